@@ -1,0 +1,71 @@
+#include "backends/gles/buffer.h"
+
+#include "core/error.h"
+
+namespace hearth::gles {
+namespace {
+
+// Maps a range of `id`, calls `use` with its address, unmaps. On the context's thread.
+template <typename Use>
+Status WithMapping(const Context& context, GLuint id, uint64_t offset_bytes, uint64_t size_bytes, GLbitfield access,
+                   std::string_view what, const Use& use) {
+  const GlApi& gl = context.gl();
+  gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+  void* memory = gl.MapBufferRange(GL_SHADER_STORAGE_BUFFER, static_cast<GLintptr>(offset_bytes),
+                                   static_cast<GLsizeiptr>(size_bytes), access);
+  if (memory == nullptr) {
+    HEARTH_TRY(context.Check(what));
+    return Error(StatusCode::kResourceExhausted, "the driver could not map {} bytes while {}", size_bytes, what);
+  }
+  Status used = use(memory);
+  // Bound again, should the callback have used the device against its contract.
+  gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+  const bool intact = gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER) == GL_TRUE;
+  gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+  const Status errors = context.Check(what);
+  HEARTH_TRY(used);
+  HEARTH_TRY(errors);
+  if (!intact) return Error(StatusCode::kDeviceLost, "the driver lost a buffer's contents while {}", what);
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GlesBuffer>> GlesBuffer::Create(Context& context, uint64_t size_bytes) {
+  std::unique_ptr<GlesBuffer> buffer(new GlesBuffer(context, size_bytes));
+  const auto create = [&]() -> Status {
+    const GlApi& gl = context.gl();
+    gl.GenBuffers(1, &buffer->id_);
+    gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, buffer->id_);
+    gl.BufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(size_bytes), nullptr, GL_DYNAMIC_COPY);
+    gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    return context.Check(fmt::format("making a buffer of {} bytes", size_bytes));
+  };
+  HEARTH_TRY(context.OnThread(create));
+  return buffer;
+}
+
+GlesBuffer::~GlesBuffer() {
+  context_.OnThread([this] { context_.gl().DeleteBuffers(1, &id_); });
+}
+
+Status GlesBuffer::Write(uint64_t offset_bytes, uint64_t size_bytes,
+                         const std::function<Status(std::span<std::byte>)>& fill) {
+  return context_.OnThread([&] {
+    return WithMapping(context_, id_, offset_bytes, size_bytes, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_RANGE_BIT,
+                       "writing a buffer", [&](void* memory) {
+                         return fill({static_cast<std::byte*>(memory), static_cast<size_t>(size_bytes)});
+                       });
+  });
+}
+
+Status GlesBuffer::Read(uint64_t offset_bytes, uint64_t size_bytes,
+                        const std::function<Status(std::span<const std::byte>)>& view) const {
+  return context_.OnThread([&] {
+    return WithMapping(context_, id_, offset_bytes, size_bytes, GL_MAP_READ_BIT, "reading a buffer", [&](void* memory) {
+      return view({static_cast<const std::byte*>(memory), static_cast<size_t>(size_bytes)});
+    });
+  });
+}
+
+}  // namespace hearth::gles

@@ -1,0 +1,34 @@
+#ifndef HEARTH_BACKENDS_GLES_BUFFER_H_
+#define HEARTH_BACKENDS_GLES_BUFFER_H_
+
+#include <memory>
+
+#include "backends/gles/context.h"
+#include "hal/device.h"
+
+namespace hearth::gles {
+
+// A GL buffer object, bound by executables as shader storage or under a buffer texture.
+class GlesBuffer : public Buffer {
+ public:
+  // kResourceExhausted when the driver has no memory for it.
+  static Result<std::unique_ptr<GlesBuffer>> Create(Context& context, uint64_t size_bytes);
+  ~GlesBuffer() override;
+
+  GLuint id() const { return id_; }
+
+  // Map the range and hand it over on the context's thread: Device::Write and Device::Read.
+  Status Write(uint64_t offset_bytes, uint64_t size_bytes, const std::function<Status(std::span<std::byte>)>& fill);
+  Status Read(uint64_t offset_bytes, uint64_t size_bytes,
+              const std::function<Status(std::span<const std::byte>)>& view) const;
+
+ private:
+  GlesBuffer(Context& context, uint64_t size_bytes) : Buffer(size_bytes), context_(context) {}
+
+  Context& context_;
+  GLuint id_ = 0;
+};
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_BUFFER_H_

@@ -1,0 +1,47 @@
+// A GL context on its own thread with what its driver can do: what buffers, programs and executables share.
+#ifndef HEARTH_BACKENDS_GLES_CONTEXT_H_
+#define HEARTH_BACKENDS_GLES_CONTEXT_H_
+
+#include <memory>
+#include <utility>
+
+#include "backends/gles/display.h"
+#include "backends/gles/driver_api.h"
+#include "backends/gles/driver_facts.h"
+#include "backends/gles/worker.h"
+#include "hearth/status.h"
+
+namespace hearth::gles {
+
+class Context {
+ public:
+  // Starts a thread and makes the context there. `api` is copied. kUnavailable with a reason.
+  static Result<std::unique_ptr<Context>> Open(const DriverApi& api, const DisplaySource& source);
+  ~Context();
+
+  const DriverFacts& facts() const { return facts_; }
+
+  // Only inside OnThread's work.
+  const GlApi& gl() const { return api_.gl; }
+
+  // Runs `work` on the context's thread and returns its answer. Threads: any.
+  template <typename Work>
+  auto OnThread(Work&& work) {
+    return worker_->Call(std::forward<Work>(work));
+  }
+
+  // The errors since the last check, and whether the GPU was reset. Only on the context's thread.
+  Status Check(std::string_view what) const;
+
+ private:
+  explicit Context(const DriverApi& api) : api_(api) {}
+
+  const DriverApi api_;
+  DriverFacts facts_;
+  std::unique_ptr<Worker> worker_;
+  std::unique_ptr<EglContext> egl_context_;
+};
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_CONTEXT_H_

@@ -1,0 +1,41 @@
+#include "backends/gles/device.h"
+
+#include "backends/gles/buffer.h"
+#include "backends/gles/executable.h"
+#include "backends/gles/program.h"
+#include "core/error.h"
+
+namespace hearth::gles {
+
+Result<std::unique_ptr<Buffer>> GlesDevice::DoCreateBuffer(uint64_t size_bytes) {
+  HEARTH_ASSIGN(std::unique_ptr<Buffer> buffer, GlesBuffer::Create(*context_, size_bytes));
+  return buffer;
+}
+
+Status GlesDevice::DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                           const std::function<Status(std::span<std::byte>)>& fill) {
+  return static_cast<GlesBuffer&>(buffer).Write(offset_bytes, size_bytes, fill);
+}
+
+Status GlesDevice::DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                          const std::function<Status(std::span<const std::byte>)>& view) {
+  return static_cast<const GlesBuffer&>(buffer).Read(offset_bytes, size_bytes, view);
+}
+
+Result<std::unique_ptr<ProgramGroup>> GlesDevice::DoCompile(std::span<const KernelSource> sources) {
+  HEARTH_ASSIGN(std::unique_ptr<ProgramGroup> group, GlesProgramGroup::Compile(*context_, sources));
+  return group;
+}
+
+Result<std::unique_ptr<ProgramGroup>> GlesDevice::DoLoad(std::span<const KernelSource> sources,
+                                                         std::span<const std::byte> binary) {
+  HEARTH_ASSIGN(std::unique_ptr<ProgramGroup> group, GlesProgramGroup::Load(*context_, sources, binary));
+  return group;
+}
+
+Result<std::unique_ptr<Executable>> GlesDevice::DoPrepare(const CommandList& commands) {
+  HEARTH_ASSIGN(std::unique_ptr<Executable> executable, GlesExecutable::Prepare(*context_, commands));
+  return executable;
+}
+
+}  // namespace hearth::gles

@@ -1,0 +1,148 @@
+#include "backends/gles/display.h"
+
+#include <array>
+
+#include "core/error.h"
+
+namespace hearth::gles {
+namespace {
+
+std::string DeviceUuid(const EglApi& egl, EGLDeviceEXT device, const char* extensions) {
+  if (egl.QueryDeviceBinaryEXT == nullptr || !HasExtension(extensions, "EGL_EXT_device_persistent_id")) return "";
+  std::array<unsigned char, 16> bytes{};
+  EGLint size_bytes = 0;
+  if (!egl.QueryDeviceBinaryEXT(device, EGL_DEVICE_UUID_EXT, static_cast<EGLint>(bytes.size()), bytes.data(),
+                                &size_bytes)) {
+    egl.GetError();
+    return "";
+  }
+  std::string hex;
+  for (unsigned char byte : bytes) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+DisplaySource DescribeDevice(const EglApi& egl, EGLDeviceEXT device, int index) {
+  DisplaySource source{.platform = DisplaySource::Platform::kDevice, .device = device};
+  source.name = fmt::format("EGL device {}", index);
+  if (egl.QueryDeviceStringEXT == nullptr) return source;
+  const char* extensions = egl.QueryDeviceStringEXT(device, EGL_EXTENSIONS);
+  source.software = HasExtension(extensions, "EGL_MESA_device_software");
+  source.uuid = DeviceUuid(egl, device, extensions);
+  if (!source.software && HasExtension(extensions, "EGL_EXT_device_drm")) {
+    const char* file = egl.QueryDeviceStringEXT(device, EGL_DRM_DEVICE_FILE_EXT);
+    if (file != nullptr) source.name += fmt::format(" ({})", file);
+  }
+  return source;
+}
+
+void ListDevices(const EglApi& egl, const char* client_extensions, std::vector<DisplaySource>& sources) {
+  const bool can_list = HasExtension(client_extensions, "EGL_EXT_device_base") ||
+                        HasExtension(client_extensions, "EGL_EXT_device_enumeration");
+  if (!can_list || !HasExtension(client_extensions, "EGL_EXT_platform_device")) return;
+  if (egl.QueryDevicesEXT == nullptr || egl.GetPlatformDisplayEXT == nullptr) return;
+  std::array<EGLDeviceEXT, 32> devices{};
+  EGLint count = 0;
+  if (!egl.QueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count)) count = 0;
+  for (int k = 0; k < count; ++k) sources.push_back(DescribeDevice(egl, devices[k], k));
+}
+
+EGLDisplay OpenDisplay(const EglApi& egl, const DisplaySource& source) {
+  const auto platform_display = [&egl](EGLenum platform, void* native) -> EGLDisplay {
+    if (egl.GetPlatformDisplayEXT != nullptr) return egl.GetPlatformDisplayEXT(platform, native, nullptr);
+    if (egl.GetPlatformDisplay != nullptr) return egl.GetPlatformDisplay(platform, native, nullptr);
+    return EGL_NO_DISPLAY;
+  };
+  switch (source.platform) {
+    case DisplaySource::Platform::kDevice: return platform_display(EGL_PLATFORM_DEVICE_EXT, source.device);
+    case DisplaySource::Platform::kSurfaceless: return platform_display(EGL_PLATFORM_SURFACELESS_MESA, nullptr);
+    case DisplaySource::Platform::kDefault: return egl.GetDisplay(EGL_DEFAULT_DISPLAY);
+  }
+  return EGL_NO_DISPLAY;
+}
+
+// The config to make a context with: none where the driver allows that, else any that ES 3 can draw with.
+EGLConfig ChooseConfig(const EglApi& egl, EGLDisplay display, const char* extensions) {
+  EGLConfig config = EGL_NO_CONFIG_KHR;
+  if (HasExtension(extensions, "EGL_KHR_no_config_context")) return config;
+  const EGLint wanted[] = {EGL_RENDERABLE_TYPE, EGL_OPENGL_ES3_BIT, EGL_SURFACE_TYPE, EGL_DONT_CARE, EGL_NONE};
+  EGLint count = 0;
+  if (!egl.ChooseConfig(display, wanted, &config, 1, &count) || count == 0) return EGL_NO_CONFIG_KHR;
+  return config;
+}
+
+EGLContext CreateContext(const EglApi& egl, EGLDisplay display, const char* extensions) {
+  const EGLConfig config = ChooseConfig(egl, display, extensions);
+  // With a reset strategy a driver that lost the GPU says so; without, results are silently wrong.
+  const bool can_report_reset = HasExtension(extensions, "EGL_EXT_create_context_robustness");
+  for (const bool report_reset : {can_report_reset, false}) {
+    for (const EGLint minor : {2, 1}) {
+      std::vector<EGLint> wanted = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, minor};
+      if (report_reset) {
+        wanted.push_back(EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT);
+        wanted.push_back(EGL_LOSE_CONTEXT_ON_RESET_EXT);
+      }
+      wanted.push_back(EGL_NONE);
+      const EGLContext context = egl.CreateContext(display, config, EGL_NO_CONTEXT, wanted.data());
+      if (context != EGL_NO_CONTEXT) return context;
+    }
+  }
+  return EGL_NO_CONTEXT;
+}
+
+bool AtLeastEgl15(EGLint major, EGLint minor) {
+  return major > 1 || (major == 1 && minor >= 5);
+}
+
+}  // namespace
+
+std::vector<DisplaySource> ListDisplays(const EglApi& egl) {
+  std::vector<DisplaySource> sources;
+  // Null where EGL_EXT_client_extensions is missing; that leaves an error behind.
+  const char* client_extensions = egl.QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
+  if (client_extensions == nullptr) egl.GetError();
+  ListDevices(egl, client_extensions, sources);
+  if (HasExtension(client_extensions, "EGL_MESA_platform_surfaceless")) {
+    sources.push_back({.platform = DisplaySource::Platform::kSurfaceless, .name = "EGL surfaceless platform"});
+  }
+  sources.push_back({.platform = DisplaySource::Platform::kDefault, .name = "EGL default display"});
+  return sources;
+}
+
+Result<std::unique_ptr<EglContext>> EglContext::Create(const EglApi& egl, const DisplaySource& source) {
+  const EGLDisplay display = OpenDisplay(egl, source);
+  EGLint major = 0, minor = 0;
+  if (display == EGL_NO_DISPLAY || !egl.Initialize(display, &major, &minor)) {
+    return Error(StatusCode::kUnavailable, "{}: no EGL display ({}); install an OpenGL ES driver, or check its rights",
+                 source.name, TakeEglError(egl));
+  }
+  const char* extensions = egl.QueryString(display, EGL_EXTENSIONS);
+  if (!HasExtension(extensions, "EGL_KHR_surfaceless_context")) {
+    return Error(StatusCode::kUnavailable, "{}: EGL {}.{} without EGL_KHR_surfaceless_context", source.name, major,
+                 minor);
+  }
+  if (!AtLeastEgl15(major, minor) && !HasExtension(extensions, "EGL_KHR_create_context")) {
+    return Error(StatusCode::kUnavailable, "{}: EGL {}.{} can't be asked for OpenGL ES 3.1", source.name, major, minor);
+  }
+  if (!egl.BindAPI(EGL_OPENGL_ES_API)) {
+    return Error(StatusCode::kUnavailable, "{}: EGL without OpenGL ES ({})", source.name, TakeEglError(egl));
+  }
+  std::unique_ptr<EglContext> context(new EglContext(egl, display));
+  context->context_ = CreateContext(egl, display, extensions);
+  if (context->context_ == EGL_NO_CONTEXT) {
+    return Error(StatusCode::kUnavailable, "{}: no OpenGL ES 3.1 context ({}); compute needs 3.1", source.name,
+                 TakeEglError(egl));
+  }
+  if (!egl.MakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context->context_)) {
+    return Error(StatusCode::kUnavailable, "{}: the OpenGL ES context can't be made current ({})", source.name,
+                 TakeEglError(egl));
+  }
+  return context;
+}
+
+EglContext::~EglContext() {
+  egl_.MakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+  if (context_ != EGL_NO_CONTEXT) egl_.DestroyContext(display_, context_);
+  egl_.ReleaseThread();
+}
+
+}  // namespace hearth::gles

@@ -1,0 +1,51 @@
+// Finds EGL displays without a window system and makes OpenGL ES 3.1+ contexts without a surface.
+#ifndef HEARTH_BACKENDS_GLES_DISPLAY_H_
+#define HEARTH_BACKENDS_GLES_DISPLAY_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/gles/driver_api.h"
+#include "hearth/status.h"
+
+namespace hearth::gles {
+
+// A way to a display. `device` is null but for EGL_EXT_platform_device.
+struct DisplaySource {
+  enum class Platform : uint8_t { kDevice, kSurfaceless, kDefault };
+
+  Platform platform = Platform::kDefault;
+  EGLDeviceEXT device = EGL_NO_DEVICE_EXT;
+  std::string name;       // "EGL device 0 (/dev/dri/renderD128)", for messages
+  bool software = false;  // the device says EGL_MESA_device_software
+  std::string uuid;       // hex, from EGL_EXT_device_persistent_id
+};
+
+// All EGL devices in the driver's order, then the surfaceless platform where there is one, then the
+// default display. The same order in every call, so that an index names one.
+std::vector<DisplaySource> ListDisplays(const EglApi& egl);
+
+// A context that is current on the thread that made it, and is destroyed there.
+class EglContext {
+ public:
+  // Asks for ES 3.2, then 3.1. kUnavailable with a reason a person can act on.
+  static Result<std::unique_ptr<EglContext>> Create(const EglApi& egl, const DisplaySource& source);
+  ~EglContext();
+
+  EglContext(const EglContext&) = delete;
+  EglContext& operator=(const EglContext&) = delete;
+
+ private:
+  EglContext(const EglApi& egl, EGLDisplay display) : egl_(egl), display_(display) {}
+
+  const EglApi& egl_;
+  // Never terminated: EGL gives every caller in the process the same display, and terminating it would
+  // take the contexts of the others away.
+  EGLDisplay display_;
+  EGLContext context_ = EGL_NO_CONTEXT;
+};
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_DISPLAY_H_

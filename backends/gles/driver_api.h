@@ -1,0 +1,125 @@
+// The EGL and OpenGL ES functions that this backend calls, as tables filled at run time. Calling a
+// function that is not in these lists fails at link time, since nothing links libEGL or libGLESv2.
+#ifndef HEARTH_BACKENDS_GLES_DRIVER_API_H_
+#define HEARTH_BACKENDS_GLES_DRIVER_API_H_
+
+#include <EGL/egl.h>
+#include <EGL/eglext.h>
+#include <GLES3/gl32.h>
+//
+#include <GLES2/gl2ext.h>
+
+#include <string_view>
+
+#include "backends/gles/driver_libraries.h"
+#include "hearth/status.h"
+
+namespace hearth::gles {
+
+// EGL 1.4, in every libEGL.
+#define HEARTH_EGL_FUNCTIONS(X) \
+  X(BindAPI)                    \
+  X(ChooseConfig)               \
+  X(CreateContext)              \
+  X(DestroyContext)             \
+  X(GetDisplay)                 \
+  X(GetError)                   \
+  X(GetProcAddress)             \
+  X(Initialize)                 \
+  X(MakeCurrent)                \
+  X(QueryString)                \
+  X(ReleaseThread)
+
+// OpenGL ES 3.1, what compute needs of it.
+#define HEARTH_GL_FUNCTIONS(X) \
+  X(ActiveTexture)             \
+  X(AttachShader)              \
+  X(BeginQuery)                \
+  X(BindBuffer)                \
+  X(BindBufferRange)           \
+  X(BindTexture)               \
+  X(BufferData)                \
+  X(CompileShader)             \
+  X(CreateProgram)             \
+  X(CreateShader)              \
+  X(DeleteBuffers)             \
+  X(DeleteProgram)             \
+  X(DeleteQueries)             \
+  X(DeleteShader)              \
+  X(DeleteTextures)            \
+  X(DispatchCompute)           \
+  X(EndQuery)                  \
+  X(Finish)                    \
+  X(GenBuffers)                \
+  X(GenQueries)                \
+  X(GenTextures)               \
+  X(GetError)                  \
+  X(GetInteger64v)             \
+  X(GetIntegeri_v)             \
+  X(GetIntegerv)               \
+  X(GetProgramBinary)          \
+  X(GetProgramInfoLog)         \
+  X(GetProgramiv)              \
+  X(GetQueryObjectuiv)         \
+  X(GetQueryiv)                \
+  X(GetShaderInfoLog)          \
+  X(GetShaderiv)               \
+  X(GetString)                 \
+  X(LinkProgram)               \
+  X(MapBufferRange)            \
+  X(MemoryBarrier)             \
+  X(ProgramBinary)             \
+  X(ProgramParameteri)         \
+  X(ShaderSource)              \
+  X(Uniform1iv)                \
+  X(UnmapBuffer)               \
+  X(UseProgram)
+
+struct EglApi {
+#define HEARTH_MEMBER(name) decltype(&::egl##name) name = nullptr;
+  HEARTH_EGL_FUNCTIONS(HEARTH_MEMBER)
+#undef HEARTH_MEMBER
+
+  // From extensions or EGL 1.5; null without them.
+  PFNEGLGETPLATFORMDISPLAYEXTPROC GetPlatformDisplayEXT = nullptr;
+  decltype(&::eglGetPlatformDisplay) GetPlatformDisplay = nullptr;
+  PFNEGLQUERYDEVICESEXTPROC QueryDevicesEXT = nullptr;
+  PFNEGLQUERYDEVICESTRINGEXTPROC QueryDeviceStringEXT = nullptr;
+  PFNEGLQUERYDEVICEBINARYEXTPROC QueryDeviceBinaryEXT = nullptr;
+};
+
+struct GlApi {
+#define HEARTH_MEMBER(name) decltype(&::gl##name) name = nullptr;
+  HEARTH_GL_FUNCTIONS(HEARTH_MEMBER)
+#undef HEARTH_MEMBER
+
+  // From extensions or ES 3.2. A driver's lookup may answer with a stub for a function that the context
+  // lacks, so callers ask the context's extensions first.
+  PFNGLTEXBUFFERRANGEEXTPROC TexBufferRange = nullptr;
+  PFNGLGETQUERYOBJECTUI64VEXTPROC GetQueryObjectui64v = nullptr;
+  PFNGLMAXSHADERCOMPILERTHREADSKHRPROC MaxShaderCompilerThreads = nullptr;
+  PFNGLGETGRAPHICSRESETSTATUSEXTPROC GetGraphicsResetStatus = nullptr;
+};
+
+struct DriverApi {
+  EglApi egl;
+  GlApi gl;
+};
+
+// Opens the libraries (for good: drivers start threads) and fills the tables. kUnavailable when a library
+// or one of its functions is missing. Threads: any.
+Result<DriverApi> LoadDriverApi(const DriverLibraries& libraries);
+
+// Whether `name` is a word of the space-separated `extensions` (null: no).
+bool HasExtension(const char* extensions, std::string_view name);
+
+// The GL errors since the last call as a Status, "while <what>": kResourceExhausted for out of memory,
+// kDeviceLost for a lost context, kInternal for calls that the driver refused. Needs a current context.
+Status TakeGlErrors(const GlApi& gl, std::string_view what);
+
+// "EGL_BAD_ALLOC", ... of the calling thread's last EGL error.
+std::string_view TakeEglError(const EglApi& egl);
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_DRIVER_API_H_

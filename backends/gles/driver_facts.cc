@@ -1,0 +1,140 @@
+#include "backends/gles/driver_facts.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "core/error.h"
+
+namespace hearth::gles {
+namespace {
+
+std::string Text(const GlApi& gl, GLenum name) {
+  const GLubyte* text = gl.GetString(name);
+  return text != nullptr ? reinterpret_cast<const char*>(text) : "";
+}
+
+// A limit as an unsigned number; 0 when the driver does not know the name.
+uint64_t Limit(const GlApi& gl, GLenum name) {
+  GLint64 value = 0;
+  gl.GetInteger64v(name, &value);
+  return value > 0 ? static_cast<uint64_t>(value) : 0;
+}
+
+uint32_t Limit32(const GlApi& gl, GLenum name) {
+  return static_cast<uint32_t>(std::min<uint64_t>(Limit(gl, name), UINT32_MAX));
+}
+
+uint32_t LimitOf(const GlApi& gl, GLenum name, uint32_t dimension) {
+  GLint value = 0;
+  gl.GetIntegeri_v(name, dimension, &value);
+  return value > 0 ? static_cast<uint32_t>(value) : 0;
+}
+
+// OpenGL ES does not say what a device is. A driver that computes on the CPU is known by EGL's device
+// extension, and failing that (the default display of an old Mesa) by its renderer's name.
+DeviceType TypeOf(const DisplaySource& source, const std::string& renderer) {
+  if (source.software) return DeviceType::kCpu;
+  for (const char* name : {"llvmpipe", "softpipe", "swrast", "SwiftShader"}) {
+    if (renderer.find(name) != std::string::npos) return DeviceType::kCpu;
+  }
+  return DeviceType::kOther;
+}
+
+void ReadWorkGroupLimits(const GlApi& gl, DeviceInfo& info) {
+  for (uint32_t d = 0; d < 3; ++d) {
+    info.max_local_size[d] = LimitOf(gl, GL_MAX_COMPUTE_WORK_GROUP_SIZE, d);
+    info.max_group_count[d] = LimitOf(gl, GL_MAX_COMPUTE_WORK_GROUP_COUNT, d);
+  }
+  info.max_local_invocations = Limit32(gl, GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS);
+  info.local_memory_bytes = Limit32(gl, GL_MAX_COMPUTE_SHARED_MEMORY_SIZE);
+}
+
+void ReadMemoryLimits(const GlApi& gl, bool has_texel_buffers, DriverFacts& facts) {
+  DeviceInfo& info = facts.info;
+  info.max_buffer_bytes = Limit(gl, GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
+  info.max_storage_buffers =
+      std::min(Limit32(gl, GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS), Limit32(gl, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS));
+  // 16 at least: kernels address texels of four floats. Both limits are powers of two.
+  info.buffer_offset_alignment = std::max(16u, Limit32(gl, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT));
+  if (has_texel_buffers) {
+    info.max_texel_elements = Limit(gl, GL_MAX_TEXTURE_BUFFER_SIZE);
+    info.buffer_offset_alignment =
+        std::max(info.buffer_offset_alignment, Limit32(gl, GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT));
+    facts.texel_unit_count = Limit32(gl, GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
+  }
+  // An array of ints may take a vector of four components per element (GLSL ES 3.10, packing of
+  // uniforms), so a quarter of the components can be counted on.
+  info.max_scalar_bytes = std::min(1024u, Limit32(gl, GL_MAX_COMPUTE_UNIFORM_COMPONENTS) / 4 * 4);
+}
+
+std::vector<GLint> BinaryFormats(const GlApi& gl) {
+  GLint count = 0;
+  gl.GetIntegerv(GL_NUM_PROGRAM_BINARY_FORMATS, &count);
+  std::vector<GLint> formats(static_cast<size_t>(std::max(count, 0)));
+  if (!formats.empty()) gl.GetIntegerv(GL_PROGRAM_BINARY_FORMATS, formats.data());
+  return formats;
+}
+
+// Not on software devices, whose clock is the host's anyway: llvmpipe (Mesa 22.3) has the extension and answers
+// 1 ns for any dispatch.
+bool HasTimerQuery(const GlApi& gl, const char* extensions, bool is_software) {
+  if (is_software) return false;
+  if (!HasExtension(extensions, "GL_EXT_disjoint_timer_query") || gl.GetQueryObjectui64v == nullptr) return false;
+  GLint bits = 0;
+  gl.GetQueryiv(GL_TIME_ELAPSED_EXT, GL_QUERY_COUNTER_BITS_EXT, &bits);
+  return bits > 0;
+}
+
+void ReadExtensions(const GlApi& gl, int version, DriverFacts& facts) {
+  const std::string text = Text(gl, GL_EXTENSIONS);
+  const char* extensions = text.c_str();
+  // By extension even on ES 3.2, since kernels are GLSL ES 3.10 and enable it by name.
+  const bool has_texel_buffers = gl.TexBufferRange != nullptr && (HasExtension(extensions, "GL_EXT_texture_buffer") ||
+                                                                  HasExtension(extensions, "GL_OES_texture_buffer"));
+  ReadMemoryLimits(gl, has_texel_buffers, facts);
+  facts.binary_formats = BinaryFormats(gl);
+  facts.parallel_compile =
+      HasExtension(extensions, "GL_KHR_parallel_shader_compile") && gl.MaxShaderCompilerThreads != nullptr;
+  facts.timer_query = HasTimerQuery(gl, extensions, facts.info.is_software());
+  facts.reset_status =
+      gl.GetGraphicsResetStatus != nullptr &&
+      (version >= 32 || HasExtension(extensions, "GL_EXT_robustness") || HasExtension(extensions, "GL_KHR_robustness"));
+}
+
+}  // namespace
+
+Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& source) {
+  GLint major = 0, minor = 0;
+  gl.GetIntegerv(GL_MAJOR_VERSION, &major);
+  gl.GetIntegerv(GL_MINOR_VERSION, &minor);
+  const int version = major * 10 + minor;
+  if (version < 31) {
+    return Error(StatusCode::kUnavailable, "{}: the driver has OpenGL ES {}.{}; compute needs 3.1", source.name, major,
+                 minor);
+  }
+  DriverFacts facts;
+  DeviceInfo& info = facts.info;
+  info.backend = BackendKind::kGles;
+  info.dialect = Dialect::kGles;
+  info.name = Text(gl, GL_RENDERER);
+  info.vendor = Text(gl, GL_VENDOR);
+  info.driver_version = fmt::format("{}; {}", Text(gl, GL_VERSION), info.name);
+  info.uuid = source.uuid;
+  info.type = TypeOf(source, info.name);
+  info.fp16_storage = true;  // packHalf2x16 and RGBA16F texels belong to ES 3.1
+  info.fp16_arithmetic = false;
+  info.unified_memory = info.is_software();
+  // The API has no number of compute units; a CPU's are known.
+  if (info.is_software()) info.compute_units = std::max(1u, std::thread::hardware_concurrency());
+  info.compile_grouping = CompileGrouping::kEach;
+  ReadWorkGroupLimits(gl, info);
+  ReadExtensions(gl, version, facts);
+  HEARTH_TRY(TakeGlErrors(gl, "reading the limits of " + info.name));
+  if (info.max_local_invocations == 0 || info.max_storage_buffers == 0 || info.max_buffer_bytes == 0) {
+    return Error(StatusCode::kUnavailable, "{}: {} has no compute shaders with storage buffers", source.name,
+                 info.name);
+  }
+  return facts;
+}
+
+}  // namespace hearth::gles

@@ -1,0 +1,31 @@
+// Reads a context's limits and abilities: the only place that fills DeviceInfo for OpenGL ES.
+#ifndef HEARTH_BACKENDS_GLES_DRIVER_FACTS_H_
+#define HEARTH_BACKENDS_GLES_DRIVER_FACTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/gles/display.h"
+#include "backends/gles/driver_api.h"
+#include "core/device_info.h"
+#include "hearth/status.h"
+
+namespace hearth::gles {
+
+// What the context's driver answered; `info` is for core, the rest for this backend.
+struct DriverFacts {
+  DeviceInfo info;
+  uint32_t texel_unit_count = 0;  // texture units that a compute program may use
+  std::vector<GLint> binary_formats;
+  bool parallel_compile = false;
+  bool timer_query = false;
+  bool reset_status = false;
+};
+
+// Needs the context current on the calling thread. kUnavailable when it is older than ES 3.1 or has no
+// compute.
+Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& source);
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_DRIVER_FACTS_H_

@@ -1,0 +1,173 @@
+#include "backends/gles/executable.h"
+
+#include <bit>
+#include <chrono>
+
+#include "backends/gles/buffer.h"
+#include "backends/gles/program.h"
+#include "core/error.h"
+
+namespace hearth::gles {
+namespace {
+
+// What a dispatch may read after another wrote it: as shader storage or through a buffer texture.
+constexpr GLbitfield kBetweenDispatches = GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT;
+// glMapBufferRange comes next.
+constexpr GLbitfield kAfterRun = kBetweenDispatches | GL_BUFFER_UPDATE_BARRIER_BIT;
+
+uint64_t TexelBytes(StorageType storage) {
+  return storage == StorageType::kFloat16 ? 8 : 16;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<GlesExecutable>> GlesExecutable::Prepare(Context& context, const CommandList& commands) {
+  std::unique_ptr<GlesExecutable> executable(new GlesExecutable(context));
+  const auto prepare = [&]() -> Status {
+    bool barrier = false;
+    for (const Command& command : commands.commands) {
+      const auto* dispatch = std::get_if<DispatchCommand>(&command);
+      if (dispatch == nullptr) {
+        barrier = true;
+        continue;
+      }
+      auto prepared = executable->PrepareDispatch(*dispatch);
+      if (!prepared.ok()) return prepared.status().Within("dispatch '" + dispatch->label + "'");
+      prepared->barrier_before = std::exchange(barrier, false);
+      executable->dispatches_.push_back(*std::move(prepared));
+    }
+    return context.Check("preparing a command list");
+  };
+  HEARTH_TRY(context.OnThread(prepare));
+  return executable;
+}
+
+GlesExecutable::~GlesExecutable() {
+  if (textures_.empty()) return;
+  context_.OnThread([this] {
+    for (const Texture& texture : textures_) context_.gl().DeleteTextures(1, &texture.id);
+  });
+}
+
+Result<GlesExecutable::Dispatch> GlesExecutable::PrepareDispatch(const DispatchCommand& command) {
+  Dispatch dispatch;
+  dispatch.program = static_cast<const GlesProgram*>(command.program)->id();
+  dispatch.group_count = command.group_count;
+  for (uint32_t scalar : command.scalars) dispatch.scalars.push_back(std::bit_cast<GLint>(scalar));
+  const std::vector<TensorArg>& args = command.program->source().tensors;
+  for (size_t k = 0; k < args.size(); ++k) {
+    const BoundRange& range = command.tensors[k];
+    const StorageBinding binding = {static_cast<const GlesBuffer*>(range.buffer)->id(),
+                                    static_cast<GLintptr>(range.offset_bytes),
+                                    static_cast<GLsizeiptr>(range.size_bytes)};
+    if (IsTexelRead(args[k])) {
+      auto texture = TextureFor(binding, args[k].storage);
+      if (!texture.ok()) return texture.status().Within("tensor '" + args[k].name + "'");
+      dispatch.textures.push_back(*texture);
+    } else {
+      dispatch.storage.push_back(binding);
+    }
+  }
+  return dispatch;
+}
+
+Result<GLuint> GlesExecutable::TextureFor(const StorageBinding& range, StorageType storage) {
+  const DeviceInfo& info = context_.facts().info;
+  const uint64_t texels = static_cast<uint64_t>(range.size_bytes) / TexelBytes(storage);
+  if (texels == 0 || texels > info.max_texel_elements) {
+    return Error(StatusCode::kResourceExhausted, "a texel buffer of {} texels was asked for, {} takes 1 to {}", texels,
+                 info.name, info.max_texel_elements);
+  }
+  const GLenum format = storage == StorageType::kFloat16 ? GL_RGBA16F : GL_RGBA32F;
+  for (const Texture& known : textures_) {
+    if (known.range.buffer == range.buffer && known.range.offset_bytes == range.offset_bytes &&
+        known.range.size_bytes == range.size_bytes && known.format == format) {
+      return known.id;
+    }
+  }
+  const GlApi& gl = context_.gl();
+  Texture texture{.range = range, .format = format};
+  gl.GenTextures(1, &texture.id);
+  gl.ActiveTexture(GL_TEXTURE0);
+  gl.BindTexture(GL_TEXTURE_BUFFER, texture.id);
+  gl.TexBufferRange(GL_TEXTURE_BUFFER, format, range.buffer, range.offset_bytes, range.size_bytes);
+  textures_.push_back(texture);
+  return texture.id;
+}
+
+void GlesExecutable::Issue(const Dispatch& dispatch) const {
+  const GlApi& gl = context_.gl();
+  if (dispatch.barrier_before) gl.MemoryBarrier(kBetweenDispatches);
+  gl.UseProgram(dispatch.program);
+  for (GLuint k = 0; k < dispatch.storage.size(); ++k) {
+    const StorageBinding& binding = dispatch.storage[k];
+    gl.BindBufferRange(GL_SHADER_STORAGE_BUFFER, k, binding.buffer, binding.offset_bytes, binding.size_bytes);
+  }
+  for (GLuint k = 0; k < dispatch.textures.size(); ++k) {
+    gl.ActiveTexture(GL_TEXTURE0 + k);
+    gl.BindTexture(GL_TEXTURE_BUFFER, dispatch.textures[k]);
+  }
+  if (!dispatch.scalars.empty()) {
+    gl.Uniform1iv(0, static_cast<GLsizei>(dispatch.scalars.size()), dispatch.scalars.data());
+  }
+  gl.DispatchCompute(dispatch.group_count[0], dispatch.group_count[1], dispatch.group_count[2]);
+}
+
+Status GlesExecutable::FinishRun() const {
+  const GlApi& gl = context_.gl();
+  gl.MemoryBarrier(kAfterRun);
+  gl.Finish();
+  gl.UseProgram(0);
+  return context_.Check("running a command list");
+}
+
+Status GlesExecutable::Run() {
+  return context_.OnThread([this] {
+    for (const Dispatch& dispatch : dispatches_) Issue(dispatch);
+    return FinishRun();
+  });
+}
+
+// Milliseconds of one dispatch that runs alone: by the device's clock, or by the host's where the device has
+// none or was disturbed.
+Result<double> GlesExecutable::TimeOne(const Dispatch& dispatch, GLuint query) const {
+  const GlApi& gl = context_.gl();
+  gl.Finish();
+  GLint disjoint = 0;
+  if (query != 0) gl.GetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);  // reading clears it
+  const auto start = std::chrono::steady_clock::now();
+  if (query != 0) gl.BeginQuery(GL_TIME_ELAPSED_EXT, query);
+  Issue(dispatch);
+  if (query != 0) gl.EndQuery(GL_TIME_ELAPSED_EXT);
+  gl.Finish();
+  const double host_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (query == 0) return host_ms;
+  GLuint64 elapsed_ns = 0;
+  gl.GetQueryObjectui64v(query, GL_QUERY_RESULT, &elapsed_ns);
+  gl.GetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
+  HEARTH_TRY(context_.Check("timing a dispatch"));
+  return disjoint != 0 || elapsed_ns == 0 ? host_ms : static_cast<double>(elapsed_ns) * 1e-6;
+}
+
+Result<std::vector<double>> GlesExecutable::RunProfiled() {
+  return context_.OnThread([this]() -> Result<std::vector<double>> {
+    const GlApi& gl = context_.gl();
+    GLuint query = 0;
+    if (context_.facts().timer_query) gl.GenQueries(1, &query);
+    std::vector<double> times_ms;
+    Status status;
+    for (const Dispatch& dispatch : dispatches_) {
+      Result<double> time_ms = TimeOne(dispatch, query);
+      status = time_ms.status();
+      if (!status.ok()) break;
+      times_ms.push_back(*time_ms);
+    }
+    if (query != 0) gl.DeleteQueries(1, &query);
+    const Status finished = FinishRun();
+    HEARTH_TRY(status);
+    HEARTH_TRY(finished);
+    return times_ms;
+  });
+}
+
+}  // namespace hearth::gles

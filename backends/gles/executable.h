@@ -1,0 +1,59 @@
+#ifndef HEARTH_BACKENDS_GLES_EXECUTABLE_H_
+#define HEARTH_BACKENDS_GLES_EXECUTABLE_H_
+
+#include <memory>
+#include <vector>
+
+#include "backends/gles/context.h"
+#include "hal/device.h"
+
+namespace hearth::gles {
+
+// A command list with its GL objects looked up and its buffer textures made, so that a run only binds
+// and dispatches.
+class GlesExecutable : public Executable {
+ public:
+  // `commands` was checked by Device::Prepare. kResourceExhausted when a texel range is over the limit.
+  static Result<std::unique_ptr<GlesExecutable>> Prepare(Context& context, const CommandList& commands);
+  ~GlesExecutable() override;
+
+  Status Run() override;
+  Result<std::vector<double>> RunProfiled() override;
+
+ private:
+  struct StorageBinding {
+    GLuint buffer = 0;
+    GLintptr offset_bytes = 0;
+    GLsizeiptr size_bytes = 0;
+  };
+  struct Dispatch {
+    GLuint program = 0;
+    std::vector<StorageBinding> storage;  // by binding number
+    std::vector<GLuint> textures;         // by texture unit
+    std::vector<GLint> scalars;
+    std::array<uint32_t, 3> group_count = {1, 1, 1};
+    bool barrier_before = false;
+  };
+  // A view of a range, made once per distinct range of the list.
+  struct Texture {
+    StorageBinding range;
+    GLenum format = 0;
+    GLuint id = 0;
+  };
+
+  explicit GlesExecutable(Context& context) : context_(context) {}
+
+  Result<Dispatch> PrepareDispatch(const DispatchCommand& command);
+  Result<GLuint> TextureFor(const StorageBinding& range, StorageType storage);
+  void Issue(const Dispatch& dispatch) const;
+  Status FinishRun() const;
+  Result<double> TimeOne(const Dispatch& dispatch, GLuint query) const;
+
+  Context& context_;
+  std::vector<Dispatch> dispatches_;
+  std::vector<Texture> textures_;
+};
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_EXECUTABLE_H_

@@ -1,0 +1,199 @@
+#include "backends/gles/program.h"
+
+#include <algorithm>
+
+#include "backends/gles/binary_container.h"
+#include "core/error.h"
+
+namespace hearth::gles {
+namespace {
+
+std::string ShaderLog(const GlApi& gl, GLuint shader) {
+  GLint size = 0;
+  gl.GetShaderiv(shader, GL_INFO_LOG_LENGTH, &size);
+  std::string log(static_cast<size_t>(std::max(size, 1)), '\0');
+  GLsizei length = 0;
+  gl.GetShaderInfoLog(shader, static_cast<GLsizei>(log.size()), &length, log.data());
+  log.resize(static_cast<size_t>(std::max(length, 0)));
+  return log;
+}
+
+std::string ProgramLog(const GlApi& gl, GLuint program) {
+  GLint size = 0;
+  gl.GetProgramiv(program, GL_INFO_LOG_LENGTH, &size);
+  std::string log(static_cast<size_t>(std::max(size, 1)), '\0');
+  GLsizei length = 0;
+  gl.GetProgramInfoLog(program, static_cast<GLsizei>(log.size()), &length, log.data());
+  log.resize(static_cast<size_t>(std::max(length, 0)));
+  return log;
+}
+
+// What the driver need not be asked about.
+Status CheckLimits(const KernelSource& source, const DriverFacts& facts) {
+  uint32_t buffers = 0, texels = 0;
+  for (const TensorArg& arg : source.tensors) ++(IsTexelRead(arg) ? texels : buffers);
+  if (buffers > facts.info.max_storage_buffers || texels > facts.texel_unit_count) {
+    return Error(StatusCode::kUnsupported, "kernel '{}' binds {} storage and {} texel buffers; {} takes {} and {}",
+                 source.name, buffers, texels, facts.info.name, facts.info.max_storage_buffers, facts.texel_unit_count);
+  }
+  if (source.scalars.size() * 4 > facts.info.max_scalar_bytes) {
+    return Error(StatusCode::kUnsupported, "kernel '{}' has {} scalars; {} takes {}", source.name,
+                 source.scalars.size(), facts.info.name, facts.info.max_scalar_bytes / 4);
+  }
+  return Status::Ok();
+}
+
+// Starts compiling and linking without waiting. The shader lives as long as the program that it is attached to.
+void StartCompile(const GlApi& gl, const KernelSource& source, GLuint shader, GLuint program) {
+  const std::string text = Emit(source, Dialect::kGles);
+  const char* texts[] = {text.c_str()};
+  const GLint lengths[] = {static_cast<GLint>(text.size())};
+  gl.ShaderSource(shader, 1, texts, lengths);
+  gl.CompileShader(shader);
+  gl.ProgramParameteri(program, GL_PROGRAM_BINARY_RETRIEVABLE_HINT, GL_TRUE);
+  gl.AttachShader(program, shader);
+  gl.LinkProgram(program);
+}
+
+Status FinishCompile(const GlApi& gl, const KernelSource& source, GLuint shader, GLuint program) {
+  GLint compiled = GL_FALSE, linked = GL_FALSE;
+  gl.GetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
+  if (compiled != GL_TRUE) {
+    return Error(StatusCode::kUnsupported, "the driver does not compile kernel '{}': {}", source.name,
+                 ShaderLog(gl, shader));
+  }
+  gl.GetProgramiv(program, GL_LINK_STATUS, &linked);
+  if (linked != GL_TRUE) {
+    return Error(StatusCode::kUnsupported, "the driver does not link kernel '{}': {}", source.name,
+                 ProgramLog(gl, program));
+  }
+  return Status::Ok();
+}
+
+// A binary that links but holds another kernel would read outside its buffers: the work group's size tells most apart.
+Status CheckLocalSize(const Context& context, const KernelSource& source, GLuint program) {
+  std::array<GLint, 3> size{};
+  context.gl().GetProgramiv(program, GL_COMPUTE_WORK_GROUP_SIZE, size.data());
+  HEARTH_TRY(context.Check("looking at the stored binary of kernel '" + source.name + "'"));
+  for (int d = 0; d < 3; ++d) {
+    if (size[d] < 0 || static_cast<uint32_t>(size[d]) != source.local_size[d]) {
+      return Error(StatusCode::kMalformedInput, "the stored binary of kernel '{}' is another kernel's", source.name);
+    }
+  }
+  return Status::Ok();
+}
+
+Status LoadOne(const Context& context, const KernelSource& source, const ProgramBinary& binary, GLuint program) {
+  const GlApi& gl = context.gl();
+  const std::vector<GLint>& formats = context.facts().binary_formats;
+  if (std::find(formats.begin(), formats.end(), static_cast<GLint>(binary.format)) == formats.end()) {
+    return Error(StatusCode::kUnsupported, "the stored binary of kernel '{}' has format {}, which the driver lacks",
+                 source.name, binary.format);
+  }
+  gl.ProgramBinary(program, binary.format, binary.bytes.data(), static_cast<GLsizei>(binary.bytes.size()));
+  GLint linked = GL_FALSE;
+  gl.GetProgramiv(program, GL_LINK_STATUS, &linked);
+  const Status errors = context.Check("loading kernel '" + source.name + "'");
+  if (linked != GL_TRUE || !errors.ok()) {
+    return Error(StatusCode::kUnsupported, "the driver does not take the stored binary of kernel '{}': {}", source.name,
+                 errors.ok() ? ProgramLog(gl, program) : errors.message());
+  }
+  return CheckLocalSize(context, source, program);
+}
+
+Result<ProgramBinary> ReadBinary(const Context& context, const GlesProgram& program) {
+  const GlApi& gl = context.gl();
+  GLint size_bytes = 0;
+  gl.GetProgramiv(program.id(), GL_PROGRAM_BINARY_LENGTH, &size_bytes);
+  if (size_bytes <= 0) {
+    return Error(StatusCode::kUnsupported, "the driver has no binary of kernel '{}'", program.source().name);
+  }
+  ProgramBinary binary;
+  binary.bytes.resize(static_cast<size_t>(size_bytes));
+  GLsizei length = 0;
+  GLenum format = 0;
+  gl.GetProgramBinary(program.id(), size_bytes, &length, &format, binary.bytes.data());
+  HEARTH_TRY(context.Check("reading the binary of kernel '" + program.source().name + "'"));
+  if (length <= 0 || length > size_bytes) {
+    return Error(StatusCode::kUnsupported, "the driver gave no binary of kernel '{}'", program.source().name);
+  }
+  binary.format = format;
+  binary.bytes.resize(static_cast<size_t>(length));
+  return binary;
+}
+
+}  // namespace
+
+bool IsTexelRead(const TensorArg& arg) {
+  return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
+}
+
+GlesProgram::~GlesProgram() {
+  if (id_ == 0) return;
+  context_.OnThread([this] { context_.gl().DeleteProgram(id_); });
+}
+
+GlesProgramGroup::GlesProgramGroup(Context& context, std::span<const KernelSource> sources) : context_(context) {
+  for (const KernelSource& source : sources) programs_.push_back(std::make_unique<GlesProgram>(context, source));
+}
+
+Result<std::unique_ptr<GlesProgramGroup>> GlesProgramGroup::Compile(Context& context,
+                                                                    std::span<const KernelSource> sources) {
+  for (const KernelSource& source : sources) HEARTH_TRY(CheckLimits(source, context.facts()));
+  std::unique_ptr<GlesProgramGroup> group(new GlesProgramGroup(context, sources));
+  const auto compile = [&]() -> Status {
+    const GlApi& gl = context.gl();
+    std::vector<GLuint> shaders;
+    for (size_t k = 0; k < sources.size(); ++k) {
+      shaders.push_back(gl.CreateShader(GL_COMPUTE_SHADER));
+      group->program(k).id_ = gl.CreateProgram();
+      StartCompile(gl, sources[k], shaders[k], group->program(k).id());
+    }
+    Status status;
+    for (size_t k = 0; k < sources.size(); ++k) {
+      if (status.ok()) status = FinishCompile(gl, sources[k], shaders[k], group->program(k).id());
+      gl.DeleteShader(shaders[k]);
+    }
+    const Status errors = context.Check("compiling kernels");
+    return status.ok() ? errors : status;
+  };
+  HEARTH_TRY(context.OnThread(compile));
+  return group;
+}
+
+Result<std::unique_ptr<GlesProgramGroup>> GlesProgramGroup::Load(Context& context,
+                                                                 std::span<const KernelSource> sources,
+                                                                 std::span<const std::byte> binary) {
+  HEARTH_ASSIGN(const std::vector<ProgramBinary> binaries, UnpackBinaries(binary));
+  if (binaries.size() != sources.size()) {
+    return Error(StatusCode::kMalformedInput, "{} stored OpenGL ES programs for {} kernels", binaries.size(),
+                 sources.size());
+  }
+  for (const KernelSource& source : sources) HEARTH_TRY(CheckLimits(source, context.facts()));
+  std::unique_ptr<GlesProgramGroup> group(new GlesProgramGroup(context, sources));
+  const auto load = [&]() -> Status {
+    for (size_t k = 0; k < sources.size(); ++k) {
+      group->program(k).id_ = context.gl().CreateProgram();
+      HEARTH_TRY(LoadOne(context, sources[k], binaries[k], group->program(k).id()));
+    }
+    return Status::Ok();
+  };
+  HEARTH_TRY(context.OnThread(load));
+  return group;
+}
+
+Result<std::vector<std::byte>> GlesProgramGroup::Binary() {
+  if (context_.facts().binary_formats.empty()) {
+    return Error(StatusCode::kUnsupported, "{} has no program binaries", context_.facts().info.name);
+  }
+  return context_.OnThread([this]() -> Result<std::vector<std::byte>> {
+    std::vector<ProgramBinary> binaries;
+    for (size_t k = 0; k < programs_.size(); ++k) {
+      HEARTH_ASSIGN(ProgramBinary binary, ReadBinary(context_, program(k)));
+      binaries.push_back(std::move(binary));
+    }
+    return PackBinaries(binaries);
+  });
+}
+
+}  // namespace hearth::gles

@@ -1,0 +1,57 @@
+#ifndef HEARTH_BACKENDS_GLES_PROGRAM_H_
+#define HEARTH_BACKENDS_GLES_PROGRAM_H_
+
+#include <memory>
+#include <vector>
+
+#include "backends/gles/context.h"
+#include "hal/device.h"
+
+namespace hearth::gles {
+
+// Whether the kernel reads the tensor through a buffer texture; else it is bound as shader storage.
+// The emitter numbers the two kinds apart, each in the order of the arguments.
+bool IsTexelRead(const TensorArg& arg);
+
+// A linked GL program with one compute shader.
+class GlesProgram : public Program {
+ public:
+  GlesProgram(Context& context, KernelSource source) : Program(std::move(source)), context_(context) {}
+  ~GlesProgram() override;
+
+  // 0 until the group has made it.
+  GLuint id() const { return id_; }
+
+ private:
+  friend class GlesProgramGroup;
+
+  Context& context_;
+  GLuint id_ = 0;
+};
+
+// One driver program per source.
+class GlesProgramGroup : public ProgramGroup {
+ public:
+  // Compiles and links all sources, then asks for the results: a driver with
+  // GL_KHR_parallel_shader_compile works on all at once. kUnsupported with the driver's log.
+  static Result<std::unique_ptr<GlesProgramGroup>> Compile(Context& context, std::span<const KernelSource> sources);
+
+  // From what Binary() gave. kMalformedInput for anything that is no such binary of these sources,
+  // kUnsupported when the driver does not take it (any more).
+  static Result<std::unique_ptr<GlesProgramGroup>> Load(Context& context, std::span<const KernelSource> sources,
+                                                        std::span<const std::byte> binary);
+
+  std::span<const std::unique_ptr<Program>> programs() const override { return programs_; }
+  Result<std::vector<std::byte>> Binary() override;
+
+ private:
+  GlesProgramGroup(Context& context, std::span<const KernelSource> sources);
+  GlesProgram& program(size_t k) { return static_cast<GlesProgram&>(*programs_[k]); }
+
+  Context& context_;
+  std::vector<std::unique_ptr<Program>> programs_;
+};
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_PROGRAM_H_

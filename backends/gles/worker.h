@@ -1,0 +1,58 @@
+// The thread that owns a GL context. A context is current on one thread only, Hearth's callers come
+// from any: every piece of GL work is handed to this thread and waited for.
+#ifndef HEARTH_BACKENDS_GLES_WORKER_H_
+#define HEARTH_BACKENDS_GLES_WORKER_H_
+
+#include <condition_variable>
+#include <deque>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "hearth/status.h"
+
+namespace hearth::gles {
+
+class Worker {
+ public:
+  // kResourceExhausted when the system gives no thread.
+  static Result<std::unique_ptr<Worker>> Start();
+  ~Worker();  // finishes what was handed over, then ends the thread
+
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Runs `work` on the thread and returns what it returns (an exception too). Calls from several
+  // threads run one after the other in order of arrival; a call from the thread itself runs at once.
+  template <typename Work>
+  std::invoke_result_t<Work&> Call(Work&& work) {
+    using Answer = std::invoke_result_t<Work&>;
+    if (std::this_thread::get_id() == thread_.get_id()) return work();
+    if constexpr (std::is_void_v<Answer>) {
+      Enqueue(std::packaged_task<void()>(std::ref(work))).get();
+    } else {
+      std::optional<Answer> answer;
+      Enqueue(std::packaged_task<void()>([&] { answer.emplace(work()); })).get();
+      return *std::move(answer);
+    }
+  }
+
+ private:
+  Worker() = default;
+  std::future<void> Enqueue(std::packaged_task<void()> task);
+  void Loop();
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::deque<std::packaged_task<void()>> tasks_;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_WORKER_H_

@@ -1,0 +1,15 @@
+#include "backends/null/buffer.h"
+
+#include <new>
+
+#include "core/error.h"
+
+namespace hearth {
+
+Result<std::unique_ptr<Buffer>> NullBuffer::Create(uint64_t size_bytes) {
+  std::unique_ptr<std::byte[]> memory(new (std::nothrow) std::byte[size_bytes]());
+  if (memory == nullptr) return Error(StatusCode::kResourceExhausted, "no host memory for {} bytes", size_bytes);
+  return std::unique_ptr<Buffer>(new NullBuffer(size_bytes, std::move(memory)));
+}
+
+}  // namespace hearth

@@ -1,0 +1,47 @@
+// The null device: host memory for buffers, kernels that are checked and counted, no arithmetic.
+#ifndef HEARTH_BACKENDS_NULL_DEVICE_H_
+#define HEARTH_BACKENDS_NULL_DEVICE_H_
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "hal/device.h"
+
+namespace hearth {
+
+// What was asked of a null device so far.
+struct NullCounts {
+  std::atomic<int64_t> buffers_created = 0;
+  std::atomic<int64_t> bytes_written = 0, bytes_read = 0;
+  std::atomic<int64_t> programs_compiled = 0, programs_loaded = 0;
+  std::atomic<int64_t> lists_prepared = 0;
+  std::atomic<int64_t> dispatches_run = 0;
+};
+
+// Limits that every kernel of Hearth fits in. A test narrows them to see what is refused.
+DeviceInfo NullDeviceInfo();
+
+class NullDevice final : public Device {
+ public:
+  explicit NullDevice(DeviceInfo info) : Device(std::move(info)) {}
+  const NullCounts& counts() const { return counts_; }
+
+ private:
+  Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
+  Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                 const std::function<Status(std::span<std::byte>)>& fill) override;
+  Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                const std::function<Status(std::span<const std::byte>)>& view) override;
+  Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) override;
+  Result<std::unique_ptr<ProgramGroup>> DoLoad(std::span<const KernelSource> sources,
+                                               std::span<const std::byte> binary) override;
+  Result<std::unique_ptr<Executable>> DoPrepare(const CommandList& commands) override;
+
+  NullCounts counts_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_NULL_DEVICE_H_

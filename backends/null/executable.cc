@@ -1,0 +1,58 @@
+#include "backends/null/executable.h"
+
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+bool Overlap(const BoundRange& a, const BoundRange& b) {
+  return a.buffer == b.buffer && a.offset_bytes < b.offset_bytes + b.size_bytes &&
+         b.offset_bytes < a.offset_bytes + a.size_bytes;
+}
+
+bool Race(const DispatchCommand& a, const DispatchCommand& b) {
+  for (size_t i = 0; i < a.tensors.size(); ++i) {
+    for (size_t j = 0; j < b.tensors.size(); ++j) {
+      const bool written = a.program->source().tensors[i].direction == ArgDirection::kWrite ||
+                           b.program->source().tensors[j].direction == ArgDirection::kWrite;
+      if (written && Overlap(a.tensors[i], b.tensors[j])) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Executable>> NullExecutable::Create(const CommandList& commands,
+                                                           std::atomic<int64_t>& dispatches_run) {
+  int64_t dispatch_count = 0;
+  std::vector<const DispatchCommand*> since_barrier;
+  for (const Command& command : commands.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch == nullptr) {
+      since_barrier.clear();
+      continue;
+    }
+    for (const DispatchCommand* earlier : since_barrier) {
+      if (Race(*earlier, *dispatch)) {
+        return Error(StatusCode::kInternal, "dispatches '{}' and '{}' race: no barrier stands between them",
+                     earlier->label, dispatch->label);
+      }
+    }
+    since_barrier.push_back(dispatch);
+    ++dispatch_count;
+  }
+  return std::unique_ptr<Executable>(new NullExecutable(dispatch_count, dispatches_run));
+}
+
+Status NullExecutable::Run() {
+  dispatches_run_ += dispatch_count_;
+  return Status::Ok();
+}
+
+Result<std::vector<double>> NullExecutable::RunProfiled() {
+  HEARTH_TRY(Run());
+  return std::vector<double>(static_cast<size_t>(dispatch_count_), 0.0);
+}
+
+}  // namespace hearth

@@ -1,0 +1,35 @@
+// Kernels that are checked against the device's limits instead of being compiled.
+#ifndef HEARTH_BACKENDS_NULL_PROGRAM_H_
+#define HEARTH_BACKENDS_NULL_PROGRAM_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hal/device.h"
+
+namespace hearth {
+
+class NullProgramGroup final : public ProgramGroup {
+ public:
+  // kResourceExhausted when a kernel needs more than `info` says that the device has.
+  static Result<std::unique_ptr<ProgramGroup>> Compile(const DeviceInfo& info, std::span<const KernelSource> sources);
+  // kInvalidArgument when `binary` is not what Binary() gave for these sources.
+  static Result<std::unique_ptr<ProgramGroup>> Load(const DeviceInfo& info, std::span<const KernelSource> sources,
+                                                    std::span<const std::byte> binary);
+
+  std::span<const std::unique_ptr<Program>> programs() const override { return programs_; }
+  // The entry points, a line each: enough for a cache to be tested with.
+  Result<std::vector<std::byte>> Binary() override;
+
+ private:
+  NullProgramGroup() = default;
+
+  std::string entry_points_;
+  std::vector<std::unique_ptr<Program>> programs_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_NULL_PROGRAM_H_

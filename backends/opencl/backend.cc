@@ -1,0 +1,60 @@
+#include "backends/opencl/backend.h"
+
+#include "backends/opencl/device.h"
+#include "backends/opencl/device_queries.h"
+#include "backends/opencl/driver_api.h"
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+DeviceCandidate NoDevice(const Status& why) {
+  DeviceCandidate candidate;
+  candidate.backend = BackendKind::kOpenCl;
+  candidate.name = "OpenCL";
+  candidate.unusable_reason = why.message();
+  return candidate;
+}
+
+DeviceCandidate Describe(const OpenClApi& api, const OpenClDeviceId& id, int index) {
+  const DeviceInfo info = ReadOpenClDeviceInfo(api, id);
+  DeviceCandidate candidate;
+  candidate.backend = BackendKind::kOpenCl;
+  candidate.name = info.name;
+  candidate.driver = info.driver_version;
+  candidate.type = info.type;
+  candidate.unusable_reason = OpenClUnusableReason(api, id);
+  candidate.usable = candidate.unusable_reason.empty();
+  candidate.driver_index = index;
+  return candidate;
+}
+
+}  // namespace
+
+std::vector<DeviceCandidate> EnumerateOpenCl() {
+  const Result<const OpenClApi*> api = LoadOpenCl();
+  if (!api.ok()) return {NoDevice(api.status())};
+  const Result<std::vector<OpenClDeviceId>> ids = FindOpenClDevices(**api);
+  if (!ids.ok()) return {NoDevice(ids.status())};
+  std::vector<DeviceCandidate> candidates;
+  for (const OpenClDeviceId& id : *ids) {
+    candidates.push_back(Describe(**api, id, static_cast<int>(candidates.size())));
+  }
+  return candidates;
+}
+
+Result<std::unique_ptr<Device>> OpenOpenCl(const DeviceCandidate& candidate) {
+  HEARTH_ASSIGN(const OpenClApi* api, LoadOpenCl());
+  HEARTH_ASSIGN(const std::vector<OpenClDeviceId> ids, FindOpenClDevices(*api));
+  if (candidate.driver_index < 0 || static_cast<size_t>(candidate.driver_index) >= ids.size()) {
+    return Error(StatusCode::kUnavailable, "OpenCL device {} ({}) is gone; the loader has {}", candidate.driver_index,
+                 candidate.name, ids.size());
+  }
+  const OpenClDeviceId& id = ids[candidate.driver_index];
+  if (const std::string reason = OpenClUnusableReason(*api, id); !reason.empty()) {
+    return Error(StatusCode::kUnavailable, "OpenCL device {}: {}", candidate.name, reason);
+  }
+  return OpenClDevice::Create(*api, id.platform, id.device, ReadOpenClDeviceInfo(*api, id));
+}
+
+}  // namespace hearth

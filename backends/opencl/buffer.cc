@@ -1,0 +1,70 @@
+#include "backends/opencl/buffer.h"
+
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+constexpr uint64_t BytesPerTexel(StorageType storage) {
+  return storage == StorageType::kFloat16 ? 8 : 16;
+}
+
+Result<MemoryHandle> WholeOrPart(const OpenClApi& api, const BoundRange& range) {
+  const cl_mem whole = static_cast<const OpenClBuffer*>(range.buffer)->memory();
+  if (range.offset_bytes == 0 && range.size_bytes == range.buffer->size_bytes()) {
+    api.clRetainMemObject(whole);
+    return MemoryHandle(api, whole);
+  }
+  const cl_buffer_region region = {range.offset_bytes, range.size_bytes};
+  cl_int code = CL_SUCCESS;
+  const cl_mem part = api.clCreateSubBuffer(whole, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+  if (part == nullptr) {
+    return OpenClError(code, StatusCode::kInvalidArgument,
+                       fmt::format("sub-buffer of {} bytes at {}", range.size_bytes, range.offset_bytes));
+  }
+  return MemoryHandle(api, part);
+}
+
+Result<MemoryHandle> TexelImage(const OpenClDriver& driver, cl_mem memory, uint64_t texels, StorageType storage) {
+  const cl_image_format format = {
+      CL_RGBA, static_cast<cl_channel_type>(storage == StorageType::kFloat16 ? CL_HALF_FLOAT : CL_FLOAT)};
+  cl_image_desc desc = {};
+  desc.image_type = CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  desc.image_width = texels;
+  desc.buffer = memory;
+  cl_int code = CL_SUCCESS;
+  const cl_mem image = driver.api.clCreateImage(driver.context, CL_MEM_READ_ONLY, &format, &desc, nullptr, &code);
+  if (image == nullptr) {
+    return OpenClError(code, StatusCode::kUnsupported, fmt::format("texel view of {} texels", texels));
+  }
+  return MemoryHandle(driver.api, image);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Buffer>> OpenClBuffer::Create(const OpenClDriver& driver, uint64_t size_bytes,
+                                                     bool host_allocated) {
+  const cl_mem_flags flags = CL_MEM_READ_WRITE | (host_allocated ? CL_MEM_ALLOC_HOST_PTR : 0);
+  cl_int code = CL_SUCCESS;
+  const cl_mem memory = driver.api.clCreateBuffer(driver.context, flags, size_bytes, nullptr, &code);
+  if (memory == nullptr) {
+    return OpenClError(code, StatusCode::kResourceExhausted, fmt::format("buffer of {} bytes", size_bytes));
+  }
+  return std::unique_ptr<Buffer>(new OpenClBuffer(size_bytes, MemoryHandle(driver.api, memory)));
+}
+
+Result<OpenClView> OpenClView::Create(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg) {
+  HEARTH_ASSIGN(MemoryHandle memory, WholeOrPart(driver.api, range));
+  OpenClView view(std::move(memory));
+  if (arg.path == AccessPath::kBuffer || arg.direction == ArgDirection::kWrite) return view;
+
+  const uint64_t texels = range.size_bytes / BytesPerTexel(arg.storage);
+  if (texels == 0 || texels > driver.max_texels) {
+    return Error(StatusCode::kResourceExhausted, "argument '{}' reads {} texels, the device takes 1 to {}", arg.name,
+                 texels, driver.max_texels);
+  }
+  HEARTH_ASSIGN(view.image_, TexelImage(driver, view.memory_.get(), texels, arg.storage));
+  return view;
+}
+
+}  // namespace hearth

@@ -1,0 +1,47 @@
+// Device memory as a cl_mem, and the parts of it that kernels are given.
+#ifndef HEARTH_BACKENDS_OPENCL_BUFFER_H_
+#define HEARTH_BACKENDS_OPENCL_BUFFER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "backends/opencl/driver_api.h"
+#include "core/kernel_source.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+class OpenClBuffer final : public Buffer {
+ public:
+  // `host_allocated` asks for memory that the host sees without a copy; right where host and device share
+  // memory, and slow on a card with its own. Where the driver has no memory left: kResourceExhausted.
+  static Result<std::unique_ptr<Buffer>> Create(const OpenClDriver& driver, uint64_t size_bytes, bool host_allocated);
+
+  cl_mem memory() const { return memory_.get(); }
+
+ private:
+  OpenClBuffer(uint64_t size_bytes, MemoryHandle memory) : Buffer(size_bytes), memory_(std::move(memory)) {}
+
+  MemoryHandle memory_;
+};
+
+// What a kernel is given for `range` as argument `arg`: the whole buffer (one more reference to it), a
+// sub-buffer, or for texel reads a one-dimensional image over either. It keeps the memory alive by itself,
+// which clSetKernelArg does not: PoCL 3.1 aborts when a buffer goes before a kernel that has it as an
+// argument. More texels than the device takes are kResourceExhausted.
+class OpenClView {
+ public:
+  static Result<OpenClView> Create(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg);
+
+  cl_mem argument() const { return image_.get() != nullptr ? image_.get() : memory_.get(); }
+
+ private:
+  explicit OpenClView(MemoryHandle memory) : memory_(std::move(memory)) {}
+
+  MemoryHandle memory_;
+  MemoryHandle image_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_OPENCL_BUFFER_H_

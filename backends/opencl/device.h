@@ -1,0 +1,47 @@
+// One OpenCL device with its context and its one in-order queue.
+#ifndef HEARTH_BACKENDS_OPENCL_DEVICE_H_
+#define HEARTH_BACKENDS_OPENCL_DEVICE_H_
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "backends/opencl/driver_api.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+class OpenClDevice final : public Device {
+ public:
+  // Makes the context and the queue. kUnavailable or kResourceExhausted with the driver's error.
+  static Result<std::unique_ptr<Device>> Create(const OpenClApi& api, cl_platform_id platform, cl_device_id device,
+                                                DeviceInfo info);
+
+ private:
+  OpenClDevice(DeviceInfo info, const OpenClApi& api, cl_device_id device, ContextHandle context, QueueHandle queue)
+      : Device(std::move(info)), api_(api), device_(device), context_(std::move(context)), queue_(std::move(queue)) {}
+
+  Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
+  Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                 const std::function<Status(std::span<std::byte>)>& fill) override;
+  Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                const std::function<Status(std::span<const std::byte>)>& view) override;
+  Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) override;
+  Result<std::unique_ptr<ProgramGroup>> DoLoad(std::span<const KernelSource> sources,
+                                               std::span<const std::byte> binary) override;
+  Result<std::unique_ptr<Executable>> DoPrepare(const CommandList& commands) override;
+
+  Status WithMapped(const Buffer& buffer, cl_map_flags flags, uint64_t offset_bytes, uint64_t size_bytes,
+                    const std::function<Status(std::span<std::byte>)>& use);
+
+  OpenClDriver driver() const { return {api_, context_.get(), device_, queue_.get(), info().max_texel_elements}; }
+
+  const OpenClApi& api_;
+  cl_device_id device_;
+  ContextHandle context_;
+  QueueHandle queue_;  // thread-safe by the standard; goes before the context
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_OPENCL_DEVICE_H_

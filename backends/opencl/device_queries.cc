@@ -1,0 +1,156 @@
+#include "backends/opencl/device_queries.h"
+
+#include <CL/cl_ext.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+// A kernel's tensor arguments take this much of CL_DEVICE_MAX_PARAMETER_SIZE, the scalars get the rest.
+constexpr uint32_t kMaxTensorArguments = 32;
+constexpr uint32_t kMaxScalarBytes = 1024;
+// Ids are `int` in kernels. GPU drivers that launch through CUDA's or Vulkan's limits take 65535 in y and z,
+// and OpenCL has no query for it.
+constexpr uint32_t kAnyGroupCount = 0x7fffffff;
+constexpr uint32_t kGpuGroupCount = 65535;
+
+// The value, or `fallback` where the driver does not know the question.
+template <typename T>
+T DeviceValue(const OpenClApi& api, cl_device_id device, cl_device_info what, T fallback) {
+  T value = {};
+  return api.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : fallback;
+}
+
+template <typename Query>
+std::string Text(const Query& query) {
+  size_t size = 0;
+  if (query(0, nullptr, &size) != CL_SUCCESS || size == 0) return "";
+  std::string text(size, '\0');
+  if (query(size, text.data(), nullptr) != CL_SUCCESS) return "";
+  text.resize(std::min(text.find('\0'), text.size()));
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+std::string DeviceText(const OpenClApi& api, cl_device_id device, cl_device_info what) {
+  return Text([&](size_t size, void* value, size_t* size_out) {
+    return api.clGetDeviceInfo(device, what, size, value, size_out);
+  });
+}
+
+std::string PlatformText(const OpenClApi& api, cl_platform_id platform, cl_platform_info what) {
+  return Text([&](size_t size, void* value, size_t* size_out) {
+    return api.clGetPlatformInfo(platform, what, size, value, size_out);
+  });
+}
+
+bool HasExtension(const OpenClApi& api, cl_device_id device, const std::string& name) {
+  return (" " + DeviceText(api, device, CL_DEVICE_EXTENSIONS) + " ").find(" " + name + " ") != std::string::npos;
+}
+
+DeviceType TypeOf(cl_device_type type, bool unified_memory) {
+  if ((type & CL_DEVICE_TYPE_CPU) != 0) return DeviceType::kCpu;
+  if ((type & CL_DEVICE_TYPE_GPU) == 0) return DeviceType::kOther;
+  return unified_memory ? DeviceType::kIntegratedGpu : DeviceType::kDiscreteGpu;
+}
+
+std::string UuidOf(const OpenClApi& api, cl_device_id device) {
+  if (!HasExtension(api, device, "cl_khr_device_uuid")) return "";
+  std::array<cl_uchar, CL_UUID_SIZE_KHR> bytes = {};
+  if (api.clGetDeviceInfo(device, CL_DEVICE_UUID_KHR, bytes.size(), bytes.data(), nullptr) != CL_SUCCESS) return "";
+  std::string hex;
+  for (const cl_uchar byte : bytes) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+void ReadLimits(const OpenClApi& api, cl_device_id device, DeviceInfo& info) {
+  const auto at_most = [](uint64_t value, uint64_t limit) { return static_cast<uint32_t>(std::min(value, limit)); };
+  const auto local = DeviceValue(api, device, CL_DEVICE_MAX_WORK_ITEM_SIZES, std::array<size_t, 3>{1, 1, 1});
+  for (int d = 0; d < 3; ++d) info.max_local_size[d] = at_most(local[d], UINT32_MAX);
+  info.max_local_invocations = at_most(DeviceValue<size_t>(api, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1), UINT32_MAX);
+  const uint32_t groups = info.type == DeviceType::kCpu ? kAnyGroupCount : kGpuGroupCount;
+  info.max_group_count = {kAnyGroupCount, groups, groups};
+  info.local_memory_bytes = at_most(DeviceValue<cl_ulong>(api, device, CL_DEVICE_LOCAL_MEM_SIZE, 16384), UINT32_MAX);
+  info.max_buffer_bytes = DeviceValue<cl_ulong>(api, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, info.max_buffer_bytes);
+  if (DeviceValue<cl_bool>(api, device, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) == CL_TRUE) {
+    info.max_texel_elements = DeviceValue<size_t>(api, device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 0);
+  }
+  const auto align_bits = DeviceValue<cl_uint>(api, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 2048);
+  info.buffer_offset_alignment = std::max<uint32_t>(128, align_bits / 8);
+  info.max_storage_buffers = kMaxTensorArguments;
+  const auto parameter_bytes = DeviceValue<size_t>(api, device, CL_DEVICE_MAX_PARAMETER_SIZE, 1024);
+  constexpr size_t kTensorBytes = kMaxTensorArguments * sizeof(void*);
+  info.max_scalar_bytes = parameter_bytes > kTensorBytes ? at_most(parameter_bytes - kTensorBytes, kMaxScalarBytes) : 0;
+  info.compute_units = std::max<uint32_t>(1, DeviceValue<cl_uint>(api, device, CL_DEVICE_MAX_COMPUTE_UNITS, 1));
+}
+
+}  // namespace
+
+Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api) {
+  cl_uint platform_count = 0;
+  cl_int code = api.clGetPlatformIDs(0, nullptr, &platform_count);
+  std::vector<cl_platform_id> platforms(code == CL_SUCCESS ? platform_count : 0);
+  if (!platforms.empty()) code = api.clGetPlatformIDs(platform_count, platforms.data(), nullptr);
+  if (code != CL_SUCCESS || platforms.empty()) {
+    return Error(StatusCode::kUnavailable,
+                 "the OpenCL loader finds no driver ({}); install one (pocl-opencl-icd runs on the CPU) or look at "
+                 "/etc/OpenCL/vendors and OCL_ICD_VENDORS",
+                 OpenClErrorName(code));
+  }
+  std::vector<OpenClDeviceId> found;
+  for (const cl_platform_id platform : platforms) {
+    cl_uint count = 0;
+    if (api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0) continue;
+    std::vector<cl_device_id> devices(count);
+    if (api.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS) continue;
+    for (const cl_device_id device : devices) found.push_back({platform, device});
+  }
+  if (found.empty()) {
+    return Error(StatusCode::kUnavailable, "{} OpenCL platform(s), but none has a device (the first is {})",
+                 platforms.size(), PlatformText(api, platforms[0], CL_PLATFORM_NAME));
+  }
+  return found;
+}
+
+DeviceInfo ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id) {
+  DeviceInfo info;
+  info.backend = BackendKind::kOpenCl;
+  info.dialect = Dialect::kOpenCl;
+  info.unified_memory = DeviceValue<cl_bool>(api, id.device, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) == CL_TRUE;
+  info.type = TypeOf(DeviceValue<cl_device_type>(api, id.device, CL_DEVICE_TYPE, 0), info.unified_memory);
+  if (info.type == DeviceType::kCpu) info.unified_memory = true;
+  info.name = DeviceText(api, id.device, CL_DEVICE_NAME);
+  info.vendor = DeviceText(api, id.device, CL_DEVICE_VENDOR);
+  info.driver_version =
+      fmt::format("{}; {}; {}", PlatformText(api, id.platform, CL_PLATFORM_VERSION),
+                  DeviceText(api, id.device, CL_DRIVER_VERSION), DeviceText(api, id.device, CL_DEVICE_VERSION));
+  info.uuid = UuidOf(api, id.device);
+  ReadLimits(api, id.device, info);
+  info.fp16_storage = true;  // vload_half and vstore_half are core
+  info.fp16_arithmetic = HasExtension(api, id.device, "cl_khr_fp16");
+  // PoCL compiles under one lock for the whole process: 12 programs took 4.1-5.1 s on one thread and on two.
+  info.compile_grouping = info.type == DeviceType::kCpu ? CompileGrouping::kTogether : CompileGrouping::kEach;
+  return info;
+}
+
+std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id) {
+  const std::string version = DeviceText(api, id.device, CL_DEVICE_VERSION);  // "OpenCL 3.0 and the vendor's text"
+  int major = 0, minor = 0;
+  if (std::sscanf(version.c_str(), "OpenCL %d.%d", &major, &minor) != 2 || major * 10 + minor < 12) {
+    return fmt::format("the driver speaks '{}'; OpenCL 1.2 or later is needed", version);
+  }
+  if (DeviceValue<cl_bool>(api, id.device, CL_DEVICE_AVAILABLE, CL_FALSE) != CL_TRUE) {
+    return "the driver says that the device is not available";
+  }
+  if (DeviceValue<cl_bool>(api, id.device, CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE) != CL_TRUE) {
+    return "the driver has no compiler for OpenCL C";
+  }
+  return "";
+}
+
+}  // namespace hearth

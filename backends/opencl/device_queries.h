@@ -1,0 +1,29 @@
+// What OpenCL says about its platforms and devices, as core's vocabulary.
+#ifndef HEARTH_BACKENDS_OPENCL_DEVICE_QUERIES_H_
+#define HEARTH_BACKENDS_OPENCL_DEVICE_QUERIES_H_
+
+#include <string>
+#include <vector>
+
+#include "backends/opencl/driver_api.h"
+#include "core/device_info.h"
+
+namespace hearth {
+
+struct OpenClDeviceId {
+  cl_platform_id platform;
+  cl_device_id device;
+};
+
+// All devices of all platforms, in the loader's order. kUnavailable with the reason when there is none.
+// The loader initialises its drivers once per process, so asking again is cheap.
+Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api);
+
+DeviceInfo ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id);
+
+// Why Hearth can't use the device; empty when it can.
+std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id);
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_OPENCL_DEVICE_QUERIES_H_

@@ -1,0 +1,105 @@
+// The OpenCL functions that Hearth calls, found at run time in the ICD loader; nothing links against it.
+#ifndef HEARTH_BACKENDS_OPENCL_DRIVER_API_H_
+#define HEARTH_BACKENDS_OPENCL_DRIVER_API_H_
+
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "hearth/status.h"
+
+namespace hearth {
+
+#define HEARTH_OPENCL_FUNCTIONS(X) \
+  X(clGetPlatformIDs)              \
+  X(clGetPlatformInfo)             \
+  X(clGetDeviceIDs)                \
+  X(clGetDeviceInfo)               \
+  X(clCreateContext)               \
+  X(clReleaseContext)              \
+  X(clCreateCommandQueue)          \
+  X(clReleaseCommandQueue)         \
+  X(clCreateBuffer)                \
+  X(clCreateSubBuffer)             \
+  X(clCreateImage)                 \
+  X(clRetainMemObject)             \
+  X(clReleaseMemObject)            \
+  X(clEnqueueMapBuffer)            \
+  X(clEnqueueUnmapMemObject)       \
+  X(clCreateProgramWithSource)     \
+  X(clCreateProgramWithBinary)     \
+  X(clBuildProgram)                \
+  X(clGetProgramInfo)              \
+  X(clGetProgramBuildInfo)         \
+  X(clReleaseProgram)              \
+  X(clCreateKernel)                \
+  X(clSetKernelArg)                \
+  X(clReleaseKernel)               \
+  X(clEnqueueNDRangeKernel)        \
+  X(clFinish)                      \
+  X(clGetEventProfilingInfo)       \
+  X(clReleaseEvent)
+
+struct OpenClApi {
+#define HEARTH_DECLARE(name) decltype(&::name) name = nullptr;
+  HEARTH_OPENCL_FUNCTIONS(HEARTH_DECLARE)
+#undef HEARTH_DECLARE
+};
+
+// The process's one table, loaded at the first call and never unloaded: OpenCL drivers start threads of
+// their own. kUnavailable, each time with the same message, without a loader or with an incomplete one.
+// Threads: any.
+Result<const OpenClApi*> LoadOpenCl();
+
+// "CL_OUT_OF_RESOURCES", or "OpenCL error -1234" for a number the 1.2 header does not name.
+std::string OpenClErrorName(cl_int code);
+
+// "what: CL_NAME". Out of memory or resources is kResourceExhausted, anything else `otherwise`.
+Status OpenClError(cl_int code, StatusCode otherwise, std::string_view what);
+
+// Owns one reference to an OpenCL object; move-only. `kRelease` names the member of OpenClApi that drops it.
+template <typename T, auto kRelease>
+class OpenClHandle {
+ public:
+  OpenClHandle() = default;
+  OpenClHandle(const OpenClApi& api, T object) : api_(&api), object_(object) {}
+  OpenClHandle(OpenClHandle&& other) noexcept : api_(other.api_), object_(std::exchange(other.object_, nullptr)) {}
+  OpenClHandle& operator=(OpenClHandle&& other) noexcept {
+    std::swap(api_, other.api_);
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~OpenClHandle() {
+    if (object_ != nullptr) (api_->*kRelease)(object_);
+  }
+
+  T get() const { return object_; }
+
+ private:
+  const OpenClApi* api_ = nullptr;
+  T object_ = nullptr;
+};
+
+using ContextHandle = OpenClHandle<cl_context, &OpenClApi::clReleaseContext>;
+using QueueHandle = OpenClHandle<cl_command_queue, &OpenClApi::clReleaseCommandQueue>;
+using MemoryHandle = OpenClHandle<cl_mem, &OpenClApi::clReleaseMemObject>;
+using DriverProgramHandle = OpenClHandle<cl_program, &OpenClApi::clReleaseProgram>;
+using KernelHandle = OpenClHandle<cl_kernel, &OpenClApi::clReleaseKernel>;
+using EventHandle = OpenClHandle<cl_event, &OpenClApi::clReleaseEvent>;
+
+// What an opened device lends to all that it makes; the device outlives them.
+struct OpenClDriver {
+  const OpenClApi& api;
+  cl_context context;
+  cl_device_id device;
+  cl_command_queue queue;  // in order
+  uint64_t max_texels;     // of one texel view; 0 where the device has none
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_OPENCL_DRIVER_API_H_

@@ -1,0 +1,140 @@
+#include "backends/opencl/executable.h"
+
+#include <map>
+#include <tuple>
+
+#include "backends/opencl/program.h"
+#include "core/error.h"
+
+namespace hearth {
+
+// One view per distinct (buffer, range, way of reading): two overlapping sub-buffers in one kernel are
+// undefined in OpenCL, and a tensor used by several dispatches needs only one.
+class OpenClViewCache {
+ public:
+  OpenClViewCache(const OpenClDriver& driver, std::vector<OpenClView>& views) : driver_(driver), views_(views) {}
+
+  Result<cl_mem> Argument(const BoundRange& range, const TensorArg& arg) {
+    const bool texel = arg.path == AccessPath::kTexelBuffer && arg.direction == ArgDirection::kRead;
+    const Key key = {range.buffer, range.offset_bytes, range.size_bytes, texel, texel ? arg.storage : StorageType{}};
+    if (const auto found = arguments_.find(key); found != arguments_.end()) return found->second;
+    HEARTH_ASSIGN(OpenClView view, OpenClView::Create(driver_, range, arg));
+    arguments_[key] = view.argument();
+    views_.push_back(std::move(view));
+    return views_.back().argument();
+  }
+
+ private:
+  using Key = std::tuple<const Buffer*, uint64_t, uint64_t, bool, StorageType>;
+
+  const OpenClDriver& driver_;
+  std::vector<OpenClView>& views_;
+  std::map<Key, cl_mem> arguments_;
+};
+
+Result<std::unique_ptr<Executable>> OpenClExecutable::Create(const OpenClDriver& driver, const CommandList& commands) {
+  std::unique_ptr<OpenClExecutable> executable(new OpenClExecutable(driver));
+  OpenClViewCache views(executable->driver_, executable->views_);
+  for (const Command& command : commands.commands) {
+    const auto* dispatch = std::get_if<DispatchCommand>(&command);
+    if (dispatch == nullptr)
+      continue;  // a barrier: the queue is in order, each kernel sees all that earlier ones wrote
+    const KernelSource& source = dispatch->program->source();
+    Result<KernelHandle> kernel = static_cast<const OpenClProgram*>(dispatch->program)->CreateKernel();
+    if (!kernel.ok()) return kernel.status().Within(dispatch->label);
+    HEARTH_TRY(executable->SetArguments(kernel->get(), *dispatch, views).Within(dispatch->label));
+    Dispatch& ready = executable->dispatches_.emplace_back();
+    ready.kernel = std::move(kernel).value();
+    ready.label = dispatch->label;
+    for (int d = 0; d < 3; ++d) {
+      ready.local_size[d] = source.local_size[d];
+      ready.global_size[d] = size_t{dispatch->group_count[d]} * source.local_size[d];
+    }
+  }
+  return std::unique_ptr<Executable>(std::move(executable));
+}
+
+Status OpenClExecutable::SetArguments(cl_kernel kernel, const DispatchCommand& command, OpenClViewCache& views) {
+  const KernelSource& source = command.program->source();
+  cl_uint index = 0;
+  const auto set = [&](const void* value, size_t size_bytes, const std::string& name) {
+    const cl_int code = driver_.api.clSetKernelArg(kernel, index++, size_bytes, value);
+    if (code == CL_SUCCESS) return Status::Ok();
+    return OpenClError(code, StatusCode::kInternal, fmt::format("argument '{}' of kernel {}", name, source.name));
+  };
+  for (size_t k = 0; k < command.tensors.size(); ++k) {
+    HEARTH_ASSIGN(const cl_mem memory, views.Argument(command.tensors[k], source.tensors[k]));
+    HEARTH_TRY(set(&memory, sizeof memory, source.tensors[k].name));
+  }
+  for (size_t k = 0; k < command.scalars.size(); ++k) {
+    HEARTH_TRY(set(&command.scalars[k], sizeof(uint32_t), source.scalars[k].name));
+  }
+  return Status::Ok();
+}
+
+Status OpenClExecutable::Enqueue(cl_command_queue queue, const Dispatch& dispatch, cl_event* event) const {
+  const cl_int code =
+      driver_.api.clEnqueueNDRangeKernel(queue, dispatch.kernel.get(), 3, nullptr, dispatch.global_size.data(),
+                                         dispatch.local_size.data(), 0, nullptr, event);
+  if (code == CL_SUCCESS) return Status::Ok();
+  return OpenClError(code, StatusCode::kDeviceLost, fmt::format("enqueueing '{}'", dispatch.label));
+}
+
+Status OpenClExecutable::Run() {
+  Status status;
+  for (const Dispatch& dispatch : dispatches_) {
+    status = Enqueue(driver_.queue, dispatch, nullptr);
+    if (!status.ok()) break;
+  }
+  // After an error too: what is enqueued uses memory that the caller may free next.
+  const cl_int code = driver_.api.clFinish(driver_.queue);
+  if (status.ok() && code != CL_SUCCESS) {
+    return Error(StatusCode::kDeviceLost, "waiting for {} dispatches: {}", dispatches_.size(), OpenClErrorName(code));
+  }
+  return status;
+}
+
+Status OpenClExecutable::EnqueueProfiled(std::vector<EventHandle>& events) {
+  cl_int code = CL_SUCCESS;
+  if (profiling_queue_.get() == nullptr) {
+    const cl_command_queue queue =
+        driver_.api.clCreateCommandQueue(driver_.context, driver_.device, CL_QUEUE_PROFILING_ENABLE, &code);
+    if (queue == nullptr) return OpenClError(code, StatusCode::kUnsupported, "a queue with profiling");
+    profiling_queue_ = QueueHandle(driver_.api, queue);
+  }
+  // Writes went through the device's own queue; the two are not ordered among each other.
+  code = driver_.api.clFinish(driver_.queue);
+  if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kDeviceLost, "waiting for earlier work");
+  for (const Dispatch& dispatch : dispatches_) {
+    cl_event event = nullptr;
+    HEARTH_TRY(Enqueue(profiling_queue_.get(), dispatch, &event));
+    events.emplace_back(driver_.api, event);
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<double>> OpenClExecutable::RunProfiled() {
+  std::vector<EventHandle> events;
+  events.reserve(dispatches_.size());
+  const Status enqueued = EnqueueProfiled(events);
+  const cl_int code = profiling_queue_.get() != nullptr ? driver_.api.clFinish(profiling_queue_.get()) : CL_SUCCESS;
+  if (!enqueued.ok()) return enqueued;
+  if (code != CL_SUCCESS)
+    return Error(StatusCode::kDeviceLost, "waiting for a profiled run: {}", OpenClErrorName(code));
+
+  std::vector<double> milliseconds;
+  for (const EventHandle& event : events) {
+    cl_ulong start_ns = 0, end_ns = 0;
+    cl_int query = driver_.api.clGetEventProfilingInfo(event.get(), CL_PROFILING_COMMAND_START, sizeof start_ns,
+                                                       &start_ns, nullptr);
+    if (query == CL_SUCCESS) {
+      query =
+          driver_.api.clGetEventProfilingInfo(event.get(), CL_PROFILING_COMMAND_END, sizeof end_ns, &end_ns, nullptr);
+    }
+    if (query != CL_SUCCESS) return OpenClError(query, StatusCode::kUnsupported, "the times of a dispatch");
+    milliseconds.push_back(static_cast<double>(end_ns - start_ns) * 1e-6);
+  }
+  return milliseconds;
+}
+
+}  // namespace hearth

@@ -1,0 +1,47 @@
+// A command list as kernel objects whose arguments are set, so that a run only enqueues.
+#ifndef HEARTH_BACKENDS_OPENCL_EXECUTABLE_H_
+#define HEARTH_BACKENDS_OPENCL_EXECUTABLE_H_
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/opencl/buffer.h"
+#include "backends/opencl/driver_api.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+class OpenClViewCache;
+
+class OpenClExecutable final : public Executable {
+ public:
+  static Result<std::unique_ptr<Executable>> Create(const OpenClDriver& driver, const CommandList& commands);
+
+  Status Run() override;
+  Result<std::vector<double>> RunProfiled() override;
+
+ private:
+  struct Dispatch {
+    KernelHandle kernel;
+    std::array<size_t, 3> global_size;
+    std::array<size_t, 3> local_size;
+    std::string label;
+  };
+
+  explicit OpenClExecutable(const OpenClDriver& driver) : driver_(driver) {}
+  Status SetArguments(cl_kernel kernel, const DispatchCommand& command, OpenClViewCache& views);
+  Status Enqueue(cl_command_queue queue, const Dispatch& dispatch, cl_event* event) const;
+  Status EnqueueProfiled(std::vector<EventHandle>& events);
+
+  const OpenClDriver driver_;
+  // In this order: kernels go before the memory that they have as arguments.
+  std::vector<OpenClView> views_;
+  std::vector<Dispatch> dispatches_;
+  QueueHandle profiling_queue_;  // made by the first RunProfiled
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_OPENCL_EXECUTABLE_H_

@@ -1,0 +1,158 @@
+#include "backends/opencl/program.h"
+
+#include <cstring>
+#include <set>
+
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+// No relaxed arithmetic: -cl-fast-relaxed-math gained nothing on PoCL and would change results.
+constexpr const char* kBuildOptions = "-cl-std=CL1.2";
+
+constexpr uint32_t kMagic = 0x314c4348;  // "HCL1"
+
+// What stands before the driver's bytes: this, then the entry points.
+struct BinaryHeader {
+  uint32_t magic = kMagic;
+  uint32_t entry_points_bytes = 0;
+  uint64_t binary_bytes = 0;
+};
+
+// Computed once per group: EntryPoint emits the kernel's whole text to name it.
+std::vector<std::string> EntryPoints(std::span<const KernelSource> sources) {
+  std::vector<std::string> names;
+  for (const KernelSource& source : sources) names.push_back(EntryPoint(source));
+  return names;
+}
+
+std::string Lines(const std::vector<std::string>& entry_points) {
+  std::string lines;
+  for (const std::string& name : entry_points) lines += name + '\n';
+  return lines;
+}
+
+std::string KernelNames(std::span<const KernelSource> sources) {
+  std::string names;
+  for (const KernelSource& source : sources) names += (names.empty() ? "" : ", ") + source.name;
+  return names;
+}
+
+std::string BuildLog(const OpenClApi& api, cl_program program, cl_device_id device) {
+  size_t size = 0;
+  if (api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS) return "";
+  std::string log(size, '\0');
+  if (api.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS) {
+    return "";
+  }
+  while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+  return log;
+}
+
+// The driver's bytes inside `binary`, or why it is not ours or not of these sources.
+Result<std::span<const std::byte>> DriverBytes(const std::string& entry_points, std::span<const std::byte> binary) {
+  BinaryHeader header;
+  if (binary.size() < sizeof header) {
+    return Error(StatusCode::kMalformedInput, "an OpenCL binary of {} bytes is too short", binary.size());
+  }
+  std::memcpy(&header, binary.data(), sizeof header);
+  const auto rest = binary.subspan(sizeof header);
+  if (header.magic != kMagic || header.entry_points_bytes > rest.size() || header.binary_bytes == 0 ||
+      header.binary_bytes != rest.size() - header.entry_points_bytes) {
+    return Error(StatusCode::kMalformedInput, "an OpenCL binary of {} bytes has a damaged header", binary.size());
+  }
+  const std::string_view held(reinterpret_cast<const char*>(rest.data()), header.entry_points_bytes);
+  if (held != entry_points) {
+    return Error(StatusCode::kInvalidArgument, "the OpenCL binary holds other kernels than those asked for");
+  }
+  return rest.subspan(header.entry_points_bytes);
+}
+
+}  // namespace
+
+Result<KernelHandle> OpenClProgram::CreateKernel() const {
+  cl_int code = CL_SUCCESS;
+  const cl_kernel kernel = api_.clCreateKernel(driver_program_, entry_point_.c_str(), &code);
+  if (kernel == nullptr) return OpenClError(code, StatusCode::kInternal, fmt::format("kernel {}", entry_point_));
+  return KernelHandle(api_, kernel);
+}
+
+Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriver& driver,
+                                                                DriverProgramHandle driver_program,
+                                                                std::span<const KernelSource> sources,
+                                                                const std::vector<std::string>& entry_points) {
+  const cl_int code =
+      driver.api.clBuildProgram(driver_program.get(), 1, &driver.device, kBuildOptions, nullptr, nullptr);
+  if (code != CL_SUCCESS) {
+    const Status error = OpenClError(code, StatusCode::kUnavailable, "building " + KernelNames(sources));
+    const std::string log = BuildLog(driver.api, driver_program.get(), driver.device);
+    return log.empty() ? error : Status(error.code(), error.message() + "\n" + log);
+  }
+  std::unique_ptr<OpenClProgramGroup> group(
+      new OpenClProgramGroup(driver.api, std::move(driver_program), Lines(entry_points)));
+  for (size_t k = 0; k < sources.size(); ++k) {
+    auto program =
+        std::make_unique<OpenClProgram>(driver.api, group->driver_program_.get(), sources[k], entry_points[k]);
+    // Asked for once here so that a missing kernel is the error of Compile or Load, not of the first Prepare.
+    if (Result<KernelHandle> kernel = program->CreateKernel(); !kernel.ok()) return kernel.status();
+    group->programs_.push_back(std::move(program));
+  }
+  return std::unique_ptr<ProgramGroup>(std::move(group));
+}
+
+Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Compile(const OpenClDriver& driver,
+                                                                  std::span<const KernelSource> sources) {
+  const std::vector<std::string> entry_points = EntryPoints(sources);
+  std::string text = EmitOpenClPrelude();
+  std::set<std::string_view> emitted;
+  for (size_t k = 0; k < sources.size(); ++k) {
+    if (emitted.insert(entry_points[k]).second) text += EmitOpenClKernel(sources[k]);
+  }
+  const char* start = text.data();
+  const size_t size = text.size();
+  cl_int code = CL_SUCCESS;
+  DriverProgramHandle program(driver.api,
+                              driver.api.clCreateProgramWithSource(driver.context, 1, &start, &size, &code));
+  if (program.get() == nullptr) return OpenClError(code, StatusCode::kUnavailable, "source of " + KernelNames(sources));
+  return Build(driver, std::move(program), sources, entry_points);
+}
+
+Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Load(const OpenClDriver& driver,
+                                                               std::span<const KernelSource> sources,
+                                                               std::span<const std::byte> binary) {
+  const std::vector<std::string> entry_points = EntryPoints(sources);
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, DriverBytes(Lines(entry_points), binary));
+  const auto* start = reinterpret_cast<const unsigned char*>(bytes.data());
+  const size_t size = bytes.size();
+  cl_int binary_code = CL_SUCCESS, code = CL_SUCCESS;
+  DriverProgramHandle program(driver.api, driver.api.clCreateProgramWithBinary(driver.context, 1, &driver.device, &size,
+                                                                               &start, &binary_code, &code));
+  if (program.get() == nullptr || binary_code != CL_SUCCESS) {
+    return OpenClError(code != CL_SUCCESS ? code : binary_code, StatusCode::kUnavailable,
+                       "the driver refuses the binary of " + KernelNames(sources));
+  }
+  return Build(driver, std::move(program), sources, entry_points);
+}
+
+Result<std::vector<std::byte>> OpenClProgramGroup::Binary() {
+  // One device in the context, so one size and one binary. PoCL 3.1 compiles each kernel once more when asked
+  // for the size, 130-250 ms each; the bytes cost nothing after that.
+  size_t size = 0;
+  cl_int code = api_.clGetProgramInfo(driver_program_.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
+  if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kUnsupported, "size of the program's binary");
+  if (size == 0) return Error(StatusCode::kUnsupported, "the OpenCL driver gives no program binaries");
+
+  BinaryHeader header;
+  header.entry_points_bytes = static_cast<uint32_t>(entry_points_.size());
+  header.binary_bytes = size;
+  std::vector<std::byte> container(sizeof header + entry_points_.size() + size);
+  std::memcpy(container.data(), &header, sizeof header);
+  std::memcpy(container.data() + sizeof header, entry_points_.data(), entry_points_.size());
+  auto* start = reinterpret_cast<unsigned char*>(container.data() + sizeof header + entry_points_.size());
+  code = api_.clGetProgramInfo(driver_program_.get(), CL_PROGRAM_BINARIES, sizeof start, &start, nullptr);
+  if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kUnsupported, "the program's binary");
+  return container;
+}
+
+}  // namespace hearth

@@ -1,0 +1,28 @@
+// The Vulkan backend: devices of API version 1.1 or newer that have a compute queue.
+#ifndef HEARTH_BACKENDS_VULKAN_BACKEND_H_
+#define HEARTH_BACKENDS_VULKAN_BACKEND_H_
+
+#include <memory>
+#include <vector>
+
+#include "hal/device.h"
+
+namespace hearth {
+
+// Every physical device, in the driver's order; one unusable candidate with the reason where there is no loader, no
+// driver or no device. Threads: any.
+std::vector<DeviceCandidate> EnumerateVulkan();
+
+// Opens a candidate of EnumerateVulkan. kUnavailable with its reason when it is not usable. Threads: any.
+Result<std::unique_ptr<Device>> OpenVulkan(const DeviceCandidate& candidate);
+
+// What a test switches off so that a device runs as others do.
+struct VulkanPaths {
+  bool mapped_memory = true;  // false: copies through staging buffers, as on discrete GPUs
+  bool timestamps = true;     // false: profiles by waiting, as on queues without a clock
+};
+Result<std::unique_ptr<Device>> OpenVulkanWithPaths(const DeviceCandidate& candidate, const VulkanPaths& paths);
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_VULKAN_BACKEND_H_

@@ -1,0 +1,114 @@
+#include "backends/vulkan/buffer.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "backends/vulkan/recorded_commands.h"
+#include "core/error.h"
+
+namespace hearth::vulkan {
+namespace {
+
+constexpr VkMemoryPropertyFlags kMappable = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+constexpr VkMemoryPropertyFlags kSpecial = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
+                                           VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |
+                                           VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
+
+// How well a memory type fits, higher is better; negative: not at all.
+int Fitness(VkMemoryPropertyFlags flags, MemoryUse use, bool unified) {
+  if ((flags & kSpecial) != 0) return -1;
+  const bool mappable = (flags & kMappable) == kMappable;
+  const bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
+  const bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
+  if (use == MemoryUse::kStaging) {
+    if (!mappable) return -1;
+    return (cached ? 2 : 0) + (local ? 0 : 1);  // reading uncached memory is slow
+  }
+  if (unified) return (local ? 4 : 0) + (mappable ? 2 : 0) + (cached ? 1 : 0);
+  return (local ? 4 : 0) + (mappable ? 0 : 1);  // mappable device memory of a discrete GPU is scarce
+}
+
+std::vector<uint32_t> MemoryTypesByFitness(const PhysicalDevice& device, uint32_t allowed_bits, MemoryUse use) {
+  std::vector<std::pair<int, uint32_t>> fitting;
+  for (uint32_t t = 0; t < device.memory.memoryTypeCount; ++t) {
+    const int fitness = Fitness(device.memory.memoryTypes[t].propertyFlags, use, device.info.unified_memory);
+    if ((allowed_bits >> t & 1) != 0 && fitness >= 0) fitting.emplace_back(fitness, t);
+  }
+  std::stable_sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<uint32_t> types;
+  for (const auto& [fitness, type] : fitting) types.push_back(type);
+  return types;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(LogicalDevice& device, uint64_t size_bytes, MemoryUse use) {
+  std::unique_ptr<VulkanBuffer> buffer(new VulkanBuffer(device, size_bytes));
+  const Status allocated = buffer->Allocate(use);
+  if (!allocated.ok()) return allocated.Within(fmt::format("buffer of {} bytes on {}", size_bytes, device.info().name));
+  return buffer;
+}
+
+Status VulkanBuffer::Allocate(MemoryUse use) {
+  const DeviceApi& api = device_->api();
+  VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+  info.size = size_bytes();
+  info.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  if (use == MemoryUse::kKernels) {
+    info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT;
+  }
+  HEARTH_ASSIGN(buffer_, device_->Make(api.CreateBuffer, api.DestroyBuffer, info, "vkCreateBuffer"));
+  VkMemoryRequirements needed{};
+  api.GetBufferMemoryRequirements(device_->handle(), handle(), &needed);
+
+  Status refusal = Error(StatusCode::kResourceExhausted, "no memory type fits");
+  for (uint32_t type : MemoryTypesByFitness(device_->physical(), needed.memoryTypeBits, use)) {
+    VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+    allocate.allocationSize = needed.size;
+    allocate.memoryTypeIndex = type;
+    auto memory = device_->Make(api.AllocateMemory, api.FreeMemory, allocate, "vkAllocateMemory");
+    if (!memory.ok()) {
+      refusal = memory.status();
+      continue;
+    }
+    memory_ = std::move(memory).value();
+    HEARTH_TRY(ToStatus(api.BindBufferMemory(device_->handle(), handle(), memory_.get(), 0), "vkBindBufferMemory"));
+    const VkMemoryPropertyFlags flags = device_->physical().memory.memoryTypes[type].propertyFlags;
+    const bool map = use == MemoryUse::kStaging || device_->info().unified_memory;
+    return map && (flags & kMappable) == kMappable ? Map() : Status::Ok();
+  }
+  return refusal;
+}
+
+Status VulkanBuffer::Map() {
+  void* address = nullptr;
+  HEARTH_TRY(ToStatus(device_->api().MapMemory(device_->handle(), memory_.get(), 0, VK_WHOLE_SIZE, 0, &address),
+                      "vkMapMemory"));
+  mapped_ = static_cast<std::byte*>(address);
+  return Status::Ok();
+}
+
+Result<VkBufferView> VulkanBuffer::TexelView(uint64_t offset_bytes, uint64_t size_bytes, VkFormat format) {
+  const auto key = std::tuple(offset_bytes, size_bytes, format);
+  if (const auto found = views_.find(key); found != views_.end()) return found->second.get();
+  VkBufferViewCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_VIEW_CREATE_INFO};
+  info.buffer = handle();
+  info.format = format;
+  info.offset = offset_bytes;
+  info.range = size_bytes;
+  const DeviceApi& api = device_->api();
+  HEARTH_ASSIGN(auto view, device_->Make(api.CreateBufferView, api.DestroyBufferView, info, "vkCreateBufferView"));
+  return views_.emplace(key, std::move(view)).first->second.get();
+}
+
+Status CopyBytes(LogicalDevice& device, const VulkanBuffer& from, uint64_t from_offset_bytes, const VulkanBuffer& to,
+                 uint64_t to_offset_bytes, uint64_t size_bytes) {
+  HEARTH_ASSIGN(auto commands, RecordedCommands::Record(device, [&](VkCommandBuffer buffer) {
+                  const VkBufferCopy region{from_offset_bytes, to_offset_bytes, size_bytes};
+                  device.api().CmdCopyBuffer(buffer, from.handle(), to.handle(), 1, &region);
+                }));
+  return commands.SubmitAndWait();
+}
+
+}  // namespace hearth::vulkan

@@ -1,0 +1,50 @@
+// Device memory as a VkBuffer.
+#ifndef HEARTH_BACKENDS_VULKAN_BUFFER_H_
+#define HEARTH_BACKENDS_VULKAN_BUFFER_H_
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <tuple>
+
+#include "backends/vulkan/logical_device.h"
+#include "hal/device.h"
+
+namespace hearth::vulkan {
+
+enum class MemoryUse {
+  kKernels,  // mapped where the device shares the host's memory
+  kStaging,  // always mapped, for copies to and from unmapped buffers
+};
+
+// Has an allocation of its own: plans use few and large buffers.
+class VulkanBuffer : public Buffer {
+ public:
+  // kResourceExhausted when no memory type has room.
+  static Result<std::unique_ptr<VulkanBuffer>> Create(LogicalDevice& device, uint64_t size_bytes, MemoryUse use);
+
+  VkBuffer handle() const { return buffer_.get(); }
+  std::byte* mapped() const { return mapped_; }  // null: not visible to the host
+
+  // A view for texel reads, made once per range and format and kept with the buffer.
+  Result<VkBufferView> TexelView(uint64_t offset_bytes, uint64_t size_bytes, VkFormat format);
+
+ private:
+  VulkanBuffer(LogicalDevice& device, uint64_t size_bytes) : Buffer(size_bytes), device_(&device) {}
+  Status Allocate(MemoryUse use);
+  Status Map();
+
+  LogicalDevice* device_;
+  Owned<VkDeviceMemory> memory_;  // before the buffer, so that the buffer goes first
+  Owned<VkBuffer> buffer_;
+  std::map<std::tuple<uint64_t, uint64_t, VkFormat>, Owned<VkBufferView>> views_;
+  std::byte* mapped_ = nullptr;
+};
+
+// Copies bytes between buffers and waits for the end.
+Status CopyBytes(LogicalDevice& device, const VulkanBuffer& from, uint64_t from_offset_bytes, const VulkanBuffer& to,
+                 uint64_t to_offset_bytes, uint64_t size_bytes);
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_BUFFER_H_

@@ -1,0 +1,35 @@
+// hal/device.h over Vulkan.
+#ifndef HEARTH_BACKENDS_VULKAN_DEVICE_H_
+#define HEARTH_BACKENDS_VULKAN_DEVICE_H_
+
+#include <memory>
+
+#include "backends/vulkan/logical_device.h"
+#include "hal/device.h"
+
+namespace hearth::vulkan {
+
+class VulkanDevice : public Device {
+ public:
+  static Result<std::unique_ptr<Device>> Open(PhysicalDevice physical);
+
+ private:
+  explicit VulkanDevice(std::unique_ptr<LogicalDevice> logical)
+      : Device(logical->info()), logical_(std::move(logical)) {}
+
+  Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
+  Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                 const std::function<Status(std::span<std::byte>)>& fill) override;
+  Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                const std::function<Status(std::span<const std::byte>)>& view) override;
+  Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) override;
+  Result<std::unique_ptr<ProgramGroup>> DoLoad(std::span<const KernelSource> sources,
+                                               std::span<const std::byte> binary) override;
+  Result<std::unique_ptr<Executable>> DoPrepare(const CommandList& commands) override;
+
+  std::unique_ptr<LogicalDevice> logical_;
+};
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_DEVICE_H_

@@ -1,0 +1,109 @@
+// Vulkan's functions, found at run time through the loader library: three tables, one per level.
+// The lists below are all that this backend calls.
+#ifndef HEARTH_BACKENDS_VULKAN_DRIVER_API_H_
+#define HEARTH_BACKENDS_VULKAN_DRIVER_API_H_
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan_core.h>
+
+#include <string>
+#include <string_view>
+
+#include "hal/dynamic_library.h"
+#include "hearth/status.h"
+
+#define HEARTH_VULKAN_INSTANCE_FUNCTIONS(X) \
+  X(DestroyInstance)                        \
+  X(EnumeratePhysicalDevices)               \
+  X(EnumerateDeviceExtensionProperties)     \
+  X(GetPhysicalDeviceProperties)            \
+  X(GetPhysicalDeviceProperties2)           \
+  X(GetPhysicalDeviceFeatures2)             \
+  X(GetPhysicalDeviceFormatProperties)      \
+  X(GetPhysicalDeviceMemoryProperties)      \
+  X(GetPhysicalDeviceQueueFamilyProperties) \
+  X(CreateDevice)                           \
+  X(GetDeviceProcAddr)
+
+#define HEARTH_VULKAN_DEVICE_FUNCTIONS(X) \
+  X(DestroyDevice)                        \
+  X(DeviceWaitIdle)                       \
+  X(GetDeviceQueue)                       \
+  X(QueueSubmit)                          \
+  X(AllocateMemory)                       \
+  X(FreeMemory)                           \
+  X(MapMemory)                            \
+  X(CreateBuffer)                         \
+  X(DestroyBuffer)                        \
+  X(GetBufferMemoryRequirements)          \
+  X(BindBufferMemory)                     \
+  X(CreateBufferView)                     \
+  X(DestroyBufferView)                    \
+  X(CreateShaderModule)                   \
+  X(DestroyShaderModule)                  \
+  X(CreateDescriptorSetLayout)            \
+  X(DestroyDescriptorSetLayout)           \
+  X(CreatePipelineLayout)                 \
+  X(DestroyPipelineLayout)                \
+  X(CreatePipelineCache)                  \
+  X(DestroyPipelineCache)                 \
+  X(GetPipelineCacheData)                 \
+  X(CreateComputePipelines)               \
+  X(DestroyPipeline)                      \
+  X(CreateDescriptorPool)                 \
+  X(DestroyDescriptorPool)                \
+  X(AllocateDescriptorSets)               \
+  X(UpdateDescriptorSets)                 \
+  X(CreateCommandPool)                    \
+  X(DestroyCommandPool)                   \
+  X(AllocateCommandBuffers)               \
+  X(BeginCommandBuffer)                   \
+  X(EndCommandBuffer)                     \
+  X(CmdBindPipeline)                      \
+  X(CmdBindDescriptorSets)                \
+  X(CmdPushConstants)                     \
+  X(CmdDispatch)                          \
+  X(CmdPipelineBarrier)                   \
+  X(CmdCopyBuffer)                        \
+  X(CmdResetQueryPool)                    \
+  X(CmdWriteTimestamp)                    \
+  X(CreateQueryPool)                      \
+  X(DestroyQueryPool)                     \
+  X(GetQueryPoolResults)                  \
+  X(CreateFence)                          \
+  X(DestroyFence)                         \
+  X(ResetFences)                          \
+  X(WaitForFences)
+
+namespace hearth::vulkan {
+
+struct LoaderApi {
+  DynamicLibrary library;
+  PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
+  PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion = nullptr;
+  PFN_vkCreateInstance CreateInstance = nullptr;
+};
+
+#define HEARTH_VULKAN_MEMBER(name) PFN_vk##name name = nullptr;
+struct InstanceApi {
+  HEARTH_VULKAN_INSTANCE_FUNCTIONS(HEARTH_VULKAN_MEMBER)
+};
+struct DeviceApi {
+  HEARTH_VULKAN_DEVICE_FUNCTIONS(HEARTH_VULKAN_MEMBER)
+};
+#undef HEARTH_VULKAN_MEMBER
+
+// kUnavailable without the loader library or with one of version 1.0; names what is missing.
+Result<LoaderApi> LoadLoaderApi();
+Result<InstanceApi> LoadInstanceApi(const LoaderApi& loader, VkInstance instance);
+Result<DeviceApi> LoadDeviceApi(const InstanceApi& api, VkDevice device);
+
+std::string ResultName(VkResult result);  // "VK_ERROR_DEVICE_LOST"
+
+// Ok for VK_SUCCESS; otherwise "`call` answered VK_...", with kResourceExhausted for all kinds of out of memory and
+// kDeviceLost for a lost device and what has no code of its own.
+Status ToStatus(VkResult result, std::string_view call);
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_DRIVER_API_H_

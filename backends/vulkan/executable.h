@@ -1,0 +1,53 @@
+// A command list as one recorded command buffer.
+#ifndef HEARTH_BACKENDS_VULKAN_EXECUTABLE_H_
+#define HEARTH_BACKENDS_VULKAN_EXECUTABLE_H_
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/vulkan/logical_device.h"
+#include "backends/vulkan/recorded_commands.h"
+#include "hal/device.h"
+
+namespace hearth::vulkan {
+
+class VulkanExecutable : public Executable {
+ public:
+  // `commands` was checked by Device::Prepare. kUnsupported for a texel read of more elements than the device takes.
+  static Result<std::unique_ptr<Executable>> Create(LogicalDevice& device, const CommandList& commands);
+
+  Status Run() override;
+  Result<std::vector<double>> RunProfiled() override;
+
+ private:
+  struct PreparedDispatch {
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    VkPipelineLayout layout = VK_NULL_HANDLE;
+    VkDescriptorSet set = VK_NULL_HANDLE;
+    std::vector<uint32_t> scalars;
+    std::array<uint32_t, 3> group_count{};
+    bool after_barrier = false;
+  };
+
+  explicit VulkanExecutable(LogicalDevice& device) : device_(&device) {}
+  Status MakeDescriptorPool(const CommandList& commands);
+  Status AddDispatch(const DispatchCommand& dispatch, bool after_barrier);
+  Result<VkDescriptorSet> MakeDescriptorSet(const DispatchCommand& dispatch);
+  void RecordDispatch(VkCommandBuffer commands, const PreparedDispatch& dispatch) const;
+  Status RecordTimed();
+  Result<std::vector<double>> RunTimed();    // by the queue's clock
+  Result<std::vector<double>> RunWaiting();  // one submission per dispatch, by the host's clock
+
+  LogicalDevice* device_;
+  Owned<VkDescriptorPool> descriptor_pool_;
+  std::vector<PreparedDispatch> dispatches_;
+  std::optional<RecordedCommands> commands_;
+  Owned<VkQueryPool> timestamps_;  // made by the first profiled run
+  std::optional<RecordedCommands> timed_commands_;
+};
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_EXECUTABLE_H_

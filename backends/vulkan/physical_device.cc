@@ -1,0 +1,204 @@
+#include "backends/vulkan/physical_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace hearth::vulkan {
+namespace {
+
+using ExtensionSet = std::set<std::string, std::less<>>;
+
+ExtensionSet ExtensionsOf(const InstanceApi& api, VkPhysicalDevice device) {
+  uint32_t count = 0;
+  if (api.EnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr) != VK_SUCCESS) return {};
+  std::vector<VkExtensionProperties> properties(count);
+  if (api.EnumerateDeviceExtensionProperties(device, nullptr, &count, properties.data()) < 0) return {};
+  properties.resize(count);
+  ExtensionSet names;
+  for (const VkExtensionProperties& property : properties) names.insert(property.extensionName);
+  return names;
+}
+
+std::string Hex(const uint8_t (&bytes)[VK_UUID_SIZE]) {
+  std::string hex;
+  for (uint8_t byte : bytes) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+std::string VersionText(uint32_t version) {
+  return fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version),
+                     VK_API_VERSION_PATCH(version));
+}
+
+DeviceType TypeOf(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_CPU: return DeviceType::kCpu;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU: return DeviceType::kIntegratedGpu;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU: return DeviceType::kDiscreteGpu;
+    default: return DeviceType::kOther;
+  }
+}
+
+// Puts `next` behind `head` in a chain of extension structures.
+template <typename Head, typename Next>
+void Chain(Head& head, Next& next) {
+  next.pNext = head.pNext;
+  head.pNext = &next;
+}
+
+void ReadLimits(const VkPhysicalDeviceLimits& limits, uint64_t max_allocation_bytes, PhysicalDevice& device) {
+  DeviceInfo& info = device.info;
+  for (int d = 0; d < 3; ++d) {
+    info.max_local_size[d] = limits.maxComputeWorkGroupSize[d];
+    info.max_group_count[d] = limits.maxComputeWorkGroupCount[d];
+  }
+  info.max_local_invocations = limits.maxComputeWorkGroupInvocations;
+  info.local_memory_bytes = limits.maxComputeSharedMemorySize;
+  info.max_buffer_bytes = std::min<uint64_t>(limits.maxStorageBufferRange, max_allocation_bytes);
+  info.max_texel_elements = limits.maxTexelBufferElements;
+  info.buffer_offset_alignment = static_cast<uint32_t>(std::max<uint64_t>(
+      {limits.minStorageBufferOffsetAlignment, limits.minTexelBufferOffsetAlignment, sizeof(float) * 4}));
+  info.max_storage_buffers = limits.maxPerStageDescriptorStorageBuffers;
+  info.max_scalar_bytes = limits.maxPushConstantsSize;
+  device.max_texel_bindings = limits.maxPerStageDescriptorSampledImages;
+  device.timestamp_period_ns = limits.timestampPeriod;
+}
+
+// Vulkan itself doesn't say how many cores a device has; three vendors' extensions do.
+struct CoreCounts {
+  VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
+  VkPhysicalDeviceShaderCorePropertiesAMD amd{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+  VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm{
+      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
+
+  void ChainTo(VkPhysicalDeviceProperties2& properties, const ExtensionSet& extensions) {
+    if (extensions.contains(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) Chain(properties, nv);
+    if (extensions.contains(VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) Chain(properties, amd);
+    if (extensions.contains(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME)) Chain(properties, arm);
+  }
+  uint32_t Count(DeviceType type) const {
+    if (type == DeviceType::kCpu) return std::max(1u, std::thread::hardware_concurrency());
+    return std::max({1u, nv.shaderSMCount, arm.shaderCoreCount,
+                     amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray});
+  }
+};
+
+void ReadProperties(uint32_t api_version, const ExtensionSet& extensions, PhysicalDevice& device) {
+  VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+  VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
+  VkPhysicalDeviceMaintenance3Properties maintenance{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+  VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  CoreCounts cores;
+  Chain(properties, id);
+  Chain(properties, maintenance);
+  if (extensions.contains(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME) || api_version >= VK_API_VERSION_1_2) {
+    Chain(properties, driver);
+  }
+  cores.ChainTo(properties, extensions);
+  device.instance->api.GetPhysicalDeviceProperties2(device.handle, &properties);
+
+  const VkPhysicalDeviceProperties& base = properties.properties;
+  ReadLimits(base.limits, maintenance.maxMemoryAllocationSize, device);
+  DeviceInfo& info = device.info;
+  info.type = TypeOf(base.deviceType);
+  info.vendor = fmt::format("0x{:04x}", base.vendorID);
+  info.uuid = Hex(id.deviceUUID);
+  info.driver_version =
+      fmt::format("{} {}, driver 0x{:x}, Vulkan {}, pipeline cache {}", driver.driverName, driver.driverInfo,
+                  base.driverVersion, VersionText(base.apiVersion), Hex(base.pipelineCacheUUID));
+  info.compute_units = cores.Count(info.type);
+  device.vendor_id = base.vendorID;
+  device.device_id = base.deviceID;
+  std::memcpy(device.pipeline_cache_uuid.data(), base.pipelineCacheUUID, VK_UUID_SIZE);
+}
+
+void ReadFeatures(uint32_t api_version, const ExtensionSet& extensions, PhysicalDevice& device) {
+  VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+  VkPhysicalDevice16BitStorageFeatures storage{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
+  VkPhysicalDeviceShaderFloat16Int8Features arithmetic{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES};
+  Chain(features, storage);
+  device.float16_is_extension = api_version < VK_API_VERSION_1_2;
+  if (extensions.contains(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME) || !device.float16_is_extension) {
+    Chain(features, arithmetic);
+  }
+  device.instance->api.GetPhysicalDeviceFeatures2(device.handle, &features);
+  device.storage_buffer_16bit = storage.storageBuffer16BitAccess == VK_TRUE;
+  device.shader_float16 = arithmetic.shaderFloat16 == VK_TRUE;
+  // Emitted kernels pack two halves into a uint, which needs no feature.
+  device.info.fp16_storage = true;
+  device.info.fp16_arithmetic = device.shader_float16;
+}
+
+void ReadMemory(PhysicalDevice& device) {
+  device.instance->api.GetPhysicalDeviceMemoryProperties(device.handle, &device.memory);
+  constexpr VkMemoryPropertyFlags kShared =
+      VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+  const auto* types = device.memory.memoryTypes;
+  const bool has_shared = std::any_of(types, types + device.memory.memoryTypeCount, [](const VkMemoryType& type) {
+    return (type.propertyFlags & kShared) == kShared;
+  });
+  // A discrete GPU may have such memory too, but the host reads it slowly over the bus.
+  device.info.unified_memory =
+      has_shared && (device.info.type == DeviceType::kCpu || device.info.type == DeviceType::kIntegratedGpu);
+}
+
+// The first family with compute, and whether there is one.
+bool FindQueue(PhysicalDevice& device) {
+  const InstanceApi& api = device.instance->api;
+  uint32_t count = 0;
+  api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, families.data());
+  for (uint32_t f = 0; f < families.size(); ++f) {
+    if ((families[f].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || families[f].queueCount == 0) continue;
+    device.queue_family = f;
+    device.timestamp_bits = families[f].timestampValidBits;
+    return true;
+  }
+  return false;
+}
+
+bool ReadsTexels(const PhysicalDevice& device, VkFormat format) {
+  VkFormatProperties properties{};
+  device.instance->api.GetPhysicalDeviceFormatProperties(device.handle, format, &properties);
+  return (properties.bufferFeatures & VK_FORMAT_FEATURE_UNIFORM_TEXEL_BUFFER_BIT) != 0;
+}
+
+}  // namespace
+
+PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
+  PhysicalDevice device;
+  device.instance = &instance;
+  device.handle = handle;
+  device.info.backend = BackendKind::kVulkan;
+  device.info.dialect = Dialect::kVulkan;
+  device.info.compile_grouping = CompileGrouping::kEach;
+  VkPhysicalDeviceProperties base{};
+  instance.api.GetPhysicalDeviceProperties(handle, &base);
+  device.info.name = base.deviceName;
+  device.info.type = TypeOf(base.deviceType);
+  if (base.apiVersion < VK_API_VERSION_1_1) {
+    device.info.driver_version = "Vulkan " + VersionText(base.apiVersion);
+    device.unusable_reason = fmt::format("{} has Vulkan {}; 1.1 or newer is needed, update its driver", base.deviceName,
+                                         VersionText(base.apiVersion));
+    return device;
+  }
+  const ExtensionSet extensions = ExtensionsOf(instance.api, handle);
+  ReadProperties(base.apiVersion, extensions, device);
+  ReadFeatures(base.apiVersion, extensions, device);
+  ReadMemory(device);
+  if (!FindQueue(device)) {
+    device.unusable_reason = fmt::format("{} has no queue that computes", base.deviceName);
+  } else if (!ReadsTexels(device, VK_FORMAT_R32G32B32A32_SFLOAT) ||
+             !ReadsTexels(device, VK_FORMAT_R16G16B16A16_SFLOAT)) {
+    device.info.max_texel_elements = 0;  // against the specification, but only a path less
+  }
+  return device;
+}
+
+}  // namespace hearth::vulkan

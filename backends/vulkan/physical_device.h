@@ -1,0 +1,40 @@
+// What a physical device says about itself, read once, without opening it.
+#ifndef HEARTH_BACKENDS_VULKAN_PHYSICAL_DEVICE_H_
+#define HEARTH_BACKENDS_VULKAN_PHYSICAL_DEVICE_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "backends/vulkan/instance.h"
+#include "core/device_info.h"
+
+namespace hearth::vulkan {
+
+struct PhysicalDevice {
+  const Instance* instance = nullptr;
+  VkPhysicalDevice handle = VK_NULL_HANDLE;
+  DeviceInfo info;
+  std::string unusable_reason;  // empty: usable
+
+  uint32_t queue_family = 0;
+  uint32_t timestamp_bits = 0;  // 0: the queue has no clock
+  double timestamp_period_ns = 1;
+  VkPhysicalDeviceMemoryProperties memory{};
+  uint32_t max_texel_bindings = 0;  // uniform texel buffers of one program
+
+  // Features that exist and are switched on when the device is opened.
+  bool storage_buffer_16bit = false;
+  bool shader_float16 = false;
+  bool float16_is_extension = false;  // before Vulkan 1.2
+
+  // A pipeline cache made by any other device or driver build is ignored.
+  uint32_t vendor_id = 0, device_id = 0;
+  std::array<uint8_t, VK_UUID_SIZE> pipeline_cache_uuid{};
+};
+
+PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle);
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_PHYSICAL_DEVICE_H_

@@ -1,0 +1,176 @@
+#include "backends/vulkan/program.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace hearth::vulkan {
+namespace {
+
+Status CheckFits(const KernelSource& source, const PhysicalDevice& device) {
+  const DeviceInfo& info = device.info;
+  const auto texel_reads = static_cast<size_t>(std::count_if(
+      source.tensors.begin(), source.tensors.end(), [](const TensorArg& arg) { return TexelFormat(arg).has_value(); }));
+  const size_t storage_buffers = source.tensors.size() - texel_reads;
+  if (storage_buffers > info.max_storage_buffers || texel_reads > device.max_texel_bindings) {
+    return Error(StatusCode::kUnsupported, "{} storage and {} texel buffers are bound; {} takes {} and {}",
+                 storage_buffers, texel_reads, info.name, info.max_storage_buffers, device.max_texel_bindings);
+  }
+  const size_t scalar_bytes = source.scalars.size() * sizeof(uint32_t);
+  if (scalar_bytes > info.max_scalar_bytes) {
+    return Error(StatusCode::kUnsupported, "{} bytes of scalars; {} takes {}", scalar_bytes, info.name,
+                 info.max_scalar_bytes);
+  }
+  uint64_t invocations = 1;
+  for (int d = 0; d < 3; ++d) {
+    const uint32_t size = source.local_size[d];
+    // A product of three such sizes stays within 64 bits only if each is checked before.
+    if (size == 0 || size > info.max_local_size[d] || (invocations *= size) > info.max_local_invocations) {
+      return Error(StatusCode::kUnsupported, "work group of {}x{}x{}; {} takes {}x{}x{} and {} invocations",
+                   source.local_size[0], source.local_size[1], source.local_size[2], info.name, info.max_local_size[0],
+                   info.max_local_size[1], info.max_local_size[2], info.max_local_invocations);
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+std::optional<VkFormat> TexelFormat(const TensorArg& arg) {
+  if (arg.direction != ArgDirection::kRead || arg.path != AccessPath::kTexelBuffer) return std::nullopt;
+  return arg.storage == StorageType::kFloat16 ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT;
+}
+
+uint64_t TexelBytes(VkFormat format) {
+  return format == VK_FORMAT_R16G16B16A16_SFLOAT ? 8 : 16;
+}
+
+Result<std::unique_ptr<VulkanProgram>> VulkanProgram::Create(LogicalDevice& device, const KernelSource& source,
+                                                             const SpirvWords& spirv, VkPipelineCache cache) {
+  std::unique_ptr<VulkanProgram> program(new VulkanProgram(source));
+  Status made = CheckFits(source, device.physical());
+  if (made.ok()) made = program->MakeLayouts(device);
+  if (made.ok()) made = program->MakePipeline(device, spirv, cache);
+  if (!made.ok()) return made.Within("kernel " + source.name);
+  return program;
+}
+
+Status VulkanProgram::MakeLayouts(LogicalDevice& device) {
+  const DeviceApi& api = device.api();
+  std::vector<VkDescriptorSetLayoutBinding> bindings;
+  for (const TensorArg& arg : source().tensors) {
+    VkDescriptorSetLayoutBinding binding{};
+    binding.binding = static_cast<uint32_t>(bindings.size());
+    binding.descriptorType =
+        TexelFormat(arg) ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    binding.descriptorCount = 1;
+    binding.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+    bindings.push_back(binding);
+  }
+  VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+  set.bindingCount = static_cast<uint32_t>(bindings.size());
+  set.pBindings = bindings.data();
+  HEARTH_ASSIGN(set_layout_, device.Make(api.CreateDescriptorSetLayout, api.DestroyDescriptorSetLayout, set,
+                                         "vkCreateDescriptorSetLayout"));
+
+  const VkDescriptorSetLayout set_layout = set_layout_.get();
+  const VkPushConstantRange scalars{VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                    static_cast<uint32_t>(source().scalars.size() * sizeof(uint32_t))};
+  VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+  layout.setLayoutCount = 1;
+  layout.pSetLayouts = &set_layout;
+  layout.pushConstantRangeCount = scalars.size > 0 ? 1 : 0;
+  layout.pPushConstantRanges = &scalars;
+  HEARTH_ASSIGN(layout_,
+                device.Make(api.CreatePipelineLayout, api.DestroyPipelineLayout, layout, "vkCreatePipelineLayout"));
+  return Status::Ok();
+}
+
+Status VulkanProgram::MakePipeline(LogicalDevice& device, const SpirvWords& spirv, VkPipelineCache cache) {
+  const DeviceApi& api = device.api();
+  VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+  module_info.codeSize = spirv.size() * sizeof(uint32_t);
+  module_info.pCode = spirv.data();
+  HEARTH_ASSIGN(const auto module,
+                device.Make(api.CreateShaderModule, api.DestroyShaderModule, module_info, "vkCreateShaderModule"));
+
+  VkComputePipelineCreateInfo info{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  info.stage.module = module.get();
+  info.stage.pName = "main";
+  info.layout = layout_.get();
+  VkPipeline pipeline = VK_NULL_HANDLE;
+  HEARTH_TRY(ToStatus(api.CreateComputePipelines(device.handle(), cache, 1, &info, nullptr, &pipeline),
+                      "vkCreateComputePipelines"));
+  pipeline_ = Owned<VkPipeline>(device.handle(), pipeline, api.DestroyPipeline);
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Compile(LogicalDevice& device,
+                                                                  std::span<const KernelSource> sources) {
+  ProgramContainer container;
+  for (const KernelSource& source : sources) {
+    auto spirv = CompileToSpirv(Emit(source, Dialect::kVulkan));
+    if (!spirv.ok()) return spirv.status().Within("kernel " + source.name);
+    container.modules.push_back(std::move(spirv).value());
+  }
+  std::unique_ptr<VulkanProgramGroup> group(new VulkanProgramGroup(device, std::move(container)));
+  group->spirv_compiled_ = static_cast<int>(sources.size());
+  HEARTH_TRY(group->Build(sources));
+  return std::unique_ptr<ProgramGroup>(std::move(group));
+}
+
+Result<std::unique_ptr<ProgramGroup>> VulkanProgramGroup::Load(LogicalDevice& device,
+                                                               std::span<const KernelSource> sources,
+                                                               std::span<const std::byte> binary) {
+  HEARTH_ASSIGN(auto container, ParseContainer(binary, sources.size()));
+  if (!PipelineCacheFits(container.pipeline_cache, device.physical())) container.pipeline_cache.clear();
+  std::unique_ptr<VulkanProgramGroup> group(new VulkanProgramGroup(device, std::move(container)));
+  HEARTH_TRY(group->Build(sources));
+  return std::unique_ptr<ProgramGroup>(std::move(group));
+}
+
+Status VulkanProgramGroup::Build(std::span<const KernelSource> sources) {
+  HEARTH_TRY(MakePipelineCache());
+  for (size_t k = 0; k < sources.size(); ++k) {
+    HEARTH_ASSIGN(auto program,
+                  VulkanProgram::Create(*device_, sources[k], container_.modules[k], pipeline_cache_.get()));
+    programs_.push_back(std::move(program));
+  }
+  return Status::Ok();
+}
+
+Status VulkanProgramGroup::MakePipelineCache() {
+  const DeviceApi& api = device_->api();
+  VkPipelineCacheCreateInfo info{VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
+  info.initialDataSize = container_.pipeline_cache.size();
+  info.pInitialData = container_.pipeline_cache.data();
+  auto cache = device_->Make(api.CreatePipelineCache, api.DestroyPipelineCache, info, "vkCreatePipelineCache");
+  if (!cache.ok() && info.initialDataSize > 0) {  // a driver may refuse data that it could have ignored
+    info.initialDataSize = 0;
+    cache = device_->Make(api.CreatePipelineCache, api.DestroyPipelineCache, info, "vkCreatePipelineCache");
+  }
+  if (!cache.ok()) return cache.status();
+  pipeline_cache_ = std::move(cache).value();
+  container_.pipeline_cache.clear();
+  return Status::Ok();
+}
+
+Result<std::vector<std::byte>> VulkanProgramGroup::Binary() {
+  const DeviceApi& api = device_->api();
+  size_t size_bytes = 0;
+  HEARTH_TRY(ToStatus(api.GetPipelineCacheData(device_->handle(), pipeline_cache_.get(), &size_bytes, nullptr),
+                      "vkGetPipelineCacheData"));
+  container_.pipeline_cache.resize(size_bytes);
+  // VK_INCOMPLETE when the cache grew in between: what came is valid, only not all.
+  const VkResult got =
+      api.GetPipelineCacheData(device_->handle(), pipeline_cache_.get(), &size_bytes, container_.pipeline_cache.data());
+  if (got != VK_INCOMPLETE) HEARTH_TRY(ToStatus(got, "vkGetPipelineCacheData"));
+  container_.pipeline_cache.resize(size_bytes);
+  std::vector<std::byte> binary = Serialize(container_);
+  container_.pipeline_cache.clear();
+  return binary;
+}
+
+}  // namespace hearth::vulkan

@@ -1,0 +1,67 @@
+// Kernels as compute pipelines.
+#ifndef HEARTH_BACKENDS_VULKAN_PROGRAM_H_
+#define HEARTH_BACKENDS_VULKAN_PROGRAM_H_
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/vulkan/logical_device.h"
+#include "backends/vulkan/program_container.h"
+#include "hal/device.h"
+
+namespace hearth::vulkan {
+
+// The format of a tensor that is read through a uniform texel buffer; nothing for storage buffers.
+std::optional<VkFormat> TexelFormat(const TensorArg& arg);
+uint64_t TexelBytes(VkFormat format);
+
+class VulkanProgram : public Program {
+ public:
+  // Makes the pipeline through `cache`. kUnsupported when the kernel needs more bindings, scalars or invocations than
+  // the device has; errors name the kernel.
+  static Result<std::unique_ptr<VulkanProgram>> Create(LogicalDevice& device, const KernelSource& source,
+                                                       const SpirvWords& spirv, VkPipelineCache cache);
+
+  VkDescriptorSetLayout set_layout() const { return set_layout_.get(); }
+  VkPipelineLayout layout() const { return layout_.get(); }
+  VkPipeline pipeline() const { return pipeline_.get(); }
+
+ private:
+  explicit VulkanProgram(KernelSource source) : Program(std::move(source)) {}
+  Status MakeLayouts(LogicalDevice& device);
+  Status MakePipeline(LogicalDevice& device, const SpirvWords& spirv, VkPipelineCache cache);
+
+  Owned<VkDescriptorSetLayout> set_layout_;
+  Owned<VkPipelineLayout> layout_;
+  Owned<VkPipeline> pipeline_;
+};
+
+class VulkanProgramGroup : public ProgramGroup {
+ public:
+  // From kernel texts, by glslang. Threads: any.
+  static Result<std::unique_ptr<ProgramGroup>> Compile(LogicalDevice& device, std::span<const KernelSource> sources);
+  // From Binary(), without glslang. A pipeline cache of another driver build is left out silently.
+  static Result<std::unique_ptr<ProgramGroup>> Load(LogicalDevice& device, std::span<const KernelSource> sources,
+                                                    std::span<const std::byte> binary);
+
+  std::span<const std::unique_ptr<Program>> programs() const override { return programs_; }
+  Result<std::vector<std::byte>> Binary() override;
+  int spirv_compiled() const override { return spirv_compiled_; }
+
+ private:
+  VulkanProgramGroup(LogicalDevice& device, ProgramContainer container)
+      : device_(&device), container_(std::move(container)) {}
+  Status Build(std::span<const KernelSource> sources);
+  Status MakePipelineCache();
+
+  LogicalDevice* device_;
+  ProgramContainer container_;  // its cache data is what Load was given, and empty after Build
+  Owned<VkPipelineCache> pipeline_cache_;
+  std::vector<std::unique_ptr<Program>> programs_;
+  int spirv_compiled_ = 0;
+};
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_PROGRAM_H_

@@ -1,0 +1,33 @@
+// The binary form of a program group: SPIR-V of each kernel and the driver's pipeline cache.
+//
+// Little-endian 32-bit words: magic, version, checksum of all that follows (XXH3-128, 4 words), kernel count, words of
+// each kernel's SPIR-V, bytes of pipeline cache; then the SPIR-V modules, then the pipeline cache.
+#ifndef HEARTH_BACKENDS_VULKAN_PROGRAM_CONTAINER_H_
+#define HEARTH_BACKENDS_VULKAN_PROGRAM_CONTAINER_H_
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "backends/vulkan/physical_device.h"
+#include "backends/vulkan/spirv_compiler.h"
+
+namespace hearth::vulkan {
+
+struct ProgramContainer {
+  std::vector<SpirvWords> modules;
+  std::vector<std::byte> pipeline_cache;
+};
+
+std::vector<std::byte> Serialize(const ProgramContainer& container);
+
+// kMalformedInput for anything that is not exactly one container of `module_count` sane SPIR-V modules.
+Result<ProgramContainer> ParseContainer(std::span<const std::byte> bytes, size_t module_count);
+
+// Whether pipeline cache data was made by this device and driver build (VkPipelineCacheHeaderVersionOne). Drivers check
+// that too, but not all of them survive foreign data.
+bool PipelineCacheFits(std::span<const std::byte> data, const PhysicalDevice& device);
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_PROGRAM_CONTAINER_H_

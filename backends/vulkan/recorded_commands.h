@@ -1,0 +1,34 @@
+// A command buffer recorded once and submitted any number of times.
+#ifndef HEARTH_BACKENDS_VULKAN_RECORDED_COMMANDS_H_
+#define HEARTH_BACKENDS_VULKAN_RECORDED_COMMANDS_H_
+
+#include <functional>
+
+#include "backends/vulkan/logical_device.h"
+
+namespace hearth::vulkan {
+
+// Used by one thread at a time. Every recording starts with a barrier against earlier submissions and ends with
+// one that makes its writes visible to the host and to later copies and kernels.
+class RecordedCommands {
+ public:
+  static Result<RecordedCommands> Record(LogicalDevice& device, const std::function<void(VkCommandBuffer)>& record);
+
+  Status SubmitAndWait() { return device_->SubmitAndWait(commands_, fence_.get()); }
+
+ private:
+  explicit RecordedCommands(LogicalDevice& device) : device_(&device) {}
+
+  LogicalDevice* device_;
+  Owned<VkCommandPool> pool_;  // its own: pools are not thread-safe
+  VkCommandBuffer commands_ = VK_NULL_HANDLE;
+  Owned<VkFence> fence_;
+};
+
+// What kernels wrote before it is seen by kernels after it, through storage and texel buffers both, and nothing after
+// it overwrites what kernels before it still read.
+void RecordKernelBarrier(const DeviceApi& api, VkCommandBuffer commands);
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_RECORDED_COMMANDS_H_

@@ -1,0 +1,26 @@
+// GLSL to SPIR-V inside the process, by glslang.
+#ifndef HEARTH_BACKENDS_VULKAN_SPIRV_COMPILER_H_
+#define HEARTH_BACKENDS_VULKAN_SPIRV_COMPILER_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearth/status.h"
+
+namespace hearth::vulkan {
+
+using SpirvWords = std::vector<uint32_t>;
+
+// Compiles a compute shader for Vulkan 1.1 (SPIR-V 1.3), unoptimized: drivers optimize anyway. An error carries the
+// compiler's log. Threads: any, in parallel.
+Result<SpirvWords> CompileToSpirv(const std::string& glsl);
+
+// Whether words look like a SPIR-V 1.0 to 1.3 module: its header, and instructions that end exactly at the end. A
+// driver may crash on what fails this.
+Status CheckSpirv(std::span<const uint32_t> words);
+
+}  // namespace hearth::vulkan
+
+#endif  // HEARTH_BACKENDS_VULKAN_SPIRV_COMPILER_H_

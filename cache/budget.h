@@ -1,0 +1,32 @@
+// Keeps a store's file below its size limit, least recently used entries first.
+#ifndef HEARTH_CACHE_BUDGET_H_
+#define HEARTH_CACHE_BUDGET_H_
+
+#include <cstdint>
+#include <functional>
+
+#include "cache/database.h"
+#include "core/fingerprint.h"
+
+namespace hearth {
+
+// Bytes of the file that hold something.
+Result<uint64_t> UsedBytes(Database& database);
+
+// An upper estimate of what a new entry takes in the file.
+uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_bytes);
+
+// Within the caller's transaction: deletes entries, those longest unused first and none for which `is_kept`
+// is true, until `needed_bytes` more fit below `max_bytes`. False when they can't: the caller rolls back.
+Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_bytes,
+                      const std::function<bool(const Fingerprint&)>& is_kept);
+
+// An entry and its blob.
+Status DeleteEntry(Database& database, int64_t id);
+
+// The 16 bytes of a digest or checksum column; zeros when it holds something else.
+Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_BUDGET_H_

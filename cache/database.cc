@@ -1,0 +1,219 @@
+#include "cache/database.h"
+
+#include <sqlite3.h>
+
+#include <utility>
+
+namespace hearth {
+namespace {
+
+StatusCode CodeOf(int sqlite_code) {
+  switch (sqlite_code & 0xff) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return StatusCode::kMalformedInput;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: return StatusCode::kUnavailable;
+    case SQLITE_FULL:
+    case SQLITE_NOMEM:
+    case SQLITE_TOOBIG: return StatusCode::kResourceExhausted;
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_NOLFS: return StatusCode::kIoError;
+    default: return StatusCode::kInternal;
+  }
+}
+
+Status SqliteError(sqlite3* connection, int sqlite_code) {
+  const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
+                                                                                         : sqlite3_errstr(sqlite_code);
+  return Error(CodeOf(sqlite_code), "{} (sqlite code {})", detail, sqlite_code);
+}
+
+// "file:" address of a path, so that parameters can follow.
+std::string UriOf(const std::filesystem::path& file) {
+  std::string uri = "file:";
+  for (char c : file.string()) {
+    if (c == '?' || c == '#' || c == '%') {
+      uri += fmt::format("%{:02X}", static_cast<unsigned>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri;
+}
+
+}  // namespace
+
+void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
+  sqlite3_finalize(statement);
+}
+
+// A failed bind (out of memory) shows as a failed constraint or a miss; nothing can go wrong silently.
+Statement& Statement::Bind(int index, int64_t number) {
+  sqlite3_bind_int64(statement_.get(), index + 1, number);
+  return *this;
+}
+
+Statement& Statement::Bind(int index, double number) {
+  sqlite3_bind_double(statement_.get(), index + 1, number);
+  return *this;
+}
+
+Statement& Statement::Bind(int index, std::string_view text) {
+  sqlite3_bind_text64(statement_.get(), index + 1, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  return *this;
+}
+
+Statement& Statement::Bind(int index, std::span<const std::byte> blob) {
+  // A null pointer would bind NULL instead of an empty blob.
+  const void* data = blob.empty() ? "" : static_cast<const void*>(blob.data());
+  sqlite3_bind_blob64(statement_.get(), index + 1, data, blob.size(), SQLITE_STATIC);
+  return *this;
+}
+
+Result<bool> Statement::Step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return SqliteError(sqlite3_db_handle(statement_.get()), code);
+}
+
+Status Statement::Run() {
+  StatementScope scope(*this);
+  while (true) {
+    HEARTH_ASSIGN(const bool row, Step());
+    if (!row) return Status::Ok();
+  }
+}
+
+void Statement::Reset() {
+  sqlite3_reset(statement_.get());
+}
+
+int64_t Statement::Number(int column) const {
+  return sqlite3_column_int64(statement_.get(), column);
+}
+
+double Statement::Real(int column) const {
+  return sqlite3_column_double(statement_.get(), column);
+}
+
+std::string_view Statement::Text(int column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
+  if (text == nullptr) return {};
+  return {text, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+std::span<const std::byte> Statement::Blob(int column) const {
+  const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(statement_.get(), column));
+  if (bytes == nullptr) return {};
+  return {bytes, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+void Database::Closer::operator()(sqlite3* connection) const {
+  sqlite3_close_v2(connection);
+}
+
+Result<Database> Database::Open(const std::filesystem::path& file, Access access) {
+  int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
+  flags |= access == Access::kReadWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  std::string name = file.string();
+  if (access == Access::kImmutable) {
+    flags |= SQLITE_OPEN_URI;
+    name = UriOf(file) + "?immutable=1";
+  }
+  sqlite3* connection = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &connection, flags, nullptr);
+  Database database(connection);
+  if (code != SQLITE_OK) return SqliteError(connection, code);
+  // The file is not trusted to be what we wrote.
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  return database;
+}
+
+bool Database::read_only() const {
+  return sqlite3_db_readonly(connection_.get(), "main") != 0;
+}
+
+void Database::SetWait(int milliseconds) {
+  sqlite3_busy_timeout(connection_.get(), milliseconds);
+}
+
+void Database::SkipCheckpointAtClose() {
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
+Status Database::Run(const std::string& sql) {
+  const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  return code == SQLITE_OK ? Status::Ok() : SqliteError(connection_.get(), code);
+}
+
+Result<Statement> Database::Prepare(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const int code =
+      sqlite3_prepare_v3(connection_.get(), sql.data(), static_cast<int>(sql.size()), 0, &statement, nullptr);
+  if (code != SQLITE_OK) return SqliteError(connection_.get(), code);
+  return Statement(statement);
+}
+
+Result<int64_t> Database::Number(std::string_view sql) {
+  HEARTH_ASSIGN(Statement statement, Prepare(sql));
+  HEARTH_ASSIGN(const bool row, statement.Step());
+  return row ? statement.Number(0) : int64_t{0};
+}
+
+Result<std::string> Database::Text(std::string_view sql) {
+  HEARTH_ASSIGN(Statement statement, Prepare(sql));
+  HEARTH_ASSIGN(const bool row, statement.Step());
+  return row ? std::string(statement.Text(0)) : std::string();
+}
+
+Result<BlobReader> Database::OpenBlob(const char* table, const char* column, int64_t row) {
+  sqlite3_blob* opened = nullptr;
+  const int code = sqlite3_blob_open(connection_.get(), "main", table, column, row, 0, &opened);
+  BlobReader blob(connection_.get(), opened);
+  // A missing row or a value of another type comes as SQLITE_ERROR; the entry promised this blob.
+  if (code == SQLITE_ERROR) return Error(StatusCode::kMalformedInput, "{} has no blob {}", table, row);
+  if (code != SQLITE_OK) return SqliteError(connection_.get(), code);
+  return blob;
+}
+
+void BlobReader::Closer::operator()(sqlite3_blob* blob) const {
+  sqlite3_blob_close(blob);
+}
+
+uint64_t BlobReader::size_bytes() const {
+  return static_cast<uint64_t>(sqlite3_blob_bytes(blob_.get()));
+}
+
+Status BlobReader::Read(std::span<std::byte> bytes) {
+  HEARTH_CHECK(bytes.size() == size_bytes());
+  if (bytes.empty()) return Status::Ok();
+  const int code = sqlite3_blob_read(blob_.get(), bytes.data(), static_cast<int>(bytes.size()), 0);
+  return code == SQLITE_OK ? Status::Ok() : SqliteError(connection_, code);
+}
+
+Result<Transaction> Transaction::Begin(Database& database) {
+  HEARTH_TRY(database.Run("BEGIN IMMEDIATE"));
+  return Transaction(&database);
+}
+
+Transaction::~Transaction() {
+  // sqlite has rolled back by itself after some errors; this is then a harmless error of its own.
+  if (database_ != nullptr) static_cast<void>(database_->Run("ROLLBACK"));
+}
+
+Status Transaction::Commit() {
+  HEARTH_TRY(database_->Run("COMMIT"));
+  database_ = nullptr;
+  return Status::Ok();
+}
+
+}  // namespace hearth

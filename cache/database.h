@@ -1,0 +1,134 @@
+// The part of sqlite that the cache uses, with failures as Status. The only header that the
+// rest of the cache sees of it.
+//
+// Codes: kMalformedInput the file is damaged or no database; kUnavailable somebody holds the
+// lock; kResourceExhausted disk or memory is full; kIoError everything that the operating
+// system refused; kInternal the rest (a wrong schema shows up as this).
+// A Database is used by one thread at a time.
+#ifndef HEARTH_CACHE_DATABASE_H_
+#define HEARTH_CACHE_DATABASE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "hearth/status.h"
+
+struct sqlite3;
+struct sqlite3_blob;
+struct sqlite3_stmt;
+
+namespace hearth {
+
+// One prepared statement. Parameters and columns are counted from 0. What Bind is given must live
+// until the next Reset; what a column returns, until the next Step or Reset.
+class Statement {
+ public:
+  Statement& Bind(int index, int64_t number);
+  Statement& Bind(int index, double number);
+  Statement& Bind(int index, std::string_view text);
+  Statement& Bind(int index, std::span<const std::byte> blob);
+  Statement& Bind(int index, std::span<const uint8_t> blob) { return Bind(index, std::as_bytes(blob)); }
+
+  Result<bool> Step();  // true: there is a row
+  Status Run();         // steps to the end and resets
+  void Reset();         // also ends the read transaction that an unfinished statement keeps
+
+  int64_t Number(int column) const;
+  double Real(int column) const;
+  std::string_view Text(int column) const;
+  std::span<const std::byte> Blob(int column) const;
+
+ private:
+  friend class Database;
+  struct Finalizer {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+  explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
+};
+
+// An open blob; reading it costs one copy.
+class BlobReader {
+ public:
+  uint64_t size_bytes() const;
+  Status Read(std::span<std::byte> bytes);  // bytes.size() == size_bytes()
+
+ private:
+  friend class Database;
+  struct Closer {
+    void operator()(sqlite3_blob* blob) const;
+  };
+  BlobReader(sqlite3* connection, sqlite3_blob* blob) : connection_(connection), blob_(blob) {}
+  sqlite3* connection_;
+  std::unique_ptr<sqlite3_blob, Closer> blob_;
+};
+
+// Resets a statement when the scope ends.
+class StatementScope {
+ public:
+  explicit StatementScope(Statement& statement) : statement_(statement) {}
+  ~StatementScope() { statement_.Reset(); }
+  StatementScope(const StatementScope&) = delete;
+  StatementScope& operator=(const StatementScope&) = delete;
+
+ private:
+  Statement& statement_;
+};
+
+class Database {
+ public:
+  enum class Access {
+    kReadWrite,  // read-only when the file's mode says so
+    kReadOnly,
+    kImmutable,  // nobody writes: no locks, no side files, a leftover write-ahead log is not seen
+  };
+
+  // Opens an existing file; symbolic links anywhere in the path are refused. Reads nothing yet.
+  static Result<Database> Open(const std::filesystem::path& file, Access access);
+
+  bool read_only() const;
+  // How long a call waits for a lock that somebody else holds.
+  void SetWait(int milliseconds);
+  // Leaves the write-ahead log for the next opener instead of copying it (two fsyncs) at close.
+  void SkipCheckpointAtClose();
+
+  Status Run(const std::string& sql);  // any number of statements, no results
+  Result<Statement> Prepare(std::string_view sql);
+  Result<int64_t> Number(std::string_view sql);  // first column of the first row; 0 without rows
+  Result<std::string> Text(std::string_view sql);
+
+  // A blob in place, to be copied straight to where it is needed; kMalformedInput when there is none.
+  Result<BlobReader> OpenBlob(const char* table, const char* column, int64_t row);
+
+ private:
+  struct Closer {
+    void operator()(sqlite3* connection) const;
+  };
+  explicit Database(sqlite3* connection) : connection_(connection) {}
+  std::unique_ptr<sqlite3, Closer> connection_;
+};
+
+// BEGIN IMMEDIATE now, ROLLBACK at the end of the scope unless Commit came first.
+class Transaction {
+ public:
+  static Result<Transaction> Begin(Database& database);
+  Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+  Status Commit();
+
+ private:
+  explicit Transaction(Database* database) : database_(database) {}
+  Database* database_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_DATABASE_H_

@@ -1,0 +1,33 @@
+// An open file descriptor that closes itself, and with it gives back its flock.
+#ifndef HEARTH_CACHE_DESCRIPTOR_H_
+#define HEARTH_CACHE_DESCRIPTOR_H_
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace hearth {
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  bool is_open() const { return number_ >= 0; }
+  int get() const { return number_; }
+
+ private:
+  int number_ = -1;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_DESCRIPTOR_H_

@@ -1,0 +1,169 @@
+#include "cache/folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
+
+std::string_view Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string_view() : std::string_view(value);
+}
+
+Status SystemError(const char* what, const fs::path& path, int error) {
+  return Error(StatusCode::kIoError, "{} {}: {}", what, path.string(), std::strerror(error));
+}
+
+// mkdir -p, everything new with mode 0700.
+Status MakeFolder(const fs::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return Status::Ok();
+  if (errno == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
+    HEARTH_TRY(MakeFolder(folder.parent_path()));
+    if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return Status::Ok();
+  }
+  return SystemError("can't make the cache folder", folder, errno);
+}
+
+bool OwnerIsTrusted(uid_t owner, FolderUse use) {
+  return owner == ::geteuid() || (use == FolderUse::kReadOnlyLayer && owner == 0);
+}
+
+// `folder` itself, no way around it.
+Status CheckPrivateFolder(const fs::path& folder, const struct stat& info, FolderUse use) {
+  if (!OwnerIsTrusted(info.st_uid, use)) {
+    return Error(StatusCode::kIoError, "cache folder {} belongs to user {}, not to user {}: choose another folder",
+                 folder.string(), info.st_uid, ::geteuid());
+  }
+  if ((info.st_mode & kOthersWrite) != 0) {
+    return Error(StatusCode::kIoError,
+                 "cache folder {} may be written by other users, who could plant driver code there: "
+                 "'chmod go-w' it after checking what it holds, or choose another folder",
+                 folder.string());
+  }
+  return Status::Ok();
+}
+
+Result<struct stat> FolderInfo(const fs::path& folder) {
+  struct stat info;
+  if (::lstat(folder.c_str(), &info) != 0) {
+    if (errno == ENOENT) return Error(StatusCode::kNotFound, "there is no cache folder {}", folder.string());
+    return SystemError("can't look at the cache folder", folder, errno);
+  }
+  if (S_ISLNK(info.st_mode)) {
+    return Error(StatusCode::kIoError, "cache folder {} is a symbolic link: give the folder that it points to",
+                 folder.string());
+  }
+  if (!S_ISDIR(info.st_mode)) return Error(StatusCode::kIoError, "cache folder {} is not a folder", folder.string());
+  return info;
+}
+
+}  // namespace
+
+Result<fs::path> DefaultCacheFolder() {
+  if (const std::string_view given = Variable("HEARTH_CACHE_DIR"); !given.empty()) return fs::path(given);
+  // The XDG base directory specification has relative values ignored.
+  if (const std::string_view xdg = Variable("XDG_CACHE_HOME"); xdg.starts_with('/')) return fs::path(xdg) / "hearth";
+  if (const std::string_view home = Variable("HOME"); !home.empty()) return fs::path(home) / ".cache" / "hearth";
+  return Error(StatusCode::kNotFound,
+               "no folder for the cache: HOME is not set; set HEARTH_CACHE_DIR or name a folder with --cache");
+}
+
+Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
+  if (wanted.empty()) return Error(StatusCode::kInvalidArgument, "the cache folder's name is empty");
+  std::error_code error;
+  fs::path folder = fs::absolute(wanted, error).lexically_normal();
+  if (error) return Error(StatusCode::kIoError, "cache folder {}: {}", wanted.string(), error.message());
+  if (!folder.has_filename()) folder = folder.parent_path();  // "a/b/" means "a/b"
+  if (use == FolderUse::kCreate) HEARTH_TRY(MakeFolder(folder));
+  HEARTH_ASSIGN(const struct stat info, FolderInfo(folder));
+  const fs::path parent = fs::canonical(folder.parent_path(), error);
+  if (error) return Error(StatusCode::kIoError, "cache folder {}: {}", folder.string(), error.message());
+  folder = parent / folder.filename();
+
+  const bool shared = (info.st_mode & kOthersWrite) != 0 && (info.st_mode & S_ISVTX) != 0;
+  if (!shared || use == FolderUse::kReadOnlyLayer) {
+    HEARTH_TRY(CheckPrivateFolder(folder, info, use));
+    return folder;
+  }
+  folder /= "hearth-" + std::to_string(::geteuid());
+  if (use == FolderUse::kCreate) HEARTH_TRY(MakeFolder(folder));
+  HEARTH_ASSIGN(const struct stat inner, FolderInfo(folder));
+  HEARTH_TRY(CheckPrivateFolder(folder, inner, use));
+  return folder;
+}
+
+Status CheckStoreFile(const fs::path& file, FolderUse use) {
+  struct stat info;
+  if (::lstat(file.c_str(), &info) != 0) {
+    if (errno == ENOENT) return Error(StatusCode::kNotFound, "there is no {}", file.string());
+    return SystemError("can't look at", file, errno);
+  }
+  if (S_ISLNK(info.st_mode)) {
+    return Error(StatusCode::kIoError, "{} is a symbolic link, which is not followed: remove it", file.string());
+  }
+  if (!S_ISREG(info.st_mode)) return Error(StatusCode::kIoError, "{} is not a file: remove it", file.string());
+  if (!OwnerIsTrusted(info.st_uid, use)) {
+    return Error(StatusCode::kIoError, "{} belongs to user {}, not to user {}: remove it or choose another folder",
+                 file.string(), info.st_uid, ::geteuid());
+  }
+  if ((info.st_mode & kOthersWrite) != 0) {
+    return Error(StatusCode::kIoError, "{} may be written by other users, who could plant driver code there: remove it",
+                 file.string());
+  }
+  return Status::Ok();
+}
+
+Result<FolderLock> FolderLock::Take(const fs::path& folder, Mode mode, int wait_ms) {
+  const fs::path file = folder / "hearth.lock";
+  Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!descriptor.is_open()) return FolderLock(std::move(descriptor));
+  const int operation = (mode == Mode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
+  for (int waited_ms = 0; ::flock(descriptor.get(), operation) != 0; ++waited_ms) {
+    if (errno != EWOULDBLOCK && errno != EINTR) break;  // no locks here
+    if (waited_ms >= wait_ms) {
+      return Error(StatusCode::kUnavailable, "another process has kept {} locked for {} ms", file.string(), wait_ms);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return FolderLock(std::move(descriptor));
+}
+
+bool SupportsWriteAheadLog(const fs::path& folder) {
+  struct statfs info;
+  if (::statfs(folder.c_str(), &info) != 0) return false;
+  switch (static_cast<uint32_t>(info.f_type)) {  // numbers from statfs(2)
+    case 0x6969:                                 // NFS
+    case 0x517b:                                 // SMB
+    case 0xff534d42:                             // CIFS
+    case 0xfe534d42:                             // SMB2
+    case 0x01021997:                             // 9p
+    case 0x5346414f:                             // AFS
+    case 0x73757245:                             // Coda
+    case 0x00c36400:                             // Ceph
+    case 0x0bd00bd0:                             // Lustre
+    case 0x65735546: return false;               // FUSE: sshfs and its like
+    default: return true;
+  }
+}
+
+}  // namespace hearth

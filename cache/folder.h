@@ -1,0 +1,57 @@
+// Where the cache lies, and who else may touch it. A store holds code that drivers execute, so
+// a folder or file that another user could have written is refused, never repaired.
+#ifndef HEARTH_CACHE_FOLDER_H_
+#define HEARTH_CACHE_FOLDER_H_
+
+#include <filesystem>
+#include <utility>
+
+#include "cache/descriptor.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+inline constexpr const char* kStoreFileName = "hearth.db";
+
+// $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file.
+// kNotFound when none of the variables is set. The one place where the cache reads the environment.
+Result<std::filesystem::path> DefaultCacheFolder();
+
+enum class FolderUse {
+  kCreate,         // made with mode 0700 when it is missing
+  kExisting,       // kNotFound when it is missing
+  kReadOnlyLayer,  // must exist; may belong to root
+};
+
+// The folder that may be used for `wanted`, absolute and without symbolic links: `wanted` itself
+// when it is ours and nobody else may write to it; `wanted`/hearth-<uid> (mode 0700) when
+// `wanted` has the sticky bit and others may write to it, like /tmp. Links above `wanted` are resolved.
+// Errors say why a folder was refused: kIoError.
+Result<std::filesystem::path> PrepareFolder(const std::filesystem::path& wanted, FolderUse use = FolderUse::kCreate);
+
+// Whether a store file may be opened: a regular file, ours (or root's in a read-only layer), not writable by
+// others. kNotFound when it does not exist. Opens nothing: closing a second descriptor of
+// a file drops sqlite's locks on it.
+Status CheckStoreFile(const std::filesystem::path& file, FolderUse use);
+
+// A lock between processes on `folder`/hearth.lock (flock), released by the destructor or the
+// end of the process. Openers share it; who makes or replaces the store file has it alone.
+class FolderLock {
+ public:
+  enum class Mode { kShared, kExclusive };
+  // Waits at most `wait_ms`; kUnavailable then. Where locking does not exist (a read-only
+  // folder, some network file systems) it returns an empty lock.
+  static Result<FolderLock> Take(const std::filesystem::path& folder, Mode mode, int wait_ms);
+
+ private:
+  explicit FolderLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+  Descriptor descriptor_;
+};
+
+// False on network and user-space file systems, where shared memory between processes (sqlite's
+// write-ahead log needs it) can't be relied upon.
+bool SupportsWriteAheadLog(const std::filesystem::path& folder);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_FOLDER_H_

@@ -1,0 +1,143 @@
+#include "cache/in_use_marker.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "in-use-";
+constexpr size_t kRecordBytes = 1 + 32 + 1;      // sign, digest in hex, line end
+constexpr size_t kMaxMarkerBytes = 1024 * 1024;  // a longer file is not ours
+constexpr int kMaxNamesTried = 16;
+
+std::optional<Fingerprint> FromHex(std::string_view hex) {
+  Fingerprint digest;
+  for (size_t i = 0; i < hex.size(); ++i) {
+    const char c = hex[i];
+    int digit = 0;
+    if (c >= '0' && c <= '9') {
+      digit = c - '0';
+    } else if (c >= 'a' && c <= 'f') {
+      digit = c - 'a' + 10;
+    } else {
+      return std::nullopt;
+    }
+    uint8_t& byte = digest.bytes.at(i / 2);
+    byte = static_cast<uint8_t>(byte * 16 + digit);
+  }
+  return digest;
+}
+
+std::string ReadAll(int descriptor) {
+  std::string text;
+  std::array<char, 4096> chunk;
+  while (text.size() < kMaxMarkerBytes) {
+    const ssize_t count = ::pread(descriptor, chunk.data(), chunk.size(), static_cast<off_t>(text.size()));
+    if (count <= 0) break;
+    text.append(chunk.data(), static_cast<size_t>(count));
+  }
+  return text;
+}
+
+// What was begun and not ended. A last line cut off by the crash is left out.
+std::vector<Fingerprint> DigestsInUse(std::string_view text) {
+  std::map<Fingerprint, int> counts;
+  for (; text.size() >= kRecordBytes; text.remove_prefix(kRecordBytes)) {
+    const std::optional<Fingerprint> digest = FromHex(text.substr(1, 32));
+    if (!digest) break;
+    counts[*digest] += text[0] == '+' ? 1 : -1;
+  }
+  std::vector<Fingerprint> in_use;
+  for (const auto& [digest, count] : counts) {
+    if (count > 0) in_use.push_back(digest);
+  }
+  return in_use;
+}
+
+}  // namespace
+
+InUseMarker::~InUseMarker() {
+  if (descriptor_.is_open()) ::unlink(file_.c_str());
+}
+
+bool InUseMarker::Open() {
+  if (descriptor_.is_open()) return true;
+  static std::atomic<unsigned> next_number{0};  // several stores in one process have a file each
+  for (int tries = 0; tries < kMaxNamesTried; ++tries) {
+    file_ = folder_ / (std::string(kPrefix) + std::to_string(::getpid()) + "-" + std::to_string(next_number++));
+    Descriptor made(::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!made.is_open() && errno == EEXIST) continue;  // of a dead process that had our number
+    if (!made.is_open()) return false;
+    // Between the two calls another process may have taken the file for a dead one's and removed it.
+    struct stat info;
+    if (::flock(made.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(made.get(), &info) == 0 && info.st_nlink > 0) {
+      descriptor_ = std::move(made);
+      return true;
+    }
+  }
+  return false;
+}
+
+void InUseMarker::Append(char sign, const Fingerprint& digest) {
+  const std::string record = sign + digest.ToHex() + '\n';
+  // Not synced: it has to outlive the process, not the machine.
+  if (::write(descriptor_.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) {
+    ::unlink(file_.c_str());  // a full disk: half a record would spoil those behind it
+    descriptor_ = Descriptor();
+  }
+}
+
+void InUseMarker::Begin(const Fingerprint& digest) {
+  if (!Open()) return;
+  ++in_use_[digest];
+  Append('+', digest);
+}
+
+void InUseMarker::End(const Fingerprint& digest) {
+  const auto found = in_use_.find(digest);
+  if (found == in_use_.end()) return;
+  if (--found->second == 0) in_use_.erase(found);
+  if (!descriptor_.is_open()) return;
+  if (in_use_.empty()) {
+    // Keeps the file short in a process that lives long.
+    if (::ftruncate(descriptor_.get(), 0) != 0) Append('-', digest);
+  } else {
+    Append('-', digest);
+  }
+}
+
+std::vector<DeadMarker> FindDeadMarkers(const fs::path& folder) {
+  std::vector<DeadMarker> dead;
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
+  if (listing == nullptr) return dead;
+  while (const dirent* entry = ::readdir(listing.get())) {
+    if (!std::string_view(entry->d_name).starts_with(kPrefix)) continue;
+    const fs::path file = folder / entry->d_name;
+    Descriptor lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (!lock.is_open() || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;
+    std::vector<Fingerprint> in_use = DigestsInUse(ReadAll(lock.get()));
+    if (in_use.empty()) {
+      ::unlink(file.c_str());
+    } else {
+      dead.push_back({std::move(lock), file, std::move(in_use)});
+    }
+  }
+  return dead;
+}
+
+}  // namespace hearth

@@ -1,0 +1,53 @@
+// Remembers across a crash which blobs a process was handing to a driver.
+//
+// A process writes the digest of a blob to a side file of its own, `in-use-<pid>-<n>`, before a
+// driver sees it, and takes it back afterwards; the file is locked (flock) as long as the process
+// lives. Who opens the store next and can take the lock of such a file knows that its writer died,
+// and by which blobs. A side file instead of a row: it costs two short writes to the page
+// cache per blob and one readdir per start, and readers don't become writers of the database.
+#ifndef HEARTH_CACHE_IN_USE_MARKER_H_
+#define HEARTH_CACHE_IN_USE_MARKER_H_
+
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "cache/descriptor.h"
+#include "core/fingerprint.h"
+
+namespace hearth {
+
+// Not thread-safe. Trouble with the file is ignored: then a crash is not remembered.
+class InUseMarker {
+ public:
+  explicit InUseMarker(std::filesystem::path folder) : folder_(std::move(folder)) {}
+  InUseMarker(const InUseMarker&) = delete;
+  InUseMarker& operator=(const InUseMarker&) = delete;
+  ~InUseMarker();  // removes the file: who gets here has not crashed
+
+  void Begin(const Fingerprint& digest);
+  void End(const Fingerprint& digest);
+
+ private:
+  bool Open();
+  void Append(char sign, const Fingerprint& digest);
+
+  std::filesystem::path folder_;
+  std::filesystem::path file_;
+  Descriptor descriptor_;
+  std::map<Fingerprint, int> in_use_;
+};
+
+// A marker whose writer is dead. Locked as long as this lives, so that one death counts once.
+struct DeadMarker {
+  Descriptor lock;
+  std::filesystem::path file;
+  std::vector<Fingerprint> in_use;
+};
+
+// Looks through `folder`; removes dead markers that name nothing. Cost where there is none: one readdir.
+std::vector<DeadMarker> FindDeadMarkers(const std::filesystem::path& folder);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_IN_USE_MARKER_H_

@@ -1,0 +1,29 @@
+// How reports get at a store, and the columns that they share. Internal to cache/.
+#ifndef HEARTH_CACHE_REPORT_ACCESS_H_
+#define HEARTH_CACHE_REPORT_ACCESS_H_
+
+#include <filesystem>
+#include <optional>
+
+#include "cache/database.h"
+#include "cache/reports.h"
+#include "cache/store_file.h"
+
+namespace hearth {
+
+struct ReportedStore {
+  StoreOptions options;
+  std::optional<Database> database;  // empty: there is no store yet
+};
+// Opens the store without making or healing it.
+Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
+
+inline constexpr const char* kEntryColumns =
+    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id FROM entries";
+EntryInfo EntryFrom(const Statement& row);  // of kEntryColumns
+
+bool Matches(const EntryInfo& entry, const EntryFilter& filter);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_REPORT_ACCESS_H_

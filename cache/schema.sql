@@ -1,0 +1,25 @@
+-- Blobs lie apart from what is known about them: a new last-used stamp then rewrites a short
+-- row, not a megabyte, and listing the store reads a few pages.
+CREATE TABLE entries(
+  id           INTEGER PRIMARY KEY,
+  digest       BLOB NOT NULL UNIQUE,  -- XXH3-128 of kind and material
+  kind         TEXT NOT NULL,
+  material     BLOB NOT NULL,         -- the whole key, compared on a hit
+  size_bytes   INTEGER NOT NULL,
+  checksum     BLOB NOT NULL,         -- XXH3-128 of the blob
+  cost_ms      REAL NOT NULL,
+  created_ms   INTEGER NOT NULL,      -- since 1970
+  last_used_ms INTEGER NOT NULL
+);
+CREATE INDEX entries_by_last_use ON entries(last_used_ms);
+CREATE TABLE blobs(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);  -- id is that of the entry
+
+-- Blobs that were being handed to a driver when the process died. The entry is gone; the same
+-- bytes come back only until they have done it too often (quarantine.h).
+CREATE TABLE quarantine(
+  digest   BLOB PRIMARY KEY,
+  checksum BLOB,
+  strikes  INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE counters(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;

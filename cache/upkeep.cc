@@ -1,0 +1,158 @@
+// The reports that look into every entry or delete some: verify, clear, prune.
+#include <utility>
+#include <vector>
+
+#include "cache/budget.h"
+#include "cache/report_access.h"
+#include "cache/reports.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Key, size and checksum of one entry; empty when all is well.
+std::string DamageOf(Database& database, const Statement& entry, uint64_t& read_bytes) {
+  const std::string keyed = std::string(entry.Text(1)) + '\0';
+  std::vector<std::byte> hashed(std::as_bytes(std::span(keyed)).begin(), std::as_bytes(std::span(keyed)).end());
+  const std::span<const std::byte> material = entry.Blob(2);
+  hashed.insert(hashed.end(), material.begin(), material.end());
+  if (FingerprintOf(hashed) != FingerprintFrom(entry.Blob(0))) return "its key does not hash to its digest";
+
+  Result<BlobReader> blob = database.OpenBlob("blobs", "bytes", entry.Number(7));
+  if (!blob.ok()) return blob.status().message();
+  if (entry.Number(3) < 0 || static_cast<uint64_t>(entry.Number(3)) != blob->size_bytes()) return "its size is wrong";
+  std::vector<std::byte> bytes(blob->size_bytes());
+  if (const Status status = blob->Read(bytes); !status.ok()) return status.message();
+  read_bytes += bytes.size();
+  if (FingerprintOf(bytes) != FingerprintFrom(entry.Blob(8))) return "its checksum is wrong";
+  return {};
+}
+
+Status CheckStructure(Database& database, VerifyReport& report) {
+  HEARTH_ASSIGN(Statement check, database.Prepare("PRAGMA integrity_check(20)"));
+  while (true) {
+    HEARTH_ASSIGN(const bool row, check.Step());
+    if (!row) break;
+    if (check.Text(0) != "ok") report.damages.push_back({kStoreFileName, std::string(check.Text(0))});
+  }
+  HEARTH_ASSIGN(const int64_t orphans,
+                database.Number("SELECT count(*) FROM blobs WHERE id NOT IN (SELECT id FROM entries)"));
+  if (orphans != 0) report.damages.push_back({kStoreFileName, fmt::format("{} blobs belong to no entry", orphans)});
+  return Status::Ok();
+}
+
+Status CheckEntries(Database& database, VerifyReport& report, std::vector<int64_t>& damaged) {
+  HEARTH_ASSIGN(Statement entries,
+                database.Prepare("SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, "
+                                 "checksum FROM entries"));
+  while (true) {
+    HEARTH_ASSIGN(const bool row, entries.Step());
+    if (!row) return Status::Ok();
+    ++report.checked_entries;
+    const std::string what = DamageOf(database, entries, report.checked_bytes);
+    if (what.empty()) continue;
+    damaged.push_back(entries.Number(7));
+    report.damages.push_back({FingerprintFrom(entries.Blob(0)).ToHex(), what});
+  }
+}
+
+Status DeleteAll(Database& database, const std::vector<int64_t>& ids) {
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
+  for (int64_t id : ids) HEARTH_TRY(DeleteEntry(database, id));
+  HEARTH_TRY(database.Run("PRAGMA incremental_vacuum"));
+  return transaction.Commit();
+}
+
+Result<VerifyReport> DamagedFile(const StoreOptions& options, VerifyReport report, bool repair) {
+  if (repair) {
+    HEARTH_TRY(MoveAside(options, IdentityOf(options.folder / kStoreFileName)));
+    report.repaired = true;
+  }
+  return report;
+}
+
+Result<RemovedEntries> CountEntries(Database& database) {
+  HEARTH_ASSIGN(const int64_t entries, database.Number("SELECT count(*) FROM entries"));
+  HEARTH_ASSIGN(const int64_t bytes, database.Number("SELECT sum(size_bytes) FROM entries"));
+  return RemovedEntries{static_cast<uint64_t>(entries), static_cast<uint64_t>(bytes)};
+}
+
+}  // namespace
+
+Result<VerifyReport> VerifyStore(const fs::path& folder, bool repair) {
+  VerifyReport report;
+  Result<ReportedStore> store = OpenForReport(folder);
+  if (!store.ok()) {
+    if (store.status().code() != StatusCode::kMalformedInput) return store.status();
+    report.damages.push_back({kStoreFileName, store.status().message()});
+    StoreOptions options;
+    HEARTH_ASSIGN(options.folder, PrepareFolder(folder, FolderUse::kExisting));
+    return DamagedFile(options, std::move(report), repair);
+  }
+  if (!store->database) return report;
+
+  std::vector<int64_t> damaged_entries;
+  Status status = CheckStructure(*store->database, report);
+  if (status.ok()) status = CheckEntries(*store->database, report, damaged_entries);
+  if (!status.ok() && status.code() != StatusCode::kMalformedInput) return status;
+  if (!status.ok()) report.damages.push_back({kStoreFileName, status.message()});
+  if (report.clean() || !repair) return report;
+
+  const bool is_file_sound = report.damages.size() == damaged_entries.size();
+  if (is_file_sound && DeleteAll(*store->database, damaged_entries).ok()) {
+    report.repaired = true;
+    return report;
+  }
+  store->database.reset();
+  return DamagedFile(store->options, std::move(report), repair);
+}
+
+Result<RemovedEntries> ClearStore(const fs::path& folder, const EntryFilter& filter) {
+  RemovedEntries removed;
+  const bool has_filter =
+      filter.kind || !filter.digest_prefix.empty() || !filter.field_contains.empty() || filter.unused_since_ms;
+  Result<ReportedStore> opened = OpenForReport(folder);
+  if (!has_filter && opened.status().code() == StatusCode::kMalformedInput) {
+    StoreOptions options;
+    HEARTH_ASSIGN(options.folder, PrepareFolder(folder, FolderUse::kExisting));
+    HEARTH_TRY(MoveAside(options, IdentityOf(options.folder / kStoreFileName)));
+    return removed;
+  }
+  HEARTH_ASSIGN(ReportedStore store, std::move(opened));
+  if (!store.database) return removed;
+  store.database->SetWait(store.options.write_wait_ms);
+  std::vector<int64_t> ids;
+  {
+    HEARTH_ASSIGN(Statement rows, store.database->Prepare(kEntryColumns));
+    while (true) {
+      HEARTH_ASSIGN(const bool row, rows.Step());
+      if (!row) break;
+      const EntryInfo entry = EntryFrom(rows);
+      if (!Matches(entry, filter)) continue;
+      ids.push_back(rows.Number(7));
+      ++removed.entries;
+      removed.blob_bytes += entry.size_bytes;
+    }
+  }
+  HEARTH_TRY(DeleteAll(*store.database, ids));
+  if (!has_filter) HEARTH_TRY(store.database->Run("DELETE FROM quarantine; DELETE FROM counters;"));
+  return removed;
+}
+
+Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return RemovedEntries{};
+  store.database->SetWait(store.options.write_wait_ms);
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*store.database));
+  HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
+  // False only says that even an empty store is larger than the limit.
+  HEARTH_ASSIGN(const bool fits, MakeRoom(*store.database, 0, max_bytes, [](const Fingerprint&) { return false; }));
+  static_cast<void>(fits);
+  HEARTH_TRY(store.database->Run("PRAGMA incremental_vacuum"));
+  HEARTH_ASSIGN(const RemovedEntries after, CountEntries(*store.database));
+  HEARTH_TRY(transaction.Commit());
+  return RemovedEntries{before.entries - after.entries, before.blob_bytes - after.blob_bytes};
+}
+
+}  // namespace hearth

@@ -1,0 +1,294 @@
+// The emitter: one KernelSource, three driver texts. What differs between drivers is here and
+// nowhere else: types, ids, accessors, argument declarations.
+
+#define XXH_INLINE_ALL
+#include <fmt/ranges.h>
+#include <xxhash.h>
+
+#include "core/error.h"
+#include "core/fingerprint.h"
+#include "core/kernel_source.h"
+#include "core/unroll.h"
+
+namespace hearth {
+namespace {
+
+constexpr std::string_view kOpenClPrelude = R"(#define GID(d) ((int)get_global_id(d))
+#define LID(d) ((int)get_local_id(d))
+#define WGID(d) ((int)get_group_id(d))
+#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
+#define UNROLL _Pragma("unroll")
+#define make_float4(a, b, c, d) ((float4)((a), (b), (c), (d)))
+#define splat4(a) ((float4)(a))
+#define splat16(a) ((float16)(a))
+#define to_float(a) ((float)(a))
+#define to_int(a) ((int)(a))
+#define vabs(a) fabs(a)
+#define vfloor(a) floor(a)
+#define vceil(a) ceil(a)
+#define vround(a) rint(a)
+#define vsign(a) sign(a)
+#define vexp(a) exp(a)
+#define vlog(a) log(a)
+#define vsqrt(a) sqrt(a)
+#define vrsqrt(a) rsqrt(a)
+#define vsin(a) sin(a)
+#define vcos(a) cos(a)
+#define vtanh(a) tanh(a)
+#define verf(a) erf(a)
+#define vpow(a, b) pow(a, b)
+#define vmin(a, b) fmin(a, b)
+#define vmax(a, b) fmax(a, b)
+#define vclamp(a, lo, hi) fmin(fmax(a, lo), hi)
+#define vselect_lt(a, b, x, y) select((y), (x), isless((a), (b)))
+)";
+
+constexpr std::string_view kGlslPrelude = R"(#define float2 vec2
+#define float4 vec4
+#define float16 mat4
+#define int2 ivec2
+#define int4 ivec4
+#define uint2 uvec2
+#define uint4 uvec4
+#define GID(d) int(gl_GlobalInvocationID[d])
+#define LID(d) int(gl_LocalInvocationID[d])
+#define WGID(d) int(gl_WorkGroupID[d])
+#define BARRIER { memoryBarrierShared(); barrier(); }
+#define make_float4(a, b, c, d) vec4(a, b, c, d)
+#define splat4(a) vec4(a)
+#define splat16(a) mat4(vec4(a), vec4(a), vec4(a), vec4(a))
+#define to_float(a) float(a)
+#define to_int(a) int(a)
+#define vabs(a) abs(a)
+#define vfloor(a) floor(a)
+#define vceil(a) ceil(a)
+#define vround(a) roundEven(a)
+#define vsign(a) sign(a)
+#define vexp(a) exp(a)
+#define vlog(a) log(a)
+#define vsqrt(a) sqrt(a)
+#define vrsqrt(a) inversesqrt(a)
+#define vsin(a) sin(a)
+#define vcos(a) cos(a)
+#define vtanh(a) tanh(clamp(a, -15.0, 15.0))
+#define vpow(a, b) pow(a, b)
+#define vmin(a, b) min(a, b)
+#define vmax(a, b) max(a, b)
+#define vclamp(a, lo, hi) min(max(a, lo), hi)
+#define vselect_lt(a, b, x, y) mix((y), (x), lessThan((a), (b)))
+)";
+
+// GLSL has no erf: Abramowitz and Stegun 7.1.26 is off by 1.5e-7 at most.
+constexpr std::string_view kGlslErf = R"(vec4 verf(vec4 a) {
+  vec4 x = abs(a);
+  vec4 t = 1.0 / (1.0 + 0.3275911 * x);
+  vec4 p = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
+  return sign(a) * (1.0 - p * exp(-x * x));
+}
+)";
+
+constexpr std::string_view kGlesVersion = R"(#version 310 es
+#extension GL_EXT_texture_buffer : enable
+#extension GL_OES_texture_buffer : enable
+precision highp float;
+precision highp int;
+precision highp samplerBuffer;
+)";
+
+bool Uses(const KernelSource& source, std::string_view word) {
+  if (source.body.find(word) != std::string::npos) return true;
+  for (const std::string& statement : source.epilogue) {
+    if (statement.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+// #define for one macro, remembered so that OpenCL kernels sharing a program can #undef it.
+class Macros {
+ public:
+  void Add(std::string_view signature, std::string_view text) {
+    out_ += fmt::format("#define {} {}\n", signature, text);
+    undefs_ += fmt::format("#undef {}\n", signature.substr(0, signature.find('(')));
+  }
+  const std::string& text() const { return out_; }
+  const std::string& undefs() const { return undefs_; }
+
+ private:
+  std::string out_, undefs_;
+};
+
+// The store macro: evaluates its operands once under reserved names, then hands the epilogue `i` and `v`.
+std::string StoreMacro(const KernelSource& source, std::string_view write) {
+  std::string epilogue;
+  for (const std::string& statement : source.epilogue) epilogue += statement + " ";
+  return fmt::format("{{ int px_i = (px_at); float4 px_v = (px_value); {{ int i = px_i; float4 v = px_v; {}{} }} }}", epilogue,
+                     write);
+}
+
+// _load16 and _store16 over four texels, where the dialect has nothing better.
+void AddWideMacros(const TensorArg& arg, Dialect dialect, bool native_load16, Macros& macros) {
+  const std::string& name = arg.name;
+  if (arg.direction == ArgDirection::kRead) {
+    if (native_load16) return;
+    const char* build = dialect == Dialect::kOpenCl ? "((float16)({0}_load((i) * 4), {0}_load((i) * 4 + 1), {0}_load((i) * 4 + 2), {0}_load((i) * 4 + 3)))"
+                                                    : "mat4({0}_load((i) * 4), {0}_load((i) * 4 + 1), {0}_load((i) * 4 + 2), {0}_load((i) * 4 + 3))";
+    macros.Add(name + "_load16(i)", fmt::format(fmt::runtime(build), name));
+    return;
+  }
+  const bool opencl = dialect == Dialect::kOpenCl;
+  const std::array<const char*, 4> parts = opencl ? std::array{"px_wide.s0123", "px_wide.s4567", "px_wide.s89ab", "px_wide.scdef"}
+                                                  : std::array{"px_wide[0]", "px_wide[1]", "px_wide[2]", "px_wide[3]"};
+  std::string text = "{ int px_first = (px_start); int px_step = (px_stride); int px_count = (px_texels); float16 px_wide = (px_value16); ";
+  for (int k = 0; k < 4; ++k) {
+    text += fmt::format("if (px_count > {0}) {1}_store(px_first + {0} * px_step, {2}) ", k, name, parts[k]);
+  }
+  macros.Add(name + "_store16(px_start, px_stride, px_texels, px_value16)", text + "}");
+}
+
+Macros OpenClMacros(const KernelSource& source) {
+  Macros macros;
+  for (const Define& define : source.defines) macros.Add(define.name, define.value);
+  for (const ScalarArg& scalar : source.scalars) macros.Add(scalar.name, "px_" + scalar.name);
+  for (const SharedArray& shared : source.shared) macros.Add(shared.name, "px_" + shared.name);
+  for (const TensorArg& arg : source.tensors) {
+    const std::string memory = "px_" + arg.name;
+    const bool half = arg.storage == StorageType::kFloat16;
+    const bool texel = arg.path == AccessPath::kTexelBuffer && arg.direction == ArgDirection::kRead;
+    if (arg.direction == ArgDirection::kRead) {
+      macros.Add(arg.name + "_load(i)", texel  ? fmt::format("read_imagef({}, (i))", memory)
+                                        : half ? fmt::format("vload_half4((i), {})", memory)
+                                               : fmt::format("{}[(i)]", memory));
+      if (arg.wide && !texel) {
+        macros.Add(arg.name + "_load16(i)", half ? fmt::format("vload_half16((i), {})", memory)
+                                                 : fmt::format("vload16((i), (__global const float*){})", memory));
+      }
+    } else {
+      macros.Add(arg.name + "_store(px_at, px_value)",
+                 StoreMacro(source, half ? fmt::format("vstore_half4(v, i, {});", memory) : fmt::format("{}[i] = v;", memory)));
+    }
+    if (arg.wide) AddWideMacros(arg, Dialect::kOpenCl, !texel, macros);
+  }
+  return macros;
+}
+
+std::string OpenClParameters(const KernelSource& source) {
+  std::vector<std::string> parameters;
+  for (const TensorArg& arg : source.tensors) {
+    const char* element = arg.storage == StorageType::kFloat16 ? "half" : "float4";
+    if (arg.direction == ArgDirection::kWrite) {
+      parameters.push_back(fmt::format("__global {}* px_{}", element, arg.name));
+    } else if (arg.path == AccessPath::kTexelBuffer) {
+      parameters.push_back(fmt::format("__read_only image1d_buffer_t px_{}", arg.name));
+    } else {
+      parameters.push_back(fmt::format("__global const {}* px_{}", element, arg.name));
+    }
+  }
+  for (const ScalarArg& scalar : source.scalars) {
+    parameters.push_back(fmt::format("{} px_{}", scalar.type == ScalarType::kInt ? "int" : "float", scalar.name));
+  }
+  return fmt::format("{}", fmt::join(parameters, ", "));
+}
+
+void DeclareGlslTensor(const TensorArg& arg, int binding, Dialect dialect, std::string& out) {
+  const char* set = dialect == Dialect::kVulkan ? "set = 0, " : "";
+  if (arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer) {
+    out += fmt::format("layout({}binding = {}) uniform samplerBuffer px_{};\n", set, binding, arg.name);
+    return;
+  }
+  out += fmt::format("layout({}std430, binding = {}) {} buffer px_block_{} {{ {} px_{}[]; }};\n", set, binding,
+                     arg.direction == ArgDirection::kRead ? "readonly" : "writeonly", arg.name,
+                     arg.storage == StorageType::kFloat16 ? "uvec2" : "vec4", arg.name);
+}
+
+void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::string& out) {
+  int buffers = 0, texels = 0, position = 0;
+  for (const TensorArg& arg : source.tensors) {
+    const bool texel = arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
+    const int own_count = texel ? texels++ : buffers++;
+    DeclareGlslTensor(arg, dialect == Dialect::kVulkan ? position : own_count, dialect, out);
+    ++position;
+  }
+  if (source.scalars.empty()) return;
+  if (dialect == Dialect::kGles) {
+    out += fmt::format("layout(location = 0) uniform int px_scalars[{}];\n", source.scalars.size());
+    return;
+  }
+  out += "layout(push_constant) uniform px_push {\n";
+  for (const ScalarArg& scalar : source.scalars) {
+    out += fmt::format("  {} px_{};\n", scalar.type == ScalarType::kInt ? "int" : "float", scalar.name);
+  }
+  out += "};\n";
+}
+
+Macros GlslMacros(const KernelSource& source, Dialect dialect) {
+  Macros macros;
+  for (const Define& define : source.defines) macros.Add(define.name, define.value);
+  for (size_t k = 0; k < source.scalars.size(); ++k) {
+    const ScalarArg& scalar = source.scalars[k];
+    if (dialect == Dialect::kVulkan) macros.Add(scalar.name, "px_" + scalar.name);
+    else if (scalar.type == ScalarType::kInt) macros.Add(scalar.name, fmt::format("px_scalars[{}]", k));
+    else macros.Add(scalar.name, fmt::format("intBitsToFloat(px_scalars[{}])", k));
+  }
+  for (const SharedArray& shared : source.shared) macros.Add(shared.name, "px_" + shared.name);
+  for (const TensorArg& arg : source.tensors) {
+    const std::string memory = "px_" + arg.name;
+    const bool half = arg.storage == StorageType::kFloat16;
+    if (arg.direction == ArgDirection::kWrite) {
+      macros.Add(arg.name + "_store(px_at, px_value)",
+                 StoreMacro(source, half ? fmt::format("{}[i] = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));", memory)
+                                         : fmt::format("{}[i] = v;", memory)));
+    } else if (arg.path == AccessPath::kTexelBuffer) {
+      macros.Add(arg.name + "_load(i)", fmt::format("texelFetch({}, (i))", memory));
+    } else if (half) {
+      macros.Add(arg.name + "_load(i)", fmt::format("vec4(unpackHalf2x16({0}[(i)].x), unpackHalf2x16({0}[(i)].y))", memory));
+    } else {
+      macros.Add(arg.name + "_load(i)", fmt::format("{}[(i)]", memory));
+    }
+    if (arg.wide) AddWideMacros(arg, dialect, false, macros);
+  }
+  return macros;
+}
+
+std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
+  std::string out(dialect == Dialect::kGles ? kGlesVersion : std::string_view("#version 450\n"));
+  out += fmt::format("layout(local_size_x = {}, local_size_y = {}, local_size_z = {}) in;\n", source.local_size[0],
+                     source.local_size[1], source.local_size[2]);
+  out += kGlslPrelude;
+  if (Uses(source, "verf(")) out += kGlslErf;
+  DeclareGlslArguments(source, dialect, out);
+  for (const SharedArray& shared : source.shared) {
+    out += fmt::format("shared {} px_{}[{}];\n", shared.type, shared.name, shared.count);
+  }
+  out += GlslMacros(source, dialect).text();
+  Result<std::string> body = ExpandUnrolledLoops(source.body, source.defines);
+  HEARTH_CHECK(body.ok());  // kernels are ours; tests emit each one
+  return out + "void main() {\n" + *body + "}\n";
+}
+
+}  // namespace
+
+std::string EntryPoint(const KernelSource& source) {
+  // Over everything that reaches the text, so that two variants of a kernel can share a program.
+  std::string all = EmitGlsl(source, Dialect::kVulkan);
+  return fmt::format("hearth_{}_{:08x}", source.name, static_cast<uint32_t>(XXH3_64bits(all.data(), all.size())));
+}
+
+std::string EmitOpenClPrelude() { return std::string(kOpenClPrelude); }
+
+std::string EmitOpenClKernel(const KernelSource& source) {
+  const Macros macros = OpenClMacros(source);
+  std::string out = macros.text();
+  out += fmt::format("__kernel __attribute__((reqd_work_group_size({}, {}, {}))) void {}({}) {{\n", source.local_size[0],
+                     source.local_size[1], source.local_size[2], EntryPoint(source), OpenClParameters(source));
+  for (const SharedArray& shared : source.shared) {
+    out += fmt::format("__local {} px_{}[{}];\n", shared.type, shared.name, shared.count);
+  }
+  return out + source.body + "}\n" + macros.undefs();
+}
+
+std::string Emit(const KernelSource& source, Dialect dialect) {
+  if (dialect == Dialect::kOpenCl) return EmitOpenClPrelude() + EmitOpenClKernel(source);
+  return EmitGlsl(source, dialect);
+}
+
+}  // namespace hearth

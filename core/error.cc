@@ -1,0 +1,29 @@
+#include "core/error.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace hearth {
+
+std::string_view StatusCodeName(StatusCode code) {
+  switch (code) {
+    case StatusCode::kOk: return "ok";
+    case StatusCode::kInvalidArgument: return "invalid argument";
+    case StatusCode::kMalformedInput: return "malformed input";
+    case StatusCode::kNotFound: return "not found";
+    case StatusCode::kUnsupported: return "unsupported";
+    case StatusCode::kUnavailable: return "unavailable";
+    case StatusCode::kResourceExhausted: return "resource exhausted";
+    case StatusCode::kDeviceLost: return "device lost";
+    case StatusCode::kIoError: return "input/output error";
+    case StatusCode::kInternal: return "internal error";
+  }
+  return "unknown";
+}
+
+void CheckFailed(const char* file, int line, const char* text) {
+  std::fprintf(stderr, "%s:%d: check failed: %s (a bug in Hearth, please report it)\n", file, line, text);
+  std::abort();
+}
+
+}  // namespace hearth

@@ -1,0 +1,69 @@
+#include "core/lower.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/op_table.h"
+#include "core/plan_builder.h"
+
+namespace hearth {
+namespace {
+
+// A reason of the user's own, or of any operation: what the op table doesn't ask.
+std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options) {
+  if (device.backend == BackendKind::kCpu) return "the device is the CPU";
+  const std::string by_index = fmt::format("op:{}", node.source_index);
+  const std::string name = OpName(node.op);
+  for (const std::string& excluded : options.cpu_ops) {
+    if (excluded == name || excluded == by_index) return "excluded by --cpu-ops";
+  }
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (ValueId value : *list) {
+      if (value == kNoValue) continue;
+      const Shape& shape = graph.value(value).desc.shape;
+      if (shape.element_count() == 0) return fmt::format("tensor '{}' ({}) has no elements", graph.value(value).name, shape.ToString());
+    }
+  }
+  return std::nullopt;
+}
+
+Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options) {
+  if (auto reason = GeneralReason(graph, node, device, options)) return {false, *reason};
+  const OpDef& def = OpDefOf(node.op);
+  if (def.unsupported == nullptr) return {false, fmt::format("no kernel on {}", BackendName(device.backend))};
+  if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
+  return {true, ""};
+}
+
+}  // namespace
+
+std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+  std::vector<Placement> placements;
+  placements.reserve(graph.nodes().size());
+  for (const Node& node : graph.nodes()) placements.push_back(PlaceNode(graph, node, device, options));
+  return placements;
+}
+
+Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+  const std::vector<Placement> placements = PlaceNodes(graph, device, options);
+  PlanBuilder builder(graph, device, options);
+  std::vector<Fallback> fallbacks;
+  for (size_t k = 0; k < graph.nodes().size(); ++k) {
+    const Node& node = graph.nodes()[k];
+    if (std::holds_alternative<UnknownOp>(node.op)) {
+      return Error(StatusCode::kUnsupported, "op {} {} is not known to Hearth and nothing here can run it; `hearth inspect` lists the operations of the model",
+                   node.source_index, OpName(node.op));
+    }
+    if (placements[k].on_device) {
+      HEARTH_TRY(OpDefOf(node.op).lower(node, builder));
+    } else {
+      builder.CallHost(static_cast<int>(k));
+      if (device.backend != BackendKind::kCpu) fallbacks.push_back({node.source_index, OpName(node.op), placements[k].reason});
+    }
+  }
+  HEARTH_ASSIGN(Plan plan, builder.Finish());
+  plan.fallbacks = std::move(fallbacks);
+  return plan;
+}
+
+}  // namespace hearth

@@ -1,0 +1,34 @@
+// Pieces that several operations' lowerings share.
+#ifndef HEARTH_CORE_OPS_LOWERING_SUPPORT_H_
+#define HEARTH_CORE_OPS_LOWERING_SUPPORT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/op.h"
+#include "core/plan_builder.h"
+
+namespace hearth {
+
+// The fused activation as an epilogue. The relu family is one clamp with scalar bounds, and so is "none", so that
+// layers which differ only there share a program.
+std::vector<EpilogueStep> ActivationEpilogue(Activation activation);
+
+// Kernels on float16 vectors pay where a vector register holds many floats and the API has such a type:
+// OpenCL on a CPU (PoCL 3.1: 90 against 42 GFLOP/s on one thread).
+bool PrefersWideVectors(const DeviceInfo& device);
+
+// A bias operand for `channels` outputs in vectors of `width`: packed, or zeros when `bias` is kNoValue.
+Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width);
+
+// Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
+std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, const Bhwc& out);
+
+// Reasons that apply to most operations.
+std::optional<std::string> NotFloat(const Graph& graph, const Node& node);       // a tensor that is not float32
+std::optional<std::string> RuntimeWeights(const Graph& graph, const Node& node);  // inputs 1, 2 not constant
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_OPS_LOWERING_SUPPORT_H_

@@ -1,0 +1,17 @@
+// The same elements in another shape.
+#ifndef HEARTH_CORE_OPS_RESHAPE_H_
+#define HEARTH_CORE_OPS_RESHAPE_H_
+
+#include "core/op_table.h"
+
+namespace hearth {
+
+Status InferReshape(Graph& graph, const Node& node);
+void ReferenceReshape(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                      std::span<ReferenceTensor> outputs);
+std::optional<std::string> ReshapeUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerReshape(const Node& node, PlanBuilder& builder);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_OPS_RESHAPE_H_

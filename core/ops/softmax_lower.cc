@@ -1,0 +1,27 @@
+#include "core/ops/lowering_support.h"
+#include "core/ops/softmax.h"
+
+namespace hearth {
+
+std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotFloat(graph, node);
+}
+
+Status LowerSoftmax(const Node& node, PlanBuilder& builder) {
+  const Bhwc shape = builder.ShapeOf(node.inputs[0]);
+  // A work group per pixel; of one item where a pixel has few channels.
+  const int lanes = shape.slices() >= 32 ? 32 : 1;
+  KernelCall call;
+  call.kernel = "softmax";
+  call.defines = {{"LANES", std::to_string(lanes)}};
+  call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
+                  {"CHANNELS", shape.c},
+                  {"N4", shape.slices()},
+                  {"BETA", std::get<Softmax>(node.op).beta}};
+  call.work_items = {shape.pixels() * lanes, 1, 1};
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

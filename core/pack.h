@@ -1,0 +1,44 @@
+// Rearranging weights for kernels: a recipe is data, packing a pure function of bytes.
+#ifndef HEARTH_CORE_PACK_H_
+#define HEARTH_CORE_PACK_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/types.h"
+
+namespace hearth {
+
+inline constexpr int kPackerVersion = 1;  // part of every weights key; raise it when a layout changes
+
+enum class PackLayout : uint8_t {
+  // [O,kh,kw,I] -> [O/width][kh*kw][I padded to 4][width]: one wide vector of outputs per input.
+  kMatrix,
+  // [1,kh,kw,O] -> [O/4][kh*kw][4]
+  kDepthwise,
+  // [n] -> n padded to a multiple of `width`, zeros behind
+  kLinear,
+  // a dense [B,H,W,C] tensor in the slices layout of activations
+  kSlices,
+};
+
+struct PackRecipe {
+  PackLayout layout = PackLayout::kLinear;
+  TensorDesc source;  // type, shape and quantization of the bytes to read
+  int32_t width = 4;  // outputs per vector: 4 or 16 (kMatrix, kLinear)
+  std::array<int32_t, 4> dims = {1, 1, 1, 1};  // O,kh,kw,I / 1,kh,kw,O / n,1,1,1 / B,H,W,C
+
+  uint64_t packed_size_bytes() const;
+  friend bool operator==(const PackRecipe&, const PackRecipe&) = default;
+};
+
+// Writes packed_size_bytes() bytes of float32 to `packed`. Errors: sizes that don't fit, types that can't
+// be read as floats. Pure; may be called from several threads.
+Status Pack(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_PACK_H_

@@ -1,0 +1,303 @@
+#include "core/plan_builder.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "core/kernel_library.h"
+#include "core/memory_planner.h"
+
+namespace hearth {
+namespace {
+
+constexpr uint64_t kTexelBytes = 16;  // four float32
+
+uint64_t RoundUp(uint64_t number, uint64_t multiple) { return (number + multiple - 1) / multiple * multiple; }
+
+template <typename Item>
+const Item* FindNamed(const std::vector<std::pair<std::string_view, Item>>& list, std::string_view name) {
+  for (const auto& [item_name, item] : list) {
+    if (item_name == name) return &item;
+  }
+  return nullptr;
+}
+
+void AppendEpilogue(const std::vector<EpilogueStep>& steps, KernelSource& source, std::vector<Operand>& operands,
+                    std::vector<uint32_t>& scalars) {
+  for (const EpilogueStep& step : steps) {
+    source.epilogue.push_back(step.statement);
+    for (const auto& [name, operand] : step.tensors) {
+      source.tensors.push_back({name, ArgDirection::kRead});
+      operands.push_back(operand);
+    }
+    for (const auto& [name, scalar] : step.scalars) {
+      source.scalars.push_back({name, scalar.type});
+      scalars.push_back(scalar.bits);
+    }
+  }
+}
+
+Status CheckLimits(const KernelSource& source, const DeviceInfo& device) {
+  const auto on_buffers = std::count_if(source.tensors.begin(), source.tensors.end(), [](const TensorArg& arg) {
+    return arg.direction == ArgDirection::kWrite || arg.path == AccessPath::kBuffer;
+  });
+  if (on_buffers > static_cast<int64_t>(device.max_storage_buffers)) {
+    return Error(StatusCode::kResourceExhausted, "kernel {} needs {} storage buffers, {} has {}", source.name, on_buffers,
+                 device.name, device.max_storage_buffers);
+  }
+  if (source.scalars.size() * 4 > device.max_scalar_bytes) {
+    return Error(StatusCode::kResourceExhausted, "kernel {} needs {} bytes of scalars, {} has {}", source.name,
+                 source.scalars.size() * 4, device.name, device.max_scalar_bytes);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options)
+    : graph_(graph), device_(device), read_path_(options.read_path.value_or(DefaultReadPath(device))) {}
+
+ValueId PlanBuilder::Root(ValueId value) const {
+  for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(value)) value = at->second;
+  return value;
+}
+
+Operand PlanBuilder::Tensor(ValueId value) {
+  if (graph_.IsConstant(value)) {
+    const TensorDesc& desc = graph_.value(value).desc;
+    const Bhwc shape = ToBhwc(desc.shape);
+    return Packed(value, {PackLayout::kSlices, desc, 4, {shape.b, shape.h, shape.w, shape.c}});
+  }
+  device_values_[Root(value)] = true;
+  return {Operand::Kind::kValue, value};
+}
+
+Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
+  const std::pair<ValueId, PackRecipe> key(constant, recipe);
+  const auto known = std::find(constant_keys_.begin(), constant_keys_.end(), key);
+  if (known != constant_keys_.end()) {
+    return {Operand::Kind::kConstant, static_cast<int32_t>(known - constant_keys_.begin())};
+  }
+  PlanConstant packed;
+  packed.range.size_bytes = recipe.packed_size_bytes();
+  const Constant& source = graph_.constant(*graph_.value(constant).constant);
+  if (source.file_offset.has_value()) {
+    packed.file_offset = *source.file_offset;
+    packed.file_size_bytes = source.bytes.size();
+  } else {
+    packed.inline_bytes.assign(source.bytes.begin(), source.bytes.end());
+  }
+  packed.recipe = std::move(recipe);
+  constant_keys_.push_back(key);
+  plan_.constants.push_back(std::move(packed));
+  return {Operand::Kind::kConstant, static_cast<int32_t>(constant_keys_.size() - 1)};
+}
+
+Operand PlanBuilder::Zeros(int32_t count, int32_t width) {
+  PackRecipe recipe{PackLayout::kLinear, {DType::kFloat32, {count}, {}}, width, {count, 1, 1, 1}};
+  const std::pair<ValueId, PackRecipe> key(kNoValue, recipe);
+  const auto known = std::find(constant_keys_.begin(), constant_keys_.end(), key);
+  if (known != constant_keys_.end()) {
+    return {Operand::Kind::kConstant, static_cast<int32_t>(known - constant_keys_.begin())};
+  }
+  PlanConstant zeros;
+  zeros.range.size_bytes = recipe.packed_size_bytes();
+  zeros.inline_bytes.resize(recipe.source.size_bytes());
+  zeros.recipe = std::move(recipe);
+  constant_keys_.push_back(key);
+  plan_.constants.push_back(std::move(zeros));
+  return {Operand::Kind::kConstant, static_cast<int32_t>(constant_keys_.size() - 1)};
+}
+
+uint64_t PlanBuilder::ValueBytes(ValueId value) const {
+  const Bhwc shape = ShapeOf(value);
+  return static_cast<uint64_t>(shape.pixels()) * shape.slices() * kTexelBytes;
+}
+
+uint64_t PlanBuilder::OperandBytes(const Operand& operand) const {
+  return operand.kind == Operand::Kind::kValue ? ValueBytes(operand.id) : plan_.constants[operand.id].range.size_bytes;
+}
+
+Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vector<Operand>& operands,
+                                              std::vector<uint32_t>& scalars) const {
+  HEARTH_ASSIGN(KernelSource source, LoadKernel(call.kernel));
+  for (const Define& define : call.defines) SetDefine(source, define.name, define.value);
+  source.local_size = call.local_size.value_or(source.local_size);
+  for (const TensorArg& arg : source.tensors) {
+    const Operand* operand = FindNamed(call.tensors, arg.name);
+    HEARTH_CHECK(operand != nullptr);
+    operands.push_back(*operand);
+  }
+  for (const ScalarArg& arg : source.scalars) {
+    const Scalar* scalar = FindNamed(call.scalars, arg.name);
+    HEARTH_CHECK(scalar != nullptr && scalar->type == arg.type);
+    scalars.push_back(scalar->bits);
+  }
+  AppendEpilogue(call.epilogue, source, operands, scalars);
+  for (size_t k = 0; k < source.tensors.size(); ++k) {
+    TensorArg& arg = source.tensors[k];
+    const bool as_buffer = std::find(call.buffer_reads.begin(), call.buffer_reads.end(), arg.name) != call.buffer_reads.end();
+    const bool fits = !as_buffer && OperandBytes(operands[k]) / kTexelBytes <= device_.max_texel_elements;
+    if (arg.direction == ArgDirection::kRead && read_path_ == AccessPath::kTexelBuffer && fits) arg.path = AccessPath::kTexelBuffer;
+  }
+  return source;
+}
+
+uint32_t PlanBuilder::KernelIndex(KernelSource source) {
+  const auto known = std::find(plan_.kernels.begin(), plan_.kernels.end(), source);
+  if (known != plan_.kernels.end()) return static_cast<uint32_t>(known - plan_.kernels.begin());
+  plan_.kernels.push_back(std::move(source));
+  return static_cast<uint32_t>(plan_.kernels.size() - 1);
+}
+
+Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
+  PendingDispatch pending;
+  HEARTH_ASSIGN(KernelSource source, Instantiate(call, pending.operands, pending.dispatch.scalars));
+  HEARTH_TRY(CheckLimits(source, device_).Within(node.name));
+  for (int d = 0; d < 3; ++d) {
+    const uint64_t groups = RoundUp(static_cast<uint64_t>(call.work_items[d]), source.local_size[d]) / source.local_size[d];
+    if (groups == 0 || groups > device_.max_group_count[d]) {
+      return Error(StatusCode::kResourceExhausted, "node '{}' needs {} work groups in dimension {} of kernel {}; {} takes 1 to {}", node.name,
+                   groups, d, source.name, device_.name, device_.max_group_count[d]);
+    }
+    pending.dispatch.group_count[d] = static_cast<uint32_t>(groups);
+  }
+  pending.dispatch.label = node.name;
+  pending.dispatch.kernel = KernelIndex(std::move(source));
+  pending_.emplace_back(std::move(pending));
+  return Status::Ok();
+}
+
+void PlanBuilder::Alias(ValueId output, ValueId input) {
+  HEARTH_CHECK(ShapeOf(output).c == ShapeOf(input).c && ShapeOf(output).pixels() == ShapeOf(input).pixels());
+  Tensor(input);
+  alias_of_[output] = input;
+}
+
+void PlanBuilder::CallHost(int node_index) {
+  if (pending_.empty() || !std::holds_alternative<PendingHost>(pending_.back())) pending_.emplace_back(PendingHost{});
+  std::get<PendingHost>(pending_.back()).nodes.push_back(node_index);
+}
+
+std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
+  std::map<ValueId, Lifetime> lifetimes;
+  const auto touch = [&](ValueId value, int step) {
+    if (value == kNoValue || !OnDevice(value)) return;
+    const auto [at, is_new] = lifetimes.try_emplace(Root(value), Lifetime{step, step});
+    if (!is_new) at->second.last = step;
+  };
+  // Step 0 is the upload of the inputs, the last one the download of the outputs.
+  for (ValueId input : graph_.inputs) touch(input, 0);
+  int step = 0;
+  for (const auto& pending : pending_) {
+    ++step;
+    if (const auto* dispatch = std::get_if<PendingDispatch>(&pending)) {
+      for (const Operand& operand : dispatch->operands) {
+        if (operand.kind == Operand::Kind::kValue) touch(operand.id, step);
+      }
+    } else {
+      for (int index : std::get<PendingHost>(pending).nodes) {
+        for (ValueId value : graph_.nodes()[index].inputs) touch(value, step);
+        for (ValueId value : graph_.nodes()[index].outputs) touch(value, step);
+      }
+    }
+  }
+  for (ValueId output : graph_.outputs) touch(output, step + 1);
+  return lifetimes;
+}
+
+Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const {
+  const std::map<ValueId, Lifetime> lifetimes = Lifetimes();
+  std::vector<TensorUsage> usages;
+  for (const auto& [value, lifetime] : lifetimes) usages.push_back({ValueBytes(value), lifetime.first, lifetime.last});
+  if (usages.empty()) return Status::Ok();
+  const OffsetPlan offsets = PlanOffsetsGreedyBySize(usages, device_.buffer_offset_alignment);
+  plan.memory.arena_bytes = offsets.total_bytes;
+  plan.memory.naive_bytes = NaiveBytes(usages);
+  plan.memory.lower_bound_bytes = LowerBoundBytes(usages);
+  if (offsets.total_bytes > device_.max_buffer_bytes) {
+    return Error(StatusCode::kResourceExhausted, "the network's tensors need {} bytes at once, one buffer of {} takes {}; try --device cpu",
+                 offsets.total_bytes, device_.name, device_.max_buffer_bytes);
+  }
+  const auto arena = static_cast<uint32_t>(plan.buffers.size());
+  plan.buffers.push_back({BufferRole::kArena, offsets.total_bytes});
+  size_t k = 0;
+  for (const auto& [value, lifetime] : lifetimes) {
+    ranges[value] = {arena, offsets.offsets[k], usages[k].size_bytes};
+    ++k;
+  }
+  return Status::Ok();
+}
+
+Status PlanBuilder::PlaceConstants(Plan& plan) const {
+  for (PlanConstant& constant : plan.constants) {
+    const uint64_t size = constant.range.size_bytes;
+    if (size > device_.max_buffer_bytes) {
+      return Error(StatusCode::kResourceExhausted, "a constant needs {} bytes, one buffer of {} takes {}", size, device_.name,
+                   device_.max_buffer_bytes);
+    }
+    const bool fits = !plan.buffers.empty() && plan.buffers.back().role == BufferRole::kConstants &&
+                      RoundUp(plan.buffers.back().size_bytes, device_.buffer_offset_alignment) + size <= device_.max_buffer_bytes;
+    if (!fits) plan.buffers.push_back({BufferRole::kConstants, 0});
+    BufferSpec& buffer = plan.buffers.back();
+    constant.range.buffer = static_cast<uint32_t>(plan.buffers.size() - 1);
+    constant.range.offset_bytes = RoundUp(buffer.size_bytes, device_.buffer_offset_alignment);
+    buffer.size_bytes = constant.range.offset_bytes + size;
+    plan.memory.weights_bytes += size;
+  }
+  return Status::Ok();
+}
+
+HostTransfer PlanBuilder::TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const {
+  return {value, ShapeOf(value), StorageType::kFloat32, ranges.at(Root(value))};
+}
+
+HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const {
+  HostStep step;
+  step.nodes = pending.nodes;
+  std::set<ValueId> made;
+  for (int index : pending.nodes) {
+    const Node& node = graph_.nodes()[index];
+    made.insert(node.outputs.begin(), node.outputs.end());
+  }
+  std::set<ValueId> read;
+  for (int index : pending.nodes) {
+    for (ValueId value : graph_.nodes()[index].inputs) {
+      const bool from_device = value != kNoValue && !graph_.IsConstant(value) && !made.contains(value) && OnDevice(value) &&
+                               std::find(graph_.inputs.begin(), graph_.inputs.end(), value) == graph_.inputs.end();
+      if (from_device && read.insert(value).second) step.reads.push_back(TransferOf(value, ranges));
+    }
+  }
+  for (ValueId value : made) {
+    if (OnDevice(value)) step.writes.push_back(TransferOf(value, ranges));
+  }
+  return step;
+}
+
+Result<Plan> PlanBuilder::Finish() {
+  std::map<ValueId, BufferRange> ranges;
+  HEARTH_TRY(PlaceArena(plan_, ranges));
+  HEARTH_TRY(PlaceConstants(plan_));
+  for (size_t k = 0; k < pending_.size(); ++k) {
+    if (auto* pending = std::get_if<PendingDispatch>(&pending_[k])) {
+      for (const Operand& operand : pending->operands) {
+        pending->dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? ranges.at(Root(operand.id))
+                                                                                  : plan_.constants[operand.id].range);
+      }
+      plan_.steps.emplace_back(std::move(pending->dispatch));
+    } else {
+      plan_.steps.emplace_back(FinishHostStep(std::get<PendingHost>(pending_[k]), ranges));
+    }
+  }
+  const auto edge = [&](ValueId value) {
+    PlanTensor tensor{graph_.value(value).name, graph_.value(value).desc, ranges.contains(Root(value)), {}};
+    if (tensor.on_device) tensor.transfer = TransferOf(value, ranges);
+    tensor.transfer.value = value;
+    return tensor;
+  };
+  for (ValueId value : graph_.inputs) plan_.inputs.push_back(edge(value));
+  for (ValueId value : graph_.outputs) plan_.outputs.push_back(edge(value));
+  return std::move(plan_);
+}
+
+}  // namespace hearth

@@ -1,0 +1,115 @@
+// What an operation's lowering writes into: kernel calls by name, operands by value. The
+// builder picks access paths, merges equal kernels and constants, and lays out memory at the end.
+#ifndef HEARTH_CORE_PLAN_BUILDER_H_
+#define HEARTH_CORE_PLAN_BUILDER_H_
+
+#include <array>
+#include <bit>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/device_info.h"
+#include "core/graph.h"
+#include "core/options.h"
+#include "core/plan.h"
+
+namespace hearth {
+
+// A tensor argument of a call: a value in the arena or a packed constant.
+struct Operand {
+  enum class Kind : uint8_t { kValue, kConstant };
+  Kind kind = Kind::kValue;
+  int32_t id = 0;  // a ValueId, or an index into the plan's constants
+};
+
+struct Scalar {
+  Scalar(int32_t number) : bits(std::bit_cast<uint32_t>(number)) {}                         // NOLINT(google-explicit-constructor)
+  Scalar(float number) : type(ScalarType::kFloat), bits(std::bit_cast<uint32_t>(number)) {}  // NOLINT(google-explicit-constructor)
+  ScalarType type = ScalarType::kInt;
+  uint32_t bits = 0;
+};
+
+// One step of an epilogue: a statement over `v` and `i`, with the arguments that it names.
+struct EpilogueStep {
+  std::string statement;
+  std::vector<std::pair<std::string, Operand>> tensors;  // read by the statement
+  std::vector<std::pair<std::string, Scalar>> scalars;
+};
+
+struct KernelCall {
+  std::string kernel;
+  std::vector<Define> defines;  // over the kernel's defaults
+  std::vector<std::pair<std::string_view, Operand>> tensors;
+  std::vector<std::pair<std::string_view, Scalar>> scalars;
+  std::vector<EpilogueStep> epilogue;
+  std::array<int64_t, 3> work_items = {1, 1, 1};  // rounded up to the local size
+  std::optional<std::array<uint32_t, 3>> local_size;  // over the kernel's own
+  std::vector<std::string_view> buffer_reads;  // arguments never read through texels: what the call also writes
+};
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
+
+  const Graph& graph() const { return graph_; }
+  const DeviceInfo& device() const { return device_; }
+  Bhwc ShapeOf(ValueId value) const { return ToBhwc(graph_.value(value).desc.shape); }
+
+  // A value as kernels see it: slices in the arena, or a constant packed into slices.
+  Operand Tensor(ValueId value);
+  // A constant in a kernel's own layout; equal (value, recipe) pairs share memory.
+  Operand Packed(ValueId constant, PackRecipe recipe);
+  // `count` zeros, padded to a multiple of `width`: the bias of a node that has none.
+  Operand Zeros(int32_t count, int32_t width);
+
+  // Appends a dispatch. kResourceExhausted when the device can't take its size.
+  Status Call(const Node& node, const KernelCall& call);
+  // `output` is `input` under another name: no copy. Precondition: equal channels, equally many pixels.
+  void Alias(ValueId output, ValueId input);
+  // Appends nodes for the host; consecutive ones become one step.
+  void CallHost(int node_index);
+
+  // Lays out memory and hands the plan out. Call once.
+  Result<Plan> Finish();
+
+ private:
+  // A dispatch whose tensors are still names.
+  struct PendingDispatch {
+    Dispatch dispatch;
+    std::vector<Operand> operands;
+  };
+  struct PendingHost {
+    std::vector<int> nodes;
+  };
+  struct Lifetime {
+    int first = 0, last = 0;
+  };
+
+  ValueId Root(ValueId value) const;
+  Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands, std::vector<uint32_t>& scalars) const;
+  uint64_t OperandBytes(const Operand& operand) const;
+  uint64_t ValueBytes(ValueId value) const;
+  uint32_t KernelIndex(KernelSource source);
+  std::map<ValueId, Lifetime> Lifetimes() const;
+  Status PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
+  Status PlaceConstants(Plan& plan) const;
+  HostTransfer TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const;
+  HostStep FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const;
+  bool OnDevice(ValueId value) const { return device_values_.contains(Root(value)); }
+
+  const Graph& graph_;
+  const DeviceInfo& device_;
+  AccessPath read_path_;
+  Plan plan_;
+  std::map<ValueId, bool> device_values_;  // roots that live in the arena
+  std::map<ValueId, ValueId> alias_of_;
+  std::vector<std::pair<ValueId, PackRecipe>> constant_keys_;  // parallel to plan_.constants
+  std::vector<std::variant<PendingDispatch, PendingHost>> pending_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_PLAN_BUILDER_H_

@@ -1,0 +1,53 @@
+#include "hearth/device.h"
+
+#include <fmt/format.h>
+
+#include "backends/cpu/cpu_executor.h"
+#include "frontends/engine/device_choice.h"
+
+namespace hearth {
+namespace {
+
+std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
+  return {{"vendor", info.vendor},
+          {"uuid", info.uuid},
+          {"max_local_size", fmt::format("{}x{}x{}", info.max_local_size[0], info.max_local_size[1], info.max_local_size[2])},
+          {"max_local_invocations", std::to_string(info.max_local_invocations)},
+          {"local_memory_bytes", std::to_string(info.local_memory_bytes)},
+          {"max_buffer_bytes", std::to_string(info.max_buffer_bytes)},
+          {"max_texel_elements", std::to_string(info.max_texel_elements)},
+          {"buffer_offset_alignment", std::to_string(info.buffer_offset_alignment)},
+          {"max_storage_buffers", std::to_string(info.max_storage_buffers)},
+          {"compute_units", std::to_string(info.compute_units)},
+          {"fp16_storage", info.fp16_storage ? "yes" : "no"},
+          {"fp16_arithmetic", info.fp16_arithmetic ? "yes" : "no"},
+          {"unified_memory", info.unified_memory ? "yes" : "no"}};
+}
+
+DeviceDescription Describe(const ListedDevice& listed) {
+  DeviceDescription description{listed.id, std::string(BackendName(listed.candidate.backend)), listed.candidate.name, listed.candidate.driver,
+                                std::string(DeviceTypeName(listed.candidate.type)), listed.candidate.usable,
+                                listed.candidate.unusable_reason, {}};
+  if (listed.backend == nullptr) {
+    description.features = FeaturesOf(CpuDeviceInfo());
+  } else if (listed.candidate.usable) {
+    const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
+    if (device.ok()) {
+      description.features = FeaturesOf(device.value()->info());
+    } else {
+      description.usable = false;
+      description.reason = device.status().message();
+    }
+  }
+  return description;
+}
+
+}  // namespace
+
+std::vector<DeviceDescription> ListDevices() {
+  std::vector<DeviceDescription> descriptions;
+  for (const ListedDevice& listed : ListAllDevices()) descriptions.push_back(Describe(listed));
+  return descriptions;
+}
+
+}  // namespace hearth

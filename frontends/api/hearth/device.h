@@ -1,0 +1,30 @@
+// The compute devices of this machine.
+#ifndef HEARTH_DEVICE_H_
+#define HEARTH_DEVICE_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "hearth/export.h"
+
+namespace hearth {
+
+struct DeviceDescription {
+  std::string id;       // "opencl:0", "vulkan:1", "cpu"; an unusable device has its backend's name
+  std::string backend;  // "opencl", "vulkan", "gles", "cpu"
+  std::string name;
+  std::string driver;
+  std::string type;  // "cpu", "integrated-gpu", "discrete-gpu", "other"
+  bool usable = false;
+  std::string reason;                           // why it is not usable
+  std::map<std::string, std::string> features;  // what the driver says it can do; empty when not usable
+};
+
+// Every device of every backend in this build, usable or not. Opens each driver: slow (up to a second).
+// Never fails: a backend without a driver is listed as unusable with the reason.
+HEARTH_EXPORT std::vector<DeviceDescription> ListDevices();
+
+}  // namespace hearth
+
+#endif  // HEARTH_DEVICE_H_

@@ -1,0 +1,13 @@
+// Everything of Hearth's C++ interface.
+#ifndef HEARTH_HEARTH_H_
+#define HEARTH_HEARTH_H_
+
+#include "hearth/device.h"         // IWYU pragma: export
+#include "hearth/graph_builder.h"  // IWYU pragma: export
+#include "hearth/model.h"          // IWYU pragma: export
+#include "hearth/report.h"         // IWYU pragma: export
+#include "hearth/session.h"        // IWYU pragma: export
+#include "hearth/status.h"         // IWYU pragma: export
+#include "hearth/version.h"        // IWYU pragma: export
+
+#endif  // HEARTH_HEARTH_H_

@@ -1,0 +1,62 @@
+// What a session did and what it cost: the data behind `--json`. All times in milliseconds.
+#ifndef HEARTH_REPORT_H_
+#define HEARTH_REPORT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hearth/export.h"
+#include "hearth/tensor_info.h"
+
+namespace hearth {
+
+struct OperatorFallback {
+  int32_t index = -1;  // the operator's index in the model file
+  std::string op;
+  std::string reason;
+};
+
+struct Report {
+  std::string model_path, model_fingerprint;
+  struct {
+    std::string id, backend, name, driver, reason;
+  } device;
+  std::string precision;
+  struct {
+    int total = 0, on_device = 0, on_cpu = 0;
+    std::vector<OperatorFallback> fallbacks;
+  } ops;
+  // Phases may overlap: `total` is wall time, `other` what no phase covers.
+  struct {
+    double total = 0, open_device = 0, open_cache = 0, read_model = 0, rewrite = 0, lower = 0, programs = 0, weights = 0, other = 0;
+  } init_ms;
+  double first_run_ms = 0;
+  double ready_ms = 0;  // from asking for the model until the first result is in host memory
+  double save_ms = 0;   // what the cache cost after that
+  struct {
+    int runs = 0;
+    double median = 0, min = 0, p90 = 0, max = 0;
+  } run_ms;  // steady runs; filled by whoever repeats runs
+  struct {
+    int distinct = 0, compiled = 0, spirv_compiled = 0, loaded = 0, dispatches = 0;
+  } programs;
+  struct {
+    uint64_t to_device_bytes = 0, to_host_bytes = 0;
+  } transfers;  // per run
+  struct {
+    std::string path;
+    uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0, bytes_read = 0, bytes_written = 0;
+  } cache;
+  struct {
+    uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, peak_rss_bytes = 0;
+  } memory;
+  std::vector<std::string> warnings;
+
+  // The object of CONTRACT.md's "JSON report", without "outputs"; `indent` as nlohmann::json::dump takes it.
+  HEARTH_EXPORT std::string ToJson(int indent = 2) const;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_REPORT_H_

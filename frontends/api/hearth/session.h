@@ -1,0 +1,85 @@
+// A model on a device, ready to run.
+//
+//   auto session = hearth::Session::Open("mobilenet.tflite", {.device = "auto"});
+//   if (!session.ok()) { ... session.status().message() ... }
+//   session->SetInput(0, image);                 // bytes of a dense float32 tensor
+//   if (auto status = session->Run(); !status.ok()) { ... }
+//   std::span<const std::byte> scores = session->output(0);
+#ifndef HEARTH_SESSION_H_
+#define HEARTH_SESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/export.h"
+#include "hearth/model.h"
+#include "hearth/report.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+struct SessionOptions {
+  // "auto", "cpu", a backend ("opencl", "vulkan", "gles"), "opencl:1", or part of a device's name.
+  std::string device = "auto";
+  std::string precision = "fp32";  // "fp32", "fp32_16", "fp16"; what the device can't do falls back with a warning
+  bool use_cache = true;
+  std::string cache_folder;  // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
+  std::string model_token;   // only ever adds to cache keys
+  std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
+  int threads = 0;                   // 0: as many as the machine has cores
+};
+
+// A dispatch or host step of a profiled run.
+struct ProfileEntry {
+  std::string node, kernel;
+  double milliseconds = 0;
+};
+
+struct SessionData;  // internal
+
+// For one thread at a time, any thread.
+class HEARTH_EXPORT Session {
+ public:
+  // Reads the model while the device opens. Errors: as Model::FromFile; kUnavailable when the named device
+  // is not usable; kUnsupported when an operator can run nowhere. Cache trouble is a warning in the report.
+  static Result<Session> Open(const std::string& model_path, const SessionOptions& options);
+  // `model` must outlive the session.
+  static Result<Session> Create(const Model& model, const SessionOptions& options);
+
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  const std::vector<TensorInfo>& inputs() const;
+  const std::vector<TensorInfo>& outputs() const;
+
+  // Copies a dense tensor in the input's own type. kInvalidArgument for a wrong index, name or size.
+  Status SetInput(size_t index, std::span<const std::byte> bytes);
+  Status SetInput(std::string_view name, std::span<const std::byte> bytes);
+
+  // Runs once, waits. kInvalidArgument when an input was never set.
+  Status Run();
+  Result<std::vector<ProfileEntry>> RunProfiled();
+
+  // The result of the last Run; valid until the next one. Precondition: index < outputs().size().
+  std::span<const std::byte> output(size_t index) const;
+
+  // Stores in the cache what this start had to make. Call once after the first result was used: it is not
+  // on the way to the first result. The destructor calls it when nobody did.
+  void SaveToCache();
+
+  const Report& report() const;
+
+ private:
+  explicit Session(std::unique_ptr<SessionData> data);
+  std::unique_ptr<SessionData> data_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_SESSION_H_

@@ -1,0 +1,23 @@
+// What an input or output of a model is.
+#ifndef HEARTH_TENSOR_INFO_H_
+#define HEARTH_TENSOR_INFO_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+struct TensorInfo {
+  std::string name;
+  std::string dtype;            // "float32", "uint8", "int8", "int32", ...
+  std::vector<int32_t> shape;   // outermost dimension first; images are [batch, height, width, channels]
+  size_t size_bytes = 0;        // of the dense tensor in C order, little-endian
+  std::vector<float> scales;    // quantized tensors: real = scale * (stored - zero_point)
+  std::vector<int64_t> zero_points;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_TENSOR_INFO_H_

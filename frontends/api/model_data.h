@@ -1,0 +1,33 @@
+// What a Model holds.
+#ifndef HEARTH_FRONTENDS_API_MODEL_DATA_H_
+#define HEARTH_FRONTENDS_API_MODEL_DATA_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/fingerprint.h"
+#include "core/graph.h"
+#include "frontends/tflite/model_file.h"
+#include "hearth/tensor_info.h"
+
+namespace hearth {
+
+struct ModelData {
+  std::string path;
+  std::optional<ModelFile> file;
+  std::vector<std::max_align_t> copy;  // of a model given in memory; max_align_t for its alignment
+  std::span<const std::byte> bytes;    // of the file or the copy; empty for a built graph
+  Graph graph;
+  Fingerprint fingerprint;
+  std::string fingerprint_hex;
+  std::vector<TensorInfo> inputs, outputs;
+  double read_ms = 0;
+};
+
+// Fills fingerprint_hex, inputs and outputs from the graph.
+void DescribeModel(ModelData& data);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_API_MODEL_DATA_H_

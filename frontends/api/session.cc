@@ -1,0 +1,301 @@
+#include "hearth/session.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "backends/cpu/cpu_executor.h"
+#include "cache/folder.h"
+#include "cache/sqlite_store.h"
+#include "core/error.h"
+#include "core/lower.h"
+#include "frontends/api/model_data.h"
+#include "frontends/engine/device_choice.h"
+#include "frontends/engine/peak_memory.h"
+#include "frontends/engine/plan_cache.h"
+#include "frontends/engine/read_path_probe.h"
+#include "hal/plan_runner.h"
+#include "hal/stopwatch.h"
+
+namespace hearth {
+
+// Members are destroyed from the last to the first: the runner before the device and the store.
+struct SessionData {
+  Stopwatch since_asked;
+  std::optional<Model> owned_model;
+  const Model* model = nullptr;
+  SessionOptions options;
+  std::unique_ptr<SqliteStore> store;
+  OpenedDevice opened;
+  std::unique_ptr<HostExecutor> host;
+  PlanRequest plan_request;
+  MadePlan made;
+  std::unique_ptr<PlanRunner> runner;
+  std::vector<std::vector<std::byte>> inputs, outputs;
+  std::vector<bool> input_is_set;
+  bool has_run = false, is_saved = false;
+  mutable Report report;
+};
+
+namespace {
+
+int ThreadCount(int wanted) { return wanted > 0 ? wanted : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
+// A cache that can't be had is a warning, never an error.
+void OpenStore(SessionData& data) {
+  if (!data.options.use_cache) return;
+  const Stopwatch watch;
+  const auto open = [&]() -> Result<std::unique_ptr<SqliteStore>> {
+    std::filesystem::path wanted = data.options.cache_folder;
+    if (wanted.empty()) {
+      HEARTH_ASSIGN(wanted, DefaultCacheFolder());
+    }
+    StoreOptions options;
+    HEARTH_ASSIGN(options.folder, PrepareFolder(wanted));
+    return SqliteStore::Open(options);
+  };
+  Result<std::unique_ptr<SqliteStore>> store = open();
+  if (store.ok()) {
+    data.store = std::move(store).value();
+    data.report.cache.path = data.store->file().string();
+  } else {
+    data.report.warnings.push_back("no cache: " + store.status().message());
+  }
+  data.report.init_ms.open_cache = watch.milliseconds();
+}
+
+Precision ChoosePrecision(SessionData& data, Precision wanted) {
+  if (wanted == Precision::kFp32) return wanted;
+  data.report.warnings.push_back(fmt::format("precision {} is not available on {}; fp32 is used", PrecisionName(wanted), data.opened.id));
+  return Precision::kFp32;
+}
+
+void CountOperators(SessionData& data) {
+  const Plan& plan = data.runner->plan();
+  Report& report = data.report;
+  report.ops.total = static_cast<int>(data.model->data().graph.nodes().size());
+  const bool is_cpu = data.opened.device == nullptr;
+  report.ops.on_cpu = is_cpu ? report.ops.total : static_cast<int>(plan.fallbacks.size());
+  report.ops.on_device = report.ops.total - report.ops.on_cpu;
+  std::map<std::string, const Fallback*> first_of_reason;
+  for (const Fallback& fallback : plan.fallbacks) {
+    report.ops.fallbacks.push_back({fallback.source_index, fallback.op, fallback.reason});
+    first_of_reason.try_emplace(fallback.reason, &fallback);
+  }
+  for (const auto& [reason, fallback] : first_of_reason) {
+    report.warnings.push_back(fmt::format("op {} {}: {} ({}); runs on the CPU", fallback->source_index, fallback->op, reason, data.opened.id));
+  }
+}
+
+void FillReport(SessionData& data) {
+  const Plan& plan = data.runner->plan();
+  Report& report = data.report;
+  report.model_path = data.model->path();
+  report.model_fingerprint = data.model->fingerprint();
+  report.device.id = data.opened.id;
+  report.device.backend = BackendName(data.opened.info.backend);
+  report.device.name = data.opened.info.name;
+  report.device.driver = data.opened.info.driver_version;
+  report.device.reason = data.opened.reason;
+  report.init_ms.read_model = data.model->data().read_ms;
+  report.init_ms.rewrite = data.made.rewrite_ms;
+  report.init_ms.lower = data.made.lower_ms;
+  report.init_ms.programs = data.runner->times().programs_ms;
+  report.init_ms.weights = data.runner->times().weights_ms;
+  const LoadedPrograms& programs = data.runner->programs();
+  report.programs.distinct = static_cast<int>(plan.kernels.size());
+  report.programs.compiled = programs.compiled;
+  report.programs.spirv_compiled = programs.spirv_compiled;
+  report.programs.loaded = programs.loaded;
+  report.programs.dispatches = static_cast<int>(plan.dispatch_count());
+  report.memory.arena_bytes = plan.memory.arena_bytes + data.runner->host_arena_bytes();
+  report.memory.naive_bytes = plan.memory.naive_bytes + data.runner->host_naive_bytes();
+  report.memory.lower_bound_bytes = plan.memory.lower_bound_bytes;
+  report.memory.weights_bytes = plan.memory.weights_bytes;
+  for (const PlanTensor& input : plan.inputs) report.transfers.to_device_bytes += input.on_device ? input.transfer.range.size_bytes : 0;
+  for (const PlanTensor& output : plan.outputs) report.transfers.to_host_bytes += output.on_device ? output.transfer.range.size_bytes : 0;
+  for (const Step& step : plan.steps) {
+    if (const auto* host = std::get_if<HostStep>(&step)) {
+      for (const HostTransfer& read : host->reads) report.transfers.to_host_bytes += read.range.size_bytes;
+      for (const HostTransfer& write : host->writes) report.transfers.to_device_bytes += write.range.size_bytes;
+    }
+  }
+  CountOperators(data);
+}
+
+// Everything after the device is open and the model is read.
+Status Prepare(SessionData& data) {
+  const std::optional<Precision> precision = PrecisionFromName(data.options.precision);
+  if (!precision) {
+    return Error(StatusCode::kInvalidArgument, "no precision is called '{}'; there are fp32, fp32_16 and fp16", data.options.precision);
+  }
+  data.report.precision = PrecisionName(ChoosePrecision(data, *precision));
+  data.report.warnings.insert(data.report.warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
+  LowerOptions lowering;
+  lowering.cpu_ops = data.options.cpu_ops;
+  if (data.store != nullptr && data.opened.device != nullptr) lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
+  const ModelData& model = data.model->data();
+  data.plan_request = {&model.graph, model.fingerprint, &data.opened.info, lowering, data.options.model_token};
+  HEARTH_ASSIGN(data.made, MakePlan(data.plan_request, data.store.get()));
+  data.host = MakeCpuExecutor();
+  const RunnerParts parts{data.opened.device.get(), data.made.lowered_graph ? &*data.made.lowered_graph : nullptr, model.bytes, data.host.get(),
+                          data.store.get(), ThreadCount(data.options.threads)};
+  HEARTH_ASSIGN(data.runner, PlanRunner::Create(data.made.plan, parts));
+  for (const TensorInfo& input : data.model->inputs()) data.inputs.emplace_back(input.size_bytes);
+  for (const TensorInfo& output : data.model->outputs()) data.outputs.emplace_back(output.size_bytes);
+  data.input_is_set.assign(data.inputs.size(), false);
+  FillReport(data);
+  auto& times = data.report.init_ms;
+  times.total = data.since_asked.milliseconds();
+  // Device opening overlaps cache and model; weights overlap programs.
+  const double covered = std::max(times.open_device, times.open_cache + times.read_model) + times.rewrite + times.lower +
+                         std::max(times.programs, times.weights);
+  times.other = std::max(0.0, times.total - covered);
+  return Status::Ok();
+}
+
+// Opens the device on a thread of its own while `meanwhile` runs.
+Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwhile) {
+  Status device_status;
+  std::thread opening([&] {
+    const Stopwatch watch;
+    Result<OpenedDevice> opened = OpenChosenDevice(data.options.device);
+    device_status = opened.status();
+    if (opened.ok()) data.opened = std::move(opened).value();
+    data.report.init_ms.open_device = watch.milliseconds();
+  });
+  const Status status = meanwhile();
+  opening.join();
+  HEARTH_TRY(status);
+  return device_status;
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<SessionData> data) : data_(std::move(data)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+Session::~Session() {
+  if (data_ != nullptr) SaveToCache();
+}
+
+Result<Session> Session::Open(const std::string& model_path, const SessionOptions& options) {
+  auto data = std::make_unique<SessionData>();
+  data->options = options;
+  HEARTH_TRY(OpenDeviceDuring(*data, [&]() -> Status {
+    HEARTH_ASSIGN(Model model, Model::FromFile(model_path));
+    data->owned_model.emplace(std::move(model));
+    OpenStore(*data);
+    return Status::Ok();
+  }));
+  data->model = &*data->owned_model;
+  HEARTH_TRY(Prepare(*data).Within(model_path));
+  return Session(std::move(data));
+}
+
+Result<Session> Session::Create(const Model& model, const SessionOptions& options) {
+  auto data = std::make_unique<SessionData>();
+  data->options = options;
+  data->model = &model;
+  HEARTH_TRY(OpenDeviceDuring(*data, [&] {
+    OpenStore(*data);
+    return Status::Ok();
+  }));
+  HEARTH_TRY(Prepare(*data).Within(model.path()));
+  return Session(std::move(data));
+}
+
+const std::vector<TensorInfo>& Session::inputs() const { return data_->model->inputs(); }
+const std::vector<TensorInfo>& Session::outputs() const { return data_->model->outputs(); }
+
+Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
+  if (index >= data_->inputs.size()) {
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs, there is no input {}", data_->inputs.size(), index);
+  }
+  if (bytes.size() != data_->inputs[index].size()) {
+    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", inputs()[index].name, data_->inputs[index].size(), bytes.size());
+  }
+  std::copy(bytes.begin(), bytes.end(), data_->inputs[index].begin());
+  data_->input_is_set[index] = true;
+  return Status::Ok();
+}
+
+Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes) {
+  std::string names;
+  for (size_t k = 0; k < inputs().size(); ++k) {
+    if (inputs()[k].name == name) return SetInput(k, bytes);
+    names += fmt::format("{}'{}'", k == 0 ? "" : ", ", inputs()[k].name);
+  }
+  return Error(StatusCode::kInvalidArgument, "the model has no input named '{}'; it has {}", name, names);
+}
+
+namespace {
+
+Status CheckInputsAreSet(const SessionData& data) {
+  for (size_t k = 0; k < data.input_is_set.size(); ++k) {
+    if (!data.input_is_set[k]) return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status Session::Run() {
+  HEARTH_TRY(CheckInputsAreSet(*data_));
+  const std::vector<std::span<const std::byte>> inputs(data_->inputs.begin(), data_->inputs.end());
+  const std::vector<std::span<std::byte>> outputs(data_->outputs.begin(), data_->outputs.end());
+  const Stopwatch watch;
+  HEARTH_TRY(data_->runner->Run(inputs, outputs));
+  if (!data_->has_run) {
+    data_->has_run = true;
+    data_->report.first_run_ms = watch.milliseconds();
+    data_->report.ready_ms = data_->report.init_ms.total + data_->report.first_run_ms;
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<ProfileEntry>> Session::RunProfiled() {
+  HEARTH_TRY(CheckInputsAreSet(*data_));
+  const std::vector<std::span<const std::byte>> inputs(data_->inputs.begin(), data_->inputs.end());
+  const std::vector<std::span<std::byte>> outputs(data_->outputs.begin(), data_->outputs.end());
+  HEARTH_ASSIGN(const std::vector<ProfileRow> rows, data_->runner->RunProfiled(inputs, outputs));
+  std::vector<ProfileEntry> entries;
+  for (const ProfileRow& row : rows) entries.push_back({row.label, row.kernel, row.milliseconds});
+  return entries;
+}
+
+std::span<const std::byte> Session::output(size_t index) const {
+  HEARTH_CHECK(index < data_->outputs.size());
+  return data_->outputs[index];
+}
+
+void Session::SaveToCache() {
+  // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
+  if (data_->store == nullptr || data_->is_saved || !data_->has_run) return;
+  data_->is_saved = true;
+  const Stopwatch watch;
+  std::vector<std::string> warnings = data_->runner->SaveToStore();
+  if (data_->made.is_new) StorePlan(data_->plan_request, data_->made, *data_->store);
+  if (data_->opened.device != nullptr) ProbeReadPathOnce(*data_->opened.device, *data_->store);
+  data_->store->Flush();
+  data_->report.warnings.insert(data_->report.warnings.end(), warnings.begin(), warnings.end());
+  data_->report.save_ms = watch.milliseconds();
+}
+
+const Report& Session::report() const {
+  Report& report = data_->report;
+  report.memory.peak_rss_bytes = PeakResidentBytes();
+  if (data_->store != nullptr) {
+    const StoreCounters counters = data_->store->counters();
+    report.cache.hits = counters.hits;
+    report.cache.misses = counters.misses;
+    report.cache.rejected = counters.rejected;
+    report.cache.put_errors = counters.put_errors;
+    report.cache.bytes_read = counters.bytes_read;
+    report.cache.bytes_written = counters.bytes_written;
+    for (std::string& warning : data_->store->TakeWarnings()) report.warnings.push_back("cache: " + warning);
+  }
+  return report;
+}
+
+}  // namespace hearth

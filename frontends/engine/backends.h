@@ -1,0 +1,19 @@
+// The backends of this build: the one list to extend when a backend is added.
+#ifndef HEARTH_FRONTENDS_ENGINE_BACKENDS_H_
+#define HEARTH_FRONTENDS_ENGINE_BACKENDS_H_
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "hal/device.h"
+
+namespace hearth {
+
+// GPU backends in the order in which `auto` prefers them among devices of one type.
+std::span<const BackendDef> GpuBackends();
+const BackendDef* FindGpuBackend(std::string_view name);  // null when this build has none of that name
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_BACKENDS_H_

@@ -1,0 +1,40 @@
+// From a user's words for a device ("auto", "opencl:1", "radeon") to devices that can be opened.
+#ifndef HEARTH_FRONTENDS_ENGINE_DEVICE_CHOICE_H_
+#define HEARTH_FRONTENDS_ENGINE_DEVICE_CHOICE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hal/device.h"
+
+namespace hearth {
+
+// A found device with the name that users call it by.
+struct ListedDevice {
+  std::string id;  // "opencl:0" (counting usable devices); the backend's name when not usable; "cpu"
+  const BackendDef* backend = nullptr;  // null: the CPU
+  DeviceCandidate candidate;
+};
+
+// All devices of all backends, the CPU last.
+std::vector<ListedDevice> ListAllDevices();
+
+// Devices to try in this order. A named device is the only one; `auto` gives hardware GPUs (discrete before
+// integrated, then the order of GpuBackends) and then the CPU, never a software driver.
+// kUnavailable names what was asked, why it is not usable, and what is.
+Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted);
+
+// An opened device; `device` is null for the CPU.
+struct OpenedDevice {
+  std::string id, reason;  // why this one
+  DeviceInfo info;
+  std::unique_ptr<Device> device;
+  std::vector<std::string> warnings;  // devices that failed before it
+};
+
+Result<OpenedDevice> OpenChosenDevice(const std::string& wanted);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_DEVICE_CHOICE_H_

@@ -1,0 +1,64 @@
+#include "frontends/engine/plan_cache.h"
+
+#include <fmt/ranges.h>
+
+#include "core/error.h"
+#include "core/op_table.h"
+#include "core/passes/pass.h"
+#include "hal/stopwatch.h"
+
+namespace hearth {
+
+CacheKey PlanKey(const PlanRequest& request) {
+  const DeviceInfo& device = *request.device;
+  CacheKey key(BlobKind::kPlan);
+  key.Add("plan version", kPlanVersion).Add("packer", kPackerVersion).Add("emitter", kEmitterVersion);
+  key.Add("model", request.model).Add("model token", request.model_token);
+  key.Add("backend", BackendName(device.backend)).Add("dialect", DialectName(device.dialect)).Add("type", DeviceTypeName(device.type));
+  key.Add("local size", fmt::format("{} {} {}", fmt::join(device.max_local_size, "x"), device.max_local_invocations, device.local_memory_bytes));
+  key.Add("group count", fmt::format("{}", fmt::join(device.max_group_count, "x")));
+  key.Add("max buffer", static_cast<int64_t>(device.max_buffer_bytes)).Add("max texels", static_cast<int64_t>(device.max_texel_elements));
+  key.Add("alignment", device.buffer_offset_alignment).Add("storage buffers", device.max_storage_buffers);
+  key.Add("scalar bytes", device.max_scalar_bytes).Add("compute units", device.compute_units);
+  key.Add("fp16", fmt::format("storage {} arithmetic {}", device.fp16_storage, device.fp16_arithmetic));
+  key.Add("precision", PrecisionName(request.options.precision));
+  key.Add("read path", AccessPathName(request.options.read_path.value_or(DefaultReadPath(device))));
+  key.Add("cpu ops", fmt::format("{}", fmt::join(request.options.cpu_ops, ",")));
+  return key;
+}
+
+Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
+  MadePlan made;
+  // On the CPU the plan is one host step: there is nothing to keep.
+  if (store != nullptr && request.device->backend != BackendKind::kCpu) {
+    const CacheKey key = PlanKey(request);
+    if (const auto bytes = store->Get(key)) {
+      Result<Plan> plan = DeserializePlan(*bytes);
+      if (plan.ok()) {
+        made.plan = std::move(plan).value();
+        return made;
+      }
+      store->Reject(key, plan.status().message());
+    }
+  }
+  const Stopwatch rewriting;
+  made.lowered_graph = request.graph->Clone();
+  HEARTH_TRY(RunPasses(*made.lowered_graph, *request.device, {}));
+  HEARTH_TRY(InferShapes(*made.lowered_graph));
+  made.rewrite_ms = rewriting.milliseconds();
+  const Stopwatch lowering;
+  HEARTH_ASSIGN(made.plan, Lower(*made.lowered_graph, *request.device, request.options));
+  made.plan.source_op_count = static_cast<int32_t>(request.graph->nodes().size());
+  made.lower_ms = lowering.milliseconds();
+  made.is_new = !made.plan.has_host_steps();
+  return made;
+}
+
+void StorePlan(const PlanRequest& request, const MadePlan& made, BlobStore& store) {
+  const CacheKey key = PlanKey(request);
+  const std::vector<std::byte> bytes = SerializePlan(made.plan);
+  const PutRequest put{&key, bytes, made.rewrite_ms + made.lower_ms};
+  store.Put({&put, 1});
+}
+
+}  // namespace hearth

@@ -1,0 +1,39 @@
+// The lowered plan of a model on a device: from the cache where it is, else made and kept.
+#ifndef HEARTH_FRONTENDS_ENGINE_PLAN_CACHE_H_
+#define HEARTH_FRONTENDS_ENGINE_PLAN_CACHE_H_
+
+#include <optional>
+#include <string>
+
+#include "core/blob_store.h"
+#include "core/graph.h"
+#include "core/lower.h"
+
+namespace hearth {
+
+struct PlanRequest {
+  const Graph* graph = nullptr;  // as read; not changed
+  Fingerprint model;
+  const DeviceInfo* device = nullptr;
+  LowerOptions options;
+  std::string model_token;
+};
+
+struct MadePlan {
+  Plan plan;
+  std::optional<Graph> lowered_graph;  // what the plan's host steps refer to; empty when the plan came from the cache
+  bool is_new = false;                 // worth storing
+  double rewrite_ms = 0, lower_ms = 0;
+};
+
+// Of everything that Lower and the passes depend on; no driver version, so that a driver update keeps it.
+CacheKey PlanKey(const PlanRequest& request);
+
+// Plans with host steps are made again each start: they refer to the graph.
+Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store);
+
+void StorePlan(const PlanRequest& request, const MadePlan& made, BlobStore& store);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_PLAN_CACHE_H_

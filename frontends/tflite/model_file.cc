@@ -1,0 +1,73 @@
+#include "frontends/tflite/model_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+Status OpenError(const std::string& path, int error_number) {
+  if (error_number == ENOENT || error_number == ENOTDIR) {
+    return Error(StatusCode::kNotFound, "no model file '{}': check the path", path);
+  }
+  return Error(StatusCode::kIoError, "cannot open the model file '{}': {}", path,
+               std::generic_category().message(error_number));
+}
+
+}  // namespace
+
+Result<ModelFile> ModelFile::Open(const std::string& path) {
+  ModelFile file;
+  file.path_ = path;
+  // O_NONBLOCK: opening a named pipe must not wait for a writer; it has no effect on files.
+  file.file_descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (file.file_descriptor_ < 0) return OpenError(path, errno);
+
+  struct stat info;
+  if (fstat(file.file_descriptor_, &info) != 0) return OpenError(path, errno);
+  if (S_ISDIR(info.st_mode)) {
+    return Error(StatusCode::kMalformedInput, "'{}' is a folder, not a model file: name a .tflite file in it", path);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return Error(StatusCode::kMalformedInput, "'{}' is not a regular file: copy the model into one", path);
+  }
+  if (info.st_size == 0) {
+    return Error(StatusCode::kMalformedInput, "the model file '{}' is empty: fetch or convert it again", path);
+  }
+
+  const size_t size_bytes = static_cast<size_t>(info.st_size);
+  void* address = mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE, file.file_descriptor_, 0);
+  if (address == MAP_FAILED) {
+    return Error(StatusCode::kIoError, "cannot map the {} bytes of the model file '{}': {}", size_bytes, path,
+                 std::generic_category().message(errno));
+  }
+  file.bytes_ = {static_cast<const std::byte*>(address), size_bytes};
+  return file;
+}
+
+ModelFile::ModelFile(ModelFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      file_descriptor_(std::exchange(other.file_descriptor_, -1)),
+      bytes_(std::exchange(other.bytes_, {})) {}
+
+ModelFile& ModelFile::operator=(ModelFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(file_descriptor_, other.file_descriptor_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+ModelFile::~ModelFile() {
+  if (!bytes_.empty()) munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  if (file_descriptor_ >= 0) close(file_descriptor_);
+}
+
+}  // namespace hearth

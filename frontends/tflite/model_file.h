@@ -1,0 +1,43 @@
+// A model file mapped into memory, read-only.
+#ifndef HEARTH_FRONTENDS_TFLITE_MODEL_FILE_H_
+#define HEARTH_FRONTENDS_TFLITE_MODEL_FILE_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "core/fingerprint.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+// Owns the mapping and the open file. Graphs read from bytes() borrow their constants, so the
+// ModelFile outlives them; moving it keeps the bytes where they are. Const use from several threads
+// is fine. A file that another process shortens while it is mapped ends the reading process
+// (SIGBUS), as with every mapped file: replace model files by rename.
+class ModelFile {
+ public:
+  // kNotFound: no such file. kMalformedInput: a folder, another kind of non-file, or empty.
+  // kIoError: the system refused to open or map it. Messages name the path.
+  static Result<ModelFile> Open(const std::string& path);
+
+  ModelFile(ModelFile&& other) noexcept;
+  ModelFile& operator=(ModelFile&& other) noexcept;
+  ~ModelFile();
+
+  const std::string& path() const { return path_; }
+  std::span<const std::byte> bytes() const { return bytes_; }  // page-aligned, never empty
+  // Of the contents alone. Reads the whole file: keep the result.
+  Fingerprint ContentFingerprint() const { return FingerprintOf(bytes_); }
+
+ private:
+  ModelFile() = default;
+
+  std::string path_;
+  int file_descriptor_ = -1;
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_MODEL_FILE_H_

@@ -1,0 +1,53 @@
+#include <cmath>
+
+#include "frontends/tflite/op_readers.h"
+
+namespace hearth {
+namespace {
+
+template <typename Options>
+Result<Op> ReadActivatedBinary(const OperatorView& view, BinaryKind kind) {
+  HEARTH_ASSIGN(const Options* options, view.Options<Options>());
+  Binary binary{.kind = kind};
+  HEARTH_ASSIGN(binary.activation, ReadActivation(options->fused_activation_function()));
+  return Op(binary);
+}
+
+Status CheckFinite(const char* what, float number) {
+  if (std::isfinite(number)) return Status::Ok();
+  return Error(StatusCode::kMalformedInput, "{} is {}, not a finite number", what, number);
+}
+
+}  // namespace
+
+Result<Op> ReadAdd(const OperatorView& view) {
+  return ReadActivatedBinary<wire::AddOptions>(view, BinaryKind::kAdd);
+}
+Result<Op> ReadSub(const OperatorView& view) {
+  return ReadActivatedBinary<wire::SubOptions>(view, BinaryKind::kSub);
+}
+Result<Op> ReadMul(const OperatorView& view) {
+  return ReadActivatedBinary<wire::MulOptions>(view, BinaryKind::kMul);
+}
+Result<Op> ReadDiv(const OperatorView& view) {
+  return ReadActivatedBinary<wire::DivOptions>(view, BinaryKind::kDiv);
+}
+
+Result<Op> ReadGelu(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::GeluOptions* options, view.Options<wire::GeluOptions>());
+  return Op(Unary{.kind = options->approximate() ? UnaryKind::kGeluTanh : UnaryKind::kGelu});
+}
+
+Result<Op> ReadLeakyRelu(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::LeakyReluOptions* options, view.Options<wire::LeakyReluOptions>());
+  HEARTH_TRY(CheckFinite("alpha", options->alpha()));
+  return Op(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = options->alpha()});
+}
+
+Result<Op> ReadSoftmax(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::SoftmaxOptions* options, view.Options<wire::SoftmaxOptions>());
+  HEARTH_TRY(CheckFinite("beta", options->beta()));
+  return Op(Softmax{.beta = options->beta()});
+}
+
+}  // namespace hearth

@@ -1,0 +1,177 @@
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "frontends/tflite/op_readers.h"
+
+namespace hearth {
+namespace {
+
+constexpr int32_t kMaxImageSide = 1 << 20;  // pixels; coordinates of this size are still exact in float32
+constexpr int64_t kMaxPaddedSize = int64_t{1} << 30;
+
+// The shape that `wanted` (at most one -1) gives to `element_count` elements.
+Result<Shape> ResolveShape(std::span<const int32_t> wanted, int64_t element_count) {
+  if (wanted.size() > Shape::kMaxRank) {
+    return Error(StatusCode::kMalformedInput, "the new shape has rank {}; at most {} is possible", wanted.size(),
+                 int{Shape::kMaxRank});
+  }
+  Shape shape = Shape::FromSpan(wanted);
+  int stretched = -1;
+  int64_t known = 1;
+  for (int i = 0; i < shape.rank(); ++i) {
+    if (shape[i] == -1 && stretched < 0) {
+      stretched = i;
+    } else if (shape[i] < 1) {
+      return Error(StatusCode::kMalformedInput, "the new shape {} has no meaning", shape.ToString());
+    } else {
+      known *= shape[i];
+    }
+    if (known > element_count) break;
+  }
+  if (stretched >= 0 && element_count % known == 0 && element_count / known <= std::numeric_limits<int32_t>::max() &&
+      known <= element_count) {
+    shape[stretched] = static_cast<int32_t>(element_count / known);
+    known = element_count;
+  }
+  if (known != element_count) {
+    return Error(StatusCode::kMalformedInput, "{} elements do not fit the new shape {}", element_count,
+                 shape.ToString());
+  }
+  return shape;
+}
+
+// The bits of the dimensions that `axes` name in a tensor of `rank`.
+Result<uint32_t> AxesMask(std::span<const int32_t> axes, int rank) {
+  uint32_t mask = 0;
+  for (const int32_t axis : axes) {
+    HEARTH_ASSIGN(const int32_t resolved, ResolveAxis(axis, rank));
+    mask |= 1u << resolved;
+  }
+  return mask;
+}
+
+// Paddings of PAD and PADV2: [rank, 2] numbers, before and after each dimension.
+Result<Pad> ReadPaddings(const OperatorView& view) {
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const std::vector<int32_t> paddings, view.ConstantIntegers(1));
+  if (paddings.size() != 2 * static_cast<size_t>(input.rank())) {
+    return Error(StatusCode::kMalformedInput, "{} paddings for an input of shape {}; two for each dimension belong",
+                 paddings.size(), input.ToString());
+  }
+  Pad pad{.before = input, .after = input};
+  for (int i = 0; i < input.rank(); ++i) {
+    pad.before[i] = paddings[2 * i];
+    pad.after[i] = paddings[2 * i + 1];
+    if (pad.before[i] < 0 || pad.after[i] < 0 || int64_t{pad.before[i]} + input[i] + pad.after[i] > kMaxPaddedSize) {
+      return Error(StatusCode::kMalformedInput, "paddings of {} and {} around dimension {} of shape {}", pad.before[i],
+                   pad.after[i], i, input.ToString());
+    }
+  }
+  return pad;
+}
+
+template <typename Options>
+Result<Op> ReadResize(const OperatorView& view, ResizeKind kind) {
+  HEARTH_ASSIGN(const Options* options, view.Options<Options>());
+  HEARTH_ASSIGN(const std::vector<int32_t> size, view.ConstantIntegers(1));
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1 || size[0] > kMaxImageSide || size[1] > kMaxImageSide) {
+    return Error(StatusCode::kMalformedInput, "the new size in {} is not a height and width of 1 to {}",
+                 view.InputLabel(1), kMaxImageSide);
+  }
+  return Op(Resize{.kind = kind,
+                   .height = size[0],
+                   .width = size[1],
+                   .align_corners = options->align_corners(),
+                   .half_pixel_centers = options->half_pixel_centers()});
+}
+
+}  // namespace
+
+Result<Op> ReadConcatenation(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::ConcatenationOptions* options, view.Options<wire::ConcatenationOptions>());
+  HEARTH_ASSIGN(const Shape first, view.InputShape(0));
+  Concat concat;
+  HEARTH_ASSIGN(concat.axis, ResolveAxis(options->axis(), first.rank()));
+  HEARTH_ASSIGN(concat.activation, ReadActivation(options->fused_activation_function()));
+  return Op(concat);
+}
+
+Result<Op> ReadExpandDims(const OperatorView& view) {
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(1));
+  if (axes.size() != 1) {
+    return Error(StatusCode::kMalformedInput, "{} axes in {} where one belongs", axes.size(), view.InputLabel(1));
+  }
+  HEARTH_ASSIGN(const int32_t axis, ResolveAxis(axes[0], input.rank() + 1));
+  std::vector<int32_t> dims(input.dims().begin(), input.dims().end());
+  dims.insert(dims.begin() + axis, 1);
+  HEARTH_ASSIGN(const Shape shape, ResolveShape(dims, input.element_count()));
+  return Op(Reshape{shape});
+}
+
+Result<Op> ReadMean(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::ReducerOptions* options, view.Options<wire::ReducerOptions>());
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(1));
+  HEARTH_ASSIGN(const uint32_t mask, AxesMask(axes, input.rank()));
+  return Op(Mean{.axes_mask = mask, .keep_dims = options->keep_dims()});
+}
+
+Result<Op> ReadPad(const OperatorView& view) {
+  HEARTH_ASSIGN(const Pad pad, ReadPaddings(view));
+  return Op(pad);
+}
+
+Result<Op> ReadPadV2(const OperatorView& view) {
+  HEARTH_ASSIGN(Pad pad, ReadPaddings(view));
+  HEARTH_ASSIGN(pad.value, view.ConstantFloat(2));
+  return Op(pad);
+}
+
+Result<Op> ReadReshape(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::ReshapeOptions* options, view.Options<wire::ReshapeOptions>());
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  std::vector<int32_t> wanted;
+  if (view.HasInput(1)) {  // the operand counts more than the option
+    HEARTH_ASSIGN(wanted, view.ConstantIntegers(1));
+  } else if (options->new_shape() != nullptr && options->new_shape()->size() <= Shape::kMaxRank) {
+    wanted = CopyOf(options->new_shape());
+  } else {
+    return Error(StatusCode::kMalformedInput, "neither an operand nor an option gives the new shape");
+  }
+  if (wanted == std::vector<int32_t>{0}) wanted.clear();  // how early converters wrote a scalar
+  HEARTH_ASSIGN(const Shape shape, ResolveShape(wanted, input.element_count()));
+  return Op(Reshape{shape});
+}
+
+Result<Op> ReadResizeBilinear(const OperatorView& view) {
+  return ReadResize<wire::ResizeBilinearOptions>(view, ResizeKind::kBilinear);
+}
+
+Result<Op> ReadResizeNearestNeighbor(const OperatorView& view) {
+  return ReadResize<wire::ResizeNearestNeighborOptions>(view, ResizeKind::kNearest);
+}
+
+Result<Op> ReadSqueeze(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::SqueezeOptions* options, view.Options<wire::SqueezeOptions>());
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  const bool names_dims = options->squeeze_dims() != nullptr && options->squeeze_dims()->size() > 0;
+  if (names_dims && options->squeeze_dims()->size() > Shape::kMaxRank) {
+    return Error(StatusCode::kMalformedInput, "{} dimensions to squeeze", options->squeeze_dims()->size());
+  }
+  HEARTH_ASSIGN(const uint32_t mask, AxesMask(CopyOf(options->squeeze_dims()), input.rank()));
+  std::vector<int32_t> dims;
+  for (int i = 0; i < input.rank(); ++i) {
+    const bool squeezed = names_dims ? (mask >> i & 1) != 0 : input[i] == 1;
+    if (squeezed && input[i] != 1) {
+      return Error(StatusCode::kMalformedInput, "dimension {} of shape {} is squeezed but is not 1", i,
+                   input.ToString());
+    }
+    if (!squeezed) dims.push_back(input[i]);
+  }
+  return Op(Reshape{Shape::FromSpan(dims)});
+}
+
+}  // namespace hearth

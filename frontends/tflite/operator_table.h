@@ -1,0 +1,39 @@
+// What Hearth knows about each builtin operator of the file format, one row each.
+#ifndef HEARTH_FRONTENDS_TFLITE_OPERATOR_TABLE_H_
+#define HEARTH_FRONTENDS_TFLITE_OPERATOR_TABLE_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "core/op.h"
+#include "frontends/tflite/operator_view.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+// Reads an operator's attributes. The number of inputs and outputs was checked against the row.
+using OperatorReader = Result<Op> (*)(const OperatorView& view);
+
+inline constexpr int32_t kCustomOperator = 32;
+inline constexpr int32_t kDequantizeOperator = 6;
+inline constexpr int kAnyCount = std::numeric_limits<int>::max();
+
+struct OperatorRow {
+  int32_t code;
+  std::string_view name;
+  OperatorReader read = nullptr;  // null: kept as UnknownOp; the counts below are then not used
+  int required_inputs = 0;        // the first ones, none of which may be absent
+  int max_inputs = 0;
+  int data_inputs = 0;  // the first ones are inputs of the node; those after them are read as attributes
+};
+
+// Null for a code that is not in the table.
+const OperatorRow* FindOperator(int32_t code);
+// "CONV_2D", or "BUILTIN_161" for a code that is not in the table.
+std::string BuiltinName(int32_t code);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_OPERATOR_TABLE_H_

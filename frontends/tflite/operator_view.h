@@ -1,0 +1,75 @@
+// One operator of the file, as the functions that read its attributes see it.
+#ifndef HEARTH_FRONTENDS_TFLITE_OPERATOR_VIEW_H_
+#define HEARTH_FRONTENDS_TFLITE_OPERATOR_VIEW_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "core/op.h"
+#include "frontends/tflite/tensor_reader.h"
+
+namespace hearth {
+
+// A table whose every field is absent, so that reading it gives the schema's defaults.
+template <typename Table>
+const Table& DefaultTable() {
+  // The empty table in wire form: its vtable (4 bytes long, table of 4 bytes), then the distance back to it.
+  alignas(8) static const uint8_t kEmpty[8] = {4, 0, 4, 0, 4, 0, 0, 0};
+  return *reinterpret_cast<const Table*>(kEmpty + 4);
+}
+
+// Errors are kMalformedInput where the file breaks the format's rules and kUnsupported where it
+// follows them in a form that Hearth does not run; the caller keeps the latter as UnknownOp.
+class OperatorView {
+ public:
+  // `inputs` and `outputs` are checked tensor indices, -1 for an absent input. All is borrowed.
+  OperatorView(const wire::Operator& op, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+               TensorReader& tensors)
+      : op_(op), inputs_(inputs), outputs_(outputs), tensors_(tensors) {}
+
+  int input_count() const { return static_cast<int>(inputs_.size()); }
+  bool HasInput(int i) const { return i < input_count() && inputs_[i] != -1; }
+
+  // What the file says of them. Precondition: HasInput(i).
+  Result<Shape> InputShape(int i) const { return tensors_.ShapeOf(inputs_[i]); }
+  bool InputHasNoShape(int i) const { return tensors_.HasNoShape(inputs_[i]); }
+  Result<TensorDesc> DescribeInput(int i) const { return tensors_.Describe(inputs_[i]); }
+  std::string InputLabel(int i) const { return tensors_.Label(inputs_[i]); }
+
+  // The numbers in a constant int32 or int64 operand of at most 2 * Shape::kMaxRank elements, each within int32.
+  // kUnsupported when it is not constant. Precondition: HasInput(i).
+  Result<std::vector<int32_t>> ConstantIntegers(int i) const;
+  // The one number in a constant float32 operand. Precondition: HasInput(i).
+  Result<float> ConstantFloat(int i) const;
+
+  // The options table; all defaults when there is none, an error when it is of another type.
+  template <typename Table>
+  Result<const Table*> Options() const {
+    constexpr wire::BuiltinOptions kExpected = wire::BuiltinOptionsTraits<Table>::enum_value;
+    if (op_.builtin_options_type() == wire::BuiltinOptions_NONE) return &DefaultTable<Table>();
+    if (op_.builtin_options_type() != kExpected) {
+      return Error(StatusCode::kMalformedInput, "its options are of type {} where type {} belongs",
+                   static_cast<int>(op_.builtin_options_type()), static_cast<int>(kExpected));
+    }
+    const void* options = op_.builtin_options();
+    return options == nullptr ? &DefaultTable<Table>() : static_cast<const Table*>(options);
+  }
+
+ private:
+  const wire::Operator& op_;
+  const std::vector<int32_t>& inputs_;
+  const std::vector<int32_t>& outputs_;
+  TensorReader& tensors_;
+};
+
+Result<Activation> ReadActivation(wire::ActivationFunctionType activation);
+
+// `axis` counted from the front for a tensor of `rank`; negative ones count from the end.
+Result<int32_t> ResolveAxis(int32_t axis, int rank);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_OPERATOR_VIEW_H_

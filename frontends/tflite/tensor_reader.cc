@@ -1,0 +1,279 @@
+#include "frontends/tflite/tensor_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+// Far above any tensor, far below where byte and bit counts would overflow 64 bits.
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+constexpr size_t kMaxLabelBytes = 200;
+
+std::optional<DType> DTypeOf(wire::TensorType type) {
+  switch (type) {
+    case wire::TensorType_FLOAT32: return DType::kFloat32;
+    case wire::TensorType_FLOAT16: return DType::kFloat16;
+    case wire::TensorType_INT32: return DType::kInt32;
+    case wire::TensorType_UINT8: return DType::kUInt8;
+    case wire::TensorType_INT64: return DType::kInt64;
+    case wire::TensorType_BOOL: return DType::kBool;
+    case wire::TensorType_INT16: return DType::kInt16;
+    case wire::TensorType_INT8: return DType::kInt8;
+    case wire::TensorType_INT4: return DType::kInt4;
+    default: return std::nullopt;
+  }
+}
+
+// "STRING", or the number of a type that the schema doesn't name.
+std::string TypeName(wire::TensorType type) {
+  const std::string name = wire::EnumNameTensorType(type);
+  return name.empty() ? fmt::format("number {}", static_cast<int>(type)) : name;
+}
+
+bool IsUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const int length = lead < 0x80                   ? 1
+                       : lead >= 0xc2 && lead < 0xe0 ? 2
+                       : lead >= 0xe0 && lead < 0xf0 ? 3
+                       : lead >= 0xf0 && lead < 0xf5 ? 4
+                                                     : 0;
+    if (length == 0 || i + length > text.size()) return false;
+    for (int k = 1; k < length; ++k) {
+      if ((static_cast<unsigned char>(text[i + k]) & 0xc0) != 0x80) return false;
+    }
+    if (length >= 3) {  // overlong forms, surrogates, beyond U+10FFFF
+      const auto second = static_cast<unsigned char>(text[i + 1]);
+      if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second >= 0xa0) || (lead == 0xf0 && second < 0x90) ||
+          (lead == 0xf4 && second >= 0x90)) {
+        return false;
+      }
+    }
+    i += length;
+  }
+  return true;
+}
+
+bool IsInteger(DType dtype) {
+  return dtype != DType::kFloat32 && dtype != DType::kFloat16 && dtype != DType::kBool;
+}
+
+}  // namespace
+
+std::string CleanName(std::string_view name) {
+  std::string clean(name);
+  const bool is_utf8 = IsUtf8(clean);
+  for (char& character : clean) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_utf8)) character = '_';
+  }
+  return clean;
+}
+
+Status CopyBudget::Exceeded(std::string_view what) {
+  return Error(StatusCode::kMalformedInput,
+               "{} would copy more than four times the file's size out of it: the same data is listed again and again",
+               what);
+}
+
+TensorReader::TensorReader(const wire::Model& model, const wire::SubGraph& subgraph, std::span<const std::byte> file,
+                           CopyBudget& budget, Graph& graph)
+    : model_(model),
+      subgraph_(subgraph),
+      file_(file),
+      budget_(budget),
+      graph_(graph),
+      count_(subgraph.tensors() == nullptr ? 0 : static_cast<int>(subgraph.tensors()->size())),
+      value_of_(count_, kNoValue) {}
+
+Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
+  if (tensor >= 0 && tensor < count_) return Status::Ok();
+  return Error(StatusCode::kMalformedInput, "{} refers to tensor {}; the subgraph has {} tensors", where, tensor,
+               count_);
+}
+
+std::string TensorReader::Label(int32_t index) const {
+  if (tensor(index).name() == nullptr) return fmt::format("tensor {}", index);
+  const std::string_view name = tensor(index).name()->string_view();
+  size_t length = std::min(name.size(), kMaxLabelBytes);
+  while (length < name.size() && length > 0 && (name[length] & 0xc0) == 0x80) --length;  // not inside a character
+  return fmt::format("tensor {} '{}'", index, CleanName(name.substr(0, length)));
+}
+
+bool TensorReader::IsVariable(int32_t index) const {
+  return tensor(index).is_variable();
+}
+
+bool TensorReader::HasNoShape(int32_t index) const {
+  return tensor(index).shape() == nullptr || tensor(index).shape()->size() == 0;
+}
+
+Result<Shape> TensorReader::ShapeOf(int32_t index) const {
+  const flatbuffers::Vector<int32_t>* dims = tensor(index).shape();
+  if (dims == nullptr) return Shape();
+  if (dims->size() > Shape::kMaxRank) {
+    return Error(StatusCode::kMalformedInput, "{} has rank {}; at most {} is possible", Label(index), dims->size(),
+                 int{Shape::kMaxRank});
+  }
+  const Shape shape = Shape::FromSpan({dims->data(), dims->size()});
+  int64_t elements = 1;
+  for (const int32_t dim : shape.dims()) {
+    // An empty list of numbers (the shape operand of a RESHAPE to a scalar) is the one use of a zero.
+    if (dim < 0 || (dim == 0 && shape.rank() != 1)) {
+      return Error(StatusCode::kMalformedInput, "{} has a dimension of {} in its shape {}", Label(index), dim,
+                   shape.ToString());
+    }
+    elements *= dim;
+    if (elements > kMaxElements) {
+      return Error(StatusCode::kMalformedInput, "{} of shape {} has more than 2^40 elements", Label(index),
+                   shape.ToString());
+    }
+  }
+  return shape;
+}
+
+Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& shape) {
+  const wire::QuantizationParameters& parameters = *tensor(index).quantization();
+  const size_t scale_count = parameters.scale() == nullptr ? 0 : parameters.scale()->size();
+  const size_t zero_count = parameters.zero_point() == nullptr ? 0 : parameters.zero_point()->size();
+  Quantization quantization;
+  quantization.dimension = parameters.quantized_dimension();
+  if (scale_count > 1) {
+    const int32_t dimension = quantization.dimension;
+    if (dimension < 0 || dimension >= shape.rank() || static_cast<size_t>(shape[dimension]) != scale_count) {
+      return Error(StatusCode::kMalformedInput, "{} of shape {} has {} quantization scales along dimension {}",
+                   Label(index), shape.ToString(), scale_count, dimension);
+    }
+  } else {
+    quantization.dimension = 0;
+  }
+  if (zero_count > 1 && zero_count != scale_count) {
+    return Error(StatusCode::kMalformedInput, "{} has {} quantization scales and {} zero points", Label(index),
+                 scale_count, zero_count);
+  }
+  if (!budget_.Charge(12 * scale_count)) return CopyBudget::Exceeded(Label(index));
+  quantization.scales = CopyOf(parameters.scale());
+  quantization.zero_points = CopyOf(parameters.zero_point());
+  // Fewer zero points than scales: the one that is there, or 0, holds for all.
+  quantization.zero_points.resize(scale_count, zero_count == 0 ? 0 : quantization.zero_points[0]);
+  for (size_t i = 0; i < scale_count; ++i) {
+    const float scale = quantization.scales[i];
+    const int64_t zero_point = quantization.zero_points[i];
+    if (!std::isfinite(scale) || scale < 0 || zero_point < std::numeric_limits<int32_t>::min() ||
+        zero_point > std::numeric_limits<int32_t>::max()) {
+      return Error(StatusCode::kMalformedInput, "{} has the quantization scale {} and zero point {}", Label(index),
+                   scale, zero_point);
+    }
+  }
+  return quantization;
+}
+
+Result<TensorDesc> TensorReader::Describe(int32_t index) {
+  const wire::Tensor& read = tensor(index);
+  const std::optional<DType> dtype = DTypeOf(read.type());
+  if (!dtype) {
+    return Error(StatusCode::kUnsupported, "{} has the element type {}, which Hearth cannot hold", Label(index),
+                 TypeName(read.type()));
+  }
+  if (read.sparsity() != nullptr) {
+    return Error(StatusCode::kUnsupported, "{} is stored sparsely: convert the model without sparsity", Label(index));
+  }
+  TensorDesc desc;
+  desc.dtype = *dtype;
+  HEARTH_ASSIGN(desc.shape, ShapeOf(index));
+  const wire::QuantizationParameters* quantization = read.quantization();
+  if (quantization == nullptr || !IsInteger(desc.dtype)) return desc;
+  if (quantization->details_type() != 0) {
+    return Error(StatusCode::kUnsupported, "{} is quantized in a custom or blockwise way (kind {})", Label(index),
+                 quantization->details_type());
+  }
+  if (quantization->scale() != nullptr && quantization->scale()->size() > 0) {
+    HEARTH_ASSIGN(desc.quantization, ReadQuantization(index, desc.shape));
+  }
+  return desc;
+}
+
+Result<std::span<const std::byte>> TensorReader::BytesOutsideFlatbuffer(const wire::Buffer& buffer,
+                                                                        int32_t index) const {
+  if (buffer.offset() > file_.size() || buffer.size() > file_.size() - buffer.offset()) {
+    return Error(StatusCode::kMalformedInput, "{} has its {} bytes at offset {}, beyond the end of the file ({} bytes)",
+                 Label(index), buffer.size(), buffer.offset(), file_.size());
+  }
+  if (buffer.offset() % 4 != 0) {
+    return Error(StatusCode::kMalformedInput, "{} has its bytes at offset {}, which is not a multiple of 4",
+                 Label(index), buffer.offset());
+  }
+  return file_.subspan(buffer.offset(), buffer.size());
+}
+
+Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) const {
+  if (tensor(index).external_buffer() != 0) {
+    return Error(StatusCode::kUnsupported, "{} has its data in another file", Label(index));
+  }
+  const uint32_t buffer_index = tensor(index).buffer();
+  if (buffer_index == 0) return std::span<const std::byte>();  // by convention: no data
+  const size_t buffer_count = model_.buffers() == nullptr ? 0 : model_.buffers()->size();
+  if (buffer_index >= buffer_count) {
+    return Error(StatusCode::kMalformedInput, "{} refers to buffer {}; the model has {} buffers", Label(index),
+                 buffer_index, buffer_count);
+  }
+  const wire::Buffer& buffer = *model_.buffers()->Get(buffer_index);
+  if (buffer.data() != nullptr && buffer.data()->size() > 0) {
+    return std::as_bytes(std::span(buffer.data()->Data(), buffer.data()->size()));
+  }
+  if (buffer.offset() > 1) return BytesOutsideFlatbuffer(buffer, index);
+  return std::span<const std::byte>();
+}
+
+Result<std::span<const std::byte>> TensorReader::ConstantBytes(int32_t index) const {
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, BufferBytes(index));
+  const std::optional<DType> dtype = DTypeOf(tensor(index).type());
+  if (bytes.empty() || !dtype || tensor(index).sparsity() != nullptr) return bytes;  // Describe reports the latter
+  HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
+  const TensorDesc desc{*dtype, shape, std::nullopt};
+  if (bytes.size() != desc.size_bytes()) {
+    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of {} in shape {} need {}",
+                 Label(index), bytes.size(), shape.element_count(), DTypeName(*dtype), shape.ToString(),
+                 desc.size_bytes());
+  }
+  return bytes;
+}
+
+Result<ValueId> TensorReader::MakeState(std::string name, TensorDesc desc, int32_t index) {
+  const size_t size_bytes = desc.size_bytes();
+  if (size_bytes > state_bytes_left_) {
+    return Error(StatusCode::kUnsupported, "{} is state of {} bytes; at most {} are possible in all", Label(index),
+                 size_bytes, kMaxStateBytes);
+  }
+  state_bytes_left_ -= size_bytes;
+  return graph_.AddConstantValue(std::move(name), std::move(desc), std::vector<std::byte>(size_bytes));
+}
+
+Result<ValueId> TensorReader::ValueOf(int32_t index) {
+  if (value_of_[index] != kNoValue) return value_of_[index];
+  HEARTH_ASSIGN(TensorDesc desc, Describe(index));
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
+  const flatbuffers::String* stored_name = tensor(index).name();
+  const bool is_named = stored_name != nullptr && stored_name->size() > 0;
+  if (is_named && !budget_.Charge(stored_name->size())) return CopyBudget::Exceeded(Label(index));
+  std::string name = is_named ? CleanName(stored_name->string_view()) : fmt::format("tensor_{}", index);
+
+  if (bytes.empty() && IsVariable(index)) {
+    HEARTH_ASSIGN(value_of_[index], MakeState(std::move(name), std::move(desc), index));
+    return value_of_[index];
+  }
+  Value value{std::move(name), std::move(desc), std::nullopt};
+  if (!bytes.empty()) {
+    value.constant = graph_.BorrowConstant(bytes, static_cast<uint64_t>(bytes.data() - file_.data()));
+  } else if (value.desc.shape.element_count() == 0) {
+    value.constant = graph_.BorrowConstant({}, std::nullopt);
+  }
+  value_of_[index] = graph_.AddValue(std::move(value));
+  return value_of_[index];
+}
+
+}  // namespace hearth

@@ -1,0 +1,98 @@
+// The tensors of one subgraph: checks them and turns those that are referred to into values.
+#ifndef HEARTH_FRONTENDS_TFLITE_TENSOR_READER_H_
+#define HEARTH_FRONTENDS_TFLITE_TENSOR_READER_H_
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/graph.h"
+#include "frontends/tflite/schema_generated.h"
+
+namespace hearth {
+
+// A flatbuffer vector's elements. By memcpy: the format aligns vectors of 8-byte numbers to 4 only.
+template <typename T>
+std::vector<T> CopyOf(const flatbuffers::Vector<T>* vector) {
+  if (vector == nullptr || vector->size() == 0) return {};
+  std::vector<T> copy(vector->size());
+  std::memcpy(copy.data(), vector->Data(), copy.size() * sizeof(T));
+  return copy;
+}
+
+// Printable UTF-8: control characters become '_', and so does every byte beyond ASCII when the
+// text is not UTF-8. Names go into messages, JSON and graph texts.
+std::string CleanName(std::string_view name);
+
+// Limits what is copied out of a file to four times its size. The same vector or string may be
+// referred to from many tables, so that a small file could otherwise ask for any amount of memory.
+class CopyBudget {
+ public:
+  explicit CopyBudget(size_t file_bytes) : left_bytes_(4 * file_bytes + (1 << 20)) {}
+  // False when that is too much.
+  [[nodiscard]] bool Charge(size_t bytes) {
+    if (bytes > left_bytes_) return false;
+    left_bytes_ -= bytes;
+    return true;
+  }
+  // The error for it; `what` asked for too much.
+  static Status Exceeded(std::string_view what);
+
+ private:
+  size_t left_bytes_;
+};
+
+class TensorReader {
+ public:
+  // All are verified flatbuffer parts of `file`; values and constants are added to `graph`.
+  // Preconditions: model.buffers() and subgraph.tensors() may be null, everything outlives the reader.
+  TensorReader(const wire::Model& model, const wire::SubGraph& subgraph, std::span<const std::byte> file,
+               CopyBudget& budget, Graph& graph);
+
+  int count() const { return count_; }
+  // An error unless 0 <= tensor < count(); `where` says who refers to it. The precondition of all below.
+  Status CheckIndex(int32_t tensor, std::string_view where) const;
+
+  std::string Label(int32_t tensor) const;  // "tensor 3 'conv/relu'"; long names are cut
+  bool IsVariable(int32_t tensor) const;
+  // The file says no shape: a scalar, or a shape known only at run time.
+  bool HasNoShape(int32_t tensor) const;
+
+  // Rank and dimensions checked, and the whole small enough that sizes in bits and bytes can't overflow.
+  Result<Shape> ShapeOf(int32_t tensor) const;
+  // Element type, shape and quantization (kept for integer types, the only ones that it says something about).
+  Result<TensorDesc> Describe(int32_t tensor);
+  // The tensor's bytes in the file: of the size that its description needs; empty when it is not constant.
+  Result<std::span<const std::byte>> ConstantBytes(int32_t tensor) const;
+
+  // The graph's value for the tensor, made at the first call.
+  Result<ValueId> ValueOf(int32_t tensor);
+  // From now on the tensor is another name of `value`.
+  void Alias(int32_t tensor, ValueId value) { value_of_[tensor] = value; }
+
+ private:
+  const wire::Tensor& tensor(int32_t index) const { return *subgraph_.tensors()->Get(index); }
+  Result<std::span<const std::byte>> BufferBytes(int32_t tensor) const;
+  Result<std::span<const std::byte>> BytesOutsideFlatbuffer(const wire::Buffer& buffer, int32_t tensor) const;
+  Result<Quantization> ReadQuantization(int32_t tensor, const Shape& shape);
+  Result<ValueId> MakeState(std::string name, TensorDesc desc, int32_t tensor);
+
+  const wire::Model& model_;
+  const wire::SubGraph& subgraph_;
+  std::span<const std::byte> file_;
+  CopyBudget& budget_;
+  Graph& graph_;
+  int count_;
+  std::vector<ValueId> value_of_;  // kNoValue until made
+  // State (is_variable) is the one thing that a file can ask for without holding its bytes.
+  static constexpr size_t kMaxStateBytes = size_t{64} << 20;
+  size_t state_bytes_left_ = kMaxStateBytes;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_TENSOR_READER_H_

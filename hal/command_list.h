@@ -1,0 +1,59 @@
+// Commands as data: what a backend is given to run, already free of hazards.
+#ifndef HEARTH_HAL_COMMAND_LIST_H_
+#define HEARTH_HAL_COMMAND_LIST_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hearth {
+
+class Buffer;
+class Program;
+
+struct BoundRange {
+  Buffer* buffer = nullptr;
+  uint64_t offset_bytes = 0;
+  uint64_t size_bytes = 0;
+};
+
+struct DispatchCommand {
+  Program* program = nullptr;
+  std::vector<BoundRange> tensors;  // in the kernel's argument order
+  std::vector<uint32_t> scalars;    // 4 bytes each, in the kernel's argument order
+  std::array<uint32_t, 3> group_count = {1, 1, 1};
+  std::string label;
+};
+
+// Everything before it is finished and visible before anything after it starts.
+struct BarrierCommand {};
+
+using Command = std::variant<DispatchCommand, BarrierCommand>;
+
+struct CommandList {
+  std::vector<Command> commands;
+};
+
+// Builds a CommandList, putting a barrier where a dispatch touches bytes that an earlier
+// one wrote, or writes bytes that an earlier one read, since the last barrier.
+class CommandRecorder {
+ public:
+  // `writes[k]` says whether tensor k is written.
+  void Record(DispatchCommand dispatch, const std::vector<bool>& writes);
+  CommandList Finish();
+
+ private:
+  struct Touched {
+    BoundRange range;
+    bool written = false;
+  };
+
+  CommandList list_;
+  std::vector<Touched> since_barrier_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_COMMAND_LIST_H_

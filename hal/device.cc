@@ -1,0 +1,83 @@
+#include "hal/device.h"
+
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+Status CheckRange(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes) {
+  if (size_bytes > buffer.size_bytes() || offset_bytes > buffer.size_bytes() - size_bytes) {
+    return Error(StatusCode::kInvalidArgument, "bytes {}+{} lie outside a buffer of {} bytes", offset_bytes, size_bytes,
+                 buffer.size_bytes());
+  }
+  return Status::Ok();
+}
+
+Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
+  if (dispatch.program == nullptr) return Error(StatusCode::kInvalidArgument, "dispatch '{}' has no program", dispatch.label);
+  const KernelSource& source = dispatch.program->source();
+  if (dispatch.tensors.size() != source.tensors.size() || dispatch.scalars.size() != source.scalars.size()) {
+    return Error(StatusCode::kInvalidArgument, "dispatch '{}' of kernel {} has {} tensors and {} scalars, the kernel takes {} and {}",
+                 dispatch.label, source.name, dispatch.tensors.size(), dispatch.scalars.size(), source.tensors.size(),
+                 source.scalars.size());
+  }
+  for (int d = 0; d < 3; ++d) {
+    if (dispatch.group_count[d] == 0 || dispatch.group_count[d] > info.max_group_count[d]) {
+      return Error(StatusCode::kResourceExhausted, "dispatch '{}' of kernel {} asks for {} work groups in dimension {}, the device takes 1 to {}",
+                   dispatch.label, source.name, dispatch.group_count[d], d, info.max_group_count[d]);
+    }
+  }
+  for (const BoundRange& range : dispatch.tensors) {
+    if (range.buffer == nullptr) return Error(StatusCode::kInvalidArgument, "dispatch '{}' has an unbound tensor", dispatch.label);
+    HEARTH_TRY(CheckRange(*range.buffer, range.offset_bytes, range.size_bytes).Within(dispatch.label));
+    if (range.offset_bytes % info.buffer_offset_alignment != 0 || range.size_bytes == 0) {
+      return Error(StatusCode::kInvalidArgument, "dispatch '{}': offset {} is not a multiple of {}, or the range is empty", dispatch.label,
+                   range.offset_bytes, info.buffer_offset_alignment);
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Buffer>> Device::CreateBuffer(uint64_t size_bytes) {
+  if (size_bytes == 0) return Error(StatusCode::kInvalidArgument, "a buffer of 0 bytes was asked for");
+  if (size_bytes > info_.max_buffer_bytes) {
+    return Error(StatusCode::kResourceExhausted, "a buffer of {} bytes was asked for; {} takes at most {}", size_bytes, info_.name,
+                 info_.max_buffer_bytes);
+  }
+  return DoCreateBuffer(size_bytes);
+}
+
+Status Device::Write(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                     const std::function<Status(std::span<std::byte>)>& fill) {
+  HEARTH_TRY(CheckRange(buffer, offset_bytes, size_bytes));
+  if (size_bytes == 0) return Status::Ok();
+  return DoWrite(buffer, offset_bytes, size_bytes, fill);
+}
+
+Status Device::Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                    const std::function<Status(std::span<const std::byte>)>& view) {
+  HEARTH_TRY(CheckRange(buffer, offset_bytes, size_bytes));
+  if (size_bytes == 0) return Status::Ok();
+  return DoRead(buffer, offset_bytes, size_bytes, view);
+}
+
+Result<std::unique_ptr<ProgramGroup>> Device::Compile(std::span<const KernelSource> sources) {
+  if (sources.empty()) return Error(StatusCode::kInvalidArgument, "no kernel to compile was given");
+  return DoCompile(sources);
+}
+
+Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource> sources, std::span<const std::byte> binary) {
+  if (sources.empty() || binary.empty()) return Error(StatusCode::kInvalidArgument, "an empty binary, or no kernel, was given to load");
+  return DoLoad(sources, binary);
+}
+
+Result<std::unique_ptr<Executable>> Device::Prepare(const CommandList& commands) {
+  for (const Command& command : commands.commands) {
+    if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) HEARTH_TRY(CheckDispatch(*dispatch, info_));
+  }
+  return DoPrepare(commands);
+}
+
+}  // namespace hearth

@@ -1,0 +1,140 @@
+// An opened driver: buffers, programs and executables. One concrete class per backend
+// implements the private Do* virtuals; the public methods check arguments once.
+//
+// Threads: CreateBuffer, Compile and Load may be called from several threads at once;
+// buffers and executables are used by one thread at a time, any thread.
+// Lifetime: a device outlives all that it made.
+#ifndef HEARTH_HAL_DEVICE_H_
+#define HEARTH_HAL_DEVICE_H_
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device_info.h"
+#include "core/kernel_source.h"
+#include "hal/command_list.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+// Device memory. Made zero-filled or not, as the driver likes.
+class Buffer {
+ public:
+  explicit Buffer(uint64_t size_bytes) : size_bytes_(size_bytes) {}
+  virtual ~Buffer() = default;
+  uint64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  uint64_t size_bytes_;
+};
+
+// One kernel, ready to be dispatched.
+class Program {
+ public:
+  explicit Program(KernelSource source) : source_(std::move(source)) {}
+  virtual ~Program() = default;
+  const KernelSource& source() const { return source_; }
+
+ private:
+  KernelSource source_;
+};
+
+// What Compile and Load make: programs for a list of sources, one driver program or several.
+class ProgramGroup {
+ public:
+  virtual ~ProgramGroup() = default;
+  virtual std::span<const std::unique_ptr<Program>> programs() const = 0;  // in the order of the sources
+
+  // The driver's binary of the whole group, in a form that Load takes. Ask once, and only after the
+  // group's programs ran (PoCL compiles at the first enqueue; reading costs it 130-250 ms a kernel).
+  // kUnsupported where the driver has no binaries.
+  virtual Result<std::vector<std::byte>> Binary() = 0;
+
+  // GLSL texts that were turned into SPIR-V for this group (0 on other backends and after Load).
+  virtual int spirv_compiled() const { return 0; }
+};
+
+// A prepared command list. Owns what the driver needs to run it; the buffers and programs that it
+// names must outlive it.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  // Runs all commands and returns when their results are visible to Device::Read. kDeviceLost when
+  // the driver fails.
+  virtual Status Run() = 0;
+
+  // Runs once with each dispatch timed on the device's own clock where there is one, else with a wait
+  // around each. Milliseconds in the order of the dispatch commands.
+  virtual Result<std::vector<double>> RunProfiled() = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+  const DeviceInfo& info() const { return info_; }
+
+  // Memory for storage and texel reads. kInvalidArgument for size 0, kResourceExhausted over the limit.
+  Result<std::unique_ptr<Buffer>> CreateBuffer(uint64_t size_bytes);
+
+  // Lets `fill` write [offset, offset + size) of `buffer`: device memory mapped or a staging copy,
+  // whichever the device has. What `fill` leaves unwritten is undefined. The data is visible to all
+  // later Run calls. `fill` must not call the device.
+  Status Write(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+               const std::function<Status(std::span<std::byte>)>& fill);
+  // Lets `view` read the range after all finished runs.
+  Status Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+              const std::function<Status(std::span<const std::byte>)>& view);
+
+  // Compiles `sources` as one group. Errors carry the driver's log and the kernel's name.
+  Result<std::unique_ptr<ProgramGroup>> Compile(std::span<const KernelSource> sources);
+  // The same from a binary that Binary() gave for the same sources on the same driver. The caller has
+  // verified its checksum. Any refusal is an error, never a crash where the driver allows it.
+  Result<std::unique_ptr<ProgramGroup>> Load(std::span<const KernelSource> sources, std::span<const std::byte> binary);
+
+  // Checks each command (ranges inside buffers, alignment, argument counts, group counts within the
+  // device's limits) and readies the list. May be called again for the same or another list.
+  Result<std::unique_ptr<Executable>> Prepare(const CommandList& commands);
+
+ protected:
+  explicit Device(DeviceInfo info) : info_(std::move(info)) {}
+
+ private:
+  virtual Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) = 0;
+  virtual Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                         const std::function<Status(std::span<std::byte>)>& fill) = 0;
+  virtual Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                        const std::function<Status(std::span<const std::byte>)>& view) = 0;
+  virtual Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) = 0;
+  virtual Result<std::unique_ptr<ProgramGroup>> DoLoad(std::span<const KernelSource> sources,
+                                                       std::span<const std::byte> binary) = 0;
+  virtual Result<std::unique_ptr<Executable>> DoPrepare(const CommandList& commands) = 0;
+
+  DeviceInfo info_;
+};
+
+// A device that a backend found, opened or not. `usable` is false with a reason a person can act on:
+// a missing loader library, no driver, a missing extension or a version too old.
+struct DeviceCandidate {
+  BackendKind backend = BackendKind::kNull;
+  std::string name, driver;
+  DeviceType type = DeviceType::kOther;
+  bool usable = false;
+  std::string unusable_reason;
+  int driver_index = 0;  // how the backend finds it again in Open
+};
+
+// One row per backend in frontends/backends.cc; functions, not statics, so that nothing runs before main.
+struct BackendDef {
+  BackendKind kind;
+  // Never fails and never crashes: a backend without loader or driver gives one unusable candidate.
+  std::vector<DeviceCandidate> (*enumerate)();
+  Result<std::unique_ptr<Device>> (*open)(const DeviceCandidate& candidate);
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_DEVICE_H_

@@ -1,0 +1,111 @@
+#include "hal/load_or_compile.h"
+
+#include <atomic>
+#include <optional>
+#include <thread>
+
+#include "core/error.h"
+#include "hal/stopwatch.h"
+
+namespace hearth {
+namespace {
+
+// One group's worth of work and what became of it.
+struct GroupWork {
+  std::span<const KernelSource> sources;
+  std::unique_ptr<ProgramGroup> group;
+  std::optional<FreshGroup> fresh;
+  Status status;
+};
+
+std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, std::span<const KernelSource> sources, const CacheKey& key, BlobStore& store) {
+  const std::optional<std::vector<std::byte>> binary = store.Get(key);
+  if (!binary.has_value()) return nullptr;
+  store.BeginUse(key);
+  Result<std::unique_ptr<ProgramGroup>> loaded = device.Load(sources, *binary);
+  store.EndUse(key);
+  if (loaded.ok()) return std::move(loaded).value();
+  store.Reject(key, loaded.status().message());
+  return nullptr;
+}
+
+void MakeGroup(Device& device, BlobStore* store, GroupWork& work) {
+  CacheKey key(BlobKind::kProgram);
+  if (store != nullptr) {
+    key = ProgramKey(work.sources, device.info());
+    work.group = LoadFromStore(device, work.sources, key, *store);
+    if (work.group != nullptr) return;
+  }
+  const Stopwatch watch;
+  Result<std::unique_ptr<ProgramGroup>> compiled = device.Compile(work.sources);
+  work.status = compiled.status();
+  if (!compiled.ok()) return;
+  work.group = std::move(compiled).value();
+  work.fresh = FreshGroup{work.group.get(), key, watch.milliseconds()};
+}
+
+std::vector<GroupWork> SplitIntoGroups(std::span<const KernelSource> sources, CompileGrouping grouping) {
+  std::vector<GroupWork> works;
+  const size_t step = grouping == CompileGrouping::kTogether ? sources.size() : 1;
+  for (size_t k = 0; k < sources.size(); k += step) works.emplace_back().sources = sources.subspan(k, step);
+  return works;
+}
+
+}  // namespace
+
+CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info) {
+  CacheKey key(BlobKind::kProgram);
+  key.Add("backend", BackendName(info.backend)).Add("device", info.name).Add("vendor", info.vendor);
+  key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
+  for (const KernelSource& source : sources) {
+    const std::string text = Emit(source, info.dialect);
+    key.Add("kernel", EntryPoint(source)).AddContent("text", std::as_bytes(std::span(text)));
+  }
+  return key;
+}
+
+Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store, int threads) {
+  LoadedPrograms programs;
+  if (sources.empty()) return programs;
+  std::vector<GroupWork> works = SplitIntoGroups(sources, device.info().compile_grouping);
+  std::atomic<size_t> next = 0;
+  const auto work_off = [&] {
+    for (size_t k = next++; k < works.size(); k = next++) MakeGroup(device, store, works[k]);
+  };
+  std::vector<std::thread> helpers;
+  for (int t = 1; t < threads && t < static_cast<int>(works.size()); ++t) helpers.emplace_back(work_off);
+  work_off();
+  for (std::thread& helper : helpers) helper.join();
+
+  for (GroupWork& work : works) {
+    HEARTH_TRY(work.status);
+    for (const std::unique_ptr<Program>& program : work.group->programs()) programs.by_kernel.push_back(program.get());
+    (work.fresh ? programs.compiled : programs.loaded) += static_cast<int>(work.sources.size());
+    programs.spirv_compiled += work.group->spirv_compiled();
+    if (work.fresh && store != nullptr) programs.fresh.push_back(*work.fresh);
+    programs.groups.push_back(std::move(work.group));
+  }
+  HEARTH_CHECK(programs.by_kernel.size() == sources.size());
+  return programs;
+}
+
+std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore& store) {
+  std::vector<std::string> warnings;
+  std::vector<std::vector<std::byte>> binaries;
+  std::vector<PutRequest> requests;
+  binaries.reserve(programs.fresh.size());
+  for (const FreshGroup& fresh : programs.fresh) {
+    Result<std::vector<std::byte>> binary = fresh.group->Binary();
+    if (!binary.ok()) {
+      warnings.push_back("programs are not kept: " + binary.status().message());
+      continue;
+    }
+    binaries.push_back(std::move(binary).value());
+    requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms});
+  }
+  if (!requests.empty()) store.Put(requests);
+  programs.fresh.clear();
+  return warnings;
+}
+
+}  // namespace hearth

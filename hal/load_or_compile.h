@@ -1,0 +1,47 @@
+// Programs for a list of kernels: from the cache where it has them, else from the compiler.
+// The only place where cache and compiler meet.
+#ifndef HEARTH_HAL_LOAD_OR_COMPILE_H_
+#define HEARTH_HAL_LOAD_OR_COMPILE_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/blob_store.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+// A group of programs that was compiled in this process and is not in the cache yet.
+struct FreshGroup {
+  ProgramGroup* group = nullptr;
+  CacheKey key{BlobKind::kProgram};
+  double compile_ms = 0;
+};
+
+struct LoadedPrograms {
+  std::vector<std::unique_ptr<ProgramGroup>> groups;
+  std::vector<Program*> by_kernel;  // in the order of the sources; owned by `groups`
+  std::vector<FreshGroup> fresh;
+  int compiled = 0;        // programs made from source
+  int loaded = 0;          // programs made from a cached binary
+  int spirv_compiled = 0;  // GLSL texts turned into SPIR-V
+};
+
+// The key of a native binary of `sources` on this device and driver.
+CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info);
+
+// `store` may be null. Kernels share one program or stand alone as info().compile_grouping says; programs that
+// stand alone are compiled on up to `threads` threads. A cached binary that the driver refuses is rejected
+// from the store and compiled instead.
+Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store, int threads);
+
+// Puts the binaries of `fresh` groups into the store: call after their programs ran once (PoCL's binary
+// before that holds no machine code), and after the result was handed out (asking costs PoCL 130-250 ms a
+// kernel). Returns warnings.
+std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore& store);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_LOAD_OR_COMPILE_H_

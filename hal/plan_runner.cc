@@ -1,0 +1,268 @@
+#include "hal/plan_runner.h"
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "core/error.h"
+#include "hal/slices.h"
+#include "hal/stopwatch.h"
+
+namespace hearth {
+namespace {
+
+std::span<const float> AsFloats(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+std::span<float> AsFloats(std::span<std::byte> bytes) { return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}; }
+
+Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, std::span<const std::byte> model_bytes) {
+  if (!constant.inline_bytes.empty()) return std::span<const std::byte>(constant.inline_bytes);
+  if (constant.file_size_bytes > model_bytes.size() || constant.file_offset > model_bytes.size() - constant.file_size_bytes) {
+    return Error(StatusCode::kMalformedInput, "the plan names bytes {}+{} of a model file of {} bytes", constant.file_offset,
+                 constant.file_size_bytes, model_bytes.size());
+  }
+  return model_bytes.subspan(constant.file_offset, constant.file_size_bytes);
+}
+
+}  // namespace
+
+PlanRunner::PlanRunner(Plan plan, const RunnerParts& parts) : plan_(std::move(plan)), parts_(parts) {}
+PlanRunner::~PlanRunner() = default;
+
+Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerParts& parts) {
+  std::unique_ptr<PlanRunner> runner(new PlanRunner(std::move(plan), parts));
+  if (parts.device == nullptr && runner->plan_.dispatch_count() > 0) {
+    return Error(StatusCode::kInternal, "the plan has {} dispatches and no device", runner->plan_.dispatch_count());
+  }
+  HEARTH_TRY(runner->CreateBuffers());
+  Status programs_status;
+  std::thread compiling([&] {
+    if (parts.device == nullptr) return;
+    const Stopwatch watch;
+    Result<LoadedPrograms> programs = LoadOrCompile(*parts.device, runner->plan_.kernels, parts.store, parts.threads);
+    programs_status = programs.status();
+    if (programs.ok()) runner->programs_ = std::move(programs).value();
+    runner->times_.programs_ms = watch.milliseconds();
+  });
+  const Stopwatch watch;
+  const Status weights_status = runner->UploadConstants();
+  runner->times_.weights_ms = watch.milliseconds();
+  compiling.join();
+  HEARTH_TRY(programs_status);
+  HEARTH_TRY(weights_status);
+  HEARTH_TRY(runner->PrepareStages());
+  return runner;
+}
+
+Status PlanRunner::CreateBuffers() {
+  for (const BufferSpec& spec : plan_.buffers) {
+    HEARTH_ASSIGN(std::unique_ptr<Buffer> buffer, parts_.device->CreateBuffer(spec.size_bytes));
+    buffers_.push_back(std::move(buffer));
+  }
+  return Status::Ok();
+}
+
+Status PlanRunner::UploadConstants() {
+  for (size_t b = 0; b < plan_.buffers.size(); ++b) {
+    if (plan_.buffers[b].role != BufferRole::kConstants) continue;
+    const auto pack_all = [&](std::span<std::byte> memory) -> Status {
+      for (const PlanConstant& constant : plan_.constants) {
+        if (constant.range.buffer != b) continue;
+        HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, parts_.model_bytes));
+        HEARTH_TRY(Pack(constant.recipe, source, memory.subspan(constant.range.offset_bytes, constant.range.size_bytes)));
+      }
+      return Status::Ok();
+    };
+    HEARTH_TRY(parts_.device->Write(*buffers_[b], 0, plan_.buffers[b].size_bytes, pack_all));
+  }
+  return Status::Ok();
+}
+
+Status PlanRunner::PrepareDispatches(std::span<const size_t> steps) {
+  CommandRecorder recorder;
+  for (size_t step : steps) {
+    const auto& dispatch = std::get<Dispatch>(plan_.steps[step]);
+    const KernelSource& source = plan_.kernels[dispatch.kernel];
+    DispatchCommand command;
+    command.program = programs_.by_kernel[dispatch.kernel];
+    command.scalars = dispatch.scalars;
+    command.group_count = dispatch.group_count;
+    command.label = dispatch.label;
+    std::vector<bool> writes;
+    for (size_t k = 0; k < dispatch.tensors.size(); ++k) {
+      const BufferRange& range = dispatch.tensors[k];
+      command.tensors.push_back({buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes});
+      writes.push_back(source.tensors[k].direction == ArgDirection::kWrite);
+    }
+    recorder.Record(std::move(command), writes);
+  }
+  Stage stage;
+  HEARTH_ASSIGN(stage.executable, parts_.device->Prepare(recorder.Finish()));
+  stage.dispatches.assign(steps.begin(), steps.end());
+  stages_.push_back(std::move(stage));
+  return Status::Ok();
+}
+
+Status PlanRunner::PrepareHost(const HostStep& step) {
+  HEARTH_CHECK(parts_.graph != nullptr && parts_.host != nullptr);
+  const Graph& graph = *parts_.graph;
+  std::vector<ValueId> edge_outputs;
+  for (int index : step.nodes) {
+    for (ValueId value : graph.nodes()[index].outputs) {
+      const std::vector<int> consumers = graph.ConsumersOf(value);
+      const bool used_elsewhere = std::any_of(consumers.begin(), consumers.end(), [&](int consumer) {
+        return std::find(step.nodes.begin(), step.nodes.end(), consumer) == step.nodes.end();
+      });
+      if (used_elsewhere || graph.IsOutput(value)) edge_outputs.push_back(value);
+    }
+    for (ValueId value : graph.nodes()[index].inputs) {
+      if (value != kNoValue && !graph.IsConstant(value)) {
+        const int producer = graph.ProducerOf(value);
+        if (std::find(step.nodes.begin(), step.nodes.end(), producer) == step.nodes.end()) HostValue(value);
+      }
+    }
+  }
+  for (ValueId value : edge_outputs) HostValue(value);
+  Stage stage;
+  stage.host = &step;
+  HEARTH_ASSIGN(stage.program, parts_.host->Prepare(graph, step.nodes, edge_outputs, parts_.threads));
+  stages_.push_back(std::move(stage));
+  return Status::Ok();
+}
+
+std::vector<std::byte>& PlanRunner::HostValue(ValueId value) {
+  std::vector<std::byte>& bytes = host_values_[value];
+  bytes.resize(parts_.graph->value(value).desc.size_bytes());
+  return bytes;
+}
+
+Status PlanRunner::PrepareStages() {
+  std::vector<size_t> dispatches;
+  const auto flush = [&]() -> Status {
+    if (dispatches.empty()) return Status::Ok();
+    HEARTH_TRY(PrepareDispatches(dispatches));
+    dispatches.clear();
+    return Status::Ok();
+  };
+  for (size_t k = 0; k < plan_.steps.size(); ++k) {
+    if (const auto* host = std::get_if<HostStep>(&plan_.steps[k])) {
+      HEARTH_TRY(flush());
+      HEARTH_TRY(PrepareHost(*host));
+    } else {
+      dispatches.push_back(k);
+    }
+  }
+  return flush();
+}
+
+uint64_t PlanRunner::host_arena_bytes() const {
+  uint64_t bytes = 0;
+  for (const Stage& stage : stages_) bytes = std::max(bytes, stage.program ? stage.program->arena_bytes() : 0);
+  return bytes;
+}
+
+uint64_t PlanRunner::host_naive_bytes() const {
+  uint64_t bytes = 0;
+  for (const Stage& stage : stages_) bytes += stage.program ? stage.program->naive_bytes() : 0;
+  return bytes;
+}
+
+Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) const {
+  if (inputs.size() != plan_.inputs.size() || outputs.size() != plan_.outputs.size()) {
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs and {} outputs; {} and {} were given", plan_.inputs.size(),
+                 plan_.outputs.size(), inputs.size(), outputs.size());
+  }
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (inputs[k].size() != plan_.inputs[k].desc.size_bytes()) {
+      return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", plan_.inputs[k].name,
+                   plan_.inputs[k].desc.size_bytes(), inputs[k].size());
+    }
+  }
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (outputs[k].size() != plan_.outputs[k].desc.size_bytes()) {
+      return Error(StatusCode::kInvalidArgument, "output '{}' has {} bytes, room for {} was given", plan_.outputs[k].name,
+                   plan_.outputs[k].desc.size_bytes(), outputs[k].size());
+    }
+  }
+  return Status::Ok();
+}
+
+Status PlanRunner::ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense) {
+  return parts_.device->Write(*buffers_[transfer.range.buffer], transfer.range.offset_bytes, transfer.range.size_bytes,
+                              [&](std::span<std::byte> memory) {
+                                DenseToSlices(transfer.shape, AsFloats(dense), AsFloats(memory));
+                                return Status::Ok();
+                              });
+}
+
+Status PlanRunner::FromDevice(const HostTransfer& transfer, std::span<std::byte> dense) {
+  return parts_.device->Read(*buffers_[transfer.range.buffer], transfer.range.offset_bytes, transfer.range.size_bytes,
+                             [&](std::span<const std::byte> memory) {
+                               SlicesToDense(transfer.shape, AsFloats(memory), AsFloats(dense));
+                               return Status::Ok();
+                             });
+}
+
+Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile) {
+  const Stopwatch watch;
+  for (const HostTransfer& read : stage.host->reads) HEARTH_TRY(FromDevice(read, HostValue(read.value)));
+  std::vector<HostTensor> tensors;
+  for (auto& [value, bytes] : host_values_) tensors.push_back({value, bytes});
+  HEARTH_TRY(stage.program->Run(tensors));
+  for (const HostTransfer& write : stage.host->writes) HEARTH_TRY(ToDevice(write, HostValue(write.value)));
+  if (profile != nullptr) profile->push_back({fmt::format("{} nodes on the CPU", stage.host->nodes.size()), "cpu", watch.milliseconds()});
+  return Status::Ok();
+}
+
+Status PlanRunner::RunStage(Stage& stage, std::vector<ProfileRow>* profile) {
+  if (stage.host != nullptr) return RunHost(stage, profile);
+  if (profile == nullptr) return stage.executable->Run();
+  HEARTH_ASSIGN(const std::vector<double> times_ms, stage.executable->RunProfiled());
+  for (size_t k = 0; k < stage.dispatches.size() && k < times_ms.size(); ++k) {
+    const auto& dispatch = std::get<Dispatch>(plan_.steps[stage.dispatches[k]]);
+    profile->push_back({dispatch.label, plan_.kernels[dispatch.kernel].name, times_ms[k]});
+  }
+  return Status::Ok();
+}
+
+Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
+                        std::vector<ProfileRow>* profile) {
+  HEARTH_TRY(CheckSizes(inputs, outputs));
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const PlanTensor& input = plan_.inputs[k];
+    if (input.on_device) HEARTH_TRY(ToDevice(input.transfer, inputs[k]));
+    const auto host = host_values_.find(input.transfer.value);
+    if (host != host_values_.end()) std::copy(inputs[k].begin(), inputs[k].end(), host->second.begin());
+  }
+  for (Stage& stage : stages_) HEARTH_TRY(RunStage(stage, profile));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const PlanTensor& output = plan_.outputs[k];
+    if (output.on_device) {
+      HEARTH_TRY(FromDevice(output.transfer, outputs[k]));
+      continue;
+    }
+    const auto host = host_values_.find(output.transfer.value);
+    HEARTH_CHECK(host != host_values_.end());
+    std::copy(host->second.begin(), host->second.end(), outputs[k].begin());
+  }
+  return Status::Ok();
+}
+
+Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
+  return Execute(inputs, outputs, nullptr);
+}
+
+Result<std::vector<ProfileRow>> PlanRunner::RunProfiled(std::span<const std::span<const std::byte>> inputs,
+                                                     std::span<const std::span<std::byte>> outputs) {
+  std::vector<ProfileRow> profile;
+  HEARTH_TRY(Execute(inputs, outputs, &profile));
+  return profile;
+}
+
+std::vector<std::string> PlanRunner::SaveToStore() {
+  if (parts_.store == nullptr) return {};
+  return StoreFreshPrograms(programs_, *parts_.store);
+}
+
+}  // namespace hearth

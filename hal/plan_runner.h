@@ -1,0 +1,96 @@
+// A plan made real on a device: buffers, weights, programs, executables; then runs.
+#ifndef HEARTH_HAL_PLAN_RUNNER_H_
+#define HEARTH_HAL_PLAN_RUNNER_H_
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/blob_store.h"
+#include "core/host_executor.h"
+#include "core/plan.h"
+#include "hal/device.h"
+#include "hal/load_or_compile.h"
+
+namespace hearth {
+
+// What a runner borrows; all of it must outlive the runner.
+struct RunnerParts {
+  Device* device = nullptr;                // null when the plan has no dispatches
+  const Graph* graph = nullptr;            // the lowered graph; needed when the plan has host steps
+  std::span<const std::byte> model_bytes;  // where the plan's constants lie
+  HostExecutor* host = nullptr;            // needed when the plan has host steps
+  BlobStore* store = nullptr;              // null: no cache
+  int threads = 1;
+};
+
+struct RunnerTimes {
+  double programs_ms = 0, weights_ms = 0;  // they overlap
+};
+
+// One dispatch or host step of a profiled run.
+struct ProfileRow {
+  std::string label, kernel;
+  double milliseconds = 0;
+};
+
+// Run and RunProfiled are for one thread at a time, any thread.
+class PlanRunner {
+ public:
+  // Compiles or loads the programs while the weights are packed and uploaded.
+  static Result<std::unique_ptr<PlanRunner>> Create(Plan plan, const RunnerParts& parts);
+  ~PlanRunner();
+
+  const Plan& plan() const { return plan_; }
+  const RunnerTimes& times() const { return times_; }
+  const LoadedPrograms& programs() const { return programs_; }
+  // Peak bytes of the host steps' intermediate values, and what they would take one by one.
+  uint64_t host_arena_bytes() const;
+  uint64_t host_naive_bytes() const;
+
+  // One inference. `inputs` and `outputs` follow the plan's; sizes must be the tensors' own.
+  Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);
+  Result<std::vector<ProfileRow>> RunProfiled(std::span<const std::span<const std::byte>> inputs,
+                                              std::span<const std::span<std::byte>> outputs);
+
+  // After the first result: stores what this start had to make. Returns warnings.
+  std::vector<std::string> SaveToStore();
+
+ private:
+  // Dispatches up to the next host step, or one host step.
+  struct Stage {
+    std::unique_ptr<Executable> executable;
+    std::vector<size_t> dispatches;  // indices into plan_.steps, for labels
+    const HostStep* host = nullptr;
+    std::unique_ptr<HostProgram> program;
+  };
+
+  PlanRunner(Plan plan, const RunnerParts& parts);
+  Status CreateBuffers();
+  Status UploadConstants();
+  Status PrepareStages();
+  Status PrepareDispatches(std::span<const size_t> steps);
+  Status PrepareHost(const HostStep& step);
+  Status Execute(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
+                 std::vector<ProfileRow>* profile);
+  Status CheckSizes(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) const;
+  Status RunStage(Stage& stage, std::vector<ProfileRow>* profile);
+  Status RunHost(Stage& stage, std::vector<ProfileRow>* profile);
+  Status ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense);
+  Status FromDevice(const HostTransfer& transfer, std::span<std::byte> dense);
+  std::vector<std::byte>& HostValue(ValueId value);
+
+  Plan plan_;
+  RunnerParts parts_;
+  RunnerTimes times_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  LoadedPrograms programs_;
+  std::vector<Stage> stages_;                           // after buffers_ and programs_: executables go first
+  std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps read or make
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_PLAN_RUNNER_H_

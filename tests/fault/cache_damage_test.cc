@@ -1,0 +1,206 @@
+// Files that are not what the store wrote: right bytes or nothing, never a crash.
+#include <unistd.h>
+
+#include "cache/database.h"
+#include "cache/reports.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CacheFolder;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+using testing::ReadFile;
+using testing::WriteFile;
+
+constexpr int kEntries = 3;
+constexpr size_t kBlobBytes = 600;  // more than a page
+
+// Small pages, so that every byte can be tried; no log, so that all bytes are in one file.
+StoreOptions SmallStore(const CacheFolder& folder) {
+  StoreOptions options = folder.options();
+  options.page_size_bytes = 512;
+  options.allow_write_ahead_log = false;
+  return options;
+}
+
+void Fill(const StoreOptions& options) {
+  const auto store = CacheFolder::Open(options);
+  for (int number = 0; number < kEntries; ++number)
+    PutOne(*store, NumberedKey(number), NumberedBlob(number, kBlobBytes));
+}
+
+struct Outcome {
+  int right = 0, wrong = 0;
+};
+
+// What a session gets out of the file as it lies there.
+Outcome Look(const StoreOptions& options) {
+  Outcome outcome;
+  const auto store = SqliteStore::Open(options);
+  if (!store.ok()) return outcome;
+  for (int number = 0; number < kEntries; ++number) {
+    const auto found = (*store)->Get(NumberedKey(number));
+    if (!found) continue;
+    ++(*found == NumberedBlob(number, kBlobBytes) ? outcome.right : outcome.wrong);
+  }
+  return outcome;
+}
+
+// Puts `bytes` in place of the store, without the traces of earlier rounds.
+void Plant(const CacheFolder& folder, const std::string& bytes) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal", ".damaged"})
+    ::unlink((folder.file().string() + suffix).c_str());
+  WriteFile(folder.file(), bytes);
+}
+
+TEST(CacheDamage, NoFlippedByteEverComesBackAsAHit) {
+  const CacheFolder folder;
+  const StoreOptions options = SmallStore(folder);
+  Fill(options);
+  const std::string sound = ReadFile(folder.file());
+  ASSERT_EQ(Look(options).right, kEntries);
+  StoreOptions only_reading = options;
+  only_reading.read_only = true;
+  int rounds_with_a_loss = 0;
+  for (size_t position = 0; position < sound.size(); ++position) {
+    std::string flipped = sound;
+    flipped[position] = static_cast<char>(~flipped[position]);
+    Plant(folder, flipped);
+    const Outcome outcome = Look(only_reading);
+    ASSERT_EQ(outcome.wrong, 0) << "byte " << position;
+    rounds_with_a_loss += outcome.right < kEntries;
+    if (position % 5 != 0) continue;
+    ASSERT_EQ(Look(options).wrong, 0) << "byte " << position << ", healing";
+  }
+  EXPECT_GT(rounds_with_a_loss, kEntries * static_cast<int>(kBlobBytes)) << "the flips did not reach the blobs";
+}
+
+TEST(CacheDamage, AFileCutAtAnyPageIsReadAsFarAsItIsRightAndTakesNewEntries) {
+  const CacheFolder folder;
+  const StoreOptions options = SmallStore(folder);
+  Fill(options);
+  const std::string sound = ReadFile(folder.file());
+  for (size_t size = 0; size < sound.size(); size += 256) {
+    Plant(folder, sound.substr(0, size));
+    ASSERT_EQ(Look(options).wrong, 0) << size;
+    const auto store = CacheFolder::Open(options);
+    ASSERT_NE(store, nullptr);
+    PutOne(*store, NumberedKey(100), NumberedBlob(100, kBlobBytes));
+    EXPECT_TRUE(store->Get(NumberedKey(100)).has_value()) << size;
+  }
+}
+
+TEST(CacheDamage, ADamagedWriteAheadLogCostsAtMostWhatItHeld) {
+  const CacheFolder folder;
+  StoreOptions options = SmallStore(folder);
+  options.allow_write_ahead_log = true;
+  Fill(options);
+  CacheFolder::Open(options)->Get(NumberedKey(0));  // leaves its counters in the log
+  const std::string log_file = folder.file().string() + "-wal";
+  const std::string sound = ReadFile(folder.file()), log = ReadFile(log_file);
+  ASSERT_FALSE(log.empty());
+  for (size_t position = 0; position < log.size(); position += 13) {
+    std::string flipped = log;
+    flipped[position] = static_cast<char>(~flipped[position]);
+    Plant(folder, sound);
+    WriteFile(log_file, flipped);
+    ASSERT_EQ(Look(options).right, kEntries) << position;
+  }
+}
+
+TEST(CacheDamage, SomethingThatIsNoDatabaseIsKeptAsideAndAFreshStoreBegun) {
+  const CacheFolder folder;
+  WriteFile(folder.file(), std::string(5000, 'x'));
+  {
+    const auto store = folder.Open();
+    ASSERT_NE(store, nullptr);
+    EXPECT_EQ(store->TakeWarnings().size(), 1u);
+    PutOne(*store, NumberedKey(1), NumberedBlob(1, 100));
+  }
+  EXPECT_EQ(ReadFile(folder.file().string() + ".damaged"), std::string(5000, 'x'));
+  const auto store = folder.Open();
+  EXPECT_TRUE(store->Get(NumberedKey(1)).has_value());
+  EXPECT_TRUE(store->TakeWarnings().empty());
+}
+
+TEST(CacheDamage, ANewerFormatIsLeftAloneAndSaid) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  {
+    auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+    ASSERT_TRUE(database.ok() && database->Run("PRAGMA user_version=99").ok());
+  }
+  const std::string before = ReadFile(folder.file());
+  const auto store = SqliteStore::Open(folder.options());
+  ASSERT_FALSE(store.ok());
+  EXPECT_NE(store.status().message().find("newer Hearth"), std::string::npos) << store.status().message();
+  EXPECT_EQ(ReadFile(folder.file()), before);
+}
+
+TEST(CacheDamage, AStoreWhoseTablesAreGoneStartsAnew) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  {
+    auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+    ASSERT_TRUE(database.ok() && database->Run("DROP TABLE blobs").ok());
+  }
+  const auto store = folder.Open();
+  ASSERT_NE(store, nullptr);
+  PutOne(*store, NumberedKey(1), NumberedBlob(1, 100));
+  EXPECT_TRUE(store->Get(NumberedKey(1)).has_value());
+}
+
+TEST(CacheDamage, DamageMetInTheMiddleOfASessionHealsWithinIt) {
+  const CacheFolder folder;
+  const StoreOptions options = SmallStore(folder);
+  Fill(options);
+  std::string spoilt = ReadFile(folder.file());
+  std::fill(spoilt.begin() + 3072, spoilt.end(), '\x55');  // behind the tables' definitions
+  Plant(folder, spoilt);
+  const auto store = CacheFolder::Open(options);
+  ASSERT_NE(store, nullptr);
+  for (int number = 0; number < kEntries; ++number) EXPECT_FALSE(store->Get(NumberedKey(number)).has_value());
+  PutOne(*store, NumberedKey(1), NumberedBlob(1, 100));
+  EXPECT_TRUE(store->Get(NumberedKey(1)).has_value());
+  EXPECT_EQ(store->TakeWarnings().size(), 1u);
+  EXPECT_TRUE(fs::exists(folder.file().string() + ".damaged"));
+}
+
+TEST(CacheDamage, VerifyFindsADamagedBlobAndRepairRemovesOnlyIt) {
+  const CacheFolder folder;
+  const StoreOptions options = SmallStore(folder);
+  Fill(options);
+  ASSERT_TRUE(VerifyStore(folder.path(), false)->clean());
+  std::string bytes = ReadFile(folder.file());
+  const auto blob = NumberedBlob(2, kBlobBytes);
+  const size_t position = bytes.find(std::string(reinterpret_cast<const char*>(blob.data()) + 300, 50));
+  ASSERT_NE(position, std::string::npos);
+  bytes[position + 20] ^= 1;
+  Plant(folder, bytes);
+  auto report = VerifyStore(folder.path(), false);
+  ASSERT_TRUE(report.ok());
+  ASSERT_EQ(report->damages.size(), 1u);
+  EXPECT_EQ(report->damages[0].where, NumberedKey(2).digest().ToHex());
+  EXPECT_EQ(report->checked_entries, static_cast<uint64_t>(kEntries));
+  EXPECT_TRUE(VerifyStore(folder.path(), true)->repaired);
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+  EXPECT_EQ(Look(options).right, kEntries - 1);
+}
+
+TEST(CacheDamage, VerifyNamesAFileThatIsNoDatabaseAndRepairMovesItAside) {
+  const CacheFolder folder;
+  WriteFile(folder.file(), std::string(5000, 'x'));
+  const auto report = VerifyStore(folder.path(), false);
+  ASSERT_TRUE(report.ok()) << report.status().message();
+  EXPECT_FALSE(report->clean());
+  EXPECT_TRUE(fs::exists(folder.file()));
+  EXPECT_TRUE(VerifyStore(folder.path(), true)->repaired);
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,260 @@
+// Several processes, processes that die, and an operating system that says no.
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <csignal>
+#include <random>
+
+#include "cache/database.h"
+#include "cache/reports.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CacheFolder;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+using testing::StartProcess;
+using testing::WaitFor;
+
+// A pipe whose one byte tells the parent that the child got so far.
+class Signal {
+ public:
+  Signal() { made_ = ::pipe(ends_.data()) == 0; }
+  ~Signal() {
+    for (int end : ends_) ::close(end);
+  }
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
+  void Send() const { sent_ = ::write(ends_[1], "x", 1); }
+  bool Await() const {
+    char byte;
+    return made_ && ::read(ends_[0], &byte, 1) == 1;
+  }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+  bool made_ = false;
+  mutable ssize_t sent_ = 0;
+};
+
+TEST(CacheProcesses, TwoWritersAtOnceLoseNothing) {
+  const CacheFolder folder;
+  std::vector<pid_t> children;
+  for (int writer = 0; writer < 2; ++writer) {
+    children.push_back(StartProcess([&folder, writer] {
+      const auto store = SqliteStore::Open(folder.options());
+      if (!store.ok()) return 1;
+      for (int i = 0; i < 200; ++i)
+        PutOne(**store, NumberedKey(writer * 200 + i), NumberedBlob(writer * 200 + i, 1000));
+      return (*store)->counters().put_errors == 0 ? 0 : 2;
+    }));
+  }
+  for (pid_t child : children) EXPECT_EQ(WaitFor(child), 0);
+  const auto store = folder.Open();
+  for (int number = 0; number < 400; ++number) {
+    const auto found = store->Get(NumberedKey(number));
+    ASSERT_TRUE(found && *found == NumberedBlob(number, 1000)) << number;
+  }
+}
+
+TEST(CacheProcesses, ManyFirstStartsAtOnceAgreeOnOneStore) {
+  const CacheFolder folder;
+  std::vector<pid_t> children;
+  for (int number = 0; number < 8; ++number) {
+    children.push_back(StartProcess([&folder, number] {
+      const auto store = SqliteStore::Open(folder.options());
+      if (!store.ok()) return 1;
+      PutOne(**store, NumberedKey(number), NumberedBlob(number, 20000));
+      return (*store)->TakeWarnings().empty() ? 0 : 2;
+    }));
+  }
+  for (pid_t child : children) EXPECT_EQ(WaitFor(child), 0);
+  EXPECT_EQ(ReadStoreStats(folder.path())->entries, 8u);
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+}
+
+TEST(CacheProcesses, AWriterKilledAtAnyTimeLeavesASoundStore) {
+  const CacheFolder folder;
+  const unsigned seed = std::random_device{}();
+  std::mt19937 random(seed);
+  for (int round = 0; round < 10; ++round) {
+    const Signal started;
+    const pid_t child = StartProcess([&] {
+      started.Send();  // killed from here on: while it opens, heals, writes
+      const auto store = SqliteStore::Open(folder.options());
+      if (!store.ok()) return 1;
+      for (int number = 0;; ++number) PutOne(**store, NumberedKey(number % 50), NumberedBlob(number % 50, 50000));
+    });
+    ASSERT_TRUE(started.Await());
+    ::usleep(std::uniform_int_distribution<unsigned>(0, 60000)(random));
+    ::kill(child, SIGKILL);
+    EXPECT_EQ(WaitFor(child), 128 + SIGKILL);
+    const auto report = VerifyStore(folder.path(), false);
+    ASSERT_TRUE(report.ok()) << report.status().message();
+    ASSERT_TRUE(report->clean()) << "round " << round << ", seed " << seed << ": " << report->damages[0].what;
+    const auto store = folder.Open();
+    EXPECT_TRUE(store->TakeWarnings().empty());
+  }
+}
+
+// Lets a process die while it uses the blob.
+void DieUsing(const StoreOptions& options, const CacheKey& key) {
+  const pid_t child = StartProcess([&] {
+    const auto store = SqliteStore::Open(options);
+    if (!store.ok() || !(*store)->Get(key)) return 1;
+    (*store)->BeginUse(NumberedKey(1000));
+    (*store)->BeginUse(key);
+    (*store)->EndUse(NumberedKey(1000));
+    ::raise(SIGKILL);
+    return 2;
+  });
+  ASSERT_EQ(WaitFor(child), 128 + SIGKILL);
+}
+
+TEST(CacheQuarantine, ABlobThatWasInUseAtTheCrashIsAMissAndTheOthersAreNot) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  PutOne(*folder.Open(), NumberedKey(2), NumberedBlob(2, 100));
+  DieUsing(folder.options(), NumberedKey(1));
+  {
+    const auto store = folder.Open();
+    EXPECT_FALSE(store->Get(NumberedKey(1)).has_value());
+    EXPECT_TRUE(store->Get(NumberedKey(2)).has_value());
+    EXPECT_EQ(store->TakeWarnings().size(), 1u);
+    EXPECT_EQ(ReadStoreStats(folder.path())->quarantined, 1u);
+    PutOne(*store, NumberedKey(1), NumberedBlob(3, 100));  // rebuilt
+  }
+  const auto store = folder.Open();
+  EXPECT_TRUE(store->Get(NumberedKey(1)).has_value());
+  EXPECT_TRUE(store->TakeWarnings().empty());
+}
+
+TEST(CacheQuarantine, TheSameBytesStayOutAfterThreeCrashes) {
+  const CacheFolder folder;
+  const auto bytes = NumberedBlob(1, 100);
+  for (int crash = 0; crash < 3; ++crash) {
+    PutOne(*folder.Open(), NumberedKey(1), bytes);
+    DieUsing(folder.options(), NumberedKey(1));
+  }
+  PutOne(*folder.Open(), NumberedKey(1), bytes);
+  EXPECT_FALSE(folder.Open()->Get(NumberedKey(1)).has_value());
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(2, 100));
+  EXPECT_TRUE(folder.Open()->Get(NumberedKey(1)).has_value()) << "other bytes deserve a chance";
+}
+
+TEST(CacheQuarantine, AUseThatEndsWellClearsTheRecord) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  DieUsing(folder.options(), NumberedKey(1));
+  {
+    const auto store = folder.Open();
+    PutOne(*store, NumberedKey(1), NumberedBlob(1, 100));
+    EXPECT_TRUE(store->Get(NumberedKey(1)).has_value());
+    store->BeginUse(NumberedKey(1));
+    store->EndUse(NumberedKey(1));
+  }
+  EXPECT_EQ(ReadStoreStats(folder.path())->quarantined, 0u);
+}
+
+TEST(CacheQuarantine, WhatALivingProcessUsesIsNotQuarantined) {
+  const CacheFolder folder;
+  const auto first = folder.Open();
+  PutOne(*first, NumberedKey(1), NumberedBlob(1, 100));
+  first->BeginUse(NumberedKey(1));
+  EXPECT_TRUE(folder.Open()->Get(NumberedKey(1)).has_value());
+}
+
+TEST(CacheTrouble, AStoreLockedByAnotherIsAMissAndAPutErrorWithinTheWait) {
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.allow_write_ahead_log = false;
+  PutOne(*folder.Open(options), NumberedKey(1), NumberedBlob(1, 100));
+  options.read_wait_ms = options.write_wait_ms = 1;
+  const auto store = folder.Open(options);
+  auto other = Database::Open(folder.file(), Database::Access::kReadWrite);
+  ASSERT_TRUE(other.ok() && other->Run("BEGIN EXCLUSIVE").ok());
+  EXPECT_FALSE(store->Get(NumberedKey(1)).has_value());
+  PutOne(*store, NumberedKey(2), NumberedBlob(2, 100));
+  EXPECT_EQ(store->counters().misses, 1u);
+  EXPECT_EQ(store->counters().put_errors, 1u);
+  EXPECT_EQ(store->TakeWarnings().size(), 2u) << "one for reading, one for writing";
+  ASSERT_TRUE(other->Run("COMMIT").ok());
+  EXPECT_TRUE(store->Get(NumberedKey(1)).has_value());
+}
+
+// A limit on the size of files stands for a disk without space: both come out of write().
+TEST(CacheTrouble, ADiskWithoutSpaceIsAPutErrorAndWhatWasThereStays) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
+  const pid_t child = StartProcess([&folder] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {200000, 200000};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+    const auto store = SqliteStore::Open(folder.options());
+    if (!store.ok()) return 2;
+    for (int number = 2; number < 5; ++number) PutOne(**store, NumberedKey(number), NumberedBlob(number, 1000000));
+    if ((*store)->counters().put_errors != 3) return 3;
+    if ((*store)->TakeWarnings().size() != 1) return 4;
+    return (*store)->Get(NumberedKey(1)) ? 0 : 5;
+  });
+  EXPECT_EQ(WaitFor(child), 0);
+  EXPECT_TRUE(folder.Open()->Get(NumberedKey(1)).has_value());
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+}
+
+// Runs `body` as a user whom permissions bind. Exit code 77: that user could not be had.
+int WaitForUnprivileged(const CacheFolder& folder, const std::function<int()>& body) {
+  constexpr uid_t kNobody = 65534;
+  const bool is_root = ::geteuid() == 0;
+  if (is_root) {
+    for (const fs::path& path : {folder.path(), folder.file()}) {
+      if (::chown(path.c_str(), kNobody, kNobody) != 0 && errno != ENOENT) return 77;
+    }
+  }
+  return WaitFor(StartProcess([&] {
+    if (is_root && (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)) return 77;
+    return body();
+  }));
+}
+
+TEST(CacheTrouble, AFolderThatCannotBeWrittenIsStillRead) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
+  ASSERT_EQ(::chmod(folder.file().c_str(), 0400), 0);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0500), 0);
+  ::unlink((folder.path() / "hearth.lock").c_str());
+  const int code = WaitForUnprivileged(folder, [&folder] {
+    const auto store = SqliteStore::Open(folder.options());
+    if (!store.ok()) return 1;
+    if ((*store)->TakeWarnings().size() != 1) return 2;
+    if (!(*store)->Get(NumberedKey(1))) return 3;
+    PutOne(**store, NumberedKey(2), NumberedBlob(2, 100));
+    (*store)->BeginUse(NumberedKey(1));
+    (*store)->EndUse(NumberedKey(1));
+    return (*store)->counters().put_errors == 1 ? 0 : 4;
+  });
+  if (code == 77) GTEST_SKIP() << "root here can't become another user";
+  EXPECT_EQ(code, 0);
+}
+
+TEST(CacheTrouble, AnUnwritableParentIsAnErrorThatNamesTheFolder) {
+  const CacheFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0500), 0);
+  const int code = WaitForUnprivileged(folder, [&folder] {
+    StoreOptions options;
+    options.folder = folder.path() / "below";
+    const auto store = SqliteStore::Open(options);
+    return !store.ok() && store.status().message().find("below") != std::string::npos ? 0 : 1;
+  });
+  if (code == 77) GTEST_SKIP() << "root here can't become another user";
+  EXPECT_EQ(code, 0);
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,145 @@
+// Whole models on every device against recorded answers, cold, warm and with a damaged cache.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "frontends/engine/device_choice.h"
+#include "hearth/hearth.h"
+#include "tests/models/golden.h"
+#include "tests/testing/shared_data.h"
+#include "tests/testing/temporary_folder.h"
+
+namespace hearth {
+namespace {
+
+using testing::CompareFloats;
+using testing::Golden;
+using testing::ReadGolden;
+
+constexpr const char* kModels[] = {"mobilenet_v1_0.25_224_f32", "mobilenet_v1_1.0_224_f32_dequant",
+                                   "posenet_mobilenet_v1_100_257x257_f32_dequant", "deeplabv3_257_mv_gpu"};
+constexpr const char* kDevices[] = {"cpu", "opencl", "vulkan", "gles"};
+
+// Empty when `device` can be used.
+std::string WhyNotUsable(const std::string& device) { return ChooseDevices(device).status().message(); }
+
+std::vector<std::vector<std::byte>> OutputsOf(const Session& session) {
+  std::vector<std::vector<std::byte>> outputs;
+  for (size_t k = 0; k < session.outputs().size(); ++k) outputs.emplace_back(session.output(k).begin(), session.output(k).end());
+  return outputs;
+}
+
+Result<Session> OpenAndRun(const Golden& golden, const SessionOptions& options) {
+  Result<Session> session = Session::Open(golden.model, options);
+  if (!session.ok()) return session;
+  for (size_t k = 0; k < golden.inputs.size(); ++k) {
+    const Status set = session->SetInput(k, golden.inputs[k].bytes);
+    if (!set.ok()) return set;
+  }
+  const Status ran = session->Run();
+  if (!ran.ok()) return ran;
+  return session;
+}
+
+void ExpectGolden(const Golden& golden, const Session& session) {
+  ASSERT_EQ(session.outputs().size(), golden.outputs.size());
+  for (size_t k = 0; k < golden.outputs.size(); ++k) {
+    ASSERT_EQ(session.output(k).size(), golden.outputs[k].bytes.size());
+    const auto distance = CompareFloats(golden.outputs[k].bytes, golden.outputs[k].peer_max_abs_diff, session.output(k).data());
+    EXPECT_LE(distance.max_abs, distance.allowed) << "output " << golden.outputs[k].name;
+  }
+}
+
+class GoldenModel : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {
+ protected:
+  void SetUp() override {
+    const auto& [model, device] = GetParam();
+    const auto manifest = SharedFolder() / "goldens" / model / "manifest.json";
+    HEARTH_SKIP_WITHOUT(manifest);
+    if (const std::string why = WhyNotUsable(device); !why.empty()) GTEST_SKIP() << why;
+    golden_ = ReadGolden(SharedFolder(), manifest);
+    options_.device = device;
+    options_.cache_folder = folder_.path() / "cache";
+  }
+
+  TemporaryFolder folder_;
+  Golden golden_;
+  SessionOptions options_;
+};
+
+TEST_P(GoldenModel, GivesTheGoldenColdAndTheSameBitsWarmWithoutCompiling) {
+  std::vector<std::vector<std::byte>> cold_outputs;
+  {
+    Result<Session> cold = OpenAndRun(golden_, options_);
+    ASSERT_TRUE(cold.ok()) << cold.status().message();
+    ExpectGolden(golden_, *cold);
+    cold_outputs = OutputsOf(*cold);
+    cold->SaveToCache();
+    EXPECT_EQ(cold->report().ops.on_device, options_.device == "cpu" ? 0 : cold->report().ops.total);
+  }
+  Result<Session> warm = OpenAndRun(golden_, options_);
+  ASSERT_TRUE(warm.ok()) << warm.status().message();
+  EXPECT_EQ(OutputsOf(*warm), cold_outputs);
+  EXPECT_EQ(warm->report().programs.compiled, 0);
+  EXPECT_EQ(warm->report().programs.spirv_compiled, 0);
+  EXPECT_TRUE(warm->report().warnings.empty()) << warm->report().warnings[0];
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenModel, ::testing::Combine(::testing::ValuesIn(kModels), ::testing::ValuesIn(kDevices)),
+                         [](const auto& info) {
+                           std::string name = std::string(std::get<0>(info.param)) + "_on_" + std::get<1>(info.param);
+                           std::replace(name.begin(), name.end(), '.', '_');
+                           return name;
+                         });
+
+class DemoModel : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(DemoModel, GivesItsGolden) {
+  if (const std::string why = WhyNotUsable(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  const auto folder = SourceFolder() / "tools" / "demo";
+  const Golden golden = ReadGolden(folder, folder / "golden.json");
+  SessionOptions options;
+  options.device = GetParam();
+  options.use_cache = false;
+  Result<Session> session = OpenAndRun(golden, options);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  ExpectGolden(golden, *session);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DemoModel, ::testing::ValuesIn(kDevices));
+
+TEST(Session, RunsWithTheRightResultWhenTheCacheFileIsNotADatabase) {
+  const auto folder = SourceFolder() / "tools" / "demo";
+  const Golden golden = ReadGolden(folder, folder / "golden.json");
+  const TemporaryFolder cache;
+  std::ofstream(cache.path() / "hearth.db") << "this is no database";
+  SessionOptions options;
+  options.device = "cpu";
+  options.cache_folder = cache.path();
+  Result<Session> session = OpenAndRun(golden, options);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  ExpectGolden(golden, *session);
+}
+
+TEST(Session, SaysWhichInputWasNotGiven) {
+  SessionOptions options;
+  options.device = "cpu";
+  options.use_cache = false;
+  Result<Session> session = Session::Open(SourceFolder() / "tools" / "demo" / "shapes_f32.tflite", options);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const Status status = session->Run();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find(session->inputs()[0].name), std::string::npos);
+}
+
+TEST(Session, NamesTheDevicesReasonWhenItIsNotUsable) {
+  SessionOptions options;
+  options.device = "no such device";
+  const Result<Session> session = Session::Open(SourceFolder() / "tools" / "demo" / "shapes_f32.tflite", options);
+  EXPECT_EQ(session.status().code(), StatusCode::kUnavailable);
+  EXPECT_NE(session.status().message().find("no such device"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hearth

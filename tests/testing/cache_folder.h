@@ -1,0 +1,108 @@
+// A cache folder of a test's own, and short ways to fill a store in it.
+#ifndef HEARTH_TESTS_TESTING_CACHE_FOLDER_H_
+#define HEARTH_TESTS_TESTING_CACHE_FOLDER_H_
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/sqlite_store.h"
+
+namespace hearth::testing {
+
+// Made empty, removed with all it holds at the end.
+class CacheFolder {
+ public:
+  CacheFolder() {
+    // In memory where that exists: thousands of small files are synced to disk otherwise.
+    const bool has_shm = ::access("/dev/shm", W_OK | X_OK) == 0;
+    const std::filesystem::path parent = has_shm ? "/dev/shm" : std::filesystem::temp_directory_path();
+    std::string name = (parent / "hearth-cache-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~CacheFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  CacheFolder(const CacheFolder&) = delete;
+  CacheFolder& operator=(const CacheFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path file() const { return path_ / "hearth.db"; }
+
+  StoreOptions options() const {
+    StoreOptions options;
+    options.folder = path_;
+    return options;
+  }
+  // Null, with a test failure, when the store does not open.
+  std::unique_ptr<SqliteStore> Open() const { return Open(options()); }
+  static std::unique_ptr<SqliteStore> Open(const StoreOptions& options) {
+    Result<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(options);
+    EXPECT_TRUE(store.ok()) << store.status().message();
+    return store.ok() ? std::move(store).value() : nullptr;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline CacheKey NumberedKey(int number, BlobKind kind = BlobKind::kProgram) {
+  CacheKey key(kind);
+  key.Add("kernel", "conv_" + std::to_string(number)).Add("driver", "driver 1.0").Add("number", number);
+  return key;
+}
+
+// Other bytes for each number, in no pattern that a page has by itself.
+inline std::vector<std::byte> NumberedBlob(int number, size_t size_bytes) {
+  std::vector<std::byte> bytes(size_bytes);
+  uint32_t state = 2654435761u * static_cast<uint32_t>(number + 1);
+  for (std::byte& byte : bytes) {
+    state = state * 1664525u + 1013904223u;
+    byte = static_cast<std::byte>(state >> 24);
+  }
+  return bytes;
+}
+
+inline void PutOne(BlobStore& store, const CacheKey& key, const std::vector<std::byte>& bytes, double cost_ms = 0) {
+  const PutRequest request = {&key, bytes, cost_ms};
+  store.Put({&request, 1});
+}
+
+inline std::string ReadFile(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+inline void WriteFile(const std::filesystem::path& file, const std::string& bytes) {
+  std::ofstream(file, std::ios::binary | std::ios::trunc)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  ::chmod(file.c_str(), 0600);
+}
+
+// Runs `body` in a forked process and returns its pid; the child's exit code is what `body` returns.
+inline pid_t StartProcess(const std::function<int()>& body) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(body());
+  return child;
+}
+
+// The exit code, or 128 and the signal that ended it.
+inline int WaitFor(pid_t child) {
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_CACHE_FOLDER_H_

@@ -1,0 +1,22 @@
+// What every backend must do alike, as functions over an opened device: each backend's test and the
+// conformance suite run the same list. Results are checked with GoogleTest's EXPECT_*.
+#ifndef HEARTH_TESTS_TESTING_DEVICE_CASES_H_
+#define HEARTH_TESTS_TESTING_DEVICE_CASES_H_
+
+#include <span>
+
+#include "hal/device.h"
+
+namespace hearth::testing {
+
+struct DeviceCase {
+  const char* name;  // a sentence in CamelCase, good as a test's name
+  void (*run)(Device& device);
+};
+
+// All cases. A case that needs what the device lacks (fp16, texel buffers, binaries) skips with its reason.
+std::span<const DeviceCase> DeviceCases();
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_DEVICE_CASES_H_

@@ -1,0 +1,92 @@
+// Writes small .tflite models in memory, well-formed or deliberately not: nothing is checked.
+#ifndef HEARTH_TESTS_TESTING_TFLITE_WRITER_H_
+#define HEARTH_TESTS_TESTING_TFLITE_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontends/tflite/schema_generated.h"
+
+namespace hearth {
+
+struct WrittenQuantization {
+  std::vector<float> scales;
+  std::vector<int64_t> zero_points;
+  int32_t dimension = 0;
+};
+
+struct WrittenTensor {
+  std::string name;
+  std::vector<int32_t> shape;
+  wire::TensorType type = wire::TensorType_FLOAT32;
+  WrittenQuantization quantization = {};  // none without scales
+  bool is_variable = false;
+};
+
+// The indices that Add* returns are those of the file.
+class TfliteWriter {
+ public:
+  TfliteWriter();
+
+  // For options tables: writer.AddOperator(14, ..., wire::CreateXOptions(writer.builder(), ...)).
+  flatbuffers::FlatBufferBuilder& builder() { return builder_; }
+
+  int32_t AddTensor(const WrittenTensor& tensor) { return AddTensorOfBuffer(tensor, 0); }
+  int32_t AddTensorOfBuffer(const WrittenTensor& tensor, uint32_t buffer);
+  template <typename T>
+  int32_t AddConstant(const WrittenTensor& tensor, const std::vector<T>& data) {
+    return AddTensorOfBuffer(tensor, AddBuffer(std::as_bytes(std::span(data))));
+  }
+  // A constant int32 list.
+  int32_t AddIntegers(const std::vector<int32_t>& numbers) {
+    return AddConstant<int32_t>({"", {static_cast<int32_t>(numbers.size())}, wire::TensorType_INT32}, numbers);
+  }
+  uint32_t AddBuffer(std::span<const std::byte> data);
+  uint32_t AddBufferOutside(uint64_t offset, uint64_t size);
+
+  void AddOperator(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
+    AddOperatorWithOptions(AddOperatorCode(code, ""), inputs, outputs, 0, 0);
+  }
+  template <typename Options>
+  void AddOperator(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+                   flatbuffers::Offset<Options> options) {
+    AddOperatorWithOptions(AddOperatorCode(code, ""), inputs, outputs, wire::BuiltinOptionsTraits<Options>::enum_value,
+                           options.Union());
+  }
+  void AddCustomOperator(const std::string& name, const std::vector<int32_t>& inputs,
+                         const std::vector<int32_t>& outputs) {
+    AddOperatorWithOptions(AddOperatorCode(32, name), inputs, outputs, 0, 0);
+  }
+  uint32_t AddOperatorCode(int32_t code, const std::string& custom_code);
+  void AddOperatorWithOptions(uint32_t opcode_index, const std::vector<int32_t>& inputs,
+                              const std::vector<int32_t>& outputs, int options_type, flatbuffers::Offset<void> options);
+
+  // The same table, listed `count` times.
+  void RepeatOperator(flatbuffers::Offset<wire::Operator> op, size_t count) {
+    operators_.insert(operators_.end(), count, op);
+  }
+
+  // Ends the subgraph; operators and tensors added later belong to the next one.
+  void EndSubgraph(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  void AddSignature(const std::string& key, uint32_t subgraph);
+
+  // Ends a subgraph when there is one under way, and the file.
+  std::vector<std::byte> Finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  std::vector<std::byte> FinishFile(uint32_t version = 3);
+
+ private:
+  flatbuffers::FlatBufferBuilder builder_;
+  std::vector<flatbuffers::Offset<wire::Buffer>> buffers_;
+  std::vector<flatbuffers::Offset<wire::Tensor>> tensors_;
+  std::vector<flatbuffers::Offset<wire::OperatorCode>> codes_;
+  std::vector<flatbuffers::Offset<wire::Operator>> operators_;
+  std::vector<flatbuffers::Offset<wire::SubGraph>> subgraphs_;
+  std::vector<flatbuffers::Offset<wire::SignatureDef>> signatures_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_TESTS_TESTING_TFLITE_WRITER_H_

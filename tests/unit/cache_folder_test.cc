@@ -1,0 +1,150 @@
+// Whom the cache trusts: folder and file rules.
+#include "tests/testing/cache_folder.h"
+
+#include <fcntl.h>
+
+#include <cstdlib>
+#include <optional>
+
+#include "cache/folder.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CacheFolder;
+
+mode_t ModeOf(const fs::path& path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
+}
+
+// Sets a variable, or removes it, for one scope.
+class VariableScope {
+ public:
+  VariableScope(const char* name, const char* value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);
+  }
+  ~VariableScope() { before_ ? ::setenv(name_, before_->c_str(), 1) : ::unsetenv(name_); }
+  VariableScope(const VariableScope&) = delete;
+  VariableScope& operator=(const VariableScope&) = delete;
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+TEST(CacheFolderRules, TheDefaultFollowsTheThreeVariablesInOrder) {
+  const VariableScope home("HOME", "/home/somebody");
+  const VariableScope no_xdg("XDG_CACHE_HOME", nullptr), no_own("HEARTH_CACHE_DIR", nullptr);
+  EXPECT_EQ(DefaultCacheFolder().value(), "/home/somebody/.cache/hearth");
+  const VariableScope xdg("XDG_CACHE_HOME", "/xdg");
+  EXPECT_EQ(DefaultCacheFolder().value(), "/xdg/hearth");
+  const VariableScope own("HEARTH_CACHE_DIR", "/own");
+  EXPECT_EQ(DefaultCacheFolder().value(), "/own");
+}
+
+TEST(CacheFolderRules, WithoutAnyVariableTheErrorSaysWhatToSet) {
+  const VariableScope home("HOME", nullptr), xdg("XDG_CACHE_HOME", nullptr), own("HEARTH_CACHE_DIR", nullptr);
+  const auto folder = DefaultCacheFolder();
+  ASSERT_FALSE(folder.ok());
+  EXPECT_NE(folder.status().message().find("HOME"), std::string::npos);
+}
+
+TEST(CacheFolderRules, ANewFolderAndItsFileArePrivate) {
+  const CacheFolder folder;
+  StoreOptions options;
+  options.folder = folder.path() / "a" / "b";
+  const auto store = CacheFolder::Open(options);
+  EXPECT_EQ(ModeOf(folder.path() / "a" / "b"), 0700u);
+  EXPECT_EQ(ModeOf(folder.path() / "a" / "b" / "hearth.db"), 0600u);
+  EXPECT_EQ(ModeOf(folder.path() / "a" / "b" / "hearth.db-wal"), 0600u);
+}
+
+TEST(CacheFolderRules, AFolderThatOthersMayReadIsUsed) {
+  const CacheFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  EXPECT_TRUE(PrepareFolder(folder.path()).ok());
+}
+
+TEST(CacheFolderRules, AFolderThatItsGroupMayWriteIsRefused) {
+  const CacheFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0770), 0);
+  const auto prepared = PrepareFolder(folder.path());
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_NE(prepared.status().message().find("other users"), std::string::npos);
+}
+
+TEST(CacheFolderRules, AStickyFolderForAllGetsAPrivateOneInside) {
+  const CacheFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 01777), 0);
+  const auto prepared = PrepareFolder(folder.path());
+  ASSERT_TRUE(prepared.ok()) << prepared.status().message();
+  EXPECT_EQ(prepared->filename(), "hearth-" + std::to_string(::geteuid()));
+  EXPECT_EQ(ModeOf(*prepared), 0700u);
+}
+
+TEST(CacheFolderRules, APrivateFolderThatSomebodyOpenedUpIsRefused) {
+  const CacheFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 01777), 0);
+  const fs::path inner = folder.path() / ("hearth-" + std::to_string(::geteuid()));
+  ASSERT_EQ(::mkdir(inner.c_str(), 0700), 0);
+  ASSERT_EQ(::chmod(inner.c_str(), 01777), 0);
+  EXPECT_FALSE(PrepareFolder(folder.path()).ok());
+}
+
+TEST(CacheFolderRules, ALinkInPlaceOfTheFolderIsRefusedAndOneAboveItIsResolved) {
+  const CacheFolder folder;
+  fs::create_directory(folder.path() / "real");
+  fs::create_directory_symlink(folder.path() / "real", folder.path() / "link");
+  EXPECT_FALSE(PrepareFolder(folder.path() / "link").ok());
+  EXPECT_FALSE(PrepareFolder(folder.path() / "link" / "").ok());
+  const auto below = PrepareFolder(folder.path() / "link" / "below");
+  ASSERT_TRUE(below.ok()) << below.status().message();
+  EXPECT_EQ(*below, fs::canonical(folder.path()) / "real" / "below");
+}
+
+TEST(CacheFolderRules, AFileInPlaceOfTheFolderIsRefused) {
+  const CacheFolder folder;
+  testing::WriteFile(folder.path() / "file", "text");
+  EXPECT_FALSE(PrepareFolder(folder.path() / "file").ok());
+  EXPECT_FALSE(PrepareFolder(folder.path() / "file" / "below").ok());
+}
+
+TEST(CacheFolderRules, AFolderOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const CacheFolder folder;
+  ASSERT_EQ(::chown(folder.path().c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(PrepareFolder(folder.path()).ok());
+}
+
+TEST(CacheFolderRules, ALinkInPlaceOfTheStoreIsRefusedAndItsTargetLeftAlone) {
+  const CacheFolder folder;
+  testing::WriteFile(folder.path() / "target", "precious");
+  fs::create_symlink(folder.path() / "target", folder.file());
+  EXPECT_FALSE(SqliteStore::Open(folder.options()).ok());
+  EXPECT_EQ(testing::ReadFile(folder.path() / "target"), "precious");
+}
+
+TEST(CacheFolderRules, AStoreThatOthersMayWriteIsRefused) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  ASSERT_EQ(::chmod(folder.file().c_str(), 0620), 0);
+  const auto store = SqliteStore::Open(folder.options());
+  ASSERT_FALSE(store.ok());
+  EXPECT_NE(store.status().message().find("other users"), std::string::npos);
+}
+
+TEST(CacheFolderRules, AFolderNameWithOddCharactersWorks) {
+  const CacheFolder folder;
+  StoreOptions options;
+  options.folder = folder.path() / "what? 100%#ä";
+  options.allow_write_ahead_log = false;
+  testing::PutOne(*CacheFolder::Open(options), testing::NumberedKey(1), testing::NumberedBlob(1, 100));
+  options.read_only = true;
+  EXPECT_TRUE(CacheFolder::Open(options)->Get(testing::NumberedKey(1)).has_value());
+}
+
+}  // namespace
+}  // namespace hearth

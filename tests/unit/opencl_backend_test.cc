@@ -1,0 +1,242 @@
+// The OpenCL backend on the first usable device that the machine has; skipped with the reason where it has none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "backends/opencl/backend.h"
+#include "backends/opencl/driver_api.h"
+#include "core/error.h"
+#include "tests/testing/device_cases.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::HasSubstr;
+
+Result<std::unique_ptr<Device>> OpenFirstUsable() {
+  std::string reasons;
+  for (const DeviceCandidate& candidate : EnumerateOpenCl()) {
+    if (candidate.usable) return OpenOpenCl(candidate);
+    reasons += candidate.name + ": " + candidate.unusable_reason + "; ";
+  }
+  return Error(StatusCode::kUnavailable, "no usable OpenCL device ({})", reasons);
+}
+
+class OpenClTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { device_ = new Result<std::unique_ptr<Device>>(OpenFirstUsable()); }
+  static void TearDownTestSuite() {
+    delete device_;
+    device_ = nullptr;
+  }
+  void SetUp() override {
+    if (device_->ok()) return;
+    if (device_->status().code() != StatusCode::kUnavailable) FAIL() << device_->status().message();
+    GTEST_SKIP() << device_->status().message();
+  }
+  static Device& device() { return ***device_; }
+
+ private:
+  static Result<std::unique_ptr<Device>>* device_;
+};
+Result<std::unique_ptr<Device>>* OpenClTest::device_ = nullptr;
+
+class OpenClCases : public OpenClTest, public ::testing::WithParamInterface<testing::DeviceCase> {};
+TEST_P(OpenClCases, Holds) {
+  GetParam().run(device());
+}
+INSTANTIATE_TEST_SUITE_P(OpenClBackend, OpenClCases, ::testing::ValuesIn(testing::DeviceCases()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+KernelSource AddOneKernel() {
+  KernelSource source;
+  source.name = "add_one";
+  source.tensors = {{.name = "x"}, {.name = "y", .direction = ArgDirection::kWrite}};
+  source.local_size = {4, 1, 1};
+  source.body = "y_store(GID(0), x_load(GID(0)) + splat4(1.0f));\n";
+  return source;
+}
+
+class OpenClBackend : public OpenClTest {
+ protected:
+  // Writes `value` to 16 texels, runs `program` over them and reads the first number of its output.
+  static float Run(Program& program, float value) {
+    auto x = std::move(device().CreateBuffer(256)).value();
+    auto y = std::move(device().CreateBuffer(256)).value();
+    const auto fill = [&](std::span<std::byte> bytes) {
+      for (size_t at = 0; at < bytes.size(); at += sizeof value) std::memcpy(bytes.data() + at, &value, sizeof value);
+      return Status::Ok();
+    };
+    EXPECT_TRUE(device().Write(*x, 0, 256, fill).ok());
+    const auto executable =
+        device().Prepare({{DispatchCommand{&program, {{x.get(), 0, 256}, {y.get(), 0, 256}}, {}, {4, 1, 1}, ""}}});
+    EXPECT_TRUE(executable.ok() && (*executable)->Run().ok());
+    float seen = 0;
+    const auto view = [&](std::span<const std::byte> bytes) {
+      std::memcpy(&seen, bytes.data(), sizeof seen);
+      return Status::Ok();
+    };
+    EXPECT_TRUE(device().Read(*y, 0, 256, view).ok());
+    return seen;
+  }
+
+  static std::vector<std::byte> BinaryOf(const KernelSource& source) {
+    const auto group = std::move(device().Compile({&source, 1})).value();
+    EXPECT_EQ(Run(*group->programs()[0], 1.0f), 2.0f);
+    return std::move(group->Binary()).value();
+  }
+};
+
+TEST_F(OpenClBackend, TheDeviceSaysWhatCoreNeedsToDecide) {
+  const DeviceInfo& info = device().info();
+  EXPECT_EQ(info.backend, BackendKind::kOpenCl);
+  EXPECT_EQ(info.dialect, Dialect::kOpenCl);
+  EXPECT_FALSE(info.name.empty());
+  EXPECT_THAT(info.driver_version, HasSubstr("OpenCL"));
+  EXPECT_GE(info.buffer_offset_alignment, 128u);
+  EXPECT_GE(info.max_local_invocations, 1u);
+  EXPECT_GE(info.local_memory_bytes, 16384u);
+  EXPECT_GE(info.max_buffer_bytes, 1u << 20);
+  EXPECT_GE(info.max_scalar_bytes, 128u);
+  EXPECT_TRUE(info.fp16_storage);
+  EXPECT_EQ(info.compile_grouping == CompileGrouping::kTogether, info.type == DeviceType::kCpu);
+}
+
+TEST_F(OpenClBackend, ACandidateThatIsGoneIsUnavailable) {
+  DeviceCandidate candidate;
+  candidate.backend = BackendKind::kOpenCl;
+  candidate.usable = true;
+  for (int index : {-1, 1000}) {
+    candidate.driver_index = index;
+    EXPECT_EQ(OpenOpenCl(candidate).status().code(), StatusCode::kUnavailable);
+  }
+}
+
+TEST_F(OpenClBackend, EqualSourcesMayStandInOneGroup) {
+  KernelSource texel = AddOneKernel();
+  texel.tensors[0].storage = StorageType::kFloat16;  // same name, another kernel
+  const std::vector<KernelSource> sources = {AddOneKernel(), AddOneKernel(), texel};
+  const auto group = device().Compile(sources);
+  ASSERT_TRUE(group.ok()) << group.status().message();
+  ASSERT_EQ((*group)->programs().size(), 3u);
+  EXPECT_EQ(Run(*(*group)->programs()[0], 4.0f), 5.0f);
+  EXPECT_EQ(Run(*(*group)->programs()[1], 5.0f), 6.0f);
+}
+
+TEST_F(OpenClBackend, ACompileErrorCarriesTheDriversLog) {
+  KernelSource source = AddOneKernel();
+  source.body = "y_store(GID(0), no_such_function(x_load(GID(0))));\n";
+  const Status status = device().Compile({&source, 1}).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(status.message(), HasSubstr("no_such_function"));
+}
+
+TEST_F(OpenClBackend, ADamagedContainerIsMalformed) {
+  const KernelSource source = AddOneKernel();
+  const std::vector<std::byte> good = BinaryOf(source);
+  const auto code = [&](const std::vector<std::byte>& binary) {
+    return device().Load({&source, 1}, binary).status().code();
+  };
+  std::vector<std::byte> bad = good;
+  bad[0] ^= std::byte{1};
+  EXPECT_EQ(code(bad), StatusCode::kMalformedInput) << "magic";
+  bad = good;
+  bad[7] ^= std::byte{0x80};
+  EXPECT_EQ(code(bad), StatusCode::kMalformedInput) << "length of the names";
+  bad = good;
+  bad.pop_back();
+  EXPECT_EQ(code(bad), StatusCode::kMalformedInput) << "truncated by one byte";
+  bad = good;
+  bad.push_back(std::byte{0});
+  EXPECT_EQ(code(bad), StatusCode::kMalformedInput) << "one byte too many";
+  bad.resize(5);
+  EXPECT_EQ(code(bad), StatusCode::kMalformedInput) << "5 bytes";
+  EXPECT_EQ(code(good), StatusCode::kOk);
+}
+
+TEST_F(OpenClBackend, TheBinaryOfOtherKernelsIsRefused) {
+  const std::vector<std::byte> binary = BinaryOf(AddOneKernel());
+  KernelSource other = AddOneKernel();
+  other.local_size = {8, 1, 1};
+  EXPECT_EQ(device().Load({&other, 1}, binary).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST_F(OpenClBackend, AnExecutableMayOutliveItsBuffers) {
+  const KernelSource source = AddOneKernel();
+  const auto group = std::move(device().Compile({&source, 1})).value();
+  auto x = std::move(device().CreateBuffer(4096)).value();
+  auto y = std::move(device().CreateBuffer(256)).value();
+  const uint64_t offset = device().info().buffer_offset_alignment;
+  auto executable = device().Prepare({{DispatchCommand{
+      group->programs()[0].get(), {{x.get(), offset, 256}, {y.get(), 0, 256}}, {}, {4, 1, 1}, "add"}}});
+  ASSERT_TRUE(executable.ok()) << executable.status().message();
+  ASSERT_TRUE((*executable)->Run().ok());
+  x.reset();
+  y.reset();
+  EXPECT_TRUE((*executable)->Run().ok()) << "PoCL aborts here when only the kernel's arguments name the buffers";
+}
+
+TEST_F(OpenClBackend, ATexelReadIsRefusedByTheArgumentsNameWhereThereAreNone) {
+  if (device().info().max_texel_elements != 0) GTEST_SKIP() << device().info().name << " has texel reads";
+  KernelSource source = AddOneKernel();
+  source.tensors[0].path = AccessPath::kTexelBuffer;
+  const auto group = device().Compile({&source, 1});
+  if (!group.ok()) return;  // a device without images: refused when it is built
+  const auto buffer = std::move(device().CreateBuffer(4096)).value();
+  const Status status = device()
+                            .Prepare({{DispatchCommand{(*group)->programs()[0].get(),
+                                                       {{buffer.get(), 0, 256}, {buffer.get(), 2048, 256}},
+                                                       {},
+                                                       {1, 1, 1},
+                                                       "add"}}})
+                            .status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(status.message(), HasSubstr("'x'"));
+}
+
+TEST_F(OpenClBackend, AGroupLargerThanTheDeviceTakesIsAnErrorThatNamesTheDispatch) {
+  KernelSource source = AddOneKernel();
+  source.local_size = {device().info().max_local_invocations * 2, 1, 1};
+  const auto group = device().Compile({&source, 1});
+  if (!group.ok()) return;  // refused when it is built: as good
+  auto buffer = std::move(device().CreateBuffer(1 << 20)).value();
+  const auto executable =
+      device().Prepare({{DispatchCommand{(*group)->programs()[0].get(),
+                                         {{buffer.get(), 0, 1 << 19}, {buffer.get(), 1 << 19, 1 << 19}},
+                                         {},
+                                         {1, 1, 1},
+                                         "huge"}}});
+  ASSERT_TRUE(executable.ok());
+  const Status status = (*executable)->Run();
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(status.message(), HasSubstr("huge"));
+}
+
+TEST(OpenClErrors, HaveTheirNamesAndTellExhaustionFromFailure) {
+  EXPECT_EQ(OpenClErrorName(CL_INVALID_KERNEL_ARGS), "CL_INVALID_KERNEL_ARGS");
+  EXPECT_EQ(OpenClErrorName(-9999), "OpenCL error -9999");
+  const Status exhausted = OpenClError(CL_MEM_OBJECT_ALLOCATION_FAILURE, StatusCode::kDeviceLost, "buffer of 8 bytes");
+  EXPECT_EQ(exhausted.code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(exhausted.message(), "buffer of 8 bytes: CL_MEM_OBJECT_ALLOCATION_FAILURE");
+  EXPECT_EQ(OpenClError(CL_INVALID_VALUE, StatusCode::kDeviceLost, "").code(), StatusCode::kDeviceLost);
+}
+
+// The loader reads its environment once per process, so a fresh one is needed: a death test's child.
+TEST(OpenClDeathTest, HiddenDriversGiveOneUnusableCandidateWithAReason) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto enumerate_hidden = [] {
+    setenv("OCL_ICD_VENDORS", "/nonexistent", 1);
+    const std::vector<DeviceCandidate> candidates = EnumerateOpenCl();
+    const bool right = candidates.size() == 1 && !candidates[0].usable && !OpenOpenCl(candidates[0]).ok();
+    std::fprintf(stderr, "reason: %s", candidates[0].unusable_reason.c_str());
+    std::_Exit(right ? 0 : 1);
+  };
+  EXPECT_EXIT(enumerate_hidden(), ::testing::ExitedWithCode(0), "reason: .*(finds no driver|no OpenCL loader)");
+}
+
+}  // namespace
+}  // namespace hearth

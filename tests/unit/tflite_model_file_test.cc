@@ -1,0 +1,90 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <utility>
+
+#include "frontends/tflite/model_file.h"
+
+namespace hearth {
+namespace {
+
+using testing::HasSubstr;
+
+class ModelFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "hearth-model-file-XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string Write(const std::string& name, const std::string& content) {
+    const auto path = folder_ / name;
+    std::ofstream(path, std::ios::binary) << content;
+    return path.string();
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(ModelFileTest, MapsTheContentsAndFingerprintsThem) {
+  Result<ModelFile> file = ModelFile::Open(Write("a.tflite", "some content"));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  ASSERT_EQ(file->bytes().size(), 12u);
+  EXPECT_EQ(std::memcmp(file->bytes().data(), "some content", 12), 0);
+  EXPECT_EQ(file->ContentFingerprint(), FingerprintOf(std::as_bytes(std::span("some content", 12))));
+}
+
+TEST_F(ModelFileTest, KeepsItsBytesInPlaceWhenMoved) {
+  Result<ModelFile> file = ModelFile::Open(Write("a.tflite", "some content"));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const std::byte* address = file->bytes().data();
+  ModelFile moved = std::move(*file);
+  EXPECT_EQ(moved.bytes().data(), address);
+  EXPECT_EQ(static_cast<char>(moved.bytes()[0]), 's');
+}
+
+TEST_F(ModelFileTest, AMissingFileIsNotFound) {
+  const Status status = ModelFile::Open((folder_ / "none.tflite").string()).status();
+  EXPECT_EQ(status.code(), StatusCode::kNotFound);
+  EXPECT_THAT(status.message(), HasSubstr("none.tflite"));
+}
+
+TEST_F(ModelFileTest, AFileUsedAsAFolderIsNotFound) {
+  const std::string path = Write("file", "x") + "/model.tflite";
+  EXPECT_EQ(ModelFile::Open(path).status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(ModelFileTest, AnEmptyFileIsMalformed) {
+  const Status status = ModelFile::Open(Write("empty.tflite", "")).status();
+  EXPECT_EQ(status.code(), StatusCode::kMalformedInput);
+  EXPECT_THAT(status.message(), HasSubstr("is empty"));
+}
+
+TEST_F(ModelFileTest, AFolderIsMalformed) {
+  const Status status = ModelFile::Open(folder_.string()).status();
+  EXPECT_EQ(status.code(), StatusCode::kMalformedInput);
+  EXPECT_THAT(status.message(), HasSubstr("is a folder"));
+}
+
+TEST_F(ModelFileTest, ANamedPipeIsRefusedWithoutWaitingForAWriter) {
+  const auto path = folder_ / "pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(ModelFile::Open(path.string()).status().code(), StatusCode::kMalformedInput);
+}
+
+TEST_F(ModelFileTest, AnUnreadableFileIsAnIoError) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may read every file";
+  const std::string path = Write("secret.tflite", "x");
+  std::filesystem::permissions(path, std::filesystem::perms::none);
+  EXPECT_EQ(ModelFile::Open(path).status().code(), StatusCode::kIoError);
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,216 @@
+// Tensors, subgraphs and the order of operators: what ReadTfliteModel makes of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "frontends/tflite/reader.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int32_t kAdd = 0, kDequantize = 6, kRelu = 19;
+
+TEST(TfliteReader, KeepsNamesShapesAndSourceIndices) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"image", {1, 2, 3}});
+  const int32_t middle = writer.AddTensor({"", {1, 2, 3}});
+  const int32_t y = writer.AddTensor({"scores", {1, 2, 3}});
+  writer.AddOperator(kRelu, {x}, {middle});
+  writer.AddOperator(kAdd, {middle, middle}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->name, "main");
+  EXPECT_EQ(graph->value(graph->inputs.at(0)).name, "image");
+  EXPECT_EQ(graph->value(graph->inputs.at(0)).desc.shape, (Shape{1, 2, 3}));
+  EXPECT_EQ(graph->value(graph->outputs.at(0)).name, "scores");
+  ASSERT_EQ(graph->nodes().size(), 2u);
+  EXPECT_EQ(graph->nodes()[1].source_index, 1);
+  EXPECT_EQ(graph->value(graph->nodes()[1].inputs[0]).name, "tensor_1");
+}
+
+TEST(TfliteReader, BorrowsConstantsWithTheirPlaceInTheFile) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}});
+  const int32_t w = writer.AddConstant<float>({"w", {2}}, {1.5f, -2.0f});
+  const int32_t y = writer.AddTensor({"y", {2}});
+  writer.AddOperator(kAdd, {x, w}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const ValueId value = graph->nodes()[0].inputs[1];
+  ASSERT_TRUE(graph->IsConstant(value));
+  const Constant& constant = graph->constant(*graph->value(value).constant);
+  ASSERT_TRUE(constant.file_offset.has_value());
+  EXPECT_EQ(bytes.data() + *constant.file_offset, constant.bytes.data());
+  float second;
+  std::memcpy(&second, constant.bytes.data() + 4, 4);
+  EXPECT_EQ(second, -2.0f);
+}
+
+TEST(TfliteReader, FindsConstantsBehindTheFlatbuffer) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1}});
+  const int32_t w = writer.AddTensorOfBuffer({"w", {1}}, writer.AddBufferOutside(4096, 4));
+  const int32_t y = writer.AddTensor({"y", {1}});
+  writer.AddOperator(kAdd, {x, w}, {y});
+  auto bytes = writer.Finish({x}, {y});
+  ASSERT_LT(bytes.size(), 4096u);
+  bytes.resize(4100);
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->ConstantBytes(graph->nodes()[0].inputs[1]).data(), bytes.data() + 4096);
+}
+
+TEST(TfliteReader, RefusesAConstantBehindTheEndOfTheFile) {
+  for (const auto& [offset, size] :
+       {std::pair<uint64_t, uint64_t>{4096, 4}, {~uint64_t{0} - 3, 8}, {8, ~uint64_t{0}}}) {
+    TfliteWriter writer;
+    const int32_t x = writer.AddTensor({"x", {1}});
+    const int32_t w = writer.AddTensorOfBuffer({"w", {1}}, writer.AddBufferOutside(offset, size));
+    const int32_t y = writer.AddTensor({"y", {1}});
+    writer.AddOperator(kAdd, {x, w}, {y});
+    const auto bytes = writer.Finish({x}, {y});
+    const Result<Graph> graph = ReadTfliteModel(bytes);
+    EXPECT_EQ(graph.status().code(), StatusCode::kMalformedInput);
+    EXPECT_THAT(graph.status().message(), HasSubstr("beyond the end of the file"));
+  }
+}
+
+TEST(TfliteReader, FoldsDequantizeOfAFloat16ConstantIntoItsReaders) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}});
+  const int32_t half = writer.AddConstant<uint16_t>({"half", {2}, wire::TensorType_FLOAT16}, {0x3c00, 0xc000});
+  const int32_t full = writer.AddTensor({"full", {2}});
+  const int32_t y = writer.AddTensor({"y", {2}});
+  writer.AddOperator(kDequantize, {half}, {full});
+  writer.AddOperator(kAdd, {x, full}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), 1u);
+  EXPECT_EQ(graph->nodes()[0].source_index, 1);
+  const ValueId value = graph->nodes()[0].inputs[1];
+  EXPECT_EQ(graph->value(value).name, "half");
+  EXPECT_EQ(graph->value(value).desc.dtype, DType::kFloat16);
+  Result<std::vector<float>> floats = ConstantAsFloats(*graph, value);
+  ASSERT_TRUE(floats.ok());
+  EXPECT_THAT(*floats, ElementsAre(1.0f, -2.0f));
+}
+
+TEST(TfliteReader, KeepsDequantizeWhoseResultIsAModelOutput) {
+  TfliteWriter writer;
+  const int32_t half = writer.AddConstant<uint16_t>({"half", {1}, wire::TensorType_FLOAT16}, {0x3c00});
+  const int32_t y = writer.AddTensor({"y", {1}});
+  writer.AddOperator(kDequantize, {half}, {y});
+  const auto bytes = writer.Finish({}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->nodes().size(), 1u);
+  EXPECT_EQ(graph->value(graph->outputs.at(0)).name, "y");
+}
+
+TEST(TfliteReader, ReadsQuantizationPerTensorAndPerChannel) {
+  TfliteWriter writer;
+  const int32_t x =
+      writer.AddTensor({.name = "x", .shape = {2, 3}, .type = wire::TensorType_UINT8, .quantization = {{0.5f}, {128}}});
+  const int32_t w = writer.AddTensor(
+      {.name = "w", .shape = {2, 3}, .type = wire::TensorType_INT8, .quantization = {{1.0f, 2.0f, 3.0f}, {0}, 1}});
+  const int32_t y = writer.AddTensor({"y", {2, 3}});
+  writer.AddCustomOperator("any", {x, w}, {y});
+  const auto bytes = writer.Finish({x, w}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->value(graph->inputs[0]).desc.quantization, (Quantization{{0.5f}, {128}, 0}));
+  EXPECT_EQ(graph->value(graph->inputs[1]).desc.quantization, (Quantization{{1.0f, 2.0f, 3.0f}, {0, 0, 0}, 1}));
+}
+
+TEST(TfliteReader, RefusesScalesThatDoNotFitTheShape) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor(
+      {.name = "x", .shape = {2, 3}, .type = wire::TensorType_INT8, .quantization = {{1.0f, 2.0f}, {0, 0}, 1}});
+  const auto bytes = writer.Finish({x}, {x});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  EXPECT_EQ(graph.status().code(), StatusCode::kMalformedInput);
+  EXPECT_EQ(graph.status().message(), "tensor 0 'x' of shape 2x3 has 2 quantization scales along dimension 1");
+}
+
+TEST(TfliteReader, StateThatIsOnlyReadIsZero) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1}});
+  const int32_t state = writer.AddTensor({.name = "state", .shape = {3}, .is_variable = true});
+  const int32_t y = writer.AddTensor({"y", {1}});
+  writer.AddOperator(44, {x, state}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  Result<std::vector<float>> floats = ConstantAsFloats(*graph, graph->nodes()[0].inputs[1]);
+  ASSERT_TRUE(floats.ok()) << floats.status().message();
+  EXPECT_THAT(*floats, ElementsAre(0.0f, 0.0f, 0.0f));
+}
+
+TEST(TfliteReader, RefusesAnElementTypeThatHearthCannotHoldAndNamesTheTensor) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"words", {1}, wire::TensorType_STRING});
+  const auto bytes = writer.Finish({x}, {x});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  EXPECT_EQ(graph.status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(graph.status().message(), "tensor 0 'words' has the element type STRING, which Hearth cannot hold");
+}
+
+TEST(TfliteReader, CleansNamesThatAreNotPrintableText) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"a\nb\x7f", {1}});
+  const int32_t y = writer.AddTensor({"\xff\xfe-name", {1}});
+  const int32_t z =
+      writer.AddTensor({"gr\xc3\xb6\xc3\x9f"
+                        "e",
+                        {1}});
+  writer.AddCustomOperator("any", {x}, {y, z});
+  const auto bytes = writer.Finish({x}, {y, z});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->value(graph->inputs[0]).name, "a_b_");
+  EXPECT_EQ(graph->value(graph->outputs[0]).name, "__-name");
+  EXPECT_EQ(graph->value(graph->outputs[1]).name,
+            "gr\xc3\xb6\xc3\x9f"
+            "e");
+}
+
+TEST(TfliteReader, ReadsTheSubgraphOfTheNamedSignature) {
+  TfliteWriter writer;
+  const int32_t first = writer.AddTensor({"first", {1}});
+  writer.EndSubgraph({first}, {first});
+  const int32_t second = writer.AddTensor({"second", {1}});
+  writer.EndSubgraph({second}, {second});
+  writer.AddSignature("train", 0);
+  writer.AddSignature("serve", 1);
+  const auto bytes = writer.FinishFile();
+  Result<Graph> served = ReadTfliteModel(bytes, {.signature = "serve"});
+  ASSERT_TRUE(served.ok()) << served.status().message();
+  EXPECT_EQ(served->value(served->inputs.at(0)).name, "second");
+  const Result<Graph> missing = ReadTfliteModel(bytes, {.signature = "fly"});
+  EXPECT_EQ(missing.status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(missing.status().message(), "the model has no signature 'fly'; it has: train, serve");
+}
+
+TEST(TfliteReader, RefusesAnotherSchemaVersion) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1}});
+  writer.EndSubgraph({x}, {x});
+  const auto bytes = writer.FinishFile(4);
+  EXPECT_EQ(ReadTfliteModel(bytes).status().code(), StatusCode::kUnsupported);
+}
+
+TEST(TfliteReader, RefusesBytesThatAreNotAligned) {
+  const std::vector<std::byte> bytes(64);
+  EXPECT_EQ(ReadTfliteModel(std::span(bytes).subspan(1)).status().code(), StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace hearth
