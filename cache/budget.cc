@@ -1,7 +1,8 @@
 #include "cache/budget.h"
 
-#include <cstring>
 #include <vector>
+
+#include "cache/entry_row.h"
 
 namespace hearth {
 namespace {
@@ -21,12 +22,6 @@ Result<std::vector<int64_t>> LongestUnused(Database& database, const std::functi
 
 }  // namespace
 
-Fingerprint FingerprintFrom(std::span<const std::byte> bytes) {
-  Fingerprint fingerprint;
-  if (bytes.size() == fingerprint.bytes.size()) std::memcpy(fingerprint.bytes.data(), bytes.data(), bytes.size());
-  return fingerprint;
-}
-
 Result<uint64_t> UsedBytes(Database& database) {
   HEARTH_ASSIGN(const int64_t pages, database.Number("PRAGMA page_count"));
   HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
@@ -41,14 +36,6 @@ uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_
   // Short rows share pages that are at worst half full.
   const uint64_t in_blob_table = blob_bytes < page_bytes / 4 ? 2 * (blob_bytes + 16) : blob_pages * page_bytes;
   return in_blob_table + 2 * (material_bytes + 160) + map_bytes;
-}
-
-Status DeleteEntry(Database& database, int64_t id) {
-  for (const char* sql : {"DELETE FROM blobs WHERE id=?", "DELETE FROM entries WHERE id=?"}) {
-    HEARTH_ASSIGN(Statement statement, database.Prepare(sql));
-    HEARTH_TRY(statement.Bind(0, id).Run());
-  }
-  return Status::Ok();
 }
 
 Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_bytes,

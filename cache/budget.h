@@ -21,12 +21,6 @@ uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_
 Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_bytes,
                       const std::function<bool(const Fingerprint&)>& is_kept);
 
-// An entry and its blob.
-Status DeleteEntry(Database& database, int64_t id);
-
-// The 16 bytes of a digest or checksum column; zeros when it holds something else.
-Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
-
 }  // namespace hearth
 
 #endif  // HEARTH_CACHE_BUDGET_H_

@@ -146,8 +146,8 @@ void Database::SetWait(int milliseconds) {
   sqlite3_busy_timeout(connection_.get(), milliseconds);
 }
 
-void Database::SkipCheckpointAtClose() {
-  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+void Database::SetCheckpointAtClose(bool is_wanted) {
+  sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_wanted ? 0 : 1, nullptr);
 }
 
 Status Database::Run(const std::string& sql) {

@@ -96,8 +96,9 @@ class Database {
   bool read_only() const;
   // How long a call waits for a lock that somebody else holds.
   void SetWait(int milliseconds);
-  // Leaves the write-ahead log for the next opener instead of copying it (two fsyncs) at close.
-  void SkipCheckpointAtClose();
+  // Whether the last connection copies the write-ahead log into the file (two fsyncs) when it closes, as
+  // sqlite does by default, or leaves it to the next opener.
+  void SetCheckpointAtClose(bool is_wanted);
 
   Status Run(const std::string& sql);  // any number of statements, no results
   Result<Statement> Prepare(std::string_view sql);

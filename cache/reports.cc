@@ -5,7 +5,7 @@
 #include <map>
 #include <system_error>
 
-#include "cache/budget.h"
+#include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "cache/report_access.h"
 

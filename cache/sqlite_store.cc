@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cache/budget.h"
+#include "cache/entry_row.h"
 
 namespace hearth {
 namespace {
@@ -291,7 +292,7 @@ void SqliteStore::Flush() {
   // A start that only read leaves its page or two in the log, which spares it the two fsyncs of a checkpoint.
   std::error_code error;
   const uint64_t log_bytes = std::filesystem::file_size(file().string() + "-wal", error);
-  if (!has_put_ && !error && log_bytes < kMaxLogLeftBytes) database_->SkipCheckpointAtClose();
+  database_->SetCheckpointAtClose(has_put_ || error || log_bytes > kMaxLogLeftBytes);
   database_->SetWait(kStampWaitMs);
   const Status status = WriteStampsAndCounters();
   database_->SetWait(options_.read_wait_ms);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cache/budget.h"
+#include "cache/entry_row.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
 

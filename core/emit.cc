@@ -1,9 +1,11 @@
 // The emitter: one KernelSource, three driver texts. What differs between drivers is here and
 // nowhere else: types, ids, accessors, argument declarations.
 
-#define XXH_INLINE_ALL
+#define XXH_INLINE_ALL  // header-only use, as in fingerprint.cc
 #include <fmt/ranges.h>
 #include <xxhash.h>
+
+#include <algorithm>
 
 #include "core/error.h"
 #include "core/fingerprint.h"
@@ -87,13 +89,17 @@ constexpr std::string_view kGlslErf = R"(vec4 verf(vec4 a) {
 }
 )";
 
-constexpr std::string_view kGlesVersion = R"(#version 310 es
-#extension GL_EXT_texture_buffer : enable
-#extension GL_OES_texture_buffer : enable
-precision highp float;
+constexpr std::string_view kGlesPrecision = R"(precision highp float;
 precision highp int;
+)";
+
+// Only with a texel argument: drivers without the extension don't know the type.
+constexpr std::string_view kGlesTexelBuffers = R"(#extension GL_EXT_texture_buffer : enable
+#extension GL_OES_texture_buffer : enable
 precision highp samplerBuffer;
 )";
+
+bool ReadsTexels(const TensorArg& arg) { return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer; }
 
 bool Uses(const KernelSource& source, std::string_view word) {
   if (source.body.find(word) != std::string::npos) return true;
@@ -153,7 +159,7 @@ Macros OpenClMacros(const KernelSource& source) {
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
     const bool half = arg.storage == StorageType::kFloat16;
-    const bool texel = arg.path == AccessPath::kTexelBuffer && arg.direction == ArgDirection::kRead;
+    const bool texel = ReadsTexels(arg);
     if (arg.direction == ArgDirection::kRead) {
       macros.Add(arg.name + "_load(i)", texel  ? fmt::format("read_imagef({}, (i))", memory)
                                         : half ? fmt::format("vload_half4((i), {})", memory)
@@ -191,7 +197,7 @@ std::string OpenClParameters(const KernelSource& source) {
 
 void DeclareGlslTensor(const TensorArg& arg, int binding, Dialect dialect, std::string& out) {
   const char* set = dialect == Dialect::kVulkan ? "set = 0, " : "";
-  if (arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer) {
+  if (ReadsTexels(arg)) {
     out += fmt::format("layout({}binding = {}) uniform samplerBuffer px_{};\n", set, binding, arg.name);
     return;
   }
@@ -203,7 +209,7 @@ void DeclareGlslTensor(const TensorArg& arg, int binding, Dialect dialect, std::
 void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::string& out) {
   int buffers = 0, texels = 0, position = 0;
   for (const TensorArg& arg : source.tensors) {
-    const bool texel = arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
+    const bool texel = ReadsTexels(arg);
     const int own_count = texel ? texels++ : buffers++;
     DeclareGlslTensor(arg, dialect == Dialect::kVulkan ? position : own_count, dialect, out);
     ++position;
@@ -250,7 +256,11 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
 }
 
 std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
-  std::string out(dialect == Dialect::kGles ? kGlesVersion : std::string_view("#version 450\n"));
+  std::string out = "#version 450\n";
+  if (dialect == Dialect::kGles) {
+    const bool has_texels = std::any_of(source.tensors.begin(), source.tensors.end(), ReadsTexels);
+    out = "#version 310 es\n" + std::string(has_texels ? kGlesTexelBuffers : "") + std::string(kGlesPrecision);
+  }
   out += fmt::format("layout(local_size_x = {}, local_size_y = {}, local_size_z = {}) in;\n", source.local_size[0],
                      source.local_size[1], source.local_size[2]);
   out += kGlslPrelude;

@@ -36,6 +36,7 @@ struct PlanConstant {
   uint64_t file_offset = 0;  // where inline_bytes is empty
   uint64_t file_size_bytes = 0;
   std::vector<std::byte> inline_bytes;
+  bool is_kept = false;  // its packed form was stored in the cache: reading was measured to beat packing
 };
 
 // One kernel launch. `tensors` and `scalars` follow the kernel's argument order;

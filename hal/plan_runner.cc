@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "hal/constant_upload.h"
 #include "hal/slices.h"
 #include "hal/stopwatch.h"
 
@@ -15,15 +16,6 @@ std::span<const float> AsFloats(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
 std::span<float> AsFloats(std::span<std::byte> bytes) { return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}; }
-
-Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, std::span<const std::byte> model_bytes) {
-  if (!constant.inline_bytes.empty()) return std::span<const std::byte>(constant.inline_bytes);
-  if (constant.file_size_bytes > model_bytes.size() || constant.file_offset > model_bytes.size() - constant.file_size_bytes) {
-    return Error(StatusCode::kMalformedInput, "the plan names bytes {}+{} of a model file of {} bytes", constant.file_offset,
-                 constant.file_size_bytes, model_bytes.size());
-  }
-  return model_bytes.subspan(constant.file_offset, constant.file_size_bytes);
-}
 
 }  // namespace
 
@@ -46,7 +38,12 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
     runner->times_.programs_ms = watch.milliseconds();
   });
   const Stopwatch watch;
-  const Status weights_status = runner->UploadConstants();
+  Status weights_status;
+  if (parts.device != nullptr) {
+    Result<std::vector<double>> pack_ms = UploadConstants(*parts.device, runner->buffers_, runner->plan_, parts.model_bytes, parts.store);
+    weights_status = pack_ms.status();
+    if (pack_ms.ok()) runner->pack_ms_ = std::move(pack_ms).value();
+  }
   runner->times_.weights_ms = watch.milliseconds();
   compiling.join();
   HEARTH_TRY(programs_status);
@@ -59,22 +56,6 @@ Status PlanRunner::CreateBuffers() {
   for (const BufferSpec& spec : plan_.buffers) {
     HEARTH_ASSIGN(std::unique_ptr<Buffer> buffer, parts_.device->CreateBuffer(spec.size_bytes));
     buffers_.push_back(std::move(buffer));
-  }
-  return Status::Ok();
-}
-
-Status PlanRunner::UploadConstants() {
-  for (size_t b = 0; b < plan_.buffers.size(); ++b) {
-    if (plan_.buffers[b].role != BufferRole::kConstants) continue;
-    const auto pack_all = [&](std::span<std::byte> memory) -> Status {
-      for (const PlanConstant& constant : plan_.constants) {
-        if (constant.range.buffer != b) continue;
-        HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, parts_.model_bytes));
-        HEARTH_TRY(Pack(constant.recipe, source, memory.subspan(constant.range.offset_bytes, constant.range.size_bytes)));
-      }
-      return Status::Ok();
-    };
-    HEARTH_TRY(parts_.device->Write(*buffers_[b], 0, plan_.buffers[b].size_bytes, pack_all));
   }
   return Status::Ok();
 }
@@ -262,6 +243,7 @@ Result<std::vector<ProfileRow>> PlanRunner::RunProfiled(std::span<const std::spa
 
 std::vector<std::string> PlanRunner::SaveToStore() {
   if (parts_.store == nullptr) return {};
+  StoreCostlyConstants(plan_, pack_ms_, parts_.model_bytes, *parts_.store);
   return StoreFreshPrograms(programs_, *parts_.store);
 }
 

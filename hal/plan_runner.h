@@ -55,7 +55,8 @@ class PlanRunner {
   Result<std::vector<ProfileRow>> RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                               std::span<const std::span<std::byte>> outputs);
 
-  // After the first result: stores what this start had to make. Returns warnings.
+  // After the first result: stores what this start had to make, and marks in plan() which constants the cache
+  // keeps. Returns warnings.
   std::vector<std::string> SaveToStore();
 
  private:
@@ -69,7 +70,6 @@ class PlanRunner {
 
   PlanRunner(Plan plan, const RunnerParts& parts);
   Status CreateBuffers();
-  Status UploadConstants();
   Status PrepareStages();
   Status PrepareDispatches(std::span<const size_t> steps);
   Status PrepareHost(const HostStep& step);
@@ -87,6 +87,7 @@ class PlanRunner {
   RunnerTimes times_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   LoadedPrograms programs_;
+  std::vector<double> pack_ms_;                         // per constant, of this start
   std::vector<Stage> stages_;                           // after buffers_ and programs_: executables go first
   std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps read or make
 };

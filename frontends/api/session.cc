@@ -139,7 +139,7 @@ Status Prepare(SessionData& data) {
   data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(), data.made.lowered_graph ? &*data.made.lowered_graph : nullptr, model.bytes, data.host.get(),
                           data.store.get(), ThreadCount(data.options.threads)};
-  HEARTH_ASSIGN(data.runner, PlanRunner::Create(data.made.plan, parts));
+  HEARTH_ASSIGN(data.runner, PlanRunner::Create(std::move(data.made.plan), parts));
   for (const TensorInfo& input : data.model->inputs()) data.inputs.emplace_back(input.size_bytes);
   for (const TensorInfo& output : data.model->outputs()) data.outputs.emplace_back(output.size_bytes);
   data.input_is_set.assign(data.inputs.size(), false);
@@ -275,7 +275,9 @@ void Session::SaveToCache() {
   data_->is_saved = true;
   const Stopwatch watch;
   std::vector<std::string> warnings = data_->runner->SaveToStore();
-  if (data_->made.is_new) StorePlan(data_->plan_request, data_->made, *data_->store);
+  if (data_->made.is_new) {
+    StorePlan(data_->plan_request, data_->runner->plan(), data_->made.rewrite_ms + data_->made.lower_ms, *data_->store);
+  }
   if (data_->opened.device != nullptr) ProbeReadPathOnce(*data_->opened.device, *data_->store);
   data_->store->Flush();
   data_->report.warnings.insert(data_->report.warnings.end(), warnings.begin(), warnings.end());

@@ -43,8 +43,8 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   }
   const Stopwatch rewriting;
   made.lowered_graph = request.graph->Clone();
-  HEARTH_TRY(RunPasses(*made.lowered_graph, *request.device, {}));
   HEARTH_TRY(InferShapes(*made.lowered_graph));
+  HEARTH_TRY(RunPasses(*made.lowered_graph, *request.device, {}));
   made.rewrite_ms = rewriting.milliseconds();
   const Stopwatch lowering;
   HEARTH_ASSIGN(made.plan, Lower(*made.lowered_graph, *request.device, request.options));
@@ -54,10 +54,10 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   return made;
 }
 
-void StorePlan(const PlanRequest& request, const MadePlan& made, BlobStore& store) {
+void StorePlan(const PlanRequest& request, const Plan& plan, double cost_ms, BlobStore& store) {
   const CacheKey key = PlanKey(request);
-  const std::vector<std::byte> bytes = SerializePlan(made.plan);
-  const PutRequest put{&key, bytes, made.rewrite_ms + made.lower_ms};
+  const std::vector<std::byte> bytes = SerializePlan(plan);
+  const PutRequest put{&key, bytes, cost_ms};
   store.Put({&put, 1});
 }
 

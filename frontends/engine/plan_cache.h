@@ -32,7 +32,8 @@ CacheKey PlanKey(const PlanRequest& request);
 // Plans with host steps are made again each start: they refer to the graph.
 Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store);
 
-void StorePlan(const PlanRequest& request, const MadePlan& made, BlobStore& store);
+// `cost_ms`: what making it took.
+void StorePlan(const PlanRequest& request, const Plan& plan, double cost_ms, BlobStore& store);
 
 }  // namespace hearth
 

@@ -169,4 +169,23 @@ std::string BuiltinName(int32_t code) {
   return row != nullptr ? std::string(row->name) : fmt::format("BUILTIN_{}", code);
 }
 
+Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, CopyBudget& budget) {
+  std::vector<OperatorCode> codes;
+  const uint32_t count = model.operator_codes() == nullptr ? 0 : model.operator_codes()->size();
+  for (uint32_t i = 0; i < count; ++i) {
+    const wire::OperatorCode& stored = *model.operator_codes()->Get(i);
+    const int32_t code = std::max<int32_t>(stored.deprecated_builtin_code(), stored.builtin_code());
+    if (code < 0) return Error(StatusCode::kMalformedInput, "operator code {} is {}, below 0", i, code);
+    if (code == kCustomOperator && stored.custom_code() != nullptr && stored.custom_code()->size() > 0) {
+      if (!budget.Charge(stored.custom_code()->size())) {
+        return CopyBudget::Exceeded(fmt::format("operator code {}", i));
+      }
+      codes.push_back({nullptr, CleanName(stored.custom_code()->string_view())});
+    } else {
+      codes.push_back({FindOperator(code), BuiltinName(code)});
+    }
+  }
+  return codes;
+}
+
 }  // namespace hearth

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/op.h"
 #include "frontends/tflite/operator_view.h"
@@ -33,6 +34,14 @@ struct OperatorRow {
 const OperatorRow* FindOperator(int32_t code);
 // "CONV_2D", or "BUILTIN_161" for a code that is not in the table.
 std::string BuiltinName(int32_t code);
+
+// An entry of Model.operator_codes.
+struct OperatorCode {
+  const OperatorRow* row = nullptr;  // null for a custom operator and for a code that is not in the table
+  std::string name;                  // a custom operator's own
+};
+
+Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, CopyBudget& budget);
 
 }  // namespace hearth
 

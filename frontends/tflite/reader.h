@@ -25,8 +25,9 @@ struct ReadOptions {
 // attributes in Hearth (the shape of RESHAPE, the axes of MEAN, ...) don't. Value::desc is what the file
 // says (dynamic dimensions with the size that the file holds for now). Node::source_index is the
 // operator's index in the file. DEQUANTIZE of a float16 constant makes no node: what reads its output
-// reads the float16 constant. An operator that Hearth doesn't know, or not in that form (paddings
-// computed at run time, ...), becomes an UnknownOp with the file's name for it.
+// reads the float16 constant (filters, biases, unknown operators) or a float32 copy of it (all others). An operator
+// that Hearth doesn't know, or not in that form (paddings computed at run time, ...), becomes an UnknownOp with the
+// file's name for it.
 //
 // State tensors (`is_variable`) that the model only reads are constants of zeros, which is what they
 // hold before the first run.

@@ -157,11 +157,13 @@ TEST(MemoryPlanner, LowerBoundIsTheLargestSumOverSteps) {
 
 TEST(MemoryPlanner, ATensorGoesIntoTheSmallestGapThatFits) {
   // Tensors 1 and 3 end before step 1 and leave gaps of 60 and 50 bytes; the last one, of 40, takes the 50.
-  const std::vector<TensorUsage> usages = {{100, 0, 1}, {60, 0, 0}, {55, 0, 1}, {50, 0, 0}, {45, 0, 1}, {40, 1, 1}};
-  const OffsetPlan plan = PlanOffsetsGreedyBySize(usages, 1);
-  EXPECT_EQ(plan.offsets[3], 215u);
-  EXPECT_EQ(plan.offsets[5], 215u);
-  EXPECT_EQ(plan.total_bytes, 310u);
+  const std::vector<TensorUsage> late = {{100, 0, 1}, {60, 0, 0}, {55, 0, 1}, {50, 0, 0}, {45, 0, 1}, {40, 1, 1}};
+  EXPECT_EQ(PlanOffsetsGreedyBySize(late, 1).offsets[5], 215u);
+  EXPECT_EQ(PlanOffsetsGreedyBySize(late, 1).total_bytes, 310u);
+  // Here the smaller gap comes first: 50 bytes of tensor 1, then 63 of tensors 3 and 4 together.
+  const std::vector<TensorUsage> early = {{100, 0, 1}, {50, 0, 0}, {45, 0, 1}, {32, 0, 0},
+                                          {31, 0, 0},  {30, 0, 1}, {29, 1, 1}};
+  EXPECT_EQ(PlanOffsetsGreedyBySize(early, 1).offsets[6], 100u);
 }
 
 TEST(MemoryPlanner, NoTensorsNeedNoBytes) {

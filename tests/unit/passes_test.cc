@@ -512,6 +512,15 @@ output %4
 %4 = add(%3, %2) : float32[1x2x2x3] "y" node "2"
 output %4
 )",
+    // The sum has another rank.
+    R"(graph "g"
+%0 = input : float32[1x2x2x1] "x"
+%1 = constant : float32[2x1x1x1] "w" = {1, 2}
+%2 = constant : float32[1x1x1x1x2] "c" = {1, -2}
+%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
+%4 = add(%3, %2) : float32[1x1x2x2x2] "y" node "2"
+output %4
+)",
     // Subtracted from a constant; divided; added to another tensor.
     R"(graph "g"
 %0 = input : float32[1x2x2x2] "x"

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int32_t kAdd = 0, kDequantize = 6, kRelu = 19;
+constexpr int32_t kAdd = 0, kDequantize = 6, kFullyConnected = 9, kRelu = 19;
 
 TEST(TfliteReader, KeepsNamesShapesAndSourceIndices) {
   TfliteWriter writer;
@@ -82,14 +82,14 @@ TEST(TfliteReader, RefusesAConstantBehindTheEndOfTheFile) {
   }
 }
 
-TEST(TfliteReader, FoldsDequantizeOfAFloat16ConstantIntoItsReaders) {
+TEST(TfliteReader, FoldsDequantizeOfAFloat16ConstantIntoAFilter) {
   TfliteWriter writer;
-  const int32_t x = writer.AddTensor({"x", {2}});
-  const int32_t half = writer.AddConstant<uint16_t>({"half", {2}, wire::TensorType_FLOAT16}, {0x3c00, 0xc000});
-  const int32_t full = writer.AddTensor({"full", {2}});
-  const int32_t y = writer.AddTensor({"y", {2}});
+  const int32_t x = writer.AddTensor({"x", {1, 2}});
+  const int32_t half = writer.AddConstant<uint16_t>({"half", {1, 2}, wire::TensorType_FLOAT16}, {0x3c00, 0xc000});
+  const int32_t full = writer.AddTensor({"full", {1, 2}});
+  const int32_t y = writer.AddTensor({"y", {1, 1}});
   writer.AddOperator(kDequantize, {half}, {full});
-  writer.AddOperator(kAdd, {x, full}, {y});
+  writer.AddOperator(kFullyConnected, {x, full}, {y});
   const auto bytes = writer.Finish({x}, {y});
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
@@ -98,6 +98,28 @@ TEST(TfliteReader, FoldsDequantizeOfAFloat16ConstantIntoItsReaders) {
   const ValueId value = graph->nodes()[0].inputs[1];
   EXPECT_EQ(graph->value(value).name, "half");
   EXPECT_EQ(graph->value(value).desc.dtype, DType::kFloat16);
+  Result<std::vector<float>> floats = ConstantAsFloats(*graph, value);
+  ASSERT_TRUE(floats.ok());
+  EXPECT_THAT(*floats, ElementsAre(1.0f, -2.0f));
+}
+
+TEST(TfliteReader, GivesAnElementwiseReaderOfAFloat16ConstantOneFloat32Copy) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}});
+  const int32_t half = writer.AddConstant<uint16_t>({"half", {2}, wire::TensorType_FLOAT16}, {0x3c00, 0xc000});
+  const int32_t full = writer.AddTensor({"full", {2}});
+  const int32_t middle = writer.AddTensor({"middle", {2}});
+  const int32_t y = writer.AddTensor({"y", {2}});
+  writer.AddOperator(kDequantize, {half}, {full});
+  writer.AddOperator(kAdd, {x, full}, {middle});
+  writer.AddOperator(kAdd, {middle, full}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), 2u);
+  const ValueId value = graph->nodes()[0].inputs[1];
+  EXPECT_EQ(graph->nodes()[1].inputs[1], value);
+  EXPECT_EQ(graph->value(value).desc.dtype, DType::kFloat32);
   Result<std::vector<float>> floats = ConstantAsFloats(*graph, value);
   ASSERT_TRUE(floats.ok());
   EXPECT_THAT(*floats, ElementsAre(1.0f, -2.0f));

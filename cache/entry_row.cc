@@ -1,0 +1,21 @@
+#include "cache/entry_row.h"
+
+#include <cstring>
+
+namespace hearth {
+
+Fingerprint FingerprintFrom(std::span<const std::byte> bytes) {
+  Fingerprint fingerprint;
+  if (bytes.size() == fingerprint.bytes.size()) std::memcpy(fingerprint.bytes.data(), bytes.data(), bytes.size());
+  return fingerprint;
+}
+
+Status DeleteEntry(Database& database, int64_t id) {
+  for (const char* sql : {"DELETE FROM blobs WHERE id=?", "DELETE FROM entries WHERE id=?"}) {
+    HEARTH_ASSIGN(Statement statement, database.Prepare(sql));
+    HEARTH_TRY(statement.Bind(0, id).Run());
+  }
+  return Status::Ok();
+}
+
+}  // namespace hearth

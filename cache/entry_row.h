@@ -1,0 +1,22 @@
+// What several parts of the cache do with single rows of schema.sql.
+#ifndef HEARTH_CACHE_ENTRY_ROW_H_
+#define HEARTH_CACHE_ENTRY_ROW_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "cache/database.h"
+#include "core/fingerprint.h"
+
+namespace hearth {
+
+// The 16 bytes of a digest or checksum column; zeros when it holds something else.
+Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
+
+// An entry and its blob, within the caller's transaction.
+Status DeleteEntry(Database& database, int64_t id);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_ENTRY_ROW_H_

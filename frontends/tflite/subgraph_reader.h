@@ -1,0 +1,67 @@
+// Turns one subgraph of a verified model into a Graph.
+#ifndef HEARTH_FRONTENDS_TFLITE_SUBGRAPH_READER_H_
+#define HEARTH_FRONTENDS_TFLITE_SUBGRAPH_READER_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/graph.h"
+#include "frontends/tflite/operator_table.h"
+#include "frontends/tflite/tensor_reader.h"
+
+namespace hearth {
+
+// Reads one subgraph, once.
+class SubgraphReader {
+ public:
+  // `bytes` is the file that the verified `model` and its `subgraph` lie in; it outlives the graph.
+  SubgraphReader(const wire::Model& model, const wire::SubGraph& subgraph, std::span<const std::byte> bytes)
+      : model_(model), subgraph_(subgraph), budget_(bytes.size()), tensors_(model, subgraph, bytes, budget_, graph_) {}
+
+  Result<Graph> Read();
+
+ private:
+  // Where a tensor's content comes from, as seen from the operator that is being read.
+  enum class Source : uint8_t { kNone, kLater, kReady };
+
+  int operator_count() const {
+    return subgraph_.operators() == nullptr ? 0 : static_cast<int>(subgraph_.operators()->size());
+  }
+  const wire::Operator& op(int index) const { return *subgraph_.operators()->Get(index); }
+  std::string OperatorLabel(int index) const;  // "operator 3 (CONV_2D)"
+  const OperatorCode& CodeOf(int index) const { return codes_[op(index).opcode_index()]; }
+
+  Result<std::vector<int32_t>> CopyIndices(const flatbuffers::Vector<int32_t>* indices, std::string_view where);
+  Status ReadInputs();
+  Status FindOutputs();
+  Status ReadOutputs();
+  Status FindProducers();
+  Status CheckProduced(int32_t tensor, std::string_view where);
+  Status CheckHasContent(int32_t tensor, std::string_view where);
+  Status ReadOperator(int index);
+  Status CheckInputs(int index, std::span<const int32_t> inputs);
+  Result<Op> ReadOp(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  Result<bool> FoldDequantize(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  Result<ValueId> InputValue(const Op& op, int32_t tensor);
+  Status AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs);
+
+  const wire::Model& model_;
+  const wire::SubGraph& subgraph_;
+  Graph graph_;
+  CopyBudget budget_;
+  TensorReader tensors_;
+  std::vector<OperatorCode> codes_;
+  std::vector<int32_t> output_tensors_;
+  std::vector<Source> sources_;                   // by tensor
+  std::vector<bool> is_model_output_;             // by tensor
+  std::vector<bool> is_folded_;                   // by tensor: the result of DEQUANTIZE of a float16 constant
+  std::unordered_map<int32_t, ValueId> widened_;  // float32 copies of folded tensors, where one was needed
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_SUBGRAPH_READER_H_

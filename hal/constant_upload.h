@@ -1,0 +1,31 @@
+// A plan's constants on their way into device memory: packed from the model, or read from the cache
+// where that was measured to be faster.
+#ifndef HEARTH_HAL_CONSTANT_UPLOAD_H_
+#define HEARTH_HAL_CONSTANT_UPLOAD_H_
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/blob_store.h"
+#include "core/plan.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+// Of the content, its quantization, the layout and the packer: models and backends that share a layer in one
+// layout share the entry.
+CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> source);
+
+// Fills the plan's constant buffers. `buffers` follow plan.buffers, `store` may be null. Returns, per constant, the
+// milliseconds that packing took; 0 where the cache had it.
+Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers, const Plan& plan,
+                                            std::span<const std::byte> model_bytes, BlobStore* store);
+
+// Stores the constants whose packing took clearly longer than reading them would, and marks them is_kept. They
+// are packed once more for it, so that nothing is held twice: call after the first result.
+void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span<const std::byte> model_bytes, BlobStore& store);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_CONSTANT_UPLOAD_H_

@@ -1,0 +1,46 @@
+// hearth devices
+#include "hearth/device.h"
+
+#include "core/error.h"
+#include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
+
+namespace hearth {
+namespace {
+
+class DevicesCommand final : public Verb {
+ public:
+  DevicesCommand()
+      : Verb({"devices", "Every device of every backend, usable or not and why", "hearth devices --json devices.json"}) {}
+
+  void AddOptions(CLI::App& app) override { output_.AddOptions(app); }
+
+  Result<ExitCode> Run() override {
+    TextTable table({{"device"}, {"usable"}, {"type"}, {"name, or why not"}, {"driver"}});
+    Json devices = Json::array();
+    for (const DeviceDescription& device : ListDevices()) {
+      table.AddRow({device.id, device.usable ? "yes" : "no", device.usable ? device.type : "",
+                    device.usable ? device.name : device.reason, device.usable ? device.driver : ""});
+      devices.push_back({{"id", device.id},
+                         {"backend", device.backend},
+                         {"name", device.name},
+                         {"driver", device.driver},
+                         {"type", device.type},
+                         {"usable", device.usable},
+                         {"reason", device.reason},
+                         {"features", device.features}});
+    }
+    output_.PrintText(table.ToString());
+    HEARTH_TRY(output_.WriteJson({{"devices", devices}}));
+    return ExitCode::kFine;
+  }
+
+ private:
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeDevicesCommand() { return std::make_unique<DevicesCommand>(); }
+
+}  // namespace hearth

@@ -1,0 +1,43 @@
+// Pictures: read, resized, turned into tensors, written.
+#ifndef HEARTH_TOOLS_HEARTH_IMAGE_H_
+#define HEARTH_TOOLS_HEARTH_IMAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hearth/status.h"
+#include "hearth/tensor_info.h"
+
+namespace hearth {
+
+// [height][width][channels], values 0 to 255; resizing leaves fractions.
+struct Image {
+  int width = 0, height = 0, channels = 0;
+  std::vector<float> values;
+};
+
+// PNG, JPEG or BMP, by content; converted to 1 (grey), 3 (RGB) or 4 (RGBA) channels.
+// kNotFound; kMalformedInput with the decoder's reason.
+Result<Image> ReadImage(const std::string& path, int channels);
+
+// Stretches by bilinear sampling at half-pixel centres, edges clamped, without antialiasing (TensorFlow's
+// resize_bilinear with half_pixel_centers).
+Image ResizeBilinear(const Image& image, int width, int height);
+
+// How pixels become numbers of a float input: (x - mean) / std, one pair, or one per channel.
+struct PixelScaling {
+  std::vector<float> mean = {127.5f}, std = {127.5f};
+};
+
+// The picture as bytes of input `info`, a [1,H,W,C] tensor with 1, 3 or 4 channels: resized to it; float32 scaled, uint8
+// the raw values, int8 the raw values minus 128. kInvalidArgument where the input is no picture.
+Result<std::vector<std::byte>> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling);
+
+// kIoError.
+Status WritePng(const std::string& path, const Image& image);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_IMAGE_H_

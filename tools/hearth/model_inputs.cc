@@ -1,0 +1,214 @@
+#include "tools/hearth/model_inputs.h"
+
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "core/error.h"
+#include "core/float16.h"
+#include "tools/hearth/npy.h"
+#include "tools/hearth/printing.h"
+
+namespace hearth {
+namespace {
+
+// "x=photo.png" split, where the model has an input named "x".
+struct InputArgument {
+  std::optional<size_t> input;  // index in the model
+  std::string path;
+};
+
+std::string EndingOf(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
+
+bool IsPicture(const std::string& path) {
+  const std::string ending = EndingOf(path);
+  return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp";
+}
+
+InputArgument ParseArgument(const std::string& argument, std::span<const TensorInfo> inputs) {
+  const size_t equals = argument.find('=');
+  if (equals != std::string::npos) {
+    const std::string name = argument.substr(0, equals);
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      if (inputs[k].name == name) return {k, argument.substr(equals + 1)};
+    }
+  }
+  return {std::nullopt, argument};
+}
+
+std::string NamesOf(std::span<const TensorInfo> inputs) {
+  std::vector<std::string> names;
+  for (const TensorInfo& info : inputs) names.push_back("'" + info.name + "'");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// For each input the file that fills it; empty for the inputs that no argument fills.
+Result<std::vector<std::string>> AssignFiles(const InputOptions& options, std::span<const TensorInfo> inputs) {
+  std::vector<std::string> files(inputs.size());
+  std::vector<std::string> unnamed;
+  for (const std::string& argument : options.arguments) {
+    const InputArgument parsed = ParseArgument(argument, inputs);
+    if (!parsed.input) {
+      unnamed.push_back(parsed.path);
+      continue;
+    }
+    if (!files[*parsed.input].empty()) {
+      return Error(StatusCode::kInvalidArgument, "input '{}' was given twice", inputs[*parsed.input].name);
+    }
+    files[*parsed.input] = parsed.path;
+  }
+  for (const std::string& path : unnamed) {
+    const size_t equals = path.find('=');
+    if (equals != std::string::npos && !std::filesystem::exists(path)) {
+      return Error(StatusCode::kInvalidArgument, "the model has no input named '{}' (and there is no file {}); it has {}",
+                   path.substr(0, equals), path, NamesOf(inputs));
+    }
+    const auto free = std::find(files.begin(), files.end(), "");
+    if (free == files.end()) {
+      return Error(StatusCode::kInvalidArgument, "{} is one input too many: the model has {} ({})", path, inputs.size(), NamesOf(inputs));
+    }
+    *free = path;
+  }
+  return files;
+}
+
+Result<std::vector<std::byte>> ReadFile(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return Error(StatusCode::kNotFound, "can't read {}: it is a folder", path);
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return Error(StatusCode::kNotFound, "can't read {}: {}", path, std::strerror(errno));
+  std::vector<std::byte> bytes;
+  std::vector<std::byte> chunk(1 << 20);
+  while (const size_t count = std::fread(chunk.data(), 1, chunk.size(), file)) {
+    bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  const bool failed = std::ferror(file) != 0;
+  std::fclose(file);
+  if (failed) return Error(StatusCode::kNotFound, "can't read {} to its end", path);
+  return bytes;
+}
+
+// Equal, or different by a leading 1 only.
+bool SameShape(std::span<const int64_t> given, std::span<const int32_t> wanted) {
+  if (given.size() == wanted.size() + 1 && given[0] == 1) given = given.subspan(1);
+  if (wanted.size() == given.size() + 1 && wanted[0] == 1) wanted = wanted.subspan(1);
+  return std::equal(given.begin(), given.end(), wanted.begin(), wanted.end());
+}
+
+Result<std::vector<std::byte>> ReadNpyInput(const std::string& path, const TensorInfo& info) {
+  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path));
+  Result<NpyArray> array = ParseNpy(file);
+  if (!array.ok()) return array.status().Within(path);
+  if (array->dtype != info.dtype || !SameShape(array->shape, info.shape)) {
+    return Error(StatusCode::kInvalidArgument, "{} holds {}[{}], but input '{}' is {}[{}]", path, array->dtype,
+                 fmt::join(array->shape, ","), info.name, info.dtype, fmt::join(info.shape, ","));
+  }
+  return std::move(array->bytes);
+}
+
+Result<std::vector<std::byte>> ReadInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling) {
+  if (IsPicture(path)) return ReadImageAsInput(path, info, scaling);
+  const std::string ending = EndingOf(path);
+  if (ending == ".npy") return ReadNpyInput(path, info);
+  if (ending != ".bin") {
+    return Error(StatusCode::kInvalidArgument, "{}: an input file ends in .npy, .bin, .png, .jpg, .jpeg or .bmp", path);
+  }
+  HEARTH_ASSIGN(std::vector<std::byte> bytes, ReadFile(path));
+  if (bytes.size() != info.size_bytes) {
+    return Error(StatusCode::kInvalidArgument, "{} holds {} bytes, but input '{}' ({}[{}]) takes {}", path, bytes.size(), info.name,
+                 info.dtype, fmt::join(info.shape, ","), info.size_bytes);
+  }
+  return bytes;
+}
+
+class SplitMix64 {
+ public:
+  explicit SplitMix64(uint64_t seed) : state_(seed) {}
+  uint64_t Next() {
+    state_ += 0x9e3779b97f4a7c15u;
+    uint64_t z = state_;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  float NextFloat() { return static_cast<float>(Next() >> 40) * 0x1p-23f - 1.0f; }  // [-1, 1)
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace
+
+void InputOptions::AddOptions(CLI::App& app) {
+  app.add_option("--input", arguments, "An input's file: .npy, .bin (raw, little-endian) or a picture (PNG, JPEG, BMP)")
+      ->type_name("[NAME=]FILE")
+      ->allow_extra_args(false);
+  app.add_option("--random-inputs", random_seed, "Fill the inputs that are not given with random numbers")->type_name("SEED");
+  const CLI::Validator not_zero([](std::string& text) { return std::stof(text) == 0.0f ? "must not be 0" : ""; }, "", "");
+  app.add_option("--mean", scaling.mean, "Pictures for float inputs: (x - mean) / std; one value or one per channel")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  app.add_option("--std", scaling.std, "See --mean")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Number)
+      ->check(not_zero)
+      ->capture_default_str();
+}
+
+std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t index) {
+  std::vector<std::byte> bytes(info.size_bytes);
+  SplitMix64 numbers(SplitMix64(seed ^ (0xd1b54a32d192ed03u * (index + 1))).Next());
+  if (info.dtype == "float32") {
+    for (size_t at = 0; at + sizeof(float) <= bytes.size(); at += sizeof(float)) {
+      const float value = numbers.NextFloat();
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+  } else if (info.dtype == "float16") {
+    for (size_t at = 0; at + sizeof(uint16_t) <= bytes.size(); at += sizeof(uint16_t)) {
+      const uint16_t value = FloatToHalf(numbers.NextFloat());
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
+  } else if (info.dtype == "uint8" || info.dtype == "int8") {
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(numbers.Next() >> 56);
+  }
+  return bytes;
+}
+
+Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs) {
+  HEARTH_ASSIGN(const std::vector<std::string> files, AssignFiles(options, inputs));
+  std::vector<std::vector<std::byte>> loaded;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (!files[k].empty()) {
+      HEARTH_ASSIGN(std::vector<std::byte> bytes, ReadInput(files[k], inputs[k], options.scaling));
+      loaded.push_back(std::move(bytes));
+    } else if (options.random_seed) {
+      loaded.push_back(RandomInput(inputs[k], *options.random_seed, k));
+    } else {
+      return Error(StatusCode::kInvalidArgument,
+                   "input '{}' ({}[{}]) was not given; use --input '{}=FILE', or --random-inputs SEED to fill it", inputs[k].name,
+                   inputs[k].dtype, fmt::join(inputs[k].shape, ","), inputs[k].name);
+    }
+  }
+  return loaded;
+}
+
+std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs) {
+  for (const std::string& argument : options.arguments) {
+    const std::string path = ParseArgument(argument, inputs).path;
+    if (IsPicture(path)) return path;
+  }
+  return "";
+}
+
+}  // namespace hearth

@@ -1,0 +1,45 @@
+// What `run` and `bench` feed a model with: files of arrays, raw bytes or pictures, or random numbers.
+#ifndef HEARTH_TOOLS_HEARTH_MODEL_INPUTS_H_
+#define HEARTH_TOOLS_HEARTH_MODEL_INPUTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearth/status.h"
+#include "hearth/tensor_info.h"
+#include "tools/hearth/image.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hearth {
+
+// --input, --mean, --std, --random-inputs.
+struct InputOptions {
+  std::vector<std::string> arguments;   // "[NAME=]FILE"
+  std::optional<uint64_t> random_seed;  // fills the inputs that no argument names
+  PixelScaling scaling;
+
+  void AddOptions(CLI::App& app);
+};
+
+// The bytes of every input, in the model's order. An argument without a name takes the first input that is still
+// free; text before a '=' is a name only if the model has such an input. Errors (all the user's):
+// kNotFound, kMalformedInput, kInvalidArgument (a wrong name, type, shape or size; an input that was not given).
+Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs);
+
+// The first picture among the arguments that LoadInputs would take for an input; empty when there is none.
+std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs);
+
+// Numbers that depend only on the seed and the input's index (splitmix64, Steele et al. 2014): floats in [-1, 1), integers
+// of 8 bits over their whole range, others 0 (they are sizes or indices as a rule).
+std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t index);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_MODEL_INPUTS_H_

@@ -1,0 +1,113 @@
+#include "tools/hearth/model_outputs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <numeric>
+
+#include "core/error.h"
+#include "core/float16.h"
+#include "tools/hearth/npy.h"
+#include "tools/hearth/printing.h"
+
+namespace hearth {
+namespace {
+
+// File systems take 255 bytes; what is left is for the index and the ending.
+constexpr size_t kMaxNameBytes = 200;
+
+template <typename T>
+std::vector<float> Widened(std::span<const std::byte> bytes, float (*to_float)(T)) {
+  std::vector<float> values(bytes.size() / sizeof(T));
+  for (size_t k = 0; k < values.size(); ++k) {
+    T element;
+    std::memcpy(&element, bytes.data() + k * sizeof(T), sizeof(T));
+    values[k] = to_float(element);
+  }
+  return values;
+}
+
+template <typename T>
+std::vector<float> Widened(std::span<const std::byte> bytes) {
+  return Widened<T>(bytes, [](T element) { return static_cast<float>(element); });
+}
+
+Result<std::vector<float>> StoredAsFloats(const std::string& dtype, std::span<const std::byte> bytes) {
+  if (dtype == "float32") return Widened<float>(bytes);
+  if (dtype == "float16") return Widened<uint16_t>(bytes, [](uint16_t half) { return HalfToFloat(half); });
+  if (dtype == "uint8" || dtype == "bool") return Widened<uint8_t>(bytes);
+  if (dtype == "int8") return Widened<int8_t>(bytes);
+  if (dtype == "int16") return Widened<int16_t>(bytes);
+  if (dtype == "int32") return Widened<int32_t>(bytes);
+  if (dtype == "int64") return Widened<int64_t>(bytes);
+  return Error(StatusCode::kUnsupported, "outputs of type {} can't be shown", dtype);
+}
+
+}  // namespace
+
+Result<std::vector<float>> OutputAsFloats(const TensorInfo& info, std::span<const std::byte> bytes) {
+  HEARTH_ASSIGN(std::vector<float> values, StoredAsFloats(info.dtype, bytes));
+  if (info.scales.size() == 1) {
+    const float zero_point = info.zero_points.empty() ? 0.0f : static_cast<float>(info.zero_points[0]);
+    for (float& value : values) value = info.scales[0] * (value - zero_point);
+  }
+  return values;
+}
+
+std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, std::span<const std::string> labels) {
+  std::vector<size_t> order(scores.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto rank = [&](size_t k) { return std::isnan(scores[k]) ? -std::numeric_limits<float>::infinity() : scores[k]; };
+  count = std::min(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    [&](size_t a, size_t b) { return rank(a) != rank(b) ? rank(a) > rank(b) : a < b; });
+  std::vector<TopEntry> top;
+  for (size_t k = 0; k < count; ++k) {
+    top.push_back({order[k], order[k] < labels.size() ? labels[order[k]] : "", scores[order[k]]});
+  }
+  return top;
+}
+
+bool HoldsClassScores(const TensorInfo& info) {
+  if (info.shape.empty()) return false;
+  return std::all_of(info.shape.begin(), info.shape.end() - 1, [](int32_t size) { return size == 1; });
+}
+
+Result<std::vector<std::string>> ReadLabels(const std::string& path) {
+  std::error_code error;
+  std::ifstream file(path);
+  if (!file || std::filesystem::is_directory(path, error)) {
+    return Error(StatusCode::kNotFound, "can't read the labels {}: no such file, or not readable", path);
+  }
+  std::vector<std::string> labels;
+  for (std::string line; std::getline(file, line);) {
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    labels.push_back(line);
+  }
+  return labels;
+}
+
+std::string OutputFileName(size_t index, const std::string& name) {
+  std::string safe = name.substr(0, kMaxNameBytes);
+  for (char& c : safe) {
+    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    if (!allowed) c = '_';
+  }
+  return fmt::format("{}_{}.npy", index, safe);
+}
+
+Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info, std::span<const std::byte> bytes) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Error(StatusCode::kIoError, "can't make the folder {}: {}", folder, error.message());
+  Result<std::string> file = FormatNpy(info.dtype, info.shape, bytes);
+  if (!file.ok()) return file.status().Within(fmt::format("output '{}'", info.name));
+  const std::string path = (std::filesystem::path(folder) / OutputFileName(index, info.name)).string();
+  HEARTH_TRY(WriteFile(path, file.value()));
+  return path;
+}
+
+}  // namespace hearth

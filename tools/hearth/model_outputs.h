@@ -1,0 +1,41 @@
+// What becomes of a model's outputs: array files, a summary, the highest scores.
+#ifndef HEARTH_TOOLS_HEARTH_MODEL_OUTPUTS_H_
+#define HEARTH_TOOLS_HEARTH_MODEL_OUTPUTS_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearth/status.h"
+#include "hearth/tensor_info.h"
+
+namespace hearth {
+
+// The elements as real numbers: quantized ones as scale * (stored - zero_point), per tensor.
+// kUnsupported for element types without an array form ("int4").
+Result<std::vector<float>> OutputAsFloats(const TensorInfo& info, std::span<const std::byte> bytes);
+
+struct TopEntry {
+  size_t index = 0;
+  std::string label;  // empty without one
+  float score = 0;
+};
+// The `count` highest, highest first; of equals the lower index first; NaN last.
+std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, std::span<const std::string> labels);
+
+// Whether an output holds one score per class: all dimensions but the last are 1.
+bool HoldsClassScores(const TensorInfo& info);
+
+// One label a line, line 0 the first; the ends of lines are trimmed. kNotFound.
+Result<std::vector<std::string>> ReadLabels(const std::string& path);
+
+// "<index>_<name>.npy" with everything but letters, digits, '.', '_' and '-' as '_'.
+std::string OutputFileName(size_t index, const std::string& name);
+
+// Writes the array into `folder`, made where it is missing; gives the file's path. kIoError, kUnsupported.
+Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info, std::span<const std::byte> bytes);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_MODEL_OUTPUTS_H_

@@ -1,0 +1,115 @@
+#include "tools/hearth/printing.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+// One line, whatever a model file's names hold.
+std::string OneLine(std::string_view message) {
+  std::string line(message);
+  std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return line;
+}
+
+std::string Reason(int error_number) { return std::strerror(error_number); }
+
+}  // namespace
+
+void PrintError(std::string_view message) {
+  std::fflush(stdout);
+  fmt::print(stderr, "hearth: error: {}\n", OneLine(message));
+}
+
+void OutputOptions::AddOptions(CLI::App& app) {
+  app.add_option("--json", json_path_, "Write the same data as JSON to FILE, or to standard output for '-'")->type_name("FILE");
+  app.add_flag("--quiet", quiet_, "No warnings");
+}
+
+void OutputOptions::PrintText(std::string_view text) const {
+  if (json_path_ != "-") std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void OutputOptions::PrintWarning(std::string_view message) const {
+  if (quiet_) return;
+  std::fflush(stdout);
+  fmt::print(stderr, "hearth: warning: {}\n", OneLine(message));
+}
+
+Status OutputOptions::WriteJson(const Json& json) const {
+  if (json_path_.empty()) return Status::Ok();
+  // Names come from model files and drivers and may hold anything.
+  const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (json_path_ != "-") return WriteFile(json_path_, text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return Status::Ok();
+}
+
+Status WriteFile(const std::string& path, std::string_view contents) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (file == nullptr) return Error(StatusCode::kIoError, "can't write {}: {}", path, Reason(errno));
+  const bool written = std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
+  const int error_number = errno;
+  if (std::fclose(file) != 0 || !written) {
+    return Error(StatusCode::kIoError, "can't write {}: {}", path, Reason(written ? errno : error_number));
+  }
+  return Status::Ok();
+}
+
+void TextTable::AddRow(std::vector<std::string> cells) {
+  HEARTH_CHECK(cells.size() == columns_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string TextTable::ToString() const {
+  std::vector<std::vector<std::string>> lines;
+  std::vector<std::string> heading;
+  for (const Column& column : columns_) heading.push_back(column.name);
+  if (std::any_of(heading.begin(), heading.end(), [](const std::string& name) { return !name.empty(); })) {
+    lines.push_back(heading);
+  }
+  lines.insert(lines.end(), rows_.begin(), rows_.end());
+
+  std::vector<size_t> widths(columns_.size(), 0);
+  for (const auto& line : lines) {
+    for (size_t k = 0; k < line.size(); ++k) widths[k] = std::max(widths[k], line[k].size());
+  }
+  std::string text;
+  for (const auto& line : lines) {
+    std::string row;
+    for (size_t k = 0; k < line.size(); ++k) {
+      const char* pattern = columns_[k].align == Align::kRight ? "{}{:>{}}" : "{}{:<{}}";
+      row += fmt::format(fmt::runtime(pattern), k == 0 ? "" : "  ", OneLine(line[k]), widths[k]);
+    }
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+  }
+  return text;
+}
+
+std::string BytesText(uint64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  double value = static_cast<double>(bytes) / 1024;
+  for (const char* unit : {"KiB", "MiB"}) {
+    if (value < 1024) return fmt::format("{:.1f} {}", value, unit);
+    value /= 1024;
+  }
+  return fmt::format("{:.1f} GiB", value);
+}
+
+std::string MillisecondsText(double milliseconds) { return fmt::format("{:.3f}", milliseconds); }
+
+std::string ShapeText(std::span<const int32_t> dimensions) {
+  return dimensions.empty() ? "scalar" : fmt::format("{}", fmt::join(dimensions, "x"));
+}
+
+}  // namespace hearth

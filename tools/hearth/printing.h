@@ -1,0 +1,71 @@
+// What the program says: errors and warnings to standard error, text and JSON to standard output or a file.
+#ifndef HEARTH_TOOLS_HEARTH_PRINTING_H_
+#define HEARTH_TOOLS_HEARTH_PRINTING_H_
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/status.h"
+
+namespace CLI {
+class App;
+}
+
+namespace hearth {
+
+using Json = nlohmann::ordered_json;
+
+// "hearth: error: <message>", on one line.
+void PrintError(std::string_view message);
+
+// --json and --quiet, which every verb has.
+class OutputOptions {
+ public:
+  void AddOptions(CLI::App& app);
+
+  // Text for people, unless standard output is taken by `--json -`.
+  void PrintText(std::string_view text) const;
+  // "hearth: warning: <message>" unless --quiet.
+  void PrintWarning(std::string_view message) const;
+  // Writes the same data for machines, where --json asked for it.
+  Status WriteJson(const Json& json) const;
+
+ private:
+  std::string json_path_;
+  bool quiet_ = false;
+};
+
+// Replaces the file. kIoError names it and the reason.
+Status WriteFile(const std::string& path, std::string_view contents);
+
+// Rows of cells as aligned columns, two blanks between them.
+class TextTable {
+ public:
+  enum class Align { kLeft, kRight };
+  // A column without a name has no heading; a table without any named column has no heading line.
+  struct Column {
+    std::string name;
+    Align align = Align::kLeft;
+  };
+  explicit TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // Precondition: as many cells as columns.
+  void AddRow(std::vector<std::string> cells);
+  std::string ToString() const;
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+std::string BytesText(uint64_t bytes);                       // "512 B", "4.6 MiB"
+std::string MillisecondsText(double milliseconds);           // "12.345"
+std::string ShapeText(std::span<const int32_t> dimensions);  // "1x224x224x3", "scalar"
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_PRINTING_H_

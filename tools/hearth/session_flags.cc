@@ -1,0 +1,74 @@
+#include "tools/hearth/session_flags.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "core/error.h"
+
+namespace hearth {
+
+void AddDeviceOption(CLI::App& app, std::string& device) {
+  app.add_option("--device", device, "auto, cpu, opencl, vulkan, gles, one of several (opencl:1) or part of a device's name")
+      ->type_name("D")
+      ->capture_default_str();
+}
+
+void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops) {
+  app.add_option("--cpu-ops", cpu_ops, "Operations to keep on the CPU, by name or file index: softmax,op:7")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+void SessionFlags::AddOptions(CLI::App& app) {
+  app.add_option("MODEL", model_path_, "A .tflite file")->required()->type_name("");
+  AddDeviceOption(app, options_.device);
+  app.add_option("--precision", options_.precision, "What the device can't do falls back to fp32 with a warning")
+      ->check(CLI::IsMember({"fp32", "fp32_16", "fp16"}))
+      ->type_name("")
+      ->capture_default_str();
+  CLI::Option* cache = app.add_option("--cache", options_.cache_folder,
+                                      "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
+                           ->type_name("DIR");
+  app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
+  app.add_option("--model-token", options_.model_token, "Text that keeps this model's cache entries apart")->type_name("TEXT");
+  AddCpuOpsOption(app, options_.cpu_ops);
+  app.add_option("--threads", options_.threads, "CPU threads; 0: one per core")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+SessionOptions SessionFlags::OptionsOf() const {
+  SessionOptions options = options_;
+  options.use_cache = !no_cache_;
+  return options;
+}
+
+Status SetInputs(Session& session, std::span<const std::vector<std::byte>> inputs) {
+  for (size_t k = 0; k < inputs.size(); ++k) HEARTH_TRY(session.SetInput(k, inputs[k]));
+  return Status::Ok();
+}
+
+void WarningPrinter::PrintNew(const Report& report) {
+  for (; printed_ < report.warnings.size(); ++printed_) output_.PrintWarning(report.warnings[printed_]);
+}
+
+Json ReportJson(const Report& report, Json outputs) {
+  Json json = Json::parse(report.ToJson());
+  Json warnings = std::move(json["warnings"]);
+  json.erase("warnings");
+  json["outputs"] = std::move(outputs);
+  json["warnings"] = std::move(warnings);
+  return json;
+}
+
+std::string DeviceText(const Report& report) {
+  std::string text = fmt::format("{} on {}, {}, {} ({})\n", report.model_path, report.device.id, report.device.name, report.precision,
+                                 report.device.reason);
+  text += fmt::format("{} operations: {} on the device, {} on the CPU\n", report.ops.total, report.ops.on_device, report.ops.on_cpu);
+  return text;
+}
+
+}  // namespace hearth

@@ -1,0 +1,56 @@
+// The options that say how a model is opened: device, precision, cache, threads.
+#ifndef HEARTH_TOOLS_HEARTH_SESSION_FLAGS_H_
+#define HEARTH_TOOLS_HEARTH_SESSION_FLAGS_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearth/session.h"
+#include "tools/hearth/printing.h"
+
+namespace hearth {
+
+// --device alone, for verbs that open no session.
+void AddDeviceOption(CLI::App& app, std::string& device);
+// --cpu-ops alone.
+void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
+
+// MODEL and all session options.
+class SessionFlags {
+ public:
+  void AddOptions(CLI::App& app);
+
+  Result<Session> Open() const { return Session::Open(model_path_, OptionsOf()); }
+
+ private:
+  SessionOptions OptionsOf() const;
+
+  std::string model_path_;
+  SessionOptions options_;
+  bool no_cache_ = false;
+};
+
+// Copies every input into the session.
+Status SetInputs(Session& session, std::span<const std::vector<std::byte>> inputs);
+
+// Prints the report's warnings, each once over the object's life.
+class WarningPrinter {
+ public:
+  explicit WarningPrinter(const OutputOptions& output) : output_(output) {}
+  void PrintNew(const Report& report);
+
+ private:
+  const OutputOptions& output_;
+  size_t printed_ = 0;
+};
+
+// The report as JSON, with "outputs" in its place.
+Json ReportJson(const Report& report, Json outputs);
+
+// "opencl:0 (NVIDIA ...): asked for as 'opencl'" and what runs where.
+std::string DeviceText(const Report& report);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_SESSION_FLAGS_H_

@@ -1,0 +1,52 @@
+// A verb of the program: `hearth run`, `hearth cache`, ...
+//
+// main.cc holds the list of verbs, makes each one, lets it add its options to its own subcommand, parses the
+// command line, and calls Run of the verb that was named.
+#ifndef HEARTH_TOOLS_HEARTH_VERB_H_
+#define HEARTH_TOOLS_HEARTH_VERB_H_
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "hearth/status.h"
+#include "tools/hearth/exit_code.h"
+
+namespace hearth {
+
+// What `--help` shows of a verb.
+struct VerbInfo {
+  std::string name;         // "run"
+  std::string description;  // one line
+  std::string example;      // a command line that works
+};
+
+class Verb {
+ public:
+  explicit Verb(VerbInfo info) : info_(std::move(info)) {}
+  virtual ~Verb() = default;
+  const VerbInfo& info() const { return info_; }
+
+  // Declares options and arguments, bound to members of the verb. Called once, before the command line is parsed.
+  virtual void AddOptions(CLI::App& app) = 0;
+
+  // Does the work: data to standard output, warnings by PrintWarning. An error is printed by main and becomes an
+  // exit code by ExitCodeOf; a verb returns kCheckFailed or kUsage itself where these are meant.
+  virtual Result<ExitCode> Run() = 0;
+
+ private:
+  VerbInfo info_;
+};
+
+// One function per <name>_command.cc.
+std::unique_ptr<Verb> MakeBenchCommand();
+std::unique_ptr<Verb> MakeCacheCommand();
+std::unique_ptr<Verb> MakeConformanceCommand();
+std::unique_ptr<Verb> MakeDevicesCommand();
+std::unique_ptr<Verb> MakeEmitCommand();
+std::unique_ptr<Verb> MakeInspectCommand();
+std::unique_ptr<Verb> MakeRunCommand();
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_VERB_H_
