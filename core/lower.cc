@@ -1,6 +1,6 @@
 #include "core/lower.h"
 
-#include <algorithm>
+#include <limits>
 
 #include "core/error.h"
 #include "core/op_table.h"
@@ -35,6 +35,17 @@ Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& devi
   return {true, ""};
 }
 
+// Kernels count texels and elements in 32 bits.
+Status CheckTensorSizes(const Graph& graph) {
+  for (const Value& value : graph.values()) {
+    const Bhwc shape = ToBhwc(value.desc.shape);
+    if (shape.pixels() * shape.slices() > std::numeric_limits<int32_t>::max() / 4) {
+      return Error(StatusCode::kUnsupported, "tensor '{}' ({}) is too large: more than 2^31 elements", value.name, value.desc.shape.ToString());
+    }
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
@@ -45,6 +56,7 @@ std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, 
 }
 
 Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+  HEARTH_TRY(CheckTensorSizes(graph));
   const std::vector<Placement> placements = PlaceNodes(graph, device, options);
   PlanBuilder builder(graph, device, options);
   std::vector<Fallback> fallbacks;

@@ -25,10 +25,9 @@ const Table& DefaultTable() {
 // follows them in a form that Hearth does not run; the caller keeps the latter as UnknownOp.
 class OperatorView {
  public:
-  // `inputs` and `outputs` are checked tensor indices, -1 for an absent input. All is borrowed.
-  OperatorView(const wire::Operator& op, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
-               TensorReader& tensors)
-      : op_(op), inputs_(inputs), outputs_(outputs), tensors_(tensors) {}
+  // `inputs` are checked tensor indices, -1 for an absent one. All is borrowed.
+  OperatorView(const wire::Operator& op, const std::vector<int32_t>& inputs, TensorReader& tensors)
+      : op_(op), inputs_(inputs), tensors_(tensors) {}
 
   int input_count() const { return static_cast<int>(inputs_.size()); }
   bool HasInput(int i) const { return i < input_count() && inputs_[i] != -1; }
@@ -61,7 +60,6 @@ class OperatorView {
  private:
   const wire::Operator& op_;
   const std::vector<int32_t>& inputs_;
-  const std::vector<int32_t>& outputs_;
   TensorReader& tensors_;
 };
 

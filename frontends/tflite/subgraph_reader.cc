@@ -153,11 +153,11 @@ Status SubgraphReader::CheckInputs(int index, std::span<const int32_t> inputs) {
 }
 
 // The attributes; UnknownOp when Hearth does not know the operator in this form.
-Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
+Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs) {
   const OperatorCode& code = CodeOf(index);
   if (!budget_.Charge(code.name.size())) return CopyBudget::Exceeded(OperatorLabel(index));
   if (code.row == nullptr || code.row->read == nullptr) return Op(UnknownOp{code.name});
-  const OperatorView view(op(index), inputs, outputs, tensors_);
+  const OperatorView view(op(index), inputs, tensors_);
   Result<Op> read = code.row->read(view);
   if (read.ok()) return read;
   // Without a shape (the file's "known at run time") a complaint about sizes says nothing.
@@ -230,7 +230,7 @@ Status SubgraphReader::ReadOperator(int index) {
   HEARTH_TRY(CheckInputs(index, inputs));
   HEARTH_ASSIGN(const bool folded, FoldDequantize(index, inputs, outputs));
   if (!folded) {
-    HEARTH_ASSIGN(Op attributes, ReadOp(index, inputs, outputs));
+    HEARTH_ASSIGN(Op attributes, ReadOp(index, inputs));
     if (Status added = AddNode(index, std::move(attributes), inputs, outputs); !added.ok()) {
       return added.Within(OperatorLabel(index));
     }

@@ -44,7 +44,7 @@ class SubgraphReader {
   Status CheckHasContent(int32_t tensor, std::string_view where);
   Status ReadOperator(int index);
   Status CheckInputs(int index, std::span<const int32_t> inputs);
-  Result<Op> ReadOp(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  Result<Op> ReadOp(int index, const std::vector<int32_t>& inputs);
   Result<bool> FoldDequantize(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   Result<ValueId> InputValue(const Op& op, int32_t tensor);
   Status AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs);

@@ -127,11 +127,11 @@ Result<Shape> TensorReader::ShapeOf(int32_t index) const {
       return Error(StatusCode::kMalformedInput, "{} has a dimension of {} in its shape {}", Label(index), dim,
                    shape.ToString());
     }
-    elements *= dim;
-    if (elements > kMaxElements) {
+    if (dim > 0 && elements > kMaxElements / dim) {
       return Error(StatusCode::kMalformedInput, "{} of shape {} has more than 2^40 elements", Label(index),
                    shape.ToString());
     }
+    elements *= dim;
   }
   return shape;
 }

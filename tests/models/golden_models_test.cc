@@ -107,6 +107,25 @@ TEST_P(DemoModel, GivesItsGolden) {
   ExpectGolden(golden, *session);
 }
 
+TEST_P(DemoModel, GivesItsGoldenWhenSomeOperationsAreKeptOnTheCpu) {
+  if (const std::string why = WhyNotUsable(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  const auto folder = SourceFolder() / "tools" / "demo";
+  const Golden golden = ReadGolden(folder, folder / "golden.json");
+  SessionOptions options;
+  options.device = GetParam();
+  options.use_cache = false;
+  options.cpu_ops = {"add", "concat", "op:1"};
+  Result<Session> session = OpenAndRun(golden, options);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  ExpectGolden(golden, *session);
+  ASSERT_TRUE(session->Run().ok());
+  ExpectGolden(golden, *session);
+  if (options.device != std::string("cpu")) {
+    EXPECT_GT(session->report().ops.on_cpu, 1);
+    EXPECT_FALSE(session->report().warnings.empty());
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, DemoModel, ::testing::ValuesIn(kDevices));
 
 TEST(Session, RunsWithTheRightResultWhenTheCacheFileIsNotADatabase) {

@@ -18,7 +18,9 @@ constexpr int kProfiledRuns = 5;
 
 std::string StartText(const Report& report) {
   TextTable table({{""}, {"", TextTable::Align::kRight}});
-  const auto add = [&](const std::string& phase, double milliseconds) { table.AddRow({phase, MillisecondsText(milliseconds)}); };
+  const auto add = [&](const std::string& phase, double milliseconds) {
+    table.AddRow({phase, MillisecondsText(milliseconds)});
+  };
   add("open device", report.init_ms.open_device);
   add("open cache", report.init_ms.open_cache);
   add("read model", report.init_ms.read_model);
@@ -35,18 +37,20 @@ std::string StartText(const Report& report) {
 }
 
 std::string ResourcesText(const Report& report) {
-  std::string text = fmt::format("\nprograms: {} distinct, {} compiled, {} GLSL to SPIR-V, {} loaded; {} dispatches a run\n",
-                                 report.programs.distinct, report.programs.compiled, report.programs.spirv_compiled,
-                                 report.programs.loaded, report.programs.dispatches);
-  text += fmt::format("transfers a run: {} to the device, {} to the host\n", BytesText(report.transfers.to_device_bytes),
-                      BytesText(report.transfers.to_host_bytes));
-  text += fmt::format("memory: arena {} (naive {}, lower bound {}), weights {}, peak resident {}\n", BytesText(report.memory.arena_bytes),
-                      BytesText(report.memory.naive_bytes), BytesText(report.memory.lower_bound_bytes),
-                      BytesText(report.memory.weights_bytes), BytesText(report.memory.peak_rss_bytes));
+  std::string text =
+      fmt::format("\nprograms: {} distinct, {} compiled, {} GLSL to SPIR-V, {} loaded; {} dispatches a run\n",
+                  report.programs.distinct, report.programs.compiled, report.programs.spirv_compiled,
+                  report.programs.loaded, report.programs.dispatches);
+  text += fmt::format("transfers a run: {} to the device, {} to the host\n",
+                      BytesText(report.transfers.to_device_bytes), BytesText(report.transfers.to_host_bytes));
+  text += fmt::format("memory: arena {} (naive {}, lower bound {}), weights {}, peak resident {}\n",
+                      BytesText(report.memory.arena_bytes), BytesText(report.memory.naive_bytes),
+                      BytesText(report.memory.lower_bound_bytes), BytesText(report.memory.weights_bytes),
+                      BytesText(report.memory.peak_rss_bytes));
   if (!report.cache.path.empty()) {
-    text += fmt::format("cache: {} hits, {} misses, {} rejected; {} read, {} written; {}\n", report.cache.hits, report.cache.misses,
-                        report.cache.rejected, BytesText(report.cache.bytes_read), BytesText(report.cache.bytes_written),
-                        report.cache.path);
+    text += fmt::format("cache: {} hits, {} misses, {} rejected; {} read, {} written; {}\n", report.cache.hits,
+                        report.cache.misses, report.cache.rejected, BytesText(report.cache.bytes_read),
+                        BytesText(report.cache.bytes_written), report.cache.path);
   }
   return text;
 }
@@ -54,12 +58,19 @@ std::string ResourcesText(const Report& report) {
 std::string ProfileText(const std::vector<ProfileEntry>& profile) {
   double total = 0;
   for (const ProfileEntry& entry : profile) total += entry.milliseconds;
-  TextTable table({{"#", TextTable::Align::kRight}, {"ms", TextTable::Align::kRight}, {"%", TextTable::Align::kRight}, {"kernel"}, {"node"}});
+  TextTable table({{"#", TextTable::Align::kRight},
+                   {"ms", TextTable::Align::kRight},
+                   {"%", TextTable::Align::kRight},
+                   {"kernel"},
+                   {"node"}});
   for (size_t k = 0; k < profile.size(); ++k) {
     const double share = total > 0 ? 100 * profile[k].milliseconds / total : 0;
-    table.AddRow({std::to_string(k), MillisecondsText(profile[k].milliseconds), fmt::format("{:.1f}", share), profile[k].kernel, profile[k].node});
+    table.AddRow({std::to_string(k), MillisecondsText(profile[k].milliseconds), fmt::format("{:.1f}", share),
+                  profile[k].kernel, profile[k].node});
   }
-  return fmt::format("\nprofile, median of {} runs with every step timed: {} ms\n", kProfiledRuns, MillisecondsText(total)) + table.ToString();
+  return fmt::format("\nprofile, median of {} runs with every step timed: {} ms\n", kProfiledRuns,
+                     MillisecondsText(total)) +
+         table.ToString();
 }
 
 class BenchCommand final : public Verb {
@@ -72,9 +83,13 @@ class BenchCommand final : public Verb {
     session_flags_.AddOptions(app);
     input_options_.AddOptions(app);
     app.add_option("--runs", runs_, "Timed runs")->type_name("N")->check(CLI::Range(1, 1000000))->capture_default_str();
-    app.add_option("--warmup", warmup_, "Runs before them")->type_name("N")->check(CLI::Range(0, 1000000))->capture_default_str();
+    app.add_option("--warmup", warmup_, "Runs before them")
+        ->type_name("N")
+        ->check(CLI::Range(0, 1000000))
+        ->capture_default_str();
     app.add_flag("--profile", profile_, "Times per step of the plan");
-    app.add_option("--trace", trace_path_, "Write a Chrome trace (chrome://tracing, ui.perfetto.dev) of the start and one run")
+    app.add_option("--trace", trace_path_,
+                   "Write a Chrome trace (chrome://tracing, ui.perfetto.dev) of the start and one run")
         ->type_name("FILE");
     output_.AddOptions(app);
   }
@@ -133,8 +148,9 @@ class BenchCommand final : public Verb {
   void PrintReport(const Report& report, const std::vector<ProfileEntry>& profile) const {
     output_.PrintText(DeviceText(report));
     output_.PrintText(StartText(report));
-    output_.PrintText(fmt::format("\n{} runs, ms: median {:.3f}, min {:.3f}, p90 {:.3f}, max {:.3f}\n", report.run_ms.runs,
-                                  report.run_ms.median, report.run_ms.min, report.run_ms.p90, report.run_ms.max));
+    output_.PrintText(fmt::format("\n{} runs, ms: median {:.3f}, min {:.3f}, p90 {:.3f}, max {:.3f}\n",
+                                  report.run_ms.runs, report.run_ms.median, report.run_ms.min, report.run_ms.p90,
+                                  report.run_ms.max));
     output_.PrintText(ResourcesText(report));
     if (profile_) output_.PrintText(ProfileText(profile));
   }
@@ -164,6 +180,8 @@ class BenchCommand final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> MakeBenchCommand() { return std::make_unique<BenchCommand>(); }
+std::unique_ptr<Verb> MakeBenchCommand() {
+  return std::make_unique<BenchCommand>();
+}
 
 }  // namespace hearth

@@ -12,7 +12,8 @@ enum class Line : int { kMain = 1, kBeside = 2, kSteps = 3 };
 class TraceEvents {
  public:
   // Returns when the event ends, in milliseconds.
-  double Add(Line line, const std::string& category, const std::string& name, double begin_ms, double duration_ms, Json details = Json::object()) {
+  double Add(Line line, const std::string& category, const std::string& name, double begin_ms, double duration_ms,
+             Json details = Json::object()) {
     events_.push_back({{"name", name},
                        {"cat", category},
                        {"ph", "X"},
@@ -25,7 +26,11 @@ class TraceEvents {
   }
 
   void NameLine(Line line, const std::string& name) {
-    events_.push_back({{"name", "thread_name"}, {"ph", "M"}, {"pid", 1}, {"tid", static_cast<int>(line)}, {"args", {{"name", name}}}});
+    events_.push_back({{"name", "thread_name"},
+                       {"ph", "M"},
+                       {"pid", 1},
+                       {"tid", static_cast<int>(line)},
+                       {"args", {{"name", name}}}});
   }
 
   Json TakeAll() { return std::move(events_); }
@@ -54,7 +59,8 @@ std::string ChromeTrace(const Report& report, const std::vector<ProfileEntry>& p
   at = events.Add(Line::kMain, "run", "first run", init.total, report.first_run_ms);
   at = events.Add(Line::kMain, "cache", "save to cache", at, report.save_ms);
   for (const ProfileEntry& entry : profile) {
-    at = events.Add(Line::kSteps, "step", entry.node.empty() ? entry.kernel : entry.node, at, entry.milliseconds, {{"kernel", entry.kernel}});
+    at = events.Add(Line::kSteps, "step", entry.node.empty() ? entry.kernel : entry.node, at, entry.milliseconds,
+                    {{"kernel", entry.kernel}});
   }
   const Json trace = {{"traceEvents", events.TakeAll()}, {"displayTimeUnit", "ms"}};
   return trace.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -24,7 +24,9 @@ Colour ColourOf(size_t class_index) {
 }
 
 // Nearest pixel of the map for pixel `index` of the panel.
-int MapIndex(int index, int panel_size, int map_size) { return static_cast<int>(static_cast<int64_t>(index) * map_size / panel_size); }
+int MapIndex(int index, int panel_size, int map_size) {
+  return static_cast<int>(static_cast<int64_t>(index) * map_size / panel_size);
+}
 
 }  // namespace
 
@@ -42,12 +44,14 @@ Image DrawClassMap(const TensorInfo& info, std::span<const float> scores, const 
   const int height = std::max(1, static_cast<int>(std::lround(static_cast<float>(full_height) * scale)));
   const int width = std::max(1, static_cast<int>(std::lround(static_cast<float>(full_width) * scale)));
   const int panels = picture.values.empty() ? 1 : 2;
-  const Image panel = picture.values.empty() ? Image{width, height, 3, std::vector<float>(static_cast<size_t>(width) * height * 3)}
-                                             : ResizeBilinear(picture, width, height);
+  const Image panel = picture.values.empty()
+                          ? Image{width, height, 3, std::vector<float>(static_cast<size_t>(width) * height * 3)}
+                          : ResizeBilinear(picture, width, height);
   Image drawn{width * panels, height, 3, std::vector<float>(panel.values.size() * panels)};
   for (int y = 0; y < height; ++y) {
     for (int x = 0; x < width; ++x) {
-      const size_t pixel = static_cast<size_t>(MapIndex(y, height, map_height)) * map_width + MapIndex(x, width, map_width);
+      const size_t pixel =
+          static_cast<size_t>(MapIndex(y, height, map_height)) * map_width + MapIndex(x, width, map_width);
       const auto of_pixel = scores.subspan(pixel * classes, classes);
       const size_t winner = static_cast<size_t>(std::max_element(of_pixel.begin(), of_pixel.end()) - of_pixel.begin());
       const Colour colour = ColourOf(winner);

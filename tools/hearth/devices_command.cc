@@ -1,7 +1,6 @@
 // hearth devices
-#include "hearth/device.h"
-
 #include "core/error.h"
+#include "hearth/device.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 
@@ -11,7 +10,8 @@ namespace {
 class DevicesCommand final : public Verb {
  public:
   DevicesCommand()
-      : Verb({"devices", "Every device of every backend, usable or not and why", "hearth devices --json devices.json"}) {}
+      : Verb({"devices", "Every device of every backend, usable or not and why",
+              "hearth devices --json devices.json"}) {}
 
   void AddOptions(CLI::App& app) override { output_.AddOptions(app); }
 
@@ -41,6 +41,8 @@ class DevicesCommand final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> MakeDevicesCommand() { return std::make_unique<DevicesCommand>(); }
+std::unique_ptr<Verb> MakeDevicesCommand() {
+  return std::make_unique<DevicesCommand>();
+}
 
 }  // namespace hearth

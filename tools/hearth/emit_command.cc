@@ -15,7 +15,8 @@ const std::map<std::string, Dialect> kDialects = {
 
 class EmitCommand final : public Verb {
  public:
-  EmitCommand() : Verb({"emit", "The text of a kernel that a driver would get", "hearth emit softmax --dialect vulkan"}) {}
+  EmitCommand()
+      : Verb({"emit", "The text of a kernel that a driver would get", "hearth emit softmax --dialect vulkan"}) {}
 
   void AddOptions(CLI::App& app) override {
     app.add_option("KERNEL", kernel_, "A kernel's name; a wrong one lists them all")->required()->type_name("");
@@ -43,7 +44,8 @@ class EmitCommand final : public Verb {
     }
     const std::string text = Emit(source, dialect);
     output_.PrintText(text);
-    HEARTH_TRY(output_.WriteJson({{"kernel", kernel_}, {"dialect", dialect_}, {"read_path", read_path_}, {"text", text}}));
+    HEARTH_TRY(
+        output_.WriteJson({{"kernel", kernel_}, {"dialect", dialect_}, {"read_path", read_path_}, {"text", text}}));
     return ExitCode::kFine;
   }
 
@@ -54,6 +56,8 @@ class EmitCommand final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> MakeEmitCommand() { return std::make_unique<EmitCommand>(); }
+std::unique_ptr<Verb> MakeEmitCommand() {
+  return std::make_unique<EmitCommand>();
+}
 
 }  // namespace hearth

@@ -8,9 +8,9 @@ namespace hearth {
 
 enum class ExitCode : int {
   kFine = 0,
-  kFailed = 1,             // the work failed, or a check found something
-  kUsage = 2,              // wrong command line
-  kBadInput = 3,           // missing or malformed model, image or array; wrong name or shape; an op that nothing can run
+  kFailed = 1,    // the work failed, or a check found something
+  kUsage = 2,     // wrong command line
+  kBadInput = 3,  // missing or malformed model, image or array; wrong name or shape; an op that nothing can run
   kDeviceUnavailable = 4,  // the asked device is not usable
 };
 

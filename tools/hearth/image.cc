@@ -23,15 +23,20 @@ struct Sample {
 };
 
 Sample SampleAt(int index, int in_size, int out_size) {
-  const float position = (static_cast<float>(index) + 0.5f) * static_cast<float>(in_size) / static_cast<float>(out_size) - 0.5f;
+  const float position =
+      (static_cast<float>(index) + 0.5f) * static_cast<float>(in_size) / static_cast<float>(out_size) - 0.5f;
   const float low = std::floor(position);
   const int last = in_size - 1;
   return {std::clamp(static_cast<int>(low), 0, last), std::clamp(static_cast<int>(low) + 1, 0, last), position - low};
 }
 
-uint8_t Rounded(float value) { return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f)); }
+uint8_t Rounded(float value) {
+  return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f));
+}
 
-float OfChannel(const std::vector<float>& values, size_t channel) { return values[values.size() == 1 ? 0 : channel]; }
+float OfChannel(const std::vector<float>& values, size_t channel) {
+  return values[values.size() == 1 ? 0 : channel];
+}
 
 std::vector<std::byte> ScaledFloats(const Image& image, const PixelScaling& scaling) {
   std::vector<std::byte> bytes(image.values.size() * sizeof(float));
@@ -48,13 +53,14 @@ Status CheckTakesPictures(const TensorInfo& info, const PixelScaling& scaling) {
                          (info.shape[3] == 1 || info.shape[3] == 3 || info.shape[3] == 4);
   const bool has_type = info.dtype == "float32" || info.dtype == "uint8" || info.dtype == "int8";
   if (!has_shape || !has_type) {
-    return Error(StatusCode::kInvalidArgument, "input '{}' is {}[{}], not a picture of 1, 3 or 4 channels; give it a .npy or .bin file",
-                 info.name, info.dtype, fmt::join(info.shape, ","));
+    return Error(StatusCode::kInvalidArgument,
+                 "input '{}' is {}[{}], not a picture of 1, 3 or 4 channels; give it a .npy or .bin file", info.name,
+                 info.dtype, fmt::join(info.shape, ","));
   }
   for (const auto* values : {&scaling.mean, &scaling.std}) {
     if (values->size() != 1 && values->size() != static_cast<size_t>(info.shape[3])) {
-      return Error(StatusCode::kInvalidArgument, "input '{}' has {} channels, but --mean or --std has {} values", info.name,
-                   info.shape[3], values->size());
+      return Error(StatusCode::kInvalidArgument, "input '{}' has {} channels, but --mean or --std has {} values",
+                   info.name, info.shape[3], values->size());
     }
   }
   return Status::Ok();
@@ -72,7 +78,8 @@ Result<Image> ReadImage(const std::string& path, int channels) {
       stbi_load_from_file(file, &image.width, &image.height, &channels_in_file, channels), stbi_image_free);
   std::fclose(file);
   if (pixels == nullptr) {
-    return Error(StatusCode::kMalformedInput, "{} is no PNG, JPEG or BMP picture that can be read ({})", path, stbi_failure_reason());
+    return Error(StatusCode::kMalformedInput, "{} is no PNG, JPEG or BMP picture that can be read ({})", path,
+                 stbi_failure_reason());
   }
   const size_t count = static_cast<size_t>(image.width) * image.height * channels;
   image.values.assign(pixels.get(), pixels.get() + count);
@@ -80,7 +87,8 @@ Result<Image> ReadImage(const std::string& path, int channels) {
 }
 
 Image ResizeBilinear(const Image& image, int width, int height) {
-  Image resized{width, height, image.channels, std::vector<float>(static_cast<size_t>(width) * height * image.channels)};
+  Image resized{width, height, image.channels,
+                std::vector<float>(static_cast<size_t>(width) * height * image.channels)};
   size_t out = 0;
   for (int y = 0; y < height; ++y) {
     const Sample sy = SampleAt(y, image.height, height);
@@ -99,7 +107,8 @@ Image ResizeBilinear(const Image& image, int width, int height) {
   return resized;
 }
 
-Result<std::vector<std::byte>> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling) {
+Result<std::vector<std::byte>> ReadImageAsInput(const std::string& path, const TensorInfo& info,
+                                                const PixelScaling& scaling) {
   HEARTH_TRY(CheckTakesPictures(info, scaling));
   HEARTH_ASSIGN(Image image, ReadImage(path, info.shape[3]));
   image = ResizeBilinear(image, info.shape[2], info.shape[1]);
@@ -118,7 +127,8 @@ Status WritePng(const std::string& path, const Image& image) {
   const auto append = [](void* context, void* data, int size) {
     static_cast<std::string*>(context)->append(static_cast<const char*>(data), static_cast<size_t>(size));
   };
-  if (stbi_write_png_to_func(append, &file, image.width, image.height, image.channels, pixels.data(), image.width * image.channels) == 0) {
+  if (stbi_write_png_to_func(append, &file, image.width, image.height, image.channels, pixels.data(),
+                             image.width * image.channels) == 0) {
     return Error(StatusCode::kResourceExhausted, "the picture {} could not be encoded", path);
   }
   return WriteFile(path, file);

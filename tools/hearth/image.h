@@ -31,9 +31,10 @@ struct PixelScaling {
   std::vector<float> mean = {127.5f}, std = {127.5f};
 };
 
-// The picture as bytes of input `info`, a [1,H,W,C] tensor with 1, 3 or 4 channels: resized to it; float32 scaled, uint8
-// the raw values, int8 the raw values minus 128. kInvalidArgument where the input is no picture.
-Result<std::vector<std::byte>> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling);
+// The picture as bytes of input `info`, a [1,H,W,C] tensor with 1, 3 or 4 channels: resized to it; float32 scaled,
+// uint8 the raw values, int8 the raw values minus 128. kInvalidArgument where the input is no picture.
+Result<std::vector<std::byte>> ReadImageAsInput(const std::string& path, const TensorInfo& info,
+                                                const PixelScaling& scaling);
 
 // kIoError.
 Status WritePng(const std::string& path, const Image& image);

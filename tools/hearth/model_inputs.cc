@@ -25,7 +25,8 @@ struct InputArgument {
 
 std::string EndingOf(const std::string& path) {
   std::string ending = std::filesystem::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return ending;
 }
 
@@ -69,12 +70,14 @@ Result<std::vector<std::string>> AssignFiles(const InputOptions& options, std::s
   for (const std::string& path : unnamed) {
     const size_t equals = path.find('=');
     if (equals != std::string::npos && !std::filesystem::exists(path)) {
-      return Error(StatusCode::kInvalidArgument, "the model has no input named '{}' (and there is no file {}); it has {}",
-                   path.substr(0, equals), path, NamesOf(inputs));
+      return Error(StatusCode::kInvalidArgument,
+                   "the model has no input named '{}' (and there is no file {}); it has {}", path.substr(0, equals),
+                   path, NamesOf(inputs));
     }
     const auto free = std::find(files.begin(), files.end(), "");
     if (free == files.end()) {
-      return Error(StatusCode::kInvalidArgument, "{} is one input too many: the model has {} ({})", path, inputs.size(), NamesOf(inputs));
+      return Error(StatusCode::kInvalidArgument, "{} is one input too many: the model has {} ({})", path, inputs.size(),
+                   NamesOf(inputs));
     }
     *free = path;
   }
@@ -83,7 +86,8 @@ Result<std::vector<std::string>> AssignFiles(const InputOptions& options, std::s
 
 Result<std::vector<std::byte>> ReadFile(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return Error(StatusCode::kNotFound, "can't read {}: it is a folder", path);
+  if (std::filesystem::is_directory(path, error))
+    return Error(StatusCode::kNotFound, "can't read {}: it is a folder", path);
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return Error(StatusCode::kNotFound, "can't read {}: {}", path, std::strerror(errno));
   std::vector<std::byte> bytes;
@@ -124,8 +128,8 @@ Result<std::vector<std::byte>> ReadInput(const std::string& path, const TensorIn
   }
   HEARTH_ASSIGN(std::vector<std::byte> bytes, ReadFile(path));
   if (bytes.size() != info.size_bytes) {
-    return Error(StatusCode::kInvalidArgument, "{} holds {} bytes, but input '{}' ({}[{}]) takes {}", path, bytes.size(), info.name,
-                 info.dtype, fmt::join(info.shape, ","), info.size_bytes);
+    return Error(StatusCode::kInvalidArgument, "{} holds {} bytes, but input '{}' ({}[{}]) takes {}", path,
+                 bytes.size(), info.name, info.dtype, fmt::join(info.shape, ","), info.size_bytes);
   }
   return bytes;
 }
@@ -152,8 +156,10 @@ void InputOptions::AddOptions(CLI::App& app) {
   app.add_option("--input", arguments, "An input's file: .npy, .bin (raw, little-endian) or a picture (PNG, JPEG, BMP)")
       ->type_name("[NAME=]FILE")
       ->allow_extra_args(false);
-  app.add_option("--random-inputs", random_seed, "Fill the inputs that are not given with random numbers")->type_name("SEED");
-  const CLI::Validator not_zero([](std::string& text) { return std::stof(text) == 0.0f ? "must not be 0" : ""; }, "", "");
+  app.add_option("--random-inputs", random_seed, "Fill the inputs that are not given with random numbers")
+      ->type_name("SEED");
+  const CLI::Validator not_zero([](std::string& text) { return std::stof(text) == 0.0f ? "must not be 0" : ""; }, "",
+                                "");
   app.add_option("--mean", scaling.mean, "Pictures for float inputs: (x - mean) / std; one value or one per channel")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -185,7 +191,8 @@ std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t
   return bytes;
 }
 
-Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs) {
+Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& options,
+                                                       std::span<const TensorInfo> inputs) {
   HEARTH_ASSIGN(const std::vector<std::string> files, AssignFiles(options, inputs));
   std::vector<std::vector<std::byte>> loaded;
   for (size_t k = 0; k < inputs.size(); ++k) {
@@ -196,8 +203,8 @@ Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& optio
       loaded.push_back(RandomInput(inputs[k], *options.random_seed, k));
     } else {
       return Error(StatusCode::kInvalidArgument,
-                   "input '{}' ({}[{}]) was not given; use --input '{}=FILE', or --random-inputs SEED to fill it", inputs[k].name,
-                   inputs[k].dtype, fmt::join(inputs[k].shape, ","), inputs[k].name);
+                   "input '{}' ({}[{}]) was not given; use --input '{}=FILE', or --random-inputs SEED to fill it",
+                   inputs[k].name, inputs[k].dtype, fmt::join(inputs[k].shape, ","), inputs[k].name);
     }
   }
   return loaded;

@@ -36,8 +36,8 @@ Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& optio
 // The first picture among the arguments that LoadInputs would take for an input; empty when there is none.
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs);
 
-// Numbers that depend only on the seed and the input's index (splitmix64, Steele et al. 2014): floats in [-1, 1), integers
-// of 8 bits over their whole range, others 0 (they are sizes or indices as a rule).
+// Numbers that depend only on the seed and the input's index (splitmix64, Steele et al. 2014): floats in [-1, 1),
+// integers of 8 bits over their whole range, others 0 (they are sizes or indices as a rule).
 std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t index);
 
 }  // namespace hearth

@@ -60,7 +60,9 @@ Result<std::vector<float>> OutputAsFloats(const TensorInfo& info, std::span<cons
 std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, std::span<const std::string> labels) {
   std::vector<size_t> order(scores.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  const auto rank = [&](size_t k) { return std::isnan(scores[k]) ? -std::numeric_limits<float>::infinity() : scores[k]; };
+  const auto rank = [&](size_t k) {
+    return std::isnan(scores[k]) ? -std::numeric_limits<float>::infinity() : scores[k];
+  };
   count = std::min(count, order.size());
   std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
                     [&](size_t a, size_t b) { return rank(a) != rank(b) ? rank(a) > rank(b) : a < b; });
@@ -93,13 +95,15 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
 std::string OutputFileName(size_t index, const std::string& name) {
   std::string safe = name.substr(0, kMaxNameBytes);
   for (char& c : safe) {
-    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+    const bool allowed =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
     if (!allowed) c = '_';
   }
   return fmt::format("{}_{}.npy", index, safe);
 }
 
-Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info, std::span<const std::byte> bytes) {
+Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info,
+                                std::span<const std::byte> bytes) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return Error(StatusCode::kIoError, "can't make the folder {}: {}", folder, error.message());

@@ -34,7 +34,8 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path);
 std::string OutputFileName(size_t index, const std::string& name);
 
 // Writes the array into `folder`, made where it is missing; gives the file's path. kIoError, kUnsupported.
-Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info, std::span<const std::byte> bytes);
+Result<std::string> WriteOutput(const std::string& folder, size_t index, const TensorInfo& info,
+                                std::span<const std::byte> bytes);
 
 }  // namespace hearth
 

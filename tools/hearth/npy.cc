@@ -41,7 +41,9 @@ std::optional<std::string_view> ValueOf(std::string_view header, std::string_vie
 }
 
 Result<std::vector<int64_t>> ParseShape(std::string_view text) {
-  const auto malformed = [] { return Error(StatusCode::kMalformedInput, "not a .npy file: its header has no readable 'shape'"); };
+  const auto malformed = [] {
+    return Error(StatusCode::kMalformedInput, "not a .npy file: its header has no readable 'shape'");
+  };
   const size_t end = text.find(')');
   if (text.empty() || text.front() != '(' || end == std::string_view::npos) return malformed();
   text = text.substr(1, end - 1);
@@ -70,7 +72,8 @@ Result<ElementType> ParseElementType(std::string_view text) {
   for (const ElementType& type : kElementTypes) {
     if (type.descr == descr) return type;
   }
-  return Error(StatusCode::kUnsupported, "element type '{}' can't be read; save the array little-endian in the model's type", descr);
+  return Error(StatusCode::kUnsupported,
+               "element type '{}' can't be read; save the array little-endian in the model's type", descr);
 }
 
 // The header's text and where the data begins.
@@ -128,8 +131,10 @@ Result<NpyArray> ParseNpy(std::span<const std::byte> file) {
   return array;
 }
 
-Result<std::string> FormatNpy(std::string_view dtype, std::span<const int32_t> shape, std::span<const std::byte> bytes) {
-  const auto type = std::find_if(kElementTypes.begin(), kElementTypes.end(), [&](const ElementType& t) { return t.dtype == dtype; });
+Result<std::string> FormatNpy(std::string_view dtype, std::span<const int32_t> shape,
+                              std::span<const std::byte> bytes) {
+  const auto type =
+      std::find_if(kElementTypes.begin(), kElementTypes.end(), [&](const ElementType& t) { return t.dtype == dtype; });
   if (type == kElementTypes.end()) return Error(StatusCode::kUnsupported, "NumPy has no element type for {}", dtype);
   std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", type->descr,
                                    fmt::join(shape, ", "), shape.size() == 1 ? "," : "");

@@ -17,11 +17,14 @@ namespace {
 // One line, whatever a model file's names hold.
 std::string OneLine(std::string_view message) {
   std::string line(message);
-  std::replace_if(line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return line;
 }
 
-std::string Reason(int error_number) { return std::strerror(error_number); }
+std::string Reason(int error_number) {
+  return std::strerror(error_number);
+}
 
 }  // namespace
 
@@ -31,7 +34,8 @@ void PrintError(std::string_view message) {
 }
 
 void OutputOptions::AddOptions(CLI::App& app) {
-  app.add_option("--json", json_path_, "Write the same data as JSON to FILE, or to standard output for '-'")->type_name("FILE");
+  app.add_option("--json", json_path_, "Write the same data as JSON to FILE, or to standard output for '-'")
+      ->type_name("FILE");
   app.add_flag("--quiet", quiet_, "No warnings");
 }
 
@@ -106,7 +110,9 @@ std::string BytesText(uint64_t bytes) {
   return fmt::format("{:.1f} GiB", value);
 }
 
-std::string MillisecondsText(double milliseconds) { return fmt::format("{:.3f}", milliseconds); }
+std::string MillisecondsText(double milliseconds) {
+  return fmt::format("{:.3f}", milliseconds);
+}
 
 std::string ShapeText(std::span<const int32_t> dimensions) {
   return dimensions.empty() ? "scalar" : fmt::format("{}", fmt::join(dimensions, "x"));

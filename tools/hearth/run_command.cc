@@ -39,7 +39,8 @@ class RunCommand final : public Verb {
     app.add_option("--top", top_, "Print the K highest scores of outputs that hold one score per class")
         ->type_name("K")
         ->check(CLI::Range(1, 1000000));
-    app.add_option("--labels", labels_path_, "Names of the classes, one a line, line 0 first; implies --top 5")->type_name("FILE");
+    app.add_option("--labels", labels_path_, "Names of the classes, one a line, line 0 first; implies --top 5")
+        ->type_name("FILE");
     app.add_option("--picture", picture_path_, "Draw a segmentation result (an output [1,H,W,classes]) into a PNG file")
         ->type_name("FILE");
     output_.AddOptions(app);
@@ -75,8 +76,9 @@ class RunCommand final : public Verb {
   Result<Json> HandOut(const Session& session) {
     const Report& report = session.report();
     output_.PrintText(DeviceText(report));
-    output_.PrintText(fmt::format("ready after {:.1f} ms (start {:.1f}, first run {:.1f}); {} programs compiled, {} loaded\n", report.ready_ms,
-                                  report.init_ms.total, report.first_run_ms, report.programs.compiled, report.programs.loaded));
+    output_.PrintText(fmt::format(
+        "ready after {:.1f} ms (start {:.1f}, first run {:.1f}); {} programs compiled, {} loaded\n", report.ready_ms,
+        report.init_ms.total, report.first_run_ms, report.programs.compiled, report.programs.loaded));
     Json outputs = Json::array();
     for (size_t k = 0; k < session.outputs().size(); ++k) {
       HEARTH_ASSIGN(Json output, HandOutOne(k, session.outputs()[k], session.output(k)));
@@ -89,7 +91,8 @@ class RunCommand final : public Verb {
   Result<Json> HandOutOne(size_t index, const TensorInfo& info, std::span<const std::byte> bytes) {
     Json json = {{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}};
     HEARTH_ASSIGN(const std::vector<float> values, OutputAsFloats(info, bytes));
-    output_.PrintText(fmt::format("output {} '{}' {}[{}]: {}\n", index, info.name, info.dtype, ShapeText(info.shape), SummaryText(values)));
+    output_.PrintText(fmt::format("output {} '{}' {}[{}]: {}\n", index, info.name, info.dtype, ShapeText(info.shape),
+                                  SummaryText(values)));
     if (!output_folder_.empty()) {
       HEARTH_ASSIGN(const std::string path, WriteOutput(output_folder_, index, info, bytes));
       json["file"] = path;
@@ -101,7 +104,8 @@ class RunCommand final : public Verb {
 
   Json PrintTop(std::span<const float> scores) const {
     if (!labels_.empty() && labels_.size() != scores.size()) {
-      output_.PrintWarning(fmt::format("{} holds {} labels, the output has {} classes", labels_path_, labels_.size(), scores.size()));
+      output_.PrintWarning(
+          fmt::format("{} holds {} labels, the output has {} classes", labels_path_, labels_.size(), scores.size()));
     }
     TextTable table({{"  class", TextTable::Align::kRight}, {"score", TextTable::Align::kRight}, {"label"}});
     Json top = Json::array();
@@ -140,6 +144,8 @@ class RunCommand final : public Verb {
 
 }  // namespace
 
-std::unique_ptr<Verb> MakeRunCommand() { return std::make_unique<RunCommand>(); }
+std::unique_ptr<Verb> MakeRunCommand() {
+  return std::make_unique<RunCommand>();
+}
 
 }  // namespace hearth

@@ -9,7 +9,8 @@
 namespace hearth {
 
 void AddDeviceOption(CLI::App& app, std::string& device) {
-  app.add_option("--device", device, "auto, cpu, opencl, vulkan, gles, one of several (opencl:1) or part of a device's name")
+  app.add_option("--device", device,
+                 "auto, cpu, opencl, vulkan, gles, one of several (opencl:1) or part of a device's name")
       ->type_name("D")
       ->capture_default_str();
 }
@@ -28,11 +29,13 @@ void SessionFlags::AddOptions(CLI::App& app) {
       ->check(CLI::IsMember({"fp32", "fp32_16", "fp16"}))
       ->type_name("")
       ->capture_default_str();
-  CLI::Option* cache = app.add_option("--cache", options_.cache_folder,
-                                      "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
-                           ->type_name("DIR");
+  CLI::Option* cache =
+      app.add_option("--cache", options_.cache_folder,
+                     "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
+          ->type_name("DIR");
   app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
-  app.add_option("--model-token", options_.model_token, "Text that keeps this model's cache entries apart")->type_name("TEXT");
+  app.add_option("--model-token", options_.model_token, "Text that keeps this model's cache entries apart")
+      ->type_name("TEXT");
   AddCpuOpsOption(app, options_.cpu_ops);
   app.add_option("--threads", options_.threads, "CPU threads; 0: one per core")
       ->type_name("N")
@@ -65,9 +68,10 @@ Json ReportJson(const Report& report, Json outputs) {
 }
 
 std::string DeviceText(const Report& report) {
-  std::string text = fmt::format("{} on {}, {}, {} ({})\n", report.model_path, report.device.id, report.device.name, report.precision,
-                                 report.device.reason);
-  text += fmt::format("{} operations: {} on the device, {} on the CPU\n", report.ops.total, report.ops.on_device, report.ops.on_cpu);
+  std::string text = fmt::format("{} on {}, {}, {} ({})\n", report.model_path, report.device.id, report.device.name,
+                                 report.precision, report.device.reason);
+  text += fmt::format("{} operations: {} on the device, {} on the CPU\n", report.ops.total, report.ops.on_device,
+                      report.ops.on_cpu);
   return text;
 }
 

@@ -1,0 +1,85 @@
+// Operations that sum over channels or whole images: softmax, mean, fully connected.
+#include <fmt/format.h>
+
+#include "tests/conformance/conformance_case.h"
+
+namespace hearth::conformance {
+namespace {
+
+void AddSoftmax(std::vector<ConformanceCase>& cases) {
+  const Shape shapes[] = {{1, 1},       {1, 2},       {3, 3},       {1, 5},       {2, 17},     {1, 64},      {1, 127},
+                          {2, 128},     {1, 129},     {1, 1001},    {5},          {2, 3, 7},   {1, 4, 5, 3}, {2, 3, 3, 21},
+                          {1, 2, 2, 130}};
+  for (const Shape& shape : shapes) {
+    for (float beta : {1.0f, 0.5f}) {
+      ConformanceCase result;
+      result.family = result.op = "softmax";
+      result.name = fmt::format("{}_beta{}", shape.ToString(), beta);
+      // The sum is of positive numbers and ends as 1: its roundings don't add up.
+      result.exactness = {1, 64.0};
+      result.build = [=](CaseGraph& graph) { return graph.Node(Softmax{beta}, {graph.Input(shape, Wide)}); };
+      cases.push_back(result);
+    }
+  }
+}
+
+void AddMean(std::vector<ConformanceCase>& cases) {
+  struct Axes {
+    Shape input;
+    uint32_t mask;
+  };
+  const Axes axes[] = {
+      {{1, 7, 7, 5}, 6},  {{2, 3, 4, 17}, 6}, {{1, 1, 1, 3}, 6},  {{1, 5, 1, 8}, 2}, {{1, 1, 9, 4}, 4}, {{3, 4, 5, 1}, 6},
+      {{2, 3, 4, 5}, 14}, {{1, 6, 5, 3}, 14}, {{1, 16, 16, 7}, 6}, {{1, 1, 4, 7}, 12}, {{2, 5, 7}, 2},
+      {{2, 3, 4, 5}, 8},  {{2, 3, 4, 5}, 1},  {{2, 3, 4, 5}, 2},  {{2, 2, 3, 4, 5}, 4},
+  };
+  for (const Axes& over : axes) {
+    for (bool keep : {true, false}) {
+      ConformanceCase result;
+      result.family = result.op = "mean";
+      result.name = fmt::format("{}_over{}{}", over.input.ToString(), over.mask, keep ? "_keep" : "");
+      int64_t terms = 1;
+      for (int d = 0; d < over.input.rank(); ++d) terms *= (over.mask >> d & 1) != 0 ? over.input[d] : 1;
+      result.exactness = {terms, 4.0};
+      result.build = [=](CaseGraph& graph) { return graph.Node(Mean{over.mask, keep}, {graph.Input(over.input)}); };
+      cases.push_back(result);
+    }
+  }
+}
+
+ConformanceCase FullyConnectedCase(const Shape& input, int32_t outputs, const FullyConnected& fc, bool bias) {
+  ConformanceCase result;
+  result.family = result.op = "fully_connected";
+  const int32_t inputs = input[input.rank() - 1];
+  result.name = fmt::format("{}_to_{}{}{}_{}", input.ToString(), outputs, bias ? "" : "_nobias", fc.keep_dims ? "_keep" : "",
+                            ActivationName(fc.activation));
+  result.exactness = {inputs, 2.0};
+  result.build = [=](CaseGraph& graph) {
+    const ValueId x = graph.Input(input);
+    const ValueId w = graph.Constant({outputs, inputs});
+    return graph.Node(fc, {x, w, bias ? graph.Constant({outputs}) : kNoValue});
+  };
+  return result;
+}
+
+void AddFullyConnected(std::vector<ConformanceCase>& cases) {
+  for (int32_t rows : {1, 5, 70}) {
+    for (const auto& [inputs, outputs] : {std::pair{1, 1}, {3, 5}, {17, 7}, {64, 10}, {130, 33}}) {
+      cases.push_back(FullyConnectedCase({rows, inputs}, outputs, {}, true));
+    }
+  }
+  cases.push_back(FullyConnectedCase({1, 20}, 6, {false, Activation::kRelu6}, false));
+  cases.push_back(FullyConnectedCase({2, 3, 9}, 6, {true, Activation::kRelu}, true));
+  cases.push_back(FullyConnectedCase({2, 3, 9}, 6, {false, Activation::kNone}, true));
+  cases.push_back(FullyConnectedCase({2, 2, 3, 5}, 7, {true, Activation::kReluN1To1}, true));
+}
+
+}  // namespace
+
+void AddReductionCases(std::vector<ConformanceCase>& cases) {
+  AddSoftmax(cases);
+  AddMean(cases);
+  AddFullyConnected(cases);
+}
+
+}  // namespace hearth::conformance

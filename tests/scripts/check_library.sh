@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# check_library.sh LIBRARY: prints the stripped size of libhearth.so and what it needs, and fails when that includes a
+# driver or a loader, which must be opened at run time.
+set -euo pipefail
+library=$1
+needed=$(readelf --dynamic --wide "$library" | sed --quiet 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+stripped=$(mktemp)
+trap 'rm -f "$stripped"' EXIT
+strip --strip-unneeded -o "$stripped" "$library"
+echo "$library: $(stat --dereference --format %s "$stripped") bytes stripped; needs: ${needed//$'\n'/, }"
+if grep --extended-regexp '^lib(OpenCL|vulkan|EGL|GL|GLES|OpenGL|epoxy|hiredis|sodium)' <<<"$needed"; then
+  echo "$library: a library above is linked; open it at run time, so that the program starts without it" >&2
+  exit 1
+fi

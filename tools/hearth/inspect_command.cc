@@ -1,0 +1,137 @@
+// hearth inspect MODEL: what a model is, and what would run where.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+
+#include "core/error.h"
+#include "core/op_table.h"
+#include "frontends/api/model_data.h"
+#include "frontends/engine/device_choice.h"
+#include "hearth/model.h"
+#include "tools/hearth/placement_report.h"
+#include "tools/hearth/session_flags.h"
+#include "tools/hearth/verb.h"
+
+namespace hearth {
+namespace {
+
+std::string TensorText(const std::string& role, size_t index, const TensorInfo& info) {
+  std::string text = fmt::format("{} {} '{}' {}[{}]", role, index, info.name, info.dtype, ShapeText(info.shape));
+  if (info.scales.size() == 1 && info.zero_points.size() == 1) {
+    text += fmt::format(" scale {:.6g} zero point {}", info.scales[0], info.zero_points[0]);
+  }
+  return text + "\n";
+}
+
+Json JsonOf(const TensorInfo& info) {
+  return {{"name", info.name},     {"dtype", info.dtype},
+          {"shape", info.shape},   {"size_bytes", info.size_bytes},
+          {"scales", info.scales}, {"zero_points", info.zero_points}};
+}
+
+std::string OperatorsText(const std::vector<OperatorPlacement>& operators) {
+  TextTable table({{"op", TextTable::Align::kRight}, {"name"}, {"runs on"}, {"output"}, {"why not on the device"}});
+  for (const OperatorPlacement& op : operators) {
+    table.AddRow({std::to_string(op.index), op.op, std::string(RunsOnName(op.where)), op.output_type, op.reason});
+  }
+  return table.ToString();
+}
+
+std::map<std::string, int> CountByName(const std::vector<OperatorPlacement>& operators) {
+  std::map<std::string, int> counts;
+  for (const OperatorPlacement& op : operators) ++counts[op.op];
+  return counts;
+}
+
+class InspectCommand final : public Verb {
+ public:
+  InspectCommand()
+      : Verb({"inspect", "Inputs, outputs and operations of a model, and where each would run",
+              "hearth inspect mobilenet.tflite --device opencl --graph mobilenet.dot"}) {}
+
+  void AddOptions(CLI::App& app) override {
+    app.add_option("MODEL", model_path_, "A .tflite file")->required()->type_name("");
+    AddDeviceOption(app, device_);
+    AddCpuOpsOption(app, options_.cpu_ops);
+    app.add_option("--graph", graph_path_,
+                   "Write the rewritten network: as text where FILE ends in .txt, else for Graphviz")
+        ->type_name("FILE");
+    output_.AddOptions(app);
+  }
+
+  Result<ExitCode> Run() override {
+    HEARTH_ASSIGN(const Model model, Model::FromFile(model_path_));
+    HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(device_));
+    for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
+    Result<PlacementReport> placed = PlaceOperators(model.data().graph, opened.info, options_);
+    if (!placed.ok()) return placed.status().Within(model_path_);
+    const PlacementReport& report = placed.value();
+
+    Print(model, opened, report);
+    if (!graph_path_.empty()) {
+      HEARTH_TRY(WriteFile(graph_path_, graph_path_.ends_with(".txt") ? ToText(report.rewritten) : DotText(report)));
+    }
+    HEARTH_TRY(output_.WriteJson(ReportAsJson(model, opened, report)));
+    return ExitCode::kFine;
+  }
+
+ private:
+  void Print(const Model& model, const OpenedDevice& opened, const PlacementReport& report) const {
+    std::string text = fmt::format("{} (fingerprint {})\n", model.path(), model.fingerprint());
+    for (size_t k = 0; k < model.inputs().size(); ++k) text += TensorText("input", k, model.inputs()[k]);
+    for (size_t k = 0; k < model.outputs().size(); ++k) text += TensorText("output", k, model.outputs()[k]);
+    text += fmt::format("device {} ({}): {}\n\n", opened.id, opened.info.name, opened.reason);
+    text += OperatorsText(report.operators);
+    text += fmt::format(
+        "\n{} operations: {} on the device, {} on the CPU, {} merged into others, {} that nothing here can run\n",
+        report.operators.size(), report.Count(RunsOn::kDevice), report.Count(RunsOn::kCpu),
+        report.Count(RunsOn::kMerged), report.Count(RunsOn::kNowhere));
+    std::vector<std::string> counts;
+    for (const auto& [name, count] : CountByName(report.operators)) counts.push_back(fmt::format("{} {}", name, count));
+    text += fmt::format("{}\n", fmt::join(counts, ", "));
+    output_.PrintText(text);
+  }
+
+  Json ReportAsJson(const Model& model, const OpenedDevice& opened, const PlacementReport& report) const {
+    Json json = {{"model", {{"path", model.path()}, {"fingerprint", model.fingerprint()}}},
+                 {"device",
+                  {{"id", opened.id},
+                   {"backend", BackendName(opened.info.backend)},
+                   {"name", opened.info.name},
+                   {"driver", opened.info.driver_version},
+                   {"reason", opened.reason}}},
+                 {"inputs", Json::array()},
+                 {"outputs", Json::array()},
+                 {"ops",
+                  {{"total", report.operators.size()},
+                   {"on_device", report.Count(RunsOn::kDevice)},
+                   {"on_cpu", report.Count(RunsOn::kCpu)},
+                   {"merged", report.Count(RunsOn::kMerged)},
+                   {"unknown", report.Count(RunsOn::kNowhere)},
+                   {"counts", CountByName(report.operators)},
+                   {"list", Json::array()}}}};
+    for (const TensorInfo& info : model.inputs()) json["inputs"].push_back(JsonOf(info));
+    for (const TensorInfo& info : model.outputs()) json["outputs"].push_back(JsonOf(info));
+    for (const OperatorPlacement& op : report.operators) {
+      json["ops"]["list"].push_back({{"index", op.index},
+                                     {"op", op.op},
+                                     {"runs_on", RunsOnName(op.where)},
+                                     {"output", op.output_type},
+                                     {"reason", op.reason}});
+    }
+    return json;
+  }
+
+  std::string model_path_, device_ = "auto", graph_path_;
+  LowerOptions options_;
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeInspectCommand() {
+  return std::make_unique<InspectCommand>();
+}
+
+}  // namespace hearth

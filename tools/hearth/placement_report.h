@@ -1,0 +1,49 @@
+// Where each operator of a model would run, and why: what `inspect` shows.
+#ifndef HEARTH_TOOLS_HEARTH_PLACEMENT_REPORT_H_
+#define HEARTH_TOOLS_HEARTH_PLACEMENT_REPORT_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph.h"
+#include "core/lower.h"
+
+namespace hearth {
+
+enum class RunsOn {
+  kDevice,
+  kCpu,
+  kMerged,   // a pass made it part of another operation, or found it to do nothing
+  kNowhere,  // Hearth doesn't know the operator
+};
+std::string_view RunsOnName(RunsOn where);  // "device", "cpu", "merged", "nowhere"
+
+struct OperatorPlacement {
+  int index = -1;  // in the model file
+  std::string op;
+  RunsOn where = RunsOn::kNowhere;
+  std::string reason;       // why not on the device
+  std::string output_type;  // "float32[1x112x112x32]", of the first output
+};
+
+struct PlacementReport {
+  Graph rewritten;                           // what would be lowered
+  std::vector<Placement> placements;         // of its nodes
+  std::vector<OperatorPlacement> operators;  // of the file
+
+  int Count(RunsOn where) const;
+};
+
+// Runs the passes and places what is left. Errors: what a pass returned.
+Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
+
+// Where one node of the rewritten graph runs.
+RunsOn WhereOf(const Node& node, const Placement& placement);
+
+// The rewritten graph for Graphviz: nodes on the device filled, on the CPU white, unknown ones red.
+std::string DotText(const PlacementReport& report);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_PLACEMENT_REPORT_H_
