@@ -18,4 +18,13 @@ Status DeleteEntry(Database& database, int64_t id) {
   return Status::Ok();
 }
 
+Status DeleteEntry(Database& database, const Fingerprint& digest) {
+  for (const char* sql :
+       {"DELETE FROM blobs WHERE id=(SELECT id FROM entries WHERE digest=?)", "DELETE FROM entries WHERE digest=?"}) {
+    HEARTH_ASSIGN(Statement statement, database.Prepare(sql));
+    HEARTH_TRY(statement.Bind(0, digest.bytes).Run());
+  }
+  return Status::Ok();
+}
+
 }  // namespace hearth

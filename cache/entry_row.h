@@ -16,6 +16,7 @@ Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
 
 // An entry and its blob, within the caller's transaction.
 Status DeleteEntry(Database& database, int64_t id);
+Status DeleteEntry(Database& database, const Fingerprint& digest);  // if there is one
 
 }  // namespace hearth
 

@@ -1,7 +1,6 @@
 #include "cache/reports.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <system_error>
 
@@ -43,18 +42,17 @@ Status ReadCounters(Database& database, StoreCounters& counters) {
 std::vector<FieldDifference> Differences(const std::vector<std::pair<std::string, std::string>>& wanted,
                                          const std::vector<std::pair<std::string, std::string>>& stored) {
   std::vector<FieldDifference> differences;
-  const std::multimap<std::string, std::string> there(stored.begin(), stored.end());
-  std::multimap<std::string, std::string> left = there;
-  for (const auto& [field, value] : wanted) {
-    const auto [first, last] = left.equal_range(field);
-    const auto same = std::find_if(first, last, [&](const auto& entry) { return entry.second == value; });
+  std::multimap<std::string, std::string> left(stored.begin(), stored.end());
+  for (const auto& field : wanted) {
+    const auto [first, last] = left.equal_range(field.first);
+    const auto same = std::find(first, last, std::pair<const std::string, std::string>(field));
     if (same != last) {
       left.erase(same);
     } else if (first != last) {
-      differences.push_back({field, value, first->second});
+      differences.push_back({field.first, field.second, first->second});
       left.erase(first);
     } else {
-      differences.push_back({field, value, std::nullopt});
+      differences.push_back({field.first, field.second, std::nullopt});
     }
   }
   for (const auto& [field, value] : left) differences.push_back({field, std::nullopt, value});

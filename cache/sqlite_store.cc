@@ -7,12 +7,11 @@
 
 #include "cache/budget.h"
 #include "cache/entry_row.h"
+#include "cache/quarantine.h"
 
 namespace hearth {
 namespace {
 
-// A blob that was in use at that many crashes is no longer taken back, whoever offers it.
-constexpr int64_t kMaxStrikes = 3;
 // The next opener reads a log that was left: 1 MiB takes about 0.3 ms.
 constexpr uint64_t kMaxLogLeftBytes = 1 << 20;
 constexpr int kStampWaitMs = 100;  // nobody waits for statistics
@@ -63,12 +62,8 @@ Status SqliteStore::PrepareStatements() {
   HEARTH_ASSIGN(
       find_, database_->Prepare(
                  "SELECT id, kind, material, size_bytes, checksum, cost_ms, last_used_ms FROM entries WHERE digest=?"));
-  HEARTH_ASSIGN(Statement quarantined, database_->Prepare("SELECT digest FROM quarantine"));
-  while (true) {
-    HEARTH_ASSIGN(const bool row, quarantined.Step());
-    if (!row) return Status::Ok();
-    on_probation_.insert(FingerprintFrom(quarantined.Blob(0)));
-  }
+  HEARTH_ASSIGN(on_probation_, QuarantinedDigests(*database_));
+  return Status::Ok();
 }
 
 void SqliteStore::QuarantineDeadUses() {
@@ -83,29 +78,11 @@ void SqliteStore::QuarantineDeadUses() {
   warnings_.Add("quarantine", fmt::format("an earlier run died while it was loading {} cached item{}: rebuilding {}",
                                           count, count == 1 ? "" : "s", count == 1 ? "it" : "them"));
   if (!Writable()) return;
-  if (const Status status = Quarantine(dead); !status.ok()) OnTrouble("quarantining", status);
-}
-
-Status SqliteStore::Quarantine(const std::vector<DeadMarker>& dead) {
-  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
-  HEARTH_ASSIGN(
-      Statement strike,
-      database_->Prepare("INSERT INTO quarantine VALUES(?1, (SELECT checksum FROM entries WHERE digest=?1), 1)"
-                         " ON CONFLICT(digest) DO UPDATE SET checksum=excluded.checksum,"
-                         " strikes=CASE WHEN excluded.checksum IS checksum THEN strikes + 1 ELSE 1 END"));
-  for (const DeadMarker& marker : dead) {
-    for (const Fingerprint& digest : marker.in_use) {
-      HEARTH_TRY(strike.Bind(0, digest.bytes).Run());
-      HEARTH_TRY(DeleteIfPresent(digest));
-    }
+  if (const Status status = RecordStrikes(*database_, dead); !status.ok()) {
+    OnTrouble("quarantining", status);
+    return;
   }
-  HEARTH_TRY(transaction.Commit());
-  for (const DeadMarker& marker : dead) {
-    std::error_code ignored;
-    std::filesystem::remove(marker.file, ignored);
-    for (const Fingerprint& digest : marker.in_use) hidden_.erase(digest);
-  }
-  return Status::Ok();
+  hidden_.clear();
 }
 
 bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
@@ -131,7 +108,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
     ++counters_.rejected;
     warnings_.Add("checksum", fmt::format("a cached {} was damaged and is rebuilt", BlobKindName(key.kind())));
     hidden_.insert(digest);
-    if (Writable() && DeleteIfPresent(digest).ok()) hidden_.erase(digest);
+    if (Writable() && DeleteEntry(*database_, digest).ok()) hidden_.erase(digest);
     return false;
   }
   ++counters_.hits;
@@ -200,7 +177,7 @@ Status SqliteStore::PutAll(std::span<const PutRequest> requests, std::span<const
   std::set<Fingerprint> digests;
   for (const PutRequest& request : requests) {
     const Fingerprint digest = request.key->digest();
-    HEARTH_TRY(DeleteIfPresent(digest));
+    HEARTH_TRY(DeleteEntry(*database_, digest));
     digests.insert(digest);
     needed_bytes += EntryBytes(request.bytes.size(), request.key->material().size(), static_cast<uint64_t>(page_bytes));
   }
@@ -214,7 +191,7 @@ Status SqliteStore::PutAll(std::span<const PutRequest> requests, std::span<const
   for (size_t i = 0; i < requests.size(); ++i) {
     // A key named twice: the later one counts.
     const Fingerprint digest = requests[i].key->digest();
-    if (digests.erase(digest) == 0) HEARTH_TRY(DeleteIfPresent(digest));
+    if (digests.erase(digest) == 0) HEARTH_TRY(DeleteEntry(*database_, digest));
     HEARTH_TRY(Insert(requests[i], digest, checksums[i]));
   }
   // What eviction freed and the new entries did not take goes back to the file system.
@@ -226,9 +203,8 @@ Status SqliteStore::PutAll(std::span<const PutRequest> requests, std::span<const
 
 Status SqliteStore::Insert(const PutRequest& request, const Fingerprint& digest, const Fingerprint& checksum) {
   if (on_probation_.contains(digest)) {
-    HEARTH_ASSIGN(Statement record, database_->Prepare("SELECT strikes FROM quarantine WHERE digest=? AND checksum=?"));
-    HEARTH_ASSIGN(const bool row, record.Bind(0, digest.bytes).Bind(1, checksum.bytes).Step());
-    if (row && record.Number(0) >= kMaxStrikes) return Status::Ok();
+    HEARTH_ASSIGN(const bool is_barred, IsBarred(*database_, digest, checksum));
+    if (is_barred) return Status::Ok();
   }
   HEARTH_ASSIGN(
       Statement entry,
@@ -246,14 +222,6 @@ Status SqliteStore::Insert(const PutRequest& request, const Fingerprint& digest,
   return blob.Bind(0, id).Bind(1, request.bytes).Run();
 }
 
-Status SqliteStore::DeleteIfPresent(const Fingerprint& digest) {
-  HEARTH_ASSIGN(Statement blob,
-                database_->Prepare("DELETE FROM blobs WHERE id=(SELECT id FROM entries WHERE digest=?)"));
-  HEARTH_TRY(blob.Bind(0, digest.bytes).Run());
-  HEARTH_ASSIGN(Statement entry, database_->Prepare("DELETE FROM entries WHERE digest=?"));
-  return entry.Bind(0, digest.bytes).Run();
-}
-
 void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
   const Fingerprint digest = key.digest();
   const std::scoped_lock lock(mutex_);
@@ -261,7 +229,7 @@ void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
   warnings_.Add("reject",
                 fmt::format("a cached {} could not be used and is rebuilt: {}", BlobKindName(key.kind()), reason));
   hidden_.insert(digest);
-  if (Writable() && DeleteIfPresent(digest).ok()) hidden_.erase(digest);
+  if (Writable() && DeleteEntry(*database_, digest).ok()) hidden_.erase(digest);
 }
 
 void SqliteStore::BeginUse(const CacheKey& key) {
@@ -326,8 +294,7 @@ Status SqliteStore::WriteStampsAndCounters() {
   for (const auto& [name, delta] : deltas) {
     if (delta != 0) HEARTH_TRY(count.Bind(0, name).Bind(1, delta).Run());
   }
-  HEARTH_ASSIGN(Statement acquit, database_->Prepare("DELETE FROM quarantine WHERE digest=?"));
-  for (const Fingerprint& digest : acquitted_) HEARTH_TRY(acquit.Bind(0, digest.bytes).Run());
+  HEARTH_TRY(Acquit(*database_, acquitted_));
   HEARTH_TRY(transaction.Commit());
   for (auto& [digest, is_due] : used_) is_due = false;
   for (const Fingerprint& digest : acquitted_) on_probation_.erase(digest);

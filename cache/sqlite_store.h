@@ -53,11 +53,9 @@ class SqliteStore final : public BlobStore {
 
   Status PrepareStatements();
   void QuarantineDeadUses();
-  Status Quarantine(const std::vector<DeadMarker>& dead);
   Result<Lookup> Find(const CacheKey& key, const Fingerprint& digest, const Destination& destination, Found& found);
   Status PutAll(std::span<const PutRequest> requests, std::span<const Fingerprint> checksums);
   Status Insert(const PutRequest& request, const Fingerprint& digest, const Fingerprint& checksum);
-  Status DeleteIfPresent(const Fingerprint& digest);
   Status WriteStampsAndCounters();
   void OnTrouble(std::string_view what, const Status& status);
   void Heal(const Status& damage);

@@ -21,7 +21,7 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
     for (ValueId value : *list) {
       if (value == kNoValue) continue;
       const Shape& shape = graph.value(value).desc.shape;
-      if (shape.element_count() == 0) return fmt::format("tensor '{}' ({}) has no elements", graph.value(value).name, shape.ToString());
+      if (shape.element_count() == 0) return "a tensor of it has no elements";
     }
   }
   return std::nullopt;

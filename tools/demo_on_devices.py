@@ -18,6 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DEMO = ROOT / "tools" / "demo"
 RUNS = 20
 
+EXPLANATION = f"""
+ready: from opening the device to the first result in memory. run: one whole inference, median of {RUNS}.
+cold: the caches of Hearth and of the drivers are empty; warm: the second start. PoCL's own cache is off in both,
+Mesa's is on and starts empty. compiled: programs made from source."""
+
 
 class ProgramFailed(Exception):
     """hearth exited with an error; the text is its own last line."""
@@ -97,7 +102,7 @@ def compare_devices(program, devices, caches):
 def draw_result(program, device, caches, picture):
     hearth([program, "run", DEMO / "shapes_f32.tflite", "--device", device["id"], "--input", DEMO / "shapes.png",
             "--picture", picture, "--quiet"], caches / device["id"].replace(":", "_"))
-    print(f"\nThe demo picture, each pixel in the colour of its class (by {device['id']}): {picture}")
+    print(f"\nThe demo picture, each pixel in the colour of its class (by {device['id']}): {os.path.relpath(picture)}")
 
 
 def classify_photo(program, device, caches):
@@ -130,9 +135,7 @@ def main():
             sys.exit("tools/quickstart: no device ran the demo model")
         print()
         print_table(rows)
-        print(f"\nready: from opening the device to the first result in memory. run: one whole inference, median of {RUNS}."
-              "\ncold: empty caches of Hearth and of the drivers; warm: the second start. PoCL's own cache is off in both,"
-              "\nMesa's is on and starts empty. compiled: programs made from source.")
+        print(EXPLANATION)
         first = next(device for device in devices if device["id"] == rows[0][0])
         draw_result(program, first, caches, output_dir / "shapes_result.png")
         classify_photo(program, first, caches)

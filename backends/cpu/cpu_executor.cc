@@ -1,79 +1,89 @@
 #include "backends/cpu/cpu_executor.h"
 
 #include <algorithm>
-#include <map>
-#include <thread>
+#include <cstring>
 
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/xnnpack_nodes.h"
 #include "core/error.h"
-#include "core/op_table.h"
 
 namespace hearth {
 namespace {
 
-// Runs nodes one after the other with the float64 reference.
-class ReferenceProgram final : public HostProgram {
+class CpuProgram final : public HostProgram {
  public:
-  ReferenceProgram(const Graph& graph, std::span<const int> nodes) : graph_(graph), nodes_(nodes.begin(), nodes.end()) {}
+  CpuProgram(const Graph& graph, std::unique_ptr<HostArena> arena, std::vector<std::unique_ptr<HostNode>> nodes)
+      : graph_(graph), arena_(std::move(arena)), nodes_(std::move(nodes)) {}
 
   Status Run(std::span<const HostTensor> tensors) override {
-    std::map<ValueId, ReferenceTensor> values;
-    for (const HostTensor& tensor : tensors) {
-      HEARTH_ASSIGN(values[tensor.value], ReferenceFromBytes(graph_.value(tensor.value).desc, tensor.bytes));
+    for (ValueId value : arena_->edge_inputs()) {
+      HEARTH_ASSIGN(const std::span<std::byte> given, FindTensor(tensors, value));
+      std::memcpy(arena_->bytes(value).data(), given.data(), given.size());
     }
-    for (int index : nodes_) HEARTH_TRY(RunNode(graph_.nodes()[index], values));
-    for (const HostTensor& tensor : tensors) {
-      HEARTH_TRY(ReferenceToBytes(values[tensor.value], graph_.value(tensor.value).desc, tensor.bytes));
+    for (const std::unique_ptr<HostNode>& node : nodes_) HEARTH_TRY(node->Run());
+    for (ValueId value : arena_->edge_outputs()) {
+      HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
+      std::memcpy(wanted.data(), arena_->bytes(value).data(), wanted.size());
     }
     return Status::Ok();
   }
 
-  uint64_t arena_bytes() const override { return naive_bytes(); }
-  uint64_t naive_bytes() const override {
-    uint64_t bytes = 0;
-    for (int index : nodes_) {
-      for (ValueId value : graph_.nodes()[index].outputs) bytes += graph_.value(value).desc.size_bytes();
-    }
-    return bytes;
-  }
+  uint64_t arena_bytes() const override { return arena_->planned_bytes(); }
+  uint64_t naive_bytes() const override { return arena_->naive_bytes(); }
 
  private:
-  Status RunNode(const Node& node, std::map<ValueId, ReferenceTensor>& values) {
-    std::vector<const ReferenceTensor*> inputs;
-    for (ValueId value : node.inputs) {
-      if (value != kNoValue && graph_.IsConstant(value) && !values.contains(value)) {
-        HEARTH_ASSIGN(values[value], ReferenceFromBytes(graph_.value(value).desc, graph_.ConstantBytes(value)));
-      }
-      inputs.push_back(value == kNoValue ? nullptr : &values[value]);
+  Result<std::span<std::byte>> FindTensor(std::span<const HostTensor> tensors, ValueId value) const {
+    const size_t size_bytes = arena_->bytes(value).size();
+    const auto tensor =
+        std::find_if(tensors.begin(), tensors.end(), [&](const HostTensor& t) { return t.value == value; });
+    if (tensor == tensors.end()) {
+      return Error(StatusCode::kInvalidArgument, "no memory was given for the value '{}'", graph_.value(value).name);
     }
-    HEARTH_ASSIGN(std::vector<ReferenceTensor> outputs, EvaluateNode(graph_, node, inputs));
-    for (size_t k = 0; k < node.outputs.size(); ++k) values[node.outputs[k]] = std::move(outputs[k]);
-    return Status::Ok();
+    if (tensor->bytes.size() != size_bytes) {
+      return Error(StatusCode::kInvalidArgument, "{} bytes were given for the value '{}', which has {}",
+                   tensor->bytes.size(), graph_.value(value).name, size_bytes);
+    }
+    return tensor->bytes;
   }
 
   const Graph& graph_;
-  std::vector<int> nodes_;
+  std::unique_ptr<HostArena> arena_;  // nodes refer to it
+  std::vector<std::unique_ptr<HostNode>> nodes_;
 };
 
 class CpuExecutor final : public HostExecutor {
  public:
-  Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes, std::span<const ValueId>, int) override {
-    return std::unique_ptr<HostProgram>(std::make_unique<ReferenceProgram>(graph, nodes));
+  Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
+                                               std::span<const ValueId> edge_outputs, int threads) override {
+    HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, edge_outputs));
+    auto arena = std::make_unique<HostArena>(std::move(planned));
+    std::vector<std::unique_ptr<HostNode>> prepared;
+    for (size_t k = 0; k < nodes.size(); ++k) {
+      const bool workers_rest_after = k + 1 == nodes.size() || !XnnpackNodes::Knows(graph.nodes()[nodes[k + 1]].op);
+      HEARTH_ASSIGN(std::unique_ptr<HostNode> node,
+                    MakeNode({graph, graph.nodes()[nodes[k]], *arena, std::max(1, threads), workers_rest_after}));
+      prepared.push_back(std::move(node));
+    }
+    return std::unique_ptr<HostProgram>(std::make_unique<CpuProgram>(graph, std::move(arena), std::move(prepared)));
   }
+
+ private:
+  // The first maker that takes the node.
+  Result<std::unique_ptr<HostNode>> MakeNode(const HostNodeRequest& request) {
+    HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeCopyNode(request));
+    if (node != nullptr) return node;
+    HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
+    if (node != nullptr) return node;
+    return MakeReferenceNode(request);
+  }
+
+  XnnpackNodes xnnpack_nodes_;
 };
 
 }  // namespace
 
-DeviceInfo CpuDeviceInfo() {
-  DeviceInfo info;
-  info.backend = BackendKind::kCpu;
-  info.type = DeviceType::kCpu;
-  info.name = "CPU";
-  info.driver_version = "reference";
-  info.compute_units = std::max(1u, std::thread::hardware_concurrency());
-  info.unified_memory = true;
-  return info;
+std::unique_ptr<HostExecutor> MakeCpuExecutor() {
+  return std::make_unique<CpuExecutor>();
 }
-
-std::unique_ptr<HostExecutor> MakeCpuExecutor() { return std::make_unique<CpuExecutor>(); }
 
 }  // namespace hearth

@@ -13,7 +13,7 @@ namespace hearth {
 DeviceInfo CpuDeviceInfo();
 
 // Runs each node with XNNPACK where it has the operator (in builds with HEARTH_WITH_XNNPACK), with core's
-// float64 reference otherwise.
+// float64 reference otherwise. Owns the worker threads: it must outlive the programs that it prepares.
 std::unique_ptr<HostExecutor> MakeCpuExecutor();
 
 }  // namespace hearth

@@ -24,6 +24,25 @@ BroadcastStrides StridesOf(const Bhwc& operand, const Bhwc& out) {
           operand.c == 1 ? 0 : static_cast<int32_t>(operand.pixels()), operand.c == 1 && out.c > 1 ? 1 : 0};
 }
 
+// Whether finite operands can give an infinity or a NaN.
+bool LeavesFinite(UnaryKind kind) {
+  return kind == UnaryKind::kExp || kind == UnaryKind::kLog || kind == UnaryKind::kRsqrt || kind == UnaryKind::kSqrt;
+}
+bool LeavesFinite(BinaryKind kind) {
+  return kind == BinaryKind::kDiv || kind == BinaryKind::kPow || kind == BinaryKind::kFloorDiv ||
+         kind == BinaryKind::kFloorMod;
+}
+
+// Zeros the lanes behind the last channel. They meet only zero weights, but infinity times zero is NaN: a logarithm
+// of 5 channels would spoil the convolution behind it.
+EpilogueStep ClearTail(const Bhwc& out) {
+  return {
+      "v = vselect_lt(make_float4(0.5f, 1.5f, 2.5f, 3.5f) + splat4(to_float(i / tail_pixels * 4)), "
+      "splat4(to_float(tail_channels)), v, splat4(0.0f));",
+      {},
+      {{"tail_pixels", static_cast<int32_t>(out.pixels())}, {"tail_channels", out.c}}};
+}
+
 KernelCall MapCall(PlanBuilder& builder, const Node& node, ValueId input) {
   const Bhwc shape = builder.ShapeOf(node.outputs[0]);
   const int64_t texels = shape.pixels() * shape.slices();
@@ -61,6 +80,8 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
   EpilogueStep step{fmt::format("v = {};", row.text), {}, {}};
   if (row.uses_alpha) step.scalars.emplace_back("alpha", unary.alpha);
   call.epilogue = {step};
+  const Bhwc shape = builder.ShapeOf(node.outputs[0]);
+  if (shape.c % 4 != 0 && LeavesFinite(unary.kind)) call.epilogue.push_back(ClearTail(shape));
   return builder.Call(node, call);
 }
 
@@ -79,6 +100,7 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
   const BinaryRow& row = RowOf(binary.kind);
   const Shape& out_shape = builder.graph().value(node.outputs[0]).desc.shape;
   const Bhwc out = ToBhwc(out_shape);
+  const bool clear_tail = out.c % 4 != 0 && LeavesFinite(binary.kind);
   const Bhwc a = AlignedShape(builder.graph().value(node.inputs[0]).desc.shape, out_shape.rank());
   const Bhwc b = AlignedShape(builder.graph().value(node.inputs[1]).desc.shape, out_shape.rank());
   if (a == out && b == out) {
@@ -87,6 +109,7 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
                       {{"rhs", builder.Tensor(node.inputs[1])}},
                       {}}};
     for (EpilogueStep& step : ActivationEpilogue(binary.activation)) call.epilogue.push_back(std::move(step));
+    if (clear_tail) call.epilogue.push_back(ClearTail(out));
     return builder.Call(node, call);
   }
   const BroadcastStrides sa = StridesOf(a, out);
@@ -113,6 +136,7 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
                   {"BFIRST", sb.first_channel}};
   call.work_items = {out.w, int64_t{out.h} * out.b, out.slices()};
   call.epilogue = ActivationEpilogue(binary.activation);
+  if (clear_tail) call.epilogue.push_back(ClearTail(out));
   return builder.Call(node, call);
 }
 

@@ -25,6 +25,9 @@ std::optional<std::string> MeanUnsupported(const Graph& graph, const Node& node,
   if (shape.h == 1) mask |= 2;
   if (shape.w == 1) mask |= 4;
   if ((mask & 7) != 6) return "mean over other dimensions than height and width has no device kernel";
+  // Without keep_dims the batch of a mean over channels too becomes the last dimension, where channels are stored.
+  const Bhwc out = ToBhwc(graph.value(node.outputs[0]).desc.shape);
+  if (out.b != shape.b) return "a mean that leaves only the batch has no device kernel without keep_dims";
   return std::nullopt;
 }
 

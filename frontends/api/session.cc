@@ -1,6 +1,7 @@
 #include "hearth/session.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
@@ -76,13 +77,12 @@ void CountOperators(SessionData& data) {
   const bool is_cpu = data.opened.device == nullptr;
   report.ops.on_cpu = is_cpu ? report.ops.total : static_cast<int>(plan.fallbacks.size());
   report.ops.on_device = report.ops.total - report.ops.on_cpu;
-  std::map<std::string, const Fallback*> first_of_reason;
+  std::set<std::string> warned_reasons;  // one warning each
   for (const Fallback& fallback : plan.fallbacks) {
     report.ops.fallbacks.push_back({fallback.source_index, fallback.op, fallback.reason});
-    first_of_reason.try_emplace(fallback.reason, &fallback);
-  }
-  for (const auto& [reason, fallback] : first_of_reason) {
-    report.warnings.push_back(fmt::format("op {} {}: {} ({}); runs on the CPU", fallback->source_index, fallback->op, reason, data.opened.id));
+    if (!warned_reasons.insert(fallback.reason).second) continue;
+    report.warnings.push_back(fmt::format("op {} {}: {} ({}); runs on the CPU, as all operations with this reason", fallback.source_index,
+                                          fallback.op, fallback.reason, data.opened.id));
   }
 }
 

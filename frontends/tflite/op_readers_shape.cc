@@ -19,26 +19,24 @@ Result<Shape> ResolveShape(std::span<const int32_t> wanted, int64_t element_coun
   }
   Shape shape = Shape::FromSpan(wanted);
   int stretched = -1;
-  int64_t known = 1;
+  int64_t left = element_count;  // not yet covered by the dimensions so far; divided, so that nothing can overflow
+  bool fits = true;
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] == -1 && stretched < 0) {
       stretched = i;
     } else if (shape[i] < 1) {
       return Error(StatusCode::kMalformedInput, "the new shape {} has no meaning", shape.ToString());
     } else {
-      known *= shape[i];
+      fits = fits && left % shape[i] == 0;
+      left /= shape[i];
     }
-    if (known > element_count) break;
   }
-  if (stretched >= 0 && element_count % known == 0 && element_count / known <= std::numeric_limits<int32_t>::max() &&
-      known <= element_count) {
-    shape[stretched] = static_cast<int32_t>(element_count / known);
-    known = element_count;
-  }
-  if (known != element_count) {
+  fits = fits && (stretched < 0 ? left == 1 : left >= 1 && left <= std::numeric_limits<int32_t>::max());
+  if (!fits) {
     return Error(StatusCode::kMalformedInput, "{} elements do not fit the new shape {}", element_count,
                  shape.ToString());
   }
+  if (stretched >= 0) shape[stretched] = static_cast<int32_t>(left);
   return shape;
 }
 

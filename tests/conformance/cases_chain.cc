@@ -14,8 +14,14 @@ struct First {
   Maker make;  // gives 1x4x5x5
 };
 const First kFirsts[] = {
-    {"log", [](CaseGraph& g) { return g.Node(Unary{UnaryKind::kLog}, {g.Input({1, 4, 5, 5}, Positive)}); }},
-    {"rsqrt", [](CaseGraph& g) { return g.Node(Unary{UnaryKind::kRsqrt}, {g.Input({1, 4, 5, 5}, Positive)}); }},
+    {"log",
+     [](CaseGraph& g) {
+       return g.Node(Unary{UnaryKind::kLog}, {g.Input({1, 4, 5, 5}, Positive)});
+     }},
+    {"rsqrt",
+     [](CaseGraph& g) {
+       return g.Node(Unary{UnaryKind::kRsqrt}, {g.Input({1, 4, 5, 5}, Positive)});
+     }},
     {"div",
      [](CaseGraph& g) {
        const ValueId x = g.Input({1, 4, 5, 5});
@@ -36,13 +42,22 @@ const First kFirsts[] = {
        const ValueId x = g.Input({1, 4, 5, 3});
        return g.Node(Concat{}, {x, g.Input({1, 4, 5, 2})});
      }},
-    {"reshape", [](CaseGraph& g) { return g.Node(Reshape{{1, 4, 5, 5}}, {g.Input({1, 100})}); }},
-    {"pad", [](CaseGraph& g) { return g.Node(Pad{{0, 0, 0, 1}, {0, 0, 0, 1}, 2.0f}, {g.Input({1, 4, 5, 3})}); }},
+    {"reshape",
+     [](CaseGraph& g) {
+       return g.Node(Reshape{{1, 4, 5, 5}}, {g.Input({1, 100})});
+     }},
+    {"pad",
+     [](CaseGraph& g) {
+       return g.Node(Pad{{0, 0, 0, 1}, {0, 0, 0, 1}, 2.0f}, {g.Input({1, 4, 5, 3})});
+     }},
     {"pool",
      [](CaseGraph& g) {
        return g.Node(Pool2D{PoolKind::kMax, 2, 2, {1, 1, 1, 1, {PaddingMode::kSame}}}, {g.Input({1, 4, 5, 5})});
      }},
-    {"softmax", [](CaseGraph& g) { return g.Node(Softmax{}, {g.Input({1, 4, 5, 5})}); }},
+    {"softmax",
+     [](CaseGraph& g) {
+       return g.Node(Softmax{}, {g.Input({1, 4, 5, 5})});
+     }},
 };
 
 struct Second {
@@ -50,15 +65,31 @@ struct Second {
   ValueId (*make)(CaseGraph&, ValueId x);
 };
 const Second kSeconds[] = {
-    {"pointwise", [](CaseGraph& g, ValueId x) { return g.Node(Conv2D{}, {x, g.Constant({6, 1, 1, 5})}); }},
-    {"conv", [](CaseGraph& g, ValueId x) { return g.Node(Conv2D{}, {x, g.Constant({6, 3, 3, 5})}); }},
+    {"pointwise",
+     [](CaseGraph& g, ValueId x) {
+       return g.Node(Conv2D{}, {x, g.Constant({6, 1, 1, 5})});
+     }},
+    {"conv",
+     [](CaseGraph& g, ValueId x) {
+       return g.Node(Conv2D{}, {x, g.Constant({6, 3, 3, 5})});
+     }},
     {"softmax", [](CaseGraph& g, ValueId x) { return g.Node(Softmax{}, {x}); }},
-    {"mean_all", [](CaseGraph& g, ValueId x) { return g.Node(Mean{14, true}, {x}); }},
+    {"mean_all",
+     [](CaseGraph& g, ValueId x) {
+       return g.Node(Mean{14, true}, {x});
+     }},
     {"concat",
-     [](CaseGraph& g, ValueId x) { return g.Node(Concat{}, {x, g.Input({1, 4, 5, 6})}); }},
-    {"reshape", [](CaseGraph& g, ValueId x) { return g.Node(Reshape{{1, 100}}, {x}); }},
+     [](CaseGraph& g, ValueId x) {
+       return g.Node(Concat{}, {x, g.Input({1, 4, 5, 6})});
+     }},
+    {"reshape",
+     [](CaseGraph& g, ValueId x) {
+       return g.Node(Reshape{{1, 100}}, {x});
+     }},
     {"depthwise",
-     [](CaseGraph& g, ValueId x) { return g.Node(DepthwiseConv2D{}, {x, g.Constant({1, 1, 1, 10})}); }},
+     [](CaseGraph& g, ValueId x) {
+       return g.Node(DepthwiseConv2D{}, {x, g.Constant({1, 1, 1, 10})});
+     }},
 };
 
 }  // namespace

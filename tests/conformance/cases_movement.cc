@@ -11,7 +11,8 @@ namespace {
 ConformanceCase ConcatCase(Shape shape, int32_t axis, const std::vector<int32_t>& sizes, Activation activation) {
   ConformanceCase result;
   result.family = result.op = "concat";
-  result.name = fmt::format("{}_axis{}_{}_{}", shape.ToString(), axis, fmt::join(sizes, "+"), ActivationName(activation));
+  result.name =
+      fmt::format("{}_axis{}_{}_{}", shape.ToString(), axis, fmt::join(sizes, "+"), ActivationName(activation));
   result.build = [=](CaseGraph& graph) {
     std::vector<ValueId> inputs;
     Shape input = shape;
@@ -26,7 +27,8 @@ ConformanceCase ConcatCase(Shape shape, int32_t axis, const std::vector<int32_t>
 
 void AddConcat(std::vector<ConformanceCase>& cases) {
   const Activation none = Activation::kNone;
-  for (const auto& sizes : {std::vector<int32_t>{4, 8}, {3, 5}, {1, 1, 1, 1}, {5, 1, 7}, {17, 3}, {4, 3, 4}, {2, 6, 9, 4}}) {
+  for (const auto& sizes :
+       {std::vector<int32_t>{4, 8}, {3, 5}, {1, 1, 1, 1}, {5, 1, 7}, {17, 3}, {4, 3, 4}, {2, 6, 9, 4}}) {
     cases.push_back(ConcatCase({1, 3, 5, 1}, -1, sizes, none));
     cases.push_back(ConcatCase({2, 2, 3, 1}, 3, sizes, Activation::kRelu6));
   }
@@ -45,10 +47,11 @@ void AddConcat(std::vector<ConformanceCase>& cases) {
 
 void AddReshape(std::vector<ConformanceCase>& cases) {
   const std::pair<Shape, Shape> pairs[] = {
-      {{1, 4, 5, 6}, {1, 120}},       {{2, 3, 4, 5}, {2, 60}},       {{1, 4, 6, 5}, {1, 6, 4, 5}}, {{1, 2, 3, 8}, {1, 3, 4, 4}},
-      {{1, 1, 1, 17}, {17}},          {{60}, {1, 3, 4, 5}},          {{1, 120}, {1, 2, 4, 15}},    {{2, 3, 4, 1}, {2, 3, 4}},
-      {{2, 3, 7}, {2, 1, 3, 7}},      {{1, 2, 2, 3}, {12, 1}},       {{1, 5, 5, 3}, {1, 25, 3}},   {{1}, {1, 1, 1, 1}},
-      {{1, 3, 3, 10}, {1, 3, 6, 5}},  {{2, 2, 2, 2, 3}, {4, 12}},
+      {{1, 4, 5, 6}, {1, 120}},      {{2, 3, 4, 5}, {2, 60}},    {{1, 4, 6, 5}, {1, 6, 4, 5}},
+      {{1, 2, 3, 8}, {1, 3, 4, 4}},  {{1, 1, 1, 17}, {17}},      {{60}, {1, 3, 4, 5}},
+      {{1, 120}, {1, 2, 4, 15}},     {{2, 3, 4, 1}, {2, 3, 4}},  {{2, 3, 7}, {2, 1, 3, 7}},
+      {{1, 2, 2, 3}, {12, 1}},       {{1, 5, 5, 3}, {1, 25, 3}}, {{1}, {1, 1, 1, 1}},
+      {{1, 3, 3, 10}, {1, 3, 6, 5}}, {{2, 2, 2, 2, 3}, {4, 12}},
   };
   for (const auto& [from, to] : pairs) {
     ConformanceCase result;
@@ -67,11 +70,16 @@ void AddPad(std::vector<ConformanceCase>& cases) {
     Shape input, before, after;
   };
   const Amounts amounts[] = {
-      {{1, 4, 5, 3}, {0, 1, 2, 0}, {0, 2, 1, 0}}, {{1, 4, 5, 3}, {0, 0, 0, 1}, {0, 0, 0, 0}},
-      {{1, 4, 5, 3}, {0, 0, 0, 0}, {0, 0, 0, 5}}, {{2, 3, 2, 8}, {1, 0, 0, 4}, {2, 0, 0, 3}},
-      {{1, 2, 3, 5}, {1, 2, 3, 2}, {3, 1, 0, 2}}, {{1, 1, 1, 1}, {0, 3, 3, 0}, {0, 3, 3, 0}},
-      {{3, 5}, {1, 2}, {0, 4}},                   {{2, 3, 5}, {0, 1, 1}, {1, 0, 2}},
-      {{7}, {3}, {2}},                            {{1, 2, 2, 2, 3}, {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}},
+      {{1, 4, 5, 3}, {0, 1, 2, 0}, {0, 2, 1, 0}},
+      {{1, 4, 5, 3}, {0, 0, 0, 1}, {0, 0, 0, 0}},
+      {{1, 4, 5, 3}, {0, 0, 0, 0}, {0, 0, 0, 5}},
+      {{2, 3, 2, 8}, {1, 0, 0, 4}, {2, 0, 0, 3}},
+      {{1, 2, 3, 5}, {1, 2, 3, 2}, {3, 1, 0, 2}},
+      {{1, 1, 1, 1}, {0, 3, 3, 0}, {0, 3, 3, 0}},
+      {{3, 5}, {1, 2}, {0, 4}},
+      {{2, 3, 5}, {0, 1, 1}, {1, 0, 2}},
+      {{7}, {3}, {2}},
+      {{1, 2, 2, 2, 3}, {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}},
   };
   for (const Amounts& amount : amounts) {
     for (float value : {0.0f, -1.5f}) {
@@ -105,7 +113,7 @@ void AddResize(std::vector<ConformanceCase>& cases) {
     int32_t h, w;
   };
   const std::pair<Shape, Size> sizes[] = {
-      {{1, 3, 5, 3}, {6, 10}}, {{2, 4, 4, 5}, {9, 7}}, {{1, 8, 6, 1}, {4, 3}},   {{1, 7, 9, 17}, {3, 4}},
+      {{1, 3, 5, 3}, {6, 10}}, {{2, 4, 4, 5}, {9, 7}}, {{1, 8, 6, 1}, {4, 3}}, {{1, 7, 9, 17}, {3, 4}},
       {{1, 1, 1, 7}, {4, 5}},  {{1, 5, 5, 4}, {5, 5}}, {{2, 5, 3, 8}, {1, 1}}, {{1, 1, 6, 5}, {3, 11}},
   };
   for (ResizeKind kind : {ResizeKind::kBilinear, ResizeKind::kNearest}) {

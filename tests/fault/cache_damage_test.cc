@@ -127,6 +127,21 @@ TEST(CacheDamage, SomethingThatIsNoDatabaseIsKeptAsideAndAFreshStoreBegun) {
   EXPECT_TRUE(store->TakeWarnings().empty());
 }
 
+TEST(CacheDamage, TheLogOfADamagedFileIsNotReplayedIntoTheFreshOne) {
+  const CacheFolder folder;
+  const fs::path log = folder.file().string() + "-wal";
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  folder.Open()->Get(NumberedKey(1));  // leaves its counters in the log
+  ASSERT_GT(fs::file_size(log), 0u);
+  const std::string old_log = ReadFile(log);
+  WriteFile(folder.file(), std::string(5000, 'x'));
+  folder.Open().reset();
+  EXPECT_TRUE(!fs::exists(log) || ReadFile(log) != old_log);
+  EXPECT_TRUE(ListEntries(folder.path())->empty());
+  EXPECT_EQ(ReadStoreStats(folder.path())->lifetime.hits, 0u);
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+}
+
 TEST(CacheDamage, ANewerFormatIsLeftAloneAndSaid) {
   const CacheFolder folder;
   folder.Open().reset();

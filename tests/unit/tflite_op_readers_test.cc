@@ -367,6 +367,13 @@ TEST(TfliteOptions, WithNumbersOutOfRangeAreRefused) {
                 model.writer.AddOperator(22, {model.x, model.writer.AddIntegers({-1, -1})}, {model.y});
               }),
               HasSubstr("new shape -1x-1"));
+  for (const std::vector<int32_t>& shape :
+       {std::vector<int32_t>{-1, 5}, {9, 9}, {1 << 30, 1 << 30, 1 << 30}, {-1, 400}}) {
+    EXPECT_THAT(error([&](OneOperator& model, flatbuffers::FlatBufferBuilder&) {
+                  model.writer.AddOperator(22, {model.x, model.writer.AddIntegers(shape)}, {model.y});
+                }),
+                HasSubstr("162 elements do not fit the new shape"));
+  }
   EXPECT_THAT(error([](OneOperator& model, flatbuffers::FlatBufferBuilder&) {
                 model.writer.AddOperator(34, {model.x, model.writer.AddIntegers({1, 2})}, {model.y});
               }),

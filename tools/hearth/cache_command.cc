@@ -98,7 +98,7 @@ class CacheCommand final : public Verb {
   }
 
   void AddKindOption(CLI::App& part) {
-    part.add_option("--kind", kind_, "Only entries of this kind")->check(CLI::IsMember(KindNames()))->type_name("");
+    part.add_option("--kind", kind_, "Only entries of this kind")->check(CLI::IsMember(KindNames()))->type_name("KIND");
   }
 
   EntryFilter Filter() const {

@@ -23,6 +23,14 @@ Colour ColourOf(size_t class_index) {
   return {channel(0), channel(4), channel(2)};
 }
 
+// A class over the grey of the picture, so that its colour can't be taken for the picture's own.
+Colour Blended(const float* picture, size_t class_index, float opacity) {
+  const float grey = 0.299f * picture[0] + 0.587f * picture[1] + 0.114f * picture[2];
+  Colour colour = ColourOf(class_index);
+  for (float& channel : colour) channel = class_index == 0 ? grey : grey + (channel - grey) * opacity;
+  return colour;
+}
+
 // Nearest pixel of the map for pixel `index` of the panel.
 int MapIndex(int index, int panel_size, int map_size) {
   return static_cast<int>(static_cast<int64_t>(index) * map_size / panel_size);
@@ -54,14 +62,11 @@ Image DrawClassMap(const TensorInfo& info, std::span<const float> scores, const 
           static_cast<size_t>(MapIndex(y, height, map_height)) * map_width + MapIndex(x, width, map_width);
       const auto of_pixel = scores.subspan(pixel * classes, classes);
       const size_t winner = static_cast<size_t>(std::max_element(of_pixel.begin(), of_pixel.end()) - of_pixel.begin());
-      const Colour colour = ColourOf(winner);
-      const float opacity = winner == 0 ? 0.0f : panels == 1 ? 1.0f : kOpacity;
-      for (int c = 0; c < 3; ++c) {
-        const float below = panel.values[(static_cast<size_t>(y) * width + x) * 3 + c];
-        float* row = drawn.values.data() + static_cast<size_t>(y) * drawn.width * 3;
-        row[x * 3 + c] = below;
-        row[((panels - 1) * width + x) * 3 + c] = below + (colour[c] - below) * opacity;
-      }
+      const float* below = panel.values.data() + (static_cast<size_t>(y) * width + x) * 3;
+      float* row = drawn.values.data() + static_cast<size_t>(y) * drawn.width * 3;
+      if (panels == 2) std::copy_n(below, 3, row + x * 3);
+      const Colour blended = Blended(below, winner, panels == 2 ? kOpacity : 1.0f);
+      std::copy_n(blended.data(), 3, row + ((panels - 1) * width + x) * 3);
     }
   }
   return drawn;

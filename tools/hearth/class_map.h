@@ -14,9 +14,9 @@ namespace hearth {
 // Whether an output is [1,H,W,C] with at least two classes and more than one pixel.
 bool IsClassMap(const TensorInfo& info);
 
-// The picture on the left, and on the right the same with the class of the highest score of each pixel blended over it
-// in a colour of its own; class 0, by custom the background, stays as it is. Where `picture` is empty the class map is
-// drawn on black alone. Precondition: IsClassMap(info), scores of that shape; picture has 3 channels.
+// The picture on the left; on the right the class of each pixel's highest score, in a colour of its own over the grey
+// picture, which class 0 (by custom the background) leaves as it is. Where `picture` is empty the class map is drawn
+// alone, on black. Precondition: IsClassMap(info), scores of that shape; picture has 3 channels.
 Image DrawClassMap(const TensorInfo& info, std::span<const float> scores, const Image& picture);
 
 }  // namespace hearth

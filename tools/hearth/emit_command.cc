@@ -23,10 +23,10 @@ class EmitCommand final : public Verb {
     app.add_option("--dialect", dialect_, "opencl, gles or vulkan")
         ->required()
         ->check(CLI::IsMember({"opencl", "gles", "vulkan"}))
-        ->type_name("");
+        ->type_name("DIALECT");
     app.add_option("--read-path", read_path_, "How tensors are read: buffer or texel-buffer")
         ->check(CLI::IsMember({"buffer", "texel-buffer"}))
-        ->type_name("")
+        ->type_name("PATH")
         ->capture_default_str();
     output_.AddOptions(app);
   }

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <vector>
 
 #include "hearth/version.h"
@@ -26,10 +27,14 @@ std::vector<std::unique_ptr<Verb>> AllVerbs() {
   return verbs;
 }
 
-// The innermost subcommand that was named: whose --help is worth pointing to.
-std::string NamedCommand(const CLI::App& app) {
+// The innermost subcommand that was named: where the mistake is, and whose --help is worth pointing to.
+const CLI::App& NamedCommand(const CLI::App& app) {
   const std::vector<CLI::App*> named = app.get_subcommands();
-  return named.empty() ? app.get_name() : app.get_name() + " " + NamedCommand(*named.front());
+  return named.empty() ? app : NamedCommand(*named.front());
+}
+
+std::string FullName(const CLI::App& app) {
+  return app.get_parent() == nullptr ? app.get_name() : FullName(*app.get_parent()) + " " + app.get_name();
 }
 
 ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
@@ -37,7 +42,13 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
     app.exit(error);
     return ExitCode::kFine;
   }
-  PrintError(fmt::format("{}; `{} --help` shows what there is", error.what(), NamedCommand(app)));
+  const CLI::App& named = NamedCommand(app);
+  const std::vector<std::string> unknown = app.remaining(true);
+  const bool is_unknown = !unknown.empty() && (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                                               dynamic_cast<const CLI::RequiredError*>(&error) != nullptr);
+  const std::string what =
+      is_unknown ? fmt::format("'{}' is not known here", unknown.front()) : std::string(error.what());
+  PrintError(fmt::format("{}: {}; `{} --help` shows what there is", FullName(named), what, FullName(named)));
   return ExitCode::kUsage;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -158,8 +159,8 @@ void InputOptions::AddOptions(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--random-inputs", random_seed, "Fill the inputs that are not given with random numbers")
       ->type_name("SEED");
-  const CLI::Validator not_zero([](std::string& text) { return std::stof(text) == 0.0f ? "must not be 0" : ""; }, "",
-                                "");
+  const CLI::Validator not_zero(
+      [](std::string& text) { return std::strtof(text.c_str(), nullptr) == 0.0f ? "must not be 0" : ""; }, "", "");
   app.add_option("--mean", scaling.mean, "Pictures for float inputs: (x - mean) / std; one value or one per channel")
       ->delimiter(',')
       ->allow_extra_args(false)

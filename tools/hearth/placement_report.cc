@@ -65,7 +65,8 @@ Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& dev
     if (const auto found = rewritten_by_source.find(node.source_index); found != rewritten_by_source.end()) {
       const Placement& placement = report.placements[found->second];
       op.where = WhereOf(report.rewritten.nodes()[found->second], placement);
-      op.reason = op.where == RunsOn::kNowhere ? "not known to Hearth" : placement.reason;
+      const bool cpu_was_chosen = device.backend == BackendKind::kCpu;
+      op.reason = op.where == RunsOn::kNowhere ? "not known to Hearth" : cpu_was_chosen ? "" : placement.reason;
     }
     report.operators.push_back(std::move(op));
   }

@@ -27,7 +27,7 @@ void SessionFlags::AddOptions(CLI::App& app) {
   AddDeviceOption(app, options_.device);
   app.add_option("--precision", options_.precision, "What the device can't do falls back to fp32 with a warning")
       ->check(CLI::IsMember({"fp32", "fp32_16", "fp16"}))
-      ->type_name("")
+      ->type_name("P")
       ->capture_default_str();
   CLI::Option* cache =
       app.add_option("--cache", options_.cache_folder,

@@ -1,0 +1,87 @@
+// Nodes that only move bytes. In the reference they would cost two conversions per element.
+#include <cstring>
+#include <optional>
+
+#include "backends/cpu/host_node.h"
+
+namespace hearth {
+namespace {
+
+// `rows` rows of `row_bytes` from dense `source` to every `target_stride_bytes` of `target`.
+struct RowCopy {
+  const std::byte* source = nullptr;
+  std::byte* target = nullptr;
+  size_t rows = 0, row_bytes = 0, target_stride_bytes = 0;
+};
+
+class CopyNode final : public HostNode {
+ public:
+  explicit CopyNode(std::vector<RowCopy> copies) : copies_(std::move(copies)) {}
+
+  Status Run() override {
+    for (const RowCopy& copy : copies_) {
+      for (size_t row = 0; row < copy.rows; ++row) {
+        std::memcpy(copy.target + row * copy.target_stride_bytes, copy.source + row * copy.row_bytes, copy.row_bytes);
+      }
+    }
+    return Status::Ok();
+  }
+
+ private:
+  std::vector<RowCopy> copies_;
+};
+
+// The axis along which the inputs lie one behind the other in the output; nothing for other nodes.
+// A reshape is a concatenation of one.
+std::optional<int> CopiedAxis(const Graph& graph, const Node& node) {
+  if (std::holds_alternative<Reshape>(node.op)) return 0;
+  if (const auto* unary = std::get_if<Unary>(&node.op); unary != nullptr && unary->kind == UnaryKind::kCopy) return 0;
+  const auto* concat = std::get_if<Concat>(&node.op);
+  if (concat == nullptr || concat->activation != Activation::kNone) return std::nullopt;
+  const int rank = graph.value(node.outputs[0]).desc.shape.rank();
+  return concat->axis < 0 ? concat->axis + rank : concat->axis;
+}
+
+size_t BytesFrom(const TensorDesc& desc, int axis) {
+  size_t bytes = static_cast<size_t>(BitsOf(desc.dtype)) / 8;
+  for (int d = axis; d < desc.shape.rank(); ++d) bytes *= desc.shape[d];
+  return bytes;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  if (node.outputs.size() != 1) return std::unique_ptr<HostNode>();
+  const std::optional<int> axis = CopiedAxis(graph, node);
+  if (!axis) return std::unique_ptr<HostNode>();
+
+  const bool is_concat = std::holds_alternative<Concat>(node.op);
+  const size_t operand_count = is_concat ? node.inputs.size() : 1;  // a reshape's new shape may be input 1
+  const TensorDesc& out = graph.value(node.outputs[0]).desc;
+  std::byte* target = request.arena.bytes(node.outputs[0]).data();
+  std::vector<RowCopy> copies;
+  for (size_t k = 0; k < operand_count; ++k) {
+    const ValueId value = node.inputs[k];
+    if (value == kNoValue) return std::unique_ptr<HostNode>();
+    const TensorDesc& in = graph.value(value).desc;
+    const bool stored_alike = in.dtype == out.dtype && in.quantization == out.quantization && BitsOf(in.dtype) % 8 == 0;
+    const bool per_axis = in.quantization.has_value() && in.quantization->scales.size() > 1;
+    if (!stored_alike || per_axis) return std::unique_ptr<HostNode>();
+    const std::span<const std::byte> source =
+        graph.IsConstant(value) ? graph.ConstantBytes(value) : request.arena.bytes(value);
+    if (source.empty()) continue;
+    RowCopy copy{source.data(), target, 1, source.size(), source.size()};
+    if (is_concat) {
+      copy.row_bytes = BytesFrom(in, *axis);
+      copy.rows = source.size() / copy.row_bytes;
+      copy.target_stride_bytes = BytesFrom(out, *axis);
+    }
+    target += copy.row_bytes;
+    copies.push_back(copy);
+  }
+  return std::unique_ptr<HostNode>(std::make_unique<CopyNode>(std::move(copies)));
+}
+
+}  // namespace hearth

@@ -1,0 +1,37 @@
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "backends/cpu/cpu_executor.h"
+#include "backends/cpu/xnnpack_nodes.h"
+
+namespace hearth {
+namespace {
+
+// What the kernel calls the first core: "model name" on x86, "Hardware" or "Processor" on some Arm boards.
+std::string CpuModelName() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const size_t colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    const std::string key = line.substr(0, line.find_last_not_of(" \t:", colon) + 1);
+    if (key == "model name" || key == "Hardware" || key == "Processor") return line.substr(colon + 2);
+  }
+  return "CPU";
+}
+
+}  // namespace
+
+DeviceInfo CpuDeviceInfo() {
+  DeviceInfo info;
+  info.backend = BackendKind::kCpu;
+  info.type = DeviceType::kCpu;
+  info.name = CpuModelName();
+  info.driver_version = HostKernelsName();
+  info.compute_units = std::max(1u, std::thread::hardware_concurrency());
+  info.unified_memory = true;
+  return info;
+}
+
+}  // namespace hearth

@@ -1,0 +1,39 @@
+// One prepared node of a host program, whoever runs it.
+#ifndef HEARTH_BACKENDS_CPU_HOST_NODE_H_
+#define HEARTH_BACKENDS_CPU_HOST_NODE_H_
+
+#include <memory>
+
+#include "backends/cpu/host_arena.h"
+#include "core/graph.h"
+
+namespace hearth {
+
+// Reads and writes the arena it was made for. Run is for one thread at a time.
+class HostNode {
+ public:
+  virtual ~HostNode() = default;
+  virtual Status Run() = 0;
+};
+
+// What the makers of host nodes are given; graph and arena outlive the node.
+struct HostNodeRequest {
+  const Graph& graph;
+  const Node& node;
+  const HostArena& arena;
+  int threads = 1;
+  // The node after this one does not run on the worker threads: they should sleep, not spin.
+  bool workers_rest_after = true;
+};
+
+// Each returns null for a node that it does not take, so that the next maker is asked.
+
+// Reshape, copy and concatenation of equally stored tensors: bytes are moved as they are.
+Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request);
+
+// Any node that core's float64 reference knows. kUnsupported for an operation that it does not.
+Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_HOST_NODE_H_

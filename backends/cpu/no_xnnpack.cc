@@ -1,0 +1,23 @@
+// Stands in for xnnpack/ in builds with HEARTH_WITH_XNNPACK=OFF: takes no node.
+#include "backends/cpu/xnnpack_nodes.h"
+
+namespace hearth {
+
+class XnnpackNodes::ThreadPools {};
+
+std::string_view HostKernelsName() {
+  return "reference";
+}
+
+XnnpackNodes::XnnpackNodes() = default;
+XnnpackNodes::~XnnpackNodes() = default;
+
+bool XnnpackNodes::Knows(const Op&) {
+  return false;
+}
+
+Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest&) {
+  return std::unique_ptr<HostNode>();
+}
+
+}  // namespace hearth

@@ -1,0 +1,83 @@
+// Nodes in core's float64 reference: the last resort, right but slow and on one thread.
+#include <algorithm>
+
+#include "backends/cpu/host_node.h"
+#include "core/error.h"
+#include "core/op_table.h"
+#include "core/op_text.h"
+
+namespace hearth {
+namespace {
+
+std::span<const float> FloatsOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+class ReferenceNode final : public HostNode {
+ public:
+  // `operands`: one per input, filled where it is constant.
+  ReferenceNode(const HostNodeRequest& request, std::vector<ReferenceTensor> operands)
+      : graph_(request.graph), node_(request.node), arena_(request.arena), operands_(std::move(operands)) {}
+
+  Status Run() override {
+    std::vector<const ReferenceTensor*> inputs;
+    for (size_t k = 0; k < node_.inputs.size(); ++k) {
+      HEARTH_TRY(Load(k).Within(NodeLabel(node_)));
+      inputs.push_back(node_.inputs[k] == kNoValue ? nullptr : &operands_[k]);
+    }
+    HEARTH_ASSIGN(const std::vector<ReferenceTensor> outputs, EvaluateNode(graph_, node_, inputs));
+    for (size_t k = 0; k < outputs.size(); ++k)
+      HEARTH_TRY(Store(outputs[k], node_.outputs[k]).Within(NodeLabel(node_)));
+    return Status::Ok();
+  }
+
+ private:
+  Status Load(size_t k) {
+    const ValueId value = node_.inputs[k];
+    if (value == kNoValue || graph_.IsConstant(value)) return Status::Ok();
+    const TensorDesc& desc = graph_.value(value).desc;
+    if (desc.dtype != DType::kFloat32) {
+      HEARTH_ASSIGN(operands_[k], ReferenceFromBytes(desc, arena_.bytes(value)));
+      return Status::Ok();
+    }
+    const std::span<const float> floats = FloatsOf(arena_.bytes(value));
+    operands_[k].shape = desc.shape;
+    operands_[k].values.assign(floats.begin(), floats.end());
+    return Status::Ok();
+  }
+
+  Status Store(const ReferenceTensor& tensor, ValueId value) {
+    const TensorDesc& desc = graph_.value(value).desc;
+    if (desc.dtype != DType::kFloat32) return ReferenceToBytes(tensor, desc, arena_.bytes(value));
+    std::transform(tensor.values.begin(), tensor.values.end(), reinterpret_cast<float*>(arena_.bytes(value).data()),
+                   [](double real) { return static_cast<float>(real); });
+    return Status::Ok();
+  }
+
+  const Graph& graph_;
+  const Node& node_;
+  const HostArena& arena_;
+  std::vector<ReferenceTensor> operands_;  // kept between runs: constants, and memory for the others
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  if (OpDefOf(node.op).reference == nullptr) {
+    return Error(StatusCode::kUnsupported, "node {}, {}: no device and no host code knows this operation",
+                 &node - graph.nodes().data(), NodeLabel(node));
+  }
+  std::vector<ReferenceTensor> operands(node.inputs.size());
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const ValueId value = node.inputs[k];
+    if (!graph.IsConstant(value)) continue;
+    Result<ReferenceTensor> constant = ReferenceFromBytes(graph.value(value).desc, graph.ConstantBytes(value));
+    if (!constant.ok()) return constant.status().Within(NodeLabel(node));
+    operands[k] = std::move(constant).value();
+  }
+  return std::unique_ptr<HostNode>(std::make_unique<ReferenceNode>(request, std::move(operands)));
+}
+
+}  // namespace hearth

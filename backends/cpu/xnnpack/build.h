@@ -1,0 +1,56 @@
+// What the builders of XNNPACK operators share. Nothing outside this folder includes xnnpack.h.
+#ifndef HEARTH_BACKENDS_CPU_XNNPACK_BUILD_H_
+#define HEARTH_BACKENDS_CPU_XNNPACK_BUILD_H_
+
+#include <xnnpack.h>
+
+#include <optional>
+#include <vector>
+
+#include "backends/cpu/host_node.h"
+
+namespace hearth {
+
+// One node on its way to an operator: what a builder reads, and what it fills in.
+struct XnnpackBuild {
+  const HostNodeRequest& request;
+  pthreadpool_t pool = nullptr;
+  uint32_t flags = 0;                         // for every create function
+  std::vector<const float*> inputs;           // null where absent
+  std::vector<std::vector<float>> constants;  // those of `inputs` that are no view of the model file
+  xnn_operator_t op = nullptr;                // the result
+
+  const Node& node() const { return request.node; }
+  bool has_input(size_t k) const { return k < inputs.size() && inputs[k] != nullptr; }
+  bool is_constant(size_t k) const { return request.graph.IsConstant(node().inputs[k]); }
+  const Shape& in_shape(size_t k = 0) const { return request.graph.value(node().inputs[k]).desc.shape; }
+  const Shape& out_shape() const { return request.graph.value(node().outputs[0]).desc.shape; }
+  const float* bias() const { return has_input(2) ? inputs[2] : nullptr; }
+  float* output() const { return reinterpret_cast<float*>(request.arena.bytes(node().outputs[0]).data()); }
+};
+
+// Creates build.op and sets it up on its addresses. A builder refuses what XNNPACK would compute otherwise than
+// TFLite does with kXnnpackRefuses; it must not count on XNNPACK refusing, which prints to stderr.
+using XnnpackBuilder = xnn_status (*)(XnnpackBuild& build);
+inline constexpr xnn_status kXnnpackRefuses = xnn_status_unsupported_parameter;
+
+// The range that clamps like `activation`; nothing for tanh and sigmoid.
+struct OutputRange {
+  float min = 0, max = 0;
+};
+std::optional<OutputRange> RangeOf(Activation activation);
+
+xnn_status BuildConv2D(XnnpackBuild& build);
+xnn_status BuildDepthwiseConv2D(XnnpackBuild& build);
+xnn_status BuildPool2D(XnnpackBuild& build);
+xnn_status BuildUnary(XnnpackBuild& build);
+xnn_status BuildBinary(XnnpackBuild& build);
+xnn_status BuildFullyConnected(XnnpackBuild& build);
+xnn_status BuildSoftmax(XnnpackBuild& build);
+xnn_status BuildResize(XnnpackBuild& build);
+xnn_status BuildMean(XnnpackBuild& build);
+xnn_status BuildPad(XnnpackBuild& build);
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_XNNPACK_BUILD_H_

@@ -1,0 +1,181 @@
+#include <limits>
+#include <map>
+
+#include "backends/cpu/xnnpack/build.h"
+#include "backends/cpu/xnnpack_nodes.h"
+#include "core/error.h"
+#include "core/op_text.h"
+
+namespace hearth {
+namespace {
+
+template <typename T, typename... Ops>
+constexpr size_t IndexIn(const std::variant<Ops...>*) {
+  size_t index = 0;
+  (void)((std::is_same_v<T, Ops> || (++index, false)) || ...);
+  return index;
+}
+template <typename T>
+constexpr size_t kIndexOf = IndexIn<T>(static_cast<const Op*>(nullptr));
+
+struct Row {
+  size_t op_index;
+  XnnpackBuilder build;
+  // Constants are copied into the operator when it is created; otherwise they are read in every run.
+  bool packs_constants;
+};
+
+// Every operation that XNNPACK has here. To add one: a builder in a file of its family, and a row.
+constexpr Row kRows[] = {
+    {kIndexOf<Conv2D>, BuildConv2D, true},
+    {kIndexOf<DepthwiseConv2D>, BuildDepthwiseConv2D, true},
+    {kIndexOf<FullyConnected>, BuildFullyConnected, true},
+    {kIndexOf<Pool2D>, BuildPool2D, false},
+    {kIndexOf<Unary>, BuildUnary, false},
+    {kIndexOf<Binary>, BuildBinary, false},
+    {kIndexOf<Softmax>, BuildSoftmax, false},
+    {kIndexOf<Resize>, BuildResize, false},
+    {kIndexOf<Mean>, BuildMean, false},
+    {kIndexOf<Pad>, BuildPad, false},
+};
+
+const Row* FindRow(const Op& op) {
+  for (const Row& row : kRows) {
+    if (row.op_index == op.index()) return &row;
+  }
+  return nullptr;
+}
+
+class XnnpackNode final : public HostNode {
+ public:
+  XnnpackNode(const Node& node, XnnpackBuild build)
+      : node_(node), pool_(build.pool), constants_(std::move(build.constants)), op_(build.op) {}
+  XnnpackNode(const XnnpackNode&) = delete;
+  XnnpackNode& operator=(const XnnpackNode&) = delete;
+  ~XnnpackNode() override { xnn_delete_operator(op_); }
+
+  Status Run() override {
+    const xnn_status status = xnn_run_operator(op_, pool_);
+    if (status == xnn_status_success) return Status::Ok();
+    return Error(StatusCode::kInternal, "{}: XNNPACK failed with status {}", NodeLabel(node_),
+                 static_cast<int>(status));
+  }
+
+ private:
+  const Node& node_;
+  pthreadpool_t pool_;
+  std::vector<std::vector<float>> constants_;
+  xnn_operator_t op_;
+};
+
+bool IsWholeFloat32(const TensorDesc& desc) {
+  return desc.dtype == DType::kFloat32 && desc.shape.element_count() > 0;
+}
+
+// One float32 result; all that is not constant is float32 too.
+bool HasFloat32Values(const Graph& graph, const Node& node) {
+  if (node.outputs.size() != 1 || !IsWholeFloat32(graph.value(node.outputs[0]).desc)) return false;
+  for (ValueId value : node.inputs) {
+    if (value != kNoValue && !graph.IsConstant(value) && !IsWholeFloat32(graph.value(value).desc)) return false;
+  }
+  return true;
+}
+
+bool IsReadableInPlace(const TensorDesc& desc, std::span<const std::byte> bytes) {
+  return desc.dtype == DType::kFloat32 && reinterpret_cast<uintptr_t>(bytes.data()) % alignof(float) == 0;
+}
+
+// Fills build.inputs. False when a constant has no float view; the reference will say why.
+bool LocateInputs(const Row& row, XnnpackBuild& build) {
+  const Graph& graph = build.request.graph;
+  for (ValueId value : build.node().inputs) {
+    if (value == kNoValue) {
+      build.inputs.push_back(nullptr);
+    } else if (!graph.IsConstant(value)) {
+      build.inputs.push_back(reinterpret_cast<const float*>(build.request.arena.bytes(value).data()));
+    } else if (row.packs_constants && IsReadableInPlace(graph.value(value).desc, graph.ConstantBytes(value))) {
+      build.inputs.push_back(reinterpret_cast<const float*>(graph.ConstantBytes(value).data()));
+    } else {
+      Result<std::vector<float>> floats = ConstantAsFloats(graph, value);
+      if (!floats.ok() || floats->empty()) return false;
+      floats->resize(floats->size() + HostArena::kReadSlackBytes / sizeof(float));
+      build.constants.push_back(std::move(floats).value());
+      build.inputs.push_back(build.constants.back().data());
+    }
+  }
+  return true;
+}
+
+// Once per process; XNNPACK looks at the processor.
+bool IsInitialized() {
+  static const bool initialized = xnn_initialize(nullptr) == xnn_status_success;
+  return initialized;
+}
+
+}  // namespace
+
+static_assert(HostArena::kReadSlackBytes >= XNN_EXTRA_BYTES);
+
+// One pool per number of threads; nodes of all programs share it.
+class XnnpackNodes::ThreadPools {
+ public:
+  pthreadpool_t WithThreads(int threads) {
+    if (threads <= 1) return nullptr;  // XNNPACK's word for the calling thread
+    std::unique_ptr<pthreadpool, Destroy>& pool = pools_[threads];
+    if (pool == nullptr) pool.reset(pthreadpool_create(threads));
+    return pool.get();
+  }
+
+ private:
+  struct Destroy {
+    void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }
+  };
+  std::map<int, std::unique_ptr<pthreadpool, Destroy>> pools_;
+};
+
+std::string_view HostKernelsName() {
+  return "XNNPACK + reference";
+}
+
+std::optional<OutputRange> RangeOf(Activation activation) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  switch (activation) {
+    case Activation::kNone: return OutputRange{-kInfinity, kInfinity};
+    case Activation::kRelu: return OutputRange{0.0f, kInfinity};
+    case Activation::kRelu6: return OutputRange{0.0f, 6.0f};
+    case Activation::kReluN1To1: return OutputRange{-1.0f, 1.0f};
+    case Activation::kTanh:
+    case Activation::kSigmoid: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+XnnpackNodes::XnnpackNodes() : pools_(std::make_unique<ThreadPools>()) {}
+XnnpackNodes::~XnnpackNodes() = default;
+
+bool XnnpackNodes::Knows(const Op& op) {
+  return FindRow(op) != nullptr;
+}
+
+Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& request) {
+  const Row* row = FindRow(request.node.op);
+  if (row == nullptr || !HasFloat32Values(request.graph, request.node) || !IsInitialized()) {
+    return std::unique_ptr<HostNode>();
+  }
+  XnnpackBuild build{request};
+  if (!LocateInputs(*row, build)) return std::unique_ptr<HostNode>();
+  build.pool = pools_->WithThreads(request.threads);
+  if (request.workers_rest_after) build.flags = XNN_FLAG_YIELD_WORKERS;
+  const xnn_status status = row->build(build);
+  if (status == xnn_status_success) {
+    if (row->packs_constants) build.constants.clear();
+    return std::unique_ptr<HostNode>(std::make_unique<XnnpackNode>(request.node, std::move(build)));
+  }
+  if (build.op != nullptr) xnn_delete_operator(build.op);
+  if (status == xnn_status_out_of_memory) {
+    return Error(StatusCode::kResourceExhausted, "{}: not enough memory for its weights", NodeLabel(request.node));
+  }
+  return std::unique_ptr<HostNode>();
+}
+
+}  // namespace hearth

@@ -1,0 +1,81 @@
+// Convolutions and pooling: operators that move a window over an image.
+#include "backends/cpu/xnnpack/build.h"
+
+namespace hearth {
+namespace {
+
+// How a convolution's channels fall into groups.
+struct Groups {
+  int32_t count = 1, in_channels = 0, out_channels = 0;  // channels of one group
+};
+
+xnn_status BuildConvolution(XnnpackBuild& build, const Window2D& window, Activation activation, const Groups& groups) {
+  const std::optional<OutputRange> range = RangeOf(activation);
+  if (!range || !build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
+  const Shape& in = build.in_shape();
+  const Shape& filter = build.in_shape(1);
+  const Padding2D padding = ResolvePadding(window, in[1], in[2], filter[1], filter[2]);
+  const size_t in_channels = size_t(groups.count) * groups.in_channels;
+  const size_t out_channels = size_t(groups.count) * groups.out_channels;
+  const xnn_status status = xnn_create_convolution2d_nhwc_f32(
+      padding.top, padding.right, padding.bottom, padding.left, filter[1], filter[2], window.stride_h, window.stride_w,
+      window.dilation_h, window.dilation_w, groups.count, groups.in_channels, groups.out_channels, in_channels,
+      out_channels, build.inputs[1], build.bias(), range->min, range->max, build.flags, &build.op);
+  if (status != xnn_status_success) return status;
+  return xnn_setup_convolution2d_nhwc_f32(build.op, in[0], in[1], in[2], build.inputs[0], build.output(), build.pool);
+}
+
+xnn_status BuildAveragePool(XnnpackBuild& build, const Pool2D& pool, const Padding2D& padding, OutputRange range) {
+  const Shape& in = build.in_shape();
+  const xnn_status status = xnn_create_average_pooling2d_nhwc_f32(
+      padding.top, padding.right, padding.bottom, padding.left, pool.kernel_h, pool.kernel_w, pool.window.stride_h,
+      pool.window.stride_w, in[3], in[3], in[3], range.min, range.max, build.flags, &build.op);
+  if (status != xnn_status_success) return status;
+  return xnn_setup_average_pooling2d_nhwc_f32(build.op, in[0], in[1], in[2], build.inputs[0], build.output(),
+                                              build.pool);
+}
+
+xnn_status BuildMaxPool(XnnpackBuild& build, const Pool2D& pool, const Padding2D& padding, OutputRange range) {
+  const Shape& in = build.in_shape();
+  const xnn_status status = xnn_create_max_pooling2d_nhwc_f32(
+      padding.top, padding.right, padding.bottom, padding.left, pool.kernel_h, pool.kernel_w, pool.window.stride_h,
+      pool.window.stride_w, 1, 1, in[3], in[3], in[3], range.min, range.max, build.flags, &build.op);
+  if (status != xnn_status_success) return status;
+  return xnn_setup_max_pooling2d_nhwc_f32(build.op, in[0], in[1], in[2], build.inputs[0], build.output(), build.pool);
+}
+
+}  // namespace
+
+xnn_status BuildConv2D(XnnpackBuild& build) {
+  const auto& conv = std::get<Conv2D>(build.node().op);
+  const Shape& filter = build.in_shape(1);
+  Groups groups;
+  groups.count = build.in_shape()[3] / filter[3];
+  groups.in_channels = filter[3];
+  groups.out_channels = filter[0] / groups.count;
+  return BuildConvolution(build, conv.window, conv.activation, groups);
+}
+
+xnn_status BuildDepthwiseConv2D(XnnpackBuild& build) {
+  const auto& conv = std::get<DepthwiseConv2D>(build.node().op);
+  Groups groups;
+  groups.count = build.in_shape()[3];
+  groups.in_channels = 1;
+  groups.out_channels = build.in_shape(1)[3] / groups.count;
+  build.flags |= XNN_FLAG_DEPTHWISE_CONVOLUTION;
+  return BuildConvolution(build, conv.window, conv.activation, groups);
+}
+
+xnn_status BuildPool2D(XnnpackBuild& build) {
+  const auto& pool = std::get<Pool2D>(build.node().op);
+  const std::optional<OutputRange> range = RangeOf(pool.activation);
+  const bool one_element = pool.kernel_h == 1 && pool.kernel_w == 1;
+  const bool leaves_gaps = pool.window.stride_h > pool.kernel_h || pool.window.stride_w > pool.kernel_w;
+  if (!range || one_element || leaves_gaps) return kXnnpackRefuses;  // it knows neither of the latter two
+  const Shape& in = build.in_shape();
+  const Padding2D padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
+  return pool.kind == PoolKind::kAverage ? BuildAveragePool(build, pool, padding, *range)
+                                         : BuildMaxPool(build, pool, padding, *range);
+}
+
+}  // namespace hearth

@@ -1,0 +1,100 @@
+// The pieces that decide a network's speed, one at a time; see README.md.
+
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "core/lower.h"
+#include "core/op_table.h"
+#include "core/pack.h"
+#include "frontends/engine/device_choice.h"
+#include "hal/plan_runner.h"
+#include "hal/slices.h"
+
+namespace hearth {
+namespace {
+
+// A convolution of MobileNet v1's kind as a graph of one node.
+Graph ConvolutionGraph(int32_t size, int32_t channels_in, int32_t channels_out, bool depthwise) {
+  Graph graph;
+  const ValueId x = graph.AddValue({"x", {DType::kFloat32, {1, size, size, channels_in}, {}}, {}});
+  const Shape filter_shape = depthwise ? Shape{1, 3, 3, channels_in} : Shape{channels_out, 1, 1, channels_in};
+  const std::vector<float> filter(filter_shape.element_count(), 0.01f);
+  const ValueId w = graph.AddFloatConstant("w", filter_shape, filter);
+  const ValueId y = graph.AddValue({"y", {}, {}});
+  Window2D window;
+  window.padding.mode = PaddingMode::kSame;
+  const Op op = depthwise ? Op(DepthwiseConv2D{window, Activation::kRelu6}) : Op(Conv2D{window, Activation::kRelu6});
+  graph.AddNode({op, {x, w, kNoValue}, {y}, "conv", 0});
+  graph.inputs = {x};
+  graph.outputs = {y};
+  return graph;
+}
+
+// Times whole runs, input and output copies included: state's ranges are size, channels in, channels out.
+void RunConvolution(benchmark::State& state, const std::string& device_id, bool depthwise) {
+  Result<OpenedDevice> opened = OpenChosenDevice(device_id);
+  if (!opened.ok()) return state.SkipWithError(opened.status().message().c_str());
+  Graph graph = ConvolutionGraph(static_cast<int32_t>(state.range(0)), static_cast<int32_t>(state.range(1)),
+                                 static_cast<int32_t>(state.range(2)), depthwise);
+  if (!InferShapes(graph).ok()) return state.SkipWithError("the graph is wrong");
+  Result<Plan> plan = Lower(graph, opened->info, {});
+  if (!plan.ok()) return state.SkipWithError(plan.status().message().c_str());
+  RunnerParts parts;
+  parts.device = opened->device.get();
+  Result<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(std::move(plan).value(), parts);
+  if (!runner.ok()) return state.SkipWithError(runner.status().message().c_str());
+  std::vector<std::byte> input(graph.value(graph.inputs[0]).desc.size_bytes());
+  std::vector<std::byte> output(graph.value(graph.outputs[0]).desc.size_bytes());
+  const std::vector<std::span<const std::byte>> inputs = {input};
+  const std::vector<std::span<std::byte>> outputs = {output};
+  for (auto _ : state) {
+    if (!(*runner)->Run(inputs, outputs).ok()) return state.SkipWithError("the run failed");
+  }
+  const Shape& y = graph.value(graph.outputs[0]).desc.shape;
+  const double flops = 2.0 * static_cast<double>(y.element_count()) * static_cast<double>(depthwise ? 9 : state.range(1));
+  state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void PackMatrix(benchmark::State& state) {
+  const auto n = static_cast<int32_t>(state.range(0));
+  const PackRecipe recipe{PackLayout::kMatrix, {DType::kFloat32, {n, 1, 1, n}, {}}, 16, {n, 1, 1, n}};
+  const std::vector<float> source(static_cast<size_t>(n) * n, 1.0f);
+  std::vector<std::byte> packed(recipe.packed_size_bytes());
+  for (auto _ : state) benchmark::DoNotOptimize(Pack(recipe, std::as_bytes(std::span(source)), packed).ok());
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(packed.size()));
+}
+
+void ImageToSlices(benchmark::State& state) {
+  const Bhwc shape{1, 224, 224, static_cast<int32_t>(state.range(0))};
+  const std::vector<float> dense(shape.pixels() * shape.c, 1.0f);
+  std::vector<float> slices(shape.pixels() * shape.slices() * 4);
+  for (auto _ : state) {
+    DenseToSlices(shape, dense, slices);
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(slices.size() * sizeof(float)));
+}
+
+BENCHMARK(PackMatrix)->Arg(256)->Arg(1024);
+BENCHMARK(ImageToSlices)->Arg(3)->Arg(32);
+
+void RegisterDevice(const std::string& id) {
+  const auto pointwise = [id](benchmark::State& state) { RunConvolution(state, id, false); };
+  const auto depthwise = [id](benchmark::State& state) { RunConvolution(state, id, true); };
+  benchmark::RegisterBenchmark(("Pointwise/" + id).c_str(), pointwise)->Args({112, 32, 64})->Args({28, 256, 256})->Args({7, 1024, 1024})->UseRealTime();
+  benchmark::RegisterBenchmark(("Depthwise3x3/" + id).c_str(), depthwise)->Args({112, 32, 32})->Args({14, 512, 512})->UseRealTime();
+}
+
+}  // namespace
+}  // namespace hearth
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  for (const hearth::ListedDevice& listed : hearth::ListAllDevices()) {
+    if (listed.candidate.usable && listed.backend != nullptr) hearth::RegisterDevice(listed.id);
+  }
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

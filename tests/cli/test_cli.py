@@ -1,0 +1,296 @@
+"""The program `hearth` from outside: exit codes, messages, files, JSON.
+
+HEARTH_BIN names the program. Only the CPU is asked for, so no driver is needed:
+    HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_cli.py
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import tempfile
+import unittest
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("HEARTH_BIN", str(ROOT / "build/release/bin/hearth"))
+DEMO = ROOT / "tools/demo"
+MODEL = str(DEMO / "shapes_f32.tflite")
+INT8_MODEL = str(DEMO / "shapes_int8.tflite")
+PICTURE = str(DEMO / "shapes.png")
+TIMEOUT_S = 120
+INPUT_SHAPE = (1, 96, 96, 3)
+
+
+def npy(descr, shape, data):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape!r}, }}"
+    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
+
+
+def read_npy(path):
+    """dtype, shape, bytes of a file."""
+    file = pathlib.Path(path).read_bytes()
+    assert file[:6] == b"\x93NUMPY", file[:6]
+    size = struct.unpack("<H", file[8:10])[0]
+    header = eval(file[10:10 + size], {"__builtins__": {}})  # the text of a dictionary, as NumPy defines the format
+    assert not header["fortran_order"] and (10 + size) % 64 == 0
+    return header["descr"], header["shape"], file[10 + size:]
+
+
+def png(width, height, rgb):
+    """A picture of one colour."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    rows = (b"\x00" + bytes(rgb) * width) * height
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+class CliTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearth-cli-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def run_hearth(self, *arguments, expect=0):
+        environment = dict(os.environ, HEARTH_CACHE_DIR=str(self.folder / "cache"))
+        done = subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, env=environment, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, expect, f"{arguments}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def run_json(self, *arguments):
+        return json.loads(self.run_hearth(*arguments, "--json", "-").stdout)
+
+    def assert_one_error(self, done, *parts):
+        self.assertTrue(done.stderr.startswith("hearth: error: "), done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+    def file(self, name, data):
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+
+class Usage(CliTest):
+    def test_wrong_command_lines_give_exit_code_2_and_name_the_help(self):
+        for line in (["frob"], [], ["run"], ["run", MODEL, "--tune", "fast"], ["emit", "softmax"], ["cache"],
+                     ["cache", "prune"], ["run", MODEL, "--cache", "x", "--no-cache"], ["run", MODEL, "--std", "0"],
+                     ["run", MODEL, "--precision", "fp8"], ["bench", MODEL, "--runs", "0"]):
+            with self.subTest(line=line):
+                self.assert_one_error(self.run_hearth(*line, expect=2), "--help")
+
+    def test_the_help_of_every_verb_ends_with_an_example(self):
+        verbs = [[v] for v in ("devices", "inspect", "run", "bench", "cache", "emit")]
+        verbs += [["cache", part] for part in ("path", "ls", "show", "stats", "verify", "clear")]
+        for verb in verbs:
+            with self.subTest(verb=verb):
+                last = self.run_hearth(*verb, "--help").stdout.rstrip().splitlines()[-1]
+                self.assertTrue(last.strip().startswith("hearth " + " ".join(verb)), last)
+
+
+class BadInput(CliTest):
+    def test_a_missing_model_is_exit_code_3(self):
+        self.assert_one_error(self.run_hearth("run", "no-such.tflite", expect=3), "no-such.tflite")
+
+    def test_a_text_file_and_an_empty_file_are_no_models(self):
+        for name, data in (("text.tflite", b"this is not a model, but it is long enough"), ("empty.tflite", b"")):
+            for verb in ("run", "inspect", "bench"):
+                with self.subTest(name=name, verb=verb):
+                    self.assert_one_error(self.run_hearth(verb, self.file(name, data), expect=3), name)
+
+    def test_an_input_that_was_not_given_is_named(self):
+        self.assert_one_error(self.run_hearth("run", MODEL, "--device", "cpu", expect=3), "'image'", "--random-inputs")
+
+    def test_an_input_that_the_model_has_not_is_named_with_those_it_has(self):
+        done = self.run_hearth("run", MODEL, "--device", "cpu", "--input", f"photo={PICTURE}", expect=3)
+        self.assert_one_error(done, "'photo'", "'image'")
+
+    def test_an_input_given_twice_is_refused(self):
+        self.assert_one_error(self.run_hearth("run", MODEL, "--device", "cpu", "--input", f"image={PICTURE}", "--input",
+                                              f"image={PICTURE}", expect=3), "twice")
+
+    def test_arrays_of_the_wrong_type_shape_or_size_are_refused(self):
+        bytes_f32 = bytes(4 * 96 * 96 * 3)
+        files = {"type.npy": npy("<f8", INPUT_SHAPE, bytes(8 * 96 * 96 * 3)),
+                 "other-type.npy": npy("|u1", INPUT_SHAPE, bytes(96 * 96 * 3)),
+                 "shape.npy": npy("<f4", (1, 96, 288), bytes_f32),
+                 "short.npy": npy("<f4", INPUT_SHAPE, bytes_f32[:-4]),
+                 "big-endian.npy": npy(">f4", INPUT_SHAPE, bytes_f32),
+                 "fortran.npy": npy("<f4", INPUT_SHAPE, bytes_f32).replace(b"False", b"True "),
+                 "negative.npy": npy("<f4", (-1, 96, 96, 3), bytes_f32),
+                 "huge.npy": npy("<f4", (2**62, 2**62), bytes_f32),
+                 "header.npy": npy("<f4", INPUT_SHAPE, b"")[:40],
+                 "not.npy": b"not an array", "empty.npy": b"", "long.bin": bytes_f32 + b"\0",
+                 "unknown.txt": bytes_f32, "broken.png": b"\x89PNG\r\n\x1a\n broken"}
+        for name, data in files.items():
+            with self.subTest(name=name):
+                done = self.run_hearth("run", MODEL, "--device", "cpu", "--input", self.file(name, data), expect=3)
+                self.assert_one_error(done, name)
+
+    def test_labels_that_are_not_there_are_bad_input(self):
+        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", "no-labels.txt", expect=3), "no-labels.txt")
+
+    def test_a_device_that_does_not_exist_is_exit_code_4(self):
+        for device in ("no such device", "opencl:99"):
+            with self.subTest(device=device):
+                done = self.run_hearth("run", MODEL, "--device", device, "--random-inputs", "1", expect=4)
+                self.assert_one_error(done, device)
+
+    def test_an_unknown_kernel_is_exit_code_3_and_lists_those_that_exist(self):
+        self.assert_one_error(self.run_hearth("emit", "nope", "--dialect", "gles", expect=3), "softmax")
+
+
+class Run(CliTest):
+    def run_cpu(self, *arguments, model=MODEL):
+        return self.run_json("run", model, "--device", "cpu", "--no-cache", *arguments)
+
+    def output_bytes(self, name, *arguments, model=MODEL):
+        folder = self.folder / name
+        report = self.run_cpu("--output-dir", folder, *arguments, model=model)
+        self.assertEqual(report["outputs"][0]["file"], str(folder / "0_Identity.npy"))
+        return read_npy(folder / "0_Identity.npy")
+
+    def test_the_report_has_the_promised_keys_in_order(self):
+        report = self.run_cpu("--random-inputs", "1")
+        self.assertEqual(list(report), ["hearth", "model", "device", "precision", "ops", "init_ms", "first_run_ms",
+                                        "ready_ms", "save_ms", "run_ms", "programs", "transfers", "cache", "memory",
+                                        "outputs", "warnings"])
+        self.assertEqual(report["device"]["id"], "cpu")
+        self.assertAlmostEqual(report["ready_ms"], report["init_ms"]["total"] + report["first_run_ms"], places=6)
+        self.assertEqual(report["outputs"], [{"name": "Identity", "dtype": "float32", "shape": [1, 96, 96, 6]}])
+
+    def test_json_goes_to_a_file_and_text_to_standard_output(self):
+        done = self.run_hearth("run", MODEL, "--device", "cpu", "--random-inputs", "1", "--json", self.folder / "r.json")
+        self.assertIn("Identity", done.stdout)
+        self.assertEqual(json.loads((self.folder / "r.json").read_text())["device"]["backend"], "cpu")
+
+    def test_random_inputs_depend_on_the_seed_alone(self):
+        first = self.output_bytes("a", "--random-inputs", "1")
+        self.assertEqual(first, self.output_bytes("b", "--random-inputs", "1"))
+        self.assertNotEqual(first, self.output_bytes("c", "--random-inputs", "2"))
+
+    def test_outputs_have_the_models_own_type_and_shape(self):
+        self.assertEqual(self.output_bytes("f", "--random-inputs", "1")[:2], ("<f4", (1, 96, 96, 6)))
+        self.assertEqual(self.output_bytes("i", "--random-inputs", "1", model=INT8_MODEL)[:2], ("|i1", (1, 96, 96, 6)))
+
+    def test_a_bin_file_an_npy_file_and_one_without_the_leading_1_give_the_same(self):
+        data = bytes(range(256)) * (27648 // 256)
+        raw = self.output_bytes("raw", "--input", self.file("x.bin", data), model=INT8_MODEL)
+        for name, shape in (("full", INPUT_SHAPE), ("short", INPUT_SHAPE[1:])):
+            array = self.output_bytes(name, "--input", self.file(name + ".npy", npy("|i1", shape, data)), model=INT8_MODEL)
+            self.assertEqual(raw, array, name)
+
+    def test_a_named_input_is_found_and_a_file_name_with_an_equals_sign_is_a_file(self):
+        named = self.output_bytes("named", "--input", f"image={PICTURE}")
+        odd = self.folder / "a=b.png"
+        shutil.copy(PICTURE, odd)
+        self.assertEqual(named, self.output_bytes("odd", "--input", odd))
+
+    def test_pictures_are_resized_and_scaled(self):
+        picture = self.file("colour.png", png(7, 5, (255, 0, 51)))
+        scaled = struct.pack("<3f", 1.0, -1.0, (51 - 127.5) / 127.5) * (96 * 96)
+        self.assertEqual(self.output_bytes("png", "--input", picture),
+                         self.output_bytes("bin", "--input", self.file("scaled.bin", scaled)))
+        halves = struct.pack("<3f", 127.5, 0.0, 25.5) * (96 * 96)
+        self.assertEqual(self.output_bytes("png2", "--input", picture, "--mean", "0", "--std", "2"),
+                         self.output_bytes("bin2", "--input", self.file("halves.bin", halves)))
+
+    def test_8_bit_inputs_get_the_raw_pixels_on_their_own_grid(self):
+        picture = self.file("colour.png", png(3, 3, (255, 0, 128)))
+        raw = self.file("raw.bin", struct.pack("3b", 127, -128, 0) * (96 * 96))
+        self.assertEqual(self.output_bytes("png", "--input", picture, model=INT8_MODEL),
+                         self.output_bytes("bin", "--input", raw, model=INT8_MODEL))
+
+    def test_a_segmentation_result_is_drawn_beside_its_picture(self):
+        drawn = self.folder / "drawn.png"
+        self.run_cpu("--input", PICTURE, "--picture", drawn)
+        header = drawn.read_bytes()[:24]
+        self.assertEqual(struct.unpack(">II", header[16:24]), (2 * 384, 384))
+
+    def test_an_output_folder_that_can_not_be_made_is_exit_code_1(self):
+        self.file("taken", b"")
+        done = self.run_hearth("run", MODEL, "--device", "cpu", "--no-cache", "--random-inputs", "1", "--output-dir",
+                               self.folder / "taken" / "x", expect=1)
+        self.assert_one_error(done, "taken")
+
+
+class OtherVerbs(CliTest):
+    def test_devices_lists_the_cpu_as_usable(self):
+        devices = self.run_json("devices")["devices"]
+        self.assertTrue([d for d in devices if d["id"] == "cpu" and d["usable"]], devices)
+        for device in devices:
+            self.assertEqual(list(device), ["id", "backend", "name", "driver", "type", "usable", "reason", "features"])
+            self.assertTrue(device["usable"] or device["reason"], device)
+
+    def test_inspect_counts_the_operations_and_says_where_they_run(self):
+        report = self.run_json("inspect", MODEL, "--device", "cpu")
+        self.assertEqual(report["ops"]["total"], 40)
+        self.assertEqual(report["ops"]["on_cpu"] + report["ops"]["merged"], 40)
+        self.assertEqual(report["inputs"][0]["shape"], list(INPUT_SHAPE))
+        self.assertEqual([op["index"] for op in report["ops"]["list"]], list(range(40)))
+
+    def test_inspect_writes_the_graph_as_text_or_for_graphviz(self):
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.txt")
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.dot")
+        self.assertTrue((self.folder / "g.txt").read_text().startswith('graph "'))
+        self.assertTrue((self.folder / "g.dot").read_text().startswith("digraph "))
+
+    def test_bench_counts_runs_profiles_steps_and_writes_a_trace(self):
+        trace = self.folder / "trace.json"
+        report = self.run_json("bench", MODEL, "--device", "cpu", "--runs", "3", "--warmup", "0", "--profile", "--trace", trace)
+        times = report["run_ms"]
+        self.assertEqual(times["runs"], 3)
+        self.assertTrue(0 < times["min"] <= times["median"] <= times["p90"] <= times["max"], times)
+        self.assertTrue(report["profile"])
+        names = [event["name"] for event in json.loads(trace.read_text())["traceEvents"]]
+        self.assertIn("first run", names)
+
+    def test_emit_gives_the_same_text_alone_and_as_json(self):
+        text = self.run_hearth("emit", "softmax", "--dialect", "vulkan").stdout
+        self.assertTrue(text.startswith("#version 450"), text[:40])
+        self.assertEqual(self.run_json("emit", "softmax", "--dialect", "vulkan")["text"], text)
+
+
+class Cache(CliTest):
+    def test_a_cache_that_was_never_used_is_empty_and_sound(self):
+        self.assertEqual(self.run_hearth("cache", "path").stdout, f"{self.folder / 'cache'}\n")
+        self.assertFalse(self.run_json("cache", "path")["exists"])
+        self.assertEqual(self.run_json("cache", "ls")["entries"], [])
+        self.assertEqual(self.run_json("cache", "stats")["entries"], 0)
+        self.assertTrue(self.run_json("cache", "verify")["clean"])
+
+    def test_clear_without_a_terminal_and_without_yes_deletes_nothing(self):
+        self.assert_one_error(self.run_hearth("cache", "clear", expect=2), "--yes")
+        self.assertEqual(self.run_json("cache", "clear", "--yes")["removed_entries"], 0)
+
+    def test_an_entry_that_does_not_exist_is_bad_input(self):
+        self.assert_one_error(self.run_hearth("cache", "show", "00", expect=3), "00")
+
+    def test_verify_finds_damage_and_repairs_it(self):
+        self.run_hearth("run", MODEL, "--device", "cpu", "--random-inputs", "1")
+        store = self.folder / "cache" / "hearth.db"
+        self.assertTrue(store.exists())
+        for side in self.folder.glob("cache/hearth.db-*"):
+            side.unlink()
+        store.write_bytes(b"not a database at all" * 1000)
+        store.chmod(0o600)
+        done = self.run_hearth("cache", "verify", expect=1)
+        self.assertIn("damaged", done.stdout)
+        self.assert_one_error(self.run_hearth("cache", "ls", expect=1), "--repair")
+        self.run_hearth("cache", "verify", "--repair", expect=1)
+        self.run_hearth("cache", "verify")
+
+    def test_a_cache_folder_that_can_not_be_used_is_a_warning_that_quiet_suppresses(self):
+        self.file("cache", b"a file where the folder should be")
+        line = ("run", MODEL, "--device", "cpu", "--random-inputs", "1")
+        self.assertIn("hearth: warning: no cache", self.run_hearth(*line).stderr)
+        self.assertEqual(self.run_hearth(*line, "--quiet").stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,31 @@
+// What each backend is known not to do. Both lists are verified by every run: a case listed as unsupported that a
+// device runs, and an expected failure that passes, fail the run, so that the lists cannot go stale.
+#ifndef HEARTH_TESTS_CONFORMANCE_EXPECTATIONS_H_
+#define HEARTH_TESTS_CONFORMANCE_EXPECTATIONS_H_
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "core/device_info.h"
+
+namespace hearth::conformance {
+
+// Cases by a glob over "op/name".
+struct Expectation {
+  const char* cases;
+  const char* reason;
+};
+
+// Cases that lowering leaves to the host on this backend.
+std::span<const Expectation> Unsupported(BackendKind backend);
+// Cases that a device of this backend gets wrong, by a bug that is known and named.
+std::span<const Expectation> ExpectedFailures(BackendKind backend);
+
+// The first entry that `id` matches, or null.
+const Expectation* FindExpectation(std::span<const Expectation> list, const std::string& id);
+bool MatchesGlob(const std::string& text, const std::string& glob);
+
+}  // namespace hearth::conformance
+
+#endif  // HEARTH_TESTS_CONFORMANCE_EXPECTATIONS_H_

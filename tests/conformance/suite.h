@@ -1,0 +1,48 @@
+// Runs conformance cases on an opened device and judges them.
+#ifndef HEARTH_TESTS_CONFORMANCE_SUITE_H_
+#define HEARTH_TESTS_CONFORMANCE_SUITE_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hal/device.h"
+#include "tests/conformance/conformance_case.h"
+
+namespace hearth::conformance {
+
+enum class Outcome : uint8_t {
+  kPassed,
+  kFailed,
+  kUnsupported,      // left to the host, as listed
+  kExpectedFailure,  // wrong, as listed
+};
+
+struct CaseResult {
+  std::string op, name, path;  // path: how kernels read, "buffer"; "host" on the CPU
+  Outcome outcome = Outcome::kPassed;
+  std::string detail;   // why not passed
+  bool judged = false;  // ran, so that the numbers below mean something
+  double worst_error = 0, tolerance = 0;
+  double milliseconds = 0;  // of its dispatches; 0 where the device does not time them
+
+  std::string id() const { return op + "/" + name; }
+};
+
+struct DeviceResults {
+  std::string device;  // "vulkan:0"
+  DeviceInfo info;
+  std::vector<CaseResult> cases;
+  double milliseconds = 0;
+
+  int Count(Outcome outcome) const;
+};
+
+// Every case on every access path that the device has. `device` is null for the CPU. Never fails: what goes wrong is
+// the outcome of the cases that it hit. A family runs as one plan; one that fails as a whole runs case by case.
+DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
+                       std::span<const ConformanceCase> cases);
+
+}  // namespace hearth::conformance
+
+#endif  // HEARTH_TESTS_CONFORMANCE_SUITE_H_

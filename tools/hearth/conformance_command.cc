@@ -1,0 +1,115 @@
+// `hearth conformance`: does this machine's driver compute what Hearth's reference computes?
+#include <fmt/format.h>
+
+#include "core/error.h"
+#include "frontends/engine/device_choice.h"
+#include "tests/conformance/expectations.h"
+#include "tests/conformance/report.h"
+#include "tests/conformance/suite.h"
+#include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
+
+namespace hearth {
+namespace {
+
+using conformance::ConformanceCase;
+using conformance::DeviceResults;
+using conformance::Outcome;
+
+// "op/name", or the start of it up to a slash: "conv_2d" means all its cases.
+bool Selects(const std::string& filter, const ConformanceCase& test) {
+  return filter.empty() || filter == test.op || conformance::MatchesGlob(test.id(), filter);
+}
+
+Json ToJson(const DeviceResults& results) {
+  Json failures = Json::array();
+  for (const conformance::CaseResult& result : results.cases) {
+    if (result.outcome != Outcome::kFailed) continue;
+    failures.push_back({{"case", result.id()}, {"path", result.path}, {"reason", result.detail}});
+  }
+  return {{"device", results.device},
+          {"name", results.info.name},
+          {"driver", results.info.driver_version},
+          {"cases", results.cases.size()},
+          {"passed", results.Count(Outcome::kPassed)},
+          {"failed", results.Count(Outcome::kFailed)},
+          {"unsupported", results.Count(Outcome::kUnsupported)},
+          {"expected_failures", results.Count(Outcome::kExpectedFailure)},
+          {"milliseconds", results.milliseconds},
+          {"failures", std::move(failures)}};
+}
+
+class ConformanceCommand final : public Verb {
+ public:
+  ConformanceCommand()
+      : Verb({"conformance", "Compare every operation on a device with the float64 reference",
+              "hearth conformance --device vulkan --html matrix.html"}) {}
+
+  void AddOptions(CLI::App& app) override {
+    app.add_option("--device", device_,
+                   "One device (opencl, vulkan:0, cpu, part of a name); all usable ones by default");
+    app.add_option("--filter", filter_,
+                   "Only an operation (conv_2d) or cases whose op/name fits a glob ('conv_2d/*same*')");
+    app.add_flag("--list", list_, "Print the cases and stop");
+    app.add_option("--junit", junit_path_, "Write JUnit XML to a file");
+    app.add_option("--html", html_path_, "Write a page of operations against devices to a file");
+    output_.AddOptions(app);
+  }
+
+  Result<ExitCode> Run() override {
+    std::vector<ConformanceCase> cases = conformance::AllCases();
+    std::erase_if(cases, [&](const ConformanceCase& test) { return !Selects(filter_, test); });
+    if (cases.empty()) {
+      return Error(StatusCode::kNotFound, "no case fits '{}'; `hearth conformance --list` shows all", filter_);
+    }
+    if (list_) {
+      for (const ConformanceCase& test : cases) output_.PrintText(test.id() + "\n");
+      return ExitCode::kFine;
+    }
+    std::vector<DeviceResults> all;
+    for (const std::string& wanted : DevicesToRun()) {
+      HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(wanted));
+      for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
+      all.push_back(conformance::RunCases(opened.id, opened.device.get(), opened.info, cases));
+      output_.PrintText(conformance::FailuresText(all.back()));
+    }
+    HEARTH_TRY(WriteReports(all));
+    const bool failed =
+        std::any_of(all.begin(), all.end(), [](const DeviceResults& r) { return r.Count(Outcome::kFailed) > 0; });
+    return failed ? ExitCode::kFailed : ExitCode::kFine;
+  }
+
+ private:
+  std::vector<std::string> DevicesToRun() const {
+    if (!device_.empty()) return {device_};
+    std::vector<std::string> ids;
+    for (const ListedDevice& listed : ListAllDevices()) {
+      if (listed.backend == nullptr || listed.candidate.usable) {
+        ids.push_back(listed.id);
+      } else {
+        output_.PrintText(fmt::format("{}: skipped, {}\n", listed.id, listed.candidate.unusable_reason));
+      }
+    }
+    return ids;
+  }
+
+  Status WriteReports(const std::vector<DeviceResults>& all) const {
+    if (!junit_path_.empty()) HEARTH_TRY(WriteFile(junit_path_, conformance::JUnitXml(all)));
+    if (!html_path_.empty()) HEARTH_TRY(WriteFile(html_path_, conformance::MatrixHtml(all)));
+    Json devices = Json::array();
+    for (const DeviceResults& results : all) devices.push_back(ToJson(results));
+    return output_.WriteJson({{"devices", std::move(devices)}});
+  }
+
+  std::string device_, filter_, junit_path_, html_path_;
+  bool list_ = false;
+  OutputOptions output_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeConformanceCommand() {
+  return std::make_unique<ConformanceCommand>();
+}
+
+}  // namespace hearth
