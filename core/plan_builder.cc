@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/kernel_library.h"
 #include "core/memory_planner.h"
+#include "core/op_text.h"
 
 namespace hearth {
 namespace {
@@ -153,16 +154,16 @@ uint32_t PlanBuilder::KernelIndex(KernelSource source) {
 Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
   PendingDispatch pending;
   HEARTH_ASSIGN(KernelSource source, Instantiate(call, pending.operands, pending.dispatch.scalars));
-  HEARTH_TRY(CheckLimits(source, device_).Within(node.name));
+  HEARTH_TRY(CheckLimits(source, device_).Within(NodeLabel(node)));
   for (int d = 0; d < 3; ++d) {
     const uint64_t groups = RoundUp(static_cast<uint64_t>(call.work_items[d]), source.local_size[d]) / source.local_size[d];
     if (groups == 0 || groups > device_.max_group_count[d]) {
-      return Error(StatusCode::kResourceExhausted, "node '{}' needs {} work groups in dimension {} of kernel {}; {} takes 1 to {}", node.name,
+      return Error(StatusCode::kResourceExhausted, "{} needs {} work groups in dimension {} of kernel {}; {} takes 1 to {}", NodeLabel(node),
                    groups, d, source.name, device_.name, device_.max_group_count[d]);
     }
     pending.dispatch.group_count[d] = static_cast<uint32_t>(groups);
   }
-  pending.dispatch.label = node.name;
+  pending.dispatch.label = NodeLabel(node);
   pending.dispatch.kernel = KernelIndex(std::move(source));
   pending_.emplace_back(std::move(pending));
   return Status::Ok();

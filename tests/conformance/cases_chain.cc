@@ -58,6 +58,15 @@ const First kFirsts[] = {
      [](CaseGraph& g) {
        return g.Node(Softmax{}, {g.Input({1, 4, 5, 5})});
      }},
+    {"softmax_of_low",
+     [](CaseGraph& g) {
+       return g.Node(Softmax{}, {g.Input({1, 4, 5, 5}, [](float uniform) { return uniform - 200.0f; })});
+     }},
+    {"sqrt_of_difference",
+     [](CaseGraph& g) {
+       const ValueId x = g.Input({1, 4, 5, 5}, [](float uniform) { return uniform + 5.0f; });
+       return g.Node(Unary{UnaryKind::kSqrt}, {g.Node(Binary{BinaryKind::kSub}, {x, g.Constant({1}, Positive)})});
+     }},
 };
 
 struct Second {

@@ -16,11 +16,11 @@ class DevicesCommand final : public Verb {
   void AddOptions(CLI::App& app) override { output_.AddOptions(app); }
 
   Result<ExitCode> Run() override {
-    TextTable table({{"device"}, {"usable"}, {"type"}, {"name, or why not"}, {"driver"}});
+    TextTable table({{"device"}, {"usable"}, {"type"}, {"name"}, {"driver, or why not"}});
     Json devices = Json::array();
     for (const DeviceDescription& device : ListDevices()) {
-      table.AddRow({device.id, device.usable ? "yes" : "no", device.usable ? device.type : "",
-                    device.usable ? device.name : device.reason, device.usable ? device.driver : ""});
+      table.AddRow({device.id, device.usable ? "yes" : "no", device.type, device.name,
+                    device.usable ? device.driver : device.reason});
       devices.push_back({{"id", device.id},
                          {"backend", device.backend},
                          {"name", device.name},

@@ -1,0 +1,52 @@
+#include "tests/golden/emitted_kernels.h"
+
+#include "core/error.h"
+#include "core/kernel_library.h"
+
+namespace hearth::testing {
+namespace {
+
+const std::vector<Dialect> kAllDialects = {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan};
+const std::vector<Dialect> kGlsl = {Dialect::kGles, Dialect::kVulkan};
+
+KernelSource Loaded(const std::string& name) {
+  Result<KernelSource> source = LoadKernel(name);
+  HEARTH_CHECK(source.ok());
+  return std::move(source).value();
+}
+
+KernelSource ThroughTexels(KernelSource source) {
+  for (TensorArg& arg : source.tensors) {
+    if (arg.direction == ArgDirection::kRead) arg.path = AccessPath::kTexelBuffer;
+  }
+  return source;
+}
+
+// Adds another tensor, then clamps: what a residual connection with a fused relu6 lowers to.
+KernelSource WithEpilogue(KernelSource source) {
+  source.tensors.push_back({"rhs", ArgDirection::kRead});
+  source.scalars.push_back({"lowest", ScalarType::kFloat});
+  source.scalars.push_back({"highest", ScalarType::kFloat});
+  source.epilogue = {"v = v + rhs_load(i);", "v = vclamp(v, splat4(lowest), splat4(highest));"};
+  return source;
+}
+
+KernelSource WithHalfStorage(KernelSource source) {
+  for (TensorArg& arg : source.tensors) arg.storage = StorageType::kFloat16;
+  return source;
+}
+
+}  // namespace
+
+std::vector<EmittedKernel> EmittedKernels() {
+  std::vector<EmittedKernel> kernels;
+  for (const std::string& name : KernelNames()) kernels.push_back({name, Loaded(name), kAllDialects});
+  for (const char* name : {"map", "pointwise_tile", "softmax"}) {
+    kernels.push_back({std::string(name) + ".texel", ThroughTexels(Loaded(name)), kGlsl});
+  }
+  kernels.push_back({"map.epilogue", WithEpilogue(Loaded("map")), kAllDialects});
+  kernels.push_back({"pointwise_wide.half", WithHalfStorage(Loaded("pointwise_wide")), kAllDialects});
+  return kernels;
+}
+
+}  // namespace hearth::testing

@@ -1,0 +1,148 @@
+// What emitted texts promise to backends and lowerings; their wording is kept by tests/golden.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/kernel_library.h"
+#include "core/kernel_source.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr Dialect kDialects[] = {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan};
+
+KernelSource Kernel(std::string_view text) {
+  Result<KernelSource> source = ParseKernel("test", text);
+  EXPECT_TRUE(source.ok()) << source.status().message();
+  return source.ok() ? *source : KernelSource{};
+}
+
+KernelSource CopyKernel() {
+  return Kernel("@read x\n@write y\n@int COUNT\n@float SCALE\n@local 8 1 1\n---\n  y_store(0, x_load(0) * SCALE)\n");
+}
+
+// The lines that declare or define `name` in a text.
+std::string LinesWith(const std::string& text, const std::string& name) {
+  std::string found;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    if (line.find(name) != std::string::npos) found += line + "\n";
+    at = end + 1;
+  }
+  return found;
+}
+
+TEST(Emit, EqualSourcesGiveEqualTexts) {
+  for (Dialect dialect : kDialects) EXPECT_EQ(Emit(CopyKernel(), dialect), Emit(CopyKernel(), dialect));
+}
+
+TEST(Emit, WritesTheLocalSizeInEveryDialect) {
+  EXPECT_THAT(Emit(CopyKernel(), Dialect::kOpenCl), HasSubstr("reqd_work_group_size(8, 1, 1)"));
+  for (Dialect dialect : {Dialect::kGles, Dialect::kVulkan}) {
+    EXPECT_THAT(Emit(CopyKernel(), dialect), HasSubstr("local_size_x = 8, local_size_y = 1, local_size_z = 1"));
+  }
+}
+
+TEST(Emit, PrefixesEveryDeclaredNameSoThatALocalOfABodyCapturesNoArgument) {
+  // A body that calls its locals like the arguments: each use of x_load must still reach the argument's memory.
+  const KernelSource source =
+      Kernel("@read x\n@write y\n@shared float4 part 8\n@local 8 1 1\n---\n  float4 x = x_load(0);\n  y_store(0, x)\n");
+  EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("float4* px_x"));
+  EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("__local float4 px_part[8]"));
+  for (Dialect dialect : {Dialect::kGles, Dialect::kVulkan}) {
+    EXPECT_THAT(Emit(source, dialect), HasSubstr("vec4 px_x[]"));
+    EXPECT_THAT(Emit(source, dialect), HasSubstr("shared float4 px_part[8]"));
+  }
+}
+
+TEST(Emit, StoreEvaluatesItsOperandsBeforeTheEpilogueNamesThem) {
+  // `i` and `v` of a body must not be captured by the `i` and `v` that an epilogue sees.
+  KernelSource source = Kernel("@read x\n@write y\n@local 8 1 1\n---\n  int v = 3;\n  y_store(v + 1, x_load(v))\n");
+  source.epilogue = {"v = v * 2.0f;"};
+  for (Dialect dialect : kDialects) {
+    const std::string store = LinesWith(Emit(source, dialect), "#define y_store");
+    EXPECT_LT(store.find("int px_i = (px_at)"), store.find("int i = px_i")) << store;
+    EXPECT_LT(store.find("float4 px_v = (px_value)"), store.find("float4 v = px_v")) << store;
+    EXPECT_LT(store.find("v = v * 2.0f;"), store.find("[i] = v;")) << store;
+  }
+}
+
+TEST(Emit, NumbersBindingsPerKindForGlesAndByPositionForVulkan) {
+  KernelSource source = Kernel("@read x\n@read w\n@write y\n---\n  y_store(0, x_load(0) + w_load(0))\n");
+  source.tensors[0].path = AccessPath::kTexelBuffer;
+  const std::string gles = Emit(source, Dialect::kGles);
+  EXPECT_THAT(LinesWith(gles, "samplerBuffer px_x"), HasSubstr("binding = 0"));
+  EXPECT_THAT(LinesWith(gles, "px_block_w"), HasSubstr("binding = 0"));
+  EXPECT_THAT(LinesWith(gles, "px_block_y"), HasSubstr("binding = 1"));
+  const std::string vulkan = Emit(source, Dialect::kVulkan);
+  EXPECT_THAT(LinesWith(vulkan, "samplerBuffer px_x"), HasSubstr("set = 0, binding = 0"));
+  EXPECT_THAT(LinesWith(vulkan, "px_block_w"), HasSubstr("binding = 1"));
+  EXPECT_THAT(LinesWith(vulkan, "px_block_y"), HasSubstr("binding = 2"));
+}
+
+TEST(Emit, PassesFloatScalarsOfGlesAsTheirBits) {
+  const std::string gles = Emit(CopyKernel(), Dialect::kGles);
+  EXPECT_THAT(gles, HasSubstr("#define COUNT px_scalars[0]"));
+  EXPECT_THAT(gles, HasSubstr("#define SCALE intBitsToFloat(px_scalars[1])"));
+  EXPECT_THAT(Emit(CopyKernel(), Dialect::kVulkan), HasSubstr("float px_SCALE;"));
+}
+
+TEST(Emit, UnrollsForGlslAndLeavesItToTheCompilerForOpenCl) {
+  const KernelSource source = Kernel(
+      "@read x\n@write y\n@define ROWS 3\n---\n  UNROLL for (int i = 0; i < ROWS; ++i) { y_store(i, x_load(i)) }\n");
+  EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("UNROLL for (int i = 0; i < ROWS; ++i)"));
+  for (Dialect dialect : {Dialect::kGles, Dialect::kVulkan}) {
+    EXPECT_THAT(Emit(source, dialect), Not(HasSubstr("UNROLL")));
+    EXPECT_THAT(Emit(source, dialect), HasSubstr("const int i = 2;"));
+  }
+}
+
+TEST(Emit, UndefinesEveryMacroOfAnOpenClKernel) {
+  KernelSource source = Kernel(
+      "@read x wide\n@write y wide\n@int M\n@define ROWS 3\n@shared float part 4\n---\n  y_store16(0, M, ROWS, "
+      "x_load16(0))\n");
+  const std::string text = EmitOpenClKernel(source);
+  for (const char* macro : {"ROWS", "M", "part", "x_load", "x_load16", "y_store", "y_store16"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("#undef ") + macro + "\n"));
+  }
+}
+
+TEST(Emit, DefinesErfForGlslOnlyWhereItIsUsed) {
+  KernelSource source = CopyKernel();
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), Not(HasSubstr("vec4 verf")));
+  source.epilogue = {"v = verf(v);"};
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), HasSubstr("vec4 verf"));
+}
+
+TEST(Emit, ConvertsHalfStorageAtTheSeam) {
+  KernelSource source = CopyKernel();
+  for (TensorArg& arg : source.tensors) arg.storage = StorageType::kFloat16;
+  EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("vload_half4"));
+  EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("vstore_half4"));
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), HasSubstr("unpackHalf2x16"));
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), HasSubstr("packHalf2x16"));
+}
+
+TEST(EntryPoint, DiffersWhereverTheTextDoes) {
+  std::vector<KernelSource> variants(6, CopyKernel());
+  variants[1].epilogue = {"v = vabs(v);"};
+  variants[2].defines.push_back({"ROWS", "2"});
+  variants[3].local_size = {16, 1, 1};
+  variants[4].tensors[0].path = AccessPath::kTexelBuffer;
+  variants[5].tensors[0].storage = StorageType::kFloat16;
+  std::set<std::string> names;
+  for (const KernelSource& variant : variants) {
+    EXPECT_TRUE(EntryPoint(variant).starts_with("hearth_test_"));
+    names.insert(EntryPoint(variant));
+  }
+  EXPECT_EQ(names.size(), variants.size());
+}
+
+}  // namespace
+}  // namespace hearth
