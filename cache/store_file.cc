@@ -109,7 +109,7 @@ Status RenameDamaged(const fs::path& folder) {
   if (::rename(file.c_str(), kept.c_str()) != 0 && ::unlink(file.c_str()) != 0) {
     return Error(StatusCode::kIoError, "can't move the damaged {} aside: {}", file.string(), std::strerror(errno));
   }
-  // A log left here would be replayed into the next file.
+  // A log belongs to its file. sqlite drops one that lies beside an empty file; this does not rely on it.
   for (const char* suffix : {"-wal", "-shm", "-journal"}) ::unlink((file.string() + suffix).c_str());
   return Status::Ok();
 }

@@ -18,13 +18,6 @@ constexpr uint64_t kTexels = 1u << 16;  // 1 MiB: what every texel buffer takes
 constexpr int kReadsPerItem = 32;
 constexpr uint64_t kItems = kTexels / 8;
 
-CacheKey ProbeKey(const DeviceInfo& info) {
-  CacheKey key(BlobKind::kProbe);
-  key.Add("probe", kProbeVersion).Add("backend", BackendName(info.backend)).Add("device", info.name);
-  key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
-  return key;
-}
-
 struct ProbeAnswer {
   double buffer_ms = 0, texel_ms = 0;
 };
@@ -63,9 +56,16 @@ Result<ProbeAnswer> Measure(Device& device) {
 
 }  // namespace
 
+CacheKey ReadPathProbeKey(const DeviceInfo& info) {
+  CacheKey key(BlobKind::kProbe);
+  key.Add("probe", kProbeVersion).Add("backend", BackendName(info.backend)).Add("device", info.name);
+  key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
+  return key;
+}
+
 std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store) {
   if (info.max_texel_elements < kTexels) return std::nullopt;
-  const auto bytes = store.Get(ProbeKey(info));
+  const auto bytes = store.Get(ReadPathProbeKey(info));
   ProbeAnswer answer;
   if (!bytes || bytes->size() != sizeof(answer)) return std::nullopt;
   std::memcpy(&answer, bytes->data(), sizeof(answer));
@@ -75,7 +75,7 @@ std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& stor
 }
 
 void ProbeReadPathOnce(Device& device, BlobStore& store) {
-  const CacheKey key = ProbeKey(device.info());
+  const CacheKey key = ReadPathProbeKey(device.info());
   if (device.info().max_texel_elements < kTexels || store.Get(key)) return;
   const Stopwatch watch;
   const Result<ProbeAnswer> answer = Measure(device);

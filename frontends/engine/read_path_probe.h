@@ -9,6 +9,9 @@
 
 namespace hearth {
 
+// Of the device, its driver and the probe's own version.
+CacheKey ReadPathProbeKey(const DeviceInfo& info);
+
 // The probe's lasting answer for this device and driver: a path only where it was measured at least twice as
 // fast as the default; nothing when the default stands or no probe ran yet.
 std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store);

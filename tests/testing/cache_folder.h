@@ -92,7 +92,10 @@ inline void WriteFile(const std::filesystem::path& file, const std::string& byte
 // Runs `body` in a forked process and returns its pid; the child's exit code is what `body` returns.
 inline pid_t StartProcess(const std::function<int()>& body) {
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
+  if (child == 0) {
+    ::alarm(60);  // outlives no test run that was stopped
+    ::_exit(body());
+  }
   return child;
 }
 

@@ -1,0 +1,127 @@
+// The conformance suite's own promises: that it can fail, and that its lists and reports say what is so.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "backends/cpu/cpu_executor.h"
+#include "backends/null/device.h"
+#include "tests/conformance/expectations.h"
+#include "tests/conformance/report.h"
+#include "tests/conformance/suite.h"
+#include "tests/conformance/tolerance.h"
+
+namespace hearth::conformance {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<ConformanceCase> CasesOf(const std::string& op) {
+  std::vector<ConformanceCase> cases = AllCases();
+  std::erase_if(cases, [&](const ConformanceCase& test) { return test.op != op; });
+  return cases;
+}
+
+TEST(Conformance, HasManyCasesAndNoTwoOfOneName) {
+  const std::vector<ConformanceCase> cases = AllCases();
+  std::set<std::string> ids;
+  for (const ConformanceCase& test : cases) EXPECT_TRUE(ids.insert(test.id()).second) << test.id();
+  EXPECT_GE(ids.size(), 400u);
+}
+
+TEST(Conformance, PassesOnTheCpu) {
+  const DeviceResults results = RunCases("cpu", nullptr, CpuDeviceInfo(), CasesOf("softmax"));
+  EXPECT_EQ(results.Count(Outcome::kPassed), static_cast<int>(results.cases.size())) << FailuresText(results);
+}
+
+TEST(Conformance, FailsOnADeviceThatComputesNothing) {
+  NullDevice device(NullDeviceInfo());
+  const DeviceResults results = RunCases("null", &device, device.info(), CasesOf("conv_2d"));
+  EXPECT_EQ(results.Count(Outcome::kPassed), 0) << FailuresText(results);
+  EXPECT_GT(results.Count(Outcome::kFailed), 100);
+  EXPECT_EQ(results.Count(Outcome::kUnsupported), 1);
+}
+
+TEST(Conformance, RunsCaseByCaseWhenAFamilyFailsAsAWhole) {
+  DeviceInfo info = NullDeviceInfo();
+  info.max_group_count = {1, 65535, 65535};  // too few for the wide cases only
+  NullDevice device(info);
+  const DeviceResults results = RunCases("null", &device, info, CasesOf("pad"));
+  const auto refused = std::count_if(results.cases.begin(), results.cases.end(), [](const CaseResult& result) {
+    return result.detail.find("work groups") != std::string::npos;
+  });
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, static_cast<int64_t>(results.cases.size()));
+}
+
+TEST(Conformance, EveryExpectationFitsACase) {
+  const std::vector<ConformanceCase> cases = AllCases();
+  for (BackendKind backend : {BackendKind::kOpenCl, BackendKind::kGles, BackendKind::kVulkan, BackendKind::kCpu}) {
+    for (const auto& list : {Unsupported(backend), ExpectedFailures(backend)}) {
+      for (const Expectation& expectation : list) {
+        EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [&](const ConformanceCase& test) {
+          return MatchesGlob(test.id(), expectation.cases);
+        })) << expectation.cases;
+      }
+    }
+  }
+}
+
+TEST(Tolerance, IsZeroForMovedNumbers) {
+  const double reference[] = {1.0, 2.0};
+  const float off_by_one_ulp[] = {1.0f, std::nextafter(2.0f, 3.0f)};
+  const Judgement judgement = Judge({}, reference, off_by_one_ulp);
+  EXPECT_FALSE(judgement.ok());
+  EXPECT_EQ(judgement.worst_index, 1u);
+}
+
+TEST(Tolerance, GrowsWithTheTermsOfASumButFarBelowOneOfThem) {
+  const double reference[] = {3.0};
+  EXPECT_LT(Tolerance({9, 2}, reference), Tolerance({900, 2}, reference));
+  EXPECT_LT(Tolerance({900, 2}, reference), 0.01);  // products are around 0.3
+}
+
+TEST(Tolerance, ANumberThatIsNotFiniteIsNeverClose) {
+  const double reference[] = {1.0};
+  for (float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    EXPECT_FALSE(Judge({1000000, 1e9}, reference, {&bad, 1}).ok()) << bad;
+  }
+}
+
+DeviceResults OneOfEach() {
+  DeviceResults results;
+  results.device = "vulkan:0";
+  results.info.name = "A <device> & \"more\"";
+  results.cases = {{"add", "equal", "buffer", Outcome::kPassed, "", true, 1e-7, 1e-6, 0.5},
+                   {"add", "scalar", "buffer", Outcome::kFailed, "off <by> 1", true, 1.0, 1e-6, 0.5},
+                   {"pad", "rank5", "buffer", Outcome::kUnsupported, "no kernel"}};
+  return results;
+}
+
+TEST(ConformanceReport, NamesEachFailureAndSumsUp) {
+  const std::string text = FailuresText(OneOfEach());
+  EXPECT_THAT(text, HasSubstr("FAILED vulkan:0 add/scalar [buffer]: off <by> 1\n"));
+  EXPECT_THAT(text, HasSubstr("3 cases, 1 passed, 1 failed, 1 unsupported"));
+}
+
+TEST(ConformanceReport, JUnitCountsAndEscapes) {
+  const DeviceResults results = OneOfEach();
+  const std::string xml = JUnitXml({&results, 1});
+  EXPECT_THAT(xml, HasSubstr("tests=\"3\" failures=\"1\" skipped=\"1\""));
+  EXPECT_THAT(xml, HasSubstr("<failure message=\"off &lt;by&gt; 1\"/>"));
+}
+
+TEST(ConformanceReport, HtmlHasARowPerOperationAndEscapesNames) {
+  const DeviceResults results = OneOfEach();
+  const std::string html = MatrixHtml({&results, 1});
+  EXPECT_THAT(html, HasSubstr("A &lt;device&gt; &amp; &quot;more&quot;"));
+  EXPECT_THAT(html, HasSubstr("<th>pad</th>"));
+  EXPECT_THAT(html, HasSubstr("1 of 2 passed"));
+}
+
+}  // namespace
+}  // namespace hearth::conformance

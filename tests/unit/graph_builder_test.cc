@@ -1,0 +1,76 @@
+#include "hearth/graph_builder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "hearth/session.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<float> RunOnCpu(const Model& model, std::vector<float> input) {
+  SessionOptions options;
+  options.device = "cpu";
+  options.use_cache = false;
+  Result<Session> session = Session::Create(model, options);
+  if (!session.ok() || !session->SetInput(0, std::as_bytes(std::span(input))).ok() || !session->Run().ok()) return {};
+  std::vector<float> output(session->output(0).size() / sizeof(float));
+  std::memcpy(output.data(), session->output(0).data(), session->output(0).size());
+  return output;
+}
+
+TEST(GraphBuilder, MakesAModelThatRuns) {
+  GraphBuilder builder("sum of neighbours");
+  const auto x = builder.Input("x", {1, 1, 4, 1});
+  const std::vector<float> ones = {1, 1, 1};
+  const auto filter = builder.Constant("filter", {1, 1, 3, 1}, ones);
+  builder.Output(builder.Unary("neg", builder.Conv2D(x, filter, {}, {})), "y");
+  Result<Model> model = std::move(builder).Build();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->inputs()[0].name, "x");
+  EXPECT_THAT(model->outputs()[0].shape, ElementsAre(1, 1, 4, 1));
+  EXPECT_THAT(RunOnCpu(*model, {1, 2, 3, 4}), ElementsAre(-3, -6, -9, -7));
+}
+
+TEST(GraphBuilder, ReportsTheFirstMistakeInBuild) {
+  GraphBuilder builder("wrong");
+  const auto x = builder.Input("x", {1, 4, 4, 3});
+  const std::vector<float> two = {1, 2};
+  const auto c = builder.Constant("c", {5}, two);
+  builder.Output(builder.Binary("add", x, c), "y");
+  const Status status = std::move(builder).Build().status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("'c'"));
+}
+
+TEST(GraphBuilder, NamesAnUnknownOperation) {
+  GraphBuilder builder("wrong");
+  builder.Output(builder.Unary("frobnicate", builder.Input("x", {1})), "y");
+  EXPECT_THAT(std::move(builder).Build().status().message(), HasSubstr("frobnicate"));
+}
+
+TEST(GraphBuilder, RefusesAGraphWithoutOutputs) {
+  GraphBuilder builder("empty");
+  builder.Input("x", {1});
+  EXPECT_EQ(std::move(builder).Build().status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(GraphBuilder, GivesModelsWithOtherWeightsAnotherFingerprint) {
+  const auto build = [](float weight) {
+    GraphBuilder builder("scaled");
+    const auto x = builder.Input("x", {1, 200});
+    const std::vector<float> weights(200, weight);
+    builder.Output(builder.Binary("mul", x, builder.Constant("w", {200}, weights)), "y");
+    return std::move(builder).Build().value().fingerprint();
+  };
+  EXPECT_NE(build(1.0f), build(1.5f));
+  EXPECT_EQ(build(1.0f), build(1.0f));
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,72 @@
+#include "frontends/engine/read_path_probe.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "backends/null/device.h"
+#include "tests/testing/memory_store.h"
+
+namespace hearth {
+namespace {
+
+using testing::MemoryStore;
+
+// Stores what a probe on the null device would have measured, by overwriting its answer.
+void StoreAnswer(MemoryStore& store, double buffer_ms, double texel_ms, const CacheKey& key) {
+  const double answer[2] = {buffer_ms, texel_ms};
+  const PutRequest put{&key, std::as_bytes(std::span(answer)), 1};
+  store.Put({&put, 1});
+}
+
+DeviceInfo InfoWithTexels() {
+  DeviceInfo info = NullDeviceInfo();
+  info.max_texel_elements = 1u << 20;
+  return info;
+}
+
+TEST(ReadPathProbe, HasNoAnswerBeforeItRan) {
+  MemoryStore store;
+  EXPECT_EQ(ProbedReadPath(InfoWithTexels(), store), std::nullopt);
+}
+
+TEST(ReadPathProbe, NeedsTwiceTheSpeedToChooseAPath) {
+  MemoryStore store;
+  const DeviceInfo info = InfoWithTexels();
+  StoreAnswer(store, 19.0, 10.0, ReadPathProbeKey(info));
+  EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
+  StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(info));
+  EXPECT_EQ(ProbedReadPath(info, store), AccessPath::kTexelBuffer);
+  StoreAnswer(store, 10.0, 21.0, ReadPathProbeKey(info));
+  EXPECT_EQ(ProbedReadPath(info, store), AccessPath::kBuffer);
+}
+
+TEST(ReadPathProbe, IsAskedAgainAfterADriverUpdate) {
+  MemoryStore store;
+  DeviceInfo info = InfoWithTexels();
+  StoreAnswer(store, 21.0, 10.0, ReadPathProbeKey(info));
+  info.driver_version += ", updated";
+  EXPECT_EQ(ProbedReadPath(info, store), std::nullopt);
+}
+
+TEST(ReadPathProbe, IsNotRunWhereThereAreNoTexelBuffers) {
+  MemoryStore store;
+  DeviceInfo info = NullDeviceInfo();
+  info.max_texel_elements = 0;
+  NullDevice device(info);
+  ProbeReadPathOnce(device, store);
+  EXPECT_FALSE(store.Get(ReadPathProbeKey(info)).has_value());
+}
+
+TEST(ReadPathProbe, RunsOnceAndKeepsItsAnswer) {
+  MemoryStore store;
+  NullDevice device(InfoWithTexels());
+  ProbeReadPathOnce(device, store);
+  ASSERT_TRUE(store.Get(ReadPathProbeKey(device.info())).has_value());
+  const int64_t compilations = device.counts().programs_compiled;
+  ProbeReadPathOnce(device, store);
+  EXPECT_EQ(device.counts().programs_compiled, compilations);
+}
+
+}  // namespace
+}  // namespace hearth
