@@ -18,7 +18,8 @@ using testing::Golden;
 using testing::ReadGolden;
 
 constexpr const char* kModels[] = {"mobilenet_v1_0.25_224_f32", "mobilenet_v1_1.0_224_f32_dequant",
-                                   "posenet_mobilenet_v1_100_257x257_f32_dequant", "deeplabv3_257_mv_gpu"};
+                                   "posenet_mobilenet_v1_100_257x257_f32_dequant", "deeplabv3_257_mv_gpu",
+                                   "face_detection_front", "hand_landmark_lite"};
 constexpr const char* kDevices[] = {"cpu", "opencl", "vulkan", "gles"};
 
 // Empty when `device` can be used.

@@ -43,12 +43,12 @@ TEST(Conformance, FailsOnADeviceThatComputesNothing) {
   const DeviceResults results = RunCases("null", &device, device.info(), CasesOf("conv_2d"));
   EXPECT_EQ(results.Count(Outcome::kPassed), 0) << FailuresText(results);
   EXPECT_GT(results.Count(Outcome::kFailed), 100);
-  EXPECT_EQ(results.Count(Outcome::kUnsupported), 1);
+  EXPECT_GT(results.Count(Outcome::kUnsupported), 0);
 }
 
 TEST(Conformance, RunsCaseByCaseWhenAFamilyFailsAsAWhole) {
   DeviceInfo info = NullDeviceInfo();
-  info.max_group_count = {1, 65535, 65535};  // too few for the wide cases only
+  info.max_group_count = {65535, 4, 65535};  // a group per line: too few for the tall cases only
   NullDevice device(info);
   const DeviceResults results = RunCases("null", &device, info, CasesOf("pad"));
   const auto refused = std::count_if(results.cases.begin(), results.cases.end(), [](const CaseResult& result) {

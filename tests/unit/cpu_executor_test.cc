@@ -301,13 +301,13 @@ TEST(CpuExecutor, ValuesThatAreNotFloat32AreConvertedByTheReference) {
   EXPECT_THAT(wanted, ::testing::ElementsAre(10, 10, 10, 255));
 }
 
-// conv -> sin (the reference's) -> conv, with a value that skips both.
+// conv -> sin (the reference's) -> conv, with a value that skips both; large enough for worker threads.
 void AddMixedNodes(GraphUnderTest& test) {
-  const ValueId in = test.Input({1, 16, 16, 8});
+  const ValueId in = test.Input({1, 40, 40, 16});
   const ValueId first =
-      test.Add(Activated<Conv2D>(Activation::kRelu), {in, test.Constant({8, 1, 1, 8}), test.Constant({8})});
+      test.Add(Activated<Conv2D>(Activation::kRelu), {in, test.Constant({16, 1, 1, 16}), test.Constant({16})});
   const ValueId sine = test.Add(Unary{UnaryKind::kSin}, {first});
-  const ValueId second = test.Add(Conv2D{}, {sine, test.Constant({8, 1, 1, 8}), test.Constant({8})});
+  const ValueId second = test.Add(Conv2D{}, {sine, test.Constant({16, 1, 1, 16}), test.Constant({16})});
   test.Add(Binary{BinaryKind::kAdd}, {second, first});
 }
 

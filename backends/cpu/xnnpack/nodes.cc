@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <map>
 
@@ -106,6 +107,20 @@ bool LocateInputs(const Row& row, XnnpackBuild& build) {
   return true;
 }
 
+// Multiply-adds, or elements where there are none. The order of magnitude is enough.
+int64_t WorkOf(const Row& row, const Graph& graph, const Node& node) {
+  const int64_t out_elements = graph.value(node.outputs[0]).desc.shape.element_count();
+  if (const auto* pool = std::get_if<Pool2D>(&node.op)) return out_elements * pool->kernel_h * pool->kernel_w;
+  if (!row.packs_constants) return std::max(out_elements, graph.value(node.inputs[0]).desc.shape.element_count());
+  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  const int64_t taps = graph.value(node.inputs[1]).desc.shape.element_count() / out[out.rank() - 1];
+  return out_elements * taps;
+}
+
+// Below this a node takes less than about 10 us on one thread. Waking workers costs 0.3 us when a core is idle, but
+// milliseconds when all are busy, for all wait for the last of them.
+constexpr int64_t kMinWorkForThreads = 200'000;
+
 // Once per process; XNNPACK looks at the processor.
 bool IsInitialized() {
   static const bool initialized = xnn_initialize(nullptr) == xnn_status_success;
@@ -164,7 +179,8 @@ Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& requ
   }
   XnnpackBuild build{request};
   if (!LocateInputs(*row, build)) return std::unique_ptr<HostNode>();
-  build.pool = pools_->WithThreads(request.threads);
+  const bool is_small = WorkOf(*row, request.graph, request.node) < kMinWorkForThreads;
+  build.pool = pools_->WithThreads(is_small ? 1 : request.threads);
   if (request.workers_rest_after) build.flags = XNN_FLAG_YIELD_WORKERS;
   const xnn_status status = row->build(build);
   if (status == xnn_status_success) {
