@@ -46,12 +46,11 @@ void OpenStore(SessionData& data) {
   if (!data.options.use_cache) return;
   const Stopwatch watch;
   const auto open = [&]() -> Result<std::unique_ptr<SqliteStore>> {
-    std::filesystem::path wanted = data.options.cache_folder;
-    if (wanted.empty()) {
-      HEARTH_ASSIGN(wanted, DefaultCacheFolder());
-    }
     StoreOptions options;
-    HEARTH_ASSIGN(options.folder, PrepareFolder(wanted));
+    options.folder = data.options.cache_folder;
+    if (options.folder.empty()) {
+      HEARTH_ASSIGN(options.folder, DefaultCacheFolder());
+    }
     return SqliteStore::Open(options);
   };
   Result<std::unique_ptr<SqliteStore>> store = open();
@@ -140,6 +139,8 @@ Status Prepare(SessionData& data) {
   const RunnerParts parts{data.opened.device.get(), data.made.lowered_graph ? &*data.made.lowered_graph : nullptr, model.bytes, data.host.get(),
                           data.store.get(), ThreadCount(data.options.threads)};
   HEARTH_ASSIGN(data.runner, PlanRunner::Create(std::move(data.made.plan), parts));
+  data.inputs.clear();
+  data.outputs.clear();
   for (const TensorInfo& input : data.model->inputs()) data.inputs.emplace_back(input.size_bytes);
   for (const TensorInfo& output : data.model->outputs()) data.outputs.emplace_back(output.size_bytes);
   data.input_is_set.assign(data.inputs.size(), false);
@@ -150,6 +151,33 @@ Status Prepare(SessionData& data) {
   const double covered = std::max(times.open_device, times.open_cache + times.read_model) + times.rewrite + times.lower +
                          std::max(times.programs, times.weights);
   times.other = std::max(0.0, times.total - covered);
+  return Status::Ok();
+}
+
+bool IsTheDevicesFault(const Status& status) {
+  const StatusCode code = status.code();
+  return code == StatusCode::kUnavailable || code == StatusCode::kDeviceLost || code == StatusCode::kResourceExhausted;
+}
+
+// Prepare, and under `auto` the same on the next device when one that opened can't be made ready.
+Status PrepareOnAUsableDevice(SessionData& data) {
+  std::vector<std::string> failed_ids;
+  Status status = Prepare(data);
+  while (IsTheDevicesFault(status) && data.options.device == "auto" && data.opened.device != nullptr) {
+    const std::string warning = fmt::format("{} could not be made ready, the next device is taken: {}", data.opened.id, status.message());
+    failed_ids.push_back(data.opened.id);
+    data.runner.reset();
+    HEARTH_ASSIGN(data.opened, OpenChosenDevice(data.options.device, failed_ids));
+    data.opened.warnings.push_back(warning);
+    status = Prepare(data);
+  }
+  return status;
+}
+
+Status CheckInputsAreSet(const SessionData& data) {
+  for (size_t k = 0; k < data.input_is_set.size(); ++k) {
+    if (!data.input_is_set[k]) return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
+  }
   return Status::Ok();
 }
 
@@ -189,7 +217,7 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
     return Status::Ok();
   }));
   data->model = &*data->owned_model;
-  HEARTH_TRY(Prepare(*data).Within(model_path));
+  HEARTH_TRY(PrepareOnAUsableDevice(*data).Within(model_path));
   return Session(std::move(data));
 }
 
@@ -201,7 +229,7 @@ Result<Session> Session::Create(const Model& model, const SessionOptions& option
     OpenStore(*data);
     return Status::Ok();
   }));
-  HEARTH_TRY(Prepare(*data).Within(model.path()));
+  HEARTH_TRY(PrepareOnAUsableDevice(*data).Within(model.path()));
   return Session(std::move(data));
 }
 
@@ -228,17 +256,6 @@ Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes
   }
   return Error(StatusCode::kInvalidArgument, "the model has no input named '{}'; it has {}", name, names);
 }
-
-namespace {
-
-Status CheckInputsAreSet(const SessionData& data) {
-  for (size_t k = 0; k < data.input_is_set.size(); ++k) {
-    if (!data.input_is_set[k]) return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
-  }
-  return Status::Ok();
-}
-
-}  // namespace
 
 Status Session::Run() {
   HEARTH_TRY(CheckInputsAreSet(*data_));

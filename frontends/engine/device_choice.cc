@@ -102,11 +102,12 @@ Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted) {
   return ByPartOfName(wanted);
 }
 
-Result<OpenedDevice> OpenChosenDevice(const std::string& wanted) {
+Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids) {
   HEARTH_ASSIGN(const std::vector<ListedDevice> choices, ChooseDevices(wanted));
   OpenedDevice opened;
   Status last_failure;
   for (const ListedDevice& choice : choices) {
+    if (std::find(failed_ids.begin(), failed_ids.end(), choice.id) != failed_ids.end()) continue;
     opened.id = choice.id;
     opened.reason = wanted != "auto" ? fmt::format("asked for as '{}'", wanted)
                     : choice.backend != nullptr ? "the first hardware GPU"

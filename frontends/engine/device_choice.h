@@ -33,7 +33,8 @@ struct OpenedDevice {
   std::vector<std::string> warnings;  // devices that failed before it
 };
 
-Result<OpenedDevice> OpenChosenDevice(const std::string& wanted);
+// Leaves out the devices in `failed_ids`, which opened but could not be made ready.
+Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids = {});
 
 }  // namespace hearth
 

@@ -9,6 +9,7 @@
 #include "backends/cpu/cpu_executor.h"
 #include "core/error.h"
 #include "core/lower.h"
+#include "core/op_text.h"
 #include "hal/plan_runner.h"
 #include "hal/stopwatch.h"
 #include "tests/conformance/expectations.h"
@@ -139,7 +140,7 @@ class PathRun {
     HEARTH_TRY(runner->Run(input_bytes, output_bytes));
 
     for (size_t k = 0; k < cases.size(); ++k) results.push_back(Judged(*cases[k], references[k].values, outputs[k]));
-    return AddTimes(*runner, input_bytes, output_bytes,
+    return AddTimes(*runner, batch.graph, input_bytes, output_bytes,
                     {results.end() - static_cast<int64_t>(cases.size()), results.end()});
   }
 
@@ -163,12 +164,14 @@ class PathRun {
   }
 
   // A second run, timed by dispatch: the first one of a program may compile.
-  Status AddTimes(PlanRunner& runner, std::span<const std::span<const std::byte>> inputs,
+  Status AddTimes(PlanRunner& runner, const Graph& graph, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs, std::span<CaseResult> results) {
     if (device_ == nullptr) return Status::Ok();
     HEARTH_ASSIGN(const std::vector<ProfileRow> rows, runner.RunProfiled(inputs, outputs));
+    std::map<std::string, std::string> case_of_label;
+    for (const Node& node : graph.nodes()) case_of_label[NodeLabel(node)] = node.name;
     std::map<std::string, double> milliseconds;
-    for (const ProfileRow& row : rows) milliseconds[row.label] += row.milliseconds;
+    for (const ProfileRow& row : rows) milliseconds[case_of_label[row.label]] += row.milliseconds;
     for (CaseResult& result : results) result.milliseconds = milliseconds[result.id()];
     return Status::Ok();
   }

@@ -2,7 +2,7 @@
 """Makes the demo model: draws pictures, trains a small segmentation network, converts it and stores goldens.
 
 Writes shapes_f32.tflite, shapes_int8.tflite, shapes.png, labels.txt, golden.json and golden_*.bin into this folder, or
-into --output-dir. Needs the packages in requirements.txt; takes about seven minutes on two idle cores.
+into --output-dir. Needs the packages in requirements.txt; takes about six minutes of processor time.
 """
 
 import argparse
@@ -28,7 +28,7 @@ PHOTO_SEED = 11
 TRAINING_SEED, VALIDATION_SEED, CALIBRATION_SEED = 1, 2, 3
 TRAINING_COUNT, VALIDATION_COUNT, CALIBRATION_COUNT = 8000, 400, 200
 BATCH_SIZE = 32
-EPOCHS = 10
+EPOCHS = 6
 PEAK_LEARNING_RATE = 4e-3
 FLOAT_TOLERANCE = 1e-3  # between the trained and the converted network, of the largest logit
 

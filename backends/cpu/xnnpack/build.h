@@ -29,8 +29,8 @@ struct XnnpackBuild {
   float* output() const { return reinterpret_cast<float*>(request.arena.bytes(node().outputs[0]).data()); }
 };
 
-// Creates build.op and sets it up on its addresses. A builder refuses what XNNPACK would compute otherwise than
-// TFLite does with kXnnpackRefuses; it must not count on XNNPACK refusing, which prints to stderr.
+// Creates build.op and sets it up on its addresses. A builder answers kXnnpackRefuses for what XNNPACK would compute
+// otherwise than TFLite does, and for what XNNPACK is known to refuse: builds of it that log would print an error.
 using XnnpackBuilder = xnn_status (*)(XnnpackBuild& build);
 inline constexpr xnn_status kXnnpackRefuses = xnn_status_unsupported_parameter;
 

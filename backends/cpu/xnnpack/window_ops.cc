@@ -70,8 +70,7 @@ xnn_status BuildPool2D(XnnpackBuild& build) {
   const auto& pool = std::get<Pool2D>(build.node().op);
   const std::optional<OutputRange> range = RangeOf(pool.activation);
   const bool one_element = pool.kernel_h == 1 && pool.kernel_w == 1;
-  const bool leaves_gaps = pool.window.stride_h > pool.kernel_h || pool.window.stride_w > pool.kernel_w;
-  if (!range || one_element || leaves_gaps) return kXnnpackRefuses;  // it knows neither of the latter two
+  if (!range || one_element) return kXnnpackRefuses;  // it knows no window of one element
   const Shape& in = build.in_shape();
   const Padding2D padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
   return pool.kind == PoolKind::kAverage ? BuildAveragePool(build, pool, padding, *range)

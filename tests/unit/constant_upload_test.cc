@@ -1,0 +1,108 @@
+#include "hal/constant_upload.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/null/device.h"
+#include "tests/testing/memory_store.h"
+
+namespace hearth {
+namespace {
+
+using testing::MemoryStore;
+
+const std::vector<float>& ModelFloats() {
+  static const std::vector<float> floats = {1, 2, 3, 4, 5};
+  return floats;
+}
+
+std::span<const std::byte> ModelBytes() { return std::as_bytes(std::span(ModelFloats())); }
+
+// One constant of five floats that lies in the model's bytes.
+Plan PlanWithOneConstant() {
+  Plan plan;
+  plan.buffers = {{BufferRole::kConstants, 32}};
+  PlanConstant constant;
+  constant.range = {0, 0, 32};
+  constant.recipe = {PackLayout::kLinear, {DType::kFloat32, {5}, {}}, 4, {5, 1, 1, 1}};
+  constant.file_size_bytes = ModelBytes().size();
+  plan.constants.push_back(constant);
+  return plan;
+}
+
+std::vector<std::unique_ptr<Buffer>> OneBuffer(Device& device) {
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  buffers.push_back(device.CreateBuffer(32).value());
+  return buffers;
+}
+
+std::vector<std::byte> ContentsOf(Device& device, const Buffer& buffer) {
+  std::vector<std::byte> contents;
+  EXPECT_TRUE(device.Read(buffer, 0, buffer.size_bytes(), [&](std::span<const std::byte> memory) {
+                      contents.assign(memory.begin(), memory.end());
+                      return Status::Ok();
+                    }).ok());
+  return contents;
+}
+
+TEST(ConstantUpload, GivesTheSameBytesFromTheCacheAsFromPacking) {
+  NullDevice device(NullDeviceInfo());
+  MemoryStore store;
+  Plan plan = PlanWithOneConstant();
+  const auto packed = OneBuffer(device);
+  ASSERT_TRUE(UploadConstants(device, packed, plan, ModelBytes(), &store).ok());
+  plan.constants[0].is_kept = true;
+  const CacheKey key = WeightsKey(plan.constants[0], ModelBytes());
+  const std::vector<std::byte> bytes = ContentsOf(device, *packed[0]);
+  const PutRequest put{&key, bytes, 1};
+  store.Put({&put, 1});
+  const auto read = OneBuffer(device);
+  ASSERT_TRUE(UploadConstants(device, read, plan, ModelBytes(), &store).ok());
+  EXPECT_EQ(store.counters().hits, 1u);
+  EXPECT_EQ(ContentsOf(device, *read[0]), ContentsOf(device, *packed[0]));
+}
+
+TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {
+  NullDevice device(NullDeviceInfo());
+  MemoryStore store;
+  Plan plan = PlanWithOneConstant();
+  plan.constants[0].is_kept = true;
+  const std::vector<std::byte> anything(32);
+  const CacheKey key = WeightsKey(plan.constants[0], ModelBytes());
+  const PutRequest put{&key, anything, 1};
+  store.Put({&put, 1});
+  store.garble_reads = true;
+  const auto buffers = OneBuffer(device);
+  ASSERT_TRUE(UploadConstants(device, buffers, plan, ModelBytes(), &store).ok());
+  const std::vector<float> expected = {1, 2, 3, 4, 5, 0, 0, 0};
+  const auto bytes = std::as_bytes(std::span(expected));
+  EXPECT_EQ(ContentsOf(device, *buffers[0]), std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+TEST(ConstantUpload, KeepsNothingThatIsCheapToPack) {
+  MemoryStore store;
+  Plan plan = PlanWithOneConstant();
+  const std::vector<double> cheap = {0.0};
+  StoreCostlyConstants(plan, cheap, ModelBytes(), store);
+  EXPECT_FALSE(plan.constants[0].is_kept);
+}
+
+TEST(ConstantUpload, RefusesAPlanThatNamesBytesBehindTheModelsEnd) {
+  NullDevice device(NullDeviceInfo());
+  Plan plan = PlanWithOneConstant();
+  plan.constants[0].file_offset = 4;
+  const auto buffers = OneBuffer(device);
+  EXPECT_EQ(UploadConstants(device, buffers, plan, ModelBytes(), nullptr).status().code(), StatusCode::kMalformedInput);
+}
+
+TEST(WeightsKey, ChangesWithTheContentAndTheLayout) {
+  const Plan plan = PlanWithOneConstant();
+  const std::vector<float> other = {1, 2, 3, 4, 6};
+  PlanConstant wider = plan.constants[0];
+  wider.recipe.width = 16;
+  const Fingerprint base = WeightsKey(plan.constants[0], ModelBytes()).digest();
+  EXPECT_NE(base, WeightsKey(plan.constants[0], std::as_bytes(std::span(other))).digest());
+  EXPECT_NE(base, WeightsKey(wider, ModelBytes()).digest());
+}
+
+}  // namespace
+}  // namespace hearth
