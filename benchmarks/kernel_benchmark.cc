@@ -53,7 +53,8 @@ void RunConvolution(benchmark::State& state, const std::string& device_id, bool 
     if (!(*runner)->Run(inputs, outputs).ok()) return state.SkipWithError("the run failed");
   }
   const Shape& y = graph.value(graph.outputs[0]).desc.shape;
-  const double flops = 2.0 * static_cast<double>(y.element_count()) * static_cast<double>(depthwise ? 9 : state.range(1));
+  const double flops =
+      2.0 * static_cast<double>(y.element_count()) * static_cast<double>(depthwise ? 9 : state.range(1));
   state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
 }
 
@@ -74,7 +75,8 @@ void ImageToSlices(benchmark::State& state) {
     DenseToSlices(shape, dense, slices);
     benchmark::ClobberMemory();
   }
-  state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(slices.size() * sizeof(float)));
+  state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) *
+                          static_cast<int64_t>(slices.size() * sizeof(float)));
 }
 
 BENCHMARK(PackMatrix)->Arg(256)->Arg(1024);
@@ -83,8 +85,15 @@ BENCHMARK(ImageToSlices)->Arg(3)->Arg(32);
 void RegisterDevice(const std::string& id) {
   const auto pointwise = [id](benchmark::State& state) { RunConvolution(state, id, false); };
   const auto depthwise = [id](benchmark::State& state) { RunConvolution(state, id, true); };
-  benchmark::RegisterBenchmark(("Pointwise/" + id).c_str(), pointwise)->Args({112, 32, 64})->Args({28, 256, 256})->Args({7, 1024, 1024})->UseRealTime();
-  benchmark::RegisterBenchmark(("Depthwise3x3/" + id).c_str(), depthwise)->Args({112, 32, 32})->Args({14, 512, 512})->UseRealTime();
+  benchmark::RegisterBenchmark(("Pointwise/" + id).c_str(), pointwise)
+      ->Args({112, 32, 64})
+      ->Args({28, 256, 256})
+      ->Args({7, 1024, 1024})
+      ->UseRealTime();
+  benchmark::RegisterBenchmark(("Depthwise3x3/" + id).c_str(), depthwise)
+      ->Args({112, 32, 32})
+      ->Args({14, 512, 512})
+      ->UseRealTime();
 }
 
 }  // namespace

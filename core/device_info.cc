@@ -17,6 +17,8 @@ std::string_view DeviceTypeName(DeviceType type) {
   return kNames[static_cast<int>(type)];
 }
 
-std::string_view AccessPathName(AccessPath path) { return path == AccessPath::kBuffer ? "buffer" : "texel-buffer"; }
+std::string_view AccessPathName(AccessPath path) {
+  return path == AccessPath::kBuffer ? "buffer" : "texel-buffer";
+}
 
 }  // namespace hearth

@@ -40,11 +40,11 @@ struct DeviceInfo {
   uint32_t max_local_invocations = 128;
   std::array<uint32_t, 3> max_group_count = {65535, 65535, 65535};
   uint32_t local_memory_bytes = 16384;
-  uint64_t max_buffer_bytes = 1u << 27;   // one buffer, and one binding of it
-  uint64_t max_texel_elements = 0;        // 0: no texel buffers
+  uint64_t max_buffer_bytes = 1u << 27;    // one buffer, and one binding of it
+  uint64_t max_texel_elements = 0;         // 0: no texel buffers
   uint32_t buffer_offset_alignment = 256;  // for storage and texel bindings both
-  uint32_t max_storage_buffers = 4;       // per program
-  uint32_t max_scalar_bytes = 128;        // push constants or uniforms per dispatch
+  uint32_t max_storage_buffers = 4;        // per program
+  uint32_t max_scalar_bytes = 128;         // push constants or uniforms per dispatch
   uint32_t compute_units = 1;
   bool fp16_storage = false;
   bool fp16_arithmetic = false;

@@ -99,7 +99,9 @@ constexpr std::string_view kGlesTexelBuffers = R"(#extension GL_EXT_texture_buff
 precision highp samplerBuffer;
 )";
 
-bool ReadsTexels(const TensorArg& arg) { return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer; }
+bool ReadsTexels(const TensorArg& arg) {
+  return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
+}
 
 bool Uses(const KernelSource& source, std::string_view word) {
   if (source.body.find(word) != std::string::npos) return true;
@@ -127,8 +129,8 @@ class Macros {
 std::string StoreMacro(const KernelSource& source, std::string_view write) {
   std::string epilogue;
   for (const std::string& statement : source.epilogue) epilogue += statement + " ";
-  return fmt::format("{{ int px_i = (px_at); float4 px_v = (px_value); {{ int i = px_i; float4 v = px_v; {}{} }} }}", epilogue,
-                     write);
+  return fmt::format("{{ int px_i = (px_at); float4 px_v = (px_value); {{ int i = px_i; float4 v = px_v; {}{} }} }}",
+                     epilogue, write);
 }
 
 // _load16 and _store16 over four texels, where the dialect has nothing better.
@@ -136,15 +138,20 @@ void AddWideMacros(const TensorArg& arg, Dialect dialect, bool native_load16, Ma
   const std::string& name = arg.name;
   if (arg.direction == ArgDirection::kRead) {
     if (native_load16) return;
-    const char* build = dialect == Dialect::kOpenCl ? "((float16)({0}_load((i) * 4), {0}_load((i) * 4 + 1), {0}_load((i) * 4 + 2), {0}_load((i) * 4 + 3)))"
-                                                    : "mat4({0}_load((i) * 4), {0}_load((i) * 4 + 1), {0}_load((i) * 4 + 2), {0}_load((i) * 4 + 3))";
+    const char* build =
+        dialect == Dialect::kOpenCl
+            ? "((float16)({0}_load((i) * 4), {0}_load((i) * 4 + 1), {0}_load((i) * 4 + 2), {0}_load((i) * 4 + 3)))"
+            : "mat4({0}_load((i) * 4), {0}_load((i) * 4 + 1), {0}_load((i) * 4 + 2), {0}_load((i) * 4 + 3))";
     macros.Add(name + "_load16(i)", fmt::format(fmt::runtime(build), name));
     return;
   }
   const bool opencl = dialect == Dialect::kOpenCl;
-  const std::array<const char*, 4> parts = opencl ? std::array{"px_wide.s0123", "px_wide.s4567", "px_wide.s89ab", "px_wide.scdef"}
-                                                  : std::array{"px_wide[0]", "px_wide[1]", "px_wide[2]", "px_wide[3]"};
-  std::string text = "{ int px_first = (px_start); int px_step = (px_stride); int px_count = (px_texels); float16 px_wide = (px_value16); ";
+  const std::array<const char*, 4> parts =
+      opencl ? std::array{"px_wide.s0123", "px_wide.s4567", "px_wide.s89ab", "px_wide.scdef"}
+             : std::array{"px_wide[0]", "px_wide[1]", "px_wide[2]", "px_wide[3]"};
+  std::string text =
+      "{ int px_first = (px_start); int px_step = (px_stride); int px_count = (px_texels); float16 px_wide = "
+      "(px_value16); ";
   for (int k = 0; k < 4; ++k) {
     text += fmt::format("if (px_count > {0}) {1}_store(px_first + {0} * px_step, {2}) ", k, name, parts[k]);
   }
@@ -170,7 +177,8 @@ Macros OpenClMacros(const KernelSource& source) {
       }
     } else {
       macros.Add(arg.name + "_store(px_at, px_value)",
-                 StoreMacro(source, half ? fmt::format("vstore_half4(v, i, {});", memory) : fmt::format("{}[i] = v;", memory)));
+                 StoreMacro(source,
+                            half ? fmt::format("vstore_half4(v, i, {});", memory) : fmt::format("{}[i] = v;", memory)));
     }
     if (arg.wide) AddWideMacros(arg, Dialect::kOpenCl, !texel, macros);
   }
@@ -231,9 +239,12 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
   for (const Define& define : source.defines) macros.Add(define.name, define.value);
   for (size_t k = 0; k < source.scalars.size(); ++k) {
     const ScalarArg& scalar = source.scalars[k];
-    if (dialect == Dialect::kVulkan) macros.Add(scalar.name, "px_" + scalar.name);
-    else if (scalar.type == ScalarType::kInt) macros.Add(scalar.name, fmt::format("px_scalars[{}]", k));
-    else macros.Add(scalar.name, fmt::format("intBitsToFloat(px_scalars[{}])", k));
+    if (dialect == Dialect::kVulkan)
+      macros.Add(scalar.name, "px_" + scalar.name);
+    else if (scalar.type == ScalarType::kInt)
+      macros.Add(scalar.name, fmt::format("px_scalars[{}]", k));
+    else
+      macros.Add(scalar.name, fmt::format("intBitsToFloat(px_scalars[{}])", k));
   }
   for (const SharedArray& shared : source.shared) macros.Add(shared.name, "px_" + shared.name);
   for (const TensorArg& arg : source.tensors) {
@@ -246,7 +257,8 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
     } else if (arg.path == AccessPath::kTexelBuffer) {
       macros.Add(arg.name + "_load(i)", fmt::format("texelFetch({}, (i))", memory));
     } else if (half) {
-      macros.Add(arg.name + "_load(i)", fmt::format("vec4(unpackHalf2x16({0}[(i)].x), unpackHalf2x16({0}[(i)].y))", memory));
+      macros.Add(arg.name + "_load(i)",
+                 fmt::format("vec4(unpackHalf2x16({0}[(i)].x), unpackHalf2x16({0}[(i)].y))", memory));
     } else {
       macros.Add(arg.name + "_load(i)", fmt::format("{}[(i)]", memory));
     }
@@ -283,13 +295,16 @@ std::string EntryPoint(const KernelSource& source) {
   return fmt::format("hearth_{}_{:08x}", source.name, static_cast<uint32_t>(XXH3_64bits(all.data(), all.size())));
 }
 
-std::string EmitOpenClPrelude() { return std::string(kOpenClPrelude); }
+std::string EmitOpenClPrelude() {
+  return std::string(kOpenClPrelude);
+}
 
 std::string EmitOpenClKernel(const KernelSource& source) {
   const Macros macros = OpenClMacros(source);
   std::string out = macros.text();
-  out += fmt::format("__kernel __attribute__((reqd_work_group_size({}, {}, {}))) void {}({}) {{\n", source.local_size[0],
-                     source.local_size[1], source.local_size[2], EntryPoint(source), OpenClParameters(source));
+  out +=
+      fmt::format("__kernel __attribute__((reqd_work_group_size({}, {}, {}))) void {}({}) {{\n", source.local_size[0],
+                  source.local_size[1], source.local_size[2], EntryPoint(source), OpenClParameters(source));
   for (const SharedArray& shared : source.shared) {
     out += fmt::format("__local {} px_{}[{}];\n", shared.type, shared.name, shared.count);
   }

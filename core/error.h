@@ -27,10 +27,9 @@ Status Error(StatusCode code, fmt::format_string<Args...> format, Args&&... args
 #define HEARTH_CONCAT(a, b) HEARTH_CONCAT_INNER(a, b)
 
 // Returns from the enclosing function when `expression` (a Status) is an error.
-#define HEARTH_TRY(expression)                                        \
-  do {                                                                \
-    if (::hearth::Status try_status = (expression); !try_status.ok()) \
-      return try_status;                                              \
+#define HEARTH_TRY(expression)                                                           \
+  do {                                                                                   \
+    if (::hearth::Status try_status = (expression); !try_status.ok()) return try_status; \
   } while (false)
 
 // HEARTH_ASSIGN(auto graph, ReadModel(path)); returns the error or assigns the value.

@@ -44,7 +44,9 @@ Fingerprint FingerprintOf(std::span<const std::byte> bytes) {
   return fingerprint;
 }
 
-std::string_view BlobKindName(BlobKind kind) { return kKindNames[static_cast<int>(kind)]; }
+std::string_view BlobKindName(BlobKind kind) {
+  return kKindNames[static_cast<int>(kind)];
+}
 
 CacheKey& CacheKey::Add(std::string_view field, std::string_view text) {
   AppendLittleEndian(material_, static_cast<uint32_t>(field.size()));
@@ -54,9 +56,13 @@ CacheKey& CacheKey::Add(std::string_view field, std::string_view text) {
   return *this;
 }
 
-CacheKey& CacheKey::Add(std::string_view field, int64_t number) { return Add(field, std::to_string(number)); }
+CacheKey& CacheKey::Add(std::string_view field, int64_t number) {
+  return Add(field, std::to_string(number));
+}
 
-CacheKey& CacheKey::Add(std::string_view field, const Fingerprint& digest) { return Add(field, digest.ToHex()); }
+CacheKey& CacheKey::Add(std::string_view field, const Fingerprint& digest) {
+  return Add(field, digest.ToHex());
+}
 
 CacheKey& CacheKey::AddContent(std::string_view field, std::span<const std::byte> bytes) {
   return Add(field, fmt::format("{}/{}", FingerprintOf(bytes).ToHex(), bytes.size()));

@@ -28,7 +28,8 @@ Fingerprint FingerprintOf(std::span<const std::byte> bytes);
 
 // What a cache entry holds; its name is what `hearth cache ls` prints.
 enum class BlobKind : uint8_t { kSource, kWeights, kPlan, kProgram, kTuning, kProbe, kDriverBlob };
-std::string_view BlobKindName(BlobKind kind);  // "source", "weights", "plan", "program", "tuning", "probe", "driver-blob"
+std::string_view BlobKindName(
+    BlobKind kind);  // "source", "weights", "plan", "program", "tuning", "probe", "driver-blob"
 inline constexpr int kBlobKindCount = 7;
 
 // A key with its full material: named fields in the order they were added. `material` is the

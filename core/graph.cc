@@ -104,6 +104,7 @@ Graph Graph::Clone() const {
   copy.name = name;
   copy.inputs = inputs;
   copy.outputs = outputs;
+  copy.source_operator_count = source_operator_count;
   copy.values_ = values_;
   copy.constants_ = constants_;
   copy.owned_bytes_ = owned_bytes_;

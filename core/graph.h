@@ -55,6 +55,8 @@ class Graph {
   std::string name;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
+  // Operators in the model file, those included that made no node; 0 for a graph that was built.
+  int32_t source_operator_count = 0;
 
   ValueId AddValue(Value value);
   ValueId AddConstantValue(std::string name, TensorDesc desc, std::vector<std::byte> bytes);

@@ -105,7 +105,8 @@ Result<KernelSource> LoadKernel(std::string_view name) {
 }
 
 void SetDefine(KernelSource& source, std::string_view name, std::string_view value) {
-  const auto define = std::find_if(source.defines.begin(), source.defines.end(), [&](const Define& d) { return d.name == name; });
+  const auto define =
+      std::find_if(source.defines.begin(), source.defines.end(), [&](const Define& d) { return d.name == name; });
   HEARTH_CHECK(define != source.defines.end());
   define->value = std::string(value);
 }

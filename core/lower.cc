@@ -10,7 +10,8 @@ namespace hearth {
 namespace {
 
 // A reason of the user's own, or of any operation: what the op table doesn't ask.
-std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options) {
+std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device,
+                                         const LowerOptions& options) {
   if (device.backend == BackendKind::kCpu) return "the device is the CPU";
   const std::string by_index = fmt::format("op:{}", node.source_index);
   const std::string name = OpName(node.op);
@@ -40,7 +41,8 @@ Status CheckTensorSizes(const Graph& graph) {
   for (const Value& value : graph.values()) {
     const Bhwc shape = ToBhwc(value.desc.shape);
     if (shape.pixels() * shape.slices() > std::numeric_limits<int32_t>::max() / 4) {
-      return Error(StatusCode::kUnsupported, "tensor '{}' ({}) is too large: more than 2^31 elements", value.name, value.desc.shape.ToString());
+      return Error(StatusCode::kUnsupported, "tensor '{}' ({}) is too large: more than 2^31 elements", value.name,
+                   value.desc.shape.ToString());
     }
   }
   return Status::Ok();
@@ -63,14 +65,17 @@ Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOpti
   for (size_t k = 0; k < graph.nodes().size(); ++k) {
     const Node& node = graph.nodes()[k];
     if (std::holds_alternative<UnknownOp>(node.op)) {
-      return Error(StatusCode::kUnsupported, "op {} {} is not known to Hearth and nothing here can run it; `hearth inspect` lists the operations of the model",
+      return Error(StatusCode::kUnsupported,
+                   "op {} {} is not known to Hearth and nothing here can run it; `hearth inspect` lists the operations "
+                   "of the model",
                    node.source_index, OpName(node.op));
     }
     if (placements[k].on_device) {
       HEARTH_TRY(OpDefOf(node.op).lower(node, builder));
     } else {
       builder.CallHost(static_cast<int>(k));
-      if (device.backend != BackendKind::kCpu) fallbacks.push_back({node.source_index, OpName(node.op), placements[k].reason});
+      if (device.backend != BackendKind::kCpu)
+        fallbacks.push_back({node.source_index, OpName(node.op), placements[k].reason});
     }
   }
   HEARTH_ASSIGN(Plan plan, builder.Finish());

@@ -18,11 +18,43 @@ std::string_view ActivationName(Activation activation);
 
 // Rows of the table in ops/elementwise.cc, which gives each its name, meaning and kernel text.
 enum class UnaryKind : uint8_t {
-  kAbs, kCeil, kCos, kElu, kExp, kFloor, kGelu, kGeluTanh, kHardSwish, kLeakyRelu, kLog, kLogistic, kNeg,
-  kRelu, kRelu0To1, kRelu6, kReluN1To1, kRound, kRsqrt, kSign, kSin, kSqrt, kSquare, kTanh, kCopy,
+  kAbs,
+  kCeil,
+  kCos,
+  kElu,
+  kExp,
+  kFloor,
+  kGelu,
+  kGeluTanh,
+  kHardSwish,
+  kLeakyRelu,
+  kLog,
+  kLogistic,
+  kNeg,
+  kRelu,
+  kRelu0To1,
+  kRelu6,
+  kReluN1To1,
+  kRound,
+  kRsqrt,
+  kSign,
+  kSin,
+  kSqrt,
+  kSquare,
+  kTanh,
+  kCopy,
 };
 enum class BinaryKind : uint8_t {
-  kAdd, kSub, kMul, kDiv, kMaximum, kMinimum, kPow, kSquaredDifference, kFloorDiv, kFloorMod,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMaximum,
+  kMinimum,
+  kPow,
+  kSquaredDifference,
+  kFloorDiv,
+  kFloorMod,
 };
 
 enum class PaddingMode : uint8_t { kSame, kValid, kExplicit };

@@ -5,7 +5,9 @@ namespace {
 constexpr std::string_view kPrecisionNames[] = {"fp32", "fp32_16", "fp16"};
 }  // namespace
 
-std::string_view PrecisionName(Precision precision) { return kPrecisionNames[static_cast<int>(precision)]; }
+std::string_view PrecisionName(Precision precision) {
+  return kPrecisionNames[static_cast<int>(precision)];
+}
 
 std::optional<Precision> PrecisionFromName(std::string_view name) {
   for (int k = 0; k < 3; ++k) {
@@ -16,7 +18,8 @@ std::optional<Precision> PrecisionFromName(std::string_view name) {
 
 AccessPath DefaultReadPath(const DeviceInfo& device) {
   const bool graphics = device.dialect == Dialect::kGles || device.dialect == Dialect::kVulkan;
-  return graphics && device.is_software() && device.max_texel_elements > 0 ? AccessPath::kTexelBuffer : AccessPath::kBuffer;
+  return graphics && device.is_software() && device.max_texel_elements > 0 ? AccessPath::kTexelBuffer
+                                                                           : AccessPath::kBuffer;
 }
 
 }  // namespace hearth

@@ -27,8 +27,8 @@ enum class PackLayout : uint8_t {
 
 struct PackRecipe {
   PackLayout layout = PackLayout::kLinear;
-  TensorDesc source;  // type, shape and quantization of the bytes to read
-  int32_t width = 4;  // outputs per vector: 4 or 16 (kMatrix, kLinear)
+  TensorDesc source;                           // type, shape and quantization of the bytes to read
+  int32_t width = 4;                           // outputs per vector: 4 or 16 (kMatrix, kLinear)
   std::array<int32_t, 4> dims = {1, 1, 1, 1};  // O,kh,kw,I / 1,kh,kw,O / n,1,1,1 / B,H,W,C
 
   uint64_t packed_size_bytes() const;

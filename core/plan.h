@@ -60,7 +60,7 @@ struct HostTransfer {
 
 // Nodes that the host executes between two groups of dispatches, in order.
 struct HostStep {
-  std::vector<int> nodes;  // indices into the lowered graph's nodes
+  std::vector<int> nodes;            // indices into the lowered graph's nodes
   std::vector<HostTransfer> reads;   // device -> host before it
   std::vector<HostTransfer> writes;  // host -> device after it
 };
@@ -70,8 +70,8 @@ using Step = std::variant<Dispatch, HostStep>;
 struct PlanTensor {  // an input or output of the network
   std::string name;
   TensorDesc desc;
-  bool on_device = true;   // false: only host steps touch it
-  HostTransfer transfer;   // when on_device
+  bool on_device = true;  // false: only host steps touch it
+  HostTransfer transfer;  // when on_device
 };
 
 struct Fallback {  // a file operator that runs on the CPU, and why

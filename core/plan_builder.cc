@@ -13,7 +13,9 @@ namespace {
 
 constexpr uint64_t kTexelBytes = 16;  // four float32
 
-uint64_t RoundUp(uint64_t number, uint64_t multiple) { return (number + multiple - 1) / multiple * multiple; }
+uint64_t RoundUp(uint64_t number, uint64_t multiple) {
+  return (number + multiple - 1) / multiple * multiple;
+}
 
 template <typename Item>
 const Item* FindNamed(const std::vector<std::pair<std::string_view, Item>>& list, std::string_view name) {
@@ -43,8 +45,8 @@ Status CheckLimits(const KernelSource& source, const DeviceInfo& device) {
     return arg.direction == ArgDirection::kWrite || arg.path == AccessPath::kBuffer;
   });
   if (on_buffers > static_cast<int64_t>(device.max_storage_buffers)) {
-    return Error(StatusCode::kResourceExhausted, "kernel {} needs {} storage buffers, {} has {}", source.name, on_buffers,
-                 device.name, device.max_storage_buffers);
+    return Error(StatusCode::kResourceExhausted, "kernel {} needs {} storage buffers, {} has {}", source.name,
+                 on_buffers, device.name, device.max_storage_buffers);
   }
   if (source.scalars.size() * 4 > device.max_scalar_bytes) {
     return Error(StatusCode::kResourceExhausted, "kernel {} needs {} bytes of scalars, {} has {}", source.name,
@@ -137,9 +139,11 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
   AppendEpilogue(call.epilogue, source, operands, scalars);
   for (size_t k = 0; k < source.tensors.size(); ++k) {
     TensorArg& arg = source.tensors[k];
-    const bool as_buffer = std::find(call.buffer_reads.begin(), call.buffer_reads.end(), arg.name) != call.buffer_reads.end();
+    const bool as_buffer =
+        std::find(call.buffer_reads.begin(), call.buffer_reads.end(), arg.name) != call.buffer_reads.end();
     const bool fits = !as_buffer && OperandBytes(operands[k]) / kTexelBytes <= device_.max_texel_elements;
-    if (arg.direction == ArgDirection::kRead && read_path_ == AccessPath::kTexelBuffer && fits) arg.path = AccessPath::kTexelBuffer;
+    if (arg.direction == ArgDirection::kRead && read_path_ == AccessPath::kTexelBuffer && fits)
+      arg.path = AccessPath::kTexelBuffer;
   }
   return source;
 }
@@ -156,10 +160,12 @@ Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
   HEARTH_ASSIGN(KernelSource source, Instantiate(call, pending.operands, pending.dispatch.scalars));
   HEARTH_TRY(CheckLimits(source, device_).Within(NodeLabel(node)));
   for (int d = 0; d < 3; ++d) {
-    const uint64_t groups = RoundUp(static_cast<uint64_t>(call.work_items[d]), source.local_size[d]) / source.local_size[d];
+    const uint64_t groups =
+        RoundUp(static_cast<uint64_t>(call.work_items[d]), source.local_size[d]) / source.local_size[d];
     if (groups == 0 || groups > device_.max_group_count[d]) {
-      return Error(StatusCode::kResourceExhausted, "{} needs {} work groups in dimension {} of kernel {}; {} takes 1 to {}", NodeLabel(node),
-                   groups, d, source.name, device_.name, device_.max_group_count[d]);
+      return Error(StatusCode::kResourceExhausted,
+                   "{} needs {} work groups in dimension {} of kernel {}; {} takes 1 to {}", NodeLabel(node), groups, d,
+                   source.name, device_.name, device_.max_group_count[d]);
     }
     pending.dispatch.group_count[d] = static_cast<uint32_t>(groups);
   }
@@ -217,7 +223,8 @@ Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& range
   plan.memory.naive_bytes = NaiveBytes(usages);
   plan.memory.lower_bound_bytes = LowerBoundBytes(usages);
   if (offsets.total_bytes > device_.max_buffer_bytes) {
-    return Error(StatusCode::kResourceExhausted, "the network's tensors need {} bytes at once, one buffer of {} takes {}; try --device cpu",
+    return Error(StatusCode::kResourceExhausted,
+                 "the network's tensors need {} bytes at once, one buffer of {} takes {}; try --device cpu",
                  offsets.total_bytes, device_.name, device_.max_buffer_bytes);
   }
   const auto arena = static_cast<uint32_t>(plan.buffers.size());
@@ -234,11 +241,12 @@ Status PlanBuilder::PlaceConstants(Plan& plan) const {
   for (PlanConstant& constant : plan.constants) {
     const uint64_t size = constant.range.size_bytes;
     if (size > device_.max_buffer_bytes) {
-      return Error(StatusCode::kResourceExhausted, "a constant needs {} bytes, one buffer of {} takes {}", size, device_.name,
-                   device_.max_buffer_bytes);
+      return Error(StatusCode::kResourceExhausted, "a constant needs {} bytes, one buffer of {} takes {}", size,
+                   device_.name, device_.max_buffer_bytes);
     }
-    const bool fits = !plan.buffers.empty() && plan.buffers.back().role == BufferRole::kConstants &&
-                      RoundUp(plan.buffers.back().size_bytes, device_.buffer_offset_alignment) + size <= device_.max_buffer_bytes;
+    const bool fits =
+        !plan.buffers.empty() && plan.buffers.back().role == BufferRole::kConstants &&
+        RoundUp(plan.buffers.back().size_bytes, device_.buffer_offset_alignment) + size <= device_.max_buffer_bytes;
     if (!fits) plan.buffers.push_back({BufferRole::kConstants, 0});
     BufferSpec& buffer = plan.buffers.back();
     constant.range.buffer = static_cast<uint32_t>(plan.buffers.size() - 1);
@@ -264,7 +272,8 @@ HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<
   std::set<ValueId> read;
   for (int index : pending.nodes) {
     for (ValueId value : graph_.nodes()[index].inputs) {
-      const bool from_device = value != kNoValue && !graph_.IsConstant(value) && !made.contains(value) && OnDevice(value) &&
+      const bool from_device = value != kNoValue && !graph_.IsConstant(value) && !made.contains(value) &&
+                               OnDevice(value) &&
                                std::find(graph_.inputs.begin(), graph_.inputs.end(), value) == graph_.inputs.end();
       if (from_device && read.insert(value).second) step.reads.push_back(TransferOf(value, ranges));
     }

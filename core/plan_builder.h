@@ -26,8 +26,9 @@ struct Operand {
 };
 
 struct Scalar {
-  Scalar(int32_t number) : bits(std::bit_cast<uint32_t>(number)) {}                         // NOLINT(google-explicit-constructor)
-  Scalar(float number) : type(ScalarType::kFloat), bits(std::bit_cast<uint32_t>(number)) {}  // NOLINT(google-explicit-constructor)
+  Scalar(int32_t number) : bits(std::bit_cast<uint32_t>(number)) {}  // NOLINT(google-explicit-constructor)
+  Scalar(float number)
+      : type(ScalarType::kFloat), bits(std::bit_cast<uint32_t>(number)) {}  // NOLINT(google-explicit-constructor)
   ScalarType type = ScalarType::kInt;
   uint32_t bits = 0;
 };
@@ -45,9 +46,9 @@ struct KernelCall {
   std::vector<std::pair<std::string_view, Operand>> tensors;
   std::vector<std::pair<std::string_view, Scalar>> scalars;
   std::vector<EpilogueStep> epilogue;
-  std::array<int64_t, 3> work_items = {1, 1, 1};  // rounded up to the local size
+  std::array<int64_t, 3> work_items = {1, 1, 1};      // rounded up to the local size
   std::optional<std::array<uint32_t, 3>> local_size;  // over the kernel's own
-  std::vector<std::string_view> buffer_reads;  // arguments never read through texels: what the call also writes
+  std::vector<std::string_view> buffer_reads;         // arguments never read through texels: what the call also writes
 };
 
 class PlanBuilder {
@@ -89,7 +90,8 @@ class PlanBuilder {
   };
 
   ValueId Root(ValueId value) const;
-  Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands, std::vector<uint32_t>& scalars) const;
+  Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands,
+                                   std::vector<uint32_t>& scalars) const;
   uint64_t OperandBytes(const Operand& operand) const;
   uint64_t ValueBytes(ValueId value) const;
   uint32_t KernelIndex(KernelSource source);

@@ -102,7 +102,8 @@ void Fields(Archive& archive, FieldOf<Archive, PackRecipe>& recipe) {
 
 template <typename Archive>
 void Fields(Archive& archive, FieldOf<Archive, PlanConstant>& constant) {
-  archive(constant.range, constant.recipe, constant.file_offset, constant.file_size_bytes, constant.inline_bytes, constant.is_kept);
+  archive(constant.range, constant.recipe, constant.file_offset, constant.file_size_bytes, constant.inline_bytes,
+          constant.is_kept);
 }
 
 template <typename Archive>

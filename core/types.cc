@@ -24,7 +24,9 @@ constexpr DTypeRow kDTypes[] = {
 
 }  // namespace
 
-std::string_view DTypeName(DType dtype) { return kDTypes[static_cast<int>(dtype)].name; }
+std::string_view DTypeName(DType dtype) {
+  return kDTypes[static_cast<int>(dtype)].name;
+}
 
 std::optional<DType> DTypeFromName(std::string_view name) {
   for (const DTypeRow& row : kDTypes) {
@@ -33,9 +35,13 @@ std::optional<DType> DTypeFromName(std::string_view name) {
   return std::nullopt;
 }
 
-int BitsOf(DType dtype) { return kDTypes[static_cast<int>(dtype)].bits; }
+int BitsOf(DType dtype) {
+  return kDTypes[static_cast<int>(dtype)].bits;
+}
 
-Shape::Shape(std::initializer_list<int32_t> dims) { *this = FromSpan({dims.begin(), dims.size()}); }
+Shape::Shape(std::initializer_list<int32_t> dims) {
+  *this = FromSpan({dims.begin(), dims.size()});
+}
 
 Shape Shape::FromSpan(std::span<const int32_t> dims) {
   HEARTH_CHECK(dims.size() <= kMaxRank);
@@ -51,7 +57,9 @@ int64_t Shape::element_count() const {
   return count;
 }
 
-std::string Shape::ToString() const { return rank_ == 0 ? "scalar" : fmt::format("{}", fmt::join(dims(), "x")); }
+std::string Shape::ToString() const {
+  return rank_ == 0 ? "scalar" : fmt::format("{}", fmt::join(dims(), "x"));
+}
 
 Bhwc ToBhwc(const Shape& shape) {
   const int rank = shape.rank();

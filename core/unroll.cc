@@ -13,7 +13,9 @@ constexpr std::string_view kKeyword = "UNROLL";
 constexpr int kMaxDepth = 8;           // of nested loops, and of defines that name defines
 constexpr size_t kMaxText = 1u << 20;  // a kernel that grows past this is a mistake
 
-bool IsWordChar(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool IsWordChar(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 
 // Recursive descent over: sum = product (+|- product)*, product = atom (*|/ atom)*.
 class ConstantExpression {
@@ -162,8 +164,9 @@ bool ParseHead(std::string_view head, std::span<const Define> defines, Loop& loo
 }
 
 Result<Loop> ParseLoop(std::string_view text, size_t begin, std::span<const Define> defines) {
-  const Status malformed = Error(StatusCode::kInternal, "UNROLL must stand before 'for (int i = A; i < B; ++i)' with constant A and B: '{}'",
-                                 text.substr(begin, 80));
+  const Status malformed =
+      Error(StatusCode::kInternal, "UNROLL must stand before 'for (int i = A; i < B; ++i)' with constant A and B: '{}'",
+            text.substr(begin, 80));
   Loop loop;
   loop.begin = begin;
   const size_t keyword = SkipBlanks(text, begin + kKeyword.size());

@@ -23,9 +23,10 @@ bool IsCostly(const PlanConstant& constant, double pack_ms) {
 
 Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, std::span<const std::byte> model_bytes) {
   if (!constant.inline_bytes.empty()) return std::span<const std::byte>(constant.inline_bytes);
-  if (constant.file_size_bytes > model_bytes.size() || constant.file_offset > model_bytes.size() - constant.file_size_bytes) {
-    return Error(StatusCode::kMalformedInput, "the plan names bytes {}+{} of a model file of {} bytes", constant.file_offset,
-                 constant.file_size_bytes, model_bytes.size());
+  if (constant.file_size_bytes > model_bytes.size() ||
+      constant.file_offset > model_bytes.size() - constant.file_size_bytes) {
+    return Error(StatusCode::kMalformedInput, "the plan names bytes {}+{} of a model file of {} bytes",
+                 constant.file_offset, constant.file_size_bytes, model_bytes.size());
   }
   return model_bytes.subspan(constant.file_offset, constant.file_size_bytes);
 }
@@ -54,18 +55,22 @@ CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> sou
     key.AddContent("zero points", std::as_bytes(std::span(quantization.zero_points)));
     key.Add("quantized dimension", quantization.dimension);
   }
-  key.Add("layout", static_cast<int64_t>(recipe.layout)).Add("width", recipe.width).Add("dims", fmt::format("{}", fmt::join(recipe.dims, "x")));
+  key.Add("layout", static_cast<int64_t>(recipe.layout))
+      .Add("width", recipe.width)
+      .Add("dims", fmt::format("{}", fmt::join(recipe.dims, "x")));
   return key;
 }
 
-Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers, const Plan& plan,
-                                            std::span<const std::byte> model_bytes, BlobStore* store) {
+Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers,
+                                            const Plan& plan, std::span<const std::byte> model_bytes,
+                                            BlobStore* store) {
   std::vector<double> pack_ms(plan.constants.size());
   const auto place = [&](size_t index, std::span<std::byte> memory) -> Status {
     const PlanConstant& constant = plan.constants[index];
     HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_bytes));
     const bool is_fast_to_read = device.info().unified_memory;
-    if (store != nullptr && constant.is_kept && ReadFromStore(WeightsKey(constant, source), memory, is_fast_to_read, *store)) {
+    if (store != nullptr && constant.is_kept &&
+        ReadFromStore(WeightsKey(constant, source), memory, is_fast_to_read, *store)) {
       return Status::Ok();
     }
     const Stopwatch watch;
@@ -86,7 +91,8 @@ Result<std::vector<double>> UploadConstants(Device& device, std::span<const std:
   return pack_ms;
 }
 
-void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span<const std::byte> model_bytes, BlobStore& store) {
+void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span<const std::byte> model_bytes,
+                          BlobStore& store) {
   for (size_t k = 0; k < pack_ms.size(); ++k) {
     PlanConstant& constant = plan.constants[k];
     if (!IsCostly(constant, pack_ms[k])) continue;

@@ -19,12 +19,13 @@ CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> sou
 
 // Fills the plan's constant buffers. `buffers` follow plan.buffers, `store` may be null. Returns, per constant, the
 // milliseconds that packing took; 0 where the cache had it.
-Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers, const Plan& plan,
-                                            std::span<const std::byte> model_bytes, BlobStore* store);
+Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers,
+                                            const Plan& plan, std::span<const std::byte> model_bytes, BlobStore* store);
 
 // Stores the constants whose packing took clearly longer than reading them would, and marks them is_kept. They
 // are packed once more for it, so that nothing is held twice: call after the first result.
-void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span<const std::byte> model_bytes, BlobStore& store);
+void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span<const std::byte> model_bytes,
+                          BlobStore& store);
 
 }  // namespace hearth
 

@@ -14,24 +14,29 @@ Status CheckRange(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_byt
 }
 
 Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
-  if (dispatch.program == nullptr) return Error(StatusCode::kInvalidArgument, "dispatch '{}' has no program", dispatch.label);
+  if (dispatch.program == nullptr)
+    return Error(StatusCode::kInvalidArgument, "dispatch '{}' has no program", dispatch.label);
   const KernelSource& source = dispatch.program->source();
   if (dispatch.tensors.size() != source.tensors.size() || dispatch.scalars.size() != source.scalars.size()) {
-    return Error(StatusCode::kInvalidArgument, "dispatch '{}' of kernel {} has {} tensors and {} scalars, the kernel takes {} and {}",
-                 dispatch.label, source.name, dispatch.tensors.size(), dispatch.scalars.size(), source.tensors.size(),
+    return Error(StatusCode::kInvalidArgument,
+                 "dispatch '{}' of kernel {} has {} tensors and {} scalars, the kernel takes {} and {}", dispatch.label,
+                 source.name, dispatch.tensors.size(), dispatch.scalars.size(), source.tensors.size(),
                  source.scalars.size());
   }
   for (int d = 0; d < 3; ++d) {
     if (dispatch.group_count[d] == 0 || dispatch.group_count[d] > info.max_group_count[d]) {
-      return Error(StatusCode::kResourceExhausted, "dispatch '{}' of kernel {} asks for {} work groups in dimension {}, the device takes 1 to {}",
+      return Error(StatusCode::kResourceExhausted,
+                   "dispatch '{}' of kernel {} asks for {} work groups in dimension {}, the device takes 1 to {}",
                    dispatch.label, source.name, dispatch.group_count[d], d, info.max_group_count[d]);
     }
   }
   for (const BoundRange& range : dispatch.tensors) {
-    if (range.buffer == nullptr) return Error(StatusCode::kInvalidArgument, "dispatch '{}' has an unbound tensor", dispatch.label);
+    if (range.buffer == nullptr)
+      return Error(StatusCode::kInvalidArgument, "dispatch '{}' has an unbound tensor", dispatch.label);
     HEARTH_TRY(CheckRange(*range.buffer, range.offset_bytes, range.size_bytes).Within(dispatch.label));
     if (range.offset_bytes % info.buffer_offset_alignment != 0 || range.size_bytes == 0) {
-      return Error(StatusCode::kInvalidArgument, "dispatch '{}': offset {} is not a multiple of {}, or the range is empty", dispatch.label,
+      return Error(StatusCode::kInvalidArgument,
+                   "dispatch '{}': offset {} is not a multiple of {}, or the range is empty", dispatch.label,
                    range.offset_bytes, info.buffer_offset_alignment);
     }
   }
@@ -43,8 +48,8 @@ Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
 Result<std::unique_ptr<Buffer>> Device::CreateBuffer(uint64_t size_bytes) {
   if (size_bytes == 0) return Error(StatusCode::kInvalidArgument, "a buffer of 0 bytes was asked for");
   if (size_bytes > info_.max_buffer_bytes) {
-    return Error(StatusCode::kResourceExhausted, "a buffer of {} bytes was asked for; {} takes at most {}", size_bytes, info_.name,
-                 info_.max_buffer_bytes);
+    return Error(StatusCode::kResourceExhausted, "a buffer of {} bytes was asked for; {} takes at most {}", size_bytes,
+                 info_.name, info_.max_buffer_bytes);
   }
   return DoCreateBuffer(size_bytes);
 }
@@ -68,8 +73,10 @@ Result<std::unique_ptr<ProgramGroup>> Device::Compile(std::span<const KernelSour
   return DoCompile(sources);
 }
 
-Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource> sources, std::span<const std::byte> binary) {
-  if (sources.empty() || binary.empty()) return Error(StatusCode::kInvalidArgument, "an empty binary, or no kernel, was given to load");
+Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource> sources,
+                                                   std::span<const std::byte> binary) {
+  if (sources.empty() || binary.empty())
+    return Error(StatusCode::kInvalidArgument, "an empty binary, or no kernel, was given to load");
   return DoLoad(sources, binary);
 }
 

@@ -18,7 +18,8 @@ struct GroupWork {
   Status status;
 };
 
-std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, std::span<const KernelSource> sources, const CacheKey& key, BlobStore& store) {
+std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, std::span<const KernelSource> sources, const CacheKey& key,
+                                            BlobStore& store) {
   const std::optional<std::vector<std::byte>> binary = store.Get(key);
   if (!binary.has_value()) return nullptr;
   store.BeginUse(key);
@@ -64,7 +65,8 @@ CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& inf
   return key;
 }
 
-Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store, int threads) {
+Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
+                                     int threads) {
   LoadedPrograms programs;
   if (sources.empty()) return programs;
   std::vector<GroupWork> works = SplitIntoGroups(sources, device.info().compile_grouping);

@@ -35,7 +35,8 @@ CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& inf
 // `store` may be null. Kernels share one program or stand alone as info().compile_grouping says; programs that
 // stand alone are compiled on up to `threads` threads. A cached binary that the driver refuses is rejected
 // from the store and compiled instead.
-Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store, int threads);
+Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
+                                     int threads);
 
 // Puts the binaries of `fresh` groups into the store: call after their programs ran once (PoCL's binary
 // before that holds no machine code), and after the result was handed out (asking costs PoCL 130-250 ms a

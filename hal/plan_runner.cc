@@ -15,7 +15,9 @@ namespace {
 std::span<const float> AsFloats(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
 }
-std::span<float> AsFloats(std::span<std::byte> bytes) { return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}; }
+std::span<float> AsFloats(std::span<std::byte> bytes) {
+  return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
 
 }  // namespace
 
@@ -40,7 +42,8 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
   const Stopwatch watch;
   Status weights_status;
   if (parts.device != nullptr) {
-    Result<std::vector<double>> pack_ms = UploadConstants(*parts.device, runner->buffers_, runner->plan_, parts.model_bytes, parts.store);
+    Result<std::vector<double>> pack_ms =
+        UploadConstants(*parts.device, runner->buffers_, runner->plan_, parts.model_bytes, parts.store);
     weights_status = pack_ms.status();
     if (pack_ms.ok()) runner->pack_ms_ = std::move(pack_ms).value();
   }
@@ -149,10 +152,11 @@ uint64_t PlanRunner::host_naive_bytes() const {
   return bytes;
 }
 
-Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) const {
+Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs,
+                              std::span<const std::span<std::byte>> outputs) const {
   if (inputs.size() != plan_.inputs.size() || outputs.size() != plan_.outputs.size()) {
-    return Error(StatusCode::kInvalidArgument, "the model has {} inputs and {} outputs; {} and {} were given", plan_.inputs.size(),
-                 plan_.outputs.size(), inputs.size(), outputs.size());
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs and {} outputs; {} and {} were given",
+                 plan_.inputs.size(), plan_.outputs.size(), inputs.size(), outputs.size());
   }
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (inputs[k].size() != plan_.inputs[k].desc.size_bytes()) {
@@ -162,8 +166,8 @@ Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (outputs[k].size() != plan_.outputs[k].desc.size_bytes()) {
-      return Error(StatusCode::kInvalidArgument, "output '{}' has {} bytes, room for {} was given", plan_.outputs[k].name,
-                   plan_.outputs[k].desc.size_bytes(), outputs[k].size());
+      return Error(StatusCode::kInvalidArgument, "output '{}' has {} bytes, room for {} was given",
+                   plan_.outputs[k].name, plan_.outputs[k].desc.size_bytes(), outputs[k].size());
     }
   }
   return Status::Ok();
@@ -192,7 +196,8 @@ Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile) {
   for (auto& [value, bytes] : host_values_) tensors.push_back({value, bytes});
   HEARTH_TRY(stage.program->Run(tensors));
   for (const HostTransfer& write : stage.host->writes) HEARTH_TRY(ToDevice(write, HostValue(write.value)));
-  if (profile != nullptr) profile->push_back({fmt::format("{} nodes on the CPU", stage.host->nodes.size()), "cpu", watch.milliseconds()});
+  if (profile != nullptr)
+    profile->push_back({fmt::format("{} nodes on the CPU", stage.host->nodes.size()), "cpu", watch.milliseconds()});
   return Status::Ok();
 }
 
@@ -207,8 +212,8 @@ Status PlanRunner::RunStage(Stage& stage, std::vector<ProfileRow>* profile) {
   return Status::Ok();
 }
 
-Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
-                        std::vector<ProfileRow>* profile) {
+Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs,
+                           std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
   HEARTH_TRY(CheckSizes(inputs, outputs));
   for (size_t k = 0; k < inputs.size(); ++k) {
     const PlanTensor& input = plan_.inputs[k];
@@ -230,12 +235,13 @@ Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs, s
   return Status::Ok();
 }
 
-Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
+Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,
+                       std::span<const std::span<std::byte>> outputs) {
   return Execute(inputs, outputs, nullptr);
 }
 
 Result<std::vector<ProfileRow>> PlanRunner::RunProfiled(std::span<const std::span<const std::byte>> inputs,
-                                                     std::span<const std::span<std::byte>> outputs) {
+                                                        std::span<const std::span<std::byte>> outputs) {
   std::vector<ProfileRow> profile;
   HEARTH_TRY(Execute(inputs, outputs, &profile));
   return profile;

@@ -75,7 +75,8 @@ class PlanRunner {
   Status PrepareHost(const HostStep& step);
   Status Execute(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
                  std::vector<ProfileRow>* profile);
-  Status CheckSizes(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) const;
+  Status CheckSizes(std::span<const std::span<const std::byte>> inputs,
+                    std::span<const std::span<std::byte>> outputs) const;
   Status RunStage(Stage& stage, std::vector<ProfileRow>* profile);
   Status RunHost(Stage& stage, std::vector<ProfileRow>* profile);
   Status ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense);
@@ -87,8 +88,8 @@ class PlanRunner {
   RunnerTimes times_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   LoadedPrograms programs_;
-  std::vector<double> pack_ms_;                         // per constant, of this start
-  std::vector<Stage> stages_;                           // after buffers_ and programs_: executables go first
+  std::vector<double> pack_ms_;                            // per constant, of this start
+  std::vector<Stage> stages_;                              // after buffers_ and programs_: executables go first
   std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps read or make
 };
 

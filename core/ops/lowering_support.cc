@@ -55,7 +55,8 @@ std::optional<std::string> NotFloat(const Graph& graph, const Node& node) {
       if (value == kNoValue || graph.IsConstant(value)) continue;
       const DType dtype = graph.value(value).desc.dtype;
       if (dtype != DType::kFloat32)
-        return fmt::format("it works on {}, device kernels take float32", DTypeName(dtype));  // no name: equal reasons are one warning
+        return fmt::format("it works on {}, device kernels take float32",
+                           DTypeName(dtype));  // no name: equal reasons are one warning
     }
   }
   return std::nullopt;

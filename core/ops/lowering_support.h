@@ -26,7 +26,7 @@ Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_
 std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, const Bhwc& out);
 
 // Reasons that apply to most operations.
-std::optional<std::string> NotFloat(const Graph& graph, const Node& node);       // a tensor that is not float32
+std::optional<std::string> NotFloat(const Graph& graph, const Node& node);        // a tensor that is not float32
 std::optional<std::string> RuntimeWeights(const Graph& graph, const Node& node);  // inputs 1, 2 not constant
 
 }  // namespace hearth

@@ -11,7 +11,8 @@ namespace {
 std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
   return {{"vendor", info.vendor},
           {"uuid", info.uuid},
-          {"max_local_size", fmt::format("{}x{}x{}", info.max_local_size[0], info.max_local_size[1], info.max_local_size[2])},
+          {"max_local_size",
+           fmt::format("{}x{}x{}", info.max_local_size[0], info.max_local_size[1], info.max_local_size[2])},
           {"max_local_invocations", std::to_string(info.max_local_invocations)},
           {"local_memory_bytes", std::to_string(info.local_memory_bytes)},
           {"max_buffer_bytes", std::to_string(info.max_buffer_bytes)},
@@ -25,9 +26,14 @@ std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
 }
 
 DeviceDescription Describe(const ListedDevice& listed) {
-  DeviceDescription description{listed.id, std::string(BackendName(listed.candidate.backend)), listed.candidate.name, listed.candidate.driver,
-                                std::string(DeviceTypeName(listed.candidate.type)), listed.candidate.usable,
-                                listed.candidate.unusable_reason, {}};
+  DeviceDescription description{listed.id,
+                                std::string(BackendName(listed.candidate.backend)),
+                                listed.candidate.name,
+                                listed.candidate.driver,
+                                std::string(DeviceTypeName(listed.candidate.type)),
+                                listed.candidate.usable,
+                                listed.candidate.unusable_reason,
+                                {}};
   if (listed.backend == nullptr) {
     description.features = FeaturesOf(CpuDeviceInfo());
   } else if (listed.candidate.usable) {

@@ -33,8 +33,11 @@ void Blame(GraphBuilderData& data, const Status& status) {
 }
 
 bool CheckShape(GraphBuilderData& data, const std::string& name, const std::vector<int32_t>& shape) {
-  const bool fits = shape.size() <= Shape::kMaxRank && std::all_of(shape.begin(), shape.end(), [](int32_t d) { return d > 0; });
-  if (!fits) Blame(data, Error(StatusCode::kInvalidArgument, "'{}' must have at most {} dimensions, all positive", name, Shape::kMaxRank));
+  const bool fits =
+      shape.size() <= Shape::kMaxRank && std::all_of(shape.begin(), shape.end(), [](int32_t d) { return d > 0; });
+  if (!fits)
+    Blame(data, Error(StatusCode::kInvalidArgument, "'{}' must have at most {} dimensions, all positive", name,
+                      Shape::kMaxRank));
   return fits;
 }
 
@@ -62,7 +65,9 @@ BuilderTensor Append(GraphBuilderData& data, Op op, const std::vector<BuilderTen
 
 }  // namespace
 
-GraphBuilder::GraphBuilder(const std::string& name) : data_(std::make_unique<GraphBuilderData>()) { data_->graph.name = name; }
+GraphBuilder::GraphBuilder(const std::string& name) : data_(std::make_unique<GraphBuilderData>()) {
+  data_->graph.name = name;
+}
 GraphBuilder::~GraphBuilder() = default;
 GraphBuilder::GraphBuilder(GraphBuilder&&) noexcept = default;
 
@@ -73,12 +78,13 @@ BuilderTensor GraphBuilder::Input(const std::string& name, std::vector<int32_t> 
   return {value};
 }
 
-BuilderTensor GraphBuilder::Constant(const std::string& name, std::vector<int32_t> shape, std::span<const float> values) {
+BuilderTensor GraphBuilder::Constant(const std::string& name, std::vector<int32_t> shape,
+                                     std::span<const float> values) {
   if (!CheckShape(*data_, name, shape)) return {};
   const Shape dims = Shape::FromSpan(shape);
   if (dims.element_count() != static_cast<int64_t>(values.size())) {
-    Blame(*data_, Error(StatusCode::kInvalidArgument, "constant '{}' ({}) needs {} values, {} were given", name, dims.ToString(),
-                        dims.element_count(), values.size()));
+    Blame(*data_, Error(StatusCode::kInvalidArgument, "constant '{}' ({}) needs {} values, {} were given", name,
+                        dims.ToString(), dims.element_count(), values.size()));
     return {};
   }
   return {data_->graph.AddFloatConstant(name, dims, values)};
@@ -93,23 +99,32 @@ void GraphBuilder::Output(BuilderTensor tensor, const std::string& name) {
   data_->graph.outputs.push_back(tensor.id);
 }
 
-BuilderTensor GraphBuilder::Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias, const BuilderWindow& window) {
+BuilderTensor GraphBuilder::Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
+                                   const BuilderWindow& window) {
   return Append(*data_, hearth::Conv2D{WindowOf(window), ActivationOf(window.activation)}, {x, filter, bias}, 2);
 }
 
-BuilderTensor GraphBuilder::DepthwiseConv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias, const BuilderWindow& window) {
-  return Append(*data_, hearth::DepthwiseConv2D{WindowOf(window), ActivationOf(window.activation)}, {x, filter, bias}, 2);
+BuilderTensor GraphBuilder::DepthwiseConv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
+                                            const BuilderWindow& window) {
+  return Append(*data_, hearth::DepthwiseConv2D{WindowOf(window), ActivationOf(window.activation)}, {x, filter, bias},
+                2);
 }
 
-BuilderTensor GraphBuilder::AveragePool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w, const BuilderWindow& window) {
-  return Append(*data_, Pool2D{PoolKind::kAverage, kernel_h, kernel_w, WindowOf(window), ActivationOf(window.activation)}, {x}, 1);
+BuilderTensor GraphBuilder::AveragePool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w,
+                                          const BuilderWindow& window) {
+  return Append(*data_,
+                Pool2D{PoolKind::kAverage, kernel_h, kernel_w, WindowOf(window), ActivationOf(window.activation)}, {x},
+                1);
 }
 
-BuilderTensor GraphBuilder::MaxPool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w, const BuilderWindow& window) {
-  return Append(*data_, Pool2D{PoolKind::kMax, kernel_h, kernel_w, WindowOf(window), ActivationOf(window.activation)}, {x}, 1);
+BuilderTensor GraphBuilder::MaxPool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w,
+                                      const BuilderWindow& window) {
+  return Append(*data_, Pool2D{PoolKind::kMax, kernel_h, kernel_w, WindowOf(window), ActivationOf(window.activation)},
+                {x}, 1);
 }
 
-BuilderTensor GraphBuilder::Binary(const std::string& op, BuilderTensor a, BuilderTensor b, BuilderActivation activation) {
+BuilderTensor GraphBuilder::Binary(const std::string& op, BuilderTensor a, BuilderTensor b,
+                                   BuilderActivation activation) {
   for (const BinaryRow& row : BinaryRows()) {
     if (row.name == op) return Append(*data_, hearth::Binary{row.kind, ActivationOf(activation)}, {a, b}, 2);
   }
@@ -129,7 +144,8 @@ BuilderTensor GraphBuilder::Concat(const std::vector<BuilderTensor>& tensors, in
   return Append(*data_, hearth::Concat{axis, Activation::kNone}, tensors, tensors.size());
 }
 
-BuilderTensor GraphBuilder::ResizeBilinear(BuilderTensor x, int32_t height, int32_t width, bool align_corners, bool half_pixel_centers) {
+BuilderTensor GraphBuilder::ResizeBilinear(BuilderTensor x, int32_t height, int32_t width, bool align_corners,
+                                           bool half_pixel_centers) {
   return Append(*data_, Resize{ResizeKind::kBilinear, height, width, align_corners, half_pixel_centers}, {x}, 1);
 }
 
@@ -138,15 +154,19 @@ BuilderTensor GraphBuilder::Reshape(BuilderTensor x, std::vector<int32_t> shape)
   return Append(*data_, hearth::Reshape{Shape::FromSpan(shape)}, {x}, 1);
 }
 
-BuilderTensor GraphBuilder::Softmax(BuilderTensor x, float beta) { return Append(*data_, hearth::Softmax{beta}, {x}, 1); }
+BuilderTensor GraphBuilder::Softmax(BuilderTensor x, float beta) {
+  return Append(*data_, hearth::Softmax{beta}, {x}, 1);
+}
 
-BuilderTensor GraphBuilder::FullyConnected(BuilderTensor x, BuilderTensor filter, BuilderTensor bias, BuilderActivation activation) {
+BuilderTensor GraphBuilder::FullyConnected(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
+                                           BuilderActivation activation) {
   return Append(*data_, hearth::FullyConnected{false, ActivationOf(activation)}, {x, filter, bias}, 2);
 }
 
 Result<Model> GraphBuilder::Build() && {
   HEARTH_TRY(data_->first_mistake.Within(fmt::format("graph '{}'", data_->graph.name)));
-  if (data_->graph.outputs.empty()) return Error(StatusCode::kInvalidArgument, "graph '{}' has no output", data_->graph.name);
+  if (data_->graph.outputs.empty())
+    return Error(StatusCode::kInvalidArgument, "graph '{}' has no output", data_->graph.name);
   HEARTH_TRY(data_->graph.Validate());
   HEARTH_TRY(InferShapes(data_->graph));
   auto model = std::make_unique<ModelData>();

@@ -64,9 +64,17 @@ Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
-const std::vector<TensorInfo>& Model::inputs() const { return data_->inputs; }
-const std::vector<TensorInfo>& Model::outputs() const { return data_->outputs; }
-const std::string& Model::path() const { return data_->path; }
-const std::string& Model::fingerprint() const { return data_->fingerprint_hex; }
+const std::vector<TensorInfo>& Model::inputs() const {
+  return data_->inputs;
+}
+const std::vector<TensorInfo>& Model::outputs() const {
+  return data_->outputs;
+}
+const std::string& Model::path() const {
+  return data_->path;
+}
+const std::string& Model::fingerprint() const {
+  return data_->fingerprint_hex;
+}
 
 }  // namespace hearth

@@ -15,23 +15,40 @@ std::string Report::ToJson(int indent) const {
   Json json;
   json["hearth"] = HEARTH_VERSION;
   json["model"] = {{"path", model_path}, {"fingerprint", model_fingerprint}};
-  json["device"] = {{"id", device.id}, {"backend", device.backend}, {"name", device.name}, {"driver", device.driver}, {"reason", device.reason}};
+  json["device"] = {{"id", device.id},
+                    {"backend", device.backend},
+                    {"name", device.name},
+                    {"driver", device.driver},
+                    {"reason", device.reason}};
   json["precision"] = precision;
   json["ops"] = {{"total", ops.total}, {"on_device", ops.on_device}, {"on_cpu", ops.on_cpu}, {"fallbacks", fallbacks}};
-  json["init_ms"] = {{"total", init_ms.total},     {"open_device", init_ms.open_device}, {"open_cache", init_ms.open_cache},
-                     {"read_model", init_ms.read_model}, {"rewrite", init_ms.rewrite},   {"lower", init_ms.lower},
-                     {"programs", init_ms.programs}, {"weights", init_ms.weights},       {"other", init_ms.other}};
+  json["init_ms"] = {
+      {"total", init_ms.total},           {"open_device", init_ms.open_device}, {"open_cache", init_ms.open_cache},
+      {"read_model", init_ms.read_model}, {"rewrite", init_ms.rewrite},         {"lower", init_ms.lower},
+      {"programs", init_ms.programs},     {"weights", init_ms.weights},         {"other", init_ms.other}};
   json["first_run_ms"] = first_run_ms;
   json["ready_ms"] = ready_ms;
   json["save_ms"] = save_ms;
-  json["run_ms"] = {{"runs", run_ms.runs}, {"median", run_ms.median}, {"min", run_ms.min}, {"p90", run_ms.p90}, {"max", run_ms.max}};
-  json["programs"] = {{"distinct", programs.distinct}, {"compiled", programs.compiled}, {"spirv_compiled", programs.spirv_compiled},
-                      {"loaded", programs.loaded},     {"dispatches", programs.dispatches}};
+  json["run_ms"] = {
+      {"runs", run_ms.runs}, {"median", run_ms.median}, {"min", run_ms.min}, {"p90", run_ms.p90}, {"max", run_ms.max}};
+  json["programs"] = {{"distinct", programs.distinct},
+                      {"compiled", programs.compiled},
+                      {"spirv_compiled", programs.spirv_compiled},
+                      {"loaded", programs.loaded},
+                      {"dispatches", programs.dispatches}};
   json["transfers"] = {{"to_device_bytes", transfers.to_device_bytes}, {"to_host_bytes", transfers.to_host_bytes}};
-  json["cache"] = {{"path", cache.path},   {"hits", cache.hits},           {"misses", cache.misses},       {"rejected", cache.rejected},
-                   {"put_errors", cache.put_errors}, {"bytes_read", cache.bytes_read}, {"bytes_written", cache.bytes_written}};
-  json["memory"] = {{"arena_bytes", memory.arena_bytes}, {"naive_bytes", memory.naive_bytes}, {"lower_bound_bytes", memory.lower_bound_bytes},
-                    {"weights_bytes", memory.weights_bytes}, {"peak_rss_bytes", memory.peak_rss_bytes}};
+  json["cache"] = {{"path", cache.path},
+                   {"hits", cache.hits},
+                   {"misses", cache.misses},
+                   {"rejected", cache.rejected},
+                   {"put_errors", cache.put_errors},
+                   {"bytes_read", cache.bytes_read},
+                   {"bytes_written", cache.bytes_written}};
+  json["memory"] = {{"arena_bytes", memory.arena_bytes},
+                    {"naive_bytes", memory.naive_bytes},
+                    {"lower_bound_bytes", memory.lower_bound_bytes},
+                    {"weights_bytes", memory.weights_bytes},
+                    {"peak_rss_bytes", memory.peak_rss_bytes}};
   json["warnings"] = warnings;
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

@@ -39,7 +39,9 @@ struct SessionData {
 
 namespace {
 
-int ThreadCount(int wanted) { return wanted > 0 ? wanted : static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+int ThreadCount(int wanted) {
+  return wanted > 0 ? wanted : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
 
 // A cache that can't be had is a warning, never an error.
 void OpenStore(SessionData& data) {
@@ -65,14 +67,15 @@ void OpenStore(SessionData& data) {
 
 Precision ChoosePrecision(SessionData& data, Precision wanted) {
   if (wanted == Precision::kFp32) return wanted;
-  data.report.warnings.push_back(fmt::format("precision {} is not available on {}; fp32 is used", PrecisionName(wanted), data.opened.id));
+  data.report.warnings.push_back(
+      fmt::format("precision {} is not available on {}; fp32 is used", PrecisionName(wanted), data.opened.id));
   return Precision::kFp32;
 }
 
 void CountOperators(SessionData& data) {
   const Plan& plan = data.runner->plan();
   Report& report = data.report;
-  report.ops.total = static_cast<int>(data.model->data().graph.nodes().size());
+  report.ops.total = plan.source_op_count;
   const bool is_cpu = data.opened.device == nullptr;
   report.ops.on_cpu = is_cpu ? report.ops.total : static_cast<int>(plan.fallbacks.size());
   report.ops.on_device = report.ops.total - report.ops.on_cpu;
@@ -80,8 +83,8 @@ void CountOperators(SessionData& data) {
   for (const Fallback& fallback : plan.fallbacks) {
     report.ops.fallbacks.push_back({fallback.source_index, fallback.op, fallback.reason});
     if (!warned_reasons.insert(fallback.reason).second) continue;
-    report.warnings.push_back(fmt::format("op {} {}: {} ({}); runs on the CPU, as all operations with this reason", fallback.source_index,
-                                          fallback.op, fallback.reason, data.opened.id));
+    report.warnings.push_back(fmt::format("op {} {}: {} ({}); runs on the CPU, as all operations with this reason",
+                                          fallback.source_index, fallback.op, fallback.reason, data.opened.id));
   }
 }
 
@@ -110,8 +113,10 @@ void FillReport(SessionData& data) {
   report.memory.naive_bytes = plan.memory.naive_bytes + data.runner->host_naive_bytes();
   report.memory.lower_bound_bytes = plan.memory.lower_bound_bytes;
   report.memory.weights_bytes = plan.memory.weights_bytes;
-  for (const PlanTensor& input : plan.inputs) report.transfers.to_device_bytes += input.on_device ? input.transfer.range.size_bytes : 0;
-  for (const PlanTensor& output : plan.outputs) report.transfers.to_host_bytes += output.on_device ? output.transfer.range.size_bytes : 0;
+  for (const PlanTensor& input : plan.inputs)
+    report.transfers.to_device_bytes += input.on_device ? input.transfer.range.size_bytes : 0;
+  for (const PlanTensor& output : plan.outputs)
+    report.transfers.to_host_bytes += output.on_device ? output.transfer.range.size_bytes : 0;
   for (const Step& step : plan.steps) {
     if (const auto* host = std::get_if<HostStep>(&step)) {
       for (const HostTransfer& read : host->reads) report.transfers.to_host_bytes += read.range.size_bytes;
@@ -125,19 +130,25 @@ void FillReport(SessionData& data) {
 Status Prepare(SessionData& data) {
   const std::optional<Precision> precision = PrecisionFromName(data.options.precision);
   if (!precision) {
-    return Error(StatusCode::kInvalidArgument, "no precision is called '{}'; there are fp32, fp32_16 and fp16", data.options.precision);
+    return Error(StatusCode::kInvalidArgument, "no precision is called '{}'; there are fp32, fp32_16 and fp16",
+                 data.options.precision);
   }
   data.report.precision = PrecisionName(ChoosePrecision(data, *precision));
   data.report.warnings.insert(data.report.warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
   LowerOptions lowering;
   lowering.cpu_ops = data.options.cpu_ops;
-  if (data.store != nullptr && data.opened.device != nullptr) lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
+  if (data.store != nullptr && data.opened.device != nullptr)
+    lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
   const ModelData& model = data.model->data();
   data.plan_request = {&model.graph, model.fingerprint, &data.opened.info, lowering, data.options.model_token};
   HEARTH_ASSIGN(data.made, MakePlan(data.plan_request, data.store.get()));
   data.host = MakeCpuExecutor();
-  const RunnerParts parts{data.opened.device.get(), data.made.lowered_graph ? &*data.made.lowered_graph : nullptr, model.bytes, data.host.get(),
-                          data.store.get(), ThreadCount(data.options.threads)};
+  const RunnerParts parts{data.opened.device.get(),
+                          data.made.lowered_graph ? &*data.made.lowered_graph : nullptr,
+                          model.bytes,
+                          data.host.get(),
+                          data.store.get(),
+                          ThreadCount(data.options.threads)};
   HEARTH_ASSIGN(data.runner, PlanRunner::Create(std::move(data.made.plan), parts));
   data.inputs.clear();
   data.outputs.clear();
@@ -148,8 +159,8 @@ Status Prepare(SessionData& data) {
   auto& times = data.report.init_ms;
   times.total = data.since_asked.milliseconds();
   // Device opening overlaps cache and model; weights overlap programs.
-  const double covered = std::max(times.open_device, times.open_cache + times.read_model) + times.rewrite + times.lower +
-                         std::max(times.programs, times.weights);
+  const double covered = std::max(times.open_device, times.open_cache + times.read_model) + times.rewrite +
+                         times.lower + std::max(times.programs, times.weights);
   times.other = std::max(0.0, times.total - covered);
   return Status::Ok();
 }
@@ -164,7 +175,8 @@ Status PrepareOnAUsableDevice(SessionData& data) {
   std::vector<std::string> failed_ids;
   Status status = Prepare(data);
   while (IsTheDevicesFault(status) && data.options.device == "auto" && data.opened.device != nullptr) {
-    const std::string warning = fmt::format("{} could not be made ready, the next device is taken: {}", data.opened.id, status.message());
+    const std::string warning =
+        fmt::format("{} could not be made ready, the next device is taken: {}", data.opened.id, status.message());
     failed_ids.push_back(data.opened.id);
     data.runner.reset();
     HEARTH_ASSIGN(data.opened, OpenChosenDevice(data.options.device, failed_ids));
@@ -176,7 +188,8 @@ Status PrepareOnAUsableDevice(SessionData& data) {
 
 Status CheckInputsAreSet(const SessionData& data) {
   for (size_t k = 0; k < data.input_is_set.size(); ++k) {
-    if (!data.input_is_set[k]) return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
+    if (!data.input_is_set[k])
+      return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
   }
   return Status::Ok();
 }
@@ -233,15 +246,21 @@ Result<Session> Session::Create(const Model& model, const SessionOptions& option
   return Session(std::move(data));
 }
 
-const std::vector<TensorInfo>& Session::inputs() const { return data_->model->inputs(); }
-const std::vector<TensorInfo>& Session::outputs() const { return data_->model->outputs(); }
+const std::vector<TensorInfo>& Session::inputs() const {
+  return data_->model->inputs();
+}
+const std::vector<TensorInfo>& Session::outputs() const {
+  return data_->model->outputs();
+}
 
 Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
   if (index >= data_->inputs.size()) {
-    return Error(StatusCode::kInvalidArgument, "the model has {} inputs, there is no input {}", data_->inputs.size(), index);
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs, there is no input {}", data_->inputs.size(),
+                 index);
   }
   if (bytes.size() != data_->inputs[index].size()) {
-    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", inputs()[index].name, data_->inputs[index].size(), bytes.size());
+    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", inputs()[index].name,
+                 data_->inputs[index].size(), bytes.size());
   }
   std::copy(bytes.begin(), bytes.end(), data_->inputs[index].begin());
   data_->input_is_set[index] = true;

@@ -30,7 +30,9 @@ constexpr BackendDef kGpuBackends[] = {
 
 }  // namespace
 
-std::span<const BackendDef> GpuBackends() { return std::span(kGpuBackends).first(std::size(kGpuBackends) - 1); }
+std::span<const BackendDef> GpuBackends() {
+  return std::span(kGpuBackends).first(std::size(kGpuBackends) - 1);
+}
 
 const BackendDef* FindGpuBackend(std::string_view name) {
   for (const BackendDef& backend : GpuBackends()) {

@@ -25,7 +25,8 @@ ListedDevice CpuDevice() {
 }
 
 std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return text;
 }
 
@@ -44,7 +45,8 @@ bool ParseBackendName(const std::string& wanted, const BackendDef*& backend, siz
 std::string ReasonsOf(const std::vector<ListedDevice>& devices) {
   std::string reasons;
   for (const ListedDevice& listed : devices) {
-    if (!listed.candidate.usable) reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", listed.candidate.unusable_reason);
+    if (!listed.candidate.usable)
+      reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", listed.candidate.unusable_reason);
   }
   return reasons;
 }
@@ -53,10 +55,12 @@ Result<std::vector<ListedDevice>> OfBackend(const std::string& wanted, const Bac
   std::vector<ListedDevice> all;
   AppendDevicesOf(backend, all);
   std::vector<ListedDevice> usable;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(usable), [](const ListedDevice& d) { return d.candidate.usable; });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(usable),
+               [](const ListedDevice& d) { return d.candidate.usable; });
   if (index < usable.size()) return std::vector<ListedDevice>{usable[index]};
   if (!usable.empty()) {
-    return Error(StatusCode::kUnavailable, "device '{}' does not exist: {} has {} usable device(s); `hearth devices` lists them", wanted,
+    return Error(StatusCode::kUnavailable,
+                 "device '{}' does not exist: {} has {} usable device(s); `hearth devices` lists them", wanted,
                  BackendName(backend.kind), usable.size());
   }
   return Error(StatusCode::kUnavailable, "device '{}' is not usable: {}", wanted, ReasonsOf(all));
@@ -68,14 +72,17 @@ Result<std::vector<ListedDevice>> ByPartOfName(const std::string& wanted) {
       return std::vector<ListedDevice>{listed};
     }
   }
-  return Error(StatusCode::kUnavailable, "no usable device is called '{}' (a backend of this build, or part of a device's name); `hearth devices` lists them",
+  return Error(StatusCode::kUnavailable,
+               "no usable device is called '{}' (a backend of this build, or part of a device's name); `hearth "
+               "devices` lists them",
                wanted);
 }
 
 std::vector<ListedDevice> HardwareThenCpu() {
   std::vector<ListedDevice> chosen;
   for (ListedDevice& listed : ListAllDevices()) {
-    if (listed.backend != nullptr && listed.candidate.usable && listed.candidate.type != DeviceType::kCpu) chosen.push_back(std::move(listed));
+    if (listed.backend != nullptr && listed.candidate.usable && listed.candidate.type != DeviceType::kCpu)
+      chosen.push_back(std::move(listed));
   }
   std::stable_sort(chosen.begin(), chosen.end(), [](const ListedDevice& a, const ListedDevice& b) {
     return (a.candidate.type == DeviceType::kDiscreteGpu) > (b.candidate.type == DeviceType::kDiscreteGpu);
@@ -109,7 +116,7 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
   for (const ListedDevice& choice : choices) {
     if (std::find(failed_ids.begin(), failed_ids.end(), choice.id) != failed_ids.end()) continue;
     opened.id = choice.id;
-    opened.reason = wanted != "auto" ? fmt::format("asked for as '{}'", wanted)
+    opened.reason = wanted != "auto"            ? fmt::format("asked for as '{}'", wanted)
                     : choice.backend != nullptr ? "the first hardware GPU"
                                                 : "no hardware GPU is usable";
     if (choice.backend == nullptr) {
@@ -123,7 +130,8 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
       return opened;
     }
     last_failure = device.status();
-    opened.warnings.push_back(fmt::format("{} failed to open, the next device is taken: {}", choice.id, last_failure.message()));
+    opened.warnings.push_back(
+        fmt::format("{} failed to open, the next device is taken: {}", choice.id, last_failure.message()));
   }
   return Status(StatusCode::kUnavailable, last_failure.message()).Within(fmt::format("device '{}'", wanted));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/op_table.h"
 #include "core/passes/pass.h"
@@ -14,10 +16,14 @@ CacheKey PlanKey(const PlanRequest& request) {
   CacheKey key(BlobKind::kPlan);
   key.Add("plan version", kPlanVersion).Add("packer", kPackerVersion).Add("emitter", kEmitterVersion);
   key.Add("model", request.model).Add("model token", request.model_token);
-  key.Add("backend", BackendName(device.backend)).Add("dialect", DialectName(device.dialect)).Add("type", DeviceTypeName(device.type));
-  key.Add("local size", fmt::format("{} {} {}", fmt::join(device.max_local_size, "x"), device.max_local_invocations, device.local_memory_bytes));
+  key.Add("backend", BackendName(device.backend))
+      .Add("dialect", DialectName(device.dialect))
+      .Add("type", DeviceTypeName(device.type));
+  key.Add("local size", fmt::format("{} {} {}", fmt::join(device.max_local_size, "x"), device.max_local_invocations,
+                                    device.local_memory_bytes));
   key.Add("group count", fmt::format("{}", fmt::join(device.max_group_count, "x")));
-  key.Add("max buffer", static_cast<int64_t>(device.max_buffer_bytes)).Add("max texels", static_cast<int64_t>(device.max_texel_elements));
+  key.Add("max buffer", static_cast<int64_t>(device.max_buffer_bytes))
+      .Add("max texels", static_cast<int64_t>(device.max_texel_elements));
   key.Add("alignment", device.buffer_offset_alignment).Add("storage buffers", device.max_storage_buffers);
   key.Add("scalar bytes", device.max_scalar_bytes).Add("compute units", device.compute_units);
   key.Add("fp16", fmt::format("storage {} arithmetic {}", device.fp16_storage, device.fp16_arithmetic));
@@ -48,7 +54,8 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   made.rewrite_ms = rewriting.milliseconds();
   const Stopwatch lowering;
   HEARTH_ASSIGN(made.plan, Lower(*made.lowered_graph, *request.device, request.options));
-  made.plan.source_op_count = static_cast<int32_t>(request.graph->nodes().size());
+  made.plan.source_op_count =
+      std::max(request.graph->source_operator_count, static_cast<int32_t>(request.graph->nodes().size()));
   made.lower_ms = lowering.milliseconds();
   made.is_new = !made.plan.has_host_steps();
   return made;

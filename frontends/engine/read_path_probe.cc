@@ -32,8 +32,11 @@ Result<double> MeasurePath(Device& device, AccessPath path) {
     std::memset(memory.data(), 0, memory.size());
     return Status::Ok();
   }));
-  DispatchCommand command{group->programs()[0].get(), {{x.get(), 0, x->size_bytes()}, {y.get(), 0, y->size_bytes()}},
-                          {static_cast<uint32_t>(kTexels), kReadsPerItem}, {static_cast<uint32_t>(kItems / source.local_size[0]), 1, 1}, "probe"};
+  DispatchCommand command{group->programs()[0].get(),
+                          {{x.get(), 0, x->size_bytes()}, {y.get(), 0, y->size_bytes()}},
+                          {static_cast<uint32_t>(kTexels), kReadsPerItem},
+                          {static_cast<uint32_t>(kItems / source.local_size[0]), 1, 1},
+                          "probe"};
   CommandList list;
   list.commands.emplace_back(std::move(command));
   HEARTH_ASSIGN(const std::unique_ptr<Executable> executable, device.Prepare(list));

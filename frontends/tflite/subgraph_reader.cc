@@ -31,6 +31,7 @@ Result<Graph> SubgraphReader::Read() {
     HEARTH_TRY(ReadOperator(index));
   }
   HEARTH_TRY(ReadOutputs());
+  graph_.source_operator_count = operator_count();
   return std::move(graph_);
 }
 

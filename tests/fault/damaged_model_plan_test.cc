@@ -35,7 +35,8 @@ DeviceInfo AGpu(Dialect dialect) {
 std::vector<std::max_align_t> ReadAligned(const std::filesystem::path& path, size_t& size_bytes) {
   size_bytes = std::filesystem::file_size(path);
   std::vector<std::max_align_t> storage(size_bytes / sizeof(std::max_align_t) + 1);
-  std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(storage.data()), static_cast<std::streamsize>(size_bytes));
+  std::ifstream(path, std::ios::binary)
+      .read(reinterpret_cast<char*>(storage.data()), static_cast<std::streamsize>(size_bytes));
   return storage;
 }
 
@@ -51,7 +52,8 @@ void ExpectErrorOrPlan(std::span<const std::byte> bytes, const DeviceInfo& devic
   const Result<Plan> plan = make();
   if (plan.ok()) return;
   const StatusCode code = plan.status().code();
-  EXPECT_TRUE(code == StatusCode::kMalformedInput || code == StatusCode::kUnsupported || code == StatusCode::kResourceExhausted)
+  EXPECT_TRUE(code == StatusCode::kMalformedInput || code == StatusCode::kUnsupported ||
+              code == StatusCode::kResourceExhausted)
       << StatusCodeName(code) << ": " << plan.status().message();
   EXPECT_FALSE(plan.status().message().empty());
 }
@@ -59,8 +61,9 @@ void ExpectErrorOrPlan(std::span<const std::byte> bytes, const DeviceInfo& devic
 class DamagedModelPlan : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(DamagedModelPlan, IsAnErrorOrAPlan) {
-  const auto path = std::string(GetParam()) == "demo" ? SourceFolder() / "tools" / "demo" / "shapes_f32.tflite"
-                                                      : SharedFolder() / "models" / (std::string(GetParam()) + ".tflite");
+  const auto path = std::string(GetParam()) == "demo"
+                        ? SourceFolder() / "tools" / "demo" / "shapes_f32.tflite"
+                        : SharedFolder() / "models" / (std::string(GetParam()) + ".tflite");
   HEARTH_SKIP_WITHOUT(path);
   size_t size_bytes = 0;
   std::vector<std::max_align_t> storage = ReadAligned(path, size_bytes);

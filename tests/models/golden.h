@@ -11,8 +11,8 @@ namespace hearth::testing {
 
 struct GoldenTensor {
   std::string name;
-  std::vector<std::byte> bytes;        // as the model takes or gives them
-  double peer_max_abs_diff = 0;        // of outputs: how far an independent runtime lies off
+  std::vector<std::byte> bytes;  // as the model takes or gives them
+  double peer_max_abs_diff = 0;  // of outputs: how far an independent runtime lies off
 };
 
 struct Golden {
@@ -20,7 +20,8 @@ struct Golden {
   std::vector<GoldenTensor> inputs, outputs;
 };
 
-// Reads a manifest, whose "model" is relative to `root`; of a list of goldens the first. Aborts on a broken manifest: ours to mend.
+// Reads a manifest, whose "model" is relative to `root`; of a list of goldens the first. Aborts on a broken manifest:
+// ours to mend.
 Golden ReadGolden(const std::filesystem::path& root, const std::filesystem::path& manifest);
 
 // The largest difference between two arrays of floats, and what is allowed in fp32: 1e-4 of the larger of 1

@@ -8,7 +8,9 @@
 namespace hearth {
 
 // The repository's root, where the demo model lies.
-inline std::filesystem::path SourceFolder() { return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path(); }
+inline std::filesystem::path SourceFolder() {
+  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+}
 
 // $HEARTH_SHARED, else the folder `shared` beside the repository. It may not exist.
 inline std::filesystem::path SharedFolder() {

@@ -15,7 +15,9 @@ const std::vector<float>& ModelFloats() {
   return floats;
 }
 
-std::span<const std::byte> ModelBytes() { return std::as_bytes(std::span(ModelFloats())); }
+std::span<const std::byte> ModelBytes() {
+  return std::as_bytes(std::span(ModelFloats()));
+}
 
 // One constant of five floats that lies in the model's bytes.
 Plan PlanWithOneConstant() {
@@ -37,10 +39,13 @@ std::vector<std::unique_ptr<Buffer>> OneBuffer(Device& device) {
 
 std::vector<std::byte> ContentsOf(Device& device, const Buffer& buffer) {
   std::vector<std::byte> contents;
-  EXPECT_TRUE(device.Read(buffer, 0, buffer.size_bytes(), [&](std::span<const std::byte> memory) {
-                      contents.assign(memory.begin(), memory.end());
-                      return Status::Ok();
-                    }).ok());
+  EXPECT_TRUE(device
+                  .Read(buffer, 0, buffer.size_bytes(),
+                        [&](std::span<const std::byte> memory) {
+                          contents.assign(memory.begin(), memory.end());
+                          return Status::Ok();
+                        })
+                  .ok());
   return contents;
 }
 

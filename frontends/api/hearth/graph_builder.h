@@ -55,11 +55,13 @@ class HEARTH_EXPORT GraphBuilder {
   BuilderTensor AveragePool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w, const BuilderWindow& window);
   BuilderTensor MaxPool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w, const BuilderWindow& window);
   // `op` as in graph texts: "add", "sub", "mul", "div", "maximum", "minimum", ...
-  BuilderTensor Binary(const std::string& op, BuilderTensor a, BuilderTensor b, BuilderActivation activation = BuilderActivation::kNone);
+  BuilderTensor Binary(const std::string& op, BuilderTensor a, BuilderTensor b,
+                       BuilderActivation activation = BuilderActivation::kNone);
   // `op`: "relu", "relu6", "tanh", "logistic", "exp", ...
   BuilderTensor Unary(const std::string& op, BuilderTensor x);
   BuilderTensor Concat(const std::vector<BuilderTensor>& tensors, int32_t axis);
-  BuilderTensor ResizeBilinear(BuilderTensor x, int32_t height, int32_t width, bool align_corners, bool half_pixel_centers);
+  BuilderTensor ResizeBilinear(BuilderTensor x, int32_t height, int32_t width, bool align_corners,
+                               bool half_pixel_centers);
   BuilderTensor Reshape(BuilderTensor x, std::vector<int32_t> shape);
   BuilderTensor Softmax(BuilderTensor x, float beta = 1.0f);
   BuilderTensor FullyConnected(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,

@@ -29,7 +29,8 @@ struct Report {
   } ops;
   // Phases may overlap: `total` is wall time, `other` what no phase covers.
   struct {
-    double total = 0, open_device = 0, open_cache = 0, read_model = 0, rewrite = 0, lower = 0, programs = 0, weights = 0, other = 0;
+    double total = 0, open_device = 0, open_cache = 0, read_model = 0, rewrite = 0, lower = 0, programs = 0,
+           weights = 0, other = 0;
   } init_ms;
   double first_run_ms = 0;
   double ready_ms = 0;  // from asking for the model until the first result is in host memory

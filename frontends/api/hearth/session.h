@@ -28,8 +28,8 @@ struct SessionOptions {
   std::string device = "auto";
   std::string precision = "fp32";  // "fp32", "fp32_16", "fp16"; what the device can't do falls back with a warning
   bool use_cache = true;
-  std::string cache_folder;  // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
-  std::string model_token;   // only ever adds to cache keys
+  std::string cache_folder;          // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
+  std::string model_token;           // only ever adds to cache keys
   std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
   int threads = 0;                   // 0: as many as the machine has cores
 };

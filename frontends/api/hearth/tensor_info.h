@@ -11,10 +11,10 @@ namespace hearth {
 
 struct TensorInfo {
   std::string name;
-  std::string dtype;            // "float32", "uint8", "int8", "int32", ...
-  std::vector<int32_t> shape;   // outermost dimension first; images are [batch, height, width, channels]
-  size_t size_bytes = 0;        // of the dense tensor in C order, little-endian
-  std::vector<float> scales;    // quantized tensors: real = scale * (stored - zero_point)
+  std::string dtype;           // "float32", "uint8", "int8", "int32", ...
+  std::vector<int32_t> shape;  // outermost dimension first; images are [batch, height, width, channels]
+  size_t size_bytes = 0;       // of the dense tensor in C order, little-endian
+  std::vector<float> scales;   // quantized tensors: real = scale * (stored - zero_point)
   std::vector<int64_t> zero_points;
 };
 
