@@ -7,5 +7,5 @@ foreach(file IN LISTS FILES)
 endforeach()
 list(LENGTH FILES count)
 file(WRITE ${OUTPUT} "#include \"core/embedded_file.h\"\n\nnamespace hearth {\n"
-  "extern const EmbeddedFile ${VARIABLE}[];\nextern const size_t ${VARIABLE}_count;\n"
-  "const EmbeddedFile ${VARIABLE}[] = {\n${rows}};\nconst size_t ${VARIABLE}_count = ${count};\n}  // namespace hearth\n")
+  "extern const EmbeddedFile ${VARIABLE}[];\nextern const size_t ${VARIABLE}Count;\n"
+  "const EmbeddedFile ${VARIABLE}[] = {\n${rows}};\nconst size_t ${VARIABLE}Count = ${count};\n}  // namespace hearth\n")

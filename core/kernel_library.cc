@@ -11,7 +11,7 @@
 namespace hearth {
 
 extern const EmbeddedFile kKernelFiles[];
-extern const size_t kKernelFiles_count;
+extern const size_t kKernelFilesCount;
 
 namespace {
 
@@ -70,7 +70,7 @@ bool ApplyDirective(const std::vector<std::string>& words, KernelSource& source)
 
 std::vector<std::string> KernelNames() {
   std::vector<std::string> names;
-  for (size_t k = 0; k < kKernelFiles_count; ++k) names.emplace_back(kKernelFiles[k].name);
+  for (size_t k = 0; k < kKernelFilesCount; ++k) names.emplace_back(kKernelFiles[k].name);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -98,7 +98,7 @@ Result<KernelSource> ParseKernel(std::string_view name, std::string_view text) {
 }
 
 Result<KernelSource> LoadKernel(std::string_view name) {
-  for (size_t k = 0; k < kKernelFiles_count; ++k) {
+  for (size_t k = 0; k < kKernelFilesCount; ++k) {
     if (kKernelFiles[k].name == name) return ParseKernel(name, kKernelFiles[k].text);
   }
   return Error(StatusCode::kNotFound, "no kernel is named '{}'; there are: {}", name, fmt::join(KernelNames(), ", "));

@@ -216,6 +216,7 @@ std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
 Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const {
   const std::map<ValueId, Lifetime> lifetimes = Lifetimes();
   std::vector<TensorUsage> usages;
+  usages.reserve(lifetimes.size());
   for (const auto& [value, lifetime] : lifetimes) usages.push_back({ValueBytes(value), lifetime.first, lifetime.last});
   if (usages.empty()) return Status::Ok();
   const OffsetPlan offsets = PlanOffsetsGreedyBySize(usages, device_.buffer_offset_alignment);

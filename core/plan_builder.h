@@ -26,9 +26,11 @@ struct Operand {
 };
 
 struct Scalar {
+  // Implicit, so that an argument list reads {{"M", rows}, {"BETA", beta}}.
   Scalar(int32_t number) : bits(std::bit_cast<uint32_t>(number)) {}  // NOLINT(google-explicit-constructor)
-  Scalar(float number)
-      : type(ScalarType::kFloat), bits(std::bit_cast<uint32_t>(number)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Scalar(float number) : type(ScalarType::kFloat), bits(std::bit_cast<uint32_t>(number)) {}
+
   ScalarType type = ScalarType::kInt;
   uint32_t bits = 0;
 };

@@ -296,6 +296,7 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled() {
   const std::vector<std::span<std::byte>> outputs(data_->outputs.begin(), data_->outputs.end());
   HEARTH_ASSIGN(const std::vector<ProfileRow> rows, data_->runner->RunProfiled(inputs, outputs));
   std::vector<ProfileEntry> entries;
+  entries.reserve(rows.size());
   for (const ProfileRow& row : rows) entries.push_back({row.label, row.kernel, row.milliseconds});
   return entries;
 }
