@@ -30,6 +30,7 @@ class HostProgram {
   // Peak bytes of intermediate values (planned as one arena) and the sum if each had its own.
   virtual uint64_t arena_bytes() const = 0;
   virtual uint64_t naive_bytes() const = 0;
+  virtual uint64_t lower_bound_bytes() const = 0;  // what no plan can go below
 };
 
 class HostExecutor {

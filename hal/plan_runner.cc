@@ -140,16 +140,15 @@ Status PlanRunner::PrepareStages() {
   return flush();
 }
 
-uint64_t PlanRunner::host_arena_bytes() const {
-  uint64_t bytes = 0;
-  for (const Stage& stage : stages_) bytes = std::max(bytes, stage.program ? stage.program->arena_bytes() : 0);
-  return bytes;
-}
-
-uint64_t PlanRunner::host_naive_bytes() const {
-  uint64_t bytes = 0;
-  for (const Stage& stage : stages_) bytes += stage.program ? stage.program->naive_bytes() : 0;
-  return bytes;
+MemoryFigures PlanRunner::host_memory() const {
+  MemoryFigures memory;
+  for (const Stage& stage : stages_) {
+    if (stage.program == nullptr) continue;
+    memory.arena_bytes += stage.program->arena_bytes();
+    memory.naive_bytes += stage.program->naive_bytes();
+    memory.lower_bound_bytes += stage.program->lower_bound_bytes();
+  }
+  return memory;
 }
 
 Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs,

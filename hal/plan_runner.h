@@ -46,9 +46,8 @@ class PlanRunner {
   const Plan& plan() const { return plan_; }
   const RunnerTimes& times() const { return times_; }
   const LoadedPrograms& programs() const { return programs_; }
-  // Peak bytes of the host steps' intermediate values, and what they would take one by one.
-  uint64_t host_arena_bytes() const;
-  uint64_t host_naive_bytes() const;
+  // The arena of the host steps' intermediate values; steps run one after the other, each with its own.
+  MemoryFigures host_memory() const;
 
   // One inference. `inputs` and `outputs` follow the plan's; sizes must be the tensors' own.
   Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);

@@ -30,6 +30,7 @@ class CpuProgram final : public HostProgram {
 
   uint64_t arena_bytes() const override { return arena_->planned_bytes(); }
   uint64_t naive_bytes() const override { return arena_->naive_bytes(); }
+  uint64_t lower_bound_bytes() const override { return arena_->lower_bound_bytes(); }
 
  private:
   Result<std::span<std::byte>> FindTensor(std::span<const HostTensor> tensors, ValueId value) const {

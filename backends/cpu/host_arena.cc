@@ -56,6 +56,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
   for (size_t k = 0; k < values.size(); ++k) places_[values[k]] = {plan.offsets[k], usages[k].size_bytes};
   planned_bytes_ = plan.total_bytes;
   naive_bytes_ = NaiveBytes(usages);
+  lower_bound_bytes_ = LowerBoundBytes(usages);
 }
 
 Status HostArena::Allocate(const Graph& graph) {

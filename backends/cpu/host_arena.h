@@ -35,6 +35,7 @@ class HostArena {
   // Of the intermediate values, without those at the edge.
   uint64_t planned_bytes() const { return planned_bytes_; }
   uint64_t naive_bytes() const { return naive_bytes_; }
+  uint64_t lower_bound_bytes() const { return lower_bound_bytes_; }
 
  private:
   struct Place {
@@ -49,7 +50,7 @@ class HostArena {
 
   std::vector<ValueId> edge_inputs_, edge_outputs_;
   std::map<ValueId, Place> places_;
-  uint64_t planned_bytes_ = 0, naive_bytes_ = 0;
+  uint64_t planned_bytes_ = 0, naive_bytes_ = 0, lower_bound_bytes_ = 0;
   std::unique_ptr<std::byte[], Release> memory_;
 };
 

@@ -109,9 +109,10 @@ void FillReport(SessionData& data) {
   report.programs.spirv_compiled = programs.spirv_compiled;
   report.programs.loaded = programs.loaded;
   report.programs.dispatches = static_cast<int>(plan.dispatch_count());
-  report.memory.arena_bytes = plan.memory.arena_bytes + data.runner->host_arena_bytes();
-  report.memory.naive_bytes = plan.memory.naive_bytes + data.runner->host_naive_bytes();
-  report.memory.lower_bound_bytes = plan.memory.lower_bound_bytes;
+  const MemoryFigures host = data.runner->host_memory();
+  report.memory.arena_bytes = plan.memory.arena_bytes + host.arena_bytes;
+  report.memory.naive_bytes = plan.memory.naive_bytes + host.naive_bytes;
+  report.memory.lower_bound_bytes = plan.memory.lower_bound_bytes + host.lower_bound_bytes;
   report.memory.weights_bytes = plan.memory.weights_bytes;
   for (const PlanTensor& input : plan.inputs)
     report.transfers.to_device_bytes += input.on_device ? input.transfer.range.size_bytes : 0;

@@ -401,6 +401,7 @@ TEST(CpuExecutor, IntermediateValuesShareOneArena) {
   constexpr uint64_t kValueBytes = 32 * 32 * 4 * sizeof(float);
   EXPECT_EQ((*program)->naive_bytes(), 5 * kValueBytes);
   EXPECT_EQ((*program)->arena_bytes(), 2 * kValueBytes);
+  EXPECT_EQ((*program)->lower_bound_bytes(), 2 * kValueBytes);
 }
 
 TEST(CpuExecutor, AnUnknownOperationIsRefusedByNameAndIndex) {
