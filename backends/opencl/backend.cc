@@ -1,5 +1,8 @@
 #include "backends/opencl/backend.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "backends/opencl/device.h"
 #include "backends/opencl/device_queries.h"
 #include "backends/opencl/driver_api.h"
@@ -29,9 +32,19 @@ DeviceCandidate Describe(const OpenClApi& api, const OpenClDeviceId& id, int ind
   return candidate;
 }
 
+// Workaround for PoCL 3.1: where /sys is not mounted (a bare chroot) it takes the machine for one without memory and
+// aborts the process in clGetDeviceIDs, so no driver may be asked. GPU drivers find nothing without /sys either.
+Status CheckSysfs() {
+  std::error_code ignored;
+  if (std::filesystem::exists("/sys/devices/system/cpu", ignored)) return Status::Ok();
+  return Error(StatusCode::kUnavailable,
+               "/sys is not mounted here, and PoCL aborts the process without it; mount it: mount -t sysfs sysfs /sys");
+}
+
 }  // namespace
 
 std::vector<DeviceCandidate> EnumerateOpenCl() {
+  if (const Status status = CheckSysfs(); !status.ok()) return {NoDevice(status)};
   const Result<const OpenClApi*> api = LoadOpenCl();
   if (!api.ok()) return {NoDevice(api.status())};
   const Result<std::vector<OpenClDeviceId>> ids = FindOpenClDevices(**api);

@@ -1,6 +1,10 @@
 // The OpenCL backend on the first usable device that the machine has; skipped with the reason where it has none.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -236,6 +240,27 @@ TEST(OpenClDeathTest, HiddenDriversGiveOneUnusableCandidateWithAReason) {
     std::_Exit(right ? 0 : 1);
   };
   EXPECT_EXIT(enumerate_hidden(), ::testing::ExitedWithCode(0), "reason: .*(finds no driver|no OpenCL loader)");
+}
+
+// PoCL 3.1 aborts the process there (a bare chroot), so no driver may be asked.
+TEST(OpenClWithoutSysfs, GivesOneUnusableCandidateWithAReason) {
+  constexpr int kNotAllowed = 77;
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool hidden = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                        mount("none", "/sys", "tmpfs", 0, nullptr) == 0;
+    if (!hidden) _exit(kNotAllowed);
+    const std::vector<DeviceCandidate> candidates = EnumerateOpenCl();
+    const bool as_expected = candidates.size() == 1 && !candidates[0].usable &&
+                             candidates[0].unusable_reason.find("/sys") != std::string::npos;
+    _exit(as_expected ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status)) << "the child died of signal " << WTERMSIG(status);
+  if (WEXITSTATUS(status) == kNotAllowed) GTEST_SKIP() << "hiding /sys needs the right to mount";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace
