@@ -40,6 +40,21 @@ void AppendEpilogue(const std::vector<EpilogueStep>& steps, KernelSource& source
   }
 }
 
+// A kernel's own local size is made for 8 lanes of a CPU; a GPU needs a whole warp or wave in a work group. Only for
+// kernels that ask for no size of their own in the call: those don't depend on it.
+std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCall& call, const DeviceInfo& device) {
+  constexpr uint32_t kItems = 64;
+  std::array<uint32_t, 3> size = source.local_size;
+  if (device.is_software() || device.max_local_invocations < kItems) return size;
+  for (int d = 1; d < 3; ++d) {
+    while (size[0] * size[1] * size[2] < kItems && size[d] < call.work_items[d] &&
+           size[d] * 2 <= device.max_local_size[d]) {
+      size[d] *= 2;
+    }
+  }
+  return size;
+}
+
 Status CheckLimits(const KernelSource& source, const DeviceInfo& device) {
   const auto on_buffers = std::count_if(source.tensors.begin(), source.tensors.end(), [](const TensorArg& arg) {
     return arg.direction == ArgDirection::kWrite || arg.path == AccessPath::kBuffer;
@@ -125,7 +140,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
                                               std::vector<uint32_t>& scalars) const {
   HEARTH_ASSIGN(KernelSource source, LoadKernel(call.kernel));
   for (const Define& define : call.defines) SetDefine(source, define.name, define.value);
-  source.local_size = call.local_size.value_or(source.local_size);
+  source.local_size = call.local_size.value_or(LocalSizeFor(source, call, device_));
   for (const TensorArg& arg : source.tensors) {
     const Operand* operand = FindNamed(call.tensors, arg.name);
     HEARTH_CHECK(operand != nullptr);
