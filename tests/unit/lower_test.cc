@@ -1,0 +1,108 @@
+#include "core/lower.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "core/op_table.h"
+
+namespace hearth {
+namespace {
+
+DeviceInfo Device(Dialect dialect, DeviceType type) {
+  DeviceInfo info;
+  info.backend = dialect == Dialect::kOpenCl ? BackendKind::kOpenCl : BackendKind::kVulkan;
+  info.dialect = dialect;
+  info.type = type;
+  info.name = "a device of the test";
+  info.max_local_invocations = 256;
+  info.max_local_size = {256, 256, 64};
+  info.max_storage_buffers = 8;
+  info.max_texel_elements = 1u << 20;
+  return info;
+}
+
+// Convolution 3x3, depthwise 3x3, relu, reshape of equal channels, softmax.
+Graph SmallNetwork() {
+  Result<Graph> graph = GraphFromText(R"(graph "small"
+%0 = input : float32[1x16x16x8] "x"
+%1 = constant : float32[12x3x3x8] "w1" = fill(0.01)
+%2 = constant : float32[1x3x3x12] "w2" = fill(0.02)
+%3 = conv_2d(%0, %1) padding=same : float32[1x16x16x12] "a" node "conv" operator 0
+%4 = depthwise_conv_2d(%3, %2) padding=same : float32[1x16x16x12] "b" node "depthwise" operator 1
+%5 = relu(%4) : float32[1x16x16x12] "c" node "relu" operator 2
+%6 = reshape(%5) shape=1x256x12 : float32[1x256x12] "d" node "reshape" operator 3
+%7 = softmax(%6) : float32[1x256x12] "e" node "softmax" operator 4
+output %7
+)");
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(graph).value();
+}
+
+Plan PlanFor(const DeviceInfo& device, const LowerOptions& options = {}) {
+  Graph graph = SmallNetwork();
+  EXPECT_TRUE(InferShapes(graph).ok());
+  Result<Plan> plan = Lower(graph, device, options);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  return std::move(plan).value();
+}
+
+bool AnyReadThrough(const Plan& plan, AccessPath path) {
+  return std::any_of(plan.kernels.begin(), plan.kernels.end(), [&](const KernelSource& kernel) {
+    return std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
+                       [&](const TensorArg& arg) { return arg.direction == ArgDirection::kRead && arg.path == path; });
+  });
+}
+
+TEST(Lower, ReadsThroughTexelBuffersOnAGraphicsApiOfACpuOnly) {
+  EXPECT_FALSE(AnyReadThrough(PlanFor(Device(Dialect::kVulkan, DeviceType::kCpu)), AccessPath::kBuffer));
+  EXPECT_FALSE(AnyReadThrough(PlanFor(Device(Dialect::kVulkan, DeviceType::kDiscreteGpu)), AccessPath::kTexelBuffer));
+  EXPECT_FALSE(AnyReadThrough(PlanFor(Device(Dialect::kOpenCl, DeviceType::kCpu)), AccessPath::kTexelBuffer));
+}
+
+TEST(Lower, ReadsAnArgumentThatIsTooLargeForATexelBufferAsABuffer) {
+  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kCpu);
+  device.max_texel_elements = 16 * 16 * 2;  // the input fits, the wider tensors don't
+  const Plan plan = PlanFor(device);
+  EXPECT_TRUE(AnyReadThrough(plan, AccessPath::kBuffer));
+  EXPECT_TRUE(AnyReadThrough(plan, AccessPath::kTexelBuffer));
+}
+
+TEST(Lower, GivesHardwareWorkGroupsOfAtLeastAWarp) {
+  for (const KernelSource& kernel : PlanFor(Device(Dialect::kVulkan, DeviceType::kDiscreteGpu)).kernels) {
+    if (kernel.name == "softmax") continue;  // 3 slices a pixel: one work item does it
+    EXPECT_GE(kernel.local_size[0] * kernel.local_size[1] * kernel.local_size[2], 32u) << kernel.name;
+  }
+}
+
+TEST(Lower, MakesNoDispatchForAReshapeThatMovesNothing) {
+  EXPECT_EQ(PlanFor(Device(Dialect::kOpenCl, DeviceType::kCpu)).dispatch_count(), 4u);
+}
+
+TEST(Lower, KeepsOperationsOnTheCpuByNameAndByIndex) {
+  const DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  LowerOptions options;
+  options.cpu_ops = {"softmax", "op:0"};
+  const Graph graph = SmallNetwork();
+  const std::vector<Placement> placements = PlaceNodes(graph, device, options);
+  EXPECT_FALSE(placements.front().on_device);
+  EXPECT_TRUE(placements[1].on_device);
+  EXPECT_FALSE(placements.back().on_device);
+  EXPECT_FALSE(placements.back().reason.empty());
+}
+
+TEST(Lower, RefusesADeviceWhoseBuffersAreTooSmall) {
+  DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  device.max_buffer_bytes = 4096;
+  Graph graph = SmallNetwork();
+  ASSERT_TRUE(InferShapes(graph).ok());
+  EXPECT_EQ(Lower(graph, device, {}).status().code(), StatusCode::kResourceExhausted);
+}
+
+TEST(Lower, GivesEqualPlansForEqualInputs) {
+  const DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kCpu);
+  EXPECT_EQ(SerializePlan(PlanFor(device)), SerializePlan(PlanFor(device)));
+}
+
+}  // namespace
+}  // namespace hearth
