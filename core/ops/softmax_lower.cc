@@ -9,12 +9,12 @@ std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& no
 
 Status LowerSoftmax(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
-  // A work group per pixel; of one item where a pixel has few channels.
-  const int lanes = shape.slices() >= 32 ? 32 : 1;
+  const int lanes = shape.slices() >= 32 ? 32 : 1;  // few channels: one work item a pixel
+  const uint32_t one_lane_group = builder.device().is_software() ? 8 : 64;
   KernelCall call;
   call.kernel = "softmax";
   call.defines = {{"LANES", std::to_string(lanes)}};
-  call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  call.local_size = {lanes == 1 ? one_lane_group : static_cast<uint32_t>(lanes), 1, 1};
   call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
                   {"CHANNELS", shape.c},
