@@ -3,6 +3,7 @@
 #ifndef HEARTH_TESTS_TESTING_DEVICE_CASES_H_
 #define HEARTH_TESTS_TESTING_DEVICE_CASES_H_
 
+#include <ostream>
 #include <span>
 
 #include "hal/device.h"
@@ -12,6 +13,9 @@ namespace hearth::testing {
 struct DeviceCase {
   const char* name;  // a sentence in CamelCase, good as a test's name
   void (*run)(Device& device);
+
+  // GoogleTest shows a case by its name instead of its bytes, which hold addresses.
+  friend void PrintTo(const DeviceCase& device_case, std::ostream* out) { *out << device_case.name; }
 };
 
 // All cases. A case that needs what the device lacks (fp16, texel buffers, binaries) skips with its reason.
