@@ -91,40 +91,35 @@ Operand PlanBuilder::Tensor(ValueId value) {
 }
 
 Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
-  const std::pair<ValueId, PackRecipe> key(constant, recipe);
-  const auto known = std::find(constant_keys_.begin(), constant_keys_.end(), key);
-  if (known != constant_keys_.end()) {
-    return {Operand::Kind::kConstant, static_cast<int32_t>(known - constant_keys_.begin())};
-  }
   PlanConstant packed;
-  packed.range.size_bytes = recipe.packed_size_bytes();
   const Constant& source = graph_.constant(*graph_.value(constant).constant);
   if (source.file_offset.has_value()) {
     packed.file_offset = *source.file_offset;
     packed.file_size_bytes = source.bytes.size();
-  } else {
-    packed.inline_bytes.assign(source.bytes.begin(), source.bytes.end());
   }
   packed.recipe = std::move(recipe);
-  constant_keys_.push_back(key);
-  plan_.constants.push_back(std::move(packed));
-  return {Operand::Kind::kConstant, static_cast<int32_t>(constant_keys_.size() - 1)};
+  const bool is_inline = !source.file_offset.has_value();
+  return ConstantOperand(constant, std::move(packed), is_inline ? source.bytes : std::span<const std::byte>());
 }
 
 Operand PlanBuilder::Zeros(int32_t count, int32_t width) {
-  PackRecipe recipe{PackLayout::kLinear, {DType::kFloat32, {count}, {}}, width, {count, 1, 1, 1}};
-  const std::pair<ValueId, PackRecipe> key(kNoValue, recipe);
-  const auto known = std::find(constant_keys_.begin(), constant_keys_.end(), key);
-  if (known != constant_keys_.end()) {
-    return {Operand::Kind::kConstant, static_cast<int32_t>(known - constant_keys_.begin())};
-  }
   PlanConstant zeros;
-  zeros.range.size_bytes = recipe.packed_size_bytes();
-  zeros.inline_bytes.resize(recipe.source.size_bytes());
-  zeros.recipe = std::move(recipe);
-  constant_keys_.push_back(key);
-  plan_.constants.push_back(std::move(zeros));
-  return {Operand::Kind::kConstant, static_cast<int32_t>(constant_keys_.size() - 1)};
+  zeros.recipe = {PackLayout::kLinear, {DType::kFloat32, {count}, {}}, width, {count, 1, 1, 1}};
+  const std::vector<std::byte> bytes(zeros.recipe.source.size_bytes());
+  return ConstantOperand(kNoValue, std::move(zeros), bytes);
+}
+
+Operand PlanBuilder::ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes) {
+  const std::pair<ValueId, PackRecipe> key(value, constant.recipe);
+  const auto known = std::find(constant_keys_.begin(), constant_keys_.end(), key);
+  const auto index = static_cast<int32_t>(known - constant_keys_.begin());
+  if (known == constant_keys_.end()) {
+    constant.range.size_bytes = constant.recipe.packed_size_bytes();
+    constant.inline_bytes.assign(inline_bytes.begin(), inline_bytes.end());
+    constant_keys_.push_back(key);
+    plan_.constants.push_back(std::move(constant));
+  }
+  return {Operand::Kind::kConstant, index};
 }
 
 uint64_t PlanBuilder::ValueBytes(ValueId value) const {

@@ -92,6 +92,8 @@ class PlanBuilder {
   };
 
   ValueId Root(ValueId value) const;
+  // The constant of this value and recipe, added with `inline_bytes` when it is new. kNoValue: zeros.
+  Operand ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes);
   Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                    std::vector<uint32_t>& scalars) const;
   uint64_t OperandBytes(const Operand& operand) const;

@@ -60,7 +60,7 @@ CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& inf
   key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
   for (const KernelSource& source : sources) {
     const std::string text = Emit(source, info.dialect);
-    key.Add("kernel", EntryPoint(source)).AddContent("text", std::as_bytes(std::span(text)));
+    key.Add("kernel", source.name).AddContent("text", std::as_bytes(std::span(text)));
   }
   return key;
 }

@@ -30,7 +30,7 @@ Status LowerConv2D(const Node& node, PlanBuilder& builder) {
   const Padding2D padding = ResolvePadding(conv.window, in.h, in.w, filter[1], filter[2]);
   const bool is_pointwise = IsPointwise(conv.window, padding, filter);
   KernelCall call =
-      MatrixCall(builder, node, {out.pixels(), in.c, {filter[0], filter[1], filter[2], filter[3]}, is_pointwise});
+      MatrixCall(builder, node, {out.pixels(), {filter[0], filter[1], filter[2], filter[3]}, is_pointwise});
   if (!is_pointwise) {
     const std::vector<std::pair<std::string_view, Scalar>> geometry = {{"IH", in.h},
                                                                        {"IW", in.w},

@@ -16,7 +16,7 @@ std::optional<std::string> FullyConnectedUnsupported(const Graph& graph, const N
 Status LowerFullyConnected(const Node& node, PlanBuilder& builder) {
   const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
   const int64_t rows = builder.ShapeOf(node.inputs[0]).pixels();
-  KernelCall call = MatrixCall(builder, node, {rows, filter[1], {filter[0], 1, 1, filter[1]}, true});
+  KernelCall call = MatrixCall(builder, node, {rows, {filter[0], 1, 1, filter[1]}, true});
   call.epilogue = ActivationEpilogue(std::get<FullyConnected>(node.op).activation);
   return builder.Call(node, call);
 }

@@ -57,7 +57,7 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
                   {"bias", BiasOperand(builder, bias, channels_out, width)},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
-                  {"K4", static_cast<int32_t>(Tiles(shapes.channels_in, 4))},
+                  {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
                   {"N4", slices_out}};
   if (wide) {
     UseWideTile(shapes, slices_out, call);

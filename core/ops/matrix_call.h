@@ -11,8 +11,7 @@ namespace hearth {
 int64_t Tiles(int64_t size, int64_t tile);
 
 struct MatrixShapes {
-  int64_t pixels = 0;  // of the output: rows of the product
-  int32_t channels_in = 0;
+  int64_t pixels = 0;                            // of the output: rows of the product
   std::array<int32_t, 4> filter = {1, 1, 1, 1};  // O, kh, kw, I
   bool is_pointwise = true;  // else the general convolution kernel, which the caller gives its geometry
 };
