@@ -114,34 +114,34 @@ TEST(Session, CountsTheFilesOperatorsIncludingThoseThatMadeNoNode) {
   EXPECT_EQ(session->report().ops.total, 167);
 }
 
-class DemoModel : public ::testing::TestWithParam<const char*> {};
+class DemoModel : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (const std::string why = WhyNotUsable(GetParam()); !why.empty()) GTEST_SKIP() << why;
+    const auto folder = SourceFolder() / "tools" / "demo";
+    golden_ = ReadGolden(folder, folder / "golden.json");
+    options_.device = GetParam();
+    options_.use_cache = false;
+  }
+
+  Golden golden_;
+  SessionOptions options_;
+};
 
 TEST_P(DemoModel, GivesItsGolden) {
-  if (const std::string why = WhyNotUsable(GetParam()); !why.empty()) GTEST_SKIP() << why;
-  const auto folder = SourceFolder() / "tools" / "demo";
-  const Golden golden = ReadGolden(folder, folder / "golden.json");
-  SessionOptions options;
-  options.device = GetParam();
-  options.use_cache = false;
-  Result<Session> session = OpenAndRun(golden, options);
+  Result<Session> session = OpenAndRun(golden_, options_);
   ASSERT_TRUE(session.ok()) << session.status().message();
-  ExpectGolden(golden, *session);
+  ExpectGolden(golden_, *session);
 }
 
 TEST_P(DemoModel, GivesItsGoldenWhenSomeOperationsAreKeptOnTheCpu) {
-  if (const std::string why = WhyNotUsable(GetParam()); !why.empty()) GTEST_SKIP() << why;
-  const auto folder = SourceFolder() / "tools" / "demo";
-  const Golden golden = ReadGolden(folder, folder / "golden.json");
-  SessionOptions options;
-  options.device = GetParam();
-  options.use_cache = false;
-  options.cpu_ops = {"add", "concat", "op:1"};
-  Result<Session> session = OpenAndRun(golden, options);
+  options_.cpu_ops = {"add", "concat", "op:1"};
+  Result<Session> session = OpenAndRun(golden_, options_);
   ASSERT_TRUE(session.ok()) << session.status().message();
-  ExpectGolden(golden, *session);
+  ExpectGolden(golden_, *session);
   ASSERT_TRUE(session->Run().ok());
-  ExpectGolden(golden, *session);
-  if (options.device != std::string("cpu")) {
+  ExpectGolden(golden_, *session);
+  if (options_.device != std::string("cpu")) {
     EXPECT_GT(session->report().ops.on_cpu, 1);
     EXPECT_FALSE(session->report().warnings.empty());
   }
