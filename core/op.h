@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/types.h"
 
@@ -144,10 +145,156 @@ struct FullyConnected {
   friend bool operator==(const FullyConnected&, const FullyConnected&) = default;
 };
 
-struct Mean {  // over `axes` (bit i set: dimension i)
+// ---- Reductions and searches ----
+
+enum class ReduceKind : uint8_t { kMean, kSum, kMax, kMin, kProd, kAny, kAll };
+struct Reduce {  // over the dimensions of `axes_mask` (bit i set: dimension i)
+  ReduceKind kind = ReduceKind::kMean;
   uint32_t axes_mask = 0;
   bool keep_dims = false;
-  friend bool operator==(const Mean&, const Mean&) = default;
+  friend bool operator==(const Reduce&, const Reduce&) = default;
+};
+
+enum class ArgKind : uint8_t { kMax, kMin };
+struct ArgReduce {  // index of the first extreme element along `axis`, which the output lacks
+  ArgKind kind = ArgKind::kMax;
+  int32_t axis = -1;
+  friend bool operator==(const ArgReduce&, const ArgReduce&) = default;
+};
+
+struct TopK {  // (x) -> (values, indices): the k largest along the last dimension, largest first
+  int32_t k = 1;
+  friend bool operator==(const TopK&, const TopK&) = default;
+};
+
+struct CumSum {
+  int32_t axis = 0;  // negative counts from the end
+  bool exclusive = false, reverse = false;
+  friend bool operator==(const CumSum&, const CumSum&) = default;
+};
+
+struct LogSoftmax {  // over the last dimension
+  friend bool operator==(const LogSoftmax&, const LogSoftmax&) = default;
+};
+
+struct L2Normalization {  // over the last dimension
+  Activation activation = Activation::kNone;
+  friend bool operator==(const L2Normalization&, const L2Normalization&) = default;
+};
+
+// x / (bias + alpha * sum of squares of the 2 * radius + 1 channels around)^beta
+struct LocalResponseNormalization {
+  int32_t radius = 5;
+  float bias = 1.0f, alpha = 1.0f, beta = 0.5f;
+  friend bool operator==(const LocalResponseNormalization&, const LocalResponseNormalization&) = default;
+};
+
+// ---- Elementwise beyond one table row ----
+
+struct Select {  // (condition, a, b) -> condition ? a : b, numpy broadcasting
+  friend bool operator==(const Select&, const Select&) = default;
+};
+struct SelectRows {  // TFLite's SELECT with a rank 1 condition: one element chooses a whole slice of dimension 0
+  friend bool operator==(const SelectRows&, const SelectRows&) = default;
+};
+struct PRelu {  // (x, alpha), alpha broadcast to x
+  friend bool operator==(const PRelu&, const PRelu&) = default;
+};
+struct Cast {  // to the output's element type; floats are truncated towards zero
+  DType to = DType::kFloat32;
+  friend bool operator==(const Cast&, const Cast&) = default;
+};
+struct AddN {  // the sum of any number of tensors of one shape
+  friend bool operator==(const AddN&, const AddN&) = default;
+};
+
+// ---- Movement: the elements stay what they are ----
+
+struct Transpose {  // output dimension i is input dimension permutation[i]
+  Shape permutation;
+  friend bool operator==(const Transpose&, const Transpose&) = default;
+};
+// Every strides[i]-th element from begin[i] on, size[i] of them (strides may be negative), seen as `shape`:
+// SLICE and STRIDED_SLICE, whose masks the reader has resolved.
+struct Slice {
+  Shape begin, size, strides;
+  Shape shape;
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+struct Split {  // one output per element of `sizes`
+  int32_t axis = 0;
+  std::vector<int32_t> sizes;
+  friend bool operator==(const Split&, const Split&) = default;
+};
+struct Pack {  // inputs of one shape become slices of a new dimension
+  int32_t axis = 0;
+  friend bool operator==(const Pack&, const Pack&) = default;
+};
+struct Unpack {  // `count` slices of a dimension, which the outputs lack
+  int32_t axis = 0;
+  int32_t count = 1;
+  friend bool operator==(const Unpack&, const Unpack&) = default;
+};
+struct Tile {
+  Shape multiples;
+  friend bool operator==(const Tile&, const Tile&) = default;
+};
+struct BroadcastTo {
+  Shape shape;
+  friend bool operator==(const BroadcastTo&, const BroadcastTo&) = default;
+};
+struct Reverse {
+  uint32_t axes_mask = 0;
+  friend bool operator==(const Reverse&, const Reverse&) = default;
+};
+struct DepthToSpace {
+  int32_t block = 2;
+  friend bool operator==(const DepthToSpace&, const DepthToSpace&) = default;
+};
+struct SpaceToDepth {
+  int32_t block = 2;
+  friend bool operator==(const SpaceToDepth&, const SpaceToDepth&) = default;
+};
+struct SpaceToBatch {  // block and zero padding per spatial dimension (dimensions 1, 2, ... of the input)
+  Shape block, before, after;
+  friend bool operator==(const SpaceToBatch&, const SpaceToBatch&) = default;
+};
+struct BatchToSpace {  // block and crops per spatial dimension
+  Shape block, crop_before, crop_after;
+  friend bool operator==(const BatchToSpace&, const BatchToSpace&) = default;
+};
+struct MirrorPad {
+  Shape before, after;
+  bool symmetric = false;  // the edge element is repeated; otherwise (REFLECT) it is not
+  friend bool operator==(const MirrorPad&, const MirrorPad&) = default;
+};
+struct Gather {  // (x, indices): whole slices along `axis`; the first batch_dims dimensions go together
+  int32_t axis = 0, batch_dims = 0;
+  friend bool operator==(const Gather&, const Gather&) = default;
+};
+struct GatherNd {  // (x, indices[..., n]): slices of the first n dimensions
+  friend bool operator==(const GatherNd&, const GatherNd&) = default;
+};
+struct OneHot {  // (indices, on, off), both scalars; the new dimension stands at `axis`
+  int32_t axis = -1;
+  int32_t depth = 1;
+  friend bool operator==(const OneHot&, const OneHot&) = default;
+};
+
+// ---- Products ----
+
+// (a[..., M, K], b[..., K, N]) -> [..., M, N], leading dimensions broadcast; adjoint: the last two are swapped
+struct BatchMatMul {
+  bool adjoint_a = false, adjoint_b = false;
+  friend bool operator==(const BatchMatMul&, const BatchMatMul&) = default;
+};
+// (x[N,H,W,I], filter[O,kh,kw,I], bias[O]?) -> [N, height, width, O]
+struct TransposeConv {
+  int32_t height = 0, width = 0;  // of the output
+  int32_t stride_h = 1, stride_w = 1;
+  Padding2D padding;  // of the convolution that this is the gradient of
+  Activation activation = Activation::kNone;
+  friend bool operator==(const TransposeConv&, const TransposeConv&) = default;
 };
 
 // An operator that no part of Hearth knows: kept so that inspect can name it.
@@ -156,8 +303,12 @@ struct UnknownOp {
   friend bool operator==(const UnknownOp&, const UnknownOp&) = default;
 };
 
+// In the order of the rows of op_table.cc.
 using Op = std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad,
-                        FullyConnected, Mean, UnknownOp>;
+                        FullyConnected, Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization,
+                        LocalResponseNormalization, Select, SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split,
+                        Pack, Unpack, Tile, BroadcastTo, Reverse, DepthToSpace, SpaceToDepth, SpaceToBatch,
+                        BatchToSpace, MirrorPad, Gather, GatherNd, OneHot, BatchMatMul, TransposeConv, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

@@ -10,9 +10,9 @@
 #include "core/ops/elementwise.h"
 #include "core/ops/elementwise_table.h"
 #include "core/ops/fully_connected.h"
-#include "core/ops/mean.h"
 #include "core/ops/pad.h"
 #include "core/ops/pooling.h"
+#include "core/ops/reduce.h"
 #include "core/ops/reshape.h"
 #include "core/ops/resize.h"
 #include "core/ops/softmax.h"
@@ -38,15 +38,39 @@ constexpr OpDef kOps[] = {
     {"softmax", InferSoftmax, ReferenceSoftmax, SoftmaxUnsupported, LowerSoftmax},
     {"pad", InferPad, ReferencePad, PadUnsupported, LowerPad},
     {"fully_connected", InferFullyConnected, ReferenceFullyConnected, FullyConnectedUnsupported, LowerFullyConnected},
-    {"mean", InferMean, ReferenceMean, MeanUnsupported, LowerMean},
+    {"reduce", InferReduce, ReferenceReduce, ReduceUnsupported, LowerReduce},
+    {"arg_reduce", InferUnknown, nullptr, nullptr, nullptr},
+    {"topk", InferUnknown, nullptr, nullptr, nullptr},
+    {"cumsum", InferUnknown, nullptr, nullptr, nullptr},
+    {"log_softmax", InferUnknown, nullptr, nullptr, nullptr},
+    {"l2_normalization", InferUnknown, nullptr, nullptr, nullptr},
+    {"local_response_normalization", InferUnknown, nullptr, nullptr, nullptr},
+    {"select", InferUnknown, nullptr, nullptr, nullptr},
+    {"select_rows", InferUnknown, nullptr, nullptr, nullptr},
+    {"prelu", InferUnknown, nullptr, nullptr, nullptr},
+    {"cast", InferUnknown, nullptr, nullptr, nullptr},
+    {"add_n", InferUnknown, nullptr, nullptr, nullptr},
+    {"transpose", InferUnknown, nullptr, nullptr, nullptr},
+    {"slice", InferUnknown, nullptr, nullptr, nullptr},
+    {"split", InferUnknown, nullptr, nullptr, nullptr},
+    {"pack", InferUnknown, nullptr, nullptr, nullptr},
+    {"unpack", InferUnknown, nullptr, nullptr, nullptr},
+    {"tile", InferUnknown, nullptr, nullptr, nullptr},
+    {"broadcast_to", InferUnknown, nullptr, nullptr, nullptr},
+    {"reverse", InferUnknown, nullptr, nullptr, nullptr},
+    {"depth_to_space", InferUnknown, nullptr, nullptr, nullptr},
+    {"space_to_depth", InferUnknown, nullptr, nullptr, nullptr},
+    {"space_to_batch", InferUnknown, nullptr, nullptr, nullptr},
+    {"batch_to_space", InferUnknown, nullptr, nullptr, nullptr},
+    {"mirror_pad", InferUnknown, nullptr, nullptr, nullptr},
+    {"gather", InferUnknown, nullptr, nullptr, nullptr},
+    {"gather_nd", InferUnknown, nullptr, nullptr, nullptr},
+    {"one_hot", InferUnknown, nullptr, nullptr, nullptr},
+    {"batch_matmul", InferUnknown, nullptr, nullptr, nullptr},
+    {"transpose_conv", InferUnknown, nullptr, nullptr, nullptr},
     {"unknown", InferUnknown, nullptr, nullptr, nullptr},
 };
 static_assert(std::size(kOps) == std::variant_size_v<Op>);
-template <size_t I, typename T>
-inline constexpr bool kIsAt = std::is_same_v<std::variant_alternative_t<I, Op>, T>;
-static_assert(kIsAt<0, Conv2D> && kIsAt<1, DepthwiseConv2D> && kIsAt<2, Pool2D> && kIsAt<3, Unary> &&
-              kIsAt<4, Binary> && kIsAt<5, Concat> && kIsAt<6, Resize> && kIsAt<7, Reshape> && kIsAt<8, Softmax> &&
-              kIsAt<9, Pad> && kIsAt<10, FullyConnected> && kIsAt<11, Mean> && kIsAt<12, UnknownOp>);
 
 }  // namespace
 
@@ -63,6 +87,12 @@ std::string OpName(const Op& op) {
   if (const auto* resize = std::get_if<Resize>(&op)) {
     return resize->kind == ResizeKind::kBilinear ? "resize_bilinear" : "resize_nearest";
   }
+  if (const auto* reduce = std::get_if<Reduce>(&op)) {
+    constexpr std::string_view kNames[] = {"mean",        "sum",        "reduce_max", "reduce_min",
+                                           "reduce_prod", "reduce_any", "reduce_all"};
+    return std::string(kNames[static_cast<int>(reduce->kind)]);
+  }
+  if (const auto* search = std::get_if<ArgReduce>(&op)) return search->kind == ArgKind::kMax ? "arg_max" : "arg_min";
   if (const auto* unknown = std::get_if<UnknownOp>(&op)) return unknown->name;
   return std::string(OpDefOf(op).name);
 }

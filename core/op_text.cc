@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/op_attributes.h"
 #include "core/op_table.h"
 #include "core/ops/elementwise_table.h"
 #include "core/text_scanner.h"
@@ -28,6 +29,15 @@ class AttributeWriter {
   }
   void Dims(std::string_view name, Shape& shape) {
     if (shape.rank() > 0) Append(name, shape.ToString());
+  }
+  void Ints(std::string_view name, Shape& list) {
+    if (list.rank() > 0) Append(name, fmt::format("{}", fmt::join(list.dims(), ",")));
+  }
+  void Ints(std::string_view name, std::vector<int32_t>& list) {
+    if (!list.empty()) Append(name, fmt::format("{}", fmt::join(list, ",")));
+  }
+  void Type(std::string_view name, DType& value, DType fallback) {
+    if (value != fallback) Append(name, std::string(DTypeName(value)));
   }
   void Bits(std::string_view name, uint32_t& mask) {
     std::vector<int> set;
@@ -87,6 +97,21 @@ class AttributeReader {
   void Dims(std::string_view name, Shape& shape) {
     Read(name, [&](TextScanner& scanner) { return scanner.Dims(shape); });
   }
+  void Ints(std::string_view name, Shape& list) {
+    std::vector<int32_t> numbers;
+    Read(name, [&](TextScanner& scanner) { return ReadInts(scanner, numbers) && numbers.size() <= Shape::kMaxRank; });
+    if (!numbers.empty() && numbers.size() <= Shape::kMaxRank) list = Shape::FromSpan(numbers);
+  }
+  void Ints(std::string_view name, std::vector<int32_t>& list) {
+    Read(name, [&](TextScanner& scanner) { return ReadInts(scanner, list); });
+  }
+  void Type(std::string_view name, DType& value, DType /*fallback*/) {
+    Read(name, [&](TextScanner& scanner) {
+      const std::optional<DType> type = DTypeFromName(scanner.Word());
+      value = type.value_or(value);
+      return type.has_value();
+    });
+  }
   void Bits(std::string_view name, uint32_t& mask) {
     Read(name, [&](TextScanner& scanner) {
       do {
@@ -136,6 +161,15 @@ class AttributeReader {
   }
 
  private:
+  static bool ReadInts(TextScanner& scanner, std::vector<int32_t>& list) {
+    list.clear();
+    do {
+      int32_t number = 0;
+      if (!scanner.Number(number)) return false;
+      list.push_back(number);
+    } while (scanner.Take(','));
+    return true;
+  }
   template <typename Parse>
   void Read(std::string_view name, Parse parse) {
     for (size_t i = 0; i < attributes_.size(); ++i) {
@@ -154,78 +188,6 @@ class AttributeReader {
   Status first_error_;
 };
 
-// The attributes of each family, for writing and reading alike. What an operation's name tells
-// already (the kind of Unary, Binary, Pool2D and Resize) is none.
-template <typename Fields>
-void ForWindow(Fields& fields, Window2D& window) {
-  fields.Size("stride", window.stride_h, window.stride_w, 1);
-  fields.Size("dilation", window.dilation_h, window.dilation_w, 1);
-  fields.Padding("padding", window.padding);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Conv2D& op) {
-  ForWindow(fields, op.window);
-  fields.Fused("activation", op.activation);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, DepthwiseConv2D& op) {
-  ForWindow(fields, op.window);
-  fields.Fused("activation", op.activation);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Pool2D& op) {
-  fields.Size("kernel", op.kernel_h, op.kernel_w, 1);
-  ForWindow(fields, op.window);
-  fields.Fused("activation", op.activation);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Unary& op) {
-  fields.Number("alpha", op.alpha, 0.0f);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Binary& op) {
-  fields.Fused("activation", op.activation);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Concat& op) {
-  fields.Number("axis", op.axis, -1);
-  fields.Fused("activation", op.activation);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Resize& op) {
-  fields.Size("size", op.height, op.width, 0);
-  fields.Flag("align_corners", op.align_corners);
-  fields.Flag("half_pixel_centers", op.half_pixel_centers);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Reshape& op) {
-  fields.Dims("shape", op.shape);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Softmax& op) {
-  fields.Number("beta", op.beta, 1.0f);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Pad& op) {
-  fields.Dims("before", op.before);
-  fields.Dims("after", op.after);
-  fields.Number("value", op.value, 0.0f);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, FullyConnected& op) {
-  fields.Flag("keep_dims", op.keep_dims);
-  fields.Fused("activation", op.activation);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, Mean& op) {
-  fields.Bits("axes", op.axes_mask);
-  fields.Flag("keep_dims", op.keep_dims);
-}
-template <typename Fields>
-void ForEachAttribute(Fields& fields, UnknownOp& op) {
-  fields.Text("op", op.name);
-}
-
 }  // namespace
 
 std::string AttributesToText(const Op& op) {
@@ -235,10 +197,26 @@ std::string AttributesToText(const Op& op) {
   return writer.text();
 }
 
+namespace {
+
+// One value of each alternative that has no kinds of its own.
+template <size_t... I>
+std::vector<Op> DefaultOps(std::index_sequence<I...> /*alternatives*/) {
+  std::vector<Op> ops;
+  (ops.emplace_back(std::variant_alternative_t<I, Op>{}), ...);
+  return ops;
+}
+
+}  // namespace
+
 std::vector<Op> NamedOps() {
-  std::vector<Op> ops = {Conv2D{}, DepthwiseConv2D{}, Concat{}, Reshape{}, Softmax{}, Pad{}, FullyConnected{}, Mean{}};
+  std::vector<Op> ops = DefaultOps(std::make_index_sequence<std::variant_size_v<Op> - 1>());  // not UnknownOp
   for (PoolKind kind : {PoolKind::kAverage, PoolKind::kMax}) ops.emplace_back(Pool2D{.kind = kind});
   for (ResizeKind kind : {ResizeKind::kBilinear, ResizeKind::kNearest}) ops.emplace_back(Resize{.kind = kind});
+  for (int kind = 0; kind <= static_cast<int>(ReduceKind::kAll); ++kind) {
+    ops.emplace_back(Reduce{.kind = static_cast<ReduceKind>(kind)});
+  }
+  for (ArgKind kind : {ArgKind::kMax, ArgKind::kMin}) ops.emplace_back(ArgReduce{.kind = kind});
   for (const UnaryRow& row : UnaryRows()) ops.emplace_back(Unary{.kind = row.kind});
   for (const BinaryRow& row : BinaryRows()) ops.emplace_back(Binary{.kind = row.kind});
   return ops;

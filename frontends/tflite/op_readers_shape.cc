@@ -114,7 +114,7 @@ Result<Op> ReadMean(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(1));
   HEARTH_ASSIGN(const uint32_t mask, AxesMask(axes, input.rank()));
-  return Op(Mean{.axes_mask = mask, .keep_dims = options->keep_dims()});
+  return Op(Reduce{.axes_mask = mask, .keep_dims = options->keep_dims()});
 }
 
 Result<Op> ReadPad(const OperatorView& view) {

@@ -10,7 +10,7 @@ namespace {
 
 // Sorted by code, for FindOperator.
 constexpr OperatorRow kOperators[] = {
-    // code, name, reader, required inputs, most inputs, inputs of the node
+    // code, name, reader, required inputs, most inputs, inputs of the node[, most outputs, order of the node's inputs]
     {0, "ADD", ReadAdd, 2, 2, 2},
     {1, "AVERAGE_POOL_2D", ReadAveragePool2D, 1, 1, 1},
     {2, "CONCATENATION", ReadConcatenation, 1, kAnyCount, kAnyCount},
@@ -156,7 +156,23 @@ constexpr OperatorRow kOperators[] = {
 static_assert(std::is_sorted(std::begin(kOperators), std::end(kOperators),
                              [](const OperatorRow& a, const OperatorRow& b) { return a.code < b.code; }));
 
+// Custom operators, by name.
+constexpr OperatorRow kCustomOperators[] = {
+    // code, name, reader, required inputs, most inputs, inputs of the node
+    {kCustomOperator, "Convolution2DTransposeBias"},
+    {kCustomOperator, "MaxPoolingWithArgmax2D"},
+    {kCustomOperator, "MaxUnpooling2D"},
+    {kCustomOperator, "Resampler"},
+    {kCustomOperator, "TFLite_Detection_PostProcess"},
+};
+
 }  // namespace
+
+const OperatorRow* FindCustomOperator(std::string_view name) {
+  const auto* row = std::find_if(std::begin(kCustomOperators), std::end(kCustomOperators),
+                                 [&](const OperatorRow& candidate) { return candidate.name == name; });
+  return row != std::end(kCustomOperators) ? row : nullptr;
+}
 
 const OperatorRow* FindOperator(int32_t code) {
   const auto* row = std::lower_bound(std::begin(kOperators), std::end(kOperators), code,
@@ -180,7 +196,8 @@ Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, Co
       if (!budget.Charge(stored.custom_code()->size())) {
         return CopyBudget::Exceeded(fmt::format("operator code {}", i));
       }
-      codes.push_back({nullptr, CleanName(stored.custom_code()->string_view())});
+      const std::string_view name = stored.custom_code()->string_view();
+      codes.push_back({FindCustomOperator(name), CleanName(name)});
     } else {
       codes.push_back({FindOperator(code), BuiltinName(code)});
     }

@@ -28,16 +28,22 @@ struct OperatorRow {
   int required_inputs = 0;        // the first ones, none of which may be absent
   int max_inputs = 0;
   int data_inputs = 0;  // the first ones are inputs of the node; those after them are read as attributes
+  int max_outputs = 1;  // at least one is required
+  // Digits: which operands are inputs of the node, in this order, instead of the first `data_inputs`. Operands that are
+  // absent or not given at the end are left out.
+  std::string_view input_order = {};
 };
 
 // Null for a code that is not in the table.
 const OperatorRow* FindOperator(int32_t code);
+// The row of a custom operator; null when Hearth does not know the name.
+const OperatorRow* FindCustomOperator(std::string_view name);
 // "CONV_2D", or "BUILTIN_161" for a code that is not in the table.
 std::string BuiltinName(int32_t code);
 
 // An entry of Model.operator_codes.
 struct OperatorCode {
-  const OperatorRow* row = nullptr;  // null for a custom operator and for a code that is not in the table
+  const OperatorRow* row = nullptr;  // null for an operator that is not in the tables
   std::string name;                  // a custom operator's own
 };
 

@@ -44,6 +44,17 @@ class OperatorView {
   // The one number in a constant float32 operand. Precondition: HasInput(i).
   Result<float> ConstantFloat(int i) const;
 
+  int output_count() const { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
+  // What the file says of output `i`; TFLite's own shape inference does not use it. Precondition: i < output_count().
+  Result<Shape> OutputShape(int i) const { return tensors_.ShapeOf(op_.outputs()->Get(i)); }
+  Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(op_.outputs()->Get(i)); }
+
+  // A custom operator's options: bytes whose meaning is the operator's own.
+  std::span<const std::byte> CustomOptions() const {
+    if (op_.custom_options() == nullptr) return {};
+    return std::as_bytes(std::span(op_.custom_options()->data(), op_.custom_options()->size()));
+  }
+
   // The options table; all defaults when there is none, an error when it is of another type.
   template <typename Table>
   Result<const Table*> Options() const {

@@ -15,6 +15,17 @@ bool TakesFloat16Constants(const Op& op) {
          std::holds_alternative<FullyConnected>(op) || std::holds_alternative<UnknownOp>(op);
 }
 
+// The operands that become inputs of the node; `ordered` holds them where their order differs from the file's.
+std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int32_t> operands,
+                                    std::vector<int32_t>& ordered) {
+  if (row.input_order.empty()) return operands.first(std::min<size_t>(operands.size(), row.data_inputs));
+  for (const char digit : row.input_order) {
+    const auto position = static_cast<size_t>(digit - '0');
+    ordered.push_back(position < operands.size() ? operands[position] : -1);
+  }
+  return ordered;
+}
+
 }  // namespace
 
 Result<Graph> SubgraphReader::Read() {
@@ -147,8 +158,10 @@ Status SubgraphReader::CheckInputs(int index, std::span<const int32_t> inputs) {
   for (int i = 0; i < required; ++i) {
     if (inputs[i] == -1) return Error(StatusCode::kMalformedInput, "input {} of {} is absent", i, where);
   }
-  if (op(index).outputs()->size() != 1) {
-    return Error(StatusCode::kMalformedInput, "{} has {} outputs instead of one", where, op(index).outputs()->size());
+  const size_t outputs = op(index).outputs()->size();
+  if (outputs > static_cast<size_t>(row->max_outputs)) {
+    return Error(StatusCode::kMalformedInput, "{} has {} outputs instead of {}", where, outputs,
+                 row->max_outputs == 1 ? "one" : fmt::format("at most {}", row->max_outputs));
   }
   return Status::Ok();
 }
@@ -203,8 +216,9 @@ Result<ValueId> SubgraphReader::InputValue(const Op& op, int32_t tensor) {
 
 Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs) {
   const OperatorRow* row = CodeOf(index).row;
+  std::vector<int32_t> ordered;
   if (!std::holds_alternative<UnknownOp>(op)) {
-    inputs = inputs.first(std::min<size_t>(inputs.size(), row->data_inputs));
+    inputs = NodeInputs(*row, inputs, ordered);
     while (!inputs.empty() && inputs.back() == -1) inputs = inputs.first(inputs.size() - 1);
   }
   Node node;

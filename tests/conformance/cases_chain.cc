@@ -85,7 +85,7 @@ const Second kSeconds[] = {
     {"softmax", [](CaseGraph& g, ValueId x) { return g.Node(Softmax{}, {x}); }},
     {"mean_all",
      [](CaseGraph& g, ValueId x) {
-       return g.Node(Mean{14, true}, {x});
+       return g.Node(Reduce{ReduceKind::kMean, 14, true}, {x});
      }},
     {"concat",
      [](CaseGraph& g, ValueId x) {

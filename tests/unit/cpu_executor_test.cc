@@ -277,9 +277,9 @@ TEST(CpuExecutor, SoftmaxFollowsTheReferenceForAnyBeta) {
 TEST(CpuExecutor, ReshapeMeanAndPadFollowTheReference) {
   GraphUnderTest test;
   const ValueId padded = test.Add(Pad{{0, 1, 0, 2}, {0, 2, 1, 0}, 0.5f}, {test.Input({2, 4, 5, 3})});
-  const ValueId mean = test.Add(Mean{0b0110, true}, {padded});
+  const ValueId mean = test.Add(Reduce{ReduceKind::kMean, 0b0110, true}, {padded});
   const ValueId flat = test.Add(Reshape{{5, 2}}, {mean});
-  test.Add(Mean{0b10, false}, {flat});
+  test.Add(Reduce{ReduceKind::kMean, 0b10, false}, {flat});
   ExpectReferenceResult(test);
 }
 
@@ -359,7 +359,7 @@ TEST(CpuExecutor, XnnpackTakesTheCommonOperations) {
                              Resize{ResizeKind::kBilinear, 9, 9},
                              Resize{ResizeKind::kBilinear, 9, 9, true},
                              Resize{ResizeKind::kBilinear, 9, 9, false, true},
-                             Mean{0b0110},
+                             Reduce{ReduceKind::kMean, 0b0110},
                              Pad{{0, 1, 1, 0}, {0, 1, 1, 0}}};
   for (const Op& op : of_one_image) {
     GraphUnderTest test;

@@ -78,7 +78,7 @@ std::vector<Op> OpsWithAttributes() {
           Softmax{0.3f},
           Pad{{0, 1, 2, 3}, {4, 5, 6, 7}, -1.5f},
           FullyConnected{true, Activation::kRelu},
-          Mean{0b0110, true},
+          Reduce{ReduceKind::kMean, 0b0110, true},
           UnknownOp{"a \"strange\" \\ op\nname: = %0"}};
 }
 

@@ -152,8 +152,8 @@ TEST(Infer, TheOthersGiveTheirShapes) {
   EXPECT_EQ(InferredShape(FullyConnected{}, {{2, 3, 4}, {5, 4}, {5}}), "6x5");
   EXPECT_EQ(InferredShape(FullyConnected{}, {{1, 2, 2, 4}, {5, 16}}), "1x5");
   EXPECT_EQ(InferredShape(FullyConnected{.keep_dims = true}, {{2, 3, 4}, {5, 4}}), "2x3x5");
-  EXPECT_EQ(InferredShape(Mean{0b0110}, {{2, 3, 4, 5}}), "2x5");
-  EXPECT_EQ(InferredShape(Mean{0b0110, true}, {{2, 3, 4, 5}}), "2x1x1x5");
+  EXPECT_EQ(InferredShape(Reduce{ReduceKind::kMean, 0b0110}, {{2, 3, 4, 5}}), "2x5");
+  EXPECT_EQ(InferredShape(Reduce{ReduceKind::kMean, 0b0110, true}, {{2, 3, 4, 5}}), "2x1x1x5");
 }
 
 TEST(Infer, TheOthersRefuseWhatDoesNotFit) {
@@ -163,7 +163,7 @@ TEST(Infer, TheOthersRefuseWhatDoesNotFit) {
   EXPECT_THAT(InferredShape(Pad{{-1}, {3}}, {{1}}), HasSubstr("negative padding"));
   EXPECT_THAT(InferredShape(FullyConnected{}, {{2, 3}, {5, 4}}), HasSubstr("no multiple of the filter's 4"));
   EXPECT_THAT(InferredShape(FullyConnected{.keep_dims = true}, {{2, 8}, {5, 4}}), HasSubstr("last dimension"));
-  EXPECT_THAT(InferredShape(Mean{0b10000}, {{2, 3, 4, 5}}), HasSubstr("outside of rank 4"));
+  EXPECT_THAT(InferredShape(Reduce{ReduceKind::kMean, 0b10000}, {{2, 3, 4, 5}}), HasSubstr("outside of rank 4"));
   EXPECT_THAT(
       InferredShape(Resize{.height = 2, .width = 2, .align_corners = true, .half_pixel_centers = true}, {{1, 2, 2, 1}}),
       HasSubstr("exclude each other"));

@@ -185,9 +185,9 @@ TEST(Reference, FullyConnectedMultipliesEveryRow) {
 }
 
 TEST(Reference, MeanOverAnyAxes) {
-  EXPECT_THAT(Evaluate(Mean{0b110}, {Counting({2, 2, 2})}), ElementsAre(2.5, 6.5));
-  EXPECT_THAT(Evaluate(Mean{0b001, true}, {Counting({2, 2, 2})}), ElementsAre(3, 4, 5, 6));
-  EXPECT_THAT(Evaluate(Mean{0b111}, {Counting({2, 2, 2})}), ElementsAre(4.5));
+  EXPECT_THAT(Evaluate(Reduce{ReduceKind::kMean, 0b110}, {Counting({2, 2, 2})}), ElementsAre(2.5, 6.5));
+  EXPECT_THAT(Evaluate(Reduce{ReduceKind::kMean, 0b001, true}, {Counting({2, 2, 2})}), ElementsAre(3, 4, 5, 6));
+  EXPECT_THAT(Evaluate(Reduce{ReduceKind::kMean, 0b111}, {Counting({2, 2, 2})}), ElementsAre(4.5));
 }
 
 TEST(Reference, ReshapeKeepsTheOrder) {

@@ -302,7 +302,7 @@ TEST(TfliteMean, MarksItsAxes) {
   OneOperator model({2, 3, 4, 5});
   model.writer.AddOperator(40, {model.x, model.writer.AddIntegers({1, -2})}, {model.y},
                            wire::CreateReducerOptions(model.writer.builder(), true));
-  ExpectOp(model, Mean{.axes_mask = 0b0110, .keep_dims = true}, 1);
+  ExpectOp(model, Reduce{.axes_mask = 0b0110, .keep_dims = true}, 1);
 }
 
 TEST(TfliteUnknown, ABuiltinOperatorKeepsItsNameOrNumber) {

@@ -36,7 +36,7 @@ constexpr Row kRows[] = {
     {kIndexOf<Binary>, BuildBinary, false},
     {kIndexOf<Softmax>, BuildSoftmax, false},
     {kIndexOf<Resize>, BuildResize, false},
-    {kIndexOf<Mean>, BuildMean, false},
+    {kIndexOf<Reduce>, BuildMean, false},
     {kIndexOf<Pad>, BuildPad, false},
 };
 

@@ -1,5 +1,5 @@
 #include "core/ops/lowering_support.h"
-#include "core/ops/mean.h"
+#include "core/ops/reduce.h"
 
 namespace hearth {
 namespace {
@@ -16,12 +16,13 @@ uint32_t BhwcMask(uint32_t axes_mask, int rank) {
 
 }  // namespace
 
-std::optional<std::string> MeanUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
   if (auto reason = NotFloat(graph, node)) return reason;
+  if (std::get<Reduce>(node.op).kind != ReduceKind::kMean) return "only means have a device kernel";
   const Shape& in = graph.value(node.inputs[0]).desc.shape;
   if (in.rank() > 4) return "mean of rank 5 has no device kernel";
   const Bhwc shape = ToBhwc(in);
-  uint32_t mask = BhwcMask(std::get<Mean>(node.op).axes_mask, in.rank());
+  uint32_t mask = BhwcMask(std::get<Reduce>(node.op).axes_mask, in.rank());
   if (shape.h == 1) mask |= 2;
   if (shape.w == 1) mask |= 4;
   if ((mask & 7) != 6) return "mean over other dimensions than height and width has no device kernel";
@@ -31,10 +32,10 @@ std::optional<std::string> MeanUnsupported(const Graph& graph, const Node& node,
   return std::nullopt;
 }
 
-Status LowerMean(const Node& node, PlanBuilder& builder) {
+Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const Shape& in_shape = builder.graph().value(node.inputs[0]).desc.shape;
   const Bhwc in = ToBhwc(in_shape);
-  const bool over_channels = (BhwcMask(std::get<Mean>(node.op).axes_mask, in_shape.rank()) & 8) != 0;
+  const bool over_channels = (BhwcMask(std::get<Reduce>(node.op).axes_mask, in_shape.rank()) & 8) != 0;
   const int32_t slices = over_channels ? 1 : in.slices();
   KernelCall call;
   call.kernel = "mean";
