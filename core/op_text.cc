@@ -199,7 +199,7 @@ std::string AttributesToText(const Op& op) {
 
 namespace {
 
-// One value of each alternative that has no kinds of its own.
+// One value of each alternative.
 template <size_t... I>
 std::vector<Op> DefaultOps(std::index_sequence<I...> /*alternatives*/) {
   std::vector<Op> ops;
@@ -211,14 +211,18 @@ std::vector<Op> DefaultOps(std::index_sequence<I...> /*alternatives*/) {
 
 std::vector<Op> NamedOps() {
   std::vector<Op> ops = DefaultOps(std::make_index_sequence<std::variant_size_v<Op> - 1>());  // not UnknownOp
-  for (PoolKind kind : {PoolKind::kAverage, PoolKind::kMax}) ops.emplace_back(Pool2D{.kind = kind});
-  for (ResizeKind kind : {ResizeKind::kBilinear, ResizeKind::kNearest}) ops.emplace_back(Resize{.kind = kind});
+  const auto add = [&ops](const Op& op) {
+    const auto same = [&](const Op& known) { return OpName(known) == OpName(op); };
+    if (std::none_of(ops.begin(), ops.end(), same)) ops.push_back(op);
+  };
+  for (PoolKind kind : {PoolKind::kAverage, PoolKind::kMax}) add(Pool2D{.kind = kind});
+  for (ResizeKind kind : {ResizeKind::kBilinear, ResizeKind::kNearest}) add(Resize{.kind = kind});
   for (int kind = 0; kind <= static_cast<int>(ReduceKind::kAll); ++kind) {
-    ops.emplace_back(Reduce{.kind = static_cast<ReduceKind>(kind)});
+    add(Reduce{.kind = static_cast<ReduceKind>(kind)});
   }
-  for (ArgKind kind : {ArgKind::kMax, ArgKind::kMin}) ops.emplace_back(ArgReduce{.kind = kind});
-  for (const UnaryRow& row : UnaryRows()) ops.emplace_back(Unary{.kind = row.kind});
-  for (const BinaryRow& row : BinaryRows()) ops.emplace_back(Binary{.kind = row.kind});
+  for (ArgKind kind : {ArgKind::kMax, ArgKind::kMin}) add(ArgReduce{.kind = kind});
+  for (const UnaryRow& row : UnaryRows()) add(Unary{.kind = row.kind});
+  for (const BinaryRow& row : BinaryRows()) add(Binary{.kind = row.kind});
   return ops;
 }
 
