@@ -63,16 +63,18 @@ void PackMatrix(benchmark::State& state) {
   const PackRecipe recipe{PackLayout::kMatrix, {DType::kFloat32, {n, 1, 1, n}, {}}, 16, {n, 1, 1, n}};
   const std::vector<float> source(static_cast<size_t>(n) * n, 1.0f);
   std::vector<std::byte> packed(recipe.packed_size_bytes());
-  for (auto _ : state) benchmark::DoNotOptimize(Pack(recipe, std::as_bytes(std::span(source)), packed).ok());
+  for (auto _ : state) benchmark::DoNotOptimize(PackConstant(recipe, std::as_bytes(std::span(source)), packed).ok());
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) * static_cast<int64_t>(packed.size()));
 }
 
 void ImageToSlices(benchmark::State& state) {
-  const Bhwc shape{1, 224, 224, static_cast<int32_t>(state.range(0))};
+  const TensorDesc image{DType::kFloat32, {1, 224, 224, static_cast<int32_t>(state.range(0))}, {}};
+  const Bhwc shape = ToBhwc(image.shape);
   const std::vector<float> dense(shape.pixels() * shape.c, 1.0f);
   std::vector<float> slices(shape.pixels() * shape.slices() * 4);
   for (auto _ : state) {
-    DenseToSlices(shape, dense, slices);
+    DenseToSlices(image, StorageType::kFloat32, std::as_bytes(std::span(dense)),
+                  std::as_writable_bytes(std::span(slices)));
     benchmark::ClobberMemory();
   }
   state.SetBytesProcessed(static_cast<int64_t>(state.iterations()) *

@@ -23,12 +23,18 @@ constexpr std::string_view kOpenClPrelude = R"(#define GID(d) ((int)get_global_i
 #define make_float4(a, b, c, d) ((float4)((a), (b), (c), (d)))
 #define splat4(a) ((float4)(a))
 #define splat16(a) ((float16)(a))
+#define make_int4(a, b, c, d) ((int4)((a), (b), (c), (d)))
+#define splat_int4(a) ((int4)(a))
 #define to_float(a) ((float)(a))
 #define to_int(a) ((int)(a))
+#define to_float4(a) convert_float4(a)
+#define to_int4(a) convert_int4(a)
+#define LANE(t, p) ((p) == 0 ? (t).x : (p) == 1 ? (t).y : (p) == 2 ? (t).z : (t).w)
 #define vabs(a) fabs(a)
 #define vfloor(a) floor(a)
 #define vceil(a) ceil(a)
 #define vround(a) rint(a)
+#define vround_away(a) round(a)
 #define vsign(a) sign(a)
 #define vexp(a) exp(a)
 #define vlog(a) log(a)
@@ -59,12 +65,18 @@ constexpr std::string_view kGlslPrelude = R"(#define float2 vec2
 #define make_float4(a, b, c, d) vec4(a, b, c, d)
 #define splat4(a) vec4(a)
 #define splat16(a) mat4(vec4(a), vec4(a), vec4(a), vec4(a))
+#define make_int4(a, b, c, d) ivec4(a, b, c, d)
+#define splat_int4(a) ivec4(a)
 #define to_float(a) float(a)
 #define to_int(a) int(a)
+#define to_float4(a) vec4(a)
+#define to_int4(a) ivec4(a)
+#define LANE(t, p) ((p) == 0 ? (t).x : (p) == 1 ? (t).y : (p) == 2 ? (t).z : (t).w)
 #define vabs(a) abs(a)
 #define vfloor(a) floor(a)
 #define vceil(a) ceil(a)
 #define vround(a) roundEven(a)
+#define vround_away(a) (sign(a) * floor(abs(a) + 0.5))
 #define vsign(a) sign(a)
 #define vexp(a) exp(a)
 #define vlog(a) log(a)
@@ -125,11 +137,32 @@ class Macros {
   std::string out_, undefs_;
 };
 
+const TensorArg* FirstWritten(const KernelSource& source) {
+  for (const TensorArg& arg : source.tensors) {
+    if (arg.direction == ArgDirection::kWrite) return &arg;
+  }
+  return nullptr;
+}
+
+// texel4 and texel1: what a kernel moves whose text serves every element type.
+void AddTexelTypes(const KernelSource& source, Macros& macros) {
+  if (!Uses(source, "texel4") && !Uses(source, "texel1")) return;
+  const TensorArg* written = FirstWritten(source);
+  const bool integers = written != nullptr && written->storage == StorageType::kInt32;
+  macros.Add("texel4", integers ? "int4" : "float4");
+  macros.Add("texel1", integers ? "int" : "float");
+  macros.Add("make_texel4(a, b, c, d)", integers ? "make_int4(a, b, c, d)" : "make_float4(a, b, c, d)");
+  macros.Add("splat_texel4(a)", integers ? "splat_int4(a)" : "splat4(a)");
+}
+
 // The store macro: evaluates its operands once under reserved names, then hands the epilogue `i` and `v`.
-std::string StoreMacro(const KernelSource& source, std::string_view write) {
+std::string StoreMacro(const KernelSource& source, const TensorArg& arg, std::string_view write) {
   std::string epilogue;
-  for (const std::string& statement : source.epilogue) epilogue += statement + " ";
-  return fmt::format("{{ int px_i = (px_at); float4 px_v = (px_value); {{ int i = px_i; float4 v = px_v; {}{} }} }}",
+  if (&arg == FirstWritten(source)) {
+    for (const std::string& statement : source.epilogue) epilogue += statement + " ";
+  }
+  const char* type = arg.storage == StorageType::kInt32 ? "int4" : "float4";
+  return fmt::format("{{ int px_i = (px_at); {0} px_v = (px_value); {{ int i = px_i; {0} v = px_v; {1}{2} }} }}", type,
                      epilogue, write);
 }
 
@@ -163,6 +196,7 @@ Macros OpenClMacros(const KernelSource& source) {
   for (const Define& define : source.defines) macros.Add(define.name, define.value);
   for (const ScalarArg& scalar : source.scalars) macros.Add(scalar.name, "px_" + scalar.name);
   for (const SharedArray& shared : source.shared) macros.Add(shared.name, "px_" + shared.name);
+  AddTexelTypes(source, macros);
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
     const bool half = arg.storage == StorageType::kFloat16;
@@ -177,7 +211,7 @@ Macros OpenClMacros(const KernelSource& source) {
       }
     } else {
       macros.Add(arg.name + "_store(px_at, px_value)",
-                 StoreMacro(source,
+                 StoreMacro(source, arg,
                             half ? fmt::format("vstore_half4(v, i, {});", memory) : fmt::format("{}[i] = v;", memory)));
     }
     if (arg.wide) AddWideMacros(arg, Dialect::kOpenCl, !texel, macros);
@@ -188,7 +222,9 @@ Macros OpenClMacros(const KernelSource& source) {
 std::string OpenClParameters(const KernelSource& source) {
   std::vector<std::string> parameters;
   for (const TensorArg& arg : source.tensors) {
-    const char* element = arg.storage == StorageType::kFloat16 ? "half" : "float4";
+    const char* element = arg.storage == StorageType::kFloat16 ? "half"
+                          : arg.storage == StorageType::kInt32 ? "int4"
+                                                               : "float4";
     if (arg.direction == ArgDirection::kWrite) {
       parameters.push_back(fmt::format("__global {}* px_{}", element, arg.name));
     } else if (arg.path == AccessPath::kTexelBuffer) {
@@ -211,7 +247,10 @@ void DeclareGlslTensor(const TensorArg& arg, int binding, Dialect dialect, std::
   }
   out += fmt::format("layout({}std430, binding = {}) {} buffer px_block_{} {{ {} px_{}[]; }};\n", set, binding,
                      arg.direction == ArgDirection::kRead ? "readonly" : "writeonly", arg.name,
-                     arg.storage == StorageType::kFloat16 ? "uvec2" : "vec4", arg.name);
+                     arg.storage == StorageType::kFloat16 ? "uvec2"
+                     : arg.storage == StorageType::kInt32 ? "ivec4"
+                                                          : "vec4",
+                     arg.name);
 }
 
 void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::string& out) {
@@ -247,13 +286,15 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
       macros.Add(scalar.name, fmt::format("intBitsToFloat(px_scalars[{}])", k));
   }
   for (const SharedArray& shared : source.shared) macros.Add(shared.name, "px_" + shared.name);
+  AddTexelTypes(source, macros);
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
     const bool half = arg.storage == StorageType::kFloat16;
     if (arg.direction == ArgDirection::kWrite) {
       macros.Add(arg.name + "_store(px_at, px_value)",
-                 StoreMacro(source, half ? fmt::format("{}[i] = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));", memory)
-                                         : fmt::format("{}[i] = v;", memory)));
+                 StoreMacro(source, arg,
+                            half ? fmt::format("{}[i] = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));", memory)
+                                 : fmt::format("{}[i] = v;", memory)));
     } else if (arg.path == AccessPath::kTexelBuffer) {
       macros.Add(arg.name + "_load(i)", fmt::format("texelFetch({}, (i))", memory));
     } else if (half) {

@@ -8,6 +8,7 @@
 #include "core/float16.h"
 #include "core/op_table.h"
 #include "core/op_text.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
@@ -60,11 +61,6 @@ Status CheckQuantization(const Quantization& quantization, const Shape& shape) {
     }
   }
   return Status::Ok();
-}
-
-bool IsQuantized(const TensorDesc& desc) {
-  return desc.quantization.has_value() && desc.dtype != DType::kFloat32 && desc.dtype != DType::kFloat16 &&
-         desc.dtype != DType::kBool;
 }
 
 Status CheckDense(const TensorDesc& desc, size_t size_bytes) {

@@ -15,7 +15,12 @@
 namespace hearth {
 
 enum class ArgDirection : uint8_t { kRead, kWrite };
-enum class StorageType : uint8_t { kFloat32, kFloat16 };  // of one element in memory
+// Of one element in memory. Real numbers are float32 or float16 and loaded as float4; integers are int32 and loaded as
+// int4, never through texels.
+enum class StorageType : uint8_t { kFloat32, kFloat16, kInt32 };
+constexpr uint64_t TexelBytes(StorageType storage) {
+  return storage == StorageType::kFloat16 ? 8 : 16;
+}
 
 // A tensor argument, seen by the body as <name>_load(i) or <name>_store(i, v), i in texels of 4 channels.
 struct TensorArg {
@@ -53,15 +58,15 @@ struct KernelSource {
   std::vector<ScalarArg> scalars;  // 4 bytes each
   std::vector<SharedArray> shared;
   std::vector<Define> defines;
-  // Statements over `v` (float4, the value being stored) and `i` (its texel index), run in every
-  // <output>_store before the write; may use the tensors and scalars above.
+  // Statements over `v` (texel4, the value being stored) and `i` (its texel index), run in every store to the first
+  // written tensor before the write; may use the tensors and scalars above.
   std::vector<std::string> epilogue;
   std::array<uint32_t, 3> local_size = {1, 1, 1};
   std::string body;
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
-inline constexpr int kEmitterVersion = 1;  // part of every key that emitted text reaches
+inline constexpr int kEmitterVersion = 2;  // part of every key that emitted text reaches
 
 // The kernel's name inside emitted OpenCL text: unique per source value, so that several
 // kernels can share a program ("hearth_pointwise_wide_1f2e3d4c"). GLSL entry points are "main".

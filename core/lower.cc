@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/op_table.h"
 #include "core/plan_builder.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
@@ -21,8 +22,12 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
       if (value == kNoValue) continue;
-      const Shape& shape = graph.value(value).desc.shape;
-      if (shape.element_count() == 0) return "a tensor of it has no elements";
+      const TensorDesc& desc = graph.value(value).desc;
+      if (desc.shape.element_count() == 0) return "a tensor of it has no elements";
+      if (graph.IsConstant(value)) continue;
+      if (desc.dtype == DType::kInt4) return "a tensor that is not constant has 4-bit elements";
+      if (IsQuantized(desc) && desc.quantization->scales.size() > 1)
+        return "a tensor that is not constant has a scale per channel";
     }
   }
   return std::nullopt;

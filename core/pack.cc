@@ -39,6 +39,7 @@ T LoadAs(const std::byte* bytes) {  // model files promise no alignment
 
 double IntegerAt(DType dtype, const std::byte* bytes, int64_t index) {
   switch (dtype) {
+    case DType::kBool: return LoadAs<uint8_t>(bytes + index) != 0 ? 1 : 0;
     case DType::kInt8: return LoadAs<int8_t>(bytes + index);
     case DType::kUInt8: return LoadAs<uint8_t>(bytes + index);
     case DType::kInt16: return LoadAs<int16_t>(bytes + 2 * index);
@@ -113,15 +114,43 @@ class FloatReader {
 // Writes consecutive floats to memory that may be unaligned and slow to read back (a mapped buffer).
 class FloatWriter {
  public:
-  explicit FloatWriter(std::span<std::byte> bytes) : next_(bytes.data()) {}
+  FloatWriter(std::span<std::byte> bytes, StorageType storage) : next_(bytes.data()), storage_(storage) {}
   void Write(const float* values, int64_t count) {
+    if (storage_ == StorageType::kFloat16) return WriteHalves(values, count);
     std::memcpy(next_, values, count * sizeof(float));
     next_ += count * sizeof(float);
   }
 
  private:
+  void WriteHalves(const float* values, int64_t count) {
+    for (int64_t i = 0; i < count; ++i, next_ += sizeof(uint16_t)) {
+      const uint16_t half = FloatToHalf(values[i]);
+      std::memcpy(next_, &half, sizeof(half));
+    }
+  }
+
   std::byte* next_;
+  StorageType storage_;
 };
+
+// ---- Integers as they are ----
+
+// Pixels of `channels` integers -> planes of pixels x 4, as int32; wider ones saturate.
+void PackIntegerSlices(const TensorDesc& desc, std::span<const std::byte> source, int64_t pixels, int64_t channels,
+                       std::span<std::byte> packed) {
+  constexpr double kLowest = std::numeric_limits<int32_t>::min(), kHighest = std::numeric_limits<int32_t>::max();
+  std::byte* next = packed.data();
+  for (int64_t c = 0; c < channels; c += 4) {
+    for (int64_t pixel = 0; pixel < pixels; ++pixel, next += 4 * sizeof(int32_t)) {
+      int32_t texel[4] = {};
+      for (int64_t k = 0; k < std::min<int64_t>(4, channels - c); ++k) {
+        const double stored = IntegerAt(desc.dtype, source.data(), pixel * channels + c + k);
+        texel[k] = static_cast<int32_t>(std::clamp(stored, kLowest, kHighest));
+      }
+      std::memcpy(next, texel, sizeof(texel));
+    }
+  }
+}
 
 // One group of `kWidth` outputs, `count` inputs of one tap: a transposition, in tiles that stay in the first-level
 // cache. Reading whole cache lines row by row matters: rows a multiple of 4 KiB apart share cache sets.
@@ -199,8 +228,9 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
     return Error(StatusCode::kMalformedInput, "weights of shape {} can't be packed as {}",
                  recipe.source.shape.ToString(), DimsText(recipe));
   }
-  if (recipe.source.dtype == DType::kBool) {
-    return Error(StatusCode::kUnsupported, "weights of type {} can't be read as floats",
+  const bool is_float = recipe.source.dtype == DType::kFloat32 || recipe.source.dtype == DType::kFloat16;
+  if (recipe.storage == StorageType::kInt32 && (is_float || recipe.layout != PackLayout::kSlices)) {
+    return Error(StatusCode::kInvalidArgument, "a constant of type {} can't be packed as integers",
                  DTypeName(recipe.source.dtype));
   }
   if (recipe.width != 4 && recipe.width != 16) {
@@ -227,25 +257,30 @@ uint64_t PackRecipe::packed_size_bytes() const {
   const std::optional<int64_t> elements = CheckedProduct(dims);
   if (!elements.has_value() || *elements == 0 || width <= 0) return 0;
   const int64_t vector = width;
+  const auto element_bytes = static_cast<int64_t>(TexelBytes(storage) / 4);
   switch (layout) {
     case PackLayout::kMatrix: {
       const int64_t taps = int64_t{dims[1]} * dims[2];
-      return RoundUp(dims[0], vector) * taps * RoundUp(dims[3], 4) * sizeof(float);
+      return RoundUp(dims[0], vector) * taps * RoundUp(dims[3], 4) * element_bytes;
     }
-    case PackLayout::kLinear: return RoundUp(*elements, vector) * sizeof(float);
+    case PackLayout::kLinear: return RoundUp(*elements, vector) * element_bytes;
     case PackLayout::kDepthwise:
-    case PackLayout::kSlices: return *elements / dims[3] * RoundUp(dims[3], 4) * sizeof(float);
+    case PackLayout::kSlices: return *elements / dims[3] * RoundUp(dims[3], 4) * element_bytes;
   }
   return 0;
 }
 
-Status Pack(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
+Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
   HEARTH_TRY(CheckRecipe(recipe, source, packed));
   if (packed.empty()) return Status::Ok();
   const FloatReader reader(recipe.source, source);
-  const FloatWriter writer(packed);
+  const FloatWriter writer(packed, recipe.storage);
   const int64_t channels = recipe.dims[3];
   const int64_t pixels = int64_t{recipe.dims[0]} * recipe.dims[1] * recipe.dims[2];
+  if (recipe.storage == StorageType::kInt32) {
+    PackIntegerSlices(recipe.source, source, pixels, channels, packed);
+    return Status::Ok();
+  }
   switch (recipe.layout) {
     case PackLayout::kMatrix:
       recipe.width == 4 ? PackMatrix<4>(recipe, reader, writer) : PackMatrix<16>(recipe, reader, writer);

@@ -8,11 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "core/kernel_source.h"
 #include "core/types.h"
 
 namespace hearth {
 
-inline constexpr int kPackerVersion = 1;  // part of every weights key; raise it when a layout changes
+inline constexpr int kPackerVersion = 2;  // part of every weights key; raise it when a layout changes
 
 enum class PackLayout : uint8_t {
   // [O,kh,kw,I] -> [O/width][kh*kw][I padded to 4][width]: one wide vector of outputs per input.
@@ -27,17 +28,18 @@ enum class PackLayout : uint8_t {
 
 struct PackRecipe {
   PackLayout layout = PackLayout::kLinear;
-  TensorDesc source;                           // type, shape and quantization of the bytes to read
-  int32_t width = 4;                           // outputs per vector: 4 or 16 (kMatrix, kLinear)
-  std::array<int32_t, 4> dims = {1, 1, 1, 1};  // O,kh,kw,I / 1,kh,kw,O / n,1,1,1 / B,H,W,C
+  TensorDesc source;                            // type, shape and quantization of the bytes to read
+  int32_t width = 4;                            // outputs per vector: 4 or 16 (kMatrix, kLinear)
+  std::array<int32_t, 4> dims = {1, 1, 1, 1};   // O,kh,kw,I / 1,kh,kw,O / n,1,1,1 / B,H,W,C
+  StorageType storage = StorageType::kFloat32;  // of the packed elements; kInt32 for kLinear and kSlices only
 
   uint64_t packed_size_bytes() const;
   friend bool operator==(const PackRecipe&, const PackRecipe&) = default;
 };
 
-// Writes packed_size_bytes() bytes of float32 to `packed`. Errors: sizes that don't fit, types that can't
-// be read as floats. Pure; may be called from several threads.
-Status Pack(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed);
+// Writes packed_size_bytes() bytes to `packed`: real numbers, or the stored integers for kInt32 (int64 saturates).
+// Errors: sizes that don't fit, types that can't be read as floats. Pure; may be called from several threads.
+Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed);
 
 }  // namespace hearth
 

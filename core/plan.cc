@@ -238,11 +238,10 @@ class PlanChecker {
   }
 
   bool IsGood(const HostTransfer& transfer) const {
-    const Bhwc& shape = transfer.shape;
-    const int32_t dims[] = {shape.b, shape.h, shape.w, shape.c};
-    if (!IsSaneShape(dims) || shape.c > std::numeric_limits<int32_t>::max() - 3) return false;
-    const uint64_t texel_bytes = transfer.storage == StorageType::kFloat32 ? 16 : 8;
-    const uint64_t size_bytes = static_cast<uint64_t>(shape.pixels()) * shape.slices() * texel_bytes;
+    if (!IsSaneShape(transfer.desc.shape.dims())) return false;
+    const Bhwc shape = ToBhwc(transfer.desc.shape);
+    if (shape.c > std::numeric_limits<int32_t>::max() - 3) return false;
+    const uint64_t size_bytes = static_cast<uint64_t>(shape.pixels()) * shape.slices() * TexelBytes(transfer.storage);
     return IsGood(transfer.range) && size_bytes <= transfer.range.size_bytes;
   }
 

@@ -53,7 +53,7 @@ struct Dispatch {
 // slices [C/4][B][H][W][4] in `range` on the device.
 struct HostTransfer {
   ValueId value = kNoValue;  // in the lowered graph
-  Bhwc shape;
+  TensorDesc desc;           // on the host
   StorageType storage = StorageType::kFloat32;
   BufferRange range;
 };
@@ -98,7 +98,7 @@ struct Plan {
   bool has_host_steps() const;
 };
 
-inline constexpr int kPlanVersion = 1;  // part of every plan key; raise it when lowering changes
+inline constexpr int kPlanVersion = 2;  // part of every plan key; raise it when lowering changes
 
 // For the cache. Deserialize refuses anything that is not exactly one serialized plan.
 std::vector<std::byte> SerializePlan(const Plan& plan);

@@ -7,14 +7,24 @@
 #include "core/kernel_library.h"
 #include "core/memory_planner.h"
 #include "core/op_text.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
 
-constexpr uint64_t kTexelBytes = 16;  // four float32
-
 uint64_t RoundUp(uint64_t number, uint64_t multiple) {
   return (number + multiple - 1) / multiple * multiple;
+}
+
+// The numbers that a quantized type stores.
+std::pair<double, double> StoredRange(DType dtype) {
+  switch (dtype) {
+    case DType::kUInt8: return {0, 255};
+    case DType::kInt8: return {-128, 127};
+    case DType::kInt16: return {-32768, 32767};
+    case DType::kInt4: return {-8, 7};
+    default: return {-2147483648.0, 2147483647.0};
+  }
 }
 
 template <typename Item>
@@ -73,7 +83,10 @@ Status CheckLimits(const KernelSource& source, const DeviceInfo& device) {
 }  // namespace
 
 PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options)
-    : graph_(graph), device_(device), read_path_(options.read_path.value_or(DefaultReadPath(device))) {}
+    : graph_(graph),
+      device_(device),
+      read_path_(options.read_path.value_or(DefaultReadPath(device))),
+      real_storage_(RealStorage(options.precision, device)) {}
 
 ValueId PlanBuilder::Root(ValueId value) const {
   for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(value)) value = at->second;
@@ -92,6 +105,10 @@ Operand PlanBuilder::Tensor(ValueId value) {
 
 Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
   PlanConstant packed;
+  // Biases and other numbers per channel stay whole: they are few, and sums start from them.
+  recipe.storage = recipe.layout == PackLayout::kSlices   ? StorageOf(constant)
+                   : recipe.layout == PackLayout::kLinear ? StorageType::kFloat32
+                                                          : real_storage_;
   const Constant& source = graph_.constant(*graph_.value(constant).constant);
   if (source.file_offset.has_value()) {
     packed.file_offset = *source.file_offset;
@@ -124,7 +141,15 @@ Operand PlanBuilder::ConstantOperand(ValueId value, PlanConstant constant, std::
 
 uint64_t PlanBuilder::ValueBytes(ValueId value) const {
   const Bhwc shape = ShapeOf(value);
-  return static_cast<uint64_t>(shape.pixels()) * shape.slices() * kTexelBytes;
+  return static_cast<uint64_t>(shape.pixels()) * shape.slices() * TexelBytes(StorageOf(value));
+}
+
+StorageType PlanBuilder::StorageOf(ValueId value) const {
+  return hearth::StorageOf(graph_.value(value).desc, real_storage_);
+}
+
+StorageType PlanBuilder::StorageOf(const Operand& operand) const {
+  return operand.kind == Operand::Kind::kValue ? StorageOf(operand.id) : plan_.constants[operand.id].recipe.storage;
 }
 
 uint64_t PlanBuilder::OperandBytes(const Operand& operand) const {
@@ -147,15 +172,42 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
     scalars.push_back(scalar->bits);
   }
   AppendEpilogue(call.epilogue, source, operands, scalars);
+  AppendEpilogue(RoundingToGrid(source, operands), source, operands, scalars);
   for (size_t k = 0; k < source.tensors.size(); ++k) {
     TensorArg& arg = source.tensors[k];
     const bool as_buffer =
         std::find(call.buffer_reads.begin(), call.buffer_reads.end(), arg.name) != call.buffer_reads.end();
-    const bool fits = !as_buffer && OperandBytes(operands[k]) / kTexelBytes <= device_.max_texel_elements;
+    arg.storage = StorageOf(operands[k]);
+    const bool fits = !as_buffer && arg.storage != StorageType::kInt32 &&
+                      OperandBytes(operands[k]) / TexelBytes(arg.storage) <= device_.max_texel_elements;
     if (arg.direction == ArgDirection::kRead && read_path_ == AccessPath::kTexelBuffer && fits)
       arg.path = AccessPath::kTexelBuffer;
   }
   return source;
+}
+
+// Devices hold a quantized value as the real number that it stands for: what the call writes is clamped to the range of
+// its type and rounded to its grid, as an integer kernel would have. The clamp is not optional: converters drop a
+// relu6 that the range implies.
+std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source,
+                                                      const std::vector<Operand>& operands) const {
+  for (size_t k = 0; k < source.tensors.size(); ++k) {
+    if (source.tensors[k].direction != ArgDirection::kWrite) continue;
+    if (operands[k].kind != Operand::Kind::kValue) return {};
+    const TensorDesc& desc = graph_.value(operands[k].id).desc;
+    if (!IsQuantized(desc)) return {};
+    const double scale = desc.quantization->scales[0];
+    const double zero_point =
+        desc.quantization->zero_points.empty() ? 0.0 : static_cast<double>(desc.quantization->zero_points[0]);
+    const auto [lowest, highest] = StoredRange(desc.dtype);
+    return {{"v = vclamp(vround_away(v * grid_inverse), splat4(grid_lowest), splat4(grid_highest)) * grid_scale;",
+             {},
+             {{"grid_scale", static_cast<float>(scale)},
+              {"grid_inverse", static_cast<float>(1.0 / scale)},
+              {"grid_lowest", static_cast<float>(lowest - zero_point)},
+              {"grid_highest", static_cast<float>(highest - zero_point)}}}};
+  }
+  return {};
 }
 
 uint32_t PlanBuilder::KernelIndex(KernelSource source) {
@@ -269,7 +321,7 @@ Status PlanBuilder::PlaceConstants(Plan& plan) const {
 }
 
 HostTransfer PlanBuilder::TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const {
-  return {value, ShapeOf(value), StorageType::kFloat32, ranges.at(Root(value))};
+  return {value, graph_.value(value).desc, StorageOf(value), ranges.at(Root(value))};
 }
 
 HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const {

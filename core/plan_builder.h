@@ -96,6 +96,9 @@ class PlanBuilder {
   Operand ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes);
   Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                    std::vector<uint32_t>& scalars) const;
+  StorageType StorageOf(ValueId value) const;
+  StorageType StorageOf(const Operand& operand) const;
+  std::vector<EpilogueStep> RoundingToGrid(const KernelSource& source, const std::vector<Operand>& operands) const;
   uint64_t OperandBytes(const Operand& operand) const;
   uint64_t ValueBytes(ValueId value) const;
   uint32_t KernelIndex(KernelSource source);
@@ -109,6 +112,7 @@ class PlanBuilder {
   const Graph& graph_;
   const DeviceInfo& device_;
   AccessPath read_path_;
+  StorageType real_storage_;
   Plan plan_;
   std::map<ValueId, bool> device_values_;  // roots that live in the arena
   std::map<ValueId, ValueId> alias_of_;

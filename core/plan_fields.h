@@ -19,7 +19,7 @@ constexpr ArgDirection LastOf(ArgDirection) {
   return ArgDirection::kWrite;
 }
 constexpr StorageType LastOf(StorageType) {
-  return StorageType::kFloat16;
+  return StorageType::kInt32;
 }
 constexpr AccessPath LastOf(AccessPath) {
   return AccessPath::kTexelBuffer;
@@ -97,7 +97,7 @@ void Fields(Archive& archive, FieldOf<Archive, BufferSpec>& buffer) {
 
 template <typename Archive>
 void Fields(Archive& archive, FieldOf<Archive, PackRecipe>& recipe) {
-  archive(recipe.layout, recipe.source, recipe.width, recipe.dims);
+  archive(recipe.layout, recipe.source, recipe.width, recipe.dims, recipe.storage);
 }
 
 template <typename Archive>
@@ -120,7 +120,7 @@ void Fields(Archive& archive, FieldOf<Archive, Dispatch>& dispatch) {
 
 template <typename Archive>
 void Fields(Archive& archive, FieldOf<Archive, HostTransfer>& transfer) {
-  archive(transfer.value, transfer.shape, transfer.storage, transfer.range);
+  archive(transfer.value, transfer.desc, transfer.storage, transfer.range);
 }
 
 template <typename Archive>

@@ -57,6 +57,7 @@ CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> sou
   }
   key.Add("layout", static_cast<int64_t>(recipe.layout))
       .Add("width", recipe.width)
+      .Add("storage", static_cast<int64_t>(recipe.storage))
       .Add("dims", fmt::format("{}", fmt::join(recipe.dims, "x")));
   return key;
 }
@@ -74,7 +75,7 @@ Result<std::vector<double>> UploadConstants(Device& device, std::span<const std:
       return Status::Ok();
     }
     const Stopwatch watch;
-    HEARTH_TRY(Pack(constant.recipe, source, memory));
+    HEARTH_TRY(PackConstant(constant.recipe, source, memory));
     pack_ms[index] = watch.milliseconds();
     return Status::Ok();
   };
@@ -99,7 +100,7 @@ void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span
     const Result<std::span<const std::byte>> source = SourceBytes(constant, model_bytes);
     std::vector<std::byte> packed(constant.range.size_bytes);
     const Stopwatch again;
-    if (!source.ok() || !Pack(constant.recipe, *source, packed).ok()) continue;
+    if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;
     // The first time ran beside compilations: only what is dear twice is dear.
     if (!IsCostly(constant, again.milliseconds())) continue;
     const CacheKey key = WeightsKey(constant, *source);

@@ -10,17 +10,6 @@
 #include "hal/stopwatch.h"
 
 namespace hearth {
-namespace {
-
-std::span<const float> AsFloats(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
-}
-std::span<float> AsFloats(std::span<std::byte> bytes) {
-  return {reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)};
-}
-
-}  // namespace
-
 PlanRunner::PlanRunner(Plan plan, const RunnerParts& parts) : plan_(std::move(plan)), parts_(parts) {}
 PlanRunner::~PlanRunner() = default;
 
@@ -175,7 +164,7 @@ Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs
 Status PlanRunner::ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense) {
   return parts_.device->Write(*buffers_[transfer.range.buffer], transfer.range.offset_bytes, transfer.range.size_bytes,
                               [&](std::span<std::byte> memory) {
-                                DenseToSlices(transfer.shape, AsFloats(dense), AsFloats(memory));
+                                DenseToSlices(transfer.desc, transfer.storage, dense, memory);
                                 return Status::Ok();
                               });
 }
@@ -183,7 +172,7 @@ Status PlanRunner::ToDevice(const HostTransfer& transfer, std::span<const std::b
 Status PlanRunner::FromDevice(const HostTransfer& transfer, std::span<std::byte> dense) {
   return parts_.device->Read(*buffers_[transfer.range.buffer], transfer.range.offset_bytes, transfer.range.size_bytes,
                              [&](std::span<const std::byte> memory) {
-                               SlicesToDense(transfer.shape, AsFloats(memory), AsFloats(dense));
+                               SlicesToDense(transfer.desc, transfer.storage, memory, dense);
                                return Status::Ok();
                              });
 }

@@ -1,34 +1,211 @@
 #include "hal/slices.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
+
+#include "core/float16.h"
+#include "core/storage.h"
 
 namespace hearth {
+namespace {
 
-void DenseToSlices(const Bhwc& shape, std::span<const float> dense, std::span<float> slices) {
+template <typename T>
+T LoadAt(const std::byte* bytes, int64_t index) {  // callers' memory promises no alignment
+  T value;
+  std::memcpy(&value, bytes + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
+  return value;
+}
+template <typename T>
+void StoreAt(std::byte* bytes, int64_t index, T value) {
+  std::memcpy(bytes + index * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+}
+
+struct Grid {  // real = scale * (stored - zero_point)
+  float scale = 1.0f;
+  float zero_point = 0.0f;
+};
+
+Grid GridOf(const TensorDesc& desc) {
+  Grid grid;
+  if (!IsQuantized(desc) || desc.quantization->scales.empty()) return grid;
+  grid.scale = desc.quantization->scales[0];
+  if (!desc.quantization->zero_points.empty()) {
+    grid.zero_point = static_cast<float>(desc.quantization->zero_points[0]);
+  }
+  return grid;
+}
+
+// ---- One element, on the host ----
+
+template <typename T>
+struct RealElement {
+  Grid grid;
+  float Load(const std::byte* bytes, int64_t i) const {
+    return grid.scale * (static_cast<float>(LoadAt<T>(bytes, i)) - grid.zero_point);
+  }
+  void Store(std::byte* bytes, int64_t i, float value) const {
+    constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
+    constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
+    const float stored = std::round(value / grid.scale) + grid.zero_point;
+    // Compared before the cast: the float next to the largest int32 lies above it. NaN becomes the zero point.
+    if (stored <= kLowest) return StoreAt(bytes, i, std::numeric_limits<T>::lowest());
+    if (stored >= kHighest) return StoreAt(bytes, i, std::numeric_limits<T>::max());
+    StoreAt(bytes, i, std::isnan(stored) ? static_cast<T>(grid.zero_point) : static_cast<T>(stored));
+  }
+};
+
+// A byte has 256 values: their real numbers by table.
+template <typename T>
+struct TableElement {
+  explicit TableElement(Grid grid) : element{grid} {
+    for (int k = 0; k < 256; ++k) {
+      const auto byte = static_cast<std::byte>(k);
+      reals[k] = element.Load(&byte, 0);
+    }
+  }
+  float Load(const std::byte* bytes, int64_t i) const { return reals[static_cast<uint8_t>(bytes[i])]; }
+  void Store(std::byte* bytes, int64_t i, float value) const { element.Store(bytes, i, value); }
+
+  RealElement<T> element;
+  std::array<float, 256> reals;
+};
+
+struct FloatElement {
+  float Load(const std::byte* bytes, int64_t i) const { return LoadAt<float>(bytes, i); }
+  void Store(std::byte* bytes, int64_t i, float value) const { StoreAt(bytes, i, value); }
+};
+struct HalfElement {
+  float Load(const std::byte* bytes, int64_t i) const { return HalfToFloat(LoadAt<uint16_t>(bytes, i)); }
+  void Store(std::byte* bytes, int64_t i, float value) const { StoreAt(bytes, i, FloatToHalf(value)); }
+};
+struct BoolElement {
+  float Load(const std::byte* bytes, int64_t i) const { return LoadAt<uint8_t>(bytes, i) != 0 ? 1.0f : 0.0f; }
+  void Store(std::byte* bytes, int64_t i, float value) const {
+    StoreAt<uint8_t>(bytes, i, value != 0.0f ? uint8_t{1} : uint8_t{0});
+  }
+};
+template <typename T>
+struct IntegerElement {
+  int32_t Load(const std::byte* bytes, int64_t i) const { return Saturated<int32_t>(LoadAt<T>(bytes, i)); }
+  void Store(std::byte* bytes, int64_t i, int32_t value) const { StoreAt(bytes, i, Saturated<T>(value)); }
+
+  template <typename To, typename From>
+  static To Saturated(From value) {
+    constexpr int64_t kLowest = std::numeric_limits<To>::lowest(), kHighest = std::numeric_limits<To>::max();
+    return static_cast<To>(std::clamp<int64_t>(value, kLowest, kHighest));
+  }
+};
+
+// ---- All elements ----
+
+template <typename Host, typename Device>
+void ToSlices(const Bhwc& shape, const Host& host, const Device& device, const std::byte* dense, std::byte* slices) {
   const int64_t pixels = shape.pixels();
   for (int32_t s = 0; s < shape.slices(); ++s) {
     const int32_t lanes = std::min(4, shape.c - s * 4);
-    const float* from = dense.data() + s * 4;
-    float* to = slices.data() + s * pixels * 4;
-    if (lanes == 4) {
-      for (int64_t p = 0; p < pixels; ++p) std::memcpy(to + p * 4, from + p * shape.c, 4 * sizeof(float));
-      continue;
-    }
     for (int64_t p = 0; p < pixels; ++p) {
-      for (int32_t k = 0; k < 4; ++k) to[p * 4 + k] = k < lanes ? from[p * shape.c + k] : 0.0f;
+      for (int32_t k = 0; k < 4; ++k) {
+        using Number = decltype(host.Load(dense, 0));
+        const Number value = k < lanes ? host.Load(dense, p * shape.c + s * 4 + k) : Number{};
+        device.Store(slices, (s * pixels + p) * 4 + k, value);
+      }
     }
   }
 }
 
-void SlicesToDense(const Bhwc& shape, std::span<const float> slices, std::span<float> dense) {
+template <typename Host, typename Device>
+void FromSlices(const Bhwc& shape, const Host& host, const Device& device, const std::byte* slices, std::byte* dense) {
   const int64_t pixels = shape.pixels();
   for (int32_t s = 0; s < shape.slices(); ++s) {
     const int32_t lanes = std::min(4, shape.c - s * 4);
-    const float* from = slices.data() + s * pixels * 4;
-    float* to = dense.data() + s * 4;
-    for (int64_t p = 0; p < pixels; ++p) std::memcpy(to + p * shape.c, from + p * 4, lanes * sizeof(float));
+    for (int64_t p = 0; p < pixels; ++p) {
+      for (int32_t k = 0; k < lanes; ++k) {
+        host.Store(dense, p * shape.c + s * 4 + k, device.Load(slices, (s * pixels + p) * 4 + k));
+      }
+    }
   }
+}
+
+// Calls `use` with the host's and the device's element types.
+template <typename Use>
+void WithElements(const TensorDesc& desc, StorageType storage, Use use) {
+  if (storage == StorageType::kInt32) {
+    const IntegerElement<int32_t> device;
+    switch (desc.dtype) {
+      case DType::kInt8: return use(IntegerElement<int8_t>(), device);
+      case DType::kUInt8: return use(IntegerElement<uint8_t>(), device);
+      case DType::kInt16: return use(IntegerElement<int16_t>(), device);
+      case DType::kInt64: return use(IntegerElement<int64_t>(), device);
+      default: return use(IntegerElement<int32_t>(), device);
+    }
+  }
+  const auto with_device = [&](const auto& host) {
+    if (storage == StorageType::kFloat16) return use(host, HalfElement());
+    use(host, FloatElement());
+  };
+  const Grid grid = GridOf(desc);
+  switch (desc.dtype) {
+    case DType::kFloat16: return with_device(HalfElement());
+    case DType::kBool: return with_device(BoolElement());
+    case DType::kUInt8: return with_device(TableElement<uint8_t>(grid));
+    case DType::kInt8: return with_device(TableElement<int8_t>(grid));
+    case DType::kInt16: return with_device(RealElement<int16_t>{grid});
+    case DType::kInt32: return with_device(RealElement<int32_t>{grid});
+    case DType::kInt64: return with_device(RealElement<int64_t>{grid});
+    default: return with_device(FloatElement());
+  }
+}
+
+// Whole texels of floats move as they are: what most networks do on every run.
+void FloatsToSlices(const Bhwc& shape, const std::byte* dense, std::byte* slices) {
+  const int64_t pixels = shape.pixels(), row = int64_t{shape.c} * 4;
+  for (int32_t s = 0; s < shape.slices(); ++s) {
+    const int32_t lanes = std::min(4, shape.c - s * 4);
+    const std::byte* from = dense + int64_t{s} * 16;
+    std::byte* to = slices + s * pixels * 16;
+    for (int64_t p = 0; p < pixels; ++p) {
+      float texel[4] = {};
+      std::memcpy(texel, from + p * row, static_cast<size_t>(lanes) * 4);
+      std::memcpy(to + p * 16, texel, 16);
+    }
+  }
+}
+
+void SlicesToFloats(const Bhwc& shape, const std::byte* slices, std::byte* dense) {
+  const int64_t pixels = shape.pixels(), row = int64_t{shape.c} * 4;
+  for (int32_t s = 0; s < shape.slices(); ++s) {
+    const auto bytes = static_cast<size_t>(std::min(4, shape.c - s * 4)) * 4;
+    const std::byte* from = slices + s * pixels * 16;
+    std::byte* to = dense + int64_t{s} * 16;
+    for (int64_t p = 0; p < pixels; ++p) std::memcpy(to + p * row, from + p * 16, bytes);
+  }
+}
+
+}  // namespace
+
+void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const std::byte> dense,
+                   std::span<std::byte> slices) {
+  const Bhwc shape = ToBhwc(desc.shape);
+  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat32) {
+    return FloatsToSlices(shape, dense.data(), slices.data());
+  }
+  WithElements(desc, storage, [&](const auto& host, const auto& device) {
+    ToSlices(shape, host, device, dense.data(), slices.data());
+  });
+}
+
+void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const std::byte> slices,
+                   std::span<std::byte> dense) {
+  const Bhwc shape = ToBhwc(desc.shape);
+  if (desc.dtype == DType::kFloat32 && storage == StorageType::kFloat32) {
+    return SlicesToFloats(shape, slices.data(), dense.data());
+  }
+  WithElements(desc, storage, [&](const auto& host, const auto& device) {
+    FromSlices(shape, host, device, slices.data(), dense.data());
+  });
 }
 
 }  // namespace hearth

@@ -1,17 +1,23 @@
-// Dense host tensors to the device's slices layout [C/4][B][H][W][4] and back.
+// Dense host tensors to the device's slices layout [C/4][B][H][W][4] and back, converting element types.
 #ifndef HEARTH_HAL_SLICES_H_
 #define HEARTH_HAL_SLICES_H_
 
 #include <span>
 
+#include "core/kernel_source.h"
 #include "core/types.h"
 
 namespace hearth {
 
-// `dense` is [B,H,W,C] float32, `slices` has room for slices() * pixels() * 4 floats; channels beyond C
-// become zero.
-void DenseToSlices(const Bhwc& shape, std::span<const float> dense, std::span<float> slices);
-void SlicesToDense(const Bhwc& shape, std::span<const float> slices, std::span<float> dense);
+// `dense` holds a tensor as `desc` says; `slices` has room for slices() * pixels() texels of `storage`. Real numbers
+// arrive as floats (quantized ones dequantized, bool as 0 and 1), integers as int32 (int64 saturates); channels beyond
+// the last become zero. Precondition: both spans have the right size, per-tensor quantization.
+void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const std::byte> dense,
+                   std::span<std::byte> slices);
+
+// The reverse: quantized elements are rounded half away from zero and clamped to their type's range.
+void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const std::byte> slices,
+                   std::span<std::byte> dense);
 
 }  // namespace hearth
 

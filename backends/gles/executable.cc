@@ -15,10 +15,6 @@ constexpr GLbitfield kBetweenDispatches = GL_SHADER_STORAGE_BARRIER_BIT | GL_TEX
 // glMapBufferRange comes next.
 constexpr GLbitfield kAfterRun = kBetweenDispatches | GL_BUFFER_UPDATE_BARRIER_BIT;
 
-uint64_t TexelBytes(StorageType storage) {
-  return storage == StorageType::kFloat16 ? 8 : 16;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<GlesExecutable>> GlesExecutable::Prepare(Context& context, const CommandList& commands) {

@@ -5,10 +5,6 @@
 namespace hearth {
 namespace {
 
-constexpr uint64_t BytesPerTexel(StorageType storage) {
-  return storage == StorageType::kFloat16 ? 8 : 16;
-}
-
 Result<MemoryHandle> WholeOrPart(const OpenClApi& api, const BoundRange& range) {
   const cl_mem whole = static_cast<const OpenClBuffer*>(range.buffer)->memory();
   if (range.offset_bytes == 0 && range.size_bytes == range.buffer->size_bytes()) {
@@ -58,7 +54,7 @@ Result<OpenClView> OpenClView::Create(const OpenClDriver& driver, const BoundRan
   OpenClView view(std::move(memory));
   if (arg.path == AccessPath::kBuffer || arg.direction == ArgDirection::kWrite) return view;
 
-  const uint64_t texels = range.size_bytes / BytesPerTexel(arg.storage);
+  const uint64_t texels = range.size_bytes / TexelBytes(arg.storage);
   if (texels == 0 || texels > driver.max_texels) {
     return Error(StatusCode::kResourceExhausted, "argument '{}' reads {} texels, the device takes 1 to {}", arg.name,
                  texels, driver.max_texels);

@@ -44,7 +44,7 @@ KernelCall AppendChannelsCall(Operand x, Operand y, const Bhwc& in, int32_t offs
 }  // namespace
 
 std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotFloat(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node)) return reason;
   const int rank = graph.value(node.outputs[0]).desc.shape.rank();
   const int axis = std::get<Concat>(node.op).axis;
   const int positive = axis < 0 ? axis + rank : axis;

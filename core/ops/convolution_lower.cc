@@ -14,7 +14,7 @@ bool IsPointwise(const Window2D& window, const Padding2D& padding, const Shape& 
 }  // namespace
 
 std::optional<std::string> Conv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotFloat(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node)) return reason;
   if (auto reason = RuntimeWeights(graph, node)) return reason;
   const Shape& in = graph.value(node.inputs[0]).desc.shape;
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
@@ -52,7 +52,7 @@ Status LowerConv2D(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotFloat(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node)) return reason;
   return RuntimeWeights(graph, node);
 }
 

@@ -70,7 +70,7 @@ bool FoldsCleanly(const Shape& operand, const Shape& out) {
 }  // namespace
 
 std::optional<std::string> UnaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return NotFloat(graph, node);
+  return NotReal(graph, node);
 }
 
 Status LowerUnary(const Node& node, PlanBuilder& builder) {
@@ -86,7 +86,7 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotFloat(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node)) return reason;
   const Shape& out = graph.value(node.outputs[0]).desc.shape;
   for (ValueId value : node.inputs) {
     const TensorDesc& desc = graph.value(value).desc;

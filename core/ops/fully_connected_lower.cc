@@ -4,7 +4,7 @@
 
 namespace hearth {
 std::optional<std::string> FullyConnectedUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotFloat(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node)) return reason;
   if (auto reason = RuntimeWeights(graph, node)) return reason;
   const Bhwc in = ToBhwc(graph.value(node.inputs[0]).desc.shape);
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 
+#include "core/element.h"
 #include "core/ops/elementwise_table.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
@@ -21,6 +24,16 @@ std::optional<std::pair<float, float>> ClampBounds(Activation activation) {
     case Activation::kSigmoid: return std::nullopt;
   }
   return std::nullopt;
+}
+
+bool ConstantFitsInt32(const Graph& graph, ValueId value) {
+  const std::span<const std::byte> bytes = graph.ConstantBytes(value);
+  const int64_t count = graph.value(value).desc.shape.element_count();
+  for (int64_t i = 0; i < count; ++i) {
+    const double number = LoadElement(DType::kInt64, bytes, i);
+    if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max()) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -49,15 +62,38 @@ std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, co
           {"N4", out.slices()}, {"BATCH", out.b}};
 }
 
-std::optional<std::string> NotFloat(const Graph& graph, const Node& node) {
+bool FitsInt32(const Graph& graph, ValueId value) {
+  const TensorDesc& desc = graph.value(value).desc;
+  if (desc.dtype != DType::kInt64 || IsQuantized(desc)) return true;
+  if (graph.IsConstant(value)) return ConstantFitsInt32(graph, value);
+  const int producer = graph.ProducerOf(value);
+  if (producer < 0) return false;
+  const Node& node = graph.nodes()[producer];
+  if (std::holds_alternative<ArgReduce>(node.op)) return true;
+  if (std::holds_alternative<Cast>(node.op)) return graph.value(node.inputs[0]).desc.dtype != DType::kInt64;
+  const bool moves = std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Transpose>(node.op) ||
+                     std::holds_alternative<Slice>(node.op) || std::holds_alternative<Split>(node.op) ||
+                     std::holds_alternative<Pack>(node.op) || std::holds_alternative<Unpack>(node.op) ||
+                     std::holds_alternative<Concat>(node.op) || std::holds_alternative<Tile>(node.op) ||
+                     std::holds_alternative<BroadcastTo>(node.op) || std::holds_alternative<Gather>(node.op);
+  return moves && std::all_of(node.inputs.begin(), node.inputs.end(),
+                              [&](ValueId input) { return input == kNoValue || FitsInt32(graph, input); });
+}
+
+std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
-      if (value == kNoValue || graph.IsConstant(value)) continue;
-      const DType dtype = graph.value(value).desc.dtype;
-      if (dtype != DType::kFloat32)
-        return fmt::format("it works on {}, device kernels take float32",
-                           DTypeName(dtype));  // no name: equal reasons are one warning
+      if (value == kNoValue || IsReal(graph.value(value).desc)) continue;
+      return fmt::format("it works on {}, its device kernel takes real numbers",
+                         DTypeName(graph.value(value).desc.dtype));  // no name: equal reasons are one warning
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> WideIntegers(const Graph& graph, const Node& node) {
+  for (ValueId value : node.inputs) {
+    if (value != kNoValue && !FitsInt32(graph, value)) return "its integers have 64 bits, a device's have 32";
   }
   return std::nullopt;
 }

@@ -25,8 +25,13 @@ Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_
 // Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
 std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, const Bhwc& out);
 
+// Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
+// int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.
+bool FitsInt32(const Graph& graph, ValueId value);
+
 // Reasons that apply to most operations.
-std::optional<std::string> NotFloat(const Graph& graph, const Node& node);        // a tensor that is not float32
+std::optional<std::string> NotReal(const Graph& graph, const Node& node);         // a tensor of plain integers
+std::optional<std::string> WideIntegers(const Graph& graph, const Node& node);    // an input beyond 32 bits
 std::optional<std::string> RuntimeWeights(const Graph& graph, const Node& node);  // inputs 1, 2 not constant
 
 }  // namespace hearth

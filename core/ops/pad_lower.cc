@@ -4,7 +4,7 @@
 namespace hearth {
 
 std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotFloat(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node)) return reason;
   const auto& pad = std::get<Pad>(node.op);
   const int rank = graph.value(node.inputs[0]).desc.shape.rank();
   for (int d = 0; d < rank - 4; ++d) {

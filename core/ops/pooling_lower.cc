@@ -4,7 +4,7 @@
 namespace hearth {
 
 std::optional<std::string> Pool2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return NotFloat(graph, node);
+  return NotReal(graph, node);
 }
 
 Status LowerPool2D(const Node& node, PlanBuilder& builder) {

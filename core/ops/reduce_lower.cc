@@ -17,7 +17,7 @@ uint32_t BhwcMask(uint32_t axes_mask, int rank) {
 }  // namespace
 
 std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotFloat(graph, node)) return reason;
+  if (auto reason = NotReal(graph, node)) return reason;
   if (std::get<Reduce>(node.op).kind != ReduceKind::kMean) return "only means have a device kernel";
   const Shape& in = graph.value(node.inputs[0]).desc.shape;
   if (in.rank() > 4) return "mean of rank 5 has no device kernel";

@@ -4,7 +4,7 @@
 namespace hearth {
 
 std::optional<std::string> ReshapeUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return NotFloat(graph, node);
+  return NotReal(graph, node);
 }
 
 Status LowerReshape(const Node& node, PlanBuilder& builder) {

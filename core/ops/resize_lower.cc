@@ -13,7 +13,7 @@ float ScaleOf(int32_t in, int32_t out, bool align_corners) {
 }  // namespace
 
 std::optional<std::string> ResizeUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return NotFloat(graph, node);
+  return NotReal(graph, node);
 }
 
 Status LowerResize(const Node& node, PlanBuilder& builder) {

@@ -66,7 +66,8 @@ void OpenStore(SessionData& data) {
 }
 
 Precision ChoosePrecision(SessionData& data, Precision wanted) {
-  if (wanted == Precision::kFp32) return wanted;
+  const bool stores_halves = data.opened.device != nullptr && data.opened.device->info().fp16_storage;
+  if (wanted == Precision::kFp32 || stores_halves) return wanted;
   data.report.warnings.push_back(
       fmt::format("precision {} is not available on {}; fp32 is used", PrecisionName(wanted), data.opened.id));
   return Precision::kFp32;
@@ -134,9 +135,10 @@ Status Prepare(SessionData& data) {
     return Error(StatusCode::kInvalidArgument, "no precision is called '{}'; there are fp32, fp32_16 and fp16",
                  data.options.precision);
   }
-  data.report.precision = PrecisionName(ChoosePrecision(data, *precision));
-  data.report.warnings.insert(data.report.warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
   LowerOptions lowering;
+  lowering.precision = ChoosePrecision(data, *precision);
+  data.report.precision = PrecisionName(lowering.precision);
+  data.report.warnings.insert(data.report.warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
   lowering.cpu_ops = data.options.cpu_ops;
   if (data.store != nullptr && data.opened.device != nullptr)
     lowering.read_path = ProbedReadPath(data.opened.info, *data.store);

@@ -40,7 +40,9 @@ void AddMean(std::vector<ConformanceCase>& cases) {
       int64_t terms = 1;
       for (int d = 0; d < over.input.rank(); ++d) terms *= (over.mask >> d & 1) != 0 ? over.input[d] : 1;
       result.exactness = {terms, 4.0};
-      result.build = [=](CaseGraph& graph) { return graph.Node(Reduce{ReduceKind::kMean, over.mask, keep}, {graph.Input(over.input)}); };
+      result.build = [=](CaseGraph& graph) {
+        return graph.Node(Reduce{ReduceKind::kMean, over.mask, keep}, {graph.Input(over.input)});
+      };
       cases.push_back(result);
     }
   }

@@ -3,11 +3,13 @@
 #define HEARTH_TESTS_CONFORMANCE_CONFORMANCE_CASE_H_
 
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "core/graph.h"
+#include "core/kernel_source.h"
 #include "core/op_table.h"
 
 namespace hearth::conformance {
@@ -21,6 +23,19 @@ float Positive(float uniform);     // [0.25, 4)
 float OffIntegers(float uniform);  // odd sixteenths of [-4, 4): never an integer, never half of one
 float PowerOfTwo(float uniform);   // +-0.5, +-1, +-2
 
+// What the elements of a value are; numbers are given as reals and stored as this.
+struct ElementType {
+  DType dtype = DType::kFloat32;
+  std::optional<Quantization> quantization;
+};
+ElementType Integers(DType dtype = DType::kInt32);
+ElementType Bools();
+// Quantized per tensor: real = scale * (stored - zero_point).
+ElementType Quantized(DType dtype, float scale, int64_t zero_point);
+float Digits(float uniform);     // the integers 0 to 9
+float Signed100(float uniform);  // the integers -100 to 100
+float ZeroOne(float uniform);    // 0 or 1
+
 // A graph with the cases of one batch side by side: they share no value, so one plan runs them all.
 struct CaseBatch {
   Graph graph;
@@ -30,19 +45,25 @@ struct CaseBatch {
 // What a case's build function writes into. Data is the same in every run: seeded with the case's id.
 class CaseGraph {
  public:
-  CaseGraph(CaseBatch& batch, const std::string& id);
+  // `real` is what the device stores real numbers as: data are numbers that it can hold exactly.
+  CaseGraph(CaseBatch& batch, const std::string& id, StorageType real = StorageType::kFloat32);
 
-  ValueId Input(const Shape& shape, Fill fill = Symmetric);
-  ValueId Constant(const Shape& shape, Fill fill = Symmetric);
+  ValueId Input(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+  ValueId Constant(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+  // A constant with these elements: indices, conditions.
+  ValueId ConstantOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type);
   // A node's only output; its shape is inferred later.
-  ValueId Node(Op op, std::vector<ValueId> inputs);
+  ValueId Node(Op op, std::vector<ValueId> inputs, const ElementType& type = {});
+  // All outputs of a node, one for each type.
+  std::vector<ValueId> Nodes(Op op, std::vector<ValueId> inputs, const std::vector<ElementType>& types);
 
  private:
-  std::vector<float> Numbers(const Shape& shape, Fill fill);
+  ReferenceTensor Numbers(const Shape& shape, Fill fill, const ElementType& type);
   std::string Name(const char* what);
 
   CaseBatch& batch_;
   const std::string& id_;
+  StorageType real_;
   std::minstd_rand random_;
   int names_ = 0;
 };

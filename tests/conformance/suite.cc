@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/lower.h"
 #include "core/op_text.h"
+#include "core/storage.h"
 #include "hal/plan_runner.h"
 #include "hal/stopwatch.h"
 #include "tests/conformance/expectations.h"
@@ -20,11 +21,11 @@ namespace {
 
 using CaseList = std::vector<const ConformanceCase*>;
 
-Result<CaseBatch> BuildBatch(const CaseList& cases) {
+Result<CaseBatch> BuildBatch(const CaseList& cases, StorageType real) {
   CaseBatch batch;
   for (const ConformanceCase* test : cases) {
     const std::string id = test->id();
-    CaseGraph graph(batch, id);
+    CaseGraph graph(batch, id, real);
     batch.graph.outputs.push_back(test->build(graph));
   }
   HEARTH_TRY(InferShapes(batch.graph));
@@ -33,17 +34,21 @@ Result<CaseBatch> BuildBatch(const CaseList& cases) {
 }
 
 // Host memory of tensors: one buffer each, as PlanRunner takes them.
-std::vector<std::vector<float>> InputsOf(const CaseBatch& batch) {
-  std::vector<std::vector<float>> inputs;
-  for (const ReferenceTensor& input : batch.inputs) inputs.emplace_back(input.values.begin(), input.values.end());
+using Bytes = std::vector<std::byte>;
+
+Result<std::vector<Bytes>> InputsOf(const CaseBatch& batch) {
+  std::vector<Bytes> inputs;
+  for (size_t k = 0; k < batch.inputs.size(); ++k) {
+    const TensorDesc& desc = batch.graph.value(batch.graph.inputs[k]).desc;
+    inputs.emplace_back(desc.size_bytes());
+    HEARTH_TRY(ReferenceToBytes(batch.inputs[k], desc, inputs.back()));
+  }
   return inputs;
 }
 
-std::vector<std::vector<float>> OutputsOf(const CaseBatch& batch) {
-  std::vector<std::vector<float>> outputs;
-  for (ValueId output : batch.graph.outputs) {
-    outputs.emplace_back(static_cast<size_t>(batch.graph.value(output).desc.shape.element_count()));
-  }
+std::vector<Bytes> OutputsOf(const CaseBatch& batch) {
+  std::vector<Bytes> outputs;
+  for (ValueId output : batch.graph.outputs) outputs.emplace_back(batch.graph.value(output).desc.size_bytes());
   return outputs;
 }
 
@@ -51,12 +56,21 @@ std::string ShortNumber(double number) {
   return fmt::format("{:.3g}", number);
 }
 
+struct Configuration {
+  std::optional<AccessPath> path;  // nothing: the CPU
+  Precision precision = Precision::kFp32;
+  bool runs_all = true;  // false: only the cases that ask for every path
+};
+
 class PathRun {
  public:
-  PathRun(Device* device, const DeviceInfo& info, std::optional<AccessPath> path)
-      : device_(device), info_(info), host_(MakeCpuExecutor()) {
-    options_.read_path = path;
-    path_name_ = path ? std::string(AccessPathName(*path)) : "host";
+  PathRun(Device* device, const DeviceInfo& info, const Configuration& configuration)
+      : device_(device), info_(info), real_(RealStorage(configuration.precision, info)), host_(MakeCpuExecutor()) {
+    options_.read_path = configuration.path;
+    options_.precision = configuration.precision;
+    path_name_ = configuration.path ? std::string(AccessPathName(*configuration.path)) : "host";
+    if (configuration.precision != Precision::kFp32)
+      path_name_ += fmt::format(" {}", PrecisionName(options_.precision));
   }
 
   void Run(const CaseList& family, std::vector<CaseResult>& results) {
@@ -102,7 +116,7 @@ class PathRun {
   std::optional<CaseResult> CheckPlacement(const ConformanceCase& test) const {
     if (device_ == nullptr) return std::nullopt;
     CaseResult result = NewResult(test);
-    const Result<CaseBatch> batch = BuildBatch({&test});
+    const Result<CaseBatch> batch = BuildBatch({&test}, real_);
     if (!batch.ok()) {
       Fail(result, batch.status().message());
       return result;
@@ -121,7 +135,7 @@ class PathRun {
   }
 
   Status RunBatch(const CaseList& cases, std::vector<CaseResult>& results) {
-    HEARTH_ASSIGN(const CaseBatch batch, BuildBatch(cases));
+    HEARTH_ASSIGN(const CaseBatch batch, BuildBatch(cases, real_));
     HEARTH_ASSIGN(const std::vector<ReferenceTensor> references, EvaluateGraph(batch.graph, batch.inputs));
     HEARTH_ASSIGN(Plan plan, Lower(batch.graph, info_, options_));
     RunnerParts parts;
@@ -131,23 +145,26 @@ class PathRun {
     parts.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
     HEARTH_ASSIGN(const std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(plan), parts));
 
-    const std::vector<std::vector<float>> inputs = InputsOf(batch);
-    std::vector<std::vector<float>> outputs = OutputsOf(batch);
-    std::vector<std::span<const std::byte>> input_bytes;
-    for (const std::vector<float>& input : inputs) input_bytes.push_back(std::as_bytes(std::span(input)));
-    std::vector<std::span<std::byte>> output_bytes;
-    for (std::vector<float>& output : outputs) output_bytes.push_back(std::as_writable_bytes(std::span(output)));
+    HEARTH_ASSIGN(const std::vector<Bytes> inputs, InputsOf(batch));
+    std::vector<Bytes> outputs = OutputsOf(batch);
+    const std::vector<std::span<const std::byte>> input_bytes(inputs.begin(), inputs.end());
+    const std::vector<std::span<std::byte>> output_bytes(outputs.begin(), outputs.end());
     HEARTH_TRY(runner->Run(input_bytes, output_bytes));
 
-    for (size_t k = 0; k < cases.size(); ++k) results.push_back(Judged(*cases[k], references[k].values, outputs[k]));
+    for (size_t k = 0; k < cases.size(); ++k) {
+      const TensorDesc& desc = batch.graph.value(batch.graph.outputs[k]).desc;
+      HEARTH_ASSIGN(const ReferenceTensor result, ReferenceFromBytes(desc, outputs[k]));
+      results.push_back(Judged(*cases[k], desc, references[k].values, result.values));
+    }
     return AddTimes(*runner, batch.graph, input_bytes, output_bytes,
                     {results.end() - static_cast<int64_t>(cases.size()), results.end()});
   }
 
-  CaseResult Judged(const ConformanceCase& test, std::span<const double> reference,
-                    std::span<const float> result_values) const {
+  CaseResult Judged(const ConformanceCase& test, const TensorDesc& desc, std::span<const double> reference,
+                    std::span<const double> result_values) const {
     CaseResult result = NewResult(test);
-    const Judgement judgement = Judge(test.exactness, reference, result_values);
+    const ResultFormat format{real_, IsQuantized(desc) ? desc.quantization->scales[0] : 0.0};
+    const Judgement judgement = Judge(test.exactness, reference, result_values, format);
     result.judged = true;
     result.worst_error = judgement.worst_error;
     result.tolerance = judgement.tolerance;
@@ -178,17 +195,22 @@ class PathRun {
 
   Device* device_;
   const DeviceInfo& info_;
+  StorageType real_;
   LowerOptions options_;
   std::string path_name_;
   std::unique_ptr<HostExecutor> host_;
 };
 
-// The default path first: it runs all cases, a further one those that ask for it.
-std::vector<std::optional<AccessPath>> PathsOf(const Device* device, const DeviceInfo& info) {
-  if (device == nullptr) return {std::nullopt};
+std::vector<Configuration> ConfigurationsOf(const Device* device, const DeviceInfo& info) {
+  if (device == nullptr) return {{}};
   const AccessPath standard = DefaultReadPath(info);
-  if (info.max_texel_elements == 0) return {standard};
-  return {standard, standard == AccessPath::kBuffer ? AccessPath::kTexelBuffer : AccessPath::kBuffer};
+  std::vector<Configuration> configurations = {{standard, Precision::kFp32, true}};
+  if (info.fp16_storage) configurations.push_back({standard, Precision::kFp16, true});
+  if (info.max_texel_elements > 0) {
+    const AccessPath other = standard == AccessPath::kBuffer ? AccessPath::kTexelBuffer : AccessPath::kBuffer;
+    configurations.push_back({other, Precision::kFp32, false});
+  }
+  return configurations;
 }
 
 }  // namespace
@@ -202,14 +224,13 @@ DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& 
                        std::span<const ConformanceCase> cases) {
   const Stopwatch watch;
   DeviceResults results{std::move(device_id), info, {}, 0};
-  const std::vector<std::optional<AccessPath>> paths = PathsOf(device, info);
-  for (size_t p = 0; p < paths.size(); ++p) {
-    PathRun run(device, info, paths[p]);
+  for (const Configuration& configuration : ConfigurationsOf(device, info)) {
+    PathRun run(device, info, configuration);
     for (size_t begin = 0; begin < cases.size();) {
       CaseList family;
       size_t end = begin;
       for (; end < cases.size() && cases[end].family == cases[begin].family; ++end) {
-        if (p == 0 || cases[end].every_path) family.push_back(&cases[end]);
+        if (configuration.runs_all || cases[end].every_path) family.push_back(&cases[end]);
       }
       run.Run(family, results.cases);
       begin = end;

@@ -19,7 +19,7 @@ enum class Outcome : uint8_t {
 };
 
 struct CaseResult {
-  std::string op, name, path;  // path: how kernels read, "buffer"; "host" on the CPU
+  std::string op, name, path;  // path: how kernels read and what they store, "buffer", "texel fp16"; "host" on the CPU
   Outcome outcome = Outcome::kPassed;
   std::string detail;   // why not passed
   bool judged = false;  // ran, so that the numbers below mean something
@@ -38,7 +38,8 @@ struct DeviceResults {
   int Count(Outcome outcome) const;
 };
 
-// Every case on every access path that the device has. `device` is null for the CPU. Never fails: what goes wrong is
+// Every case in fp32 and, where the device can store it, in fp16, and those that ask for it on every further access
+// path that the device has. `device` is null for the CPU. Never fails: what goes wrong is
 // the outcome of the cases that it hit. A family runs as one plan; one that fails as a whole runs case by case.
 DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
                        std::span<const ConformanceCase> cases);

@@ -15,17 +15,23 @@ double Difference(double reference, double result) {
 
 }  // namespace
 
-double Tolerance(const Exactness& exactness, std::span<const double> reference) {
-  double magnitude = std::sqrt(static_cast<double>(exactness.terms));
+double Tolerance(const Exactness& exactness, std::span<const double> reference, const ResultFormat& format) {
+  const double roundings = static_cast<double>(exactness.terms) + exactness.ulps;
+  if (roundings == 0) return 0;
+  double largest = 0;
   for (double number : reference) {
-    if (std::isfinite(number)) magnitude = std::max(magnitude, std::fabs(number));
+    if (std::isfinite(number)) largest = std::max(largest, std::fabs(number));
   }
-  return std::numeric_limits<float>::epsilon() * (static_cast<double>(exactness.terms) + exactness.ulps) * magnitude;
+  const double magnitude = std::max(largest, std::sqrt(static_cast<double>(exactness.terms)));
+  double tolerance = std::numeric_limits<float>::epsilon() * roundings * magnitude;
+  if (format.real == StorageType::kFloat16) tolerance += 0x1p-11 * (1 + exactness.ulps) * largest;
+  return tolerance + format.step * (1 + std::numeric_limits<float>::epsilon());
 }
 
-Judgement Judge(const Exactness& exactness, std::span<const double> reference, std::span<const float> result) {
+Judgement Judge(const Exactness& exactness, std::span<const double> reference, std::span<const double> result,
+                const ResultFormat& format) {
   Judgement judgement;
-  judgement.tolerance = Tolerance(exactness, reference);
+  judgement.tolerance = Tolerance(exactness, reference, format);
   for (size_t k = 0; k < reference.size(); ++k) {
     const double error = Difference(reference[k], result[k]);
     if (error <= judgement.worst_error) continue;

@@ -1,4 +1,4 @@
-// How far a device's float32 result may lie from the float64 reference.
+// How far a device's result may lie from the float64 reference.
 #ifndef HEARTH_TESTS_CONFORMANCE_TOLERANCE_H_
 #define HEARTH_TESTS_CONFORMANCE_TOLERANCE_H_
 
@@ -25,10 +25,19 @@ struct Judgement {
 // in [-1, 1], which would allow errors as large as a dropped product; its typical partial sum is sqrt(n), because
 // signs alternate, so that stands for it. `ulps` are roundings outside of the sum: an activation, a division, a
 // function that a driver builds from others. With no terms and no ulps a result must be exact.
-double Tolerance(const Exactness& exactness, std::span<const double> reference);
+//
+// With float16 storage the result, and whatever `ulps` counts, is rounded to 11 bits besides; the data are numbers that
+// float16 holds, and sums are still float32. A quantized result may besides lie one step of its grid off, where the exact one is
+// near the middle between two.
+struct ResultFormat {
+  StorageType real = StorageType::kFloat32;
+  double step = 0;  // of the grid of a quantized result
+};
+double Tolerance(const Exactness& exactness, std::span<const double> reference, const ResultFormat& format = {});
 
 // Precondition: equally many elements.
-Judgement Judge(const Exactness& exactness, std::span<const double> reference, std::span<const float> result);
+Judgement Judge(const Exactness& exactness, std::span<const double> reference, std::span<const double> result,
+                const ResultFormat& format = {});
 
 }  // namespace hearth::conformance
 

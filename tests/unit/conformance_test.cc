@@ -73,7 +73,7 @@ TEST(Conformance, EveryExpectationFitsACase) {
 
 TEST(Tolerance, IsZeroForMovedNumbers) {
   const double reference[] = {1.0, 2.0};
-  const float off_by_one_ulp[] = {1.0f, std::nextafter(2.0f, 3.0f)};
+  const double off_by_one_ulp[] = {1.0, std::nextafter(2.0f, 3.0f)};
   const Judgement judgement = Judge({}, reference, off_by_one_ulp);
   EXPECT_FALSE(judgement.ok());
   EXPECT_EQ(judgement.worst_index, 1u);
@@ -87,7 +87,7 @@ TEST(Tolerance, GrowsWithTheTermsOfASumButFarBelowOneOfThem) {
 
 TEST(Tolerance, ANumberThatIsNotFiniteIsNeverClose) {
   const double reference[] = {1.0};
-  for (float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  for (double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     EXPECT_FALSE(Judge({1000000, 1e9}, reference, {&bad, 1}).ok()) << bad;
   }
 }

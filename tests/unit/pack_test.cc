@@ -28,7 +28,7 @@ std::vector<float> RandomFloats(size_t count, uint32_t seed) {
 
 std::vector<float> PackedFloats(const PackRecipe& recipe, std::span<const std::byte> source) {
   std::vector<float> packed(recipe.packed_size_bytes() / sizeof(float), NAN);
-  const Status status = Pack(recipe, source, std::as_writable_bytes(std::span(packed)));
+  const Status status = PackConstant(recipe, source, std::as_writable_bytes(std::span(packed)));
   EXPECT_TRUE(status.ok()) << status.message();
   return packed;
 }
@@ -186,7 +186,7 @@ TEST(Pack, HalfWeightsAreConverted) {
 Status PackInto(const PackRecipe& recipe, size_t source_bytes, size_t packed_bytes) {
   const std::vector<std::byte> source(source_bytes);
   std::vector<std::byte> packed(packed_bytes);
-  return Pack(recipe, source, packed);
+  return PackConstant(recipe, source, packed);
 }
 
 TEST(Pack, RefusesSizesThatDoNotFit) {
@@ -202,7 +202,9 @@ TEST(Pack, RefusesSizesThatDoNotFit) {
 TEST(Pack, RefusesRecipesThatMakeNoSense) {
   PackRecipe odd_width = MatrixRecipe(4, 1, 1, 4, 5);
   EXPECT_FALSE(PackInto(odd_width, 64, odd_width.packed_size_bytes()).ok());
-  EXPECT_FALSE(PackInto(MatrixRecipe(4, 1, 1, 4, 4, DType::kBool), 16, 64).ok());
+  PackRecipe floats_as_integers = MatrixRecipe(4, 1, 1, 4, 4);
+  floats_as_integers.storage = StorageType::kInt32;
+  EXPECT_FALSE(PackInto(floats_as_integers, 64, 64).ok());
   PackRecipe negative = MatrixRecipe(-4, 1, 1, -4, 4);
   EXPECT_EQ(negative.packed_size_bytes(), 0u);
   EXPECT_FALSE(PackInto(negative, 64, 0).ok());

@@ -1,0 +1,27 @@
+// What a value is held as on a device.
+#ifndef HEARTH_CORE_STORAGE_H_
+#define HEARTH_CORE_STORAGE_H_
+
+#include "core/device_info.h"
+#include "core/kernel_source.h"
+#include "core/options.h"
+#include "core/types.h"
+
+namespace hearth {
+
+// Stands for real numbers: floats, quantized integers (held dequantized on devices) and bool (held as 0 and 1).
+bool IsReal(const TensorDesc& desc);
+
+// Integers with a scale and zero point.
+bool IsQuantized(const TensorDesc& desc);
+
+// Real numbers as floats of the precision, integers as int32 (int64 as its low range; see FitsInt32 in
+// ops/lowering_support.h).
+StorageType StorageOf(const TensorDesc& desc, StorageType real);
+
+// What real numbers are stored as: float16 for the 16-bit precisions on a device that can load and store it.
+StorageType RealStorage(Precision precision, const DeviceInfo& device);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_STORAGE_H_
