@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace hearth::testing {
 struct GoldenTensor {
   std::string name;
   std::vector<std::byte> bytes;  // as the model takes or gives them
+  std::string dtype;             // "float32", "uint8", "int8"
   double peer_max_abs_diff = 0;  // of outputs: how far an independent runtime lies off
 };
 
@@ -24,12 +26,11 @@ struct Golden {
 // ours to mend.
 Golden ReadGolden(const std::filesystem::path& root, const std::filesystem::path& manifest);
 
-// The largest difference between two arrays of floats, and what is allowed in fp32: 1e-4 of the larger of 1
-// and the golden's largest magnitude, or three times the peer's distance where that is more.
-struct Distance {
-  double max_abs = 0, allowed = 0;
-};
-Distance CompareFloats(const std::vector<std::byte>& golden, double peer_max_abs_diff, const std::byte* actual);
+// Why an output does not agree with its golden; empty when it does. Floats: no element is further off than
+// `relative` (1e-4 in fp32, 2e-2 in fp16) of the larger of 1 and the golden's largest magnitude, or than three times
+// the peer's distance where that is more. Quantized: 99 % of the elements within 2 steps, or none further off than
+// twice the peer; and the highest element is, by the golden, one of the highest.
+std::string Disagreement(const GoldenTensor& golden, std::span<const std::byte> actual, double relative);
 
 }  // namespace hearth::testing
 
