@@ -105,10 +105,11 @@ Operand PlanBuilder::Tensor(ValueId value) {
 
 Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
   PlanConstant packed;
-  // Biases and other numbers per channel stay whole: they are few, and sums start from them.
+  // Numbers per channel stay whole: they are few, and an error in one is the same in every pixel (PoseNet with
+  // depthwise filters in float16 is off by 3.4 % of its range instead of less than 2 %).
   recipe.storage = recipe.layout == PackLayout::kSlices   ? StorageOf(constant)
-                   : recipe.layout == PackLayout::kLinear ? StorageType::kFloat32
-                                                          : real_storage_;
+                   : recipe.layout == PackLayout::kMatrix ? real_storage_
+                                                          : StorageType::kFloat32;
   const Constant& source = graph_.constant(*graph_.value(constant).constant);
   if (source.file_offset.has_value()) {
     packed.file_offset = *source.file_offset;

@@ -13,7 +13,9 @@ bool IsReal(const TensorDesc& desc) {
 }
 
 StorageType StorageOf(const TensorDesc& desc, StorageType real) {
-  return IsReal(desc) ? real : StorageType::kInt32;
+  if (!IsReal(desc)) return StorageType::kInt32;
+  // float16 has 11 digits: a grid of 16 bits needs more.
+  return IsQuantized(desc) && BitsOf(desc.dtype) > 8 ? StorageType::kFloat32 : real;
 }
 
 StorageType RealStorage(Precision precision, const DeviceInfo& device) {
