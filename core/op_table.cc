@@ -99,6 +99,13 @@ std::string OpName(const Op& op) {
 
 Status InferShapes(Graph& graph) {
   for (const Node& node : graph.nodes()) HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
+  for (const StatePair& state : graph.states) {
+    const Value &read = graph.value(state.read), &written = graph.value(state.written);
+    if (read.desc == written.desc) continue;
+    return Error(StatusCode::kMalformedInput, "state '{}' is {}[{}], but its next content '{}' is {}[{}]", read.name,
+                 DTypeName(read.desc.dtype), read.desc.shape.ToString(), written.name, DTypeName(written.desc.dtype),
+                 written.desc.shape.ToString());
+  }
   return Status::Ok();
 }
 

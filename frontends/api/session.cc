@@ -304,6 +304,10 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled() {
   return entries;
 }
 
+Status Session::ResetState() {
+  return data_->runner->ResetState();
+}
+
 std::span<const std::byte> Session::output(size_t index) const {
   HEARTH_CHECK(index < data_->outputs.size());
   return data_->outputs[index];
