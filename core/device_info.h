@@ -30,6 +30,8 @@ struct DeviceInfo {
   Dialect dialect = Dialect::kOpenCl;  // meaningless for kCpu
   DeviceType type = DeviceType::kOther;
 
+  // What users call it ("gles:0"), for messages; empty where nobody listed devices.
+  std::string id;
   // Identity, for people and for cache keys.
   std::string name;
   std::string vendor;

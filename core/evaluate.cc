@@ -102,7 +102,7 @@ Result<ReferenceTensor> MakeOutput(const TensorDesc& desc) {
   return ReferenceTensor{desc.shape, std::vector<double>(static_cast<size_t>(*count))};
 }
 
-// For each value, the index of the last node that reads it; graph outputs are kept to the end.
+// For each value, the index of the last node that reads it; outputs and next states are kept to the end.
 std::vector<int> LastReaders(const Graph& graph) {
   std::vector<int> last(graph.values().size(), -1);
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
@@ -111,6 +111,7 @@ std::vector<int> LastReaders(const Graph& graph) {
     }
   }
   for (ValueId id : graph.outputs) last[id] = static_cast<int>(graph.nodes().size());
+  for (const StatePair& state : graph.states) last[state.written] = static_cast<int>(graph.nodes().size());
   return last;
 }
 
@@ -132,6 +133,29 @@ class GraphEvaluation {
     HEARTH_TRY(CheckShape(graph_.value(id).desc.shape, tensor).Within(graph_.value(id).name));
     tensors_[id] = tensor;
     return Status::Ok();
+  }
+
+  Status SetStates(const std::vector<ReferenceTensor>* states) {
+    const bool given = states != nullptr && !states->empty();
+    if (given && states->size() != graph_.states.size()) {
+      return Error(StatusCode::kInvalidArgument, "{} states given, the graph has {}", states->size(),
+                   graph_.states.size());
+    }
+    for (size_t i = 0; i < graph_.states.size(); ++i) {
+      const ValueId id = graph_.states[i].read;
+      if (given) {
+        HEARTH_TRY(SetInput(id, (*states)[i]));
+      } else {
+        HEARTH_ASSIGN(tensors_[id], MakeOutput(graph_.value(id).desc));
+      }
+    }
+    return Status::Ok();
+  }
+
+  std::vector<ReferenceTensor> NextStates() const {
+    std::vector<ReferenceTensor> states;
+    for (const StatePair& state : graph_.states) states.push_back(*tensors_[state.written]);
+    return states;
   }
 
   Status RunNode(int index) {
@@ -248,14 +272,17 @@ Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node
   return outputs;
 }
 
-Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span<const ReferenceTensor> inputs) {
+Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span<const ReferenceTensor> inputs,
+                                                   std::vector<ReferenceTensor>* states) {
   HEARTH_TRY(graph.Validate());
   if (inputs.size() != graph.inputs.size()) {
     return Error(StatusCode::kInvalidArgument, "{} inputs given, the graph has {}", inputs.size(), graph.inputs.size());
   }
   GraphEvaluation evaluation(graph);
   for (size_t i = 0; i < inputs.size(); ++i) HEARTH_TRY(evaluation.SetInput(graph.inputs[i], inputs[i]));
+  HEARTH_TRY(evaluation.SetStates(states));
   for (size_t i = 0; i < graph.nodes().size(); ++i) HEARTH_TRY(evaluation.RunNode(static_cast<int>(i)));
+  if (states != nullptr) *states = evaluation.NextStates();
   return evaluation.Outputs();
 }
 

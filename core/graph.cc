@@ -24,11 +24,17 @@ class GraphChecker {
   Status Run() {
     for (size_t id = 0; id < graph_.values().size(); ++id) HEARTH_TRY(CheckValue(static_cast<ValueId>(id)));
     for (ValueId id : graph_.inputs) HEARTH_TRY(CheckGraphInput(id));
+    for (const StatePair& state : graph_.states) HEARTH_TRY(CheckStateRead(state.read));
     for (const Node& node : graph_.nodes()) HEARTH_TRY(CheckNode(node));
     for (ValueId id : graph_.outputs) {
       if (!InRange(id)) return Error(StatusCode::kMalformedInput, "graph output %{} does not exist", id);
       if (!available_[id]) return Error(StatusCode::kMalformedInput, "nothing makes graph output {}", Label(id));
+      if (graph_.IsState(id)) {
+        return Error(StatusCode::kMalformedInput, "graph output {} is state, which the run changes: copy it",
+                     Label(id));
+      }
     }
+    for (const StatePair& state : graph_.states) HEARTH_TRY(CheckStateWritten(state.written));
     return Status::Ok();
   }
 
@@ -65,6 +71,21 @@ class GraphChecker {
     }
     available_[id] = true;
     return Status::Ok();
+  }
+
+  Status CheckStateRead(ValueId id) {
+    if (!InRange(id)) return Error(StatusCode::kMalformedInput, "state %{} does not exist", id);
+    if (available_[id]) {
+      return Error(StatusCode::kMalformedInput, "state {} is a constant, an input or listed twice", Label(id));
+    }
+    available_[id] = true;
+    return Status::Ok();
+  }
+
+  Status CheckStateWritten(ValueId id) const {
+    if (!InRange(id)) return Error(StatusCode::kMalformedInput, "a state's next content %{} does not exist", id);
+    if (graph_.ProducerOf(id) >= 0) return Status::Ok();
+    return Error(StatusCode::kMalformedInput, "no node makes {}, the next content of a state", Label(id));
   }
 
   Status CheckNode(const Node& node) {
@@ -104,6 +125,7 @@ Graph Graph::Clone() const {
   copy.name = name;
   copy.inputs = inputs;
   copy.outputs = outputs;
+  copy.states = states;
   copy.source_operator_count = source_operator_count;
   copy.values_ = values_;
   copy.constants_ = constants_;
@@ -144,6 +166,15 @@ Node& Graph::AddNode(Node node) {
 
 bool Graph::IsOutput(ValueId id) const {
   return Contains(outputs, id);
+}
+
+bool Graph::IsState(ValueId id) const {
+  return std::any_of(states.begin(), states.end(), [&](const StatePair& state) { return state.read == id; });
+}
+
+bool Graph::IsKept(ValueId id) const {
+  return IsOutput(id) ||
+         std::any_of(states.begin(), states.end(), [&](const StatePair& state) { return state.written == id; });
 }
 
 int Graph::ProducerOf(ValueId id) const {

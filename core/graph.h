@@ -43,6 +43,15 @@ struct Node {
   int32_t source_index = -1;  // the operator's index in the model file; -1 for nodes that a pass made
 };
 
+// What the network remembers from one run to the next (an LSTM's cell, an accumulator). During a run nodes read
+// `read`, which nothing makes and which starts as real zeros; after the run the content of `written`, which a node
+// makes, becomes the content of `read`. Both have one description. `read` is no output: a copy of it may be.
+struct StatePair {
+  ValueId read = kNoValue;
+  ValueId written = kNoValue;
+  friend bool operator==(const StatePair&, const StatePair&) = default;
+};
+
 class Graph {
  public:
   Graph() = default;
@@ -55,6 +64,7 @@ class Graph {
   std::string name;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
+  std::vector<StatePair> states;
   // Operators in the model file, those included that made no node; 0 for a graph that was built.
   int32_t source_operator_count = 0;
 
@@ -73,6 +83,9 @@ class Graph {
 
   bool IsConstant(ValueId id) const { return id != kNoValue && values_[id].constant.has_value(); }
   bool IsOutput(ValueId id) const;
+  bool IsState(ValueId id) const;  // `read` of a state
+  // An output or a state's next content: what a pass must leave under its id, made by a node.
+  bool IsKept(ValueId id) const;
   // Bytes of a constant value. Precondition: IsConstant(id).
   std::span<const std::byte> ConstantBytes(ValueId id) const { return constants_[*values_[id].constant].bytes; }
 
@@ -81,7 +94,8 @@ class Graph {
   std::vector<int> ConsumersOf(ValueId id) const;
 
   // Ids in range, one producer per value, nodes after their producers (so no cycle), constants
-  // of the right size, outputs produced. Errors name the node and value.
+  // of the right size, outputs produced, states as StatePair says but for descriptions, which InferShapes
+  // compares. Errors name the node and value.
   Status Validate() const;
 
  private:

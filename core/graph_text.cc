@@ -5,10 +5,12 @@
 //   %1 = constant : float32[2x1x1x1] "filter" = {1, -1}
 //   %2 = conv_2d(%0, %1, none) stride=2x2 activation=relu : float32[1x2x2x2] "y" node "conv" operator 0
 //   output %2
+//   state %3 = %4      (after a run the content of %4 becomes that of %3, a `value`)
 //
 // A type is element type, dimensions and, for quantized tensors, {scales / zero points / dimension}:
 // uint8[1x2]{0.5/128}, int8[2x3]{0.5,0.25/0,0/0}. A node with several outputs lists ids, types and names in order.
-// `value` stands for a value that nothing makes (left by a pass). `operator` is the index in the model file.
+// `value` stands for a value that nothing makes (a state's, or left by a pass). `operator` is the index in the model
+// file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -45,6 +47,7 @@ class GraphWriter {
     }
     for (const Node& node : graph_.nodes()) WriteNode(node);
     for (ValueId id : graph_.outputs) text_ += fmt::format("output %{}\n", id);
+    for (const StatePair& state : graph_.states) text_ += fmt::format("state %{} = %{}\n", state.read, state.written);
     return std::move(text_);
   }
 
@@ -129,6 +132,12 @@ class GraphParser {
     } else if (scanner.TakeWord("output")) {
       HEARTH_ASSIGN(const ValueId id, ParseId(scanner));
       graph_.outputs.push_back(id);
+    } else if (scanner.TakeWord("state")) {
+      StatePair state;
+      HEARTH_ASSIGN(state.read, ParseId(scanner));
+      if (!scanner.Take('=')) return Expected(scanner, "'='");
+      HEARTH_ASSIGN(state.written, ParseId(scanner));
+      graph_.states.push_back(state);
     } else {
       HEARTH_TRY(ParseStatement(scanner));
     }
@@ -261,6 +270,10 @@ class GraphParser {
       for (ValueId id : node.inputs) HEARTH_TRY(CheckDefined(id));
     }
     for (ValueId id : graph_.outputs) HEARTH_TRY(CheckDefined(id));
+    for (const StatePair& state : graph_.states) {
+      HEARTH_TRY(CheckDefined(state.read));
+      HEARTH_TRY(CheckDefined(state.written));
+    }
     return std::move(graph_);
   }
 

@@ -36,7 +36,9 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
 Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options) {
   if (auto reason = GeneralReason(graph, node, device, options)) return {false, *reason};
   const OpDef& def = OpDefOf(node.op);
-  if (def.unsupported == nullptr) return {false, fmt::format("no kernel on {}", BackendName(device.backend))};
+  if (def.unsupported == nullptr)
+    return {false,
+            fmt::format("no kernel on {}", device.id.empty() ? std::string(BackendName(device.backend)) : device.id)};
   if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
   return {true, ""};
 }

@@ -297,6 +297,20 @@ struct TransposeConv {
   friend bool operator==(const TransposeConv&, const TransposeConv&) = default;
 };
 
+// ---- Detection ----
+
+// (box encodings[1,N,4+], scores[1,N,num_classes or one more], anchors[N,4]) ->
+// (boxes[1,R,4], classes[1,R], scores[1,R], count[1]) with R = max_detections * max_classes_per_detection.
+// Encodings are y, x, h, w in units of the anchor (y, x, h, w) times the scales; boxes are ymin, xmin, ymax, xmax.
+struct DetectionPostProcess {
+  int32_t max_detections = 1, max_classes_per_detection = 1, detections_per_class = 100;
+  int32_t num_classes = 1;
+  bool use_regular_nms = false;
+  float score_threshold = 0.0f, iou_threshold = 0.0f;
+  float y_scale = 1.0f, x_scale = 1.0f, h_scale = 1.0f, w_scale = 1.0f;
+  friend bool operator==(const DetectionPostProcess&, const DetectionPostProcess&) = default;
+};
+
 // An operator that no part of Hearth knows: kept so that inspect can name it.
 struct UnknownOp {
   std::string name;
@@ -304,11 +318,12 @@ struct UnknownOp {
 };
 
 // In the order of the rows of op_table.cc.
-using Op = std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad,
-                        FullyConnected, Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization,
-                        LocalResponseNormalization, Select, SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split,
-                        Pack, Unpack, Tile, BroadcastTo, Reverse, DepthToSpace, SpaceToDepth, SpaceToBatch,
-                        BatchToSpace, MirrorPad, Gather, GatherNd, OneHot, BatchMatMul, TransposeConv, UnknownOp>;
+using Op =
+    std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad, FullyConnected,
+                 Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization, LocalResponseNormalization, Select,
+                 SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
+                 DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, Gather, GatherNd, OneHot,
+                 BatchMatMul, TransposeConv, DetectionPostProcess, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

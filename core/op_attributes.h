@@ -200,6 +200,20 @@ void ForEachAttribute(Fields& fields, TransposeConv& op) {
   fields.Fused("activation", op.activation);
 }
 template <typename Fields>
+void ForEachAttribute(Fields& fields, DetectionPostProcess& op) {
+  fields.Number("max_detections", op.max_detections, 1);
+  fields.Number("max_classes_per_detection", op.max_classes_per_detection, 1);
+  fields.Number("detections_per_class", op.detections_per_class, 100);
+  fields.Number("num_classes", op.num_classes, 1);
+  fields.Flag("use_regular_nms", op.use_regular_nms);
+  fields.Number("score_threshold", op.score_threshold, 0.0f);
+  fields.Number("iou_threshold", op.iou_threshold, 0.0f);
+  fields.Number("y_scale", op.y_scale, 1.0f);
+  fields.Number("x_scale", op.x_scale, 1.0f);
+  fields.Number("h_scale", op.h_scale, 1.0f);
+  fields.Number("w_scale", op.w_scale, 1.0f);
+}
+template <typename Fields>
 void ForEachAttribute(Fields& fields, UnknownOp& op) {
   fields.Text("op", op.name);
 }

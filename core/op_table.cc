@@ -7,6 +7,7 @@
 #include "core/op_text.h"
 #include "core/ops/concat.h"
 #include "core/ops/convolution.h"
+#include "core/ops/detection.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/elementwise_table.h"
 #include "core/ops/fully_connected.h"
@@ -68,6 +69,7 @@ constexpr OpDef kOps[] = {
     {"one_hot", InferUnknown, nullptr, nullptr, nullptr},
     {"batch_matmul", InferUnknown, nullptr, nullptr, nullptr},
     {"transpose_conv", InferUnknown, nullptr, nullptr, nullptr},
+    {"TFLite_Detection_PostProcess", InferDetectionPostProcess, ReferenceDetectionPostProcess, nullptr, nullptr},
     {"unknown", InferUnknown, nullptr, nullptr, nullptr},
 };
 static_assert(std::size(kOps) == std::variant_size_v<Op>);
@@ -99,6 +101,13 @@ std::string OpName(const Op& op) {
 
 Status InferShapes(Graph& graph) {
   for (const Node& node : graph.nodes()) HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
+  for (const StatePair& state : graph.states) {
+    const Value &read = graph.value(state.read), &written = graph.value(state.written);
+    if (read.desc == written.desc) continue;
+    return Error(StatusCode::kMalformedInput, "state '{}' is {}[{}], but its next content '{}' is {}[{}]", read.name,
+                 DTypeName(read.desc.dtype), read.desc.shape.ToString(), written.name, DTypeName(written.desc.dtype),
+                 written.desc.shape.ToString());
+  }
   return Status::Ok();
 }
 

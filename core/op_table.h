@@ -46,14 +46,17 @@ const OpDef& OpDefOf(const Op& op);
 // "conv_2d", "relu6" (a unary op by its kind), or the unknown operator's own name.
 std::string OpName(const Op& op);
 
-// Runs infer over all nodes in order.
+// Runs infer over all nodes in order, and compares what states hold with what they become.
 Status InferShapes(Graph& graph);
 
 // Evaluates one node, or the whole graph, in float64. `inputs` follow node.inputs / graph.inputs.
 // The result of each node is rounded to its value's type, as a device would store it.
 Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node,
                                                   std::span<const ReferenceTensor* const> inputs);
-Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span<const ReferenceTensor> inputs);
+// `states` follow graph.states: what they hold before the run, and after it what they hold then; empty or null
+// means real zeros.
+Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span<const ReferenceTensor> inputs,
+                                                   std::vector<ReferenceTensor>* states = nullptr);
 
 // A dense host tensor to doubles and back; quantized types are dequantized and quantized
 // (round half away from zero, clamped to the type's range).

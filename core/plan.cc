@@ -202,7 +202,7 @@ class PlanChecker {
   explicit PlanChecker(const Plan& plan) : plan_(plan) {}
 
   bool Run() const {
-    return All(plan_.constants) && All(plan_.steps) && All(plan_.inputs) && All(plan_.outputs) &&
+    return All(plan_.constants) && All(plan_.steps) && All(plan_.inputs) && All(plan_.outputs) && All(plan_.states) &&
            plan_.source_op_count >= 0;
   }
 
@@ -249,6 +249,12 @@ class PlanChecker {
 
   bool IsGood(const PlanTensor& tensor) const {
     return IsSaneShape(tensor.desc.shape.dims()) && (!tensor.on_device || IsGood(tensor.transfer));
+  }
+
+  bool IsGood(const PlanState& state) const {
+    if (!IsSaneShape(state.desc.shape.dims())) return false;
+    if (state.on_device) return IsGood(state.transfer);
+    return !state.next_on_device || IsGood(state.next);
   }
 
   const Plan& plan_;

@@ -23,7 +23,11 @@ struct BufferRange {
   friend bool operator==(const BufferRange&, const BufferRange&) = default;
 };
 
-enum class BufferRole : uint8_t { kArena, kConstants };
+enum class BufferRole : uint8_t {
+  kArena,
+  kConstants,
+  kState,  // keeps its content from one run to the next
+};
 struct BufferSpec {
   BufferRole role = BufferRole::kArena;
   uint64_t size_bytes = 0;
@@ -74,6 +78,18 @@ struct PlanTensor {  // an input or output of the network
   HostTransfer transfer;  // when on_device
 };
 
+// What the network remembers between runs. On the device its next content is copied by a dispatch of the plan;
+// on the host whoever runs the plan copies it after the last step.
+struct PlanState {
+  std::string name;
+  TensorDesc desc;
+  bool on_device = false;
+  HostTransfer transfer;  // its value; with on_device its place in a kState buffer
+  // Without on_device: what it becomes; on the device where next_on_device, else a value of a host step.
+  bool next_on_device = false;
+  HostTransfer next;
+};
+
 struct Fallback {  // a file operator that runs on the CPU, and why
   int32_t source_index = -1;
   std::string op;
@@ -81,7 +97,7 @@ struct Fallback {  // a file operator that runs on the CPU, and why
 };
 
 struct MemoryFigures {
-  uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0;
+  uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, state_bytes = 0;
 };
 
 struct Plan {
@@ -90,6 +106,7 @@ struct Plan {
   std::vector<PlanConstant> constants;
   std::vector<Step> steps;
   std::vector<PlanTensor> inputs, outputs;
+  std::vector<PlanState> states;
   std::vector<Fallback> fallbacks;
   int32_t source_op_count = 0;  // operators in the model file
   MemoryFigures memory;

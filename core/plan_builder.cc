@@ -65,6 +65,18 @@ std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCal
   return size;
 }
 
+// Texels as they are: both values have equally many, in the same order.
+KernelCall CopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
+  const Bhwc shape = builder.ShapeOf(to);
+  const int64_t texels = shape.pixels() * shape.slices();
+  KernelCall call;
+  call.kernel = "map";
+  call.tensors = {{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}};
+  call.scalars = {{"COUNT", static_cast<int32_t>(texels)}};
+  call.work_items = {texels, 1, 1};
+  return call;
+}
+
 Status CheckLimits(const KernelSource& source, const DeviceInfo& device) {
   const auto on_buffers = std::count_if(source.tensors.begin(), source.tensors.end(), [](const TensorArg& arg) {
     return arg.direction == ArgDirection::kWrite || arg.path == AccessPath::kBuffer;
@@ -238,10 +250,23 @@ Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
   return Status::Ok();
 }
 
-void PlanBuilder::Alias(ValueId output, ValueId input) {
+Status PlanBuilder::Alias(const Node& node, ValueId output, ValueId input) {
   HEARTH_CHECK(ShapeOf(output).c == ShapeOf(input).c && ShapeOf(output).pixels() == ShapeOf(input).pixels());
+  if (graph_.IsState(Root(input))) return Call(node, CopyCall(*this, input, output));
   Tensor(input);
   alias_of_[output] = input;
+  return Status::Ok();
+}
+
+Status PlanBuilder::CopyStates() {
+  for (const StatePair& state : graph_.states) {
+    if (!OnDevice(state.read)) continue;  // no dispatch reads it
+    Node copy;
+    copy.op = Unary{.kind = UnaryKind::kCopy};
+    copy.name = fmt::format("state {}", graph_.value(state.read).name);
+    HEARTH_TRY(Call(copy, CopyCall(*this, state.written, state.read)));
+  }
+  return Status::Ok();
 }
 
 void PlanBuilder::CallHost(int node_index) {
@@ -252,7 +277,7 @@ void PlanBuilder::CallHost(int node_index) {
 std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
   std::map<ValueId, Lifetime> lifetimes;
   const auto touch = [&](ValueId value, int step) {
-    if (value == kNoValue || !OnDevice(value)) return;
+    if (value == kNoValue || !OnDevice(value) || graph_.IsState(Root(value))) return;
     const auto [at, is_new] = lifetimes.try_emplace(Root(value), Lifetime{step, step});
     if (!is_new) at->second.last = step;
   };
@@ -273,6 +298,7 @@ std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
     }
   }
   for (ValueId output : graph_.outputs) touch(output, step + 1);
+  for (const StatePair& state : graph_.states) touch(state.written, step + 1);  // the host may fetch it
   return lifetimes;
 }
 
@@ -298,6 +324,25 @@ Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& range
     ranges[value] = {arena, offsets.offsets[k], usages[k].size_bytes};
     ++k;
   }
+  return Status::Ok();
+}
+
+Status PlanBuilder::PlaceStates(Plan& plan, std::map<ValueId, BufferRange>& ranges) const {
+  const auto buffer = static_cast<uint32_t>(plan.buffers.size());
+  uint64_t end_bytes = 0;
+  for (const StatePair& state : graph_.states) {
+    if (!OnDevice(state.read)) continue;
+    const uint64_t offset_bytes = RoundUp(end_bytes, device_.buffer_offset_alignment);
+    ranges[state.read] = {buffer, offset_bytes, ValueBytes(state.read)};
+    end_bytes = offset_bytes + ValueBytes(state.read);
+  }
+  if (end_bytes == 0) return Status::Ok();
+  if (end_bytes > device_.max_buffer_bytes) {
+    return Error(StatusCode::kResourceExhausted, "the network's state needs {} bytes, one buffer of {} takes {}",
+                 end_bytes, device_.name, device_.max_buffer_bytes);
+  }
+  plan.buffers.push_back({BufferRole::kState, end_bytes});
+  plan.memory.state_bytes = end_bytes;
   return Status::Ok();
 }
 
@@ -348,9 +393,26 @@ HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<
   return step;
 }
 
+std::vector<PlanState> PlanBuilder::FinishStates(const std::map<ValueId, BufferRange>& ranges) const {
+  std::vector<PlanState> states;
+  for (const StatePair& pair : graph_.states) {
+    if (!OnDevice(pair.read) && graph_.ConsumersOf(pair.read).empty()) continue;
+    PlanState state{graph_.value(pair.read).name, graph_.value(pair.read).desc, OnDevice(pair.read), {}, false, {}};
+    if (state.on_device) state.transfer = TransferOf(pair.read, ranges);
+    state.next_on_device = !state.on_device && OnDevice(pair.written);
+    if (state.next_on_device) state.next = TransferOf(pair.written, ranges);
+    state.transfer.value = pair.read;
+    state.next.value = pair.written;
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
 Result<Plan> PlanBuilder::Finish() {
+  HEARTH_TRY(CopyStates());
   std::map<ValueId, BufferRange> ranges;
   HEARTH_TRY(PlaceArena(plan_, ranges));
+  HEARTH_TRY(PlaceStates(plan_, ranges));
   HEARTH_TRY(PlaceConstants(plan_));
   for (size_t k = 0; k < pending_.size(); ++k) {
     if (auto* pending = std::get_if<PendingDispatch>(&pending_[k])) {
@@ -371,6 +433,7 @@ Result<Plan> PlanBuilder::Finish() {
   };
   for (ValueId value : graph_.inputs) plan_.inputs.push_back(edge(value));
   for (ValueId value : graph_.outputs) plan_.outputs.push_back(edge(value));
+  plan_.states = FinishStates(ranges);
   return std::move(plan_);
 }
 

@@ -70,8 +70,9 @@ class PlanBuilder {
 
   // Appends a dispatch. kResourceExhausted when the device can't take its size.
   Status Call(const Node& node, const KernelCall& call);
-  // `output` is `input` under another name: no copy. Precondition: equal channels, equally many pixels.
-  void Alias(ValueId output, ValueId input);
+  // `output` is `input` under another name: no copy, unless `input` is state, which changes at the end of the run.
+  // Precondition: equal channels, equally many pixels.
+  Status Alias(const Node& node, ValueId output, ValueId input);
   // Appends nodes for the host; consecutive ones become one step.
   void CallHost(int node_index);
 
@@ -102,9 +103,14 @@ class PlanBuilder {
   uint64_t OperandBytes(const Operand& operand) const;
   uint64_t ValueBytes(ValueId value) const;
   uint32_t KernelIndex(KernelSource source);
+  // Dispatches that make the states' next content their content, after everything that reads them.
+  Status CopyStates();
   std::map<ValueId, Lifetime> Lifetimes() const;
   Status PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
+  Status PlaceStates(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
   Status PlaceConstants(Plan& plan) const;
+  // The plan's states: those that something reads.
+  std::vector<PlanState> FinishStates(const std::map<ValueId, BufferRange>& ranges) const;
   HostTransfer TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const;
   HostStep FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const;
   bool OnDevice(ValueId value) const { return device_values_.contains(Root(value)); }

@@ -28,7 +28,7 @@ constexpr ScalarType LastOf(ScalarType) {
   return ScalarType::kFloat;
 }
 constexpr BufferRole LastOf(BufferRole) {
-  return BufferRole::kConstants;
+  return BufferRole::kState;
 }
 constexpr PackLayout LastOf(PackLayout) {
   return PackLayout::kSlices;
@@ -108,7 +108,7 @@ void Fields(Archive& archive, FieldOf<Archive, PlanConstant>& constant) {
 
 template <typename Archive>
 void Fields(Archive& archive, FieldOf<Archive, MemoryFigures>& memory) {
-  archive(memory.arena_bytes, memory.naive_bytes, memory.lower_bound_bytes, memory.weights_bytes);
+  archive(memory.arena_bytes, memory.naive_bytes, memory.lower_bound_bytes, memory.weights_bytes, memory.state_bytes);
 }
 
 // ---- Steps and edges ----
@@ -134,14 +134,19 @@ void Fields(Archive& archive, FieldOf<Archive, PlanTensor>& tensor) {
 }
 
 template <typename Archive>
+void Fields(Archive& archive, FieldOf<Archive, PlanState>& state) {
+  archive(state.name, state.desc, state.on_device, state.transfer, state.next_on_device, state.next);
+}
+
+template <typename Archive>
 void Fields(Archive& archive, FieldOf<Archive, Fallback>& fallback) {
   archive(fallback.source_index, fallback.op, fallback.reason);
 }
 
 template <typename Archive>
 void Fields(Archive& archive, FieldOf<Archive, Plan>& plan) {
-  archive(plan.kernels, plan.buffers, plan.constants, plan.steps, plan.inputs, plan.outputs, plan.fallbacks,
-          plan.source_op_count, plan.memory);
+  archive(plan.kernels, plan.buffers, plan.constants, plan.steps, plan.inputs, plan.outputs, plan.states,
+          plan.fallbacks, plan.source_op_count, plan.memory);
 }
 
 }  // namespace hearth

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/op_table.h"
 #include "hal/constant_upload.h"
 #include "hal/slices.h"
 #include "hal/stopwatch.h"
@@ -41,6 +42,7 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
   HEARTH_TRY(programs_status);
   HEARTH_TRY(weights_status);
   HEARTH_TRY(runner->PrepareStages());
+  HEARTH_TRY(runner->ResetState());
   return runner;
 }
 
@@ -87,7 +89,7 @@ Status PlanRunner::PrepareHost(const HostStep& step) {
       const bool used_elsewhere = std::any_of(consumers.begin(), consumers.end(), [&](int consumer) {
         return std::find(step.nodes.begin(), step.nodes.end(), consumer) == step.nodes.end();
       });
-      if (used_elsewhere || graph.IsOutput(value)) edge_outputs.push_back(value);
+      if (used_elsewhere || graph.IsKept(value)) edge_outputs.push_back(value);
     }
     for (ValueId value : graph.nodes()[index].inputs) {
       if (value != kNoValue && !graph.IsConstant(value)) {
@@ -177,6 +179,37 @@ Status PlanRunner::FromDevice(const HostTransfer& transfer, std::span<std::byte>
                              });
 }
 
+Status PlanRunner::AdvanceHostStates() {
+  for (const PlanState& state : plan_.states) {
+    if (state.on_device) continue;
+    std::vector<std::byte>& content = HostValue(state.transfer.value);
+    if (state.next_on_device) {
+      HEARTH_TRY(FromDevice(state.next, content));
+    } else {
+      content = HostValue(state.next.value);
+    }
+  }
+  return Status::Ok();
+}
+
+Status PlanRunner::ResetState() {
+  for (const PlanState& state : plan_.states) {
+    if (!state.on_device) {
+      ReferenceTensor zeros{state.desc.shape, {}};
+      zeros.values.resize(static_cast<size_t>(state.desc.shape.element_count()));
+      HEARTH_TRY(ReferenceToBytes(zeros, state.desc, HostValue(state.transfer.value)).Within(state.name));
+      continue;
+    }
+    const BufferRange& range = state.transfer.range;
+    HEARTH_TRY(parts_.device->Write(*buffers_[range.buffer], range.offset_bytes, range.size_bytes,
+                                    [](std::span<std::byte> memory) {
+                                      std::memset(memory.data(), 0, memory.size());
+                                      return Status::Ok();
+                                    }));
+  }
+  return Status::Ok();
+}
+
 Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile) {
   const Stopwatch watch;
   for (const HostTransfer& read : stage.host->reads) HEARTH_TRY(FromDevice(read, HostValue(read.value)));
@@ -210,6 +243,7 @@ Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs,
     if (host != host_values_.end()) std::copy(inputs[k].begin(), inputs[k].end(), host->second.begin());
   }
   for (Stage& stage : stages_) HEARTH_TRY(RunStage(stage, profile));
+  HEARTH_TRY(AdvanceHostStates());
   for (size_t k = 0; k < outputs.size(); ++k) {
     const PlanTensor& output = plan_.outputs[k];
     if (output.on_device) {

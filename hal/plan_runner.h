@@ -49,10 +49,14 @@ class PlanRunner {
   // The arena of the host steps' intermediate values; steps run one after the other, each with its own.
   MemoryFigures host_memory() const;
 
-  // One inference. `inputs` and `outputs` follow the plan's; sizes must be the tensors' own.
+  // One inference, which also advances the states. `inputs` and `outputs` follow the plan's; sizes must be the tensors'
+  // own.
   Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);
   Result<std::vector<ProfileRow>> RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                               std::span<const std::span<std::byte>> outputs);
+
+  // The states hold real zeros again, as before the first run.
+  Status ResetState();
 
   // After the first result: stores what this start had to make, and marks in plan() which constants the cache
   // keeps. Returns warnings.
@@ -80,6 +84,8 @@ class PlanRunner {
   Status RunHost(Stage& stage, std::vector<ProfileRow>* profile);
   Status ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense);
   Status FromDevice(const HostTransfer& transfer, std::span<std::byte> dense);
+  // Behind the last stage: what states on the host become.
+  Status AdvanceHostStates();
   std::vector<std::byte>& HostValue(ValueId value);
 
   Plan plan_;

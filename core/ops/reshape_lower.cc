@@ -12,8 +12,7 @@ Status LowerReshape(const Node& node, PlanBuilder& builder) {
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   // Equal channels keep every texel where it is: pixels are in C order whatever b, h and w are.
   if (in.c == out.c && !builder.graph().IsConstant(node.inputs[0])) {
-    builder.Alias(node.outputs[0], node.inputs[0]);
-    return Status::Ok();
+    return builder.Alias(node, node.outputs[0], node.inputs[0]);
   }
   KernelCall call;
   call.kernel = "reshape";

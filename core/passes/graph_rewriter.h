@@ -21,10 +21,10 @@ class GraphRewriter {
   // The node that makes `id`; null for inputs, constants and absent values.
   Node* ProducerOf(ValueId id);
 
-  // One node reads the value, once, and it is no output of the graph: then its reader may be merged into its producer.
-  bool IsReadOnce(ValueId id) const { return id != kNoValue && reads_[id] == 1 && !graph_.IsOutput(id); }
+  // One node reads the value, once, and nothing behind the nodes does: then its reader may be merged into its producer.
+  bool IsReadOnce(ValueId id) const { return id != kNoValue && reads_[id] == 1 && !graph_.IsKept(id); }
 
-  // Nodes read `to` where they read `from`. The graph's outputs stay. `to` must be made before the first reader of
+  // Nodes read `to` where they read `from`. The graph's outputs and states stay. `to` must be made before the first reader of
   // `from`.
   void ReplaceReads(ValueId from, ValueId to);
 

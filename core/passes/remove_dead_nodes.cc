@@ -6,6 +6,7 @@ Result<Verdict> RemoveDeadNodes(Graph& graph, const DeviceInfo&) {
   GraphRewriter rewriter(graph);
   std::vector<bool> needed(graph.values().size(), false);
   for (ValueId id : graph.outputs) needed[id] = true;
+  for (const StatePair& state : graph.states) needed[state.written] = true;
   for (int index = rewriter.node_count() - 1; index >= 0; --index) {  // readers before what they read
     const Node& node = rewriter.node(index);
     bool alive = false;

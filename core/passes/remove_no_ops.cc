@@ -25,10 +25,10 @@ bool IsNoOp(const Graph& graph, const Node& node) {
   return KeepsElements(node) && graph.value(node.inputs[0]).desc == graph.value(node.outputs[0]).desc;
 }
 
-// Whether the node that makes `input` can make the graph's output `output` in its place: the output keeps its id.
-bool CanMakeOutput(GraphRewriter& rewriter, ValueId input) {
+// Whether the node that makes `input` can make what is kept under its id (an output, a state's next content).
+bool CanMakeKept(GraphRewriter& rewriter, ValueId input) {
   const Node* producer = rewriter.ProducerOf(input);
-  return producer != nullptr && producer->outputs.size() == 1 && !rewriter.graph().IsOutput(input);
+  return producer != nullptr && producer->outputs.size() == 1 && !rewriter.graph().IsKept(input);
 }
 
 }  // namespace
@@ -39,10 +39,10 @@ Result<Verdict> RemoveNoOps(Graph& graph, const DeviceInfo&) {
     const Node& node = rewriter.node(index);
     if (!IsNoOp(graph, node)) continue;
     const ValueId input = node.inputs[0], output = node.outputs[0];
-    if (!graph.IsOutput(output)) {
+    if (!graph.IsKept(output)) {
       rewriter.ReplaceReads(output, input);
       rewriter.Remove(index);
-    } else if (CanMakeOutput(rewriter, input)) {
+    } else if (CanMakeKept(rewriter, input)) {
       rewriter.TakeOver(*rewriter.ProducerOf(input), output);
       rewriter.ReplaceReads(input, output);
     }

@@ -99,6 +99,22 @@ void GraphBuilder::Output(BuilderTensor tensor, const std::string& name) {
   data_->graph.outputs.push_back(tensor.id);
 }
 
+BuilderTensor GraphBuilder::State(const std::string& name, std::vector<int32_t> shape) {
+  if (!CheckShape(*data_, name, shape)) return {};
+  const ValueId value = data_->graph.AddValue({name, {DType::kFloat32, Shape::FromSpan(shape), {}}, {}});
+  data_->graph.states.push_back({value, kNoValue});
+  return {value};
+}
+
+void GraphBuilder::Update(BuilderTensor state, BuilderTensor next) {
+  for (StatePair& pair : data_->graph.states) {
+    if (pair.read != state.id || pair.written != kNoValue) continue;
+    pair.written = next.id;
+    return;
+  }
+  Blame(*data_, Error(StatusCode::kInvalidArgument, "tensor {} is no state, or updated twice", state.id));
+}
+
 BuilderTensor GraphBuilder::Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
                                    const BuilderWindow& window) {
   return Append(*data_, hearth::Conv2D{WindowOf(window), ActivationOf(window.activation)}, {x, filter, bias}, 2);

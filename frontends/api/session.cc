@@ -1,7 +1,6 @@
 #include "hearth/session.h"
 
 #include <algorithm>
-#include <set>
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
@@ -12,6 +11,7 @@
 #include "frontends/api/model_data.h"
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/peak_memory.h"
+#include "frontends/engine/placement_warnings.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/read_path_probe.h"
 #include "hal/plan_runner.h"
@@ -80,13 +80,11 @@ void CountOperators(SessionData& data) {
   const bool is_cpu = data.opened.device == nullptr;
   report.ops.on_cpu = is_cpu ? report.ops.total : static_cast<int>(plan.fallbacks.size());
   report.ops.on_device = report.ops.total - report.ops.on_cpu;
-  std::set<std::string> warned_reasons;  // one warning each
   for (const Fallback& fallback : plan.fallbacks) {
     report.ops.fallbacks.push_back({fallback.source_index, fallback.op, fallback.reason});
-    if (!warned_reasons.insert(fallback.reason).second) continue;
-    report.warnings.push_back(fmt::format("op {} {}: {} ({}); runs on the CPU, as all operations with this reason",
-                                          fallback.source_index, fallback.op, fallback.reason, data.opened.id));
   }
+  const std::vector<std::string> warnings = PlacementWarnings(plan.fallbacks, PiecesOf(plan));
+  report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
 }
 
 void FillReport(SessionData& data) {
@@ -302,6 +300,10 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled() {
   entries.reserve(rows.size());
   for (const ProfileRow& row : rows) entries.push_back({row.label, row.kernel, row.milliseconds});
   return entries;
+}
+
+Status Session::ResetState() {
+  return data_->runner->ResetState();
 }
 
 std::span<const std::byte> Session::output(size_t index) const {

@@ -121,12 +121,14 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
                                                 : "no hardware GPU is usable";
     if (choice.backend == nullptr) {
       opened.info = CpuDeviceInfo();
+      opened.info.id = opened.id;
       return opened;
     }
     Result<std::unique_ptr<Device>> device = choice.backend->open(choice.candidate);
     if (device.ok()) {
       opened.device = std::move(device).value();
       opened.info = opened.device->info();
+      opened.info.id = opened.id;
       return opened;
     }
     last_failure = device.status();

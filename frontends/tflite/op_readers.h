@@ -42,6 +42,9 @@ Result<Op> ReadResizeBilinear(const OperatorView& view);
 Result<Op> ReadResizeNearestNeighbor(const OperatorView& view);
 Result<Op> ReadSqueeze(const OperatorView& view);
 
+// op_readers_detection.cc: a custom operator with FlexBuffers options.
+Result<Op> ReadDetectionPostProcess(const OperatorView& view);
+
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_TFLITE_OP_READERS_H_

@@ -163,7 +163,7 @@ constexpr OperatorRow kCustomOperators[] = {
     {kCustomOperator, "MaxPoolingWithArgmax2D"},
     {kCustomOperator, "MaxUnpooling2D"},
     {kCustomOperator, "Resampler"},
-    {kCustomOperator, "TFLite_Detection_PostProcess"},
+    {kCustomOperator, "TFLite_Detection_PostProcess", ReadDetectionPostProcess, 3, 3, 3, 4},
 };
 
 }  // namespace

@@ -163,7 +163,8 @@ class PathRun {
   CaseResult Judged(const ConformanceCase& test, const TensorDesc& desc, std::span<const double> reference,
                     std::span<const double> result_values) const {
     CaseResult result = NewResult(test);
-    const ResultFormat format{real_, IsQuantized(desc) ? desc.quantization->scales[0] : 0.0};
+    const StorageType real = desc.dtype == DType::kFloat16 ? StorageType::kFloat16 : real_;
+    const ResultFormat format{real, IsQuantized(desc) ? desc.quantization->scales[0] : 0.0};
     const Judgement judgement = Judge(test.exactness, reference, result_values, format);
     result.judged = true;
     result.worst_error = judgement.worst_error;

@@ -43,11 +43,13 @@ uint32_t TfliteWriter::AddOperatorCode(int32_t code, const std::string& custom_c
 
 void TfliteWriter::AddOperatorWithOptions(uint32_t opcode_index, const std::vector<int32_t>& inputs,
                                           const std::vector<int32_t>& outputs, int options_type,
-                                          flatbuffers::Offset<void> options) {
+                                          flatbuffers::Offset<void> options,
+                                          const std::vector<uint8_t>& custom_options) {
   const auto input_vector = builder_.CreateVector(inputs);
   const auto output_vector = builder_.CreateVector(outputs);
+  const auto custom_vector = custom_options.empty() ? 0 : builder_.CreateVector(custom_options);
   operators_.push_back(wire::CreateOperator(builder_, opcode_index, input_vector, output_vector,
-                                            static_cast<wire::BuiltinOptions>(options_type), options));
+                                            static_cast<wire::BuiltinOptions>(options_type), options, custom_vector));
 }
 
 void TfliteWriter::EndSubgraph(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {

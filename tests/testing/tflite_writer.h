@@ -57,12 +57,13 @@ class TfliteWriter {
                            options.Union());
   }
   void AddCustomOperator(const std::string& name, const std::vector<int32_t>& inputs,
-                         const std::vector<int32_t>& outputs) {
-    AddOperatorWithOptions(AddOperatorCode(32, name), inputs, outputs, 0, 0);
+                         const std::vector<int32_t>& outputs, const std::vector<uint8_t>& custom_options = {}) {
+    AddOperatorWithOptions(AddOperatorCode(32, name), inputs, outputs, 0, 0, custom_options);
   }
   uint32_t AddOperatorCode(int32_t code, const std::string& custom_code);
   void AddOperatorWithOptions(uint32_t opcode_index, const std::vector<int32_t>& inputs,
-                              const std::vector<int32_t>& outputs, int options_type, flatbuffers::Offset<void> options);
+                              const std::vector<int32_t>& outputs, int options_type, flatbuffers::Offset<void> options,
+                              const std::vector<uint8_t>& custom_options = {});
 
   // The same table, listed `count` times.
   void RepeatOperator(flatbuffers::Offset<wire::Operator> op, size_t count) {

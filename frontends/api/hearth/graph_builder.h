@@ -47,6 +47,10 @@ class HEARTH_EXPORT GraphBuilder {
   BuilderTensor Input(const std::string& name, std::vector<int32_t> shape);
   BuilderTensor Constant(const std::string& name, std::vector<int32_t> shape, std::span<const float> values);
   void Output(BuilderTensor tensor, const std::string& name);
+  // What the network remembers: zeros in the first run, later what Update gave it in the run before. A state that is
+  // never updated is a mistake, and so is one that is an output itself.
+  BuilderTensor State(const std::string& name, std::vector<int32_t> shape);
+  void Update(BuilderTensor state, BuilderTensor next);
 
   // filter [O,kh,kw,I], bias [O] or absent
   BuilderTensor Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias, const BuilderWindow& window);

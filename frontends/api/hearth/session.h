@@ -66,6 +66,10 @@ class HEARTH_EXPORT Session {
   Status Run();
   Result<std::vector<ProfileEntry>> RunProfiled();
 
+  // What the model remembers between runs (variable tensors: the state of an LSTM, an accumulator) becomes zero
+  // again, as before the first run. Nothing to do for a model without state.
+  Status ResetState();
+
   // The result of the last Run; valid until the next one. Precondition: index < outputs().size().
   std::span<const std::byte> output(size_t index) const;
 

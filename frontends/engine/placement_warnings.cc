@@ -1,0 +1,37 @@
+#include "frontends/engine/placement_warnings.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace hearth {
+
+int PiecesOf(const Plan& plan) {
+  int pieces = 0;
+  bool in_dispatches = false;
+  for (const Step& step : plan.steps) {
+    const bool is_dispatch = std::holds_alternative<Dispatch>(step);
+    if (!is_dispatch || !in_dispatches) ++pieces;
+    in_dispatches = is_dispatch;
+  }
+  return pieces;
+}
+
+std::vector<std::string> PlacementWarnings(std::span<const Fallback> fallbacks, int pieces) {
+  std::set<std::string> told;
+  std::vector<std::string> warnings;
+  for (const Fallback& fallback : fallbacks) {
+    if (!told.insert(fallback.reason).second) continue;
+    warnings.push_back(
+        fmt::format("op {} {}: {}; runs on the CPU", fallback.source_index, fallback.op, fallback.reason));
+  }
+  if (pieces > kFewPieces) {
+    warnings.push_back(
+        fmt::format("the network is split into {} pieces between device and CPU: moving values between them costs time "
+                    "in every run",
+                    pieces));
+  }
+  return warnings;
+}
+
+}  // namespace hearth

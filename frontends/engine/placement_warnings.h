@@ -1,0 +1,25 @@
+// What a user is told when not all of a network runs on the device.
+#ifndef HEARTH_FRONTENDS_ENGINE_PLACEMENT_WARNINGS_H_
+#define HEARTH_FRONTENDS_ENGINE_PLACEMENT_WARNINGS_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/plan.h"
+
+namespace hearth {
+
+// More pieces than this, and moving values between them is worth a warning.
+inline constexpr int kFewPieces = 4;
+
+// Runs of dispatches and host steps, which alternate.
+int PiecesOf(const Plan& plan);
+
+// One sentence per distinct reason, naming the first operator that has it: "op 63 TFLite_Detection_PostProcess: no
+// kernel on gles:0; runs on the CPU". One more for a network in more than kFewPieces `pieces`.
+std::vector<std::string> PlacementWarnings(std::span<const Fallback> fallbacks, int pieces);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_PLACEMENT_WARNINGS_H_

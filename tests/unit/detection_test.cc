@@ -1,0 +1,192 @@
+// Detection post-processing by hand-computed boxes, and its options in the file.
+#include <flatbuffers/flexbuffers.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/op_table.h"
+#include "frontends/tflite/reader.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+
+// Four boxes of height and width 2 with centers (1,1), (1,1.2), (5,5), (9,9): the second overlaps the first by
+// 3.6 / 4.4. Their encodings are zero, so that the anchors are the boxes.
+struct Problem {
+  DetectionPostProcess op;
+  std::vector<double> encodings = std::vector<double>(16, 0.0);
+  std::vector<double> scores;  // 4 boxes of `columns`
+  int columns = 2;
+};
+
+Problem TwoClasses() {
+  Problem problem;
+  problem.op = {.max_detections = 3, .num_classes = 2, .score_threshold = 0.2f, .iou_threshold = 0.5f};
+  problem.scores = {0.9, 0.3, 0.8, 0.7, 0.1, 0.6, 0.15, 0.1};
+  return problem;
+}
+
+std::vector<std::vector<double>> Detect(const Problem& problem) {
+  Graph graph;
+  Node node{.op = problem.op, .name = "post"};
+  const std::vector<ReferenceTensor> inputs = {{{1, 4, 4}, problem.encodings},
+                                               {{1, 4, problem.columns}, problem.scores},
+                                               {{4, 4}, {1, 1, 2, 2, 1, 1.2f, 2, 2, 5, 5, 2, 2, 9, 9, 2, 2}}};
+  for (const ReferenceTensor& input : inputs) {
+    graph.inputs.push_back(graph.AddValue({.name = "in", .desc = {.shape = input.shape}}));
+  }
+  node.inputs = graph.inputs;
+  for (int k = 0; k < 4; ++k) node.outputs.push_back(graph.AddValue({.name = "out"}));
+  graph.outputs = node.outputs;
+  graph.AddNode(std::move(node));
+  const Status inferred = InferShapes(graph);
+  EXPECT_TRUE(inferred.ok()) << inferred.message();
+  const auto outputs = EvaluateGraph(graph, inputs);
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  std::vector<std::vector<double>> values;
+  for (const ReferenceTensor& output : outputs.value()) values.push_back(output.values);
+  return values;
+}
+
+std::vector<double> Floats(std::initializer_list<float> numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+TEST(DetectionPostProcess, FastSuppressionJudgesEachBoxByItsBestClass) {
+  const auto outputs = Detect(TwoClasses());
+  // Box 1 is covered by box 0, box 3 is below the threshold; the third row stays empty.
+  EXPECT_THAT(outputs[0], ElementsAre(0, 0, 2, 2, 4, 4, 6, 6, 0, 0, 0, 0));
+  EXPECT_THAT(outputs[1], ElementsAre(0, 1, 0));
+  EXPECT_THAT(outputs[2], ElementsAreArray(Floats({0.9f, 0.6f, 0.0f})));
+  EXPECT_THAT(outputs[3], ElementsAre(2));
+}
+
+TEST(DetectionPostProcess, RegularSuppressionTakesTheClassesOneByOne) {
+  Problem problem = TwoClasses();
+  problem.op.use_regular_nms = true;
+  const auto outputs = Detect(problem);
+  // Class 0: box 0 (0.9) covers box 1. Class 1: box 1 (0.7) covers box 0, and box 2 (0.6).
+  EXPECT_THAT(outputs[1], ElementsAre(0, 1, 1));
+  EXPECT_THAT(outputs[2], ElementsAreArray(Floats({0.9f, 0.7f, 0.6f})));
+  EXPECT_EQ(outputs[0][5], static_cast<double>(1.2f - 1.0f));
+  EXPECT_THAT(outputs[3], ElementsAre(3));
+}
+
+TEST(DetectionPostProcess, RegularSuppressionKeepsTheBestOfAllAndAtMostSoManyOfAClass) {
+  Problem problem = TwoClasses();
+  problem.op.use_regular_nms = true;
+  problem.op.detections_per_class = 1;
+  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(Floats({0.9f, 0.7f, 0.0f})));
+  problem.op.detections_per_class = 100;
+  problem.op.max_detections = 2;
+  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(Floats({0.9f, 0.7f})));
+}
+
+TEST(DetectionPostProcess, ASeveralClassDetectionListsThemBestFirst) {
+  Problem problem = TwoClasses();
+  problem.op.max_classes_per_detection = 3;  // one more than there are classes: rows left empty
+  const auto outputs = Detect(problem);
+  EXPECT_THAT(outputs[1], ElementsAre(0, 1, 0, 1, 0, 0, 0, 0, 0));
+  EXPECT_THAT(outputs[2], ElementsAreArray(Floats({0.9f, 0.3f, 0, 0.6f, 0.1f, 0, 0, 0, 0})));
+  EXPECT_THAT(outputs[3], ElementsAre(2));
+}
+
+TEST(DetectionPostProcess, ABackgroundClassIsSkipped) {
+  Problem problem = TwoClasses();
+  problem.columns = 3;
+  problem.scores = {1, 0.9, 0.3, 1, 0.8, 0.7, 1, 0.1, 0.6, 1, 0.15, 0.1};
+  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(Floats({0.9f, 0.6f, 0.0f})));
+  EXPECT_THAT(Detect(problem)[1], ElementsAre(0, 1, 0));
+}
+
+TEST(DetectionPostProcess, EncodingsMoveAndScaleTheAnchors) {
+  Problem problem = TwoClasses();
+  problem.op.y_scale = problem.op.x_scale = 10;
+  problem.op.h_scale = problem.op.w_scale = 5;
+  problem.encodings[0] = 10;  // one anchor height down
+  problem.encodings[3] = 5;   // e times as wide
+  const auto outputs = Detect(problem);
+  EXPECT_EQ(outputs[0][0], 2.0);
+  EXPECT_EQ(outputs[0][2], 4.0);
+  EXPECT_EQ(outputs[0][3], static_cast<double>(1.0f + 2.7182817f));
+}
+
+TEST(DetectionPostProcess, EqualScoresKeepTheOrderOfTheirBoxes) {
+  Problem problem = TwoClasses();
+  problem.scores = {0.5, 0, 0.1, 0, 0.5, 0, 0.5, 0};
+  EXPECT_THAT(Detect(problem)[0], ElementsAre(0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10));
+}
+
+// ---- The operator in a file ----
+
+std::vector<uint8_t> Options(bool with_thresholds) {
+  flexbuffers::Builder builder;
+  builder.Map([&] {
+    builder.Int("max_detections", 10);
+    builder.Int("max_classes_per_detection", 1);
+    builder.Int("num_classes", 2);
+    builder.Bool("use_regular_nms", true);
+    if (with_thresholds) builder.Float("nms_score_threshold", 0.25f);
+    builder.Float("nms_iou_threshold", 0.5f);
+    for (const char* scale : {"y_scale", "x_scale"}) builder.Float(scale, 10.0f);
+    for (const char* scale : {"h_scale", "w_scale"}) builder.Float(scale, 5.0f);
+  });
+  builder.Finish();
+  return builder.GetBuffer();
+}
+
+Result<Graph> ReadWithOptions(const std::vector<uint8_t>& options) {
+  TfliteWriter writer;
+  const std::vector<int32_t> inputs = {writer.AddTensor({"boxes", {1, 4, 4}}), writer.AddTensor({"scores", {1, 4, 3}}),
+                                       writer.AddTensor({"anchors", {4, 4}})};
+  std::vector<int32_t> outputs;
+  for (int k = 0; k < 4; ++k) outputs.push_back(writer.AddTensor({"out", {}}));
+  writer.AddCustomOperator("TFLite_Detection_PostProcess", inputs, outputs, options);
+  const std::vector<std::byte> bytes = writer.Finish(inputs, outputs);
+  return ReadTfliteModel(bytes);
+}
+
+TEST(DetectionPostProcess, IsReadFromItsFlexbufferOptions) {
+  Result<Graph> graph = ReadWithOptions(Options(true));
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const DetectionPostProcess expected{.max_detections = 10,
+                                      .num_classes = 2,
+                                      .use_regular_nms = true,
+                                      .score_threshold = 0.25f,
+                                      .iou_threshold = 0.5f,
+                                      .y_scale = 10,
+                                      .x_scale = 10,
+                                      .h_scale = 5,
+                                      .w_scale = 5};
+  EXPECT_EQ(graph->nodes().at(0).op, Op(expected));
+  ASSERT_TRUE(InferShapes(*graph).ok());
+  EXPECT_EQ(graph->value(graph->outputs[0]).desc.shape, Shape({1, 10, 4}));
+}
+
+TEST(DetectionPostProcess, WithoutAnOptionIsRefusedByItsName) {
+  EXPECT_THAT(ReadWithOptions(Options(false)).status().message(), HasSubstr("'nms_score_threshold' is missing"));
+}
+
+TEST(DetectionPostProcess, WithDamagedOptionsIsRefusedOrReadAsOtherNumbers) {
+  const std::vector<uint8_t> options = Options(true);
+  for (size_t length = 0; length < options.size(); ++length) {
+    const std::vector<uint8_t> cut(options.begin(), options.begin() + static_cast<std::ptrdiff_t>(length));
+    const Result<Graph> graph = ReadWithOptions(cut);
+    EXPECT_TRUE(graph.ok() || graph.status().code() == StatusCode::kMalformedInput) << "cut to " << length;
+  }
+  for (size_t at = 0; at < options.size(); ++at) {
+    for (const uint8_t flip : {0x01, 0x04, 0x80, 0xff}) {
+      std::vector<uint8_t> damaged = options;
+      damaged[at] ^= flip;
+      const Result<Graph> graph = ReadWithOptions(damaged);
+      EXPECT_TRUE(!graph.ok() || graph->Validate().ok());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hearth
