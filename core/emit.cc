@@ -82,8 +82,8 @@ constexpr std::string_view kGlslPrelude = R"(#define float2 vec2
 #define vlog(a) log(a)
 #define vsqrt(a) sqrt(a)
 #define vrsqrt(a) inversesqrt(a)
-#define vsin(a) sin(a)
-#define vcos(a) cos(a)
+#define vsin(a) px_sin((a), 0)
+#define vcos(a) px_sin((a), 1)
 #define vtanh(a) tanh(clamp(a, -15.0, 15.0))
 #define vpow(a, b) pow(a, b)
 #define vmin(a, b) min(a, b)
@@ -98,6 +98,20 @@ constexpr std::string_view kGlslErf = R"(vec4 verf(vec4 a) {
   vec4 t = 1.0 / (1.0 + 0.3275911 * x);
   vec4 p = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
   return sign(a) * (1.0 - p * exp(-x * x));
+}
+)";
+
+// Vulkan and GLES allow sine and cosine an error of 2^-11 (SwiftShader uses it: 1.9e-4). Reduction to [-pi/4, pi/4] by
+// pi/2 in three parts and minimax polynomials as in Cephes' sinf: good to 2^-23 up to about 8000.
+constexpr std::string_view kGlslSine = R"(vec4 px_sin(vec4 a, int quarter_turns) {
+  vec4 q = roundEven(a * 0.636619772);
+  vec4 r = ((a - q * 1.5703125) - q * 4.83751297e-4) - q * 7.54978995e-8;
+  vec4 r2 = r * r;
+  vec4 s = r + r * r2 * (-1.66666546e-1 + r2 * (8.33216087e-3 - r2 * 1.95152959e-4));
+  vec4 c = 1.0 - 0.5 * r2 + r2 * r2 * (4.16666457e-2 + r2 * (-1.38873163e-3 + r2 * 2.44331571e-5));
+  ivec4 quadrant = ivec4(q) + quarter_turns;
+  vec4 v = mix(s, c, notEqual(quadrant & 1, ivec4(0)));
+  return mix(v, -v, notEqual(quadrant & 2, ivec4(0)));
 }
 )";
 
@@ -318,6 +332,7 @@ std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
                      source.local_size[1], source.local_size[2]);
   out += kGlslPrelude;
   if (Uses(source, "verf(")) out += kGlslErf;
+  if (Uses(source, "vsin(") || Uses(source, "vcos(")) out += kGlslSine;
   DeclareGlslArguments(source, dialect, out);
   for (const SharedArray& shared : source.shared) {
     out += fmt::format("shared {} px_{}[{}];\n", shared.type, shared.name, shared.count);
