@@ -12,6 +12,10 @@ namespace hearth {
 // Of the device, its driver and the probe's own version.
 CacheKey ReadPathProbeKey(const DeviceInfo& info);
 
+// Reads part of a buffer through texels. An error: the driver promises them and refuses (rusticl of Mesa 22.3 answers
+// CL_OUT_OF_HOST_MEMORY at the enqueue).
+Status TryTexelReads(Device& device);
+
 // The probe's lasting answer for this device and driver: a path only where it was measured at least twice as
 // fast as the default; nothing when the default stands or no probe ran yet.
 std::optional<AccessPath> ProbedReadPath(const DeviceInfo& info, BlobStore& store);

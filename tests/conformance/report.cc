@@ -89,6 +89,7 @@ std::string FailuresText(const DeviceResults& results) {
     if (result.outcome != Outcome::kFailed) continue;
     text += fmt::format("FAILED {} {} [{}]: {}\n", results.device, result.id(), result.path, result.detail);
   }
+  for (const std::string& note : results.notes) text += fmt::format("{}: {}\n", results.device, note);
   return text + SummaryText(results) + "\n";
 }
 

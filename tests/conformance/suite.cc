@@ -11,6 +11,7 @@
 #include "core/lower.h"
 #include "core/op_text.h"
 #include "core/storage.h"
+#include "frontends/engine/read_path_probe.h"
 #include "hal/plan_runner.h"
 #include "hal/stopwatch.h"
 #include "tests/conformance/expectations.h"
@@ -224,8 +225,16 @@ int DeviceResults::Count(Outcome outcome) const {
 DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
                        std::span<const ConformanceCase> cases) {
   const Stopwatch watch;
-  DeviceResults results{std::move(device_id), info, {}, 0};
+  DeviceResults results;
+  results.device = std::move(device_id);
+  results.info = info;
   for (const Configuration& configuration : ConfigurationsOf(device, info)) {
+    if (!configuration.runs_all && configuration.path == AccessPath::kTexelBuffer) {
+      if (const Status status = TryTexelReads(*device); !status.ok()) {
+        results.notes.push_back("not run with texel buffers, which the driver promises but refuses: " + status.message());
+        continue;
+      }
+    }
     PathRun run(device, info, configuration);
     for (size_t begin = 0; begin < cases.size();) {
       CaseList family;

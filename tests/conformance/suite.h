@@ -34,6 +34,7 @@ struct DeviceResults {
   DeviceInfo info;
   std::vector<CaseResult> cases;
   double milliseconds = 0;
+  std::vector<std::string> notes;  // ways to run that the driver promises and does not have
 
   int Count(Outcome outcome) const;
 };
