@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Runs the conformance suite on drivers beside those that the system uses.
+
+    other_drivers.py fetch                 downloads and unpacks them into build/drivers (80 MB; needs apt-get, not root)
+    other_drivers.py run NAME [ARG...]     hearth conformance ARG... on one of them; exit 77: it is not there
+    other_drivers.py list
+
+Nothing is installed: a driver is chosen by environment variables of its loader, for one process.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FOLDER = pathlib.Path(os.environ.get("HEARTH_OTHER_DRIVERS", ROOT / "build" / "drivers"))
+LIBRARIES = "usr/lib/x86_64-linux-gnu"
+NOT_THERE = 77
+
+# Packages as they are in Debian 12; "bookworm-backports" has Mesa 25.
+PACKAGES = {
+    "swiftshader": ("bookworm", ["chromium-common"]),
+    "rusticl": ("bookworm", ["mesa-opencl-icd", "libllvmspirvlib15", "libclang-cpp15", "libclc-15", "libclang1-15"]),
+    "mesa25": ("bookworm-backports", ["mesa-vulkan-drivers", "mesa-libgallium", "libegl-mesa0", "libgl1-mesa-dri",
+                                      "libgbm1", "libdrm2", "libdrm-amdgpu1"]),
+}
+
+
+def vulkan_environment(folder, library, original):
+    """A manifest that names the unpacked library by its full path."""
+    manifest = json.loads((folder / original).read_text())
+    manifest["ICD"]["library_path"] = str(folder / library)
+    path = folder / "icd.json"
+    path.write_text(json.dumps(manifest))
+    return {"VK_ICD_FILENAMES": str(path), "LD_LIBRARY_PATH": str(folder / LIBRARIES)}
+
+
+def swiftshader():
+    folder = FOLDER / "swiftshader"
+    return vulkan_environment(folder, "usr/lib/chromium/libvk_swiftshader.so",
+                              "usr/lib/chromium/vk_swiftshader_icd.json")
+
+
+def rusticl():
+    folder = FOLDER / "rusticl"
+    vendors = folder / "vendors"
+    vendors.mkdir(exist_ok=True)
+    (vendors / "rusticl.icd").write_text(str(folder / LIBRARIES / "libRusticlOpenCL.so.1") + "\n")
+    return {"OCL_ICD_VENDORS": str(vendors), "RUSTICL_ENABLE": "llvmpipe", "LD_LIBRARY_PATH": str(folder / LIBRARIES)}
+
+
+def mesa25_vulkan():
+    return vulkan_environment(FOLDER / "mesa25", LIBRARIES + "/libvulkan_lvp.so", "usr/share/vulkan/icd.d/lvp_icd.json")
+
+
+def mesa25_gles():
+    folder = FOLDER / "mesa25"
+    return {"__EGL_VENDOR_LIBRARY_FILENAMES": str(folder / "usr/share/glvnd/egl_vendor.d/50_mesa.json"),
+            "LIBGL_DRIVERS_PATH": str(folder / LIBRARIES / "dri"), "LD_LIBRARY_PATH": str(folder / LIBRARIES)}
+
+
+# Name: folder, backend, environment.
+DRIVERS = {
+    "swiftshader": ("swiftshader", "vulkan", swiftshader),
+    "rusticl": ("rusticl", "opencl", rusticl),
+    "mesa25-vulkan": ("mesa25", "vulkan", mesa25_vulkan),
+    "mesa25-gles": ("mesa25", "gles", mesa25_gles),
+}
+
+
+def apt(state, *arguments, **options):
+    """apt-get with lists and a cache of its own, so that it needs no rights."""
+    command = ["apt-get", "-qq", "-o", f"Dir::Etc::sourcelist={state}/sources.list", "-o", "Dir::Etc::sourceparts=-",
+               "-o", f"Dir::State::lists={state}/lists", "-o", f"Dir::Cache={state}/cache", *arguments]
+    subprocess.run(command, check=True, **options)
+
+
+def mirror():
+    """The archive that this machine uses."""
+    for path in [pathlib.Path("/etc/apt/sources.list"), *sorted(pathlib.Path("/etc/apt/sources.list.d").glob("*"))]:
+        if path.is_file() and (found := re.search(r"https?://\S*debian/?(?=\s|$)", path.read_text())):
+            return found[0]
+    return "http://deb.debian.org/debian"
+
+
+def fetch():
+    state = FOLDER / "apt"
+    for part in ("lists/partial", "cache/archives/partial"):
+        (state / part).mkdir(parents=True, exist_ok=True)
+    (state / "sources.list").write_text("".join(f"deb {mirror()} {suite} main\n"
+                                                for suite in ("bookworm", "bookworm-backports")))
+    apt(state, "update")
+    for name, (suite, packages) in PACKAGES.items():
+        archives = state / name
+        archives.mkdir(exist_ok=True)
+        apt(state, "download", *[f"{package}/{suite}" for package in packages], cwd=archives,
+            stderr=subprocess.DEVNULL)
+        for archive in sorted(archives.glob("*.deb")):
+            subprocess.run(["dpkg-deb", "-x", archive, FOLDER / name], check=True)
+        print(f"{name}: unpacked into {FOLDER / name}")
+
+
+def run(name, arguments):
+    folder, backend, environment = DRIVERS[name]
+    if not (FOLDER / folder / "usr").exists():
+        print(f"SKIP: {name} is not in {FOLDER}: tests/drivers/other_drivers.py fetch brings it")
+        return NOT_THERE
+    program = os.environ.get("HEARTH_BIN", ROOT / "build" / "release" / "bin" / "hearth")
+    return subprocess.run([program, "conformance", "--device", backend, *arguments],
+                          env={**os.environ, **environment()}).returncode
+
+
+def main():
+    match sys.argv[1:]:
+        case ["fetch"]:
+            fetch()
+        case ["list"]:
+            print("\n".join(DRIVERS))
+        case ["run", name, *arguments] if name in DRIVERS:
+            sys.exit(run(name, arguments))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main()
