@@ -6,7 +6,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -86,6 +88,35 @@ Result<fs::path> DefaultCacheFolder() {
   if (const std::string_view home = Variable("HOME"); !home.empty()) return fs::path(home) / ".cache" / "hearth";
   return Error(StatusCode::kNotFound,
                "no folder for the cache: HOME is not set; set HEARTH_CACHE_DIR or name a folder with --cache");
+}
+
+std::vector<fs::path> DefaultCacheLayers() {
+  std::vector<fs::path> layers;
+  for (std::string_view rest = Variable("HEARTH_CACHE_LAYERS"); !rest.empty();) {
+    const size_t end = std::min(rest.find(':'), rest.size());
+    if (end > 0) layers.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return layers;
+}
+
+Result<uint64_t> DefaultCacheMaxBytes() {
+  const std::string_view text = Variable("HEARTH_CACHE_MAX_SIZE");
+  if (text.empty()) return uint64_t{1} << 30;
+  return ParseSizeBytes(text);
+}
+
+Result<uint64_t> ParseSizeBytes(std::string_view text) {
+  uint64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
+  constexpr std::string_view kUnits = "KMGT";
+  const size_t power = unit.size() == 1 ? kUnits.find(unit[0]) : std::string_view::npos;
+  const int shift = unit.empty() ? 0 : power == std::string_view::npos ? 64 : 10 * (static_cast<int>(power) + 1);
+  if (parsed.ec != std::errc() || shift == 64 || number > (UINT64_MAX >> shift)) {
+    return Error(StatusCode::kInvalidArgument, "'{}' is no size: give bytes, or a number with K, M, G or T", text);
+  }
+  return number << shift;
 }
 
 Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {

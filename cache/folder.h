@@ -3,8 +3,11 @@
 #ifndef HEARTH_CACHE_FOLDER_H_
 #define HEARTH_CACHE_FOLDER_H_
 
+#include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cache/descriptor.h"
 #include "hearth/status.h"
@@ -16,6 +19,15 @@ inline constexpr const char* kStoreFileName = "hearth.db";
 // $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file.
 // kNotFound when none of the variables is set. The one place where the cache reads the environment.
 Result<std::filesystem::path> DefaultCacheFolder();
+
+// $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', the first asked first.
+std::vector<std::filesystem::path> DefaultCacheLayers();
+
+// $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB. kInvalidArgument when it is no size.
+Result<uint64_t> DefaultCacheMaxBytes();
+
+// "1500", "64K", "256M", "2G", powers of 1024. kInvalidArgument says what is expected.
+Result<uint64_t> ParseSizeBytes(std::string_view text);
 
 enum class FolderUse {
   kCreate,         // made with mode 0700 when it is missing

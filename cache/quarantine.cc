@@ -45,7 +45,7 @@ Result<bool> IsBarred(Database& database, const Fingerprint& digest, const Finge
 }
 
 Status Acquit(Database& database, const std::set<Fingerprint>& digests) {
-  HEARTH_ASSIGN(Statement acquit, database.Prepare("DELETE FROM quarantine WHERE digest=?"));
+  HEARTH_ASSIGN(Statement acquit, database.Prepare("DELETE FROM quarantine WHERE digest=? AND checksum IS NOT NULL"));
   for (const Fingerprint& digest : digests) HEARTH_TRY(acquit.Bind(0, digest.bytes).Run());
   return Status::Ok();
 }

@@ -1,7 +1,9 @@
 // The record of blobs that were being handed to a driver when a process died (in_use_marker.h says which).
 //
 // Such a blob costs its entry, and gets a strike. The same bytes may come back, since most crashes are not
-// the blob's fault, until they have kMaxStrikes in a row; a use that ends well clears the record.
+// the blob's fault, until they have kMaxStrikes in a row; a use that ends well clears the record. A blob that
+// came from a read-only layer can't be deleted there: its record (without a checksum) stays, and it is
+// not taken from layers again.
 #ifndef HEARTH_CACHE_QUARANTINE_H_
 #define HEARTH_CACHE_QUARANTINE_H_
 

@@ -20,9 +20,9 @@ Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
 
 inline constexpr const char* kEntryColumns =
     "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id FROM entries";
-EntryInfo EntryFrom(const Statement& row);  // of kEntryColumns
+CacheEntry EntryFrom(const Statement& row);  // of kEntryColumns
 
-bool Matches(const EntryInfo& entry, const EntryFilter& filter);
+bool Matches(const CacheEntry& entry, const CacheFilter& filter);
 
 }  // namespace hearth
 

@@ -1,6 +1,7 @@
 #include "cache/reports.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <system_error>
 
@@ -12,13 +13,6 @@ namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<BlobKind> KindFrom(std::string_view name) {
-  for (int kind = 0; kind < kBlobKindCount; ++kind) {
-    if (BlobKindName(static_cast<BlobKind>(kind)) == name) return static_cast<BlobKind>(kind);
-  }
-  return std::nullopt;
-}
 
 Status ReadCounters(Database& database, StoreCounters& counters) {
   HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT name, value FROM counters"));
@@ -39,9 +33,46 @@ Status ReadCounters(Database& database, StoreCounters& counters) {
   }
 }
 
-std::vector<FieldDifference> Differences(const std::vector<std::pair<std::string, std::string>>& wanted,
-                                         const std::vector<std::pair<std::string, std::string>>& stored) {
-  std::vector<FieldDifference> differences;
+// What a field of a key says, in a user's words.
+std::string KeyPartOf(std::string_view field) {
+  static constexpr std::pair<std::string_view, std::string_view> kParts[] = {
+      {"driver", "driver version"},
+      {"uuid", "device uuid"},
+      {"device", "device"},
+      {"vendor", "device"},
+      {"backend", "backend"},
+      {"dialect", "backend"},
+      {"type", "type"},
+      {"model", "model content"},
+      {"model token", "option"},
+      {"precision", "option"},
+      {"read path", "option"},
+      {"cpu ops", "option"},
+      {"content", "weights"},
+      {"scales", "weights"},
+      {"zero points", "weights"},
+      {"text", "kernel"},
+      {"kernel", "kernel"},
+      {"plan version", "Hearth version"},
+      {"packer", "Hearth version"},
+      {"emitter", "Hearth version"},
+      {"probe", "Hearth version"},
+      {"glslang", "Hearth version"},
+      {"layout", "layout"},
+      {"width", "layout"},
+      {"dims", "layout"},
+      {"shape", "weights"},
+      {"quantized dimension", "weights"},
+  };
+  for (const auto& [name, part] : kParts) {
+    if (name == field) return std::string(part);
+  }
+  return "device capability";  // limits, in a plan's key
+}
+
+std::vector<CacheKeyDifference> Differences(const std::vector<std::pair<std::string, std::string>>& wanted,
+                                            const std::vector<std::pair<std::string, std::string>>& stored) {
+  std::vector<CacheKeyDifference> differences;
   std::multimap<std::string, std::string> left(stored.begin(), stored.end());
   for (const auto& field : wanted) {
     const auto [first, last] = left.equal_range(field.first);
@@ -49,14 +80,21 @@ std::vector<FieldDifference> Differences(const std::vector<std::pair<std::string
     if (same != last) {
       left.erase(same);
     } else if (first != last) {
-      differences.push_back({field.first, field.second, first->second});
+      differences.push_back({field.first, KeyPartOf(field.first), field.second, first->second});
       left.erase(first);
     } else {
-      differences.push_back({field.first, field.second, std::nullopt});
+      differences.push_back({field.first, KeyPartOf(field.first), field.second, std::nullopt});
     }
   }
-  for (const auto& [field, value] : left) differences.push_back({field, std::nullopt, value});
+  for (const auto& [field, value] : left) differences.push_back({field, KeyPartOf(field), std::nullopt, value});
   return differences;
+}
+
+bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
+  const auto equal = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end();
 }
 
 }  // namespace
@@ -79,9 +117,9 @@ Result<ReportedStore> OpenForReport(const fs::path& folder) {
   return store;
 }
 
-EntryInfo EntryFrom(const Statement& row) {
-  EntryInfo entry;
-  entry.digest = FingerprintFrom(row.Blob(0));
+CacheEntry EntryFrom(const Statement& row) {
+  CacheEntry entry;
+  entry.digest = FingerprintFrom(row.Blob(0)).ToHex();
   entry.kind = row.Text(1);
   const std::span<const std::byte> material = row.Blob(2);
   auto fields = DecodeKeyMaterial({reinterpret_cast<const char*>(material.data()), material.size()});
@@ -93,19 +131,23 @@ EntryInfo EntryFrom(const Statement& row) {
   return entry;
 }
 
-bool Matches(const EntryInfo& entry, const EntryFilter& filter) {
-  if (filter.kind && entry.kind != BlobKindName(*filter.kind)) return false;
-  if (!entry.digest.ToHex().starts_with(filter.digest_prefix)) return false;
+bool Matches(const CacheEntry& entry, const CacheFilter& filter) {
+  if (!filter.kind.empty() && entry.kind != filter.kind) return false;
+  if (!entry.digest.starts_with(filter.digest_prefix)) return false;
   if (filter.unused_since_ms && entry.last_used_ms >= *filter.unused_since_ms) return false;
-  return std::ranges::all_of(filter.field_contains, [&](const auto& wanted) {
-    return std::ranges::any_of(entry.fields, [&](const auto& field) {
-      return field.first == wanted.first && field.second.find(wanted.second) != std::string::npos;
+  if (filter.digests && std::ranges::find(*filter.digests, entry.digest) == filter.digests->end()) return false;
+  const auto has = [&](std::string_view field, const std::string& part) {
+    return std::ranges::any_of(entry.fields, [&](const auto& named) {
+      return named.first == field && ContainsIgnoringCase(named.second, part);
     });
-  });
+  };
+  if (!filter.device.empty() && !has("device", filter.device) && !has("backend", filter.device)) return false;
+  return std::ranges::all_of(filter.field_contains,
+                             [&](const auto& wanted) { return has(wanted.first, wanted.second); });
 }
 
-Result<std::vector<EntryInfo>> ListEntries(const fs::path& folder, const EntryFilter& filter) {
-  std::vector<EntryInfo> entries;
+Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheFilter& filter) {
+  std::vector<CacheEntry> entries;
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return entries;
   HEARTH_ASSIGN(Statement rows,
@@ -113,28 +155,30 @@ Result<std::vector<EntryInfo>> ListEntries(const fs::path& folder, const EntryFi
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) return entries;
-    EntryInfo entry = EntryFrom(rows);
+    CacheEntry entry = EntryFrom(rows);
     if (Matches(entry, filter)) entries.push_back(std::move(entry));
   }
 }
 
-Result<EntryInfo> ShowEntry(const fs::path& folder, std::string_view digest_prefix) {
-  EntryFilter filter;
+Result<CacheEntry> ShowEntry(const fs::path& folder, std::string_view digest_prefix) {
+  CacheFilter filter;
   filter.digest_prefix = digest_prefix;
-  HEARTH_ASSIGN(std::vector<EntryInfo> entries, ListEntries(folder, filter));
+  HEARTH_ASSIGN(std::vector<CacheEntry> entries, ListEntries(folder, filter));
   if (entries.size() == 1) return std::move(entries.front());
   return Error(StatusCode::kNotFound, "{} entries have a digest that begins with '{}': see the list of entries",
                entries.empty() ? "no" : "several", digest_prefix);
 }
 
-Result<StoreStats> ReadStoreStats(const fs::path& folder) {
-  StoreStats stats;
+Result<CacheStats> ReadStoreStats(const fs::path& folder) {
+  CacheStats stats;
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  stats.file = store.options.folder / kStoreFileName;
+  const fs::path file = store.options.folder / kStoreFileName;
+  stats.file = file.string();
+  for (int kind = 0; kind < kBlobKindCount; ++kind) stats.kinds[std::string(BlobKindName(static_cast<BlobKind>(kind)))];
   if (!store.database) return stats;
   for (const char* suffix : {"", "-wal"}) {
     std::error_code error;
-    const uint64_t size_bytes = fs::file_size(stats.file.string() + suffix, error);
+    const uint64_t size_bytes = fs::file_size(file.string() + suffix, error);
     if (!error) stats.file_bytes += size_bytes;
   }
   HEARTH_ASSIGN(Statement rows,
@@ -142,10 +186,11 @@ Result<StoreStats> ReadStoreStats(const fs::path& folder) {
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) break;
-    const KindStats counted = {static_cast<uint64_t>(rows.Number(1)), static_cast<uint64_t>(rows.Number(2))};
+    const CacheKindStats counted = {static_cast<uint64_t>(rows.Number(1)), static_cast<uint64_t>(rows.Number(2))};
     stats.entries += counted.entries;
     stats.blob_bytes += counted.blob_bytes;
-    if (const auto kind = KindFrom(rows.Text(0))) stats.kinds[static_cast<size_t>(*kind)] = counted;
+    if (const auto kind = stats.kinds.find(std::string(rows.Text(0))); kind != stats.kinds.end())
+      kind->second = counted;
   }
   HEARTH_ASSIGN(const int64_t quarantined, store.database->Number("SELECT count(*) FROM quarantine"));
   stats.quarantined = static_cast<uint64_t>(quarantined);
@@ -153,16 +198,14 @@ Result<StoreStats> ReadStoreStats(const fs::path& folder) {
   return stats;
 }
 
-Result<std::optional<NearestEntry>> FindNearestEntry(const fs::path& folder, const CacheKey& key) {
-  EntryFilter filter;
-  filter.kind = key.kind();
-  HEARTH_ASSIGN(std::vector<EntryInfo> entries, ListEntries(folder, filter));
-  HEARTH_ASSIGN(const auto wanted, DecodeKeyMaterial(key.material()));
+std::optional<NearestEntry> FindNearestEntry(const std::vector<CacheEntry>& entries, std::string_view kind,
+                                             const CacheKeyFields& wanted) {
   std::optional<NearestEntry> nearest;
-  for (EntryInfo& entry : entries) {
-    std::vector<FieldDifference> differences = Differences(wanted, entry.fields);
+  for (const CacheEntry& entry : entries) {
+    if (entry.kind != kind) continue;
+    std::vector<CacheKeyDifference> differences = Differences(wanted, entry.fields);
     if (nearest && differences.size() >= nearest->differences.size()) continue;
-    nearest = NearestEntry{std::move(entry), std::move(differences)};
+    nearest = NearestEntry{&entry, std::move(differences)};
   }
   return nearest;
 }

@@ -28,8 +28,10 @@ std::span<const std::byte> BytesOf(std::string_view text) {
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
-  HEARTH_ASSIGN(options.folder,
-                PrepareFolder(options.folder, options.read_only ? FolderUse::kReadOnlyLayer : FolderUse::kCreate));
+  const FolderUse use = !options.read_only  ? FolderUse::kCreate
+                        : options.immutable ? FolderUse::kReadOnlyLayer
+                                            : FolderUse::kExisting;
+  HEARTH_ASSIGN(options.folder, PrepareFolder(options.folder, use));
   Warnings warnings;
   HEARTH_ASSIGN(Database database, OpenStoreFile(options, warnings));
   std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(options), std::move(database), std::move(warnings)));
@@ -242,6 +244,11 @@ void SqliteStore::EndUse(const CacheKey& key) {
   const std::scoped_lock lock(mutex_);
   marker_.End(digest);
   if (on_probation_.contains(digest)) acquitted_.insert(digest);
+}
+
+bool SqliteStore::IsSuspect(const CacheKey& key) const {
+  const std::scoped_lock lock(mutex_);
+  return on_probation_.contains(key.digest());
 }
 
 StoreCounters SqliteStore::counters() const {

@@ -32,11 +32,11 @@ class SqliteStore final : public BlobStore {
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;
+  bool IsSuspect(const CacheKey& key) const override;
   StoreCounters counters() const override;  // of this session
   std::vector<std::string> TakeWarnings() override;
 
-  // Writes last-used stamps and counters, best effort. The destructor does it too.
-  void Flush();
+  void Flush() override;  // the destructor does it too
 
   std::filesystem::path file() const { return options_.folder / kStoreFileName; }
 

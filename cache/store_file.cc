@@ -66,7 +66,11 @@ Result<Database> OpenChecked(const StoreOptions& options, bool read_only) {
   HEARTH_TRY(CheckStoreFile(file, read_only ? FolderUse::kReadOnlyLayer : FolderUse::kExisting));
   std::error_code error;
   if (fs::file_size(file, error) == 0 && !error) return Error(StatusCode::kNotFound, "{} is empty", file.string());
-  const auto access = read_only ? Database::Access::kReadOnly : Database::Access::kReadWrite;
+  // A log beside it says that somebody writes it after all.
+  const bool immutable = options.immutable && !fs::exists(file.string() + "-wal", error);
+  const auto access = !read_only  ? Database::Access::kReadWrite
+                      : immutable ? Database::Access::kImmutable
+                                  : Database::Access::kReadOnly;
   Result<Database> opened = OpenWith(file, access, options);
   if (!opened.ok() && opened.status().code() == StatusCode::kIoError && read_only) {
     // A write-ahead log needs a side file that can't be made here. Without it the last checkpoint is seen.

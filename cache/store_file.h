@@ -14,7 +14,8 @@ namespace hearth {
 struct StoreOptions {
   std::filesystem::path folder;  // PrepareFolder is applied to it
   uint64_t max_bytes = uint64_t{1} << 30;
-  bool read_only = false;  // a layer that is never written; must exist
+  bool read_only = false;  // never written; must exist
+  bool immutable = false;  // with read_only: a layer that nobody writes, so it is read without locks; may be root's
 
   // Waiting for other processes. Readers of a store with a write-ahead log wait for nobody.
   int read_wait_ms = 500;

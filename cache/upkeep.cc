@@ -30,7 +30,7 @@ std::string DamageOf(Database& database, const Statement& entry, uint64_t& read_
   return {};
 }
 
-Status CheckStructure(Database& database, VerifyReport& report) {
+Status CheckStructure(Database& database, CacheVerification& report) {
   HEARTH_ASSIGN(Statement check, database.Prepare("PRAGMA integrity_check(20)"));
   while (true) {
     HEARTH_ASSIGN(const bool row, check.Step());
@@ -43,7 +43,7 @@ Status CheckStructure(Database& database, VerifyReport& report) {
   return Status::Ok();
 }
 
-Status CheckEntries(Database& database, VerifyReport& report, std::vector<int64_t>& damaged) {
+Status CheckEntries(Database& database, CacheVerification& report, std::vector<int64_t>& damaged) {
   HEARTH_ASSIGN(Statement entries,
                 database.Prepare("SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, "
                                  "checksum FROM entries"));
@@ -65,7 +65,7 @@ Status DeleteAll(Database& database, const std::vector<int64_t>& ids) {
   return transaction.Commit();
 }
 
-Result<VerifyReport> DamagedFile(const StoreOptions& options, VerifyReport report, bool repair) {
+Result<CacheVerification> DamagedFile(const StoreOptions& options, CacheVerification report, bool repair) {
   if (repair) {
     HEARTH_TRY(MoveAside(options, IdentityOf(options.folder / kStoreFileName)));
     report.repaired = true;
@@ -81,8 +81,8 @@ Result<RemovedEntries> CountEntries(Database& database) {
 
 }  // namespace
 
-Result<VerifyReport> VerifyStore(const fs::path& folder, bool repair) {
-  VerifyReport report;
+Result<CacheVerification> VerifyStore(const fs::path& folder, bool repair) {
+  CacheVerification report;
   Result<ReportedStore> store = OpenForReport(folder);
   if (!store.ok()) {
     if (store.status().code() != StatusCode::kMalformedInput) return store.status();
@@ -109,10 +109,10 @@ Result<VerifyReport> VerifyStore(const fs::path& folder, bool repair) {
   return DamagedFile(store->options, std::move(report), repair);
 }
 
-Result<RemovedEntries> ClearStore(const fs::path& folder, const EntryFilter& filter) {
+Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& filter) {
   RemovedEntries removed;
-  const bool has_filter =
-      filter.kind || !filter.digest_prefix.empty() || !filter.field_contains.empty() || filter.unused_since_ms;
+  const bool has_filter = !filter.kind.empty() || !filter.digest_prefix.empty() || !filter.field_contains.empty() ||
+                          !filter.device.empty() || filter.digests || filter.unused_since_ms;
   Result<ReportedStore> opened = OpenForReport(folder);
   if (!has_filter && opened.status().code() == StatusCode::kMalformedInput) {
     StoreOptions options;
@@ -129,7 +129,7 @@ Result<RemovedEntries> ClearStore(const fs::path& folder, const EntryFilter& fil
     while (true) {
       HEARTH_ASSIGN(const bool row, rows.Step());
       if (!row) break;
-      const EntryInfo entry = EntryFrom(rows);
+      const CacheEntry entry = EntryFrom(rows);
       if (!Matches(entry, filter)) continue;
       ids.push_back(rows.Number(7));
       ++removed.entries;

@@ -15,14 +15,9 @@
 #include <vector>
 
 #include "core/fingerprint.h"
+#include "hearth/cache_types.h"
 
 namespace hearth {
-
-struct StoreCounters {
-  uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0;
-  uint64_t bytes_read = 0, bytes_written = 0;
-  double milliseconds_saved = 0;
-};
 
 struct PutRequest {
   const CacheKey* key = nullptr;
@@ -52,6 +47,12 @@ class BlobStore {
   // when the process dies are quarantined at the next start.
   virtual void BeginUse(const CacheKey& key) = 0;
   virtual void EndUse(const CacheKey& key) = 0;
+
+  // Whether a process died while it was using this entry: then copies of it elsewhere are not to be used either.
+  virtual bool IsSuspect(const CacheKey&) const { return false; }
+
+  // Writes down what is kept in memory for the end (last-used stamps, counters), best effort.
+  virtual void Flush() {}
 
   virtual StoreCounters counters() const = 0;
   virtual std::vector<std::string> TakeWarnings() = 0;  // since the last call; each once

@@ -4,12 +4,11 @@
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
-#include "cache/folder.h"
-#include "cache/sqlite_store.h"
 #include "core/error.h"
 #include "core/lower.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/device_choice.h"
+#include "frontends/engine/open_cache.h"
 #include "frontends/engine/peak_memory.h"
 #include "frontends/engine/placement_warnings.h"
 #include "frontends/engine/plan_cache.h"
@@ -25,7 +24,7 @@ struct SessionData {
   std::optional<Model> owned_model;
   const Model* model = nullptr;
   SessionOptions options;
-  std::unique_ptr<SqliteStore> store;
+  std::unique_ptr<BlobStore> store;
   OpenedDevice opened;
   std::unique_ptr<HostExecutor> host;
   PlanRequest plan_request;
@@ -45,23 +44,14 @@ int ThreadCount(int wanted) {
 
 // A cache that can't be had is a warning, never an error.
 void OpenStore(SessionData& data) {
-  if (!data.options.use_cache) return;
+  const SessionOptions& options = data.options;
+  if (!options.use_cache) return;
   const Stopwatch watch;
-  const auto open = [&]() -> Result<std::unique_ptr<SqliteStore>> {
-    StoreOptions options;
-    options.folder = data.options.cache_folder;
-    if (options.folder.empty()) {
-      HEARTH_ASSIGN(options.folder, DefaultCacheFolder());
-    }
-    return SqliteStore::Open(options);
-  };
-  Result<std::unique_ptr<SqliteStore>> store = open();
-  if (store.ok()) {
-    data.store = std::move(store).value();
-    data.report.cache.path = data.store->file().string();
-  } else {
-    data.report.warnings.push_back("no cache: " + store.status().message());
-  }
+  OpenedCache opened = OpenCache({options.cache_folder, options.cache_layers, options.cache_max_bytes,
+                                  options.cache_read_only, options.cache_store, options.on_cache_event});
+  data.store = std::move(opened.store);
+  data.report.cache.path = opened.path;
+  for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));
   data.report.init_ms.open_cache = watch.milliseconds();
 }
 
@@ -313,7 +303,7 @@ std::span<const std::byte> Session::output(size_t index) const {
 
 void Session::SaveToCache() {
   // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
-  if (data_->store == nullptr || data_->is_saved || !data_->has_run) return;
+  if (data_->store == nullptr || data_->options.cache_read_only || data_->is_saved || !data_->has_run) return;
   data_->is_saved = true;
   const Stopwatch watch;
   std::vector<std::string> warnings = data_->runner->SaveToStore();

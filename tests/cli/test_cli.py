@@ -79,7 +79,7 @@ class CliTest(unittest.TestCase):
 class Usage(CliTest):
     def test_wrong_command_lines_give_exit_code_2_and_name_the_help(self):
         for line in (["frob"], [], ["run"], ["run", MODEL, "--tune", "fast"], ["emit", "softmax"], ["cache"],
-                     ["cache", "prune"], ["run", MODEL, "--cache", "x", "--no-cache"], ["run", MODEL, "--std", "0"],
+                     ["cache", "prune"], ["cache", "warm"], ["run", MODEL, "--cache", "x", "--no-cache"], ["run", MODEL, "--std", "0"],
                      ["run", MODEL, "--precision", "fp8"], ["bench", MODEL, "--runs", "0"]):
             with self.subTest(line=line):
                 self.assert_one_error(self.run_hearth(*line, expect=2), "--help")
@@ -88,7 +88,7 @@ class Usage(CliTest):
         verbs = [[v] for v in ("devices", "inspect", "run", "bench", "cache", "emit")]
         if "conformance" in self.run_hearth("--help").stdout:  # absent where the build left out the tests
             verbs.append(["conformance"])
-        verbs += [["cache", part] for part in ("path", "ls", "show", "stats", "verify", "clear")]
+        verbs += [["cache", part] for part in ("path", "ls", "show", "stats", "verify", "prune", "clear", "warm", "explain")]
         for verb in verbs:
             with self.subTest(verb=verb):
                 last = self.run_hearth(*verb, "--help").stdout.rstrip().splitlines()[-1]
@@ -269,6 +269,39 @@ class Cache(CliTest):
     def test_clear_without_a_terminal_and_without_yes_deletes_nothing(self):
         self.assert_one_error(self.run_hearth("cache", "clear", expect=2), "--yes")
         self.assertEqual(self.run_json("cache", "clear", "--yes")["removed_entries"], 0)
+
+    def test_prune_without_yes_or_with_no_size_deletes_nothing(self):
+        self.assert_one_error(self.run_hearth("cache", "prune", "--max-size", "1M", expect=2), "--yes")
+        self.assert_one_error(self.run_hearth("cache", "prune", "--max-size", "much", "--yes", expect=2), "much")
+        self.assertEqual(self.run_json("cache", "prune", "--max-size", "1M", "--yes")["removed_entries"], 0)
+
+    def test_ages_and_kinds_that_make_no_sense_are_refused(self):
+        self.assert_one_error(self.run_hearth("cache", "ls", "--unused-for", "long", expect=3), "long")
+        self.run_hearth("cache", "ls", "--kind", "nope", expect=2)
+
+    def test_a_warmed_model_is_explained_listed_by_model_device_and_age(self):
+        devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
+        if not devices:
+            self.skipTest("no device but the CPU, which keeps nothing")
+        device = devices[0]
+        cold = self.run_json("cache", "explain", MODEL, "--device", device)
+        self.assertEqual(cold["hits"], 0)
+        self.assertTrue(all(e["reason"] and not e["hit"] for e in cold["entries"]))
+        warmed = self.run_json("cache", "warm", MODEL, "--device", device)["results"]
+        self.assertEqual([(w["ok"], w["device"], w["put_errors"]) for w in warmed], [(True, device, 0)])
+        self.assertEqual(self.run_json("cache", "explain", MODEL, "--device", device)["misses"], 0)
+        all_entries = self.run_json("cache", "ls")["entries"]
+        of_model = self.run_json("cache", "ls", "--model", MODEL, "--device", device)["entries"]
+        self.assertTrue(0 < len(of_model) <= len(all_entries))
+        self.assertEqual(self.run_json("cache", "ls", "--device", "no such device")["entries"], [])
+        self.assertEqual(self.run_json("cache", "ls", "--unused-for", "1d")["entries"], [])
+        self.assertEqual(len(self.run_json("cache", "ls", "--unused-for", "0s")["entries"]), len(all_entries))
+        run = self.run_json("run", MODEL, "--device", device, "--random-inputs", "1")
+        self.assertEqual((run["programs"]["compiled"], run["cache"]["misses"]), (0, 0))
+        self.assertGreater(self.run_json("cache", "stats")["lifetime"]["hits"], 0)
+
+    def test_warming_a_device_that_is_not_usable_is_exit_code_4(self):
+        self.assert_one_error(self.run_hearth("cache", "warm", MODEL, "--device", "opencl:99", expect=4), "opencl:99")
 
     def test_an_entry_that_does_not_exist_is_bad_input(self):
         self.assert_one_error(self.run_hearth("cache", "show", "00", expect=3), "00")

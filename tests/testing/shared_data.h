@@ -7,9 +7,9 @@
 
 namespace hearth {
 
-// The repository's root, where the demo model lies.
+// The repository's root, where the demo model lies. __FILE__ may be relative to the folder that tests run in.
 inline std::filesystem::path SourceFolder() {
-  return std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
+  return std::filesystem::absolute(__FILE__).lexically_normal().parent_path().parent_path().parent_path();
 }
 
 // $HEARTH_SHARED, else the folder `shared` beside the repository. It may not exist.

@@ -33,11 +33,11 @@ TEST(CacheReports, AListShowsKindSizeCostAndTheKeysFields) {
   const auto entries = ListEntries(folder.path());
   ASSERT_TRUE(entries.ok()) << entries.status().message();
   ASSERT_EQ(entries->size(), 1u);
-  const EntryInfo& entry = entries->front();
+  const CacheEntry& entry = entries->front();
   EXPECT_EQ(entry.kind, "program");
   EXPECT_EQ(entry.size_bytes, 123u);
   EXPECT_EQ(entry.cost_ms, 45);
-  EXPECT_EQ(entry.digest, ProgramKey("conv", "1.0").digest());
+  EXPECT_EQ(entry.digest, ProgramKey("conv", "1.0").digest().ToHex());
   const std::vector<std::pair<std::string, std::string>> fields = {{"kernel", "conv"}, {"driver", "1.0"}};
   EXPECT_EQ(entry.fields, fields);
 }
@@ -47,8 +47,8 @@ TEST(CacheReports, FiltersSelectByKindFieldDigestAndAge) {
   PutOne(*folder.Open(), ProgramKey("conv", "1.0"), NumberedBlob(1, 10));
   PutOne(*folder.Open(), ProgramKey("pool", "1.0"), NumberedBlob(2, 10));
   PutOne(*folder.Open(), NumberedKey(3, BlobKind::kWeights), NumberedBlob(3, 10));
-  EntryFilter filter;
-  filter.kind = BlobKind::kProgram;
+  CacheFilter filter;
+  filter.kind = "program";
   EXPECT_EQ(ListEntries(folder.path(), filter)->size(), 2u);
   filter.field_contains = {{"kernel", "oo"}};
   EXPECT_EQ(ListEntries(folder.path(), filter)->size(), 1u);
@@ -72,7 +72,7 @@ TEST(CacheReports, StatsAddUpEntriesAndAllSessionsCounters) {
   ASSERT_TRUE(stats.ok());
   EXPECT_EQ(stats->entries, 2u);
   EXPECT_EQ(stats->blob_bytes, 150u);
-  EXPECT_EQ(stats->kinds[static_cast<size_t>(BlobKind::kPlan)].blob_bytes, 50u);
+  EXPECT_EQ(stats->kinds.at("plan").blob_bytes, 50u);
   EXPECT_EQ(stats->lifetime.hits, 3u);
   EXPECT_EQ(stats->lifetime.misses, 3u);
   EXPECT_EQ(stats->lifetime.bytes_written, 150u);
@@ -115,17 +115,22 @@ TEST(CacheReports, TheNearestEntryNamesExactlyWhatDiffers) {
   PutOne(*folder.Open(), NumberedKey(1, BlobKind::kPlan), NumberedBlob(2, 10));
   CacheKey wanted = ProgramKey("conv", "1.1");
   wanted.Add("options", "fast");
-  const auto nearest = FindNearestEntry(folder.path(), wanted);
-  ASSERT_TRUE(nearest.ok() && nearest->has_value());
-  EXPECT_EQ((*nearest)->entry.digest, ProgramKey("conv", "1.0").digest());
-  ASSERT_EQ((*nearest)->differences.size(), 2u);
-  EXPECT_EQ((*nearest)->differences[0].field, "driver");
-  EXPECT_EQ((*nearest)->differences[0].wanted, "1.1");
-  EXPECT_EQ((*nearest)->differences[0].stored, "1.0");
-  EXPECT_EQ((*nearest)->differences[1].field, "options");
-  EXPECT_EQ((*nearest)->differences[1].stored, std::nullopt);
-  EXPECT_TRUE((*FindNearestEntry(folder.path(), ProgramKey("conv", "1.0")))->differences.empty());
-  EXPECT_FALSE(FindNearestEntry(folder.path(), NumberedKey(1, BlobKind::kTuning))->has_value());
+  const auto entries = ListEntries(folder.path());
+  const auto find = [&entries](const CacheKey& key) {
+    return FindNearestEntry(*entries, BlobKindName(key.kind()), *DecodeKeyMaterial(key.material()));
+  };
+  const auto nearest = find(wanted);
+  ASSERT_TRUE(nearest.has_value());
+  EXPECT_EQ(nearest->entry->digest, ProgramKey("conv", "1.0").digest().ToHex());
+  ASSERT_EQ(nearest->differences.size(), 2u);
+  EXPECT_EQ(nearest->differences[0].field, "driver");
+  EXPECT_EQ(nearest->differences[0].part, "driver version");
+  EXPECT_EQ(nearest->differences[0].wanted, "1.1");
+  EXPECT_EQ(nearest->differences[0].stored, "1.0");
+  EXPECT_EQ(nearest->differences[1].field, "options");
+  EXPECT_EQ(nearest->differences[1].stored, std::nullopt);
+  EXPECT_TRUE(find(ProgramKey("conv", "1.0"))->differences.empty());
+  EXPECT_FALSE(find(NumberedKey(1, BlobKind::kTuning)).has_value());
 }
 
 TEST(MemoryStore, KeepsBlobsAndFailsOnDemand) {

@@ -22,25 +22,33 @@ void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops) {
       ->allow_extra_args(false);
 }
 
-void SessionFlags::AddOptions(CLI::App& app) {
-  app.add_option("MODEL", model_path_, "A .tflite file")->required()->type_name("");
-  AddDeviceOption(app, options_.device);
-  app.add_option("--precision", options_.precision, "What the device can't do falls back to fp32 with a warning")
+CLI::Option* AddCacheOption(CLI::App& app, std::string& folder) {
+  return app
+      .add_option("--cache", folder,
+                  "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
+      ->type_name("DIR");
+}
+
+void AddPlanOptions(CLI::App& app, SessionOptions& options) {
+  app.add_option("--precision", options.precision, "What the device can't do falls back to fp32 with a warning")
       ->check(CLI::IsMember({"fp32", "fp32_16", "fp16"}))
       ->type_name("P")
       ->capture_default_str();
-  CLI::Option* cache =
-      app.add_option("--cache", options_.cache_folder,
-                     "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
-          ->type_name("DIR");
-  app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
-  app.add_option("--model-token", options_.model_token, "Text that keeps this model's cache entries apart")
+  app.add_option("--model-token", options.model_token, "Text that keeps this model's cache entries apart")
       ->type_name("TEXT");
-  AddCpuOpsOption(app, options_.cpu_ops);
-  app.add_option("--threads", options_.threads, "CPU threads; 0: one per core")
+  AddCpuOpsOption(app, options.cpu_ops);
+  app.add_option("--threads", options.threads, "CPU threads; 0: one per core")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+}
+
+void SessionFlags::AddOptions(CLI::App& app) {
+  app.add_option("MODEL", model_path_, "A .tflite file")->required()->type_name("");
+  AddDeviceOption(app, options_.device);
+  CLI::Option* cache = AddCacheOption(app, options_.cache_folder);
+  app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
+  AddPlanOptions(app, options_);
 }
 
 SessionOptions SessionFlags::OptionsOf() const {

@@ -9,12 +9,22 @@
 #include "hearth/session.h"
 #include "tools/hearth/printing.h"
 
+namespace CLI {
+class Option;
+}
+
 namespace hearth {
 
 // --device alone, for verbs that open no session.
 void AddDeviceOption(CLI::App& app, std::string& device);
 // --cpu-ops alone.
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
+
+// What a start's cache entries depend on besides model and device: --precision, --model-token, --cpu-ops; and
+// --threads.
+void AddPlanOptions(CLI::App& app, SessionOptions& options);
+// --cache alone.
+CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
 
 // MODEL and all session options.
 class SessionFlags {

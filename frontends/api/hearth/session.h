@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hearth/cache_types.h"
 #include "hearth/export.h"
 #include "hearth/model.h"
 #include "hearth/report.h"
@@ -28,10 +29,16 @@ struct SessionOptions {
   std::string device = "auto";
   std::string precision = "fp32";  // "fp32", "fp32_16", "fp16"; what the device can't do falls back with a warning
   bool use_cache = true;
-  std::string cache_folder;          // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
-  std::string model_token;           // only ever adds to cache keys
-  std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
-  int threads = 0;                   // 0: as many as the machine has cores
+  std::string cache_folder;  // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
+  std::vector<std::string>
+      cache_layers;                      // read-only folders that are asked first, before those of $HEARTH_CACHE_LAYERS
+  uint64_t cache_max_bytes = 0;          // 0: $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB
+  bool cache_read_only = false;          // use what is there, store nothing
+  KeyValueStore* cache_store = nullptr;  // the caller's own instead of a folder; must outlive the session
+  CacheObserver on_cache_event;          // hits, misses, rejects and what was stored, as they happen
+  std::string model_token;               // only ever adds to cache keys
+  std::vector<std::string> cpu_ops;      // operations to keep on the CPU: "softmax", "op:7"
+  int threads = 0;                       // 0: as many as the machine has cores
 };
 
 // A dispatch or host step of a profiled run.

@@ -1,0 +1,55 @@
+// A BlobStore over anything that keeps bytes under names.
+//
+// Each value is an envelope that holds the whole key and a checksum, so that a store which mixes up, cuts or
+// garbles values costs a miss and nothing else:
+//   "HRV1"  u64 material bytes  material  f64 cost_ms  16 bytes XXH3-128 of the blob  blob
+// Numbers are little-endian. Names are "<kind>/<digest in hex>".
+#ifndef HEARTH_CACHE_KEY_VALUE_BLOB_STORE_H_
+#define HEARTH_CACHE_KEY_VALUE_BLOB_STORE_H_
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "cache/warnings.h"
+#include "core/blob_store.h"
+
+namespace hearth {
+
+std::string NameInKeyValueStore(const CacheKey& key);
+
+// What an envelope holds, if it is one of `key` and sound.
+struct OpenedEnvelope {
+  std::span<const std::byte> blob;  // within the envelope
+  double cost_ms = 0;
+};
+std::vector<std::byte> MakeEnvelope(const PutRequest& request);
+std::optional<OpenedEnvelope> OpenEnvelope(const CacheKey& key, std::span<const std::byte> envelope);
+
+class KeyValueBlobStore final : public BlobStore {
+ public:
+  // `values` must outlive this.
+  explicit KeyValueBlobStore(KeyValueStore& values) : values_(values) {}
+
+  using BlobStore::Get;
+  bool Get(const CacheKey& key, const Destination& destination) override;
+  void Put(std::span<const PutRequest> requests) override;
+  void Reject(const CacheKey& key, std::string_view reason) override;
+  void BeginUse(const CacheKey&) override {}  // a crash is not remembered
+  void EndUse(const CacheKey&) override {}
+  StoreCounters counters() const override;
+  std::vector<std::string> TakeWarnings() override;
+
+ private:
+  KeyValueStore& values_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::set<Fingerprint> hidden_;
+  StoreCounters counters_;
+  Warnings warnings_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_KEY_VALUE_BLOB_STORE_H_

@@ -1,0 +1,43 @@
+// A stack of stores: read-only layers first, then the one that is written.
+#ifndef HEARTH_CACHE_LAYERED_STORE_H_
+#define HEARTH_CACHE_LAYERED_STORE_H_
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/blob_store.h"
+
+namespace hearth {
+
+// A hit in a layer is not copied into the writable store: the layer is there at the next start too. What was in
+// use when a process died is not taken from layers again; the writable store remembers it (IsSuspect).
+class LayeredStore final : public BlobStore {
+ public:
+  // `writable` may be null: then nothing is kept.
+  LayeredStore(std::vector<std::unique_ptr<BlobStore>> layers, std::unique_ptr<BlobStore> writable)
+      : layers_(std::move(layers)), writable_(std::move(writable)) {}
+
+  using BlobStore::Get;
+  bool Get(const CacheKey& key, const Destination& destination) override;
+  void Put(std::span<const PutRequest> requests) override;
+  void Reject(const CacheKey& key, std::string_view reason) override;
+  void BeginUse(const CacheKey& key) override;
+  void EndUse(const CacheKey& key) override;
+  bool IsSuspect(const CacheKey& key) const override { return writable_ != nullptr && writable_->IsSuspect(key); }
+  void Flush() override;
+  StoreCounters counters() const override;  // a miss is one look-up that no store could serve
+  std::vector<std::string> TakeWarnings() override;
+
+ private:
+  std::vector<std::unique_ptr<BlobStore>> layers_;
+  std::unique_ptr<BlobStore> writable_;
+  mutable std::mutex mutex_;                     // guards what follows
+  std::map<Fingerprint, BlobStore*> served_by_;  // the layer that a hit came from
+  StoreCounters own_;                            // misses, put errors without a writable store
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_LAYERED_STORE_H_

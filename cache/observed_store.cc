@@ -1,0 +1,51 @@
+#include "cache/observed_store.h"
+
+namespace hearth {
+
+void ObservedStore::Tell(CacheEvent::What what, const CacheKey& key, uint64_t size_bytes) {
+  CacheEvent event{what, std::string(BlobKindName(key.kind())), key.digest().ToHex(), size_bytes, {}};
+  if (auto fields = DecodeKeyMaterial(key.material()); fields.ok()) event.fields = std::move(fields).value();
+  const std::scoped_lock lock(mutex_);
+  observer_(event);
+}
+
+bool ObservedStore::Get(const CacheKey& key, const Destination& destination) {
+  uint64_t size_bytes = 0;
+  const bool is_hit = inner_ != nullptr && inner_->Get(key, [&](uint64_t size) {
+    size_bytes = size;
+    return destination(size);
+  });
+  Tell(is_hit ? CacheEvent::What::kHit : CacheEvent::What::kMiss, key, is_hit ? size_bytes : 0);
+  return is_hit;
+}
+
+void ObservedStore::Put(std::span<const PutRequest> requests) {
+  if (inner_ == nullptr) return;
+  const uint64_t errors_before = inner_->counters().put_errors;
+  inner_->Put(requests);
+  if (inner_->counters().put_errors != errors_before) return;
+  for (const PutRequest& request : requests) Tell(CacheEvent::What::kStored, *request.key, request.bytes.size());
+}
+
+void ObservedStore::Reject(const CacheKey& key, std::string_view reason) {
+  if (inner_ != nullptr) inner_->Reject(key, reason);
+  Tell(CacheEvent::What::kRejected, key, 0);
+}
+
+void ObservedStore::BeginUse(const CacheKey& key) {
+  if (inner_ != nullptr) inner_->BeginUse(key);
+}
+void ObservedStore::EndUse(const CacheKey& key) {
+  if (inner_ != nullptr) inner_->EndUse(key);
+}
+void ObservedStore::Flush() {
+  if (inner_ != nullptr) inner_->Flush();
+}
+StoreCounters ObservedStore::counters() const {
+  return inner_ == nullptr ? StoreCounters() : inner_->counters();
+}
+std::vector<std::string> ObservedStore::TakeWarnings() {
+  return inner_ == nullptr ? std::vector<std::string>() : inner_->TakeWarnings();
+}
+
+}  // namespace hearth

@@ -1,0 +1,39 @@
+// Tells an observer what happens in a store, or in the place of one.
+#ifndef HEARTH_CACHE_OBSERVED_STORE_H_
+#define HEARTH_CACHE_OBSERVED_STORE_H_
+
+#include <memory>
+#include <mutex>
+
+#include "core/blob_store.h"
+
+namespace hearth {
+
+// Calls go on to `inner`; without one every Get is a miss and every Put is lost, both uncounted.
+class ObservedStore final : public BlobStore {
+ public:
+  ObservedStore(std::unique_ptr<BlobStore> inner, CacheObserver observer)
+      : inner_(std::move(inner)), observer_(std::move(observer)) {}
+
+  using BlobStore::Get;
+  bool Get(const CacheKey& key, const Destination& destination) override;
+  void Put(std::span<const PutRequest> requests) override;
+  void Reject(const CacheKey& key, std::string_view reason) override;
+  void BeginUse(const CacheKey& key) override;
+  void EndUse(const CacheKey& key) override;
+  void Flush() override;
+  bool IsSuspect(const CacheKey& key) const override { return inner_ != nullptr && inner_->IsSuspect(key); }
+  StoreCounters counters() const override;
+  std::vector<std::string> TakeWarnings() override;
+
+ private:
+  void Tell(CacheEvent::What what, const CacheKey& key, uint64_t size_bytes);
+
+  std::unique_ptr<BlobStore> inner_;
+  CacheObserver observer_;
+  std::mutex mutex_;  // one observer call at a time
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_OBSERVED_STORE_H_

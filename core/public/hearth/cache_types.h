@@ -1,0 +1,115 @@
+// What Hearth tells about its cache, as plain values; the functions that fill them are in hearth/cache.h.
+#ifndef HEARTH_CACHE_TYPES_H_
+#define HEARTH_CACHE_TYPES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hearth {
+
+// Of a key, in its order: name and value.
+using CacheKeyFields = std::vector<std::pair<std::string, std::string>>;
+
+struct StoreCounters {
+  uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0;
+  uint64_t bytes_read = 0, bytes_written = 0;
+  double milliseconds_saved = 0;
+};
+
+struct CacheEntry {
+  std::string kind;    // "source", "weights", "plan", "program", "tuning", "probe", "driver-blob"
+  std::string digest;  // 32 hex digits
+  uint64_t size_bytes = 0;
+  double cost_ms = 0;                        // what making it took
+  int64_t created_ms = 0, last_used_ms = 0;  // since 1970
+  CacheKeyFields fields;
+};
+
+// All conditions together; what is not set does not restrict.
+struct CacheFilter {
+  std::string kind;
+  std::string digest_prefix;      // hex digits
+  CacheKeyFields field_contains;  // field name, part of its value
+  std::string device;             // part of the name of the device or backend that the entry was made for
+  std::optional<std::vector<std::string>> digests;  // one of these
+  std::optional<int64_t> unused_since_ms;           // last used before that time
+};
+
+struct CacheKindStats {
+  uint64_t entries = 0, blob_bytes = 0;
+};
+struct CacheStats {
+  std::string file;
+  uint64_t entries = 0, blob_bytes = 0;
+  uint64_t file_bytes = 0;                      // with the write-ahead log
+  uint64_t quarantined = 0;                     // blobs that were in use when a process died
+  std::map<std::string, CacheKindStats> kinds;  // every kind
+  StoreCounters lifetime;                       // of all finished sessions
+};
+
+struct CacheDamage {
+  std::string where;  // an entry's digest, or the file
+  std::string what;
+};
+struct CacheVerification {
+  uint64_t checked_entries = 0, checked_bytes = 0;
+  std::vector<CacheDamage> damages;
+  bool repaired = false;
+  bool clean() const { return damages.empty(); }
+};
+
+struct RemovedEntries {
+  uint64_t entries = 0, blob_bytes = 0;
+};
+
+// A part of a key that differs between what is wanted and what is stored.
+struct CacheKeyDifference {
+  std::string field;
+  std::string part;                           // what that field says: "driver version", "device uuid", "option", ...
+  std::optional<std::string> wanted, stored;  // nullopt: that key has no such field
+};
+
+// An entry that a model asked for.
+struct CacheNeed {
+  std::string kind, digest;
+  bool is_hit = false;
+  std::string reason;          // one sentence; empty for a hit
+  std::string nearest_digest;  // the entry of this kind whose key differs least; empty when there is none
+  std::vector<CacheKeyDifference> differences;  // from that entry
+  CacheKeyFields fields;
+};
+
+// Something that happened in a session's cache.
+struct CacheEvent {
+  enum class What { kHit, kMiss, kRejected, kStored };
+  What what = What::kHit;
+  std::string kind, digest;
+  uint64_t size_bytes = 0;  // of a hit and of what was stored
+  CacheKeyFields fields;
+};
+// Called from whichever thread it happened on, one call at a time; must not call the session.
+using CacheObserver = std::function<void(const CacheEvent&)>;
+
+// A store of the caller's own, to be used instead of the cache folder: anything that keeps bytes under names.
+// Hearth checks what comes back (key and checksum), so a store may lose, damage or mix up values: that is
+// a miss. Both may be called from several threads at once.
+class KeyValueStore {
+ public:
+  virtual ~KeyValueStore() = default;
+  // The value last written under `key` (letters, digits, '-' and '/', at most 64); nullopt when there is none.
+  virtual std::optional<std::vector<std::byte>> Read(std::string_view key) = 0;
+  // False when it could not be kept. An empty value removes the key.
+  virtual bool Write(std::string_view key, std::span<const std::byte> value) = 0;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_TYPES_H_

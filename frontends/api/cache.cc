@@ -1,0 +1,203 @@
+#include "hearth/cache.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cache/folder.h"
+#include "cache/reports.h"
+#include "core/error.h"
+#include "core/fingerprint.h"
+#include "hal/stopwatch.h"
+#include "hearth/device.h"
+
+namespace hearth {
+namespace {
+
+Status CheckKind(const CacheFilter& filter) {
+  if (filter.kind.empty()) return Status::Ok();
+  std::string names;
+  for (int kind = 0; kind < kBlobKindCount; ++kind) {
+    const std::string_view name = BlobKindName(static_cast<BlobKind>(kind));
+    if (name == filter.kind) return Status::Ok();
+    names += fmt::format("{}{}", kind == 0 ? "" : ", ", name);
+  }
+  return Error(StatusCode::kInvalidArgument, "no kind of entry is called '{}'; there are {}", filter.kind, names);
+}
+
+// Damage of the store is found, not given.
+template <typename T>
+Result<T> AsFound(Result<T> result) {
+  if (result.status().code() != StatusCode::kMalformedInput) return result;
+  return Status(StatusCode::kIoError, result.status().message() + "; `hearth cache verify --repair` mends it");
+}
+
+std::string ReasonOf(const CacheNeed& need, const std::string& store_trouble) {
+  if (!store_trouble.empty()) return store_trouble;
+  if (need.nearest_digest.empty()) return fmt::format("the cache holds no {}", need.kind);
+  if (need.differences.empty()) return "the entry is there, but damaged, refused or in quarantine";
+  std::vector<std::string> parts;
+  for (const CacheKeyDifference& difference : need.differences) {
+    if (std::ranges::find(parts, difference.part) == parts.end()) parts.push_back(difference.part);
+  }
+  std::string reason = "differs from the nearest in ";
+  for (size_t k = 0; k < parts.size(); ++k) reason += (k == 0 ? "" : ", ") + parts[k];
+  return reason;
+}
+
+void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries, const std::string& store_trouble) {
+  if (need.is_hit) return;
+  if (auto nearest = FindNearestEntry(entries, need.kind, need.fields)) {
+    need.nearest_digest = nearest->entry->digest;
+    need.differences = std::move(nearest->differences);
+  }
+  need.reason = ReasonOf(need, store_trouble);
+}
+
+// Every usable device but the CPU, for which there is nothing to keep.
+Result<std::vector<std::string>> DevicesToWarm(const std::vector<std::string>& wanted) {
+  std::vector<std::string> devices;
+  for (const std::string& name : wanted) {
+    if (name != "all") {
+      devices.push_back(name);
+      continue;
+    }
+    for (const DeviceDescription& device : ListDevices()) {
+      if (device.usable && device.backend != "cpu") devices.push_back(device.id);
+    }
+  }
+  if (devices.empty()) {
+    return Error(StatusCode::kUnavailable, "there is no device to warm models for; `hearth devices` says why");
+  }
+  return devices;
+}
+
+WarmResult WarmOne(const std::string& model_path, const SessionOptions& options) {
+  WarmResult result{model_path, options.device, Status::Ok(), 0, 0, 0, 0, 0};
+  const Stopwatch watch;
+  const auto run = [&]() -> Status {
+    HEARTH_ASSIGN(Session session, Session::Open(model_path, options));
+    for (size_t k = 0; k < session.inputs().size(); ++k) {
+      HEARTH_TRY(session.SetInput(k, std::vector<std::byte>(session.inputs()[k].size_bytes)));
+    }
+    HEARTH_TRY(session.Run());
+    session.SaveToCache();
+    const Report& report = session.report();
+    if (report.cache.path.empty() && options.cache_store == nullptr) {
+      return Error(StatusCode::kIoError, "{}", report.warnings.empty() ? "there is no cache" : report.warnings.front());
+    }
+    result.device = report.device.id;
+    result.compiled = report.programs.compiled;
+    result.loaded = report.programs.loaded;
+    result.bytes_written = report.cache.bytes_written;
+    result.put_errors = report.cache.put_errors;
+    return Status::Ok();
+  };
+  result.status = run();
+  result.milliseconds = watch.milliseconds();
+  return result;
+}
+
+}  // namespace
+
+uint64_t CacheExplanation::hits() const {
+  return static_cast<uint64_t>(std::ranges::count_if(needs, [](const CacheNeed& need) { return need.is_hit; }));
+}
+
+Result<Cache> Cache::At(const std::string& folder) {
+  if (!folder.empty()) return Cache(folder);
+  HEARTH_ASSIGN(const std::filesystem::path found, DefaultCacheFolder());
+  return Cache(found.string());
+}
+
+Result<std::string> Cache::UsedFolder() const {
+  const Result<std::filesystem::path> existing = PrepareFolder(folder_, FolderUse::kExisting);
+  if (existing.ok()) return existing->string();
+  if (existing.status().code() == StatusCode::kNotFound) return folder_;
+  return existing.status();
+}
+
+Result<std::vector<CacheEntry>> Cache::List(const CacheFilter& filter) const {
+  HEARTH_TRY(CheckKind(filter));
+  return AsFound(ListEntries(folder_, filter));
+}
+
+Result<CacheEntry> Cache::Show(std::string_view digest_prefix) const {
+  return AsFound(ShowEntry(folder_, digest_prefix));
+}
+
+Result<CacheStats> Cache::Stats() const {
+  return AsFound(ReadStoreStats(folder_));
+}
+
+Result<CacheVerification> Cache::Verify(bool repair) const {
+  return AsFound(VerifyStore(folder_, repair));
+}
+
+Result<RemovedEntries> Cache::Clear(const CacheFilter& filter) const {
+  HEARTH_TRY(CheckKind(filter));
+  return AsFound(ClearStore(folder_, filter));
+}
+
+Result<RemovedEntries> Cache::Prune(uint64_t max_bytes) const {
+  return AsFound(PruneStore(folder_, max_bytes));
+}
+
+Result<CacheExplanation> Cache::Explain(const std::string& model_path, const SessionOptions& options) const {
+  CacheExplanation explanation;
+  std::set<std::string> seen;
+  SessionOptions looking = options;
+  looking.use_cache = looking.cache_read_only = true;
+  looking.cache_folder = folder_;
+  looking.cache_store = nullptr;
+  looking.on_cache_event = [&](const CacheEvent& event) {
+    const bool is_look_up = event.what == CacheEvent::What::kHit || event.what == CacheEvent::What::kMiss;
+    if (is_look_up && seen.insert(event.digest).second) {
+      CacheNeed need;
+      need.kind = event.kind;
+      need.digest = event.digest;
+      need.is_hit = event.what == CacheEvent::What::kHit;
+      need.fields = event.fields;
+      explanation.needs.push_back(std::move(need));
+    }
+    if (event.what != CacheEvent::What::kRejected) return;
+    for (CacheNeed& need : explanation.needs) need.is_hit = need.is_hit && need.digest != event.digest;
+  };
+  HEARTH_ASSIGN(const Session session, Session::Open(model_path, looking));
+  const Report& report = session.report();
+  explanation.model_path = report.model_path;
+  explanation.model_fingerprint = report.model_fingerprint;
+  explanation.device = report.device.id;
+  explanation.warnings = report.warnings;
+  // A store that is damaged, of another format or refused has no entries to compare with.
+  const Result<std::vector<CacheEntry>> entries = ListEntries(folder_);
+  const std::string trouble = entries.ok() ? std::string() : entries.status().message();
+  static const std::vector<CacheEntry> kNone;
+  for (CacheNeed& need : explanation.needs) CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble);
+  return explanation;
+}
+
+Result<std::vector<WarmResult>> Cache::Warm(const std::vector<std::string>& model_paths,
+                                            const std::vector<std::string>& devices, const SessionOptions& options,
+                                            const WarmObserver& observer) const {
+  HEARTH_ASSIGN(const std::vector<std::string> chosen, DevicesToWarm(devices));
+  WarmProgress progress;
+  progress.total = model_paths.size() * chosen.size();
+  std::vector<WarmResult> results;
+  SessionOptions warming = options;
+  warming.use_cache = true;
+  warming.cache_read_only = false;
+  warming.cache_folder = folder_;
+  for (const std::string& device : chosen) {  // a driver's start-up is often cheaper the second time
+    for (const std::string& model_path : model_paths) {
+      progress.model_path = model_path;
+      progress.device = warming.device = device;
+      if (observer) observer(progress);
+      results.push_back(WarmOne(model_path, warming));
+      ++progress.done;
+    }
+  }
+  if (observer) observer(progress);
+  return results;
+}
+
+}  // namespace hearth

@@ -1,0 +1,136 @@
+// The JSON texts of hearth/cache.h.
+#include <nlohmann/json.hpp>
+
+#include "hearth/cache.h"
+
+namespace hearth {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Keys come out of files: bytes that are no UTF-8 are replaced, not thrown at the caller.
+std::string TextOf(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+// A field that is there more than once (the kernels of a group) becomes a list.
+Json FieldsOf(const CacheKeyFields& fields) {
+  Json key = Json::object();
+  for (const auto& [name, value] : fields) {
+    if (!key.contains(name)) {
+      key[name] = value;
+    } else if (key[name].is_array()) {
+      key[name].push_back(value);
+    } else {
+      key[name] = Json::array({key[name], value});
+    }
+  }
+  return key;
+}
+
+Json JsonOf(const CacheEntry& entry) {
+  return {{"kind", entry.kind},           {"digest", entry.digest},         {"size_bytes", entry.size_bytes},
+          {"cost_ms", entry.cost_ms},     {"created_ms", entry.created_ms}, {"last_used_ms", entry.last_used_ms},
+          {"key", FieldsOf(entry.fields)}};
+}
+
+Json JsonOf(const std::optional<std::string>& text) {
+  return text ? Json(*text) : Json();
+}
+
+Json JsonOf(const CacheNeed& need) {
+  Json differences = Json::array();
+  for (const CacheKeyDifference& difference : need.differences) {
+    differences.push_back({{"part", difference.part},
+                           {"field", difference.field},
+                           {"wanted", JsonOf(difference.wanted)},
+                           {"stored", JsonOf(difference.stored)}});
+  }
+  return {{"kind", need.kind},
+          {"digest", need.digest},
+          {"hit", need.is_hit},
+          {"reason", need.reason},
+          {"nearest", need.nearest_digest.empty() ? Json() : Json(need.nearest_digest)},
+          {"differences", std::move(differences)},
+          {"key", FieldsOf(need.fields)}};
+}
+
+}  // namespace
+
+std::string CacheEntryJson(const CacheEntry& entry, int indent) {
+  return TextOf(JsonOf(entry), indent);
+}
+
+std::string CacheListJson(const std::string& folder, const std::vector<CacheEntry>& entries, int indent) {
+  Json list = Json::array();
+  for (const CacheEntry& entry : entries) list.push_back(JsonOf(entry));
+  return TextOf({{"folder", folder}, {"entries", std::move(list)}}, indent);
+}
+
+std::string CacheStatsJson(const CacheStats& stats, int indent) {
+  Json kinds = Json::object();
+  for (const auto& [kind, of_kind] : stats.kinds) {
+    kinds[kind] = {{"entries", of_kind.entries}, {"blob_bytes", of_kind.blob_bytes}};
+  }
+  const StoreCounters& life = stats.lifetime;
+  const Json json = {{"file", stats.file},
+                     {"entries", stats.entries},
+                     {"blob_bytes", stats.blob_bytes},
+                     {"file_bytes", stats.file_bytes},
+                     {"quarantined", stats.quarantined},
+                     {"kinds", std::move(kinds)},
+                     {"lifetime",
+                      {{"hits", life.hits},
+                       {"misses", life.misses},
+                       {"rejected", life.rejected},
+                       {"put_errors", life.put_errors},
+                       {"bytes_read", life.bytes_read},
+                       {"bytes_written", life.bytes_written},
+                       {"milliseconds_saved", life.milliseconds_saved}}}};
+  return TextOf(json, indent);
+}
+
+std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification, int indent) {
+  Json damages = Json::array();
+  for (const CacheDamage& damage : verification.damages) {
+    damages.push_back({{"where", damage.where}, {"what", damage.what}});
+  }
+  const Json json = {{"folder", folder},
+                     {"checked_entries", verification.checked_entries},
+                     {"checked_bytes", verification.checked_bytes},
+                     {"clean", verification.clean()},
+                     {"repaired", verification.repaired},
+                     {"damages", std::move(damages)}};
+  return TextOf(json, indent);
+}
+
+std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation, int indent) {
+  Json needs = Json::array();
+  for (const CacheNeed& need : explanation.needs) needs.push_back(JsonOf(need));
+  const Json json = {{"folder", folder},
+                     {"model", {{"path", explanation.model_path}, {"fingerprint", explanation.model_fingerprint}}},
+                     {"device", explanation.device},
+                     {"hits", explanation.hits()},
+                     {"misses", explanation.needs.size() - explanation.hits()},
+                     {"entries", std::move(needs)},
+                     {"warnings", explanation.warnings}};
+  return TextOf(json, indent);
+}
+
+std::string WarmResultsJson(const std::string& folder, const std::vector<WarmResult>& results, int indent) {
+  Json list = Json::array();
+  for (const WarmResult& result : results) {
+    list.push_back({{"model", result.model_path},
+                    {"device", result.device},
+                    {"ok", result.status.ok()},
+                    {"error", result.status.message()},
+                    {"compiled", result.compiled},
+                    {"loaded", result.loaded},
+                    {"bytes_written", result.bytes_written},
+                    {"put_errors", result.put_errors},
+                    {"milliseconds", result.milliseconds}});
+  }
+  return TextOf({{"folder", folder}, {"results", std::move(list)}}, indent);
+}
+
+}  // namespace hearth

@@ -1,0 +1,95 @@
+// The cache as values: what `hearth cache` prints, warming models up ahead of use, moving entries between machines.
+//
+//   auto cache = hearth::Cache::At();                         // the default folder
+//   if (auto stats = cache->Stats(); stats.ok()) puts(hearth::CacheStatsJson(*stats).c_str());
+//   auto explanation = cache->Explain("mobilenet.tflite", {.device = "opencl"});
+#ifndef HEARTH_CACHE_H_
+#define HEARTH_CACHE_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hearth/cache_types.h"
+#include "hearth/export.h"
+#include "hearth/session.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+struct CacheExplanation {
+  std::string model_path, model_fingerprint, device;
+  std::vector<CacheNeed> needs;       // each entry that a start asks for, in order of first use
+  std::vector<std::string> warnings;  // why the cache could not be used, among others
+  uint64_t hits() const;
+};
+
+// One model on one device.
+struct WarmResult {
+  std::string model_path, device;
+  Status status;  // why it could not be warmed
+  int compiled = 0, loaded = 0;
+  uint64_t bytes_written = 0, put_errors = 0;
+  double milliseconds = 0;
+};
+struct WarmProgress {
+  size_t done = 0, total = 0;      // pairs of model and device
+  std::string model_path, device;  // what is next, or was last when all are done
+};
+using WarmObserver = std::function<void(const WarmProgress&)>;
+
+// The store of one folder. Functions open the store for themselves, make none where there is none, and change nothing
+// unless they say so. Errors: kIoError when the folder is refused (the sentence says why) or damaged,
+// kUnavailable when it is locked.
+class HEARTH_EXPORT Cache {
+ public:
+  // `folder` empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth; kNotFound when none of them is set.
+  // Touches no file.
+  static Result<Cache> At(const std::string& folder = {});
+
+  const std::string& folder() const { return folder_; }
+  // The folder that sessions use: this one, or the private one in it where others may write. kIoError when refused.
+  Result<std::string> UsedFolder() const;
+
+  Result<std::vector<CacheEntry>> List(const CacheFilter& filter = {}) const;  // most recently used first
+  // The one entry whose digest begins so; kNotFound for none or several.
+  Result<CacheEntry> Show(std::string_view digest_prefix) const;
+  Result<CacheStats> Stats() const;
+  // Reads everything. `repair` deletes damaged entries and moves a damaged file aside.
+  Result<CacheVerification> Verify(bool repair) const;
+  // Deletes what the filter selects, everything by default, and gives the space back to the file system.
+  Result<RemovedEntries> Clear(const CacheFilter& filter = {}) const;
+  // Deletes the longest unused entries until the store is not larger than `max_bytes`.
+  Result<RemovedEntries> Prune(uint64_t max_bytes) const;
+
+  // Starts the model as a session with these options would, cold where entries are missing, without storing anything;
+  // says for each entry that it asks for whether it is there and, if not, what differs. The options' folder, observer
+  // and store are not used. Errors: as Session::Open.
+  Result<CacheExplanation> Explain(const std::string& model_path, const SessionOptions& options) const;
+
+  // Starts each model on each device ("all": every usable one but the CPU, which keeps nothing), runs it once on
+  // zeros and stores what later starts need. A pair that fails is in its result. kUnavailable: no device.
+  Result<std::vector<WarmResult>> Warm(const std::vector<std::string>& model_paths,
+                                       const std::vector<std::string>& devices, const SessionOptions& options,
+                                       const WarmObserver& observer = {}) const;
+
+ private:
+  explicit Cache(std::string folder) : folder_(std::move(folder)) {}
+  std::string folder_;
+};
+
+// JSON texts; their keys are listed in tools/README.md.
+HEARTH_EXPORT std::string CacheEntryJson(const CacheEntry& entry, int indent = 2);
+HEARTH_EXPORT std::string CacheListJson(const std::string& folder, const std::vector<CacheEntry>& entries,
+                                        int indent = 2);
+HEARTH_EXPORT std::string CacheStatsJson(const CacheStats& stats, int indent = 2);
+HEARTH_EXPORT std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification,
+                                                int indent = 2);
+HEARTH_EXPORT std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation,
+                                               int indent = 2);
+HEARTH_EXPORT std::string WarmResultsJson(const std::string& folder, const std::vector<WarmResult>& results,
+                                          int indent = 2);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_H_

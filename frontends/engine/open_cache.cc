@@ -1,0 +1,67 @@
+#include "frontends/engine/open_cache.h"
+
+#include "cache/folder.h"
+#include "cache/key_value_blob_store.h"
+#include "cache/layered_store.h"
+#include "cache/observed_store.h"
+#include "cache/sqlite_store.h"
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+Result<std::unique_ptr<SqliteStore>> OpenFolder(const CacheRequest& request, std::vector<std::string>& warnings) {
+  StoreOptions options;
+  options.folder = request.folder;
+  options.read_only = request.read_only;
+  if (options.folder.empty()) {
+    HEARTH_ASSIGN(options.folder, DefaultCacheFolder());
+  }
+  if (request.max_bytes > 0) {
+    options.max_bytes = request.max_bytes;
+  } else if (Result<uint64_t> size_bytes = DefaultCacheMaxBytes(); size_bytes.ok()) {
+    options.max_bytes = *size_bytes;
+  } else {
+    warnings.push_back(size_bytes.status().Within("HEARTH_CACHE_MAX_SIZE").message() + "; 1 GiB is used");
+  }
+  return SqliteStore::Open(std::move(options));
+}
+
+std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, std::vector<std::string>& warnings) {
+  std::vector<std::filesystem::path> folders(request.layers.begin(), request.layers.end());
+  for (std::filesystem::path& folder : DefaultCacheLayers()) folders.push_back(std::move(folder));
+  std::vector<std::unique_ptr<BlobStore>> layers;
+  for (const std::filesystem::path& folder : folders) {
+    StoreOptions options;
+    options.folder = folder;
+    options.read_only = options.immutable = true;
+    Result<std::unique_ptr<SqliteStore>> layer = SqliteStore::Open(std::move(options));
+    if (layer.ok()) {
+      layers.push_back(std::move(layer).value());
+    } else {
+      warnings.push_back("cache layer left out: " + layer.status().message());
+    }
+  }
+  return layers;
+}
+
+}  // namespace
+
+OpenedCache OpenCache(const CacheRequest& request) {
+  OpenedCache opened;
+  if (request.own_store != nullptr) {
+    opened.store = std::make_unique<KeyValueBlobStore>(*request.own_store);
+  } else if (Result<std::unique_ptr<SqliteStore>> store = OpenFolder(request, opened.warnings); store.ok()) {
+    opened.path = (*store)->file().string();
+    opened.store = std::move(store).value();
+  } else if (!request.read_only || store.status().code() != StatusCode::kNotFound) {
+    opened.warnings.push_back("no cache: " + store.status().message());
+  }
+  if (auto layers = OpenLayers(request, opened.warnings); !layers.empty()) {
+    opened.store = std::make_unique<LayeredStore>(std::move(layers), std::move(opened.store));
+  }
+  if (request.observer) opened.store = std::make_unique<ObservedStore>(std::move(opened.store), request.observer);
+  return opened;
+}
+
+}  // namespace hearth

@@ -1,0 +1,34 @@
+// The cache of a session, made of what its options name: read-only layers, the folder or the caller's own store,
+// an observer.
+#ifndef HEARTH_FRONTENDS_ENGINE_OPEN_CACHE_H_
+#define HEARTH_FRONTENDS_ENGINE_OPEN_CACHE_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/blob_store.h"
+
+namespace hearth {
+
+struct CacheRequest {
+  std::string folder;                  // empty: the default folder
+  std::vector<std::string> layers;     // read-only, before those of the environment
+  uint64_t max_bytes = 0;              // 0: the default size
+  bool read_only = false;              // the folder is neither made nor written
+  KeyValueStore* own_store = nullptr;  // instead of the folder
+  CacheObserver observer;
+};
+
+struct OpenedCache {
+  std::unique_ptr<BlobStore> store;   // null when there is none
+  std::string path;                   // of the writable file
+  std::vector<std::string> warnings;  // why a part could not be had
+};
+
+// Never fails: what can't be opened is left out, with a warning.
+OpenedCache OpenCache(const CacheRequest& request);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_OPEN_CACHE_H_

@@ -1,0 +1,164 @@
+// hearth/cache.h with a model on a device.
+#include <cstring>
+#include <fstream>
+
+#include "hearth/cache.h"
+#include "hearth/device.h"
+#include "tests/testing/cache_folder.h"
+#include "tests/testing/shared_data.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+
+const std::string kModel = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
+
+// A usable device that keeps entries; empty when there is none.
+std::string SomeDevice() {
+  static const std::string id = [] {
+    for (const DeviceDescription& device : ListDevices()) {
+      if (device.usable && device.backend != "cpu") return device.id;
+    }
+    return std::string();
+  }();
+  return id;
+}
+
+#define SKIP_WITHOUT_DEVICE() \
+  if (SomeDevice().empty()) GTEST_SKIP() << "no device but the CPU, which keeps nothing"
+
+BlobKind KindOf(const std::string& name) {
+  int kind = 0;
+  while (BlobKindName(static_cast<BlobKind>(kind)) != name) ++kind;
+  return static_cast<BlobKind>(kind);
+}
+
+// Puts the entry `digest` under a key in which `field` is another.
+void MoveToOtherKey(const CacheFolder& folder, const CacheEntry& entry, const std::string& field) {
+  CacheKey old_key(KindOf(entry.kind)), new_key(KindOf(entry.kind));
+  for (const auto& [name, value] : entry.fields) {
+    old_key.Add(name, value);
+    new_key.Add(name, name == field ? value + " of old" : value);
+  }
+  ASSERT_EQ(old_key.digest().ToHex(), entry.digest);
+  const auto store = folder.Open();
+  const auto bytes = store->Get(old_key);
+  ASSERT_TRUE(bytes.has_value());
+  store->Reject(old_key, "moved");
+  testing::PutOne(*store, new_key, *bytes);
+}
+
+TEST(CacheApi, AModelThatWasWarmedFindsEverything) {
+  SKIP_WITHOUT_DEVICE();
+  const CacheFolder folder;
+  const auto cache = Cache::At(folder.path().string());
+  const auto before = cache->Explain(kModel, {.device = SomeDevice()});
+  ASSERT_TRUE(before.ok()) << before.status().message();
+  EXPECT_EQ(before->hits(), 0u);
+  EXPECT_FALSE(std::filesystem::exists(folder.file())) << "explaining made a store";
+  std::vector<WarmProgress> progress;
+  const auto warmed = cache->Warm({kModel}, {SomeDevice()}, {}, [&](const WarmProgress& p) { progress.push_back(p); });
+  ASSERT_TRUE(warmed.ok()) << warmed.status().message();
+  ASSERT_EQ(warmed->size(), 1u);
+  EXPECT_TRUE(warmed->front().status.ok()) << warmed->front().status.message();
+  EXPECT_GT(warmed->front().bytes_written, 0u);
+  ASSERT_EQ(progress.size(), 2u);
+  EXPECT_EQ(progress.back().done, 1u);
+  const auto after = cache->Explain(kModel, {.device = SomeDevice()});
+  EXPECT_EQ(after->hits(), after->needs.size());
+  EXPECT_EQ(cache->Stats()->lifetime.hits, 0u) << "explaining was counted";
+}
+
+TEST(CacheApi, ExplainNamesTheOnePartThatDiffers) {
+  SKIP_WITHOUT_DEVICE();
+  const std::pair<std::string, std::string> changes[] = {
+      {"driver", "driver version"}, {"uuid", "device uuid"}, {"emitter", "Hearth version"}};
+  const CacheFolder folder;
+  const auto cache = Cache::At(folder.path().string());
+  for (const auto& [field, part] : changes) {
+    ASSERT_TRUE(cache->Clear().ok());
+    ASSERT_TRUE(cache->Warm({kModel}, {SomeDevice()}, {}).ok());
+    CacheFilter programs;
+    programs.kind = "program";
+    const auto entries = cache->List(programs);
+    ASSERT_FALSE(entries->empty());
+    MoveToOtherKey(folder, entries->front(), field);
+    const auto explanation = cache->Explain(kModel, {.device = SomeDevice()});
+    ASSERT_EQ(explanation->hits() + 1, explanation->needs.size());
+    for (const CacheNeed& need : explanation->needs) {
+      if (need.is_hit) continue;
+      EXPECT_EQ(need.reason, "differs from the nearest in " + part);
+      ASSERT_EQ(need.differences.size(), 1u);
+      EXPECT_EQ(need.differences[0].field, field);
+    }
+  }
+}
+
+TEST(CacheApi, ExplainNamesAnOptionAndTheModelsContent) {
+  SKIP_WITHOUT_DEVICE();
+  const CacheFolder folder;
+  const auto cache = Cache::At(folder.path().string());
+  ASSERT_TRUE(cache->Warm({kModel}, {SomeDevice()}, {}).ok());
+  const auto reason_of_plan = [&](const std::string& model, const SessionOptions& options) {
+    const auto explanation = cache->Explain(model, options);
+    EXPECT_TRUE(explanation.ok()) << explanation.status().message();
+    for (const CacheNeed& need : explanation->needs) {
+      if (need.kind == "plan") return need.reason;
+    }
+    return std::string("no plan was asked for");
+  };
+  EXPECT_EQ(reason_of_plan(kModel, {.device = SomeDevice(), .model_token = "mine"}),
+            "differs from the nearest in option");
+  // One bit of the last weight that the file holds.
+  std::string bytes = testing::ReadFile(kModel);
+  const std::string retrained = (folder.path() / "shapes_f32.tflite").string();
+  bytes[bytes.size() / 2] ^= 1;
+  testing::WriteFile(retrained, bytes);
+  EXPECT_EQ(reason_of_plan(retrained, {.device = SomeDevice()}), "differs from the nearest in model content");
+}
+
+std::vector<std::byte> OutputOf(const std::string& model, const std::string& folder) {
+  auto session = Session::Open(model, {.device = SomeDevice(), .use_cache = !folder.empty(), .cache_folder = folder});
+  EXPECT_TRUE(session.ok()) << session.status().message();
+  if (!session.ok()) return {};
+  std::vector<float> input(session->inputs()[0].size_bytes / sizeof(float));
+  for (size_t k = 0; k < input.size(); ++k) input[k] = static_cast<float>(k % 97) / 97.0f;
+  EXPECT_TRUE(session->SetInput(0, std::as_bytes(std::span(input))).ok());
+  EXPECT_TRUE(session->Run().ok());
+  return {session->output(0).begin(), session->output(0).end()};
+}
+
+TEST(CacheApi, ARetrainedModelOfTheSameNameAndShapesGivesItsOwnResults) {
+  SKIP_WITHOUT_DEVICE();
+  const CacheFolder folder;
+  const std::string model = (folder.path() / "model.tflite").string();
+  std::string bytes = testing::ReadFile(kModel);
+  testing::WriteFile(model, bytes);
+  const auto first = OutputOf(model, (folder.path() / "cache").string());
+  EXPECT_EQ(OutputOf(model, (folder.path() / "cache").string()), first) << "warm and cold differ";
+  bytes[bytes.size() / 2] ^= 0x40;  // within the weights
+  testing::WriteFile(model, bytes);
+  const auto retrained = OutputOf(model, (folder.path() / "cache").string());
+  EXPECT_NE(retrained, first);
+  EXPECT_EQ(retrained, OutputOf(model, "")) << "not what a start without a cache gives";
+}
+
+TEST(CacheApi, AnUnknownKindIsAMistakeThatListsTheKinds) {
+  const CacheFolder folder;
+  CacheFilter filter;
+  filter.kind = "programme";
+  const auto entries = Cache::At(folder.path().string())->List(filter);
+  EXPECT_EQ(entries.status().code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(entries.status().message().find("program,"), std::string::npos) << entries.status().message();
+}
+
+TEST(CacheApi, KeysThatAreNoTextStillMakeJson) {
+  CacheEntry entry;
+  entry.fields = {{"kernel", "a"}, {"kernel", "b"}, {"raw", "\xff\xfe"}};
+  const std::string json = CacheEntryJson(entry, -1);
+  EXPECT_NE(json.find(R"("kernel":["a","b"])"), std::string::npos) << json;
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,197 @@
+// Changing any single part of any key changes the key, and the comparison of keys names exactly that part.
+#include <functional>
+#include <random>
+#include <set>
+
+#include "cache/reports.h"
+#include "core/kernel_library.h"
+#include "frontends/engine/plan_cache.h"
+#include "frontends/engine/read_path_probe.h"
+#include "hal/constant_upload.h"
+#include "hal/load_or_compile.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+DeviceInfo SomeDevice() {
+  DeviceInfo info;
+  info.backend = BackendKind::kOpenCl;
+  info.name = "GPU";
+  info.vendor = "Vendor";
+  info.driver_version = "1.0";
+  info.uuid = "0011";
+  return info;
+}
+
+std::vector<KernelSource> SomeKernels() {
+  std::vector<KernelSource> kernels;
+  for (const char* name : {"softmax", "probe_read"}) kernels.push_back(*LoadKernel(name));
+  return kernels;
+}
+
+// The differing part, as `explain` would name it; "" when the keys are equal, all of them joined when there are
+// several.
+std::string PartThatDiffers(const CacheKey& wanted, const CacheKey& stored) {
+  CacheEntry entry;
+  entry.kind = BlobKindName(stored.kind());
+  entry.fields = *DecodeKeyMaterial(stored.material());
+  const auto nearest = FindNearestEntry({entry}, BlobKindName(wanted.kind()), *DecodeKeyMaterial(wanted.material()));
+  if (!nearest) return "kind";
+  std::set<std::string> parts;
+  for (const CacheKeyDifference& difference : nearest->differences) parts.insert(difference.part);
+  std::string joined;
+  for (const std::string& part : parts) joined += (joined.empty() ? "" : "+") + part;
+  EXPECT_EQ(joined.empty(), wanted.digest() == stored.digest());
+  return joined;
+}
+
+template <typename T>
+using Changes = std::vector<std::pair<std::string, std::function<void(T&)>>>;
+
+TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
+  const Changes<DeviceInfo> changes = {
+      {"device", [](DeviceInfo& d) { d.name = "GPU 2"; }},
+      {"device", [](DeviceInfo& d) { d.vendor = "Other"; }},
+      {"driver version", [](DeviceInfo& d) { d.driver_version = "1.1"; }},
+      {"device uuid", [](DeviceInfo& d) { d.uuid = "0012"; }},
+      {"backend", [](DeviceInfo& d) { d.backend = BackendKind::kVulkan; }},
+  };
+  const CacheKey base = ProgramKey(SomeKernels(), SomeDevice());
+  for (const auto& [part, change] : changes) {
+    DeviceInfo device = SomeDevice();
+    change(device);
+    EXPECT_EQ(PartThatDiffers(ProgramKey(SomeKernels(), device), base), part);
+  }
+  std::vector<KernelSource> kernels = SomeKernels();
+  kernels[0].body += " ";
+  EXPECT_EQ(PartThatDiffers(ProgramKey(kernels, SomeDevice()), base), "kernel");
+  kernels = SomeKernels();
+  std::swap(kernels[0], kernels[1]);
+  EXPECT_NE(ProgramKey(kernels, SomeDevice()).digest(), base.digest()) << "programs come back in the order of sources";
+}
+
+struct PlanCase {
+  DeviceInfo device = SomeDevice();
+  LowerOptions options;
+  Fingerprint model;
+  std::string token;
+
+  CacheKey Key() const { return PlanKey({nullptr, model, &device, options, token}); }
+};
+
+TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
+  const Changes<PlanCase> changes = {
+      {"model content", [](PlanCase& c) { c.model.bytes[15] ^= 1; }},
+      {"option", [](PlanCase& c) { c.token = "mine"; }},
+      {"option", [](PlanCase& c) { c.options.precision = Precision::kFp16; }},
+      {"option", [](PlanCase& c) { c.options.read_path = AccessPath::kTexelBuffer; }},
+      {"option", [](PlanCase& c) { c.options.cpu_ops = {"softmax"}; }},
+      {"type", [](PlanCase& c) { c.device.type = DeviceType::kDiscreteGpu; }},
+      {"device capability", [](PlanCase& c) { c.device.max_local_size[1] += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_local_invocations += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.local_memory_bytes += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_group_count[2] += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_buffer_bytes += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_texel_elements += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.buffer_offset_alignment += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_storage_buffers += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_scalar_bytes += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.compute_units += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.fp16_storage = !c.device.fp16_storage; }},
+      {"device capability", [](PlanCase& c) { c.device.fp16_arithmetic = !c.device.fp16_arithmetic; }},
+      {"", [](PlanCase& c) { c.device.driver_version = "2.0"; }},  // a driver update keeps the plan
+      {"", [](PlanCase& c) { c.device.uuid = "other"; }},
+      {"", [](PlanCase& c) { c.device.name = "other"; }},
+  };
+  for (size_t k = 0; k < changes.size(); ++k) {
+    PlanCase changed;
+    changes[k].second(changed);
+    EXPECT_EQ(PartThatDiffers(changed.Key(), PlanCase().Key()), changes[k].first) << "change " << k;
+  }
+}
+
+struct WeightsCase {
+  PlanConstant constant;
+  std::vector<std::byte> source = testing::NumberedBlob(1, 64);
+
+  WeightsCase() {
+    constant.recipe.source.shape = Shape({4, 4});
+    constant.recipe.source.quantization = Quantization{{0.5f}, {3}, 0};
+    constant.recipe.dims = {4, 4};
+  }
+  CacheKey Key() const { return WeightsKey(constant, source); }
+};
+
+TEST(CacheKeys, EveryPartOfAWeightsKeyCountsAndIsNamed) {
+  const Changes<WeightsCase> changes = {
+      {"weights", [](WeightsCase& c) { c.source[63] ^= std::byte{1}; }},
+      {"weights", [](WeightsCase& c) { c.source.resize(63); }},
+      {"type", [](WeightsCase& c) { c.constant.recipe.source.dtype = DType::kInt8; }},
+      {"weights", [](WeightsCase& c) { c.constant.recipe.source.shape = Shape({16}); }},
+      {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->scales[0] = 0.25f; }},
+      {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->zero_points[0] = 4; }},
+      {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->dimension = 1; }},
+      {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization.reset(); }},
+      {"layout", [](WeightsCase& c) { c.constant.recipe.width += 1; }},
+      {"layout", [](WeightsCase& c) { c.constant.recipe.dims[0] = 16; }},
+      {"", [](WeightsCase& c) { c.constant.range.offset_bytes = 4096; }},  // where it lies does not matter
+      {"", [](WeightsCase& c) { c.constant.file_offset = 4096; }},
+  };
+  for (size_t k = 0; k < changes.size(); ++k) {
+    WeightsCase changed;
+    changes[k].second(changed);
+    EXPECT_EQ(PartThatDiffers(changed.Key(), WeightsCase().Key()), changes[k].first) << "change " << k;
+  }
+}
+
+TEST(CacheKeys, EveryPartOfAProbesKeyCountsAndIsNamed) {
+  const Changes<DeviceInfo> changes = {
+      {"device", [](DeviceInfo& d) { d.name = "GPU 2"; }},
+      {"driver version", [](DeviceInfo& d) { d.driver_version = "1.1"; }},
+      {"device uuid", [](DeviceInfo& d) { d.uuid = "0012"; }},
+      {"backend", [](DeviceInfo& d) { d.backend = BackendKind::kVulkan; }},
+  };
+  for (const auto& [part, change] : changes) {
+    DeviceInfo device = SomeDevice();
+    change(device);
+    EXPECT_EQ(PartThatDiffers(ReadPathProbeKey(device), ReadPathProbeKey(SomeDevice())), part);
+  }
+}
+
+// The three versions of Hearth's own code are fields of their own: raising one changes only that.
+TEST(CacheKeys, HearthsVersionsAreNamedAsSuch) {
+  for (const char* field : {"plan version", "packer", "emitter", "probe"}) {
+    CacheKey stored(BlobKind::kPlan), wanted(BlobKind::kPlan);
+    stored.Add(field, 1).Add("model", "same");
+    wanted.Add(field, 2).Add("model", "same");
+    EXPECT_EQ(PartThatDiffers(wanted, stored), "Hearth version") << field;
+  }
+}
+
+// Fields can't run into each other: no two different lists of fields have one encoding.
+TEST(CacheKeys, RandomFieldListsOfOneTextNeverShareAKey) {
+  std::mt19937 random(7);
+  std::set<Fingerprint> digests;
+  std::set<CacheKeyFields> lists;
+  for (int round = 0; round < 3000; ++round) {
+    const std::string text = "aabbccdd";
+    CacheKey key(BlobKind::kPlan);
+    CacheKeyFields fields;
+    for (size_t at = 0; at < text.size();) {
+      const size_t name = random() % 3, value = random() % 4;
+      const std::string field = text.substr(at, name);
+      at = std::min(text.size(), at + name);
+      const std::string content = text.substr(at, value);
+      at = std::min(text.size(), at + value);
+      key.Add(field, content);
+      fields.emplace_back(field, content);
+    }
+    digests.insert(key.digest());
+    lists.insert(fields);
+  }
+  EXPECT_EQ(digests.size(), lists.size());
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,212 @@
+// Stores on top of stores: read-only layers, a store of the caller's, an observer.
+#include <map>
+#include <random>
+#include <thread>
+
+#include "cache/key_value_blob_store.h"
+#include "cache/layered_store.h"
+#include "cache/observed_store.h"
+#include "frontends/engine/open_cache.h"
+#include "tests/testing/cache_folder.h"
+#include "tests/testing/memory_store.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+using testing::MemoryStore;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+
+// A layer that holds blob 1, over a store that holds blob 2.
+struct Stack {
+  Stack() {
+    auto first = std::make_unique<MemoryStore>();
+    auto second = std::make_unique<MemoryStore>();
+    layer = first.get();
+    writable = second.get();
+    PutOne(*layer, NumberedKey(1), NumberedBlob(1, 100), 5);
+    PutOne(*writable, NumberedKey(2), NumberedBlob(2, 100), 7);
+    std::vector<std::unique_ptr<BlobStore>> layers;
+    layers.push_back(std::move(first));
+    store = std::make_unique<LayeredStore>(std::move(layers), std::move(second));
+  }
+  MemoryStore* layer;
+  MemoryStore* writable;
+  std::unique_ptr<LayeredStore> store;
+};
+
+TEST(LayeredStore, LayersAreAskedFirstAndOneLookUpIsOneCount) {
+  Stack stack;
+  PutOne(*stack.writable, NumberedKey(1), NumberedBlob(9, 100));
+  EXPECT_EQ(stack.store->Get(NumberedKey(1)), NumberedBlob(1, 100));
+  EXPECT_EQ(stack.store->Get(NumberedKey(2)), NumberedBlob(2, 100));
+  EXPECT_FALSE(stack.store->Get(NumberedKey(3)).has_value());
+  const StoreCounters counters = stack.store->counters();
+  EXPECT_EQ(counters.hits, 2u);
+  EXPECT_EQ(counters.misses, 1u);
+  EXPECT_EQ(counters.milliseconds_saved, 12);
+}
+
+TEST(LayeredStore, PutsGoToTheWritableStoreAlone) {
+  Stack stack;
+  PutOne(*stack.store, NumberedKey(3), NumberedBlob(3, 100));
+  EXPECT_EQ(stack.layer->entries().size(), 1u);
+  EXPECT_EQ(stack.writable->entries().size(), 2u);
+  LayeredStore without({}, nullptr);
+  PutOne(without, NumberedKey(3), NumberedBlob(3, 100));
+  EXPECT_EQ(without.counters().put_errors, 1u);
+}
+
+TEST(LayeredStore, ARejectGoesToTheStoreThatServedTheBlob) {
+  Stack stack;
+  stack.store->Get(NumberedKey(1));
+  stack.store->Reject(NumberedKey(1), "refused");
+  stack.store->Get(NumberedKey(2));
+  stack.store->Reject(NumberedKey(2), "refused");
+  EXPECT_TRUE(stack.layer->entries().empty());
+  EXPECT_TRUE(stack.writable->entries().empty());
+}
+
+TEST(LayeredStore, ABlobOfALayerThatCrashedAProcessIsNotTakenFromItAgain) {
+  const CacheFolder bundle, folder;
+  PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  PutOne(*bundle.Open(), NumberedKey(2), NumberedBlob(2, 100));
+  const CacheRequest request{folder.path().string(), {bundle.path().string()}};
+  const pid_t child = testing::StartProcess([&request] {
+    const OpenedCache cache = OpenCache(request);
+    if (!cache.store->Get(NumberedKey(1))) return 1;
+    cache.store->BeginUse(NumberedKey(1));
+    ::raise(SIGKILL);
+    return 2;
+  });
+  ASSERT_EQ(testing::WaitFor(child), 128 + SIGKILL);
+  for (int start = 0; start < 2; ++start) {
+    const OpenedCache cache = OpenCache(request);
+    const auto found = cache.store->Get(NumberedKey(1));
+    EXPECT_EQ(found.has_value(), start == 1);
+    EXPECT_TRUE(cache.store->Get(NumberedKey(2)).has_value());
+    if (!found) PutOne(*cache.store, NumberedKey(1), NumberedBlob(7, 100));  // rebuilt
+    cache.store->BeginUse(NumberedKey(1));
+    cache.store->EndUse(NumberedKey(1));
+  }
+  EXPECT_EQ(OpenCache(request).store->Get(NumberedKey(1)), NumberedBlob(7, 100)) << "the layer's blob came back";
+}
+
+TEST(OpenCache, ALayerThatIsMissingIsLeftOutWithAWarning) {
+  const CacheFolder folder;
+  const OpenedCache cache = OpenCache({folder.path().string(), {"/nonexistent/layer"}});
+  ASSERT_EQ(cache.warnings.size(), 1u);
+  EXPECT_NE(cache.warnings[0].find("/nonexistent/layer"), std::string::npos);
+  PutOne(*cache.store, NumberedKey(1), NumberedBlob(1, 100));
+  EXPECT_TRUE(cache.store->Get(NumberedKey(1)).has_value());
+}
+
+TEST(OpenCache, ReadingOnlyMakesNothingAndWritesNothing) {
+  const CacheFolder folder;
+  CacheRequest request{(folder.path() / "cache").string()};
+  request.read_only = true;
+  const OpenedCache cache = OpenCache(request);
+  EXPECT_EQ(cache.store, nullptr);
+  EXPECT_TRUE(cache.warnings.empty());
+  EXPECT_FALSE(std::filesystem::exists(request.folder));
+}
+
+TEST(OpenCache, AStampOrCounterOfALayerIsNeverWritten) {
+  const CacheFolder bundle, folder;
+  PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  const std::string before = testing::ReadFile(bundle.file());
+  {
+    const OpenedCache cache = OpenCache({folder.path().string(), {bundle.path().string()}});
+    EXPECT_TRUE(cache.store->Get(NumberedKey(1)).has_value());
+  }
+  EXPECT_EQ(testing::ReadFile(bundle.file()), before);
+}
+
+class ValuesInMemory final : public KeyValueStore {
+ public:
+  std::optional<std::vector<std::byte>> Read(std::string_view key) override {
+    const auto found = values.find(std::string(key));
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  }
+  bool Write(std::string_view key, std::span<const std::byte> value) override {
+    if (is_full) return false;
+    values[std::string(key)].assign(value.begin(), value.end());
+    return true;
+  }
+  std::map<std::string, std::vector<std::byte>> values;
+  bool is_full = false;
+};
+
+TEST(KeyValueBlobStore, ABlobComesBackEqualAndCountsWhatItSaved) {
+  ValuesInMemory values;
+  for (int size : {0, 1, 5000})
+    PutOne(*std::make_unique<KeyValueBlobStore>(values), NumberedKey(size), NumberedBlob(size, size), 40);
+  KeyValueBlobStore store(values);
+  for (int size : {0, 1, 5000}) EXPECT_EQ(store.Get(NumberedKey(size)), NumberedBlob(size, size));
+  EXPECT_FALSE(store.Get(NumberedKey(7)).has_value());
+  EXPECT_EQ(store.counters().hits, 3u);
+  EXPECT_EQ(store.counters().misses, 1u);
+  EXPECT_EQ(store.counters().milliseconds_saved, 120);
+}
+
+TEST(KeyValueBlobStore, NoDamageToAValueComesBackAsAHit) {
+  ValuesInMemory values;
+  KeyValueBlobStore store(values);
+  PutOne(store, NumberedKey(1), NumberedBlob(1, 50));
+  const std::vector<std::byte> sound = values.values.begin()->second;
+  std::vector<std::byte>& value = values.values.begin()->second;
+  for (size_t k = 0; k < sound.size(); ++k) {
+    value = sound;
+    value[k] ^= std::byte{0x40};
+    const auto found = store.Get(NumberedKey(1));
+    EXPECT_TRUE(!found || *found == NumberedBlob(1, 50)) << "byte " << k;
+    value = std::vector(sound.begin(), sound.begin() + static_cast<ptrdiff_t>(k));
+    EXPECT_FALSE(store.Get(NumberedKey(1)).has_value()) << "cut at " << k;
+  }
+}
+
+TEST(KeyValueBlobStore, AnotherKeysValueIsNoHit) {
+  ValuesInMemory values;
+  KeyValueBlobStore store(values);
+  PutOne(store, NumberedKey(1), NumberedBlob(1, 50));
+  values.values[NameInKeyValueStore(NumberedKey(2))] = values.values.begin()->second;
+  EXPECT_FALSE(store.Get(NumberedKey(2)).has_value());
+  EXPECT_EQ(store.counters().rejected, 1u);
+}
+
+TEST(KeyValueBlobStore, WhatIsRejectedOrNotTakenIsAMiss) {
+  ValuesInMemory values;
+  KeyValueBlobStore store(values);
+  PutOne(store, NumberedKey(1), NumberedBlob(1, 50));
+  store.Reject(NumberedKey(1), "refused");
+  EXPECT_FALSE(store.Get(NumberedKey(1)).has_value());
+  EXPECT_FALSE(KeyValueBlobStore(values).Get(NumberedKey(1)).has_value());
+  values.is_full = true;
+  PutOne(store, NumberedKey(2), NumberedBlob(2, 50));
+  EXPECT_EQ(store.counters().put_errors, 1u);
+  EXPECT_EQ(store.TakeWarnings().size(), 2u);
+}
+
+TEST(ObservedStore, TellsWhatHappenedWithTheKeysFields) {
+  std::vector<CacheEvent> events;
+  ObservedStore store(std::make_unique<MemoryStore>(), [&events](const CacheEvent& event) { events.push_back(event); });
+  store.Get(NumberedKey(1));
+  PutOne(store, NumberedKey(1), NumberedBlob(1, 50));
+  store.Get(NumberedKey(1));
+  store.Reject(NumberedKey(1), "refused");
+  using enum CacheEvent::What;
+  ASSERT_EQ(events.size(), 4u);
+  EXPECT_EQ(events[0].what, kMiss);
+  EXPECT_EQ(events[1].what, kStored);
+  EXPECT_EQ(events[2].what, kHit);
+  EXPECT_EQ(events[2].size_bytes, 50u);
+  EXPECT_EQ(events[3].what, kRejected);
+  EXPECT_EQ(events[0].kind, "program");
+  EXPECT_EQ(events[0].digest, NumberedKey(1).digest().ToHex());
+  EXPECT_EQ(events[0].fields.front(), (std::pair<std::string, std::string>("kernel", "conv_1")));
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,162 @@
+#include "tools/hearth/cache_text.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+
+#include "core/error.h"
+#include "tools/hearth/printing.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kShortDigest = 12;  // hex digits that lists show
+
+std::string Short(const std::string& digest) {
+  return digest.substr(0, kShortDigest);
+}
+
+std::string TimeText(int64_t milliseconds_since_1970) {
+  const std::time_t seconds = static_cast<std::time_t>(milliseconds_since_1970 / 1000);
+  std::tm local{};
+  if (localtime_r(&seconds, &local) == nullptr) return "?";
+  return fmt::format("{:%Y-%m-%d %H:%M:%S}", local);
+}
+
+// What the entry is of, as far as its key says it in a few words.
+std::string AboutText(const CacheEntry& entry) {
+  std::string about;
+  for (const char* field : {"device", "backend", "kernel", "shape"}) {
+    size_t count = 0;
+    std::string first;
+    for (const auto& [name, value] : entry.fields) {
+      if (name == field && count++ == 0) first = value;
+    }
+    if (count == 0 || (std::string_view(field) == "backend" && !about.empty())) continue;
+    about += (about.empty() ? "" : ", ") + first + (count > 1 ? fmt::format(" and {} more", count - 1) : "");
+  }
+  return about;
+}
+
+std::string ValueText(const std::optional<std::string>& value) {
+  return value ? "'" + *value + "'" : "nothing";
+}
+
+std::string FileName(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace
+
+std::string TextOf(const std::vector<CacheEntry>& entries) {
+  TextTable table({{"kind"},
+                   {"digest"},
+                   {"size", TextTable::Align::kRight},
+                   {"cost, ms", TextTable::Align::kRight},
+                   {"last used"},
+                   {"of"}});
+  uint64_t total_bytes = 0;
+  for (const CacheEntry& entry : entries) {
+    table.AddRow({entry.kind, Short(entry.digest), BytesText(entry.size_bytes), fmt::format("{:.1f}", entry.cost_ms),
+                  TimeText(entry.last_used_ms), AboutText(entry)});
+    total_bytes += entry.size_bytes;
+  }
+  return fmt::format("{}{} entries, {}\n", entries.empty() ? "" : table.ToString(), entries.size(),
+                     BytesText(total_bytes));
+}
+
+std::string TextOf(const CacheEntry& entry) {
+  TextTable table({{""}, {""}});
+  table.AddRow({"kind", entry.kind});
+  table.AddRow({"digest", entry.digest});
+  table.AddRow({"size", fmt::format("{} bytes", entry.size_bytes)});
+  table.AddRow({"cost", fmt::format("{:.1f} ms to make", entry.cost_ms)});
+  table.AddRow({"created", TimeText(entry.created_ms)});
+  table.AddRow({"last used", TimeText(entry.last_used_ms)});
+  for (const auto& [field, value] : entry.fields) table.AddRow({"key: " + field, value});
+  return table.ToString();
+}
+
+std::string TextOf(const CacheStats& stats) {
+  TextTable table({{"kind"}, {"entries", TextTable::Align::kRight}, {"size", TextTable::Align::kRight}});
+  for (const auto& [kind, of_kind] : stats.kinds) {
+    table.AddRow({kind, std::to_string(of_kind.entries), BytesText(of_kind.blob_bytes)});
+  }
+  table.AddRow({"all", std::to_string(stats.entries), BytesText(stats.blob_bytes)});
+  const StoreCounters& life = stats.lifetime;
+  std::string text = fmt::format(
+      "{}, {} on disk\n{}since it was made: {} hits, {} misses, {} rejected, {} put errors; {} read, {} written; "
+      "{:.0f} ms saved\n",
+      stats.file, BytesText(stats.file_bytes), table.ToString(), life.hits, life.misses, life.rejected, life.put_errors,
+      BytesText(life.bytes_read), BytesText(life.bytes_written), life.milliseconds_saved);
+  if (stats.quarantined > 0) {
+    text += fmt::format("{} entries are in quarantine: a process died using them\n", stats.quarantined);
+  }
+  return text;
+}
+
+std::string TextOf(const CacheVerification& verification) {
+  std::string text;
+  for (const CacheDamage& damage : verification.damages) {
+    text += fmt::format("damaged: {}: {}\n", damage.where, damage.what);
+  }
+  const size_t count = verification.damages.size();
+  const std::string verdict = verification.clean()    ? "all sound"
+                              : verification.repaired ? fmt::format("{} damaged, repaired", count)
+                                                      : fmt::format("{} damaged; --repair mends it", count);
+  return text + fmt::format("{} entries, {} checked: {}\n", verification.checked_entries,
+                            BytesText(verification.checked_bytes), verdict);
+}
+
+std::string TextOf(const CacheExplanation& explanation) {
+  std::string text = fmt::format("{} on {}: {} of {} entries are in the cache\n", explanation.model_path,
+                                 explanation.device, explanation.hits(), explanation.needs.size());
+  for (const CacheNeed& need : explanation.needs) {
+    text += fmt::format("{:<8} {:<11} {}{}{}\n", need.is_hit ? "hit" : "miss", need.kind, Short(need.digest),
+                        need.reason.empty() ? "" : "  ", need.reason);
+    for (const CacheKeyDifference& difference : need.differences) {
+      text += fmt::format("{:21}{}: {} wanted, {} stored\n", "", difference.part, ValueText(difference.wanted),
+                          ValueText(difference.stored));
+    }
+  }
+  return text;
+}
+
+std::string TextOf(const std::vector<WarmResult>& results) {
+  TextTable table({{"model"},
+                   {"device"},
+                   {"compiled", TextTable::Align::kRight},
+                   {"loaded", TextTable::Align::kRight},
+                   {"stored", TextTable::Align::kRight},
+                   {"ms", TextTable::Align::kRight},
+                   {"result"}});
+  for (const WarmResult& result : results) {
+    table.AddRow({FileName(result.model_path), result.device, std::to_string(result.compiled),
+                  std::to_string(result.loaded), BytesText(result.bytes_written),
+                  fmt::format("{:.0f}", result.milliseconds), result.status.ok() ? "warm" : result.status.message()});
+  }
+  return table.ToString();
+}
+
+std::string ProgressBar(const WarmProgress& progress) {
+  constexpr size_t kWidth = 20;
+  const size_t filled = progress.total == 0 ? kWidth : kWidth * progress.done / progress.total;
+  return fmt::format("[{}{}] {}/{} {} on {}", std::string(filled, '#'), std::string(kWidth - filled, '.'),
+                     progress.done, progress.total, FileName(progress.model_path), progress.device);
+}
+
+Result<int64_t> ParseAgeMs(const std::string& text) {
+  int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
+  const int64_t seconds = unit == "d" ? 86400 : unit == "h" ? 3600 : unit == "m" ? 60 : unit == "s" ? 1 : 0;
+  if (parsed.ec != std::errc() || seconds == 0 || number < 0 || number > 1000000000) {
+    return Error(StatusCode::kInvalidArgument, "'{}' is no age: give a number with d, h, m or s, like 30d", text);
+  }
+  return number * seconds * 1000;
+}
+
+}  // namespace hearth

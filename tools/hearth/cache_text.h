@@ -1,0 +1,27 @@
+// What `hearth cache` says to people.
+#ifndef HEARTH_TOOLS_HEARTH_CACHE_TEXT_H_
+#define HEARTH_TOOLS_HEARTH_CACHE_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "hearth/cache.h"
+
+namespace hearth {
+
+std::string TextOf(const std::vector<CacheEntry>& entries);
+std::string TextOf(const CacheEntry& entry);
+std::string TextOf(const CacheStats& stats);
+std::string TextOf(const CacheVerification& verification);
+std::string TextOf(const CacheExplanation& explanation);
+std::string TextOf(const std::vector<WarmResult>& results);
+
+// "[#####.....] 3/6 mobilenet.tflite on opencl:0", to be redrawn in place.
+std::string ProgressBar(const WarmProgress& progress);
+
+// "30d", "12h", "45m", "10s" in milliseconds. kInvalidArgument says what is expected.
+Result<int64_t> ParseAgeMs(const std::string& text);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_CACHE_TEXT_H_
