@@ -39,35 +39,27 @@ REDUCE_ALL 1; ATAN2 1; UNIDIRECTIONAL_SEQUENCE_LSTM 1 2 3; LOCAL_RESPONSE_NORMAL
 FOLDER = pathlib.Path(__file__).parent / "models"
 
 
+FAMILIES = {  # run together, as one network
+    "elementwise": [cases_elementwise.add_unary], "binary": [cases_elementwise.add_binary],
+    "logic": [cases_logic.add_comparisons, cases_logic.add_select, cases_logic.add_casts],
+    "quantization": [cases_logic.add_quantization],
+    "convolution": [cases_window.add_conv, cases_window.add_depthwise, cases_window.add_transpose_conv],
+    "pooling": [cases_window.add_pool, cases_window.add_normalizations],
+    "matrix": [cases_matrix.add_fully_connected, cases_matrix.add_batch_matmul],
+    "reduction": [cases_reduce.add_reductions, cases_reduce.add_softmax],
+    "ordering": [cases_reduce.add_orderings, cases_reduce.add_cumsum],
+    "join_and_split": [cases_shape.add_joins, cases_shape.add_parts], "padding": [cases_shape.add_padding],
+    "arrangement": [cases_shape.add_arrangements, cases_shape.add_blocks], "gather": [cases_shape.add_gathers],
+    "resize": [cases_shape.add_resizes],
+    "recurrent": [cases_lstm.add_basic, cases_lstm.add_full, cases_lstm.add_sequences],
+}
+
+
 def make_all():
     models = ModelSet()
-    cases_elementwise.add_unary(models)
-    cases_elementwise.add_binary(models)
-    cases_logic.add_comparisons(models)
-    cases_logic.add_select(models)
-    cases_logic.add_casts(models)
-    cases_logic.add_quantization(models)
-    cases_window.add_conv(models)
-    cases_window.add_depthwise(models)
-    cases_window.add_transpose_conv(models)
-    cases_window.add_pool(models)
-    cases_window.add_normalizations(models)
-    cases_matrix.add_fully_connected(models)
-    cases_matrix.add_batch_matmul(models)
-    cases_reduce.add_reductions(models)
-    cases_reduce.add_orderings(models)
-    cases_reduce.add_cumsum(models)
-    cases_reduce.add_softmax(models)
-    cases_shape.add_joins(models)
-    cases_shape.add_parts(models)
-    cases_shape.add_padding(models)
-    cases_shape.add_arrangements(models)
-    cases_shape.add_blocks(models)
-    cases_shape.add_gathers(models)
-    cases_shape.add_resizes(models)
-    cases_lstm.add_basic(models)
-    cases_lstm.add_full(models)
-    cases_lstm.add_sequences(models)
+    for models.family, functions in FAMILIES.items():
+        for add in functions:
+            add(models)
     return models
 
 

@@ -15,6 +15,7 @@ INT16_VERSIONS = {"CONV_2D": 4, "DEPTHWISE_CONV_2D": 5, "FULLY_CONNECTED": 7, "T
 class ModelSet:
     def __init__(self):
         self.files, self.entries, self.failures = {}, [], []
+        self.family = ""  # of the models that are added from now on
 
     def converted(self, op, name, function, specs, ranges=((-2, 2),), modes=("float",), shows="", moves=False):
         """A TensorFlow function in each of `modes`. `specs`: shapes, or (shape, dtype). `ranges`: of the inputs, the last
@@ -62,7 +63,7 @@ class ModelSet:
                 inputs.append(list(given[:2]) if given[-1] == "stored" else "stored")
         self.files[file] = data
         self.entries.append({
-            "file": file, "op": op, "version": dict(ops)[op], "ops": sorted({f"{o}/{v}" for o, v in ops}),
+            "file": file, "family": self.family, "op": op, "version": dict(ops)[op], "ops": sorted({f"{o}/{v}" for o, v in ops}),
             "shows": shows, "tolerance": tolerance or self._tolerance(graph, codes, moves), "inputs": inputs})
 
     @staticmethod

@@ -158,7 +158,7 @@ def main():
         except (RuntimeError, ValueError) as error:
             failed.append(f"{entry['file']}: {str(error).strip()[:300]}")
             continue
-        item = {key: entry[key] for key in ("file", "op", "version", "shows", "tolerance")}
+        item = {key: entry[key] for key in ("file", "family", "op", "version", "shows", "tolerance")}
         item |= {"runs": runs, "inputs": [data.append(values) for values in inputs],
                  "outputs": [data.append(values) | {"dtype": str(values.dtype), "shape": list(values.shape),
                                                     "peer_distance": peer}
