@@ -1,0 +1,177 @@
+// Every single-operator model on every kind of device against the LiteRT interpreter's answers.
+//
+// Opening a device and compiling programs costs more than all the arithmetic here, so the models of a family run as one
+// network; one that fails as a whole is halved until the culprits have names.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "core/op_table.h"
+#include "frontends/api/model_data.h"
+#include "frontends/engine/device_choice.h"
+#include "hearth/hearth.h"
+#include "tests/oracle/answers.h"
+#include "tests/oracle/merged_model.h"
+
+namespace hearth::oracle {
+namespace {
+
+constexpr const char* kDevices[] = {"cpu", "opencl", "vulkan", "gles"};
+
+std::filesystem::path OracleFolder() {
+  return HEARTH_ORACLE_FOLDER;
+}
+
+std::set<std::string> Families() {
+  std::ifstream file(OracleFolder() / "models" / "manifest.json");
+  std::set<std::string> families;
+  const nlohmann::json json = nlohmann::json::parse(file);
+  for (const nlohmann::json& model : json.at("models")) families.insert(model.at("family").get<std::string>());
+  return families;
+}
+
+// Lines of expected_failures.txt: model, device or *, reason. Reasons by model.
+std::map<std::string, std::string> ExpectedFailures(const std::string& device) {
+  std::map<std::string, std::string> reasons;
+  std::ifstream file(OracleFolder() / "expected_failures.txt");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string model, where, reason;
+    words >> model >> where;
+    std::getline(words >> std::ws, reason);
+    if (model.empty() || model[0] == '#' || (where != "*" && where != device)) continue;
+    reasons[model + ".tflite"] = reason;
+  }
+  return reasons;
+}
+
+struct ReadableModel {
+  const AnsweredModel* answered;
+  Model model;
+  const Graph& graph() const { return model.data().graph; }
+};
+using ModelList = std::span<const ReadableModel* const>;
+
+// Runs models on one device and remembers what is wrong with which.
+class FamilyRun {
+ public:
+  explicit FamilyRun(std::string device) : device_(std::move(device)) {}
+
+  // What failed, by file.
+  std::map<std::string, std::string> Run(const std::vector<AnsweredModel>& models) {
+    std::map<int, std::vector<const ReadableModel*>> by_runs;
+    for (const AnsweredModel& answered : models) {
+      if (const ReadableModel* readable = Read(answered)) by_runs[answered.runs].push_back(readable);
+    }
+    for (const auto& [runs, list] : by_runs) RunOrHalve(list);
+    return std::move(failures_);
+  }
+
+ private:
+  void Fail(const AnsweredModel& model, const std::string& why) { failures_.try_emplace(model.file, why); }
+
+  // Null, and a failure, when the file cannot be read or holds something that nothing can run.
+  const ReadableModel* Read(const AnsweredModel& answered) {
+    Result<Model> model = Model::FromFile(OracleFolder() / "models" / answered.file);
+    if (!model.ok()) return Fail(answered, model.status().message()), nullptr;
+    for (const Node& node : model->data().graph.nodes()) {
+      const auto* unknown = std::get_if<UnknownOp>(&node.op);
+      if (unknown != nullptr) return Fail(answered, unknown->name + " is not known in this form"), nullptr;
+    }
+    Graph graph = model->data().graph.Clone();
+    const Status inferred = InferShapes(graph);
+    if (!inferred.ok()) return Fail(answered, inferred.message()), nullptr;
+    readable_.push_back(std::make_unique<ReadableModel>(ReadableModel{&answered, std::move(model).value()}));
+    return readable_.back().get();
+  }
+
+  void RunOrHalve(ModelList list) {
+    const Status status = RunTogether(list);
+    if (status.ok()) return;
+    if (list.size() == 1) return Fail(*list[0]->answered, status.message());
+    RunOrHalve(list.first(list.size() / 2));
+    RunOrHalve(list.subspan(list.size() / 2));
+  }
+
+  Status RunTogether(ModelList list) {
+    std::vector<const Graph*> graphs;
+    for (const ReadableModel* item : list) graphs.push_back(&item->graph());
+    const Model merged = MergeGraphs(graphs);
+    SessionOptions options;
+    options.device = device_;
+    options.use_cache = false;
+    Result<Session> session = Session::Create(merged, options);
+    if (!session.ok()) return session.status();
+    for (int run = 0; run < list[0]->answered->runs; ++run) {
+      size_t index = 0;
+      for (const ReadableModel* item : list) {
+        for (const std::vector<std::byte>& input : item->answered->inputs) {
+          const Status set = session->SetInput(index++, input);
+          if (!set.ok()) return set;
+        }
+      }
+      const Status ran = session->Run();
+      if (!ran.ok()) return ran;
+    }
+    Judge(list, *session);
+    return Status::Ok();
+  }
+
+  void Judge(ModelList list, const Session& session) {
+    size_t index = 0;
+    for (const ReadableModel* item : list) {
+      for (size_t k = 0; k < item->answered->outputs.size(); ++k) {
+        const std::string why = Disagreement(*item->answered, k, session.output(index++));
+        if (!why.empty()) Fail(*item->answered, why);
+      }
+    }
+    for (const OperatorFallback& fallback : session.report().ops.fallbacks) {
+      Fail(*list[fallback.index]->answered, fmt::format("{} runs on the CPU: {}", fallback.op, fallback.reason));
+    }
+  }
+
+  std::string device_;
+  std::vector<std::unique_ptr<ReadableModel>> readable_;
+  std::map<std::string, std::string> failures_;
+};
+
+class OracleFamily : public ::testing::TestWithParam<std::tuple<std::string, const char*>> {};
+
+TEST_P(OracleFamily, GivesWhatTheLiteRtInterpreterGives) {
+  const auto& [family, device] = GetParam();
+  const std::filesystem::path answers = HEARTH_ORACLE_ANSWERS;
+  if (!std::filesystem::exists(answers / "expected.json")) {
+    std::ifstream reason(answers / "unavailable.txt");
+    std::string why = "run ctest, whose test Oracle.SetUp asks the interpreter";
+    std::getline(reason, why);
+    GTEST_SKIP() << "no answers of the LiteRT interpreter: " << why;
+  }
+  if (const std::string why = ChooseDevices(device).status().message(); !why.empty()) GTEST_SKIP() << why;
+  const std::vector<AnsweredModel> models = ReadAnswers(answers, family);
+  const std::map<std::string, std::string> expected = ExpectedFailures(device);
+  const std::map<std::string, std::string> failures = FamilyRun(device).Run(models);
+  for (const AnsweredModel& model : models) {
+    const auto failure = failures.find(model.file);
+    const auto listed = expected.find(model.file);
+    if (failure != failures.end() && listed == expected.end()) {
+      ADD_FAILURE() << model.file << " (" << model.shows << "): " << failure->second;
+    } else if (failure == failures.end() && listed != expected.end()) {
+      ADD_FAILURE() << model.file << " is listed in expected_failures.txt (" << listed->second
+                    << ") but passes: take it off the list";
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OracleFamily,
+                         ::testing::Combine(::testing::ValuesIn(Families()), ::testing::ValuesIn(kDevices)),
+                         [](const auto& info) { return std::get<0>(info.param) + "_on_" + std::get<1>(info.param); });
+
+}  // namespace
+}  // namespace hearth::oracle
