@@ -231,7 +231,8 @@ DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& 
   for (const Configuration& configuration : ConfigurationsOf(device, info)) {
     if (!configuration.runs_all && configuration.path == AccessPath::kTexelBuffer) {
       if (const Status status = TryTexelReads(*device); !status.ok()) {
-        results.notes.push_back("not run with texel buffers, which the driver promises but refuses: " + status.message());
+        results.notes.push_back("not run with texel buffers, which the driver promises but refuses: " +
+                                status.message());
         continue;
       }
     }
@@ -248,6 +249,23 @@ DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& 
   }
   results.milliseconds = watch.milliseconds();
   return results;
+}
+
+void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results) {
+  for (const DeviceCase& test : cases) {
+    const Stopwatch watch;
+    const Status status = test.run(device);
+    CaseResult result;
+    result.op = "hal";
+    result.name = test.name;
+    result.path = "device";
+    result.detail = status.message();
+    result.milliseconds = watch.milliseconds();
+    if (!status.ok()) {
+      result.outcome = status.code() == StatusCode::kUnsupported ? Outcome::kUnsupported : Outcome::kFailed;
+    }
+    results.cases.push_back(std::move(result));
+  }
 }
 
 }  // namespace hearth::conformance

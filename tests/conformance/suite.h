@@ -8,6 +8,7 @@
 
 #include "hal/device.h"
 #include "tests/conformance/conformance_case.h"
+#include "tests/conformance/device_cases.h"
 
 namespace hearth::conformance {
 
@@ -44,6 +45,9 @@ struct DeviceResults {
 // the outcome of the cases that it hit. A family runs as one plan; one that fails as a whole runs case by case.
 DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
                        std::span<const ConformanceCase> cases);
+
+// What holds below the operations, as results of the operation "hal": buffers, barriers, programs, binaries, errors.
+void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results);
 
 }  // namespace hearth::conformance
 

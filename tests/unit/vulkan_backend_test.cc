@@ -11,7 +11,7 @@
 #include "backends/vulkan/backend.h"
 #include "backends/vulkan/program_container.h"
 #include "backends/vulkan/spirv_compiler.h"
-#include "tests/testing/device_cases.h"
+#include "tests/conformance/device_cases.h"
 
 namespace hearth {
 namespace {
@@ -51,13 +51,15 @@ struct PathsCase {
   VulkanPaths paths;
 };
 
-class VulkanDeviceCases : public ::testing::TestWithParam<std::tuple<PathsCase, ::hearth::testing::DeviceCase>> {};
+class VulkanDeviceCases : public ::testing::TestWithParam<std::tuple<PathsCase, ::hearth::conformance::DeviceCase>> {};
 
 TEST_P(VulkanDeviceCases, Holds) {
   std::string reason;
   const auto device = OpenFirst(std::get<0>(GetParam()).paths, reason);
   if (device == nullptr) GTEST_SKIP() << "no usable Vulkan device: " << reason;
-  std::get<1>(GetParam()).run(*device);
+  const Status status = std::get<1>(GetParam()).run(*device);
+  if (status.code() == StatusCode::kUnsupported) GTEST_SKIP() << status.message();
+  EXPECT_TRUE(status.ok()) << status.message();
 }
 
 constexpr PathsCase kPathsCases[] = {{"AsIs", {}},
@@ -65,8 +67,8 @@ constexpr PathsCase kPathsCases[] = {{"AsIs", {}},
 
 INSTANTIATE_TEST_SUITE_P(All, VulkanDeviceCases,
                          ::testing::Combine(::testing::ValuesIn(kPathsCases),
-                                            ::testing::ValuesIn(::hearth::testing::DeviceCases().begin(),
-                                                                ::hearth::testing::DeviceCases().end())),
+                                            ::testing::ValuesIn(::hearth::conformance::DeviceCases().begin(),
+                                                                ::hearth::conformance::DeviceCases().end())),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param).name;
                          });

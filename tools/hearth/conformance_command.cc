@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "frontends/engine/device_choice.h"
+#include "tests/conformance/device_cases.h"
 #include "tests/conformance/expectations.h"
 #include "tests/conformance/report.h"
 #include "tests/conformance/suite.h"
@@ -19,6 +20,11 @@ using conformance::Outcome;
 // "op/name", or the start of it up to a slash: "conv_2d" means all its cases.
 bool Selects(const std::string& filter, const ConformanceCase& test) {
   return filter.empty() || filter == test.op || conformance::MatchesGlob(test.id(), filter);
+}
+
+// "hal" means the checks below the operations.
+bool Selects(const std::string& filter, const conformance::DeviceCase& test) {
+  return filter.empty() || filter == "hal" || conformance::MatchesGlob(std::string("hal/") + test.name, filter);
 }
 
 Json ToJson(const DeviceResults& results) {
@@ -59,11 +65,16 @@ class ConformanceCommand final : public Verb {
   Result<ExitCode> Run() override {
     std::vector<ConformanceCase> cases = conformance::AllCases();
     std::erase_if(cases, [&](const ConformanceCase& test) { return !Selects(filter_, test); });
-    if (cases.empty()) {
+    std::vector<conformance::DeviceCase> device_cases;
+    for (const conformance::DeviceCase& test : conformance::DeviceCases()) {
+      if (Selects(filter_, test)) device_cases.push_back(test);
+    }
+    if (cases.empty() && device_cases.empty()) {
       return Error(StatusCode::kNotFound, "no case fits '{}'; `hearth conformance --list` shows all", filter_);
     }
     if (list_) {
       for (const ConformanceCase& test : cases) output_.PrintText(test.id() + "\n");
+      for (const conformance::DeviceCase& test : device_cases) output_.PrintText(fmt::format("hal/{}\n", test.name));
       return ExitCode::kFine;
     }
     std::vector<DeviceResults> all;
@@ -71,6 +82,7 @@ class ConformanceCommand final : public Verb {
       HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(wanted));
       for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
       all.push_back(conformance::RunCases(opened.id, opened.device.get(), opened.info, cases));
+      if (opened.device != nullptr) conformance::RunDeviceCases(*opened.device, device_cases, all.back());
       output_.PrintText(conformance::FailuresText(all.back()));
     }
     HEARTH_TRY(WriteReports(all));

@@ -1,26 +1,27 @@
 // What every backend must do alike, as functions over an opened device: each backend's test and the
-// conformance suite run the same list. Results are checked with GoogleTest's EXPECT_*.
-#ifndef HEARTH_TESTS_TESTING_DEVICE_CASES_H_
-#define HEARTH_TESTS_TESTING_DEVICE_CASES_H_
+// conformance suite run the same list.
+#ifndef HEARTH_TESTS_CONFORMANCE_DEVICE_CASES_H_
+#define HEARTH_TESTS_CONFORMANCE_DEVICE_CASES_H_
 
 #include <ostream>
 #include <span>
 
 #include "hal/device.h"
 
-namespace hearth::testing {
+namespace hearth::conformance {
 
 struct DeviceCase {
   const char* name;  // a sentence in CamelCase, good as a test's name
-  void (*run)(Device& device);
+  // kUnsupported: the device lacks what the case needs (fp16, texel buffers, binaries), and the message says what.
+  Status (*run)(Device& device);
 
   // GoogleTest shows a case by its name instead of its bytes, which hold addresses.
   friend void PrintTo(const DeviceCase& device_case, std::ostream* out) { *out << device_case.name; }
 };
 
-// All cases. A case that needs what the device lacks (fp16, texel buffers, binaries) skips with its reason.
+// All cases.
 std::span<const DeviceCase> DeviceCases();
 
-}  // namespace hearth::testing
+}  // namespace hearth::conformance
 
-#endif  // HEARTH_TESTS_TESTING_DEVICE_CASES_H_
+#endif  // HEARTH_TESTS_CONFORMANCE_DEVICE_CASES_H_
