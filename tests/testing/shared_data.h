@@ -7,16 +7,11 @@
 
 namespace hearth {
 
-// The repository's root, where the demo model lies. __FILE__ may be relative to the folder that tests run in.
-inline std::filesystem::path SourceFolder() {
-  return std::filesystem::absolute(__FILE__).lexically_normal().parent_path().parent_path().parent_path();
-}
+// The repository's root, where the demo model lies.
+std::filesystem::path SourceFolder();
 
 // $HEARTH_SHARED, else the folder `shared` beside the repository. It may not exist.
-inline std::filesystem::path SharedFolder() {
-  if (const char* set = std::getenv("HEARTH_SHARED"); set != nullptr && *set != '\0') return set;
-  return SourceFolder().parent_path() / "shared";
-}
+std::filesystem::path SharedFolder();
 
 }  // namespace hearth
 
