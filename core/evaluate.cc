@@ -31,7 +31,8 @@ class QuantizationGrid {
   }
   double ToStored(double real, int64_t index) const {
     const int64_t slice = index / stride_ % slices_;
-    return std::round(real / quantization_.scales[slice]) + ZeroPoint(slice);
+    const double scale = quantization_.scales[slice];
+    return (scale == 0.0 ? 0.0 : std::round(real / scale)) + ZeroPoint(slice);
   }
 
  private:
@@ -56,8 +57,9 @@ Status CheckQuantization(const Quantization& quantization, const Shape& shape) {
                  dimension, shape.ToString());
   }
   for (float scale : quantization.scales) {
-    if (!std::isfinite(scale) || scale <= 0.0f) {
-      return Error(StatusCode::kMalformedInput, "quantization scale {} must be positive", scale);
+    // Converters write 0 for a channel of zeros.
+    if (!std::isfinite(scale) || scale < 0.0f) {
+      return Error(StatusCode::kMalformedInput, "quantization scale {} must not be negative", scale);
     }
   }
   return Status::Ok();
@@ -225,6 +227,17 @@ Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, s
   return Status::Ok();
 }
 
+Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc) {
+  const std::optional<int64_t> count = CheckedElementCount(desc.shape);
+  if (!count) return Error(StatusCode::kMalformedInput, "a tensor has the impossible shape {}", desc.shape.ToString());
+  std::vector<std::byte> bytes(desc.size_bytes());
+  if (!IsQuantized(desc)) return bytes;
+  HEARTH_TRY(CheckQuantization(*desc.quantization, desc.shape));
+  const QuantizationGrid grid(*desc.quantization, desc.shape);
+  for (int64_t i = 0; i < *count; ++i) StoreElement(desc.dtype, bytes, i, grid.ToStored(0.0, i));
+  return bytes;
+}
+
 Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {
   if (id < 0 || static_cast<size_t>(id) >= graph.values().size() || !graph.IsConstant(id)) {
     return Error(StatusCode::kInvalidArgument, "value %{} is no constant", id);
@@ -244,7 +257,7 @@ Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node
                                                   std::span<const ReferenceTensor* const> inputs) {
   const OpDef& def = OpDefOf(node.op);
   if (def.reference == nullptr) {
-    return Error(StatusCode::kUnsupported, "{}: Hearth does not know this operation", NodeLabel(node));
+    return UnknownOperation(node);
   }
   if (inputs.size() != node.inputs.size()) {
     return Error(StatusCode::kInvalidArgument, "{}: {} inputs given, it has {}", NodeLabel(node), inputs.size(),

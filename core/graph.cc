@@ -150,6 +150,11 @@ ValueId Graph::AddConstantValue(std::string name, TensorDesc desc, std::vector<s
   return AddValue({.name = std::move(name), .desc = std::move(desc), .constant = constant});
 }
 
+void Graph::MakeConstant(ValueId id, std::vector<std::byte> bytes) {
+  owned_bytes_.push_back(std::move(bytes));
+  values_[id].constant = BorrowConstant(owned_bytes_.back(), std::nullopt);
+}
+
 ValueId Graph::AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data) {
   const std::span<const std::byte> bytes = std::as_bytes(data);
   return AddConstantValue(std::move(name), {.dtype = DType::kFloat32, .shape = shape}, {bytes.begin(), bytes.end()});

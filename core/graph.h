@@ -71,6 +71,8 @@ class Graph {
   ValueId AddValue(Value value);
   ValueId AddConstantValue(std::string name, TensorDesc desc, std::vector<std::byte> bytes);
   ValueId AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data);
+  // `id`, which nothing makes, holds `bytes` from now on.
+  void MakeConstant(ValueId id, std::vector<std::byte> bytes);
   ConstantId BorrowConstant(std::span<const std::byte> bytes, std::optional<uint64_t> file_offset);
   Node& AddNode(Node node);
 

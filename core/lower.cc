@@ -71,12 +71,7 @@ Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOpti
   std::vector<Fallback> fallbacks;
   for (size_t k = 0; k < graph.nodes().size(); ++k) {
     const Node& node = graph.nodes()[k];
-    if (std::holds_alternative<UnknownOp>(node.op)) {
-      return Error(StatusCode::kUnsupported,
-                   "op {} {} is not known to Hearth and nothing here can run it; `hearth inspect` lists the operations "
-                   "of the model",
-                   node.source_index, OpName(node.op));
-    }
+    if (std::holds_alternative<UnknownOp>(node.op)) return UnknownOperation(node);
     if (placements[k].on_device) {
       HEARTH_TRY(OpDefOf(node.op).lower(node, builder));
     } else {

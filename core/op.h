@@ -314,9 +314,10 @@ struct DetectionPostProcess {
   friend bool operator==(const DetectionPostProcess&, const DetectionPostProcess&) = default;
 };
 
-// An operator that no part of Hearth knows: kept so that inspect can name it.
+// An operator that no part of Hearth knows, or not in this form: kept so that inspect can name it.
 struct UnknownOp {
   std::string name;
+  std::string reason;  // what is wrong with the form; empty when the operator is not known at all
   friend bool operator==(const UnknownOp&, const UnknownOp&) = default;
 };
 

@@ -218,6 +218,7 @@ void ForEachAttribute(Fields& fields, DetectionPostProcess& op) {
 template <typename Fields>
 void ForEachAttribute(Fields& fields, UnknownOp& op) {
   fields.Text("op", op.name);
+  fields.Text("reason", op.reason);
 }
 
 }  // namespace hearth

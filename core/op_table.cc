@@ -27,7 +27,7 @@ namespace hearth {
 namespace {
 
 Status InferUnknown(Graph& /*graph*/, const Node& node) {
-  return Error(StatusCode::kUnsupported, "{}: Hearth does not know this operation", NodeLabel(node));
+  return UnknownOperation(node);
 }
 
 // In the order of the Op variant.
@@ -82,6 +82,16 @@ constexpr OpDef kOps[] = {
 static_assert(std::size(kOps) == std::variant_size_v<Op>);
 
 }  // namespace
+
+Status UnknownOperation(const Node& node) {
+  const auto* unknown = std::get_if<UnknownOp>(&node.op);
+  const std::string why = unknown != nullptr && !unknown->reason.empty()
+                              ? fmt::format("has a form that Hearth can't run ({})", unknown->reason)
+                              : "is not known to Hearth";
+  return Error(StatusCode::kUnsupported,
+               "op {} {} {}; convert the model without it (`hearth inspect` lists all that it needs)",
+               node.source_index, OpName(node.op), why);
+}
 
 const OpDef& OpDefOf(const Op& op) {
   return kOps[op.index()];

@@ -42,6 +42,8 @@ struct OpDef {
   Status (*lower)(const Node& node, PlanBuilder& builder);
 };
 
+// The error for a node that nothing here can run: names operator, index and what to do.
+Status UnknownOperation(const Node& node);
 const OpDef& OpDefOf(const Op& op);
 // "conv_2d", "relu6" (a unary op by its kind), or the unknown operator's own name.
 std::string OpName(const Op& op);
@@ -61,6 +63,8 @@ Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span
 // A dense host tensor to doubles and back; quantized types are dequantized and quantized
 // (round half away from zero, clamped to the type's range).
 Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<const std::byte> bytes);
+// What a tensor of real zeros stores: its zero point where it is quantized.
+Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc);
 Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, std::span<std::byte> bytes);
 
 }  // namespace hearth

@@ -58,7 +58,9 @@ class AttributeWriter {
     const std::string_view mode = value.mode == PaddingMode::kSame ? "same" : "valid";
     Append(name, has_sides ? fmt::format("{},{}", mode, sides) : std::string(mode));
   }
-  void Text(std::string_view name, std::string& value) { Append(name, Quoted(value)); }
+  void Text(std::string_view name, std::string& value) {
+    if (!value.empty()) Append(name, Quoted(value));
+  }
 
   std::string text() const { return fmt::format("{}", fmt::join(attributes_, " ")); }
 

@@ -195,9 +195,7 @@ Status PlanRunner::AdvanceHostStates() {
 Status PlanRunner::ResetState() {
   for (const PlanState& state : plan_.states) {
     if (!state.on_device) {
-      ReferenceTensor zeros{state.desc.shape, {}};
-      zeros.values.resize(static_cast<size_t>(state.desc.shape.element_count()));
-      HEARTH_TRY(ReferenceToBytes(zeros, state.desc, HostValue(state.transfer.value)).Within(state.name));
+      HEARTH_ASSIGN(HostValue(state.transfer.value), BytesOfZeros(state.desc));
       continue;
     }
     const BufferRange& range = state.transfer.range;
@@ -250,11 +248,22 @@ Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs,
       HEARTH_TRY(FromDevice(output.transfer, outputs[k]));
       continue;
     }
-    const auto host = host_values_.find(output.transfer.value);
-    HEARTH_CHECK(host != host_values_.end());
-    std::copy(host->second.begin(), host->second.end(), outputs[k].begin());
+    const std::span<const std::byte> bytes = HostOutput(output.transfer.value, inputs);
+    HEARTH_CHECK(bytes.size() == outputs[k].size());
+    std::copy(bytes.begin(), bytes.end(), outputs[k].begin());
   }
   return Status::Ok();
+}
+
+std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
+                                                  std::span<const std::span<const std::byte>> inputs) const {
+  const auto host = host_values_.find(value);
+  if (host != host_values_.end()) return host->second;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (plan_.inputs[k].transfer.value == value) return inputs[k];
+  }
+  HEARTH_CHECK(parts_.graph != nullptr && parts_.graph->IsConstant(value));
+  return parts_.graph->ConstantBytes(value);
 }
 
 Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,

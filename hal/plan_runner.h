@@ -82,6 +82,8 @@ class PlanRunner {
                     std::span<const std::span<std::byte>> outputs) const;
   Status RunStage(Stage& stage, std::vector<ProfileRow>* profile);
   Status RunHost(Stage& stage, std::vector<ProfileRow>* profile);
+  // An output that no dispatch makes: a host step's, or one of the network's own inputs or constants.
+  std::span<const std::byte> HostOutput(ValueId value, std::span<const std::span<const std::byte>> inputs) const;
   Status ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense);
   Status FromDevice(const HostTransfer& transfer, std::span<std::byte> dense);
   // Behind the last stage: what states on the host become.

@@ -1,5 +1,7 @@
 #include "hearth/model.h"
 
+#include <fmt/ranges.h>
+
 #include <cstring>
 
 #include "core/error.h"
@@ -21,19 +23,52 @@ TensorInfo InfoOf(const Value& value) {
     info.scales = value.desc.quantization->scales;
     info.zero_points = value.desc.quantization->zero_points;
   }
+  info.declared_shape = info.shape;
   return info;
 }
 
-Result<Model> ReadModel(std::unique_ptr<ModelData> data) {
+std::string ShapeText(const TensorDeclaration& declared) {
+  return declared.has_shape ? fmt::format("{}", fmt::join(declared.shape, "x")) : "no shape";
+}
+
+void AddDeclaration(const TensorDeclaration& declared, TensorInfo& info) {
+  info.alias = declared.alias;
+  info.declared_shape = declared.shape;
+}
+
+void AddInterface(const ModelInterface& interface, const ModelOptions& options, ModelData& data) {
+  data.signature = interface.signature;
+  data.signatures = interface.signatures;
+  for (size_t k = 0; k < interface.inputs.size(); ++k) {
+    const TensorDeclaration& declared = interface.inputs[k];
+    AddDeclaration(declared, data.inputs[k]);
+    const bool given = options.input_shapes.contains(declared.name) || options.input_shapes.contains(declared.alias);
+    if (declared.IsDynamic() && !given) {
+      data.open_inputs.push_back(fmt::format("'{}' ({})", declared.name, ShapeText(declared)));
+    }
+  }
+  for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
+}
+
+Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
   const Stopwatch watch;
-  HEARTH_ASSIGN(data->graph, ReadTfliteModel(data->bytes));
+  const ReadOptions read_options{options.signature, options.input_shapes};
+  HEARTH_ASSIGN(data->graph, ReadTfliteModel(data->bytes, read_options));
+  HEARTH_ASSIGN(const ModelInterface interface, ReadTfliteInterface(data->bytes, read_options));
   data->fingerprint = FingerprintOf(data->bytes);
   DescribeModel(*data);
+  AddInterface(interface, options, *data);
   data->read_ms = watch.milliseconds();
   return Model(std::move(data));
 }
 
 }  // namespace
+
+std::string OpenShapeHint(const ModelData& data) {
+  if (data.open_inputs.empty()) return "";
+  return fmt::format("; the file leaves the shape of input {} open: choose it with --shape NAME=1x224x224x3",
+                     data.open_inputs[0]);
+}
 
 void DescribeModel(ModelData& data) {
   data.fingerprint_hex = data.fingerprint.ToHex();
@@ -41,22 +76,23 @@ void DescribeModel(ModelData& data) {
   for (ValueId value : data.graph.outputs) data.outputs.push_back(InfoOf(data.graph.value(value)));
 }
 
-Result<Model> Model::FromFile(const std::string& path) {
+Result<Model> Model::FromFile(const std::string& path, const ModelOptions& options) {
   auto data = std::make_unique<ModelData>();
   data->path = path;
   HEARTH_ASSIGN(data->file, ModelFile::Open(path));
   data->bytes = data->file->bytes();
-  Result<Model> model = ReadModel(std::move(data));
+  Result<Model> model = ReadModel(std::move(data), options);
   return model.ok() ? std::move(model) : Result<Model>(model.status().Within(path));
 }
 
-Result<Model> Model::FromMemory(std::span<const std::byte> bytes, const std::string& name) {
+Result<Model> Model::FromMemory(std::span<const std::byte> bytes, const std::string& name,
+                                const ModelOptions& options) {
   auto data = std::make_unique<ModelData>();
   data->path = name;
   data->copy.resize((bytes.size() + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
   if (!bytes.empty()) std::memcpy(data->copy.data(), bytes.data(), bytes.size());
   data->bytes = std::as_bytes(std::span(data->copy)).first(bytes.size());
-  return ReadModel(std::move(data));
+  return ReadModel(std::move(data), options);
 }
 
 Model::Model(std::unique_ptr<ModelData> data) : data_(std::move(data)) {}
@@ -69,6 +105,12 @@ const std::vector<TensorInfo>& Model::inputs() const {
 }
 const std::vector<TensorInfo>& Model::outputs() const {
   return data_->outputs;
+}
+const std::string& Model::signature() const {
+  return data_->signature;
+}
+const std::vector<std::string>& Model::signatures() const {
+  return data_->signatures;
 }
 const std::string& Model::path() const {
   return data_->path;

@@ -22,8 +22,14 @@ struct ModelData {
   Fingerprint fingerprint;
   std::string fingerprint_hex;
   std::vector<TensorInfo> inputs, outputs;
+  std::string signature;
+  std::vector<std::string> signatures;
+  std::vector<std::string> open_inputs;  // "'x' (1x-1x-1x3)": shapes that neither the file nor the user says
   double read_ms = 0;
 };
+
+// "; input 'x' (1x-1x-1x3) ... --shape ...": what a message about shapes ends with. Empty when all are known.
+std::string OpenShapeHint(const ModelData& data);
 
 // Fills fingerprint_hex, inputs and outputs from the graph.
 void DescribeModel(ModelData& data);

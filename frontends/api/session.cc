@@ -131,8 +131,11 @@ Status Prepare(SessionData& data) {
   if (data.store != nullptr && data.opened.device != nullptr)
     lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
   const ModelData& model = data.model->data();
-  data.plan_request = {&model.graph, model.fingerprint, &data.opened.info, lowering, data.options.model_token};
-  HEARTH_ASSIGN(data.made, MakePlan(data.plan_request, data.store.get()));
+  data.plan_request = {&model.graph, model.fingerprint,        &data.opened.info,
+                       lowering,     data.options.model_token, model.signature};
+  Result<MadePlan> made = MakePlan(data.plan_request, data.store.get());
+  if (!made.ok()) return Status(made.status().code(), made.status().message() + OpenShapeHint(model));
+  data.made = std::move(made).value();
   data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(),
                           data.made.lowered_graph ? &*data.made.lowered_graph : nullptr,
@@ -215,7 +218,7 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
   auto data = std::make_unique<SessionData>();
   data->options = options;
   HEARTH_TRY(OpenDeviceDuring(*data, [&]() -> Status {
-    HEARTH_ASSIGN(Model model, Model::FromFile(model_path));
+    HEARTH_ASSIGN(Model model, Model::FromFile(model_path, options.model));
     data->owned_model.emplace(std::move(model));
     OpenStore(*data);
     return Status::Ok();
@@ -226,6 +229,9 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
 }
 
 Result<Session> Session::Create(const Model& model, const SessionOptions& options) {
+  if (!options.model.signature.empty() || !options.model.input_shapes.empty()) {
+    return Error(StatusCode::kInvalidArgument, "signature and input shapes are chosen when the model is read");
+  }
   auto data = std::make_unique<SessionData>();
   data->options = options;
   data->model = &model;
@@ -261,7 +267,7 @@ Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
 Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes) {
   std::string names;
   for (size_t k = 0; k < inputs().size(); ++k) {
-    if (inputs()[k].name == name) return SetInput(k, bytes);
+    if (inputs()[k].name == name || (!name.empty() && inputs()[k].alias == name)) return SetInput(k, bytes);
     names += fmt::format("{}'{}'", k == 0 ? "" : ", ", inputs()[k].name);
   }
   return Error(StatusCode::kInvalidArgument, "the model has no input named '{}'; it has {}", name, names);

@@ -11,11 +11,29 @@
 
 namespace hearth {
 
+namespace {
+
+// They may have been chosen when the model was opened: the content of the file does not tell them.
+std::string InputShapesText(const Graph& graph) {
+  std::string text;
+  for (ValueId input : graph.inputs) text += graph.value(input).desc.shape.ToString() + " ";
+  return text;
+}
+
+// To run it, not only to make it.
+bool NeedsTheGraph(const Plan& plan, const Graph& graph) {
+  return plan.has_host_steps() || std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                                              [&](ValueId output) { return graph.IsConstant(output); });
+}
+
+}  // namespace
+
 CacheKey PlanKey(const PlanRequest& request) {
   const DeviceInfo& device = *request.device;
   CacheKey key(BlobKind::kPlan);
   key.Add("plan version", kPlanVersion).Add("packer", kPackerVersion).Add("emitter", kEmitterVersion);
   key.Add("model", request.model).Add("model token", request.model_token);
+  key.Add("signature", request.signature).Add("input shapes", InputShapesText(*request.graph));
   key.Add("backend", BackendName(device.backend))
       .Add("dialect", DialectName(device.dialect))
       .Add("type", DeviceTypeName(device.type));
@@ -57,7 +75,7 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   made.plan.source_op_count =
       std::max(request.graph->source_operator_count, static_cast<int32_t>(request.graph->nodes().size()));
   made.lower_ms = lowering.milliseconds();
-  made.is_new = !made.plan.has_host_steps();
+  made.is_new = !NeedsTheGraph(made.plan, *made.lowered_graph);
   return made;
 }
 

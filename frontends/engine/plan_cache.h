@@ -17,6 +17,7 @@ struct PlanRequest {
   const DeviceInfo* device = nullptr;
   LowerOptions options;
   std::string model_token;
+  std::string signature;  // which of the model's functions `graph` is
 };
 
 struct MadePlan {
@@ -29,7 +30,7 @@ struct MadePlan {
 // Of everything that Lower and the passes depend on; no driver version, so that a driver update keeps it.
 CacheKey PlanKey(const PlanRequest& request);
 
-// Plans with host steps are made again each start: they refer to the graph.
+// Plans with host steps or constant outputs are made again each start: they refer to the graph.
 Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store);
 
 // `cost_ms`: what making it took.

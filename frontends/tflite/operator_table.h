@@ -32,7 +32,15 @@ struct OperatorRow {
   // Digits: which operands are inputs of the node, in this order, instead of the first `data_inputs`. Operands that are
   // absent or not given at the end are left out.
   std::string_view input_order = {};
+  // Digits: operands that the operator changes where the file marks them as state (`is_variable`), as LSTMs do. For
+  // each of them that is present the node has one more output: what the state becomes.
+  std::string_view state_inputs = {};
 };
+
+// What a digit of the lists above stands for: 0 to 9, then letters ('a' is 10, 'j' 19).
+constexpr size_t OperandPosition(char digit) {
+  return static_cast<size_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
 
 // Null for a code that is not in the table.
 const OperatorRow* FindOperator(int32_t code);

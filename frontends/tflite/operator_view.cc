@@ -3,6 +3,8 @@
 #include <cstring>
 #include <limits>
 
+#include "core/element.h"
+
 namespace hearth {
 namespace {
 
@@ -24,7 +26,7 @@ Result<std::vector<int32_t>> Narrowed(std::span<const std::byte> bytes, const st
 
 Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i) const {
   HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.ConstantBytes(inputs_[i]));
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
   if (desc.dtype != DType::kInt32 && desc.dtype != DType::kInt64) {
     return Error(StatusCode::kMalformedInput, "{} is {} where integers belong", InputLabel(i), DTypeName(desc.dtype));
   }
@@ -39,9 +41,20 @@ Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i) const {
                                      : Narrowed<int64_t>(bytes, InputLabel(i));
 }
 
+Result<std::optional<double>> OperatorView::ConstantNumber(int i) const {
+  HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
+  if (bytes.empty()) return std::optional<double>();
+  if (desc.shape.element_count() != 1) {
+    return Error(StatusCode::kMalformedInput, "{} of shape {} stands where one number belongs", InputLabel(i),
+                 desc.shape.ToString());
+  }
+  return std::optional(LoadElement(desc.dtype, bytes, 0));
+}
+
 Result<float> OperatorView::ConstantFloat(int i) const {
   HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.ConstantBytes(inputs_[i]));
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
   if (desc.shape.element_count() != 1) {
     return Error(StatusCode::kMalformedInput, "{} of shape {} stands where one number belongs", InputLabel(i),
                  desc.shape.ToString());

@@ -3,6 +3,7 @@
 #define HEARTH_FRONTENDS_TFLITE_OPERATOR_VIEW_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,9 @@ class OperatorView {
   // The numbers in a constant int32 or int64 operand of at most 2 * Shape::kMaxRank elements, each within int32.
   // kUnsupported when it is not constant. Precondition: HasInput(i).
   Result<std::vector<int32_t>> ConstantIntegers(int i) const;
+  // The one number in a constant operand of any type, quantization not applied; nothing when it is not constant.
+  // Precondition: HasInput(i).
+  Result<std::optional<double>> ConstantNumber(int i) const;
   // The one number in a constant float32 operand. Precondition: HasInput(i).
   Result<float> ConstantFloat(int i) const;
 

@@ -46,39 +46,80 @@ Result<const wire::Model*> VerifiedModel(std::span<const std::byte> bytes) {
   return model;
 }
 
-Result<uint32_t> SubgraphOfSignature(const wire::Model& model, const std::string& signature) {
-  std::string known;
+// What is read of the model.
+struct Choice {
+  const wire::SubGraph* subgraph = nullptr;
+  const wire::SignatureDef* signature = nullptr;  // null: none describes the subgraph
+};
+
+std::vector<std::string> SignatureNames(const wire::Model& model, CopyBudget& budget) {
+  std::vector<std::string> names;
   const uint32_t count = model.signature_defs() == nullptr ? 0 : model.signature_defs()->size();
   for (uint32_t i = 0; i < count; ++i) {
-    const wire::SignatureDef& definition = *model.signature_defs()->Get(i);
-    if (definition.signature_key() == nullptr) continue;
-    if (definition.signature_key()->string_view() == signature) return definition.subgraph_index();
-    if (known.size() > 1000) continue;  // enough for a message
-    known += (known.empty() ? "" : ", ") + CleanName(definition.signature_key()->string_view().substr(0, 200));
+    const flatbuffers::String* key = model.signature_defs()->Get(i)->signature_key();
+    if (key != nullptr && budget.Charge(key->size())) names.push_back(CleanName(key->string_view()));
   }
-  return Error(StatusCode::kNotFound, "the model has no signature '{}'; it has: {}", signature,
+  return names;
+}
+
+Status NoSuchSignature(const wire::Model& model, const std::string& wanted, CopyBudget& budget) {
+  std::string known;
+  for (const std::string& name : SignatureNames(model, budget)) {
+    if (known.size() > 1000) break;  // enough for a message
+    known += (known.empty() ? "" : ", ") + name.substr(0, 200);
+  }
+  return Error(StatusCode::kNotFound, "the model has no signature '{}'; it has: {}", wanted,
                known.empty() ? "none" : known);
 }
 
-Result<const wire::SubGraph*> ChooseSubgraph(const wire::Model& model, const ReadOptions& options) {
-  uint32_t index = 0;
-  if (!options.signature.empty()) {
-    HEARTH_ASSIGN(index, SubgraphOfSignature(model, options.signature));
+// The named signature; without a name the first one of the first subgraph, if there is one.
+Result<Choice> Choose(const wire::Model& model, const std::string& wanted, CopyBudget& budget) {
+  Choice choice;
+  const uint32_t count = model.signature_defs() == nullptr ? 0 : model.signature_defs()->size();
+  for (uint32_t i = 0; i < count && choice.signature == nullptr; ++i) {
+    const wire::SignatureDef& candidate = *model.signature_defs()->Get(i);
+    const flatbuffers::String* key = candidate.signature_key();
+    const bool is_it =
+        wanted.empty() ? candidate.subgraph_index() == 0 : key != nullptr && key->string_view() == wanted;
+    if (is_it) choice.signature = &candidate;
   }
-  const uint32_t count = model.subgraphs() == nullptr ? 0 : model.subgraphs()->size();
-  if (index >= count) {
-    return Error(StatusCode::kMalformedInput, "subgraph {} is asked for; the model has {} subgraphs", index, count);
+  if (choice.signature == nullptr && !wanted.empty()) return NoSuchSignature(model, wanted, budget);
+  const uint32_t index = choice.signature == nullptr ? 0 : choice.signature->subgraph_index();
+  const uint32_t subgraphs = model.subgraphs() == nullptr ? 0 : model.subgraphs()->size();
+  if (index >= subgraphs) {
+    return Error(StatusCode::kMalformedInput, "subgraph {} is asked for; the model has {} subgraphs", index, subgraphs);
   }
-  return model.subgraphs()->Get(index);
+  choice.subgraph = model.subgraphs()->Get(index);
+  return choice;
 }
 
 }  // namespace
 
+bool TensorDeclaration::IsDynamic() const {
+  return !has_shape || std::find(shape.begin(), shape.end(), -1) != shape.end();
+}
+
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options) {
   HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
-  HEARTH_ASSIGN(const wire::SubGraph* subgraph, ChooseSubgraph(*model, options));
-  SubgraphReader reader(*model, *subgraph, bytes);
-  return reader.Read();
+  CopyBudget budget(bytes.size());
+  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget));
+  SubgraphReader reader(*model, *choice.subgraph, choice.signature, bytes);
+  return reader.Read(options.input_shapes);
+}
+
+Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options) {
+  HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
+  CopyBudget budget(bytes.size());
+  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget));
+  ModelInterface interface;
+  interface.signatures = SignatureNames(*model, budget);
+  if (choice.signature != nullptr && choice.signature->signature_key() != nullptr) {
+    interface.signature = CleanName(choice.signature->signature_key()->string_view());
+  }
+  SubgraphReader reader(*model, *choice.subgraph, choice.signature, bytes);
+  HEARTH_ASSIGN(interface.inputs, reader.Declarations(SubgraphReader::Edge::kInputs));
+  HEARTH_ASSIGN(interface.outputs, reader.Declarations(SubgraphReader::Edge::kOutputs));
+  return interface;
 }
 
 }  // namespace hearth

@@ -3,8 +3,10 @@
 #define HEARTH_FRONTENDS_TFLITE_READER_H_
 
 #include <cstddef>
+#include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/graph.h"
 #include "hearth/status.h"
@@ -13,6 +15,23 @@ namespace hearth {
 
 struct ReadOptions {
   std::string signature;  // which signature's subgraph to read; empty: the model's first subgraph
+  // Shapes of inputs, by tensor or signature name, over those of the file.
+  std::map<std::string, std::vector<int32_t>> input_shapes;
+};
+
+// How a file declares an input or output.
+struct TensorDeclaration {
+  std::string name;            // the tensor's, as the graph's value has it
+  std::string alias;           // in the signature; empty without one
+  std::vector<int32_t> shape;  // -1 where the size is known at run time only
+  bool has_shape = true;       // false: not even the rank is known (or the tensor is a scalar)
+  bool IsDynamic() const;      // a size, or the whole shape of a tensor that may be no scalar, is left open
+};
+
+struct ModelInterface {
+  std::string signature;                           // the one that was read; empty without one
+  std::vector<std::string> signatures;             // all of the model
+  std::vector<TensorDeclaration> inputs, outputs;  // of the subgraph that was read, in its order
 };
 
 // Whatever the bytes are, the result is an error or a graph that passes Graph::Validate().
@@ -23,20 +42,26 @@ struct ReadOptions {
 //
 // Only tensors that an operator or the model's interface refers to become values; operands that are
 // attributes in Hearth (the shape of RESHAPE, the axes of MEAN, ...) don't. Value::desc is what the file
-// says (dynamic dimensions with the size that the file holds for now). Node::source_index is the
-// operator's index in the file. DEQUANTIZE of a float16 constant makes no node: what reads its output
-// reads the float16 constant (filters, biases, unknown operators) or a float32 copy of it (all others). An operator
-// that Hearth doesn't know, or not in that form (paddings computed at run time, ...), becomes an UnknownOp with the
-// file's name for it.
+// says, but for what depends on dimensions that the file leaves open or options.input_shapes changes: those shapes
+// are inferred from the inputs', whose open dimensions have the size that the file holds for now (1 as a rule).
+// Operators whose operands are constant, or ask for shapes only (SHAPE, RANK, ...), are evaluated and make no node.
+// Node::source_index is the operator's index in the file. DEQUANTIZE of a constant makes no node either: what reads its
+// output reads the stored constant (filters, biases, unknown operators) or a float32 copy of it (all others). Sparse
+// constants are made dense. An operator that Hearth doesn't know, or not in that form (paddings computed at run
+// time, ...), becomes an UnknownOp with the file's name for it.
 //
-// State tensors (`is_variable`) that the model only reads are constants of zeros, which is what they
-// hold before the first run.
+// State tensors (`is_variable`) that an operator changes are states of the graph; others are constants of zeros, which
+// is what they hold before the first run.
 //
 // kMalformedInput: not a model, or one that breaks the format's rules (index out of range, operators
 //   out of order or in a cycle, sizes that don't fit, ...): one sentence that names what and where.
-// kUnsupported: a tensor of an element type, sparsity or storage that Hearth has not.
-// kNotFound: no signature of that name.  kInvalidArgument: `bytes` not aligned.
+// kUnsupported: a tensor of an element type or storage that Hearth has not.
+// kNotFound: no signature of that name.  kInvalidArgument: `bytes` not aligned, a shape for an input that the model has
+//   not or that is no shape.
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options = {});
+
+// The declarations alone: what options.input_shapes may name. Errors as above, operators are not looked at.
+Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options = {});
 
 }  // namespace hearth
 

@@ -4,13 +4,16 @@
 #include <utility>
 #include <variant>
 
+#include "core/element.h"
 #include "core/error.h"
+#include "core/op_table.h"
 #include "frontends/tflite/operator_view.h"
 
 namespace hearth {
 namespace {
 
-bool TakesFloat16Constants(const Op& op) {
+// Filters and biases may be stored in another type than what they are applied to.
+bool TakesStoredConstants(const Op& op) {
   return std::holds_alternative<Conv2D>(op) || std::holds_alternative<DepthwiseConv2D>(op) ||
          std::holds_alternative<FullyConnected>(op) || std::holds_alternative<UnknownOp>(op);
 }
@@ -20,7 +23,7 @@ std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int3
                                     std::vector<int32_t>& ordered) {
   if (row.input_order.empty()) return operands.first(std::min<size_t>(operands.size(), row.data_inputs));
   for (const char digit : row.input_order) {
-    const auto position = static_cast<size_t>(digit - '0');
+    const size_t position = OperandPosition(digit);
     ordered.push_back(position < operands.size() ? operands[position] : -1);
   }
   return ordered;
@@ -28,20 +31,22 @@ std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int3
 
 }  // namespace
 
-Result<Graph> SubgraphReader::Read() {
+Result<Graph> SubgraphReader::Read(const std::map<std::string, std::vector<int32_t>>& input_shapes) {
   HEARTH_ASSIGN(codes_, ReadOperatorCodes(model_, budget_));
   if (subgraph_.name() != nullptr && budget_.Charge(subgraph_.name()->size())) {
     graph_.name = CleanName(subgraph_.name()->string_view());
   }
   sources_.resize(tensors_.count(), Source::kNone);
   is_folded_.resize(tensors_.count(), false);
-  HEARTH_TRY(ReadInputs());
+  has_open_shape_.resize(tensors_.count(), false);
+  HEARTH_TRY(ReadInputs(input_shapes));
   HEARTH_TRY(FindOutputs());
   HEARTH_TRY(FindProducers());
   for (int index = 0; index < operator_count(); ++index) {
     HEARTH_TRY(ReadOperator(index));
   }
   HEARTH_TRY(ReadOutputs());
+  FinishStates();
   graph_.source_operator_count = operator_count();
   return std::move(graph_);
 }
@@ -56,8 +61,68 @@ Result<std::vector<int32_t>> SubgraphReader::CopyIndices(const flatbuffers::Vect
   return CopyOf(indices);
 }
 
-Status SubgraphReader::ReadInputs() {
+// What the signature calls the tensors of an edge.
+Result<std::unordered_map<int32_t, std::string>> SubgraphReader::AliasesOf(Edge edge) {
+  std::unordered_map<int32_t, std::string> aliases;
+  if (signature_ == nullptr) return aliases;
+  const auto* names = edge == Edge::kInputs ? signature_->inputs() : signature_->outputs();
+  for (uint32_t i = 0; names != nullptr && i < names->size(); ++i) {
+    const wire::TensorMap& entry = *names->Get(i);
+    if (entry.name() == nullptr) continue;
+    if (!budget_.Charge(entry.name()->size())) return CopyBudget::Exceeded("the model's signature");
+    aliases.emplace(static_cast<int32_t>(entry.tensor_index()), CleanName(entry.name()->string_view()));
+  }
+  return aliases;
+}
+
+TensorDeclaration SubgraphReader::DeclarationOf(int32_t tensor,
+                                                const std::unordered_map<int32_t, std::string>& aliases) const {
+  TensorDeclaration declared{tensors_.NameOf(tensor), "", tensors_.DeclaredShape(tensor), !tensors_.HasNoShape(tensor)};
+  if (const auto alias = aliases.find(tensor); alias != aliases.end()) declared.alias = alias->second;
+  return declared;
+}
+
+Result<std::vector<TensorDeclaration>> SubgraphReader::Declarations(Edge edge) {
+  const auto* listed = edge == Edge::kInputs ? subgraph_.inputs() : subgraph_.outputs();
+  HEARTH_ASSIGN(const std::vector<int32_t> indices, CopyIndices(listed, "the list of model inputs or outputs"));
+  HEARTH_ASSIGN(const auto aliases, AliasesOf(edge));
+  std::vector<TensorDeclaration> declarations;
+  for (const int32_t tensor : indices) {
+    HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs or outputs"));
+    TensorDeclaration declared = DeclarationOf(tensor, aliases);
+    if (!budget_.Charge(declared.name.size() + declared.alias.size()))
+      return CopyBudget::Exceeded(tensors_.Label(tensor));
+    declarations.push_back(std::move(declared));
+  }
+  return declarations;
+}
+
+Status SubgraphReader::SetInputShape(int32_t tensor, const TensorDeclaration& declared,
+                                     const std::vector<int32_t>& dims) {
+  const bool is_shape = dims.size() <= Shape::kMaxRank &&
+                        std::all_of(dims.begin(), dims.end(), [](int32_t dim) { return dim >= 1; }) &&
+                        CheckedElementCount(Shape::FromSpan(dims)).has_value();
+  if (!is_shape) {
+    return Error(StatusCode::kInvalidArgument, "the shape for input '{}' needs at most {} dimensions, all positive",
+                 declared.name, int{Shape::kMaxRank});
+  }
+  if (declared.has_shape && dims.size() != declared.shape.size()) {
+    return Error(StatusCode::kInvalidArgument, "input '{}' has {} dimensions, a shape of {} was given", declared.name,
+                 declared.shape.size(), dims.size());
+  }
+  const Shape shape = Shape::FromSpan(dims);
+  HEARTH_ASSIGN(const Shape stored, tensors_.ShapeOf(tensor));
+  if (declared.has_shape && shape == stored) return Status::Ok();
+  tensors_.SetShape(tensor, shape);
+  has_open_shape_[tensor] = true;
+  return Status::Ok();
+}
+
+Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> input_shapes) {
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), "the list of model inputs"));
+  HEARTH_ASSIGN(const auto aliases, AliasesOf(Edge::kInputs));
+  shapes_were_given_ = !input_shapes.empty();
+  std::string names;  // for a message
   for (const int32_t tensor : inputs) {
     HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs"));
     HEARTH_TRY(CheckProduced(tensor, "the caller of the model"));
@@ -65,10 +130,21 @@ Status SubgraphReader::ReadInputs() {
       return Error(StatusCode::kMalformedInput, "{} is listed twice as a model input", tensors_.Label(tensor));
     }
     sources_[tensor] = Source::kReady;
+    const TensorDeclaration declared = DeclarationOf(tensor, aliases);
+    has_open_shape_[tensor] = declared.has_shape && declared.IsDynamic();
+    for (const std::string& name : {declared.name, declared.alias}) {
+      const auto given = input_shapes.find(name);
+      if (given == input_shapes.end()) continue;
+      HEARTH_TRY(SetInputShape(tensor, declared, given->second));
+      input_shapes.erase(given);
+    }
     HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
     graph_.inputs.push_back(value);
+    if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
   }
-  return Status::Ok();
+  if (input_shapes.empty()) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "a shape was given for '{}', which is no input of the model; it has {}",
+               input_shapes.begin()->first, names.empty() ? "none" : names);
 }
 
 Status SubgraphReader::FindOutputs() {
@@ -110,6 +186,7 @@ Status SubgraphReader::FindProducers() {
     if (outputs.empty() && CodeOf(index).row != nullptr && CodeOf(index).row->read != nullptr) {
       return Error(StatusCode::kMalformedInput, "{} has no output", where);
     }
+    HEARTH_TRY(MarkStates(index));
     for (const int32_t tensor : outputs) {
       HEARTH_TRY(tensors_.CheckIndex(tensor, where));
       HEARTH_TRY(CheckProduced(tensor, where));
@@ -119,6 +196,21 @@ Status SubgraphReader::FindProducers() {
       }
       sources_[tensor] = Source::kLater;
     }
+  }
+  return Status::Ok();
+}
+
+// So that whoever reads a state tensor first already sees that an operator changes it.
+Status SubgraphReader::MarkStates(int index) {
+  const OperatorRow* row = CodeOf(index).row;
+  if (row == nullptr || row->state_inputs.empty()) return Status::Ok();
+  const std::string where = OperatorLabel(index);
+  HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(op(index).inputs(), where));
+  for (const char digit : row->state_inputs) {
+    const size_t position = OperandPosition(digit);
+    if (position >= inputs.size() || inputs[position] == -1) continue;
+    HEARTH_TRY(tensors_.CheckIndex(inputs[position], where));
+    if (tensors_.IsVariable(inputs[position])) tensors_.MarkState(inputs[position]);
   }
   return Status::Ok();
 }
@@ -176,36 +268,21 @@ Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs)
   if (read.ok()) return read;
   // Without a shape (the file's "known at run time") a complaint about sizes says nothing.
   const bool shape_unknown = sources_[inputs[0]] == Source::kReady && view.InputHasNoShape(0);
-  if (read.status().code() == StatusCode::kUnsupported || shape_unknown) return Op(UnknownOp{code.name});
+  if (read.status().code() == StatusCode::kUnsupported || shape_unknown) {
+    if (!budget_.Charge(read.status().message().size())) return CopyBudget::Exceeded(OperatorLabel(index));
+    return Op(UnknownOp{code.name, std::string(read.status().message())});
+  }
   return read.status().Within(OperatorLabel(index));
 }
 
-// True for DEQUANTIZE of a float16 constant to a tensor inside the model: its readers get the constant itself.
-Result<bool> SubgraphReader::FoldDequantize(int index, const std::vector<int32_t>& inputs,
-                                            const std::vector<int32_t>& outputs) {
-  const OperatorRow* row = CodeOf(index).row;
-  if (row == nullptr || row->code != kDequantizeOperator) return false;
-  if (inputs.size() != 1 || outputs.size() != 1 || inputs[0] == -1) return false;
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.ConstantBytes(inputs[0]));
-  if (bytes.empty()) return false;
-  HEARTH_ASSIGN(const TensorDesc stored, tensors_.Describe(inputs[0]));
-  HEARTH_ASSIGN(const TensorDesc output, tensors_.Describe(outputs[0]));
-  if (stored.dtype != DType::kFloat16 || output.dtype != DType::kFloat32 || stored.shape != output.shape) return false;
-  if (is_model_output_[outputs[0]]) return false;  // it keeps its own name and type
-  HEARTH_ASSIGN(const ValueId constant, tensors_.ValueOf(inputs[0]));
-  tensors_.Alias(outputs[0], constant);
-  is_folded_[outputs[0]] = true;
-  return true;
-}
-
-// The value that `op` reads for `tensor`. Filters and biases stay float16, which halves what is packed and hashed;
-// other operations need operands of one type and get the constant as float32.
+// The value that `op` reads for `tensor`. Filters and biases stay as they are stored, which makes what is packed and
+// hashed smaller; other operations need operands of one type and get the constant as float32.
 Result<ValueId> SubgraphReader::InputValue(const Op& op, int32_t tensor) {
   HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
-  if (!is_folded_[tensor] || TakesFloat16Constants(op)) return value;
+  if (!is_folded_[tensor] || TakesStoredConstants(op)) return value;
   if (const auto found = widened_.find(tensor); found != widened_.end()) return found->second;
   const Shape shape = graph_.value(value).desc.shape;
-  if (!budget_.Charge(4 * static_cast<size_t>(shape.element_count()))) {
+  if (!tensors_.ChargeMade(4 * static_cast<size_t>(shape.element_count()))) {
     return CopyBudget::Exceeded(tensors_.Label(tensor));
   }
   HEARTH_ASSIGN(const std::vector<float> floats, ConstantAsFloats(graph_, value));
@@ -216,6 +293,7 @@ Result<ValueId> SubgraphReader::InputValue(const Op& op, int32_t tensor) {
 
 Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs, std::span<const int32_t> outputs) {
   const OperatorRow* row = CodeOf(index).row;
+  const std::span<const int32_t> operands = inputs;
   std::vector<int32_t> ordered;
   if (!std::holds_alternative<UnknownOp>(op)) {
     inputs = NodeInputs(*row, inputs, ordered);
@@ -235,29 +313,69 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
     HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
     node.outputs.push_back(value);
   }
+  if (!std::holds_alternative<UnknownOp>(node.op)) {
+    for (const char digit : row->state_inputs) {
+      const size_t position = OperandPosition(digit);
+      if (position < operands.size() && operands[position] != -1) HEARTH_TRY(AddStateOutput(operands[position], node));
+    }
+  }
   graph_.AddNode(std::move(node));
   return Status::Ok();
+}
+
+// The node makes what `tensor` becomes; operators after this one read that.
+Status SubgraphReader::AddStateOutput(int32_t tensor, Node& node) {
+  HEARTH_ASSIGN(const ValueId before, tensors_.ValueOf(tensor));
+  Value next{graph_.value(before).name + "_next", graph_.value(before).desc, std::nullopt};
+  if (!budget_.Charge(next.name.size())) return CopyBudget::Exceeded(tensors_.Label(tensor));
+  const ValueId after = graph_.AddValue(std::move(next));
+  node.outputs.push_back(after);
+  if (!tensors_.IsState(tensor)) return Status::Ok();
+  for (StatePair& state : graph_.states) {
+    if (state.read == before || state.written == before) state.written = after;
+  }
+  tensors_.Alias(tensor, after);
+  return Status::Ok();
+}
+
+// A state that no operator changes after all (Hearth doesn't know the operator) keeps its zeros.
+void SubgraphReader::FinishStates() {
+  std::erase_if(graph_.states, [&](const StatePair& state) {
+    if (state.written != kNoValue) return false;
+    Result<std::vector<std::byte>> zeros = BytesOfZeros(graph_.value(state.read).desc);
+    HEARTH_CHECK(zeros.ok());  // its description was checked when it was charged
+    graph_.MakeConstant(state.read, std::move(zeros).value());
+    return true;
+  });
 }
 
 Status SubgraphReader::ReadOperator(int index) {
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(op(index).inputs(), "an operator"));
   HEARTH_ASSIGN(const std::vector<int32_t> outputs, CopyIndices(op(index).outputs(), "an operator"));
   HEARTH_TRY(CheckInputs(index, inputs));
-  HEARTH_ASSIGN(const bool folded, FoldDequantize(index, inputs, outputs));
+  HEARTH_ASSIGN(const bool folded, FoldOperator(index, inputs, outputs));
   if (!folded) {
     HEARTH_ASSIGN(Op attributes, ReadOp(index, inputs));
-    if (Status added = AddNode(index, std::move(attributes), inputs, outputs); !added.ok()) {
-      return added.Within(OperatorLabel(index));
-    }
+    Status status = AddNode(index, std::move(attributes), inputs, outputs);
+    if (status.ok()) status = InferLastNode(inputs, outputs);
+    if (status.ok()) status = FoldLastNode(outputs);
+    if (!status.ok()) return status.Within(OperatorLabel(index));
   }
   for (const int32_t tensor : outputs) sources_[tensor] = Source::kReady;
   return Status::Ok();
 }
 
+ValueId SubgraphReader::AddCopy(ValueId value) {
+  const ValueId copy = graph_.AddValue({graph_.value(value).name, graph_.value(value).desc, std::nullopt});
+  graph_.AddNode({.op = Unary{.kind = UnaryKind::kCopy}, .inputs = {value}, .outputs = {copy}});
+  return copy;
+}
+
 Status SubgraphReader::ReadOutputs() {
   for (const int32_t tensor : output_tensors_) {
     HEARTH_TRY(CheckHasContent(tensor, "the list of model outputs"));
-    HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
+    HEARTH_ASSIGN(ValueId value, tensors_.ValueOf(tensor));
+    if (graph_.IsState(value)) value = AddCopy(value);  // the run changes it
     graph_.outputs.push_back(value);
   }
   return Status::Ok();

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
+
+#include "core/op_table.h"
+#include "frontends/tflite/sparse_tensor.h"
 
 namespace hearth {
 namespace {
@@ -88,7 +90,11 @@ TensorReader::TensorReader(const wire::Model& model, const wire::SubGraph& subgr
       budget_(budget),
       graph_(graph),
       count_(subgraph.tensors() == nullptr ? 0 : static_cast<int>(subgraph.tensors()->size())),
-      value_of_(count_, kNoValue) {}
+      value_of_(count_, kNoValue),
+      shapes_(count_),
+      is_folded_(count_, false),
+      is_state_(count_, false),
+      made_bytes_left_(64 * file.size() + (size_t{16} << 20)) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
   if (tensor >= 0 && tensor < count_) return Status::Ok();
@@ -104,22 +110,53 @@ std::string TensorReader::Label(int32_t index) const {
   return fmt::format("tensor {} '{}'", index, CleanName(name.substr(0, length)));
 }
 
+std::string TensorReader::NameOf(int32_t index) const {
+  const flatbuffers::String* stored = tensor(index).name();
+  return stored != nullptr && stored->size() > 0 ? CleanName(stored->string_view()) : fmt::format("tensor_{}", index);
+}
+
 bool TensorReader::IsVariable(int32_t index) const {
   return tensor(index).is_variable();
 }
 
 bool TensorReader::HasNoShape(int32_t index) const {
-  return tensor(index).shape() == nullptr || tensor(index).shape()->size() == 0;
+  return !shapes_[index] && (tensor(index).shape() == nullptr || tensor(index).shape()->size() == 0);
+}
+
+bool TensorReader::IsDynamic(int32_t index) const {
+  const flatbuffers::Vector<int32_t>* signature = tensor(index).shape_signature();
+  if (signature != nullptr && std::find(signature->begin(), signature->end(), -1) != signature->end()) return true;
+  return HasNoShape(index);
+}
+
+std::vector<int32_t> TensorReader::DeclaredShape(int32_t index) const {
+  const flatbuffers::Vector<int32_t>* signature = tensor(index).shape_signature();
+  if (signature == nullptr || signature->size() == 0) signature = tensor(index).shape();
+  if (signature == nullptr || signature->size() > Shape::kMaxRank) return {};
+  return CopyOf(signature);
+}
+
+void TensorReader::SetShape(int32_t index, std::optional<Shape> shape) {
+  shapes_[index] = shape;
+  if (value_of_[index] == kNoValue) return;
+  const Result<Shape> known = ShapeOf(index);
+  if (known.ok()) graph_.value(value_of_[index]).desc.shape = known.value();
 }
 
 Result<Shape> TensorReader::ShapeOf(int32_t index) const {
+  if (shapes_[index]) return *shapes_[index];
   const flatbuffers::Vector<int32_t>* dims = tensor(index).shape();
   if (dims == nullptr) return Shape();
   if (dims->size() > Shape::kMaxRank) {
     return Error(StatusCode::kMalformedInput, "{} has rank {}; at most {} is possible", Label(index), dims->size(),
                  int{Shape::kMaxRank});
   }
-  const Shape shape = Shape::FromSpan({dims->data(), dims->size()});
+  Shape shape = Shape::FromSpan({dims->data(), dims->size()});
+  const flatbuffers::Vector<int32_t>* signature = tensor(index).shape_signature();
+  for (int d = 0; signature != nullptr && static_cast<int>(signature->size()) == shape.rank() && d < shape.rank();
+       ++d) {
+    if (signature->Get(d) == -1 && shape[d] <= 0) shape[d] = 1;
+  }
   int64_t elements = 1;
   for (const int32_t dim : shape.dims()) {
     // An empty list of numbers (the shape operand of a RESHAPE to a scalar) is the one use of a zero.
@@ -179,9 +216,6 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
     return Error(StatusCode::kUnsupported, "{} has the element type {}, which Hearth cannot hold", Label(index),
                  TypeName(read.type()));
   }
-  if (read.sparsity() != nullptr) {
-    return Error(StatusCode::kUnsupported, "{} is stored sparsely: convert the model without sparsity", Label(index));
-  }
   TensorDesc desc;
   desc.dtype = *dtype;
   HEARTH_ASSIGN(desc.shape, ShapeOf(index));
@@ -230,9 +264,10 @@ Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) cons
 }
 
 Result<std::span<const std::byte>> TensorReader::ConstantBytes(int32_t index) const {
+  if (is_folded_[index]) return graph_.ConstantBytes(value_of_[index]);
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, BufferBytes(index));
   const std::optional<DType> dtype = DTypeOf(tensor(index).type());
-  if (bytes.empty() || !dtype || tensor(index).sparsity() != nullptr) return bytes;  // Describe reports the latter
+  if (bytes.empty() || !dtype || tensor(index).sparsity() != nullptr) return bytes;
   HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
   const TensorDesc desc{*dtype, shape, std::nullopt};
   if (bytes.size() != desc.size_bytes()) {
@@ -243,27 +278,81 @@ Result<std::span<const std::byte>> TensorReader::ConstantBytes(int32_t index) co
   return bytes;
 }
 
-Result<ValueId> TensorReader::MakeState(std::string name, TensorDesc desc, int32_t index) {
+Result<std::span<const std::byte>> TensorReader::DenseConstantBytes(int32_t index) {
+  if (tensor(index).sparsity() != nullptr) HEARTH_TRY(ValueOf(index).status());
+  return ConstantBytes(index);
+}
+
+Status TensorReader::ChargeState(const TensorDesc& desc, int32_t index) {
   const size_t size_bytes = desc.size_bytes();
   if (size_bytes > state_bytes_left_) {
     return Error(StatusCode::kUnsupported, "{} is state of {} bytes; at most {} are possible in all", Label(index),
                  size_bytes, kMaxStateBytes);
   }
   state_bytes_left_ -= size_bytes;
-  return graph_.AddConstantValue(std::move(name), std::move(desc), std::vector<std::byte>(size_bytes));
+  return Status::Ok();
+}
+
+Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const TensorDesc& desc,
+                                                        std::span<const std::byte> values) {
+  const wire::SparsityParameters& sparsity = *tensor(index).sparsity();
+  const size_t element_bytes = static_cast<size_t>(BitsOf(desc.dtype)) / 8;
+  if (element_bytes == 0) {
+    return Error(StatusCode::kUnsupported, "{} is {} and stored sparsely: convert the model without sparsity",
+                 Label(index), DTypeName(desc.dtype));
+  }
+  if (values.size() % element_bytes != 0) {
+    return Error(StatusCode::kMalformedInput, "{} holds {} bytes, no whole number of {} elements", Label(index),
+                 values.size(), DTypeName(desc.dtype));
+  }
+  if (!budget_.Charge(ListBytes(sparsity))) return CopyBudget::Exceeded(Label(index));
+  if (!ChargeMade(desc.size_bytes())) {
+    return Error(StatusCode::kUnsupported, "{} takes {} bytes when it is made dense: too many for a file of {}",
+                 Label(index), desc.size_bytes(), file_.size());
+  }
+  Result<std::vector<std::byte>> dense = MakeDense(sparsity, desc.shape, values, element_bytes);
+  return dense.ok() ? std::move(dense) : Result<std::vector<std::byte>>(dense.status().Within(Label(index)));
+}
+
+Result<bool> TensorReader::IsConstant(int32_t index) const {
+  if (value_of_[index] != kNoValue) return graph_.IsConstant(value_of_[index]);
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
+  return !bytes.empty();
+}
+
+bool TensorReader::ChargeMade(size_t bytes) {
+  if (bytes > made_bytes_left_) return false;
+  made_bytes_left_ -= bytes;
+  return true;
+}
+
+Status TensorReader::Fold(int32_t index, std::vector<std::byte> bytes) {
+  HEARTH_ASSIGN(const ValueId value, ValueOf(index));
+  graph_.MakeConstant(value, std::move(bytes));
+  is_folded_[index] = true;
+  return Status::Ok();
 }
 
 Result<ValueId> TensorReader::ValueOf(int32_t index) {
   if (value_of_[index] != kNoValue) return value_of_[index];
   HEARTH_ASSIGN(TensorDesc desc, Describe(index));
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
-  const flatbuffers::String* stored_name = tensor(index).name();
-  const bool is_named = stored_name != nullptr && stored_name->size() > 0;
-  if (is_named && !budget_.Charge(stored_name->size())) return CopyBudget::Exceeded(Label(index));
-  std::string name = is_named ? CleanName(stored_name->string_view()) : fmt::format("tensor_{}", index);
+  if (tensor(index).name() != nullptr && !budget_.Charge(tensor(index).name()->size())) {
+    return CopyBudget::Exceeded(Label(index));
+  }
+  std::string name = NameOf(index);
 
-  if (bytes.empty() && IsVariable(index)) {
-    HEARTH_ASSIGN(value_of_[index], MakeState(std::move(name), std::move(desc), index));
+  const bool is_variable = bytes.empty() && IsVariable(index);
+  if (is_variable) HEARTH_TRY(ChargeState(desc, index));
+  if (is_variable && !is_state_[index]) {
+    HEARTH_ASSIGN(std::vector<std::byte> zeros, BytesOfZeros(desc));
+    value_of_[index] = graph_.AddConstantValue(std::move(name), std::move(desc), std::move(zeros));
+    return value_of_[index];
+  }
+  if (!bytes.empty() && tensor(index).sparsity() != nullptr) {
+    HEARTH_ASSIGN(std::vector<std::byte> dense, DenseBytes(index, desc, bytes));
+    value_of_[index] = graph_.AddConstantValue(std::move(name), std::move(desc), std::move(dense));
+    is_folded_[index] = true;
     return value_of_[index];
   }
   Value value{std::move(name), std::move(desc), std::nullopt};
@@ -273,6 +362,7 @@ Result<ValueId> TensorReader::ValueOf(int32_t index) {
     value.constant = graph_.BorrowConstant({}, std::nullopt);
   }
   value_of_[index] = graph_.AddValue(std::move(value));
+  if (is_variable) graph_.states.push_back({value_of_[index], kNoValue});
   return value_of_[index];
 }
 

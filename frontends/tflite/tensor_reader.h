@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,29 +58,53 @@ class TensorReader {
   // An error unless 0 <= tensor < count(); `where` says who refers to it. The precondition of all below.
   Status CheckIndex(int32_t tensor, std::string_view where) const;
 
-  std::string Label(int32_t tensor) const;  // "tensor 3 'conv/relu'"; long names are cut
+  std::string Label(int32_t tensor) const;   // "tensor 3 'conv/relu'"; long names are cut
+  std::string NameOf(int32_t tensor) const;  // cleaned; "tensor_3" for one without a name
   bool IsVariable(int32_t tensor) const;
-  // The file says no shape: a scalar, or a shape known only at run time.
+  // Neither the file nor SetShape says a shape: a scalar, or a shape known only at run time.
   bool HasNoShape(int32_t tensor) const;
+  // A dimension is known at run time only, or all of them are.
+  bool IsDynamic(int32_t tensor) const;
+  // As the file has it, -1 where a dimension is known at run time only; at most Shape::kMaxRank dimensions.
+  std::vector<int32_t> DeclaredShape(int32_t tensor) const;
 
-  // Rank and dimensions checked, and the whole small enough that sizes in bits and bytes can't overflow.
+  // Rank and dimensions checked, and the whole small enough that sizes in bits and bytes can't overflow. A dimension
+  // that is known at run time only has the size that the file holds for now, or 1.
   Result<Shape> ShapeOf(int32_t tensor) const;
+  // What ShapeOf answers from now on; the tensor's value, if made, gets it too. Nothing: the file's shape again.
+  void SetShape(int32_t tensor, std::optional<Shape> shape);
   // Element type, shape and quantization (kept for integer types, the only ones that it says something about).
   Result<TensorDesc> Describe(int32_t tensor);
-  // The tensor's bytes in the file: of the size that its description needs; empty when it is not constant.
+  // The tensor's bytes in the file: of the size that its description needs, unless they are sparse; empty when it is
+  // not constant.
   Result<std::span<const std::byte>> ConstantBytes(int32_t tensor) const;
+  // The same, and always of the size that the description needs. Makes the value of a sparse tensor.
+  Result<std::span<const std::byte>> DenseConstantBytes(int32_t tensor);
 
   // The graph's value for the tensor, made at the first call.
   Result<ValueId> ValueOf(int32_t tensor);
   // From now on the tensor is another name of `value`.
   void Alias(int32_t tensor, ValueId value) { value_of_[tensor] = value; }
 
+  // Whether the tensor's content is known: in the file, folded, or another name of a constant.
+  Result<bool> IsConstant(int32_t tensor) const;
+  // The tensor, which nothing else makes, was found to be constant: ConstantBytes tells the bytes from now on.
+  Status Fold(int32_t tensor, std::vector<std::byte> bytes);
+  // False when constants that the file does not hold (sparse, computed) would become too large.
+  [[nodiscard]] bool ChargeMade(size_t bytes);
+
+  // An operator changes the tensor, which is_variable: it becomes the state of the graph when ValueOf makes it.
+  void MarkState(int32_t tensor) { is_state_[tensor] = true; }
+  bool IsState(int32_t tensor) const { return is_state_[tensor]; }
+
  private:
   const wire::Tensor& tensor(int32_t index) const { return *subgraph_.tensors()->Get(index); }
   Result<std::span<const std::byte>> BufferBytes(int32_t tensor) const;
   Result<std::span<const std::byte>> BytesOutsideFlatbuffer(const wire::Buffer& buffer, int32_t tensor) const;
   Result<Quantization> ReadQuantization(int32_t tensor, const Shape& shape);
-  Result<ValueId> MakeState(std::string name, TensorDesc desc, int32_t tensor);
+  Status ChargeState(const TensorDesc& desc, int32_t tensor);
+  // The bytes of a constant that is stored sparsely.
+  Result<std::vector<std::byte>> DenseBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> values);
 
   const wire::Model& model_;
   const wire::SubGraph& subgraph_;
@@ -87,7 +112,11 @@ class TensorReader {
   CopyBudget& budget_;
   Graph& graph_;
   int count_;
-  std::vector<ValueId> value_of_;  // kNoValue until made
+  std::vector<ValueId> value_of_;             // kNoValue until made
+  std::vector<std::optional<Shape>> shapes_;  // that were set
+  std::vector<bool> is_folded_, is_state_;
+  // Constants that the file describes without holding their bytes: sparse and computed ones.
+  size_t made_bytes_left_;
   // State (is_variable) is the one thing that a file can ask for without holding its bytes.
   static constexpr size_t kMaxStateBytes = size_t{64} << 20;
   size_t state_bytes_left_ = kMaxStateBytes;

@@ -21,7 +21,40 @@ uint32_t TfliteWriter::AddBufferOutside(uint64_t offset, uint64_t size) {
   return static_cast<uint32_t>(buffers_.size() - 1);
 }
 
-int32_t TfliteWriter::AddTensorOfBuffer(const WrittenTensor& tensor, uint32_t buffer) {
+namespace {
+
+flatbuffers::Offset<wire::DimensionMetadata> WriteLevel(flatbuffers::FlatBufferBuilder& builder,
+                                                        const WrittenLevel& level) {
+  if (level.segments.empty())
+    return wire::CreateDimensionMetadata(builder, wire::DimensionType_DENSE, level.dense_size);
+  // One list in 32 bits and one in 8, so that both forms are read.
+  const std::vector<uint8_t> narrow(level.indices.begin(), level.indices.end());
+  const auto segments = wire::CreateInt32Vector(builder, builder.CreateVector(level.segments));
+  const auto indices = wire::CreateUint8Vector(builder, builder.CreateVector(narrow));
+  return wire::CreateDimensionMetadata(builder, wire::DimensionType_SPARSE_CSR, 0, wire::SparseIndexVector_Int32Vector,
+                                       segments.Union(), wire::SparseIndexVector_Uint8Vector, indices.Union());
+}
+
+flatbuffers::Offset<wire::SparsityParameters> WriteSparsity(flatbuffers::FlatBufferBuilder& builder,
+                                                            const WrittenSparsity& sparsity) {
+  std::vector<flatbuffers::Offset<wire::DimensionMetadata>> levels;
+  for (const WrittenLevel& level : sparsity.levels) levels.push_back(WriteLevel(builder, level));
+  const auto order = builder.CreateVector(sparsity.traversal_order);
+  const auto blocks = builder.CreateVector(sparsity.block_map);
+  return wire::CreateSparsityParameters(builder, order, blocks, builder.CreateVector(levels));
+}
+
+auto WriteNames(flatbuffers::FlatBufferBuilder& builder, const WrittenNames& names) {
+  std::vector<flatbuffers::Offset<wire::TensorMap>> entries;
+  for (const auto& [name, tensor] : names) {
+    entries.push_back(wire::CreateTensorMap(builder, builder.CreateString(name), static_cast<uint32_t>(tensor)));
+  }
+  return builder.CreateVector(entries);
+}
+
+}  // namespace
+
+int32_t TfliteWriter::AddTensorOfBuffer(const WrittenTensor& tensor, uint32_t buffer, const WrittenSparsity* sparsity) {
   flatbuffers::Offset<wire::QuantizationParameters> quantization;
   if (!tensor.quantization.scales.empty()) {
     const auto scales = builder_.CreateVector(tensor.quantization.scales);
@@ -30,7 +63,11 @@ int32_t TfliteWriter::AddTensorOfBuffer(const WrittenTensor& tensor, uint32_t bu
   }
   const auto shape = builder_.CreateVector(tensor.shape);
   const auto name = builder_.CreateString(tensor.name);
-  tensors_.push_back(wire::CreateTensor(builder_, shape, tensor.type, buffer, name, quantization, tensor.is_variable));
+  const auto signature = tensor.shape_signature.empty() ? 0 : builder_.CreateVector(tensor.shape_signature);
+  flatbuffers::Offset<wire::SparsityParameters> written_sparsity;
+  if (sparsity != nullptr) written_sparsity = WriteSparsity(builder_, *sparsity);
+  tensors_.push_back(wire::CreateTensor(builder_, shape, tensor.type, buffer, name, quantization, tensor.is_variable,
+                                        written_sparsity, signature));
   return static_cast<int32_t>(tensors_.size() - 1);
 }
 
@@ -63,9 +100,12 @@ void TfliteWriter::EndSubgraph(const std::vector<int32_t>& inputs, const std::ve
   operators_.clear();
 }
 
-void TfliteWriter::AddSignature(const std::string& key, uint32_t subgraph) {
+void TfliteWriter::AddSignature(const std::string& key, uint32_t subgraph, const WrittenNames& inputs,
+                                const WrittenNames& outputs) {
   const auto name = builder_.CreateString(key);
-  signatures_.push_back(wire::CreateSignatureDef(builder_, name, subgraph));
+  const auto input_names = WriteNames(builder_, inputs);
+  const auto output_names = WriteNames(builder_, outputs);
+  signatures_.push_back(wire::CreateSignatureDef(builder_, input_names, output_names, name, subgraph));
 }
 
 std::vector<std::byte> TfliteWriter::Finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {

@@ -24,7 +24,19 @@ struct WrittenTensor {
   wire::TensorType type = wire::TensorType_FLOAT32;
   WrittenQuantization quantization = {};  // none without scales
   bool is_variable = false;
+  std::vector<int32_t> shape_signature = {};  // none when empty
 };
+
+// One dimension in the order in which a sparse constant is stored.
+struct WrittenLevel {
+  int32_t dense_size = 0;                  // of a dense one
+  std::vector<int32_t> segments, indices;  // of a compressed one, which has segments
+};
+struct WrittenSparsity {
+  std::vector<int32_t> traversal_order, block_map;
+  std::vector<WrittenLevel> levels;
+};
+using WrittenNames = std::vector<std::pair<std::string, int32_t>>;  // in the signature, and the tensor's index
 
 // The indices that Add* returns are those of the file.
 class TfliteWriter {
@@ -35,7 +47,7 @@ class TfliteWriter {
   flatbuffers::FlatBufferBuilder& builder() { return builder_; }
 
   int32_t AddTensor(const WrittenTensor& tensor) { return AddTensorOfBuffer(tensor, 0); }
-  int32_t AddTensorOfBuffer(const WrittenTensor& tensor, uint32_t buffer);
+  int32_t AddTensorOfBuffer(const WrittenTensor& tensor, uint32_t buffer, const WrittenSparsity* sparsity = nullptr);
   template <typename T>
   int32_t AddConstant(const WrittenTensor& tensor, const std::vector<T>& data) {
     return AddTensorOfBuffer(tensor, AddBuffer(std::as_bytes(std::span(data))));
@@ -43,6 +55,10 @@ class TfliteWriter {
   // A constant int32 list.
   int32_t AddIntegers(const std::vector<int32_t>& numbers) {
     return AddConstant<int32_t>({"", {static_cast<int32_t>(numbers.size())}, wire::TensorType_INT32}, numbers);
+  }
+  template <typename T>
+  int32_t AddSparseConstant(const WrittenTensor& tensor, const WrittenSparsity& sparsity, const std::vector<T>& data) {
+    return AddTensorOfBuffer(tensor, AddBuffer(std::as_bytes(std::span(data))), &sparsity);
   }
   uint32_t AddBuffer(std::span<const std::byte> data);
   uint32_t AddBufferOutside(uint64_t offset, uint64_t size);
@@ -72,7 +88,8 @@ class TfliteWriter {
 
   // Ends the subgraph; operators and tensors added later belong to the next one.
   void EndSubgraph(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
-  void AddSignature(const std::string& key, uint32_t subgraph);
+  void AddSignature(const std::string& key, uint32_t subgraph, const WrittenNames& inputs = {},
+                    const WrittenNames& outputs = {});
 
   // Ends a subgraph when there is one under way, and the file.
   std::vector<std::byte> Finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);

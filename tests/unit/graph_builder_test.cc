@@ -37,6 +37,33 @@ TEST(GraphBuilder, MakesAModelThatRuns) {
   EXPECT_THAT(RunOnCpu(*model, {1, 2, 3, 4}), ElementsAre(-3, -6, -9, -7));
 }
 
+TEST(GraphBuilder, AnInputOrAConstantMayBeAnOutput) {
+  GraphBuilder builder("through");
+  const auto x = builder.Input("x", {1, 2});
+  const std::vector<float> numbers = {3, 4};
+  builder.Output(builder.Unary("neg", x), "y");
+  builder.Output(x, "x");
+  builder.Output(builder.Constant("c", {1, 2}, numbers), "c");
+  const Result<Model> model = std::move(builder).Build();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  SessionOptions options;
+  options.device = "cpu";
+  options.use_cache = false;
+  Result<Session> session = Session::Create(*model, options);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const std::vector<float> input = {1, 2};
+  ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(input))).ok());
+  ASSERT_TRUE(session->Run().ok());
+  std::vector<float> outputs;
+  for (size_t k = 0; k < 3; ++k) {
+    for (size_t i = 0; i < 2; ++i) {
+      outputs.push_back(0);
+      std::memcpy(&outputs.back(), session->output(k).data() + 4 * i, 4);
+    }
+  }
+  EXPECT_THAT(outputs, ElementsAre(-1, -2, 1, 2, 3, 4));
+}
+
 TEST(GraphBuilder, ReportsTheFirstMistakeInBuild) {
   GraphBuilder builder("wrong");
   const auto x = builder.Input("x", {1, 4, 4, 3});

@@ -98,7 +98,7 @@ class BenchCommand final : public Verb {
     // The values hardly matter for the time; what is not given is random.
     if (!input_options_.random_seed) input_options_.random_seed = 0;
     WarningPrinter warnings(output_);
-    HEARTH_ASSIGN(Session session, session_flags_.Open());
+    HEARTH_ASSIGN(Session session, session_flags_.Open(input_options_));
     warnings.PrintNew(session.report());
     HEARTH_ASSIGN(const auto inputs, LoadInputs(input_options_, session.inputs()));
     HEARTH_TRY(SetInputs(session, inputs));

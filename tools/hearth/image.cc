@@ -86,6 +86,19 @@ Result<Image> ReadImage(const std::string& path, int channels) {
   return image;
 }
 
+Result<PictureSize> SizeOfPicture(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return Error(StatusCode::kNotFound, "can't read {}: {}", path, std::strerror(errno));
+  PictureSize size;
+  const int found = stbi_info_from_file(file, &size.width, &size.height, &size.channels);
+  std::fclose(file);
+  if (found == 0) {
+    return Error(StatusCode::kMalformedInput, "{} is no PNG, JPEG or BMP picture that can be read ({})", path,
+                 stbi_failure_reason());
+  }
+  return size;
+}
+
 Image ResizeBilinear(const Image& image, int width, int height) {
   Image resized{width, height, image.channels,
                 std::vector<float>(static_cast<size_t>(width) * height * image.channels)};

@@ -22,6 +22,13 @@ struct Image {
 // kNotFound; kMalformedInput with the decoder's reason.
 Result<Image> ReadImage(const std::string& path, int channels);
 
+struct PictureSize {
+  int width = 0, height = 0, channels = 0;  // grey 1, RGB 3, RGBA 4
+};
+
+// From the file's head alone. kNotFound, kMalformedInput.
+Result<PictureSize> SizeOfPicture(const std::string& path);
+
 // Stretches by bilinear sampling at half-pixel centres, edges clamped, without antialiasing (TensorFlow's
 // resize_bilinear with half_pixel_centers).
 Image ResizeBilinear(const Image& image, int width, int height);

@@ -7,7 +7,9 @@
 #include "core/error.h"
 #include "core/op_table.h"
 #include "frontends/api/model_data.h"
+#include "frontends/engine/advice.h"
 #include "frontends/engine/device_choice.h"
+#include "frontends/engine/placement_warnings.h"
 #include "hearth/model.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
@@ -18,6 +20,8 @@ namespace {
 
 std::string TensorText(const std::string& role, size_t index, const TensorInfo& info) {
   std::string text = fmt::format("{} {} '{}' {}[{}]", role, index, info.name, info.dtype, ShapeText(info.shape));
+  if (!info.alias.empty() && info.alias != info.name) text += fmt::format(" also called '{}'", info.alias);
+  if (info.declared_shape != info.shape) text += fmt::format(", in the file [{}]", ShapeText(info.declared_shape));
   if (info.scales.size() == 1 && info.zero_points.size() == 1) {
     text += fmt::format(" scale {:.6g} zero point {}", info.scales[0], info.zero_points[0]);
   }
@@ -25,9 +29,24 @@ std::string TensorText(const std::string& role, size_t index, const TensorInfo& 
 }
 
 Json JsonOf(const TensorInfo& info) {
-  return {{"name", info.name},     {"dtype", info.dtype},
-          {"shape", info.shape},   {"size_bytes", info.size_bytes},
-          {"scales", info.scales}, {"zero_points", info.zero_points}};
+  return {{"name", info.name},
+          {"alias", info.alias},
+          {"dtype", info.dtype},
+          {"shape", info.shape},
+          {"declared_shape", info.declared_shape},
+          {"size_bytes", info.size_bytes},
+          {"scales", info.scales},
+          {"zero_points", info.zero_points}};
+}
+
+// Of what would run: one per reason, and one for many pieces.
+std::vector<std::string> WarningsOf(const PlacementReport& report, const DeviceInfo& device) {
+  if (device.backend == BackendKind::kCpu) return {};
+  std::vector<Fallback> fallbacks;
+  for (const OperatorPlacement& op : report.operators) {
+    if (op.where == RunsOn::kCpu) fallbacks.push_back({op.index, op.op, op.reason});
+  }
+  return PlacementWarnings(fallbacks, 1);  // how many pieces there are is part of the advice
 }
 
 std::string OperatorsText(const std::vector<OperatorPlacement>& operators) {
@@ -51,7 +70,7 @@ class InspectCommand final : public Verb {
               "hearth inspect mobilenet.tflite --device opencl --graph mobilenet.dot"}) {}
 
   void AddOptions(CLI::App& app) override {
-    app.add_option("MODEL", model_path_, "A .tflite file")->required()->type_name("");
+    model_flags_.AddOptions(app);
     AddDeviceOption(app, device_);
     AddCpuOpsOption(app, options_.cpu_ops);
     app.add_option("--graph", graph_path_,
@@ -61,26 +80,33 @@ class InspectCommand final : public Verb {
   }
 
   Result<ExitCode> Run() override {
-    HEARTH_ASSIGN(const Model model, Model::FromFile(model_path_));
+    HEARTH_ASSIGN(const ModelOptions model_options, model_flags_.Options(nullptr));
+    HEARTH_ASSIGN(const Model model, Model::FromFile(model_flags_.path(), model_options));
     HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(device_));
     for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
     Result<PlacementReport> placed = PlaceOperators(model.data().graph, opened.info, options_);
-    if (!placed.ok()) return placed.status().Within(model_path_);
+    if (!placed.ok()) return placed.status().Within(model_flags_.path());
     const PlacementReport& report = placed.value();
 
-    Print(model, opened, report);
+    const std::vector<Advice> advice = AdviceOn(report.rewritten, report.placements, opened.info);
+    for (const std::string& warning : WarningsOf(report, opened.info)) output_.PrintWarning(warning);
+    Print(model, opened, report, advice);
     if (!graph_path_.empty()) {
       HEARTH_TRY(WriteFile(graph_path_, graph_path_.ends_with(".txt") ? ToText(report.rewritten) : DotText(report)));
     }
-    HEARTH_TRY(output_.WriteJson(ReportAsJson(model, opened, report)));
+    HEARTH_TRY(output_.WriteJson(ReportAsJson(model, opened, report, advice)));
     return ExitCode::kFine;
   }
 
  private:
-  void Print(const Model& model, const OpenedDevice& opened, const PlacementReport& report) const {
+  void Print(const Model& model, const OpenedDevice& opened, const PlacementReport& report,
+             const std::vector<Advice>& advice) const {
     std::string text = fmt::format("{} (fingerprint {})\n", model.path(), model.fingerprint());
     for (size_t k = 0; k < model.inputs().size(); ++k) text += TensorText("input", k, model.inputs()[k]);
     for (size_t k = 0; k < model.outputs().size(); ++k) text += TensorText("output", k, model.outputs()[k]);
+    if (model.signatures().size() > 1) {
+      text += fmt::format("signature '{}' of {}\n", model.signature(), fmt::join(model.signatures(), ", "));
+    }
     text += fmt::format("device {} ({}): {}\n\n", opened.id, opened.info.name, opened.reason);
     text += OperatorsText(report.operators);
     text += fmt::format(
@@ -90,10 +116,13 @@ class InspectCommand final : public Verb {
     std::vector<std::string> counts;
     for (const auto& [name, count] : CountByName(report.operators)) counts.push_back(fmt::format("{} {}", name, count));
     text += fmt::format("{}\n", fmt::join(counts, ", "));
+    if (!advice.empty()) text += "\nadvice\n";
+    for (const Advice& item : advice) text += fmt::format("- {}\n", item.text);
     output_.PrintText(text);
   }
 
-  Json ReportAsJson(const Model& model, const OpenedDevice& opened, const PlacementReport& report) const {
+  Json ReportAsJson(const Model& model, const OpenedDevice& opened, const PlacementReport& report,
+                    const std::vector<Advice>& advice) const {
     Json json = {{"model", {{"path", model.path()}, {"fingerprint", model.fingerprint()}}},
                  {"device",
                   {{"id", opened.id},
@@ -101,6 +130,8 @@ class InspectCommand final : public Verb {
                    {"name", opened.info.name},
                    {"driver", opened.info.driver_version},
                    {"reason", opened.reason}}},
+                 {"signature", model.signature()},
+                 {"signatures", model.signatures()},
                  {"inputs", Json::array()},
                  {"outputs", Json::array()},
                  {"ops",
@@ -120,10 +151,15 @@ class InspectCommand final : public Verb {
                                      {"output", op.output_type},
                                      {"reason", op.reason}});
     }
+    json["advice"] = Json::array();
+    for (const Advice& item : advice) {
+      json["advice"].push_back({{"kind", item.kind}, {"text", item.text}, {"numbers", item.numbers}});
+    }
     return json;
   }
 
-  std::string model_path_, device_ = "auto", graph_path_;
+  ModelFlags model_flags_;
+  std::string device_ = "auto", graph_path_;
   LowerOptions options_;
   OutputOptions output_;
 };

@@ -41,7 +41,7 @@ InputArgument ParseArgument(const std::string& argument, std::span<const TensorI
   if (equals != std::string::npos) {
     const std::string name = argument.substr(0, equals);
     for (size_t k = 0; k < inputs.size(); ++k) {
-      if (inputs[k].name == name) return {k, argument.substr(equals + 1)};
+      if (inputs[k].name == name || inputs[k].alias == name) return {k, argument.substr(equals + 1)};
     }
   }
   return {std::nullopt, argument};
@@ -209,6 +209,37 @@ Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& optio
     }
   }
   return loaded;
+}
+
+Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOptions& options,
+                                                                  std::span<const TensorInfo> inputs) {
+  HEARTH_ASSIGN(const std::vector<std::string> files, AssignFiles(options, inputs));
+  std::map<std::string, std::vector<int32_t>> shapes;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const std::vector<int32_t>& declared = inputs[k].declared_shape;
+    const bool is_open = declared.empty() || std::find(declared.begin(), declared.end(), -1) != declared.end();
+    if (files[k].empty() || !is_open) continue;
+    std::vector<int64_t> given;
+    if (IsPicture(files[k])) {
+      HEARTH_ASSIGN(const PictureSize size, SizeOfPicture(files[k]));
+      given = {1, size.height, size.width, size.channels};
+    } else if (EndingOf(files[k]) == ".npy") {
+      HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(files[k]));
+      const Result<NpyArray> array = ParseNpy(file);
+      if (!array.ok()) return array.status().Within(files[k]);
+      given = array->shape;
+      if (given.size() + 1 == declared.size() && std::abs(declared[0]) == 1) given.insert(given.begin(), 1);
+    } else {
+      continue;  // raw bytes say no shape
+    }
+    std::vector<int32_t>& shape = shapes[inputs[k].name];
+    for (size_t d = 0; d < given.size(); ++d) {
+      // Fixed dimensions stay: whether the file fits them is told when it is read.
+      const bool is_fixed = given.size() == declared.size() && declared[d] != -1;
+      shape.push_back(is_fixed ? declared[d] : static_cast<int32_t>(std::clamp<int64_t>(given[d], 0, 1 << 30)));
+    }
+  }
+  return shapes;
 }
 
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs) {

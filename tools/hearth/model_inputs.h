@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,9 +30,15 @@ struct InputOptions {
 };
 
 // The bytes of every input, in the model's order. An argument without a name takes the first input that is still
-// free; text before a '=' is a name only if the model has such an input. Errors (all the user's):
-// kNotFound, kMalformedInput, kInvalidArgument (a wrong name, type, shape or size; an input that was not given).
+// free; text before a '=' is a name only if the model has such an input (or such an alias of one). Errors (all the
+// user's): kNotFound, kMalformedInput, kInvalidArgument (a wrong name, type, shape or size; an input that was not
+// given).
 Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs);
+
+// The shapes of the files for those inputs whose declared shape is open (a -1, or none at all), by the input's name: an
+// array's own shape, a picture's height, width and channels; an open batch is 1. Errors as LoadInputs.
+Result<std::map<std::string, std::vector<int32_t>>> ShapesOfFiles(const InputOptions& options,
+                                                                  std::span<const TensorInfo> inputs);
 
 // The first picture among the arguments that LoadInputs would take for an input; empty when there is none.
 std::string FirstPicture(const InputOptions& options, std::span<const TensorInfo> inputs);

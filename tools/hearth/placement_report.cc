@@ -17,6 +17,11 @@ std::string TypeText(const Graph& graph, ValueId value) {
   return fmt::format("{}[{}]", DTypeName(desc.dtype), desc.shape.ToString());
 }
 
+std::string WhyNowhere(const Node& node) {
+  const auto* unknown = std::get_if<UnknownOp>(&node.op);
+  return unknown == nullptr || unknown->reason.empty() ? "not known to Hearth" : unknown->reason;
+}
+
 std::string_view ColourOf(RunsOn where) {
   switch (where) {
     case RunsOn::kDevice: return "#c6e5c3";
@@ -66,7 +71,7 @@ Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& dev
       const Placement& placement = report.placements[found->second];
       op.where = WhereOf(report.rewritten.nodes()[found->second], placement);
       const bool cpu_was_chosen = device.backend == BackendKind::kCpu;
-      op.reason = op.where == RunsOn::kNowhere ? "not known to Hearth" : cpu_was_chosen ? "" : placement.reason;
+      op.reason = op.where == RunsOn::kNowhere ? WhyNowhere(node) : cpu_was_chosen ? "" : placement.reason;
     }
     report.operators.push_back(std::move(op));
   }

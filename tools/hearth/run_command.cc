@@ -49,7 +49,7 @@ class RunCommand final : public Verb {
   Result<ExitCode> Run() override {
     HEARTH_TRY(PrepareLabels());
     WarningPrinter warnings(output_);
-    HEARTH_ASSIGN(Session session, session_flags_.Open());
+    HEARTH_ASSIGN(Session session, session_flags_.Open(input_options_));
     warnings.PrintNew(session.report());
     HEARTH_ASSIGN(const auto inputs, LoadInputs(input_options_, session.inputs()));
     HEARTH_TRY(SetInputs(session, inputs));

@@ -44,17 +44,18 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
 }
 
 void SessionFlags::AddOptions(CLI::App& app) {
-  app.add_option("MODEL", model_path_, "A .tflite file")->required()->type_name("");
+  model_flags_.AddOptions(app);
   AddDeviceOption(app, options_.device);
   CLI::Option* cache = AddCacheOption(app, options_.cache_folder);
   app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
   AddPlanOptions(app, options_);
 }
 
-SessionOptions SessionFlags::OptionsOf() const {
+Result<Session> SessionFlags::Open(const InputOptions& inputs) const {
   SessionOptions options = options_;
   options.use_cache = !no_cache_;
-  return options;
+  HEARTH_ASSIGN(options.model, model_flags_.Options(&inputs));
+  return Session::Open(model_flags_.path(), options);
 }
 
 Status SetInputs(Session& session, std::span<const std::vector<std::byte>> inputs) {

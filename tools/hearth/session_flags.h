@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearth/session.h"
+#include "tools/hearth/model_flags.h"
 #include "tools/hearth/printing.h"
 
 namespace CLI {
@@ -31,12 +32,11 @@ class SessionFlags {
  public:
   void AddOptions(CLI::App& app);
 
-  Result<Session> Open() const { return Session::Open(model_path_, OptionsOf()); }
+  // `inputs`: their files decide shapes that the model leaves open and --shape does not say.
+  Result<Session> Open(const InputOptions& inputs) const;
 
  private:
-  SessionOptions OptionsOf() const;
-
-  std::string model_path_;
+  ModelFlags model_flags_;
   SessionOptions options_;
   bool no_cache_ = false;
 };

@@ -3,6 +3,7 @@
 #define HEARTH_MODEL_H_
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,14 +17,25 @@ namespace hearth {
 
 struct ModelData;  // internal
 
+struct ModelOptions {
+  // Which of the model's signatures (named functions) to read; empty: the first subgraph, and the first signature
+  // that describes it.
+  std::string signature;
+  // Shapes of inputs by name or alias: of dimensions that the file leaves open, or instead of the file's. Open
+  // dimensions that are not given have the size that the file holds for now, as a rule 1.
+  std::map<std::string, std::vector<int32_t>> input_shapes;
+};
+
 // Immutable after it is made; may be used by several threads and sessions at once and must outlive them.
 class HEARTH_EXPORT Model {
  public:
   // Maps a .tflite file and checks all of it. kNotFound, kIoError; kMalformedInput says in one sentence
   // what is wrong and where. The file must not change while the model lives.
-  static Result<Model> FromFile(const std::string& path);
+  // kNotFound also for a signature that the model has not; kInvalidArgument for a shape that does not fit.
+  static Result<Model> FromFile(const std::string& path, const ModelOptions& options = {});
   // The same from bytes, which are copied.
-  static Result<Model> FromMemory(std::span<const std::byte> bytes, const std::string& name = "memory");
+  static Result<Model> FromMemory(std::span<const std::byte> bytes, const std::string& name = "memory",
+                                  const ModelOptions& options = {});
 
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
@@ -31,6 +43,8 @@ class HEARTH_EXPORT Model {
 
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
+  const std::string& signature() const;                // the one that was read; empty without one
+  const std::vector<std::string>& signatures() const;  // all that the file has
   const std::string& path() const;
   const std::string& fingerprint() const;  // 32 hex digits over the content
 

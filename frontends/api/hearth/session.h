@@ -39,6 +39,7 @@ struct SessionOptions {
   std::string model_token;               // only ever adds to cache keys
   std::vector<std::string> cpu_ops;      // operations to keep on the CPU: "softmax", "op:7"
   int threads = 0;                       // 0: as many as the machine has cores
+  ModelOptions model;                    // for Open; Create takes a model that was read with its own
 };
 
 // A dispatch or host step of a profiled run.

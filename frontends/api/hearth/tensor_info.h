@@ -16,6 +16,8 @@ struct TensorInfo {
   size_t size_bytes = 0;       // of the dense tensor in C order, little-endian
   std::vector<float> scales;   // quantized tensors: real = scale * (stored - zero_point)
   std::vector<int64_t> zero_points;
+  std::string alias;                    // its name in the model's signature; empty without one
+  std::vector<int32_t> declared_shape;  // as the file has it: -1 where the size is chosen when the model is opened
 };
 
 }  // namespace hearth

@@ -1,0 +1,28 @@
+// What would make a model run faster: sentences for people, numbers for programs.
+#ifndef HEARTH_FRONTENDS_ENGINE_ADVICE_H_
+#define HEARTH_FRONTENDS_ENGINE_ADVICE_H_
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device_info.h"
+#include "core/graph.h"
+#include "core/lower.h"
+
+namespace hearth {
+
+struct Advice {
+  // "unknown-operation", "channel-padding", "data-movement", "converted-edges", "splits", "too-small"
+  std::string kind;
+  std::string text;                       // one sentence
+  std::map<std::string, double> numbers;  // what the sentence says, by name
+};
+
+// `graph` as it would be lowered, with its shapes; `placements` of its nodes. Empty when there is nothing to say.
+std::vector<Advice> AdviceOn(const Graph& graph, std::span<const Placement> placements, const DeviceInfo& device);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_ADVICE_H_

@@ -1,0 +1,152 @@
+// What is found while a subgraph is read: constants that its operators compute, and shapes that the file leaves open.
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/op_table.h"
+#include "frontends/tflite/constant_operators.h"
+#include "frontends/tflite/operator_view.h"
+#include "frontends/tflite/subgraph_reader.h"
+
+namespace hearth {
+namespace {
+
+constexpr int32_t kDensifyOperator = 124;
+
+// Evaluation is slow and takes 8 bytes an element: for what shapes are computed from, and constants that only move.
+constexpr int64_t kMaxFoldedElements = 1 << 24;
+
+// Costs no more than a few operations an element.
+bool IsCheap(const Op& op) {
+  const bool is_dear = std::holds_alternative<Conv2D>(op) || std::holds_alternative<DepthwiseConv2D>(op) ||
+                       std::holds_alternative<FullyConnected>(op) || std::holds_alternative<BatchMatMul>(op) ||
+                       std::holds_alternative<TransposeConv>(op) || std::holds_alternative<Pool2D>(op) ||
+                       std::holds_alternative<DetectionPostProcess>(op) || std::holds_alternative<UnknownOp>(op);
+  return !is_dear && OpDefOf(op).reference != nullptr;
+}
+
+bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
+  const bool is_narrow = stored.dtype == DType::kFloat16 || stored.quantization.has_value();
+  return is_narrow && output.dtype == DType::kFloat32;
+}
+
+}  // namespace
+
+// True for DEQUANTIZE of a constant, and DENSIFY, to a tensor inside the model: its readers get the constant itself.
+Result<bool> SubgraphReader::FoldConversion(int index, const std::vector<int32_t>& inputs,
+                                            const std::vector<int32_t>& outputs) {
+  const OperatorRow* row = CodeOf(index).row;
+  if (row == nullptr || (row->code != kDequantizeOperator && row->code != kDensifyOperator)) return false;
+  if (inputs.size() != 1 || outputs.size() != 1 || inputs[0] == -1) return false;
+  HEARTH_ASSIGN(const bool is_constant, tensors_.IsConstant(inputs[0]));
+  if (!is_constant) return false;
+  HEARTH_ASSIGN(const TensorDesc stored, tensors_.Describe(inputs[0]));
+  HEARTH_ASSIGN(const TensorDesc output, tensors_.Describe(outputs[0]));
+  if (stored.shape != output.shape || is_model_output_[outputs[0]]) return false;  // that keeps its own name and type
+  const bool is_densify = row->code == kDensifyOperator;
+  if (is_densify ? stored.dtype != output.dtype : !IsDequantizable(stored, output)) return false;
+  HEARTH_ASSIGN(const ValueId constant, tensors_.ValueOf(inputs[0]));
+  tensors_.Alias(outputs[0], constant);
+  is_folded_[outputs[0]] = is_densify ? is_folded_[inputs[0]] : true;
+  return true;
+}
+
+Result<bool> SubgraphReader::FoldOperator(int index, const std::vector<int32_t>& inputs,
+                                          const std::vector<int32_t>& outputs) {
+  HEARTH_ASSIGN(const bool is_converted, FoldConversion(index, inputs, outputs));
+  const OperatorRow* row = CodeOf(index).row;
+  if (is_converted || row == nullptr || outputs.size() != 1 || is_model_output_[outputs[0]]) return is_converted;
+  const OperatorView view(op(index), inputs, tensors_);
+  Result<std::optional<ConstantResult>> result = EvaluateConstantOperator(row->code, view);
+  if (!result.ok()) return result.status().Within(OperatorLabel(index));
+  if (!result->has_value()) return false;
+  ReferenceTensor tensor{(*result)->shape, std::move((*result)->values)};
+  HEARTH_ASSIGN(TensorDesc desc, tensors_.Describe(outputs[0]));
+  desc.shape = tensor.shape;
+  if (!tensors_.ChargeMade(desc.size_bytes())) return false;
+  std::vector<std::byte> bytes(desc.size_bytes());
+  HEARTH_TRY(ReferenceToBytes(tensor, desc, bytes).Within(OperatorLabel(index)));
+  tensors_.SetShape(outputs[0], tensor.shape);
+  HEARTH_TRY(tensors_.Fold(outputs[0], std::move(bytes)).Within(OperatorLabel(index)));
+  return true;
+}
+
+bool SubgraphReader::ReadsOpenShape(std::span<const int32_t> inputs) const {
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](int32_t tensor) { return tensor != -1 && has_open_shape_[tensor]; });
+}
+
+// Finds the shapes of the last node's outputs where the file's mean nothing.
+Status SubgraphReader::InferLastNode(std::span<const int32_t> inputs, std::span<const int32_t> outputs) {
+  const Node& node = graph_.nodes().back();
+  const bool is_open = ReadsOpenShape(inputs);
+  const bool is_left_open =
+      std::any_of(outputs.begin(), outputs.end(), [&](int32_t tensor) { return tensors_.IsDynamic(tensor); });
+  if ((!is_open && !is_left_open) || std::holds_alternative<UnknownOp>(node.op)) return Status::Ok();
+  for (const int32_t tensor : outputs) tensors_.SetShape(tensor, Shape());
+  const Status inferred = OpDefOf(node.op).infer(graph_, node);
+  if (!inferred.ok()) {
+    // Whoever runs the graph meets the same trouble: the file's shapes serve to show it until then.
+    for (const int32_t tensor : outputs) tensors_.SetShape(tensor, std::nullopt);
+    const bool is_users = is_open && shapes_were_given_ && inferred.code() != StatusCode::kUnsupported;
+    return is_users ? inferred : Status::Ok();
+  }
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    tensors_.SetShape(outputs[k], graph_.value(node.outputs[k]).desc.shape);
+    has_open_shape_[outputs[k]] = true;
+  }
+  return Status::Ok();
+}
+
+// What the last node gives for its constant operands: one list of bytes per output, none when it can't be had.
+std::vector<std::vector<std::byte>> SubgraphReader::EvaluateLastNode() const {
+  const Node& node = graph_.nodes().back();
+  std::vector<ReferenceTensor> operands(node.inputs.size());
+  std::vector<const ReferenceTensor*> inputs(node.inputs.size(), nullptr);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const ValueId id = node.inputs[k];
+    if (id == kNoValue) continue;
+    Result<ReferenceTensor> operand = ReferenceFromBytes(graph_.value(id).desc, graph_.ConstantBytes(id));
+    if (!operand.ok()) return {};
+    operands[k] = std::move(operand).value();
+    inputs[k] = &operands[k];
+  }
+  const Result<std::vector<ReferenceTensor>> results = EvaluateNode(graph_, node, inputs);
+  if (!results.ok()) return {};
+  std::vector<std::vector<std::byte>> bytes;
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    const TensorDesc& desc = graph_.value(node.outputs[k]).desc;
+    bytes.emplace_back(desc.size_bytes());
+    if (!ReferenceToBytes(results.value()[k], desc, bytes.back()).ok()) return {};
+  }
+  return bytes;
+}
+
+// Replaces the last node by its results when all of its operands are constant. Where that can't be done, it stays.
+Status SubgraphReader::FoldLastNode(std::span<const int32_t> outputs) {
+  const Node& node = graph_.nodes().back();
+  const bool is_constant = !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return id == kNoValue || graph_.IsConstant(id);
+  });
+  const bool is_kept = std::any_of(outputs.begin(), outputs.end(), [&](int32_t t) { return is_model_output_[t]; });
+  if (!is_constant || is_kept || node.outputs.size() != outputs.size() || !IsCheap(node.op)) return Status::Ok();
+  if (!OpDefOf(node.op).infer(graph_, node).ok()) return Status::Ok();  // reported by whoever lowers it
+  int64_t elements = 0, bytes_made = 0;
+  for (ValueId id : node.inputs) elements += id == kNoValue ? 0 : graph_.value(id).desc.shape.element_count();
+  for (ValueId id : node.outputs) {
+    elements += graph_.value(id).desc.shape.element_count();
+    bytes_made += static_cast<int64_t>(graph_.value(id).desc.size_bytes());
+  }
+  if (elements > kMaxFoldedElements || !tensors_.ChargeMade(static_cast<size_t>(elements + bytes_made))) {
+    return Status::Ok();
+  }
+  std::vector<std::vector<std::byte>> results = EvaluateLastNode();
+  if (results.empty()) return Status::Ok();
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    tensors_.SetShape(outputs[k], graph_.value(node.outputs[k]).desc.shape);
+    HEARTH_TRY(tensors_.Fold(outputs[k], std::move(results[k])));
+  }
+  graph_.nodes().pop_back();
+  return Status::Ok();
+}
+
+}  // namespace hearth

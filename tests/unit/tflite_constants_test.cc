@@ -1,0 +1,151 @@
+// Constants that a file stores in another form than they are used in: sparse, quantized, of four bits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph.h"
+#include "frontends/tflite/reader.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+constexpr int32_t kAdd = 0, kDequantize = 6, kFullyConnected = 9, kReshape = 22, kDensify = 124;
+
+// Reads a model in which x[1, 4] is multiplied with `filter` and gives the filter's numbers, or the error.
+Result<std::vector<float>> FilterOf(TfliteWriter& writer, int32_t filter, int32_t rows) {
+  const int32_t x = writer.AddTensor({"x", {1, 4}});
+  const int32_t y = writer.AddTensor({"y", {1, rows}});
+  writer.AddOperator(kFullyConnected, {x, filter}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  HEARTH_ASSIGN(const Graph graph, ReadTfliteModel(bytes));
+  EXPECT_EQ(graph.nodes().size(), 1u);
+  return ConstantAsFloats(graph, graph.nodes().back().inputs[1]);
+}
+
+std::vector<float> GoodFilterOf(TfliteWriter& writer, int32_t filter, int32_t rows) {
+  const Result<std::vector<float>> floats = FilterOf(writer, filter, rows);
+  EXPECT_TRUE(floats.ok()) << floats.status().message();
+  return floats.ok() ? *floats : std::vector<float>();
+}
+
+// 1 0 0 2 / 0 0 0 0 / 0 3 0 0, rows dense and columns compressed.
+const WrittenSparsity kRows = {{0, 1}, {}, {{3, {}, {}}, {0, {0, 2, 2, 3}, {0, 3, 1}}}};
+const std::vector<float> kRowValues = {1, 2, 3};
+
+TEST(TfliteConstants, ASparseMatrixIsMadeDense) {
+  TfliteWriter writer;
+  const int32_t w = writer.AddSparseConstant<float>({"w", {3, 4}}, kRows, kRowValues);
+  EXPECT_THAT(GoodFilterOf(writer, w, 3), ElementsAre(1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0));
+}
+
+TEST(TfliteConstants, AMatrixOfSparseBlocksIsMadeDense) {
+  // Blocks of 2x2 (dimensions 2 and 3, of 0 and 1); of the block rows the first has its second block, the other both.
+  TfliteWriter writer;
+  const WrittenSparsity sparsity = {
+      {0, 1, 2, 3}, {0, 1}, {{2, {}, {}}, {0, {0, 1, 3}, {1, 0, 1}}, {2, {}, {}}, {2, {}, {}}}};
+  const int32_t w = writer.AddSparseConstant<float>({"w", {4, 4}}, sparsity, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  EXPECT_THAT(GoodFilterOf(writer, w, 4), ElementsAre(0, 0, 1, 2, 0, 0, 3, 4, 5, 6, 9, 10, 7, 8, 11, 12));
+}
+
+TEST(TfliteConstants, ASparseMatrixMayBeWalkedByColumns) {
+  TfliteWriter writer;
+  const WrittenSparsity sparsity = {{1, 0}, {}, {{4, {}, {}}, {0, {0, 1, 2, 2, 3}, {0, 2, 0}}}};
+  const int32_t w = writer.AddSparseConstant<float>({"w", {3, 4}}, sparsity, {1, 3, 2});
+  EXPECT_THAT(GoodFilterOf(writer, w, 3), ElementsAre(1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0));
+}
+
+TEST(TfliteConstants, DensifyAndDequantizeOfASparseConstantMakeNoNode) {
+  TfliteWriter writer;
+  const std::vector<uint16_t> values = {0x3c00, 0x4000, 0x4200};  // 1, 2, 3
+  const int32_t sparse = writer.AddSparseConstant<uint16_t>({"w", {3, 4}, wire::TensorType_FLOAT16}, kRows, values);
+  const int32_t dense = writer.AddTensor({"dense", {3, 4}, wire::TensorType_FLOAT16});
+  const int32_t full = writer.AddTensor({"full", {3, 4}});
+  writer.AddOperator(kDensify, {sparse}, {dense});
+  writer.AddOperator(kDequantize, {dense}, {full});
+  EXPECT_THAT(GoodFilterOf(writer, full, 3), ElementsAre(1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0));
+}
+
+TEST(TfliteConstants, ContradictorySparsityIsRefused) {
+  const auto message = [](const WrittenSparsity& sparsity, const std::vector<float>& values) {
+    TfliteWriter writer;
+    const int32_t w = writer.AddSparseConstant<float>({"w", {3, 4}}, sparsity, values);
+    return std::string(FilterOf(writer, w, 3).status().message());
+  };
+  EXPECT_THAT(message(kRows, {1, 2}), HasSubstr("more values than there are"));
+  EXPECT_THAT(message({{0, 0}, {}, kRows.levels}, kRowValues), HasSubstr("no permutation"));
+  EXPECT_THAT(message({{0}, {}, kRows.levels}, kRowValues), HasSubstr("other lengths"));
+  EXPECT_THAT(message({{0, 1}, {}, {{4, {}, {}}, kRows.levels[1]}}, kRowValues), HasSubstr("differs from the shape"));
+  EXPECT_THAT(message({{0, 1}, {}, {{3, {}, {}}, {0, {0, 2, 2, 3}, {0, 4, 1}}}}, kRowValues),
+              HasSubstr("outside the shape"));
+  EXPECT_THAT(message({{0, 1}, {}, {{3, {}, {}}, {0, {0, 2, 1, 3}, {0, 3, 1}}}}, kRowValues), HasSubstr("segments"));
+  EXPECT_THAT(message({{0, 1}, {}, {{3, {}, {}}, {0, {0, 3}, {0, 3, 1}}}}, kRowValues),
+              HasSubstr("segment is missing"));
+  EXPECT_THAT(message({{0, 1, 2}, {5}, {kRows.levels[0], kRows.levels[1], {2, {}, {}}}}, kRowValues),
+              HasSubstr("divides nothing"));
+}
+
+TEST(TfliteConstants, DequantizedIntegersStayStoredInFiltersAndBecomeFloatsElsewhere) {
+  TfliteWriter writer;
+  const int32_t stored = writer.AddConstant<int8_t>(
+      {.name = "w", .shape = {2, 4}, .type = wire::TensorType_INT8, .quantization = {{0.5f, 2.0f}, {1, 0}, 0}},
+      {1, 3, -1, 1, 1, 2, 3, 4});
+  const int32_t full = writer.AddTensor({"full", {2, 4}});
+  const int32_t x = writer.AddTensor({"x", {1, 4}}), z = writer.AddTensor({"z", {2, 4}});
+  const int32_t y = writer.AddTensor({"y", {1, 2}}), sum = writer.AddTensor({"sum", {2, 4}});
+  writer.AddOperator(kDequantize, {stored}, {full});
+  writer.AddOperator(kFullyConnected, {x, full}, {y});
+  writer.AddOperator(kAdd, {z, full}, {sum});
+  const auto bytes = writer.Finish({x, z}, {y, sum});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), 2u);
+  const ValueId filter = graph->nodes()[0].inputs[1], operand = graph->nodes()[1].inputs[1];
+  EXPECT_EQ(graph->value(filter).desc.dtype, DType::kInt8);
+  EXPECT_EQ(graph->value(operand).desc.dtype, DType::kFloat32);
+  const std::vector<float> reals = {0, 1, -1, 0, 2, 4, 6, 8};
+  EXPECT_THAT(*ConstantAsFloats(*graph, filter), ElementsAreArray(reals));
+  EXPECT_THAT(*ConstantAsFloats(*graph, operand), ElementsAreArray(reals));
+}
+
+TEST(TfliteConstants, FourBitNumbersLieTwoInAByteLowNibbleFirst) {
+  TfliteWriter writer;
+  const int32_t w = writer.AddConstant<uint8_t>(
+      {.name = "w", .shape = {1, 4}, .type = wire::TensorType_INT4, .quantization = {{0.5f}, {0}}}, {0xf1, 0x78});
+  EXPECT_THAT(GoodFilterOf(writer, w, 1), ElementsAre(0.5f, -0.5f, -4.0f, 3.5f));
+}
+
+TEST(TfliteConstants, AScaleOfZeroStandsForZeros) {
+  // Converters write it for channels whose weights are all zero.
+  TfliteWriter writer;
+  const int32_t w = writer.AddConstant<int8_t>(
+      {.name = "w", .shape = {2, 4}, .type = wire::TensorType_INT8, .quantization = {{0.0f, 0.5f}, {0, 0}, 0}},
+      {0, 0, 0, 0, 2, 4, 6, 8});
+  EXPECT_THAT(GoodFilterOf(writer, w, 2), ElementsAre(0, 0, 0, 0, 1, 2, 3, 4));
+}
+
+TEST(TfliteConstants, OneZeroPointHoldsForAllScales) {
+  TfliteWriter writer;
+  const int32_t w = writer.AddConstant<uint8_t>(
+      {.name = "w", .shape = {2, 4}, .type = wire::TensorType_UINT8, .quantization = {{1.0f, 2.0f}, {1}, 0}},
+      {1, 2, 3, 4, 1, 2, 3, 4});
+  EXPECT_THAT(GoodFilterOf(writer, w, 2), ElementsAre(0, 1, 2, 3, 0, 2, 4, 6));
+}
+
+TEST(TfliteConstants, ShapesMayBe64Bit) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2, 6}});
+  const int32_t shape = writer.AddConstant<int64_t>({"shape", {2}, wire::TensorType_INT64}, {3, -1});
+  const int32_t y = writer.AddTensor({"y", {3, 4}});
+  writer.AddOperator(kReshape, {x, shape}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->nodes()[0].op, Op(Reshape{{3, 4}}));
+}
+
+}  // namespace
+}  // namespace hearth

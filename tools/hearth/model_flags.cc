@@ -1,0 +1,75 @@
+#include "tools/hearth/model_flags.h"
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+
+#include "core/error.h"
+#include "frontends/tflite/model_file.h"
+#include "frontends/tflite/reader.h"
+
+namespace hearth {
+namespace {
+
+constexpr int32_t kMaxDimension = 1 << 30;
+
+// "1x224x224x3"
+Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
+  std::vector<int32_t> dimensions;
+  const char *at = text.data(), *const end = text.data() + text.size();
+  while (true) {
+    int32_t dimension = 0;
+    const auto [next, error] = std::from_chars(at, end, dimension);
+    if (error != std::errc() || dimension < 1 || dimension > kMaxDimension || (next != end && *next != 'x')) {
+      return Error(StatusCode::kInvalidArgument, "'{}' is no shape such as 1x224x224x3", text);
+    }
+    dimensions.push_back(dimension);
+    if (next == end) return dimensions;
+    at = next + 1;
+  }
+}
+
+// The inputs as the file declares them; their types stay open.
+Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const std::string& signature) {
+  HEARTH_ASSIGN(const ModelFile file, ModelFile::Open(path));
+  const Result<ModelInterface> interface = ReadTfliteInterface(file.bytes(), {.signature = signature});
+  if (!interface.ok()) return interface.status().Within(path);
+  std::vector<TensorInfo> inputs;
+  for (const TensorDeclaration& declared : interface->inputs) {
+    TensorInfo info;
+    info.name = declared.name;
+    info.alias = declared.alias;
+    info.declared_shape = declared.shape;
+    inputs.push_back(std::move(info));
+  }
+  return inputs;
+}
+
+}  // namespace
+
+void ModelFlags::AddOptions(CLI::App& app) {
+  app.add_option("MODEL", path_, "A .tflite file")->required()->type_name("");
+  app.add_option("--signature", signature_, "Which of the model's named functions (default: its first subgraph)")
+      ->type_name("NAME");
+  app.add_option("--shape", shapes_,
+                 "An input's shape where the file leaves it open, or instead of the file's: x=1x224x224x3")
+      ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
+}
+
+Result<ModelOptions> ModelFlags::Options(const InputOptions* inputs) const {
+  ModelOptions options;
+  options.signature = signature_;
+  for (const std::string& text : shapes_) {
+    const size_t equals = text.rfind('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Error(StatusCode::kInvalidArgument, "--shape {}: NAME=1x224x224x3 is meant, with the input's name", text);
+    }
+    HEARTH_ASSIGN(options.input_shapes[text.substr(0, equals)], ParseDimensions(text.substr(equals + 1)));
+  }
+  if (inputs == nullptr || inputs->arguments.empty() || !shapes_.empty()) return options;
+  HEARTH_ASSIGN(const std::vector<TensorInfo> declared, DeclaredInputs(path_, signature_));
+  HEARTH_ASSIGN(options.input_shapes, ShapesOfFiles(*inputs, declared));
+  return options;
+}
+
+}  // namespace hearth
