@@ -33,9 +33,11 @@ class ModelSet:
                 continue
             self._add(op, name + suffix, data, ranges, f"{shows}, {mode}" if shows else mode, moves)
 
-    def built(self, op, name, net, outputs, ranges=((-2, 2),), shows="", moves=False, tolerance=None):
-        """A network of flatbuffer_net.Net."""
+    def built(self, op, name, net, outputs, ranges=((-2, 2),), shows="", moves=False, tolerance=None, steps=None):
+        """A network of flatbuffer_net.Net. `steps`: what a quantized result may differ by, where that is not 2."""
         self._add(op, name, net.finish(outputs), self._all_ranges(ranges, len(net.inputs)), shows, moves, tolerance)
+        if steps is not None:
+            self.entries[-1]["steps"] = steps
 
     @staticmethod
     def _all_ranges(ranges, count):
