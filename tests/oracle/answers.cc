@@ -31,7 +31,7 @@ bool IsFloat(DType dtype) {
 
 double AllowedSteps(const AnsweredModel& model, const Answer& answer) {
   if (model.tolerance == "moved") return 1;
-  return model.tolerance == "quantized" ? 2 + answer.peer_distance : 0;
+  return model.tolerance == "quantized" ? model.steps + answer.peer_distance : 0;
 }
 
 double AllowedDistance(const AnsweredModel& model, const Answer& answer, double largest) {
@@ -55,6 +55,7 @@ std::vector<AnsweredModel> ReadAnswers(const std::filesystem::path& folder, cons
                         .tolerance = item.at("tolerance"),
                         .runs = item.at("runs"),
                         .hybrid_error = item.value("hybrid_error", 0.0),
+                        .steps = item.value("steps", 2.0),
                         .inputs = {},
                         .outputs = {}};
     for (const nlohmann::json& input : item.at("inputs")) model.inputs.push_back(Part(bytes, input));

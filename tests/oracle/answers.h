@@ -22,12 +22,13 @@ struct Answer {  // one output
 //   exact      the same numbers
 //   moved      floats the same; quantized numbers within 1 step
 //   float      CONTRACT.md, "Numbers": 1e-4 of the larger of 1 and the largest magnitude; integers the same
-//   quantized  within 2 steps beyond what the interpreter's own kernels differ by; floats as `float`
-//   hybrid     `float`, and what rounding activations to 8 bits costs the interpreter (run_interpreter.py derives it)
+//   quantized  within 2 steps (or the manifest's `steps`, with its reason in cases_*.py) beyond what the interpreter's
+//   own kernels differ by; floats as `float` hybrid     `float`, and what rounding activations to 8 bits costs the
+//   interpreter (run_interpreter.py derives it)
 struct AnsweredModel {
   std::string file, family, shows, tolerance;
   int runs = 1;  // the answers are those of the last one
-  double hybrid_error = 0;
+  double hybrid_error = 0, steps = 2;
   std::vector<std::vector<std::byte>> inputs;
   std::vector<Answer> outputs;
 };

@@ -23,7 +23,7 @@ def install(venv):
     shutil.rmtree(venv, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True, text=True)
     subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:",
-                    "--retries=1", "--timeout=20", "--requirement", REQUIREMENTS],
+                    "--retries=0", "--timeout=20", "--requirement", REQUIREMENTS],
                    check=True, capture_output=True, text=True, timeout=240)
     stamp.write_text(REQUIREMENTS.read_text())
     return python

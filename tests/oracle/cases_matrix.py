@@ -77,7 +77,6 @@ def add_built_layers(models):
             ("v3_hybrid", 3, (0.01, 0), {}), ("v9_hybrid_asymmetric", 9, (0.01, 0), {"asymmetricQuantizeInputs": True}),
             ("v12_hybrid_per_channel", 12, per_channel, {"asymmetricQuantizeInputs": True})):
         built_layer(models, name, (3, 32), version, weight_dtype=fb.INT8, w_quant=quant, **options)
-    built_layer(models, "hybrid_uint8", (3, 32), 3, weight_dtype=fb.UINT8, w_quant=(0.01, 128), shows="uint8 weights are symmetric")
     built_layer(models, "v10_hybrid_int4", (2, 32), 10, weight_dtype=fb.INT4, w_quant=(0.1, 0))
     net = fb.Net()
     x, w, b, y = net.input((3, 8)), net.input((5, 8)), net.input((5,)), net.tensor((3, 5))

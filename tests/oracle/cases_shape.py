@@ -211,4 +211,6 @@ def add_resizes(models):
                 net, quant = fb.Net(), (0.02, 0 if dtype == fb.INT16 else 7)
                 x, y = net.input((1, 4, 5, 3), dtype, quant), net.tensor((1, 7, 8, 3), dtype, quant)
                 net.op(op, [x, net.const(np.array((7, 8), np.int32))], [y], max(version, 3) if half else version, options, halfPixelCenters=half)
-                models.built(op, f"{op.lower()}_{'half_pixel_' if half else ''}{fb.TYPE_NAMES[dtype]}", net, [y], moves=nearest)
+                models.built(op, f"{op.lower()}_{'half_pixel_' if half else ''}{fb.TYPE_NAMES[dtype]}", net, [y], moves=nearest,
+                             steps=64 if dtype == fb.INT16 and not nearest else None,  # the interpreter's weights have 10 bits
+                             shows=fb.TYPE_NAMES[dtype])

@@ -43,8 +43,10 @@ def unpack(data):
 
 
 def op_code(model, op):
+    """Name and version."""
     code = model.operatorCodes[op.opcodeIndex]
-    return max(code.builtinCode, code.deprecatedBuiltinCode), code.version
+    name = OP_NAMES[max(code.builtinCode, code.deprecatedBuiltinCode)]
+    return (code.customCode.decode() if name == "CUSTOM" else name), code.version
 
 
 def slim(data, versions):
@@ -119,10 +121,10 @@ class Net:
         self.buffers.append(buffer)
         return index
 
-    def op(self, name, inputs, outputs, version=1, options=None, **attributes):
-        """`options` names the options table without "Options"; the attributes are its fields."""
+    def op(self, name, inputs, outputs, version=1, options=None, custom=None, **attributes):
+        """`custom`: the name of a CUSTOM operator. `options` names the options table without "Options"; the attributes are its fields."""
         code = getattr(schema.BuiltinOperator, name)
-        entry = (code, version)
+        entry = (code, version, custom)
         if entry not in self.codes:
             self.codes.append(entry)
         op = schema.OperatorT()
@@ -142,9 +144,9 @@ class Net:
         graph.operators = self.operators
         model = schema.ModelT()
         model.version, model.subgraphs, model.buffers, model.operatorCodes = 3, [graph], self.buffers, []
-        for code, version in self.codes:
+        for code, version, custom in self.codes:
             entry = schema.OperatorCodeT()
-            entry.builtinCode, entry.version = code, version
+            entry.builtinCode, entry.version, entry.customCode = code, version, custom
             entry.deprecatedBuiltinCode = min(code, BYTE_CODE_LIMIT)
             model.operatorCodes.append(entry)
         return pack(model)

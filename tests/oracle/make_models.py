@@ -10,6 +10,7 @@ import json
 import pathlib
 import sys
 
+import cases_detection
 import cases_elementwise
 import cases_logic
 import cases_lstm
@@ -34,7 +35,7 @@ RESHAPE 1; RESIZE_BILINEAR 1 2 3 4; RESIZE_NEAREST_NEIGHBOR 1 2 3 4; SELECT 1 2;
 STRIDED_SLICE 1 2 3 4 6 8; SOFTMAX 1 2 3; SPLIT 1; SPLIT_V 1; TILE 1; TRANSPOSE 1 2 3 4 5; TRANSPOSE_CONV 1 2 3 4;
 BATCH_TO_SPACE_ND 1 2; SPACE_TO_BATCH_ND 1 2; SQUEEZE 1; EXPAND_DIMS 1; CEIL 1; ROUND 1; LOGICAL_OR 1; LOGICAL_NOT 1;
 REVERSE_V2 1; ARG_MAX 1 2; ARG_MIN 1 2; L2_NORMALIZATION 1 2; LOG_SOFTMAX 1 2; BROADCAST_TO 2; TOPK_V2 1; REDUCE_ANY 1;
-REDUCE_ALL 1; ATAN2 1; UNIDIRECTIONAL_SEQUENCE_LSTM 1 2 3; LOCAL_RESPONSE_NORMALIZATION 1; GATHER_ND 1
+REDUCE_ALL 1; ATAN2 1; UNIDIRECTIONAL_SEQUENCE_LSTM 1 2 3; LOCAL_RESPONSE_NORMALIZATION 1; GATHER_ND 1; TFLite_Detection_PostProcess 1
 """
 FOLDER = pathlib.Path(__file__).parent / "models"
 
@@ -50,7 +51,7 @@ FAMILIES = {  # run together, as one network
     "ordering": [cases_reduce.add_orderings, cases_reduce.add_cumsum],
     "join_and_split": [cases_shape.add_joins, cases_shape.add_parts], "padding": [cases_shape.add_padding],
     "arrangement": [cases_shape.add_arrangements, cases_shape.add_blocks], "gather": [cases_shape.add_gathers],
-    "resize": [cases_shape.add_resizes],
+    "detection": [cases_detection.add_detection], "resize": [cases_shape.add_resizes],
     "recurrent": [cases_lstm.add_basic, cases_lstm.add_full, cases_lstm.add_sequences],
 }
 

@@ -33,9 +33,11 @@ class ModelSet:
                 continue
             self._add(op, name + suffix, data, ranges, f"{shows}, {mode}" if shows else mode, moves)
 
-    def built(self, op, name, net, outputs, ranges=((-2, 2),), shows="", moves=False, tolerance=None):
-        """A network of flatbuffer_net.Net."""
+    def built(self, op, name, net, outputs, ranges=((-2, 2),), shows="", moves=False, tolerance=None, steps=None):
+        """A network of flatbuffer_net.Net. `steps`: what a quantized result may differ by, where that is not 2."""
         self._add(op, name, net.finish(outputs), self._all_ranges(ranges, len(net.inputs)), shows, moves, tolerance)
+        if steps is not None:
+            self.entries[-1]["steps"] = steps
 
     @staticmethod
     def _all_ranges(ranges, count):
@@ -45,8 +47,7 @@ class ModelSet:
     def _add(self, op, name, data, ranges, shows, moves, tolerance=None):
         model = fb.unpack(data)
         graph = model.subgraphs[0]
-        codes = [fb.op_code(model, o) for o in graph.operators]
-        ops = [(fb.OP_NAMES[code], version) for code, version in codes]
+        ops = [fb.op_code(model, o) for o in graph.operators]
         if op not in [o for o, _ in ops]:
             self.failures.append(f"{name}: has {ops}, not {op}")
             return
@@ -64,10 +65,10 @@ class ModelSet:
         self.files[file] = data
         self.entries.append({
             "file": file, "family": self.family, "op": op, "version": dict(ops)[op], "ops": sorted({f"{o}/{v}" for o, v in ops}),
-            "shows": shows, "tolerance": tolerance or self._tolerance(graph, codes, moves), "inputs": inputs})
+            "shows": shows, "tolerance": tolerance or self._tolerance(graph, moves), "inputs": inputs})
 
     @staticmethod
-    def _tolerance(graph, codes, moves):
+    def _tolerance(graph, moves):
         outputs = [graph.tensors[index] for index in graph.outputs]
         if any(tensor.quantization is not None for tensor in outputs):
             return "moved" if moves else "quantized"

@@ -23,7 +23,7 @@
 namespace hearth::oracle {
 namespace {
 
-constexpr const char* kDevices[] = {"cpu", "opencl", "vulkan", "gles"};
+const std::string kDevices[] = {"cpu", "opencl", "vulkan", "gles"};
 
 std::filesystem::path OracleFolder() {
   return HEARTH_ORACLE_FOLDER;
@@ -133,6 +133,7 @@ class FamilyRun {
       }
     }
     for (const OperatorFallback& fallback : session.report().ops.fallbacks) {
+      if (fallback.op == "TFLite_Detection_PostProcess") continue;  // the one operator that is meant for the CPU
       Fail(*list[fallback.index]->answered, fmt::format("{} runs on the CPU: {}", fallback.op, fallback.reason));
     }
   }
@@ -142,7 +143,7 @@ class FamilyRun {
   std::map<std::string, std::string> failures_;
 };
 
-class OracleFamily : public ::testing::TestWithParam<std::tuple<std::string, const char*>> {};
+class OracleFamily : public ::testing::TestWithParam<std::tuple<std::string, std::string>> {};
 
 TEST_P(OracleFamily, GivesWhatTheLiteRtInterpreterGives) {
   const auto& [family, device] = GetParam();

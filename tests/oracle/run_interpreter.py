@@ -163,6 +163,8 @@ def main():
                  "outputs": [data.append(values) | {"dtype": str(values.dtype), "shape": list(values.shape),
                                                     "peer_distance": peer}
                              for values, peer in zip(outputs, peer_distances, strict=True)]}
+        if "steps" in entry:
+            item["steps"] = entry["steps"]
         if entry["tolerance"] == "hybrid":
             item["hybrid_error"] = runs * hybrid_error(content, inputs)
         for values in outputs:
