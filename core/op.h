@@ -134,7 +134,7 @@ struct Softmax {  // over the last dimension
 
 struct Pad {  // constant padding; before/after per dimension of the input
   Shape before, after;
-  float value = 0.0f;
+  double value = 0.0;
   friend bool operator==(const Pad&, const Pad&) = default;
 };
 
@@ -268,6 +268,9 @@ struct MirrorPad {
   bool symmetric = false;  // the edge element is repeated; otherwise (REFLECT) it is not
   friend bool operator==(const MirrorPad&, const MirrorPad&) = default;
 };
+struct DynamicUpdateSlice {  // (x, update, start[rank of x]): x with update in the place of its elements from start on
+  friend bool operator==(const DynamicUpdateSlice&, const DynamicUpdateSlice&) = default;
+};
 struct Gather {  // (x, indices): whole slices along `axis`; the first batch_dims dimensions go together
   int32_t axis = 0, batch_dims = 0;
   friend bool operator==(const Gather&, const Gather&) = default;
@@ -322,8 +325,8 @@ using Op =
     std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad, FullyConnected,
                  Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization, LocalResponseNormalization, Select,
                  SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
-                 DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, Gather, GatherNd, OneHot,
-                 BatchMatMul, TransposeConv, DetectionPostProcess, UnknownOp>;
+                 DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
+                 GatherNd, OneHot, BatchMatMul, TransposeConv, DetectionPostProcess, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

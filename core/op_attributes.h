@@ -61,7 +61,7 @@ template <typename Fields>
 void ForEachAttribute(Fields& fields, Pad& op) {
   fields.Dims("before", op.before);
   fields.Dims("after", op.after);
-  fields.Number("value", op.value, 0.0f);
+  fields.Number("value", op.value, 0.0);
 }
 template <typename Fields>
 void ForEachAttribute(Fields& fields, FullyConnected& op) {
@@ -175,6 +175,8 @@ void ForEachAttribute(Fields& fields, MirrorPad& op) {
   fields.Dims("after", op.after);
   fields.Flag("symmetric", op.symmetric);
 }
+template <typename Fields>
+void ForEachAttribute(Fields& /*fields*/, DynamicUpdateSlice& /*op*/) {}
 template <typename Fields>
 void ForEachAttribute(Fields& fields, Gather& op) {
   fields.Number("axis", op.axis, 0);

@@ -5,18 +5,23 @@
 
 #include "core/error.h"
 #include "core/op_text.h"
+#include "core/ops/blocks.h"
 #include "core/ops/concat.h"
 #include "core/ops/convolution.h"
 #include "core/ops/detection.h"
+#include "core/ops/dynamic_update_slice.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/elementwise_table.h"
 #include "core/ops/fully_connected.h"
+#include "core/ops/movement.h"
 #include "core/ops/pad.h"
 #include "core/ops/pooling.h"
 #include "core/ops/reduce.h"
 #include "core/ops/reshape.h"
 #include "core/ops/resize.h"
 #include "core/ops/softmax.h"
+#include "core/ops/split.h"
+#include "core/ops/strided_copy.h"
 
 namespace hearth {
 namespace {
@@ -35,7 +40,7 @@ constexpr OpDef kOps[] = {
     {"binary", InferBinary, ReferenceBinary, BinaryUnsupported, LowerBinary},
     {"concat", InferConcat, ReferenceConcat, ConcatUnsupported, LowerConcat},
     {"resize", InferResize, ReferenceResize, ResizeUnsupported, LowerResize},
-    {"reshape", InferReshape, ReferenceReshape, ReshapeUnsupported, LowerReshape},
+    {"reshape", InferReshape, ReferenceReshape, StridedCopyUnsupported, LowerStridedCopy},
     {"softmax", InferSoftmax, ReferenceSoftmax, SoftmaxUnsupported, LowerSoftmax},
     {"pad", InferPad, ReferencePad, PadUnsupported, LowerPad},
     {"fully_connected", InferFullyConnected, ReferenceFullyConnected, FullyConnectedUnsupported, LowerFullyConnected},
@@ -51,19 +56,21 @@ constexpr OpDef kOps[] = {
     {"prelu", InferUnknown, nullptr, nullptr, nullptr},
     {"cast", InferUnknown, nullptr, nullptr, nullptr},
     {"add_n", InferUnknown, nullptr, nullptr, nullptr},
-    {"transpose", InferUnknown, nullptr, nullptr, nullptr},
-    {"slice", InferUnknown, nullptr, nullptr, nullptr},
-    {"split", InferUnknown, nullptr, nullptr, nullptr},
-    {"pack", InferUnknown, nullptr, nullptr, nullptr},
-    {"unpack", InferUnknown, nullptr, nullptr, nullptr},
-    {"tile", InferUnknown, nullptr, nullptr, nullptr},
-    {"broadcast_to", InferUnknown, nullptr, nullptr, nullptr},
-    {"reverse", InferUnknown, nullptr, nullptr, nullptr},
-    {"depth_to_space", InferUnknown, nullptr, nullptr, nullptr},
-    {"space_to_depth", InferUnknown, nullptr, nullptr, nullptr},
-    {"space_to_batch", InferUnknown, nullptr, nullptr, nullptr},
-    {"batch_to_space", InferUnknown, nullptr, nullptr, nullptr},
-    {"mirror_pad", InferUnknown, nullptr, nullptr, nullptr},
+    {"transpose", InferTranspose, ReferenceTranspose, StridedCopyUnsupported, LowerStridedCopy},
+    {"slice", InferSlice, ReferenceSlice, StridedCopyUnsupported, LowerStridedCopy},
+    {"split", InferSplit, ReferenceSplit, StridedCopyUnsupported, LowerStridedCopy},
+    {"pack", InferPack, ReferencePack, PackUnsupported, LowerPack},
+    {"unpack", InferUnpack, ReferenceUnpack, StridedCopyUnsupported, LowerStridedCopy},
+    {"tile", InferTile, ReferenceTile, StridedCopyUnsupported, LowerStridedCopy},
+    {"broadcast_to", InferBroadcastTo, ReferenceBroadcastTo, StridedCopyUnsupported, LowerStridedCopy},
+    {"reverse", InferReverse, ReferenceReverse, StridedCopyUnsupported, LowerStridedCopy},
+    {"depth_to_space", InferDepthToSpace, ReferenceDepthToSpace, StridedCopyUnsupported, LowerStridedCopy},
+    {"space_to_depth", InferSpaceToDepth, ReferenceSpaceToDepth, StridedCopyUnsupported, LowerStridedCopy},
+    {"space_to_batch", InferSpaceToBatch, ReferenceSpaceToBatch, SpaceToBatchUnsupported, LowerSpaceToBatch},
+    {"batch_to_space", InferBatchToSpace, ReferenceBatchToSpace, BatchToSpaceUnsupported, LowerBatchToSpace},
+    {"mirror_pad", InferMirrorPad, ReferenceMirrorPad, MirrorPadUnsupported, LowerMirrorPad},
+    {"dynamic_update_slice", InferDynamicUpdateSlice, ReferenceDynamicUpdateSlice, DynamicUpdateSliceUnsupported,
+     LowerDynamicUpdateSlice},
     {"gather", InferUnknown, nullptr, nullptr, nullptr},
     {"gather_nd", InferUnknown, nullptr, nullptr, nullptr},
     {"one_hot", InferUnknown, nullptr, nullptr, nullptr},

@@ -23,6 +23,7 @@ class AttributeWriter {
  public:
   void Number(std::string_view name, int32_t& value, int32_t fallback) { Write(name, value, fallback); }
   void Number(std::string_view name, float& value, float fallback) { Write(name, value, fallback); }
+  void Number(std::string_view name, double& value, double fallback) { Write(name, value, fallback); }
   void Flag(std::string_view name, bool& value) { Write(name, value, false); }
   void Size(std::string_view name, int32_t& height, int32_t& width, int32_t fallback) {
     if (height != fallback || width != fallback) Append(name, fmt::format("{}x{}", height, width));

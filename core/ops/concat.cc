@@ -12,6 +12,7 @@ Status InferConcat(Graph& graph, const Node& node) {
   const auto& concat = std::get<Concat>(node.op);
   const NodeInference inference(graph, node);
   HEARTH_TRY(inference.CheckOperands(1, NodeInference::kAnyNumber));
+  HEARTH_TRY(inference.CheckKeepsType());
   const Shape& first = inference.shape(0);
   if (concat.axis >= first.rank() || concat.axis < -first.rank()) {
     return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", concat.axis, first.rank());
@@ -23,6 +24,7 @@ Status InferConcat(Graph& graph, const Node& node) {
       return inference.Fail(StatusCode::kMalformedInput, "input {} is {}, input 0 is {}", i,
                             DTypeName(inference.input(i).dtype), DTypeName(inference.input(0).dtype));
     }
+    HEARTH_TRY(inference.CheckKeepsType(0, i));
     const Shape& shape = inference.shape(i);
     bool fits = shape.rank() == first.rank();
     for (int d = 0; fits && d < first.rank(); ++d) fits = d == axis || shape[d] == first[d];

@@ -1,75 +1,137 @@
 #include "core/error.h"
 #include "core/ops/concat.h"
 #include "core/ops/lowering_support.h"
+#include "core/ops/split.h"
 
 namespace hearth {
 namespace {
 
-// Which of b, h, w, c a dimension of a tensor of this rank is (see ToBhwc): 0 to 3.
-int BhwcAxis(int axis, int rank) {
-  if (axis == rank - 1) return 3;
-  if (rank <= 3) return axis == 0 ? 0 : 2;
-  return axis - (rank - 4);
+// What is put together: pixels stand in `rows` rows, of which each input has a part.
+struct Join {
+  int64_t rows = 1, row_pixels = 1;  // of the output
+  bool along_channels = false;
+};
+
+Join JoinAlong(const Shape& out, int axis) {
+  Join join;
+  join.along_channels = axis + 1 == out.rank();
+  for (int d = 0; d < axis; ++d) join.rows *= out[d];
+  for (int d = axis; d + 1 < out.rank(); ++d) join.row_pixels *= out[d];
+  return join;
 }
 
-KernelCall CopyCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out, const std::array<int32_t, 4>& at) {
+// `start`: pixels of each row before this input's; `slice`: slices before it.
+KernelCall CopyPixelsCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out, const Join& join, int64_t start,
+                          int32_t slice) {
+  const Lines lines = LinesOf(in);
   KernelCall call;
-  call.kernel = "copy_region";
+  call.kernel = "concat_pixels";
   call.tensors = {{"x", x}, {"y", y}};
-  call.scalars = {{"W", in.w},
-                  {"H", in.h},
+  call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())},
                   {"SLICES", in.slices()},
-                  {"PIXELS", static_cast<int32_t>(in.pixels())},
-                  {"DST_W", out.w},
-                  {"DST_H", out.h},
+                  {"LINE", lines.length},
+                  {"RUN", static_cast<int32_t>(in.pixels() / join.rows)},
+                  {"STEP", static_cast<int32_t>(join.row_pixels)},
+                  {"START", static_cast<int32_t>(start)},
                   {"DST_PIXELS", static_cast<int32_t>(out.pixels())},
-                  {"DST_SLICE", at[3] / 4},
-                  {"DST_B", at[0]},
-                  {"DST_Y", at[1]},
-                  {"DST_X", at[2]}};
-  call.work_items = {in.w, int64_t{in.h} * in.b, in.slices()};
+                  {"DST_SLICE", slice}};
+  call.work_items = {lines.length, lines.count, in.slices()};
   return call;
 }
 
 KernelCall AppendChannelsCall(Operand x, Operand y, const Bhwc& in, int32_t offset) {
+  const Lines lines = LinesOf(in);
   KernelCall call;
   call.kernel = "concat_channels";
   call.tensors = {{"x", x}, {"before", y}, {"y", y}};
-  call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())}, {"CHANNELS", in.c}, {"OFFSET", offset}};
-  call.work_items = {in.pixels(), (in.c + offset % 4 + 3) / 4, 1};
+  call.scalars = {
+      {"PIXELS", static_cast<int32_t>(in.pixels())}, {"CHANNELS", in.c}, {"OFFSET", offset}, {"LINE", lines.length}};
+  call.work_items = {lines.length, lines.count, (in.c + offset % 4 + 3) / 4};
   call.buffer_reads = {"before"};
   return call;
+}
+
+KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out, int32_t channel) {
+  const Lines lines = LinesOf(out);
+  KernelCall call;
+  call.kernel = "pack_channel";
+  call.tensors = {{"x", x}, {"before", y}, {"y", y}};
+  call.scalars = {{"IC", in.c},
+                  {"IPIX", static_cast<int32_t>(in.pixels())},
+                  {"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"CHANNEL", channel},
+                  {"LINE", lines.length}};
+  call.work_items = {lines.length, lines.count, 1};
+  call.buffer_reads = {"before"};
+  return call;
+}
+
+// Applies an activation to a whole value in place: each work item reads the texel that it writes.
+KernelCall ActivateCall(Operand y, const Bhwc& out, Activation activation) {
+  KernelCall call;
+  call.kernel = "map";
+  call.tensors = {{"x", y}, {"y", y}};
+  call.scalars = {{"COUNT", static_cast<int32_t>(out.pixels() * out.slices())}};
+  call.epilogue = ActivationEpilogue(activation);
+  call.work_items = {out.pixels() * out.slices(), 1, 1};
+  call.buffer_reads = {"x"};
+  return call;
+}
+
+// Whether doing it twice is doing it once: texels that two inputs share are stored twice.
+bool IsIdempotent(Activation activation) {
+  return activation != Activation::kTanh && activation != Activation::kSigmoid;
 }
 
 }  // namespace
 
 std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotReal(graph, node)) return reason;
-  const int rank = graph.value(node.outputs[0]).desc.shape.rank();
-  const int axis = std::get<Concat>(node.op).axis;
-  const int positive = axis < 0 ? axis + rank : axis;
-  if (rank > 4 && positive < rank - 3) return "concatenation along a leading dimension of rank 5 has no device kernel";
-  // The epilogue would run twice on the texels that two inputs share.
-  const Activation activation = std::get<Concat>(node.op).activation;
-  if (activation == Activation::kTanh || activation == Activation::kSigmoid)
-    return "a fused tanh or sigmoid after concatenation has no device kernel";
-  return std::nullopt;
+  if (std::get<Concat>(node.op).activation != Activation::kNone) {
+    if (auto reason = NotReal(graph, node)) return reason;
+  }
+  return WideIntegers(graph, node);
 }
 
 Status LowerConcat(const Node& node, PlanBuilder& builder) {
   const auto& concat = std::get<Concat>(node.op);
-  const int rank = builder.graph().value(node.outputs[0]).desc.shape.rank();
-  const int axis = BhwcAxis(concat.axis < 0 ? concat.axis + rank : concat.axis, rank);
+  const Shape& shape = builder.graph().value(node.outputs[0]).desc.shape;
+  const Join join = JoinAlong(shape, concat.axis < 0 ? concat.axis + shape.rank() : concat.axis);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const Operand y = builder.Tensor(node.outputs[0]);
-  std::array<int32_t, 4> at = {0, 0, 0, 0};
+  const bool fuses = IsIdempotent(concat.activation);
+  int64_t start = 0;
+  int32_t channel = 0;
   for (ValueId input : node.inputs) {
     const Bhwc in = builder.ShapeOf(input);
     const Operand x = builder.Tensor(input);
-    KernelCall call = axis == 3 && at[3] % 4 != 0 ? AppendChannelsCall(x, y, in, at[3]) : CopyCall(x, y, in, out, at);
-    call.epilogue = ActivationEpilogue(concat.activation);
+    KernelCall call = channel % 4 != 0 ? AppendChannelsCall(x, y, in, channel)
+                                       : CopyPixelsCall(x, y, in, out, join, start, channel / 4);
+    // Integers have no activation, and the clamp that stands for none is one of floats.
+    if (fuses && concat.activation != Activation::kNone) call.epilogue = ActivationEpilogue(concat.activation);
     HEARTH_TRY(builder.Call(node, call));
-    at[axis] += std::array{in.b, in.h, in.w, in.c}[axis];
+    if (join.along_channels) {
+      channel += in.c;
+    } else {
+      start += in.pixels() / join.rows;
+    }
+  }
+  return fuses ? Status::Ok() : builder.Call(node, ActivateCall(y, out, concat.activation));
+}
+
+std::optional<std::string> PackUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerPack(const Node& node, PlanBuilder& builder) {
+  const Join join = JoinAlong(builder.graph().value(node.outputs[0]).desc.shape, std::get<Pack>(node.op).axis);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  const Operand y = builder.Tensor(node.outputs[0]);
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const Bhwc in = builder.ShapeOf(node.inputs[k]);
+    const Operand x = builder.Tensor(node.inputs[k]);
+    const int64_t start = static_cast<int64_t>(k) * (in.pixels() / join.rows);
+    HEARTH_TRY(builder.Call(node, join.along_channels ? PackChannelCall(x, y, in, out, static_cast<int32_t>(k))
+                                                      : CopyPixelsCall(x, y, in, out, join, start, 0)));
   }
   return Status::Ok();
 }

@@ -36,6 +36,17 @@ bool ConstantFitsInt32(const Graph& graph, ValueId value) {
   return true;
 }
 
+template <typename... Ops>
+bool IsOneOf(const Op& op) {
+  return (std::holds_alternative<Ops>(op) || ...);
+}
+
+// Every element of the output is one of an input, or 0.
+bool MovesElements(const Op& op) {
+  return IsOneOf<Reshape, Transpose, Slice, Split, Pack, Unpack, Concat, Tile, BroadcastTo, Reverse, DepthToSpace,
+                 SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather>(op);
+}
+
 }  // namespace
 
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation) {
@@ -62,6 +73,12 @@ std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, co
           {"N4", out.slices()}, {"BATCH", out.b}};
 }
 
+Lines LinesOf(const Bhwc& shape) {
+  constexpr int64_t kLongest = 1 << 16;
+  const int64_t length = std::min(shape.pixels(), kLongest);
+  return {static_cast<int32_t>(length), (shape.pixels() + length - 1) / length};
+}
+
 bool FitsInt32(const Graph& graph, ValueId value) {
   const TensorDesc& desc = graph.value(value).desc;
   if (desc.dtype != DType::kInt64 || IsQuantized(desc)) return true;
@@ -71,11 +88,7 @@ bool FitsInt32(const Graph& graph, ValueId value) {
   const Node& node = graph.nodes()[producer];
   if (std::holds_alternative<ArgReduce>(node.op)) return true;
   if (std::holds_alternative<Cast>(node.op)) return graph.value(node.inputs[0]).desc.dtype != DType::kInt64;
-  const bool moves = std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Transpose>(node.op) ||
-                     std::holds_alternative<Slice>(node.op) || std::holds_alternative<Split>(node.op) ||
-                     std::holds_alternative<Pack>(node.op) || std::holds_alternative<Unpack>(node.op) ||
-                     std::holds_alternative<Concat>(node.op) || std::holds_alternative<Tile>(node.op) ||
-                     std::holds_alternative<BroadcastTo>(node.op) || std::holds_alternative<Gather>(node.op);
+  const bool moves = MovesElements(node.op);
   return moves && std::all_of(node.inputs.begin(), node.inputs.end(),
                               [&](ValueId input) { return input == kNoValue || FitsInt32(graph, input); });
 }

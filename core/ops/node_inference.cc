@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/op_text.h"
+#include "core/storage.h"
 
 namespace hearth {
 
@@ -61,6 +62,16 @@ Status NodeInference::CheckBias(size_t i, int32_t channels) const {
   if (shape(i).element_count() == channels) return Status::Ok();
   return Fail(StatusCode::kMalformedInput, "bias has shape {}, needs one element for each of {} output channels",
               shape(i).ToString(), channels);
+}
+
+Status NodeInference::CheckKeepsType(size_t output_index, size_t input_index) const {
+  const TensorDesc &in = input(input_index), &out = graph_.value(node_.outputs[output_index]).desc;
+  if (in.dtype == out.dtype && IsReal(in) == IsReal(out)) return Status::Ok();
+  const auto name = [](const TensorDesc& desc) {
+    return fmt::format("{}{}", IsQuantized(desc) ? "quantized " : "", DTypeName(desc.dtype));
+  };
+  return Fail(StatusCode::kMalformedInput, "output {} is {}, input {} is {}; both need one type", output_index,
+              name(out), input_index, name(in));
 }
 
 Status NodeInference::SetOutput(size_t i, std::span<const int64_t> dims) const {

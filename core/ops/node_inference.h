@@ -35,6 +35,9 @@ class NodeInference {
   // Real, or the int32 that biases of quantized models have; one element for each of `channels`.
   Status CheckBias(size_t i, int32_t channels) const;
 
+  // An output has the element type of an input, up to scale and zero point: what moves elements needs that.
+  Status CheckKeepsType(size_t output_index = 0, size_t input_index = 0) const;
+
   // Sets output `i`. A shape that the output has already (rank 0 counts as none) must be the same. Dimensions come
   // as int64 so that callers need not care about overflow. Refuses empty and oversized tensors.
   Status SetOutput(size_t i, std::span<const int64_t> dims) const;

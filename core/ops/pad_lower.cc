@@ -1,44 +1,106 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "core/ops/lowering_support.h"
 #include "core/ops/pad.h"
+#include "core/storage.h"
 
 namespace hearth {
+namespace {
+
+constexpr size_t kKernelDimensions = 5;
+
+struct PaddedDimension {
+  int32_t out = 1, in = 1, before = 0;
+  bool is_padded() const { return out != in; }
+};
+
+// All dimensions but the last, innermost first, with neighbours made one where that changes nothing: an unpadded one
+// goes into the one outside of it, which then is padded by whole lines; a mirror would have to keep the lines' order.
+std::vector<PaddedDimension> PixelDimensions(const Shape& in, const Shape& out, const Shape& before, bool mirror) {
+  std::vector<PaddedDimension> dimensions;  // outermost first
+  for (int d = 0; d + 1 < in.rank(); ++d) {
+    if (in[d] == 1 && out[d] == 1) continue;
+    const bool joins = in[d] == out[d] && !dimensions.empty() && !(mirror && dimensions.back().is_padded());
+    if (joins) {
+      PaddedDimension& outer = dimensions.back();
+      outer = {outer.out * in[d], outer.in * in[d], outer.before * in[d]};
+    } else {
+      dimensions.push_back({out[d], in[d], before[d]});
+    }
+  }
+  std::reverse(dimensions.begin(), dimensions.end());
+  return dimensions;
+}
+
+KernelCall PadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
+  static constexpr std::string_view kNames[kKernelDimensions][3] = {
+      {"O1", "I1", "B1"}, {"O2", "I2", "B2"}, {"O3", "I3", "B3"}, {"O4", "I4", "B4"}, {"O5", "I5", "B5"}};
+  const Graph& graph = builder.graph();
+  const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
+  const Lines lines = LinesOf(out);
+  KernelCall call;
+  call.kernel = "pad";
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"IC", in.c},
+                  {"IPIX", static_cast<int32_t>(in.pixels())},
+                  {"OC", out.c},
+                  {"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"LINE", lines.length},
+                  {"C_BEFORE", before.rank() == 0 ? 0 : before[before.rank() - 1]},
+                  {"REAL_VALUE", 0.0f},
+                  {"INTEGER_VALUE", 0},
+                  {"EDGE", 0}};
+  const std::vector<PaddedDimension> dimensions =
+      PixelDimensions(graph.value(node.inputs[0]).desc.shape, graph.value(node.outputs[0]).desc.shape, before, mirror);
+  for (size_t k = 0; k < kKernelDimensions; ++k) {
+    const PaddedDimension dimension = k < dimensions.size() ? dimensions[k] : PaddedDimension{};
+    call.scalars.emplace_back(kNames[k][0], dimension.out);
+    call.scalars.emplace_back(kNames[k][1], dimension.in);
+    call.scalars.emplace_back(kNames[k][2], dimension.before);
+  }
+  const bool is_real = IsReal(graph.value(node.outputs[0]).desc);
+  call.defines = {{"MIRROR", mirror ? "1" : "0"},
+                  {"DIMENSIONS", dimensions.size() > 3 ? "5" : "3"},
+                  {"VALUE", is_real ? "REAL_VALUE" : "INTEGER_VALUE"}};
+  call.work_items = {lines.length, lines.count, out.slices()};
+  return call;
+}
+
+void SetScalar(KernelCall& call, std::string_view name, Scalar scalar) {
+  for (auto& [known, value] : call.scalars) {
+    if (known == name) value = scalar;
+  }
+}
+
+int32_t RoundedToInt32(double value) {
+  constexpr double kLowest = std::numeric_limits<int32_t>::min(), kHighest = std::numeric_limits<int32_t>::max();
+  return std::isnan(value) ? 0 : static_cast<int32_t>(std::clamp(std::round(value), kLowest, kHighest));
+}
+
+}  // namespace
 
 std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotReal(graph, node)) return reason;
-  const auto& pad = std::get<Pad>(node.op);
-  const int rank = graph.value(node.inputs[0]).desc.shape.rank();
-  for (int d = 0; d < rank - 4; ++d) {
-    if (pad.before[d] != 0 || pad.after[d] != 0) return "padding a leading dimension of rank 5 has no device kernel";
-  }
-  return std::nullopt;
+  return WideIntegers(graph, node);
 }
 
 Status LowerPad(const Node& node, PlanBuilder& builder) {
   const auto& pad = std::get<Pad>(node.op);
-  const Bhwc in = builder.ShapeOf(node.inputs[0]);
-  const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  const int rank = pad.before.rank();
-  const auto before = [&](int from_end) { return from_end < rank ? pad.before[rank - 1 - from_end] : 0; };
-  // Ranks 2 and 3 keep their first dimension in the batch (see ToBhwc).
-  const int32_t batch = rank == 2 || rank == 3 ? pad.before[0] : before(3);
-  KernelCall call;
-  call.kernel = "pad";
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
-  call.scalars = {{"IB", in.b},
-                  {"IH", in.h},
-                  {"IW", in.w},
-                  {"IC", in.c},
-                  {"IPIX", static_cast<int32_t>(in.pixels())},
-                  {"OH", out.h},
-                  {"OW", out.w},
-                  {"OC", out.c},
-                  {"OPIX", static_cast<int32_t>(out.pixels())},
-                  {"B_BEFORE", batch},
-                  {"Y_BEFORE", rank >= 4 ? before(2) : 0},
-                  {"X_BEFORE", rank >= 3 ? before(1) : 0},
-                  {"C_BEFORE", before(0)},
-                  {"VALUE", pad.value}};
-  call.work_items = {out.w, int64_t{out.h} * out.b, out.slices()};
+  KernelCall call = PadCall(node, pad.before, false, builder);
+  SetScalar(call, "REAL_VALUE", static_cast<float>(pad.value));
+  SetScalar(call, "INTEGER_VALUE", RoundedToInt32(pad.value));
+  return builder.Call(node, call);
+}
+
+std::optional<std::string> MirrorPadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerMirrorPad(const Node& node, PlanBuilder& builder) {
+  const auto& pad = std::get<MirrorPad>(node.op);
+  KernelCall call = PadCall(node, pad.before, true, builder);
+  SetScalar(call, "EDGE", pad.symmetric ? 1 : 0);
   return builder.Call(node, call);
 }
 

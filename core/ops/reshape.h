@@ -9,8 +9,6 @@ namespace hearth {
 Status InferReshape(Graph& graph, const Node& node);
 void ReferenceReshape(const Node& node, std::span<const ReferenceTensor* const> inputs,
                       std::span<ReferenceTensor> outputs);
-std::optional<std::string> ReshapeUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
-Status LowerReshape(const Node& node, PlanBuilder& builder);
 
 }  // namespace hearth
 

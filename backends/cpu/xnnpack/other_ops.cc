@@ -68,7 +68,8 @@ xnn_status BuildPad(XnnpackBuild& build) {
     before[d] = pad.before[d];
     after[d] = pad.after[d];
   }
-  const xnn_status status = xnn_create_constant_pad_nd_x32(&pad.value, build.flags, &build.op);
+  const auto value = static_cast<float>(pad.value);
+  const xnn_status status = xnn_create_constant_pad_nd_x32(&value, build.flags, &build.op);
   if (status != xnn_status_success) return status;
   return xnn_setup_constant_pad_nd_x32(build.op, in.rank(), dims.data(), before.data(), after.data(), build.inputs[0],
                                        build.output(), build.pool);
