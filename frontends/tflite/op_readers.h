@@ -45,6 +45,24 @@ Result<Op> ReadSqueeze(const OperatorView& view);
 // op_readers_detection.cc: a custom operator with FlexBuffers options.
 Result<Op> ReadDetectionPostProcess(const OperatorView& view);
 
+// op_readers_movement.cc and op_readers_slice.cc: what moves elements.
+Result<Op> ReadBatchToSpace(const OperatorView& view);
+Result<Op> ReadBroadcastTo(const OperatorView& view);
+Result<Op> ReadDepthToSpace(const OperatorView& view);
+Result<Op> ReadDynamicUpdateSlice(const OperatorView& view);
+Result<Op> ReadMirrorPad(const OperatorView& view);
+Result<Op> ReadPack(const OperatorView& view);
+Result<Op> ReadReverse(const OperatorView& view);
+Result<Op> ReadSlice(const OperatorView& view);
+Result<Op> ReadSpaceToBatch(const OperatorView& view);
+Result<Op> ReadSpaceToDepth(const OperatorView& view);
+Result<Op> ReadSplit(const OperatorView& view);
+Result<Op> ReadSplitV(const OperatorView& view);
+Result<Op> ReadStridedSlice(const OperatorView& view);
+Result<Op> ReadTile(const OperatorView& view);
+Result<Op> ReadTranspose(const OperatorView& view);
+Result<Op> ReadUnpack(const OperatorView& view);
+
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_TFLITE_OP_READERS_H_

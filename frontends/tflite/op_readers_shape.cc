@@ -124,7 +124,7 @@ Result<Op> ReadPad(const OperatorView& view) {
 
 Result<Op> ReadPadV2(const OperatorView& view) {
   HEARTH_ASSIGN(Pad pad, ReadPaddings(view));
-  HEARTH_ASSIGN(pad.value, view.ConstantFloat(2));
+  HEARTH_ASSIGN(pad.value, view.ConstantReal(2));
   return Op(pad);
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/element.h"
+#include "core/op_table.h"
 
 namespace hearth {
 namespace {
@@ -24,7 +25,7 @@ Result<std::vector<int32_t>> Narrowed(std::span<const std::byte> bytes, const st
 
 }  // namespace
 
-Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i) const {
+Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i, size_t most) const {
   HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
   if (desc.dtype != DType::kInt32 && desc.dtype != DType::kInt64) {
@@ -33,9 +34,9 @@ Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i) const {
   const int64_t count = desc.shape.element_count();
   if (count == 0) return std::vector<int32_t>();
   if (bytes.empty()) return Error(StatusCode::kUnsupported, "{} is computed at run time", InputLabel(i));
-  if (count > 2 * Shape::kMaxRank) {
+  if (count < 0 || static_cast<size_t>(count) > most) {
     return Error(StatusCode::kMalformedInput, "{} lists {} numbers; at most {} are possible", InputLabel(i), count,
-                 2 * Shape::kMaxRank);
+                 most);
   }
   return desc.dtype == DType::kInt32 ? Narrowed<int32_t>(bytes, InputLabel(i))
                                      : Narrowed<int64_t>(bytes, InputLabel(i));
@@ -50,6 +51,18 @@ Result<std::optional<double>> OperatorView::ConstantNumber(int i) const {
                  desc.shape.ToString());
   }
   return std::optional(LoadElement(desc.dtype, bytes, 0));
+}
+
+Result<double> OperatorView::ConstantReal(int i) const {
+  HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
+  if (desc.shape.element_count() != 1) {
+    return Error(StatusCode::kMalformedInput, "{} of shape {} stands where one number belongs", InputLabel(i),
+                 desc.shape.ToString());
+  }
+  if (bytes.empty()) return Error(StatusCode::kUnsupported, "{} is computed at run time", InputLabel(i));
+  HEARTH_ASSIGN(const ReferenceTensor number, ReferenceFromBytes(desc, bytes));
+  return number.values[0];
 }
 
 Result<float> OperatorView::ConstantFloat(int i) const {

@@ -39,12 +39,15 @@ class OperatorView {
   Result<TensorDesc> DescribeInput(int i) const { return tensors_.Describe(inputs_[i]); }
   std::string InputLabel(int i) const { return tensors_.Label(inputs_[i]); }
 
-  // The numbers in a constant int32 or int64 operand of at most 2 * Shape::kMaxRank elements, each within int32.
+  // The numbers in a constant int32 or int64 operand of at most `most` elements, each within int32.
   // kUnsupported when it is not constant. Precondition: HasInput(i).
-  Result<std::vector<int32_t>> ConstantIntegers(int i) const;
+  Result<std::vector<int32_t>> ConstantIntegers(int i, size_t most = 2 * Shape::kMaxRank) const;
   // The one number in a constant operand of any type, quantization not applied; nothing when it is not constant.
   // Precondition: HasInput(i).
   Result<std::optional<double>> ConstantNumber(int i) const;
+  // The one number in a constant operand of any type, as the real number that it stands for; kUnsupported when it is
+  // not constant. Precondition: HasInput(i).
+  Result<double> ConstantReal(int i) const;
   // The one number in a constant float32 operand. Precondition: HasInput(i).
   Result<float> ConstantFloat(int i) const;
 

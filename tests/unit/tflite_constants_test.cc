@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/error.h"
 #include "core/graph.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"

@@ -1,0 +1,148 @@
+// SLICE and STRIDED_SLICE, whose masks are resolved here.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "frontends/tflite/op_readers.h"
+
+namespace hearth {
+namespace {
+
+bool HasBit(int32_t mask, int bit) {
+  return (static_cast<uint32_t>(mask) >> bit & 1u) != 0;
+}
+
+// Begin, end and stride along one dimension as the file gives them, `entry` being its bit in the masks.
+struct Range {
+  int32_t begin = 0, end = 0, stride = 1;
+  int entry = 0;
+};
+
+// Elements from `begin` on by `stride`.
+struct Run {
+  int32_t begin = 0, size = 0, stride = 1;
+};
+
+// Negative positions count from the end; what lies outside is cut off. With a negative stride, position -1 stands for
+// "before the first".
+Result<Run> Resolve(const Range& range, const wire::StridedSliceOptions& options, int32_t dim) {
+  const bool forward = range.stride > 0;
+  const int64_t lowest = forward ? 0 : -1, highest = forward ? dim : int64_t{dim} - 1;
+  const auto clamped = [&](int64_t position) {
+    return std::clamp(position < 0 ? position + dim : position, lowest, highest);
+  };
+  const int64_t begin =
+      HasBit(options.begin_mask(), range.entry) ? (forward ? 0 : int64_t{dim} - 1) : clamped(range.begin);
+  int64_t end = HasBit(options.end_mask(), range.entry) ? (forward ? highest : lowest)
+                : options.offset()                      ? std::clamp(begin + range.end, lowest, highest)
+                                                        : clamped(range.end);
+  if (HasBit(options.shrink_axis_mask(), range.entry)) {
+    if (!forward) return Error(StatusCode::kMalformedInput, "a dimension is taken out with stride {}", range.stride);
+    end = std::min<int64_t>(begin + 1, dim);
+  }
+  const int64_t length = forward ? end - begin : begin - end, step = forward ? range.stride : -int64_t{range.stride};
+  if (length < 1) {
+    return Error(StatusCode::kUnsupported, "elements {} to {} by {} of a dimension of {} are none", begin, end,
+                 range.stride, dim);
+  }
+  return Run{static_cast<int32_t>(begin), static_cast<int32_t>((length + step - 1) / step), range.stride};
+}
+
+// Appends all of dimension `d` of the input.
+void AppendWhole(int32_t dim, Slice& slice, int d, std::vector<int32_t>& shape) {
+  slice.begin[d] = 0;
+  slice.size[d] = dim;
+  slice.strides[d] = 1;
+  shape.push_back(dim);
+}
+
+struct StridedOperands {
+  std::vector<int32_t> begin, end, strides;
+};
+
+Result<StridedOperands> ReadStridedOperands(const OperatorView& view) {
+  StridedOperands operands;
+  HEARTH_ASSIGN(operands.begin, view.ConstantIntegers(1));
+  HEARTH_ASSIGN(operands.end, view.ConstantIntegers(2));
+  HEARTH_ASSIGN(operands.strides, view.ConstantIntegers(3));
+  const size_t count = operands.begin.size();
+  if (operands.end.size() != count || operands.strides.size() != count) {
+    return Error(StatusCode::kMalformedInput, "{} begins, {} ends and {} strides", count, operands.end.size(),
+                 operands.strides.size());
+  }
+  if (std::count(operands.strides.begin(), operands.strides.end(), 0) > 0) {
+    return Error(StatusCode::kMalformedInput, "a stride of 0");
+  }
+  return operands;
+}
+
+// Of the entries that stand for dimensions of the input one each: all but the ellipsis and new dimensions.
+int CountInputEntries(const wire::StridedSliceOptions& options, int entries) {
+  int count = 0;
+  for (int i = 0; i < entries; ++i) {
+    count += HasBit(options.ellipsis_mask(), i) || HasBit(options.new_axis_mask(), i) ? 0 : 1;
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<Op> ReadSlice(const OperatorView& view) {
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const std::vector<int32_t> begin, view.ConstantIntegers(1));
+  HEARTH_ASSIGN(const std::vector<int32_t> size, view.ConstantIntegers(2));
+  const auto rank = static_cast<size_t>(input.rank());
+  if (begin.size() != rank || size.size() != rank) {
+    return Error(StatusCode::kMalformedInput, "{} begins and {} sizes for an input of shape {}", begin.size(),
+                 size.size(), input.ToString());
+  }
+  Slice slice{.begin = Shape::FromSpan(begin), .size = Shape::FromSpan(size), .strides = input};
+  for (int d = 0; d < input.rank(); ++d) {
+    slice.strides[d] = 1;
+    if (size[d] == -1) slice.size[d] = begin[d] < 0 ? 0 : input[d] - begin[d];
+    if (begin[d] < 0 || slice.size[d] < 0 || int64_t{begin[d]} + slice.size[d] > input[d]) {
+      return Error(StatusCode::kMalformedInput, "{} elements from {} on of dimension {} of shape {}", size[d], begin[d],
+                   d, input.ToString());
+    }
+  }
+  slice.shape = slice.size;
+  return Op(slice);
+}
+
+Result<Op> ReadStridedSlice(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::StridedSliceOptions* options, view.Options<wire::StridedSliceOptions>());
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const StridedOperands operands, ReadStridedOperands(view));
+  const int entries = static_cast<int>(operands.begin.size());
+  const int taken = CountInputEntries(*options, entries);
+  if (taken > input.rank()) {
+    return Error(StatusCode::kMalformedInput, "ranges for {} dimensions of shape {}", taken, input.ToString());
+  }
+  Slice slice{.begin = input, .size = input, .strides = input};
+  std::vector<int32_t> shape;
+  int d = 0;  // of the input
+  int left_out = input.rank() - taken;
+  for (int i = 0; i < entries; ++i) {
+    if (HasBit(options->ellipsis_mask(), i)) {  // all dimensions that no entry names
+      for (; left_out > 0; --left_out, ++d) AppendWhole(input[d], slice, d, shape);
+    } else if (HasBit(options->new_axis_mask(), i)) {
+      shape.push_back(1);
+    } else {
+      const Range range{operands.begin[i], operands.end[i], operands.strides[i], i};
+      HEARTH_ASSIGN(const Run run, Resolve(range, *options, input[d]));
+      slice.begin[d] = run.begin;
+      slice.size[d] = run.size;
+      slice.strides[d] = run.stride;
+      if (!HasBit(options->shrink_axis_mask(), i)) shape.push_back(run.size);
+      ++d;
+    }
+  }
+  for (; d < input.rank(); ++d) AppendWhole(input[d], slice, d, shape);
+  if (shape.size() > Shape::kMaxRank) {
+    return Error(StatusCode::kUnsupported, "a result of rank {}; {} is possible", shape.size(), int{Shape::kMaxRank});
+  }
+  slice.shape = Shape::FromSpan(shape);
+  return Op(slice);
+}
+
+}  // namespace hearth
