@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/error.h"
@@ -27,8 +28,12 @@ TensorInfo InfoOf(const Value& value) {
   return info;
 }
 
-std::string ShapeText(const TensorDeclaration& declared) {
-  return declared.has_shape ? fmt::format("{}", fmt::join(declared.shape, "x")) : "no shape";
+std::string ShapeText(const std::vector<int32_t>& shape) {
+  return shape.empty() ? "none" : fmt::format("{}", fmt::join(shape, "x"));
+}
+
+bool LeavesOnlyBatchOpen(const TensorDeclaration& declared) {
+  return std::find(declared.shape.begin() + 1, declared.shape.end(), -1) == declared.shape.end();
 }
 
 void AddDeclaration(const TensorDeclaration& declared, TensorInfo& info) {
@@ -43,9 +48,14 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
     const TensorDeclaration& declared = interface.inputs[k];
     AddDeclaration(declared, data.inputs[k]);
     const bool given = options.input_shapes.contains(declared.name) || options.input_shapes.contains(declared.alias);
-    if (declared.IsDynamic() && !given) {
-      data.open_inputs.push_back(fmt::format("'{}' ({})", declared.name, ShapeText(declared)));
-    }
+    if (!declared.IsDynamic() || given) continue;
+    data.open_inputs.push_back(fmt::format("'{}' ({})", declared.name, ShapeText(declared.shape)));
+    // A batch of 1 is what is meant, and so is a scalar where no shape is declared.
+    if (!declared.has_shape || LeavesOnlyBatchOpen(declared)) continue;
+    data.shape_warnings.push_back(
+        fmt::format("the file leaves the shape of input {} open; {} is taken, --shape '{}=...' "
+                    "chooses another",
+                    data.open_inputs.back(), ShapeText(data.inputs[k].shape), declared.name));
   }
   for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }

@@ -24,7 +24,8 @@ struct ModelData {
   std::vector<TensorInfo> inputs, outputs;
   std::string signature;
   std::vector<std::string> signatures;
-  std::vector<std::string> open_inputs;  // "'x' (1x-1x-1x3)": shapes that neither the file nor the user says
+  std::vector<std::string> open_inputs;     // "'x' (1x-1x-1x3)": shapes that neither the file nor the user says
+  std::vector<std::string> shape_warnings;  // what was taken for them, where it may not be what is meant
   double read_ms = 0;
 };
 

@@ -75,6 +75,8 @@ void CountOperators(SessionData& data) {
   }
   const std::vector<std::string> warnings = PlacementWarnings(plan.fallbacks, PiecesOf(plan));
   report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
+  const std::vector<std::string> mistakes = UnknownCpuOpsWarnings(data.model->data().graph, data.options.cpu_ops);
+  report.warnings.insert(report.warnings.end(), mistakes.begin(), mistakes.end());
 }
 
 void FillReport(SessionData& data) {
@@ -127,6 +129,8 @@ Status Prepare(SessionData& data) {
   lowering.precision = ChoosePrecision(data, *precision);
   data.report.precision = PrecisionName(lowering.precision);
   data.report.warnings.insert(data.report.warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
+  const std::vector<std::string>& shape_warnings = data.model->data().shape_warnings;
+  data.report.warnings.insert(data.report.warnings.end(), shape_warnings.begin(), shape_warnings.end());
   lowering.cpu_ops = data.options.cpu_ops;
   if (data.store != nullptr && data.opened.device != nullptr)
     lowering.read_path = ProbedReadPath(data.opened.info, *data.store);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
+
+#include "core/op_table.h"
 
 namespace hearth {
 
@@ -30,6 +33,20 @@ std::vector<std::string> PlacementWarnings(std::span<const Fallback> fallbacks, 
         fmt::format("the network is split into {} pieces between device and CPU: moving values between them costs time "
                     "in every run",
                     pieces));
+  }
+  return warnings;
+}
+
+std::vector<std::string> UnknownCpuOpsWarnings(const Graph& graph, std::span<const std::string> cpu_ops) {
+  std::vector<std::string> warnings;
+  for (const std::string& wanted : cpu_ops) {
+    const bool is_there = std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+      return OpName(node.op) == wanted || fmt::format("op:{}", node.source_index) == wanted;
+    });
+    if (is_there) continue;
+    warnings.push_back(fmt::format(
+        "'{}' was to stay on the CPU, but no operation of the model is called so; `hearth inspect` lists them",
+        wanted));
   }
   return warnings;
 }

@@ -20,6 +20,9 @@ int PiecesOf(const Plan& plan);
 // kernel on gles:0; runs on the CPU". One more for a network in more than kFewPieces `pieces`.
 std::vector<std::string> PlacementWarnings(std::span<const Fallback> fallbacks, int pieces);
 
+// One sentence for each of `cpu_ops` (see LowerOptions) that names no operation of `graph`, as it was read.
+std::vector<std::string> UnknownCpuOpsWarnings(const Graph& graph, std::span<const std::string> cpu_ops);
+
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_ENGINE_PLACEMENT_WARNINGS_H_

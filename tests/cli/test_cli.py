@@ -10,9 +10,13 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import flat_model  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("HEARTH_BIN", str(ROOT / "build/release/bin/hearth"))
@@ -256,6 +260,64 @@ class OtherVerbs(CliTest):
         text = self.run_hearth("emit", "softmax", "--dialect", "vulkan").stdout
         self.assertTrue(text.startswith("#version 450"), text[:40])
         self.assertEqual(self.run_json("emit", "softmax", "--dialect", "vulkan")["text"], text)
+
+
+class OpenModels(CliTest):
+    """Shapes that the file leaves open, several functions, operators that nobody knows."""
+
+    def setUp(self):
+        super().setUp()
+        self.model = self.file("open.tflite", flat_model.elementwise({"negate": 59, "rectify": 19}, [1, 1, 1, 3],
+                                                                     [-1, -1, -1, 3]))
+
+    def output_shape(self, *arguments):
+        return self.run_json("run", self.model, "--device", "cpu", *arguments)["outputs"][0]["shape"]
+
+    def test_shape_is_chosen_by_name_or_by_the_signatures_name(self):
+        for name in ("x", "in"):
+            self.assertEqual(self.output_shape("--random-inputs", "1", "--shape", f"{name}=2x5x4x3"), [2, 5, 4, 3])
+
+    def test_the_inputs_file_decides_where_no_shape_is_given(self):
+        array = self.file("x.npy", npy("<f4", (2, 3, 1, 3), bytes(72)))
+        self.assertEqual(self.output_shape("--input", array), [2, 3, 1, 3])
+        self.assertEqual(self.output_shape("--input", f"in={array}"), [2, 3, 1, 3])
+        picture = self.file("x.png", png(7, 5, (1, 2, 3)))
+        self.assertEqual(self.output_shape("--input", picture), [1, 5, 7, 3])
+        self.assertEqual(self.output_shape("--input", picture, "--shape", "x=1x4x4x3"), [1, 4, 4, 3])
+
+    def test_without_a_shape_the_files_own_is_taken_with_a_warning(self):
+        done = self.run_hearth("run", self.model, "--device", "cpu", "--random-inputs", "1")
+        self.assertIn("leaves the shape of input 'x' (-1x-1x-1x3) open; 1x1x1x3 is taken", done.stderr)
+
+    def test_inspect_shows_the_open_shape_and_what_becomes_of_it(self):
+        report = self.run_json("inspect", self.model, "--device", "cpu", "--shape", "x=1x8x8x3")
+        self.assertEqual(report["inputs"][0]["declared_shape"], [-1, -1, -1, 3])
+        self.assertEqual(report["inputs"][0]["alias"], "in")
+        self.assertEqual(report["outputs"][0]["shape"], [1, 8, 8, 3])
+
+    def test_a_wrong_shape_is_exit_code_3(self):
+        for text, part in (("x=1x2", "has 4 dimensions"), ("z=1x2x2x3", "it has 'x'"), ("x=1x0x2x3", "is no shape"),
+                           ("1x2x2x3", "NAME=")):
+            self.assert_one_error(self.run_hearth("run", self.model, "--shape", text, "--random-inputs", "1", expect=3),
+                                  part)
+
+    def test_a_signature_names_the_function_to_run(self):
+        values = self.file("x.npy", npy("<f4", (1, 1, 1, 3), struct.pack("<3f", -1, 2, 3)))
+        for signature, expected in (("negate", (1, -2, -3)), ("rectify", (0, 2, 3))):
+            report = self.run_json("run", self.model, "--device", "cpu", "--signature", signature, "--input",
+                                   values, "--output-dir", self.folder)
+            self.assertEqual(struct.unpack("<3f", read_npy(report["outputs"][0]["file"])[2]), expected)
+        done = self.run_hearth("run", self.model, "--signature", "fly", "--random-inputs", "1", expect=3)
+        self.assert_one_error(done, "no signature 'fly'; it has: negate, rectify")
+
+    def test_an_operator_that_nobody_knows_is_named_by_inspect_and_refused_by_run(self):
+        model = self.file("foo.tflite", flat_model.elementwise({"main": "FOO"}, [1, 4]))
+        report = self.run_json("inspect", model, "--device", "cpu")
+        self.assertEqual(report["ops"]["list"][0]["op"], "FOO")
+        self.assertEqual(report["ops"]["list"][0]["runs_on"], "nowhere")
+        self.assertEqual([item["kind"] for item in report["advice"]], ["unknown-operation"])
+        done = self.run_hearth("run", model, "--device", "cpu", "--random-inputs", "1", expect=3)
+        self.assert_one_error(done, "op 0 FOO is not known to Hearth", "convert the model without it")
 
 
 class Cache(CliTest):

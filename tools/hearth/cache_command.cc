@@ -110,10 +110,11 @@ class CacheCommand final : public Verb {
         ->type_name("D")
         ->delimiter(',')
         ->capture_default_str();
+    warm_flags_.AddChoices(*warm);
     AddPlanOptions(*warm, session_options_);
     CLI::App* explain = AddPart("explain", "Which entries a model finds, and for the others what differs",
                                 "hearth cache explain mobilenet.tflite --device opencl", &CacheCommand::Explain);
-    explain->add_option("MODEL", model_, "A .tflite file")->required()->type_name("");
+    explain_flags_.AddOptions(*explain);
     AddDeviceOption(*explain, session_options_.device);
     AddPlanOptions(*explain, session_options_);
   }
@@ -253,6 +254,7 @@ class CacheCommand final : public Verb {
       if (has_bar)
         fmt::print(stderr, "\r\x1b[K{}{}", ProgressBar(progress), progress.done == progress.total ? "\n" : "");
     };
+    HEARTH_ASSIGN(session_options_.model, warm_flags_.Options(nullptr));
     HEARTH_ASSIGN(const std::vector<WarmResult> results, cache.Warm(models_, devices_, session_options_, observer));
     output_.PrintText(TextOf(results));
     HEARTH_TRY(WriteJsonText(WarmResultsJson(cache.folder(), results)));
@@ -263,7 +265,8 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> Explain(const Cache& cache) {
-    HEARTH_ASSIGN(const CacheExplanation explanation, cache.Explain(model_, session_options_));
+    HEARTH_ASSIGN(session_options_.model, explain_flags_.Options(nullptr));
+    HEARTH_ASSIGN(const CacheExplanation explanation, cache.Explain(explain_flags_.path(), session_options_));
     for (const std::string& warning : explanation.warnings) output_.PrintWarning(warning);
     output_.PrintText(TextOf(explanation));
     HEARTH_TRY(WriteJsonText(CacheExplanationJson(cache.folder(), explanation)));
@@ -273,7 +276,8 @@ class CacheCommand final : public Verb {
   CLI::App* app_ = nullptr;
   std::vector<Part> parts_;
   OutputOptions output_;
-  std::string folder_option_, digest_, unused_for_, filter_model_, max_size_, model_;
+  std::string folder_option_, digest_, unused_for_, filter_model_, max_size_;
+  ModelFlags warm_flags_, explain_flags_;
   CacheFilter filter_;
   std::vector<std::string> models_, devices_{"auto"};
   SessionOptions session_options_;

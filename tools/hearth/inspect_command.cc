@@ -90,6 +90,9 @@ class InspectCommand final : public Verb {
 
     const std::vector<Advice> advice = AdviceOn(report.rewritten, report.placements, opened.info);
     for (const std::string& warning : WarningsOf(report, opened.info)) output_.PrintWarning(warning);
+    for (const std::string& warning : UnknownCpuOpsWarnings(model.data().graph, options_.cpu_ops)) {
+      output_.PrintWarning(warning);
+    }
     Print(model, opened, report, advice);
     if (!graph_path_.empty()) {
       HEARTH_TRY(WriteFile(graph_path_, graph_path_.ends_with(".txt") ? ToText(report.rewritten) : DotText(report)));

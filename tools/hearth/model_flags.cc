@@ -48,6 +48,10 @@ Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const st
 
 void ModelFlags::AddOptions(CLI::App& app) {
   app.add_option("MODEL", path_, "A .tflite file")->required()->type_name("");
+  AddChoices(app);
+}
+
+void ModelFlags::AddChoices(CLI::App& app) {
   app.add_option("--signature", signature_, "Which of the model's named functions (default: its first subgraph)")
       ->type_name("NAME");
   app.add_option("--shape", shapes_,

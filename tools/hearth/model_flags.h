@@ -14,6 +14,8 @@ namespace hearth {
 class ModelFlags {
  public:
   void AddOptions(CLI::App& app);
+  // Without MODEL, for verbs that take several.
+  void AddChoices(CLI::App& app);
 
   const std::string& path() const { return path_; }
 

@@ -86,6 +86,11 @@ std::string DotText(const PlacementReport& report) {
     text += fmt::format("  v{} [label={}, shape=oval, fillcolor=white];\n", input,
                         Quoted(graph.value(input).name + " " + TypeText(graph, input)));
   }
+  for (const StatePair& state : graph.states) {
+    text += fmt::format("  v{} [label={}, shape=oval, fillcolor=white, style=dashed];\n", state.read,
+                        Quoted("state " + graph.value(state.read).name + " " + TypeText(graph, state.read)));
+    text += fmt::format("  n{} -> v{} [style=dashed];\n", graph.ProducerOf(state.written), state.read);
+  }
   for (size_t k = 0; k < graph.nodes().size(); ++k) {
     const Node& node = graph.nodes()[k];
     text += fmt::format("  n{} [label={}, fillcolor={}];\n", k,
