@@ -205,7 +205,7 @@ std::vector<std::byte> TwoFunctions() {
   return writer.FinishFile();
 }
 
-std::vector<float> Run(const Model& model, const std::string& input, const std::vector<float>& x) {
+std::vector<float> RunOnce(const Model& model, const std::string& input, const std::vector<float>& x) {
   SessionOptions options;
   options.device = "cpu";
   options.use_cache = false;
@@ -228,7 +228,7 @@ TEST(Model, RunsTheFunctionThatASignatureNames) {
     const Result<Model> model = Model::FromMemory(bytes, "two", {.signature = signature});
     ASSERT_TRUE(model.ok()) << model.status().message();
     EXPECT_THAT(model->signatures(), ElementsAre("double", "rectify"));
-    EXPECT_THAT(Run(*model, "in", {-1, 3}), ElementsAre(y, y == 0 ? 3 : 6));
+    EXPECT_THAT(RunOnce(*model, "in", {-1, 3}), ElementsAre(y, y == 0 ? 3 : 6));
   }
   EXPECT_THAT(Model::FromMemory(bytes, "two", {.signature = "fly"}).status().message(),
               HasSubstr("no signature 'fly'; it has: double, rectify"));
@@ -240,7 +240,7 @@ TEST(Model, RunsWithTheShapeThatItWasOpenedWith) {
   EXPECT_THAT(model->inputs()[0].shape, ElementsAre(1, 4, 4, 2));
   EXPECT_THAT(model->inputs()[0].declared_shape, ElementsAre(-1, -1, -1, 2));
   EXPECT_EQ(model->outputs()[0].alias, "scores");
-  EXPECT_EQ(Run(*model, "image", std::vector<float>(32, 1.0f)).size(), 3u);
+  EXPECT_EQ(RunOnce(*model, "image", std::vector<float>(32, 1.0f)).size(), 3u);
 }
 
 TEST(Session, SaysThatAnOpenShapeMayBeWhatIsWrong) {
