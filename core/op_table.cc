@@ -7,15 +7,19 @@
 #include "core/op_text.h"
 #include "core/ops/concat.h"
 #include "core/ops/convolution.h"
+#include "core/ops/cumsum.h"
 #include "core/ops/detection.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/elementwise_table.h"
 #include "core/ops/fully_connected.h"
+#include "core/ops/gather.h"
+#include "core/ops/normalization.h"
 #include "core/ops/pad.h"
 #include "core/ops/pooling.h"
 #include "core/ops/reduce.h"
 #include "core/ops/reshape.h"
 #include "core/ops/resize.h"
+#include "core/ops/search.h"
 #include "core/ops/softmax.h"
 
 namespace hearth {
@@ -40,12 +44,14 @@ constexpr OpDef kOps[] = {
     {"pad", InferPad, ReferencePad, PadUnsupported, LowerPad},
     {"fully_connected", InferFullyConnected, ReferenceFullyConnected, FullyConnectedUnsupported, LowerFullyConnected},
     {"reduce", InferReduce, ReferenceReduce, ReduceUnsupported, LowerReduce},
-    {"arg_reduce", InferUnknown, nullptr, nullptr, nullptr},
-    {"topk", InferUnknown, nullptr, nullptr, nullptr},
-    {"cumsum", InferUnknown, nullptr, nullptr, nullptr},
-    {"log_softmax", InferUnknown, nullptr, nullptr, nullptr},
-    {"l2_normalization", InferUnknown, nullptr, nullptr, nullptr},
-    {"local_response_normalization", InferUnknown, nullptr, nullptr, nullptr},
+    {"arg_reduce", InferArgReduce, ReferenceArgReduce, SearchUnsupported, LowerArgReduce},
+    {"topk", InferTopK, ReferenceTopK, SearchUnsupported, LowerTopK},
+    {"cumsum", InferCumSum, ReferenceCumSum, CumSumUnsupported, LowerCumSum},
+    {"log_softmax", InferLogSoftmax, ReferenceLogSoftmax, SoftmaxUnsupported, LowerLogSoftmax},
+    {"l2_normalization", InferL2Normalization, ReferenceL2Normalization, NormalizationUnsupported,
+     LowerL2Normalization},
+    {"local_response_normalization", InferLocalResponseNormalization, ReferenceLocalResponseNormalization,
+     NormalizationUnsupported, LowerLocalResponseNormalization},
     {"select", InferUnknown, nullptr, nullptr, nullptr},
     {"select_rows", InferUnknown, nullptr, nullptr, nullptr},
     {"prelu", InferUnknown, nullptr, nullptr, nullptr},
@@ -64,9 +70,9 @@ constexpr OpDef kOps[] = {
     {"space_to_batch", InferUnknown, nullptr, nullptr, nullptr},
     {"batch_to_space", InferUnknown, nullptr, nullptr, nullptr},
     {"mirror_pad", InferUnknown, nullptr, nullptr, nullptr},
-    {"gather", InferUnknown, nullptr, nullptr, nullptr},
-    {"gather_nd", InferUnknown, nullptr, nullptr, nullptr},
-    {"one_hot", InferUnknown, nullptr, nullptr, nullptr},
+    {"gather", InferGather, ReferenceGather, GatherUnsupported, LowerGather},
+    {"gather_nd", InferGatherNd, ReferenceGatherNd, GatherUnsupported, LowerGatherNd},
+    {"one_hot", InferOneHot, ReferenceOneHot, OneHotUnsupported, LowerOneHot},
     {"batch_matmul", InferUnknown, nullptr, nullptr, nullptr},
     {"transpose_conv", InferUnknown, nullptr, nullptr, nullptr},
     {"TFLite_Detection_PostProcess", InferDetectionPostProcess, ReferenceDetectionPostProcess, nullptr, nullptr},

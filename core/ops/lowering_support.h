@@ -25,6 +25,14 @@ Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_
 // Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
 std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, const Bhwc& out);
 
+// All pixels of a tensor as `count` lines of `length`, for kernels that need no coordinates: drivers limit the number
+// of work groups in each dimension (GLES guarantees 65,535).
+struct Lines {
+  int32_t length = 1;
+  int64_t count = 1;
+};
+Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
+
 // Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
 // int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.
 bool FitsInt32(const Graph& graph, ValueId value);
@@ -32,6 +40,7 @@ bool FitsInt32(const Graph& graph, ValueId value);
 // Reasons that apply to most operations.
 std::optional<std::string> NotReal(const Graph& graph, const Node& node);         // a tensor of plain integers
 std::optional<std::string> WideIntegers(const Graph& graph, const Node& node);    // an input beyond 32 bits
+std::optional<std::string> WideResults(const Graph& graph, const Node& node);     // calculates int64, or reads such
 std::optional<std::string> RuntimeWeights(const Graph& graph, const Node& node);  // inputs 1, 2 not constant
 
 }  // namespace hearth
