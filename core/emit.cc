@@ -334,10 +334,10 @@ std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
   if (Uses(source, "verf(")) out += kGlslErf;
   if (Uses(source, "vsin(") || Uses(source, "vcos(")) out += kGlslSine;
   DeclareGlslArguments(source, dialect, out);
+  out += GlslMacros(source, dialect).text();  // first: a shared array may be of texel4
   for (const SharedArray& shared : source.shared) {
     out += fmt::format("shared {} px_{}[{}];\n", shared.type, shared.name, shared.count);
   }
-  out += GlslMacros(source, dialect).text();
   Result<std::string> body = ExpandUnrolledLoops(source.body, source.defines);
   HEARTH_CHECK(body.ok());  // kernels are ours; tests emit each one
   return out + "void main() {\n" + *body + "}\n";

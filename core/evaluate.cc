@@ -95,13 +95,17 @@ Status RoundTo(const TensorDesc& desc, ReferenceTensor& tensor) {
   return Status::Ok();
 }
 
+std::optional<DType> IntegersOf(const TensorDesc& desc) {
+  return IsReal(desc) ? std::nullopt : std::optional(desc.dtype);
+}
+
 Result<ReferenceTensor> MakeOutput(const TensorDesc& desc) {
   const std::optional<int64_t> count = CheckedElementCount(desc.shape);
   if (!count || *count > kMaxReferenceElements) {
     return Error(StatusCode::kResourceExhausted, "an output of shape {} is too large for the reference evaluation",
                  desc.shape.ToString());
   }
-  return ReferenceTensor{desc.shape, std::vector<double>(static_cast<size_t>(*count))};
+  return ReferenceTensor{desc.shape, std::vector<double>(static_cast<size_t>(*count)), IntegersOf(desc)};
 }
 
 // For each value, the index of the last node that reads it; outputs and next states are kept to the end.

@@ -8,17 +8,21 @@
 #include "core/ops/blocks.h"
 #include "core/ops/concat.h"
 #include "core/ops/convolution.h"
+#include "core/ops/cumsum.h"
 #include "core/ops/detection.h"
 #include "core/ops/dynamic_update_slice.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/elementwise_table.h"
 #include "core/ops/fully_connected.h"
+#include "core/ops/gather.h"
 #include "core/ops/movement.h"
+#include "core/ops/normalization.h"
 #include "core/ops/pad.h"
 #include "core/ops/pooling.h"
 #include "core/ops/reduce.h"
 #include "core/ops/reshape.h"
 #include "core/ops/resize.h"
+#include "core/ops/search.h"
 #include "core/ops/softmax.h"
 #include "core/ops/split.h"
 #include "core/ops/strided_copy.h"
@@ -45,12 +49,14 @@ constexpr OpDef kOps[] = {
     {"pad", InferPad, ReferencePad, PadUnsupported, LowerPad},
     {"fully_connected", InferFullyConnected, ReferenceFullyConnected, FullyConnectedUnsupported, LowerFullyConnected},
     {"reduce", InferReduce, ReferenceReduce, ReduceUnsupported, LowerReduce},
-    {"arg_reduce", InferUnknown, nullptr, nullptr, nullptr},
-    {"topk", InferUnknown, nullptr, nullptr, nullptr},
-    {"cumsum", InferUnknown, nullptr, nullptr, nullptr},
-    {"log_softmax", InferUnknown, nullptr, nullptr, nullptr},
-    {"l2_normalization", InferUnknown, nullptr, nullptr, nullptr},
-    {"local_response_normalization", InferUnknown, nullptr, nullptr, nullptr},
+    {"arg_reduce", InferArgReduce, ReferenceArgReduce, SearchUnsupported, LowerArgReduce},
+    {"topk", InferTopK, ReferenceTopK, SearchUnsupported, LowerTopK},
+    {"cumsum", InferCumSum, ReferenceCumSum, CumSumUnsupported, LowerCumSum},
+    {"log_softmax", InferLogSoftmax, ReferenceLogSoftmax, SoftmaxUnsupported, LowerLogSoftmax},
+    {"l2_normalization", InferL2Normalization, ReferenceL2Normalization, NormalizationUnsupported,
+     LowerL2Normalization},
+    {"local_response_normalization", InferLocalResponseNormalization, ReferenceLocalResponseNormalization,
+     NormalizationUnsupported, LowerLocalResponseNormalization},
     {"select", InferUnknown, nullptr, nullptr, nullptr},
     {"select_rows", InferUnknown, nullptr, nullptr, nullptr},
     {"prelu", InferUnknown, nullptr, nullptr, nullptr},
@@ -71,9 +77,9 @@ constexpr OpDef kOps[] = {
     {"mirror_pad", InferMirrorPad, ReferenceMirrorPad, MirrorPadUnsupported, LowerMirrorPad},
     {"dynamic_update_slice", InferDynamicUpdateSlice, ReferenceDynamicUpdateSlice, DynamicUpdateSliceUnsupported,
      LowerDynamicUpdateSlice},
-    {"gather", InferUnknown, nullptr, nullptr, nullptr},
-    {"gather_nd", InferUnknown, nullptr, nullptr, nullptr},
-    {"one_hot", InferUnknown, nullptr, nullptr, nullptr},
+    {"gather", InferGather, ReferenceGather, GatherUnsupported, LowerGather},
+    {"gather_nd", InferGatherNd, ReferenceGatherNd, GatherUnsupported, LowerGatherNd},
+    {"one_hot", InferOneHot, ReferenceOneHot, OneHotUnsupported, LowerOneHot},
     {"batch_matmul", InferUnknown, nullptr, nullptr, nullptr},
     {"transpose_conv", InferUnknown, nullptr, nullptr, nullptr},
     {"TFLite_Detection_PostProcess", InferDetectionPostProcess, ReferenceDetectionPostProcess, nullptr, nullptr},

@@ -21,6 +21,9 @@ class PlanBuilder;  // core/lower.h
 struct ReferenceTensor {
   Shape shape;
   std::vector<double> values;  // C order
+  // Of an output that holds plain integers: their type, which EvaluateNode sets. Results wrap and divisions truncate as
+  // those of the type do.
+  std::optional<DType> integers = std::nullopt;
 };
 
 struct OpDef {

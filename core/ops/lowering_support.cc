@@ -73,9 +73,8 @@ std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, co
           {"N4", out.slices()}, {"BATCH", out.b}};
 }
 
-Lines LinesOf(const Bhwc& shape) {
-  constexpr int64_t kLongest = 1 << 16;
-  const int64_t length = std::min(shape.pixels(), kLongest);
+Lines LinesOf(const Bhwc& shape, int32_t longest) {
+  const int64_t length = std::min(shape.pixels(), int64_t{longest});
   return {static_cast<int32_t>(length), (shape.pixels() + length - 1) / length};
 }
 
@@ -109,6 +108,14 @@ std::optional<std::string> WideIntegers(const Graph& graph, const Node& node) {
     if (value != kNoValue && !FitsInt32(graph, value)) return "its integers have 64 bits, a device's have 32";
   }
   return std::nullopt;
+}
+
+std::optional<std::string> WideResults(const Graph& graph, const Node& node) {
+  for (ValueId value : node.outputs) {
+    const TensorDesc& desc = graph.value(value).desc;
+    if (desc.dtype == DType::kInt64 && !IsQuantized(desc)) return "its integers have 64 bits, a device's have 32";
+  }
+  return WideIntegers(graph, node);
 }
 
 std::optional<std::string> RuntimeWeights(const Graph& graph, const Node& node) {

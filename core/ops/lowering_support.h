@@ -31,7 +31,7 @@ struct Lines {
   int32_t length = 1;
   int64_t count = 1;
 };
-Lines LinesOf(const Bhwc& shape);
+Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
 
 // Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
 // int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.
@@ -40,6 +40,7 @@ bool FitsInt32(const Graph& graph, ValueId value);
 // Reasons that apply to most operations.
 std::optional<std::string> NotReal(const Graph& graph, const Node& node);         // a tensor of plain integers
 std::optional<std::string> WideIntegers(const Graph& graph, const Node& node);    // an input beyond 32 bits
+std::optional<std::string> WideResults(const Graph& graph, const Node& node);     // calculates int64, or reads such
 std::optional<std::string> RuntimeWeights(const Graph& graph, const Node& node);  // inputs 1, 2 not constant
 
 }  // namespace hearth

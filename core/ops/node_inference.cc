@@ -57,6 +57,11 @@ Status NodeInference::CheckReal(size_t i) const {
               DTypeName(desc.dtype));
 }
 
+Status NodeInference::CheckIntegers(size_t i) const {
+  if (!IsReal(input(i))) return Status::Ok();
+  return Fail(StatusCode::kMalformedInput, "input {} is {}, needs plain integers", i, DTypeName(input(i).dtype));
+}
+
 Status NodeInference::CheckBias(size_t i, int32_t channels) const {
   if (input(i).dtype != DType::kInt32) HEARTH_TRY(CheckReal(i));
   if (shape(i).element_count() == channels) return Status::Ok();
@@ -101,6 +106,21 @@ Status NodeInference::SetOutput(size_t i, const Shape& shape) const {
   }
   value.desc.shape = shape;
   return Status::Ok();
+}
+
+Status NodeInference::SetOutputTypeOf(size_t i, size_t from) const {
+  Value& value = graph_.value(node_.outputs[i]);
+  value.desc.dtype = input(from).dtype;
+  if (!IsReal(input(from)) || value.desc.dtype == DType::kBool) value.desc.quantization.reset();
+  if (!IsReal(input(from)) || IsReal(value.desc)) return Status::Ok();
+  return Fail(StatusCode::kMalformedInput, "input {} is quantized {}, but output '{}' has no quantization", from,
+              DTypeName(value.desc.dtype), value.name);
+}
+
+void NodeInference::SetOutputType(size_t i, DType dtype) const {
+  TensorDesc& desc = graph_.value(node_.outputs[i]).desc;
+  desc.dtype = dtype;
+  desc.quantization.reset();
 }
 
 }  // namespace hearth

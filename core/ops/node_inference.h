@@ -32,6 +32,8 @@ class NodeInference {
   Status CheckRank(size_t i, int rank) const;
   // A type that stands for real numbers: float32, float16, or quantized.
   Status CheckReal(size_t i) const;
+  // Integers that stand for themselves, not quantized: positions.
+  Status CheckIntegers(size_t i) const;
   // Real, or the int32 that biases of quantized models have; one element for each of `channels`.
   Status CheckBias(size_t i, int32_t channels) const;
 
@@ -45,6 +47,12 @@ class NodeInference {
     return SetOutput(i, std::span<const int64_t>(dims.begin(), dims.size()));
   }
   Status SetOutput(size_t i, const Shape& shape) const;
+
+  // Gives output `i` the element type of input `from`, as TFLite does whatever the file declares. Where the input
+  // stands for real numbers the output must too: a quantized type needs a quantization of its own.
+  Status SetOutputTypeOf(size_t i, size_t from) const;
+  // Gives output `i` a type without quantization.
+  void SetOutputType(size_t i, DType dtype) const;
 
   // An error that starts with the node: Fail(StatusCode::kUnsupported, "dilation {} ...", dilation)
   template <typename... Args>

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <vector>
 
 #include "core/ops/node_inference.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
@@ -38,13 +40,31 @@ double Combine(ReduceKind kind, double a, double b) {
   return a;
 }
 
+// As the type of an integer output would hold it.
+double Wrapped(const ReferenceTensor& out, double number) {
+  if (!out.integers.has_value() || std::fabs(number) > 0x1p62) return number;
+  return static_cast<double>(WrapInteger(*out.integers, static_cast<int64_t>(number)));
+}
+
+Status CheckType(const NodeInference& inference, ReduceKind kind) {
+  const TensorDesc& desc = inference.input(0);
+  const bool logical = kind == ReduceKind::kAny || kind == ReduceKind::kAll;
+  const bool is_bool = desc.dtype == DType::kBool;
+  const bool calculates = IsReal(desc) || desc.dtype == DType::kInt32 || desc.dtype == DType::kInt64;
+  const bool searches = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
+  if (logical ? is_bool : !is_bool && (calculates || searches)) return Status::Ok();
+  return inference.Fail(StatusCode::kUnsupported, "input 0 is {}; {}", DTypeName(desc.dtype),
+                        logical ? "only bool can be run here" : "only real numbers, int32 and int64 can be run here");
+}
+
 }  // namespace
 
 Status InferReduce(Graph& graph, const Node& node) {
   const auto& reduce = std::get<Reduce>(node.op);
   const NodeInference inference(graph, node);
   HEARTH_TRY(inference.CheckOperands(1));
-  HEARTH_TRY(inference.CheckReal(0));
+  HEARTH_TRY(CheckType(inference, reduce.kind));
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
   const Shape& in = inference.shape(0);
   if ((reduce.axes_mask >> in.rank()) != 0) {
     return inference.Fail(StatusCode::kMalformedInput, "an axis lies outside of rank {} ({})", in.rank(),
@@ -71,12 +91,12 @@ void ReferenceReduce(const Node& node, std::span<const ReferenceTensor* const> i
     for (int d = 0; d < rank; ++d) {
       if (!IsReduced(reduce, d)) to = to * in.shape[d] + position[d];
     }
-    out.values[to] = Combine(reduce.kind, out.values[to], element);
+    out.values[to] = Wrapped(out, Combine(reduce.kind, out.values[to], element));
     for (int d = rank - 1; d >= 0 && ++position[d] == in.shape[d]; --d) position[d] = 0;
   }
   if (reduce.kind != ReduceKind::kMean) return;
   const double count = static_cast<double>(in.values.size()) / static_cast<double>(out.values.size());
-  for (double& sum : out.values) sum /= count;
+  for (double& sum : out.values) sum = out.integers.has_value() ? std::trunc(sum / count) : sum / count;
 }
 
 }  // namespace hearth

@@ -8,7 +8,7 @@ namespace hearth {
 
 Status InferReduce(Graph& graph, const Node& node);
 void ReferenceReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs);
+                     std::span<ReferenceTensor> outputs);
 std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 Status LowerReduce(const Node& node, PlanBuilder& builder);
 

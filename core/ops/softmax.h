@@ -1,4 +1,4 @@
-// Softmax over the last dimension.
+// Softmax over the last dimension, and its logarithm.
 #ifndef HEARTH_CORE_OPS_SOFTMAX_H_
 #define HEARTH_CORE_OPS_SOFTMAX_H_
 
@@ -11,6 +11,11 @@ void ReferenceSoftmax(const Node& node, std::span<const ReferenceTensor* const> 
                       std::span<ReferenceTensor> outputs);
 std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 Status LowerSoftmax(const Node& node, PlanBuilder& builder);
+
+Status InferLogSoftmax(Graph& graph, const Node& node);
+void ReferenceLogSoftmax(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                         std::span<ReferenceTensor> outputs);
+Status LowerLogSoftmax(const Node& node, PlanBuilder& builder);
 
 }  // namespace hearth
 

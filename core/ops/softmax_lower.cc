@@ -7,21 +7,35 @@ std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& no
   return NotReal(graph, node);
 }
 
-Status LowerSoftmax(const Node& node, PlanBuilder& builder) {
+namespace {
+
+Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, bool logarithm) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
-  const int lanes = shape.slices() >= 32 ? 32 : 1;  // few channels: one work item a pixel
+  const int lane_count = shape.slices() >= 32 ? 32 : 1;  // few channels: one work item a pixel
+  const Lines lines = LinesOf(shape, 1 << 15);           // with 32 lanes a work group each
   const uint32_t one_lane_group = builder.device().is_software() ? 8 : 64;
   KernelCall call;
   call.kernel = "softmax";
-  call.defines = {{"LANES", std::to_string(lanes)}};
-  call.local_size = {lanes == 1 ? one_lane_group : static_cast<uint32_t>(lanes), 1, 1};
+  call.defines = {{"LANES", std::to_string(lane_count)}, {"LOG", logarithm ? "1" : "0"}};
+  call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
   call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
+                  {"LINE", lines.length},
                   {"CHANNELS", shape.c},
                   {"N4", shape.slices()},
-                  {"BETA", std::get<Softmax>(node.op).beta}};
-  call.work_items = {shape.pixels() * lanes, 1, 1};
+                  {"BETA", beta}};
+  call.work_items = {int64_t{lines.length} * lane_count, lines.count, 1};
   return builder.Call(node, call);
+}
+
+}  // namespace
+
+Status LowerSoftmax(const Node& node, PlanBuilder& builder) {
+  return LowerOverChannels(node, builder, std::get<Softmax>(node.op).beta, false);
+}
+
+Status LowerLogSoftmax(const Node& node, PlanBuilder& builder) {
+  return LowerOverChannels(node, builder, 1.0f, true);
 }
 
 }  // namespace hearth

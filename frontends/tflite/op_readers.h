@@ -34,7 +34,6 @@ Result<Op> ReadSoftmax(const OperatorView& view);
 // op_readers_shape.cc: what changes shapes.
 Result<Op> ReadConcatenation(const OperatorView& view);
 Result<Op> ReadExpandDims(const OperatorView& view);
-Result<Op> ReadMean(const OperatorView& view);
 Result<Op> ReadPad(const OperatorView& view);
 Result<Op> ReadPadV2(const OperatorView& view);
 Result<Op> ReadReshape(const OperatorView& view);
@@ -62,6 +61,26 @@ Result<Op> ReadStridedSlice(const OperatorView& view);
 Result<Op> ReadTile(const OperatorView& view);
 Result<Op> ReadTranspose(const OperatorView& view);
 Result<Op> ReadUnpack(const OperatorView& view);
+// op_readers_reduce.cc: what sums, searches, normalizes and looks up.
+Result<Op> ReadReduce(const OperatorView& view, ReduceKind kind);
+template <ReduceKind kKind>
+Result<Op> ReadReduction(const OperatorView& view) {
+  return ReadReduce(view, kKind);
+}
+Result<Op> ReadArgReduce(const OperatorView& view, ArgKind kind);
+template <ArgKind kKind>
+Result<Op> ReadArg(const OperatorView& view) {
+  return ReadArgReduce(view, kKind);
+}
+Result<Op> ReadTopK(const OperatorView& view);
+Result<Op> ReadCumSum(const OperatorView& view);
+Result<Op> ReadLogSoftmax(const OperatorView& view);
+Result<Op> ReadL2Normalization(const OperatorView& view);
+Result<Op> ReadLocalResponseNormalization(const OperatorView& view);
+Result<Op> ReadGather(const OperatorView& view);
+Result<Op> ReadEmbeddingLookup(const OperatorView& view);
+Result<Op> ReadGatherNd(const OperatorView& view);
+Result<Op> ReadOneHot(const OperatorView& view);
 
 }  // namespace hearth
 

@@ -109,14 +109,6 @@ Result<Op> ReadExpandDims(const OperatorView& view) {
   return Op(Reshape{shape});
 }
 
-Result<Op> ReadMean(const OperatorView& view) {
-  HEARTH_ASSIGN(const wire::ReducerOptions* options, view.Options<wire::ReducerOptions>());
-  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
-  HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(1));
-  HEARTH_ASSIGN(const uint32_t mask, AxesMask(axes, input.rank()));
-  return Op(Reduce{.axes_mask = mask, .keep_dims = options->keep_dims()});
-}
-
 Result<Op> ReadPad(const OperatorView& view) {
   HEARTH_ASSIGN(const Pad pad, ReadPaddings(view));
   return Op(pad);

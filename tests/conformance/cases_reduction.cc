@@ -48,6 +48,55 @@ void AddMean(std::vector<ConformanceCase>& cases) {
   }
 }
 
+// Every kind over dimensions that stay apart, shared and simple kernels, integers and bool.
+void AddReduce(std::vector<ConformanceCase>& cases) {
+  struct Kind {
+    ReduceKind kind;
+    const char* name;
+  };
+  const Kind kinds[] = {{ReduceKind::kMean, "mean"},        {ReduceKind::kSum, "sum"},
+                        {ReduceKind::kMax, "reduce_max"},   {ReduceKind::kMin, "reduce_min"},
+                        {ReduceKind::kProd, "reduce_prod"}, {ReduceKind::kAny, "reduce_any"},
+                        {ReduceKind::kAll, "reduce_all"}};
+  const std::pair<Shape, uint32_t> shapes[] = {
+      {{}, 0},           {{7}, 1},          {{3, 6}, 1},           {{3, 6}, 2},           {{2, 3, 5}, 5},
+      {{2, 3, 5}, 3},    {{2, 3, 4, 5}, 0}, {{2, 3, 4, 5}, 5},     {{2, 3, 4, 5}, 10},    {{2, 3, 4, 5}, 15},
+      {{1, 1, 1, 9}, 8}, {{1, 3, 3, 1}, 8}, {{2, 3, 2, 3, 5}, 10}, {{2, 3, 2, 3, 5}, 21}, {{2, 3, 2, 3, 2, 3}, 42},
+      {{1, 150, 5}, 2},  {{1, 600}, 2},
+  };
+  for (const Kind& kind : kinds) {
+    const bool logical = kind.kind == ReduceKind::kAny || kind.kind == ReduceKind::kAll;
+    for (const auto& [shape, mask] : shapes) {
+      for (bool integers : {false, true}) {
+        if (logical && integers) continue;
+        const bool keep = (mask & 2) != 0;
+        const ElementType type = logical ? Bools() : integers ? Integers() : ElementType{};
+        int64_t terms = 1;
+        for (int d = 0; d < shape.rank(); ++d) terms *= (mask >> d & 1) != 0 ? shape[d] : 1;
+        // Products of powers of two are exact, unless they get too large for float16.
+        const bool product = kind.kind == ReduceKind::kProd;
+        if (product && terms > 12) continue;
+        const Fill fill = logical    ? ZeroOne
+                          : product  ? (integers ? Digits : PowerOfTwo)
+                          : integers ? Signed100
+                                     : Symmetric;
+        const bool sums = kind.kind == ReduceKind::kMean || kind.kind == ReduceKind::kSum;
+        ConformanceCase result;
+        result.family = "reduce";
+        result.op = kind.name;
+        result.name =
+            fmt::format("{}_over{}{}{}", shape.ToString(), mask, keep ? "_keep" : "", integers ? "_int32" : "");
+        if (sums && !integers) result.exactness = {terms, 4.0};
+        result.build = [=, shape = shape, mask = mask](CaseGraph& graph) {
+          return graph.Node(Reduce{kind.kind, mask, keep}, {graph.Input(shape, fill, type)}, type);
+        };
+        result.every_path = sums && !integers;
+        cases.push_back(result);
+      }
+    }
+  }
+}
+
 ConformanceCase FullyConnectedCase(const Shape& input, int32_t outputs, const FullyConnected& fc, bool bias) {
   ConformanceCase result;
   result.family = result.op = "fully_connected";
@@ -80,6 +129,7 @@ void AddFullyConnected(std::vector<ConformanceCase>& cases) {
 void AddReductionCases(std::vector<ConformanceCase>& cases) {
   AddSoftmax(cases);
   AddMean(cases);
+  AddReduce(cases);
   AddFullyConnected(cases);
 }
 

@@ -123,6 +123,7 @@ std::vector<ConformanceCase> AllCases() {
   AddElementwiseCases(cases);
   AddMovementCases(cases);
   AddReductionCases(cases);
+  AddLookupCases(cases);
   AddTypeCases(cases);
   AddChainCases(cases);
   return cases;

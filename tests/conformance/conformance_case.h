@@ -95,6 +95,7 @@ void AddPoolCases(std::vector<ConformanceCase>& cases);
 void AddElementwiseCases(std::vector<ConformanceCase>& cases);
 void AddMovementCases(std::vector<ConformanceCase>& cases);
 void AddReductionCases(std::vector<ConformanceCase>& cases);
+void AddLookupCases(std::vector<ConformanceCase>& cases);
 void AddTypeCases(std::vector<ConformanceCase>& cases);
 void AddChainCases(std::vector<ConformanceCase>& cases);
 

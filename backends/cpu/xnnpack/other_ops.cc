@@ -49,7 +49,8 @@ xnn_status BuildResize(XnnpackBuild& build) {
 xnn_status BuildMean(XnnpackBuild& build) {
   constexpr uint32_t kHeightAndWidth = 0b0110;
   const Shape& in = build.in_shape();
-  if (in.rank() != 4 || std::get<Reduce>(build.node().op).axes_mask != kHeightAndWidth) return kXnnpackRefuses;
+  const auto& reduce = std::get<Reduce>(build.node().op);
+  if (reduce.kind != ReduceKind::kMean || in.rank() != 4 || reduce.axes_mask != kHeightAndWidth) return kXnnpackRefuses;
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const xnn_status status =
       xnn_create_global_average_pooling_nwc_f32(in[3], in[3], in[3], -kInfinity, kInfinity, build.flags, &build.op);

@@ -1,0 +1,114 @@
+// What sums, searches, normalizes and looks up.
+#include <cmath>
+
+#include "frontends/tflite/op_readers.h"
+
+namespace hearth {
+namespace {
+
+// The one number in a constant operand.
+Result<int32_t> ConstantInteger(const OperatorView& view, int i) {
+  HEARTH_ASSIGN(const std::vector<int32_t> numbers, view.ConstantIntegers(i));
+  if (numbers.size() == 1) return numbers[0];
+  return Error(StatusCode::kMalformedInput, "{} numbers in {} where one belongs", numbers.size(), view.InputLabel(i));
+}
+
+Result<int32_t> ConstantAxis(const OperatorView& view, int i) {
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const int32_t axis, ConstantInteger(view, i));
+  return ResolveAxis(axis, input.rank());
+}
+
+}  // namespace
+
+Result<Op> ReadReduce(const OperatorView& view, ReduceKind kind) {
+  HEARTH_ASSIGN(const wire::ReducerOptions* options, view.Options<wire::ReducerOptions>());
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const std::vector<int32_t> axes, view.ConstantIntegers(1));
+  Reduce reduce{.kind = kind, .keep_dims = options->keep_dims()};
+  for (const int32_t axis : axes) {
+    HEARTH_ASSIGN(const int32_t resolved, ResolveAxis(axis, input.rank()));
+    reduce.axes_mask |= 1u << resolved;
+  }
+  return Op(reduce);
+}
+
+Result<Op> ReadArgReduce(const OperatorView& view, ArgKind kind) {
+  ArgReduce search{.kind = kind};
+  HEARTH_ASSIGN(search.axis, ConstantAxis(view, 1));
+  return Op(search);
+}
+
+Result<Op> ReadTopK(const OperatorView& view) {
+  if (view.output_count() != 2) {
+    return Error(StatusCode::kMalformedInput, "it has {} outputs instead of values and positions", view.output_count());
+  }
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  TopK topk;
+  HEARTH_ASSIGN(topk.k, ConstantInteger(view, 1));
+  if (input.rank() < 1 || topk.k < 1 || topk.k > input[input.rank() - 1]) {
+    return Error(StatusCode::kMalformedInput, "the {} largest of an input of shape {}", topk.k, input.ToString());
+  }
+  return Op(topk);
+}
+
+Result<Op> ReadCumSum(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::CumsumOptions* options, view.Options<wire::CumsumOptions>());
+  CumSum cumsum{.exclusive = options->exclusive(), .reverse = options->reverse()};
+  HEARTH_ASSIGN(cumsum.axis, ConstantAxis(view, 1));
+  return Op(cumsum);
+}
+
+Result<Op> ReadLogSoftmax(const OperatorView&) {
+  return Op(LogSoftmax{});
+}
+
+Result<Op> ReadL2Normalization(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::L2NormOptions* options, view.Options<wire::L2NormOptions>());
+  L2Normalization norm;
+  HEARTH_ASSIGN(norm.activation, ReadActivation(options->fused_activation_function()));
+  return Op(norm);
+}
+
+Result<Op> ReadLocalResponseNormalization(const OperatorView& view) {
+  using Options = wire::LocalResponseNormalizationOptions;
+  HEARTH_ASSIGN(const Options* options, view.Options<Options>());
+  const LocalResponseNormalization norm{
+      .radius = options->radius(), .bias = options->bias(), .alpha = options->alpha(), .beta = options->beta()};
+  if (norm.radius < 0 || !std::isfinite(norm.bias) || !std::isfinite(norm.alpha) || !std::isfinite(norm.beta)) {
+    return Error(StatusCode::kMalformedInput, "radius {}, bias {}, alpha {} and beta {} have no meaning", norm.radius,
+                 norm.bias, norm.alpha, norm.beta);
+  }
+  return Op(norm);
+}
+
+Result<Op> ReadGather(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::GatherOptions* options, view.Options<wire::GatherOptions>());
+  HEARTH_ASSIGN(const Shape input, view.InputShape(0));
+  HEARTH_ASSIGN(const Shape indices, view.InputShape(1));
+  Gather gather;
+  HEARTH_ASSIGN(gather.axis, ResolveAxis(options->axis(), input.rank()));
+  const bool from_end = options->batch_dims() < 0;
+  HEARTH_ASSIGN(gather.batch_dims, ResolveAxis(options->batch_dims(), indices.rank() + (from_end ? 0 : 1)));
+  return Op(gather);
+}
+
+Result<Op> ReadEmbeddingLookup(const OperatorView&) {
+  return Op(Gather{.axis = 0});  // the node reads the table first
+}
+
+Result<Op> ReadGatherNd(const OperatorView&) {
+  return Op(GatherNd{});
+}
+
+Result<Op> ReadOneHot(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::OneHotOptions* options, view.Options<wire::OneHotOptions>());
+  HEARTH_ASSIGN(const Shape indices, view.InputShape(0));
+  OneHot one_hot;
+  HEARTH_ASSIGN(one_hot.axis, ResolveAxis(options->axis(), indices.rank() + 1));
+  HEARTH_ASSIGN(one_hot.depth, ConstantInteger(view, 1));
+  if (one_hot.depth >= 1) return Op(one_hot);
+  return Error(StatusCode::kMalformedInput, "depth {}", one_hot.depth);
+}
+
+}  // namespace hearth

@@ -1,0 +1,152 @@
+// Readers of reductions, searches, normalizations and look-ups, on models that the test writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/op_table.h"
+#include "frontends/tflite/reader.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// One operator: x is tensor 0, `indices` (int32) tensor 1, both given at run time; y is float.
+class OneOperator {
+ public:
+  explicit OneOperator(const std::vector<int32_t>& x_shape, wire::TensorType output = wire::TensorType_FLOAT32) {
+    x = writer.AddTensor({"x", x_shape});
+    indices = writer.AddTensor({"indices", {2}, wire::TensorType_INT32});
+    y = writer.AddTensor({"y", {1}, output});
+  }
+  Result<Graph> Read(const std::vector<int32_t>& outputs) {
+    bytes_ = writer.Finish({x, indices}, outputs);
+    return ReadTfliteModel(bytes_);
+  }
+
+  TfliteWriter writer;
+  int32_t x, indices, y;
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+template <typename T>
+void ExpectOp(OneOperator& model, const T& expected, const std::vector<std::string>& input_names) {
+  const Result<Graph> graph = model.Read({model.y});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), 1u);
+  const Node& node = graph->nodes()[0];
+  ASSERT_TRUE(std::holds_alternative<T>(node.op)) << OpName(node.op);
+  EXPECT_TRUE(std::get<T>(node.op) == expected);
+  std::vector<std::string> names;
+  for (ValueId input : node.inputs) names.push_back(graph->value(input).name);
+  EXPECT_EQ(names, input_names);
+}
+
+std::string ReadError(OneOperator& model) {
+  return model.Read({model.y}).status().message();
+}
+
+TEST(TfliteReduce, EveryCodeGivesItsKind) {
+  const std::pair<int, ReduceKind> rows[] = {
+      {40, ReduceKind::kMean}, {74, ReduceKind::kSum}, {82, ReduceKind::kMax},  {89, ReduceKind::kMin},
+      {81, ReduceKind::kProd}, {91, ReduceKind::kAny}, {140, ReduceKind::kAll},
+  };
+  for (const auto& [code, kind] : rows) {
+    OneOperator model({2, 3, 4});
+    model.writer.AddOperator(code, {model.x, model.writer.AddIntegers({0, -1})}, {model.y},
+                             wire::CreateReducerOptions(model.writer.builder(), true));
+    ExpectOp(model, Reduce{.kind = kind, .axes_mask = 0b101, .keep_dims = true}, {"x"});
+  }
+}
+
+TEST(TfliteReduce, OverAxesComputedAtRunTimeIsUnknown) {
+  OneOperator model({2, 3, 4});
+  model.writer.AddOperator(74, {model.x, model.indices}, {model.y});
+  ExpectOp(model, UnknownOp{"SUM"}, {"x", "indices"});
+}
+
+TEST(TfliteArgReduce, ResolvesItsAxis) {
+  for (const auto& [code, kind] : {std::pair{56, ArgKind::kMax}, std::pair{79, ArgKind::kMin}}) {
+    OneOperator model({2, 3, 4}, wire::TensorType_INT64);
+    model.writer.AddOperator(code, {model.x, model.writer.AddIntegers({-2})}, {model.y});
+    ExpectOp(model, ArgReduce{.kind = kind, .axis = 1}, {"x"});
+  }
+  OneOperator model({2, 3, 4}, wire::TensorType_INT64);
+  model.writer.AddOperator(56, {model.x, model.writer.AddIntegers({3})}, {model.y});
+  EXPECT_THAT(ReadError(model), HasSubstr("axis 3 does not exist"));
+}
+
+TEST(TfliteTopK, HasTwoOutputs) {
+  OneOperator model({2, 9});
+  const int32_t positions = model.writer.AddTensor({"positions", {2, 4}, wire::TensorType_INT32});
+  model.writer.AddOperator(48, {model.x, model.writer.AddIntegers({4})}, {model.y, positions});
+  const Result<Graph> graph = model.Read({model.y, positions});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(std::get<TopK>(graph->nodes()[0].op) == TopK{4});
+  EXPECT_EQ(graph->nodes()[0].outputs, graph->outputs);
+}
+
+TEST(TfliteTopK, RefusesKBeyondTheLastDimensionAndASingleOutput) {
+  OneOperator model({2, 9});
+  const int32_t positions = model.writer.AddTensor({"positions", {2, 4}, wire::TensorType_INT32});
+  model.writer.AddOperator(48, {model.x, model.writer.AddIntegers({10})}, {model.y, positions});
+  EXPECT_THAT(ReadError(model), HasSubstr("the 10 largest"));
+  OneOperator single({2, 9});
+  single.writer.AddOperator(48, {single.x, single.writer.AddIntegers({1})}, {single.y});
+  EXPECT_THAT(ReadError(single), HasSubstr("1 outputs"));
+}
+
+TEST(TfliteCumSum, KeepsAxisAndFlags) {
+  OneOperator model({2, 3, 4});
+  model.writer.AddOperator(128, {model.x, model.writer.AddIntegers({-3})}, {model.y},
+                           wire::CreateCumsumOptions(model.writer.builder(), true, true));
+  ExpectOp(model, CumSum{.axis = 0, .exclusive = true, .reverse = true}, {"x"});
+}
+
+TEST(TfliteNormalization, KeepsItsNumbers) {
+  OneOperator l2({2, 3});
+  l2.writer.AddOperator(11, {l2.x}, {l2.y},
+                        wire::CreateL2NormOptions(l2.writer.builder(), wire::ActivationFunctionType_RELU));
+  ExpectOp(l2, L2Normalization{Activation::kRelu}, {"x"});
+  OneOperator local({2, 3});
+  local.writer.AddOperator(13, {local.x}, {local.y},
+                           wire::CreateLocalResponseNormalizationOptions(local.writer.builder(), 3, 2.0f, 0.5f, 0.75f));
+  ExpectOp(local, LocalResponseNormalization{3, 2.0f, 0.5f, 0.75f}, {"x"});
+  OneOperator negative({2, 3});
+  negative.writer.AddOperator(13, {negative.x}, {negative.y},
+                              wire::CreateLocalResponseNormalizationOptions(negative.writer.builder(), -1, 2.0f));
+  EXPECT_THAT(ReadError(negative), HasSubstr("radius -1"));
+  OneOperator log({2, 3});
+  log.writer.AddOperator(50, {log.x}, {log.y});
+  ExpectOp(log, LogSoftmax{}, {"x"});
+}
+
+TEST(TfliteGather, KeepsAxisAndBatchDims) {
+  OneOperator model({2, 3, 4});
+  model.writer.AddOperator(36, {model.x, model.indices}, {model.y},
+                           wire::CreateGatherOptions(model.writer.builder(), -1, 1));
+  ExpectOp(model, Gather{.axis = 2, .batch_dims = 1}, {"x", "indices"});
+  OneOperator nd({2, 3, 4});
+  nd.writer.AddOperator(107, {nd.x, nd.indices}, {nd.y});
+  ExpectOp(nd, GatherNd{}, {"x", "indices"});
+}
+
+TEST(TfliteGather, AnEmbeddingReadsItsTableFirst) {
+  OneOperator model({30, 4});
+  model.writer.AddOperator(7, {model.indices, model.x}, {model.y});
+  ExpectOp(model, Gather{.axis = 0}, {"x", "indices"});
+}
+
+TEST(TfliteOneHot, LeavesItsDepthOutOfTheInputs) {
+  OneOperator model({1});
+  const int32_t off = model.writer.AddConstant<float>({"off", {}}, {0.5f});
+  model.writer.AddOperator(85, {model.indices, model.writer.AddIntegers({6}), model.x, off}, {model.y},
+                           wire::CreateOneHotOptions(model.writer.builder(), -1));
+  ExpectOp(model, OneHot{.axis = 1, .depth = 6}, {"indices", "x", "off"});
+}
+
+}  // namespace
+}  // namespace hearth
