@@ -12,7 +12,10 @@ Result<Op> ReadConv2D(const OperatorView& view);
 Result<Op> ReadDepthwiseConv2D(const OperatorView& view);
 Result<Op> ReadAveragePool2D(const OperatorView& view);
 Result<Op> ReadMaxPool2D(const OperatorView& view);
+Result<Op> ReadL2Pool2D(const OperatorView& view);
+Result<Op> ReadTransposeConv(const OperatorView& view);
 Result<Op> ReadFullyConnected(const OperatorView& view);
+Result<Op> ReadBatchMatMul(const OperatorView& view);
 
 // op_readers_elementwise.cc
 template <UnaryKind kKind>
@@ -62,6 +65,12 @@ Result<Op> ReadStridedSlice(const OperatorView& view);
 Result<Op> ReadTile(const OperatorView& view);
 Result<Op> ReadTranspose(const OperatorView& view);
 Result<Op> ReadUnpack(const OperatorView& view);
+
+// op_readers_mediapipe.cc: custom operators whose options are C structs.
+Result<Op> ReadTransposeConvBias(const OperatorView& view);
+Result<Op> ReadMaxPoolArgmax(const OperatorView& view);
+Result<Op> ReadMaxUnpool(const OperatorView& view);
+Result<Op> ReadResampler(const OperatorView& view);
 
 }  // namespace hearth
 
