@@ -87,7 +87,11 @@ struct DepthwiseConv2D {
   friend bool operator==(const DepthwiseConv2D&, const DepthwiseConv2D&) = default;
 };
 
-enum class PoolKind : uint8_t { kAverage, kMax };  // padded elements are ignored, not counted
+enum class PoolKind : uint8_t {
+  kAverage,
+  kMax,
+  kL2
+};  // padded elements are ignored, not counted; kL2: sqrt(mean(x^2))
 struct Pool2D {
   PoolKind kind = PoolKind::kAverage;
   int32_t kernel_h = 1, kernel_w = 1;
@@ -291,13 +295,38 @@ struct BatchMatMul {
   bool adjoint_a = false, adjoint_b = false;
   friend bool operator==(const BatchMatMul&, const BatchMatMul&) = default;
 };
-// (x[N,H,W,I], filter[O,kh,kw,I], bias[O]?) -> [N, height, width, O]
+// (x[N,H,W,I], filter[O,kh,kw,I], bias[O]?) -> [N, height, width, O]: the gradient of a convolution from an image of
+// that size. Pixels that no window reaches hold the bias.
 struct TransposeConv {
-  int32_t height = 0, width = 0;  // of the output
+  // Of the output. 0 for both, as MediaPipe computes it: stride * (size - 1) + kernel less the padding, which for SAME
+  // leaves min(kernel, (size - 1) % stride + 1) of the kernel.
+  int32_t height = 0, width = 0;
   int32_t stride_h = 1, stride_w = 1;
-  Padding2D padding;  // of the convolution that this is the gradient of
+  Padding2D padding;  // of the convolution
   Activation activation = Activation::kNone;
   friend bool operator==(const TransposeConv&, const TransposeConv&) = default;
+};
+
+// ---- MediaPipe's pooling with positions, and sampling ----
+
+// (x[N,H,W,C]) -> (maxima, positions), both [N,H',W',C]: where in its window the first maximum stands, as the real
+// number y * kernel_w + x + 0.1.
+struct MaxPoolArgmax2D {
+  int32_t kernel_h = 1, kernel_w = 1;
+  Window2D window;                            // not dilated
+  Activation activation = Activation::kNone;  // of the maxima
+  friend bool operator==(const MaxPoolArgmax2D&, const MaxPoolArgmax2D&) = default;
+};
+// (x[N,H,W,C], positions[N,H,W,C]) -> [N, H * kernel_h, W * kernel_w, C]: each element at its position in its window,
+// zero elsewhere. Where windows overlap, the last one counts; positions outside the window or the image are ignored.
+struct MaxUnpool2D {
+  int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1;
+  friend bool operator==(const MaxUnpool2D&, const MaxUnpool2D&) = default;
+};
+// (x[N,H,W,C], points[N,h,w,2 or more]) -> [N,h,w,C]: x at the point (points[..., 0], points[..., 1]) = (column, row)
+// by bilinear interpolation; zero outside of the image.
+struct Resampler {
+  friend bool operator==(const Resampler&, const Resampler&) = default;
 };
 
 // ---- Detection ----
@@ -327,7 +356,7 @@ using Op =
                  Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization, LocalResponseNormalization, Select,
                  SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
                  DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
-                 GatherNd, OneHot, BatchMatMul, TransposeConv, DetectionPostProcess, UnknownOp>;
+                 GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler, DetectionPostProcess, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

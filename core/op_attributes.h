@@ -202,6 +202,19 @@ void ForEachAttribute(Fields& fields, TransposeConv& op) {
   fields.Fused("activation", op.activation);
 }
 template <typename Fields>
+void ForEachAttribute(Fields& fields, MaxPoolArgmax2D& op) {
+  fields.Size("kernel", op.kernel_h, op.kernel_w, 1);
+  ForWindow(fields, op.window);
+  fields.Fused("activation", op.activation);
+}
+template <typename Fields>
+void ForEachAttribute(Fields& fields, MaxUnpool2D& op) {
+  fields.Size("kernel", op.kernel_h, op.kernel_w, 1);
+  fields.Size("stride", op.stride_h, op.stride_w, 1);
+}
+template <typename Fields>
+void ForEachAttribute(Fields& /*fields*/, Resampler& /*op*/) {}
+template <typename Fields>
 void ForEachAttribute(Fields& fields, DetectionPostProcess& op) {
   fields.Number("max_detections", op.max_detections, 1);
   fields.Number("max_classes_per_detection", op.max_classes_per_detection, 1);

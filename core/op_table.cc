@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/op_text.h"
 #include "core/ops/blocks.h"
+#include "core/ops/batch_matmul.h"
 #include "core/ops/concat.h"
 #include "core/ops/convolution.h"
 #include "core/ops/cumsum.h"
@@ -26,6 +27,8 @@
 #include "core/ops/softmax.h"
 #include "core/ops/split.h"
 #include "core/ops/strided_copy.h"
+#include "core/ops/transpose_conv.h"
+#include "core/ops/unpooling.h"
 
 namespace hearth {
 namespace {
@@ -80,8 +83,12 @@ constexpr OpDef kOps[] = {
     {"gather", InferGather, ReferenceGather, GatherUnsupported, LowerGather},
     {"gather_nd", InferGatherNd, ReferenceGatherNd, GatherUnsupported, LowerGatherNd},
     {"one_hot", InferOneHot, ReferenceOneHot, OneHotUnsupported, LowerOneHot},
-    {"batch_matmul", InferUnknown, nullptr, nullptr, nullptr},
-    {"transpose_conv", InferUnknown, nullptr, nullptr, nullptr},
+    {"batch_matmul", InferBatchMatMul, ReferenceBatchMatMul, BatchMatMulUnsupported, LowerBatchMatMul},
+    {"transpose_conv", InferTransposeConv, ReferenceTransposeConv, TransposeConvUnsupported, LowerTransposeConv},
+    {"max_pool_argmax_2d", InferMaxPoolArgmax2D, ReferenceMaxPoolArgmax2D, MaxPoolArgmax2DUnsupported,
+     LowerMaxPoolArgmax2D},
+    {"max_unpool_2d", InferMaxUnpool2D, ReferenceMaxUnpool2D, MaxUnpool2DUnsupported, LowerMaxUnpool2D},
+    {"resampler", InferResampler, ReferenceResampler, ResamplerUnsupported, LowerResampler},
     {"TFLite_Detection_PostProcess", InferDetectionPostProcess, ReferenceDetectionPostProcess, nullptr, nullptr},
     {"unknown", InferUnknown, nullptr, nullptr, nullptr},
 };
@@ -107,7 +114,8 @@ std::string OpName(const Op& op) {
   if (const auto* unary = std::get_if<Unary>(&op)) return std::string(RowOf(unary->kind).name);
   if (const auto* binary = std::get_if<Binary>(&op)) return std::string(RowOf(binary->kind).name);
   if (const auto* pool = std::get_if<Pool2D>(&op)) {
-    return pool->kind == PoolKind::kAverage ? "average_pool_2d" : "max_pool_2d";
+    constexpr std::string_view kNames[] = {"average_pool_2d", "max_pool_2d", "l2_pool_2d"};
+    return std::string(kNames[static_cast<int>(pool->kind)]);
   }
   if (const auto* resize = std::get_if<Resize>(&op)) {
     return resize->kind == ResizeKind::kBilinear ? "resize_bilinear" : "resize_nearest";

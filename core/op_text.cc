@@ -218,7 +218,7 @@ std::vector<Op> NamedOps() {
     const auto same = [&](const Op& known) { return OpName(known) == OpName(op); };
     if (std::none_of(ops.begin(), ops.end(), same)) ops.push_back(op);
   };
-  for (PoolKind kind : {PoolKind::kAverage, PoolKind::kMax}) add(Pool2D{.kind = kind});
+  for (PoolKind kind : {PoolKind::kAverage, PoolKind::kMax, PoolKind::kL2}) add(Pool2D{.kind = kind});
   for (ResizeKind kind : {ResizeKind::kBilinear, ResizeKind::kNearest}) add(Resize{.kind = kind});
   for (int kind = 0; kind <= static_cast<int>(ReduceKind::kAll); ++kind) {
     add(Reduce{.kind = static_cast<ReduceKind>(kind)});

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/element.h"
+#include "core/error.h"
 #include "core/ops/elementwise_table.h"
 #include "core/storage.h"
 
@@ -64,6 +65,10 @@ bool PrefersWideVectors(const DeviceInfo& device) {
 
 Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width) {
   if (bias == kNoValue) return builder.Zeros(channels, width);
+  if (!builder.graph().IsConstant(bias)) {
+    HEARTH_CHECK(width == 4);
+    return builder.Tensor(bias);
+  }
   return builder.Packed(bias, {PackLayout::kLinear, builder.graph().value(bias).desc, width, {channels, 1, 1, 1}});
 }
 
@@ -116,13 +121,6 @@ std::optional<std::string> WideResults(const Graph& graph, const Node& node) {
     if (desc.dtype == DType::kInt64 && !IsQuantized(desc)) return "its integers have 64 bits, a device's have 32";
   }
   return WideIntegers(graph, node);
-}
-
-std::optional<std::string> RuntimeWeights(const Graph& graph, const Node& node) {
-  for (size_t k = 1; k < node.inputs.size(); ++k) {
-    if (node.inputs[k] != kNoValue && !graph.IsConstant(node.inputs[k])) return "its weights are not constant";
-  }
-  return std::nullopt;
 }
 
 }  // namespace hearth

@@ -19,7 +19,8 @@ std::vector<EpilogueStep> ActivationEpilogue(Activation activation);
 // OpenCL on a CPU (PoCL 3.1: 90 against 42 GFLOP/s on one thread).
 bool PrefersWideVectors(const DeviceInfo& device);
 
-// A bias operand for `channels` outputs in vectors of `width`: packed, or zeros when `bias` is kNoValue.
+// A bias operand for `channels` outputs in vectors of `width`: packed, or zeros when `bias` is kNoValue. A computed
+// bias only comes in vectors of 4.
 Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width);
 
 // Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
@@ -38,10 +39,9 @@ Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
 bool FitsInt32(const Graph& graph, ValueId value);
 
 // Reasons that apply to most operations.
-std::optional<std::string> NotReal(const Graph& graph, const Node& node);         // a tensor of plain integers
-std::optional<std::string> WideIntegers(const Graph& graph, const Node& node);    // an input beyond 32 bits
-std::optional<std::string> WideResults(const Graph& graph, const Node& node);     // calculates int64, or reads such
-std::optional<std::string> RuntimeWeights(const Graph& graph, const Node& node);  // inputs 1, 2 not constant
+std::optional<std::string> NotReal(const Graph& graph, const Node& node);       // a tensor of plain integers
+std::optional<std::string> WideIntegers(const Graph& graph, const Node& node);  // an input beyond 32 bits
+std::optional<std::string> WideResults(const Graph& graph, const Node& node);   // calculates int64, or reads such
 
 }  // namespace hearth
 

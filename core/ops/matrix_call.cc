@@ -11,16 +11,16 @@ constexpr int kWideRows = 6;  // pointwise_wide: 12 accumulator registers of 256
 constexpr int kWideConvRows = 4;
 
 // The tile of a kernel whose work items read neighbouring pixels.
-struct Tile {
+struct PixelTile {
   int rows, cols, lanes;
 };
 
-Tile TileFor(const DeviceInfo& device, const MatrixShapes& shapes, int32_t slices_out) {
-  if (device.is_software()) return shapes.is_pointwise ? Tile{8, 2, 8} : Tile{4, 2, 8};
+PixelTile TileFor(const DeviceInfo& device, const MatrixShapes& shapes, int32_t slices_out) {
+  if (device.is_software()) return shapes.is_pointwise ? PixelTile{8, 2, 8} : PixelTile{4, 2, 8};
   // A GPU hides latency with many work items: smaller tiles where there are few pixels.
   const int lanes = device.max_local_invocations >= 64 ? 32 : 8;
   const int64_t items = Tiles(shapes.pixels, 4) * Tiles(slices_out, 2);
-  return items >= int64_t{device.compute_units} * 128 ? Tile{4, 2, lanes} : Tile{2, 1, lanes};
+  return items >= int64_t{device.compute_units} * 128 ? PixelTile{4, 2, lanes} : PixelTile{2, 1, lanes};
 }
 
 void UseWideTile(const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
@@ -29,7 +29,7 @@ void UseWideTile(const MatrixShapes& shapes, int32_t slices_out, KernelCall& cal
   call.work_items = {Tiles(shapes.pixels, rows), Tiles(slices_out, 4), 1};
 }
 
-void UseTile(const Tile& tile, const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
+void UseTile(const PixelTile& tile, const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
   call.defines = {
       {"ROWS", std::to_string(tile.rows)}, {"COLS", std::to_string(tile.cols)}, {"LANES", std::to_string(tile.lanes)}};
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
@@ -43,27 +43,91 @@ int64_t Tiles(int64_t size, int64_t tile) {
   return (size + tile - 1) / tile;
 }
 
+std::vector<std::pair<std::string_view, Scalar>> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out,
+                                                              int32_t kernel_h, int32_t kernel_w) {
+  const Padding2D padding = ResolvePadding(window, in.h, in.w, kernel_h, kernel_w);
+  return {{"IH", in.h},
+          {"IW", in.w},
+          {"IPIX", static_cast<int32_t>(in.pixels())},
+          {"OH", out.h},
+          {"OW", out.w},
+          {"KH", kernel_h},
+          {"KW", kernel_w},
+          {"SH", window.stride_h},
+          {"SW", window.stride_w},
+          {"DH", window.dilation_h},
+          {"DW", window.dilation_w},
+          {"PT", padding.top},
+          {"PL", padding.left}};
+}
+
 KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
-  const bool wide = PrefersWideVectors(builder.device());
+  const Graph& graph = builder.graph();
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  const bool computed_filter = !graph.IsConstant(node.inputs[1]);
+  const bool plain = !computed_filter && shapes.groups == 1;
+  // Only constants are laid out in vectors of 16.
+  const bool wide = plain && (bias == kNoValue || graph.IsConstant(bias)) && PrefersWideVectors(builder.device());
   const int32_t width = wide ? 16 : 4;
   const int32_t channels_out = shapes.filter[0];
   const auto slices_out = static_cast<int32_t>(Tiles(channels_out, 4));
-  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
-  const PackRecipe recipe{PackLayout::kMatrix, builder.graph().value(node.inputs[1]).desc, width, shapes.filter};
+  const PackRecipe recipe{PackLayout::kMatrix, graph.value(node.inputs[1]).desc, width, shapes.filter};
   KernelCall call;
-  call.kernel = fmt::format("{}_{}", shapes.is_pointwise ? "pointwise" : "conv", wide ? "wide" : "tile");
+  call.kernel = fmt::format("{}_{}", shapes.is_pointwise && plain ? "pointwise" : "conv", wide ? "wide" : "tile");
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"w", builder.Packed(node.inputs[1], recipe)},
+                  {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
                   {"bias", BiasOperand(builder, bias, channels_out, width)},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
                   {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
-                  {"N4", slices_out}};
+                  {"N4", slices_out},
+                  {"GO4", slices_out / shapes.groups},
+                  {"I", shapes.filter[3]},
+                  {"O", channels_out}};
   if (wide) {
     UseWideTile(shapes, slices_out, call);
-  } else {
-    UseTile(TileFor(builder.device(), shapes, slices_out), shapes, slices_out, call);
+    return call;
   }
+  PixelTile tile = TileFor(builder.device(), shapes, slices_out);
+  if (shapes.groups > 1) tile.cols = 1;
+  UseTile(tile, shapes, slices_out, call);
+  if (computed_filter) call.defines.push_back({"RUNTIME", "1"});
+  return call;
+}
+
+KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShapes& shapes) {
+  const Bhwc a = builder.ShapeOf(node.inputs[0]);
+  const int64_t pixels = builder.ShapeOf(node.outputs[0]).pixels();
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  const int cols = shapes.n > 4 ? 2 : 1;
+  const auto flag = [](bool set) { return set ? "1" : "0"; };
+  KernelCall call;
+  call.kernel = "matmul";
+  call.defines = {{"ADJ_A", flag(shapes.adjoint_a)},
+                  {"ADJ_B", flag(shapes.adjoint_b)},
+                  {"FLAT_A", flag(shapes.flat_a)},
+                  {"COLS", std::to_string(cols)}};
+  call.tensors = {{"a", builder.Tensor(node.inputs[0])},
+                  {"b", builder.Tensor(node.inputs[1])},
+                  {"bias", BiasOperand(builder, bias, shapes.n, 4)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  const BatchSteps& batch = shapes.batch;
+  call.scalars = {{"M", shapes.m},
+                  {"N", shapes.n},
+                  {"K", shapes.k},
+                  {"APIX", static_cast<int32_t>(a.pixels())},
+                  {"BPIX", static_cast<int32_t>(builder.ShapeOf(node.inputs[1]).pixels())},
+                  {"YPIX", static_cast<int32_t>(pixels)},
+                  {"AC", a.c},
+                  {"D1", batch.sizes[1]},
+                  {"D2", batch.sizes[2]},
+                  {"SA0", batch.a[0]},
+                  {"SA1", batch.a[1]},
+                  {"SA2", batch.a[2]},
+                  {"SB0", batch.b[0]},
+                  {"SB1", batch.b[1]},
+                  {"SB2", batch.b[2]}};
+  call.work_items = {pixels / shapes.m * Tiles(shapes.m, 4), Tiles(Tiles(shapes.n, 4), cols), 1};
   return call;
 }
 

@@ -3,6 +3,11 @@
 #ifndef HEARTH_CORE_OPS_MATRIX_CALL_H_
 #define HEARTH_CORE_OPS_MATRIX_CALL_H_
 
+#include <array>
+#include <string_view>
+#include <utility>
+#include <vector>
+
 #include "core/plan_builder.h"
 
 namespace hearth {
@@ -13,12 +18,33 @@ int64_t Tiles(int64_t size, int64_t tile);
 struct MatrixShapes {
   int64_t pixels = 0;                            // of the output: rows of the product
   std::array<int32_t, 4> filter = {1, 1, 1, 1};  // O, kh, kw, I
-  bool is_pointwise = true;  // else the general convolution kernel, which the caller gives its geometry
+  bool is_pointwise = true;                      // else the call needs ConvGeometry's scalars too
+  int32_t groups = 1;                            // more than 1: channels of a group fill whole texels
 };
 
 // Kernel, operands, M, K4, N4 and the work items of the tile that suits the device. The node's inputs are x, filter and
-// optionally a bias.
+// optionally a bias. A filter that is computed needs ConvGeometry's scalars, pointwise or not.
 KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes);
+
+// Where the general convolution kernels find their pixels: IH IW IPIX OH OW KH KW SH SW DH DW PT PL.
+std::vector<std::pair<std::string_view, Scalar>> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out,
+                                                              int32_t kernel_h, int32_t kernel_w);
+
+// The leading dimensions of a product: how many pixels a step along each is in an operand, 0 where it is broadcast.
+struct BatchSteps {
+  std::array<int32_t, 3> sizes = {1, 1, 1};
+  std::array<int32_t, 3> a = {0, 0, 0}, b = {0, 0, 0};
+};
+
+// y[m,n] = bias[n] + sum over k of a[m,k] * b[k,n] for matrices that both may be computed.
+struct ProductShapes {
+  int32_t m = 1, n = 1, k = 1;
+  bool adjoint_a = false, adjoint_b = false;  // a lies in memory as [k,m], b as [n,k]
+  bool flat_a = false;                        // rows of a end anywhere in its pixels
+  BatchSteps batch;
+};
+// The node's inputs are a, b and optionally a bias.
+KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShapes& shapes);
 
 }  // namespace hearth
 

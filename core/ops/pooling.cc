@@ -1,6 +1,7 @@
 #include "core/ops/pooling.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/ops/elementwise_table.h"
@@ -38,25 +39,26 @@ void ReferencePool2D(const Node& node, std::span<const ReferenceTensor* const> i
   ReferenceTensor& out = outputs[0];
   const Padding2D padding = ResolvePadding(window, in.shape[1], in.shape[2], pool.kernel_h, pool.kernel_w);
   const int64_t channels = in.shape[3];
-  const bool average = pool.kind == PoolKind::kAverage;
+  const bool is_max = pool.kind == PoolKind::kMax, squares = pool.kind == PoolKind::kL2;
   double* pixel = out.values.data();
   for (int64_t b = 0; b < out.shape[0]; ++b) {
     for (int32_t y = 0; y < out.shape[1]; ++y) {
       const TapRange rows = TapsInside(y, window.stride_h, padding.top, 1, pool.kernel_h, in.shape[1]);
       for (int32_t x = 0; x < out.shape[2]; ++x, pixel += channels) {
         const TapRange columns = TapsInside(x, window.stride_w, padding.left, 1, pool.kernel_w, in.shape[2]);
-        std::fill_n(pixel, channels, average ? 0.0 : std::numeric_limits<double>::lowest());
+        std::fill_n(pixel, channels, is_max ? std::numeric_limits<double>::lowest() : 0.0);
         for (int64_t in_y = rows.origin + rows.begin; in_y < rows.origin + rows.end; ++in_y) {
           for (int64_t in_x = columns.origin + columns.begin; in_x < columns.origin + columns.end; ++in_x) {
             const double* element = &in.values[((b * in.shape[1] + in_y) * in.shape[2] + in_x) * channels];
             for (int64_t c = 0; c < channels; ++c) {
-              pixel[c] = average ? pixel[c] + element[c] : std::max(pixel[c], element[c]);
+              pixel[c] =
+                  is_max ? std::max(pixel[c], element[c]) : pixel[c] + (squares ? element[c] * element[c] : element[c]);
             }
           }
         }
-        if (!average) continue;
+        if (is_max) continue;
         const double count = static_cast<double>(rows.end - rows.begin) * (columns.end - columns.begin);
-        for (int64_t c = 0; c < channels; ++c) pixel[c] /= count;
+        for (int64_t c = 0; c < channels; ++c) pixel[c] = squares ? std::sqrt(pixel[c] / count) : pixel[c] / count;
       }
     }
   }

@@ -41,7 +41,8 @@ Result<Verdict> FuseActivation(Graph& graph, const DeviceInfo&) {
     const std::optional<Activation> activation = ActivationOf(node.op);
     if (!activation.has_value() || !rewriter.IsReadOnce(node.inputs[0])) continue;
     Node* producer = rewriter.ProducerOf(node.inputs[0]);
-    Activation* attribute = producer == nullptr ? nullptr : ActivationAttribute(producer->op);
+    if (producer == nullptr || producer->outputs.size() != 1) continue;
+    Activation* attribute = ActivationAttribute(producer->op);
     if (attribute == nullptr || *attribute != Activation::kNone) continue;
     const TensorDesc& inner = graph.value(node.inputs[0]).desc;
     if (!IsPlainFloat(inner) || inner != graph.value(node.outputs[0]).desc) continue;

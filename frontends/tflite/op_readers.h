@@ -12,7 +12,10 @@ Result<Op> ReadConv2D(const OperatorView& view);
 Result<Op> ReadDepthwiseConv2D(const OperatorView& view);
 Result<Op> ReadAveragePool2D(const OperatorView& view);
 Result<Op> ReadMaxPool2D(const OperatorView& view);
+Result<Op> ReadL2Pool2D(const OperatorView& view);
+Result<Op> ReadTransposeConv(const OperatorView& view);
 Result<Op> ReadFullyConnected(const OperatorView& view);
+Result<Op> ReadBatchMatMul(const OperatorView& view);
 
 // op_readers_elementwise.cc
 template <UnaryKind kKind>
@@ -81,6 +84,12 @@ Result<Op> ReadGather(const OperatorView& view);
 Result<Op> ReadEmbeddingLookup(const OperatorView& view);
 Result<Op> ReadGatherNd(const OperatorView& view);
 Result<Op> ReadOneHot(const OperatorView& view);
+
+// op_readers_mediapipe.cc: custom operators whose options are C structs.
+Result<Op> ReadTransposeConvBias(const OperatorView& view);
+Result<Op> ReadMaxPoolArgmax(const OperatorView& view);
+Result<Op> ReadMaxUnpool(const OperatorView& view);
+Result<Op> ReadResampler(const OperatorView& view);
 
 }  // namespace hearth
 

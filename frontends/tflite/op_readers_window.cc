@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <cstdint>
 
 #include "frontends/tflite/op_readers.h"
@@ -84,6 +86,35 @@ Result<Op> ReadAveragePool2D(const OperatorView& view) {
 
 Result<Op> ReadMaxPool2D(const OperatorView& view) {
   return ReadPool2D(view, PoolKind::kMax);
+}
+
+Result<Op> ReadL2Pool2D(const OperatorView& view) {
+  return ReadPool2D(view, PoolKind::kL2);
+}
+
+// Operands: the output's shape, the filter, x, bias.
+Result<Op> ReadTransposeConv(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::TransposeConvOptions* options, view.Options<wire::TransposeConvOptions>());
+  TransposeConv conv{.stride_h = options->stride_h(), .stride_w = options->stride_w()};
+  HEARTH_TRY(CheckStep("a stride", conv.stride_h, conv.stride_w));
+  HEARTH_ASSIGN(conv.padding, ReadPadding(options->padding()));
+  HEARTH_ASSIGN(conv.activation, ReadActivation(options->fused_activation_function()));
+  HEARTH_ASSIGN(const std::vector<int32_t> shape, view.ConstantIntegers(0));
+  HEARTH_ASSIGN(const Shape filter, view.InputShape(1));
+  HEARTH_ASSIGN(const Shape input, view.InputShape(2));
+  if (shape.size() != 4 || filter.rank() != 4 || input.rank() != 4 || shape[0] != input[0] || shape[3] != filter[0] ||
+      shape[1] < 1 || shape[2] < 1 || shape[1] > kMaxDilatedKernel || shape[2] > kMaxDilatedKernel) {
+    return Error(StatusCode::kMalformedInput, "its output shape {} can't come from an input of {} with a filter of {}",
+                 fmt::format("{}", fmt::join(shape, "x")), input.ToString(), filter.ToString());
+  }
+  conv.height = shape[1];
+  conv.width = shape[2];
+  return Op(conv);
+}
+
+Result<Op> ReadBatchMatMul(const OperatorView& view) {
+  HEARTH_ASSIGN(const wire::BatchMatMulOptions* options, view.Options<wire::BatchMatMulOptions>());
+  return Op(BatchMatMul{.adjoint_a = options->adj_x(), .adjoint_b = options->adj_y()});
 }
 
 Result<Op> ReadFullyConnected(const OperatorView& view) {

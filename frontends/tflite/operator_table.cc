@@ -23,7 +23,7 @@ constexpr OperatorRow kOperators[] = {
     {9, "FULLY_CONNECTED", ReadFullyConnected, 2, 3, 3},
     {10, "HASHTABLE_LOOKUP"},
     {11, "L2_NORMALIZATION", ReadL2Normalization, 1, 1, 1},
-    {12, "L2_POOL_2D"},
+    {12, "L2_POOL_2D", ReadL2Pool2D, 1, 1, 1},
     {13, "LOCAL_RESPONSE_NORMALIZATION", ReadLocalResponseNormalization, 1, 1, 1},
     {14, "LOGISTIC", ReadUnary<UnaryKind::kLogistic>, 1, 1, 1},
     {15, "LSH_PROJECTION"},
@@ -78,7 +78,7 @@ constexpr OperatorRow kOperators[] = {
     {64, "SELECT"},
     {65, "SLICE", ReadSlice, 3, 3, 1},
     {66, "SIN", ReadUnary<UnaryKind::kSin>, 1, 1, 1},
-    {67, "TRANSPOSE_CONV"},
+    {67, "TRANSPOSE_CONV", ReadTransposeConv, 3, 4, 3, 1, "213"},
     {68, "SPARSE_TO_DENSE"},
     {69, "TILE", ReadTile, 2, 2, 1},
     {70, "EXPAND_DIMS", ReadExpandDims, 2, 2, 1},
@@ -137,7 +137,7 @@ constexpr OperatorRow kOperators[] = {
     {123, "SELECT_V2"},
     {124, "DENSIFY"},
     {125, "SEGMENT_SUM"},
-    {126, "BATCH_MATMUL"},
+    {126, "BATCH_MATMUL", ReadBatchMatMul, 2, 2, 2},
     {128, "CUMSUM", ReadCumSum, 2, 2, 1},
     {129, "CALL_ONCE"},
     {130, "BROADCAST_TO", ReadBroadcastTo, 2, 2, 1},
@@ -159,10 +159,10 @@ static_assert(std::is_sorted(std::begin(kOperators), std::end(kOperators),
 // Custom operators, by name.
 constexpr OperatorRow kCustomOperators[] = {
     // code, name, reader, required inputs, most inputs, inputs of the node
-    {kCustomOperator, "Convolution2DTransposeBias"},
-    {kCustomOperator, "MaxPoolingWithArgmax2D"},
-    {kCustomOperator, "MaxUnpooling2D"},
-    {kCustomOperator, "Resampler"},
+    {kCustomOperator, "Convolution2DTransposeBias", ReadTransposeConvBias, 3, 3, 3},
+    {kCustomOperator, "MaxPoolingWithArgmax2D", ReadMaxPoolArgmax, 1, 1, 1, 2},
+    {kCustomOperator, "MaxUnpooling2D", ReadMaxUnpool, 2, 2, 2},
+    {kCustomOperator, "Resampler", ReadResampler, 2, 2, 2},
     {kCustomOperator, "TFLite_Detection_PostProcess", ReadDetectionPostProcess, 3, 3, 3, 4},
 };
 

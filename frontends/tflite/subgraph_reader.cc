@@ -15,7 +15,8 @@ namespace {
 // Filters and biases may be stored in another type than what they are applied to.
 bool TakesStoredConstants(const Op& op) {
   return std::holds_alternative<Conv2D>(op) || std::holds_alternative<DepthwiseConv2D>(op) ||
-         std::holds_alternative<FullyConnected>(op) || std::holds_alternative<UnknownOp>(op);
+         std::holds_alternative<FullyConnected>(op) || std::holds_alternative<TransposeConv>(op) ||
+         std::holds_alternative<UnknownOp>(op);
 }
 
 // The operands that become inputs of the node; `ordered` holds them where their order differs from the file's.

@@ -72,12 +72,13 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
 }
 
 struct PlanCase {
+  Graph graph = {};
   DeviceInfo device = SomeDevice();
   LowerOptions options;
   Fingerprint model;
   std::string token;
 
-  CacheKey Key() const { return PlanKey({nullptr, model, &device, options, token}); }
+  CacheKey Key() const { return PlanKey({&graph, model, &device, options, token}); }
 };
 
 TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {

@@ -70,7 +70,8 @@ xnn_status BuildPool2D(XnnpackBuild& build) {
   const auto& pool = std::get<Pool2D>(build.node().op);
   const std::optional<OutputRange> range = RangeOf(pool.activation);
   const bool one_element = pool.kernel_h == 1 && pool.kernel_w == 1;
-  if (!range || one_element) return kXnnpackRefuses;  // it knows no window of one element
+  // It knows no window of one element, and no root of mean squares.
+  if (!range || one_element || pool.kind == PoolKind::kL2) return kXnnpackRefuses;
   const Shape& in = build.in_shape();
   const Padding2D padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
   return pool.kind == PoolKind::kAverage ? BuildAveragePool(build, pool, padding, *range)

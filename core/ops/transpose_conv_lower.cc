@@ -1,0 +1,81 @@
+#include <algorithm>
+
+#include "core/ops/lowering_support.h"
+#include "core/ops/matrix_call.h"
+#include "core/ops/transpose_conv.h"
+
+namespace hearth {
+namespace {
+
+struct PixelTile {
+  int rows, cols, lanes;
+};
+
+// A GPU hides latency with many work items: smaller tiles.
+PixelTile TileFor(const DeviceInfo& device) {
+  if (device.is_software()) return {4, 2, 8};
+  return {2, 1, device.max_local_invocations >= 64 ? 32 : 8};
+}
+
+std::vector<std::pair<std::string_view, Scalar>> Geometry(const TransposeConv& conv, const Shape& filter,
+                                                          const Bhwc& in, const Bhwc& out) {
+  const Window2D window = {.stride_h = conv.stride_h, .stride_w = conv.stride_w, .padding = conv.padding};
+  const Padding2D padding = ResolvePadding(window, out.h, out.w, filter[1], filter[2]);
+  return {{"IH", in.h},
+          {"IW", in.w},
+          {"IPIX", static_cast<int32_t>(in.pixels())},
+          {"OH", out.h},
+          {"OW", out.w},
+          {"OPIX", static_cast<int32_t>(out.pixels())},
+          {"PH", static_cast<int32_t>(Tiles(out.h, conv.stride_h))},
+          {"PW", static_cast<int32_t>(Tiles(out.w, conv.stride_w))},
+          {"BATCH", out.b},
+          {"FX", std::min(conv.stride_w, out.w)},
+          {"SH", conv.stride_h},
+          {"SW", conv.stride_w},
+          {"KH", filter[1]},
+          {"KW", filter[2]},
+          {"PT", padding.top},
+          {"PL", padding.left},
+          {"K4", in.slices()},
+          {"N4", out.slices()},
+          {"I", in.c},
+          {"O", out.c}};
+}
+
+}  // namespace
+
+std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
+  const auto& conv = std::get<TransposeConv>(node.op);
+  const TensorDesc& filter = builder.graph().value(node.inputs[1]).desc;
+  const Shape& dims = filter.shape;
+  const bool computed_filter = !builder.graph().IsConstant(node.inputs[1]);
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  PixelTile tile = TileFor(builder.device());
+  if (out.c <= 4) tile.cols = 1;
+  KernelCall call;
+  call.kernel = "transpose_conv";
+  call.defines = {{"ROWS", std::to_string(tile.rows)},
+                  {"COLS", std::to_string(tile.cols)},
+                  {"LANES", std::to_string(tile.lanes)},
+                  {"RUNTIME", computed_filter ? "1" : "0"}};
+  const PackRecipe recipe{PackLayout::kMatrix, filter, 4, {dims[0], dims[1], dims[2], dims[3]}};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
+                  {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = Geometry(conv, dims, in, out);
+  const int64_t phase_pixels = int64_t{out.b} * Tiles(out.h, conv.stride_h) * Tiles(out.w, conv.stride_w);
+  call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
+  call.work_items = {Tiles(phase_pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes,
+                     Tiles(out.slices(), tile.cols) * std::min(conv.stride_w, out.w), std::min(conv.stride_h, out.h)};
+  call.epilogue = ActivationEpilogue(conv.activation);
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth
