@@ -17,6 +17,11 @@ constexpr double kNotableShare = 0.05;
 constexpr double kLaunchMs = 0.01, kCpuMultiplyAddsPerMs = 25e6;
 constexpr double kMebibyte = 1 << 20;
 
+std::string SizeText(double bytes) {
+  if (bytes < 1024) return fmt::format("{:.0f} bytes", bytes);
+  return bytes < kMebibyte ? fmt::format("{:.1f} KiB", bytes / 1024) : fmt::format("{:.1f} MiB", bytes / kMebibyte);
+}
+
 bool IsOnDevice(std::span<const Placement> placements, int node) {
   return node >= 0 && static_cast<size_t>(node) < placements.size() && placements[node].on_device;
 }
@@ -106,10 +111,10 @@ void AdviseOnMovement(const Graph& graph, std::span<const Placement> placements,
   if (moves == 0) return;
   std::string list;
   for (const auto& [name, count] : counts) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", name, count);
-  advice.push_back({"data-movement",
-                    fmt::format("{} operations only move data ({}): they read and write {:.1f} MiB in every run", moves,
-                                list, bytes / kMebibyte),
-                    {{"operations", moves}, {"bytes", bytes}}});
+  advice.push_back(
+      {"data-movement",
+       fmt::format("operations that only move data ({}) read and write {} in every run", list, SizeText(bytes)),
+       {{"operations", moves}, {"bytes", bytes}}});
 }
 
 void AdviseOnEdges(const Graph& graph, const std::set<ValueId>& values, std::vector<Advice>& advice) {
@@ -146,9 +151,9 @@ void AdviseOnSplits(const Graph& graph, std::span<const Placement> placements, s
   if (pieces <= 1) return;
   const std::string cost = pieces > kFewPieces ? "; consider --device cpu" : "";
   advice.push_back({"splits",
-                    fmt::format("the network runs in {} pieces, on the device and on the CPU in turn: {:.1f} MiB cross "
-                                "between them in every run{}",
-                                pieces, bytes / kMebibyte, cost),
+                    fmt::format("the network runs in {} pieces, on the device and on the CPU in turn: {} cross between "
+                                "them in every run{}",
+                                pieces, SizeText(bytes), cost),
                     {{"pieces", pieces}, {"bytes", bytes}}});
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/op_table.h"
-#include "frontends/tflite/sparse_tensor.h"
 
 namespace hearth {
 namespace {
@@ -14,21 +13,6 @@ namespace {
 // Far above any tensor, far below where byte and bit counts would overflow 64 bits.
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 constexpr size_t kMaxLabelBytes = 200;
-
-std::optional<DType> DTypeOf(wire::TensorType type) {
-  switch (type) {
-    case wire::TensorType_FLOAT32: return DType::kFloat32;
-    case wire::TensorType_FLOAT16: return DType::kFloat16;
-    case wire::TensorType_INT32: return DType::kInt32;
-    case wire::TensorType_UINT8: return DType::kUInt8;
-    case wire::TensorType_INT64: return DType::kInt64;
-    case wire::TensorType_BOOL: return DType::kBool;
-    case wire::TensorType_INT16: return DType::kInt16;
-    case wire::TensorType_INT8: return DType::kInt8;
-    case wire::TensorType_INT4: return DType::kInt4;
-    default: return std::nullopt;
-  }
-}
 
 // "STRING", or the number of a type that the schema doesn't name.
 std::string TypeName(wire::TensorType type) {
@@ -65,6 +49,21 @@ bool IsInteger(DType dtype) {
 }
 
 }  // namespace
+
+std::optional<DType> DTypeOf(wire::TensorType type) {
+  switch (type) {
+    case wire::TensorType_FLOAT32: return DType::kFloat32;
+    case wire::TensorType_FLOAT16: return DType::kFloat16;
+    case wire::TensorType_INT32: return DType::kInt32;
+    case wire::TensorType_UINT8: return DType::kUInt8;
+    case wire::TensorType_INT64: return DType::kInt64;
+    case wire::TensorType_BOOL: return DType::kBool;
+    case wire::TensorType_INT16: return DType::kInt16;
+    case wire::TensorType_INT8: return DType::kInt8;
+    case wire::TensorType_INT4: return DType::kInt4;
+    default: return std::nullopt;
+  }
+}
 
 std::string CleanName(std::string_view name) {
   std::string clean(name);
@@ -229,108 +228,6 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
     HEARTH_ASSIGN(desc.quantization, ReadQuantization(index, desc.shape));
   }
   return desc;
-}
-
-Result<std::span<const std::byte>> TensorReader::BytesOutsideFlatbuffer(const wire::Buffer& buffer,
-                                                                        int32_t index) const {
-  if (buffer.offset() > file_.size() || buffer.size() > file_.size() - buffer.offset()) {
-    return Error(StatusCode::kMalformedInput, "{} has its {} bytes at offset {}, beyond the end of the file ({} bytes)",
-                 Label(index), buffer.size(), buffer.offset(), file_.size());
-  }
-  if (buffer.offset() % 4 != 0) {
-    return Error(StatusCode::kMalformedInput, "{} has its bytes at offset {}, which is not a multiple of 4",
-                 Label(index), buffer.offset());
-  }
-  return file_.subspan(buffer.offset(), buffer.size());
-}
-
-Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) const {
-  if (tensor(index).external_buffer() != 0) {
-    return Error(StatusCode::kUnsupported, "{} has its data in another file", Label(index));
-  }
-  const uint32_t buffer_index = tensor(index).buffer();
-  if (buffer_index == 0) return std::span<const std::byte>();  // by convention: no data
-  const size_t buffer_count = model_.buffers() == nullptr ? 0 : model_.buffers()->size();
-  if (buffer_index >= buffer_count) {
-    return Error(StatusCode::kMalformedInput, "{} refers to buffer {}; the model has {} buffers", Label(index),
-                 buffer_index, buffer_count);
-  }
-  const wire::Buffer& buffer = *model_.buffers()->Get(buffer_index);
-  if (buffer.data() != nullptr && buffer.data()->size() > 0) {
-    return std::as_bytes(std::span(buffer.data()->Data(), buffer.data()->size()));
-  }
-  if (buffer.offset() > 1) return BytesOutsideFlatbuffer(buffer, index);
-  return std::span<const std::byte>();
-}
-
-Result<std::span<const std::byte>> TensorReader::ConstantBytes(int32_t index) const {
-  if (is_folded_[index]) return graph_.ConstantBytes(value_of_[index]);
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, BufferBytes(index));
-  const std::optional<DType> dtype = DTypeOf(tensor(index).type());
-  if (bytes.empty() || !dtype || tensor(index).sparsity() != nullptr) return bytes;
-  HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
-  const TensorDesc desc{*dtype, shape, std::nullopt};
-  if (bytes.size() != desc.size_bytes()) {
-    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of {} in shape {} need {}",
-                 Label(index), bytes.size(), shape.element_count(), DTypeName(*dtype), shape.ToString(),
-                 desc.size_bytes());
-  }
-  return bytes;
-}
-
-Result<std::span<const std::byte>> TensorReader::DenseConstantBytes(int32_t index) {
-  if (tensor(index).sparsity() != nullptr) HEARTH_TRY(ValueOf(index).status());
-  return ConstantBytes(index);
-}
-
-Status TensorReader::ChargeState(const TensorDesc& desc, int32_t index) {
-  const size_t size_bytes = desc.size_bytes();
-  if (size_bytes > state_bytes_left_) {
-    return Error(StatusCode::kUnsupported, "{} is state of {} bytes; at most {} are possible in all", Label(index),
-                 size_bytes, kMaxStateBytes);
-  }
-  state_bytes_left_ -= size_bytes;
-  return Status::Ok();
-}
-
-Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const TensorDesc& desc,
-                                                        std::span<const std::byte> values) {
-  const wire::SparsityParameters& sparsity = *tensor(index).sparsity();
-  const size_t element_bytes = static_cast<size_t>(BitsOf(desc.dtype)) / 8;
-  if (element_bytes == 0) {
-    return Error(StatusCode::kUnsupported, "{} is {} and stored sparsely: convert the model without sparsity",
-                 Label(index), DTypeName(desc.dtype));
-  }
-  if (values.size() % element_bytes != 0) {
-    return Error(StatusCode::kMalformedInput, "{} holds {} bytes, no whole number of {} elements", Label(index),
-                 values.size(), DTypeName(desc.dtype));
-  }
-  if (!budget_.Charge(ListBytes(sparsity))) return CopyBudget::Exceeded(Label(index));
-  if (!ChargeMade(desc.size_bytes())) {
-    return Error(StatusCode::kUnsupported, "{} takes {} bytes when it is made dense: too many for a file of {}",
-                 Label(index), desc.size_bytes(), file_.size());
-  }
-  Result<std::vector<std::byte>> dense = MakeDense(sparsity, desc.shape, values, element_bytes);
-  return dense.ok() ? std::move(dense) : Result<std::vector<std::byte>>(dense.status().Within(Label(index)));
-}
-
-Result<bool> TensorReader::IsConstant(int32_t index) const {
-  if (value_of_[index] != kNoValue) return graph_.IsConstant(value_of_[index]);
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
-  return !bytes.empty();
-}
-
-bool TensorReader::ChargeMade(size_t bytes) {
-  if (bytes > made_bytes_left_) return false;
-  made_bytes_left_ -= bytes;
-  return true;
-}
-
-Status TensorReader::Fold(int32_t index, std::vector<std::byte> bytes) {
-  HEARTH_ASSIGN(const ValueId value, ValueOf(index));
-  graph_.MakeConstant(value, std::move(bytes));
-  is_folded_[index] = true;
-  return Status::Ok();
 }
 
 Result<ValueId> TensorReader::ValueOf(int32_t index) {

@@ -29,6 +29,9 @@ std::vector<T> CopyOf(const flatbuffers::Vector<T>* vector) {
 // text is not UTF-8. Names go into messages, JSON and graph texts.
 std::string CleanName(std::string_view name);
 
+// Nothing for an element type that Hearth can't hold.
+std::optional<DType> DTypeOf(wire::TensorType type);
+
 // Limits what is copied out of a file to four times its size. The same vector or string may be
 // referred to from many tables, so that a small file could otherwise ask for any amount of memory.
 class CopyBudget {

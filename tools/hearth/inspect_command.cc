@@ -21,7 +21,10 @@ namespace {
 std::string TensorText(const std::string& role, size_t index, const TensorInfo& info) {
   std::string text = fmt::format("{} {} '{}' {}[{}]", role, index, info.name, info.dtype, ShapeText(info.shape));
   if (!info.alias.empty() && info.alias != info.name) text += fmt::format(" also called '{}'", info.alias);
-  if (info.declared_shape != info.shape) text += fmt::format(", in the file [{}]", ShapeText(info.declared_shape));
+  if (info.declared_shape.empty() && !info.shape.empty()) text += ", without a shape in the file";
+  if (!info.declared_shape.empty() && info.declared_shape != info.shape) {
+    text += fmt::format(", in the file [{}]", ShapeText(info.declared_shape));
+  }
   if (info.scales.size() == 1 && info.zero_points.size() == 1) {
     text += fmt::format(" scale {:.6g} zero point {}", info.scales[0], info.zero_points[0]);
   }
