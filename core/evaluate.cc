@@ -93,13 +93,17 @@ Status RoundTo(const TensorDesc& desc, ReferenceTensor& tensor) {
   return Status::Ok();
 }
 
+std::optional<DType> IntegersOf(const TensorDesc& desc) {
+  return IsReal(desc) ? std::nullopt : std::optional(desc.dtype);
+}
+
 Result<ReferenceTensor> MakeOutput(const TensorDesc& desc) {
   const std::optional<int64_t> count = CheckedElementCount(desc.shape);
   if (!count || *count > kMaxReferenceElements) {
     return Error(StatusCode::kResourceExhausted, "an output of shape {} is too large for the reference evaluation",
                  desc.shape.ToString());
   }
-  return ReferenceTensor{desc.shape, std::vector<double>(static_cast<size_t>(*count))};
+  return ReferenceTensor{desc.shape, std::vector<double>(static_cast<size_t>(*count)), IntegersOf(desc)};
 }
 
 // For each value, the index of the last node that reads it; graph outputs are kept to the end.
@@ -131,6 +135,7 @@ class GraphEvaluation {
   Status SetInput(ValueId id, const ReferenceTensor& tensor) {
     HEARTH_TRY(CheckShape(graph_.value(id).desc.shape, tensor).Within(graph_.value(id).name));
     tensors_[id] = tensor;
+    tensors_[id]->integers = IntegersOf(graph_.value(id).desc);
     return Status::Ok();
   }
 
@@ -174,7 +179,8 @@ class GraphEvaluation {
 
 Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<const std::byte> bytes) {
   HEARTH_TRY(CheckDense(desc, bytes.size()));
-  ReferenceTensor tensor{desc.shape, std::vector<double>(static_cast<size_t>(desc.shape.element_count()))};
+  ReferenceTensor tensor{desc.shape, std::vector<double>(static_cast<size_t>(desc.shape.element_count())),
+                         IntegersOf(desc)};
   for (size_t i = 0; i < tensor.values.size(); ++i) {
     tensor.values[i] = LoadElement(desc.dtype, bytes, static_cast<int64_t>(i));
   }

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/op_text.h"
+#include "core/ops/cast.h"
 #include "core/ops/concat.h"
 #include "core/ops/convolution.h"
 #include "core/ops/elementwise.h"
@@ -15,6 +16,7 @@
 #include "core/ops/reduce.h"
 #include "core/ops/reshape.h"
 #include "core/ops/resize.h"
+#include "core/ops/select.h"
 #include "core/ops/softmax.h"
 
 namespace hearth {
@@ -45,11 +47,11 @@ constexpr OpDef kOps[] = {
     {"log_softmax", InferUnknown, nullptr, nullptr, nullptr},
     {"l2_normalization", InferUnknown, nullptr, nullptr, nullptr},
     {"local_response_normalization", InferUnknown, nullptr, nullptr, nullptr},
-    {"select", InferUnknown, nullptr, nullptr, nullptr},
-    {"select_rows", InferUnknown, nullptr, nullptr, nullptr},
-    {"prelu", InferUnknown, nullptr, nullptr, nullptr},
-    {"cast", InferUnknown, nullptr, nullptr, nullptr},
-    {"add_n", InferUnknown, nullptr, nullptr, nullptr},
+    {"select", InferSelect, ReferenceSelect, SelectUnsupported, LowerSelect},
+    {"select_rows", InferSelectRows, ReferenceSelectRows, SelectRowsUnsupported, LowerSelectRows},
+    {"prelu", InferPRelu, ReferencePRelu, PReluUnsupported, LowerPRelu},
+    {"cast", InferCast, ReferenceCast, CastUnsupported, LowerCast},
+    {"add_n", InferAddN, ReferenceAddN, AddNUnsupported, LowerAddN},
     {"transpose", InferUnknown, nullptr, nullptr, nullptr},
     {"slice", InferUnknown, nullptr, nullptr, nullptr},
     {"split", InferUnknown, nullptr, nullptr, nullptr},

@@ -21,6 +21,9 @@ class PlanBuilder;  // core/lower.h
 struct ReferenceTensor {
   Shape shape;
   std::vector<double> values;  // C order
+  // The type of plain integers, set by ReferenceFromBytes and for outputs by EvaluateNode: results wrap and divisions
+  // truncate as those of the type do.
+  std::optional<DType> integers = std::nullopt;
 };
 
 struct OpDef {

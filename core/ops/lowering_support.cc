@@ -12,18 +12,23 @@
 namespace hearth {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-std::optional<std::pair<float, float>> ClampBounds(Activation activation) {
-  switch (activation) {
-    case Activation::kNone: return {{-kInfinity, kInfinity}};
-    case Activation::kRelu: return {{0.0f, kInfinity}};
-    case Activation::kRelu6: return {{0.0f, 6.0f}};
-    case Activation::kReluN1To1: return {{-1.0f, 1.0f}};
-    case Activation::kTanh:
-    case Activation::kSigmoid: return std::nullopt;
+// Whether an operation's results are elements of its inputs, or no further from zero than they are.
+bool StaysInRange(const Node& node) {
+  if (const auto* binary = std::get_if<Binary>(&node.op)) {
+    return binary->kind == BinaryKind::kMaximum || binary->kind == BinaryKind::kMinimum;
   }
-  return std::nullopt;
+  return std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Transpose>(node.op) ||
+         std::holds_alternative<Slice>(node.op) || std::holds_alternative<Split>(node.op) ||
+         std::holds_alternative<Pack>(node.op) || std::holds_alternative<Unpack>(node.op) ||
+         std::holds_alternative<Concat>(node.op) || std::holds_alternative<Tile>(node.op) ||
+         std::holds_alternative<BroadcastTo>(node.op) || std::holds_alternative<Gather>(node.op) ||
+         std::holds_alternative<Select>(node.op) || std::holds_alternative<SelectRows>(node.op);
+}
+
+int32_t SaturateToInt32(float number) {
+  if (number >= 0x1p31f) return std::numeric_limits<int32_t>::max();
+  if (number < -0x1p31f) return std::numeric_limits<int32_t>::min();
+  return static_cast<int32_t>(number);
 }
 
 bool ConstantFitsInt32(const Graph& graph, ValueId value) {
@@ -39,12 +44,22 @@ bool ConstantFitsInt32(const Graph& graph, ValueId value) {
 }  // namespace
 
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation) {
-  if (const auto bounds = ClampBounds(activation)) {
+  if (const auto bounds = ActivationBounds(activation)) {
     return {{"v = vclamp(v, splat4(act_lowest), splat4(act_highest));",
              {},
              {{"act_lowest", bounds->first}, {"act_highest", bounds->second}}}};
   }
   return {{fmt::format("v = {};", RowOf(UnaryOf(activation)).text), {}, {}}};
+}
+
+std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
+  const auto bounds = ActivationBounds(activation);
+  if (activation == Activation::kNone || !bounds.has_value()) return {};
+  return {
+      {"v = vselect_lt(v, splat_int4(act_lowest), splat_int4(act_lowest), v); "
+       "v = vselect_lt(splat_int4(act_highest), v, splat_int4(act_highest), v);",
+       {},
+       {{"act_lowest", SaturateToInt32(bounds->first)}, {"act_highest", SaturateToInt32(bounds->second)}}}};
 }
 
 bool PrefersWideVectors(const DeviceInfo& device) {
@@ -62,6 +77,14 @@ std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, co
           {"N4", out.slices()}, {"BATCH", out.b}};
 }
 
+void SetMapGrid(const Bhwc& out, KernelCall& call) {
+  constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
+  const int64_t texels = out.pixels() * out.slices();
+  call.scalars.emplace_back("COUNT", static_cast<int32_t>(texels));
+  call.scalars.emplace_back("ROW", static_cast<int32_t>(kRow));
+  call.work_items = {std::min(texels, kRow), (texels + kRow - 1) / kRow, 1};
+}
+
 bool FitsInt32(const Graph& graph, ValueId value) {
   const TensorDesc& desc = graph.value(value).desc;
   if (desc.dtype != DType::kInt64 || IsQuantized(desc)) return true;
@@ -71,13 +94,8 @@ bool FitsInt32(const Graph& graph, ValueId value) {
   const Node& node = graph.nodes()[producer];
   if (std::holds_alternative<ArgReduce>(node.op)) return true;
   if (std::holds_alternative<Cast>(node.op)) return graph.value(node.inputs[0]).desc.dtype != DType::kInt64;
-  const bool moves = std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Transpose>(node.op) ||
-                     std::holds_alternative<Slice>(node.op) || std::holds_alternative<Split>(node.op) ||
-                     std::holds_alternative<Pack>(node.op) || std::holds_alternative<Unpack>(node.op) ||
-                     std::holds_alternative<Concat>(node.op) || std::holds_alternative<Tile>(node.op) ||
-                     std::holds_alternative<BroadcastTo>(node.op) || std::holds_alternative<Gather>(node.op);
-  return moves && std::all_of(node.inputs.begin(), node.inputs.end(),
-                              [&](ValueId input) { return input == kNoValue || FitsInt32(graph, input); });
+  return StaysInRange(node) && std::all_of(node.inputs.begin(), node.inputs.end(),
+                                           [&](ValueId input) { return input == kNoValue || FitsInt32(graph, input); });
 }
 
 std::optional<std::string> NotReal(const Graph& graph, const Node& node) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/op_text.h"
+#include "core/storage.h"
 
 namespace hearth {
 
@@ -90,6 +91,21 @@ Status NodeInference::SetOutput(size_t i, const Shape& shape) const {
   }
   value.desc.shape = shape;
   return Status::Ok();
+}
+
+Status NodeInference::SetOutputTypeOf(size_t i, size_t from) const {
+  Value& value = graph_.value(node_.outputs[i]);
+  value.desc.dtype = input(from).dtype;
+  if (!IsReal(input(from)) || value.desc.dtype == DType::kBool) value.desc.quantization.reset();
+  if (!IsReal(input(from)) || IsReal(value.desc)) return Status::Ok();
+  return Fail(StatusCode::kMalformedInput, "input {} is quantized {}, but output '{}' has no quantization", from,
+              DTypeName(value.desc.dtype), value.name);
+}
+
+void NodeInference::SetOutputType(size_t i, DType dtype) const {
+  TensorDesc& desc = graph_.value(node_.outputs[i]).desc;
+  desc.dtype = dtype;
+  desc.quantization.reset();
 }
 
 }  // namespace hearth

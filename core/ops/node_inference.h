@@ -43,6 +43,12 @@ class NodeInference {
   }
   Status SetOutput(size_t i, const Shape& shape) const;
 
+  // Gives output `i` the element type of input `from`, as TFLite does whatever the file declares. Where the input stands
+  // for real numbers the output must too: a quantized type needs a quantization of its own.
+  Status SetOutputTypeOf(size_t i, size_t from) const;
+  // Gives output `i` a type without quantization.
+  void SetOutputType(size_t i, DType dtype) const;
+
   // An error that starts with the node: Fail(StatusCode::kUnsupported, "dilation {} ...", dilation)
   template <typename... Args>
   Status Fail(StatusCode code, fmt::format_string<Args...> format, Args&&... args) const {

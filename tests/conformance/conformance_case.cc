@@ -121,6 +121,7 @@ std::vector<ConformanceCase> AllCases() {
   AddWindowCases(cases);
   AddPoolCases(cases);
   AddElementwiseCases(cases);
+  AddConvertCases(cases);
   AddMovementCases(cases);
   AddReductionCases(cases);
   AddChainCases(cases);
