@@ -43,6 +43,9 @@ enum class UnaryKind : uint8_t {
   kSqrt,
   kSquare,
   kTanh,
+  kLogicalNot,
+  kQuantize,
+  kDequantize,
   kCopy,
 };
 enum class BinaryKind : uint8_t {
@@ -56,6 +59,17 @@ enum class BinaryKind : uint8_t {
   kSquaredDifference,
   kFloorDiv,
   kFloorMod,
+  kAtan2,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kLogicalAnd,
+  kLogicalOr,
+  kBitwiseXor,
+  kRightShift,
 };
 
 enum class PaddingMode : uint8_t { kSame, kValid, kExplicit };
@@ -351,12 +365,12 @@ struct UnknownOp {
 };
 
 // In the order of the rows of op_table.cc.
-using Op =
-    std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad, FullyConnected,
-                 Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization, LocalResponseNormalization, Select,
-                 SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
-                 DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
-                 GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler, DetectionPostProcess, UnknownOp>;
+using Op = std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad,
+                        FullyConnected, Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization,
+                        LocalResponseNormalization, Select, SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split,
+                        Pack, Unpack, Tile, BroadcastTo, Reverse, DepthToSpace, SpaceToDepth, SpaceToBatch,
+                        BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather, GatherNd, OneHot, BatchMatMul,
+                        TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler, DetectionPostProcess, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

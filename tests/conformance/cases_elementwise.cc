@@ -1,5 +1,7 @@
-// Unary operations in ranges where they are defined, binary ones over every way to broadcast.
+// Unary operations, in ranges where they are defined and at their edges.
 #include <fmt/format.h>
+
+#include <cmath>
 
 #include "core/ops/elementwise_table.h"
 #include "tests/conformance/conformance_case.h"
@@ -24,6 +26,7 @@ bool IsExact(UnaryKind kind) {
     case UnaryKind::kReluN1To1:
     case UnaryKind::kRound:
     case UnaryKind::kSign:
+    case UnaryKind::kLogicalNot:
     case UnaryKind::kCopy: return true;
     default: return false;
   }
@@ -52,89 +55,60 @@ ConformanceCase UnaryCase(const Shape& input, const UnaryRow& row) {
   result.exactness.ulps = IsExact(row.kind) ? 0.0 : arithmetic ? kArithmetic : kCurved;
   // Some functions are read through every path; the rest differ from them in arithmetic only.
   result.every_path = row.kind == UnaryKind::kRelu || row.kind == UnaryKind::kTanh;
-  result.build = [input, kind = row.kind](CaseGraph& graph) {
+  result.build = [input, kind = row.kind, logical = row.rule == ElementRule::kLogical](CaseGraph& graph) {
+    if (logical) return graph.Node(Unary{kind}, {graph.Input(input, ZeroOne, Bools())}, Bools());
     return graph.Node(Unary{kind, kind == UnaryKind::kLeakyRelu ? 0.3f : 0.0f}, {graph.Input(input, RangeOf(kind))});
   };
   return result;
 }
 
-Exactness ExactnessOf(BinaryKind kind) {
-  switch (kind) {
-    case BinaryKind::kMaximum:
-    case BinaryKind::kMinimum:
-    case BinaryKind::kFloorDiv:
-    case BinaryKind::kFloorMod: return {};
-    case BinaryKind::kPow: return {0, kCurved};
-    default: return {0, kArithmetic};
-  }
+// Numbers far from zero, where exponentials leave the range of floats.
+float Extreme(float uniform) {
+  constexpr float kNumbers[] = {-100.0f, -80.0f, -12.0f, 0.0f, 100.0f};
+  return kNumbers[static_cast<int>(uniform * 5.0f)];
 }
 
-struct Fills {
-  Fill lhs, rhs;
-};
-Fills RangesOf(BinaryKind kind) {
-  switch (kind) {
-    case BinaryKind::kDiv: return {Symmetric, Positive};
-    case BinaryKind::kPow: return {Positive, Symmetric};
-    // Quotients without rounding: a driver that multiplies by a reciprocal gets the same floor.
-    case BinaryKind::kFloorDiv:
-    case BinaryKind::kFloorMod: return {OffIntegers, PowerOfTwo};
-    default: return {Symmetric, Symmetric};
+void AddExtremes(std::vector<ConformanceCase>& cases) {
+  for (UnaryKind kind : {UnaryKind::kElu, UnaryKind::kExp, UnaryKind::kGelu, UnaryKind::kGeluTanh,
+                         UnaryKind::kHardSwish, UnaryKind::kLogistic, UnaryKind::kTanh}) {
+    ConformanceCase result = UnaryCase({2, 3, 7}, RowOf(kind));
+    result.name = "extreme_numbers";
+    result.every_path = false;
+    result.build = [kind](CaseGraph& graph) { return graph.Node(Unary{kind}, {graph.Input({2, 3, 7}, Extreme)}); };
+    cases.push_back(result);
   }
-}
-
-ConformanceCase BinaryCase(const Shape& lhs, const Shape& rhs, BinaryKind kind, Activation activation, bool constant) {
-  ConformanceCase result;
-  result.family = "binary";
-  result.op = std::string(RowOf(kind).name);
-  result.name = fmt::format("{}_{}{}_{}", lhs.ToString(), rhs.ToString(), constant ? "_constant" : "",
-                            ActivationName(activation));
-  result.exactness = ExactnessOf(kind);
-  if (activation == Activation::kTanh || activation == Activation::kSigmoid) result.exactness.ulps = kCurved;
-  result.every_path = kind == BinaryKind::kAdd || kind == BinaryKind::kSub;
-  result.build = [=](CaseGraph& graph) {
-    const Fills fills = RangesOf(kind);
-    const ValueId a = graph.Input(lhs, fills.lhs);
-    const ValueId b = constant ? graph.Constant(rhs, fills.rhs) : graph.Input(rhs, fills.rhs);
-    return graph.Node(Binary{kind, activation}, {a, b});
+  ConformanceCase steep = UnaryCase({2, 3, 7}, RowOf(UnaryKind::kLeakyRelu));
+  steep.name = "steep";
+  steep.build = [](CaseGraph& graph) {
+    return graph.Node(Unary{UnaryKind::kLeakyRelu, 2.5f}, {graph.Input({2, 3, 7}, Wide)});
   };
-  return result;
+  cases.push_back(steep);
 }
 
-struct ShapePair {
-  Shape lhs, rhs;
-};
+void AddIntegers(std::vector<ConformanceCase>& cases) {
+  for (const UnaryRow& row : UnaryRows()) {
+    if (row.integer_text.empty()) continue;
+    ConformanceCase result;
+    result.family = "unary";
+    result.op = std::string(row.name);
+    result.name = "2x3x5_int32";
+    result.every_path = false;
+    result.build = [kind = row.kind](CaseGraph& graph) {
+      return graph.Node(Unary{kind}, {graph.Input({2, 3, 5}, Signed100, Integers())}, Integers());
+    };
+    cases.push_back(result);
+  }
+}
 
 }  // namespace
 
 void AddElementwiseCases(std::vector<ConformanceCase>& cases) {
   for (const UnaryRow& row : UnaryRows()) {
+    if (row.rule == ElementRule::kConverted) continue;  // cases_convert.cc
     for (const Shape& input : {Shape{1, 3, 5, 7}, {2, 1, 1, 16}, {5}}) cases.push_back(UnaryCase(input, row));
   }
-  const ShapePair shapes[] = {
-      {{1, 3, 5, 7}, {1, 3, 5, 7}},  // equal
-      {{2, 3, 4, 5}, {5}},           // a channel vector
-      {{2, 3, 4, 5}, {1}},           // one number
-      {{2, 3, 4, 5}, {}},            // a scalar
-      {{2, 3, 4, 5}, {2, 3, 4, 1}},  // a number per pixel
-      {{2, 3, 4, 5}, {3, 1, 5}},     // another rank
-      {{1, 1, 1, 6}, {2, 3, 2, 6}},  // the left one repeats
-      {{1, 3, 1, 7}, {2, 1, 4, 1}},  // both repeat
-      {{3, 5}, {5}},                 // rank 2
-      {{4, 3, 5}, {3, 5}},           // rank 3 and 2
-  };
-  for (const BinaryRow& row : BinaryRows()) {
-    for (const ShapePair& pair : shapes) {
-      cases.push_back(BinaryCase(pair.lhs, pair.rhs, row.kind, Activation::kNone, false));
-    }
-  }
-  cases.push_back(BinaryCase({1, 4, 3, 9}, {9}, BinaryKind::kAdd, Activation::kRelu6, true));
-  cases.push_back(BinaryCase({1, 4, 3, 9}, {1, 4, 3, 9}, BinaryKind::kSub, Activation::kReluN1To1, true));
-  for (Activation activation : {Activation::kRelu, Activation::kTanh, Activation::kSigmoid}) {
-    cases.push_back(BinaryCase({2, 3, 4, 5}, {2, 3, 4, 5}, BinaryKind::kAdd, activation, false));
-    cases.push_back(BinaryCase({2, 3, 4, 5}, {5}, BinaryKind::kAdd, activation, false));
-  }
-  cases.push_back(BinaryCase({2, 3, 2, 3, 5}, {1, 3, 1, 1, 5}, BinaryKind::kAdd, Activation::kNone, false));
+  AddExtremes(cases);
+  AddIntegers(cases);
 }
 
 }  // namespace hearth::conformance

@@ -121,6 +121,8 @@ std::vector<ConformanceCase> AllCases() {
   AddWindowCases(cases);
   AddPoolCases(cases);
   AddElementwiseCases(cases);
+  AddBinaryCases(cases);
+  AddConvertCases(cases);
   AddMovementCases(cases);
   AddRearrangeCases(cases);
   AddBorderCases(cases);
