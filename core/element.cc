@@ -74,6 +74,13 @@ double LoadElement(DType dtype, std::span<const std::byte> bytes, int64_t index)
   return 0.0;
 }
 
+int64_t ToInt64(double number) {
+  if (std::isnan(number)) return 0;
+  if (number >= 0x1p63) return std::numeric_limits<int64_t>::max();
+  if (number < -0x1p63) return std::numeric_limits<int64_t>::min();
+  return static_cast<int64_t>(number);
+}
+
 int64_t WrapInteger(DType dtype, int64_t number) {
   switch (dtype) {
     case DType::kInt32: return static_cast<int32_t>(number);

@@ -21,6 +21,9 @@ std::optional<int64_t> CheckedElementCount(const Shape& shape);
 // Precondition: `bytes` holds more than `index` elements.
 double LoadElement(DType dtype, std::span<const std::byte> bytes, int64_t index);
 
+// The integer nearest towards zero that 64 bits hold; 0 for NaN.
+int64_t ToInt64(double number);
+
 // What an integer of this type holds of `number`: its low bits, as two's complement where the type has a sign; for bool
 // whether it is not zero. Precondition: an integer type or bool.
 int64_t WrapInteger(DType dtype, int64_t number);

@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/fingerprint.h"
+#include "core/kernel_functions.h"
 #include "core/kernel_source.h"
 #include "core/unroll.h"
 
@@ -29,6 +30,9 @@ constexpr std::string_view kOpenClPrelude = R"(#define GID(d) ((int)get_global_i
 #define to_int(a) ((int)(a))
 #define to_float4(a) convert_float4(a)
 #define to_int4(a) convert_int4(a)
+#define to_int4_sat(a) convert_int4_sat(a)
+#define bits_int4(a) as_int4(a)
+#define bits_uint4(a) as_uint4(a)
 #define LANE(t, p) ((p) == 0 ? (t).x : (p) == 1 ? (t).y : (p) == 2 ? (t).z : (t).w)
 #define vabs(a) fabs(a)
 #define vfloor(a) floor(a)
@@ -43,12 +47,18 @@ constexpr std::string_view kOpenClPrelude = R"(#define GID(d) ((int)get_global_i
 #define vsin(a) sin(a)
 #define vcos(a) cos(a)
 #define vtanh(a) tanh(a)
-#define verf(a) erf(a)
+#define verfc(a) erfc(a)
 #define vpow(a, b) pow(a, b)
+#define vatan2(a, b) atan2(a, b)
+#define vfma(a, b, c) fma(a, b, c)
 #define vmin(a, b) fmin(a, b)
 #define vmax(a, b) fmax(a, b)
 #define vclamp(a, lo, hi) fmin(fmax(a, lo), hi)
-#define vselect_lt(a, b, x, y) select((y), (x), isless((a), (b)))
+#define vselect_lt(a, b, x, y) select((y), (x), (a) < (b))
+#define vselect_eq(a, b, x, y) select((y), (x), (a) == (b))
+#define vless(a, b) convert_float4(-((a) < (b)))
+#define vless_equal(a, b) convert_float4(-((a) <= (b)))
+#define vequal(a, b) convert_float4(-((a) == (b)))
 )";
 
 constexpr std::string_view kGlslPrelude = R"(#define float2 vec2
@@ -71,6 +81,9 @@ constexpr std::string_view kGlslPrelude = R"(#define float2 vec2
 #define to_int(a) int(a)
 #define to_float4(a) vec4(a)
 #define to_int4(a) ivec4(a)
+#define to_int4_sat(a) mix(ivec4(clamp(a, -2147483648.0, 2147483520.0)), ivec4(2147483647), greaterThanEqual(a, vec4(2147483648.0)))
+#define bits_int4(a) ivec4(a)
+#define bits_uint4(a) uvec4(a)
 #define LANE(t, p) ((p) == 0 ? (t).x : (p) == 1 ? (t).y : (p) == 2 ? (t).z : (t).w)
 #define vabs(a) abs(a)
 #define vfloor(a) floor(a)
@@ -85,20 +98,15 @@ constexpr std::string_view kGlslPrelude = R"(#define float2 vec2
 #define vsin(a) px_sin((a), 0)
 #define vcos(a) px_sin((a), 1)
 #define vtanh(a) tanh(clamp(a, -15.0, 15.0))
-#define vpow(a, b) pow(a, b)
+#define vfma(a, b, c) ((a) * (b) + (c))
 #define vmin(a, b) min(a, b)
 #define vmax(a, b) max(a, b)
 #define vclamp(a, lo, hi) min(max(a, lo), hi)
 #define vselect_lt(a, b, x, y) mix((y), (x), lessThan((a), (b)))
-)";
-
-// GLSL has no erf: Abramowitz and Stegun 7.1.26 is off by 1.5e-7 at most.
-constexpr std::string_view kGlslErf = R"(vec4 verf(vec4 a) {
-  vec4 x = abs(a);
-  vec4 t = 1.0 / (1.0 + 0.3275911 * x);
-  vec4 p = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-  return sign(a) * (1.0 - p * exp(-x * x));
-}
+#define vselect_eq(a, b, x, y) mix((y), (x), equal((a), (b)))
+#define vless(a, b) vec4(lessThan((a), (b)))
+#define vless_equal(a, b) vec4(lessThanEqual((a), (b)))
+#define vequal(a, b) vec4(equal((a), (b)))
 )";
 
 // Vulkan and GLES allow sine and cosine an error of 2^-11 (SwiftShader uses it: 1.9e-4). Reduction to [-pi/4, pi/4] by
@@ -127,14 +135,6 @@ precision highp samplerBuffer;
 
 bool ReadsTexels(const TensorArg& arg) {
   return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
-}
-
-bool Uses(const KernelSource& source, std::string_view word) {
-  if (source.body.find(word) != std::string::npos) return true;
-  for (const std::string& statement : source.epilogue) {
-    if (statement.find(word) != std::string::npos) return true;
-  }
-  return false;
 }
 
 // #define for one macro, remembered so that OpenCL kernels sharing a program can #undef it.
@@ -331,8 +331,8 @@ std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
   out += fmt::format("layout(local_size_x = {}, local_size_y = {}, local_size_z = {}) in;\n", source.local_size[0],
                      source.local_size[1], source.local_size[2]);
   out += kGlslPrelude;
-  if (Uses(source, "verf(")) out += kGlslErf;
   if (Uses(source, "vsin(") || Uses(source, "vcos(")) out += kGlslSine;
+  out += FunctionsUsedBy(source, dialect);
   DeclareGlslArguments(source, dialect, out);
   out += GlslMacros(source, dialect).text();  // first: a shared array may be of texel4
   for (const SharedArray& shared : source.shared) {
@@ -357,7 +357,7 @@ std::string EmitOpenClPrelude() {
 
 std::string EmitOpenClKernel(const KernelSource& source) {
   const Macros macros = OpenClMacros(source);
-  std::string out = macros.text();
+  std::string out = FunctionsUsedBy(source, Dialect::kOpenCl) + macros.text();
   out +=
       fmt::format("__kernel __attribute__((reqd_work_group_size({}, {}, {}))) void {}({}) {{\n", source.local_size[0],
                   source.local_size[1], source.local_size[2], EntryPoint(source), OpenClParameters(source));

@@ -138,6 +138,7 @@ class GraphEvaluation {
   Status SetInput(ValueId id, const ReferenceTensor& tensor) {
     HEARTH_TRY(CheckShape(graph_.value(id).desc.shape, tensor).Within(graph_.value(id).name));
     tensors_[id] = tensor;
+    tensors_[id]->integers = IntegersOf(graph_.value(id).desc);
     return Status::Ok();
   }
 
@@ -204,7 +205,8 @@ class GraphEvaluation {
 
 Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<const std::byte> bytes) {
   HEARTH_TRY(CheckDense(desc, bytes.size()));
-  ReferenceTensor tensor{desc.shape, std::vector<double>(static_cast<size_t>(desc.shape.element_count()))};
+  ReferenceTensor tensor{desc.shape, std::vector<double>(static_cast<size_t>(desc.shape.element_count())),
+                         IntegersOf(desc)};
   for (size_t i = 0; i < tensor.values.size(); ++i) {
     tensor.values[i] = LoadElement(desc.dtype, bytes, static_cast<int64_t>(i));
   }

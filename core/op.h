@@ -43,6 +43,9 @@ enum class UnaryKind : uint8_t {
   kSqrt,
   kSquare,
   kTanh,
+  kLogicalNot,
+  kQuantize,
+  kDequantize,
   kCopy,
 };
 enum class BinaryKind : uint8_t {
@@ -56,6 +59,17 @@ enum class BinaryKind : uint8_t {
   kSquaredDifference,
   kFloorDiv,
   kFloorMod,
+  kAtan2,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kLogicalAnd,
+  kLogicalOr,
+  kBitwiseXor,
+  kRightShift,
 };
 
 enum class PaddingMode : uint8_t { kSame, kValid, kExplicit };

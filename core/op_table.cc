@@ -5,8 +5,9 @@
 
 #include "core/error.h"
 #include "core/op_text.h"
-#include "core/ops/blocks.h"
 #include "core/ops/batch_matmul.h"
+#include "core/ops/blocks.h"
+#include "core/ops/cast.h"
 #include "core/ops/concat.h"
 #include "core/ops/convolution.h"
 #include "core/ops/cumsum.h"
@@ -24,6 +25,7 @@
 #include "core/ops/reshape.h"
 #include "core/ops/resize.h"
 #include "core/ops/search.h"
+#include "core/ops/select.h"
 #include "core/ops/softmax.h"
 #include "core/ops/split.h"
 #include "core/ops/strided_copy.h"
@@ -60,11 +62,11 @@ constexpr OpDef kOps[] = {
      LowerL2Normalization},
     {"local_response_normalization", InferLocalResponseNormalization, ReferenceLocalResponseNormalization,
      NormalizationUnsupported, LowerLocalResponseNormalization},
-    {"select", InferUnknown, nullptr, nullptr, nullptr},
-    {"select_rows", InferUnknown, nullptr, nullptr, nullptr},
-    {"prelu", InferUnknown, nullptr, nullptr, nullptr},
-    {"cast", InferUnknown, nullptr, nullptr, nullptr},
-    {"add_n", InferUnknown, nullptr, nullptr, nullptr},
+    {"select", InferSelect, ReferenceSelect, SelectUnsupported, LowerSelect},
+    {"select_rows", InferSelectRows, ReferenceSelectRows, SelectRowsUnsupported, LowerSelectRows},
+    {"prelu", InferPRelu, ReferencePRelu, PReluUnsupported, LowerPRelu},
+    {"cast", InferCast, ReferenceCast, CastUnsupported, LowerCast},
+    {"add_n", InferAddN, ReferenceAddN, AddNUnsupported, LowerAddN},
     {"transpose", InferTranspose, ReferenceTranspose, StridedCopyUnsupported, LowerStridedCopy},
     {"slice", InferSlice, ReferenceSlice, StridedCopyUnsupported, LowerStridedCopy},
     {"split", InferSplit, ReferenceSplit, StridedCopyUnsupported, LowerStridedCopy},

@@ -21,8 +21,8 @@ class PlanBuilder;  // core/lower.h
 struct ReferenceTensor {
   Shape shape;
   std::vector<double> values;  // C order
-  // Of an output that holds plain integers: their type, which EvaluateNode sets. Results wrap and divisions truncate as
-  // those of the type do.
+  // The type of plain integers, set by ReferenceFromBytes and for outputs by EvaluateNode: results wrap and divisions
+  // truncate as those of the type do.
   std::optional<DType> integers = std::nullopt;
 };
 

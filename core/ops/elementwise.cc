@@ -1,104 +1,168 @@
 #include "core/ops/elementwise.h"
 
 #include <algorithm>
-#include <array>
+#include <type_traits>
 
+#include "core/element.h"
+#include "core/ops/broadcast.h"
 #include "core/ops/elementwise_table.h"
-#include "core/ops/node_inference.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
 
-// Dimension `i`, counted from the left of a shape of `rank` >= shape.rank(), padded with ones on the left.
-int32_t DimOf(const Shape& shape, int rank, int i) {
-  const int own = i - (rank - shape.rank());
-  return own < 0 ? 1 : shape[own];
+Status CheckBool(const NodeInference& inference, size_t i) {
+  if (inference.input(i).dtype == DType::kBool) return Status::Ok();
+  return inference.Fail(StatusCode::kUnsupported, "input {} is {}; only bool can be run here", i,
+                        DTypeName(inference.input(i).dtype));
 }
 
-// How far to go in a broadcast tensor for one step along each dimension of the result (0 where it repeats).
-std::array<int64_t, Shape::kMaxRank> BroadcastStrides(const Shape& shape, int rank) {
-  std::array<int64_t, Shape::kMaxRank> strides{};
-  int64_t stride = 1;
-  for (int i = rank - 1; i >= 0; --i) {
-    const int32_t dim = DimOf(shape, rank, i);
-    strides[i] = dim == 1 ? 0 : stride;
-    stride *= dim;
-  }
-  return strides;
+// Whether a row takes input `i`.
+template <typename Row>
+Status CheckOperandType(const NodeInference& inference, size_t i, const Row& row) {
+  const TensorDesc& desc = inference.input(i);
+  if (row.rule == ElementRule::kLogical) return CheckBool(inference, i);
+  if (row.rule == ElementRule::kCompared && desc.dtype == DType::kBool) return Status::Ok();
+  if (!IsReal(desc) && desc.dtype != DType::kInt4 && !row.integer_text.empty()) return Status::Ok();
+  if (!row.text.empty()) return inference.CheckReal(i);
+  return inference.Fail(StatusCode::kUnsupported,
+                        "input {} is not of a plain integer type, which alone can be run here", i);
 }
 
-Status CheckBinaryTypes(const NodeInference& inference, const BinaryRow& row) {
-  const DType a = inference.input(0).dtype, b = inference.input(1).dtype;
-  if (a != b) {
-    return inference.Fail(StatusCode::kMalformedInput, "the inputs' types differ: {} and {}", DTypeName(a),
-                          DTypeName(b));
+Status CheckSameTypes(const NodeInference& inference, size_t a, size_t b) {
+  const TensorDesc& first = inference.input(a);
+  const TensorDesc& second = inference.input(b);
+  if (first.dtype == second.dtype && IsReal(first) == IsReal(second)) return Status::Ok();
+  return inference.Fail(StatusCode::kMalformedInput, "the inputs' types differ: {} and {}", DTypeName(first.dtype),
+                        DTypeName(second.dtype));
+}
+
+template <typename Row>
+Status SetResultType(const NodeInference& inference, Graph& graph, const Node& node, const Row& row) {
+  if (row.rule == ElementRule::kCompared) {
+    inference.SetOutputType(0, DType::kBool);
+    return Status::Ok();
   }
-  const bool integers = (a == DType::kInt32 || a == DType::kInt64) && !inference.input(0).quantization;
-  if (integers && row.exact_on_integers) return Status::Ok();
-  HEARTH_TRY(inference.CheckReal(0));
-  return inference.CheckReal(1);
+  if (row.rule != ElementRule::kConverted) return inference.SetOutputTypeOf(0, 0);
+  const TensorDesc& out = graph.value(node.outputs[0]).desc;
+  if (IsReal(out) && out.dtype != DType::kBool) return Status::Ok();
+  return inference.Fail(StatusCode::kMalformedInput, "its output is {} without a quantization", DTypeName(out.dtype));
+}
+
+// out[i] = function(a, b) of the elements that broadcast there.
+template <typename Function>
+void ForEachPair(const ReferenceTensor& lhs, const ReferenceTensor& rhs, ReferenceTensor& out, Function function) {
+  BroadcastCursor a(lhs.shape, out.shape), b(rhs.shape, out.shape);
+  for (double& result : out.values) {
+    result = function(lhs.values[a.at()], rhs.values[b.at()]);
+    a.Next();
+    b.Next();
+  }
+}
+
+double Wrapped(DType dtype, int64_t number) {
+  return static_cast<double>(WrapInteger(dtype, number));
 }
 
 }  // namespace
 
 Status InferUnary(Graph& graph, const Node& node) {
   const NodeInference inference(graph, node);
+  const auto& unary = std::get<Unary>(node.op);
   HEARTH_TRY(inference.CheckOperands(1));
   // A copy moves any type.
-  if (std::get<Unary>(node.op).kind != UnaryKind::kCopy) HEARTH_TRY(inference.CheckReal(0));
+  if (unary.kind == UnaryKind::kCopy) return inference.SetOutput(0, inference.shape(0));
+  HEARTH_TRY(CheckOperandType(inference, 0, RowOf(unary.kind)));
+  HEARTH_TRY(SetResultType(inference, graph, node, RowOf(unary.kind)));
   return inference.SetOutput(0, inference.shape(0));
 }
 
 void ReferenceUnary(const Node& node, std::span<const ReferenceTensor* const> inputs,
                     std::span<ReferenceTensor> outputs) {
   const auto& unary = std::get<Unary>(node.op);
-  const auto function = RowOf(unary.kind).function;
+  const UnaryRow& row = RowOf(unary.kind);
+  const std::vector<double>& in = inputs[0]->values;
+  if (outputs[0].integers.has_value() && row.integer_function != nullptr) {
+    const DType dtype = *outputs[0].integers;
+    std::transform(in.begin(), in.end(), outputs[0].values.begin(),
+                   [&](double v) { return Wrapped(dtype, row.integer_function(ToInt64(v))); });
+    return;
+  }
   const double alpha = unary.alpha;
-  std::transform(inputs[0]->values.begin(), inputs[0]->values.end(), outputs[0].values.begin(),
-                 [=](double v) { return function(v, alpha); });
+  std::transform(in.begin(), in.end(), outputs[0].values.begin(), [&](double v) { return row.function(v, alpha); });
 }
 
 Status InferBinary(Graph& graph, const Node& node) {
   const NodeInference inference(graph, node);
+  const auto& binary = std::get<Binary>(node.op);
+  const BinaryRow& row = RowOf(binary.kind);
   HEARTH_TRY(inference.CheckOperands(2));
-  HEARTH_TRY(CheckBinaryTypes(inference, RowOf(std::get<Binary>(node.op).kind)));
-  const Shape& a = inference.shape(0);
-  const Shape& b = inference.shape(1);
-  const int rank = std::max(a.rank(), b.rank());
-  std::array<int64_t, Shape::kMaxRank> dims{};
-  for (int i = 0; i < rank; ++i) {
-    const int32_t dim_a = DimOf(a, rank, i), dim_b = DimOf(b, rank, i);
-    if (dim_a != dim_b && dim_a != 1 && dim_b != 1) {
-      return inference.Fail(StatusCode::kMalformedInput, "the inputs' shapes {} and {} can't be broadcast together",
-                            a.ToString(), b.ToString());
-    }
-    dims[i] = std::max(dim_a, dim_b);
+  HEARTH_TRY(CheckSameTypes(inference, 0, 1));
+  HEARTH_TRY(CheckOperandType(inference, 0, row));
+  HEARTH_TRY(SetResultType(inference, graph, node, row));
+  const bool has_real_result = row.rule == ElementRule::kNumbers && IsReal(inference.input(0));
+  if (binary.activation != Activation::kNone && !has_real_result &&
+      (row.rule != ElementRule::kNumbers || !ActivationBounds(binary.activation).has_value())) {
+    return inference.Fail(StatusCode::kUnsupported, "activation {} does not apply to its result",
+                          ActivationName(binary.activation));
   }
-  return inference.SetOutput(0, std::span<const int64_t>(dims.data(), rank));
+  return SetBroadcastOutput(inference, 2);
 }
 
 void ReferenceBinary(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs) {
   const auto& binary = std::get<Binary>(node.op);
-  const auto function = RowOf(binary.kind).function;
+  const BinaryRow& row = RowOf(binary.kind);
   ReferenceTensor& out = outputs[0];
-  const int rank = out.shape.rank();
-  const auto strides_a = BroadcastStrides(inputs[0]->shape, rank);
-  const auto strides_b = BroadcastStrides(inputs[1]->shape, rank);
-  std::array<int32_t, Shape::kMaxRank> position{};  // of the output element
-  int64_t a = 0, b = 0;                             // of the input elements
-  for (double& result : out.values) {
-    result = function(inputs[0]->values[a], inputs[1]->values[b]);
-    for (int i = rank - 1; i >= 0; --i) {  // the next position: add one with carry
-      a += strides_a[i];
-      b += strides_b[i];
-      if (++position[i] < out.shape[i]) break;
-      a -= strides_a[i] * out.shape[i];
-      b -= strides_b[i] * out.shape[i];
-      position[i] = 0;
-    }
+  if (out.integers.has_value() && row.integer_function != nullptr) {
+    const DType dtype = *out.integers;
+    ForEachPair(*inputs[0], *inputs[1], out, [&, bits = BitsOf(dtype)](double a, double b) {
+      return Wrapped(dtype, row.integer_function(ToInt64(a), ToInt64(b), bits));
+    });
+  } else {
+    ForEachPair(*inputs[0], *inputs[1], out, row.function);
   }
   ApplyActivation(binary.activation, out.values);
+}
+
+Status InferPRelu(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(2));
+  HEARTH_TRY(CheckSameTypes(inference, 0, 1));
+  HEARTH_TRY(inference.CheckReal(0));
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  HEARTH_TRY(SetBroadcastOutput(inference, 2));
+  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  if (out == inference.shape(0)) return Status::Ok();
+  return inference.Fail(StatusCode::kMalformedInput, "alpha has shape {}, which does not broadcast to the input's, {}",
+                        inference.shape(1).ToString(), inference.shape(0).ToString());
+}
+
+void ReferencePRelu(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+  ForEachPair(*inputs[0], *inputs[1], outputs[0], [](double v, double alpha) { return v < 0.0 ? alpha * v : v; });
+}
+
+Status InferAddN(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(1, NodeInference::kAnyNumber));
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    HEARTH_TRY(CheckSameTypes(inference, 0, k));
+    HEARTH_TRY(CheckOperandType(inference, k, RowOf(BinaryKind::kAdd)));
+    if (inference.shape(k) == inference.shape(0)) continue;
+    return inference.Fail(StatusCode::kMalformedInput, "input {} has shape {}, but input 0 {}", k,
+                          inference.shape(k).ToString(), inference.shape(0).ToString());
+  }
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  return inference.SetOutput(0, inference.shape(0));
+}
+
+void ReferenceAddN(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+  std::vector<double>& out = outputs[0].values;
+  for (const ReferenceTensor* input : inputs) {
+    std::transform(out.begin(), out.end(), input->values.begin(), out.begin(), std::plus<>());
+  }
+  if (!outputs[0].integers.has_value()) return;
+  for (double& sum : out) sum = Wrapped(*outputs[0].integers, ToInt64(sum));
 }
 
 }  // namespace hearth

@@ -1,37 +1,14 @@
 #include <fmt/format.h>
 
+#include "core/error.h"
+#include "core/ops/broadcast_lower.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/elementwise_table.h"
 #include "core/ops/lowering_support.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
-
-// Strides in texels of an operand that is broadcast to `out`; 0 repeats.
-struct BroadcastStrides {
-  int32_t batch, height, width, slice, first_channel;
-};
-
-// The operand's shape with leading ones up to `rank`: numpy aligns at the last dimension.
-Bhwc AlignedShape(const Shape& shape, int rank) {
-  std::vector<int32_t> dims(static_cast<size_t>(rank - shape.rank()), 1);
-  dims.insert(dims.end(), shape.dims().begin(), shape.dims().end());
-  return ToBhwc(Shape::FromSpan(dims));
-}
-
-BroadcastStrides StridesOf(const Bhwc& operand, const Bhwc& out) {
-  return {operand.b == 1 ? 0 : operand.h * operand.w, operand.h == 1 ? 0 : operand.w, operand.w == 1 ? 0 : 1,
-          operand.c == 1 ? 0 : static_cast<int32_t>(operand.pixels()), operand.c == 1 && out.c > 1 ? 1 : 0};
-}
-
-// Whether finite operands can give an infinity or a NaN.
-bool LeavesFinite(UnaryKind kind) {
-  return kind == UnaryKind::kExp || kind == UnaryKind::kLog || kind == UnaryKind::kRsqrt || kind == UnaryKind::kSqrt;
-}
-bool LeavesFinite(BinaryKind kind) {
-  return kind == BinaryKind::kDiv || kind == BinaryKind::kPow || kind == BinaryKind::kFloorDiv ||
-         kind == BinaryKind::kFloorMod;
-}
 
 // Zeros the lanes behind the last channel. They meet only zero weights, but infinity times zero is NaN: a logarithm
 // of 5 channels would spoil the convolution behind it.
@@ -44,100 +21,153 @@ EpilogueStep ClearTail(const Bhwc& out) {
 }
 
 KernelCall MapCall(PlanBuilder& builder, const Node& node, ValueId input) {
-  const Bhwc shape = builder.ShapeOf(node.outputs[0]);
-  const int64_t texels = shape.pixels() * shape.slices();
   KernelCall call;
   call.kernel = "map";
   call.tensors = {{"x", builder.Tensor(input)}, {"y", builder.Tensor(node.outputs[0])}};
-  call.scalars = {{"COUNT", static_cast<int32_t>(texels)}};
-  call.work_items = {texels, 1, 1};
+  SetMapGrid(builder.ShapeOf(node.outputs[0]), call);
   return call;
 }
 
-// Rank 5 folds its leading dimensions into the batch, so an operand may repeat there only as a whole.
-bool FoldsCleanly(const Shape& operand, const Shape& out) {
-  if (out.rank() <= 4) return true;
-  const int offset = out.rank() - operand.rank();
-  bool all_equal = true, all_one = true;
-  for (int d = 0; d < out.rank() - 3; ++d) {
-    const int32_t dim = d < offset ? 1 : operand[d - offset];
-    all_equal = all_equal && dim == out[d];
-    all_one = all_one && dim == 1;
+const Shape& ShapeOf(const PlanBuilder& builder, ValueId value) {
+  return builder.graph().value(value).desc.shape;
+}
+bool HoldsIntegers(const PlanBuilder& builder, ValueId value) {
+  return !IsReal(builder.graph().value(value).desc);
+}
+
+// A function of two operands that broadcast to the node's output.
+struct PairFunction {
+  std::string_view text;
+  std::vector<EpilogueStep> epilogue;
+  std::vector<std::pair<std::string, Scalar>> scalars;  // that the text names
+};
+
+// Operands without repeating, or of one element: the texel index of all is that of the output.
+Status LowerPairAsMap(const Node& node, PlanBuilder& builder, const PairFunction& function, bool rhs_leads) {
+  const ValueId lead = node.inputs[rhs_leads ? 1 : 0], other = node.inputs[rhs_leads ? 0 : 1];
+  const bool integers = HoldsIntegers(builder, lead);
+  const bool other_repeats = !FillsWithoutRepeating(ShapeOf(builder, other), ShapeOf(builder, node.outputs[0]));
+  KernelCall call = MapCall(builder, node, lead);
+  const bool changes_type = integers != HoldsIntegers(builder, node.outputs[0]);
+  if (changes_type) call.defines = {{"VALUE", "splat4(0.0f)"}};
+  const std::string_view type = integers ? "int4" : "float4";
+  const std::string load =
+      other_repeats ? fmt::format("{}(other_load(0).x)", integers ? "splat_int4" : "splat4") : "other_load(i)";
+  call.epilogue = {{fmt::format("{{ {0} {1} = {2}; {0} {3} = {4}; v = {5}; }}", type, rhs_leads ? "b" : "a",
+                                changes_type ? "x_load(i)" : "v", rhs_leads ? "a" : "b", load, function.text),
+                    {{"other", builder.Tensor(other)}},
+                    function.scalars}};
+  call.epilogue.insert(call.epilogue.end(), function.epilogue.begin(), function.epilogue.end());
+  return builder.Call(node, call);
+}
+
+Status LowerPair(const Node& node, PlanBuilder& builder, const PairFunction& function) {
+  const Shape& out = ShapeOf(builder, node.outputs[0]);
+  const Shape shapes[] = {ShapeOf(builder, node.inputs[0]), ShapeOf(builder, node.inputs[1])};
+  const bool fills[] = {FillsWithoutRepeating(shapes[0], out), FillsWithoutRepeating(shapes[1], out)};
+  if (fills[0] && (fills[1] || shapes[1].element_count() == 1)) return LowerPairAsMap(node, builder, function, false);
+  if (fills[1] && shapes[0].element_count() == 1) return LowerPairAsMap(node, builder, function, true);
+  KernelCall call;
+  call.kernel = "binary";
+  call.defines = {{"OP", fmt::format("({})", function.text)}};
+  if (HoldsIntegers(builder, node.inputs[0])) {
+    call.defines.push_back({"IN", "int4"});
+    call.defines.push_back({"SPLAT", "splat_int4"});
   }
-  return all_equal || all_one;
+  call.tensors = {{"lhs", builder.Tensor(node.inputs[0])},
+                  {"rhs", builder.Tensor(node.inputs[1])},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  AddBroadcast(shapes, out, call);
+  if (!function.scalars.empty()) call.epilogue.push_back({"", {}, function.scalars});
+  call.epilogue.insert(call.epilogue.end(), function.epilogue.begin(), function.epilogue.end());
+  return builder.Call(node, call);
+}
+
+std::vector<EpilogueStep> EpilogueOf(const Binary& binary, bool integers, const Bhwc& out) {
+  const BinaryRow& row = RowOf(binary.kind);
+  if (integers) return IntegerActivationEpilogue(binary.activation);
+  if (row.rule != ElementRule::kNumbers) return {};
+  std::vector<EpilogueStep> steps;
+  // A clamp without bounds saves programs, but it takes a NaN for a number.
+  if (!row.unbounded || binary.activation != Activation::kNone) steps = ActivationEpilogue(binary.activation);
+  if (row.unbounded && out.c % 4 != 0) steps.push_back(ClearTail(out));
+  return steps;
+}
+
+// Sums and products of int64 may leave the 32 bits that a device has, although the operands fit.
+std::optional<std::string> WideResults(const Graph& graph, const Node& node) {
+  const TensorDesc& out = graph.value(node.outputs[0]).desc;
+  if (IsReal(out) || out.dtype != DType::kInt64) return std::nullopt;
+  return "its results have 64 bits, a device's integers have 32";
 }
 
 }  // namespace
 
 std::optional<std::string> UnaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return NotReal(graph, node);
+  if (auto reason = WideIntegers(graph, node)) return reason;
+  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? std::nullopt : WideResults(graph, node);
 }
 
 Status LowerUnary(const Node& node, PlanBuilder& builder) {
   const auto& unary = std::get<Unary>(node.op);
   const UnaryRow& row = RowOf(unary.kind);
+  const bool integers = HoldsIntegers(builder, node.inputs[0]);
   KernelCall call = MapCall(builder, node, node.inputs[0]);
-  EpilogueStep step{fmt::format("v = {};", row.text), {}, {}};
+  EpilogueStep step{fmt::format("v = {};", integers ? row.integer_text : row.text), {}, {}};
   if (row.uses_alpha) step.scalars.emplace_back("alpha", unary.alpha);
   call.epilogue = {step};
   const Bhwc shape = builder.ShapeOf(node.outputs[0]);
-  if (shape.c % 4 != 0 && LeavesFinite(unary.kind)) call.epilogue.push_back(ClearTail(shape));
+  if (shape.c % 4 != 0 && row.unbounded) call.epilogue.push_back(ClearTail(shape));
   return builder.Call(node, call);
 }
 
 std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = NotReal(graph, node)) return reason;
-  const Shape& out = graph.value(node.outputs[0]).desc.shape;
-  for (ValueId value : node.inputs) {
-    const TensorDesc& desc = graph.value(value).desc;
-    if (!FoldsCleanly(desc.shape, out)) return "broadcasting over part of the leading dimensions has no device kernel";
-  }
-  return std::nullopt;
+  if (auto reason = WideIntegers(graph, node)) return reason;
+  const BinaryKind kind = std::get<Binary>(node.op).kind;
+  if (kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum) return std::nullopt;
+  return WideResults(graph, node);
 }
 
 Status LowerBinary(const Node& node, PlanBuilder& builder) {
   const auto& binary = std::get<Binary>(node.op);
   const BinaryRow& row = RowOf(binary.kind);
-  const Shape& out_shape = builder.graph().value(node.outputs[0]).desc.shape;
-  const Bhwc out = ToBhwc(out_shape);
-  const bool clear_tail = out.c % 4 != 0 && LeavesFinite(binary.kind);
-  const Bhwc a = AlignedShape(builder.graph().value(node.inputs[0]).desc.shape, out_shape.rank());
-  const Bhwc b = AlignedShape(builder.graph().value(node.inputs[1]).desc.shape, out_shape.rank());
-  if (a == out && b == out) {
-    KernelCall call = MapCall(builder, node, node.inputs[0]);
-    call.epilogue = {{fmt::format("{{ float4 a = v; float4 b = rhs_load(i); v = {}; }}", row.text),
-                      {{"rhs", builder.Tensor(node.inputs[1])}},
-                      {}}};
-    for (EpilogueStep& step : ActivationEpilogue(binary.activation)) call.epilogue.push_back(std::move(step));
-    if (clear_tail) call.epilogue.push_back(ClearTail(out));
-    return builder.Call(node, call);
+  const bool integers = HoldsIntegers(builder, node.inputs[0]);
+  PairFunction function{integers ? row.integer_text : row.text, {}, {}};
+  function.epilogue = EpilogueOf(binary, HoldsIntegers(builder, node.outputs[0]), builder.ShapeOf(node.outputs[0]));
+  if (function.text.find("type_bits") != std::string_view::npos) {
+    function.scalars = {{"type_bits", BitsOf(builder.graph().value(node.inputs[0]).desc.dtype)}};
   }
-  const BroadcastStrides sa = StridesOf(a, out);
-  const BroadcastStrides sb = StridesOf(b, out);
-  KernelCall call;
-  call.kernel = "binary";
-  call.defines = {{"OP", fmt::format("({})", row.text)}};
-  call.tensors = {{"lhs", builder.Tensor(node.inputs[0])},
-                  {"rhs", builder.Tensor(node.inputs[1])},
-                  {"y", builder.Tensor(node.outputs[0])}};
-  call.scalars = {{"OH", out.h},
-                  {"OW", out.w},
-                  {"OPIX", static_cast<int32_t>(out.pixels())},
-                  {"N4", out.slices()},
-                  {"AB", sa.batch},
-                  {"AH", sa.height},
-                  {"AW", sa.width},
-                  {"AS", sa.slice},
-                  {"AFIRST", sa.first_channel},
-                  {"BB", sb.batch},
-                  {"BH", sb.height},
-                  {"BW", sb.width},
-                  {"BS", sb.slice},
-                  {"BFIRST", sb.first_channel}};
-  call.work_items = {out.w, int64_t{out.h} * out.b, out.slices()};
-  call.epilogue = ActivationEpilogue(binary.activation);
-  if (clear_tail) call.epilogue.push_back(ClearTail(out));
-  return builder.Call(node, call);
+  return LowerPair(node, builder, function);
+}
+
+std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+Status LowerPRelu(const Node& node, PlanBuilder& builder) {
+  return LowerPair(node, builder, {"vselect_lt(a, splat4(0.0f), a * b, a)", {}, {}});
+}
+
+std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  if (auto reason = WideIntegers(graph, node)) return reason;
+  return WideResults(graph, node);
+}
+
+// The first call copies, and every call adds at most two tensors: with what it reads and writes that is the four
+// buffers that every device has.
+Status LowerAddN(const Node& node, PlanBuilder& builder) {
+  const std::vector<ValueId>& inputs = node.inputs;
+  const size_t rest = inputs.size() - 1;
+  for (size_t first = 1; first == 1 || first <= rest; first += 2) {
+    KernelCall call = MapCall(builder, node, first == 1 ? inputs[0] : node.outputs[0]);
+    if (first > 1) call.buffer_reads = {"x"};
+    if (first <= rest)
+      call.epilogue.push_back({"v = v + second_load(i);", {{"second", builder.Tensor(inputs[first])}}, {}});
+    if (first < rest)
+      call.epilogue.push_back({"v = v + third_load(i);", {{"third", builder.Tensor(inputs[first + 1])}}, {}});
+    HEARTH_TRY(builder.Call(node, call));
+  }
+  return Status::Ok();
 }
 
 }  // namespace hearth

@@ -13,18 +13,10 @@
 namespace hearth {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-std::optional<std::pair<float, float>> ClampBounds(Activation activation) {
-  switch (activation) {
-    case Activation::kNone: return {{-kInfinity, kInfinity}};
-    case Activation::kRelu: return {{0.0f, kInfinity}};
-    case Activation::kRelu6: return {{0.0f, 6.0f}};
-    case Activation::kReluN1To1: return {{-1.0f, 1.0f}};
-    case Activation::kTanh:
-    case Activation::kSigmoid: return std::nullopt;
-  }
-  return std::nullopt;
+int32_t SaturateToInt32(float number) {
+  if (number >= 0x1p31f) return std::numeric_limits<int32_t>::max();
+  if (number < -0x1p31f) return std::numeric_limits<int32_t>::min();
+  return static_cast<int32_t>(number);
 }
 
 bool ConstantFitsInt32(const Graph& graph, ValueId value) {
@@ -45,18 +37,36 @@ bool IsOneOf(const Op& op) {
 // Every element of the output is one of an input, or 0.
 bool MovesElements(const Op& op) {
   return IsOneOf<Reshape, Transpose, Slice, Split, Pack, Unpack, Concat, Tile, BroadcastTo, Reverse, DepthToSpace,
-                 SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather>(op);
+                 SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather, Select, SelectRows>(
+      op);
+}
+
+// Whether the results are no further from zero than the inputs.
+bool StaysInRange(const Op& op) {
+  const auto* binary = std::get_if<Binary>(&op);
+  if (binary == nullptr) return MovesElements(op);
+  return binary->kind == BinaryKind::kMaximum || binary->kind == BinaryKind::kMinimum;
 }
 
 }  // namespace
 
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation) {
-  if (const auto bounds = ClampBounds(activation)) {
+  if (const auto bounds = ActivationBounds(activation)) {
     return {{"v = vclamp(v, splat4(act_lowest), splat4(act_highest));",
              {},
              {{"act_lowest", bounds->first}, {"act_highest", bounds->second}}}};
   }
   return {{fmt::format("v = {};", RowOf(UnaryOf(activation)).text), {}, {}}};
+}
+
+std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
+  const auto bounds = ActivationBounds(activation);
+  if (activation == Activation::kNone || !bounds.has_value()) return {};
+  return {
+      {"v = vselect_lt(v, splat_int4(act_lowest), splat_int4(act_lowest), v); "
+       "v = vselect_lt(splat_int4(act_highest), v, splat_int4(act_highest), v);",
+       {},
+       {{"act_lowest", SaturateToInt32(bounds->first)}, {"act_highest", SaturateToInt32(bounds->second)}}}};
 }
 
 bool PrefersWideVectors(const DeviceInfo& device) {
@@ -83,6 +93,14 @@ Lines LinesOf(const Bhwc& shape, int32_t longest) {
   return {static_cast<int32_t>(length), (shape.pixels() + length - 1) / length};
 }
 
+void SetMapGrid(const Bhwc& out, KernelCall& call) {
+  constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
+  const int64_t texels = out.pixels() * out.slices();
+  call.scalars.emplace_back("COUNT", static_cast<int32_t>(texels));
+  call.scalars.emplace_back("ROW", static_cast<int32_t>(kRow));
+  call.work_items = {std::min(texels, kRow), (texels + kRow - 1) / kRow, 1};
+}
+
 bool FitsInt32(const Graph& graph, ValueId value) {
   const TensorDesc& desc = graph.value(value).desc;
   if (desc.dtype != DType::kInt64 || IsQuantized(desc)) return true;
@@ -92,9 +110,9 @@ bool FitsInt32(const Graph& graph, ValueId value) {
   const Node& node = graph.nodes()[producer];
   if (std::holds_alternative<ArgReduce>(node.op)) return true;
   if (std::holds_alternative<Cast>(node.op)) return graph.value(node.inputs[0]).desc.dtype != DType::kInt64;
-  const bool moves = MovesElements(node.op);
-  return moves && std::all_of(node.inputs.begin(), node.inputs.end(),
-                              [&](ValueId input) { return input == kNoValue || FitsInt32(graph, input); });
+  return StaysInRange(node.op) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+           return input == kNoValue || FitsInt32(graph, input);
+         });
 }
 
 std::optional<std::string> NotReal(const Graph& graph, const Node& node) {

@@ -14,6 +14,8 @@ namespace hearth {
 // The fused activation as an epilogue. The relu family is one clamp with scalar bounds, and so is "none", so that
 // layers which differ only there share a program.
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation);
+// The same for results that are plain integers. Precondition: the activation is a clamp.
+std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation);
 
 // Kernels on float16 vectors pay where a vector register holds many floats and the API has such a type:
 // OpenCL on a CPU (PoCL 3.1: 90 against 42 GFLOP/s on one thread).
@@ -33,6 +35,9 @@ struct Lines {
   int64_t count = 1;
 };
 Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
+
+// The sizes and work items of a call of map.kernel that writes all texels of `out`.
+void SetMapGrid(const Bhwc& out, KernelCall& call);
 
 // Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
 // int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.

@@ -30,8 +30,13 @@ Result<Op> ReadAdd(const OperatorView& view);
 Result<Op> ReadSub(const OperatorView& view);
 Result<Op> ReadMul(const OperatorView& view);
 Result<Op> ReadDiv(const OperatorView& view);
+Result<Op> ReadAddN(const OperatorView& view);
+Result<Op> ReadCast(const OperatorView& view);
 Result<Op> ReadGelu(const OperatorView& view);
 Result<Op> ReadLeakyRelu(const OperatorView& view);
+Result<Op> ReadPRelu(const OperatorView& view);
+Result<Op> ReadSelect(const OperatorView& view);
+Result<Op> ReadSelectV2(const OperatorView& view);
 Result<Op> ReadSoftmax(const OperatorView& view);
 
 // op_readers_shape.cc: what changes shapes.

@@ -33,6 +33,16 @@ Result<Op> ReadDiv(const OperatorView& view) {
   return ReadActivatedBinary<wire::DivOptions>(view, BinaryKind::kDiv);
 }
 
+Result<Op> ReadAddN(const OperatorView&) {
+  return Op(AddN{});
+}
+
+// TFLite's CAST goes by the types of its tensors; its options may name others.
+Result<Op> ReadCast(const OperatorView& view) {
+  HEARTH_ASSIGN(const TensorDesc output, view.DescribeOutput(0));
+  return Op(Cast{.to = output.dtype});
+}
+
 Result<Op> ReadGelu(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::GeluOptions* options, view.Options<wire::GeluOptions>());
   return Op(Unary{.kind = options->approximate() ? UnaryKind::kGeluTanh : UnaryKind::kGelu});
@@ -42,6 +52,22 @@ Result<Op> ReadLeakyRelu(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::LeakyReluOptions* options, view.Options<wire::LeakyReluOptions>());
   HEARTH_TRY(CheckFinite("alpha", options->alpha()));
   return Op(Unary{.kind = UnaryKind::kLeakyRelu, .alpha = options->alpha()});
+}
+
+Result<Op> ReadPRelu(const OperatorView&) {
+  return Op(PRelu{});
+}
+
+// SELECT has an element of its condition for every element of the tensors, one for all, or one for each row.
+Result<Op> ReadSelect(const OperatorView& view) {
+  HEARTH_ASSIGN(const Shape condition, view.InputShape(0));
+  HEARTH_ASSIGN(const Shape chosen, view.InputShape(1));
+  if (condition.rank() == 1 && chosen.rank() > 1 && condition[0] == chosen[0]) return Op(SelectRows{});
+  return Op(Select{});
+}
+
+Result<Op> ReadSelectV2(const OperatorView&) {
+  return Op(Select{});
 }
 
 Result<Op> ReadSoftmax(const OperatorView& view) {

@@ -1,6 +1,8 @@
 // Unary operations in ranges where they are defined, binary ones over every way to broadcast.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "core/ops/elementwise_table.h"
 #include "tests/conformance/conformance_case.h"
 
@@ -24,6 +26,7 @@ bool IsExact(UnaryKind kind) {
     case UnaryKind::kReluN1To1:
     case UnaryKind::kRound:
     case UnaryKind::kSign:
+    case UnaryKind::kLogicalNot:
     case UnaryKind::kCopy: return true;
     default: return false;
   }
@@ -52,10 +55,41 @@ ConformanceCase UnaryCase(const Shape& input, const UnaryRow& row) {
   result.exactness.ulps = IsExact(row.kind) ? 0.0 : arithmetic ? kArithmetic : kCurved;
   // Some functions are read through every path; the rest differ from them in arithmetic only.
   result.every_path = row.kind == UnaryKind::kRelu || row.kind == UnaryKind::kTanh;
-  result.build = [input, kind = row.kind](CaseGraph& graph) {
+  result.build = [input, kind = row.kind, logical = row.rule == ElementRule::kLogical](CaseGraph& graph) {
+    if (logical) return graph.Node(Unary{kind}, {graph.Input(input, ZeroOne, Bools())}, Bools());
     return graph.Node(Unary{kind, kind == UnaryKind::kLeakyRelu ? 0.3f : 0.0f}, {graph.Input(input, RangeOf(kind))});
   };
   return result;
+}
+
+// Numbers far from zero, where exponentials leave the range of floats.
+float Extreme(float uniform) {
+  constexpr float kNumbers[] = {-100.0f, -80.0f, -12.0f, 0.0f, 100.0f};
+  return kNumbers[static_cast<int>(uniform * 5.0f)];
+}
+float Integral(float uniform) {  // -3 to 3
+  return std::floor(uniform * 7.0f) - 3.0f;
+}
+float NonZero(float uniform) {  // -9 to 9 without 0
+  const float number = std::floor(uniform * 18.0f) - 9.0f;
+  return number < 0.0f ? number : number + 1.0f;
+}
+
+void AddExtremes(std::vector<ConformanceCase>& cases) {
+  for (UnaryKind kind : {UnaryKind::kElu, UnaryKind::kExp, UnaryKind::kGelu, UnaryKind::kGeluTanh,
+                         UnaryKind::kHardSwish, UnaryKind::kLogistic, UnaryKind::kTanh}) {
+    ConformanceCase result = UnaryCase({2, 3, 7}, RowOf(kind));
+    result.name = "extreme_numbers";
+    result.every_path = false;
+    result.build = [kind](CaseGraph& graph) { return graph.Node(Unary{kind}, {graph.Input({2, 3, 7}, Extreme)}); };
+    cases.push_back(result);
+  }
+  ConformanceCase steep = UnaryCase({2, 3, 7}, RowOf(UnaryKind::kLeakyRelu));
+  steep.name = "steep";
+  steep.build = [](CaseGraph& graph) {
+    return graph.Node(Unary{UnaryKind::kLeakyRelu, 2.5f}, {graph.Input({2, 3, 7}, Wide)});
+  };
+  cases.push_back(steep);
 }
 
 Exactness ExactnessOf(BinaryKind kind) {
@@ -64,8 +98,9 @@ Exactness ExactnessOf(BinaryKind kind) {
     case BinaryKind::kMinimum:
     case BinaryKind::kFloorDiv:
     case BinaryKind::kFloorMod: return {};
-    case BinaryKind::kPow: return {0, kCurved};
-    default: return {0, kArithmetic};
+    case BinaryKind::kPow:
+    case BinaryKind::kAtan2: return {0, kCurved};
+    default: return RowOf(kind).rule == ElementRule::kNumbers ? Exactness{0, kArithmetic} : Exactness{};
   }
 }
 
@@ -79,26 +114,211 @@ Fills RangesOf(BinaryKind kind) {
     // Quotients without rounding: a driver that multiplies by a reciprocal gets the same floor.
     case BinaryKind::kFloorDiv:
     case BinaryKind::kFloorMod: return {OffIntegers, PowerOfTwo};
-    default: return {Symmetric, Symmetric};
+    default: return RowOf(kind).rule == ElementRule::kNumbers ? Fills{Symmetric, Symmetric} : Fills{Integral, Integral};
   }
 }
 
-ConformanceCase BinaryCase(const Shape& lhs, const Shape& rhs, BinaryKind kind, Activation activation, bool constant) {
+ElementType ResultType(BinaryKind kind, const ElementType& operands) {
+  return RowOf(kind).rule == ElementRule::kNumbers ? operands : Bools();
+}
+
+// Which operand is constant, and whether there are two at all.
+enum class Operands : uint8_t { kInputs, kConstantLeft, kConstantRight, kSame };
+
+struct BinaryTest {
+  Shape lhs, rhs;
+  BinaryKind kind = BinaryKind::kAdd;
+  Activation activation = Activation::kNone;
+  Operands operands = Operands::kInputs;
+  Fills fills = RangesOf(BinaryKind::kAdd);
+  ElementType type, result_type;
+};
+
+ConformanceCase CaseOf(const BinaryTest& test, std::string name) {
   ConformanceCase result;
   result.family = "binary";
-  result.op = std::string(RowOf(kind).name);
-  result.name = fmt::format("{}_{}{}_{}", lhs.ToString(), rhs.ToString(), constant ? "_constant" : "",
-                            ActivationName(activation));
-  result.exactness = ExactnessOf(kind);
-  if (activation == Activation::kTanh || activation == Activation::kSigmoid) result.exactness.ulps = kCurved;
-  result.every_path = kind == BinaryKind::kAdd || kind == BinaryKind::kSub;
+  result.op = std::string(RowOf(test.kind).name);
+  result.name = std::move(name);
+  result.exactness = ExactnessOf(test.kind);
+  if (test.activation == Activation::kTanh || test.activation == Activation::kSigmoid) result.exactness.ulps = kCurved;
+  result.every_path = false;
   result.build = [=](CaseGraph& graph) {
-    const Fills fills = RangesOf(kind);
-    const ValueId a = graph.Input(lhs, fills.lhs);
-    const ValueId b = constant ? graph.Constant(rhs, fills.rhs) : graph.Input(rhs, fills.rhs);
-    return graph.Node(Binary{kind, activation}, {a, b});
+    const auto operand = [&](const Shape& shape, Fill fill, bool constant) {
+      return constant ? graph.Constant(shape, fill, test.type) : graph.Input(shape, fill, test.type);
+    };
+    const ValueId a = operand(test.lhs, test.fills.lhs, test.operands == Operands::kConstantLeft);
+    const ValueId b = test.operands == Operands::kSame
+                          ? a
+                          : operand(test.rhs, test.fills.rhs, test.operands == Operands::kConstantRight);
+    return graph.Node(Binary{test.kind, test.activation}, {a, b}, test.result_type);
   };
   return result;
+}
+
+std::string NameOf(const BinaryTest& test, std::string_view suffix) {
+  return fmt::format("{}_{}{}", test.lhs.ToString(), test.rhs.ToString(), suffix);
+}
+
+ConformanceCase BinaryCase(const Shape& lhs, const Shape& rhs, BinaryKind kind, Activation activation, bool constant) {
+  const ElementType type = RowOf(kind).rule == ElementRule::kLogical ? Bools() : ElementType{};
+  const Fills fills = RowOf(kind).rule == ElementRule::kLogical ? Fills{ZeroOne, ZeroOne} : RangesOf(kind);
+  const BinaryTest test{lhs,
+                        rhs,
+                        kind,
+                        activation,
+                        constant ? Operands::kConstantRight : Operands::kInputs,
+                        fills,
+                        type,
+                        ResultType(kind, type)};
+  ConformanceCase result =
+      CaseOf(test, NameOf(test, fmt::format("{}_{}", constant ? "_constant" : "", ActivationName(activation))));
+  result.every_path = kind == BinaryKind::kAdd || kind == BinaryKind::kSub;
+  return result;
+}
+
+Fills IntegerRangesOf(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::kDiv:
+    case BinaryKind::kFloorDiv:
+    case BinaryKind::kFloorMod: return {Signed100, NonZero};
+    case BinaryKind::kPow: return {Integral, Digits};
+    case BinaryKind::kRightShift: return {Signed100, Digits};
+    default:
+      return RowOf(kind).rule == ElementRule::kCompared ? Fills{Integral, Integral} : Fills{Signed100, Signed100};
+  }
+}
+
+void AddIntegers(std::vector<ConformanceCase>& cases) {
+  const auto add = [&](const Shape& lhs, const Shape& rhs, BinaryKind kind, DType dtype, Fills fills) {
+    const BinaryTest test{lhs,
+                          rhs,
+                          kind,
+                          Activation::kNone,
+                          Operands::kInputs,
+                          fills,
+                          Integers(dtype),
+                          ResultType(kind, Integers(dtype))};
+    ConformanceCase result = CaseOf(test, NameOf(test, fmt::format("_{}", DTypeName(dtype))));
+    result.exactness = {};
+    cases.push_back(result);
+  };
+  for (const BinaryRow& row : BinaryRows()) {
+    if (row.integer_text.empty()) continue;
+    const Fills fills = IntegerRangesOf(row.kind);
+    add({2, 3, 4, 5}, {5}, row.kind, DType::kInt32, fills);
+    add({3, 1, 7}, {3, 2, 1}, row.kind, DType::kInt32, fills);
+  }
+  for (BinaryKind kind : {BinaryKind::kSub, BinaryKind::kLess, BinaryKind::kFloorDiv}) {
+    const Fills fills = IntegerRangesOf(kind);
+    add({2, 3, 5}, {2, 3, 5}, kind, DType::kInt32, fills);
+    add({2, 3, 5}, {}, kind, DType::kInt32, fills);
+    add({1}, {2, 3, 5}, kind, DType::kInt32, {fills.lhs, fills.rhs});
+  }
+  for (DType dtype : {DType::kUInt8, DType::kInt8, DType::kInt16}) {
+    add({3, 5}, {3, 1}, BinaryKind::kRightShift, dtype, {Signed100, Digits});
+    add({3, 5}, {3, 1}, BinaryKind::kBitwiseXor, dtype, {Digits, Signed100});
+    add({3, 5}, {3, 1}, BinaryKind::kMaximum, dtype, {Digits, Signed100});
+  }
+  for (Activation activation : {Activation::kRelu, Activation::kRelu6, Activation::kReluN1To1}) {
+    BinaryTest test{{2, 7}, {7}, BinaryKind::kAdd, activation, Operands::kConstantRight, {Integral, Digits}};
+    test.type = test.result_type = Integers();
+    ConformanceCase result = CaseOf(test, fmt::format("int32_{}", ActivationName(activation)));
+    result.exactness = {};
+    cases.push_back(result);
+  }
+  for (const UnaryRow& row : UnaryRows()) {
+    if (row.integer_text.empty()) continue;
+    ConformanceCase result;
+    result.family = "unary";
+    result.op = std::string(row.name);
+    result.name = "2x3x5_int32";
+    result.every_path = false;
+    result.build = [kind = row.kind](CaseGraph& graph) {
+      return graph.Node(Unary{kind}, {graph.Input({2, 3, 5}, Signed100, Integers())}, Integers());
+    };
+    cases.push_back(result);
+  }
+}
+
+void AddQuantized(std::vector<ConformanceCase>& cases) {
+  for (BinaryKind kind :
+       {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kMaximum, BinaryKind::kSquaredDifference}) {
+    for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt16}) {
+      BinaryTest test{{2, 3, 4, 5}, {5}, kind};
+      test.type = Quantized(dtype, 1.0f / 100, dtype == DType::kInt16 ? 0 : 11);
+      test.result_type = Quantized(dtype, 1.0f / 50, dtype == DType::kInt16 ? 0 : 3);
+      test.activation = kind == BinaryKind::kAdd ? Activation::kRelu : Activation::kNone;
+      cases.push_back(CaseOf(test, fmt::format("quantized_{}", DTypeName(dtype))));
+    }
+  }
+  BinaryTest less{{2, 3, 4, 5}, {5}, BinaryKind::kLess};
+  less.type = Quantized(DType::kInt8, 1.0f / 100, 11);
+  less.result_type = Bools();
+  cases.push_back(CaseOf(less, "quantized_int8"));
+}
+
+// Every way to share dimensions, at both ends of the ranks.
+void AddBroadcasts(std::vector<ConformanceCase>& cases) {
+  struct Pair {
+    Shape lhs, rhs;
+  };
+  const Pair pairs[] = {
+      {{}, {}},
+      {{1}, {}},
+      {{}, {7}},
+      {{7}, {1}},
+      {{1, 1, 1, 6}, {}},
+      {{3, 1}, {1, 5}},
+      {{3, 1, 2, 1}, {1, 4, 1, 9}},
+      {{2, 3, 2, 3, 5}, {1, 3, 1, 1, 5}},
+      {{2, 3, 2, 3, 5}, {2, 1, 2, 3, 5}},
+      {{2, 1, 2, 1, 5}, {1, 3, 1, 4, 5}},
+      {{2, 3, 2, 3, 5}, {3, 2, 3, 1}},
+      {{3, 1, 1, 1}, {2, 3, 2, 3, 5}},
+      {{2, 2, 3, 1, 2, 5}, {2, 1, 3, 1, 1, 5}},
+      {{2, 1, 3, 1, 2, 1}, {3, 1, 4, 1, 5}},
+      {{70001, 3}, {3}},
+      {{3}, {5, 1, 1000, 3}},
+  };
+  for (const Pair& pair : pairs) {
+    for (BinaryKind kind : {BinaryKind::kSub, BinaryKind::kLessEqual}) {
+      BinaryTest test{pair.lhs, pair.rhs, kind};
+      test.fills = RangesOf(kind);
+      test.result_type = ResultType(kind, {});
+      cases.push_back(CaseOf(test, NameOf(test, "")));
+    }
+  }
+  const std::pair<Operands, const char*> sources[] = {{Operands::kConstantLeft, "constant_left"},
+                                                      {Operands::kConstantRight, "constant_right"},
+                                                      {Operands::kSame, "same"}};
+  for (const auto& [operands, name] : sources) {
+    for (const Shape& rhs : {Shape{2, 3, 5}, {5}, {}}) {
+      if (operands == Operands::kSame && rhs.rank() != 3) continue;
+      for (BinaryKind kind : {BinaryKind::kSub, BinaryKind::kMul}) {
+        const bool left = operands == Operands::kConstantLeft;
+        BinaryTest test{left ? rhs : Shape{2, 3, 5}, left ? Shape{2, 3, 5} : rhs, kind};
+        test.operands = operands;
+        cases.push_back(CaseOf(test, NameOf(test, fmt::format("_{}", name))));
+      }
+    }
+  }
+}
+
+// Where drivers' functions are undefined and TFLite's are not.
+void AddEdges(std::vector<ConformanceCase>& cases) {
+  const auto add = [&](BinaryKind kind, const char* name, Fill lhs, Fill rhs) {
+    for (const Shape& shape : {Shape{4, 5, 7}, Shape{7}}) {
+      BinaryTest test{{4, 5, 7}, shape, kind};
+      test.fills = {lhs, rhs};
+      cases.push_back(CaseOf(test, NameOf(test, fmt::format("_{}", name))));
+    }
+  };
+  add(BinaryKind::kPow, "negative_base", PowerOfTwo, Digits);
+  add(BinaryKind::kPow, "zero", ZeroOne, Digits);
+  add(BinaryKind::kDiv, "by_zero", PowerOfTwo, ZeroOne);
+  add(BinaryKind::kAtan2, "zero", Integral, Integral);
+  add(BinaryKind::kFloorMod, "whole_numbers", Signed100, NonZero);
+  add(BinaryKind::kFloorDiv, "whole_numbers", Signed100, NonZero);
 }
 
 struct ShapePair {
@@ -109,8 +329,10 @@ struct ShapePair {
 
 void AddElementwiseCases(std::vector<ConformanceCase>& cases) {
   for (const UnaryRow& row : UnaryRows()) {
+    if (row.rule == ElementRule::kConverted) continue;  // cases_convert.cc
     for (const Shape& input : {Shape{1, 3, 5, 7}, {2, 1, 1, 16}, {5}}) cases.push_back(UnaryCase(input, row));
   }
+  AddExtremes(cases);
   const ShapePair shapes[] = {
       {{1, 3, 5, 7}, {1, 3, 5, 7}},  // equal
       {{2, 3, 4, 5}, {5}},           // a channel vector
@@ -124,6 +346,7 @@ void AddElementwiseCases(std::vector<ConformanceCase>& cases) {
       {{4, 3, 5}, {3, 5}},           // rank 3 and 2
   };
   for (const BinaryRow& row : BinaryRows()) {
+    if (row.text.empty()) continue;  // integers only
     for (const ShapePair& pair : shapes) {
       cases.push_back(BinaryCase(pair.lhs, pair.rhs, row.kind, Activation::kNone, false));
     }
@@ -134,7 +357,10 @@ void AddElementwiseCases(std::vector<ConformanceCase>& cases) {
     cases.push_back(BinaryCase({2, 3, 4, 5}, {2, 3, 4, 5}, BinaryKind::kAdd, activation, false));
     cases.push_back(BinaryCase({2, 3, 4, 5}, {5}, BinaryKind::kAdd, activation, false));
   }
-  cases.push_back(BinaryCase({2, 3, 2, 3, 5}, {1, 3, 1, 1, 5}, BinaryKind::kAdd, Activation::kNone, false));
+  AddBroadcasts(cases);
+  AddEdges(cases);
+  AddQuantized(cases);
+  AddIntegers(cases);
 }
 
 }  // namespace hearth::conformance

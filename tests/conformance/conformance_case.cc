@@ -121,6 +121,7 @@ std::vector<ConformanceCase> AllCases() {
   AddWindowCases(cases);
   AddPoolCases(cases);
   AddElementwiseCases(cases);
+  AddConvertCases(cases);
   AddMovementCases(cases);
   AddRearrangeCases(cases);
   AddBorderCases(cases);

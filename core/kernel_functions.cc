@@ -1,0 +1,126 @@
+#include "core/kernel_functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace hearth {
+namespace {
+
+// Truncated quotient, floored quotient and floored remainder. GLSL leaves the division of negative numbers undefined,
+// and a CPU traps on a divisor of 0 and on INT_MIN / -1: the magnitudes are divided, and 0 divides as 1. TFLite reports
+// an error for a zero divisor, but the lanes behind the last channel divide too.
+constexpr std::string_view kIntegerDivision = R"(int4 vquotient(int4 a, int4 b) {
+  int4 d = vselect_eq(b, splat_int4(0), splat_int4(1), b);
+  uint4 q = bits_uint4((a ^ (a >> 31)) - (a >> 31)) / bits_uint4((d ^ (d >> 31)) - (d >> 31));
+  int4 flip = (a ^ d) >> 31;
+  return (bits_int4(q) ^ flip) - flip;
+}
+int4 vfloor_quotient(int4 a, int4 b) {
+  int4 d = vselect_eq(b, splat_int4(0), splat_int4(1), b);
+  int4 q = vquotient(a, d);
+  int4 r = a - q * d;
+  return q + vselect_eq(r, splat_int4(0), splat_int4(0), (r ^ d) >> 31);
+}
+int4 vfloor_remainder(int4 a, int4 b) {
+  int4 d = vselect_eq(b, splat_int4(0), splat_int4(1), b);
+  return a - vfloor_quotient(a, d) * d;
+}
+)";
+
+// By squaring; wraps. Negative exponents are an error in TFLite.
+constexpr std::string_view kIntegerPower = R"(int4 vpower(int4 a, int4 b) {
+  uint4 result = bits_uint4(splat_int4(1));
+  uint4 square = bits_uint4(a);
+  int4 rest = b;
+  for (int k = 0; k < 31; ++k) {
+    result = bits_uint4(vselect_eq(rest & splat_int4(1), splat_int4(1), bits_int4(result * square), bits_int4(result)));
+    square = square * square;
+    rest = rest >> 1;
+  }
+  return bits_int4(result);
+}
+)";
+
+// A rounded quotient may reach the integer above the exact one: the remainder says where.
+constexpr std::string_view kFloatDivision = R"(float4 vfloor_div(float4 a, float4 b) {
+  float4 q = vfloor(a / b);
+  float4 r = vfma(splat4(0.0f) - q, b, a) * vsign(b);
+  float4 lower = vselect_lt(r, splat4(0.0f), q - splat4(1.0f), q);
+  return vselect_lt(r, vabs(b), lower, q + splat4(1.0f));
+}
+float4 vfloor_mod(float4 a, float4 b) {
+  float4 r = vfma(splat4(0.0f) - vfloor(a / b), b, a);
+  r = vselect_lt(vabs(r), vabs(b), r, r - b);
+  return vselect_lt(r * vsign(b), splat4(0.0f), r + b, r);
+}
+)";
+
+// GLSL has no erf. Numerical Recipes' fit, 6.2: off by 1.2e-7 of the result everywhere, so that the far negative side
+// of gelu keeps its digits.
+constexpr std::string_view kGlslErfc = R"(vec4 verfc(vec4 a) {
+  vec4 x = abs(a);
+  vec4 t = 1.0 / (1.0 + 0.5 * x);
+  vec4 p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806 + t * (0.27886807 +
+           t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223 + t * 0.17087277))))))));
+  vec4 tail = t * exp(p - x * x);
+  return mix(tail, 2.0 - tail, lessThan(a, vec4(0.0)));
+}
+)";
+
+// GLSL's pow is undefined for negative bases and for zero to a power of zero or less.
+constexpr std::string_view kGlslPow = R"(vec4 vpow(vec4 a, vec4 b) {
+  vec4 r = pow(abs(a), b);
+  r = mix(r, mix(vec4(0.0), vec4(intBitsToFloat(0x7f800000)), lessThan(b, vec4(0.0))), equal(a, vec4(0.0)));
+  r = mix(r, vec4(1.0), equal(b, vec4(0.0)));
+  vec4 odd = abs(b - 2.0 * floor(b * 0.5));
+  vec4 signed_r = mix(vec4(intBitsToFloat(0x7fc00000)), mix(r, -r, equal(odd, vec4(1.0))), equal(b, floor(b)));
+  return mix(r, signed_r, lessThan(a, vec4(0.0)));
+}
+)";
+
+// GLSL's atan is undefined where both are zero.
+constexpr std::string_view kGlslAtan2 = R"(vec4 vatan2(vec4 a, vec4 b) {
+  return mix(atan(a, b), vec4(0.0), equal(abs(a) + abs(b), vec4(0.0)));
+}
+)";
+
+struct FunctionGroup {
+  std::array<std::string_view, 3> names;  // the rest empty
+  std::string_view text;
+  bool only_glsl = false;  // built into OpenCL
+};
+
+constexpr FunctionGroup kGroups[] = {
+    {{"vquotient(", "vfloor_quotient(", "vfloor_remainder("}, kIntegerDivision},
+    {{"vpower("}, kIntegerPower},
+    {{"vfloor_div(", "vfloor_mod("}, kFloatDivision},
+    {{"verfc("}, kGlslErfc, true},
+    {{"vpow("}, kGlslPow, true},
+    {{"vatan2("}, kGlslAtan2, true},
+};
+
+}  // namespace
+
+bool Uses(const KernelSource& source, std::string_view word) {
+  const auto has = [word](const std::string& text) { return text.find(word) != std::string::npos; };
+  return has(source.body) || std::any_of(source.epilogue.begin(), source.epilogue.end(), has) ||
+         std::any_of(source.defines.begin(), source.defines.end(), [&](const Define& d) { return has(d.value); });
+}
+
+std::string FunctionsUsedBy(const KernelSource& source, Dialect dialect) {
+  std::string out;
+  for (const FunctionGroup& group : kGroups) {
+    const bool is_called = std::any_of(group.names.begin(), group.names.end(),
+                                       [&](std::string_view name) { return !name.empty() && Uses(source, name); });
+    if (!is_called || (group.only_glsl && dialect == Dialect::kOpenCl)) continue;
+    const std::string_view first = group.names[0].substr(0, group.names[0].size() - 1);
+    out += dialect != Dialect::kOpenCl
+               ? std::string(group.text)
+               : fmt::format("#ifndef px_has_{0}\n#define px_has_{0}\n{1}#endif\n", first, group.text);
+  }
+  return out;
+}
+
+}  // namespace hearth
