@@ -121,6 +121,7 @@ std::vector<ConformanceCase> AllCases() {
   AddWindowCases(cases);
   AddPoolCases(cases);
   AddElementwiseCases(cases);
+  AddBinaryCases(cases);
   AddConvertCases(cases);
   AddMovementCases(cases);
   AddRearrangeCases(cases);

@@ -93,6 +93,7 @@ std::vector<ConformanceCase> AllCases();
 void AddWindowCases(std::vector<ConformanceCase>& cases);
 void AddPoolCases(std::vector<ConformanceCase>& cases);
 void AddElementwiseCases(std::vector<ConformanceCase>& cases);
+void AddBinaryCases(std::vector<ConformanceCase>& cases);
 void AddConvertCases(std::vector<ConformanceCase>& cases);
 void AddMovementCases(std::vector<ConformanceCase>& cases);
 void AddRearrangeCases(std::vector<ConformanceCase>& cases);

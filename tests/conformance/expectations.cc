@@ -5,17 +5,8 @@
 #include <algorithm>
 
 namespace hearth::conformance {
-namespace {
-
-// Lowering is one for all GPU backends, so is what it leaves to the host.
-constexpr Expectation kNotLowered[] = {
-};
-
-}  // namespace
-
-std::span<const Expectation> Unsupported(BackendKind backend) {
-  if (backend == BackendKind::kCpu) return {};  // the CPU is where the others send what they can't run
-  return kNotLowered;
+std::span<const Expectation> Unsupported(BackendKind) {
+  return {};
 }
 
 std::span<const Expectation> ExpectedFailures(BackendKind) {

@@ -113,11 +113,11 @@ TEST(Emit, UndefinesEveryMacroOfAnOpenClKernel) {
   }
 }
 
-TEST(Emit, DefinesErfForGlslOnlyWhereItIsUsed) {
+TEST(Emit, DefinesErfcForGlslOnlyWhereItIsUsed) {
   KernelSource source = CopyKernel();
-  EXPECT_THAT(Emit(source, Dialect::kVulkan), Not(HasSubstr("vec4 verf")));
-  source.epilogue = {"v = verf(v);"};
-  EXPECT_THAT(Emit(source, Dialect::kVulkan), HasSubstr("vec4 verf"));
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), Not(HasSubstr("vec4 verfc")));
+  source.epilogue = {"v = verfc(v);"};
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), HasSubstr("vec4 verfc"));
 }
 
 TEST(Emit, ConvertsHalfStorageAtTheSeam) {

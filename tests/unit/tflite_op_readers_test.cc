@@ -144,7 +144,8 @@ TEST(TfliteElementwise, EveryUnaryCodeGivesItsKind) {
       {152, UnaryKind::kRelu0To1}, {21, UnaryKind::kRelu6},      {20, UnaryKind::kReluN1To1},
       {116, UnaryKind::kRound},    {76, UnaryKind::kRsqrt},      {158, UnaryKind::kSign},
       {66, UnaryKind::kSin},       {75, UnaryKind::kSqrt},       {92, UnaryKind::kSquare},
-      {28, UnaryKind::kTanh}};
+      {28, UnaryKind::kTanh},      {87, UnaryKind::kLogicalNot}, {114, UnaryKind::kQuantize},
+      {6, UnaryKind::kDequantize}};
   for (const auto& [code, kind] : rows) {
     SCOPED_TRACE(BuiltinName(code));
     OneOperator model({1, 4});
@@ -166,11 +167,17 @@ TEST(TfliteElementwise, LeakyReluKeepsItsSlope) {
 }
 
 TEST(TfliteElementwise, EveryBinaryCodeGivesItsKind) {
-  const std::pair<int, BinaryKind> rows[] = {{0, BinaryKind::kAdd},       {41, BinaryKind::kSub},
-                                             {18, BinaryKind::kMul},      {42, BinaryKind::kDiv},
-                                             {55, BinaryKind::kMaximum},  {57, BinaryKind::kMinimum},
-                                             {78, BinaryKind::kPow},      {99, BinaryKind::kSquaredDifference},
-                                             {90, BinaryKind::kFloorDiv}, {95, BinaryKind::kFloorMod}};
+  const std::pair<int, BinaryKind> rows[] = {{0, BinaryKind::kAdd},           {41, BinaryKind::kSub},
+                                             {18, BinaryKind::kMul},          {42, BinaryKind::kDiv},
+                                             {55, BinaryKind::kMaximum},      {57, BinaryKind::kMinimum},
+                                             {78, BinaryKind::kPow},          {99, BinaryKind::kSquaredDifference},
+                                             {90, BinaryKind::kFloorDiv},     {95, BinaryKind::kFloorMod},
+                                             {156, BinaryKind::kAtan2},       {71, BinaryKind::kEqual},
+                                             {72, BinaryKind::kNotEqual},     {58, BinaryKind::kLess},
+                                             {63, BinaryKind::kLessEqual},    {61, BinaryKind::kGreater},
+                                             {62, BinaryKind::kGreaterEqual}, {86, BinaryKind::kLogicalAnd},
+                                             {84, BinaryKind::kLogicalOr},    {160, BinaryKind::kBitwiseXor},
+                                             {161, BinaryKind::kRightShift}};
   for (const auto& [code, kind] : rows) {
     SCOPED_TRACE(BuiltinName(code));
     OneOperator model({1, 4});
@@ -200,6 +207,47 @@ TEST(TfliteElementwise, AnActivationThatHearthLacksMakesTheOperatorUnknown) {
   model.writer.AddOperator(0, {model.x, model.x}, {model.y},
                            wire::CreateAddOptions(model.writer.builder(), wire::ActivationFunctionType_SIGN_BIT));
   ExpectUnknown(model, "ADD");
+}
+
+TEST(TfliteSelect, WithAnElementForEachRowIsItsOwnOperation) {
+  for (const auto& [code, condition, by_row] :
+       {std::tuple(64, std::vector<int32_t>{3}, true), std::tuple(64, std::vector<int32_t>{3, 4}, false),
+        std::tuple(123, std::vector<int32_t>{3, 1}, false), std::tuple(64, std::vector<int32_t>{}, false)}) {
+    OneOperator model({3, 4});
+    const int32_t chosen_by =
+        model.writer.AddConstant<uint8_t>({"c", condition, wire::TensorType_BOOL},
+                                          std::vector<uint8_t>(by_row              ? 3
+                                                               : condition.empty() ? 1
+                                                                                   : condition[0] * condition[1]));
+    model.writer.AddOperator(code, {chosen_by, model.x, model.x}, {model.y});
+    const Op op = model.ReadOp();
+    EXPECT_EQ(OpName(op), by_row ? "select_rows" : "select");
+    EXPECT_EQ(model.input_count, 3u);
+  }
+}
+
+TEST(TfliteCast, GoesByTheTypeOfItsOutput) {
+  OneOperator model({3, 4});
+  const int32_t integers = model.writer.AddTensor({"i", {3, 4}, wire::TensorType_INT32});
+  model.writer.AddOperator(53, {model.x}, {integers});
+  model.writer.AddOperator(53, {integers}, {model.y});
+  const Result<Graph> graph = model.Read();
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), 2u);
+  EXPECT_TRUE(std::get<Cast>(graph->nodes()[0].op) == Cast{DType::kInt32});
+  EXPECT_TRUE(std::get<Cast>(graph->nodes()[1].op) == Cast{DType::kFloat32});
+}
+
+TEST(TfliteAddN, KeepsAllItsInputs) {
+  OneOperator model({3});
+  model.writer.AddOperator(106, {model.x, model.x, model.x}, {model.y});
+  ExpectOp(model, AddN{}, 3);
+}
+
+TEST(TflitePRelu, KeepsItsSlopes) {
+  OneOperator model({3});
+  model.writer.AddOperator(54, {model.x, model.x}, {model.y});
+  ExpectOp(model, PRelu{}, 2);
 }
 
 TEST(TfliteSoftmax, KeepsBeta) {
