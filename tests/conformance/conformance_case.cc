@@ -122,6 +122,8 @@ std::vector<ConformanceCase> AllCases() {
   AddPoolCases(cases);
   AddElementwiseCases(cases);
   AddMovementCases(cases);
+  AddRearrangeCases(cases);
+  AddBorderCases(cases);
   AddReductionCases(cases);
   AddLookupCases(cases);
   AddTypeCases(cases);

@@ -94,6 +94,8 @@ void AddWindowCases(std::vector<ConformanceCase>& cases);
 void AddPoolCases(std::vector<ConformanceCase>& cases);
 void AddElementwiseCases(std::vector<ConformanceCase>& cases);
 void AddMovementCases(std::vector<ConformanceCase>& cases);
+void AddRearrangeCases(std::vector<ConformanceCase>& cases);
+void AddBorderCases(std::vector<ConformanceCase>& cases);
 void AddReductionCases(std::vector<ConformanceCase>& cases);
 void AddLookupCases(std::vector<ConformanceCase>& cases);
 void AddTypeCases(std::vector<ConformanceCase>& cases);

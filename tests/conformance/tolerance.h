@@ -27,8 +27,8 @@ struct Judgement {
 // function that a driver builds from others. With no terms and no ulps a result must be exact.
 //
 // With float16 storage the result, and whatever `ulps` counts, is rounded to 11 bits besides; the data are numbers that
-// float16 holds, and sums are still float32. A quantized result may besides lie one step of its grid off, where the exact one is
-// near the middle between two.
+// float16 holds, and sums are still float32. A quantized result may besides lie one step of its grid off, where the
+// exact one is near the middle between two.
 struct ResultFormat {
   StorageType real = StorageType::kFloat32;
   double step = 0;  // of the grid of a quantized result
