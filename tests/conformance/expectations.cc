@@ -14,12 +14,6 @@ constexpr Expectation kNotLowered[] = {
     {"concat/2x3x2x2x3_axis1_*", "concatenation along a leading dimension of rank 5"},
     {"add/2x3x2x3x5_1x3x1x1x5_*", "broadcasting over part of the folded leading dimensions"},
     {"pad/1x2x2x2x3_*", "padding a leading dimension of rank 5"},
-    {"mean/2x3x4x5_over14", "a mean that leaves only the batch, as the last dimension"},
-    {"mean/2x3x4x5_over8*", "a mean over channels alone"},
-    {"mean/2x3x4x5_over1", "a mean over the batch"},
-    {"mean/2x3x4x5_over1_*", "a mean over the batch"},
-    {"mean/2x3x4x5_over2*", "a mean over height alone"},
-    {"mean/2x2x3x4x5_over4*", "a mean of rank 5"},
 };
 
 }  // namespace
