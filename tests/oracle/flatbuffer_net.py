@@ -1,4 +1,4 @@
-"""Writes .tflite files: networks built by hand where the converter does not write a form, and slimmed converted ones."""
+"""Writes .tflite files: networks built by hand, for forms that the converter does not write, and slimmed ones of it."""
 
 import flatbuffers
 import numpy as np

@@ -24,7 +24,7 @@ import cases_window
 from model_set import ModelSet
 
 # The operators that the GPU delegate takes, with the versions that its parser accepts and the interpreter has.
-# Not among them: FULLY_CONNECTED 2 (weights shuffled for one kernel of the interpreter; no converter writes them any more).
+# Not among them: FULLY_CONNECTED 2, whose weights are shuffled for one kernel of the interpreter.
 REQUIRED = """
 ABS 1 2; COS 1; ELU 1; EXP 1 2; FLOOR 1; GELU 1 2; LOG 1 2; LOGISTIC 1 2 3; NEG 1; RSQRT 1 2 3; SIGN 1 2; SIN 1; SQRT 1;
 SQUARE 1; TANH 1 2 3; ADD 1 2 3 4; ADD_N 1; MUL 1 2 3 4; SUB 1 2 3; DIV 1 2; MAXIMUM 1 2; MINIMUM 1 2; POW 1;
