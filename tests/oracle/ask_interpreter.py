@@ -22,9 +22,25 @@ def install(venv):
         return python
     shutil.rmtree(venv, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True, text=True)
-    subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:",
-                    "--retries=0", "--timeout=20", "--requirement", REQUIREMENTS],
-                   check=True, capture_output=True, text=True, timeout=240)
+    subprocess.run(
+        [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--only-binary=:all:",
+            "--retries=0",
+            "--timeout=20",
+            "--requirement",
+            REQUIREMENTS,
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
     stamp.write_text(REQUIREMENTS.read_text())
     return python
 
@@ -41,7 +57,7 @@ def main():
         words = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
         reason = f"ai-edge-litert cannot be installed: {words[-1] if words else error}"
         reason_file.write_text(reason + "\n")
-        print("skipped:", reason)
+        print("SKIP:", reason)
         return SKIPPED
     return subprocess.run([python, HERE / "run_interpreter.py", HERE / "models", folder], check=False).returncode
 

@@ -15,12 +15,27 @@ def anchors():
 
 
 def add_detection(models):
-    forms = {"fast": {}, "regular": {"use_regular_nms": True}, "two_classes_each": {"max_classes_per_detection": 2},
-             "few": {"nms_score_threshold": 0.8}, "uint8": {}}
+    forms = {
+        "fast": {},
+        "regular": {"use_regular_nms": True},
+        "two_classes_each": {"max_classes_per_detection": 2},
+        "few": {"nms_score_threshold": 0.8},
+        "uint8": {},
+    }
     for name, changes in forms.items():
-        options = {"max_detections": 6, "max_classes_per_detection": 1, "detections_per_class": 4, "use_regular_nms": False,
-                   "nms_score_threshold": 0.3, "nms_iou_threshold": 0.4, "num_classes": CLASSES, "y_scale": 10.0,
-                   "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0} | changes
+        options = {
+            "max_detections": 6,
+            "max_classes_per_detection": 1,
+            "detections_per_class": 4,
+            "use_regular_nms": False,
+            "nms_score_threshold": 0.3,
+            "nms_iou_threshold": 0.4,
+            "num_classes": CLASSES,
+            "y_scale": 10.0,
+            "x_scale": 10.0,
+            "h_scale": 5.0,
+            "w_scale": 5.0,
+        } | changes
         net = fb.Net()
         dtype = fb.UINT8 if name == "uint8" else fb.FLOAT32
         quants = [(0.02, 128), (1 / 256, 0), (1 / 128, 0)] if name == "uint8" else [None] * 3
@@ -29,7 +44,18 @@ def add_detection(models):
         places = anchors() if name != "uint8" else np.round(anchors() * 128)
         count = options["max_detections"] * options["max_classes_per_detection"]
         outputs = [net.tensor(shape) for shape in ((1, count, 4), (1, count), (1, count), (1,))]
-        net.op("CUSTOM", [boxes, scores, net.const(places, dtype, quants[2])], outputs, custom="TFLite_Detection_PostProcess")
+        net.op(
+            "CUSTOM",
+            [boxes, scores, net.const(places, dtype, quants[2])],
+            outputs,
+            custom="TFLite_Detection_PostProcess",
+        )
         net.operators[-1].customOptions = list(flexbuffers.Dumps(options))
-        models.built("TFLite_Detection_PostProcess", f"detection_postprocess_{name}", net, outputs, [(-1, 1), (0, 1)],
-                     str(changes))
+        models.built(
+            "TFLite_Detection_PostProcess",
+            f"detection_postprocess_{name}",
+            net,
+            outputs,
+            [(-1, 1), (0, 1)],
+            str(changes),
+        )

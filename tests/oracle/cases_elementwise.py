@@ -12,14 +12,22 @@ I8, I16 = ("float", "int8"), ("float", "int8", "int16")
 def add_unary(models):
     odd = (-4, 4)
     table = [  # op, function, shape, range, modes
-        ("ABS", tf.abs, (2, 3, 4, 5), odd, I16), ("COS", tf.cos, (7,), (-7, 7), ("float",)),
-        ("CEIL", tf.math.ceil, (1, 3, 3, 5), odd, ("float",)), ("ELU", tf.nn.elu, IMAGE, odd, I8),
-        ("EXP", tf.exp, (3, 8), (-3, 3), I16), ("FLOOR", tf.floor, (2, 3, 4, 2, 3), odd, ("float",)),
-        ("LOG", tf.math.log, (2, 6), (0.1, 9), I8), ("LOGISTIC", tf.sigmoid, (1, 6, 5), (-6, 6), I16),
-        ("NEG", tf.negative, (), odd, ("float",)), ("RSQRT", tf.math.rsqrt, (3, 7), (0.1, 9), I8),
-        ("SIGN", tf.sign, (3, 5), odd, ("float",)), ("SIN", tf.sin, (1, 1, 1, 1), (-7, 7), ("float",)),
-        ("SQRT", tf.sqrt, (5, 1, 3), (0, 9), ("float",)), ("SQUARE", tf.square, (2, 2, 2, 2, 2), odd, ("float",)),
-        ("TANH", tf.tanh, (4, 3, 2), odd, I16), ("RELU", tf.nn.relu, IMAGE, odd, I16),
+        ("ABS", tf.abs, (2, 3, 4, 5), odd, I16),
+        ("COS", tf.cos, (7,), (-7, 7), ("float",)),
+        ("CEIL", tf.math.ceil, (1, 3, 3, 5), odd, ("float",)),
+        ("ELU", tf.nn.elu, IMAGE, odd, I8),
+        ("EXP", tf.exp, (3, 8), (-3, 3), I16),
+        ("FLOOR", tf.floor, (2, 3, 4, 2, 3), odd, ("float",)),
+        ("LOG", tf.math.log, (2, 6), (0.1, 9), I8),
+        ("LOGISTIC", tf.sigmoid, (1, 6, 5), (-6, 6), I16),
+        ("NEG", tf.negative, (), odd, ("float",)),
+        ("RSQRT", tf.math.rsqrt, (3, 7), (0.1, 9), I8),
+        ("SIGN", tf.sign, (3, 5), odd, ("float",)),
+        ("SIN", tf.sin, (1, 1, 1, 1), (-7, 7), ("float",)),
+        ("SQRT", tf.sqrt, (5, 1, 3), (0, 9), ("float",)),
+        ("SQUARE", tf.square, (2, 2, 2, 2, 2), odd, ("float",)),
+        ("TANH", tf.tanh, (4, 3, 2), odd, I16),
+        ("RELU", tf.nn.relu, IMAGE, odd, I16),
         ("RELU6", tf.nn.relu6, (2, 3, 3, 8), (-3, 9), I16),
         ("RELU_N1_TO_1", lambda x: tf.maximum(tf.minimum(x, 1.0), -1.0), IMAGE, odd, I8),
         ("LEAKY_RELU", lambda x: tf.nn.leaky_relu(x, 0.2), IMAGE, odd, I16),
@@ -32,10 +40,16 @@ def add_unary(models):
         if rounds:
             models.entries[-len(modes)]["tolerance"] = "exact"
     models.converted("GELU", "gelu_tanh", lambda x: tf.nn.gelu(x, approximate=True), [(2, 9)], [odd], I8, "approximate")
-    models.converted("LEAKY_RELU", "leaky_relu_steep", lambda x: tf.nn.leaky_relu(x, 1.5), [IMAGE], [odd], I8, "alpha > 1")
+    models.converted(
+        "LEAKY_RELU", "leaky_relu_steep", lambda x: tf.nn.leaky_relu(x, 1.5), [IMAGE], [odd], I8, "alpha > 1"
+    )
     models.converted("ROUND", "round_halves", tf.round, [(4, 8)], [(-6, 6, 0.5)], shows="halves go to even", moves=True)
-    models.converted("CEIL", "ceil_halves", tf.math.ceil, [(4, 8)], [(-6, 6, 0.5)], shows="whole and half numbers", moves=True)
-    models.converted("FLOOR", "floor_halves", tf.floor, [(4, 8)], [(-6, 6, 0.5)], shows="whole and half numbers", moves=True)
+    models.converted(
+        "CEIL", "ceil_halves", tf.math.ceil, [(4, 8)], [(-6, 6, 0.5)], shows="whole and half numbers", moves=True
+    )
+    models.converted(
+        "FLOOR", "floor_halves", tf.floor, [(4, 8)], [(-6, 6, 0.5)], shows="whole and half numbers", moves=True
+    )
     models.converted("SIGN", "sign_zero", tf.sign, [(4, 8)], [(-1, 1, 0.5)], shows="of zero", moves=True)
     for dtype in (tf.int32, tf.int64):
         models.converted("NEG", f"neg_{dtype.name}", tf.negative, [((3, 5), dtype)], [(-9, 9)])
@@ -72,14 +86,23 @@ def add_built_unary(models):
         x, y = net.input(IMAGE, dtype, quant and (0.02, quant[1] + 128)), net.tensor(IMAGE, dtype, quant)
         net.op("RELU_0_TO_1", [x], [y])
         models.built("RELU_0_TO_1", f"relu_0_to_1_{fb.TYPE_NAMES[dtype]}", net, [y])
-    for op, scale, version in (("RSQRT", 0.0003, 3), ("TANH", 2 ** -12, 3), ("LOGISTIC", 2 ** -12, 3)):
+    for op, scale, version in (("RSQRT", 0.0003, 3), ("TANH", 2**-12, 3), ("LOGISTIC", 2**-12, 3)):
         net = fb.Net()
-        x, y = net.input(IMAGE, fb.INT16, (scale, 0)), net.tensor(IMAGE, fb.INT16, (2 ** -15 if op != "RSQRT" else 0.001, 0))
+        x, y = net.input(IMAGE, fb.INT16, (scale, 0)), net.tensor(
+            IMAGE, fb.INT16, (2**-15 if op != "RSQRT" else 0.001, 0)
+        )
         net.op(op, [x], [y], version)
         values = (900, 32000, "stored") if op == "RSQRT" else (0, 0)
         models.built(op, f"{op.lower()}_v{version}_int16", net, [y], [values], "int16")
-    for op, output in (("LOGISTIC", (1 / 256, 0)), ("TANH", (1 / 128, 128)), ("RELU", (0.03, 90)), ("RELU6", (6 / 255, 0)),
-                       ("RELU_N1_TO_1", (2 / 255, 128)), ("LEAKY_RELU", (0.03, 128)), ("HARD_SWISH", (0.03, 20))):
+    for op, output in (
+        ("LOGISTIC", (1 / 256, 0)),
+        ("TANH", (1 / 128, 128)),
+        ("RELU", (0.03, 90)),
+        ("RELU6", (6 / 255, 0)),
+        ("RELU_N1_TO_1", (2 / 255, 128)),
+        ("LEAKY_RELU", (0.03, 128)),
+        ("HARD_SWISH", (0.03, 20)),
+    ):
         net = fb.Net()
         x, y = net.input(IMAGE, fb.UINT8, (0.04, 118)), net.tensor(IMAGE, fb.UINT8, output)
         if op == "LEAKY_RELU":
@@ -92,47 +115,99 @@ def add_built_unary(models):
 def add_binary(models):
     wide = (-3, 3)
     broadcast = [  # name, shapes
-        ("same", (1, 4, 5, 3), (1, 4, 5, 3)), ("channel", (2, 4, 5, 8), (8,)), ("scalar", (1, 4, 5, 3), ()),
-        ("left_smaller", (3,), (1, 4, 5, 3)), ("both", (1, 4, 1, 3), (2, 1, 5, 1)), ("one_channel", (1, 4, 5, 8), (1, 4, 5, 1)),
-        ("batch", (2, 3, 2, 5), (2, 1, 1, 5)), ("rank5", (2, 1, 3, 2, 3), (1, 2, 3, 1, 3)), ("rank2", (4, 5), (4, 1)),
-        ("rank0", (), ())]
-    arithmetic = [("ADD", tf.add, wide), ("SUB", tf.subtract, wide), ("MUL", tf.multiply, wide),
-                  ("DIV", tf.divide, (0.5, 4))]
+        ("same", (1, 4, 5, 3), (1, 4, 5, 3)),
+        ("channel", (2, 4, 5, 8), (8,)),
+        ("scalar", (1, 4, 5, 3), ()),
+        ("left_smaller", (3,), (1, 4, 5, 3)),
+        ("both", (1, 4, 1, 3), (2, 1, 5, 1)),
+        ("one_channel", (1, 4, 5, 8), (1, 4, 5, 1)),
+        ("batch", (2, 3, 2, 5), (2, 1, 1, 5)),
+        ("rank5", (2, 1, 3, 2, 3), (1, 2, 3, 1, 3)),
+        ("rank2", (4, 5), (4, 1)),
+        ("rank0", (), ()),
+    ]
+    arithmetic = [
+        ("ADD", tf.add, wide),
+        ("SUB", tf.subtract, wide),
+        ("MUL", tf.multiply, wide),
+        ("DIV", tf.divide, (0.5, 4)),
+    ]
     for op, function, second in arithmetic:
         for name, a, b in broadcast:
             models.converted(op, f"{op.lower()}_{name}", function, [a, b], [wide, second], shows=f"{a} with {b}")
-        for act, fused in (("relu", tf.nn.relu), ("relu6", tf.nn.relu6),
-                           ("relu_n1_to_1", lambda x: tf.maximum(tf.minimum(x, 1.0), -1.0))):
-            models.converted(op, f"{op.lower()}_{act}", lambda x, y, f=function, g=fused: g(f(x, y)), [IMAGE, IMAGE],
-                             [wide, second], ("float", "int8") if op in ("ADD", "MUL") else ("float",), f"fused {act}")
+        for act, fused in (
+            ("relu", tf.nn.relu),
+            ("relu6", tf.nn.relu6),
+            ("relu_n1_to_1", lambda x: tf.maximum(tf.minimum(x, 1.0), -1.0)),
+        ):
+            models.converted(
+                op,
+                f"{op.lower()}_{act}",
+                lambda x, y, f=function, g=fused: g(f(x, y)),
+                [IMAGE, IMAGE],
+                [wide, second],
+                ("float", "int8") if op in ("ADD", "MUL") else ("float",),
+                f"fused {act}",
+            )
         constant = tf.constant([0.5, -2.0, 1.5])
-        models.converted(op, f"{op.lower()}_constant_left", lambda y, f=function: f(constant, y), [IMAGE], [second],
-                         shows="constant first")
+        models.converted(
+            op,
+            f"{op.lower()}_constant_left",
+            lambda y, f=function: f(constant, y),
+            [IMAGE],
+            [second],
+            shows="constant first",
+        )
         for dtype in (tf.int32, tf.int64):
             if op == "DIV":
                 continue
             models.converted(op, f"{op.lower()}_{dtype.name}", function, [((2, 3, 4), dtype), ((4,), dtype)], [(-9, 9)])
         if op != "DIV":
             for name, b in (("same", IMAGE), ("channel", (3,))):
-                models.converted(op, f"{op.lower()}_{name}", function, [IMAGE, b], [wide, (-1, 2)], ("int8", "int16"),
-                                 f"{IMAGE} with {b}")
-    models.converted("DIV", "div_int32", lambda x, y: tf.raw_ops.Div(x=x, y=y), [((2, 3, 4), tf.int32), ((4,), tf.int32)],
-                     [(-20, 20), (1, 5)], shows="truncates")
+                models.converted(
+                    op,
+                    f"{op.lower()}_{name}",
+                    function,
+                    [IMAGE, b],
+                    [wide, (-1, 2)],
+                    ("int8", "int16"),
+                    f"{IMAGE} with {b}",
+                )
+    models.converted(
+        "DIV",
+        "div_int32",
+        lambda x, y: tf.raw_ops.Div(x=x, y=y),
+        [((2, 3, 4), tf.int32), ((4,), tf.int32)],
+        [(-20, 20), (1, 5)],
+        shows="truncates",
+    )
     add_other_binary(models, wide)
     add_built_binary(models)
 
 
 def add_other_binary(models, wide):
-    others = [("MAXIMUM", tf.maximum, wide, wide), ("MINIMUM", tf.minimum, wide, wide), ("POW", tf.pow, (0.2, 3), wide),
-              ("SQUARED_DIFFERENCE", tf.math.squared_difference, wide, wide),
-              ("FLOOR_DIV", tf.math.floordiv, (-9, 9), (0.7, 3)), ("FLOOR_MOD", tf.math.floormod, (-9, 9), (0.7, 3)),
-              ("ATAN2", tf.atan2, wide, wide)]
+    others = [
+        ("MAXIMUM", tf.maximum, wide, wide),
+        ("MINIMUM", tf.minimum, wide, wide),
+        ("POW", tf.pow, (0.2, 3), wide),
+        ("SQUARED_DIFFERENCE", tf.math.squared_difference, wide, wide),
+        ("FLOOR_DIV", tf.math.floordiv, (-9, 9), (0.7, 3)),
+        ("FLOOR_MOD", tf.math.floormod, (-9, 9), (0.7, 3)),
+        ("ATAN2", tf.atan2, wide, wide),
+    ]
     for op, function, first, second in others:
         for name, a, b in (("same", IMAGE, IMAGE), ("broadcast", (2, 1, 5, 8), (3, 1, 8)), ("scalar", (3, 7), ())):
             if op == "ATAN2" and name != "same":  # the interpreter's takes equal shapes only
                 continue
-            models.converted(op, f"{op.lower()}_{name}", function, [a, b], [first, second], shows=f"{a} with {b}",
-                             moves=op in ("MAXIMUM", "MINIMUM"))
+            models.converted(
+                op,
+                f"{op.lower()}_{name}",
+                function,
+                [a, b],
+                [first, second],
+                shows=f"{a} with {b}",
+                moves=op in ("MAXIMUM", "MINIMUM"),
+            )
         if op in ("MAXIMUM", "MINIMUM"):
             models.converted(op, f"{op.lower()}_same", function, [IMAGE, IMAGE], [wide], ("int8", "int16"))
             models.converted(op, f"{op.lower()}_int64", function, [((6,), tf.int64), ((6,), tf.int64)], [(-9, 9)])
@@ -140,14 +215,24 @@ def add_other_binary(models, wide):
             models.converted(op, "squared_difference_same", function, [IMAGE, IMAGE], [wide], ("int8",))
         if op not in ("ATAN2",):
             values = {"POW": [(-3, 3), (0, 4)], "FLOOR_DIV": [(-20, 20), (1, 6)], "FLOOR_MOD": [(-20, 20), (1, 6)]}
-            models.converted(op, f"{op.lower()}_int32", function, [((3, 4), tf.int32), ((4,), tf.int32)],
-                             values.get(op, [(-9, 9)]))
+            models.converted(
+                op, f"{op.lower()}_int32", function, [((3, 4), tf.int32), ((4,), tf.int32)], values.get(op, [(-9, 9)])
+            )
     for op, function in (("FLOOR_DIV", tf.math.floordiv), ("FLOOR_MOD", tf.math.floormod)):
-        models.converted(op, f"{op.lower()}_negative", function, [IMAGE, IMAGE], [(-9, 9), (-3, -0.7)], shows="divisor below 0")
-        models.converted(op, f"{op.lower()}_whole", function, [IMAGE, IMAGE], [(-9, 9, 0.5), (1.5, 4, 0.5)],
-                         shows="quotients that are whole numbers")
-    models.converted("FLOOR_MOD", "floor_mod_int64", tf.math.floormod, [((3, 4), tf.int64), ((4,), tf.int64)],
-                     [(-20, 20), (1, 6)])
+        models.converted(
+            op, f"{op.lower()}_negative", function, [IMAGE, IMAGE], [(-9, 9), (-3, -0.7)], shows="divisor below 0"
+        )
+        models.converted(
+            op,
+            f"{op.lower()}_whole",
+            function,
+            [IMAGE, IMAGE],
+            [(-9, 9, 0.5), (1.5, 4, 0.5)],
+            shows="quotients that are whole numbers",
+        )
+    models.converted(
+        "FLOOR_MOD", "floor_mod_int64", tf.math.floormod, [((3, 4), tf.int64), ((4,), tf.int64)], [(-20, 20), (1, 6)]
+    )
 
 
 def add_built_binary(models):
@@ -161,8 +246,14 @@ def add_built_binary(models):
             net.op(op, [a, b], [y], 2 if op == "SUB" else 1, options)
             if op == "DIV" and name == "scalar":
                 continue
-            models.built(op, f"{op.lower()}_{name}_uint8", net, [y], shows="uint8",
-                         ranges=[(0, 0), (40, 255, "stored")] if op == "DIV" else ((0, 0),))
+            models.built(
+                op,
+                f"{op.lower()}_{name}_uint8",
+                net,
+                [y],
+                shows="uint8",
+                ranges=[(0, 0), (40, 255, "stored")] if op == "DIV" else ((0, 0),),
+            )
     for op in ("MAXIMUM", "MINIMUM"):
         net = fb.Net()
         a, b = (net.input(IMAGE, fb.UINT8, (0.02, 128)) for _ in range(2))
@@ -176,8 +267,8 @@ def add_built_binary(models):
     models.built("MUL", "mul_large_scales_int8", net, [y], shows="product of the scales over the output's is above 1")
     for op in ("ADD", "SUB"):
         net = fb.Net()
-        a, b = net.input(IMAGE, fb.INT16, (2 ** -11, 0)), net.input(IMAGE, fb.INT16, (2 ** -13, 0))
-        y = net.tensor(IMAGE, fb.INT16, (2 ** -11, 0))
+        a, b = net.input(IMAGE, fb.INT16, (2**-11, 0)), net.input(IMAGE, fb.INT16, (2**-13, 0))
+        y = net.tensor(IMAGE, fb.INT16, (2**-11, 0))
         net.op(op, [a, b], [y], 3 if op == "ADD" else 5, op.title(), potScaleInt16=True)
         models.built(op, f"{op.lower()}_power_of_two_scales_int16", net, [y], shows="pot_scale_int16")
     for count in (2, 4):

@@ -9,7 +9,11 @@ TANH = fb.schema.ActivationFunctionType.TANH
 
 
 def add_basic(models):
-    for name, batch, depth, cells, is_state in (("one", 1, 5, 4, False), ("batch", 2, 3, 8, False), ("state", 1, 6, 4, True)):
+    for name, batch, depth, cells, is_state in (
+        ("one", 1, 5, 4, False),
+        ("batch", 2, 3, 8, False),
+        ("state", 1, 6, 4, True),
+    ):
         net, random = fb.Net(), np.random.default_rng(21)
         x = net.input((batch, depth))
         if is_state:
@@ -19,9 +23,23 @@ def add_basic(models):
         weights = net.const(random.uniform(-0.6, 0.6, (4 * cells, depth + cells)).astype(np.float32))
         bias = net.const(random.uniform(-0.5, 0.5, (4 * cells,)).astype(np.float32))
         outputs = [net.tensor((batch, width)) for width in (cells, cells, depth + cells, 4 * cells)]
-        net.op("LSTM", [x, activation, weights, bias, state], outputs, 2, "LSTM", kernelType=1, fusedActivationFunction=TANH)
-        models.built("LSTM", f"lstm_basic_{name}", net, outputs[:2], [(-1, 1)],
-                     "basic kernel, state as variable tensors" if is_state else "basic kernel, state as inputs and outputs")
+        net.op(
+            "LSTM",
+            [x, activation, weights, bias, state],
+            outputs,
+            2,
+            "LSTM",
+            kernelType=1,
+            fusedActivationFunction=TANH,
+        )
+        models.built(
+            "LSTM",
+            f"lstm_basic_{name}",
+            net,
+            outputs[:2],
+            [(-1, 1)],
+            "basic kernel, state as variable tensors" if is_state else "basic kernel, state as inputs and outputs",
+        )
 
 
 def lstm_inputs(net, x, batch, cells, output, cifg, peephole, projection, norm, weight_type):
@@ -48,7 +66,10 @@ def lstm_inputs(net, x, batch, cells, output, cifg, peephole, projection, norm, 
         if weight_type == fb.FLOAT32:
             peepholes = [-1 if cifg and g == 0 else vector(-0.5, 0.5) for g in range(3)]
         else:
-            peepholes = [-1 if cifg and g == 0 else net.const(random.integers(-127, 128, (cells,)), weight_type, (0.004, 0)) for g in range(3)]
+            peepholes = [
+                -1 if cifg and g == 0 else net.const(random.integers(-127, 128, (cells,)), weight_type, (0.004, 0))
+                for g in range(3)
+            ]
     biases = [-1 if skipped[g] else vector(-0.5, 0.5) for g in gates]
     projections = [matrix(output, cells), vector(-0.2, 0.2, output)] if projection else [-1, -1]
     states = [net.tensor((batch, output), variable=True), net.tensor((batch, cells), variable=True)]
@@ -57,23 +78,60 @@ def lstm_inputs(net, x, batch, cells, output, cifg, peephole, projection, norm, 
 
 
 FORMS = {  # of the full kernel
-    "plain": {}, "cifg": {"cifg": True}, "peephole": {"peephole": True}, "projection": {"projection": True},
-    "cifg_peephole_projection": {"cifg": True, "peephole": True, "projection": True}, "layer_norm": {"norm": True},
-    "everything": {"peephole": True, "projection": True, "norm": True}, "clip": {"projection": True, "cell_clip": 0.4, "proj_clip": 0.2},
-    "cifg_layer_norm": {"cifg": True, "norm": True}}
+    "plain": {},
+    "cifg": {"cifg": True},
+    "peephole": {"peephole": True},
+    "projection": {"projection": True},
+    "cifg_peephole_projection": {"cifg": True, "peephole": True, "projection": True},
+    "layer_norm": {"norm": True},
+    "everything": {"peephole": True, "projection": True, "norm": True},
+    "clip": {"projection": True, "cell_clip": 0.4, "proj_clip": 0.2},
+    "cifg_layer_norm": {"cifg": True, "norm": True},
+}
 
 
-def lstm(models, op, name, shape, batch, version=1, weight_type=fb.FLOAT32, cell_clip=0.0, proj_clip=0.0, shows="", projection=False,
-         cifg=False, peephole=False, norm=False, **options):
+def lstm(
+    models,
+    op,
+    name,
+    shape,
+    batch,
+    version=1,
+    weight_type=fb.FLOAT32,
+    cell_clip=0.0,
+    proj_clip=0.0,
+    shows="",
+    projection=False,
+    cifg=False,
+    peephole=False,
+    norm=False,
+    **options,
+):
     net = fb.Net()
     x = net.input(shape)
     output = OUTPUT if projection else CELLS
     inputs = lstm_inputs(net, x, batch, CELLS, output, cifg, peephole, projection, norm, weight_type)
     y = net.tensor([*shape[:-1], output])
-    net.op(op, inputs, [y], version, "LSTM" if op == "LSTM" else "UnidirectionalSequenceLSTM", fusedActivationFunction=TANH,
-           cellClip=cell_clip, projClip=proj_clip, **options)
-    models.built(op, f"{op.lower()}_{name}", net, [y], [(-1, 1)], shows or name.replace("_", " "),
-                 tolerance="float" if weight_type == fb.FLOAT32 else "hybrid")
+    net.op(
+        op,
+        inputs,
+        [y],
+        version,
+        "LSTM" if op == "LSTM" else "UnidirectionalSequenceLSTM",
+        fusedActivationFunction=TANH,
+        cellClip=cell_clip,
+        projClip=proj_clip,
+        **options,
+    )
+    models.built(
+        op,
+        f"{op.lower()}_{name}",
+        net,
+        [y],
+        [(-1, 1)],
+        shows or name.replace("_", " "),
+        tolerance="float" if weight_type == fb.FLOAT32 else "hybrid",
+    )
 
 
 def add_full(models):
@@ -82,8 +140,17 @@ def add_full(models):
     lstm(models, "LSTM", "full_batch", (3, INPUT), 3)
     for name, version, asymmetric in (("hybrid", 3, False), ("hybrid_asymmetric", 4, True)):
         lstm(models, "LSTM", f"full_{name}", (1, INPUT), 1, version, fb.INT8, asymmetricQuantizeInputs=asymmetric)
-        lstm(models, "LSTM", f"full_everything_{name}", (2, INPUT), 2, version, fb.INT8, asymmetricQuantizeInputs=asymmetric,
-             **FORMS["everything"])
+        lstm(
+            models,
+            "LSTM",
+            f"full_everything_{name}",
+            (2, INPUT),
+            2,
+            version,
+            fb.INT8,
+            asymmetricQuantizeInputs=asymmetric,
+            **FORMS["everything"],
+        )
 
 
 def add_sequences(models):

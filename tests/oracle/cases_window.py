@@ -1,4 +1,4 @@
-"""What slides over an image: convolutions, pooling; and local response normalization."""
+"""Convolutions, depthwise and transposed ones among them."""
 
 import numpy as np
 import tensorflow as tf
@@ -39,7 +39,13 @@ def add_conv(models):
     conv("dilated_valid", (1, 11, 9, 3), (3, 2, 3, 4), ("float",), dilations=(3, 2), padding="VALID")
     conv("relu6", (1, 5, 5, 3), (3, 3, 3, 8), ALL, activation=tf.nn.relu6)
     conv("relu", (1, 5, 5, 8), (2, 2, 8, 3), ("float", "int8"), activation=tf.nn.relu)
-    conv("relu_n1_to_1", (1, 5, 5, 8), (2, 2, 8, 3), ("float",), activation=lambda x: tf.maximum(tf.minimum(x, 1.0), -1.0))
+    conv(
+        "relu_n1_to_1",
+        (1, 5, 5, 8),
+        (2, 2, 8, 3),
+        ("float",),
+        activation=lambda x: tf.maximum(tf.minimum(x, 1.0), -1.0),
+    )
     conv("tanh", (1, 5, 5, 8), (2, 2, 8, 3), ("float",), activation=tf.tanh)
     conv("no_bias", (1, 5, 5, 8), (3, 3, 8, 8), ("float",), bias=False)
     conv("groups2", (1, 6, 5, 8), (3, 3, 4, 6), ("float", "int8"), shows="2 groups of 4 channels")
@@ -49,8 +55,22 @@ def add_conv(models):
     add_built_conv(models)
 
 
-def built_conv(models, name, dtype, weight_dtype, x_quant, w_quant, y_quant, version, groups=1, bias_dtype=fb.INT32,
-               padding="SAME", op="CONV_2D", channels=8, outputs=5):
+def built_conv(
+    models,
+    name,
+    dtype,
+    weight_dtype,
+    x_quant,
+    w_quant,
+    y_quant,
+    version,
+    groups=1,
+    bias_dtype=fb.INT32,
+    padding="SAME",
+    op="CONV_2D",
+    channels=8,
+    outputs=5,
+):
     """A quantized convolution whose types the converter does not write. Depthwise: `outputs` is the multiplier."""
     net = fb.Net()
     shape, random = (1, 6, 5, channels), np.random.default_rng(11)
@@ -60,7 +80,9 @@ def built_conv(models, name, dtype, weight_dtype, x_quant, w_quant, y_quant, ver
     x = net.input(shape, dtype, x_quant)
     low, high = {fb.INT4: (-7, 8), fb.UINT8: (0, 256)}.get(weight_dtype, (-127, 128))
     w = net.const(random.integers(low, high, filter_shape), weight_dtype, w_quant)
-    y = net.tensor((1, window_size(6, 3, 1, 1, padding), window_size(5, 3, 1, 1, padding), out_channels), dtype, y_quant)
+    y = net.tensor(
+        (1, window_size(6, 3, 1, 1, padding), window_size(5, 3, 1, 1, padding), out_channels), dtype, y_quant
+    )
     if bias_dtype == fb.FLOAT32:
         b = net.const(random_array((out_channels,), 4))
     else:
@@ -68,12 +90,36 @@ def built_conv(models, name, dtype, weight_dtype, x_quant, w_quant, y_quant, ver
         b = net.const(random.integers(-50, 50, (out_channels,)), bias_dtype, (scales, [0] * len(scales)))
     padding = getattr(fb.schema.Padding, padding)
     if depthwise:
-        net.op(op, [x, w, b], [y], version, "DepthwiseConv2D", padding=padding, strideH=1, strideW=1,
-               depthMultiplier=outputs, dilationHFactor=1, dilationWFactor=1)
+        net.op(
+            op,
+            [x, w, b],
+            [y],
+            version,
+            "DepthwiseConv2D",
+            padding=padding,
+            strideH=1,
+            strideW=1,
+            depthMultiplier=outputs,
+            dilationHFactor=1,
+            dilationWFactor=1,
+        )
     else:
-        net.op(op, [x, w, b], [y], version, "Conv2D", padding=padding, strideH=1, strideW=1, dilationHFactor=1,
-               dilationWFactor=1, quantizedBiasType=bias_dtype if version == 8 else 0)
-    models.built(op, name, net, [y], [(-1, 1)], f"{fb.TYPE_NAMES[weight_dtype]} weights, {fb.TYPE_NAMES[dtype]} activations")
+        net.op(
+            op,
+            [x, w, b],
+            [y],
+            version,
+            "Conv2D",
+            padding=padding,
+            strideH=1,
+            strideW=1,
+            dilationHFactor=1,
+            dilationWFactor=1,
+            quantizedBiasType=bias_dtype if version == 8 else 0,
+        )
+    models.built(
+        op, name, net, [y], [(-1, 1)], f"{fb.TYPE_NAMES[weight_dtype]} weights, {fb.TYPE_NAMES[dtype]} activations"
+    )
 
 
 def add_built_conv(models):
@@ -87,19 +133,57 @@ def add_built_conv(models):
     built_conv(models, "conv_2d_v5_hybrid_int8", fb.FLOAT32, fb.INT8, None, per_channel, None, 5, bias_dtype=fb.FLOAT32)
     built_conv(models, "conv_2d_v2_hybrid_int8", fb.FLOAT32, fb.INT8, None, (0.01, 0), None, 2, bias_dtype=fb.FLOAT32)
     for bias, version in ((fb.INT64, 4), (fb.INT32, 8)):
-        built_conv(models, f"conv_2d_v{version}_int16", fb.INT16, fb.INT8, (0.0001, 0), per_channel, (0.0002, 0), version,
-                   bias_dtype=bias)
-    built_conv(models, "conv_2d_v6_groups2_int8", fb.INT8, fb.INT8, (0.02, 3), (np.linspace(0.004, 0.02, 6), [0] * 6, 0),
-               (0.05, -5), 6, groups=2, outputs=6)
+        built_conv(
+            models,
+            f"conv_2d_v{version}_int16",
+            fb.INT16,
+            fb.INT8,
+            (0.0001, 0),
+            per_channel,
+            (0.0002, 0),
+            version,
+            bias_dtype=bias,
+        )
+    built_conv(
+        models,
+        "conv_2d_v6_groups2_int8",
+        fb.INT8,
+        fb.INT8,
+        (0.02, 3),
+        (np.linspace(0.004, 0.02, 6), [0] * 6, 0),
+        (0.05, -5),
+        6,
+        groups=2,
+        outputs=6,
+    )
     name, depthwise = "depthwise_conv_2d", {"op": "DEPTHWISE_CONV_2D", "outputs": 1}
     per_channel = (np.linspace(0.004, 0.02, 8), [0] * 8, 3)
     built_conv(models, f"{name}_uint8", *uint8, 1, **depthwise)
     built_conv(models, f"{name}_multiplier_uint8", *uint8, 1, op="DEPTHWISE_CONV_2D", channels=3, outputs=2)
     for version in (4, 6):  # the interpreter reads a scale per channel in both
-        built_conv(models, f"{name}_v{version}_hybrid_int8", fb.FLOAT32, fb.INT8, None, per_channel, None, version,
-                   bias_dtype=fb.FLOAT32, **depthwise)
-    built_conv(models, f"{name}_int4_int8", fb.INT8, fb.INT4, (0.02, 3), (np.linspace(0.05, 0.1, 8), [0] * 8, 3), (0.05, -5), 7,
-               **depthwise)
+        built_conv(
+            models,
+            f"{name}_v{version}_hybrid_int8",
+            fb.FLOAT32,
+            fb.INT8,
+            None,
+            per_channel,
+            None,
+            version,
+            bias_dtype=fb.FLOAT32,
+            **depthwise,
+        )
+    built_conv(
+        models,
+        f"{name}_int4_int8",
+        fb.INT8,
+        fb.INT4,
+        (0.02, 3),
+        (np.linspace(0.05, 0.1, 8), [0] * 8, 3),
+        (0.05, -5),
+        7,
+        **depthwise,
+    )
     add_runtime_weights(models)
 
 
@@ -110,12 +194,35 @@ def add_runtime_weights(models):
     models.built("CONV_2D", "conv_2d_runtime_weights", net, [y], [(-1, 1)], "filter and bias are inputs")
     net = fb.Net()
     x, w, y = net.input((2, 7, 6, 8)), net.input((4, 3, 2, 8)), net.tensor((2, 3, 3, 4))
-    net.op("CONV_2D", [x, w, net.const(random_array((4,), 2))], [y], 1, "Conv2D", padding=1, strideH=2, strideW=2, dilationHFactor=1, dilationWFactor=1)
-    models.built("CONV_2D", "conv_2d_runtime_weights_valid", net, [y], [(-1, 1)], "filter is an input, stride 2, batch 2")
+    net.op(
+        "CONV_2D",
+        [x, w, net.const(random_array((4,), 2))],
+        [y],
+        1,
+        "Conv2D",
+        padding=1,
+        strideH=2,
+        strideW=2,
+        dilationHFactor=1,
+        dilationWFactor=1,
+    )
+    models.built(
+        "CONV_2D", "conv_2d_runtime_weights_valid", net, [y], [(-1, 1)], "filter is an input, stride 2, batch 2"
+    )
     net = fb.Net()
     x, w, y = net.input((1, 6, 5, 5)), net.input((1, 3, 3, 5)), net.tensor((1, 6, 5, 5))
-    net.op("DEPTHWISE_CONV_2D", [x, w, net.const(random_array((5,), 2))], [y], 1, "DepthwiseConv2D", strideH=1, strideW=1, depthMultiplier=1,
-           dilationHFactor=1, dilationWFactor=1)
+    net.op(
+        "DEPTHWISE_CONV_2D",
+        [x, w, net.const(random_array((5,), 2))],
+        [y],
+        1,
+        "DepthwiseConv2D",
+        strideH=1,
+        strideW=1,
+        depthMultiplier=1,
+        dilationHFactor=1,
+        dilationWFactor=1,
+    )
     models.built("DEPTHWISE_CONV_2D", "depthwise_conv_2d_runtime_weights", net, [y], [(-1, 1)], "filter is an input")
     net = fb.Net()
     x, w, b, y = net.input((1, 4, 3, 3)), net.input((5, 3, 3, 3)), net.input((5,)), net.tensor((1, 8, 6, 5))
@@ -125,7 +232,9 @@ def add_runtime_weights(models):
 
 
 def add_depthwise(models):
-    def depthwise(name, shape, filter_shape, modes=("float",), activation=None, shows="", strides=1, padding="SAME", dilations=1):
+    def depthwise(
+        name, shape, filter_shape, modes=("float",), activation=None, shows="", strides=1, padding="SAME", dilations=1
+    ):
         weights = tf.constant(random_array(filter_shape))
         offsets = tf.constant(random_array((filter_shape[2] * filter_shape[3],), 2))
 
@@ -148,7 +257,9 @@ def add_depthwise(models):
 
 
 def add_transpose_conv(models):
-    def transposed(name, shape, filter_shape, out, strides, padding="SAME", modes=("float",), activation=None, bias=False, shows=""):
+    def transposed(
+        name, shape, filter_shape, out, strides, padding="SAME", modes=("float",), activation=None, bias=False, shows=""
+    ):
         weights, offsets = tf.constant(random_array(filter_shape)), tf.constant(random_array(filter_shape[2:3], 2))
 
         def function(x):
@@ -163,49 +274,33 @@ def add_transpose_conv(models):
     transposed("odd_output", (1, 4, 3, 8), (3, 3, 3, 8), (1, 7, 5, 3), 2, modes=("float",), shows="output size 2n - 1")
     transposed("bias", (2, 3, 4, 5), (4, 4, 4, 5), (2, 6, 8, 4), 2, modes=ALL, bias=True, shows="batch 2")
     transposed("stride1", (1, 5, 4, 3), (3, 3, 3, 3), (1, 5, 4, 3), 1, modes=("float", "int8"), bias=True)
-    transposed("stride3_1x2", (1, 3, 3, 4), (1, 2, 8, 4), (1, 9, 9, 8), 3, modes=("float",), shows="kernel below stride")
-    transposed("2x2_stride2", (1, 3, 4, 8), (2, 2, 3, 8), (1, 6, 8, 3), (2, 2), modes=("float", "int8"), shows="kernel equals stride")
+    transposed(
+        "stride3_1x2", (1, 3, 3, 4), (1, 2, 8, 4), (1, 9, 9, 8), 3, modes=("float",), shows="kernel below stride"
+    )
+    transposed(
+        "2x2_stride2",
+        (1, 3, 4, 8),
+        (2, 2, 3, 8),
+        (1, 6, 8, 3),
+        (2, 2),
+        modes=("float", "int8"),
+        shows="kernel equals stride",
+    )
     transposed("stride_2x1", (1, 3, 4, 3), (5, 3, 4, 3), (1, 6, 4, 4), (2, 1), modes=("float",))
-    transposed("relu", (1, 3, 4, 3), (3, 3, 4, 3), (1, 6, 8, 4), 2, modes=("float", "int8"), bias=True, activation=tf.nn.relu)
+    transposed(
+        "relu", (1, 3, 4, 3), (3, 3, 4, 3), (1, 6, 8, 4), 2, modes=("float", "int8"), bias=True, activation=tf.nn.relu
+    )
     net = fb.Net()
     x, y = net.input((1, 3, 4, 8), fb.UINT8, (0.02, 128)), net.tensor((1, 6, 8, 5), fb.UINT8, (0.05, 110))
     random = np.random.default_rng(2)
     w = net.const(random.integers(0, 256, (5, 3, 3, 8)), fb.UINT8, (0.01, 121))
-    net.op("TRANSPOSE_CONV", [net.const(np.array([1, 6, 8, 5], np.int32)), w, x], [y], 2, "TransposeConv", strideH=2, strideW=2)
+    net.op(
+        "TRANSPOSE_CONV",
+        [net.const(np.array([1, 6, 8, 5], np.int32)), w, x],
+        [y],
+        2,
+        "TransposeConv",
+        strideH=2,
+        strideW=2,
+    )
     models.built("TRANSPOSE_CONV", "transpose_conv_uint8", net, [y], shows="uint8")
-
-
-def add_pool(models):
-    for op, function in (("AVERAGE_POOL_2D", tf.nn.avg_pool2d), ("MAX_POOL_2D", tf.nn.max_pool2d)):
-        def pool(name, shape, kernel, strides, padding, modes=("float",), activation=None, op=op, function=function):
-            def run(x):
-                y = function(x, kernel, strides, padding)
-                return activation(y) if activation else y
-
-            models.converted(op, f"{op.lower()}_{name}", run, [shape], [(-2, 2)], modes,
-                             f"{kernel} stride {strides} {padding}", moves=op == "MAX_POOL_2D" and not activation)
-
-        pool("2x2", (1, 6, 8, 3), 2, 2, "VALID", ("float", "int8", "int16"))
-        pool("3x3_same", (2, 7, 5, 8), 3, 2, "SAME", ("float", "int8", "int16"))
-        pool("3x2_stride_1x2", (1, 5, 6, 5), (3, 2), (1, 2), "SAME")
-        pool("global", (1, 5, 7, 8), (5, 7), 1, "VALID", ("float", "int8"))
-        pool("relu6", (1, 6, 6, 3), 3, 1, "SAME", ("float", "int8"), tf.nn.relu6)
-        pool("relu_n1_to_1", (1, 6, 6, 3), 2, 2, "SAME", ("float",), lambda x: tf.maximum(tf.minimum(x, 1.0), -1.0))
-        pool("all_padding", (1, 2, 2, 3), 5, 1, "SAME")
-        net = fb.Net()
-        x, y = net.input((1, 6, 5, 3), fb.UINT8, (0.02, 128)), net.tensor((1, 3, 3, 3), fb.UINT8, (0.02, 128))
-        net.op(op, [x], [y], 1, "Pool2D", strideH=2, strideW=2, filterHeight=3, filterWidth=3)
-        models.built(op, f"{op.lower()}_uint8", net, [y], shows="uint8", moves=op == "MAX_POOL_2D")
-
-
-def add_normalizations(models):
-    for name, how in (("default", {}), ("narrow", {"depth_radius": 1, "bias": 2.0, "alpha": 0.3, "beta": 0.75})):
-        models.converted("LOCAL_RESPONSE_NORMALIZATION", f"local_response_normalization_{name}",
-                         lambda x, how=how: tf.nn.local_response_normalization(x, **how), [(2, 3, 4, 8)], shows=str(how))
-    models.converted("L2_NORMALIZATION", "l2_normalization", lambda x: tf.math.l2_normalize(x, -1), [(2, 3, 4, 5)],
-                     modes=("float", "int8"))
-    models.converted("L2_NORMALIZATION", "l2_normalization_rank2", lambda x: tf.math.l2_normalize(x, -1), [(4, 9)])
-    net = fb.Net()
-    x, y = net.input((3, 8)), net.tensor((3, 8))
-    net.op("L2_NORMALIZATION", [x], [y], 1, "L2Norm")
-    models.built("L2_NORMALIZATION", "l2_normalization_zero", net, [y], [(0, 0)], "of zeros")

@@ -45,8 +45,12 @@ def convert(function, specs, ranges, mode="float"):
         activations = tf.int16 if mode == "int16" else tf.int8
         converter.inference_input_type = converter.inference_output_type = activations
         converter.target_spec.supported_ops = [
-            tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
-            if mode == "int16" else tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+            (
+                tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
+                if mode == "int16"
+                else tf.lite.OpsSet.TFLITE_BUILTINS_INT8
+            )
+        ]
     if mode.endswith("_tensor"):
         converter._experimental_disable_per_channel = True
         converter._experimental_disable_per_channel_quantization_for_dense_layers = True

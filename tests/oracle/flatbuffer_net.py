@@ -1,15 +1,24 @@
-"""Writes .tflite files: networks built by hand for forms that the converter does not write, and slimmed converted ones."""
+"""Writes .tflite files: networks built by hand, for forms that the converter does not write, and slimmed ones of it."""
 
 import flatbuffers
 import numpy as np
 from tensorflow.lite.python import schema_py_generated as schema
 
-FLOAT32, FLOAT16, INT32, UINT8, INT64 = (getattr(schema.TensorType, name)
-                                         for name in ("FLOAT32", "FLOAT16", "INT32", "UINT8", "INT64"))
+FLOAT32, FLOAT16, INT32, UINT8, INT64 = (
+    getattr(schema.TensorType, name) for name in ("FLOAT32", "FLOAT16", "INT32", "UINT8", "INT64")
+)
 BOOL, INT16, INT8, INT4 = (getattr(schema.TensorType, name) for name in ("BOOL", "INT16", "INT8", "INT4"))
 
-NUMPY_TYPES = {FLOAT32: np.float32, FLOAT16: np.float16, INT32: np.int32, UINT8: np.uint8, INT64: np.int64,
-               BOOL: np.bool_, INT16: np.int16, INT8: np.int8}
+NUMPY_TYPES = {
+    FLOAT32: np.float32,
+    FLOAT16: np.float16,
+    INT32: np.int32,
+    UINT8: np.uint8,
+    INT64: np.int64,
+    BOOL: np.bool_,
+    INT16: np.int16,
+    INT8: np.int8,
+}
 TYPE_NAMES = {value: name.lower() for name, value in vars(schema.TensorType).items() if name.isupper()}
 OP_NAMES = {value: name for name, value in vars(schema.BuiltinOperator).items() if name.isupper()}
 BYTE_CODE_LIMIT = 127  # the older byte field of an operator code holds this for codes beyond it
@@ -21,7 +30,7 @@ def _pack_buffer(buffer, builder):
     if data:
         builder.StartVector(1, len(data), 16)
         builder.head -= len(data)
-        builder.Bytes[builder.head:builder.head + len(data)] = data
+        builder.Bytes[builder.head : builder.head + len(data)] = data
         vector = builder.EndVector()
     schema.BufferStart(builder)
     if data:
@@ -122,7 +131,10 @@ class Net:
         return index
 
     def op(self, name, inputs, outputs, version=1, options=None, custom=None, **attributes):
-        """`custom`: the name of a CUSTOM operator. `options` names the options table without "Options"; the attributes are its fields."""
+        """`options` names the options table without "Options", the attributes are its fields.
+
+        `custom`: the name of a CUSTOM operator.
+        """
         code = getattr(schema.BuiltinOperator, name)
         entry = (code, version, custom)
         if entry not in self.codes:

@@ -10,23 +10,27 @@ import json
 import pathlib
 import sys
 
+import cases_arrange
 import cases_detection
 import cases_elementwise
+import cases_join
 import cases_logic
+import cases_lookup
 import cases_lstm
 import cases_matrix
+import cases_pool
 import cases_reduce
-import cases_shape
 import cases_window
 from model_set import ModelSet
 
-# The operators that the GPU delegate takes, with the versions that its parser accepts and the interpreter has. Not among
-# them: FULLY_CONNECTED 2 (weights shuffled for one kernel of the interpreter; no converter writes them any more).
+# The operators that the GPU delegate takes, with the versions that its parser accepts and the interpreter has.
+# Not among them: FULLY_CONNECTED 2, whose weights are shuffled for one kernel of the interpreter.
 REQUIRED = """
 ABS 1 2; COS 1; ELU 1; EXP 1 2; FLOOR 1; GELU 1 2; LOG 1 2; LOGISTIC 1 2 3; NEG 1; RSQRT 1 2 3; SIGN 1 2; SIN 1; SQRT 1;
 SQUARE 1; TANH 1 2 3; ADD 1 2 3 4; ADD_N 1; MUL 1 2 3 4; SUB 1 2 3; DIV 1 2; MAXIMUM 1 2; MINIMUM 1 2; POW 1;
 SQUARED_DIFFERENCE 1 2; FLOOR_DIV 1 2; FLOOR_MOD 1; EQUAL 1 2; NOT_EQUAL 1 2; LESS 1 2; LESS_EQUAL 1 2; GREATER 1 2;
-GREATER_EQUAL 1 2; LOGICAL_AND 1; AVERAGE_POOL_2D 1 2 3; MAX_POOL_2D 1 2 3; BATCH_MATMUL 1 2 3 4; CAST 1; CONCATENATION 1 2 3;
+GREATER_EQUAL 1 2; LOGICAL_AND 1; AVERAGE_POOL_2D 1 2 3; MAX_POOL_2D 1 2 3; BATCH_MATMUL 1 2 3 4; CAST 1;
+CONCATENATION 1 2 3;
 CONV_2D 1 2 3 4 5 6 7 8; CUMSUM 1; DENSIFY 1; DEPTHWISE_CONV_2D 1 2 3 4 5 6 7; DEPTH_TO_SPACE 1 2; SPACE_TO_DEPTH 1 2;
 DEQUANTIZE 1 2 3 5 6; QUANTIZE 1 2 3; FULLY_CONNECTED 1 3 4 5 6 7 8 9 10 11 12; GATHER 1 2 3 4 5; HARD_SWISH 1;
 LEAKY_RELU 1 2; LSTM 1 2 3 4; MEAN 1 2 3; SUM 1 2; REDUCE_MAX 1 2 3; REDUCE_MIN 1 2 3; REDUCE_PROD 1; MIRROR_PAD 1 2 3;
@@ -35,23 +39,28 @@ RESHAPE 1; RESIZE_BILINEAR 1 2 3 4; RESIZE_NEAREST_NEIGHBOR 1 2 3 4; SELECT 1 2;
 STRIDED_SLICE 1 2 3 4 6 8; SOFTMAX 1 2 3; SPLIT 1; SPLIT_V 1; TILE 1; TRANSPOSE 1 2 3 4 5; TRANSPOSE_CONV 1 2 3 4;
 BATCH_TO_SPACE_ND 1 2; SPACE_TO_BATCH_ND 1 2; SQUEEZE 1; EXPAND_DIMS 1; CEIL 1; ROUND 1; LOGICAL_OR 1; LOGICAL_NOT 1;
 REVERSE_V2 1; ARG_MAX 1 2; ARG_MIN 1 2; L2_NORMALIZATION 1 2; LOG_SOFTMAX 1 2; BROADCAST_TO 2; TOPK_V2 1; REDUCE_ANY 1;
-REDUCE_ALL 1; ATAN2 1; UNIDIRECTIONAL_SEQUENCE_LSTM 1 2 3; LOCAL_RESPONSE_NORMALIZATION 1; GATHER_ND 1; TFLite_Detection_PostProcess 1
+REDUCE_ALL 1; ATAN2 1; UNIDIRECTIONAL_SEQUENCE_LSTM 1 2 3; LOCAL_RESPONSE_NORMALIZATION 1; GATHER_ND 1;
+TFLite_Detection_PostProcess 1
 """
 FOLDER = pathlib.Path(__file__).parent / "models"
 
 
 FAMILIES = {  # run together, as one network
-    "elementwise": [cases_elementwise.add_unary], "binary": [cases_elementwise.add_binary],
+    "elementwise": [cases_elementwise.add_unary],
+    "binary": [cases_elementwise.add_binary],
     "logic": [cases_logic.add_comparisons, cases_logic.add_select, cases_logic.add_casts],
     "quantization": [cases_logic.add_quantization],
     "convolution": [cases_window.add_conv, cases_window.add_depthwise, cases_window.add_transpose_conv],
-    "pooling": [cases_window.add_pool, cases_window.add_normalizations],
+    "pooling": [cases_pool.add_pool, cases_pool.add_normalizations],
     "matrix": [cases_matrix.add_fully_connected, cases_matrix.add_batch_matmul],
     "reduction": [cases_reduce.add_reductions, cases_reduce.add_softmax],
     "ordering": [cases_reduce.add_orderings, cases_reduce.add_cumsum],
-    "join_and_split": [cases_shape.add_joins, cases_shape.add_parts], "padding": [cases_shape.add_padding],
-    "arrangement": [cases_shape.add_arrangements, cases_shape.add_blocks], "gather": [cases_shape.add_gathers],
-    "detection": [cases_detection.add_detection], "resize": [cases_shape.add_resizes],
+    "join_and_split": [cases_join.add_joins, cases_join.add_parts],
+    "padding": [cases_arrange.add_padding],
+    "arrangement": [cases_arrange.add_arrangements, cases_arrange.add_blocks],
+    "gather": [cases_lookup.add_gathers],
+    "detection": [cases_detection.add_detection],
+    "resize": [cases_lookup.add_resizes],
     "recurrent": [cases_lstm.add_basic, cases_lstm.add_full, cases_lstm.add_sequences],
 }
 
@@ -79,7 +88,9 @@ def main():
     versions = collections.Counter(op for entry in models.entries for op in entry["ops"])
     for row in REQUIRED.replace("\n", " ").split(";"):
         op, *wanted = row.split()
-        models.failures += [f"{op} version {version}: no model" for version in wanted if f"{op}/{version}" not in versions]
+        models.failures += [
+            f"{op} version {version}: no model" for version in wanted if f"{op}/{version}" not in versions
+        ]
     print(f"{len(models.files)} models, {sum(map(len, models.files.values()))} bytes")
     for failure in models.failures:
         print("not made:", failure, file=sys.stderr)

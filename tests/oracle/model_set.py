@@ -4,12 +4,40 @@ import tensorflow as tf
 
 import convert
 import flatbuffer_net as fb
+
 # The converter's int16 pass leaves the versions of int8; these are the ones that stand for int16.
-INT16_VERSIONS = {"CONV_2D": 4, "DEPTHWISE_CONV_2D": 5, "FULLY_CONNECTED": 7, "TRANSPOSE_CONV": 3, "MUL": 4, "ADD": 3,
-                  "AVERAGE_POOL_2D": 3, "MAX_POOL_2D": 3, "SOFTMAX": 3, "CONCATENATION": 3, "RELU": 3, "RELU6": 3,
-                  "LOGISTIC": 3, "TANH": 3, "MEAN": 3, "SUM": 2, "REDUCE_MAX": 3, "REDUCE_MIN": 3, "MIRROR_PAD": 3,
-                  "RSQRT": 3, "PAD": 3, "PADV2": 3, "SLICE": 4, "GATHER": 4, "RESIZE_BILINEAR": 4,
-                  "RESIZE_NEAREST_NEIGHBOR": 4, "BATCH_MATMUL": 3, "TRANSPOSE": 5, "MAXIMUM": 3, "MINIMUM": 3}
+INT16_VERSIONS = {
+    "CONV_2D": 4,
+    "DEPTHWISE_CONV_2D": 5,
+    "FULLY_CONNECTED": 7,
+    "TRANSPOSE_CONV": 3,
+    "MUL": 4,
+    "ADD": 3,
+    "AVERAGE_POOL_2D": 3,
+    "MAX_POOL_2D": 3,
+    "SOFTMAX": 3,
+    "CONCATENATION": 3,
+    "RELU": 3,
+    "RELU6": 3,
+    "LOGISTIC": 3,
+    "TANH": 3,
+    "MEAN": 3,
+    "SUM": 2,
+    "REDUCE_MAX": 3,
+    "REDUCE_MIN": 3,
+    "MIRROR_PAD": 3,
+    "RSQRT": 3,
+    "PAD": 3,
+    "PADV2": 3,
+    "SLICE": 4,
+    "GATHER": 4,
+    "RESIZE_BILINEAR": 4,
+    "RESIZE_NEAREST_NEIGHBOR": 4,
+    "BATCH_MATMUL": 3,
+    "TRANSPOSE": 5,
+    "MAXIMUM": 3,
+    "MINIMUM": 3,
+}
 
 
 class ModelSet:
@@ -18,16 +46,24 @@ class ModelSet:
         self.family = ""  # of the models that are added from now on
 
     def converted(self, op, name, function, specs, ranges=((-2, 2),), modes=("float",), shows="", moves=False):
-        """A TensorFlow function in each of `modes`. `specs`: shapes, or (shape, dtype). `ranges`: of the inputs, the last
-        one stands for all that follow. One of the model's operators must be `op`."""
-        specs = [tf.TensorSpec(*spec) if isinstance(spec, tuple) and spec and isinstance(spec[0], (tuple, list))
-                 else tf.TensorSpec(spec) for spec in specs]
+        """A TensorFlow function in each of `modes`. `specs`: shapes, or (shape, dtype). `ranges`: of the inputs, the
+        last one stands for all that follow. One of the model's operators must be `op`."""
+        specs = [
+            (
+                tf.TensorSpec(*spec)
+                if isinstance(spec, tuple) and spec and isinstance(spec[0], (tuple, list))
+                else tf.TensorSpec(spec)
+            )
+            for spec in specs
+        ]
         ranges = self._all_ranges(ranges, len(specs))
         for mode in modes:
             suffix = "" if mode == "float" else "_" + mode
             try:
-                data = fb.slim(convert.convert(function, specs, [r[:2] for r in ranges], mode),
-                               INT16_VERSIONS if mode == "int16" else {})
+                data = fb.slim(
+                    convert.convert(function, specs, [r[:2] for r in ranges], mode),
+                    INT16_VERSIONS if mode == "int16" else {},
+                )
             except Exception as error:  # all failures of one run are wanted, with their names
                 self.failures.append(f"{name}{suffix}: {str(error).strip().splitlines()[-1][:200]}")
                 continue
@@ -63,9 +99,18 @@ class ModelSet:
             else:
                 inputs.append(list(given[:2]) if given[-1] == "stored" else "stored")
         self.files[file] = data
-        self.entries.append({
-            "file": file, "family": self.family, "op": op, "version": dict(ops)[op], "ops": sorted({f"{o}/{v}" for o, v in ops}),
-            "shows": shows, "tolerance": tolerance or self._tolerance(graph, moves), "inputs": inputs})
+        self.entries.append(
+            {
+                "file": file,
+                "family": self.family,
+                "op": op,
+                "version": dict(ops)[op],
+                "ops": sorted({f"{o}/{v}" for o, v in ops}),
+                "shows": shows,
+                "tolerance": tolerance or self._tolerance(graph, moves),
+                "inputs": inputs,
+            }
+        )
 
     @staticmethod
     def _tolerance(graph, moves):

@@ -19,7 +19,7 @@ import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
-# Where the interpreter's reference kernel is wrong and its optimized one right; found by comparing both with TensorFlow.
+# Where the interpreter's reference kernel is wrong and its optimized one right, as TensorFlow itself says.
 REFERENCE_IS_WRONG = {
     ("SUM", "int8"): "sums bytes without widening them (ai-edge-litert 2.3.0)",
     ("LOCAL_RESPONSE_NORMALIZATION", "float32"): "leaves out the last channel of each window (ai-edge-litert 2.3.0)",
@@ -59,7 +59,7 @@ def constant(model, graph, index):
         return None
     if tensor.type == schema.TensorType.INT4:
         low, high = ((np.asarray(data, np.int8) << 4) >> 4), np.asarray(data, np.int8) >> 4
-        values = np.stack([low, high], axis=-1).flatten()[:int(np.prod(tensor.shape))].astype(np.float64)
+        values = np.stack([low, high], axis=-1).flatten()[: int(np.prod(tensor.shape))].astype(np.float64)
     elif tensor.type in types:
         values = np.frombuffer(np.asarray(data, np.uint8).tobytes(), types[tensor.type]).astype(np.float64)
     else:
@@ -76,10 +76,10 @@ def constant(model, graph, index):
 def hybrid_error(content, inputs):
     """How far results may lie from exact arithmetic when activations are rounded to 8 bits before each product.
 
-    A value rounded with step s is off by at most s / 2, a sum of n products with weights w by at most s / 2 * sum|w|. The
-    step is max|x| / 127 where the rounding is symmetric, and at most (2 * max|x|) / 255 where it is not, which is less.
-    The sum over all filters of the model and all outputs' worst case is one number here, since gates of a recurrent cell
-    have slopes of at most 1 and follow each other in time: STATE_RUNS times the sum over the filters.
+    A value rounded with step s is off by at most s / 2, a sum of n products with weights w by at most s / 2 * sum|w|.
+    The step is max|x| / 127 where the rounding is symmetric, and at most (2 * max|x|) / 255 where it is not, which is
+    less. The sum over all filters of the model is one number here; gates of a recurrent cell have slopes of at most 1
+    and follow each other in time, so the caller multiplies it by the number of runs.
     """
     model = schema.ModelT.InitFromPackedBuf(content, 0)
     graph = model.subgraphs[0]
@@ -94,7 +94,11 @@ def hybrid_error(content, inputs):
                 continue
             code = model.operatorCodes[op.opcodeIndex]
             is_depthwise = max(code.builtinCode, code.deprecatedBuiltinCode) == schema.BuiltinOperator.DEPTHWISE_CONV_2D
-            sums = np.abs(weights).sum(axis=(0, 1, 2)) if is_depthwise else np.abs(weights).reshape(len(weights), -1).sum(axis=1)
+            sums = (
+                np.abs(weights).sum(axis=(0, 1, 2))
+                if is_depthwise
+                else np.abs(weights).reshape(len(weights), -1).sum(axis=1)
+            )
             total += float(sums.max())
     return total * largest_input / 254
 
@@ -115,8 +119,10 @@ def run_model(content, entry):
     """Inputs, outputs, number of runs, and per output how far the interpreter's two sets of kernels differ."""
     optimized = open_interpreter(content, OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
     random = np.random.default_rng(zlib.crc32(entry["file"].encode()))
-    inputs = [make_input(random, details, rule)
-              for details, rule in zip(optimized.get_input_details(), entry["inputs"], strict=True)]
+    inputs = [
+        make_input(random, details, rule)
+        for details, rule in zip(optimized.get_input_details(), entry["inputs"], strict=True)
+    ]
     graph = schema.ModelT.InitFromPackedBuf(content, 0).subgraphs[0]
     runs = STATE_RUNS if any(tensor.isVariable for tensor in graph.tensors) else 1
     outputs = results(optimized, inputs, runs)
@@ -159,10 +165,14 @@ def main():
             failed.append(f"{entry['file']}: {str(error).strip()[:300]}")
             continue
         item = {key: entry[key] for key in ("file", "family", "op", "version", "shows", "tolerance")}
-        item |= {"runs": runs, "inputs": [data.append(values) for values in inputs],
-                 "outputs": [data.append(values) | {"dtype": str(values.dtype), "shape": list(values.shape),
-                                                    "peer_distance": peer}
-                             for values, peer in zip(outputs, peer_distances, strict=True)]}
+        item |= {
+            "runs": runs,
+            "inputs": [data.append(values) for values in inputs],
+            "outputs": [
+                data.append(values) | {"dtype": str(values.dtype), "shape": list(values.shape), "peer_distance": peer}
+                for values, peer in zip(outputs, peer_distances, strict=True)
+            ],
+        }
         if "steps" in entry:
             item["steps"] = entry["steps"]
         if entry["tolerance"] == "hybrid":
