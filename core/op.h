@@ -357,6 +357,34 @@ struct DetectionPostProcess {
   friend bool operator==(const DetectionPostProcess&, const DetectionPostProcess&) = default;
 };
 
+// ---- Recurrent ----
+// Sequences x are [B,T,I], [T,B,I] with time_major, or [B,I] for one step. States go in and come out: a graph that
+// remembers ties them (Graph::states). The weights of the gates are stacked: gate g has rows g*U to g*U+U-1.
+
+// (x, h[B,O], c[B,U], weights[G*U,I], recurrent[G*U,O], bias[G*U], peephole[(G-1)*U]?, normalization[G*U]?,
+// projection[O,U]?, projection_bias[O]?) -> (y, new h, new c). Gates: input, forget, cell, output (G 4), or without the
+// input gate, which then is 1 - forget (G 3). Peepholes: those of the gates but cell. Layer normalization multiplies by
+// `normalization` before `bias` is added. O is U without projection. Clips of 0 mean none.
+struct Lstm {
+  bool time_major = false;
+  Activation activation = Activation::kNone;  // of the cell gate and of the cell in the output
+  float cell_clip = 0.0f, proj_clip = 0.0f;
+  friend bool operator==(const Lstm&, const Lstm&) = default;
+};
+// (x, h[B,U], weights[U,I], recurrent[U,U], bias[U]) -> (y, new h): h = activation(weights x + recurrent h + bias)
+struct Rnn {
+  bool time_major = false;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const Rnn&, const Rnn&) = default;
+};
+// (x[B,I], state[B,F*M], feature weights[F,I], time weights[F,M], bias[F/rank]?) -> (y[B,F/rank], new state): each of F
+// filters remembers its last M features; `rank` neighbouring filters are summed into one output.
+struct Svdf {
+  int32_t rank = 1;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const Svdf&, const Svdf&) = default;
+};
+
 // An operator that no part of Hearth knows, or not in this form: kept so that inspect can name it.
 struct UnknownOp {
   std::string name;
@@ -365,12 +393,13 @@ struct UnknownOp {
 };
 
 // In the order of the rows of op_table.cc.
-using Op = std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad,
-                        FullyConnected, Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization,
-                        LocalResponseNormalization, Select, SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split,
-                        Pack, Unpack, Tile, BroadcastTo, Reverse, DepthToSpace, SpaceToDepth, SpaceToBatch,
-                        BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather, GatherNd, OneHot, BatchMatMul,
-                        TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler, DetectionPostProcess, UnknownOp>;
+using Op =
+    std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad, FullyConnected,
+                 Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization, LocalResponseNormalization, Select,
+                 SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
+                 DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
+                 GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler,
+                 DetectionPostProcess, Lstm, Rnn, Svdf, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

@@ -229,6 +229,23 @@ void ForEachAttribute(Fields& fields, DetectionPostProcess& op) {
   fields.Number("w_scale", op.w_scale, 1.0f);
 }
 template <typename Fields>
+void ForEachAttribute(Fields& fields, Lstm& op) {
+  fields.Flag("time_major", op.time_major);
+  fields.Number("cell_clip", op.cell_clip, 0.0f);
+  fields.Number("proj_clip", op.proj_clip, 0.0f);
+  fields.Fused("activation", op.activation);
+}
+template <typename Fields>
+void ForEachAttribute(Fields& fields, Rnn& op) {
+  fields.Flag("time_major", op.time_major);
+  fields.Fused("activation", op.activation);
+}
+template <typename Fields>
+void ForEachAttribute(Fields& fields, Svdf& op) {
+  fields.Number("rank", op.rank, 1);
+  fields.Fused("activation", op.activation);
+}
+template <typename Fields>
 void ForEachAttribute(Fields& fields, UnknownOp& op) {
   fields.Text("op", op.name);
   fields.Text("reason", op.reason);

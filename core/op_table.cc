@@ -21,6 +21,7 @@
 #include "core/ops/normalization.h"
 #include "core/ops/pad.h"
 #include "core/ops/pooling.h"
+#include "core/ops/recurrent.h"
 #include "core/ops/reduce.h"
 #include "core/ops/reshape.h"
 #include "core/ops/resize.h"
@@ -92,6 +93,9 @@ constexpr OpDef kOps[] = {
     {"max_unpool_2d", InferMaxUnpool2D, ReferenceMaxUnpool2D, MaxUnpool2DUnsupported, LowerMaxUnpool2D},
     {"resampler", InferResampler, ReferenceResampler, ResamplerUnsupported, LowerResampler},
     {"TFLite_Detection_PostProcess", InferDetectionPostProcess, ReferenceDetectionPostProcess, nullptr, nullptr},
+    {"lstm", InferLstm, ReferenceLstm, LstmUnsupported, LowerLstm},
+    {"rnn", InferRnn, ReferenceRnn, RnnUnsupported, LowerRnn},
+    {"svdf", InferSvdf, ReferenceSvdf, SvdfUnsupported, LowerSvdf},
     {"unknown", InferUnknown, nullptr, nullptr, nullptr},
 };
 static_assert(std::size(kOps) == std::variant_size_v<Op>);

@@ -105,8 +105,17 @@ ValueId PlanBuilder::Root(ValueId value) const {
   return value;
 }
 
+const TensorDesc& PlanBuilder::DescOf(ValueId value) const {
+  return IsScratch(value) ? scratch_[value - graph_.values().size()] : graph_.value(value).desc;
+}
+
+ValueId PlanBuilder::Scratch(TensorDesc desc) {
+  scratch_.push_back(std::move(desc));
+  return static_cast<ValueId>(graph_.values().size() + scratch_.size() - 1);
+}
+
 Operand PlanBuilder::Tensor(ValueId value) {
-  if (graph_.IsConstant(value)) {
+  if (!IsScratch(value) && graph_.IsConstant(value)) {
     const TensorDesc& desc = graph_.value(value).desc;
     const Bhwc shape = ToBhwc(desc.shape);
     return Packed(value, {PackLayout::kSlices, desc, 4, {shape.b, shape.h, shape.w, shape.c}});
@@ -158,7 +167,7 @@ uint64_t PlanBuilder::ValueBytes(ValueId value) const {
 }
 
 StorageType PlanBuilder::StorageOf(ValueId value) const {
-  return hearth::StorageOf(graph_.value(value).desc, real_storage_);
+  return hearth::StorageOf(DescOf(value), real_storage_);
 }
 
 StorageType PlanBuilder::StorageOf(const Operand& operand) const {
@@ -207,7 +216,7 @@ std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source
   for (size_t k = 0; k < source.tensors.size(); ++k) {
     if (source.tensors[k].direction != ArgDirection::kWrite) continue;
     if (operands[k].kind != Operand::Kind::kValue) return {};
-    const TensorDesc& desc = graph_.value(operands[k].id).desc;
+    const TensorDesc& desc = DescOf(operands[k].id);
     if (!IsQuantized(desc)) return {};
     const double scale = desc.quantization->scales[0];
     const double zero_point =

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <bit>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
@@ -59,7 +60,12 @@ class PlanBuilder {
 
   const Graph& graph() const { return graph_; }
   const DeviceInfo& device() const { return device_; }
-  Bhwc ShapeOf(ValueId value) const { return ToBhwc(graph_.value(value).desc.shape); }
+  // Of a value of the graph, or a scratch value.
+  const TensorDesc& DescOf(ValueId value) const;
+  Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
+
+  // Memory between the dispatches of one node: a value of the builder's own, whose id the graph does not know.
+  ValueId Scratch(TensorDesc desc);
 
   // A value as kernels see it: slices in the arena, or a constant packed into slices.
   Operand Tensor(ValueId value);
@@ -113,6 +119,7 @@ class PlanBuilder {
   std::vector<PlanState> FinishStates(const std::map<ValueId, BufferRange>& ranges) const;
   HostTransfer TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const;
   HostStep FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const;
+  bool IsScratch(ValueId value) const { return static_cast<size_t>(value) >= graph_.values().size(); }
   bool OnDevice(ValueId value) const { return device_values_.contains(Root(value)); }
 
   const Graph& graph_;
@@ -120,6 +127,7 @@ class PlanBuilder {
   AccessPath read_path_;
   StorageType real_storage_;
   Plan plan_;
+  std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena
   std::map<ValueId, ValueId> alias_of_;
   std::vector<std::pair<ValueId, PackRecipe>> constant_keys_;  // parallel to plan_.constants

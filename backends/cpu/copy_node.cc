@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/quantized.h"
 
 namespace hearth {
 namespace {
@@ -16,7 +17,12 @@ struct RowCopy {
 
 class CopyNode final : public HostNode {
  public:
-  explicit CopyNode(std::vector<RowCopy> copies) : copies_(std::move(copies)) {}
+  CopyNode(const HostNodeRequest& request, std::vector<RowCopy> copies, bool changes_grid)
+      : out_desc_(request.graph.value(request.node.outputs[0]).desc),
+        arena_(request.arena),
+        out_(request.node.outputs[0]),
+        copies_(std::move(copies)),
+        changes_grid_(changes_grid) {}
 
   Status Run() override {
     for (const RowCopy& copy : copies_) {
@@ -24,11 +30,16 @@ class CopyNode final : public HostNode {
         std::memcpy(copy.target + row * copy.target_stride_bytes, copy.source + row * copy.row_bytes, copy.row_bytes);
       }
     }
+    if (changes_grid_) RoundToGrid(out_desc_, arena_.floats(out_));
     return Status::Ok();
   }
 
  private:
+  const TensorDesc& out_desc_;
+  const HostArena& arena_;
+  ValueId out_;
   std::vector<RowCopy> copies_;
+  bool changes_grid_;
 };
 
 // The axis along which the inputs lie one behind the other in the output; nothing for other nodes.
@@ -59,13 +70,17 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
 
   const bool is_concat = std::holds_alternative<Concat>(node.op);
   const size_t operand_count = is_concat ? node.inputs.size() : 1;  // a reshape's new shape may be input 1
-  const TensorDesc& out = graph.value(node.outputs[0]).desc;
+  const TensorDesc& stored_out = graph.value(node.outputs[0]).desc;
+  const TensorDesc out = HeldAs(stored_out);
+  bool changes_grid = false;
   std::byte* target = request.arena.bytes(node.outputs[0]).data();
   std::vector<RowCopy> copies;
   for (size_t k = 0; k < operand_count; ++k) {
     const ValueId value = node.inputs[k];
     if (value == kNoValue) return std::unique_ptr<HostNode>();
-    const TensorDesc& in = graph.value(value).desc;
+    const TensorDesc& stored_in = graph.value(value).desc;
+    const TensorDesc in = graph.IsConstant(value) ? stored_in : HeldAs(stored_in);
+    changes_grid = changes_grid || (IsHeldAsFloats(stored_out) && stored_in.quantization != stored_out.quantization);
     const bool stored_alike = in.dtype == out.dtype && in.quantization == out.quantization && BitsOf(in.dtype) % 8 == 0;
     const bool per_axis = in.quantization.has_value() && in.quantization->scales.size() > 1;
     if (!stored_alike || per_axis) return std::unique_ptr<HostNode>();
@@ -81,7 +96,7 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
     target += copy.row_bytes;
     copies.push_back(copy);
   }
-  return std::unique_ptr<HostNode>(std::make_unique<CopyNode>(std::move(copies)));
+  return std::unique_ptr<HostNode>(std::make_unique<CopyNode>(request, std::move(copies), changes_grid));
 }
 
 }  // namespace hearth

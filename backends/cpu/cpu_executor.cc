@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/error.h"
 
@@ -18,12 +19,22 @@ class CpuProgram final : public HostProgram {
   Status Run(std::span<const HostTensor> tensors) override {
     for (ValueId value : arena_->edge_inputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> given, FindTensor(tensors, value));
-      std::memcpy(arena_->bytes(value).data(), given.data(), given.size());
+      const TensorDesc& desc = graph_.value(value).desc;
+      if (IsHeldAsFloats(desc)) {
+        ToFloats(desc, given, arena_->floats(value));
+      } else {
+        std::memcpy(arena_->bytes(value).data(), given.data(), given.size());
+      }
     }
     for (const std::unique_ptr<HostNode>& node : nodes_) HEARTH_TRY(node->Run());
     for (ValueId value : arena_->edge_outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
-      std::memcpy(wanted.data(), arena_->bytes(value).data(), wanted.size());
+      const TensorDesc& desc = graph_.value(value).desc;
+      if (IsHeldAsFloats(desc)) {
+        ToStored(desc, arena_->floats(value), wanted);
+      } else {
+        std::memcpy(wanted.data(), arena_->bytes(value).data(), wanted.size());
+      }
     }
     return Status::Ok();
   }
@@ -34,7 +45,7 @@ class CpuProgram final : public HostProgram {
 
  private:
   Result<std::span<std::byte>> FindTensor(std::span<const HostTensor> tensors, ValueId value) const {
-    const size_t size_bytes = arena_->bytes(value).size();
+    const size_t size_bytes = graph_.value(value).desc.size_bytes();
     const auto tensor =
         std::find_if(tensors.begin(), tensors.end(), [&](const HostTensor& t) { return t.value == value; });
     if (tensor == tensors.end()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backends/cpu/quantized.h"
 #include "core/error.h"
 #include "core/memory_planner.h"
 
@@ -49,7 +50,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
       if (at_edge.contains(value)) continue;
       usage_of[value] = usages.size();
       values.push_back(value);
-      usages.push_back({graph.value(value).desc.size_bytes(), step, step});
+      usages.push_back({HeldAs(graph.value(value).desc).size_bytes(), step, step});
     }
   }
   const OffsetPlan plan = PlanOffsetsGreedyBySize(usages, kAlignmentBytes);
@@ -64,7 +65,7 @@ Status HostArena::Allocate(const Graph& graph) {
   for (const std::vector<ValueId>* edge : {&edge_inputs_, &edge_outputs_}) {
     for (ValueId value : *edge) {
       const uint64_t offset_bytes = (end_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
-      const uint64_t size_bytes = graph.value(value).desc.size_bytes();
+      const uint64_t size_bytes = HeldAs(graph.value(value).desc).size_bytes();
       if (places_.emplace(value, Place{offset_bytes, size_bytes}).second) end_bytes = offset_bytes + size_bytes;
     }
   }
@@ -83,6 +84,11 @@ std::span<std::byte> HostArena::bytes(ValueId value) const {
   const auto place = places_.find(value);
   if (place == places_.end()) return {};
   return {memory_.get() + place->second.offset_bytes, static_cast<size_t>(place->second.size_bytes)};
+}
+
+std::span<float> HostArena::floats(ValueId value) const {
+  const std::span<std::byte> held = bytes(value);
+  return {reinterpret_cast<float*>(held.data()), held.size() / sizeof(float)};
 }
 
 }  // namespace hearth

@@ -26,8 +26,10 @@ class HostArena {
   static Result<HostArena> Create(const Graph& graph, std::span<const int> nodes,
                                   std::span<const ValueId> edge_outputs);
 
-  // Empty for constants and values that the program does not touch.
+  // What the value is held as (HeldAs in quantized.h). Empty for constants and values that the program does not touch.
   std::span<std::byte> bytes(ValueId value) const;
+  // The same, of a value that is held as float32.
+  std::span<float> floats(ValueId value) const;
 
   const std::vector<ValueId>& edge_inputs() const { return edge_inputs_; }
   const std::vector<ValueId>& edge_outputs() const { return edge_outputs_; }

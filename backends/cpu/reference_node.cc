@@ -2,16 +2,13 @@
 #include <algorithm>
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/quantized.h"
 #include "core/error.h"
 #include "core/op_table.h"
 #include "core/op_text.h"
 
 namespace hearth {
 namespace {
-
-std::span<const float> FloatsOf(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
-}
 
 class ReferenceNode final : public HostNode {
  public:
@@ -36,11 +33,11 @@ class ReferenceNode final : public HostNode {
     const ValueId value = node_.inputs[k];
     if (value == kNoValue || graph_.IsConstant(value)) return Status::Ok();
     const TensorDesc& desc = graph_.value(value).desc;
-    if (desc.dtype != DType::kFloat32) {
+    if (HeldAs(desc).dtype != DType::kFloat32) {
       HEARTH_ASSIGN(operands_[k], ReferenceFromBytes(desc, arena_.bytes(value)));
       return Status::Ok();
     }
-    const std::span<const float> floats = FloatsOf(arena_.bytes(value));
+    const std::span<const float> floats = arena_.floats(value);
     operands_[k].shape = desc.shape;
     operands_[k].values.assign(floats.begin(), floats.end());
     return Status::Ok();
@@ -48,8 +45,8 @@ class ReferenceNode final : public HostNode {
 
   Status Store(const ReferenceTensor& tensor, ValueId value) {
     const TensorDesc& desc = graph_.value(value).desc;
-    if (desc.dtype != DType::kFloat32) return ReferenceToBytes(tensor, desc, arena_.bytes(value));
-    std::transform(tensor.values.begin(), tensor.values.end(), reinterpret_cast<float*>(arena_.bytes(value).data()),
+    if (HeldAs(desc).dtype != DType::kFloat32) return ReferenceToBytes(tensor, desc, arena_.bytes(value));
+    std::transform(tensor.values.begin(), tensor.values.end(), arena_.floats(value).data(),
                    [](double real) { return static_cast<float>(real); });
     return Status::Ok();
   }

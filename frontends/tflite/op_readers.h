@@ -96,6 +96,13 @@ Result<Op> ReadMaxPoolArgmax(const OperatorView& view);
 Result<Op> ReadMaxUnpool(const OperatorView& view);
 Result<Op> ReadResampler(const OperatorView& view);
 
+// op_readers_recurrent.cc: networks with memory.
+Result<Op> ReadLstm(const OperatorView& view);
+Result<Op> ReadUnidirectionalSequenceLstm(const OperatorView& view);
+Result<Op> ReadRnn(const OperatorView& view);
+Result<Op> ReadUnidirectionalSequenceRnn(const OperatorView& view);
+Result<Op> ReadSvdf(const OperatorView& view);
+
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_TFLITE_OP_READERS_H_

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/op_table.h"
 #include "frontends/tflite/operator_view.h"
+#include "frontends/tflite/recurrent_operands.h"
 
 namespace hearth {
 namespace {
@@ -222,6 +223,9 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
       if (position < operands.size() && operands[position] != -1) HEARTH_TRY(AddStateOutput(operands[position], node));
     }
   }
+  const Status arranged = ArrangeRecurrentOperands(graph_, budget_, node);
+  if (!arranged.ok() && arranged.code() != StatusCode::kUnsupported) return arranged;
+  if (!arranged.ok()) node.op = UnknownOp{CodeOf(index).name, std::string(arranged.message())};
   graph_.AddNode(std::move(node));
   return Status::Ok();
 }

@@ -129,6 +129,7 @@ std::vector<ConformanceCase> AllCases() {
   AddReductionCases(cases);
   AddLookupCases(cases);
   AddTypeCases(cases);
+  AddRecurrentCases(cases);
   AddChainCases(cases);
   return cases;
 }

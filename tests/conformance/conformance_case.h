@@ -101,6 +101,7 @@ void AddBorderCases(std::vector<ConformanceCase>& cases);
 void AddReductionCases(std::vector<ConformanceCase>& cases);
 void AddLookupCases(std::vector<ConformanceCase>& cases);
 void AddTypeCases(std::vector<ConformanceCase>& cases);
+void AddRecurrentCases(std::vector<ConformanceCase>& cases);
 void AddChainCases(std::vector<ConformanceCase>& cases);
 
 }  // namespace hearth::conformance

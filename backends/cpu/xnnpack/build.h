@@ -50,6 +50,9 @@ xnn_status BuildSoftmax(XnnpackBuild& build);
 xnn_status BuildResize(XnnpackBuild& build);
 xnn_status BuildMean(XnnpackBuild& build);
 xnn_status BuildPad(XnnpackBuild& build);
+xnn_status BuildTransposeConv(XnnpackBuild& build);
+xnn_status BuildPRelu(XnnpackBuild& build);
+xnn_status BuildDepthToSpace(XnnpackBuild& build);
 
 }  // namespace hearth
 

@@ -2,6 +2,7 @@
 #include <limits>
 #include <map>
 
+#include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack/build.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/error.h"
@@ -38,6 +39,9 @@ constexpr Row kRows[] = {
     {kIndexOf<Resize>, BuildResize, false},
     {kIndexOf<Reduce>, BuildMean, false},
     {kIndexOf<Pad>, BuildPad, false},
+    {kIndexOf<TransposeConv>, BuildTransposeConv, true},
+    {kIndexOf<PRelu>, BuildPRelu, false},
+    {kIndexOf<DepthToSpace>, BuildDepthToSpace, false},
 };
 
 const Row* FindRow(const Op& op) {
@@ -49,31 +53,41 @@ const Row* FindRow(const Op& op) {
 
 class XnnpackNode final : public HostNode {
  public:
-  XnnpackNode(const Node& node, XnnpackBuild build)
-      : node_(node), pool_(build.pool), constants_(std::move(build.constants)), op_(build.op) {}
+  XnnpackNode(const HostNodeRequest& request, XnnpackBuild build)
+      : node_(request.node),
+        out_desc_(request.graph.value(request.node.outputs[0]).desc),
+        out_(request.arena.floats(request.node.outputs[0])),
+        pool_(build.pool),
+        constants_(std::move(build.constants)),
+        op_(build.op) {}
   XnnpackNode(const XnnpackNode&) = delete;
   XnnpackNode& operator=(const XnnpackNode&) = delete;
   ~XnnpackNode() override { xnn_delete_operator(op_); }
 
   Status Run() override {
     const xnn_status status = xnn_run_operator(op_, pool_);
-    if (status == xnn_status_success) return Status::Ok();
+    if (status == xnn_status_success) {
+      if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, out_);
+      return Status::Ok();
+    }
     return Error(StatusCode::kInternal, "{}: XNNPACK failed with status {}", NodeLabel(node_),
                  static_cast<int>(status));
   }
 
  private:
   const Node& node_;
+  const TensorDesc& out_desc_;
+  std::span<float> out_;
   pthreadpool_t pool_;
   std::vector<std::vector<float>> constants_;
   xnn_operator_t op_;
 };
 
 bool IsWholeFloat32(const TensorDesc& desc) {
-  return desc.dtype == DType::kFloat32 && desc.shape.element_count() > 0;
+  return HeldAs(desc).dtype == DType::kFloat32 && desc.shape.element_count() > 0;
 }
 
-// One float32 result; all that is not constant is float32 too.
+// One result that is held as float32; all that is not constant is held so too.
 bool HasFloat32Values(const Graph& graph, const Node& node) {
   if (node.outputs.size() != 1 || !IsWholeFloat32(graph.value(node.outputs[0]).desc)) return false;
   for (ValueId value : node.inputs) {
@@ -185,7 +199,7 @@ Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& requ
   const xnn_status status = row->build(build);
   if (status == xnn_status_success) {
     if (row->packs_constants) build.constants.clear();
-    return std::unique_ptr<HostNode>(std::make_unique<XnnpackNode>(request.node, std::move(build)));
+    return std::unique_ptr<HostNode>(std::make_unique<XnnpackNode>(request, std::move(build)));
   }
   if (build.op != nullptr) xnn_delete_operator(build.op);
   if (status == xnn_status_out_of_memory) {

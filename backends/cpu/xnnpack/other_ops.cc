@@ -76,4 +76,27 @@ xnn_status BuildPad(XnnpackBuild& build) {
                                        build.output(), build.pool);
 }
 
+// Only a slope for each channel.
+xnn_status BuildPRelu(XnnpackBuild& build) {
+  const Shape &in = build.in_shape(), &slopes = build.in_shape(1);
+  if (in.rank() == 0 || slopes.rank() == 0 || !build.is_constant(1)) return kXnnpackRefuses;
+  const int32_t channels = in[in.rank() - 1];
+  if (slopes[slopes.rank() - 1] != channels || slopes.element_count() != channels) return kXnnpackRefuses;
+  const xnn_status status =
+      xnn_create_prelu_nc_f32(channels, channels, channels, build.inputs[1], build.flags, &build.op);
+  if (status != xnn_status_success) return status;
+  return xnn_setup_prelu_nc_f32(build.op, static_cast<size_t>(in.element_count() / channels), build.inputs[0],
+                                build.output(), build.pool);
+}
+
+xnn_status BuildDepthToSpace(XnnpackBuild& build) {
+  const Shape &in = build.in_shape(), &out = build.out_shape();
+  const int32_t block = std::get<DepthToSpace>(build.node().op).block;
+  if (block < 2) return kXnnpackRefuses;
+  const xnn_status status =
+      xnn_create_depth_to_space_nhwc_x32(out[3], in[3], out[3], static_cast<uint32_t>(block), build.flags, &build.op);
+  if (status != xnn_status_success) return status;
+  return xnn_setup_depth_to_space_nhwc_x32(build.op, in[0], in[1], in[2], build.inputs[0], build.output(), build.pool);
+}
+
 }  // namespace hearth

@@ -78,4 +78,26 @@ xnn_status BuildPool2D(XnnpackBuild& build) {
                                          : BuildMaxPool(build, pool, padding, *range);
 }
 
+xnn_status BuildTransposeConv(XnnpackBuild& build) {
+  const auto& conv = std::get<TransposeConv>(build.node().op);
+  const std::optional<OutputRange> range = RangeOf(conv.activation);
+  if (!range || !build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
+  const Shape &in = build.in_shape(), &out = build.out_shape(), &filter = build.in_shape(1);
+  const Window2D window{conv.stride_h, conv.stride_w, 1, 1, conv.padding};
+  const Padding2D padding = ResolvePadding(window, out[1], out[2], filter[1], filter[2]);
+  // What the strides leave open of the output's size. XNNPACK knows only what is less than one stride.
+  const int64_t extra_h = out[1] - (int64_t{conv.stride_h} * (in[1] - 1) + filter[1] - padding.top - padding.bottom);
+  const int64_t extra_w = out[2] - (int64_t{conv.stride_w} * (in[2] - 1) + filter[2] - padding.left - padding.right);
+  if (extra_h < 0 || extra_w < 0 || extra_h >= conv.stride_h || extra_w >= conv.stride_w) return kXnnpackRefuses;
+  const size_t in_channels = in[3], out_channels = filter[0];
+  const xnn_status status = xnn_create_deconvolution2d_nhwc_f32(
+      padding.top, padding.right, padding.bottom, padding.left, filter[1], filter[2], conv.stride_h, conv.stride_w, 1,
+      1, 1, in_channels, out_channels, in_channels, out_channels, build.inputs[1], build.bias(), range->min, range->max,
+      build.flags, &build.op);
+  if (status != xnn_status_success) return status;
+  return xnn_setup_deconvolution2d_nhwc_f32(build.op, in[0], in[1], in[2], static_cast<uint32_t>(extra_h),
+                                            static_cast<uint32_t>(extra_w), build.inputs[0], build.output(),
+                                            build.pool);
+}
+
 }  // namespace hearth

@@ -1,0 +1,146 @@
+#include "frontends/tflite/recurrent_operands.h"
+
+#include <limits>
+
+#include "core/error.h"
+#include "core/op_table.h"
+#include "core/ops/recurrent.h"
+
+namespace hearth {
+namespace {
+
+// Positions of an LSTM's operands in the file, gates in the order input, forget, cell, output.
+constexpr size_t kFileWeights = 1, kFileRecurrent = 5, kFilePeephole = 9, kFileBias = 12, kFileProjection = 16,
+                 kFileProjectionBias = 17, kFileOutputState = 18, kFileCellState = 19, kFileNormalization = 20;
+// Of the BASIC kernel.
+enum BasicOperand : size_t { kBasicX, kBasicActivation, kBasicWeights, kBasicBias, kBasicState };
+
+class LstmOperands {
+ public:
+  LstmOperands(Graph& graph, CopyBudget& budget, const Node& node) : graph_(graph), budget_(budget), node_(node) {}
+
+  Result<std::vector<ValueId>> ArrangeFull() {
+    has_input_gate_ = At(kFileWeights) != kNoValue;
+    std::vector<ValueId> inputs = {At(0), At(kFileOutputState), At(kFileCellState)};
+    for (const auto& [first, count] : {std::pair{kFileWeights, size_t{4}},
+                                       {kFileRecurrent, size_t{4}},
+                                       {kFileBias, size_t{4}},
+                                       {kFilePeephole, size_t{3}},
+                                       {kFileNormalization, size_t{4}}}) {
+      const bool optional = first == kFilePeephole || first == kFileNormalization;
+      HEARTH_ASSIGN(const ValueId stacked, Stack(first, count, optional));
+      inputs.push_back(stacked);
+    }
+    inputs.push_back(At(kFileProjection));
+    inputs.push_back(At(kFileProjectionBias));
+    while (inputs.back() == kNoValue) inputs.pop_back();
+    for (size_t i = 0; i <= kLstmC; ++i) {
+      if (inputs[i] == kNoValue) return Error(StatusCode::kMalformedInput, "its input or one of its states is absent");
+    }
+    return inputs;
+  }
+
+  // BASIC: one matrix over [x, activation], gates in the order input, cell, forget, output.
+  Result<std::vector<ValueId>> ArrangeBasic() {
+    HEARTH_ASSIGN(const std::vector<float> weights, Floats(At(kBasicWeights)));
+    HEARTH_ASSIGN(const std::vector<float> bias, Floats(At(kBasicBias)));
+    const Shape &x = ShapeOf(kBasicX), &shape = ShapeOf(kBasicWeights);
+    if (x.rank() < 2 || shape.rank() != 2 || shape[0] % 4 != 0 || shape[1] <= x[x.rank() - 1] ||
+        bias.size() != static_cast<size_t>(shape[0])) {
+      return Error(StatusCode::kMalformedInput, "weights of shape {} and {} biases for an input of shape {}",
+                   shape.ToString(), bias.size(), x.ToString());
+    }
+    const int32_t units = shape[0] / 4, depth = x[x.rank() - 1], outputs = shape[1] - depth;
+    std::vector<float> of_x, of_h, biases;
+    for (int gate : {0, 2, 1, 3}) {
+      for (int32_t row = gate * units; row < (gate + 1) * units; ++row) {
+        const float* weight = &weights[static_cast<size_t>(row) * shape[1]];
+        of_x.insert(of_x.end(), weight, weight + depth);
+        of_h.insert(of_h.end(), weight + depth, weight + shape[1]);
+        biases.push_back(bias[row]);
+      }
+    }
+    return std::vector<ValueId>{At(kBasicX),
+                                At(kBasicActivation),
+                                At(kBasicState),
+                                Add("weights", {shape[0], depth}, of_x),
+                                Add("recurrent", {shape[0], outputs}, of_h),
+                                Add("bias", {shape[0]}, biases)};
+  }
+
+ private:
+  ValueId At(size_t i) const { return i < node_.inputs.size() ? node_.inputs[i] : kNoValue; }
+  const Shape& ShapeOf(size_t i) const { return graph_.value(At(i)).desc.shape; }
+  ValueId Add(const char* what, const Shape& shape, std::span<const float> numbers) {
+    return graph_.AddFloatConstant(fmt::format("{}/{}", graph_.value(node_.outputs[0]).name, what), shape, numbers);
+  }
+
+  Result<std::vector<float>> Floats(ValueId value) {
+    if (!graph_.IsConstant(value)) return Error(StatusCode::kUnsupported, "its weights are made at run time");
+    if (!budget_.Charge(4 * static_cast<size_t>(graph_.value(value).desc.shape.element_count()))) {
+      return CopyBudget::Exceeded("the weights of an LSTM");
+    }
+    return ConstantAsFloats(graph_, value);
+  }
+
+  // Operands `first` to `first + count` - 1, the first of which belongs to the input gate, behind each other; kNoValue
+  // when all of an optional list are absent.
+  Result<ValueId> Stack(size_t first, size_t count, bool optional) {
+    std::vector<size_t> parts;
+    for (size_t i = first; i < first + count; ++i) {
+      if (At(i) != kNoValue) parts.push_back(i);
+    }
+    if (parts.empty() && optional) return kNoValue;
+    const bool has_first = At(first) != kNoValue;
+    if (parts.size() != count - (has_input_gate_ ? 0 : 1) || has_first != has_input_gate_) {
+      return Error(StatusCode::kMalformedInput, "operands {} to {} must be there for each of its gates, or none", first,
+                   first + count - 1);
+    }
+    std::vector<float> stacked;
+    for (size_t part : parts) {
+      if (ShapeOf(part) != ShapeOf(parts[0]) || ShapeOf(part).rank() < 1) {
+        return Error(StatusCode::kMalformedInput, "operands {} and {} of its gates have the shapes {} and {}", parts[0],
+                     part, ShapeOf(parts[0]).ToString(), ShapeOf(part).ToString());
+      }
+      HEARTH_ASSIGN(const std::vector<float> floats, Floats(At(part)));
+      stacked.insert(stacked.end(), floats.begin(), floats.end());
+    }
+    Shape shape = ShapeOf(parts[0]);
+    const int64_t rows = int64_t{shape[0]} * static_cast<int64_t>(parts.size());
+    if (rows > std::numeric_limits<int32_t>::max()) {
+      return Error(StatusCode::kMalformedInput, "{} gates of {} units", parts.size(), shape[0]);
+    }
+    shape[0] = static_cast<int32_t>(rows);
+    return Add(first == kFileWeights     ? "weights"
+               : first == kFileRecurrent ? "recurrent"
+               : first == kFileBias      ? "bias"
+               : first == kFilePeephole  ? "peephole"
+                                         : "normalization",
+               shape, stacked);
+  }
+
+  Graph& graph_;
+  CopyBudget& budget_;
+  const Node& node_;
+  bool has_input_gate_ = true;
+};
+
+}  // namespace
+
+Status ArrangeRecurrentOperands(Graph& graph, CopyBudget& budget, Node& node) {
+  if (!std::holds_alternative<Lstm>(node.op)) return Status::Ok();
+  LstmOperands operands(graph, budget, node);
+  const bool is_basic = node.inputs.size() == kBasicState + 1;
+  HEARTH_ASSIGN(std::vector<ValueId> inputs, is_basic ? operands.ArrangeBasic() : operands.ArrangeFull());
+  node.inputs = std::move(inputs);
+  if (!is_basic) return Status::Ok();
+  // Outputs in the file: activation, cell state, and two scratch tensors. The activation is its own next state.
+  if (node.outputs.size() < 2) return Error(StatusCode::kMalformedInput, "it has no output for its state");
+  const Value& activation = graph.value(node.inputs[kLstmH]);
+  const ValueId next =
+      graph.AddValue({activation.name + "_next", {activation.desc.dtype, {}, activation.desc.quantization}, {}});
+  node.outputs = {node.outputs[0], next, node.outputs[1]};
+  return Status::Ok();
+}
+
+}  // namespace hearth

@@ -1,0 +1,18 @@
+// The operands of recurrent operators, from the file's form to the graph's.
+#ifndef HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
+#define HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
+
+#include "core/graph.h"
+#include "frontends/tflite/tensor_reader.h"
+
+namespace hearth {
+
+// For an Lstm node with the file's operands (5 of a BASIC kernel, or 20 to 24) and outputs: stacks the weights of its
+// gates, which the file has one by one or, BASIC, in another order, into constants of floats, and drops outputs that
+// are only scratch memory. Does nothing for other nodes. kUnsupported, with the node as it was, for weights that are
+// made at run time.
+Status ArrangeRecurrentOperands(Graph& graph, CopyBudget& budget, Node& node);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
