@@ -67,13 +67,8 @@ std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCal
 
 // Texels as they are: both values have equally many, in the same order.
 KernelCall CopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
-  const Bhwc shape = builder.ShapeOf(to);
-  const int64_t texels = shape.pixels() * shape.slices();
-  KernelCall call;
-  call.kernel = "map";
+  KernelCall call = MapCall(builder.ShapeOf(to));
   call.tensors = {{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}};
-  call.scalars = {{"COUNT", static_cast<int32_t>(texels)}};
-  call.work_items = {texels, 1, 1};
   return call;
 }
 
@@ -93,6 +88,16 @@ Status CheckLimits(const KernelSource& source, const DeviceInfo& device) {
 }
 
 }  // namespace
+
+KernelCall MapCall(const Bhwc& out) {
+  constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
+  const int64_t texels = out.pixels() * out.slices();
+  KernelCall call;
+  call.kernel = "map";
+  call.scalars = {{"COUNT", static_cast<int32_t>(texels)}, {"ROW", static_cast<int32_t>(kRow)}};
+  call.work_items = {std::min(texels, kRow), (texels + kRow - 1) / kRow, 1};
+  return call;
+}
 
 PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options)
     : graph_(graph),

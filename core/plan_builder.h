@@ -54,6 +54,9 @@ struct KernelCall {
   std::vector<std::string_view> buffer_reads;         // arguments never read through texels: what the call also writes
 };
 
+// A call of map.kernel that writes all texels of `out`; its tensors are yet to be named.
+KernelCall MapCall(const Bhwc& out);
+
 class PlanBuilder {
  public:
   PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);

@@ -42,10 +42,8 @@ std::optional<std::string> CastUnsupported(const Graph& graph, const Node& node,
 Status LowerCast(const Node& node, PlanBuilder& builder) {
   const DType to = std::get<Cast>(node.op).to;
   const bool from_real = IsReal(builder.graph().value(node.inputs[0]).desc);
-  KernelCall call;
-  call.kernel = "map";
+  KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
   call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
-  SetMapGrid(builder.ShapeOf(node.outputs[0]), call);
   call.defines = {{"VALUE", fmt::format(fmt::runtime(from_real ? FromReal(to) : FromInteger(to)), "x_load(at)")}};
   return builder.Call(node, call);
 }

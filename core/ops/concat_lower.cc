@@ -68,12 +68,9 @@ KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out
 
 // Applies an activation to a whole value in place: each work item reads the texel that it writes.
 KernelCall ActivateCall(Operand y, const Bhwc& out, Activation activation) {
-  KernelCall call;
-  call.kernel = "map";
+  KernelCall call = MapCall(out);
   call.tensors = {{"x", y}, {"y", y}};
-  call.scalars = {{"COUNT", static_cast<int32_t>(out.pixels() * out.slices())}};
   call.epilogue = ActivationEpilogue(activation);
-  call.work_items = {out.pixels() * out.slices(), 1, 1};
   call.buffer_reads = {"x"};
   return call;
 }

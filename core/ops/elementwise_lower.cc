@@ -20,11 +20,9 @@ EpilogueStep ClearTail(const Bhwc& out) {
       {{"tail_pixels", static_cast<int32_t>(out.pixels())}, {"tail_channels", out.c}}};
 }
 
-KernelCall MapCall(PlanBuilder& builder, const Node& node, ValueId input) {
-  KernelCall call;
-  call.kernel = "map";
+KernelCall MapCallOf(PlanBuilder& builder, const Node& node, ValueId input) {
+  KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
   call.tensors = {{"x", builder.Tensor(input)}, {"y", builder.Tensor(node.outputs[0])}};
-  SetMapGrid(builder.ShapeOf(node.outputs[0]), call);
   return call;
 }
 
@@ -47,7 +45,7 @@ Status LowerPairAsMap(const Node& node, PlanBuilder& builder, const PairFunction
   const ValueId lead = node.inputs[rhs_leads ? 1 : 0], other = node.inputs[rhs_leads ? 0 : 1];
   const bool integers = HoldsIntegers(builder, lead);
   const bool other_repeats = !FillsWithoutRepeating(ShapeOf(builder, other), ShapeOf(builder, node.outputs[0]));
-  KernelCall call = MapCall(builder, node, lead);
+  KernelCall call = MapCallOf(builder, node, lead);
   const bool changes_type = integers != HoldsIntegers(builder, node.outputs[0]);
   if (changes_type) call.defines = {{"VALUE", "splat4(0.0f)"}};
   const std::string_view type = integers ? "int4" : "float4";
@@ -105,7 +103,7 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
   const auto& unary = std::get<Unary>(node.op);
   const UnaryRow& row = RowOf(unary.kind);
   const bool integers = HoldsIntegers(builder, node.inputs[0]);
-  KernelCall call = MapCall(builder, node, node.inputs[0]);
+  KernelCall call = MapCallOf(builder, node, node.inputs[0]);
   EpilogueStep step{fmt::format("v = {};", integers ? row.integer_text : row.text), {}, {}};
   if (row.uses_alpha) step.scalars.emplace_back("alpha", unary.alpha);
   call.epilogue = {step};
@@ -152,7 +150,7 @@ Status LowerAddN(const Node& node, PlanBuilder& builder) {
   const std::vector<ValueId>& inputs = node.inputs;
   const size_t rest = inputs.size() - 1;
   for (size_t first = 1; first == 1 || first <= rest; first += 2) {
-    KernelCall call = MapCall(builder, node, first == 1 ? inputs[0] : node.outputs[0]);
+    KernelCall call = MapCallOf(builder, node, first == 1 ? inputs[0] : node.outputs[0]);
     if (first > 1) call.buffer_reads = {"x"};
     if (first <= rest)
       call.epilogue.push_back({"v = v + second_load(i);", {{"second", builder.Tensor(inputs[first])}}, {}});

@@ -89,14 +89,6 @@ Lines LinesOf(const Bhwc& shape, int32_t longest) {
   return {static_cast<int32_t>(length), (shape.pixels() + length - 1) / length};
 }
 
-void SetMapGrid(const Bhwc& out, KernelCall& call) {
-  constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
-  const int64_t texels = out.pixels() * out.slices();
-  call.scalars.emplace_back("COUNT", static_cast<int32_t>(texels));
-  call.scalars.emplace_back("ROW", static_cast<int32_t>(kRow));
-  call.work_items = {std::min(texels, kRow), (texels + kRow - 1) / kRow, 1};
-}
-
 bool FitsInt32(const Graph& graph, ValueId value) {
   const TensorDesc& desc = graph.value(value).desc;
   if (desc.dtype != DType::kInt64 || IsQuantized(desc)) return true;

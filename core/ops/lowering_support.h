@@ -35,11 +35,7 @@ struct Lines {
   int64_t count = 1;
 };
 Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
-// The sizes and work items of a call of map.kernel that writes all texels of `out`.
-void SetMapGrid(const Bhwc& out, KernelCall& call);
 
-// The sizes and work items of a call of map.kernel that writes all texels of `out`.
-void SetMapGrid(const Bhwc& out, KernelCall& call);
 
 // Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
 // int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.
