@@ -54,6 +54,9 @@ struct KernelCall {
   std::vector<std::string_view> buffer_reads;         // arguments never read through texels: what the call also writes
 };
 
+// By value: whether a node that chooses positions (max pooling with argmax) depends on it.
+std::vector<bool> ValuesThatChoosePositions(const Graph& graph);
+
 // A call of map.kernel that writes all texels of `out`; its tensors are yet to be named.
 KernelCall MapCall(const Bhwc& out);
 
@@ -129,6 +132,7 @@ class PlanBuilder {
   const DeviceInfo& device_;
   AccessPath read_path_;
   StorageType real_storage_;
+  std::vector<bool> needs_float32_;  // by value, whatever the precision
   Plan plan_;
   std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena

@@ -12,9 +12,9 @@
 namespace hearth {
 namespace {
 
-constexpr int kProbeVersion = 2;
+constexpr int kProbeVersion = 3;
 constexpr double kMargin = 2.0;
-constexpr int kSamples = 5;
+constexpr int kSamples = 15;
 constexpr uint64_t kTexels = 1u << 16;  // 1 MiB: what every texel buffer takes
 constexpr int kReadsPerItem = 32;
 constexpr uint64_t kItems = kTexels / 8;
@@ -23,49 +23,64 @@ struct ProbeAnswer {
   double buffer_ms = 0, texel_ms = 0;
 };
 
-Result<double> MeasurePath(Device& device, AccessPath path) {
+// The probe's kernel, ready to run by one path. Declared so that what an executable uses outlives it.
+struct PreparedProbe {
+  std::unique_ptr<ProgramGroup> group;
+  std::unique_ptr<Buffer> x, y;
+  std::unique_ptr<Executable> executable;
+};
+
+Result<PreparedProbe> PreparePath(Device& device, AccessPath path) {
+  PreparedProbe probe;
   HEARTH_ASSIGN(KernelSource source, LoadKernel("probe_read"));
   source.tensors[0].path = path;
-  HEARTH_ASSIGN(const std::unique_ptr<ProgramGroup> group, device.Compile({&source, 1}));
+  HEARTH_ASSIGN(probe.group, device.Compile({&source, 1}));
   // A part of a buffer, as the arena's tensors are: rusticl reads a whole buffer through texels but not a part of one.
   const uint64_t size_bytes = kTexels * 16;
-  HEARTH_ASSIGN(const std::unique_ptr<Buffer> x, device.CreateBuffer(2 * size_bytes));
-  HEARTH_ASSIGN(const std::unique_ptr<Buffer> y, device.CreateBuffer(kItems * 16));
-  HEARTH_TRY(device.Write(*x, 0, x->size_bytes(), [](std::span<std::byte> memory) {
+  HEARTH_ASSIGN(probe.x, device.CreateBuffer(2 * size_bytes));
+  HEARTH_ASSIGN(probe.y, device.CreateBuffer(kItems * 16));
+  HEARTH_TRY(device.Write(*probe.x, 0, probe.x->size_bytes(), [](std::span<std::byte> memory) {
     std::memset(memory.data(), 0, memory.size());
     return Status::Ok();
   }));
-  DispatchCommand command{group->programs()[0].get(),
-                          {{x.get(), size_bytes, size_bytes}, {y.get(), 0, y->size_bytes()}},
+  DispatchCommand command{probe.group->programs()[0].get(),
+                          {{probe.x.get(), size_bytes, size_bytes}, {probe.y.get(), 0, probe.y->size_bytes()}},
                           {static_cast<uint32_t>(kTexels), kReadsPerItem},
                           {static_cast<uint32_t>(kItems / source.local_size[0]), 1, 1},
                           "probe"};
   CommandList list;
   list.commands.emplace_back(std::move(command));
-  HEARTH_ASSIGN(const std::unique_ptr<Executable> executable, device.Prepare(list));
-  HEARTH_TRY(executable->Run());  // compiles on drivers that wait for the first run
-  double best_ms = 1e9;
-  for (int k = 0; k < kSamples; ++k) {
-    const Stopwatch watch;
-    HEARTH_TRY(executable->Run());
-    best_ms = std::min(best_ms, watch.milliseconds());
-  }
-  return best_ms;
+  HEARTH_ASSIGN(probe.executable, device.Prepare(list));
+  HEARTH_TRY(probe.executable->Run());  // compiles on drivers that wait for the first run
+  return probe;
 }
 
+Status AddSample(PreparedProbe& probe, double& best_ms) {
+  const Stopwatch watch;
+  HEARTH_TRY(probe.executable->Run());
+  best_ms = std::min(best_ms, watch.milliseconds());
+  return Status::Ok();
+}
+
+// The paths take turns: on a busy machine all samples of one may fall into the same bad moment (on two cores with a
+// load of 20 the best of five in a row was off by more than the margin in one of four probes).
 Result<ProbeAnswer> Measure(Device& device) {
-  ProbeAnswer answer;
-  HEARTH_ASSIGN(answer.buffer_ms, MeasurePath(device, AccessPath::kBuffer));
-  const Result<double> texel_ms = MeasurePath(device, AccessPath::kTexelBuffer);
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  ProbeAnswer answer{kNever, kNever};
+  HEARTH_ASSIGN(PreparedProbe buffer, PreparePath(device, AccessPath::kBuffer));
   // A driver may promise texel buffers and then refuse to read through them: then they are never the faster way.
-  answer.texel_ms = texel_ms.ok() ? *texel_ms : std::numeric_limits<double>::infinity();
+  Result<PreparedProbe> texel = PreparePath(device, AccessPath::kTexelBuffer);
+  for (int k = 0; k < kSamples; ++k) {
+    HEARTH_TRY(AddSample(buffer, answer.buffer_ms));
+    if (texel.ok()) HEARTH_TRY(AddSample(*texel, answer.texel_ms));
+  }
   return answer;
 }
 
 }  // namespace
 
 Status TryTexelReads(Device& device) {
-  return MeasurePath(device, AccessPath::kTexelBuffer).status();
+  return PreparePath(device, AccessPath::kTexelBuffer).status();
 }
 
 CacheKey ReadPathProbeKey(const DeviceInfo& info) {
