@@ -8,7 +8,8 @@ namespace hearth::conformance {
 namespace {
 
 std::string Suffix(const ElementType& type) {
-  return type.dtype == DType::kFloat32 ? "" : fmt::format("_{}", DTypeName(type.dtype));
+  if (type.dtype == DType::kFloat32) return "";
+  return fmt::format("_{}{}", type.quantization.has_value() ? "quantized_" : "", DTypeName(type.dtype));
 }
 
 Fill FillOf(const ElementType& type) {
