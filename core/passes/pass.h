@@ -52,6 +52,10 @@ Result<Verdict> RemoveDeadNodes(Graph& graph, const DeviceInfo& device);
 // Drops nodes whose output is their input: copy, reshape and resize to the same size, padding by nothing, concatenation
 // of one tensor. One between two of the network's own inputs and outputs stays.
 Result<Verdict> RemoveNoOps(Graph& graph, const DeviceInfo& device);
+// Transpose, slice, tile and other moves that leave every element where it is become reshapes.
+Result<Verdict> MovesToReshapes(Graph& graph, const DeviceInfo& device);
+// A transpose of a transpose reads the first one's input.
+Result<Verdict> UnifyTransposes(Graph& graph, const DeviceInfo& device);
 // A reshape of a reshape reads the first one's input.
 Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo& device);
 // Zero padding of height and width becomes part of the convolution that reads it.

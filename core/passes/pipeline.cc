@@ -11,6 +11,8 @@ namespace {
 constexpr Pass kDefaultPasses[] = {
     {"remove_dead_nodes", RemoveDeadNodes},  //
     {"remove_no_ops", RemoveNoOps},          //
+    {"unify_transposes", UnifyTransposes},   //
+    {"moves_to_reshapes", MovesToReshapes},  //
     {"unify_reshapes", UnifyReshapes},       //
     {"fold_padding", FoldPadding},           //
     {"fuse_bias", FuseBias},                 //

@@ -15,7 +15,8 @@ std::string Listed(const Shape& shape) {
 }
 
 std::string Suffix(const ElementType& type) {
-  return type.dtype == DType::kFloat32 ? "" : fmt::format("_{}", DTypeName(type.dtype));
+  if (type.dtype == DType::kFloat32) return "";
+  return fmt::format("_{}{}", type.quantization.has_value() ? "quantized_" : "", DTypeName(type.dtype));
 }
 
 // Tiny integers and numbers on the grid, which every type holds.

@@ -87,6 +87,19 @@ std::vector<Op> OpsWithAttributes() {
           Pad{{0, 1, 2, 3}, {4, 5, 6, 7}, -1.5f},
           FullyConnected{true, Activation::kRelu},
           Reduce{ReduceKind::kMean, 0b0110, true},
+          Transpose{{2, 0, 1}},
+          Slice{{3, 1}, {2, 1}, {-2, 1}, {2}},
+          Split{2, {3, 4, 5}},
+          Pack{1},
+          Unpack{2, 7},
+          Tile{{1, 2, 3}},
+          BroadcastTo{{2, 3, 4}},
+          Reverse{0b1010},
+          DepthToSpace{3},
+          SpaceToDepth{4},
+          SpaceToBatch{{2, 3}, {0, 1}, {4, 5}},
+          BatchToSpace{{2}, {3}, {4}},
+          MirrorPad{{1, 2}, {3, 4}, true},
           UnknownOp{"a \"strange\" \\ op\nname: = %0"}};
 }
 

@@ -228,6 +228,70 @@ output %2
 )");
 }
 
+// ---- moves_to_reshapes, unify_transposes ----
+
+TEST(MovesToReshapes, WhatMovesNothingIsAReshape) {
+  ExpectRewrite(MovesToReshapes,
+                R"(graph "g"
+%0 = input : float32[2x1x3x4] "x"
+%1 = transpose(%0) permutation=1,0,2,3 : float32[1x2x3x4] "a" node "1"
+%2 = slice(%1) begin=0,0,0,0 size=1,2,3,4 strides=1,1,1,1 shape=6x4 : float32[6x4] "b" node "2"
+%3 = tile(%2) multiples=1x1 : float32[6x4] "c" node "3"
+%4 = reverse(%1) axes=0 : float32[1x2x3x4] "d" node "4"
+%5 = pack(%4) axis=1 : float32[1x1x2x3x4] "e" node "5"
+%6 = unpack(%1) axis=0 : float32[2x3x4] "f" node "6"
+%7 = depth_to_space(%0) block=1 : float32[2x1x3x4] "g" node "7"
+output %3
+output %5
+output %6
+output %7
+)",
+                R"(%0 = input : float32[2x1x3x4] "x"
+%1 = reshape(%0) shape=1x2x3x4 : float32[1x2x3x4] "a" node "1"
+%2 = reshape(%1) shape=6x4 : float32[6x4] "b" node "2"
+%3 = reshape(%2) shape=6x4 : float32[6x4] "c" node "3"
+%4 = reshape(%1) shape=1x2x3x4 : float32[1x2x3x4] "d" node "4"
+%5 = reshape(%4) shape=1x1x2x3x4 : float32[1x1x2x3x4] "e" node "5"
+%6 = reshape(%1) shape=2x3x4 : float32[2x3x4] "f" node "6"
+%7 = reshape(%0) shape=2x1x3x4 : float32[2x1x3x4] "g" node "7"
+output %3
+output %5
+output %6
+output %7
+)");
+}
+
+TEST(MovesToReshapes, WhatMovesSomethingStays) {
+  ExpectUnchanged(MovesToReshapes, R"(graph "g"
+%0 = input : float32[2x1x3x4] "x"
+%1 = transpose(%0) permutation=0,1,3,2 : float32[2x1x4x3] "a" node "1"
+%2 = slice(%0) begin=0,0,0,0 size=1,1,3,4 strides=1,1,1,1 shape=1x1x3x4 : float32[1x1x3x4] "b" node "2"
+%3 = tile(%0) multiples=2x1x1x1 : float32[4x1x3x4] "c" node "3"
+%4 = reverse(%0) axes=2 : float32[2x1x3x4] "d" node "4"
+%5 = broadcast_to(%0) shape=2x5x3x4 : float32[2x5x3x4] "f" node "6"
+output %1
+output %2
+output %3
+output %4
+output %5
+)");
+}
+
+TEST(UnifyTransposes, TwoBecomeOne) {
+  ExpectRewrite(UnifyTransposes,
+                R"(graph "g"
+%0 = input : float32[2x3x4x5] "x"
+%1 = transpose(%0) permutation=0,3,1,2 : float32[2x5x3x4] "a" node "1"
+%2 = transpose(%1) permutation=2,0,3,1 : float32[3x2x4x5] "b" node "2"
+output %2
+)",
+                R"(%0 = input : float32[2x3x4x5] "x"
+%1 = transpose(%0) permutation=0,3,1,2 : float32[2x5x3x4] "a" node "1"
+%2 = transpose(%0) permutation=1,0,2,3 : float32[3x2x4x5] "b" node "2"
+output %2
+)");
+}
+
 // ---- unify_reshapes ----
 
 TEST(UnifyReshapes, TheLastReadsTheFirstInput) {
@@ -682,7 +746,7 @@ constexpr std::string_view kWholeNet = R"(graph "g"
 %2 = constant : float32[4] "s" = {1, -2, 3, 4}
 %3 = copy(%0) : float32[1x6x6x2] "a" node "copy"
 %4 = pad(%3) before=0x1x1x0 after=0x1x1x0 : float32[1x8x8x2] "b" node "pad"
-%5 = copy(%4) : float32[1x8x8x2] "c" node "copy 2"
+%5 = tile(%4) multiples=1x1x1x1 : float32[1x8x8x2] "c" node "tile"
 %6 = conv_2d(%5, %1) stride=2x2 : float32[1x3x3x4] "d" node "conv" operator 3
 %7 = mul(%6, %2) : float32[1x3x3x4] "e" node "mul"
 %8 = reshape(%7) shape=1x3x3x4 : float32[1x3x3x4] "f" node "same shape"
@@ -690,7 +754,9 @@ constexpr std::string_view kWholeNet = R"(graph "g"
 %10 = relu(%9) : float32[1x3x3x4] "i" node "relu"
 %11 = exp(%10) : float32[1x3x3x4] "dead" node "dead"
 %12 = reshape(%10) shape=9x4 : float32[9x4] "j" node "reshape"
-%13 = reshape(%12) shape=36 : float32[36] "y" node "reshape 2"
+%14 = transpose(%12) permutation=1,0 : float32[4x9] "k" node "transpose"
+%15 = transpose(%14) permutation=1,0 : float32[9x4] "l" node "transpose 2"
+%13 = reshape(%15) shape=36 : float32[36] "y" node "reshape 2"
 output %13
 )";
 
@@ -705,7 +771,7 @@ Graph AfterPasses(std::string_view text, const PassOptions& options) {
 
 TEST(Pipeline, PassesWorkTogetherUntilNothingChanges) {
   EXPECT_EQ(Structure(AfterPasses(kWholeNet, {})), R"(%0 = input : float32[1x6x6x2] "x"
-%10 = conv_2d(%0, %14, %15) stride=2x2 padding=1,1,1,1 activation=relu : float32[1x3x3x4] "i" node "conv" operator 3
+%10 = conv_2d(%0, %16, %17) stride=2x2 padding=1,1,1,1 activation=relu : float32[1x3x3x4] "i" node "conv" operator 3
 %13 = reshape(%10) shape=36 : float32[36] "y" node "reshape 2"
 output %13
 )");
