@@ -94,18 +94,10 @@ std::vector<EpilogueStep> EpilogueOf(const Binary& binary, bool integers, const 
   return steps;
 }
 
-// Sums and products of int64 may leave the 32 bits that a device has, although the operands fit.
-std::optional<std::string> WideResults(const Graph& graph, const Node& node) {
-  const TensorDesc& out = graph.value(node.outputs[0]).desc;
-  if (IsReal(out) || out.dtype != DType::kInt64) return std::nullopt;
-  return "its results have 64 bits, a device's integers have 32";
-}
-
 }  // namespace
 
 std::optional<std::string> UnaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = WideIntegers(graph, node)) return reason;
-  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? std::nullopt : WideResults(graph, node);
+  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? WideIntegers(graph, node) : WideResults(graph, node);
 }
 
 Status LowerUnary(const Node& node, PlanBuilder& builder) {
@@ -122,10 +114,9 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = WideIntegers(graph, node)) return reason;
   const BinaryKind kind = std::get<Binary>(node.op).kind;
-  if (kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum) return std::nullopt;
-  return WideResults(graph, node);
+  const bool chooses = kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
+  return chooses ? WideIntegers(graph, node) : WideResults(graph, node);
 }
 
 Status LowerBinary(const Node& node, PlanBuilder& builder) {
@@ -149,7 +140,6 @@ Status LowerPRelu(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = WideIntegers(graph, node)) return reason;
   return WideResults(graph, node);
 }
 

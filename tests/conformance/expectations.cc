@@ -5,6 +5,7 @@
 #include <algorithm>
 
 namespace hearth::conformance {
+
 std::span<const Expectation> Unsupported(BackendKind) {
   return {};
 }
