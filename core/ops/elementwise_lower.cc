@@ -95,8 +95,7 @@ std::vector<EpilogueStep> EpilogueOf(const Binary& binary, bool integers, const 
 }  // namespace
 
 std::optional<std::string> UnaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = WideIntegers(graph, node)) return reason;
-  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? std::nullopt : WideResults(graph, node);
+  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? WideIntegers(graph, node) : WideResults(graph, node);
 }
 
 Status LowerUnary(const Node& node, PlanBuilder& builder) {
@@ -113,10 +112,9 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = WideIntegers(graph, node)) return reason;
   const BinaryKind kind = std::get<Binary>(node.op).kind;
-  if (kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum) return std::nullopt;
-  return WideResults(graph, node);
+  const bool chooses = kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
+  return chooses ? WideIntegers(graph, node) : WideResults(graph, node);
 }
 
 Status LowerBinary(const Node& node, PlanBuilder& builder) {
@@ -140,7 +138,6 @@ Status LowerPRelu(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  if (auto reason = WideIntegers(graph, node)) return reason;
   return WideResults(graph, node);
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 namespace hearth::conformance {
-// Lowering is one for all GPU backends, and it leaves no case to the host.
+
 std::span<const Expectation> Unsupported(BackendKind) {
   return {};
 }
