@@ -42,8 +42,9 @@ bool ApplyDirective(const std::vector<std::string>& words, KernelSource& source)
     arg.name = words[1];
     arg.direction = kind == "@read" ? ArgDirection::kRead : ArgDirection::kWrite;
     arg.wide = words.size() == 3 && words[2] == "wide";
+    if (words.size() == 3 && words[2] == "integers") arg.storage = StorageType::kInt32;
     source.tensors.push_back(arg);
-    return words.size() == 2 || arg.wide;
+    return words.size() == 2 || arg.wide || arg.storage == StorageType::kInt32;
   }
   if (kind == "@int" || kind == "@float") {
     for (size_t k = 1; k < words.size(); ++k) {
