@@ -196,6 +196,20 @@ void AddGather(std::vector<ConformanceCase>& cases) {
   }
 }
 
+// Quantized tables that are looked up as floats.
+void AddEmbedding(std::vector<ConformanceCase>& cases) {
+  for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt4}) {
+    cases.push_back(NewCase(
+        "gather", fmt::format("20x9_as_float_from_{}", DTypeName(dtype)), {0, 1.0},
+        [=](CaseGraph& graph) {
+          const ValueId table =
+              graph.Constant({20, 9}, Symmetric, Quantized(dtype, 1.0f / 8, dtype == DType::kUInt8 ? 9 : 0));
+          return graph.Node(Gather{0}, {table, graph.Input({6}, Digits, Integers())});
+        },
+        false));
+  }
+}
+
 void AddGatherNd(std::vector<ConformanceCase>& cases) {
   const std::pair<Shape, Shape> lookups[] = {
       {{7}, {3, 1}},
@@ -263,6 +277,7 @@ void AddLookupCases(std::vector<ConformanceCase>& cases) {
   AddCumSum(cases);
   AddNormalizations(cases);
   AddGather(cases);
+  AddEmbedding(cases);
   AddGatherNd(cases);
   AddOneHot(cases);
 }

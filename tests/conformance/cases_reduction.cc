@@ -100,6 +100,28 @@ void AddReduce(std::vector<ConformanceCase>& cases) {
   }
 }
 
+// int8 to a grid of another scale, which some sums leave.
+void AddQuantizedReduce(std::vector<ConformanceCase>& cases) {
+  const ElementType from = Quantized(DType::kInt8, 1.0f / 64, 5), to = Quantized(DType::kInt8, 1.0f / 16, -9);
+  const std::pair<const char*, ReduceKind> kinds[] = {
+      {"mean", ReduceKind::kMean}, {"sum", ReduceKind::kSum}, {"reduce_max", ReduceKind::kMax}};
+  for (const auto& [name, kind] : kinds) {
+    for (uint32_t mask : {2u, 6u, 8u, 9u}) {
+      const bool searches = kind == ReduceKind::kMax;
+      ConformanceCase result;
+      result.family = "reduce";
+      result.op = name;
+      result.name = fmt::format("2x6x5x7_over{}_int8", mask);
+      result.exactness = {searches ? 0 : 30, searches ? 0.0 : 4.0};
+      result.build = [=, kind = kind](CaseGraph& graph) {
+        return graph.Node(Reduce{kind, mask}, {graph.Input({2, 6, 5, 7}, Symmetric, from)}, searches ? from : to);
+      };
+      result.every_path = false;
+      cases.push_back(result);
+    }
+  }
+}
+
 ConformanceCase FullyConnectedCase(const Shape& input, int32_t outputs, const FullyConnected& fc, bool bias) {
   ConformanceCase result;
   result.family = result.op = "fully_connected";
@@ -133,6 +155,7 @@ void AddReductionCases(std::vector<ConformanceCase>& cases) {
   AddSoftmax(cases);
   AddMean(cases);
   AddReduce(cases);
+  AddQuantizedReduce(cases);
   AddFullyConnected(cases);
 }
 
