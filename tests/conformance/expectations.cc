@@ -9,7 +9,6 @@ namespace {
 
 // Lowering is one for all GPU backends, so is what it leaves to the host.
 constexpr Expectation kNotLowered[] = {
-    {"conv_2d/*_f4x3x3x4_*", "grouped convolution has no device kernel"},
     {"concat/*_tanh", "a tanh behind it would run twice on texels that two inputs share"},
     {"add/2x3x2x3x5_1x3x1x1x5_*", "broadcasting over part of the folded leading dimensions"},
     {"mean/2x3x4x5_over14", "a mean that leaves only the batch, as the last dimension"},

@@ -79,6 +79,10 @@ std::vector<Op> OpsWithAttributes() {
           Pad{{0, 1, 2, 3}, {4, 5, 6, 7}, -1.5f},
           FullyConnected{true, Activation::kRelu},
           Reduce{ReduceKind::kMean, 0b0110, true},
+          BatchMatMul{true, true},
+          TransposeConv{5, 6, 7, 8, {PaddingMode::kExplicit, 1, 2, 3, 4}, Activation::kRelu},
+          MaxPoolArgmax2D{7, 8, window, Activation::kRelu6},
+          MaxUnpool2D{5, 6, 7, 8},
           UnknownOp{"a \"strange\" \\ op\nname: = %0"}};
 }
 
