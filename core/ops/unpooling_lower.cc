@@ -30,7 +30,7 @@ Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
   call.kernel = "pool_argmax";
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"y", builder.Tensor(node.outputs[0])},
-                  {"at", builder.Tensor(node.outputs[1])}};
+                  {"where", builder.Tensor(node.outputs[1])}};
   call.scalars = ImageScalars(in, out);
   AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w,
             ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w));
@@ -50,7 +50,7 @@ Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
   KernelCall call;
   call.kernel = "max_unpool";
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"at", builder.Tensor(node.inputs[1])},
+                  {"where", builder.Tensor(node.inputs[1])},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = ImageScalars(in, out);
   AddWindow(call, unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w,
