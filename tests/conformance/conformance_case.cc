@@ -120,6 +120,7 @@ std::vector<ConformanceCase> AllCases() {
   std::vector<ConformanceCase> cases;
   AddWindowCases(cases);
   AddPoolCases(cases);
+  AddProductCases(cases);
   AddElementwiseCases(cases);
   AddBinaryCases(cases);
   AddConvertCases(cases);

@@ -92,6 +92,7 @@ std::vector<ConformanceCase> AllCases();
 // One function per cases_*.cc; each appends its families.
 void AddWindowCases(std::vector<ConformanceCase>& cases);
 void AddPoolCases(std::vector<ConformanceCase>& cases);
+void AddProductCases(std::vector<ConformanceCase>& cases);
 void AddElementwiseCases(std::vector<ConformanceCase>& cases);
 void AddBinaryCases(std::vector<ConformanceCase>& cases);
 void AddConvertCases(std::vector<ConformanceCase>& cases);

@@ -31,6 +31,11 @@ KernelSource WithEpilogue(KernelSource source) {
   return source;
 }
 
+KernelSource WithDefines(KernelSource source, const std::vector<Define>& defines) {
+  for (const Define& define : defines) SetDefine(source, define.name, define.value);
+  return source;
+}
+
 KernelSource WithHalfStorage(KernelSource source) {
   for (TensorArg& arg : source.tensors) arg.storage = StorageType::kFloat16;
   return source;
@@ -44,6 +49,11 @@ std::vector<EmittedKernel> EmittedKernels() {
   for (const char* name : {"map", "pointwise_tile", "softmax"}) {
     kernels.push_back({std::string(name) + ".texel", ThroughTexels(Loaded(name)), kGlsl});
   }
+  for (const char* name : {"conv_tile", "transpose_conv"}) {
+    kernels.push_back({std::string(name) + ".runtime", WithDefines(Loaded(name), {{"RUNTIME", "1"}}), kAllDialects});
+  }
+  kernels.push_back({"matmul.adjoint", WithDefines(Loaded("matmul"), {{"ADJ_A", "1"}, {"ADJ_B", "1"}}), kAllDialects});
+  kernels.push_back({"matmul.flat", WithDefines(Loaded("matmul"), {{"FLAT_A", "1"}, {"ADJ_B", "1"}}), kAllDialects});
   kernels.push_back({"map.epilogue", WithEpilogue(Loaded("map")), kAllDialects});
   kernels.push_back({"pointwise_wide.half", WithHalfStorage(Loaded("pointwise_wide")), kAllDialects});
   return kernels;

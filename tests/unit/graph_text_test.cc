@@ -100,6 +100,10 @@ std::vector<Op> OpsWithAttributes() {
           SpaceToBatch{{2, 3}, {0, 1}, {4, 5}},
           BatchToSpace{{2}, {3}, {4}},
           MirrorPad{{1, 2}, {3, 4}, true},
+          BatchMatMul{true, true},
+          TransposeConv{5, 6, 7, 8, {PaddingMode::kExplicit, 1, 2, 3, 4}, Activation::kRelu},
+          MaxPoolArgmax2D{7, 8, window, Activation::kRelu6},
+          MaxUnpool2D{5, 6, 7, 8},
           UnknownOp{"a \"strange\" \\ op\nname: = %0"}};
 }
 
