@@ -130,7 +130,7 @@ ReferenceTensor OneUnitCell(Lstm lstm, std::vector<double> bias, std::vector<dou
   const ReferenceTensor w{{rows, 1}, std::vector<double>(rows)};
   const ReferenceTensor b{{rows}, std::move(bias)}, p{{rows - 1}, std::move(peephole)},
       n{{rows}, std::move(normalization)};
-  const ReferenceTensor* inputs[] = {
+  const ReferenceTensor* const inputs[] = {
       &x, &h, &c, &w, &w, &b, p.values.empty() ? nullptr : &p, n.values.empty() ? nullptr : &n};
   ReferenceTensor outputs[] = {{{1, 1}, {0}}, {{1, 1}, {0}}, {{1, 1}, {0}}};
   Node node;
@@ -165,7 +165,7 @@ TEST(Lstm, WeightsThatDoNotFitAreRefused) {
 
 TEST(Rnn, AddsWhatItRemembers) {
   const ReferenceTensor x{{1, 3, 1}, {1, 0, -10}}, h{{1, 1}, {4}}, w{{1, 1}, {2}}, r{{1, 1}, {0.5}}, b{{1}, {1}};
-  const ReferenceTensor* inputs[] = {&x, &h, &w, &r, &b};
+  const ReferenceTensor* const inputs[] = {&x, &h, &w, &r, &b};
   ReferenceTensor outputs[] = {{{1, 3, 1}, {0, 0, 0}}, {{1, 1}, {0}}};
   Node node;
   node.op = Rnn{.activation = Activation::kRelu};
@@ -178,7 +178,7 @@ TEST(Svdf, ForgetsTheOldestFeature) {
   // Two filters of rank 2 with three features each.
   const ReferenceTensor x{{1, 2}, {1, 2}}, state{{1, 6}, {1, 2, 3, 4, 5, 6}}, features{{2, 2}, {1, 1, 10, 0}},
       times{{2, 3}, {1, 10, 100, 0, 1, 0}}, bias{{1}, {1000}};
-  const ReferenceTensor* inputs[] = {&x, &state, &features, &times, &bias};
+  const ReferenceTensor* const inputs[] = {&x, &state, &features, &times, &bias};
   ReferenceTensor outputs[] = {{{1, 1}, {0}}, {{1, 6}, std::vector<double>(6)}};
   Node node;
   node.op = Svdf{.rank = 2};
