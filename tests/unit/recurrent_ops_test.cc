@@ -135,7 +135,7 @@ ReferenceTensor OneUnitCell(Lstm lstm, std::vector<double> bias, std::vector<dou
   ReferenceTensor outputs[] = {{{1, 1}, {0}}, {{1, 1}, {0}}, {{1, 1}, {0}}};
   Node node;
   node.op = lstm;
-  OpDefOf(node.op).reference(node, inputs, outputs);
+  OpDefOf(node.op).reference(node, std::span(inputs), std::span(outputs));
   EXPECT_EQ(outputs[0].values, outputs[1].values);
   return {{2}, {outputs[1].values[0], outputs[2].values[0]}};
 }
@@ -169,7 +169,7 @@ TEST(Rnn, AddsWhatItRemembers) {
   ReferenceTensor outputs[] = {{{1, 3, 1}, {0, 0, 0}}, {{1, 1}, {0}}};
   Node node;
   node.op = Rnn{.activation = Activation::kRelu};
-  OpDefOf(node.op).reference(node, inputs, outputs);
+  OpDefOf(node.op).reference(node, std::span(inputs), std::span(outputs));
   EXPECT_EQ(outputs[0].values, (std::vector<double>{5, 3.5, 0}));
   EXPECT_EQ(outputs[1].values, (std::vector<double>{0}));
 }
@@ -182,7 +182,7 @@ TEST(Svdf, ForgetsTheOldestFeature) {
   ReferenceTensor outputs[] = {{{1, 1}, {0}}, {{1, 6}, std::vector<double>(6)}};
   Node node;
   node.op = Svdf{.rank = 2};
-  OpDefOf(node.op).reference(node, inputs, outputs);
+  OpDefOf(node.op).reference(node, std::span(inputs), std::span(outputs));
   EXPECT_EQ(outputs[1].values, (std::vector<double>{2, 3, 3, 5, 6, 10}));
   EXPECT_EQ(outputs[0].values, (std::vector<double>{1000 + 2 + 30 + 300 + 6}));
 }
