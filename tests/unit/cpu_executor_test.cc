@@ -283,6 +283,56 @@ TEST(CpuExecutor, ReshapeMeanAndPadFollowTheReference) {
   ExpectReferenceResult(test);
 }
 
+// Bytes in, a quantized graph on the host, bytes out; and the same by the reference.
+struct QuantizedResults {
+  std::vector<uint8_t> host, reference;
+};
+QuantizedResults RunQuantized(Graph& graph) {
+  EXPECT_TRUE(InferShapes(graph).ok());
+  const std::unique_ptr<HostExecutor> executor = MakeCpuExecutor();
+  const auto program = executor->Prepare(graph, AllNodes(graph), graph.outputs, 2);
+  EXPECT_TRUE(program.ok()) << program.status().message();
+  const TensorDesc &in = graph.value(graph.inputs[0]).desc, &out = graph.value(graph.outputs[0]).desc;
+  QuantizedResults results{std::vector<uint8_t>(out.size_bytes()), std::vector<uint8_t>(out.size_bytes())};
+  std::vector<uint8_t> given(in.size_bytes());
+  std::mt19937 generator(kSeed);
+  for (uint8_t& byte : given) byte = static_cast<uint8_t>(generator());
+  const HostTensor tensors[] = {{graph.inputs[0], std::as_writable_bytes(std::span(given))},
+                                {graph.outputs[0], std::as_writable_bytes(std::span(results.host))}};
+  EXPECT_TRUE((*program)->Run(tensors).ok());
+  const Result<ReferenceTensor> x = ReferenceFromBytes(in, std::as_bytes(std::span(given)));
+  const auto expected = EvaluateGraph(graph, std::span(&x.value(), 1));
+  EXPECT_TRUE(expected.ok()) << expected.status().message();
+  EXPECT_TRUE(ReferenceToBytes(expected->at(0), out, std::as_writable_bytes(std::span(results.reference))).ok());
+  return results;
+}
+
+// A convolution whose sums float32 holds exactly, then what XNNPACK and copies do with quantized values.
+TEST(CpuExecutor, QuantizedValuesAreWhatTheReferenceMakesOfThem) {
+  for (const DType dtype : {DType::kInt8, DType::kUInt8}) {
+    const int64_t zero_point = dtype == DType::kInt8 ? 3 : 130;
+    const auto grid = [&](float scale) { return Quantization{{scale}, {zero_point}, 0}; };
+    Graph graph;
+    const auto value = [&](const char* name, const Quantization& quantization) {
+      return graph.AddValue({.name = name, .desc = {dtype, {}, quantization}});
+    };
+    const ValueId x = graph.AddValue({.name = "x", .desc = {dtype, {1, 7, 5, 3}, grid(0.25f)}});
+    std::vector<float> weights(5 * 3 * 3 * 3);
+    for (size_t k = 0; k < weights.size(); ++k) weights[k] = static_cast<float>(static_cast<int>(k * 7 % 9) - 4) / 4;
+    const ValueId w = graph.AddFloatConstant("w", {5, 3, 3, 3}, weights);
+    const ValueId conv = value("conv", grid(0.5f)), turned = value("turned", grid(0.5f));
+    const ValueId coarser = value("coarser", grid(2.0f)), relu = value("relu", grid(2.0f));
+    graph.inputs = {x};
+    graph.AddNode({.op = Conv2D{}, .inputs = {x, w}, .outputs = {conv}, .name = "conv"});
+    graph.AddNode({.op = Reshape{{5, 3, 5}}, .inputs = {conv}, .outputs = {turned}, .name = "reshape"});
+    graph.AddNode({.op = Unary{UnaryKind::kCopy}, .inputs = {turned}, .outputs = {coarser}, .name = "requantize"});
+    graph.AddNode({.op = Unary{UnaryKind::kRelu}, .inputs = {coarser}, .outputs = {relu}, .name = "relu"});
+    graph.outputs = {relu};
+    const QuantizedResults results = RunQuantized(graph);
+    EXPECT_EQ(results.host, results.reference) << DTypeName(dtype);
+  }
+}
+
 TEST(CpuExecutor, ValuesThatAreNotFloat32AreConvertedByTheReference) {
   Graph graph;
   const TensorDesc stored{DType::kUInt8, {1, 4}, Quantization{{0.5f}, {10}, 0}};
