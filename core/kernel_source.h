@@ -66,7 +66,7 @@ struct KernelSource {
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
-inline constexpr int kEmitterVersion = 2;  // part of every key that emitted text reaches
+inline constexpr int kEmitterVersion = 3;  // part of every key that emitted text reaches
 
 // The kernel's name inside emitted OpenCL text: unique per source value, so that several
 // kernels can share a program ("hearth_pointwise_wide_1f2e3d4c"). GLSL entry points are "main".
