@@ -247,6 +247,46 @@ std::vector<uint32_t> StructurePlaces(std::span<const std::byte> bytes) {
   return places;
 }
 
+// Open shapes, a signature, a sparse filter, state, and a shape that is computed from another.
+Bytes ModelOfAllKinds() {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({.name = "x", .shape = {1, 4}, .shape_signature = {-1, 4}});
+  const WrittenSparsity sparsity = {
+      {0, 1, 2, 3}, {0, 1}, {{2, {}, {}}, {0, {0, 1, 3}, {1, 0, 1}}, {2, {}, {}}, {2, {}, {}}}};
+  const int32_t w = writer.AddSparseConstant<float>({"w", {4, 4}}, sparsity, std::vector<float>(12, 1.0f));
+  const int32_t state = writer.AddTensor({.name = "state", .shape = {1, 4}, .is_variable = true});
+  const int32_t y = writer.AddTensor({.name = "y", .shape = {1, 4}, .shape_signature = {-1, 4}});
+  const int32_t shape = writer.AddTensor({"shape", {2}, wire::TensorType_INT32});
+  const int32_t z = writer.AddTensor({.name = "z", .shape = {1, 4}, .shape_signature = {-1, 4}});
+  const int32_t sum = writer.AddTensor({.name = "sum", .shape = {1, 4}, .shape_signature = {-1, 4}});
+  writer.AddOperator(9, {x, w}, {y});       // FULLY_CONNECTED
+  writer.AddOperator(77, {x}, {shape});     // SHAPE
+  writer.AddOperator(22, {y, shape}, {z});  // RESHAPE
+  writer.AddOperator(kAdd, {z, state}, {sum});
+  writer.AddSignature("serve", 0, {{"in", x}}, {{"out", sum}});
+  return writer.Finish({x}, {sum});
+}
+
+TEST(TfliteDamaged, EverySingleBitFlipOfAModelOfAllKindsIsAnErrorOrAValidGraph) {
+  Bytes model = ModelOfAllKinds();
+  const ReadOptions options{.input_shapes = {{"in", {3, 4}}}};
+  const Result<Graph> whole = ReadTfliteModel(model, options);
+  ASSERT_TRUE(whole.ok()) << whole.status().message();
+  EXPECT_EQ(whole->value(whole->outputs[0]).desc.shape, (Shape{3, 4}));
+  for (size_t at = 0; at < model.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      SCOPED_TRACE(testing::Message() << "byte " << at << ", bit " << bit);
+      model[at] ^= std::byte{1} << bit;
+      ExpectErrorOrValidGraph(model);
+      const Result<Graph> shaped = ReadTfliteModel(model, options);
+      EXPECT_TRUE(!shaped.ok() || shaped->Validate().ok());
+      const Result<ModelInterface> interface = ReadTfliteInterface(model);
+      EXPECT_TRUE(interface.ok() || !shaped.ok()) << interface.status().message();
+      model[at] ^= std::byte{1} << bit;
+    }
+  }
+}
+
 class TfliteDamagedModels : public testing::TestWithParam<const char*> {
  protected:
   // The model, or nothing after skipping.

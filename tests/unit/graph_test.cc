@@ -165,7 +165,7 @@ TEST(Graph, ABrokenQuantizationIsAnError) {
   EXPECT_FALSE(ConstantAsFloats(graph, add({{1.0f, 1.0f, 1.0f}, {}, 0})).ok());
   EXPECT_FALSE(ConstantAsFloats(graph, add({{1.0f, 1.0f}, {}, 7})).ok());
   EXPECT_FALSE(ConstantAsFloats(graph, add({{1.0f, 1.0f}, {1, 2, 3}, 0})).ok());
-  EXPECT_FALSE(ConstantAsFloats(graph, add({{0.0f}, {0}, 0})).ok());
+  EXPECT_FALSE(ConstantAsFloats(graph, add({{-1.0f}, {0}, 0})).ok());
   EXPECT_TRUE(ConstantAsFloats(graph, add({{1.0f, 1.0f}, {3}, 0})).ok());
 }
 

@@ -178,7 +178,7 @@ TEST(Infer, AnUnknownOperationIsUnsupportedAndNamed) {
   graph.nodes()[0].source_index = 12;
   const Status status = InferShapes(graph);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
-  EXPECT_THAT(status.message(), HasSubstr("TFLite_Detection_PostProcess \"n\" (operator 12)"));
+  EXPECT_THAT(status.message(), HasSubstr("op 12 TFLite_Detection_PostProcess is not known to Hearth"));
 }
 
 TEST(Infer, ADeclaredShapeMustAgree) {

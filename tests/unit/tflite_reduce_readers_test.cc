@@ -65,7 +65,7 @@ TEST(TfliteReduce, EveryCodeGivesItsKind) {
 TEST(TfliteReduce, OverAxesComputedAtRunTimeIsUnknown) {
   OneOperator model({2, 3, 4});
   model.writer.AddOperator(74, {model.x, model.indices}, {model.y});
-  ExpectOp(model, UnknownOp{"SUM"}, {"x", "indices"});
+  ExpectOp(model, UnknownOp{"SUM", "tensor 1 'indices' is computed at run time"}, {"x", "indices"});
 }
 
 TEST(TfliteArgReduce, ResolvesItsAxis) {

@@ -15,8 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int32_t kAdd = 0, kConv2D = 3, kRelu = 19, kReshape = 22, kMean = 40, kShape = 77, kZerosLike = 93,
-                  kFill = 94, kRange = 96, kRank = 110;
+constexpr int32_t kAdd = 0, kConv2D = 3, kRelu = 19, kReshape = 22, kMean = 40, kStridedSlice = 45, kShape = 77,
+                  kPack = 83, kZerosLike = 93, kFill = 94, kRange = 96, kRank = 110;
 
 Graph Read(const std::vector<std::byte>& bytes, const ReadOptions& options = {}) {
   Result<Graph> graph = ReadTfliteModel(bytes, options);
@@ -97,6 +97,31 @@ TEST(TfliteShapes, AShapeThatIsComputedFromAnotherIsConstant) {
   ASSERT_EQ(graph.nodes().size(), 2u);
   EXPECT_EQ(graph.nodes()[0].op, Op(Reshape{{5, 2, 3}}));
   EXPECT_TRUE(InferShapes(graph).ok());
+}
+
+TEST(TfliteShapes, AShapeMayComeOverSlicesAndPacks) {
+  // y = reshape(x, pack(shape(x)[0], -1)): flattening as TensorFlow writes it for an open batch.
+  TfliteWriter writer;
+  const std::vector<int32_t> open = {-1, 4, 3};
+  const int32_t x = writer.AddTensor({.name = "x", .shape = {1, 4, 3}, .shape_signature = open});
+  const int32_t shape = writer.AddTensor({"shape", {3}, wire::TensorType_INT32});
+  const int32_t batch = writer.AddTensor({"batch", {}, wire::TensorType_INT32});
+  const int32_t rest = writer.AddConstant<int32_t>({"rest", {}, wire::TensorType_INT32}, {-1});
+  const int32_t wanted = writer.AddTensor({"wanted", {2}, wire::TensorType_INT32});
+  const int32_t y = writer.AddTensor({.name = "y", .shape = {1, 1}, .shape_signature = {-1, -1}});
+  writer.AddOperator(kShape, {x}, {shape});
+  const std::vector<int32_t> slice = {shape, writer.AddIntegers({0}), writer.AddIntegers({1}), writer.AddIntegers({1})};
+  writer.AddOperator(kStridedSlice, slice, {batch},
+                     wire::CreateStridedSliceOptions(writer.builder(), 0, 0, 0, 0, /*shrink_axis_mask=*/1));
+  writer.AddOperator(kPack, {batch, rest}, {wanted}, wire::CreatePackOptions(writer.builder(), 2, 0));
+  writer.AddOperator(kReshape, {x, wanted}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  for (const int32_t size : {1, 5}) {
+    Graph graph = Read(bytes, {.input_shapes = {{"x", {size, 4, 3}}}});
+    ASSERT_EQ(graph.nodes().size(), 1u) << ToText(graph);
+    EXPECT_EQ(graph.nodes()[0].op, Op(Reshape{{size, 12}}));
+    EXPECT_TRUE(InferShapes(graph).ok());
+  }
 }
 
 // The constant that the operator's result has become, read by an ADD with something else constant's shape.
