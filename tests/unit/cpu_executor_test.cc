@@ -11,6 +11,7 @@
 #include "backends/cpu/host_arena.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/op_table.h"
+#include "core/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
@@ -230,6 +231,7 @@ TEST(CpuExecutor, BinaryOperationsBroadcastLikeTheReference) {
 TEST(CpuExecutor, UnaryOperationsFollowTheReference) {
   for (int kind = 0; kind <= static_cast<int>(UnaryKind::kCopy); ++kind) {
     const Unary op{static_cast<UnaryKind>(kind), 0.25f};
+    if (RowOf(op.kind).rule != ElementRule::kNumbers || RowOf(op.kind).text.empty()) continue;  // not for real numbers
     const bool of_positives = op.kind == UnaryKind::kLog || op.kind == UnaryKind::kSqrt || op.kind == UnaryKind::kRsqrt;
     GraphUnderTest test;
     ValueId in = test.Input({3, 37});
@@ -237,6 +239,20 @@ TEST(CpuExecutor, UnaryOperationsFollowTheReference) {
     test.Add(op, {in});
     ExpectReferenceResult(test);
   }
+}
+
+TEST(CpuExecutor, TransposedConvolutionPReluAndDepthToSpaceFollowTheReference) {
+  for (const int size : {13, 14}) {
+    GraphUnderTest test;
+    const ValueId prelu = test.Add(PRelu{}, {test.Input({2, 6, 6, 4}), test.Constant({1, 1, 4})});
+    const TransposeConv conv{size, size, 2, 2, {}, Activation::kRelu6};
+    const ValueId larger = test.Add(conv, {prelu, test.Constant({8, 3, 3, 4}), test.Constant({8})});
+    test.Add(DepthToSpace{2}, {larger});
+    ExpectReferenceResult(test);
+  }
+  GraphUnderTest same;
+  same.Add(TransposeConv{12, 11, 2, 2, {PaddingMode::kSame}}, {same.Input({1, 6, 6, 4}), same.Constant({5, 3, 3, 4})});
+  ExpectReferenceResult(same);
 }
 
 TEST(CpuExecutor, ConcatenationFollowsTheReferenceOnEachAxis) {
@@ -410,6 +426,7 @@ TEST(CpuExecutor, XnnpackTakesTheCommonOperations) {
                              Resize{ResizeKind::kBilinear, 9, 9, true},
                              Resize{ResizeKind::kBilinear, 9, 9, false, true},
                              Reduce{ReduceKind::kMean, 0b0110},
+                             DepthToSpace{2},
                              Pad{{0, 1, 1, 0}, {0, 1, 1, 0}}};
   for (const Op& op : of_one_image) {
     GraphUnderTest test;
@@ -422,7 +439,9 @@ TEST(CpuExecutor, XnnpackTakesTheCommonOperations) {
                                                {FullyConnected{}, {8, 4}},
                                                {Binary{BinaryKind::kAdd, Activation::kRelu}, {4}},
                                                {Binary{BinaryKind::kMul}, {6, 1, 4}},
-                                               {Binary{BinaryKind::kMaximum}, {}}};
+                                               {Binary{BinaryKind::kMaximum}, {}},
+                                               {PRelu{}, {1, 1, 4}},
+                                               {TransposeConv{13, 13, 2, 2}, {8, 3, 3, 4}}};
   for (const auto& [op, weights] : with_weights) {
     GraphUnderTest test;
     test.Add(op, {test.Input({1, 6, 6, 4}), test.Constant(weights)});
