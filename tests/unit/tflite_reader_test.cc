@@ -1,4 +1,5 @@
 // Tensors, subgraphs and the order of operators: what ReadTfliteModel makes of them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
