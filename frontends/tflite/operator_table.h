@@ -42,6 +42,15 @@ constexpr size_t OperandPosition(char digit) {
   return static_cast<size_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
 }
 
+// LSTM's BASIC kernel has operands of its own: x, activation, weights, bias, state.
+constexpr bool IsBasicLstm(size_t operand_count) {
+  return operand_count == 5;
+}
+// The row's state_inputs for an operator with so many operands.
+constexpr std::string_view StateInputs(const OperatorRow& row, size_t operand_count) {
+  return row.name == "LSTM" && IsBasicLstm(operand_count) ? "14" : row.state_inputs;
+}
+
 // Null for a code that is not in the table.
 const OperatorRow* FindOperator(int32_t code);
 // The row of a custom operator; null when Hearth does not know the name.

@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/op_table.h"
 #include "core/ops/recurrent.h"
+#include "frontends/tflite/operator_table.h"
 
 namespace hearth {
 namespace {
@@ -130,16 +131,14 @@ class LstmOperands {
 Status ArrangeRecurrentOperands(Graph& graph, CopyBudget& budget, Node& node) {
   if (!std::holds_alternative<Lstm>(node.op)) return Status::Ok();
   LstmOperands operands(graph, budget, node);
-  const bool is_basic = node.inputs.size() == kBasicState + 1;
+  const bool is_basic = IsBasicLstm(node.inputs.size());
   HEARTH_ASSIGN(std::vector<ValueId> inputs, is_basic ? operands.ArrangeBasic() : operands.ArrangeFull());
   node.inputs = std::move(inputs);
   if (!is_basic) return Status::Ok();
-  // Outputs in the file: activation, cell state, and two scratch tensors. The activation is its own next state.
-  if (node.outputs.size() < 2) return Error(StatusCode::kMalformedInput, "it has no output for its state");
-  const Value& activation = graph.value(node.inputs[kLstmH]);
-  const ValueId next =
-      graph.AddValue({activation.name + "_next", {activation.desc.dtype, {}, activation.desc.quantization}, {}});
-  node.outputs = {node.outputs[0], next, node.outputs[1]};
+  // Outputs in the file: activation, cell state, and two scratch tensors; then what the two states become, of which the
+  // second is also the file's cell state.
+  if (node.outputs.size() < 4) return Error(StatusCode::kMalformedInput, "it has no output for its state");
+  node.outputs = {node.outputs[0], *(node.outputs.end() - 2), node.outputs.back()};
   return Status::Ok();
 }
 

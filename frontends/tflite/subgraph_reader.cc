@@ -110,7 +110,7 @@ Status SubgraphReader::MarkStates(int index) {
   if (row == nullptr || row->state_inputs.empty()) return Status::Ok();
   const std::string where = OperatorLabel(index);
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(op(index).inputs(), where));
-  for (const char digit : row->state_inputs) {
+  for (const char digit : StateInputs(*row, inputs.size())) {
     const size_t position = OperandPosition(digit);
     if (position >= inputs.size() || inputs[position] == -1) continue;
     HEARTH_TRY(tensors_.CheckIndex(inputs[position], where));
@@ -218,14 +218,21 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
     node.outputs.push_back(value);
   }
   if (!std::holds_alternative<UnknownOp>(node.op)) {
-    for (const char digit : row->state_inputs) {
+    for (const char digit : StateInputs(*row, operands.size())) {
       const size_t position = OperandPosition(digit);
       if (position < operands.size() && operands[position] != -1) HEARTH_TRY(AddStateOutput(operands[position], node));
     }
   }
+  const bool is_basic_lstm = std::holds_alternative<Lstm>(node.op) && IsBasicLstm(operands.size());
+  const ValueId file_cell = is_basic_lstm && outputs.size() > 1 ? node.outputs[1] : kNoValue;
   const Status arranged = ArrangeRecurrentOperands(graph_, budget_, node);
   if (!arranged.ok() && arranged.code() != StatusCode::kUnsupported) return arranged;
   if (!arranged.ok()) node.op = UnknownOp{CodeOf(index).name, std::string(arranged.message())};
+  if (arranged.ok() && file_cell != kNoValue) {
+    // The file's tensor for the cell's output is what the cell's state becomes.
+    graph_.value(node.outputs[2]).name = graph_.value(file_cell).name;
+    tensors_.Alias(outputs[1], node.outputs[2]);
+  }
   graph_.AddNode(std::move(node));
   return Status::Ok();
 }

@@ -37,7 +37,7 @@ std::set<std::string> Families() {
   return families;
 }
 
-// Lines of expected_failures.txt: model, device or *, reason. Reasons by model.
+// Lines of expected_failures.txt: model, device, * or gpu (all but the CPU), reason. Reasons by model.
 std::map<std::string, std::string> ExpectedFailures(const std::string& device) {
   std::map<std::string, std::string> reasons;
   std::ifstream file(OracleFolder() / "expected_failures.txt");
@@ -46,7 +46,8 @@ std::map<std::string, std::string> ExpectedFailures(const std::string& device) {
     std::string model, where, reason;
     words >> model >> where;
     std::getline(words >> std::ws, reason);
-    if (model.empty() || model[0] == '#' || (where != "*" && where != device)) continue;
+    const bool is_meant = where == "*" || where == device || (where == "gpu" && device != "cpu");
+    if (model.empty() || model[0] == '#' || !is_meant) continue;
     reasons[model + ".tflite"] = reason;
   }
   return reasons;

@@ -1,4 +1,5 @@
 // Tensors, subgraphs and the order of operators: what ReadTfliteModel makes of them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -232,6 +233,30 @@ TEST(TfliteReader, RefusesAnotherSchemaVersion) {
 TEST(TfliteReader, RefusesBytesThatAreNotAligned) {
   const std::vector<std::byte> bytes(64);
   EXPECT_EQ(ReadTfliteModel(std::span(bytes).subspan(1)).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(TfliteReader, TheStatesOfABasicLstmBecomeItsOutputsAfterARun) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 2}});
+  const int32_t activation = writer.AddTensor({.name = "activation", .shape = {1, 1}, .is_variable = true});
+  const int32_t cell = writer.AddTensor({.name = "cell", .shape = {1, 1}, .is_variable = true});
+  const int32_t weights = writer.AddConstant<float>({"weights", {4, 3}}, std::vector<float>(12, 0.5f));
+  const int32_t bias = writer.AddConstant<float>({"bias", {4}}, std::vector<float>(4, 0.25f));
+  std::vector<int32_t> made;
+  for (int32_t width : {1, 1, 3, 4}) made.push_back(writer.AddTensor({fmt::format("made{}", made.size()), {1, width}}));
+  writer.AddOperator(
+      16, {x, activation, weights, bias, cell}, made,
+      wire::CreateLSTMOptions(writer.builder(), wire::ActivationFunctionType_TANH, 0, 0, wire::LSTMKernelType_BASIC));
+  const auto bytes = writer.Finish({x}, {made[0], made[1]});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), 1u);
+  const Node& lstm = graph->nodes()[0];
+  ASSERT_EQ(lstm.outputs.size(), 3u);
+  const std::vector<StatePair> expected = {{lstm.inputs[1], lstm.outputs[1]}, {lstm.inputs[2], lstm.outputs[2]}};
+  EXPECT_EQ(graph->states, expected);
+  EXPECT_EQ(graph->outputs, (std::vector<ValueId>{lstm.outputs[0], lstm.outputs[2]}));
+  EXPECT_EQ(graph->value(lstm.outputs[2]).name, "made1");
 }
 
 }  // namespace
