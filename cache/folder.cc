@@ -106,6 +106,11 @@ Result<uint64_t> DefaultCacheMaxBytes() {
   return ParseSizeBytes(text);
 }
 
+CacheServer DefaultCacheServer() {
+  return {std::string(Variable("HEARTH_CACHE_SERVER")), std::string(Variable("HEARTH_CACHE_SERVER_KEYS")),
+          std::string(Variable("HEARTH_CACHE_SERVER_SIGN"))};
+}
+
 Result<uint64_t> ParseSizeBytes(std::string_view text) {
   uint64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/descriptor.h"
+#include "hearth/cache_types.h"
 #include "hearth/status.h"
 
 namespace hearth {
@@ -25,6 +26,9 @@ std::vector<std::filesystem::path> DefaultCacheLayers();
 
 // $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB. kInvalidArgument when it is no size.
 Result<uint64_t> DefaultCacheMaxBytes();
+
+// $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN.
+CacheServer DefaultCacheServer();
 
 // "1500", "64K", "256M", "2G", powers of 1024. kInvalidArgument says what is expected.
 Result<uint64_t> ParseSizeBytes(std::string_view text);

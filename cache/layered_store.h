@@ -25,6 +25,9 @@ class LayeredStore final : public BlobStore {
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;
+  MakingTurn TakeMakingTurn(const CacheKey& key) override {
+    return writable_ == nullptr ? MakingTurn() : writable_->TakeMakingTurn(key);
+  }
   bool IsSuspect(const CacheKey& key) const override { return writable_ != nullptr && writable_->IsSuspect(key); }
   void Flush() override;
   StoreCounters counters() const override;  // a miss is one look-up that no store could serve

@@ -22,6 +22,9 @@ class ObservedStore final : public BlobStore {
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;
   void Flush() override;
+  MakingTurn TakeMakingTurn(const CacheKey& key) override {
+    return inner_ == nullptr ? MakingTurn() : inner_->TakeMakingTurn(key);
+  }
   bool IsSuspect(const CacheKey& key) const override { return inner_ != nullptr && inner_->IsSuspect(key); }
   StoreCounters counters() const override;
   std::vector<std::string> TakeWarnings() override;

@@ -57,7 +57,7 @@ std::string KeyPartOf(std::string_view field) {
       {"packer", "Hearth version"},
       {"emitter", "Hearth version"},
       {"probe", "Hearth version"},
-      {"glslang", "Hearth version"},
+      {"compiler", "Hearth version"},
       {"layout", "layout"},
       {"width", "layout"},
       {"dims", "layout"},

@@ -49,6 +49,7 @@ SqliteStore::SqliteStore(StoreOptions options, Database database, Warnings warni
       database_(std::move(database)),
       identity_(IdentityOf(file())),
       marker_(options_.folder),
+      claims_(options_.folder, options_.making_wait_ms),
       read_only_(database_->read_only()) {
   if (read_only_ && !options_.read_only) {
     warnings_.Add("read-only",
@@ -246,6 +247,23 @@ void SqliteStore::EndUse(const CacheKey& key) {
   if (on_probation_.contains(digest)) acquitted_.insert(digest);
 }
 
+MakingTurn SqliteStore::TakeMakingTurn(const CacheKey& key) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!Writable()) return {};  // nobody would find what is made here
+  }
+  const Fingerprint digest = key.digest();
+  MakingTurn turn = claims_.Take(digest);
+  if (turn.has_waited) return turn;
+  // Its maker may have finished between the look-up and the claim.
+  const std::scoped_lock lock(mutex_);
+  if (!find_) return turn;
+  const StatementScope scope(*find_);
+  const Result<bool> row = find_->Bind(0, digest.bytes).Step();
+  turn.has_waited = row.ok() && *row;
+  return turn;
+}
+
 bool SqliteStore::IsSuspect(const CacheKey& key) const {
   const std::scoped_lock lock(mutex_);
   return on_probation_.contains(key.digest());
@@ -267,6 +285,7 @@ void SqliteStore::Flush() {
   // A start that only read leaves its page or two in the log, which spares it the two fsyncs of a checkpoint.
   std::error_code error;
   const uint64_t log_bytes = std::filesystem::file_size(file().string() + "-wal", error);
+  if (has_put_) RemoveDeadClaims(options_.folder);
   database_->SetCheckpointAtClose(has_put_ || error || log_bytes > kMaxLogLeftBytes);
   database_->SetWait(kStampWaitMs);
   const Status status = WriteStampsAndCounters();

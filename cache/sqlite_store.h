@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "cache/in_use_marker.h"
+#include "cache/making_claim.h"
 #include "cache/store_file.h"
 #include "core/blob_store.h"
 
@@ -32,6 +33,7 @@ class SqliteStore final : public BlobStore {
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;
+  MakingTurn TakeMakingTurn(const CacheKey& key) override;
   bool IsSuspect(const CacheKey& key) const override;
   StoreCounters counters() const override;  // of this session
   std::vector<std::string> TakeWarnings() override;
@@ -68,6 +70,7 @@ class SqliteStore final : public BlobStore {
   std::optional<Statement> find_;     // after database_: it must go first
   FileIdentity identity_;
   InUseMarker marker_;
+  MakingClaims claims_;  // thread-safe by itself
   bool read_only_ = false;
   bool has_healed_ = false;
   bool has_put_ = false;

@@ -20,6 +20,8 @@ struct StoreOptions {
   // Waiting for other processes. Readers of a store with a write-ahead log wait for nobody.
   int read_wait_ms = 500;
   int write_wait_ms = 3000;
+  // How long a session waits in all for other processes that are making what it needs.
+  int making_wait_ms = 2000;
   // An entry's last-used stamp is renewed only when it is older than this: keeps starts from writing.
   int64_t stamp_age_ms = 60 * 60 * 1000;
 

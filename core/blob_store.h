@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,16 @@ struct PutRequest {
   const CacheKey* key = nullptr;
   std::span<const std::byte> bytes;
   double cost_ms = 0;  // what making it took: the saving that a later hit counts
+};
+
+// Held by the process that makes a missing entry, until the entry is put or given up.
+class MakingClaim {
+ public:
+  virtual ~MakingClaim() = default;
+};
+struct MakingTurn {
+  std::unique_ptr<MakingClaim> claim;  // null: make it without
+  bool has_waited = false;             // somebody else may have made the entry meanwhile: ask for it again
 };
 
 // Thread-safe: all calls may come from several threads at once.
@@ -47,6 +58,9 @@ class BlobStore {
   // when the process dies are quarantined at the next start.
   virtual void BeginUse(const CacheKey& key) = 0;
   virtual void EndUse(const CacheKey& key) = 0;
+
+  // After a miss of something dear: waits a bounded time while another process makes this entry.
+  virtual MakingTurn TakeMakingTurn(const CacheKey&) { return {}; }
 
   // Whether a process died while it was using this entry: then copies of it elsewhere are not to be used either.
   virtual bool IsSuspect(const CacheKey&) const { return false; }

@@ -53,6 +53,9 @@ class ProgramGroup {
   // kUnsupported where the driver has no binaries.
   virtual Result<std::vector<std::byte>> Binary() = 0;
 
+  // The part of Binary() that fits every driver (SPIR-V), in a form that Load takes; empty where there is none.
+  virtual std::vector<std::byte> Portable() const { return {}; }
+
   // GLSL texts that were turned into SPIR-V for this group (0 on other backends and after Load).
   virtual int spirv_compiled() const { return 0; }
 };
@@ -76,6 +79,9 @@ class Device {
  public:
   virtual ~Device() = default;
   const DeviceInfo& info() const { return info_; }
+
+  // The compiler in this process that makes the portable part of programs, with its version; empty where there is none.
+  virtual std::string portable_compiler() const { return {}; }
 
   // Memory for storage and texel reads. kInvalidArgument for size 0, kResourceExhausted over the limit.
   Result<std::unique_ptr<Buffer>> CreateBuffer(uint64_t size_bytes);

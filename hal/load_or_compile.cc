@@ -16,6 +16,7 @@ struct GroupWork {
   std::unique_ptr<ProgramGroup> group;
   std::optional<FreshGroup> fresh;
   Status status;
+  std::optional<CacheKey> source_key;
 };
 
 std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, std::span<const KernelSource> sources, const CacheKey& key,
@@ -30,19 +31,41 @@ std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, std::span<const Kern
   return nullptr;
 }
 
+void AddTexts(CacheKey& key, std::span<const KernelSource> sources, Dialect dialect) {
+  for (const KernelSource& source : sources) {
+    const std::string text = Emit(source, dialect);
+    key.Add("kernel", source.name).AddContent("text", std::as_bytes(std::span(text)));
+  }
+}
+
+// From the portable part in the store, else from the texts.
+Result<std::unique_ptr<ProgramGroup>> Compile(Device& device, BlobStore* store, GroupWork& work) {
+  const std::string compiler = device.portable_compiler();
+  if (store != nullptr && !compiler.empty()) {
+    const CacheKey key = SourceKey(work.sources, device.info(), compiler);
+    if (auto group = LoadFromStore(device, work.sources, key, *store)) return group;
+    work.source_key = key;
+  }
+  return device.Compile(work.sources);
+}
+
 void MakeGroup(Device& device, BlobStore* store, GroupWork& work) {
   CacheKey key(BlobKind::kProgram);
+  MakingTurn turn;
   if (store != nullptr) {
     key = ProgramKey(work.sources, device.info());
     work.group = LoadFromStore(device, work.sources, key, *store);
     if (work.group != nullptr) return;
+    turn = store->TakeMakingTurn(key);
+    if (turn.has_waited) work.group = LoadFromStore(device, work.sources, key, *store);
+    if (work.group != nullptr) return;
   }
   const Stopwatch watch;
-  Result<std::unique_ptr<ProgramGroup>> compiled = device.Compile(work.sources);
+  Result<std::unique_ptr<ProgramGroup>> compiled = Compile(device, store, work);
   work.status = compiled.status();
   if (!compiled.ok()) return;
   work.group = std::move(compiled).value();
-  work.fresh = FreshGroup{work.group.get(), key, watch.milliseconds()};
+  work.fresh = FreshGroup{work.group.get(), key, watch.milliseconds(), work.source_key, std::move(turn.claim)};
 }
 
 std::vector<GroupWork> SplitIntoGroups(std::span<const KernelSource> sources, CompileGrouping grouping) {
@@ -58,10 +81,14 @@ CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& inf
   CacheKey key(BlobKind::kProgram);
   key.Add("backend", BackendName(info.backend)).Add("device", info.name).Add("vendor", info.vendor);
   key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
-  for (const KernelSource& source : sources) {
-    const std::string text = Emit(source, info.dialect);
-    key.Add("kernel", source.name).AddContent("text", std::as_bytes(std::span(text)));
-  }
+  AddTexts(key, sources, info.dialect);
+  return key;
+}
+
+CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::string_view compiler) {
+  CacheKey key(BlobKind::kSource);
+  key.Add("dialect", DialectName(info.dialect)).Add("compiler", compiler).Add("emitter", kEmitterVersion);
+  AddTexts(key, sources, info.dialect);
   return key;
 }
 
@@ -82,9 +109,9 @@ Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSourc
   for (GroupWork& work : works) {
     HEARTH_TRY(work.status);
     for (const std::unique_ptr<Program>& program : work.group->programs()) programs.by_kernel.push_back(program.get());
-    (work.fresh ? programs.compiled : programs.loaded) += static_cast<int>(work.sources.size());
+    (work.fresh.has_value() ? programs.compiled : programs.loaded) += static_cast<int>(work.sources.size());
     programs.spirv_compiled += work.group->spirv_compiled();
-    if (work.fresh && store != nullptr) programs.fresh.push_back(*work.fresh);
+    if (work.fresh.has_value() && store != nullptr) programs.fresh.push_back(*std::move(work.fresh));
     programs.groups.push_back(std::move(work.group));
   }
   HEARTH_CHECK(programs.by_kernel.size() == sources.size());
@@ -95,8 +122,12 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore&
   std::vector<std::string> warnings;
   std::vector<std::vector<std::byte>> binaries;
   std::vector<PutRequest> requests;
-  binaries.reserve(programs.fresh.size());
+  binaries.reserve(2 * programs.fresh.size());
   for (const FreshGroup& fresh : programs.fresh) {
+    if (fresh.source_key.has_value()) {
+      binaries.push_back(fresh.group->Portable());
+      requests.push_back({&*fresh.source_key, binaries.back(), fresh.compile_ms});
+    }
     Result<std::vector<std::byte>> binary = fresh.group->Binary();
     if (!binary.ok()) {
       warnings.push_back("programs are not kept: " + binary.status().message());

@@ -4,6 +4,7 @@
 #define HEARTH_HAL_LOAD_OR_COMPILE_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ struct FreshGroup {
   ProgramGroup* group = nullptr;
   CacheKey key{BlobKind::kProgram};
   double compile_ms = 0;
+  std::optional<CacheKey> source_key;  // under which its portable part is to be stored too
+  std::unique_ptr<MakingClaim> claim;  // other processes wait until it is stored
 };
 
 struct LoadedPrograms {
@@ -32,9 +35,12 @@ struct LoadedPrograms {
 // The key of a native binary of `sources` on this device and driver.
 CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info);
 
+// The key of the portable part of `sources` (SPIR-V): no device, no driver, so that an update of those keeps it.
+CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::string_view compiler);
+
 // `store` may be null. Kernels share one program or stand alone as info().compile_grouping says; programs that
-// stand alone are compiled on up to `threads` threads. A cached binary that the driver refuses is rejected
-// from the store and compiled instead.
+// stand alone are compiled on up to `threads` threads. Where no binary fits, the portable part is tried. A cached
+// binary that the driver refuses is rejected from the store and compiled instead.
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
                                      int threads);
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/vulkan/logical_device.h"
+#include "backends/vulkan/spirv_compiler.h"
 #include "hal/device.h"
 
 namespace hearth::vulkan {
@@ -12,6 +13,8 @@ namespace hearth::vulkan {
 class VulkanDevice : public Device {
  public:
   static Result<std::unique_ptr<Device>> Open(PhysicalDevice physical);
+
+  std::string portable_compiler() const override { return SpirvCompilerName(); }
 
  private:
   explicit VulkanDevice(std::unique_ptr<LogicalDevice> logical)

@@ -47,6 +47,7 @@ class VulkanProgramGroup : public ProgramGroup {
 
   std::span<const std::unique_ptr<Program>> programs() const override { return programs_; }
   Result<std::vector<std::byte>> Binary() override;
+  std::vector<std::byte> Portable() const override { return Serialize(container_); }
   int spirv_compiled() const override { return spirv_compiled_; }
 
  private:

@@ -37,6 +37,11 @@ std::string LogOf(const char* log) {
 
 }  // namespace
 
+std::string SpirvCompilerName() {
+  const glslang::Version version = glslang::GetVersion();
+  return fmt::format("glslang {}.{}.{}", version.major, version.minor, version.patch);
+}
+
 Result<SpirvWords> CompileToSpirv(const std::string& glsl) {
   StartGlslangOnce();
   const TBuiltInResource limits = ResourceLimits();

@@ -13,6 +13,8 @@ namespace hearth::vulkan {
 
 using SpirvWords = std::vector<uint32_t>;
 
+std::string SpirvCompilerName();  // "glslang 11.13.0": what the SPIR-V of a text depends on
+
 // Compiles a compute shader for Vulkan 1.1 (SPIR-V 1.3), unoptimized: drivers optimize anyway. An error carries the
 // compiler's log. Threads: any, in parallel.
 Result<SpirvWords> CompileToSpirv(const std::string& glsl);

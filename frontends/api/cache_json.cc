@@ -117,6 +117,31 @@ std::string CacheExplanationJson(const std::string& folder, const CacheExplanati
   return TextOf(json, indent);
 }
 
+std::string BundleExportJson(const BundleExport& bundle, int indent) {
+  Json devices = Json::array();
+  for (const CacheDevice& device : bundle.devices) {
+    devices.push_back(
+        {{"backend", device.backend}, {"name", device.name}, {"driver", device.driver}, {"uuid", device.uuid}});
+  }
+  const Json json = {{"bundle", bundle.folder},
+                     {"entries", bundle.entries},
+                     {"blob_bytes", bundle.blob_bytes},
+                     {"native_entries", bundle.native_entries},
+                     {"damaged_entries", bundle.damaged_entries},
+                     {"devices", std::move(devices)},
+                     {"signed_by", bundle.signed_by}};
+  return TextOf(json, indent);
+}
+
+std::string BundleImportJson(const std::string& folder, const BundleImport& bundle, int indent) {
+  const Json json = {{"folder", folder},
+                     {"entries", bundle.entries},
+                     {"blob_bytes", bundle.blob_bytes},
+                     {"other_devices", bundle.other_devices},
+                     {"signed_by", bundle.signed_by}};
+  return TextOf(json, indent);
+}
+
 std::string WarmResultsJson(const std::string& folder, const std::vector<WarmResult>& results, int indent) {
   Json list = Json::array();
   for (const WarmResult& result : results) {

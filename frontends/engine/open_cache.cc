@@ -1,9 +1,11 @@
 #include "frontends/engine/open_cache.h"
 
+#include "cache/fleet_store.h"
 #include "cache/folder.h"
 #include "cache/key_value_blob_store.h"
 #include "cache/layered_store.h"
 #include "cache/observed_store.h"
+#include "cache/redis_values.h"
 #include "cache/sqlite_store.h"
 #include "core/error.h"
 
@@ -45,6 +47,26 @@ std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, 
   return layers;
 }
 
+// `local` behind the server's store; `local` itself, with a warning, where the server can't be used.
+std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const CacheServer& server,
+                                        std::vector<std::string>& warnings) {
+  FleetOptions options;
+  std::unique_ptr<RemoteValues> values;
+  const auto prepare = [&]() -> Status {
+    HEARTH_ASSIGN(values, MakeRedisValues({server.address}));
+    HEARTH_ASSIGN(options.trusted, ReadPublicKeys(server.trusted_keys));
+    if (!server.sign_with.empty()) {
+      HEARTH_ASSIGN(options.sign_with, ReadSigningKey(server.sign_with));
+    }
+    return Status::Ok();
+  };
+  if (const Status status = prepare(); !status.ok()) {
+    warnings.push_back("no cache server: " + status.message());
+    return local;
+  }
+  return std::make_unique<FleetStore>(std::move(local), std::move(values), std::move(options));
+}
+
 }  // namespace
 
 OpenedCache OpenCache(const CacheRequest& request) {
@@ -59,6 +81,10 @@ OpenedCache OpenCache(const CacheRequest& request) {
   }
   if (auto layers = OpenLayers(request, opened.warnings); !layers.empty()) {
     opened.store = std::make_unique<LayeredStore>(std::move(layers), std::move(opened.store));
+  }
+  const CacheServer server = request.server.address.empty() ? DefaultCacheServer() : request.server;
+  if (!server.address.empty() && !request.read_only) {
+    opened.store = BehindServer(std::move(opened.store), server, opened.warnings);
   }
   if (request.observer) opened.store = std::make_unique<ObservedStore>(std::move(opened.store), request.observer);
   return opened;

@@ -17,6 +17,7 @@ struct CacheRequest {
   uint64_t max_bytes = 0;              // 0: the default size
   bool read_only = false;              // the folder is neither made nor written
   KeyValueStore* own_store = nullptr;  // instead of the folder
+  CacheServer server;                  // its fields where set, else the environment's
   CacheObserver observer;
 };
 

@@ -92,7 +92,8 @@ class Usage(CliTest):
         verbs = [[v] for v in ("devices", "inspect", "run", "bench", "cache", "emit")]
         if "conformance" in self.run_hearth("--help").stdout:  # absent where the build left out the tests
             verbs.append(["conformance"])
-        verbs += [["cache", part] for part in ("path", "ls", "show", "stats", "verify", "prune", "clear", "warm", "explain")]
+        verbs += [["cache", part] for part in ("path", "ls", "show", "stats", "verify", "prune", "clear", "warm", "explain", "key",
+                                              "export", "import")]
         for verb in verbs:
             with self.subTest(verb=verb):
                 last = self.run_hearth(*verb, "--help").stdout.rstrip().splitlines()[-1]
@@ -361,6 +362,33 @@ class Cache(CliTest):
         run = self.run_json("run", MODEL, "--device", device, "--random-inputs", "1")
         self.assertEqual((run["programs"]["compiled"], run["cache"]["misses"]), (0, 0))
         self.assertGreater(self.run_json("cache", "stats")["lifetime"]["hits"], 0)
+
+    def test_a_bundle_carries_a_warm_start_to_another_cache_where_it_is_trusted(self):
+        devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
+        if not devices:
+            self.skipTest("no device but the CPU, which keeps nothing")
+        line = (MODEL, "--device", devices[0])
+        self.run_hearth("cache", "warm", *line)
+        bundle, other = self.folder / "bundle", self.folder / "other"
+        exported = self.run_json("cache", "export", bundle)
+        self.assertGreater(exported["native_entries"], 0)
+        self.assert_one_error(self.run_hearth("cache", "import", bundle, "--cache", other, expect=1), "--trust")
+        imported = self.run_json("cache", "import", bundle, "--cache", other, "--trust")
+        self.assertEqual((imported["entries"], imported["other_devices"]), (exported["entries"], 0))
+        self.assertEqual(self.run_json("cache", "explain", *line, "--cache", other)["misses"], 0)
+        self.assert_one_error(self.run_hearth("cache", "export", bundle, expect=3), "bundle")
+        self.assert_one_error(self.run_hearth("cache", "import", self.folder / "none", expect=3), "none")
+
+    def test_a_signed_bundle_is_taken_from_a_trusted_key_alone(self):
+        made = subprocess.run([PROGRAM, "cache", "key", str(self.folder / "key")], capture_output=True, text=True,
+                              check=False)
+        if made.returncode != 0 and "HEARTH_WITH_SODIUM" in made.stderr:
+            self.skipTest("this build has no signatures")
+        bundle = self.folder / "bundle"
+        exported = self.run_json("cache", "export", bundle, "--sign", self.folder / "key")
+        self.assertEqual(len(exported["signed_by"]), 64)
+        imported = self.run_json("cache", "import", bundle, "--keys", self.folder / "key.pub")
+        self.assertEqual(imported["signed_by"], exported["signed_by"])
 
     def test_warming_a_device_that_is_not_usable_is_exit_code_4(self):
         self.assert_one_error(self.run_hearth("cache", "warm", MODEL, "--device", "opencl:99", expect=4), "opencl:99")

@@ -33,7 +33,9 @@ OWN_FOLDERS = {
     "spirv-tools/": ["backends/vulkan"],
     "xnnpack.h": ["backends/cpu"],
     "pthreadpool.h": ["backends/cpu"],
-    "sqlite3.h": ["cache"],
+    "sqlite3.h": ["cache", "tests/fault"],  # the faults are injected below sqlite
+    "sodium.h": ["cache"],
+    "hiredis/": ["cache"],
     "flatbuffers/": ["frontends/tflite"],
     # Generated from the schema: brings flatbuffers in. The tests write model files with it.
     "frontends/tflite/schema_generated.h": ["frontends/tflite", "tests/testing"],

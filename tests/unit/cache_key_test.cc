@@ -71,6 +71,19 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
   EXPECT_NE(ProgramKey(kernels, SomeDevice()).digest(), base.digest()) << "programs come back in the order of sources";
 }
 
+TEST(CacheKeys, EveryPartOfAPortableProgramsKeyCountsAndNoDriverDoes) {
+  const CacheKey base = SourceKey(SomeKernels(), SomeDevice(), "compiler 1");
+  EXPECT_EQ(PartThatDiffers(SourceKey(SomeKernels(), SomeDevice(), "compiler 2"), base), "Hearth version");
+  DeviceInfo device = SomeDevice();
+  device.driver_version = device.name = device.uuid = device.vendor = "other";
+  EXPECT_EQ(PartThatDiffers(SourceKey(SomeKernels(), device, "compiler 1"), base), "");
+  device.dialect = Dialect::kVulkan;
+  EXPECT_NE(SourceKey(SomeKernels(), device, "compiler 1").digest(), base.digest());
+  std::vector<KernelSource> kernels = SomeKernels();
+  kernels[1].body += " ";
+  EXPECT_EQ(PartThatDiffers(SourceKey(kernels, SomeDevice(), "compiler 1"), base), "kernel");
+}
+
 struct PlanCase {
   Graph graph = {};
   DeviceInfo device = SomeDevice();

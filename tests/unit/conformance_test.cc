@@ -46,7 +46,6 @@ TEST(Conformance, FailsOnADeviceThatComputesNothing) {
         << result.id() << " off by " << result.worst_error << ", allowed " << result.tolerance;
   }
   EXPECT_GT(results.Count(Outcome::kFailed), 100);
-  EXPECT_GT(results.Count(Outcome::kUnsupported), 0);
 }
 
 TEST(Conformance, RunsCaseByCaseWhenAFamilyFailsAsAWhole) {

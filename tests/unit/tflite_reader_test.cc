@@ -168,7 +168,7 @@ TEST(TfliteReader, StateThatIsOnlyReadIsZero) {
   const int32_t x = writer.AddTensor({"x", {1}});
   const int32_t state = writer.AddTensor({.name = "state", .shape = {3}, .is_variable = true});
   const int32_t y = writer.AddTensor({"y", {1}});
-  writer.AddOperator(44, {x, state}, {y});
+  writer.AddOperator(10, {x, state}, {y});
   const auto bytes = writer.Finish({x}, {y});
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();

@@ -51,6 +51,7 @@ class CacheCommand final : public Verb {
         ->add_flag("--repair", repair_, "Delete damaged entries, move a damaged file aside");
     AddDeletingParts();
     AddModelParts();
+    AddBundleParts();
   }
 
   Result<ExitCode> Run() override {
@@ -117,6 +118,24 @@ class CacheCommand final : public Verb {
     explain_flags_.AddOptions(*explain);
     AddDeviceOption(*explain, session_options_.device);
     AddPlanOptions(*explain, session_options_);
+  }
+
+  void AddBundleParts() {
+    CLI::App* key = AddPart("key", "Makes a key to sign bundles with: FILE, and FILE.pub for those who import them",
+                            "hearth cache key ~/.config/hearth.key", &CacheCommand::Key);
+    key->add_option("FILE", key_file_, "Where the secret key goes; must not exist")->required()->type_name("");
+    CLI::App* bundle =
+        AddPart("export", "Copies entries into a bundle: a folder for other machines, or a read-only layer",
+                "hearth cache export bundle --kind program --sign ~/.config/hearth.key", &CacheCommand::Export);
+    bundle->add_option("BUNDLE", bundle_, "A folder that is missing or empty")->required()->type_name("");
+    AddFilterOptions(*bundle);
+    bundle->add_option("--sign", key_file_, "Secret key (hearth cache key)")->type_name("FILE");
+    CLI::App* import = AddPart("import", "Checks a bundle and stores its entries",
+                               "hearth cache import bundle --keys trusted.pub", &CacheCommand::Import);
+    import->add_option("BUNDLE", bundle_, "What export made")->required()->type_name("");
+    import->add_option("--keys", import_.trusted_keys, "Public keys whose native code is taken")->type_name("FILE");
+    import->add_flag("--trust", import_.is_trusted, "Take native code that no such key signed");
+    import->add_flag("--any-device", import_.any_device, "Also native code for devices that are not here");
   }
 
   Status WriteJsonText(const std::string& text) const { return output_.WriteJson(Json::parse(text)); }
@@ -273,11 +292,34 @@ class CacheCommand final : public Verb {
     return ExitCode::kFine;
   }
 
+  Result<ExitCode> Key(const Cache&) {
+    HEARTH_ASSIGN(const std::string public_key, Cache::MakeSigningKey(key_file_));
+    output_.PrintText(fmt::format("{0} and {0}.pub: key {1}\n", key_file_, public_key));
+    HEARTH_TRY(output_.WriteJson({{"secret", key_file_}, {"public", key_file_ + ".pub"}, {"key", public_key}}));
+    return ExitCode::kFine;
+  }
+
+  Result<ExitCode> Export(const Cache& cache) {
+    HEARTH_ASSIGN(const CacheFilter filter, Filter(cache));
+    HEARTH_ASSIGN(const BundleExport bundle, cache.Export(bundle_, {filter, key_file_}));
+    output_.PrintText(TextOf(bundle));
+    HEARTH_TRY(WriteJsonText(BundleExportJson(bundle)));
+    return ExitCode::kFine;
+  }
+
+  Result<ExitCode> Import(const Cache& cache) {
+    HEARTH_ASSIGN(const BundleImport bundle, cache.Import(bundle_, import_));
+    output_.PrintText(TextOf(bundle));
+    HEARTH_TRY(WriteJsonText(BundleImportJson(cache.folder(), bundle)));
+    return ExitCode::kFine;
+  }
+
   CLI::App* app_ = nullptr;
   std::vector<Part> parts_;
   OutputOptions output_;
-  std::string folder_option_, digest_, unused_for_, filter_model_, max_size_;
+  std::string folder_option_, digest_, unused_for_, filter_model_, max_size_, bundle_, key_file_;
   ModelFlags warm_flags_, explain_flags_;
+  Cache::ImportOptions import_;
   CacheFilter filter_;
   std::vector<std::string> models_, devices_{"auto"};
   SessionOptions session_options_;

@@ -141,6 +141,27 @@ std::string TextOf(const std::vector<WarmResult>& results) {
   return table.ToString();
 }
 
+std::string TextOf(const BundleExport& bundle) {
+  std::string text = fmt::format("{}: {} entries, {}, {} of them native programs; {}\n", bundle.folder, bundle.entries,
+                                 BytesText(bundle.blob_bytes), bundle.native_entries,
+                                 bundle.signed_by.empty() ? "not signed" : "signed by " + bundle.signed_by);
+  if (bundle.damaged_entries > 0) text += fmt::format("{} damaged entries were left out\n", bundle.damaged_entries);
+  for (const CacheDevice& device : bundle.devices) {
+    text += fmt::format("for {} {}, driver {}\n", device.backend, device.name, device.driver);
+  }
+  return text;
+}
+
+std::string TextOf(const BundleImport& bundle) {
+  std::string text =
+      fmt::format("{} entries stored, {}; {}\n", bundle.entries, BytesText(bundle.blob_bytes),
+                  bundle.signed_by.empty() ? "not signed by a trusted key" : "signed by " + bundle.signed_by);
+  if (bundle.other_devices > 0) {
+    text += fmt::format("{} native programs for other devices or drivers were left out\n", bundle.other_devices);
+  }
+  return text;
+}
+
 std::string ProgressBar(const WarmProgress& progress) {
   constexpr size_t kWidth = 20;
   const size_t filled = progress.total == 0 ? kWidth : kWidth * progress.done / progress.total;

@@ -15,6 +15,8 @@ std::string TextOf(const CacheStats& stats);
 std::string TextOf(const CacheVerification& verification);
 std::string TextOf(const CacheExplanation& explanation);
 std::string TextOf(const std::vector<WarmResult>& results);
+std::string TextOf(const BundleExport& bundle);
+std::string TextOf(const BundleImport& bundle);
 
 // "[#####.....] 3/6 mobilenet.tflite on opencl:0", to be redrawn in place.
 std::string ProgressBar(const WarmProgress& progress);

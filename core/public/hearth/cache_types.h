@@ -87,6 +87,35 @@ struct CacheNeed {
   CacheKeyFields fields;
 };
 
+// What native entries are made for; they fit where all four are equal.
+struct CacheDevice {
+  std::string backend, name, driver, uuid;
+  friend bool operator==(const CacheDevice&, const CacheDevice&) = default;
+};
+
+// A bundle: a folder with a store and a manifest that names a SHA-256 per blob. It can be imported into a store, or be
+// used as a read-only layer where it lies.
+struct BundleExport {
+  std::string folder;
+  uint64_t entries = 0, blob_bytes = 0, native_entries = 0;
+  uint64_t damaged_entries = 0;  // left out
+  std::vector<CacheDevice> devices;
+  std::string signed_by;  // the public key in hex; empty: not signed
+};
+struct BundleImport {
+  uint64_t entries = 0, blob_bytes = 0;
+  uint64_t other_devices = 0;  // native entries that were left out: no device here that they fit
+  std::string signed_by;       // the trusted key in hex; empty: not signed by a trusted one
+};
+
+// A Redis server that machines with the same device and driver share, behind the local cache. Entries count only when
+// a trusted key has signed them.
+struct CacheServer {
+  std::string address;       // "host:port"; empty: none
+  std::string trusted_keys;  // file of public keys (hearth cache key)
+  std::string sign_with;     // file of the secret key; empty: nothing is put there
+};
+
 // Something that happened in a session's cache.
 struct CacheEvent {
   enum class What { kHit, kMiss, kRejected, kStored };

@@ -73,6 +73,26 @@ class HEARTH_EXPORT Cache {
                                        const std::vector<std::string>& devices, const SessionOptions& options,
                                        const WarmObserver& observer = {}) const;
 
+  struct ExportOptions {
+    CacheFilter filter;
+    std::string sign_with;  // file of a secret key; empty: not signed
+  };
+  // Makes a bundle in `folder`, which must be missing or empty.
+  Result<BundleExport> Export(const std::string& folder, const ExportOptions& options) const;
+
+  struct ImportOptions {
+    bool is_trusted = false;   // take native code that no trusted key signed
+    std::string trusted_keys;  // file of public keys; empty: none
+    bool any_device = false;   // also native code for devices that this machine has not
+    uint64_t max_bytes = 0;    // of the store; 0: as for sessions
+  };
+  // Stores what the bundle holds, after all of it was checked. kIoError: it does not match its manifest, or holds
+  // native code that no trusted key signed.
+  Result<BundleImport> Import(const std::string& folder, const ImportOptions& options) const;
+
+  // Makes `file` (secret, mode 0600) and `file`.pub; returns the public key in hex.
+  static Result<std::string> MakeSigningKey(const std::string& file);
+
  private:
   explicit Cache(std::string folder) : folder_(std::move(folder)) {}
   std::string folder_;
@@ -87,6 +107,8 @@ HEARTH_EXPORT std::string CacheVerificationJson(const std::string& folder, const
                                                 int indent = 2);
 HEARTH_EXPORT std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation,
                                                int indent = 2);
+HEARTH_EXPORT std::string BundleExportJson(const BundleExport& bundle, int indent = 2);
+HEARTH_EXPORT std::string BundleImportJson(const std::string& folder, const BundleImport& bundle, int indent = 2);
 HEARTH_EXPORT std::string WarmResultsJson(const std::string& folder, const std::vector<WarmResult>& results,
                                           int indent = 2);
 

@@ -1,0 +1,45 @@
+// Bundles: entries with a manifest, to be carried to another machine, or to lie below a store as a read-only layer.
+//
+// A bundle is a folder with hearth.db (no write-ahead log), manifest.txt (manifest.h) and, when signed, manifest.sig
+// (an Ed25519 signature of manifest.txt in hex).
+#ifndef HEARTH_CACHE_BUNDLE_H_
+#define HEARTH_CACHE_BUNDLE_H_
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/signature.h"
+#include "hearth/cache_types.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+struct ExportRequest {
+  std::filesystem::path store;   // folder
+  std::filesystem::path bundle;  // must be missing or empty
+  CacheFilter filter;
+  std::optional<SigningKey> sign_with;
+  std::string made_by;  // Hearth's version
+};
+// Entries that are damaged in the store are left out and counted. Leaves nothing behind when it fails.
+Result<BundleExport> ExportBundle(const ExportRequest& request);
+
+struct ImportRequest {
+  std::filesystem::path bundle;
+  std::filesystem::path store;  // folder; made where it is missing
+  uint64_t max_bytes = 0;       // of the store
+  bool is_trusted = false;      // take native code that no trusted key signed
+  std::vector<PublicKey> trusted_keys;
+  // Whether native entries for this device are wanted; all are where it is empty.
+  std::function<bool(const CacheDevice&)> is_wanted;
+};
+// All or nothing is checked before anything is stored. kIoError: native code that no trusted key signed, or anything
+// that does not match the manifest; the message says what. kNotFound: no bundle there.
+Result<BundleImport> ImportBundle(const ImportRequest& request);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_BUNDLE_H_

@@ -1,0 +1,163 @@
+#include "cache/fleet_store.h"
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+
+#include "cache/key_value_blob_store.h"
+
+namespace hearth {
+namespace {
+
+class SpentTime {
+ public:
+  explicit SpentTime(double& total_ms) : total_ms_(total_ms) {}
+  ~SpentTime() {
+    using Milliseconds = std::chrono::duration<double, std::milli>;
+    total_ms_ += Milliseconds(std::chrono::steady_clock::now() - start_).count();
+  }
+  SpentTime(const SpentTime&) = delete;
+  SpentTime& operator=(const SpentTime&) = delete;
+
+ private:
+  double& total_ms_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+bool FleetStore::MayAskServer() const {
+  return remote_->is_usable() && spent_ms_ < options_.budget_ms;
+}
+
+std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
+  const std::scoped_lock lock(mutex_);
+  if (!MayAskServer()) return std::nullopt;
+  std::optional<std::vector<std::byte>> value;
+  {
+    const SpentTime time(spent_ms_);
+    value = remote_->Read(NameInKeyValueStore(key));
+  }
+  if (!remote_->is_usable()) warnings_.Add("server", remote_->why_unusable());
+  if (!value || value->empty()) return std::nullopt;
+  Signature signature;
+  std::optional<PublicKey> signer;
+  std::span<const std::byte> envelope;
+  if (value->size() > signature.size()) {
+    std::memcpy(signature.data(), value->data(), signature.size());
+    envelope = std::span<const std::byte>(*value).subspan(signature.size());
+    if (auto found = SignerOf(envelope, signature, options_.trusted); found.ok()) signer = *found;
+  }
+  const std::optional<OpenedEnvelope> opened = signer ? OpenEnvelope(key, envelope) : std::nullopt;
+  if (!opened) {
+    ++own_.rejected;
+    warnings_.Add("value", "the cache server holds entries that are damaged or that no trusted key has signed");
+    return std::nullopt;
+  }
+  return Fetched{key, {opened->blob.begin(), opened->blob.end()}, opened->cost_ms};
+}
+
+bool FleetStore::Get(const CacheKey& key, const Destination& destination) {
+  if (local_ != nullptr && local_->Get(key, destination)) return true;
+  // What crashed a process here is not fetched again.
+  std::optional<Fetched> fetched = IsSuspect(key) ? std::nullopt : Fetch(key);
+  const std::span<std::byte> bytes = fetched ? destination(fetched->bytes.size()) : std::span<std::byte>();
+  const std::scoped_lock lock(mutex_);
+  if (!fetched || bytes.size() != fetched->bytes.size()) {
+    own_.misses += local_ == nullptr;
+    return false;
+  }
+  std::copy(fetched->bytes.begin(), fetched->bytes.end(), bytes.begin());
+  local_misses_served_ += local_ != nullptr;
+  ++own_.hits;
+  own_.bytes_read += bytes.size();
+  if (std::isfinite(fetched->cost_ms)) own_.milliseconds_saved += fetched->cost_ms;
+  fetched_.push_back(*std::move(fetched));
+  return true;
+}
+
+void FleetStore::StoreFetched() {
+  std::vector<Fetched> fetched;
+  {
+    const std::scoped_lock lock(mutex_);
+    fetched.swap(fetched_);
+  }
+  std::vector<PutRequest> requests;
+  requests.reserve(fetched.size());
+  for (const Fetched& entry : fetched) requests.push_back({&entry.key, entry.bytes, entry.cost_ms});
+  if (local_ != nullptr && !requests.empty()) local_->Put(requests);
+}
+
+void FleetStore::Send(const PutRequest& request) {
+  const std::vector<std::byte> envelope = MakeEnvelope(request);
+  const Result<Signature> signature = Sign(*options_.sign_with, envelope);
+  if (!signature.ok()) {
+    warnings_.Add("sign", signature.status().message());
+    return;
+  }
+  std::vector<std::byte> value(signature->size() + envelope.size());
+  std::memcpy(value.data(), signature->data(), signature->size());
+  std::memcpy(value.data() + signature->size(), envelope.data(), envelope.size());
+  const SpentTime time(spent_ms_);
+  remote_->Write(NameInKeyValueStore(*request.key), value);
+}
+
+void FleetStore::Put(std::span<const PutRequest> requests) {
+  if (local_ != nullptr) local_->Put(requests);
+  if (!options_.sign_with) return;
+  const std::scoped_lock lock(mutex_);
+  // Nobody waits for this any more, but a server that does not answer must not hold the end of a session up either.
+  for (const PutRequest& request : requests) {
+    if (MayAskServer()) Send(request);
+  }
+  if (!remote_->is_usable()) warnings_.Add("server", remote_->why_unusable());
+}
+
+void FleetStore::Reject(const CacheKey& key, std::string_view reason) {
+  {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(fetched_, [&key](const Fetched& entry) { return entry.key.digest() == key.digest(); });
+  }
+  if (local_ != nullptr) local_->Reject(key, reason);
+}
+
+void FleetStore::BeginUse(const CacheKey& key) {
+  if (local_ != nullptr) local_->BeginUse(key);
+}
+void FleetStore::EndUse(const CacheKey& key) {
+  if (local_ != nullptr) local_->EndUse(key);
+}
+MakingTurn FleetStore::TakeMakingTurn(const CacheKey& key) {
+  return local_ == nullptr ? MakingTurn() : local_->TakeMakingTurn(key);
+}
+bool FleetStore::IsSuspect(const CacheKey& key) const {
+  return local_ != nullptr && local_->IsSuspect(key);
+}
+
+void FleetStore::Flush() {
+  StoreFetched();
+  if (local_ != nullptr) local_->Flush();
+}
+
+StoreCounters FleetStore::counters() const {
+  StoreCounters sum = local_ == nullptr ? StoreCounters() : local_->counters();
+  const std::scoped_lock lock(mutex_);
+  sum.hits += own_.hits;
+  sum.misses += own_.misses;
+  sum.misses -= std::min(sum.misses, local_misses_served_);
+  sum.rejected += own_.rejected;
+  sum.bytes_read += own_.bytes_read;
+  sum.milliseconds_saved += own_.milliseconds_saved;
+  return sum;
+}
+
+std::vector<std::string> FleetStore::TakeWarnings() {
+  std::vector<std::string> warnings = local_ == nullptr ? std::vector<std::string>() : local_->TakeWarnings();
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::string> own = warnings_.Take();
+  std::move(own.begin(), own.end(), std::back_inserter(warnings));
+  return warnings;
+}
+
+}  // namespace hearth

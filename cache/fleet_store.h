@@ -1,0 +1,79 @@
+// A store that machines with the same device and driver share, behind the local one.
+//
+// What the local store misses is asked for there and kept locally; what this process made is put there when it is put
+// locally, which is after the first run. Values are envelopes (key_value_blob_store.h) behind an Ed25519 signature:
+//   64 bytes signature of what follows   envelope
+// Nothing counts that no trusted key has signed. A server that is slow or gone costs one time-out: after it, or once
+// all calls together took `budget_ms`, this session goes on without.
+#ifndef HEARTH_CACHE_FLEET_STORE_H_
+#define HEARTH_CACHE_FLEET_STORE_H_
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "cache/signature.h"
+#include "cache/warnings.h"
+#include "core/blob_store.h"
+
+namespace hearth {
+
+// A KeyValueStore behind a network.
+class RemoteValues : public KeyValueStore {
+ public:
+  virtual bool is_usable() const = 0;            // false after the first failure
+  virtual std::string why_unusable() const = 0;  // one sentence
+};
+
+struct FleetOptions {
+  std::vector<PublicKey> trusted;
+  std::optional<SigningKey> sign_with;  // nothing is put there without
+  double budget_ms = 100;
+};
+
+class FleetStore final : public BlobStore {
+ public:
+  // `local` may be null.
+  FleetStore(std::unique_ptr<BlobStore> local, std::unique_ptr<RemoteValues> remote, FleetOptions options)
+      : local_(std::move(local)), remote_(std::move(remote)), options_(std::move(options)) {}
+  ~FleetStore() override { Flush(); }
+
+  using BlobStore::Get;
+  bool Get(const CacheKey& key, const Destination& destination) override;
+  void Put(std::span<const PutRequest> requests) override;
+  void Reject(const CacheKey& key, std::string_view reason) override;
+  void BeginUse(const CacheKey& key) override;
+  void EndUse(const CacheKey& key) override;
+  MakingTurn TakeMakingTurn(const CacheKey& key) override;
+  bool IsSuspect(const CacheKey& key) const override;
+  void Flush() override;  // stores locally what came from the server
+  StoreCounters counters() const override;
+  std::vector<std::string> TakeWarnings() override;
+
+ private:
+  struct Fetched {
+    CacheKey key;
+    std::vector<std::byte> bytes;
+    double cost_ms = 0;
+  };
+
+  bool MayAskServer() const;  // under the lock
+  std::optional<Fetched> Fetch(const CacheKey& key);
+  void Send(const PutRequest& request);
+  void StoreFetched();
+
+  std::unique_ptr<BlobStore> local_;
+  std::unique_ptr<RemoteValues> remote_;
+  FleetOptions options_;
+  mutable std::mutex mutex_;  // guards what follows, and the server's connection
+  double spent_ms_ = 0;
+  std::vector<Fetched> fetched_;
+  StoreCounters own_;  // hits from the server, with their misses in the local store
+  uint64_t local_misses_served_ = 0;
+  Warnings warnings_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_FLEET_STORE_H_

@@ -1,0 +1,147 @@
+#include "cache/manifest.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "cache/sha256.h"
+
+namespace hearth {
+namespace {
+
+constexpr std::string_view kFirstLine = "hearth-bundle 1";
+
+bool IsPlain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+         c == '_' || c == '~';
+}
+
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (char c : text) escaped += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02x}", static_cast<uint8_t>(c));
+  return escaped.empty() ? "%" : escaped;  // an empty value would not be seen between two blanks
+}
+
+std::optional<std::string> Unescaped(std::string_view text) {
+  std::string plain;
+  if (text == "%") return plain;
+  for (size_t k = 0; k < text.size(); ++k) {
+    uint8_t byte = static_cast<uint8_t>(text[k]);
+    if (text[k] == '%') {
+      if (!BytesFromHex(text.substr(k + 1, 2), std::span(&byte, 1))) return std::nullopt;
+      k += 2;
+    }
+    plain += static_cast<char>(byte);
+  }
+  return plain;
+}
+
+std::vector<std::string_view> Split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+template <typename T>
+bool NumberFrom(std::string_view text, T& number) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  return !text.empty() && parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+}
+
+bool AddDevice(const std::vector<std::string_view>& words, Manifest& manifest) {
+  if (words.size() != 5) return false;
+  CacheDevice device;
+  std::string* const values[] = {&device.backend, &device.name, &device.driver, &device.uuid};
+  for (size_t k = 0; k < 4; ++k) {
+    std::optional<std::string> value = Unescaped(words[k + 1]);
+    if (!value) return false;
+    *values[k] = *std::move(value);
+  }
+  manifest.devices.push_back(std::move(device));
+  return true;
+}
+
+bool AddEntry(const std::vector<std::string_view>& words, Manifest& manifest) {
+  if (words.size() != 7) return false;
+  ManifestEntry entry;
+  const std::optional<BlobKind> kind = BlobKindFromName(words[1]);
+  if (!kind || !BytesFromHex(words[2], entry.digest.bytes) || !NumberFrom(words[3], entry.size_bytes) ||
+      !BytesFromHex(words[4], entry.blob_sha256) || !BytesFromHex(words[5], entry.material_sha256)) {
+    return false;
+  }
+  entry.kind = *kind;
+  size_t device = 0;
+  if (words[6] != "-") {
+    if (!NumberFrom(words[6], device) || device >= manifest.devices.size()) return false;
+    entry.device = device;
+  }
+  manifest.entries.push_back(entry);
+  return true;
+}
+
+}  // namespace
+
+std::string Manifest::ToText() const {
+  std::string text = fmt::format("{}\nmade-by {}\n", kFirstLine, Escaped(made_by));
+  for (const CacheDevice& device : devices) {
+    text += fmt::format("device {} {} {} {}\n", Escaped(device.backend), Escaped(device.name), Escaped(device.driver),
+                        Escaped(device.uuid));
+  }
+  for (const ManifestEntry& entry : entries) {
+    text += fmt::format("entry {} {} {} {} {} {}\n", BlobKindName(entry.kind), entry.digest.ToHex(), entry.size_bytes,
+                        HexOf(entry.blob_sha256), HexOf(entry.material_sha256),
+                        entry.device ? std::to_string(*entry.device) : "-");
+  }
+  return text;
+}
+
+Result<Manifest> Manifest::FromText(std::string_view text) {
+  Manifest manifest;
+  std::vector<std::string_view> lines = Split(text, '\n');
+  if (lines.empty() || lines.front() != kFirstLine) {
+    return Error(StatusCode::kMalformedInput, "it does not begin with '{}'", kFirstLine);
+  }
+  if (!lines.back().empty()) return Error(StatusCode::kMalformedInput, "its last line is cut off");
+  lines.pop_back();
+  for (size_t k = 1; k < lines.size(); ++k) {
+    const std::vector<std::string_view> words = Split(lines[k], ' ');
+    bool is_sound = false;
+    if (words[0] == "made-by" && words.size() == 2) {
+      const std::optional<std::string> version = Unescaped(words[1]);
+      manifest.made_by = version.value_or("");
+      is_sound = version.has_value();
+    } else if (words[0] == "device") {
+      is_sound = AddDevice(words, manifest);
+    } else if (words[0] == "entry") {
+      is_sound = AddEntry(words, manifest);
+    }
+    if (!is_sound) return Error(StatusCode::kMalformedInput, "its line {} makes no sense", k + 1);
+  }
+  return manifest;
+}
+
+std::optional<BlobKind> BlobKindFromName(std::string_view name) {
+  for (int kind = 0; kind < kBlobKindCount; ++kind) {
+    if (BlobKindName(static_cast<BlobKind>(kind)) == name) return static_cast<BlobKind>(kind);
+  }
+  return std::nullopt;
+}
+
+bool IsNativeCode(BlobKind kind) {
+  return kind == BlobKind::kProgram || kind == BlobKind::kDriverBlob;
+}
+
+std::optional<CacheDevice> DeviceOf(const CacheKeyFields& fields) {
+  const auto value = [&fields](std::string_view name) {
+    const auto found = std::ranges::find(fields, name, &CacheKeyFields::value_type::first);
+    return found == fields.end() ? std::string() : found->second;
+  };
+  CacheDevice device{value("backend"), value("device"), value("driver"), value("uuid")};
+  if (device.name.empty()) return std::nullopt;
+  return device;
+}
+
+}  // namespace hearth

@@ -1,0 +1,54 @@
+// What a bundle promises about its entries, as a text that can be signed.
+//
+//   hearth-bundle 1
+//   made-by 0.1.0
+//   device opencl GPU%20name 1.2.3 00112233
+//   entry program <digest> <bytes> <SHA-256 of the blob> <SHA-256 of the key's material> 0
+//
+// One thing a line, values separated by one blank, others than letters, digits and "-._~" as %XX. The last value of an
+// entry is the number of its device line, '-' for entries that fit every device.
+#ifndef HEARTH_CACHE_MANIFEST_H_
+#define HEARTH_CACHE_MANIFEST_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/fingerprint.h"
+#include "hearth/cache_types.h"
+
+namespace hearth {
+
+struct ManifestEntry {
+  BlobKind kind = BlobKind::kPlan;
+  Fingerprint digest;
+  uint64_t size_bytes = 0;
+  std::array<uint8_t, 32> blob_sha256{}, material_sha256{};
+  std::optional<size_t> device;  // index into Manifest::devices
+};
+
+struct Manifest {
+  std::string made_by;  // Hearth's version
+  std::vector<CacheDevice> devices;
+  std::vector<ManifestEntry> entries;
+
+  std::string ToText() const;
+  // kMalformedInput names the line.
+  static Result<Manifest> FromText(std::string_view text);
+};
+
+std::optional<BlobKind> BlobKindFromName(std::string_view name);
+
+// Machine code for one driver: entries that are only taken from those one trusts.
+bool IsNativeCode(BlobKind kind);
+
+// The device that a key names; nullopt for keys that fit every device.
+std::optional<CacheDevice> DeviceOf(const CacheKeyFields& fields);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_MANIFEST_H_

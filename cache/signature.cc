@@ -1,0 +1,162 @@
+#include "cache/signature.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "cache/descriptor.h"
+#include "cache/sha256.h"
+
+#ifdef HEARTH_WITH_SODIUM
+#include <sodium.h>
+#endif
+
+namespace hearth {
+namespace {
+
+constexpr std::string_view kSecretWord = "hearth-ed25519-secret ";
+constexpr std::string_view kPublicWord = "hearth-ed25519-public ";
+
+Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::string& text) {
+  const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
+  if (!made.is_open() || ::write(made.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+    return Error(StatusCode::kIoError, "can't make the key file {}: {}", file.string(), std::strerror(errno));
+  }
+  return Status::Ok();
+}
+
+// Every key in the file.
+Result<std::vector<std::array<uint8_t, 32>>> ReadKeys(const std::filesystem::path& file, std::string_view word) {
+  std::ifstream in(file);
+  if (!in) return Error(StatusCode::kNotFound, "can't read the key file {}: {}", file.string(), std::strerror(errno));
+  std::vector<std::array<uint8_t, 32>> keys;
+  int line_number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++line_number;
+    line.erase(line.find_last_not_of(" \t\r") + 1);
+    if (line.empty() || line.starts_with('#')) continue;
+    if (!line.starts_with(word) || !BytesFromHex(std::string_view(line).substr(word.size()), keys.emplace_back())) {
+      return Error(StatusCode::kInvalidArgument, "line {} of {} is not '{}' and 64 hex digits", line_number,
+                   file.string(), word.substr(0, word.size() - 1));
+    }
+  }
+  if (keys.empty()) return Error(StatusCode::kInvalidArgument, "{} holds no key", file.string());
+  return keys;
+}
+
+}  // namespace
+
+Result<SigningKey> ReadSigningKey(const std::filesystem::path& file) {
+  struct stat info;
+  if (::stat(file.c_str(), &info) == 0 && (info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    return Error(StatusCode::kIoError, "the secret key {} may be read or written by others: 'chmod 600' it",
+                 file.string());
+  }
+  HEARTH_ASSIGN(const auto keys, ReadKeys(file, kSecretWord));
+  return SigningKey{keys.front()};
+}
+
+Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file) {
+  return ReadKeys(file, kPublicWord);
+}
+
+#ifdef HEARTH_WITH_SODIUM
+
+bool HasSignatures() {
+  return true;
+}
+
+static_assert(crypto_sign_SEEDBYTES == 32 && crypto_sign_PUBLICKEYBYTES == 32 && crypto_sign_BYTES == 64);
+
+namespace {
+
+Status Initialize() {
+  if (::sodium_init() >= 0) return Status::Ok();
+  return Error(StatusCode::kInternal, "libsodium can't be initialised");
+}
+
+struct KeyPair {
+  PublicKey public_key;
+  std::array<uint8_t, crypto_sign_SECRETKEYBYTES> secret_key;
+};
+
+Result<KeyPair> PairOf(const SigningKey& key) {
+  HEARTH_TRY(Initialize());
+  KeyPair pair;
+  ::crypto_sign_seed_keypair(pair.public_key.data(), pair.secret_key.data(), key.seed.data());
+  return pair;
+}
+
+const unsigned char* Pointer(std::span<const std::byte> bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
+
+}  // namespace
+
+Result<PublicKey> MakeSigningKey(const std::filesystem::path& file) {
+  HEARTH_TRY(Initialize());
+  SigningKey key;
+  ::randombytes_buf(key.seed.data(), key.seed.size());
+  HEARTH_ASSIGN(const KeyPair pair, PairOf(key));
+  HEARTH_TRY(WriteNewFile(file, 0600, fmt::format("{}{}\n", kSecretWord, HexOf(key.seed))));
+  HEARTH_TRY(WriteNewFile(file.string() + ".pub", 0644, fmt::format("{}{}\n", kPublicWord, HexOf(pair.public_key))));
+  return pair.public_key;
+}
+
+Result<PublicKey> PublicKeyOf(const SigningKey& key) {
+  HEARTH_ASSIGN(const KeyPair pair, PairOf(key));
+  return pair.public_key;
+}
+
+Result<Signature> Sign(const SigningKey& key, std::span<const std::byte> message) {
+  HEARTH_ASSIGN(const KeyPair pair, PairOf(key));
+  Signature signature;
+  ::crypto_sign_detached(signature.data(), nullptr, Pointer(message), message.size(), pair.secret_key.data());
+  return signature;
+}
+
+Result<std::optional<PublicKey>> SignerOf(std::span<const std::byte> message, const Signature& signature,
+                                          std::span<const PublicKey> trusted) {
+  HEARTH_TRY(Initialize());
+  for (const PublicKey& key : trusted) {
+    if (::crypto_sign_verify_detached(signature.data(), Pointer(message), message.size(), key.data()) == 0) {
+      return std::optional<PublicKey>(key);
+    }
+  }
+  return std::optional<PublicKey>();
+}
+
+#else
+
+namespace {
+
+Status LeftOut() {
+  return Error(StatusCode::kUnsupported, "this build of Hearth has no signatures: build with HEARTH_WITH_SODIUM");
+}
+
+}  // namespace
+
+bool HasSignatures() {
+  return false;
+}
+Result<PublicKey> MakeSigningKey(const std::filesystem::path&) {
+  return LeftOut();
+}
+Result<PublicKey> PublicKeyOf(const SigningKey&) {
+  return LeftOut();
+}
+Result<Signature> Sign(const SigningKey&, std::span<const std::byte>) {
+  return LeftOut();
+}
+Result<std::optional<PublicKey>> SignerOf(std::span<const std::byte>, const Signature&, std::span<const PublicKey>) {
+  return LeftOut();
+}
+
+#endif
+
+}  // namespace hearth

@@ -1,0 +1,43 @@
+// Ed25519 signatures (libsodium) over manifests and remote entries, and the files that keys are kept in:
+//   secret   "hearth-ed25519-secret <64 hex digits>", mode 0600
+//   public   lines of "hearth-ed25519-public <64 hex digits>", '#' begins a comment; several keys may be trusted
+// In a build without HEARTH_WITH_SODIUM every function that needs it says kUnsupported.
+#ifndef HEARTH_CACHE_SIGNATURE_H_
+#define HEARTH_CACHE_SIGNATURE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/error.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+using PublicKey = std::array<uint8_t, 32>;
+using Signature = std::array<uint8_t, 64>;
+struct SigningKey {
+  std::array<uint8_t, 32> seed{};
+};
+
+bool HasSignatures();  // in this build
+
+// Makes `file` (mode 0600; must not exist) and `file`.pub.
+Result<PublicKey> MakeSigningKey(const std::filesystem::path& file);
+// kIoError when others may read the file.
+Result<SigningKey> ReadSigningKey(const std::filesystem::path& file);
+Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file);
+
+Result<Signature> Sign(const SigningKey& key, std::span<const std::byte> message);
+Result<PublicKey> PublicKeyOf(const SigningKey& key);
+// The key among `trusted` that made the signature; nullopt when none did.
+Result<std::optional<PublicKey>> SignerOf(std::span<const std::byte> message, const Signature& signature,
+                                          std::span<const PublicKey> trusted);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_SIGNATURE_H_

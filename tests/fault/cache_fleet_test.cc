@@ -1,0 +1,190 @@
+// The shared server: a real redis-server on loopback that the tests start, and one that is slow, gone or lies.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <chrono>
+#include <csignal>
+
+#include "cache/fleet_store.h"
+#include "cache/key_value_blob_store.h"
+#include "cache/redis_values.h"
+#include "tests/testing/cache_folder.h"
+#include "tests/testing/memory_store.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+using testing::MemoryStore;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+
+// A socket that listens on a free port of loopback and never answers.
+class SilentServer {
+ public:
+  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    if (::bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(socket_, 8) == 0 &&
+        ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0) {
+      port_ = ntohs(address.sin_port);
+    }
+  }
+  ~SilentServer() { Close(); }
+  void Close() {
+    if (socket_ >= 0) ::close(socket_);
+    socket_ = -1;
+  }
+  std::string address() const { return fmt::format("127.0.0.1:{}", port_); }
+  int port() const { return port_; }
+
+ private:
+  int socket_ = -1, port_ = 0;
+};
+
+// redis-server as a child, without files. `is_there` is false where it is not installed.
+class RedisServer {
+ public:
+  RedisServer() {
+    SilentServer free_port;
+    const std::string port = std::to_string(free_port.port());
+    address_ = free_port.address();
+    free_port.Close();
+    child_ = ::fork();
+    if (child_ == 0) {
+      ::alarm(120);
+      ::execlp("redis-server", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1", "--save", "",
+               "--loglevel", "warning", "--dir", "/tmp", nullptr);
+      ::_exit(127);
+    }
+    for (int tries = 0; tries < 500 && !is_there_; ++tries) {
+      if (::waitpid(child_, nullptr, WNOHANG) != 0) {
+        child_ = -1;
+        return;
+      }
+      is_there_ = (*MakeRedisValues({address_, 1000, 1000}))->Write("ping", std::as_bytes(std::span("x")));
+      if (!is_there_) ::usleep(10000);
+    }
+  }
+  ~RedisServer() { Stop(); }
+  void Stop() {
+    if (child_ <= 0) return;
+    ::kill(child_, SIGKILL);
+    ::waitpid(child_, nullptr, 0);
+    child_ = -1;
+  }
+  bool is_there() const { return is_there_; }
+  const std::string& address() const { return address_; }
+
+ private:
+  std::string address_;
+  pid_t child_ = -1;
+  bool is_there_ = false;
+};
+
+SigningKey KeyOf(uint8_t number) {
+  SigningKey key;
+  key.seed.fill(number);
+  return key;
+}
+
+class CacheFleet : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!HasSignatures()) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)";
+    if (MakeRedisValues({"localhost"}).status().code() == StatusCode::kUnsupported) {
+      GTEST_SKIP() << "this build knows no cache server (HEARTH_WITH_REDIS)";
+    }
+  }
+  // A machine of the fleet that trusts key 1.
+  static std::unique_ptr<FleetStore> Machine(const std::string& address, std::optional<uint8_t> signs_with,
+                                             std::unique_ptr<BlobStore> local = std::make_unique<MemoryStore>()) {
+    FleetOptions options;
+    options.trusted = {*PublicKeyOf(KeyOf(1))};
+    if (signs_with) options.sign_with = KeyOf(*signs_with);
+    options.budget_ms = 2000;
+    auto values = MakeRedisValues({address, 1000, 1000});
+    return std::make_unique<FleetStore>(std::move(local), std::move(values).value(), std::move(options));
+  }
+};
+
+TEST_F(CacheFleet, WhatOneMachineMadeAnotherFindsAndKeeps) {
+  const RedisServer server;
+  if (!server.is_there()) GTEST_SKIP() << "redis-server is not installed";
+  PutOne(*Machine(server.address(), 1), NumberedKey(1), NumberedBlob(1, 50000), 300);
+  const CacheFolder folder;
+  {
+    const auto machine = Machine(server.address(), std::nullopt, folder.Open());
+    EXPECT_EQ(machine->Get(NumberedKey(1)), NumberedBlob(1, 50000));
+    EXPECT_FALSE(machine->Get(NumberedKey(2)).has_value());
+    const StoreCounters counters = machine->counters();
+    EXPECT_EQ(counters.hits, 1u);
+    EXPECT_EQ(counters.misses, 1u);
+    EXPECT_EQ(counters.milliseconds_saved, 300);
+    EXPECT_TRUE(machine->TakeWarnings().empty());
+  }
+  EXPECT_EQ(folder.Open()->Get(NumberedKey(1)), NumberedBlob(1, 50000)) << "not kept locally";
+}
+
+TEST_F(CacheFleet, NothingCountsThatNoTrustedKeyHasSigned) {
+  const RedisServer server;
+  if (!server.is_there()) GTEST_SKIP() << "redis-server is not installed";
+  PutOne(*Machine(server.address(), 2), NumberedKey(1), NumberedBlob(1, 100));
+  const auto values = std::move(MakeRedisValues({server.address(), 1000, 1000})).value();
+  const CacheKey key = NumberedKey(2);
+  const auto bytes = NumberedBlob(2, 100);
+  values->Write(NameInKeyValueStore(key), MakeEnvelope({&key, bytes, 0}));  // not signed at all
+  values->Write(NameInKeyValueStore(NumberedKey(3)), std::as_bytes(std::span("x")));
+  const auto machine = Machine(server.address(), std::nullopt);
+  for (int number = 1; number <= 3; ++number) EXPECT_FALSE(machine->Get(NumberedKey(number)).has_value()) << number;
+  EXPECT_EQ(machine->counters().rejected, 3u);
+  EXPECT_EQ(machine->TakeWarnings().size(), 1u);
+}
+
+TEST_F(CacheFleet, AGoodSignatureOfAnotherEntryIsRejected) {
+  const RedisServer server;
+  if (!server.is_there()) GTEST_SKIP() << "redis-server is not installed";
+  PutOne(*Machine(server.address(), 1), NumberedKey(1), NumberedBlob(1, 100));
+  const auto values = std::move(MakeRedisValues({server.address(), 1000, 1000})).value();
+  values->Write(NameInKeyValueStore(NumberedKey(2)), *values->Read(NameInKeyValueStore(NumberedKey(1))));
+  EXPECT_FALSE(Machine(server.address(), std::nullopt)->Get(NumberedKey(2)).has_value());
+}
+
+TEST_F(CacheFleet, AServerThatDiesInTheMiddleCostsNothingMore) {
+  RedisServer server;
+  if (!server.is_there()) GTEST_SKIP() << "redis-server is not installed";
+  const auto machine = Machine(server.address(), 1);
+  PutOne(*machine, NumberedKey(1), NumberedBlob(1, 100));
+  server.Stop();
+  EXPECT_EQ(machine->Get(NumberedKey(1)), NumberedBlob(1, 100)) << "it is there locally";
+  EXPECT_FALSE(machine->Get(NumberedKey(2)).has_value());
+  PutOne(*machine, NumberedKey(3), NumberedBlob(3, 100));
+  EXPECT_EQ(machine->Get(NumberedKey(3)), NumberedBlob(3, 100));
+  EXPECT_EQ(machine->TakeWarnings().size(), 1u);
+}
+
+TEST_F(CacheFleet, AServerThatNeverAnswersCostsOneTimeOut) {
+  const SilentServer silent;
+  FleetOptions options;
+  options.trusted = {*PublicKeyOf(KeyOf(1))};
+  options.sign_with = KeyOf(1);
+  FleetStore store(std::make_unique<MemoryStore>(), std::move(MakeRedisValues({silent.address()})).value(), options);
+  const auto start = std::chrono::steady_clock::now();
+  for (int number = 0; number < 100; ++number) EXPECT_FALSE(store.Get(NumberedKey(number)).has_value());
+  PutOne(store, NumberedKey(1), NumberedBlob(1, 100));
+  // One command's time-out is 50 ms; a hundred of them would be 5 s.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+  EXPECT_EQ(store.TakeWarnings().size(), 1u);
+}
+
+TEST_F(CacheFleet, AnAddressThatMakesNoSenseIsAMistake) {
+  for (const char* address : {"", ":", "host:", "host:x", "host:0", "host:70000"}) {
+    EXPECT_EQ(MakeRedisValues({address}).status().code(), StatusCode::kInvalidArgument) << address;
+  }
+}
+
+}  // namespace
+}  // namespace hearth

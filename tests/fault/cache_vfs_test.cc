@@ -1,0 +1,92 @@
+// The Nth call below sqlite fails, N = 1, 2, ... until nothing fails any more: the session gets right bytes or none, no
+// matter which call it was, and the next session finds a sound store.
+#include "cache/reports.h"
+#include "tests/testing/cache_folder.h"
+#include "tests/testing/failing_vfs.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CacheFolder;
+using testing::FailingVfs;
+using testing::FaultKind;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+
+constexpr int kEntries = 4;
+constexpr size_t kBlobBytes = 5000;
+
+// Reads all, writes some over the budget, so that others are evicted, and closes. False: wrong bytes came out.
+bool UseStore(const StoreOptions& options) {
+  const auto store = SqliteStore::Open(options);
+  if (!store.ok()) return !store.status().message().empty();  // no cache in this session, and it says why
+  bool is_right = true;
+  const auto look = [&](int number) {
+    const auto found = (*store)->Get(NumberedKey(number));
+    is_right &= !found || *found == NumberedBlob(number, kBlobBytes);
+  };
+  for (int number = 0; number < kEntries; ++number) look(number);
+  for (int number = kEntries; number < 2 * kEntries; ++number) {
+    PutOne(**store, NumberedKey(number), NumberedBlob(number, kBlobBytes));
+    look(number);
+  }
+  (*store)->Reject(NumberedKey(0), "test");
+  (*store)->Flush();
+  return is_right;
+}
+
+class CacheVfs : public ::testing::TestWithParam<std::tuple<FaultKind, bool, bool>> {};
+
+TEST_P(CacheVfs, WhicheverCallFailsTheBytesAreRightAndTheNextSessionIsSound) {
+  const auto [kind, lasts, has_log] = GetParam();
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.page_size_bytes = 1024;
+  options.allow_write_ahead_log = has_log;
+  options.max_bytes = 60000;  // about eight entries with what surrounds them
+  options.stamp_age_ms = 0;
+  options.read_wait_ms = options.write_wait_ms = 0;
+  for (int number = 0; number < kEntries; ++number) {
+    PutOne(*CacheFolder::Open(options), NumberedKey(number), NumberedBlob(number, kBlobBytes));
+  }
+  const std::string sound = testing::ReadFile(folder.file());
+  FailingVfs vfs;
+  int n = 1, failures = 1;
+  for (; failures > 0; ++n) {
+    ASSERT_LT(n, 3000) << "it never ends";
+    for (const auto& entry : fs::directory_iterator(folder.path())) fs::remove(entry.path());
+    testing::WriteFile(folder.file(), sound);
+    vfs.Arm(kind, n, lasts);
+    const bool is_right = UseStore(options);
+    failures = vfs.Disarm();
+    ASSERT_TRUE(is_right) << "wrong bytes with call " << n;
+    // Opening heals what is to be healed.
+    const auto store = CacheFolder::Open(options);
+    ASSERT_NE(store, nullptr) << n;
+    PutOne(*store, NumberedKey(100), NumberedBlob(100, kBlobBytes));
+    ASSERT_EQ(store->Get(NumberedKey(100)), NumberedBlob(100, kBlobBytes)) << "call " << n;
+    const auto report = VerifyStore(folder.path(), false);
+    ASSERT_TRUE(report.ok()) << n << ": " << report.status().message();
+    ASSERT_TRUE(report->clean()) << "call " << n << ": " << report->damages[0].what;
+  }
+  RecordProperty("calls", n);
+  EXPECT_GT(n, 3) << "nothing was made to fail";
+}
+
+std::string NameOf(const ::testing::TestParamInfo<CacheVfs::ParamType>& info) {
+  const auto [kind, lasts, has_log] = info.param;
+  const char* const names[] = {"IoError", "DiskFull", "FileTooBig", "CantOpen", "Locked"};
+  return fmt::format("{}{}{}", names[static_cast<int>(kind)], lasts ? "Lasting" : "Once", has_log ? "Wal" : "Journal");
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, CacheVfs,
+                         ::testing::Combine(::testing::Values(FaultKind::kIoError, FaultKind::kDiskFull,
+                                                              FaultKind::kFileTooBig, FaultKind::kCantOpen,
+                                                              FaultKind::kLocked),
+                                            ::testing::Bool(), ::testing::Bool()),
+                         NameOf);
+
+}  // namespace
+}  // namespace hearth

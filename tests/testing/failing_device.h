@@ -1,0 +1,124 @@
+// A device that lets the Nth call to its driver fail.
+#ifndef HEARTH_TESTS_TESTING_FAILING_DEVICE_H_
+#define HEARTH_TESTS_TESTING_FAILING_DEVICE_H_
+
+#include <climits>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hal/device.h"
+
+namespace hearth::testing {
+
+// Shared by a device and all that it made. Thread-safe.
+class CallFault {
+ public:
+  // `call` counts from 1. `status` is what the call gives.
+  void Arm(int call, Status status) {
+    const std::scoped_lock lock(mutex_);
+    call_ = call;
+    calls_ = 0;
+    status_ = std::move(status);
+  }
+  // Whether the armed call came.
+  bool Disarm() {
+    const std::scoped_lock lock(mutex_);
+    return calls_ >= std::exchange(call_, INT_MAX);
+  }
+  Status Count() {
+    const std::scoped_lock lock(mutex_);
+    return ++calls_ == call_ ? status_ : Status::Ok();
+  }
+
+ private:
+  std::mutex mutex_;
+  int call_ = INT_MAX, calls_ = 0;
+  Status status_;
+};
+
+// Hands everything on to `inner`, which must outlive it.
+class FailingDevice final : public Device {
+ public:
+  FailingDevice(Device& inner, CallFault& fault) : FailingDevice(inner, fault, inner.info(), "") {}
+  // Says that it is `info`, and that its programs have a portable part (the whole binary) made by `compiler`.
+  FailingDevice(Device& inner, CallFault& fault, DeviceInfo info, std::string compiler)
+      : Device(std::move(info)), inner_(inner), fault_(fault), compiler_(std::move(compiler)) {}
+
+  std::string portable_compiler() const override { return compiler_; }
+
+ private:
+  class Group final : public ProgramGroup {
+   public:
+    Group(std::unique_ptr<ProgramGroup> inner, CallFault& fault) : inner_(std::move(inner)), fault_(fault) {}
+    std::span<const std::unique_ptr<Program>> programs() const override { return inner_->programs(); }
+    std::vector<std::byte> Portable() const override { return inner_->Binary().value(); }
+    Result<std::vector<std::byte>> Binary() override {
+      if (Status status = fault_.Count(); !status.ok()) return status;
+      return inner_->Binary();
+    }
+
+   private:
+    std::unique_ptr<ProgramGroup> inner_;
+    CallFault& fault_;
+  };
+
+  class Runnable final : public Executable {
+   public:
+    Runnable(std::unique_ptr<Executable> inner, CallFault& fault) : inner_(std::move(inner)), fault_(fault) {}
+    Status Run() override {
+      if (Status status = fault_.Count(); !status.ok()) return status;
+      return inner_->Run();
+    }
+    Result<std::vector<double>> RunProfiled() override { return inner_->RunProfiled(); }
+
+   private:
+    std::unique_ptr<Executable> inner_;
+    CallFault& fault_;
+  };
+
+  Result<std::unique_ptr<ProgramGroup>> Wrapped(Result<std::unique_ptr<ProgramGroup>> group) {
+    if (!group.ok()) return group.status();
+    return std::unique_ptr<ProgramGroup>(std::make_unique<Group>(std::move(group).value(), fault_));
+  }
+
+  Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override {
+    if (Status status = fault_.Count(); !status.ok()) return status;
+    return inner_.CreateBuffer(size_bytes);
+  }
+  Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                 const std::function<Status(std::span<std::byte>)>& fill) override {
+    if (Status status = fault_.Count(); !status.ok()) return status;
+    return inner_.Write(buffer, offset_bytes, size_bytes, fill);
+  }
+  Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
+                const std::function<Status(std::span<const std::byte>)>& view) override {
+    if (Status status = fault_.Count(); !status.ok()) return status;
+    return inner_.Read(buffer, offset_bytes, size_bytes, view);
+  }
+  Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) override {
+    if (Status status = fault_.Count(); !status.ok()) return status;
+    return Wrapped(inner_.Compile(sources));
+  }
+  Result<std::unique_ptr<ProgramGroup>> DoLoad(std::span<const KernelSource> sources,
+                                               std::span<const std::byte> binary) override {
+    if (Status status = fault_.Count(); !status.ok()) return status;
+    return Wrapped(inner_.Load(sources, binary));
+  }
+  Result<std::unique_ptr<Executable>> DoPrepare(const CommandList& commands) override {
+    if (Status status = fault_.Count(); !status.ok()) return status;
+    Result<std::unique_ptr<Executable>> executable = inner_.Prepare(commands);
+    if (!executable.ok()) return executable.status();
+    return std::unique_ptr<Executable>(std::make_unique<Runnable>(std::move(executable).value(), fault_));
+  }
+
+  Device& inner_;
+  CallFault& fault_;
+  std::string compiler_;
+};
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_FAILING_DEVICE_H_

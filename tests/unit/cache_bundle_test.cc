@@ -1,0 +1,259 @@
+// Bundles: what is carried comes back equal, and nothing that does not match gets in.
+#include "cache/bundle.h"
+#include "cache/database.h"
+#include "cache/manifest.h"
+#include "cache/reports.h"
+#include "cache/sha256.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CacheFolder;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+
+CacheKey NativeKey(const std::string& kernel, const std::string& driver) {
+  CacheKey key(BlobKind::kProgram);
+  key.Add("backend", "opencl").Add("device", "GPU with 100% \xc3\xa4").Add("driver", driver).Add("uuid", "");
+  key.Add("kernel", kernel);
+  return key;
+}
+
+// A store with a plan and two programs for different drivers, a bundle of it, and where it is to go.
+struct Carried {
+  Carried() {
+    const auto store = source.Open();
+    PutOne(*store, NumberedKey(1, BlobKind::kPlan), NumberedBlob(1, 1000), 5);
+    PutOne(*store, NativeKey("conv", "1.0"), NumberedBlob(2, 2000), 6);
+    PutOne(*store, NativeKey("conv", "2.0"), NumberedBlob(3, 0), 7);
+  }
+  Result<BundleExport> Export(const std::optional<SigningKey>& key = std::nullopt) const {
+    return ExportBundle({source.path(), bundle, {}, key, "1.2.3"});
+  }
+  ImportRequest Request() const { return {bundle, target.path()}; }
+  fs::path manifest() const { return bundle / "manifest.txt"; }
+
+  CacheFolder source, target, parent;
+  fs::path bundle = parent.path() / "bundle";
+};
+
+TEST(CacheBundle, EverythingComesBackEqual) {
+  const Carried carried;
+  const auto exported = carried.Export();
+  ASSERT_TRUE(exported.ok()) << exported.status().message();
+  EXPECT_EQ(exported->entries, 3u);
+  EXPECT_EQ(exported->native_entries, 2u);
+  EXPECT_EQ(exported->devices.size(), 2u);
+  ImportRequest request = carried.Request();
+  request.is_trusted = true;
+  const auto imported = ImportBundle(request);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(imported->entries, 3u);
+  const auto store = carried.target.Open();
+  EXPECT_EQ(store->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
+  EXPECT_EQ(store->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
+  EXPECT_EQ(store->Get(NativeKey("conv", "2.0")), NumberedBlob(3, 0));
+  EXPECT_EQ(store->counters().milliseconds_saved, 18);
+  EXPECT_TRUE(VerifyStore(carried.target.path(), false)->clean());
+}
+
+TEST(CacheBundle, ABundleServesAsAReadOnlyLayer) {
+  const Carried carried;
+  ASSERT_TRUE(carried.Export().ok());
+  StoreOptions options;
+  options.folder = carried.bundle;
+  options.read_only = options.immutable = true;
+  EXPECT_EQ(CacheFolder::Open(options)->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
+  for (const auto& entry : fs::directory_iterator(carried.bundle)) {
+    EXPECT_TRUE(entry.path().filename() == "hearth.db" || entry.path().filename() == "manifest.txt") << entry.path();
+  }
+}
+
+TEST(CacheBundle, UnsignedNativeCodeIsRefusedAndPortableEntriesAreNot) {
+  const Carried carried;
+  ASSERT_TRUE(carried.Export().ok());
+  const auto refused = ImportBundle(carried.Request());
+  ASSERT_EQ(refused.status().code(), StatusCode::kIoError);
+  EXPECT_NE(refused.status().message().find("--trust"), std::string::npos);
+  EXPECT_TRUE(ListEntries(carried.target.path())->empty());
+
+  CacheFilter plans;
+  plans.kind = "plan";
+  ImportRequest request = carried.Request();
+  request.bundle = carried.parent.path() / "plans";
+  ASSERT_TRUE(ExportBundle({carried.source.path(), request.bundle, plans, {}, ""}).ok());
+  EXPECT_EQ(ImportBundle(request)->entries, 1u);
+}
+
+TEST(CacheBundle, NativeCodeForOtherDevicesIsLeftOut) {
+  const Carried carried;
+  ASSERT_TRUE(carried.Export().ok());
+  ImportRequest request = carried.Request();
+  request.is_trusted = true;
+  request.is_wanted = [](const CacheDevice& device) { return device.driver == "2.0"; };
+  const auto imported = ImportBundle(request);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(imported->entries, 2u);
+  EXPECT_EQ(imported->other_devices, 1u);
+  EXPECT_FALSE(carried.target.Open()->Get(NativeKey("conv", "1.0")).has_value());
+}
+
+TEST(CacheBundle, AFolderThatHoldsSomethingIsNotWrittenOver) {
+  const Carried carried;
+  fs::create_directory(carried.bundle);
+  testing::WriteFile(carried.bundle / "mine", "x");
+  EXPECT_EQ(carried.Export().status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(testing::ReadFile(carried.bundle / "mine"), "x");
+}
+
+// Alters the bundle's store and expects the import to refuse everything.
+void ExpectRefused(const std::string& sql, const std::string& why) {
+  const Carried carried;
+  ASSERT_TRUE(carried.Export().ok());
+  {
+    auto database = Database::Open(carried.bundle / "hearth.db", Database::Access::kReadWrite);
+    ASSERT_TRUE(database.ok());
+    const Status status = database->Run(sql);
+    ASSERT_TRUE(status.ok()) << status.message();
+  }
+  ImportRequest request = carried.Request();
+  request.is_trusted = true;
+  const auto imported = ImportBundle(request);
+  ASSERT_EQ(imported.status().code(), StatusCode::kIoError) << sql;
+  EXPECT_NE(imported.status().message().find(why), std::string::npos) << imported.status().message();
+  EXPECT_TRUE(ListEntries(carried.target.path())->empty()) << sql;
+}
+
+TEST(CacheBundle, WhatDoesNotMatchTheManifestIsRefusedAsAWhole) {
+  ExpectRefused("DELETE FROM entries WHERE size_bytes=2000", "is not in the bundle");
+  ExpectRefused("UPDATE blobs SET bytes=zeroblob(2000) WHERE length(bytes)=2000", "is damaged");
+  // Other bytes with their own right checksum: only the manifest knows better.
+  ExpectRefused(
+      "UPDATE blobs SET bytes=x'' WHERE length(bytes)=2000;"
+      "UPDATE entries SET size_bytes=0, checksum=(SELECT checksum FROM entries WHERE size_bytes=0)"
+      " WHERE size_bytes=2000",
+      "not what its manifest promises");
+}
+
+TEST(CacheBundle, ADamagedManifestIsRefusedWithoutACrashAtEveryByte) {
+  const Carried carried;
+  ASSERT_TRUE(carried.Export().ok());
+  const std::string sound = testing::ReadFile(carried.manifest());
+  ImportRequest request = carried.Request();
+  request.is_trusted = true;
+  for (size_t k = 0; k < sound.size(); ++k) {
+    std::string damaged = sound;
+    damaged[k] = static_cast<char>(damaged[k] ^ 0x15);
+    testing::WriteFile(carried.manifest(), damaged);
+    const auto imported = ImportBundle(request);
+    // The version that made it is the one thing that nothing hangs on.
+    const bool is_harmless = k > sound.find("made-by ") && k < sound.find("\ndevice");
+    EXPECT_TRUE(!imported.ok() || is_harmless) << "byte " << k << " '" << sound[k] << "'";
+    EXPECT_TRUE(is_harmless || ListEntries(carried.target.path())->empty()) << k;
+    ASSERT_TRUE(ClearStore(carried.target.path()).ok());
+  }
+}
+
+TEST(CacheBundle, AManifestSurvivesItsText) {
+  Manifest manifest;
+  manifest.made_by = "1.0 rc";
+  manifest.devices = {{"opencl", "A B%\n", "", "\xff"}, {"", "", "", ""}};
+  manifest.entries = {{BlobKind::kProgram, NumberedKey(1).digest(), 7, {1}, {2}, 1},
+                      {BlobKind::kWeights, NumberedKey(2).digest(), UINT64_MAX, {3}, {4}, std::nullopt}};
+  const auto again = Manifest::FromText(manifest.ToText());
+  ASSERT_TRUE(again.ok()) << again.status().message();
+  EXPECT_EQ(again->ToText(), manifest.ToText());
+  EXPECT_EQ(again->devices, manifest.devices);
+  EXPECT_EQ(again->entries[1].size_bytes, UINT64_MAX);
+  EXPECT_EQ(again->entries[0].device, 1u);
+}
+
+// From FIPS 180-4's examples, and 1,000,000 times 'a'.
+TEST(Sha256, GivesThePublishedDigests) {
+  const auto digest = [](const std::string& text) { return HexOf(Sha256Of(std::as_bytes(std::span(text)))); };
+  EXPECT_EQ(digest(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(digest("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(digest(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+#define SKIP_WITHOUT_SIGNATURES() \
+  if (!HasSignatures()) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)"
+
+// A key pair in files.
+struct KeyFiles {
+  KeyFiles() { made = MakeSigningKey(folder.path() / "key").ok(); }
+  SigningKey secret() const { return *ReadSigningKey(folder.path() / "key"); }
+  std::vector<PublicKey> trusted() const { return *ReadPublicKeys(folder.path() / "key.pub"); }
+  CacheFolder folder;
+  bool made = false;
+};
+
+TEST(CacheBundle, CodeThatATrustedKeySignedIsTaken) {
+  SKIP_WITHOUT_SIGNATURES();
+  const Carried carried;
+  const KeyFiles keys;
+  ASSERT_TRUE(keys.made);
+  const auto exported = carried.Export(keys.secret());
+  ASSERT_TRUE(exported.ok()) << exported.status().message();
+  ImportRequest request = carried.Request();
+  request.trusted_keys = keys.trusted();
+  const auto imported = ImportBundle(request);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(imported->signed_by, exported->signed_by);
+  EXPECT_EQ(imported->signed_by.size(), 64u);
+}
+
+TEST(CacheBundle, AStrangersSignatureOrOneOfAnotherManifestIsNone) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys, stranger;
+  ASSERT_TRUE(keys.made && stranger.made);
+  {
+    const Carried carried;
+    ASSERT_TRUE(carried.Export(stranger.secret()).ok());
+    ImportRequest request = carried.Request();
+    request.trusted_keys = keys.trusted();
+    EXPECT_EQ(ImportBundle(request).status().code(), StatusCode::kIoError);
+  }
+  const Carried carried;
+  ASSERT_TRUE(carried.Export(keys.secret()).ok());
+  std::string text = testing::ReadFile(carried.manifest());
+  text.replace(text.find("1.2.3"), 5, "1.2.4");
+  testing::WriteFile(carried.manifest(), text);
+  ImportRequest request = carried.Request();
+  request.trusted_keys = keys.trusted();
+  EXPECT_EQ(ImportBundle(request).status().code(), StatusCode::kIoError);
+}
+
+TEST(SigningKey, ASecretThatOthersMayReadIsRefused) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  ASSERT_EQ(::chmod((keys.folder.path() / "key").c_str(), 0640), 0);
+  const auto key = ReadSigningKey(keys.folder.path() / "key");
+  EXPECT_EQ(key.status().code(), StatusCode::kIoError);
+}
+
+TEST(SigningKey, AKeyThatIsThereIsNotWrittenOver) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  EXPECT_FALSE(MakeSigningKey(keys.folder.path() / "key").ok());
+}
+
+// RFC 8032, section 7.1, test 2.
+TEST(SigningKey, SignsAsTheStandardSays) {
+  SKIP_WITHOUT_SIGNATURES();
+  SigningKey key;
+  ASSERT_TRUE(BytesFromHex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb", key.seed));
+  const std::byte message[] = {std::byte{0x72}};
+  EXPECT_EQ(HexOf(*PublicKeyOf(key)), "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c");
+  EXPECT_EQ(HexOf(*Sign(key, message)),
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+            "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00");
+}
+
+}  // namespace
+}  // namespace hearth
