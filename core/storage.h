@@ -15,8 +15,8 @@ bool IsReal(const TensorDesc& desc);
 // Integers with a scale and zero point.
 bool IsQuantized(const TensorDesc& desc);
 
-// Real numbers as floats of the precision (quantized ones of more than 8 bits as float32), integers as int32 (int64 as its low range; see FitsInt32 in
-// ops/lowering_support.h).
+// Real numbers as floats of the precision (quantized ones of more than 8 bits as float32), integers as int32 (int64 as
+// its low range; see FitsInt32 in ops/lowering_support.h).
 StorageType StorageOf(const TensorDesc& desc, StorageType real);
 
 // What real numbers are stored as: float16 for the 16-bit precisions on a device that can load and store it.

@@ -36,7 +36,6 @@ struct Lines {
 };
 Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
 
-
 // Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
 // int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.
 bool FitsInt32(const Graph& graph, ValueId value);

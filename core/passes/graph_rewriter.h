@@ -24,8 +24,8 @@ class GraphRewriter {
   // One node reads the value, once, and nothing behind the nodes does: then its reader may be merged into its producer.
   bool IsReadOnce(ValueId id) const { return id != kNoValue && reads_[id] == 1 && !graph_.IsKept(id); }
 
-  // Nodes read `to` where they read `from`. The graph's outputs and states stay. `to` must be made before the first reader of
-  // `from`.
+  // Nodes read `to` where they read `from`. The graph's outputs and states stay. `to` must be made before the first
+  // reader of `from`.
   void ReplaceReads(ValueId from, ValueId to);
 
   // `producer` makes `output` in place of its only output so far; the node that made `output` is removed.

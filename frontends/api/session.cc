@@ -47,8 +47,9 @@ void OpenStore(SessionData& data) {
   const SessionOptions& options = data.options;
   if (!options.use_cache) return;
   const Stopwatch watch;
-  OpenedCache opened = OpenCache({options.cache_folder, options.cache_layers, options.cache_max_bytes,
-                                  options.cache_read_only, options.cache_store, options.cache_server, options.on_cache_event});
+  OpenedCache opened =
+      OpenCache({options.cache_folder, options.cache_layers, options.cache_max_bytes, options.cache_read_only,
+                 options.cache_store, options.cache_server, options.on_cache_event});
   data.store = std::move(opened.store);
   data.report.cache.path = opened.path;
   for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));

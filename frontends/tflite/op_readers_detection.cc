@@ -1,8 +1,7 @@
-#include <flatbuffers/flexbuffers.h>
-
 #include <cmath>
 #include <limits>
 
+#include "frontends/tflite/flex_options.h"
 #include "frontends/tflite/op_readers.h"
 
 namespace hearth {

@@ -1,9 +1,9 @@
 // Detection post-processing by hand-computed boxes, and its options in the file.
-#include <flatbuffers/flexbuffers.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/op_table.h"
+#include "frontends/tflite/flex_options.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"
 

@@ -63,7 +63,7 @@ TEST_P(TfliteModels, KeepTheShapesOfTheFileWhenTheyAreInferred) {
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   const Graph as_in_file = graph->Clone();
   for (const Node& node : graph->nodes()) {
-    if (std::holds_alternative<UnknownOp>(node.op)) continue;  // its outputs keep the file's shapes
+    if (std::holds_alternative<UnknownOp>(node.op)) continue;             // its outputs keep the file's shapes
     if (std::holds_alternative<DetectionPostProcess>(node.op)) continue;  // the file says no shapes of its outputs
     const Status inferred = OpDefOf(node.op).infer(*graph, node);
     ASSERT_TRUE(inferred.ok()) << inferred.message();

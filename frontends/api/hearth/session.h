@@ -35,12 +35,12 @@ struct SessionOptions {
   uint64_t cache_max_bytes = 0;          // 0: $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB
   bool cache_read_only = false;          // use what is there, store nothing
   KeyValueStore* cache_store = nullptr;  // the caller's own instead of a folder; must outlive the session
-  CacheServer cache_server;  // empty: $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN
-  CacheObserver on_cache_event;          // hits, misses, rejects and what was stored, as they happen
-  std::string model_token;               // only ever adds to cache keys
-  std::vector<std::string> cpu_ops;      // operations to keep on the CPU: "softmax", "op:7"
-  int threads = 0;                       // 0: as many as the machine has cores
-  ModelOptions model;                    // for Open; Create takes a model that was read with its own
+  CacheServer cache_server;      // empty: $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN
+  CacheObserver on_cache_event;  // hits, misses, rejects and what was stored, as they happen
+  std::string model_token;       // only ever adds to cache keys
+  std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
+  int threads = 0;                   // 0: as many as the machine has cores
+  ModelOptions model;                // for Open; Create takes a model that was read with its own
 };
 
 // A dispatch or host step of a profiled run.
