@@ -67,7 +67,9 @@ TEST_P(DriverFault, WhicheverCallFailsItIsAnErrorOrAResultAndTheNextStartIsRight
     for (bool has_failed = true; has_failed; ++n) {
       ASSERT_LT(n, 1000) << "it never ends";
       const CacheFolder folder;
-      if (is_warm) ASSERT_TRUE(StartOnce(*model, device, *folder.Open()).status.ok());
+      if (is_warm) {
+        ASSERT_TRUE(StartOnce(*model, device, *folder.Open()).status.ok());
+      }
       fault.Arm(n, Status(code, "the driver is out of sorts"));
       const Start start = StartOnce(*model, device, *folder.Open());
       has_failed = fault.Disarm();
