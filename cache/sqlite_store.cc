@@ -25,6 +25,13 @@ std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
+// An entry and its blob or neither: alone, either would be damage.
+Status DeleteWhole(Database& database, const Fingerprint& digest) {
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
+  HEARTH_TRY(DeleteEntry(database, digest));
+  return transaction.Commit();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
@@ -111,7 +118,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
     ++counters_.rejected;
     warnings_.Add("checksum", fmt::format("a cached {} was damaged and is rebuilt", BlobKindName(key.kind())));
     hidden_.insert(digest);
-    if (Writable() && DeleteEntry(*database_, digest).ok()) hidden_.erase(digest);
+    if (Writable() && DeleteWhole(*database_, digest).ok()) hidden_.erase(digest);
     return false;
   }
   ++counters_.hits;
@@ -232,7 +239,7 @@ void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
   warnings_.Add("reject",
                 fmt::format("a cached {} could not be used and is rebuilt: {}", BlobKindName(key.kind()), reason));
   hidden_.insert(digest);
-  if (Writable() && DeleteEntry(*database_, digest).ok()) hidden_.erase(digest);
+  if (Writable() && DeleteWhole(*database_, digest).ok()) hidden_.erase(digest);
 }
 
 void SqliteStore::BeginUse(const CacheKey& key) {
