@@ -7,6 +7,7 @@
 #include "core/kernel_library.h"
 #include "core/memory_planner.h"
 #include "core/op_text.h"
+#include "core/positions.h"
 #include "core/storage.h"
 
 namespace hearth {
@@ -89,21 +90,6 @@ Status CheckLimits(const KernelSource& source, const DeviceInfo& device) {
 
 }  // namespace
 
-// Everything that a choice of positions depends on: rounded to 16 bits, the largest of four elements is often another
-// one, and unpooling then puts it elsewhere.
-std::vector<bool> ValuesThatChoosePositions(const Graph& graph) {
-  std::vector<bool> needed(graph.values().size(), false);
-  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
-    const bool chooses = std::holds_alternative<MaxPoolArgmax2D>(node->op);
-    const bool feeds = std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId v) { return needed[v]; });
-    if (!chooses && !feeds) continue;
-    for (ValueId input : node->inputs) {
-      if (input != kNoValue) needed[input] = true;
-    }
-  }
-  return needed;
-}
-
 KernelCall MapCall(const Bhwc& out) {
   constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
   const int64_t texels = out.pixels() * out.slices();
@@ -119,7 +105,7 @@ PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const Low
       device_(device),
       read_path_(options.read_path.value_or(DefaultReadPath(device))),
       real_storage_(RealStorage(options.precision, device)),
-      needs_float32_(ValuesThatChoosePositions(graph)) {}
+      chooses_positions_(ValuesThatChoosePositions(graph)) {}
 
 ValueId PlanBuilder::Root(ValueId value) const {
   for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(value)) value = at->second;
@@ -149,9 +135,9 @@ Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
   PlanConstant packed;
   // Numbers per channel stay whole: they are few, and an error in one is the same in every pixel (PoseNet with
   // depthwise filters in float16 is off by 3.4 % of its range instead of less than 2 %).
-  recipe.storage = recipe.layout == PackLayout::kSlices                                ? StorageOf(constant)
-                   : recipe.layout == PackLayout::kMatrix && !needs_float32_[constant] ? real_storage_
-                                                                                       : StorageType::kFloat32;
+  recipe.storage = recipe.layout == PackLayout::kSlices                                    ? StorageOf(constant)
+                   : recipe.layout == PackLayout::kMatrix && !chooses_positions_[constant] ? real_storage_
+                                                                                           : StorageType::kFloat32;
   const Constant& source = graph_.constant(*graph_.value(constant).constant);
   if (source.file_offset.has_value()) {
     packed.file_offset = *source.file_offset;
@@ -191,7 +177,7 @@ StorageType PlanBuilder::StorageOf(ValueId value) const {
   const TensorDesc& desc = DescOf(value);
   // What is one pixel is few numbers, and an error in one is the same in all the pixels that it scales or shifts; what
   // is between the dispatches of one node would be rounded once more than the node's result.
-  const bool is_whole = IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || needs_float32_[value];
+  const bool is_whole = IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || chooses_positions_[value];
   return hearth::StorageOf(desc, is_whole ? StorageType::kFloat32 : real_storage_);
 }
 

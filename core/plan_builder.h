@@ -54,9 +54,6 @@ struct KernelCall {
   std::vector<std::string_view> buffer_reads;         // arguments never read through texels: what the call also writes
 };
 
-// By value: whether a node that chooses positions (max pooling with argmax) depends on it.
-std::vector<bool> ValuesThatChoosePositions(const Graph& graph);
-
 // A call of map.kernel that writes all texels of `out`; its tensors are yet to be named.
 KernelCall MapCall(const Bhwc& out);
 
@@ -68,6 +65,8 @@ class PlanBuilder {
   const DeviceInfo& device() const { return device_; }
   // Of a value of the graph, or a scratch value.
   const TensorDesc& DescOf(ValueId value) const;
+  // See positions.h.
+  bool ChoosesPositions(ValueId value) const { return chooses_positions_[value]; }
   Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
 
   // Memory between the dispatches of one node: a value of the builder's own, whose id the graph does not know.
@@ -132,7 +131,7 @@ class PlanBuilder {
   const DeviceInfo& device_;
   AccessPath read_path_;
   StorageType real_storage_;
-  std::vector<bool> needs_float32_;  // by value, whatever the precision
+  std::vector<bool> chooses_positions_;  // by value; see positions.h
   Plan plan_;
   std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena

@@ -67,7 +67,9 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   const bool computed_filter = !graph.IsConstant(node.inputs[1]);
   const bool plain = !computed_filter && shapes.groups == 1;
   // Only constants are laid out in vectors of 16.
-  const bool wide = plain && (bias == kNoValue || graph.IsConstant(bias)) && PrefersWideVectors(builder.device());
+  // The wide kernels' sums are long chains of fused multiply-adds, which lie a little further from the exact ones.
+  const bool wide = plain && (bias == kNoValue || graph.IsConstant(bias)) && PrefersWideVectors(builder.device()) &&
+                    !builder.ChoosesPositions(node.outputs[0]);
   const int32_t width = wide ? 16 : 4;
   const int32_t channels_out = shapes.filter[0];
   const auto slices_out = static_cast<int32_t>(Tiles(channels_out, 4));

@@ -1,0 +1,115 @@
+#include "backends/cpu/near_ties.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/quantized.h"
+#include "core/op_table.h"
+
+namespace hearth {
+namespace {
+
+// In steps of the grid: how near to a middle the float sum must lie to be doubted.
+constexpr float kNear = 2e-3f;
+
+struct Clamp {
+  double lowest = 0, highest = 0;
+};
+
+bool ClampOf(Activation activation, Clamp& clamp) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  switch (activation) {
+    case Activation::kNone: clamp = {-kInfinity, kInfinity}; return true;
+    case Activation::kRelu: clamp = {0, kInfinity}; return true;
+    case Activation::kRelu6: clamp = {0, 6}; return true;
+    case Activation::kReluN1To1: clamp = {-1, 1}; return true;
+    case Activation::kTanh:
+    case Activation::kSigmoid: return false;
+  }
+  return false;
+}
+
+// How far from the middle between two steps `real` lies, in steps. Beyond 2^20 steps, where no 8- or 16-bit grid
+// reaches, any answer will do.
+float ToMiddle(float real, float inverse) {
+  const float steps = std::min(std::fabs(real * inverse), 1048576.0f);
+  return std::fabs(steps - static_cast<float>(static_cast<int32_t>(steps)) - 0.5f);
+}
+
+// Written so that the compiler makes vectors of it: most blocks have none.
+bool HasNearTie(std::span<const float> block, float inverse) {
+  float nearest = 1.0f;
+  for (float real : block) nearest = std::min(nearest, ToMiddle(real, inverse));
+  return nearest <= kNear;
+}
+
+bool ConstantNumbers(const Graph& graph, ValueId id, std::vector<double>& numbers) {
+  if (!graph.IsConstant(id)) return false;
+  Result<ReferenceTensor> tensor = ReferenceFromBytes(graph.value(id).desc, graph.ConstantBytes(id));
+  if (!tensor.ok()) return false;
+  numbers = std::move(tensor->values);
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<NearTies> NearTies::Of(const Graph& graph, const Node& node) {
+  const auto* convolution = std::get_if<Conv2D>(&node.op);
+  if (convolution == nullptr || !IsHeldAsFloats(graph.value(node.outputs[0]).desc)) return nullptr;
+  std::unique_ptr<NearTies> ties(new NearTies());
+  Clamp clamp;
+  if (!ClampOf(convolution->activation, clamp)) return nullptr;
+  if (!ConstantNumbers(graph, node.inputs[1], ties->filter_numbers_)) return nullptr;
+  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  if (has_bias && !ConstantNumbers(graph, node.inputs[2], ties->bias_)) return nullptr;
+  const TensorDesc& out = graph.value(node.outputs[0]).desc;
+  ties->in_ = graph.value(node.inputs[0]).desc.shape;
+  ties->filter_ = graph.value(node.inputs[1]).desc.shape;
+  ties->out_ = out.shape;
+  if (!has_bias) ties->bias_.assign(static_cast<size_t>(ties->out_[3]), 0.0);
+  ties->window_ = convolution->window;
+  ties->padding_ = ResolvePadding(convolution->window, ties->in_[1], ties->in_[2], ties->filter_[1], ties->filter_[2]);
+  ties->lowest_ = clamp.lowest;
+  ties->highest_ = clamp.highest;
+  ties->step_ = out.quantization->scales[0];
+  return ties;
+}
+
+double NearTies::Sum(std::span<const float> x, int64_t pixel, int32_t channel) const {
+  const int64_t ox = pixel % out_[2], oy = pixel / out_[2] % out_[1], batch = pixel / out_[2] / out_[1];
+  const int32_t inputs = filter_[3];  // per group
+  const int32_t first_input = channel / (out_[3] / (in_[3] / inputs)) * inputs;
+  const double* taps = filter_numbers_.data() + int64_t{channel} * filter_[1] * filter_[2] * inputs;
+  double sum = bias_[channel];
+  for (int32_t ky = 0; ky < filter_[1]; ++ky) {
+    const int64_t iy = oy * window_.stride_h - padding_.top + int64_t{ky} * window_.dilation_h;
+    if (iy < 0 || iy >= in_[1]) continue;
+    for (int32_t kx = 0; kx < filter_[2]; ++kx) {
+      const int64_t ix = ox * window_.stride_w - padding_.left + int64_t{kx} * window_.dilation_w;
+      if (ix < 0 || ix >= in_[2]) continue;
+      const float* from = x.data() + ((batch * in_[1] + iy) * in_[2] + ix) * in_[3] + first_input;
+      const double* tap = taps + (ky * filter_[2] + kx) * inputs;
+      for (int32_t i = 0; i < inputs; ++i) sum += from[i] * tap[i];
+    }
+  }
+  return sum;
+}
+
+void NearTies::Refine(std::span<const float> x, std::span<float> y) const {
+  constexpr size_t kBlock = 32;
+  const auto inverse = static_cast<float>(1.0 / step_);
+  for (size_t first = 0; first < y.size(); first += kBlock) {
+    const size_t count = std::min(kBlock, y.size() - first);
+    float* block = y.data() + first;
+    if (!HasNearTie({block, count}, inverse)) continue;
+    for (size_t k = 0; k < count; ++k) {
+      if (ToMiddle(block[k], inverse) > kNear) continue;
+      const auto at = static_cast<int64_t>(first + k);
+      const double sum = Sum(x, at / out_[3], static_cast<int32_t>(at % out_[3]));
+      block[k] = static_cast<float>(std::clamp(sum, lowest_, highest_));
+    }
+  }
+}
+
+}  // namespace hearth
