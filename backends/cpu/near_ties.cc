@@ -10,8 +10,9 @@
 namespace hearth {
 namespace {
 
-// In steps of the grid: how near to a middle the float sum must lie to be doubted.
-constexpr float kNear = 2e-3f;
+// In steps of the grid: how near to a middle the float sum must lie to be doubted. A sum of 500 products that reaches
+// 255 steps is off by about 255 * sqrt(500) * 2^-24 = 3e-4 of one.
+constexpr float kNear = 3e-4f;
 
 struct Clamp {
   double lowest = 0, highest = 0;
@@ -30,18 +31,19 @@ bool ClampOf(Activation activation, Clamp& clamp) {
   return false;
 }
 
-// How far from the middle between two steps `real` lies, in steps. Beyond 2^20 steps, where no 8- or 16-bit grid
-// reaches, any answer will do.
-float ToMiddle(float real, float inverse) {
-  const float steps = std::min(std::fabs(real * inverse), 1048576.0f);
-  return std::fabs(steps - static_cast<float>(static_cast<int32_t>(steps)) - 0.5f);
+// Whether `real` lies near the middle between two steps: half a step off, it is near a whole number. Adding and taking
+// off 1.5 * 2^23 rounds to one, without a branch, so that the compiler makes vectors of it.
+bool IsNearTie(float real, float inverse) {
+  constexpr float kRounder = 12582912.0f;
+  const float shifted = real * inverse - 0.5f;
+  return std::fabs(shifted - ((shifted + kRounder) - kRounder)) <= kNear;
 }
 
-// Written so that the compiler makes vectors of it: most blocks have none.
+// Most blocks have none.
 bool HasNearTie(std::span<const float> block, float inverse) {
-  float nearest = 1.0f;
-  for (float real : block) nearest = std::min(nearest, ToMiddle(real, inverse));
-  return nearest <= kNear;
+  int has = 0;
+  for (float real : block) has |= static_cast<int>(IsNearTie(real, inverse));
+  return has != 0;
 }
 
 bool ConstantNumbers(const Graph& graph, ValueId id, std::vector<double>& numbers) {
@@ -104,7 +106,7 @@ void NearTies::Refine(std::span<const float> x, std::span<float> y) const {
     float* block = y.data() + first;
     if (!HasNearTie({block, count}, inverse)) continue;
     for (size_t k = 0; k < count; ++k) {
-      if (ToMiddle(block[k], inverse) > kNear) continue;
+      if (!IsNearTie(block[k], inverse)) continue;
       const auto at = static_cast<int64_t>(first + k);
       const double sum = Sum(x, at / out_[3], static_cast<int32_t>(at % out_[3]));
       block[k] = static_cast<float>(std::clamp(sum, lowest_, highest_));

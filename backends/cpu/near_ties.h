@@ -2,7 +2,7 @@
 //
 // A float kernel's sum is off by about 1e-6 of what it adds up. Rounded to the output's grid that matters only where
 // the exact sum lies next to the middle between two steps; there the element is summed again in float64, in which the
-// products of 8-bit numbers are exact. About one element in 250 is, which costs little beside the convolution.
+// products of 8-bit numbers are exact. About one element in 1,600 is, which costs little beside the convolution.
 #ifndef HEARTH_BACKENDS_CPU_NEAR_TIES_H_
 #define HEARTH_BACKENDS_CPU_NEAR_TIES_H_
 
