@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/loop_turns.h"
 #include "core/op_table.h"
 #include "core/plan_builder.h"
 #include "core/storage.h"
@@ -40,6 +41,9 @@ Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& devi
     return {false,
             fmt::format("no kernel on {}", device.id.empty() ? std::string(BackendName(device.backend)) : device.id)};
   if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
+  if (const int64_t turns = LoopTurnsOf(graph, node); turns > MostLoopTurns(device)) {
+    return {false, fmt::format("its loops take {} turns, drivers like this one end them after 65536", turns)};
+  }
   return {true, ""};
 }
 

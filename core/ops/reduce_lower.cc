@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/loop_turns.h"
 #include "core/ops/axis_split.h"
 #include "core/ops/lowering_support.h"
 #include "core/ops/reduce.h"
@@ -67,11 +68,8 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
   const int rank = desc.shape.rank();
   const bool over_channels = rank > 0 && (reduce.axes_mask >> (rank - 1) & 1) != 0;
   const auto [kept, reduced] = MergePixels(desc.shape, reduce.axes_mask);
-  // A large reduction to few texels leaves most of a device idle unless work items share it.
-  constexpr int32_t kLanes = 32, kLongReduction = 128, kFewTexels = 1024;
   const int64_t shared_length = int64_t{reduced[2].size} * (over_channels ? in.slices() : 1);
-  const bool is_shared = shared_length >= kLongReduction && out.pixels() * out.slices() <= kFewTexels;
-  const int32_t lanes = is_shared ? kLanes : 1;
+  const int32_t lanes = LanesOfReduction(shared_length, out.pixels() * out.slices());
   const Lines lines = LinesOf(out);
 
   KernelCall call;
@@ -100,7 +98,7 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
                   {"SR2", reduced[2].stride},
                   {"COUNT", reduce.kind == ReduceKind::kMean ? static_cast<int32_t>(count) : 1}};
   call.work_items = {int64_t{lines.length} * lanes, lines.count, out.slices()};
-  if (is_shared) call.local_size = {kLanes, 1, 1};
+  if (lanes > 1) call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
   return builder.Call(node, call);
 }
 

@@ -48,6 +48,23 @@ void AddMean(std::vector<ConformanceCase>& cases) {
   }
 }
 
+// Long loops: llvmpipe ends a work item's loops, without a word, after 65,535 turns in all. Sums of digits are exact.
+void AddLongSums(std::vector<ConformanceCase>& cases) {
+  const Shape shapes[] = {{1, 400, 400, 1}, {1, 1600, 1600, 1}, {1, 1, 70000, 4}, {1, 1100, 1, 900}};
+  for (const Shape& shape : shapes) {
+    for (uint32_t mask : {6u, 14u}) {
+      ConformanceCase result;
+      result.family = "long_sum";
+      result.op = "sum";
+      result.name = fmt::format("long_{}_over{}", shape.ToString(), mask);
+      result.build = [=](CaseGraph& graph) {
+        return graph.Node(Reduce{ReduceKind::kSum, mask, true}, {graph.Input(shape, Digits)});
+      };
+      cases.push_back(result);
+    }
+  }
+}
+
 // Every kind over dimensions that stay apart, shared and simple kernels, integers and bool.
 void AddReduce(std::vector<ConformanceCase>& cases) {
   struct Kind {
@@ -154,6 +171,7 @@ void AddFullyConnected(std::vector<ConformanceCase>& cases) {
 void AddReductionCases(std::vector<ConformanceCase>& cases) {
   AddSoftmax(cases);
   AddMean(cases);
+  AddLongSums(cases);
   AddReduce(cases);
   AddQuantizedReduce(cases);
   AddFullyConnected(cases);

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "backends/cpu/host_arena.h"
+#include "backends/cpu/near_ties.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/op_table.h"
 #include "core/ops/elementwise_table.h"
@@ -504,6 +505,25 @@ TEST(CpuExecutor, TheCpuIsADeviceWithANameAndCores) {
   EXPECT_FALSE(info.name.empty());
   EXPECT_THAT(info.driver_version, HasSubstr("reference"));
   EXPECT_GE(info.compute_units, 1u);
+}
+
+TEST(NearTies, AreSummedAgainInFloat64) {
+  Graph graph;
+  const ValueId x = graph.AddValue({.name = "x", .desc = {.shape = {1, 1, 1, 2}}});
+  graph.inputs = {x};
+  const ValueId filter = graph.AddFloatConstant("w", {2, 1, 1, 2}, std::vector<float>{0.5f, -0x1p-26f, 0.25f, 0.0f});
+  const ValueId y = graph.AddValue({.name = "y", .desc = {.dtype = DType::kInt8}});
+  graph.value(y).desc.quantization = Quantization{{1.0f}, {0}, 0};
+  graph.AddNode({.op = Conv2D{}, .inputs = {x, filter}, .outputs = {y}, .name = "conv"});
+  graph.outputs = {y};
+  ASSERT_TRUE(InferShapes(graph).ok());
+  const std::unique_ptr<NearTies> ties = NearTies::Of(graph, graph.nodes()[0]);
+  ASSERT_NE(ties, nullptr);
+  std::vector<float> sums = {0.50001f, 0.25f};  // a float kernel's: the first in doubt, the second not
+  ties->Refine(std::vector<float>{1.0f, 64.0f}, sums);
+  EXPECT_EQ(sums[0], static_cast<float>(0.5 - 64 * 0x1p-26));
+  EXPECT_LT(sums[0], 0.5f);
+  EXPECT_EQ(sums[1], 0.25f);
 }
 
 }  // namespace

@@ -103,5 +103,49 @@ TEST(Lower, GivesEqualPlansForEqualInputs) {
   EXPECT_EQ(SerializePlan(PlanFor(device)), SerializePlan(PlanFor(device)));
 }
 
+Graph GraphOf(const char* text) {
+  Result<Graph> graph = GraphFromText(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  return std::move(graph).value();
+}
+
+TEST(Lower, LeavesLoopsThatADriverWouldCutShortToTheHost) {
+  const Graph graph = GraphOf(R"(graph "long"
+%0 = input : float32[1x70000] "x"
+%1 = cumsum(%0) axis=1 : float32[1x70000] "y"
+output %1
+)");
+  const Placement on_lavapipe = PlaceNodes(graph, Device(Dialect::kVulkan, DeviceType::kCpu), {})[0];
+  EXPECT_FALSE(on_lavapipe.on_device);
+  EXPECT_EQ(on_lavapipe.reason, "its loops take 280000 turns, drivers like this one end them after 65536");
+  EXPECT_TRUE(PlaceNodes(graph, Device(Dialect::kVulkan, DeviceType::kDiscreteGpu), {})[0].on_device);
+  EXPECT_TRUE(PlaceNodes(graph, Device(Dialect::kOpenCl, DeviceType::kCpu), {})[0].on_device);
+}
+
+// A convolution before a pool that chooses positions, and one behind it.
+TEST(Lower, KeepsWhatChoosesPositionsInFloat32) {
+  const Graph graph = GraphOf(R"(graph "positions"
+%0 = input : float32[1x8x8x8] "x"
+%1 = constant : float32[8x1x1x8] "w1" = fill(0.01)
+%2 = constant : float32[8x1x1x8] "w2" = fill(0.02)
+%3 = conv_2d(%0, %1) : float32[1x8x8x8] "before"
+%4, %5 = max_pool_argmax_2d(%3) kernel=2x2 stride=2x2 : float32[1x4x4x8] "pooled", float32[1x4x4x8] "where"
+%6 = conv_2d(%4, %2) : float32[1x4x4x8] "behind"
+output %5
+output %6
+)");
+  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kDiscreteGpu);
+  device.fp16_storage = true;
+  LowerOptions options;
+  options.precision = Precision::kFp16;
+  const Result<Plan> plan = Lower(graph, device, options);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  std::vector<StorageType> filters;
+  for (const PlanConstant& constant : plan->constants) {
+    if (constant.recipe.layout == PackLayout::kMatrix) filters.push_back(constant.recipe.storage);
+  }
+  EXPECT_EQ(filters, (std::vector{StorageType::kFloat32, StorageType::kFloat16}));
+}
+
 }  // namespace
 }  // namespace hearth
