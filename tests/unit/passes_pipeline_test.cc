@@ -1,0 +1,127 @@
+#include <gtest/gtest.h>
+
+#include "core/op_table.h"
+#include "core/passes/pass.h"
+#include "tests/testing/pass_check.h"
+
+namespace hearth {
+namespace {
+
+using testing::ExpectEqualResults;
+using testing::ExpectValid;
+using testing::Parsed;
+using testing::Structure;
+
+// ---- The pipeline ----
+
+constexpr std::string_view kWholeNet = R"(graph "g"
+%0 = input : float32[1x6x6x2] "x"
+%1 = constant : float32[4x3x3x2] "w" = fill(pattern)
+%2 = constant : float32[4] "s" = {1, -2, 3, 4}
+%3 = copy(%0) : float32[1x6x6x2] "a" node "copy"
+%4 = pad(%3) before=0x1x1x0 after=0x1x1x0 : float32[1x8x8x2] "b" node "pad"
+%5 = tile(%4) multiples=1x1x1x1 : float32[1x8x8x2] "c" node "tile"
+%6 = conv_2d(%5, %1) stride=2x2 : float32[1x3x3x4] "d" node "conv" operator 3
+%7 = mul(%6, %2) : float32[1x3x3x4] "e" node "mul"
+%8 = reshape(%7) shape=1x3x3x4 : float32[1x3x3x4] "f" node "same shape"
+%9 = add(%8, %2) : float32[1x3x3x4] "h" node "add"
+%10 = relu(%9) : float32[1x3x3x4] "i" node "relu"
+%11 = exp(%10) : float32[1x3x3x4] "dead" node "dead"
+%12 = reshape(%10) shape=9x4 : float32[9x4] "j" node "reshape"
+%14 = transpose(%12) permutation=1,0 : float32[4x9] "k" node "transpose"
+%15 = transpose(%14) permutation=1,0 : float32[9x4] "l" node "transpose 2"
+%13 = reshape(%15) shape=36 : float32[36] "y" node "reshape 2"
+output %13
+)";
+
+Graph AfterPasses(std::string_view text, const PassOptions& options) {
+  Graph graph = Parsed(text);
+  const Status status = RunPasses(graph, DeviceInfo(), options);
+  EXPECT_TRUE(status.ok()) << status.message();
+  ExpectValid(graph);
+  ExpectEqualResults(Parsed(text), graph);
+  return graph;
+}
+
+TEST(Pipeline, PassesWorkTogetherUntilNothingChanges) {
+  EXPECT_EQ(Structure(AfterPasses(kWholeNet, {})), R"(%0 = input : float32[1x6x6x2] "x"
+%10 = conv_2d(%0, %16, %17) stride=2x2 padding=1,1,1,1 activation=relu : float32[1x3x3x4] "i" node "conv" operator 3
+%13 = reshape(%10) shape=36 : float32[36] "y" node "reshape 2"
+output %13
+)");
+}
+
+TEST(Pipeline, ASecondRunChangesNothing) {
+  Graph graph = AfterPasses(kWholeNet, {});
+  const std::string once = ToText(graph);
+  ASSERT_TRUE(RunPasses(graph, DeviceInfo(), {}).ok());
+  EXPECT_EQ(ToText(graph), once);
+}
+
+TEST(Pipeline, EachPassCanBeLeftOutByName) {
+  for (const Pass& pass : DefaultPasses()) {
+    SCOPED_TRACE(pass.name);
+    const Graph graph = AfterPasses(kWholeNet, {.disabled = {std::string(pass.name)}});
+    EXPECT_GT(graph.nodes().size(), 2u);
+  }
+}
+
+TEST(Pipeline, DisablingAnUnknownPassIsAnErrorThatListsThePasses) {
+  Graph graph = Parsed(kWholeNet);
+  const Status status = RunPasses(graph, DeviceInfo(), {.disabled = {"fold_paddings"}});
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("fold_paddings"), std::string::npos);
+  EXPECT_NE(status.message().find("fuse_activation"), std::string::npos);
+}
+
+class RecordingObserver : public PassObserver {
+ public:
+  void AfterPass(std::string_view name, Verdict verdict, const Graph& graph) override {
+    names.emplace_back(name);
+    changes += verdict == Verdict::kChanged ? 1 : 0;
+    last_node_count = graph.nodes().size();
+  }
+  std::vector<std::string> names;
+  int changes = 0;
+  size_t last_node_count = 0;
+};
+
+TEST(Pipeline, TheObserverSeesEveryRunInOrderAndALastRoundWithoutChanges) {
+  RecordingObserver observer;
+  const Graph graph = AfterPasses(kWholeNet, {.observer = &observer});
+  const size_t pass_count = DefaultPasses().size();
+  ASSERT_EQ(observer.names.size() % pass_count, 0u);
+  for (size_t i = 0; i < observer.names.size(); ++i) {
+    EXPECT_EQ(observer.names[i], DefaultPasses()[i % pass_count].name);
+  }
+  EXPECT_GE(observer.changes, 6);
+  EXPECT_EQ(observer.last_node_count, graph.nodes().size());
+}
+
+TEST(Pipeline, AnInvalidGraphIsBlamedOnThePassThatLeftIt) {
+  const Pass broken{"break_it", [](Graph& graph, const DeviceInfo&) -> Result<Verdict> {
+                      graph.nodes().clear();
+                      return Verdict::kChanged;
+                    }};
+  Graph graph = Parsed(kWholeNet);
+  const Status status = RunPasses(graph, DeviceInfo(), std::span(&broken, 1), {});
+  EXPECT_EQ(status.code(), StatusCode::kInternal);
+  EXPECT_NE(status.message().find("break_it"), std::string::npos);
+}
+
+TEST(Pipeline, PassesThatNeverSettleAreStopped) {
+  const Pass restless{"restless", [](Graph&, const DeviceInfo&) -> Result<Verdict> { return Verdict::kChanged; }};
+  RecordingObserver observer;
+  Graph graph = Parsed(kWholeNet);
+  EXPECT_TRUE(RunPasses(graph, DeviceInfo(), std::span(&restless, 1), {.observer = &observer}).ok());
+  EXPECT_EQ(observer.names.size(), 32u);
+}
+
+TEST(Pipeline, AnEmptyGraphAndOneWhoseInputIsItsOutputAreLeftAlone) {
+  Graph empty;
+  EXPECT_TRUE(RunPasses(empty, DeviceInfo(), {}).ok());
+  AfterPasses("graph \"g\"\n%0 = input : float32[2] \"x\"\noutput %0\n", {});
+}
+
+}  // namespace
+}  // namespace hearth
