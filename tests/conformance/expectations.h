@@ -11,10 +11,12 @@
 
 namespace hearth::conformance {
 
-// Cases by a glob over "op/name".
+// Cases by a glob over "op/name"; empty: on every device of the backend, in every configuration.
 struct Expectation {
   const char* cases;
   const char* reason;
+  const char* device = "";  // part of its name
+  const char* path = "";    // part of CaseResult::path
 };
 
 // Cases that lowering leaves to the host on this backend.
@@ -22,8 +24,9 @@ std::span<const Expectation> Unsupported(BackendKind backend);
 // Cases that a device of this backend gets wrong, by a bug that is known and named.
 std::span<const Expectation> ExpectedFailures(BackendKind backend);
 
-// The first entry that `id` matches, or null.
-const Expectation* FindExpectation(std::span<const Expectation> list, const std::string& id);
+// The first entry that fits, or null.
+const Expectation* FindExpectation(std::span<const Expectation> list, const std::string& id, const std::string& device,
+                                   const std::string& path);
 bool MatchesGlob(const std::string& text, const std::string& glob);
 
 }  // namespace hearth::conformance
