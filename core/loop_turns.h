@@ -12,7 +12,7 @@ namespace hearth {
 // About how many turns one work item's loops over data take in all, for the operations whose loops grow with a shape.
 int64_t LoopTurnsOf(const Graph& graph, const Node& node);
 
-// More than that a device does not make. llvmpipe and lavapipe (Mesa 22.3 and 25.0) end loops after 65,536 turns a work
+// More than that a device does not make. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 turns a work
 // item and go on with what they have; no query tells, so every graphics driver that runs on the CPU is taken for one.
 int64_t MostLoopTurns(const DeviceInfo& device);
 
