@@ -5,7 +5,7 @@
 #include <ctime>
 
 #ifdef HEARTH_WITH_REDIS
-#include <hiredis/hiredis.h>
+#include "cache/hiredis_api.h"
 #endif
 
 namespace hearth {
@@ -45,17 +45,23 @@ class WithoutPipeSignal {
 };
 
 struct ContextCloser {
-  void operator()(redisContext* context) const { ::redisFree(context); }
+  const HiredisApi* hiredis;
+  void operator()(redisContext* context) const { hiredis->redisFree(context); }
 };
 struct ReplyCloser {
-  void operator()(void* reply) const { ::freeReplyObject(reply); }
+  const HiredisApi* hiredis;
+  void operator()(void* reply) const { hiredis->freeReplyObject(reply); }
 };
 using Reply = std::unique_ptr<redisReply, ReplyCloser>;
 
 class RedisValues final : public RemoteValues {
  public:
-  RedisValues(RedisOptions options, std::string host, int port)
-      : options_(std::move(options)), host_(std::move(host)), port_(port) {}
+  RedisValues(const HiredisApi* hiredis, RedisOptions options, std::string host, int port)
+      : hiredis_(hiredis),
+        options_(std::move(options)),
+        host_(std::move(host)),
+        port_(port),
+        context_(nullptr, ContextCloser{hiredis}) {}
 
   std::optional<std::vector<std::byte>> Read(std::string_view key) override {
     const std::string name = NameOf(key);
@@ -79,19 +85,19 @@ class RedisValues final : public RemoteValues {
 
   bool Connect() {
     if (context_ != nullptr) return true;
-    context_.reset(::redisConnectWithTimeout(host_.c_str(), port_, TimeOf(options_.connect_wait_ms)));
+    context_.reset(hiredis_->redisConnectWithTimeout(host_.c_str(), port_, TimeOf(options_.connect_wait_ms)));
     if (context_ == nullptr || context_->err != 0) return false;
-    return ::redisSetTimeout(context_.get(), TimeOf(options_.command_wait_ms)) == REDIS_OK;
+    return hiredis_->redisSetTimeout(context_.get(), TimeOf(options_.command_wait_ms)) == REDIS_OK;
   }
 
   // Null after a failure: the connection is then of no use any more.
   Reply Send(const char* command, const std::string& name, std::span<const std::byte> value) {
-    if (!is_usable()) return nullptr;
+    Reply reply(nullptr, ReplyCloser{hiredis_});
+    if (!is_usable()) return reply;
     const WithoutPipeSignal no_signal;
-    Reply reply;
     if (Connect()) {
       reply.reset(static_cast<redisReply*>(
-          ::redisCommand(context_.get(), command, name.data(), name.size(), value.data(), value.size())));
+          hiredis_->redisCommand(context_.get(), command, name.data(), name.size(), value.data(), value.size())));
     }
     if (reply == nullptr) {
       why_unusable_ = fmt::format("the cache server {} is not used: {}", options_.server,
@@ -101,6 +107,7 @@ class RedisValues final : public RemoteValues {
     return reply;
   }
 
+  const HiredisApi* hiredis_;
   RedisOptions options_;
   std::string host_;
   int port_;
@@ -124,7 +131,8 @@ Result<std::unique_ptr<RemoteValues>> MakeRedisValues(const RedisOptions& option
   if (!is_sound) {
     return Error(StatusCode::kInvalidArgument, "'{}' names no cache server: give host:port", options.server);
   }
-  return std::unique_ptr<RemoteValues>(std::make_unique<RedisValues>(options, host, port));
+  HEARTH_ASSIGN(const HiredisApi* hiredis, LoadHiredis());
+  return std::unique_ptr<RemoteValues>(std::make_unique<RedisValues>(hiredis, options, host, port));
 }
 
 #else

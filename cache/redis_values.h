@@ -16,7 +16,7 @@ struct RedisOptions {
 };
 
 // Connects at the first call, in the calling thread. Not thread-safe: FleetStore takes care of that. kInvalidArgument
-// for a name that makes no sense, kUnsupported in a build without hiredis.
+// for a name that makes no sense, kUnavailable where hiredis is not installed, kUnsupported in a build without it.
 Result<std::unique_ptr<RemoteValues>> MakeRedisValues(const RedisOptions& options);
 
 }  // namespace hearth

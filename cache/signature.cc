@@ -13,7 +13,7 @@
 #include "cache/sha256.h"
 
 #ifdef HEARTH_WITH_SODIUM
-#include <sodium.h>
+#include "cache/sodium_api.h"
 #endif
 
 namespace hearth {
@@ -68,17 +68,12 @@ Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file)
 #ifdef HEARTH_WITH_SODIUM
 
 bool HasSignatures() {
-  return true;
+  return LoadSodium().ok();
 }
 
 static_assert(crypto_sign_SEEDBYTES == 32 && crypto_sign_PUBLICKEYBYTES == 32 && crypto_sign_BYTES == 64);
 
 namespace {
-
-Status Initialize() {
-  if (::sodium_init() >= 0) return Status::Ok();
-  return Error(StatusCode::kInternal, "libsodium can't be initialised");
-}
 
 struct KeyPair {
   PublicKey public_key;
@@ -86,9 +81,9 @@ struct KeyPair {
 };
 
 Result<KeyPair> PairOf(const SigningKey& key) {
-  HEARTH_TRY(Initialize());
+  HEARTH_ASSIGN(const SodiumApi* sodium, LoadSodium());
   KeyPair pair;
-  ::crypto_sign_seed_keypair(pair.public_key.data(), pair.secret_key.data(), key.seed.data());
+  sodium->crypto_sign_seed_keypair(pair.public_key.data(), pair.secret_key.data(), key.seed.data());
   return pair;
 }
 
@@ -99,9 +94,9 @@ const unsigned char* Pointer(std::span<const std::byte> bytes) {
 }  // namespace
 
 Result<PublicKey> MakeSigningKey(const std::filesystem::path& file) {
-  HEARTH_TRY(Initialize());
+  HEARTH_ASSIGN(const SodiumApi* sodium, LoadSodium());
   SigningKey key;
-  ::randombytes_buf(key.seed.data(), key.seed.size());
+  sodium->randombytes_buf(key.seed.data(), key.seed.size());
   HEARTH_ASSIGN(const KeyPair pair, PairOf(key));
   HEARTH_TRY(WriteNewFile(file, 0600, fmt::format("{}{}\n", kSecretWord, HexOf(key.seed))));
   HEARTH_TRY(WriteNewFile(file.string() + ".pub", 0644, fmt::format("{}{}\n", kPublicWord, HexOf(pair.public_key))));
@@ -115,16 +110,17 @@ Result<PublicKey> PublicKeyOf(const SigningKey& key) {
 
 Result<Signature> Sign(const SigningKey& key, std::span<const std::byte> message) {
   HEARTH_ASSIGN(const KeyPair pair, PairOf(key));
+  HEARTH_ASSIGN(const SodiumApi* sodium, LoadSodium());
   Signature signature;
-  ::crypto_sign_detached(signature.data(), nullptr, Pointer(message), message.size(), pair.secret_key.data());
+  sodium->crypto_sign_detached(signature.data(), nullptr, Pointer(message), message.size(), pair.secret_key.data());
   return signature;
 }
 
 Result<std::optional<PublicKey>> SignerOf(std::span<const std::byte> message, const Signature& signature,
                                           std::span<const PublicKey> trusted) {
-  HEARTH_TRY(Initialize());
+  HEARTH_ASSIGN(const SodiumApi* sodium, LoadSodium());
   for (const PublicKey& key : trusted) {
-    if (::crypto_sign_verify_detached(signature.data(), Pointer(message), message.size(), key.data()) == 0) {
+    if (sodium->crypto_sign_verify_detached(signature.data(), Pointer(message), message.size(), key.data()) == 0) {
       return std::optional<PublicKey>(key);
     }
   }

@@ -1,7 +1,8 @@
 // Ed25519 signatures (libsodium) over manifests and remote entries, and the files that keys are kept in:
 //   secret   "hearth-ed25519-secret <64 hex digits>", mode 0600
 //   public   lines of "hearth-ed25519-public <64 hex digits>", '#' begins a comment; several keys may be trusted
-// In a build without HEARTH_WITH_SODIUM every function that needs it says kUnsupported.
+// libsodium is opened at run time: where it is missing every function that needs it says kUnavailable, in a build
+// without HEARTH_WITH_SODIUM kUnsupported.
 #ifndef HEARTH_CACHE_SIGNATURE_H_
 #define HEARTH_CACHE_SIGNATURE_H_
 
@@ -24,7 +25,7 @@ struct SigningKey {
   std::array<uint8_t, 32> seed{};
 };
 
-bool HasSignatures();  // in this build
+bool HasSignatures();  // in this build and on this machine
 
 // Makes `file` (mode 0600; must not exist) and `file`.pub.
 Result<PublicKey> MakeSigningKey(const std::filesystem::path& file);

@@ -1,7 +1,7 @@
 #include "backends/gles/driver_api.h"
 
+#include "core/dynamic_library.h"
 #include "core/error.h"
-#include "hal/dynamic_library.h"
 
 namespace hearth::gles {
 namespace {

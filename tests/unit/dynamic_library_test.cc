@@ -1,4 +1,4 @@
-#include "hal/dynamic_library.h"
+#include "core/dynamic_library.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// A driver's loader library, opened at run time so that one binary starts on machines without it.
-#ifndef HEARTH_HAL_DYNAMIC_LIBRARY_H_
-#define HEARTH_HAL_DYNAMIC_LIBRARY_H_
+// A library opened at run time, so that one binary starts on machines without it: drivers, and what only some need.
+#ifndef HEARTH_CORE_DYNAMIC_LIBRARY_H_
+#define HEARTH_CORE_DYNAMIC_LIBRARY_H_
 
 #include <span>
 #include <utility>
@@ -43,4 +43,4 @@ class DynamicLibrary {
 
 }  // namespace hearth
 
-#endif  // HEARTH_HAL_DYNAMIC_LIBRARY_H_
+#endif  // HEARTH_CORE_DYNAMIC_LIBRARY_H_

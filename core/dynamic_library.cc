@@ -1,4 +1,4 @@
-#include "hal/dynamic_library.h"
+#include "core/dynamic_library.h"
 
 #include <dlfcn.h>
 
@@ -16,7 +16,7 @@ Result<DynamicLibrary> DynamicLibrary::Open(std::span<const char* const> names) 
     if (!answers.empty()) answers += "; ";
     answers += answer != nullptr ? answer : name;
   }
-  return Error(StatusCode::kUnavailable, "no such library here ({}); install the driver's loader", answers);
+  return Error(StatusCode::kUnavailable, "no such library here ({}); install the package that has it", answers);
 }
 
 DynamicLibrary::~DynamicLibrary() {
