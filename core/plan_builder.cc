@@ -12,17 +12,6 @@
 namespace hearth {
 namespace {
 
-// The numbers that a quantized type stores.
-std::pair<double, double> StoredRange(DType dtype) {
-  switch (dtype) {
-    case DType::kUInt8: return {0, 255};
-    case DType::kInt8: return {-128, 127};
-    case DType::kInt16: return {-32768, 32767};
-    case DType::kInt4: return {-8, 7};
-    default: return {-2147483648.0, 2147483647.0};
-  }
-}
-
 template <typename Item>
 const Item* FindNamed(const std::vector<std::pair<std::string_view, Item>>& list, std::string_view name) {
   for (const auto& [item_name, item] : list) {
@@ -224,16 +213,13 @@ std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source
     if (operands[k].kind != Operand::Kind::kValue) return {};
     const TensorDesc& desc = DescOf(operands[k].id);
     if (!IsQuantized(desc)) return {};
-    const double scale = desc.quantization->scales[0];
-    const double zero_point =
-        desc.quantization->zero_points.empty() ? 0.0 : static_cast<double>(desc.quantization->zero_points[0]);
-    const auto [lowest, highest] = StoredRange(desc.dtype);
+    const TensorGrid grid = GridOf(desc);
     return {{"v = vclamp(vround_away(v * grid_inverse), splat4(grid_lowest), splat4(grid_highest)) * grid_scale;",
              {},
-             {{"grid_scale", static_cast<float>(scale)},
-              {"grid_inverse", static_cast<float>(1.0 / scale)},
-              {"grid_lowest", static_cast<float>(lowest - zero_point)},
-              {"grid_highest", static_cast<float>(highest - zero_point)}}}};
+             {{"grid_scale", grid.scale},
+              {"grid_inverse", grid.inverse},
+              {"grid_lowest", grid.lowest},
+              {"grid_highest", grid.highest}}}};
   }
   return {};
 }

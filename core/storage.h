@@ -15,6 +15,16 @@ bool IsReal(const TensorDesc& desc);
 // Integers with a scale and zero point.
 bool IsQuantized(const TensorDesc& desc);
 
+// The numbers that a quantized type with one scale stands for: real = (stored - zero_point) * scale.
+struct TensorGrid {
+  float scale = 1, inverse = 1;
+  int64_t zero_point = 0;
+  float lowest = 0, highest = 0;  // the type's numbers, counted from the zero point
+};
+
+// Of the first scale; scale 1 and zero point 0 where there is none.
+TensorGrid GridOf(const TensorDesc& desc);
+
 // Real numbers as floats of the precision (quantized ones of more than 8 bits as float32), integers as int32 (int64 as
 // its low range; see FitsInt32 in ops/lowering_support.h).
 StorageType StorageOf(const TensorDesc& desc, StorageType real);

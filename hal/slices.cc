@@ -23,44 +23,31 @@ void StoreAt(std::byte* bytes, int64_t index, T value) {
   std::memcpy(bytes + index * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
 }
 
-struct Grid {  // real = scale * (stored - zero_point)
-  float scale = 1.0f;
-  float zero_point = 0.0f;
-};
-
-Grid GridOf(const TensorDesc& desc) {
-  Grid grid;
-  if (!IsQuantized(desc) || desc.quantization->scales.empty()) return grid;
-  grid.scale = desc.quantization->scales[0];
-  if (!desc.quantization->zero_points.empty()) {
-    grid.zero_point = static_cast<float>(desc.quantization->zero_points[0]);
-  }
-  return grid;
-}
-
 // ---- One element, on the host ----
 
 template <typename T>
 struct RealElement {
-  Grid grid;
+  explicit RealElement(const TensorGrid& grid) : scale(grid.scale), zero_point(static_cast<float>(grid.zero_point)) {}
   float Load(const std::byte* bytes, int64_t i) const {
-    return grid.scale * (static_cast<float>(LoadAt<T>(bytes, i)) - grid.zero_point);
+    return scale * (static_cast<float>(LoadAt<T>(bytes, i)) - zero_point);
   }
   void Store(std::byte* bytes, int64_t i, float value) const {
     constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
     constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
-    const float stored = std::round(value / grid.scale) + grid.zero_point;
+    const float stored = std::round(value / scale) + zero_point;
     // Compared before the cast: the float next to the largest int32 lies above it. NaN becomes the zero point.
     if (stored <= kLowest) return StoreAt(bytes, i, std::numeric_limits<T>::lowest());
     if (stored >= kHighest) return StoreAt(bytes, i, std::numeric_limits<T>::max());
-    StoreAt(bytes, i, std::isnan(stored) ? static_cast<T>(grid.zero_point) : static_cast<T>(stored));
+    StoreAt(bytes, i, std::isnan(stored) ? static_cast<T>(zero_point) : static_cast<T>(stored));
   }
+
+  float scale, zero_point;
 };
 
 // A byte has 256 values: their real numbers by table.
 template <typename T>
 struct TableElement {
-  explicit TableElement(Grid grid) : element{grid} {
+  explicit TableElement(const TensorGrid& grid) : element(grid) {
     for (int k = 0; k < 256; ++k) {
       const auto byte = static_cast<std::byte>(k);
       reals[k] = element.Load(&byte, 0);
@@ -146,15 +133,15 @@ void WithElements(const TensorDesc& desc, StorageType storage, Use use) {
     if (storage == StorageType::kFloat16) return use(host, HalfElement());
     use(host, FloatElement());
   };
-  const Grid grid = GridOf(desc);
+  const TensorGrid grid = GridOf(desc);
   switch (desc.dtype) {
     case DType::kFloat16: return with_device(HalfElement());
     case DType::kBool: return with_device(BoolElement());
     case DType::kUInt8: return with_device(TableElement<uint8_t>(grid));
     case DType::kInt8: return with_device(TableElement<int8_t>(grid));
-    case DType::kInt16: return with_device(RealElement<int16_t>{grid});
-    case DType::kInt32: return with_device(RealElement<int32_t>{grid});
-    case DType::kInt64: return with_device(RealElement<int64_t>{grid});
+    case DType::kInt16: return with_device(RealElement<int16_t>(grid));
+    case DType::kInt32: return with_device(RealElement<int32_t>(grid));
+    case DType::kInt64: return with_device(RealElement<int64_t>(grid));
     default: return with_device(FloatElement());
   }
 }

@@ -7,6 +7,7 @@
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/error.h"
+#include "core/positions.h"
 
 namespace hearth {
 namespace {
@@ -69,12 +70,15 @@ class CpuExecutor final : public HostExecutor {
                                                std::span<const ValueId> edge_outputs, int threads) override {
     HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, edge_outputs));
     auto arena = std::make_unique<HostArena>(std::move(planned));
+    const std::vector<bool> chooses_positions = ValuesThatChoosePositions(graph);
     std::vector<std::unique_ptr<HostNode>> prepared;
     for (size_t k = 0; k < nodes.size(); ++k) {
       const bool workers_rest_after = k + 1 == nodes.size() || !XnnpackNodes::Knows(graph.nodes()[nodes[k + 1]].op);
-      HEARTH_ASSIGN(std::unique_ptr<HostNode> node,
-                    MakeNode({graph, graph.nodes()[nodes[k]], *arena, std::max(1, threads), workers_rest_after}));
-      prepared.push_back(std::move(node));
+      const Node& node = graph.nodes()[nodes[k]];
+      HEARTH_ASSIGN(std::unique_ptr<HostNode> made,
+                    MakeNode({graph, node, *arena, std::max(1, threads), workers_rest_after,
+                              !node.outputs.empty() && chooses_positions[node.outputs[0]]}));
+      prepared.push_back(std::move(made));
     }
     return std::unique_ptr<HostProgram>(std::make_unique<CpuProgram>(graph, std::move(arena), std::move(prepared)));
   }

@@ -24,6 +24,7 @@ struct HostNodeRequest {
   int threads = 1;
   // The node after this one does not run on the worker threads: they should sleep, not spin.
   bool workers_rest_after = true;
+  bool chooses_positions = false;  // its output is among ValuesThatChoosePositions (core/positions.h)
 };
 
 // Each returns null for a node that it does not take, so that the next maker is asked.

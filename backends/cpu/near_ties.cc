@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "backends/cpu/quantized.h"
 #include "core/op_table.h"
+#include "core/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
@@ -13,23 +13,6 @@ namespace {
 // In steps of the grid: how near to a middle the float sum must lie to be doubted. A sum of 500 products that reaches
 // 255 steps is off by about 255 * sqrt(500) * 2^-24 = 3e-4 of one.
 constexpr float kNear = 3e-4f;
-
-struct Clamp {
-  double lowest = 0, highest = 0;
-};
-
-bool ClampOf(Activation activation, Clamp& clamp) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  switch (activation) {
-    case Activation::kNone: clamp = {-kInfinity, kInfinity}; return true;
-    case Activation::kRelu: clamp = {0, kInfinity}; return true;
-    case Activation::kRelu6: clamp = {0, 6}; return true;
-    case Activation::kReluN1To1: clamp = {-1, 1}; return true;
-    case Activation::kTanh:
-    case Activation::kSigmoid: return false;
-  }
-  return false;
-}
 
 // Whether `real` lies near the middle between two steps: half a step off, it is near a whole number. Adding and taking
 // off 1.5 * 2^23 rounds to one, without a branch, so that the compiler makes vectors of it.
@@ -60,8 +43,8 @@ std::unique_ptr<NearTies> NearTies::Of(const Graph& graph, const Node& node) {
   const auto* convolution = std::get_if<Conv2D>(&node.op);
   if (convolution == nullptr || !IsHeldAsFloats(graph.value(node.outputs[0]).desc)) return nullptr;
   std::unique_ptr<NearTies> ties(new NearTies());
-  Clamp clamp;
-  if (!ClampOf(convolution->activation, clamp)) return nullptr;
+  const auto bounds = ActivationBounds(convolution->activation);
+  if (!bounds) return nullptr;
   if (!ConstantNumbers(graph, node.inputs[1], ties->filter_numbers_)) return nullptr;
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   if (has_bias && !ConstantNumbers(graph, node.inputs[2], ties->bias_)) return nullptr;
@@ -72,8 +55,8 @@ std::unique_ptr<NearTies> NearTies::Of(const Graph& graph, const Node& node) {
   if (!has_bias) ties->bias_.assign(static_cast<size_t>(ties->out_[3]), 0.0);
   ties->window_ = convolution->window;
   ties->padding_ = ResolvePadding(convolution->window, ties->in_[1], ties->in_[2], ties->filter_[1], ties->filter_[2]);
-  ties->lowest_ = clamp.lowest;
-  ties->highest_ = clamp.highest;
+  ties->lowest_ = bounds->first;
+  ties->highest_ = bounds->second;
   ties->step_ = out.quantization->scales[0];
   return ties;
 }

@@ -8,26 +8,8 @@
 namespace hearth {
 namespace {
 
-// real = (stored - zero_point) * scale, lowest and highest stored numbers counted from the zero point.
-struct Grid {
-  float scale = 1, inverse = 1;
-  float lowest = 0, highest = 0;
-  int32_t zero_point = 0;
-};
-
-template <typename T>
-Grid GridOf(const Quantization& quantization) {
-  Grid grid;
-  grid.scale = quantization.scales[0];
-  grid.inverse = static_cast<float>(1.0 / quantization.scales[0]);
-  grid.zero_point = quantization.zero_points.empty() ? 0 : static_cast<int32_t>(quantization.zero_points[0]);
-  grid.lowest = static_cast<float>(std::numeric_limits<T>::min() - grid.zero_point);
-  grid.highest = static_cast<float>(std::numeric_limits<T>::max() - grid.zero_point);
-  return grid;
-}
-
 // Steps from the zero point. Written so that compilers make vectors of it.
-int32_t StepsOf(float real, const Grid& grid) {
+int32_t StepsOf(float real, const TensorGrid& grid) {
   float steps = real * grid.inverse;
   steps = steps > grid.lowest ? steps : grid.lowest;
   steps = steps < grid.highest ? steps : grid.highest;
@@ -35,23 +17,25 @@ int32_t StepsOf(float real, const Grid& grid) {
 }
 
 template <typename T>
-void Read(const Grid& grid, const std::byte* stored, std::span<float> floats) {
+void Read(const TensorGrid& grid, const std::byte* stored, std::span<float> floats) {
+  const auto zero_point = static_cast<int32_t>(grid.zero_point);  // vectors of 32 bits
   for (size_t i = 0; i < floats.size(); ++i) {
     T number;
     std::memcpy(&number, stored + i * sizeof(T), sizeof(T));
-    floats[i] = static_cast<float>(number - grid.zero_point) * grid.scale;
+    floats[i] = static_cast<float>(number - zero_point) * grid.scale;
   }
 }
 
 template <typename T>
-void Write(const Grid& grid, std::span<const float> floats, std::byte* stored) {
+void Write(const TensorGrid& grid, std::span<const float> floats, std::byte* stored) {
+  const auto zero_point = static_cast<int32_t>(grid.zero_point);
   for (size_t i = 0; i < floats.size(); ++i) {
-    const auto number = static_cast<T>(StepsOf(floats[i], grid) + grid.zero_point);
+    const auto number = static_cast<T>(StepsOf(floats[i], grid) + zero_point);
     std::memcpy(stored + i * sizeof(T), &number, sizeof(T));
   }
 }
 
-void Round(const Grid& grid, std::span<float> floats) {
+void Round(const TensorGrid& grid, std::span<float> floats) {
   for (float& real : floats) real = static_cast<float>(StepsOf(real, grid)) * grid.scale;
 }
 
@@ -81,18 +65,15 @@ TensorDesc HeldAs(const TensorDesc& desc) {
 }
 
 void ToFloats(const TensorDesc& desc, std::span<const std::byte> stored, std::span<float> floats) {
-  WithType(desc.dtype,
-           [&](auto type) { Read<decltype(type)>(GridOf<decltype(type)>(*desc.quantization), stored.data(), floats); });
+  WithType(desc.dtype, [&](auto type) { Read<decltype(type)>(GridOf(desc), stored.data(), floats); });
 }
 
 void ToStored(const TensorDesc& desc, std::span<const float> floats, std::span<std::byte> stored) {
-  WithType(desc.dtype, [&](auto type) {
-    Write<decltype(type)>(GridOf<decltype(type)>(*desc.quantization), floats, stored.data());
-  });
+  WithType(desc.dtype, [&](auto type) { Write<decltype(type)>(GridOf(desc), floats, stored.data()); });
 }
 
 void RoundToGrid(const TensorDesc& desc, std::span<float> floats) {
-  WithType(desc.dtype, [&](auto type) { Round(GridOf<decltype(type)>(*desc.quantization), floats); });
+  Round(GridOf(desc), floats);
 }
 
 }  // namespace hearth

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "backends/cpu/near_ties.h"
@@ -8,7 +7,7 @@
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/error.h"
 #include "core/op_text.h"
-#include "core/positions.h"
+#include "core/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
@@ -175,16 +174,9 @@ std::string_view HostKernelsName() {
 }
 
 std::optional<OutputRange> RangeOf(Activation activation) {
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  switch (activation) {
-    case Activation::kNone: return OutputRange{-kInfinity, kInfinity};
-    case Activation::kRelu: return OutputRange{0.0f, kInfinity};
-    case Activation::kRelu6: return OutputRange{0.0f, 6.0f};
-    case Activation::kReluN1To1: return OutputRange{-1.0f, 1.0f};
-    case Activation::kTanh:
-    case Activation::kSigmoid: return std::nullopt;
-  }
-  return std::nullopt;
+  const auto bounds = ActivationBounds(activation);
+  if (!bounds) return std::nullopt;
+  return OutputRange{bounds->first, bounds->second};
 }
 
 XnnpackNodes::XnnpackNodes() : pools_(std::make_unique<ThreadPools>()) {}
@@ -201,7 +193,7 @@ Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& requ
   }
   // Its sums are chains of fused multiply-adds: as good as others, but where positions are chosen only the reference's
   // float64 sums choose as the network was checked with (hair segmentation: off by 0.064 of 12 without this).
-  if (ValuesThatChoosePositions(request.graph)[request.node.outputs[0]]) return std::unique_ptr<HostNode>();
+  if (request.chooses_positions) return std::unique_ptr<HostNode>();
   XnnpackBuild build{request};
   if (!LocateInputs(*row, build)) return std::unique_ptr<HostNode>();
   const bool is_small = WorkOf(*row, request.graph, request.node) < kMinWorkForThreads;
