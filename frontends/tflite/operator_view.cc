@@ -66,19 +66,12 @@ Result<double> OperatorView::ConstantReal(int i) const {
 }
 
 Result<float> OperatorView::ConstantFloat(int i) const {
+  HEARTH_ASSIGN(const double number, ConstantReal(i));
   HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
-  if (desc.shape.element_count() != 1) {
-    return Error(StatusCode::kMalformedInput, "{} of shape {} stands where one number belongs", InputLabel(i),
-                 desc.shape.ToString());
-  }
-  if (bytes.empty()) return Error(StatusCode::kUnsupported, "{} is computed at run time", InputLabel(i));
   if (desc.dtype != DType::kFloat32) {
     return Error(StatusCode::kUnsupported, "{} is {}, not float32", InputLabel(i), DTypeName(desc.dtype));
   }
-  float number;
-  std::memcpy(&number, bytes.data(), sizeof(number));
-  return number;
+  return static_cast<float>(number);
 }
 
 Result<Activation> ReadActivation(wire::ActivationFunctionType activation) {

@@ -7,22 +7,10 @@
 namespace hearth::conformance {
 namespace {
 
-std::string Suffix(const ElementType& type) {
-  if (type.dtype == DType::kFloat32) return "";
-  return fmt::format("_{}{}", type.quantization.has_value() ? "quantized_" : "", DTypeName(type.dtype));
-}
-
-Fill FillOf(const ElementType& type) {
-  return type.dtype == DType::kBool ? ZeroOne : type.dtype == DType::kFloat32 ? Wide : Digits;
-}
-
 ConformanceCase BorderCase(const std::string& op, const std::string& name, const Shape& input, const Op& node,
                            const ElementType& type = {}) {
-  ConformanceCase result;
-  result.family = result.op = op;
-  result.name = fmt::format("{}{}", name, Suffix(type));
-  result.build = [=](CaseGraph& graph) { return graph.Node(node, {graph.Input(input, FillOf(type), type)}, type); };
-  return result;
+  return NewCase(op, fmt::format("{}{}", name, SuffixOf(type)), {},
+                 [=](CaseGraph& graph) { return graph.Node(node, {graph.Input(input, FillOf(type), type)}, type); });
 }
 
 struct Amounts {
@@ -130,7 +118,7 @@ void AddUpdates(std::vector<ConformanceCase>& cases) {
     ConformanceCase result;
     result.family = result.op = "dynamic_update_slice";
     result.name =
-        fmt::format("{}_by{}_at{}{}", input.ToString(), update.ToString(), fmt::join(start, ","), Suffix(type));
+        fmt::format("{}_by{}_at{}{}", input.ToString(), update.ToString(), fmt::join(start, ","), SuffixOf(type));
     result.build = [=](CaseGraph& graph) {
       const ValueId x = graph.Input(input, FillOf(type), type), y = graph.Input(update, FillOf(type), type);
       const Shape count = {static_cast<int32_t>(start.size())};

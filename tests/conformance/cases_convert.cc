@@ -15,7 +15,7 @@ float Thousands(float uniform) {  // the integers -1000 to 1000: more than 8 bit
   return std::floor(uniform * 2001.0f) - 1000.0f;
 }
 
-ConformanceCase NewCase(const char* family, const char* op, std::string name, Exactness exactness = {}) {
+ConformanceCase ConvertCase(const char* family, const char* op, std::string name, Exactness exactness = {}) {
   ConformanceCase result;
   result.family = family;
   result.op = op;
@@ -41,7 +41,7 @@ void AddCasts(std::vector<ConformanceCase>& cases) {
                          DType::kInt16,   DType::kInt8,    DType::kUInt8, DType::kBool};
   for (DType from : types) {
     for (DType to : types) {
-      ConformanceCase result = NewCase("cast", "cast", fmt::format("{}_{}", DTypeName(from), DTypeName(to)));
+      ConformanceCase result = ConvertCase("cast", "cast", fmt::format("{}_{}", DTypeName(from), DTypeName(to)));
       result.build = [=](CaseGraph& graph) {
         const Shape shape = {2, 3, 7};
         // int64 from outside may be wider than a device's integers; a constant shows its numbers.
@@ -53,7 +53,7 @@ void AddCasts(std::vector<ConformanceCase>& cases) {
     }
   }
   for (const Shape& shape : {Shape{}, {5}, {1, 2, 3, 2, 4}}) {
-    ConformanceCase result = NewCase("cast", "cast", fmt::format("float32_int32_{}", shape.ToString()));
+    ConformanceCase result = ConvertCase("cast", "cast", fmt::format("float32_int32_{}", shape.ToString()));
     result.build = [=](CaseGraph& graph) {
       return graph.Node(Cast{DType::kInt32}, {graph.Input(shape, Quarters)}, Integers());
     };
@@ -65,23 +65,23 @@ void AddQuantization(std::vector<ConformanceCase>& cases) {
   for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt16}) {
     const ElementType grid = Quantized(dtype, 1.0f / 64, dtype == DType::kInt16 ? 0 : 5);
     const ElementType other = Quantized(dtype == DType::kInt8 ? DType::kUInt8 : DType::kInt8, 1.0f / 50, 7);
-    ConformanceCase quantize = NewCase("convert", "quantize", std::string(DTypeName(dtype)), {0, 1.0});
+    ConformanceCase quantize = ConvertCase("convert", "quantize", std::string(DTypeName(dtype)), {0, 1.0});
     quantize.build = [=](CaseGraph& graph) {
       return graph.Node(Unary{UnaryKind::kQuantize}, {graph.Input({2, 3, 7}, Wide)}, grid);
     };
     cases.push_back(quantize);
-    ConformanceCase again = NewCase("convert", "quantize", fmt::format("{}_again", DTypeName(dtype)), {0, 1.0});
+    ConformanceCase again = ConvertCase("convert", "quantize", fmt::format("{}_again", DTypeName(dtype)), {0, 1.0});
     again.build = [=](CaseGraph& graph) {
       return graph.Node(Unary{UnaryKind::kQuantize}, {graph.Input({2, 3, 7}, Symmetric, grid)}, other);
     };
     cases.push_back(again);
-    ConformanceCase dequantize = NewCase("convert", "dequantize", std::string(DTypeName(dtype)), {0, 1.0});
+    ConformanceCase dequantize = ConvertCase("convert", "dequantize", std::string(DTypeName(dtype)), {0, 1.0});
     dequantize.build = [=](CaseGraph& graph) {
       return graph.Node(Unary{UnaryKind::kDequantize}, {graph.Input({2, 3, 7}, Symmetric, grid)});
     };
     cases.push_back(dequantize);
   }
-  ConformanceCase halves = NewCase("convert", "dequantize", "float16");
+  ConformanceCase halves = ConvertCase("convert", "dequantize", "float16");
   halves.build = [](CaseGraph& graph) {
     return graph.Node(Unary{UnaryKind::kDequantize}, {graph.Input({2, 3, 7}, Symmetric, {DType::kFloat16, {}})});
   };
@@ -106,7 +106,7 @@ void AddSelects(std::vector<ConformanceCase>& cases) {
   };
   for (const Shapes& of : shapes) {
     for (const ElementType& type : {ElementType{}, Integers()}) {
-      ConformanceCase result = NewCase(
+      ConformanceCase result = ConvertCase(
           "select", "select",
           fmt::format("{}_{}_{}_{}", of.condition.ToString(), of.a.ToString(), of.b.ToString(), DTypeName(type.dtype)));
       result.every_path = type.dtype == DType::kFloat32 && of.condition.rank() == 4;
@@ -122,7 +122,7 @@ void AddSelects(std::vector<ConformanceCase>& cases) {
   for (const Shape& shape : {Shape{6}, {5, 3}, {5, 2, 7}, {3, 2, 3, 5}, {6, 2, 1, 2, 5}}) {
     for (const ElementType& type : {ElementType{}, Integers(), Quantized(DType::kInt8, 1.0f, 0)}) {
       ConformanceCase result =
-          NewCase("select", "select_rows", fmt::format("{}_{}", shape.ToString(), DTypeName(type.dtype)));
+          ConvertCase("select", "select_rows", fmt::format("{}_{}", shape.ToString(), DTypeName(type.dtype)));
       result.build = [=](CaseGraph& graph) {
         return graph.Node(SelectRows{},
                           {graph.Input({shape[0]}, ZeroOne, Bools()), graph.Input(shape, Signed100, type),
@@ -154,14 +154,14 @@ void AddPRelus(std::vector<ConformanceCase>& cases) {
   };
   for (const Shapes& of : shapes) {
     ConformanceCase result =
-        NewCase("prelu", "prelu", fmt::format("{}_{}", of.x.ToString(), of.alpha.ToString()), {0, 1.0});
+        ConvertCase("prelu", "prelu", fmt::format("{}_{}", of.x.ToString(), of.alpha.ToString()), {0, 1.0});
     result.every_path = of.alpha.rank() == 1;
     result.build = [=](CaseGraph& graph) {
       return graph.Node(PRelu{}, {graph.Input(of.x, Wide), graph.Constant(of.alpha, Wide)});
     };
     cases.push_back(result);
   }
-  ConformanceCase quantized = NewCase("prelu", "prelu", "quantized_int8", {0, 1.0});
+  ConformanceCase quantized = ConvertCase("prelu", "prelu", "quantized_int8", {0, 1.0});
   quantized.build = [](CaseGraph& graph) {
     const ElementType grid = Quantized(DType::kInt8, 1.0f / 64, -3);
     return graph.Node(PRelu{}, {graph.Input({2, 3, 5}, Symmetric, grid), graph.Constant({5}, Symmetric, grid)}, grid);
@@ -173,8 +173,8 @@ void AddSums(std::vector<ConformanceCase>& cases) {
   for (int count : {1, 2, 3, 4, 6, 9}) {
     for (const ElementType& type : {ElementType{}, Integers()}) {
       const bool real = type.dtype == DType::kFloat32;
-      ConformanceCase result = NewCase("add_n", "add_n", fmt::format("{}_{}", count, DTypeName(type.dtype)),
-                                       {real && count > 1 ? count : 0, 0});
+      ConformanceCase result = ConvertCase("add_n", "add_n", fmt::format("{}_{}", count, DTypeName(type.dtype)),
+                                           {real && count > 1 ? count : 0, 0});
       result.every_path = count == 4;
       result.build = [=](CaseGraph& graph) {
         std::vector<ValueId> inputs;
@@ -187,7 +187,7 @@ void AddSums(std::vector<ConformanceCase>& cases) {
       cases.push_back(result);
     }
   }
-  ConformanceCase same = NewCase("add_n", "add_n", "one_three_times", {3, 0});
+  ConformanceCase same = ConvertCase("add_n", "add_n", "one_three_times", {3, 0});
   same.build = [](CaseGraph& graph) {
     const ValueId x = graph.Input({2, 3, 5});
     return graph.Node(AddN{}, {x, x, x});

@@ -11,17 +11,6 @@ namespace {
 
 constexpr Exactness kExact = {};
 
-ConformanceCase NewCase(const char* op, std::string name, Exactness exactness, std::function<ValueId(CaseGraph&)> build,
-                        bool every_path = true) {
-  ConformanceCase result;
-  result.family = result.op = op;
-  result.name = std::move(name);
-  result.exactness = exactness;
-  result.build = std::move(build);
-  result.every_path = every_path;
-  return result;
-}
-
 struct TypedFill {
   const char* name;
   ElementType type;

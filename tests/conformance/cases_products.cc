@@ -12,29 +12,18 @@
 namespace hearth::conformance {
 namespace {
 
-ConformanceCase Case(const char* op, std::string name, const Exactness& exactness,
-                     std::function<ValueId(CaseGraph&)> build, bool every_path = true) {
-  ConformanceCase result;
-  result.family = result.op = op;
-  result.name = std::move(name);
-  result.exactness = exactness;
-  result.build = std::move(build);
-  result.every_path = every_path;
-  return result;
-}
-
 // ---- Matrices ----
 
 void AddMatMul(std::vector<ConformanceCase>& cases, const Shape& a, const Shape& b, const BatchMatMul& product,
                bool constant) {
   const int64_t depth = a[a.rank() - (product.adjoint_a ? 2 : 1)];
-  cases.push_back(Case("batch_matmul",
-                       fmt::format("{}{}_{}{}{}", a.ToString(), product.adjoint_a ? "T" : "", b.ToString(),
-                                   product.adjoint_b ? "T" : "", constant ? "_constant" : ""),
-                       {depth, 2}, [=](CaseGraph& graph) {
-                         const ValueId left = graph.Input(a);
-                         return graph.Node(product, {left, constant ? graph.Constant(b) : graph.Input(b)});
-                       }));
+  cases.push_back(NewCase("batch_matmul",
+                          fmt::format("{}{}_{}{}{}", a.ToString(), product.adjoint_a ? "T" : "", b.ToString(),
+                                      product.adjoint_b ? "T" : "", constant ? "_constant" : ""),
+                          {depth, 2}, [=](CaseGraph& graph) {
+                            const ValueId left = graph.Input(a);
+                            return graph.Node(product, {left, constant ? graph.Constant(b) : graph.Input(b)});
+                          }));
 }
 
 void AddMatMuls(std::vector<ConformanceCase>& cases) {
@@ -69,19 +58,19 @@ void AddMatMuls(std::vector<ConformanceCase>& cases) {
 
 void AddDense(std::vector<ConformanceCase>& cases, const Shape& x, const Shape& filter, const FullyConnected& dense,
               int computed, bool bias) {
-  cases.push_back(
-      Case("fully_connected",
-           fmt::format("{}_f{}{}{}_{}{}", x.ToString(), filter.ToString(), dense.keep_dims ? "_keep" : "",
-                       bias ? "" : "_nobias", ActivationName(dense.activation),
-                       computed == 2   ? "_computed_bias"
-                       : computed == 1 ? "_computed"
-                                       : ""),
-           {filter[1], dense.activation == Activation::kTanh ? 16.0 : 2.0}, [=](CaseGraph& graph) {
-             const ValueId in = graph.Input(x);
-             const ValueId w = computed == 1 ? graph.Input(filter) : graph.Constant(filter);
-             if (!bias) return graph.Node(dense, {in, w});
-             return graph.Node(dense, {in, w, computed > 0 ? graph.Input({filter[0]}) : graph.Constant({filter[0]})});
-           }));
+  cases.push_back(NewCase(
+      "fully_connected",
+      fmt::format("{}_f{}{}{}_{}{}", x.ToString(), filter.ToString(), dense.keep_dims ? "_keep" : "",
+                  bias ? "" : "_nobias", ActivationName(dense.activation),
+                  computed == 2   ? "_computed_bias"
+                  : computed == 1 ? "_computed"
+                                  : ""),
+      {filter[1], dense.activation == Activation::kTanh ? 16.0 : 2.0}, [=](CaseGraph& graph) {
+        const ValueId in = graph.Input(x);
+        const ValueId w = computed == 1 ? graph.Input(filter) : graph.Constant(filter);
+        if (!bias) return graph.Node(dense, {in, w});
+        return graph.Node(dense, {in, w, computed > 0 ? graph.Input({filter[0]}) : graph.Constant({filter[0]})});
+      }));
 }
 
 void AddDenseCases(std::vector<ConformanceCase>& cases) {
@@ -111,7 +100,7 @@ struct Filter {
 template <typename Convolution>
 void AddConvolution(std::vector<ConformanceCase>& cases, const char* op, const Shape& x, const Filter& filter,
                     const Convolution& conv, int32_t out_channels, int64_t terms) {
-  cases.push_back(Case(
+  cases.push_back(NewCase(
       op,
       fmt::format("{}_f{}_{}_{}{}{}", x.ToString(), filter.shape.ToString(), WindowText(conv.window),
                   ActivationName(conv.activation), filter.bias ? "" : "_nobias", filter.computed ? "_computed" : ""),
@@ -179,7 +168,7 @@ void AddTransposed(std::vector<ConformanceCase>& cases, const Shape& x, const Fi
   const Window2D window{conv.stride_h, conv.stride_w, 1, 1, conv.padding};
   const Shape& w = filter.shape;
   const int64_t rows = (w[1] + conv.stride_h - 1) / conv.stride_h, columns = (w[2] + conv.stride_w - 1) / conv.stride_w;
-  cases.push_back(Case(
+  cases.push_back(NewCase(
       "transpose_conv",
       fmt::format("{}_f{}_{}x{}_{}_{}{}{}", x.ToString(), w.ToString(), conv.height, conv.width, WindowText(window),
                   ActivationName(conv.activation), filter.bias ? "" : "_nobias", filter.computed ? "_computed" : ""),
@@ -240,7 +229,7 @@ void AddPositions(std::vector<ConformanceCase>& cases) {
         const std::string name = fmt::format("{}_k{}x{}_{}_{}", x.ToString(), kernel.h, kernel.w,
                                              WindowText(pool.window), ActivationName(pool.activation));
         // Both outputs; few different numbers, so that there are ties.
-        cases.push_back(Case("max_pool_argmax_2d", name, {0, 2}, [=](CaseGraph& graph) {
+        cases.push_back(NewCase("max_pool_argmax_2d", name, {0, 2}, [=](CaseGraph& graph) {
           const std::vector<ValueId> outputs = graph.Nodes(pool, {graph.Input(x, Digits)}, {{}, {}});
           return graph.Node(Concat{-1}, outputs);
         }));
@@ -262,7 +251,7 @@ void AddUnpooling(std::vector<ConformanceCase>& cases) {
   for (const Steps& steps : {Steps{2, 2, 2, 2}, {2, 3, 2, 3}, {3, 3, 1, 2}, {1, 2, 3, 4}, {1, 1, 1, 1}}) {
     for (int32_t channels : {1, 4, 7}) {
       const Shape x = {turn % 2 + 1, 4, 5, channels};
-      cases.push_back(Case(
+      cases.push_back(NewCase(
           "max_unpool_2d",
           fmt::format("{}_k{}x{}_s{}x{}", x.ToString(), steps.kernel_h, steps.kernel_w, steps.stride_h, steps.stride_w),
           {}, [=](CaseGraph& graph) {
@@ -283,11 +272,11 @@ void AddSampling(std::vector<ConformanceCase>& cases) {
                            {{3, 2, 9, 5}, {3, 1, 8, 3}}, {{1, 6, 3, 17}, {1, 4, 1, 7}}, {{2, 5, 5, 4}, {2, 5, 5, 2}}};
   for (const Images& sizes : images) {
     // The last bits of a coordinate weigh as much as the image's numbers.
-    cases.push_back(Case("resampler", fmt::format("{}_at{}", sizes.image.ToString(), sizes.points.ToString()), {4, 16},
-                         [=](CaseGraph& graph) {
-                           const ValueId x = graph.Input(sizes.image);
-                           return graph.Node(Resampler{}, {x, graph.Input(sizes.points, Wide)});
-                         }));
+    cases.push_back(NewCase("resampler", fmt::format("{}_at{}", sizes.image.ToString(), sizes.points.ToString()),
+                            {4, 16}, [=](CaseGraph& graph) {
+                              const ValueId x = graph.Input(sizes.image);
+                              return graph.Node(Resampler{}, {x, graph.Input(sizes.points, Wide)});
+                            }));
   }
 }
 
@@ -299,7 +288,7 @@ void AddL2Pooling(std::vector<ConformanceCase>& cases) {
         const Shape x = {turn % 2 + 1, 7, 9, channels};
         const Pool2D pool{PoolKind::kL2, kernel.h, kernel.w, WindowOf(kSteppings[turn % 3], padding),
                           Activation::kNone};
-        cases.push_back(Case(
+        cases.push_back(NewCase(
             "l2_pool_2d", fmt::format("{}_k{}x{}_{}", x.ToString(), kernel.h, kernel.w, WindowText(pool.window)),
             {int64_t{kernel.h} * kernel.w, 4}, [=](CaseGraph& graph) { return graph.Node(pool, {graph.Input(x)}); }));
         ++turn;
@@ -314,17 +303,18 @@ void AddQuantized(std::vector<ConformanceCase>& cases) {
   const ElementType in = Quantized(DType::kInt8, 1.0f / 64, 3), out = Quantized(DType::kInt8, 1.0f / 32, -7);
   const ElementType weights = Quantized(DType::kInt8, 1.0f / 128, 0);
   for (int32_t channels : {3, 8}) {
-    cases.push_back(Case("batch_matmul", fmt::format("int8_c{}", channels), {channels, 4}, [=](CaseGraph& graph) {
+    cases.push_back(NewCase("batch_matmul", fmt::format("int8_c{}", channels), {channels, 4}, [=](CaseGraph& graph) {
       const ValueId a = graph.Input({2, 3, channels}, Symmetric, in);
       return graph.Node(BatchMatMul{}, {a, graph.Input({2, channels, 5}, Symmetric, in)}, out);
     }));
-    cases.push_back(Case("transpose_conv", fmt::format("int8_c{}", channels), {channels * 4, 4}, [=](CaseGraph& graph) {
-      const ValueId x = graph.Input({1, 4, 5, channels}, Symmetric, in);
-      return graph.Node(TransposeConv{.stride_h = 2, .stride_w = 2, .padding = {PaddingMode::kSame}},
-                        {x, graph.Constant({6, 3, 3, channels}, Symmetric, weights)}, out);
-    }));
     cases.push_back(
-        Case("conv_2d", fmt::format("int8_computed_c{}", channels), {channels * 9, 4}, [=](CaseGraph& graph) {
+        NewCase("transpose_conv", fmt::format("int8_c{}", channels), {channels * 4, 4}, [=](CaseGraph& graph) {
+          const ValueId x = graph.Input({1, 4, 5, channels}, Symmetric, in);
+          return graph.Node(TransposeConv{.stride_h = 2, .stride_w = 2, .padding = {PaddingMode::kSame}},
+                            {x, graph.Constant({6, 3, 3, channels}, Symmetric, weights)}, out);
+        }));
+    cases.push_back(
+        NewCase("conv_2d", fmt::format("int8_computed_c{}", channels), {channels * 9, 4}, [=](CaseGraph& graph) {
           const ValueId x = graph.Input({1, 4, 5, channels}, Symmetric, in);
           return graph.Node(Conv2D{}, {x, graph.Input({6, 3, 3, channels}, Symmetric, weights)}, out);
         }));

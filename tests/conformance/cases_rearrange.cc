@@ -14,28 +14,14 @@ std::string Listed(const Shape& shape) {
   return fmt::format("{}", fmt::join(shape.dims(), ","));
 }
 
-std::string Suffix(const ElementType& type) {
-  if (type.dtype == DType::kFloat32) return "";
-  return fmt::format("_{}{}", type.quantization.has_value() ? "quantized_" : "", DTypeName(type.dtype));
-}
-
-// Tiny integers and numbers on the grid, which every type holds.
-Fill FillOf(const ElementType& type) {
-  return type.dtype == DType::kBool ? ZeroOne : type.dtype == DType::kFloat32 ? Wide : Digits;
-}
-
 // A case of one node on one input. A copy stands behind it where the output might be the input under another name,
 // which would test nothing.
 void AddMove(std::vector<ConformanceCase>& cases, const std::string& op, const std::string& name, const Shape& input,
              const Op& node, const ElementType& type = {}) {
-  ConformanceCase result;
-  result.family = result.op = op;
-  result.name = fmt::format("{}{}", name, Suffix(type));
-  result.build = [=](CaseGraph& graph) {
+  cases.push_back(NewCase(op, fmt::format("{}{}", name, SuffixOf(type)), {}, [=](CaseGraph& graph) {
     const ValueId moved = graph.Node(node, {graph.Input(input, FillOf(type), type)}, type);
     return type.dtype == DType::kFloat32 ? graph.Node(Unary{UnaryKind::kCopy}, {moved}) : moved;
-  };
-  cases.push_back(result);
+  }));
 }
 
 const ElementType kTypes[] = {Integers(),
@@ -191,7 +177,7 @@ void AddParts(std::vector<ConformanceCase>& cases, const std::string& name, cons
   result.family = "split";
   const bool unpacks = std::holds_alternative<Unpack>(node);
   result.op = unpacks ? "unpack" : "split";
-  result.name = fmt::format("{}{}", name, Suffix(type));
+  result.name = fmt::format("{}{}", name, SuffixOf(type));
   result.build = [=](CaseGraph& graph) {
     std::vector<ValueId> parts =
         graph.Nodes(node, {graph.Input(input, FillOf(type), type)}, std::vector<ElementType>(count, type));

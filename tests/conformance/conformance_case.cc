@@ -116,6 +116,20 @@ std::vector<ValueId> CaseGraph::Nodes(Op op, std::vector<ValueId> inputs, const 
   return outputs;
 }
 
+ConformanceCase NewCase(const std::string& op, std::string name, const Exactness& exactness,
+                        std::function<ValueId(CaseGraph&)> build, bool every_path) {
+  return {op, op, std::move(name), exactness, std::move(build), every_path};
+}
+
+Fill FillOf(const ElementType& type) {
+  return type.dtype == DType::kBool ? ZeroOne : type.dtype == DType::kFloat32 ? Wide : Digits;
+}
+
+std::string SuffixOf(const ElementType& type) {
+  if (type.dtype == DType::kFloat32) return "";
+  return fmt::format("_{}{}", type.quantization.has_value() ? "quantized_" : "", DTypeName(type.dtype));
+}
+
 std::vector<ConformanceCase> AllCases() {
   std::vector<ConformanceCase> cases;
   AddWindowCases(cases);

@@ -86,6 +86,14 @@ struct ConformanceCase {
   std::string id() const { return op + "/" + name; }
 };
 
+// A case of a family that is named like its op.
+ConformanceCase NewCase(const std::string& op, std::string name, const Exactness& exactness,
+                        std::function<ValueId(CaseGraph&)> build, bool every_path = true);
+
+// For cases that move elements of any type: numbers that each type holds, and what the type adds to a case's name.
+Fill FillOf(const ElementType& type);
+std::string SuffixOf(const ElementType& type);
+
 // All cases, in the order of their families.
 std::vector<ConformanceCase> AllCases();
 

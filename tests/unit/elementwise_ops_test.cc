@@ -6,57 +6,28 @@
 #include <limits>
 
 #include "core/op_table.h"
+#include "tests/testing/one_node.h"
 
 namespace hearth {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::Evaluate;
 using ::testing::HasSubstr;
+using testing::InferredShape;
 using ::testing::NanSensitiveDoubleEq;
+using testing::NodeInput;
+using testing::OneNode;
 
-struct Input {
-  Shape shape;
-  std::vector<double> values;
-  DType dtype = DType::kFloat32;
-};
-
-Graph OneNode(Op op, const std::vector<Input>& inputs) {
-  Graph graph;
-  for (const Input& input : inputs) {
-    graph.inputs.push_back(graph.AddValue({.name = "in", .desc = {.dtype = input.dtype, .shape = input.shape}}));
-  }
-  graph.outputs = {graph.AddValue({.name = "out"})};
-  graph.AddNode({.op = std::move(op), .inputs = graph.inputs, .outputs = graph.outputs, .name = "n"});
-  return graph;
-}
-
-std::string InferError(Op op, const std::vector<Input>& inputs) {
-  Graph graph = OneNode(std::move(op), inputs);
-  const Status status = InferShapes(graph);
-  return status.ok() ? "none" : status.message();
-}
-
-std::vector<double> Evaluate(Op op, const std::vector<Input>& inputs) {
-  Graph graph = OneNode(std::move(op), inputs);
-  const Status inferred = InferShapes(graph);
-  EXPECT_TRUE(inferred.ok()) << inferred.message();
-  if (!inferred.ok()) return {};
-  std::vector<ReferenceTensor> tensors;
-  for (const Input& input : inputs) tensors.push_back({input.shape, input.values});
-  const Result<std::vector<ReferenceTensor>> outputs = EvaluateGraph(graph, tensors);
-  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
-  return outputs.ok() ? outputs->at(0).values : std::vector<double>();
-}
-
-Input Ints(const std::vector<double>& values, DType dtype = DType::kInt32) {
+NodeInput Ints(const std::vector<double>& values, DType dtype = DType::kInt32) {
   return {{static_cast<int32_t>(values.size())}, values, dtype};
 }
-Input Reals(const std::vector<double>& values) {
+NodeInput Reals(const std::vector<double>& values) {
   return {{static_cast<int32_t>(values.size())}, values};
 }
 
 TEST(ElementwiseOps, IntegerDivisionsTruncateOrFloor) {
-  const Input a = Ints({7, -7, 7, -7, 6}), b = Ints({2, 2, -2, -2, 3});
+  const NodeInput a = Ints({7, -7, 7, -7, 6}), b = Ints({2, 2, -2, -2, 3});
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kDiv}, {a, b}), ElementsAre(3, -3, -3, 3, 2));
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kFloorDiv}, {a, b}), ElementsAre(3, -4, -4, 3, 2));
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kFloorMod}, {a, b}), ElementsAre(1, 1, -1, -1, 0));
@@ -64,7 +35,7 @@ TEST(ElementwiseOps, IntegerDivisionsTruncateOrFloor) {
 
 TEST(ElementwiseOps, IntegerDivisionByZeroAndTheLowestByMinusOneAreHarmless) {
   const double lowest = std::numeric_limits<int32_t>::min();
-  const Input a = Ints({5, lowest}), b = Ints({0, -1});
+  const NodeInput a = Ints({5, lowest}), b = Ints({0, -1});
   for (BinaryKind kind : {BinaryKind::kDiv, BinaryKind::kFloorDiv}) {
     EXPECT_THAT(Evaluate(Binary{kind}, {a, b}), ElementsAre(5, lowest));
   }
@@ -75,7 +46,7 @@ TEST(ElementwiseOps, IntegerDivisionByZeroAndTheLowestByMinusOneAreHarmless) {
 }
 
 TEST(ElementwiseOps, IntegerResultsWrapToTheirType) {
-  const Input most = Ints({2147483647}), one = Ints({1});
+  const NodeInput most = Ints({2147483647}), one = Ints({1});
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kAdd}, {most, one}), ElementsAre(-2147483648.0));
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kMul}, {most, most}), ElementsAre(1));
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kPow}, {Ints({3, -2, 0}), Ints({20, 3, 0})}),
@@ -90,12 +61,13 @@ TEST(ElementwiseOps, ShiftsStayWithinTheBitsOfTheType) {
               ElementsAre(31, 1));
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kBitwiseXor}, {Ints({12, -1}, DType::kInt8), Ints({10, 1}, DType::kInt8)}),
               ElementsAre(6, -2));
-  EXPECT_THAT(InferError(Binary{BinaryKind::kBitwiseXor}, {Reals({1}), Reals({1})}), HasSubstr("plain integer type"));
+  EXPECT_THAT(InferredShape(Binary{BinaryKind::kBitwiseXor}, {Reals({1}), Reals({1})}),
+              HasSubstr("plain integer type"));
 }
 
 TEST(ElementwiseOps, ComparisonsGiveBoolForEveryType) {
   for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64}) {
-    const Input a = {{3}, {1, 2, 3}, dtype}, b = {{1}, {2}, dtype};
+    const NodeInput a = {{3}, {1, 2, 3}, dtype}, b = {{1}, {2}, dtype};
     EXPECT_THAT(Evaluate(Binary{BinaryKind::kEqual}, {a, b}), ElementsAre(0, 1, 0));
     EXPECT_THAT(Evaluate(Binary{BinaryKind::kNotEqual}, {a, b}), ElementsAre(1, 0, 1));
     EXPECT_THAT(Evaluate(Binary{BinaryKind::kLess}, {a, b}), ElementsAre(1, 0, 0));
@@ -109,11 +81,11 @@ TEST(ElementwiseOps, ComparisonsGiveBoolForEveryType) {
 }
 
 TEST(ElementwiseOps, LogicTakesBoolOnly) {
-  const Input a = {{4}, {0, 0, 1, 1}, DType::kBool}, b = {{4}, {0, 1, 0, 1}, DType::kBool};
+  const NodeInput a = {{4}, {0, 0, 1, 1}, DType::kBool}, b = {{4}, {0, 1, 0, 1}, DType::kBool};
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kLogicalAnd}, {a, b}), ElementsAre(0, 0, 0, 1));
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kLogicalOr}, {a, b}), ElementsAre(0, 1, 1, 1));
   EXPECT_THAT(Evaluate(Unary{UnaryKind::kLogicalNot}, {b}), ElementsAre(1, 0, 1, 0));
-  EXPECT_THAT(InferError(Unary{UnaryKind::kLogicalNot}, {Reals({1})}), HasSubstr("only bool"));
+  EXPECT_THAT(InferredShape(Unary{UnaryKind::kLogicalNot}, {Reals({1})}), HasSubstr("only bool"));
 }
 
 TEST(ElementwiseOps, RealEdgesAreThoseOfTheCpu) {
@@ -133,14 +105,15 @@ TEST(ElementwiseOps, BroadcastingReachesOverLeadingDimensions) {
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kSub}, {{{2, 1, 2}, {1, 2, 3, 4}}, {{2, 1}, {10, 20}}}),
               ElementsAre(-9, -8, -19, -18, -7, -6, -17, -16));
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kAdd}, {{{}, {1}}, {{}, {2}}}), ElementsAre(3));
-  EXPECT_THAT(InferError(Binary{BinaryKind::kAdd}, {{{2, 3}, {}}, {{2}, {}}}), HasSubstr("2x3 and 2 can't be"));
+  EXPECT_THAT(InferredShape(Binary{BinaryKind::kAdd}, {{{2, 3}, {}}, {{2}, {}}}), HasSubstr("2x3 and 2 can't be"));
 }
 
 TEST(ElementwiseOps, ActivationsOfIntegersAreClamps) {
   EXPECT_THAT(Evaluate(Binary{BinaryKind::kAdd, Activation::kRelu6}, {Ints({-5, 3, 9}), Ints({1, 1, 1})}),
               ElementsAre(0, 4, 6));
-  EXPECT_THAT(InferError(Binary{BinaryKind::kAdd, Activation::kTanh}, {Ints({1}), Ints({1})}), HasSubstr("activation"));
-  EXPECT_THAT(InferError(Binary{BinaryKind::kLess, Activation::kRelu}, {Reals({1}), Reals({1})}),
+  EXPECT_THAT(InferredShape(Binary{BinaryKind::kAdd, Activation::kTanh}, {Ints({1}), Ints({1})}),
+              HasSubstr("activation"));
+  EXPECT_THAT(InferredShape(Binary{BinaryKind::kLess, Activation::kRelu}, {Reals({1}), Reals({1})}),
               HasSubstr("activation"));
 }
 
@@ -163,41 +136,41 @@ TEST(ElementwiseOps, AQuantizedResultNeedsAGridToo) {
 }
 
 TEST(SelectOps, ChoosesWithBroadcasting) {
-  const Input condition = {{2, 1}, {1, 0}, DType::kBool};
+  const NodeInput condition = {{2, 1}, {1, 0}, DType::kBool};
   EXPECT_THAT(Evaluate(Select{}, {condition, {{2}, {1, 2}}, {{}, {9}}}), ElementsAre(1, 2, 9, 9));
   EXPECT_THAT(Evaluate(Select{}, {condition, Ints({1, 2}), {{}, {9}, DType::kInt32}}), ElementsAre(1, 2, 9, 9));
-  EXPECT_THAT(InferError(Select{}, {Reals({1}), Reals({1}), Reals({1})}), HasSubstr("condition is float32"));
-  EXPECT_THAT(InferError(Select{}, {condition, Reals({1}), Ints({1})}), HasSubstr("float32 and int32"));
+  EXPECT_THAT(InferredShape(Select{}, {Reals({1}), Reals({1}), Reals({1})}), HasSubstr("condition is float32"));
+  EXPECT_THAT(InferredShape(Select{}, {condition, Reals({1}), Ints({1})}), HasSubstr("float32 and int32"));
 }
 
 TEST(SelectOps, RowsGoByDimensionZero) {
-  const Input condition = {{2}, {0, 1}, DType::kBool};
+  const NodeInput condition = {{2}, {0, 1}, DType::kBool};
   EXPECT_THAT(Evaluate(SelectRows{}, {condition, {{2, 2}, {1, 2, 3, 4}}, {{2, 2}, {5, 6, 7, 8}}}),
               ElementsAre(5, 6, 3, 4));
-  EXPECT_THAT(InferError(SelectRows{}, {condition, {{3, 2}, {}}, {{3, 2}, {}}}), HasSubstr("each row of 3x2"));
-  EXPECT_THAT(InferError(SelectRows{}, {condition, {{2, 2}, {}}, {{2, 3}, {}}}), HasSubstr("2x2 and 2x3"));
+  EXPECT_THAT(InferredShape(SelectRows{}, {condition, {{3, 2}, {}}, {{3, 2}, {}}}), HasSubstr("each row of 3x2"));
+  EXPECT_THAT(InferredShape(SelectRows{}, {condition, {{2, 2}, {}}, {{2, 3}, {}}}), HasSubstr("2x2 and 2x3"));
 }
 
 TEST(PReluOps, WeighsNegativeNumbersOnly) {
   EXPECT_THAT(Evaluate(PRelu{}, {{{2, 2}, {-1, -2, 3, -4}}, {{2}, {0.5, 10}}}), ElementsAre(-0.5, -20, 3, -40));
-  EXPECT_THAT(InferError(PRelu{}, {{{2}, {}}, {{3, 2}, {}}}), HasSubstr("alpha has shape 3x2"));
+  EXPECT_THAT(InferredShape(PRelu{}, {{{2}, {}}, {{3, 2}, {}}}), HasSubstr("alpha has shape 3x2"));
 }
 
 TEST(CastOps, TruncatesWrapsAndTests) {
-  const Input reals = Reals({1.9, -1.9, 300, 0});
+  const NodeInput reals = Reals({1.9, -1.9, 300, 0});
   EXPECT_THAT(Evaluate(Cast{DType::kInt32}, {reals}), ElementsAre(1, -1, 300, 0));
   EXPECT_THAT(Evaluate(Cast{DType::kUInt8}, {reals}), ElementsAre(1, 0, 255, 0));
   EXPECT_THAT(Evaluate(Cast{DType::kBool}, {reals}), ElementsAre(1, 1, 1, 0));
   EXPECT_THAT(Evaluate(Cast{DType::kInt8}, {Ints({300, -129, 5})}), ElementsAre(44, 127, 5));
   EXPECT_THAT(Evaluate(Cast{DType::kBool}, {Ints({256, 0})}), ElementsAre(1, 0));
   EXPECT_THAT(Evaluate(Cast{DType::kFloat32}, {{{2}, {1, 0}, DType::kBool}}), ElementsAre(1, 0));
-  EXPECT_THAT(InferError(Cast{DType::kInt4}, {reals}), HasSubstr("4-bit"));
+  EXPECT_THAT(InferredShape(Cast{DType::kInt4}, {reals}), HasSubstr("4-bit"));
 }
 
 TEST(AddNOps, AddsAnyNumberOfOneShape) {
   EXPECT_THAT(Evaluate(AddN{}, {Reals({1, 2}), Reals({10, 20}), Reals({100, 200})}), ElementsAre(111, 222));
   EXPECT_THAT(Evaluate(AddN{}, {Ints({2147483647}), Ints({1})}), ElementsAre(-2147483648.0));
-  EXPECT_THAT(InferError(AddN{}, {Reals({1, 2}), Reals({1})}), HasSubstr("input 1 has shape 1"));
+  EXPECT_THAT(InferredShape(AddN{}, {Reals({1, 2}), Reals({1})}), HasSubstr("input 1 has shape 1"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/op_table.h"
 #include "core/ops/elementwise_table.h"
+#include "tests/testing/one_node.h"
 
 namespace hearth {
 namespace {
@@ -15,45 +16,22 @@ using ::testing::DoubleEq;
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
+using testing::Evaluate;
+using testing::NodeInput;
 using ::testing::Pointwise;
 
-struct Input {
-  Shape shape;
-  std::vector<double> values;
-};
-
 // 1, 2, 3, ...
-Input Counting(const Shape& shape) {
-  Input input{shape, std::vector<double>(static_cast<size_t>(shape.element_count()))};
+NodeInput Counting(const Shape& shape) {
+  NodeInput input{shape, std::vector<double>(static_cast<size_t>(shape.element_count()))};
   std::iota(input.values.begin(), input.values.end(), 1.0);
   return input;
-}
-
-// The result of one node, as a test reads it: its values, rounded to float32.
-std::vector<double> Evaluate(Op op, const std::vector<Input>& inputs) {
-  Graph graph;
-  Node node{.op = std::move(op), .name = "n"};
-  std::vector<ReferenceTensor> tensors;
-  for (const Input& input : inputs) {
-    tensors.push_back({input.shape, input.values});
-    graph.inputs.push_back(graph.AddValue({.name = "in", .desc = {.shape = input.shape}}));
-  }
-  node.inputs = graph.inputs;
-  node.outputs = {graph.AddValue({.name = "out"})};
-  graph.outputs = node.outputs;
-  graph.AddNode(std::move(node));
-  const Status inferred = InferShapes(graph);
-  EXPECT_TRUE(inferred.ok()) << inferred.message();
-  const Result<std::vector<ReferenceTensor>> outputs = EvaluateGraph(graph, tensors);
-  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
-  return inferred.ok() && outputs.ok() ? outputs->at(0).values : std::vector<double>();
 }
 
 Window2D Window(int stride, int dilation, PaddingMode mode) {
   return {stride, stride, dilation, dilation, {.mode = mode}};
 }
 
-const Input kOnes3x3 = {{1, 3, 3, 1}, std::vector<double>(9, 1.0)};
+const NodeInput kOnes3x3 = {{1, 3, 3, 1}, std::vector<double>(9, 1.0)};
 
 TEST(Reference, SamePaddingPutsTheOddPixelAtTheEnd) {
   // 4x4 with stride 2 and a 3x3 kernel needs one row and column of padding: at the bottom and right.
@@ -87,7 +65,7 @@ TEST(Reference, ConvolutionWithExplicitPaddingAndDilation) {
 
 TEST(Reference, ConvolutionOfABatchWithManyChannels) {
   // 7 input channels go through the blocked and the remaining loop; each output sums channel * weight.
-  const Input x = Counting({2, 1, 1, 7});
+  const NodeInput x = Counting({2, 1, 1, 7});
   EXPECT_THAT(Evaluate(Conv2D{}, {x, {{1, 1, 1, 7}, {1, 2, 3, 4, 5, 6, 7}}}), ElementsAre(140, 336));
 }
 
@@ -124,7 +102,7 @@ TEST(Reference, MaxPoolingIgnoresPadding) {
 }
 
 TEST(Reference, BilinearResizeInItsThreeVariants) {
-  const Input row = {{1, 1, 2, 1}, {0, 10}};
+  const NodeInput row = {{1, 1, 2, 1}, {0, 10}};
   Resize resize{.height = 1, .width = 4};
   EXPECT_THAT(Evaluate(resize, {row}), ElementsAre(0, 5, 10, 10));
   resize.half_pixel_centers = true;
@@ -135,7 +113,7 @@ TEST(Reference, BilinearResizeInItsThreeVariants) {
 }
 
 TEST(Reference, BilinearResizeInBothDirectionsAndOfChannels) {
-  const Input image = {{1, 2, 2, 2}, {0, 100, 1, 101, 2, 102, 3, 103}};
+  const NodeInput image = {{1, 2, 2, 2}, {0, 100, 1, 101, 2, 102, 3, 103}};
   const Resize resize{.height = 3, .width = 3, .align_corners = true};
   EXPECT_THAT(Evaluate(resize, {image}), ElementsAre(0, 100, 0.5, 100.5, 1, 101,  //
                                                      1, 101, 1.5, 101.5, 2, 102,  //
@@ -162,7 +140,7 @@ TEST(Reference, NearestResizeInItsVariants) {
 }
 
 TEST(Reference, ConcatJoinsAnyAxis) {
-  const Input a = {{1, 2, 2}, {1, 2, 3, 4}}, b = {{1, 2, 1}, {5, 6}};
+  const NodeInput a = {{1, 2, 2}, {1, 2, 3, 4}}, b = {{1, 2, 1}, {5, 6}};
   EXPECT_THAT(Evaluate(Concat{-1}, {a, b}), ElementsAre(1, 2, 5, 3, 4, 6));
   EXPECT_THAT(Evaluate(Concat{1}, {a, a}), ElementsAre(1, 2, 3, 4, 1, 2, 3, 4));
   EXPECT_THAT(Evaluate(Concat{2, Activation::kReluN1To1}, {b, b}), ElementsAre(1, 1, 1, 1));

@@ -4,6 +4,7 @@
 
 #include "core/op_table.h"
 #include "core/passes/pass.h"
+#include "tests/testing/one_node.h"
 
 namespace hearth {
 namespace {
@@ -11,54 +12,23 @@ namespace {
 using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::ElementsAre;
+using testing::Evaluate;
+using testing::EvaluateAll;
 using ::testing::HasSubstr;
+using testing::NodeInput;
+using testing::OneNode;
 
 constexpr int32_t kHuge = 2147483647;
 
-struct Input {
-  Shape shape;
-  std::vector<double> values;
-};
-
-// A graph of one node with float32 inputs and outputs.
-Graph OneNode(Op op, const std::vector<Shape>& inputs, int outputs = 1) {
-  Graph graph;
-  Node node{.op = std::move(op), .name = "n"};
-  for (const Shape& shape : inputs) {
-    node.inputs.push_back(graph.AddValue({.name = "in", .desc = {.shape = shape}}));
-  }
-  graph.inputs = node.inputs;
-  for (int i = 0; i < outputs; ++i) node.outputs.push_back(graph.AddValue({.name = "out"}));
-  graph.outputs = node.outputs;
-  graph.AddNode(std::move(node));
-  return graph;
+std::vector<NodeInput> InputsOf(const std::vector<Shape>& shapes) {
+  std::vector<NodeInput> inputs;
+  for (const Shape& shape : shapes) inputs.push_back({shape, {}});
+  return inputs;
 }
 
-// The first output's shape, or the error.
-std::string InferredShape(Op op, const std::vector<Shape>& inputs, int outputs = 1) {
-  Graph graph = OneNode(std::move(op), inputs, outputs);
-  const Status status = InferShapes(graph);
-  return status.ok() ? graph.value(graph.outputs[0]).desc.shape.ToString() : status.message();
-}
-
-std::vector<ReferenceTensor> EvaluateAll(Op op, const std::vector<Input>& inputs, int outputs) {
-  std::vector<Shape> shapes;
-  std::vector<ReferenceTensor> tensors;
-  for (const Input& input : inputs) {
-    shapes.push_back(input.shape);
-    tensors.push_back({input.shape, input.values});
-  }
-  Graph graph = OneNode(std::move(op), shapes, outputs);
-  const Status inferred = InferShapes(graph);
-  EXPECT_TRUE(inferred.ok()) << inferred.message();
-  if (!inferred.ok()) return std::vector<ReferenceTensor>(outputs);
-  Result<std::vector<ReferenceTensor>> results = EvaluateGraph(graph, tensors);
-  EXPECT_TRUE(results.ok()) << results.status().message();
-  return results.ok() ? std::move(results).value() : std::vector<ReferenceTensor>(outputs);
-}
-
-std::vector<double> Evaluate(Op op, const std::vector<Input>& inputs) {
-  return EvaluateAll(std::move(op), inputs, 1)[0].values;
+// The first output's shape, or the error, for float32 inputs of these shapes.
+std::string InferredShape(Op op, const std::vector<Shape>& shapes, int outputs = 1) {
+  return testing::InferredShape(std::move(op), InputsOf(shapes), std::vector(outputs, DType::kFloat32));
 }
 
 TEST(BatchMatMul, SwapsTheLastTwoDimensionsOfAdjointOperands) {
@@ -77,8 +47,8 @@ TEST(BatchMatMul, BroadcastsLeadingDimensions) {
 }
 
 TEST(BatchMatMul, MultipliesEveryWayRound) {
-  const Input a = {{2, 3}, {1, 2, 3, 4, 5, 6}}, a_turned = {{3, 2}, {1, 4, 2, 5, 3, 6}};
-  const Input b = {{3, 2}, {1, 10, 0, 1, 2, 0}}, b_turned = {{2, 3}, {1, 0, 2, 10, 1, 0}};
+  const NodeInput a = {{2, 3}, {1, 2, 3, 4, 5, 6}}, a_turned = {{3, 2}, {1, 4, 2, 5, 3, 6}};
+  const NodeInput b = {{3, 2}, {1, 10, 0, 1, 2, 0}}, b_turned = {{2, 3}, {1, 0, 2, 10, 1, 0}};
   EXPECT_THAT(Evaluate(BatchMatMul{false, false}, {a, b}), ElementsAre(7, 12, 16, 45));
   EXPECT_THAT(Evaluate(BatchMatMul{true, false}, {a_turned, b}), ElementsAre(7, 12, 16, 45));
   EXPECT_THAT(Evaluate(BatchMatMul{false, true}, {a, b_turned}), ElementsAre(7, 12, 16, 45));
@@ -115,7 +85,7 @@ TEST(TransposeConv, RefusesHostileAttributes) {
 
 TEST(TransposeConv, AddsEachInputTimesTheFilterWhereItsWindowLies) {
   // Two pixels a stride of 2 apart; the filter's three taps overlap in the middle.
-  const Input x = {{1, 1, 2, 1}, {1, 10}}, filter = {{1, 1, 3, 1}, {1, 2, 3}};
+  const NodeInput x = {{1, 1, 2, 1}, {1, 10}}, filter = {{1, 1, 3, 1}, {1, 2, 3}};
   EXPECT_THAT(Evaluate(TransposeConv{.stride_w = 2}, {x, filter}), ElementsAre(1, 2, 13, 20, 30));
   // SAME: the last tap has no room (total padding 1, all of it at the end).
   TransposeConv same{.height = 1, .width = 4, .stride_h = 1, .stride_w = 2, .padding = {PaddingMode::kSame}};
@@ -132,7 +102,8 @@ TEST(TransposeConv, SumsOverInputChannelsForEachOutput) {
 TEST(MaxPoolArgmax, SaysWhereInTheWindowTheFirstMaximumStood) {
   MaxPoolArgmax2D pool{.kernel_h = 2, .kernel_w = 2};
   pool.window = {.stride_h = 2, .stride_w = 2, .padding = {PaddingMode::kSame}};
-  const auto outputs = EvaluateAll(pool, {{{1, 3, 3, 1}, {1, 5, -2, 5, 0, -1, -3, -4, -9}}}, 2);
+  const auto outputs =
+      EvaluateAll(pool, {{{1, 3, 3, 1}, {1, 5, -2, 5, 0, -1, -3, -4, -9}}}, {DType::kFloat32, DType::kFloat32});
   EXPECT_THAT(outputs[0].values, ElementsAre(5, -1, -3, -9));
   EXPECT_THAT(outputs[1].values,
               ElementsAre(DoubleNear(1.1, 1e-6), DoubleNear(2.1, 1e-6), DoubleNear(0.1, 1e-6), DoubleNear(0.1, 1e-6)));
@@ -141,7 +112,7 @@ TEST(MaxPoolArgmax, SaysWhereInTheWindowTheFirstMaximumStood) {
 TEST(MaxPoolArgmax, CountsPositionsFromTheWindowsOriginInThePadding) {
   MaxPoolArgmax2D pool{.kernel_h = 1, .kernel_w = 3, .activation = Activation::kRelu};
   pool.window.padding.mode = PaddingMode::kSame;
-  const auto outputs = EvaluateAll(pool, {{{1, 1, 2, 1}, {-7, -8}}}, 2);
+  const auto outputs = EvaluateAll(pool, {{{1, 1, 2, 1}, {-7, -8}}}, {DType::kFloat32, DType::kFloat32});
   EXPECT_THAT(outputs[0].values, ElementsAre(0, 0));
   EXPECT_THAT(outputs[1].values, ElementsAre(DoubleNear(1.1, 1e-6), DoubleNear(0.1, 1e-6)));
 }
@@ -175,7 +146,7 @@ TEST(MaxUnpool, RefusesHostileAttributes) {
 }
 
 TEST(Resampler, InterpolatesAndFadesToZeroOutside) {
-  const Input image = {{1, 2, 2, 1}, {1, 2, 3, 4}};
+  const NodeInput image = {{1, 2, 2, 1}, {1, 2, 3, 4}};
   // (column, row): a corner, the middle, half outside at the right, far outside.
   EXPECT_THAT(Evaluate(Resampler{}, {image, {{1, 1, 4, 2}, {0, 0, 0.5, 0.5, 1.5, 1, -1, 0}}}),
               ElementsAre(1, 2.5, 2, 0));
@@ -198,7 +169,8 @@ TEST(ComputedBias, MustBeAVector) {
 }
 
 TEST(FuseActivation, LeavesNodesWithSeveralOutputsAlone) {
-  Graph graph = OneNode(MaxPoolArgmax2D{.kernel_h = 2, .kernel_w = 2}, {{1, 4, 4, 1}}, 2);
+  Graph graph =
+      OneNode(MaxPoolArgmax2D{.kernel_h = 2, .kernel_w = 2}, {{{1, 4, 4, 1}, {}}}, {DType::kFloat32, DType::kFloat32});
   for (ValueId& output : graph.outputs) {
     const ValueId relu = graph.AddValue({.name = "relu"});
     graph.AddNode({.op = Unary{.kind = UnaryKind::kRelu}, .inputs = {output}, .outputs = {relu}});

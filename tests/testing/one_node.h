@@ -1,0 +1,35 @@
+// Graphs of one node, for tests of inference and of the reference.
+#ifndef HEARTH_TESTS_TESTING_ONE_NODE_H_
+#define HEARTH_TESTS_TESTING_ONE_NODE_H_
+
+#include <string>
+#include <vector>
+
+#include "core/graph.h"
+#include "core/op_table.h"
+
+namespace hearth::testing {
+
+struct NodeInput {
+  Shape shape;
+  std::vector<double> values;
+  DType dtype = DType::kFloat32;
+};
+
+// A node "n" that reads the graph's inputs and makes its outputs, which have these types.
+Graph OneNode(Op op, const std::vector<NodeInput>& inputs, const std::vector<DType>& outputs = {DType::kFloat32});
+
+// The first output's shape, or the error.
+std::string InferredShape(Op op, const std::vector<NodeInput>& inputs,
+                          const std::vector<DType>& outputs = {DType::kFloat32});
+
+// Expects that inference and evaluation succeed; empty tensors where they don't.
+std::vector<ReferenceTensor> EvaluateAll(Op op, const std::vector<NodeInput>& inputs,
+                                         const std::vector<DType>& outputs);
+
+// The values of a single output.
+std::vector<double> Evaluate(Op op, const std::vector<NodeInput>& inputs, DType output = DType::kFloat32);
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_ONE_NODE_H_
