@@ -97,3 +97,15 @@ def elementwise(functions, shape, signature=None):
         })
         signatures.append({0: [{0: "in", 1: 0}], 1: [{0: "out", 1: 1}], 2: name, 4: k})
     return write({0: 3, 1: codes, 2: subgraphs, 4: [{}], 7: signatures})
+
+
+def chain(codes, shape):
+    """A model of one-operand operators after each other, all of one shape: x, t1, ..., y."""
+    names = ["x"] + [f"t{k + 1}" for k in range(len(codes) - 1)] + ["y"]
+    subgraph = {
+        0: [tensor(name, shape) for name in names],
+        1: [0],
+        2: [len(codes)],
+        3: [{0: k, 1: [k], 2: [k + 1]} for k in range(len(codes))],
+    }
+    return write({0: 3, 1: [{0: Byte(code), 3: code} for code in codes], 2: [subgraph], 4: [{}]})

@@ -247,6 +247,30 @@ class OtherVerbs(CliTest):
         self.assertTrue((self.folder / "g.txt").read_text().startswith('graph "'))
         self.assertTrue((self.folder / "g.dot").read_text().startswith("digraph "))
 
+    def test_inspect_draws_the_graph_and_every_pass_that_changed_it(self):
+        passes = self.folder / "passes"
+        negate, concatenate = 59, 2  # of one tensor: it does nothing
+        model = self.file("chain.tflite", flat_model.chain([negate, concatenate, negate], [1, 4]))
+        self.run_hearth("inspect", model, "--device", "cpu", "--passes", passes)
+        self.assertEqual(sorted(path.stem for path in passes.iterdir()), ["00_file", "01_remove_no_ops"])
+        done = self.run_hearth("inspect", MODEL, "--device", "cpu", "--passes", MODEL, expect=1)
+        self.assert_one_error(done, "can't make the folder", MODEL)
+        if shutil.which("dot") is None:
+            self.skipTest("graphviz is not installed")
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.svg")
+        self.assertIn("<svg", (self.folder / "g.svg").read_text())
+        done = self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "no" / "g.svg", expect=1)
+        self.assert_one_error(done, "g.svg", "No such file")
+
+    def test_a_picture_without_graphviz_is_an_error_that_says_what_to_do(self):
+        os.environ["PATH"], path = str(self.folder), os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        done = self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.svg", expect=1)
+        self.assert_one_error(done, "install graphviz", ".dot")
+        self.assertFalse((self.folder / "g.svg").exists())
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--passes", self.folder / "passes")
+        self.assertTrue((self.folder / "passes" / "00_file.dot").exists())
+
     def test_bench_counts_runs_profiles_steps_and_writes_a_trace(self):
         trace = self.folder / "trace.json"
         report = self.run_json("bench", MODEL, "--device", "cpu", "--runs", "3", "--warmup", "0", "--profile", "--trace", trace)
@@ -261,6 +285,48 @@ class OtherVerbs(CliTest):
         text = self.run_hearth("emit", "softmax", "--dialect", "vulkan").stdout
         self.assertTrue(text.startswith("#version 450"), text[:40])
         self.assertEqual(self.run_json("emit", "softmax", "--dialect", "vulkan")["text"], text)
+
+
+class Manual(CliTest):
+    def complete(self, words):
+        """What bash offers for the last of `words`."""
+        script = self.file("completion.bash", self.run_hearth("completion", "bash").stdout.encode())
+        done = subprocess.run(
+            ["bash", "-c", f"source {script}; COMP_WORDS=(hearth {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+             "_hearth; echo ${COMPREPLY[*]}"], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_the_manual_page_has_every_verb_and_no_mistake_in_its_macros(self):
+        page = self.run_hearth("manual").stdout
+        for verb in ("devices", "inspect", "run", "bench", "cache", "cache explain", "emit", "completion"):
+            self.assertIn(f".SS hearth {verb}\n", page)
+        if shutil.which("groff") is None:
+            self.skipTest("groff is not installed")
+        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8"], input=page, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=True)
+        self.assertEqual(done.stderr, "")
+        self.assertIn("HEARTH_CACHE_DIR", done.stdout)
+
+    def test_bash_completes_verbs_options_choices_and_files(self):
+        self.assertEqual(self.complete("insp"), ["inspect"])
+        self.assertEqual(self.complete("cache ver"), ["verify"])
+        self.assertEqual(self.complete("run --prec"), ["--precision"])
+        self.assertEqual(self.complete("run x --precision fp32_"), ["fp32_16"])
+        self.assertIn("vulkan", self.complete("bench m.tflite --device ''"))
+        self.assertEqual(self.complete(f"inspect {DEMO}/shapes_f"), [MODEL])
+        self.assertEqual(self.complete("completion fi"), ["fish"])
+
+    def test_zsh_and_fish_take_their_scripts(self):
+        missing = [shell for shell in ("zsh", "fish") if shutil.which(shell) is None]
+        for shell in {"zsh", "fish"} - set(missing):
+            script = self.file(f"completion.{shell}", self.run_hearth("completion", shell).stdout.encode())
+            subprocess.run([shell, "-n", str(script)], capture_output=True, timeout=TIMEOUT_S, check=True)
+        if missing:
+            self.skipTest(f"not installed: {', '.join(missing)}")
+
+    def test_another_shell_is_wrong_usage(self):
+        self.assert_one_error(self.run_hearth("completion", "tcsh", expect=2), "tcsh")
 
 
 class OpenModels(CliTest):

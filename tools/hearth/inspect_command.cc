@@ -11,6 +11,7 @@
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/placement_warnings.h"
 #include "hearth/model.h"
+#include "tools/hearth/graph_picture.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -77,8 +78,11 @@ class InspectCommand final : public Verb {
     AddDeviceOption(app, device_);
     AddCpuOpsOption(app, options_.cpu_ops);
     app.add_option("--graph", graph_path_,
-                   "Write the rewritten network: as text where FILE ends in .txt, else for Graphviz")
+                   "Write the rewritten network: .txt its text, .svg, .png or .pdf a picture (by Graphviz), else .dot")
         ->type_name("FILE");
+    app.add_option("--passes", passes_folder_,
+                   "Write a picture of the network as the file has it, and one after every pass that changed it")
+        ->type_name("DIR");
     output_.AddOptions(app);
   }
 
@@ -87,7 +91,7 @@ class InspectCommand final : public Verb {
     HEARTH_ASSIGN(const Model model, Model::FromFile(model_flags_.path(), model_options));
     HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(device_));
     for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
-    Result<PlacementReport> placed = PlaceOperators(model.data().graph, opened.info, options_);
+    Result<PlacementReport> placed = Place(model.data().graph, opened.info);
     if (!placed.ok()) return placed.status().Within(model_flags_.path());
     const PlacementReport& report = placed.value();
 
@@ -98,13 +102,22 @@ class InspectCommand final : public Verb {
     }
     Print(model, opened, report, advice);
     if (!graph_path_.empty()) {
-      HEARTH_TRY(WriteFile(graph_path_, graph_path_.ends_with(".txt") ? ToText(report.rewritten) : DotText(report)));
+      HEARTH_TRY(WriteGraph(graph_path_, report.rewritten, report.placements));
     }
     HEARTH_TRY(output_.WriteJson(ReportAsJson(model, opened, report, advice)));
     return ExitCode::kFine;
   }
 
  private:
+  Result<PlacementReport> Place(const Graph& graph, const DeviceInfo& device) const {
+    if (passes_folder_.empty()) return PlaceOperators(graph, device, options_);
+    PassPictures pictures(passes_folder_, device, options_);
+    pictures.Add("file", graph);
+    Result<PlacementReport> placed = PlaceOperators(graph, device, options_, &pictures);
+    HEARTH_TRY(pictures.status());
+    return placed;
+  }
+
   void Print(const Model& model, const OpenedDevice& opened, const PlacementReport& report,
              const std::vector<Advice>& advice) const {
     std::string text = fmt::format("{} (fingerprint {})\n", model.path(), model.fingerprint());
@@ -165,7 +178,7 @@ class InspectCommand final : public Verb {
   }
 
   ModelFlags model_flags_;
-  std::string device_ = "auto", graph_path_;
+  std::string device_ = "auto", graph_path_, passes_folder_;
   LowerOptions options_;
   OutputOptions output_;
 };

@@ -24,6 +24,8 @@ std::vector<std::unique_ptr<Verb>> AllVerbs() {
   verbs.push_back(MakeConformanceCommand());
 #endif
   verbs.push_back(MakeEmitCommand());
+  verbs.push_back(MakeManualCommand());
+  verbs.push_back(MakeCompletionCommand());
   return verbs;
 }
 

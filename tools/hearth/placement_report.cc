@@ -5,34 +5,22 @@
 
 #include "core/error.h"
 #include "core/op_table.h"
-#include "core/op_text.h"
-#include "core/passes/pass.h"
 
 namespace hearth {
 namespace {
-
-std::string TypeText(const Graph& graph, ValueId value) {
-  if (value == kNoValue) return "none";
-  const TensorDesc& desc = graph.value(value).desc;
-  return fmt::format("{}[{}]", DTypeName(desc.dtype), desc.shape.ToString());
-}
 
 std::string WhyNowhere(const Node& node) {
   const auto* unknown = std::get_if<UnknownOp>(&node.op);
   return unknown == nullptr || unknown->reason.empty() ? "not known to Hearth" : unknown->reason;
 }
 
-std::string_view ColourOf(RunsOn where) {
-  switch (where) {
-    case RunsOn::kDevice: return "#c6e5c3";
-    case RunsOn::kCpu: return "white";
-    case RunsOn::kMerged: return "white";
-    case RunsOn::kNowhere: return "#f4a9a0";
-  }
-  return "white";
-}
-
 }  // namespace
+
+std::string TypeText(const Graph& graph, ValueId value) {
+  if (value == kNoValue) return "none";
+  const TensorDesc& desc = graph.value(value).desc;
+  return fmt::format("{}[{}]", DTypeName(desc.dtype), desc.shape.ToString());
+}
 
 std::string_view RunsOnName(RunsOn where) {
   switch (where) {
@@ -54,10 +42,11 @@ int PlacementReport::Count(RunsOn where) const {
                                         [&](const OperatorPlacement& op) { return op.where == where; }));
 }
 
-Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& device, const LowerOptions& options,
+                                       PassObserver* observer) {
   PlacementReport report;
   report.rewritten = graph.Clone();
-  HEARTH_TRY(RunPasses(report.rewritten, device, {}));
+  HEARTH_TRY(RunPasses(report.rewritten, device, {.observer = observer}));
   report.placements = PlaceNodes(report.rewritten, device, options);
 
   std::map<int, size_t> rewritten_by_source;
@@ -76,40 +65,6 @@ Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& dev
     report.operators.push_back(std::move(op));
   }
   return report;
-}
-
-std::string DotText(const PlacementReport& report) {
-  const Graph& graph = report.rewritten;
-  std::string text =
-      fmt::format("digraph {} {{\n  node [shape=box, style=filled, fontname=sans];\n", Quoted(graph.name));
-  for (ValueId input : graph.inputs) {
-    text += fmt::format("  v{} [label={}, shape=oval, fillcolor=white];\n", input,
-                        Quoted(graph.value(input).name + " " + TypeText(graph, input)));
-  }
-  for (const StatePair& state : graph.states) {
-    text += fmt::format("  v{} [label={}, shape=oval, fillcolor=white, style=dashed];\n", state.read,
-                        Quoted("state " + graph.value(state.read).name + " " + TypeText(graph, state.read)));
-    text += fmt::format("  n{} -> v{} [style=dashed];\n", graph.ProducerOf(state.written), state.read);
-  }
-  for (size_t k = 0; k < graph.nodes().size(); ++k) {
-    const Node& node = graph.nodes()[k];
-    text += fmt::format("  n{} [label={}, fillcolor={}];\n", k,
-                        Quoted(fmt::format("{} {}", node.source_index, OpName(node.op))),
-                        Quoted(ColourOf(WhereOf(node, report.placements[k]))));
-    for (ValueId input : node.inputs) {
-      if (input == kNoValue || graph.IsConstant(input)) continue;
-      const int producer = graph.ProducerOf(input);
-      text += fmt::format("  {}{} -> n{} [label={}];\n", producer < 0 ? "v" : "n", producer < 0 ? input : producer, k,
-                          Quoted(TypeText(graph, input)));
-    }
-  }
-  for (ValueId output : graph.outputs) {
-    const int producer = graph.ProducerOf(output);
-    if (producer < 0) continue;
-    text += fmt::format("  o{} [label={}, shape=oval, fillcolor=white];\n  n{} -> o{};\n", output,
-                        Quoted(graph.value(output).name + " " + TypeText(graph, output)), producer, output);
-  }
-  return text + "}\n";
 }
 
 }  // namespace hearth

@@ -8,6 +8,7 @@
 
 #include "core/graph.h"
 #include "core/lower.h"
+#include "core/passes/pass.h"
 
 namespace hearth {
 
@@ -35,14 +36,15 @@ struct PlacementReport {
   int Count(RunsOn where) const;
 };
 
-// Runs the passes and places what is left. Errors: what a pass returned.
-Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
+// Runs the passes and places what is left. `observer` may be null. Errors: what a pass returned.
+Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& device, const LowerOptions& options,
+                                       PassObserver* observer = nullptr);
+
+// "float32[1x112x112x32]"; "none" for an operand that is left out.
+std::string TypeText(const Graph& graph, ValueId value);
 
 // Where one node of the rewritten graph runs.
 RunsOn WhereOf(const Node& node, const Placement& placement);
-
-// The rewritten graph for Graphviz: nodes on the device filled, on the CPU white, unknown ones red.
-std::string DotText(const PlacementReport& report);
 
 }  // namespace hearth
 

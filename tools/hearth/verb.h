@@ -41,10 +41,12 @@ class Verb {
 // One function per <name>_command.cc.
 std::unique_ptr<Verb> MakeBenchCommand();
 std::unique_ptr<Verb> MakeCacheCommand();
+std::unique_ptr<Verb> MakeCompletionCommand();
 std::unique_ptr<Verb> MakeConformanceCommand();
 std::unique_ptr<Verb> MakeDevicesCommand();
 std::unique_ptr<Verb> MakeEmitCommand();
 std::unique_ptr<Verb> MakeInspectCommand();
+std::unique_ptr<Verb> MakeManualCommand();
 std::unique_ptr<Verb> MakeRunCommand();
 
 }  // namespace hearth

@@ -1,0 +1,37 @@
+// The program's verbs and options as data, read from what the verbs declared: the manual page and the shells'
+// completions are made of it, so that they can't differ from --help.
+#ifndef HEARTH_TOOLS_HEARTH_COMMAND_TREE_H_
+#define HEARTH_TOOLS_HEARTH_COMMAND_TREE_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+struct CommandOption {
+  std::string name;                  // "--device"; "MODEL" where it is positional
+  std::string value;                 // "D"; empty for a flag
+  std::string description;           // one line
+  std::vector<std::string> choices;  // what it may be, where that is a short list
+  bool is_positional = false;
+};
+
+struct CommandNode {
+  std::string name;  // "cache"
+  std::string description, example;
+  std::vector<CommandOption> options;
+  std::vector<CommandNode> children;
+};
+
+CommandNode TreeOf(const CLI::App& app);
+
+// The manual page hearth(1) in the man macros of roff.
+std::string ManualPage(const CommandNode& program, const std::string& version);
+
+// A script that completes verbs, options, their choices and file names. `shell` is "bash", "zsh" or "fish".
+std::string CompletionScript(const CommandNode& program, const std::string& shell);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_COMMAND_TREE_H_
