@@ -2,9 +2,13 @@
 
 #include <benchmark/benchmark.h>
 
-#include <cstdio>
+#include <algorithm>
+#include <map>
+#include <string>
 #include <vector>
 
+#include "benchmarks/device_peaks.h"
+#include "core/error.h"
 #include "core/lower.h"
 #include "core/op_table.h"
 #include "core/pack.h"
@@ -15,11 +19,16 @@
 namespace hearth {
 namespace {
 
+enum class Convolution { kPointwise, kDepthwise3x3, kFull3x3 };
+
 // A convolution of MobileNet v1's kind as a graph of one node.
-Graph ConvolutionGraph(int32_t size, int32_t channels_in, int32_t channels_out, bool depthwise) {
+Graph ConvolutionGraph(int32_t size, int32_t channels_in, int32_t channels_out, Convolution kind) {
   Graph graph;
   const ValueId x = graph.AddValue({"x", {DType::kFloat32, {1, size, size, channels_in}, {}}, {}});
-  const Shape filter_shape = depthwise ? Shape{1, 3, 3, channels_in} : Shape{channels_out, 1, 1, channels_in};
+  const bool depthwise = kind == Convolution::kDepthwise3x3;
+  const int32_t window_size = kind == Convolution::kPointwise ? 1 : 3;
+  const Shape filter_shape =
+      depthwise ? Shape{1, 3, 3, channels_in} : Shape{channels_out, window_size, window_size, channels_in};
   const std::vector<float> filter(filter_shape.element_count(), 0.01f);
   const ValueId w = graph.AddFloatConstant("w", filter_shape, filter);
   const ValueId y = graph.AddValue({"y", {}, {}});
@@ -32,30 +41,75 @@ Graph ConvolutionGraph(int32_t size, int32_t channels_in, int32_t channels_out, 
   return graph;
 }
 
-// Times whole runs, input and output copies included: state's ranges are size, channels in, channels out.
-void RunConvolution(benchmark::State& state, const std::string& device_id, bool depthwise) {
-  Result<OpenedDevice> opened = OpenChosenDevice(device_id);
-  if (!opened.ok()) return state.SkipWithError(opened.status().message().c_str());
+// An opened device with its peaks, measured at its first benchmark; one per device for the whole program.
+struct BenchedDevice {
+  OpenedDevice opened;
+  DevicePeaks peaks;
+};
+
+Result<BenchedDevice*> BenchedDeviceOf(const std::string& device_id) {
+  static std::map<std::string, BenchedDevice> devices;
+  const auto found = devices.find(device_id);
+  if (found != devices.end()) return &found->second;
+  BenchedDevice device;
+  HEARTH_ASSIGN(device.opened, OpenChosenDevice(device_id));
+  HEARTH_ASSIGN(device.peaks, MeasurePeaks(*device.opened.device));
+  return &devices.emplace(device_id, std::move(device)).first->second;
+}
+
+// Only shows what MeasurePeaks found: GFLOP/s of multiply-adds and GB/s of reads.
+void ShowPeaks(benchmark::State& state, const std::string& device_id) {
+  const Result<BenchedDevice*> device = BenchedDeviceOf(device_id);
+  if (!device.ok()) return state.SkipWithError(device.status().message().c_str());
+  for (auto _ : state) state.SetIterationTime(1e-9);
+  const DevicePeaks& peaks = (*device)->peaks;
+  state.counters["GFLOP/s"] = peaks.flops * 1e-9;
+  state.counters["GB/s"] = peaks.cached.bytes_per_second * 1e-9;
+  state.counters["memory_GB/s"] = peaks.memory.bytes_per_second * 1e-9;
+  state.SetLabel(peaks.flops_variant + "; reads by " + peaks.cached.path);
+}
+
+// The time of the dispatches alone (the device's own clock where it has one), best compared with the peaks: the share
+// of the peak is of whichever peak is nearer, GB/s counts input, weights and output once each.
+void RunConvolution(benchmark::State& state, const std::string& device_id, Convolution kind) {
+  const Result<BenchedDevice*> device = BenchedDeviceOf(device_id);
+  if (!device.ok()) return state.SkipWithError(device.status().message().c_str());
+  const OpenedDevice& opened = (*device)->opened;
   Graph graph = ConvolutionGraph(static_cast<int32_t>(state.range(0)), static_cast<int32_t>(state.range(1)),
-                                 static_cast<int32_t>(state.range(2)), depthwise);
+                                 static_cast<int32_t>(state.range(2)), kind);
   if (!InferShapes(graph).ok()) return state.SkipWithError("the graph is wrong");
-  Result<Plan> plan = Lower(graph, opened->info, {});
+  Result<Plan> plan = Lower(graph, opened.info, {});
   if (!plan.ok()) return state.SkipWithError(plan.status().message().c_str());
   RunnerParts parts;
-  parts.device = opened->device.get();
+  parts.device = opened.device.get();
   Result<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(std::move(plan).value(), parts);
   if (!runner.ok()) return state.SkipWithError(runner.status().message().c_str());
   std::vector<std::byte> input(graph.value(graph.inputs[0]).desc.size_bytes());
   std::vector<std::byte> output(graph.value(graph.outputs[0]).desc.size_bytes());
   const std::vector<std::span<const std::byte>> inputs = {input};
   const std::vector<std::span<std::byte>> outputs = {output};
+  if (!(*runner)->Run(inputs, outputs).ok()) return state.SkipWithError("the run failed");
+  double total_ms = 0;
   for (auto _ : state) {
-    if (!(*runner)->Run(inputs, outputs).ok()) return state.SkipWithError("the run failed");
+    const Result<std::vector<ProfileRow>> rows = (*runner)->RunProfiled(inputs, outputs);
+    if (!rows.ok()) return state.SkipWithError("the run failed");
+    double run_ms = 0;
+    for (const ProfileRow& row : *rows) run_ms += row.milliseconds;
+    state.SetIterationTime(run_ms * 1e-3);
+    total_ms += run_ms;
   }
-  const Shape& y = graph.value(graph.outputs[0]).desc.shape;
-  const double flops =
-      2.0 * static_cast<double>(y.element_count()) * static_cast<double>(depthwise ? 9 : state.range(1));
-  state.counters["FLOP/s"] = benchmark::Counter(flops, benchmark::Counter::kIsIterationInvariantRate);
+  const double seconds = total_ms * 1e-3 / static_cast<double>(state.iterations());
+  const Graph& made = graph;
+  const Shape& w = made.value(made.nodes()[0].inputs[1]).desc.shape;
+  const Shape& y = made.value(made.outputs[0]).desc.shape;
+  const double macs_per_output = static_cast<double>(w.element_count()) / static_cast<double>(state.range(2));
+  const double flops = 2.0 * static_cast<double>(y.element_count()) * macs_per_output / seconds;
+  const double bytes = static_cast<double>(input.size() + output.size() + w.element_count() * sizeof(float)) / seconds;
+  const DevicePeaks& peaks = (*device)->peaks;
+  state.counters["GFLOP/s"] = flops * 1e-9;
+  state.counters["GB/s"] = bytes * 1e-9;
+  state.counters["of_peak"] =
+      std::max(flops / peaks.flops, bytes / std::max(peaks.cached.bytes_per_second, peaks.memory.bytes_per_second));
 }
 
 void PackMatrix(benchmark::State& state) {
@@ -85,17 +139,22 @@ BENCHMARK(PackMatrix)->Arg(256)->Arg(1024);
 BENCHMARK(ImageToSlices)->Arg(3)->Arg(32);
 
 void RegisterDevice(const std::string& id) {
-  const auto pointwise = [id](benchmark::State& state) { RunConvolution(state, id, false); };
-  const auto depthwise = [id](benchmark::State& state) { RunConvolution(state, id, true); };
-  benchmark::RegisterBenchmark(("Pointwise/" + id).c_str(), pointwise)
+  const auto add = [&id](const char* name, Convolution kind) {
+    return benchmark::RegisterBenchmark((std::string(name) + "/" + id).c_str(),
+                                        [id, kind](benchmark::State& state) { RunConvolution(state, id, kind); })
+        ->UseManualTime();
+  };
+  const auto peaks = [id](benchmark::State& state) { ShowPeaks(state, id); };
+  benchmark::RegisterBenchmark(("Peaks/" + id).c_str(), peaks)->UseManualTime()->Iterations(1);
+  add("Pointwise", Convolution::kPointwise)
       ->Args({112, 32, 64})
+      ->Args({56, 128, 128})
       ->Args({28, 256, 256})
-      ->Args({7, 1024, 1024})
-      ->UseRealTime();
-  benchmark::RegisterBenchmark(("Depthwise3x3/" + id).c_str(), depthwise)
-      ->Args({112, 32, 32})
       ->Args({14, 512, 512})
-      ->UseRealTime();
+      ->Args({7, 1024, 1024})
+      ->Args({1, 1024, 1024});
+  add("Depthwise3x3", Convolution::kDepthwise3x3)->Args({112, 32, 32})->Args({28, 256, 256})->Args({14, 512, 512});
+  add("Convolution3x3", Convolution::kFull3x3)->Args({112, 3, 32})->Args({56, 32, 32})->Args({28, 128, 128});
 }
 
 }  // namespace
