@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/log.h"
+
 namespace hearth {
 
 std::string_view StatusCodeName(StatusCode code) {
@@ -22,7 +24,9 @@ std::string_view StatusCodeName(StatusCode code) {
 }
 
 void CheckFailed(const char* file, int line, const char* text) {
-  std::fprintf(stderr, "%s:%d: check failed: %s (a bug in Hearth, please report it)\n", file, line, text);
+  const std::string message =
+      fmt::format("{}:{}: check failed: {} (a bug in Hearth, please report it)", file, line, text);
+  if (!Log(LogLevel::kError, message)) std::fprintf(stderr, "%s\n", message.c_str());
   std::abort();
 }
 

@@ -104,6 +104,11 @@ std::string CacheVerificationJson(const std::string& folder, const CacheVerifica
   return TextOf(json, indent);
 }
 
+std::string RemovedEntriesJson(const std::string& folder, const RemovedEntries& removed, int indent) {
+  return TextOf({{"folder", folder}, {"removed_entries", removed.entries}, {"removed_bytes", removed.blob_bytes}},
+                indent);
+}
+
 std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation, int indent) {
   Json needs = Json::array();
   for (const CacheNeed& need : explanation.needs) needs.push_back(JsonOf(need));

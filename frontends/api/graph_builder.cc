@@ -41,6 +41,10 @@ bool CheckShape(GraphBuilderData& data, const std::string& name, const std::vect
   return fits;
 }
 
+bool IsOfThisGraph(const GraphBuilderData& data, BuilderTensor tensor) {
+  return tensor.id >= 0 && static_cast<size_t>(tensor.id) < data.graph.values().size();
+}
+
 // Appends a node with one output whose shape InferShapes fills in Build.
 BuilderTensor Append(GraphBuilderData& data, Op op, const std::vector<BuilderTensor>& inputs, size_t required) {
   Node node;
@@ -49,6 +53,11 @@ BuilderTensor Append(GraphBuilderData& data, Op op, const std::vector<BuilderTen
   node.name = fmt::format("{}_{}", OpName(node.op), node.source_index);
   for (size_t k = 0; k < inputs.size(); ++k) {
     const bool is_absent = inputs[k].id < 0;
+    if (!is_absent && !IsOfThisGraph(data, inputs[k])) {
+      Blame(data, Error(StatusCode::kInvalidArgument, "input {} of {} is tensor {}, which this graph has not", k,
+                        node.name, inputs[k].id));
+      return {};
+    }
     if (is_absent && k < required) {
       Blame(data, Error(StatusCode::kInvalidArgument, "input {} of {} is absent", k, node.name));
       return {};
@@ -91,7 +100,7 @@ BuilderTensor GraphBuilder::Constant(const std::string& name, std::vector<int32_
 }
 
 void GraphBuilder::Output(BuilderTensor tensor, const std::string& name) {
-  if (tensor.id < 0) {
+  if (!IsOfThisGraph(*data_, tensor)) {
     Blame(*data_, Error(StatusCode::kInvalidArgument, "output '{}' is absent", name));
     return;
   }
@@ -108,11 +117,13 @@ BuilderTensor GraphBuilder::State(const std::string& name, std::vector<int32_t> 
 
 void GraphBuilder::Update(BuilderTensor state, BuilderTensor next) {
   for (StatePair& pair : data_->graph.states) {
+    if (!IsOfThisGraph(*data_, next)) break;
     if (pair.read != state.id || pair.written != kNoValue) continue;
     pair.written = next.id;
     return;
   }
-  Blame(*data_, Error(StatusCode::kInvalidArgument, "tensor {} is no state, or updated twice", state.id));
+  Blame(*data_,
+        Error(StatusCode::kInvalidArgument, "tensor {} is no state, or updated twice, or by nothing", state.id));
 }
 
 BuilderTensor GraphBuilder::Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,

@@ -5,6 +5,7 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "core/error.h"
+#include "core/log.h"
 #include "core/lower.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/device_choice.h"
@@ -34,6 +35,13 @@ struct SessionData {
   std::vector<bool> input_is_set;
   bool has_run = false, is_saved = false;
   mutable Report report;
+  mutable size_t logged_warnings = 0;
+
+  ~SessionData() { LogNewWarnings(); }  // also of a session that could not be opened
+  void LogNewWarnings() const {
+    for (; logged_warnings < report.warnings.size(); ++logged_warnings)
+      Log(LogLevel::kWarning, report.warnings[logged_warnings]);
+  }
 };
 
 namespace {
@@ -161,6 +169,9 @@ Status Prepare(SessionData& data) {
   const double covered = std::max(times.open_device, times.open_cache + times.read_model) + times.rewrite +
                          times.lower + std::max(times.programs, times.weights);
   times.other = std::max(0.0, times.total - covered);
+  Log(LogLevel::kInfo,
+      fmt::format("{} on {} ({}): {}", data.model->path(), data.opened.id, data.opened.info.name, data.opened.reason));
+  data.LogNewWarnings();
   return Status::Ok();
 }
 
@@ -340,6 +351,7 @@ const Report& Session::report() const {
     report.cache.bytes_written = counters.bytes_written;
     for (std::string& warning : data_->store->TakeWarnings()) report.warnings.push_back("cache: " + warning);
   }
+  data_->LogNewWarnings();
   return report;
 }
 

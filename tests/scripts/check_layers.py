@@ -51,7 +51,7 @@ def layer_of(header):
     if header.startswith("hearth/"):
         if (ROOT / "core/public" / header).exists():
             return "core"
-        if (ROOT / "frontends/api" / header).exists() or (ROOT / "frontends/api" / f"{header}.in").exists():
+        if any((ROOT / "frontends" / name).exists() for name in (f"api/{header}", f"api/{header}.in", f"c/{header}")):
             return "frontends"
         return None
     if (ROOT / header).exists() or header == "frontends/tflite/schema_generated.h":
@@ -75,7 +75,7 @@ def violation(path, quote, header):
         return None
     layer = layer_of(header)
     if layer is None:
-        return f'"{header}" is not a file under the root, core/public or frontends/api'
+        return f'"{header}" is not a file under the root, core/public, frontends/api or frontends/c'
     own = path.split("/")[0]
     if own == layer == "backends":
         backend = "/".join(path.split("/")[:2])

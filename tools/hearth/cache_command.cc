@@ -232,8 +232,7 @@ class CacheCommand final : public Verb {
 
   Result<ExitCode> PrintRemoved(const Cache& cache, const RemovedEntries& removed) const {
     output_.PrintText(fmt::format("{} entries deleted, {}\n", removed.entries, BytesText(removed.blob_bytes)));
-    HEARTH_TRY(output_.WriteJson(
-        {{"folder", cache.folder()}, {"removed_entries", removed.entries}, {"removed_bytes", removed.blob_bytes}}));
+    HEARTH_TRY(WriteJsonText(RemovedEntriesJson(cache.folder(), removed)));
     return ExitCode::kFine;
   }
 

@@ -105,6 +105,7 @@ HEARTH_EXPORT std::string CacheListJson(const std::string& folder, const std::ve
 HEARTH_EXPORT std::string CacheStatsJson(const CacheStats& stats, int indent = 2);
 HEARTH_EXPORT std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification,
                                                 int indent = 2);
+HEARTH_EXPORT std::string RemovedEntriesJson(const std::string& folder, const RemovedEntries& removed, int indent = 2);
 HEARTH_EXPORT std::string CacheExplanationJson(const std::string& folder, const CacheExplanation& explanation,
                                                int indent = 2);
 HEARTH_EXPORT std::string BundleExportJson(const BundleExport& bundle, int indent = 2);

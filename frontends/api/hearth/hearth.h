@@ -2,13 +2,15 @@
 #ifndef HEARTH_HEARTH_H_
 #define HEARTH_HEARTH_H_
 
-#include "hearth/cache.h"          // IWYU pragma: export
-#include "hearth/device.h"         // IWYU pragma: export
-#include "hearth/graph_builder.h"  // IWYU pragma: export
-#include "hearth/model.h"          // IWYU pragma: export
-#include "hearth/report.h"         // IWYU pragma: export
-#include "hearth/session.h"        // IWYU pragma: export
-#include "hearth/status.h"         // IWYU pragma: export
-#include "hearth/version.h"        // IWYU pragma: export
+#include "hearth/cache.h"           // IWYU pragma: export
+#include "hearth/device.h"          // IWYU pragma: export
+#include "hearth/graph_builder.h"   // IWYU pragma: export
+#include "hearth/log.h"             // IWYU pragma: export
+#include "hearth/model.h"           // IWYU pragma: export
+#include "hearth/report.h"          // IWYU pragma: export
+#include "hearth/session.h"         // IWYU pragma: export
+#include "hearth/session_option.h"  // IWYU pragma: export
+#include "hearth/status.h"          // IWYU pragma: export
+#include "hearth/version.h"         // IWYU pragma: export
 
 #endif  // HEARTH_HEARTH_H_

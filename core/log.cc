@@ -1,0 +1,34 @@
+#include "core/log.h"
+
+#include <mutex>
+#include <utility>
+
+namespace hearth {
+namespace {
+
+struct SinkSlot {
+  std::recursive_mutex mutex;  // a sink that breaks a promise of Hearth's gets the last words too
+  LogSink sink;
+};
+
+// Never destroyed: sessions may end after this file's statics.
+SinkSlot& Slot() {
+  static SinkSlot& slot = *new SinkSlot;
+  return slot;
+}
+
+}  // namespace
+
+void SetLogSink(LogSink sink) {
+  const std::lock_guard lock(Slot().mutex);
+  Slot().sink = std::move(sink);
+}
+
+bool Log(LogLevel level, std::string_view message) {
+  const std::lock_guard lock(Slot().mutex);
+  if (Slot().sink == nullptr) return false;
+  Slot().sink(level, message);
+  return true;
+}
+
+}  // namespace hearth

@@ -1,0 +1,30 @@
+// Where Hearth's messages go: to the one sink that the program gives, and nowhere without it. The library writes
+// nothing to standard output or error by itself (drivers may), but for the last words before it aborts on a bug of its
+// own.
+#ifndef HEARTH_LOG_H_
+#define HEARTH_LOG_H_
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "hearth/export.h"
+
+namespace hearth {
+
+enum class LogLevel : uint8_t {
+  kInfo,     // which device a session took, and why
+  kWarning,  // as in the session's report: something works, but not as well as it could
+  kError,    // a broken promise inside Hearth, before the process aborts
+};
+
+// Called from whichever thread it happened on, one call at a time; must neither throw nor call Hearth.
+using LogSink = std::function<void(LogLevel, std::string_view message)>;
+
+// The sink of the whole process from now on; empty: none, as at the start. After the return no call of the old sink is
+// under way. Any thread.
+HEARTH_EXPORT void SetLogSink(LogSink sink);
+
+}  // namespace hearth
+
+#endif  // HEARTH_LOG_H_

@@ -1,0 +1,29 @@
+// Session options as text, for callers that have names and values instead of fields: other languages, configurations.
+#ifndef HEARTH_SESSION_OPTION_H_
+#define HEARTH_SESSION_OPTION_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/export.h"
+#include "hearth/session.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+struct SessionOptionName {
+  std::string_view name;    // of the field of SessionOptions, as a rule
+  std::string_view values;  // what may be given: "on, off", "a number", ...
+};
+
+// Every option that SetSessionOption knows.
+HEARTH_EXPORT const std::vector<SessionOptionName>& SessionOptionNames();
+
+// kInvalidArgument for a name that there is not (the message lists all) and for text that is no value of the option's
+// kind. A device, precision or file that does not exist is found when the session is opened.
+HEARTH_EXPORT Status SetSessionOption(SessionOptions& options, std::string_view name, std::string_view value);
+
+}  // namespace hearth
+
+#endif  // HEARTH_SESSION_OPTION_H_

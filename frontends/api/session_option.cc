@@ -1,0 +1,107 @@
+#include "hearth/session_option.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "cache/folder.h"
+#include "core/error.h"
+
+namespace hearth {
+namespace {
+
+Status SetText(std::string_view value, std::string& field) {
+  field = value;
+  return Status::Ok();
+}
+
+Status SetSwitch(std::string_view value, bool& field) {
+  field = value == "on" || value == "true" || value == "1";
+  if (field || value == "off" || value == "false" || value == "0") return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "'{}' is neither on nor off", value);
+}
+
+Status SetNumber(std::string_view value, int most, int& field) {
+  int number = -1;
+  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || number < 0 || number > most)
+    return Error(StatusCode::kInvalidArgument, "'{}' is no number from 0 to {}", value, most);
+  field = number;
+  return Status::Ok();
+}
+
+Status SetSizeBytes(std::string_view value, uint64_t& field) {
+  HEARTH_ASSIGN(field, ParseSizeBytes(value));
+  return Status::Ok();
+}
+
+Status SetList(std::string_view value, char separator, std::vector<std::string>& field) {
+  field.clear();
+  while (!value.empty()) {
+    const size_t end = std::min(value.find(separator), value.size());
+    if (end > 0) field.emplace_back(value.substr(0, end));
+    value.remove_prefix(std::min(end + 1, value.size()));
+  }
+  return Status::Ok();
+}
+
+using Setter = Status (*)(SessionOptions& options, std::string_view value);
+struct OptionRow {
+  SessionOptionName name;
+  Setter set;
+};
+
+constexpr int kMostThreads = 1024;
+
+// One row per option.
+constexpr OptionRow kRows[] = {
+    {{"device", "auto, cpu, opencl, vulkan, gles, opencl:1, part of a name"},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.device); }},
+    {{"precision", "fp32, fp32_16, fp16"},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.precision); }},
+    {{"cache", "on, off"}, [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.use_cache); }},
+    {{"cache_folder", "a folder"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_folder); }},
+    {{"cache_layers", "read-only folders, separated by ':'"},
+     [](SessionOptions& o, std::string_view v) { return SetList(v, ':', o.cache_layers); }},
+    {{"cache_max_bytes", "a number, or one with K, M, G or T"},
+     [](SessionOptions& o, std::string_view v) { return SetSizeBytes(v, o.cache_max_bytes); }},
+    {{"cache_read_only", "on, off"},
+     [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.cache_read_only); }},
+    {{"cache_server", "host:port"},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_server.address); }},
+    {{"cache_server_keys", "file of public keys"},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_server.trusted_keys); }},
+    {{"cache_server_sign", "file of a secret key"},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_server.sign_with); }},
+    {{"model_token", "a text"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.model_token); }},
+    {{"cpu_ops", "operations or file indices, separated by ',': softmax,op:7"},
+     [](SessionOptions& o, std::string_view v) { return SetList(v, ',', o.cpu_ops); }},
+    {{"threads", "a number; 0: one per core"},
+     [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostThreads, o.threads); }},
+    {{"signature", "a name of the model's"},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.model.signature); }},
+};
+
+}  // namespace
+
+const std::vector<SessionOptionName>& SessionOptionNames() {
+  static const std::vector<SessionOptionName> names = [] {
+    std::vector<SessionOptionName> all;
+    for (const OptionRow& row : kRows) all.push_back(row.name);
+    return all;
+  }();
+  return names;
+}
+
+Status SetSessionOption(SessionOptions& options, std::string_view name, std::string_view value) {
+  std::string names;
+  for (const OptionRow& row : kRows) {
+    if (row.name.name == name) {
+      const Status status = row.set(options, value).Within(fmt::format("option '{}'", name));
+      return status.ok() ? status : Error(status.code(), "{}; give {}", status.message(), row.name.values);
+    }
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", row.name.name);
+  }
+  return Error(StatusCode::kInvalidArgument, "no option is called '{}'; there are {}", name, names);
+}
+
+}  // namespace hearth

@@ -1,0 +1,77 @@
+#include "frontends/c/answer.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "hearth/log.h"
+#include "hearth/version.h"
+
+namespace hearth {
+namespace {
+
+// A fixed size, so that keeping the message can't fail; longer ones end in "...".
+constexpr size_t kMessageBytes = 4096;
+thread_local char last_error[kMessageBytes] = "";
+
+static_assert(static_cast<int>(StatusCode::kInvalidArgument) == HEARTH_INVALID_ARGUMENT);
+static_assert(static_cast<int>(StatusCode::kMalformedInput) == HEARTH_MALFORMED_INPUT);
+static_assert(static_cast<int>(StatusCode::kNotFound) == HEARTH_NOT_FOUND);
+static_assert(static_cast<int>(StatusCode::kUnsupported) == HEARTH_UNSUPPORTED);
+static_assert(static_cast<int>(StatusCode::kUnavailable) == HEARTH_UNAVAILABLE);
+static_assert(static_cast<int>(StatusCode::kResourceExhausted) == HEARTH_RESOURCE_EXHAUSTED);
+static_assert(static_cast<int>(StatusCode::kDeviceLost) == HEARTH_DEVICE_LOST);
+static_assert(static_cast<int>(StatusCode::kIoError) == HEARTH_IO_ERROR);
+static_assert(static_cast<int>(StatusCode::kInternal) == HEARTH_INTERNAL);
+
+}  // namespace
+
+hearth_status Fail(StatusCode code, const char* message) noexcept {
+  const size_t length = std::strlen(message);
+  std::memcpy(last_error, message, std::min(length, kMessageBytes - 1));
+  last_error[std::min(length, kMessageBytes - 1)] = '\0';
+  if (length >= kMessageBytes) std::memcpy(last_error + kMessageBytes - 4, "...", 4);
+  return static_cast<hearth_status>(code);
+}
+
+char* CopyText(const std::string& text) {
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+}  // namespace hearth
+
+uint32_t hearth_c_api_version(void) {
+  return HEARTH_C_API_VERSION;
+}
+
+const char* hearth_version(void) {
+  return HEARTH_VERSION;
+}
+
+const char* hearth_status_name(hearth_status status) {
+  if (status < HEARTH_OK || status > HEARTH_INTERNAL) return "unknown";
+  return hearth::StatusCodeName(static_cast<hearth::StatusCode>(status)).data();
+}
+
+const char* hearth_last_error(void) {
+  return hearth::last_error;
+}
+
+void hearth_free_text(char* text) {
+  std::free(text);
+}
+
+void hearth_set_log_sink(hearth_log_sink sink, void* user_data) {
+  hearth::Answer([&] {
+    hearth::LogSink wrapped;
+    if (sink != nullptr) {
+      wrapped = [sink, user_data](hearth::LogLevel level, std::string_view message) {
+        sink(user_data, static_cast<int32_t>(level), std::string(message).c_str());
+      };
+    }
+    hearth::SetLogSink(std::move(wrapped));
+    return hearth::Status::Ok();
+  });
+}

@@ -1,0 +1,136 @@
+#include "hearth/cache.h"
+
+#include "frontends/c/answer.h"
+#include "frontends/c/handles.h"
+
+namespace hearth {
+namespace {
+
+std::string TextOrEmpty(const char* text) {
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+Result<std::vector<std::string>> TextList(const char* const* texts, size_t count) {
+  if (count > 0) HEARTH_NOT_NULL(texts);
+  std::vector<std::string> list;
+  for (size_t k = 0; k < count; ++k) {
+    HEARTH_NOT_NULL(texts[k]);
+    list.emplace_back(texts[k]);
+  }
+  return list;
+}
+
+// `ask` gets the cache and gives the JSON text.
+template <typename Ask>
+hearth_status AskCache(const hearth_cache* cache, char** json, Ask&& ask, bool may_be_null = false) {
+  return AnswerWithText(
+      json,
+      [&]() -> Result<std::string> {
+        HEARTH_NOT_NULL(cache);
+        return ask(cache->cache);
+      },
+      may_be_null);
+}
+
+}  // namespace
+}  // namespace hearth
+
+using hearth::Cache;
+using Text = hearth::Result<std::string>;
+
+hearth_status hearth_cache_open(const char* folder, hearth_cache** out) {
+  return hearth::AnswerWith(out, [&]() -> hearth::Result<std::unique_ptr<hearth_cache>> {
+    HEARTH_ASSIGN(Cache cache, Cache::At(hearth::TextOrEmpty(folder)));
+    return std::make_unique<hearth_cache>(hearth_cache{std::move(cache)});
+  });
+}
+
+void hearth_cache_destroy(hearth_cache* cache) {
+  delete cache;
+}
+
+const char* hearth_cache_folder(const hearth_cache* cache) {
+  return cache == nullptr ? nullptr : cache->cache.folder().c_str();
+}
+
+hearth_status hearth_cache_list(const hearth_cache* cache, char** json) {
+  return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
+    HEARTH_ASSIGN(const auto entries, store.List());
+    return hearth::CacheListJson(store.folder(), entries);
+  });
+}
+
+hearth_status hearth_cache_stats(const hearth_cache* cache, char** json) {
+  return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
+    HEARTH_ASSIGN(const auto stats, store.Stats());
+    return hearth::CacheStatsJson(stats);
+  });
+}
+
+hearth_status hearth_cache_verify(const hearth_cache* cache, int32_t repair, char** json) {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+    HEARTH_ASSIGN(const auto verification, store.Verify(repair != 0));
+    return hearth::CacheVerificationJson(store.folder(), verification);
+  });
+}
+
+hearth_status hearth_cache_prune(const hearth_cache* cache, uint64_t max_bytes, char** json) {
+  const auto prune = [&](const Cache& store) -> Text {
+    HEARTH_ASSIGN(const auto removed, store.Prune(max_bytes));
+    return hearth::RemovedEntriesJson(store.folder(), removed);
+  };
+  return hearth::AskCache(cache, json, prune, /*may_be_null=*/true);
+}
+
+hearth_status hearth_cache_clear(const hearth_cache* cache, const char* kind, const char* device, char** json) {
+  const auto clear = [&](const Cache& store) -> Text {
+    hearth::CacheFilter filter;
+    filter.kind = hearth::TextOrEmpty(kind);
+    filter.device = hearth::TextOrEmpty(device);
+    HEARTH_ASSIGN(const auto removed, store.Clear(filter));
+    return hearth::RemovedEntriesJson(store.folder(), removed);
+  };
+  return hearth::AskCache(cache, json, clear, /*may_be_null=*/true);
+}
+
+hearth_status hearth_cache_explain(const hearth_cache* cache, const char* model_path, const hearth_options* options,
+                                   char** json) {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+    HEARTH_NOT_NULL(model_path);
+    const hearth::SessionOptions chosen = options == nullptr ? hearth::SessionOptions() : options->options;
+    HEARTH_ASSIGN(const auto explanation, store.Explain(model_path, chosen));
+    return hearth::CacheExplanationJson(store.folder(), explanation);
+  });
+}
+
+hearth_status hearth_cache_warm(const hearth_cache* cache, const char* const* model_paths, size_t model_count,
+                                const char* const* devices, size_t device_count, const hearth_options* options,
+                                char** json) {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+    HEARTH_ASSIGN(const std::vector<std::string> paths, hearth::TextList(model_paths, model_count));
+    HEARTH_ASSIGN(const std::vector<std::string> names, hearth::TextList(devices, device_count));
+    const hearth::SessionOptions chosen = options == nullptr ? hearth::SessionOptions() : options->options;
+    HEARTH_ASSIGN(const auto results, store.Warm(paths, names, chosen));
+    return hearth::WarmResultsJson(store.folder(), results);
+  });
+}
+
+hearth_status hearth_cache_export(const hearth_cache* cache, const char* bundle, const char* sign_with, char** json) {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+    HEARTH_NOT_NULL(bundle);
+    HEARTH_ASSIGN(const auto exported, store.Export(bundle, {{}, hearth::TextOrEmpty(sign_with)}));
+    return hearth::BundleExportJson(exported);
+  });
+}
+
+hearth_status hearth_cache_import(const hearth_cache* cache, const char* bundle, const char* trusted_keys,
+                                  int32_t is_trusted, char** json) {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+    HEARTH_NOT_NULL(bundle);
+    Cache::ImportOptions options;
+    options.is_trusted = is_trusted != 0;
+    options.trusted_keys = hearth::TextOrEmpty(trusted_keys);
+    HEARTH_ASSIGN(const auto imported, store.Import(bundle, options));
+    return hearth::BundleImportJson(store.folder(), imported);
+  });
+}

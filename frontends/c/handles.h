@@ -1,0 +1,81 @@
+// What the opaque handles of hearth/hearth_c.h hold.
+#ifndef HEARTH_FRONTENDS_C_HANDLES_H_
+#define HEARTH_FRONTENDS_C_HANDLES_H_
+
+#include <atomic>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hearth/cache.h"
+#include "hearth/device.h"
+#include "hearth/graph_builder.h"
+#include "hearth/hearth_c.h"
+#include "hearth/model.h"
+#include "hearth/session.h"
+
+// NOLINTBEGIN(readability-identifier-naming): the names of the C interface
+
+struct hearth_devices {
+  std::vector<hearth::DeviceDescription> list;
+};
+
+struct hearth_options {
+  hearth::SessionOptions options;
+};
+
+struct hearth_tensor {
+  const hearth::TensorInfo* info = nullptr;
+};
+
+struct hearth_model {
+  explicit hearth_model(hearth::Model made) : model(std::move(made)) {}
+  hearth::Model model;
+  std::vector<hearth_tensor> inputs, outputs;
+  // The caller's handle and one per session: a model outlives its sessions, whichever is destroyed first.
+  mutable std::atomic<int> users = 1;
+};
+
+// Destroyed in the reverse order: the session before its hold on the model.
+struct hearth_session {
+  explicit hearth_session(hearth_model* of_model) : model(of_model) {
+    if (model != nullptr) ++model->users;
+  }
+  hearth_session(const hearth_session&) = delete;
+  ~hearth_session() {
+    session.reset();
+    hearth_model_destroy(model);
+  }
+  hearth_model* model;
+  std::optional<hearth::Session> session;
+  std::vector<hearth_tensor> inputs, outputs;
+  bool has_run = false;
+};
+
+struct hearth_profile {
+  std::vector<hearth::ProfileEntry> entries;
+};
+
+struct hearth_graph {
+  std::optional<hearth::GraphBuilder> builder;  // none once it was built
+  hearth::Status first_mistake;                 // of arguments that the builder cannot be given
+};
+
+struct hearth_cache {
+  hearth::Cache cache;
+};
+
+// NOLINTEND(readability-identifier-naming)
+
+namespace hearth {
+
+inline std::vector<hearth_tensor> TensorsOf(const std::vector<TensorInfo>& infos) {
+  std::vector<hearth_tensor> tensors;
+  tensors.reserve(infos.size());
+  for (const TensorInfo& info : infos) tensors.push_back({&info});
+  return tensors;
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_C_HANDLES_H_

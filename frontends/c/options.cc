@@ -1,0 +1,32 @@
+#include "frontends/c/answer.h"
+#include "frontends/c/handles.h"
+#include "hearth/session_option.h"
+
+hearth_status hearth_options_create(hearth_options** out) {
+  return hearth::AnswerWith(
+      out, []() -> hearth::Result<std::unique_ptr<hearth_options>> { return std::make_unique<hearth_options>(); });
+}
+
+void hearth_options_destroy(hearth_options* options) {
+  delete options;
+}
+
+hearth_status hearth_options_set(hearth_options* options, const char* name, const char* value) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(options);
+    HEARTH_NOT_NULL(name);
+    HEARTH_NOT_NULL(value);
+    return hearth::SetSessionOption(options->options, name, value);
+  });
+}
+
+hearth_status hearth_options_set_shape(hearth_options* options, const char* input, const int32_t* dimensions,
+                                       size_t rank) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(options);
+    HEARTH_NOT_NULL(input);
+    if (rank > 0) HEARTH_NOT_NULL(dimensions);
+    options->options.model.input_shapes[input].assign(dimensions, dimensions + rank);
+    return hearth::Status::Ok();
+  });
+}

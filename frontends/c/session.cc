@@ -1,0 +1,168 @@
+#include "hearth/session.h"
+
+#include <algorithm>
+
+#include "frontends/c/answer.h"
+#include "frontends/c/handles.h"
+
+namespace hearth {
+namespace {
+
+SessionOptions SessionOptionsOf(const hearth_options* options) {
+  return options == nullptr ? SessionOptions() : options->options;
+}
+
+// `open` makes the C++ session.
+template <typename Open>
+Result<std::unique_ptr<hearth_session>> HandleOf(hearth_model* model, Open&& open) {
+  auto handle = std::make_unique<hearth_session>(model);
+  HEARTH_ASSIGN(Session session, open());
+  handle->session.emplace(std::move(session));
+  handle->inputs = TensorsOf(handle->session->inputs());
+  handle->outputs = TensorsOf(handle->session->outputs());
+  return handle;
+}
+
+int64_t IndexOf(const std::vector<hearth_tensor>& tensors, const char* name) {
+  if (name == nullptr || *name == '\0') return -1;
+  const auto found = std::ranges::find_if(
+      tensors, [&](const hearth_tensor& tensor) { return tensor.info->name == name || tensor.info->alias == name; });
+  return found == tensors.end() ? -1 : found - tensors.begin();
+}
+
+}  // namespace
+}  // namespace hearth
+
+hearth_status hearth_session_open(const char* path, const hearth_options* options, hearth_session** out) {
+  return hearth::AnswerWith(out, [&]() -> hearth::Result<std::unique_ptr<hearth_session>> {
+    HEARTH_NOT_NULL(path);
+    return hearth::HandleOf(nullptr, [&] { return hearth::Session::Open(path, hearth::SessionOptionsOf(options)); });
+  });
+}
+
+hearth_status hearth_session_create(hearth_model* model, const hearth_options* options, hearth_session** out) {
+  return hearth::AnswerWith(out, [&]() -> hearth::Result<std::unique_ptr<hearth_session>> {
+    HEARTH_NOT_NULL(model);
+    return hearth::HandleOf(model,
+                            [&] { return hearth::Session::Create(model->model, hearth::SessionOptionsOf(options)); });
+  });
+}
+
+void hearth_session_destroy(hearth_session* session) {
+  hearth::Answer([&] {
+    delete session;
+    return hearth::Status::Ok();
+  });
+}
+
+size_t hearth_session_input_count(const hearth_session* session) {
+  return session == nullptr ? 0 : session->inputs.size();
+}
+
+size_t hearth_session_output_count(const hearth_session* session) {
+  return session == nullptr ? 0 : session->outputs.size();
+}
+
+const hearth_tensor* hearth_session_input(const hearth_session* session, size_t index) {
+  return index < hearth_session_input_count(session) ? &session->inputs[index] : nullptr;
+}
+
+const hearth_tensor* hearth_session_output(const hearth_session* session, size_t index) {
+  return index < hearth_session_output_count(session) ? &session->outputs[index] : nullptr;
+}
+
+int64_t hearth_session_find_input(const hearth_session* session, const char* name) {
+  return session == nullptr ? -1 : hearth::IndexOf(session->inputs, name);
+}
+
+int64_t hearth_session_find_output(const hearth_session* session, const char* name) {
+  return session == nullptr ? -1 : hearth::IndexOf(session->outputs, name);
+}
+
+hearth_status hearth_session_set_input(hearth_session* session, size_t index, const void* data, size_t size_bytes) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    HEARTH_NOT_NULL(data);
+    return session->session->SetInput(index, std::span(static_cast<const std::byte*>(data), size_bytes));
+  });
+}
+
+hearth_status hearth_session_run(hearth_session* session) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    HEARTH_TRY(session->session->Run());
+    session->has_run = true;
+    return hearth::Status::Ok();
+  });
+}
+
+const void* hearth_session_output_data(const hearth_session* session, size_t index, size_t* size_bytes) {
+  if (size_bytes != nullptr) *size_bytes = 0;
+  const void* data = nullptr;
+  hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    if (index >= session->outputs.size()) {
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "the model has {} outputs, there is no output {}",
+                           session->outputs.size(), index);
+    }
+    if (!session->has_run) {
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "the session has not run: there is no output yet");
+    }
+    const std::span<const std::byte> bytes = session->session->output(index);
+    if (size_bytes != nullptr) *size_bytes = bytes.size();
+    data = bytes.data();
+    return hearth::Status::Ok();
+  });
+  return data;
+}
+
+hearth_status hearth_session_reset_state(hearth_session* session) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    return session->session->ResetState();
+  });
+}
+
+hearth_status hearth_session_save_to_cache(hearth_session* session) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    session->session->SaveToCache();
+    return hearth::Status::Ok();
+  });
+}
+
+hearth_status hearth_session_report_json(const hearth_session* session, char** json) {
+  return hearth::AnswerWithText(json, [&]() -> hearth::Result<std::string> {
+    HEARTH_NOT_NULL(session);
+    return session->session->report().ToJson();
+  });
+}
+
+hearth_status hearth_session_run_profiled(hearth_session* session, hearth_profile** out) {
+  return hearth::AnswerWith(out, [&]() -> hearth::Result<std::unique_ptr<hearth_profile>> {
+    HEARTH_NOT_NULL(session);
+    HEARTH_ASSIGN(std::vector<hearth::ProfileEntry> entries, session->session->RunProfiled());
+    session->has_run = true;
+    return std::make_unique<hearth_profile>(hearth_profile{std::move(entries)});
+  });
+}
+
+void hearth_profile_destroy(hearth_profile* profile) {
+  delete profile;
+}
+
+size_t hearth_profile_count(const hearth_profile* profile) {
+  return profile == nullptr ? 0 : profile->entries.size();
+}
+
+const char* hearth_profile_node(const hearth_profile* profile, size_t index) {
+  return index < hearth_profile_count(profile) ? profile->entries[index].node.c_str() : nullptr;
+}
+
+const char* hearth_profile_kernel(const hearth_profile* profile, size_t index) {
+  return index < hearth_profile_count(profile) ? profile->entries[index].kernel.c_str() : nullptr;
+}
+
+double hearth_profile_milliseconds(const hearth_profile* profile, size_t index) {
+  return index < hearth_profile_count(profile) ? profile->entries[index].milliseconds : 0;
+}
