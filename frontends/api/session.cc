@@ -204,6 +204,13 @@ Status CheckInputsAreSet(const SessionData& data) {
   return Status::Ok();
 }
 
+void FinishFirstRun(SessionData& data, double milliseconds) {
+  if (data.has_run) return;
+  data.has_run = true;
+  data.report.first_run_ms = milliseconds;
+  data.report.ready_ms = data.report.init_ms.total + milliseconds;
+}
+
 // Opens the device on a thread of its own while `meanwhile` runs.
 Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwhile) {
   Status device_status;
@@ -293,13 +300,13 @@ Status Session::Run() {
   HEARTH_TRY(CheckInputsAreSet(*data_));
   const std::vector<std::span<const std::byte>> inputs(data_->inputs.begin(), data_->inputs.end());
   const std::vector<std::span<std::byte>> outputs(data_->outputs.begin(), data_->outputs.end());
+  return Run(inputs, outputs);
+}
+
+Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
   const Stopwatch watch;
   HEARTH_TRY(data_->runner->Run(inputs, outputs));
-  if (!data_->has_run) {
-    data_->has_run = true;
-    data_->report.first_run_ms = watch.milliseconds();
-    data_->report.ready_ms = data_->report.init_ms.total + data_->report.first_run_ms;
-  }
+  FinishFirstRun(*data_, watch.milliseconds());
   return Status::Ok();
 }
 
@@ -307,7 +314,14 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled() {
   HEARTH_TRY(CheckInputsAreSet(*data_));
   const std::vector<std::span<const std::byte>> inputs(data_->inputs.begin(), data_->inputs.end());
   const std::vector<std::span<std::byte>> outputs(data_->outputs.begin(), data_->outputs.end());
+  return RunProfiled(inputs, outputs);
+}
+
+Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
+                                                       std::span<const std::span<std::byte>> outputs) {
+  const Stopwatch watch;
   HEARTH_ASSIGN(const std::vector<ProfileRow> rows, data_->runner->RunProfiled(inputs, outputs));
+  FinishFirstRun(*data_, watch.milliseconds());
   std::vector<ProfileEntry> entries;
   entries.reserve(rows.size());
   for (const ProfileRow& row : rows) entries.push_back({row.label, row.kernel, row.milliseconds});

@@ -75,6 +75,13 @@ class HEARTH_EXPORT Session {
   Status Run();
   Result<std::vector<ProfileEntry>> RunProfiled();
 
+  // The same on the caller's memory: dense tensors in the order of inputs() and outputs(), read and written in place of
+  // what SetInput and output(index) hold, which stay as they are. An input may be an output's memory. kInvalidArgument
+  // for a wrong number or size.
+  Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);
+  Result<std::vector<ProfileEntry>> RunProfiled(std::span<const std::span<const std::byte>> inputs,
+                                                std::span<const std::span<std::byte>> outputs);
+
   // What the model remembers between runs (variable tensors: the state of an LSTM, an accumulator) becomes zero
   // again, as before the first run. Nothing to do for a model without state.
   Status ResetState();

@@ -1,0 +1,199 @@
+#include "frontends/delegate/delegate.h"
+
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "frontends/delegate/guard.h"
+#include "frontends/delegate/partition_kernel.h"
+#include "frontends/delegate/partitions.h"
+#include "frontends/engine/device_choice.h"
+#include "hearth/version.h"
+
+namespace hearth {
+namespace {
+
+using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
+
+TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* native) {
+  const Status status = Guarded([&] { return Delegate::Of(native)->Prepare(*context); });
+  if (status.ok()) return kTfLiteOk;
+  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s", status.message().c_str());
+  return kTfLiteDelegateError;
+}
+
+Result<std::vector<InterpreterNode>> NodesOfPlan(TfLiteContext& context) {
+  TfLiteIntArray* plan = nullptr;
+  if (context.GetExecutionPlan == nullptr || context.GetExecutionPlan(&context, &plan) != kTfLiteOk) {
+    return Error(StatusCode::kInternal, "the interpreter does not give its execution plan");
+  }
+  const std::span<const int> numbers = Numbers(plan);
+  std::vector<InterpreterNode> nodes;
+  for (const int index : std::vector<int>(numbers.begin(), numbers.end())) {
+    HEARTH_ASSIGN(const InterpreterNode node, NodeAt(context, index));
+    nodes.push_back(node);
+  }
+  return nodes;
+}
+
+bool AppendLine(const std::string& path, const std::string& text) {
+  FILE* file = path == "stderr" ? stderr : std::fopen(path.c_str(), "a");
+  if (file == nullptr) return false;
+  std::fprintf(file, "%s\n", text.c_str());
+  if (file != stderr) std::fclose(file);
+  return true;
+}
+
+// By rename, so that a reader never sees a part.
+bool WriteFile(const std::string& path, const std::string& text) {
+  const std::string draft = fmt::format("{}.{}", path, getpid());
+  FILE* file = std::fopen(draft.c_str(), "w");
+  if (file == nullptr) return false;
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool is_closed = std::fclose(file) == 0;
+  return is_written && is_closed && std::rename(draft.c_str(), path.c_str()) == 0;
+}
+
+}  // namespace
+
+Delegate::Delegate(DelegateOptions options, Status broken) : options_(std::move(options)), broken_(std::move(broken)) {
+  native_.data_ = this;
+  native_.Prepare = PrepareDelegate;
+  native_.flags = kTfLiteDelegateFlagsNone;
+}
+
+std::string Delegate::device_id() {
+  const std::lock_guard lock(mutex_);
+  return device_id_;
+}
+
+// Opened to learn what it can; each kernel's session opens it for itself.
+Status Delegate::OpenDevice() {
+  const std::lock_guard lock(mutex_);
+  if (device_) return Status::Ok();
+  HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(options_.device));
+  device_ = opened.info;
+  device_id_ = opened.id;
+  return Status::Ok();
+}
+
+Result<Support> Delegate::FindSupported(TfLiteContext& context) {
+  HEARTH_TRY(OpenDevice());
+  HEARTH_ASSIGN(const std::vector<InterpreterNode> plan, NodesOfPlan(context));
+  LowerOptions lowering;
+  if (device_->fp16_storage) lowering.precision = PrecisionFromName(options_.precision).value_or(Precision::kFp32);
+  return FindSupport(context, plan, *device_, lowering, options_.allows_quantized);
+}
+
+Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) {
+  if (nodes.empty()) return Status::Ok();
+  if (context.ReplaceNodeSubsetsWithDelegateKernels == nullptr) {
+    return Error(StatusCode::kInternal, "the interpreter does not let a delegate replace nodes");
+  }
+  const IntArray array(nodes);
+  if (context.ReplaceNodeSubsetsWithDelegateKernels(&context, PartitionKernelRegistration(), array.get(), native()) !=
+      kTfLiteOk) {
+    return Error(StatusCode::kInternal, "the interpreter could not replace {} nodes", nodes.size());
+  }
+  return Status::Ok();
+}
+
+Status Delegate::Prepare(TfLiteContext& context) {
+  HEARTH_TRY(broken_);
+  HEARTH_ASSIGN(const Support support, FindSupported(context));
+  HEARTH_ASSIGN(const std::vector<int> nodes, NodesToReplace(context, support, options_));
+  LogLeftNodes(context, support, nodes.size());
+  std::map<int, int> constants;
+  for (const InterpreterNode& node : support.taken) {
+    if (!node.IsOfConstant(context)) continue;
+    for (const int tensor : Numbers(node.node->outputs)) constants.emplace(tensor, node.index);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    left_ = support.left;
+    constant_nodes_[&context] = std::move(constants);
+  }
+  const Status status = Replace(context, nodes);
+  const std::lock_guard lock(mutex_);
+  constant_nodes_.erase(&context);
+  return status;
+}
+
+void Delegate::LogLeftNodes(TfLiteContext& context, const Support& support, size_t replaced_count) {
+  const auto constants = static_cast<size_t>(std::count_if(
+      support.taken.begin(), support.taken.end(), [&](const auto& node) { return node.IsOfConstant(context); }));
+  const size_t limited = support.taken.size() - std::min(support.taken.size(), replaced_count + constants);
+  if (support.left.empty() && limited == 0) return;
+  std::map<std::pair<std::string, std::string>, std::vector<int>> groups;
+  for (const LeftNode& node : support.left) groups[{node.op, node.reason}].push_back(node.index);
+  std::string text = fmt::format("Hearth runs {} of {} operations on {}; the interpreter keeps", replaced_count,
+                                 support.taken.size() + support.left.size(), device_id());
+  for (const auto& [why, nodes] : groups) {
+    const size_t shown = std::min<size_t>(nodes.size(), 8);
+    text += fmt::format("\n  {} (node {}{}): {}", why.first, fmt::join(nodes.begin(), nodes.begin() + shown, ", "),
+                        shown < nodes.size() ? fmt::format(" and {} more", nodes.size() - shown) : "", why.second);
+  }
+  if (limited > 0) text += fmt::format("\n  {} operations in partitions that the options leave out", limited);
+  LogOnce(context, text);
+}
+
+void Delegate::Log(TfLiteContext& context, const std::string& text) {
+  if (!options_.log_path.empty() && AppendLine(options_.log_path, text)) return;
+  if (context.ReportError != nullptr) context.ReportError(&context, "%s", text.c_str());
+}
+
+void Delegate::LogOnce(TfLiteContext& context, const std::string& text) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!logged_.insert(text).second) return;
+  }
+  Log(context, text);
+}
+
+std::map<int, int> Delegate::ConstantNodesOf(const TfLiteContext& context) {
+  const std::lock_guard lock(mutex_);
+  const auto found = constant_nodes_.find(&context);
+  return found == constant_nodes_.end() ? std::map<int, int>() : found->second;
+}
+
+int64_t Delegate::NextKernel() {
+  const std::lock_guard lock(mutex_);
+  return kernel_count_++;
+}
+
+std::string Delegate::ReportText() const {
+  using Json = nlohmann::ordered_json;
+  Json left = Json::array(), partitions = Json::array();
+  for (const LeftNode& node : left_) {
+    left.push_back({{"index", node.index}, {"op", node.op}, {"reason", node.reason}});
+  }
+  for (const auto& [number, kernel] : kernels_) {
+    Json profile = Json::array();
+    for (const ProfileEntry& row : kernel.profile) {
+      profile.push_back({{"node", row.node}, {"kernel", row.kernel}, {"milliseconds", row.milliseconds}});
+    }
+    partitions.push_back({{"nodes", kernel.nodes},
+                          {"invocations", kernel.invocations},
+                          {"session", Json::parse(kernel.session, nullptr, false)},
+                          {"profile", profile}});
+  }
+  const Json report = {
+      {"hearth", HEARTH_VERSION}, {"device", device_id_}, {"partitions", partitions}, {"left_to_interpreter", left}};
+  return report.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+void Delegate::Report(TfLiteContext& context, int64_t kernel, KernelReport report) {
+  bool is_written = true;
+  {
+    const std::lock_guard lock(mutex_);
+    kernels_[kernel] = std::move(report);
+    is_written = WriteFile(options_.report_path, ReportText());
+  }
+  if (!is_written) LogOnce(context, fmt::format("the report cannot be written to '{}'", options_.report_path));
+}
+
+}  // namespace hearth

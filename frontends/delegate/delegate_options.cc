@@ -1,0 +1,228 @@
+#include "frontends/delegate/delegate_options.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <vector>
+
+#include "cache/folder.h"
+#include "core/error.h"
+#include "core/options.h"
+
+namespace hearth {
+namespace {
+
+enum Priority : int32_t { kAuto = 0, kMaxPrecision = 1, kMinLatency = 2, kMinMemoryUsage = 3 };
+constexpr std::array<std::string_view, 4> kPriorityNames = {"auto", "max_precision", "min_latency", "min_memory_usage"};
+
+constexpr int64_t kFlagQuantized = 1, kFlagOpenClOnly = 2, kFlagOpenGlOnly = 4, kFlagSerialization = 8;
+
+// What was said, before it is known what it means together.
+struct Said {
+  std::optional<std::string> device, precision, cache_folder, serialization_dir, model_token;
+  std::optional<uint64_t> cache_max_bytes;
+  std::optional<bool> allows_fp16, allows_quantized, is_profiling;
+  std::optional<int64_t> is_precision_loss_allowed, preference, experimental_flags;
+  std::optional<int64_t> max_partitions, max_delegated_partitions, min_nodes_per_partition;
+  std::array<std::optional<int64_t>, 3> priorities;
+  std::string report_path, log_path;
+};
+
+Status BadValue(std::string_view key, std::string_view value, std::string_view wanted) {
+  return Error(StatusCode::kInvalidArgument, "option {} is '{}'; it takes {}", key, value, wanted);
+}
+
+Status SetInteger(std::string_view key, std::string_view value, int64_t least, int64_t most,
+                  std::optional<int64_t>& into) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size() || number < least || number > most) {
+    return BadValue(key, value, fmt::format("a number from {} to {}", least, most));
+  }
+  into = number;
+  return Status::Ok();
+}
+
+Status SetBool(std::string_view key, std::string_view value, std::optional<bool>& into) {
+  const bool is_true = value == "1" || value == "true" || value == "True";
+  if (!is_true && value != "0" && value != "false" && value != "False") return BadValue(key, value, "0 or 1");
+  into = is_true;
+  return Status::Ok();
+}
+
+Status SetPriorities(std::string_view key, std::string_view value, Said& said) {
+  for (size_t k = 0; k < said.priorities.size() && !value.empty(); ++k) {
+    const std::string_view name = value.substr(0, value.find(','));
+    const auto* found = std::find(kPriorityNames.begin(), kPriorityNames.end(), name);
+    if (found == kPriorityNames.end()) break;
+    said.priorities[k] = found - kPriorityNames.begin();
+    value.remove_prefix(std::min(value.size(), name.size() + 1));
+  }
+  if (value.empty()) return Status::Ok();
+  return BadValue(key, value, fmt::format("up to three of {}, separated by commas", fmt::join(kPriorityNames, ", ")));
+}
+
+Status SetSize(std::string_view key, std::string_view value, std::optional<uint64_t>& into) {
+  const Result<uint64_t> bytes = ParseSizeBytes(value);
+  if (!bytes.ok()) return BadValue(key, value, "a size like 256M");
+  into = bytes.value();
+  return Status::Ok();
+}
+
+struct OptionRow {
+  std::string_view name;
+  Status (*set)(std::string_view key, std::string_view value, Said& said);
+};
+
+template <auto Member>
+Status SetText(std::string_view, std::string_view value, Said& said) {
+  said.*Member = std::string(value);
+  return Status::Ok();
+}
+template <auto Member>
+Status SetFlag(std::string_view key, std::string_view value, Said& said) {
+  return SetBool(key, value, said.*Member);
+}
+template <auto Member, int64_t Least, int64_t Most>
+Status SetNumber(std::string_view key, std::string_view value, Said& said) {
+  return SetInteger(key, value, Least, Most, said.*Member);
+}
+template <size_t Index>
+Status SetPriority(std::string_view key, std::string_view value, Said& said) {
+  return SetInteger(key, value, kAuto, kMinMemoryUsage, said.priorities[Index]);
+}
+
+constexpr int64_t kMostInt = 1'000'000'000;
+
+constexpr OptionRow kRows[] = {
+    {"device", SetText<&Said::device>},
+    {"precision", SetText<&Said::precision>},
+    {"cache_dir", SetText<&Said::cache_folder>},
+    {"max_cache_size", [](auto key, auto value, Said& said) { return SetSize(key, value, said.cache_max_bytes); }},
+    {"allow_fp16", SetFlag<&Said::allows_fp16>},
+    {"allow_quantized", SetFlag<&Said::allows_quantized>},
+    {"max_partitions", SetNumber<&Said::max_partitions, 0, kMostInt>},
+    {"min_nodes_per_partition", SetNumber<&Said::min_nodes_per_partition, 1, kMostInt>},
+    {"priorities", SetPriorities},
+    {"profiling", SetFlag<&Said::is_profiling>},
+    {"report", SetText<&Said::report_path>},
+    {"log", SetText<&Said::log_path>},
+    // The reference's names.
+    {"is_precision_loss_allowed", SetNumber<&Said::is_precision_loss_allowed, -1, 1>},
+    {"inference_preference", SetNumber<&Said::preference, 0, 2>},
+    {"inference_priority1", SetPriority<0>},
+    {"inference_priority2", SetPriority<1>},
+    {"inference_priority3", SetPriority<2>},
+    {"max_delegated_partitions", SetNumber<&Said::max_delegated_partitions, -kMostInt, kMostInt>},
+    {"experimental_flags", SetNumber<&Said::experimental_flags, 0, 15>},
+    {"serialization_dir", SetText<&Said::serialization_dir>},
+    {"model_token", SetText<&Said::model_token>},
+};
+
+// Where the reference's rules put MAX_PRECISION: first is fp32, second fp32_16, last fp16.
+Result<std::string> PrecisionOfPriorities(const Said& said) {
+  std::array<int64_t, 3> order = {};
+  for (size_t k = 0; k < order.size(); ++k) order[k] = said.priorities[k].value_or(kAuto);
+  if (order[0] == kAuto) order[0] = kMaxPrecision;
+  if (order[1] == kAuto && order[2] != kAuto) {
+    return Error(StatusCode::kInvalidArgument, "priority 3 is given and priority 2 is not");
+  }
+  if (order[1] == kAuto)
+    order[1] = order[0] == kMinMemoryUsage ? kMaxPrecision : order[0] == kMaxPrecision ? kMinLatency : kMinMemoryUsage;
+  if (order[2] == kAuto) order[2] = kMaxPrecision + kMinLatency + kMinMemoryUsage - order[0] - order[1];
+  if (order[0] == order[1] || order[0] == order[2] || order[1] == order[2]) {
+    return Error(StatusCode::kInvalidArgument, "one priority is given twice");
+  }
+  return std::string(order[0] == kMaxPrecision ? "fp32" : order[1] == kMaxPrecision ? "fp32_16" : "fp16");
+}
+
+Result<std::string> PrecisionOf(const Said& said) {
+  if (said.precision) {
+    if (PrecisionFromName(*said.precision)) return *said.precision;
+    return BadValue("precision", *said.precision, "fp32, fp32_16 or fp16");
+  }
+  if (said.allows_fp16) return std::string(*said.allows_fp16 ? "fp16" : "fp32");
+  const int64_t loss = said.is_precision_loss_allowed.value_or(-1);
+  const bool has_priorities = said.priorities[0] || said.priorities[1] || said.priorities[2];
+  if (loss >= 0 && !has_priorities) return std::string(loss != 0 ? "fp16" : "fp32");
+  return PrecisionOfPriorities(said);
+}
+
+Result<std::string> DeviceOf(const Said& said, int64_t flags) {
+  const bool cl_only = (flags & kFlagOpenClOnly) != 0, gl_only = (flags & kFlagOpenGlOnly) != 0;
+  if (cl_only && gl_only) {
+    return Error(StatusCode::kInvalidArgument, "experimental_flags ask for OpenCL only and OpenGL only");
+  }
+  if (said.device) return *said.device;
+  return std::string(cl_only ? "opencl" : gl_only ? "gles" : "auto");
+}
+
+Result<DelegateOptions> Resolve(const Said& said) {
+  DelegateOptions options;
+  const int64_t flags = said.experimental_flags.value_or(kFlagQuantized);
+  HEARTH_ASSIGN(options.device, DeviceOf(said, flags));
+  HEARTH_ASSIGN(options.precision, PrecisionOf(said));
+  // With the reference's names a cache is used as there: when flag, folder and token are all given.
+  const bool has_serialization = (flags & kFlagSerialization) != 0 && said.serialization_dir && said.model_token;
+  options.use_cache = said.cache_folder.has_value() || has_serialization;
+  if (options.use_cache) options.cache_folder = said.cache_folder ? *said.cache_folder : *said.serialization_dir;
+  options.model_token = said.model_token.value_or("");
+  options.cache_max_bytes = said.cache_max_bytes.value_or(0);
+  options.allows_quantized = said.allows_quantized.value_or((flags & kFlagQuantized) != 0);
+  if (said.max_delegated_partitions) {
+    options.max_partitions = static_cast<int>(std::max<int64_t>(1, *said.max_delegated_partitions));
+  }
+  if (said.max_partitions) options.max_partitions = static_cast<int>(*said.max_partitions);
+  options.min_nodes_per_partition = static_cast<int>(said.min_nodes_per_partition.value_or(1));
+  options.is_profiling = said.is_profiling.value_or(false);
+  options.report_path = said.report_path;
+  options.log_path = said.log_path;
+  return options;
+}
+
+}  // namespace
+
+Result<DelegateOptions> ParseDelegateOptions(std::span<const std::pair<std::string_view, std::string_view>> options) {
+  Said said;
+  for (const auto& [key, value] : options) {
+    const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
+                                   [name = key](const OptionRow& candidate) { return candidate.name == name; });
+    if (row == std::end(kRows)) {
+      std::vector<std::string_view> names;
+      for (const OptionRow& known : kRows) names.push_back(known.name);
+      return Error(StatusCode::kInvalidArgument, "no option is called '{}'; there are {}", key.substr(0, 200),
+                   fmt::join(names, ", "));
+    }
+    HEARTH_TRY(row->set(key, value, said));
+  }
+  return Resolve(said);
+}
+
+tflite_c::TfLiteGpuDelegateOptionsV2 DefaultOptionsV2() {
+  return {-1, 0, kMaxPrecision, kAuto, kAuto, kFlagQuantized, 1, nullptr, nullptr};
+}
+
+Result<DelegateOptions> DelegateOptionsOf(const tflite_c::TfLiteGpuDelegateOptionsV2& options) {
+  Said said;
+  // Here -1 leaves the word to the priorities; another value takes it from them, as in the reference.
+  said.is_precision_loss_allowed = options.is_precision_loss_allowed;
+  if (options.is_precision_loss_allowed < 0) {
+    said.priorities = {options.inference_priority1, options.inference_priority2, options.inference_priority3};
+    for (const auto& priority : said.priorities) {
+      if (*priority < kAuto || *priority > kMinMemoryUsage) {
+        return BadValue("inference_priority", std::to_string(*priority), "a number from 0 to 3");
+      }
+    }
+  }
+  said.experimental_flags = options.experimental_flags;
+  said.max_delegated_partitions = options.max_delegated_partitions;
+  if (options.serialization_dir != nullptr) said.serialization_dir = options.serialization_dir;
+  if (options.model_token != nullptr) said.model_token = options.model_token;
+  return Resolve(said);
+}
+
+}  // namespace hearth

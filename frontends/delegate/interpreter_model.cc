@@ -1,0 +1,245 @@
+#include "frontends/delegate/interpreter_model.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "core/error.h"
+#include "frontends/delegate/builtin_options.h"
+#include "frontends/tflite/operator_table.h"
+#include "frontends/tflite/reader.h"
+
+namespace hearth {
+namespace {
+
+using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
+
+constexpr std::string_view kVariablePrefix = "variable_";
+
+// What a state is called, so that it is found again in the graph.
+std::string VariableName(int tensor) {
+  return fmt::format("{}{}", kVariablePrefix, tensor);
+}
+int TensorOfVariable(std::string_view name) {
+  int tensor = -1;
+  name.remove_prefix(std::min(name.size(), kVariablePrefix.size()));
+  std::from_chars(name.data(), name.data() + name.size(), tensor);
+  return tensor;
+}
+
+std::vector<int32_t> Copy(const TfLiteIntArray* array) {
+  const std::span<const int> numbers = Numbers(array);
+  return {numbers.begin(), numbers.end()};
+}
+
+Status ReadQuantization(const TfLiteContext& context, int index, const TfLiteTensor& tensor, TensorToWrite& written) {
+  const TfLiteQuantization& quantization = tensor.quantization;
+  if (quantization.type != kTfLiteNoQuantization && quantization.type != kTfLiteAffineQuantization) {
+    return Error(StatusCode::kUnsupported, "{} is quantized in a blockwise way", TensorLabel(context, index));
+  }
+  if (quantization.type == kTfLiteAffineQuantization && quantization.params != nullptr) {
+    const auto& affine = *static_cast<const TfLiteAffineQuantization*>(quantization.params);
+    if (affine.scale != nullptr && affine.scale->size > 0) {
+      written.scales.assign(affine.scale->data, affine.scale->data + affine.scale->size);
+    }
+    for (const int zero_point : Numbers(affine.zero_point)) written.zero_points.push_back(zero_point);
+    written.quantized_dimension = affine.quantized_dimension;
+  } else if (tensor.params.scale != 0) {
+    written.scales = {tensor.params.scale};
+    written.zero_points = {tensor.params.zero_point};
+  }
+  return Status::Ok();
+}
+
+SparsityToWrite SparsityOf(const TfLiteSparsity& sparsity) {
+  SparsityToWrite written{Copy(sparsity.traversal_order), Copy(sparsity.block_map), {}};
+  for (int k = 0; k < sparsity.dim_metadata_size; ++k) {
+    const TfLiteDimensionMetadata& level = sparsity.dim_metadata[k];
+    const bool is_dense = level.format == kTfLiteDimDense;
+    written.levels.push_back({level.dense_size, is_dense ? std::vector<int32_t>() : Copy(level.array_segments),
+                              is_dense ? std::vector<int32_t>() : Copy(level.array_indices)});
+  }
+  return written;
+}
+
+Result<TensorToWrite> WriteTensor(const TfLiteContext& context, int index) {
+  const TfLiteTensor* tensor = TensorAt(context, index);
+  if (tensor == nullptr) return Error(StatusCode::kMalformedInput, "the interpreter has no tensor {}", index);
+  TensorToWrite written;
+  written.name = tensor->name == nullptr ? "" : tensor->name;
+  written.type = FileTypeOf(tensor->type);
+  if (written.type < 0) {
+    return Error(StatusCode::kUnsupported, "{} has the element type {}, which Hearth does not know",
+                 TensorLabel(context, index), static_cast<int>(tensor->type));
+  }
+  if (tensor->allocation_type == kTfLiteDynamic) {
+    return Error(StatusCode::kUnsupported, "the size of {} is known only while the network runs",
+                 TensorLabel(context, index));
+  }
+  written.shape = Copy(tensor->dims);
+  HEARTH_TRY(ReadQuantization(context, index, *tensor, written));
+  if (IsConstant(*tensor)) {
+    written.data = {static_cast<const std::byte*>(tensor->data), tensor->bytes};
+    if (tensor->sparsity != nullptr) written.sparsity = SparsityOf(*tensor->sparsity);
+  }
+  return written;
+}
+
+Result<OperatorToWrite> WriteOperator(const InterpreterNode& node) {
+  OperatorToWrite written;
+  written.code = node.registration->builtin_code;
+  if (written.code == kTfLiteBuiltinDelegate || node.node->delegate != nullptr) {
+    return Error(StatusCode::kUnsupported, "another delegate has taken it");
+  }
+  if (written.code == kTfLiteBuiltinCustom) {
+    written.custom_name = node.op_name();
+    if (node.node->custom_initial_data != nullptr && node.node->custom_initial_data_size > 0) {
+      written.custom_options = {static_cast<const std::byte*>(node.node->custom_initial_data),
+                                static_cast<size_t>(node.node->custom_initial_data_size)};
+    }
+  }
+  SetOptions(node.node->builtin_data, written);
+  return written;
+}
+
+// Builds the model: the interpreter's tensors get numbers of their own in the order in which they are met.
+class ModelBuilder {
+ public:
+  explicit ModelBuilder(const TfLiteContext& context) : context_(context) {}
+
+  Status Add(const InterpreterNode& node) {
+    HEARTH_ASSIGN(OperatorToWrite op, WriteOperator(node));
+    const std::span<const int> inputs = Numbers(node.node->inputs);
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      int32_t number = kTfLiteOptionalTensor;
+      if (inputs[k] != kTfLiteOptionalTensor) {
+        HEARTH_ASSIGN(number, NumberOf(inputs[k]));
+        read_.insert(inputs[k]);
+        if (ChangesVariableInput(op.code, op.custom_name, inputs.size(), k)) MarkVariable(inputs[k], number);
+      }
+      op.inputs.push_back(number);
+    }
+    for (const int tensor : Numbers(node.node->outputs)) {
+      HEARTH_ASSIGN(const int32_t number, NumberOf(tensor));
+      op.outputs.push_back(number);
+      made_.insert(tensor);
+    }
+    result_.model.operators.push_back(std::move(op));
+    result_.nodes.push_back(node.index);
+    return Status::Ok();
+  }
+
+  Result<InterpreterModel> Finish(const std::optional<std::vector<int>>& outputs) {
+    for (const int tensor : order_) {
+      const TensorToWrite& written = result_.model.tensors[number_of_[tensor]];
+      const bool is_input = !made_.contains(tensor) && read_.contains(tensor);
+      if (is_input && written.data.empty() && !written.is_variable) result_.inputs.push_back(tensor);
+      if (!outputs && made_.contains(tensor) && !read_.contains(tensor)) result_.outputs.push_back(tensor);
+    }
+    if (outputs) result_.outputs = *outputs;
+    for (const int tensor : result_.inputs) result_.model.inputs.push_back(number_of_[tensor]);
+    for (const int tensor : result_.outputs) {
+      HEARTH_ASSIGN(const int32_t number, NumberOf(tensor));
+      result_.model.outputs.push_back(number);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Result<int32_t> NumberOf(int tensor) {
+    if (const auto found = number_of_.find(tensor); found != number_of_.end()) return found->second;
+    HEARTH_ASSIGN(TensorToWrite written, WriteTensor(context_, tensor));
+    const auto number = static_cast<int32_t>(result_.model.tensors.size());
+    result_.model.tensors.push_back(std::move(written));
+    number_of_.emplace(tensor, number);
+    order_.push_back(tensor);
+    return number;
+  }
+
+  void MarkVariable(int tensor, int32_t number) {
+    if (!TensorAt(context_, tensor)->is_variable) return;
+    result_.model.tensors[number].is_variable = true;
+    result_.model.tensors[number].name = VariableName(tensor);
+  }
+
+  const TfLiteContext& context_;
+  InterpreterModel result_;
+  std::map<int, int32_t> number_of_;
+  std::vector<int> order_;  // of the tensors, as met
+  std::set<int> read_, made_;
+};
+
+}  // namespace
+
+std::span<const int> Numbers(const TfLiteIntArray* array) {
+  if (array == nullptr || array->size <= 0) return {};
+  return {array->data, static_cast<size_t>(array->size)};
+}
+
+const TfLiteTensor* TensorAt(const TfLiteContext& context, int index) {
+  const bool exists = index >= 0 && static_cast<size_t>(index) < context.tensors_size && context.tensors != nullptr;
+  return exists ? &context.tensors[index] : nullptr;
+}
+
+std::string TensorLabel(const TfLiteContext& context, int index) {
+  const TfLiteTensor* tensor = TensorAt(context, index);
+  const std::string_view name = tensor == nullptr || tensor->name == nullptr ? "" : tensor->name;
+  return fmt::format("tensor {} '{}'", index, name.substr(0, 200));
+}
+
+bool IsConstant(const TfLiteTensor& tensor) {
+  return tensor.allocation_type == kTfLiteMmapRo && tensor.data != nullptr && tensor.bytes > 0;
+}
+
+std::string InterpreterNode::op_name() const {
+  if (registration->builtin_code == kTfLiteBuiltinCustom || registration->builtin_code == kTfLiteBuiltinDelegate) {
+    return registration->custom_name == nullptr ? "CUSTOM" : registration->custom_name;
+  }
+  return BuiltinName(registration->builtin_code);
+}
+
+bool InterpreterNode::IsOfConstant(const TfLiteContext& context) const {
+  const int32_t code = registration->builtin_code;
+  if (code != kTfLiteBuiltinDequantize && code != kTfLiteBuiltinDensify) return false;
+  const std::span<const int> inputs = Numbers(node->inputs);
+  const TfLiteTensor* tensor = inputs.size() == 1 ? TensorAt(context, inputs[0]) : nullptr;
+  return tensor != nullptr && IsConstant(*tensor);
+}
+
+Result<InterpreterNode> NodeAt(TfLiteContext& context, int index) {
+  TfLiteNode* node = nullptr;
+  TfLiteRegistration* registration = nullptr;
+  if (context.GetNodeAndRegistration == nullptr ||
+      context.GetNodeAndRegistration(&context, index, &node, &registration) != kTfLiteOk || node == nullptr ||
+      registration == nullptr) {
+    return Error(StatusCode::kMalformedInput, "the interpreter does not give its node {}", index);
+  }
+  return InterpreterNode{index, node, registration};
+}
+
+Result<InterpreterModel> ModelOfNodes(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
+                                      const std::optional<std::vector<int>>& outputs) {
+  ModelBuilder builder(context);
+  for (const InterpreterNode& node : nodes) HEARTH_TRY(builder.Add(node));
+  return builder.Finish(outputs);
+}
+
+Result<InterpreterGraph> ReadInterpreterGraph(const InterpreterModel& model, const WrittenModel& written) {
+  InterpreterGraph read;
+  HEARTH_ASSIGN(read.graph, ReadTfliteModel(written.bytes()));
+  read.inputs = model.inputs;
+  read.outputs = model.outputs;
+  for (const StatePair& state : read.graph.states) {
+    const int tensor = TensorOfVariable(read.graph.value(state.read).name);
+    read.graph.inputs.push_back(state.read);
+    read.graph.outputs.push_back(state.written);
+    read.inputs.push_back(tensor);
+    read.outputs.push_back(tensor);
+  }
+  read.graph.states.clear();
+  return read;
+}
+
+}  // namespace hearth

@@ -1,0 +1,65 @@
+// Nodes of the interpreter as a model of the file format, which the .tflite reader turns into a graph: one way to
+// read attributes, constants and shapes for files and for the interpreter.
+#ifndef HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MODEL_H_
+#define HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MODEL_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/graph.h"
+#include "frontends/delegate/tflite_c.h"
+#include "frontends/tflite/model_writer.h"
+
+namespace hearth {
+
+// The numbers of an array that may be null.
+std::span<const int> Numbers(const tflite_c::TfLiteIntArray* array);
+
+// A tensor of the interpreter's; null for an index that it has not.
+const tflite_c::TfLiteTensor* TensorAt(const tflite_c::TfLiteContext& context, int index);
+// "tensor 3 'conv/relu'".
+std::string TensorLabel(const tflite_c::TfLiteContext& context, int index);
+// Whether its content is part of the model.
+bool IsConstant(const tflite_c::TfLiteTensor& tensor);
+
+// A node with what the interpreter registered for it. Borrowed: valid until nodes are added.
+struct InterpreterNode {
+  int index = -1;
+  const tflite_c::TfLiteNode* node = nullptr;
+  const tflite_c::TfLiteRegistration* registration = nullptr;
+
+  std::string op_name() const;  // "CONV_2D", or a custom operator's own name
+  // Whether it only prepares a constant: dequantizes it or makes it dense.
+  bool IsOfConstant(const tflite_c::TfLiteContext& context) const;
+};
+
+Result<InterpreterNode> NodeAt(tflite_c::TfLiteContext& context, int index);
+
+struct InterpreterModel {
+  ModelToWrite model;      // its constants are borrowed from the interpreter
+  std::vector<int> nodes;  // the interpreter's node behind each operator
+  // The interpreter's tensors behind model.inputs and model.outputs.
+  std::vector<int> inputs, outputs;
+};
+
+// `nodes` in execution order; what they read and do not make is an input. `outputs` are tensors; without them all that
+// none of the nodes reads. A variable tensor that a node changes is a state of the model.
+// kUnsupported: a tensor that no file of Hearth's kind can hold, one whose size is known only while running, or a node
+// that another delegate has taken. The message names it.
+Result<InterpreterModel> ModelOfNodes(const tflite_c::TfLiteContext& context, std::span<const InterpreterNode> nodes,
+                                      const std::optional<std::vector<int>>& outputs = std::nullopt);
+
+// A graph read from `written`, and where its edges lie in the interpreter. States became an input and an output each:
+// their content stays in the interpreter, which resets it, and which other nodes read.
+struct InterpreterGraph {
+  Graph graph;
+  std::vector<int> inputs, outputs;  // the interpreter's tensors behind the graph's
+};
+Result<InterpreterGraph> ReadInterpreterGraph(const InterpreterModel& model, const WrittenModel& written);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MODEL_H_

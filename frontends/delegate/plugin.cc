@@ -1,0 +1,85 @@
+// What libhearth_tflite_delegate.so exports: the interface of plugins that the interpreter's load_delegate opens, and
+// the functions of the reference's GPU delegate.
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "frontends/delegate/delegate.h"
+#include "frontends/delegate/guard.h"
+#include "hearth/export.h"
+
+namespace hearth {
+namespace {
+
+using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
+
+Result<DelegateOptions> Parse(const char* const* keys, const char* const* values, size_t count) {
+  std::vector<std::pair<std::string_view, std::string_view>> options;
+  for (size_t k = 0; k < count; ++k) {
+    if (keys == nullptr || values == nullptr || keys[k] == nullptr || values[k] == nullptr) {
+      return Error(StatusCode::kInvalidArgument, "option {} of {} has no name or no value", k, count);
+    }
+    options.emplace_back(keys[k], values[k]);
+  }
+  return ParseDelegateOptions(options);
+}
+
+void Delete(TfLiteDelegate* delegate) {
+  if (delegate == nullptr) return;
+  const Status status = Guarded([&] {
+    const std::unique_ptr<Delegate> owned(Delegate::Of(delegate));
+    return Status::Ok();
+  });
+  static_cast<void>(status);  // there is nobody to tell
+}
+
+}  // namespace
+}  // namespace hearth
+
+// NOLINTBEGIN(readability-identifier-naming): the interface's names
+extern "C" {
+
+// `report_error` may be null. Null, after an error was reported, when the options are wrong.
+HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* tflite_plugin_create_delegate(const char* const* options_keys,
+                                                                              const char* const* options_values,
+                                                                              size_t num_options,
+                                                                              void (*report_error)(const char*)) {
+  hearth::tflite_c::TfLiteDelegate* made = nullptr;
+  const hearth::Status status = hearth::Guarded([&]() -> hearth::Status {
+    HEARTH_ASSIGN(hearth::DelegateOptions options, hearth::Parse(options_keys, options_values, num_options));
+    made = (new hearth::Delegate(std::move(options), hearth::Status::Ok()))->native();
+    return hearth::Status::Ok();
+  });
+  if (!status.ok() && report_error != nullptr) report_error(status.message().c_str());
+  return made;
+}
+
+HEARTH_EXPORT void tflite_plugin_destroy_delegate(hearth::tflite_c::TfLiteDelegate* delegate) {
+  hearth::Delete(delegate);
+}
+
+HEARTH_EXPORT hearth::tflite_c::TfLiteGpuDelegateOptionsV2 TfLiteGpuDelegateOptionsV2Default() {
+  return hearth::DefaultOptionsV2();
+}
+
+// `options` may be null: the defaults. Wrong options are told when the delegate is applied.
+HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* TfLiteGpuDelegateV2Create(
+    const hearth::tflite_c::TfLiteGpuDelegateOptionsV2* options) {
+  hearth::tflite_c::TfLiteDelegate* made = nullptr;
+  const hearth::Status status = hearth::Guarded([&] {
+    const auto parsed = hearth::DelegateOptionsOf(options == nullptr ? hearth::DefaultOptionsV2() : *options);
+    hearth::DelegateOptions chosen = parsed.ok() ? parsed.value() : hearth::DelegateOptions();
+    made = (new hearth::Delegate(std::move(chosen), parsed.status()))->native();
+    return hearth::Status::Ok();
+  });
+  static_cast<void>(status);  // null says it
+  return made;
+}
+
+HEARTH_EXPORT void TfLiteGpuDelegateV2Delete(hearth::tflite_c::TfLiteDelegate* delegate) {
+  hearth::Delete(delegate);
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)
