@@ -24,6 +24,11 @@ void SetLogSink(LogSink sink) {
   Slot().sink = std::move(sink);
 }
 
+bool HasLogSink() {
+  const std::lock_guard lock(Slot().mutex);
+  return Slot().sink != nullptr;
+}
+
 bool Log(LogLevel level, std::string_view message) {
   const std::lock_guard lock(Slot().mutex);
   if (Slot().sink == nullptr) return false;

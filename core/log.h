@@ -8,6 +8,9 @@
 
 namespace hearth {
 
+// Whether a message would reach anybody: for messages that cost something to make.
+bool HasLogSink();
+
 // False when there is no sink.
 bool Log(LogLevel level, std::string_view message);
 

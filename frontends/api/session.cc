@@ -127,6 +127,17 @@ void FillReport(SessionData& data) {
   CountOperators(data);
 }
 
+// Phases of a start and what it had to make.
+std::string StartText(const Report& report) {
+  const auto& times = report.init_ms;
+  return fmt::format(
+      "start {:.1f} ms: device {:.1f}, cache {:.1f}, model {:.1f}, rewrite {:.1f}, lower {:.1f}, programs {:.1f} ({} "
+      "distinct, {} compiled, {} loaded), weights {:.1f}; {} dispatches, {} operations on the device, {} on the CPU",
+      times.total, times.open_device, times.open_cache, times.read_model, times.rewrite, times.lower, times.programs,
+      report.programs.distinct, report.programs.compiled, report.programs.loaded, times.weights,
+      report.programs.dispatches, report.ops.on_device, report.ops.on_cpu);
+}
+
 // Everything after the device is open and the model is read.
 Status Prepare(SessionData& data) {
   const std::optional<Precision> precision = PrecisionFromName(data.options.precision);
@@ -171,6 +182,7 @@ Status Prepare(SessionData& data) {
   times.other = std::max(0.0, times.total - covered);
   Log(LogLevel::kInfo,
       fmt::format("{} on {} ({}): {}", data.model->path(), data.opened.id, data.opened.info.name, data.opened.reason));
+  Log(LogLevel::kDebug, StartText(data.report));
   data.LogNewWarnings();
   return Status::Ok();
 }

@@ -8,6 +8,7 @@
 #include "cache/redis_values.h"
 #include "cache/sqlite_store.h"
 #include "core/error.h"
+#include "core/log.h"
 
 namespace hearth {
 namespace {
@@ -67,6 +68,26 @@ std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const 
   return std::make_unique<FleetStore>(std::move(local), std::move(values), std::move(options));
 }
 
+std::string_view WordOf(CacheEvent::What what) {
+  switch (what) {
+    case CacheEvent::What::kHit: return "hit";
+    case CacheEvent::What::kMiss: return "miss";
+    case CacheEvent::What::kRejected: return "rejected";
+    case CacheEvent::What::kStored: return "stored";
+  }
+  return "";
+}
+
+// Also tells the log, where anybody listens.
+CacheObserver WithLog(CacheObserver observer) {
+  if (!HasLogSink()) return observer;
+  return [observer = std::move(observer)](const CacheEvent& event) {
+    Log(LogLevel::kDebug, fmt::format("cache: {} {} {} of {} bytes", WordOf(event.what), event.kind,
+                                      event.digest.substr(0, 12), event.size_bytes));
+    if (observer) observer(event);
+  };
+}
+
 }  // namespace
 
 OpenedCache OpenCache(const CacheRequest& request) {
@@ -86,7 +107,9 @@ OpenedCache OpenCache(const CacheRequest& request) {
   if (!server.address.empty() && !request.read_only) {
     opened.store = BehindServer(std::move(opened.store), server, opened.warnings);
   }
-  if (request.observer) opened.store = std::make_unique<ObservedStore>(std::move(opened.store), request.observer);
+  if (CacheObserver observer = WithLog(request.observer)) {
+    opened.store = std::make_unique<ObservedStore>(std::move(opened.store), std::move(observer));
+  }
   return opened;
 }
 

@@ -287,6 +287,21 @@ class OtherVerbs(CliTest):
         self.assertEqual(self.run_json("emit", "softmax", "--dialect", "vulkan")["text"], text)
 
 
+class Log(CliTest):
+    ARGUMENTS = ("run", MODEL, "--device", "cpu", "--input", PICTURE)
+
+    def test_info_names_the_device_and_debug_also_how_the_start_went(self):
+        self.assertEqual(self.run_hearth(*self.ARGUMENTS).stderr, "")
+        info = self.run_hearth(*self.ARGUMENTS, "--log", "info").stderr
+        self.assertEqual(info.count("\n"), 1, info)
+        self.assertTrue(info.startswith(f"hearth: info: {MODEL} on cpu"), info)
+        debug = self.run_hearth(*self.ARGUMENTS, "--log", "debug").stderr
+        self.assertIn("hearth: debug: start ", debug)
+
+    def test_a_level_that_there_is_not_is_wrong_usage(self):
+        self.assert_one_error(self.run_hearth(*self.ARGUMENTS, "--log", "loud", expect=2), "loud")
+
+
 class Manual(CliTest):
     def complete(self, words):
         """What bash offers for the last of `words`."""

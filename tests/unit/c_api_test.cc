@@ -259,7 +259,8 @@ struct LogLines {
 };
 void TakeLine(void* user_data, int32_t level, const char* message) {
   auto& lines = *static_cast<LogLines*>(user_data);
-  (level == HEARTH_LOG_INFO ? lines.info : lines.warnings).emplace_back(message);
+  if (level == HEARTH_LOG_INFO) lines.info.emplace_back(message);
+  if (level == HEARTH_LOG_WARNING) lines.warnings.emplace_back(message);
 }
 
 TEST(CApi, TheLogSinkGetsTheDeviceAndEachWarningOnceAndStandardErrorGetsNothing) {

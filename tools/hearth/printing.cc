@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "core/error.h"
+#include "hearth/log.h"
 
 namespace hearth {
 namespace {
@@ -26,6 +27,15 @@ std::string Reason(int error_number) {
   return std::strerror(error_number);
 }
 
+// Warnings are left to the verbs, which print those of the report.
+void LogToStandardError(bool with_details) {
+  SetLogSink([with_details](LogLevel level, std::string_view message) {
+    if (level != LogLevel::kInfo && (level != LogLevel::kDebug || !with_details)) return;
+    std::fflush(stdout);
+    fmt::print(stderr, "hearth: {}: {}\n", level == LogLevel::kInfo ? "info" : "debug", OneLine(message));
+  });
+}
+
 }  // namespace
 
 void PrintError(std::string_view message) {
@@ -37,6 +47,11 @@ void OutputOptions::AddOptions(CLI::App& app) {
   app.add_option("--json", json_path_, "Write the same data as JSON to FILE, or to standard output for '-'")
       ->type_name("FILE");
   app.add_flag("--quiet", quiet_, "No warnings");
+  app.add_option_function<std::string>(
+         "--log", [](const std::string& level) { LogToStandardError(level == "debug"); },
+         "Say on standard error which device was taken and why (info), and how each start went (debug)")
+      ->check(CLI::IsMember({"info", "debug"}))
+      ->type_name("LEVEL");
 }
 
 void OutputOptions::PrintText(std::string_view text) const {

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 // "hearth: error: <message>", on one line.
 void PrintError(std::string_view message);
 
-// --json and --quiet, which every verb has.
+// --json, --quiet and --log, which every verb has.
 class OutputOptions {
  public:
   void AddOptions(CLI::App& app);

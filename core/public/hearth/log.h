@@ -13,6 +13,7 @@
 namespace hearth {
 
 enum class LogLevel : uint8_t {
+  kDebug,    // how a start went: phases with their times, what the cache had
   kInfo,     // which device a session took, and why
   kWarning,  // as in the session's report: something works, but not as well as it could
   kError,    // a broken promise inside Hearth, before the process aborts

@@ -64,9 +64,10 @@ HEARTH_C_EXPORT const char* hearth_status_name(hearth_status status);
 HEARTH_C_EXPORT const char* hearth_last_error(void);
 HEARTH_C_EXPORT void hearth_free_text(char* text);
 
-enum { HEARTH_LOG_INFO = 0, HEARTH_LOG_WARNING = 1, HEARTH_LOG_ERROR = 2 };
+enum { HEARTH_LOG_DEBUG = 0, HEARTH_LOG_INFO = 1, HEARTH_LOG_WARNING = 2, HEARTH_LOG_ERROR = 3 };
 typedef void (*hearth_log_sink)(void* user_data, int32_t level, const char* message);
-/* Takes the process's log messages from now on: a session's device (info), each of its warnings. NULL, as at the start:
+/* Takes the process's log messages from now on: how a start went (debug), a session's device (info), each of
+ * its warnings. NULL, as at the start:
  * nobody does; Hearth writes nothing to standard output or error by itself. Called from whichever thread it happened
  * on, one call at a time; it must not call Hearth. After the return nothing is in the old sink any more. */
 HEARTH_C_EXPORT void hearth_set_log_sink(hearth_log_sink sink, void* user_data);
