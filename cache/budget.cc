@@ -26,6 +26,9 @@ Result<uint64_t> UsedBytes(Database& database) {
   HEARTH_ASSIGN(const int64_t pages, database.Number("PRAGMA page_count"));
   HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
+  if (free_pages < 0 || free_pages > pages) {  // it would count as a full store, for ever
+    return Error(StatusCode::kMalformedInput, "{} of {} pages are said to be free", free_pages, pages);
+  }
   return static_cast<uint64_t>(pages - free_pages) * static_cast<uint64_t>(page_bytes);
 }
 

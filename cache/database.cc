@@ -10,7 +10,12 @@ namespace {
 StatusCode CodeOf(int sqlite_code) {
   switch (sqlite_code & 0xff) {
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return StatusCode::kMalformedInput;
+    case SQLITE_NOTADB:
+    // The statements are fixed and tested, so what they can't do or find is wrong with the file: no such table, two
+    // rows with one digest, a schema format in the header that sqlite does not know.
+    case SQLITE_ERROR:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH: return StatusCode::kMalformedInput;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL: return StatusCode::kUnavailable;
@@ -173,6 +178,11 @@ Result<std::string> Database::Text(std::string_view sql) {
   HEARTH_ASSIGN(Statement statement, Prepare(sql));
   HEARTH_ASSIGN(const bool row, statement.Step());
   return row ? std::string(statement.Text(0)) : std::string();
+}
+
+Status Database::CheckStructure() {
+  HEARTH_ASSIGN(const std::string found, Text("PRAGMA integrity_check(1)"));
+  return found == "ok" ? Status::Ok() : Error(StatusCode::kMalformedInput, "{}", found);
 }
 
 Result<BlobReader> Database::OpenBlob(const char* table, const char* column, int64_t row) {

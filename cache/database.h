@@ -1,9 +1,9 @@
 // The part of sqlite that the cache uses, with failures as Status. The only header that the
 // rest of the cache sees of it.
 //
-// Codes: kMalformedInput the file is damaged or no database; kUnavailable somebody holds the
-// lock; kResourceExhausted disk or memory is full; kIoError everything that the operating
-// system refused; kInternal the rest (a wrong schema shows up as this).
+// Codes: kMalformedInput the file is damaged, no database, or has not the tables and rows that the statements
+// need; kUnavailable somebody holds the lock; kResourceExhausted disk or memory is full; kIoError everything that
+// the operating system refused; kInternal the rest.
 // A Database is used by one thread at a time.
 #ifndef HEARTH_CACHE_DATABASE_H_
 #define HEARTH_CACHE_DATABASE_H_
@@ -104,6 +104,9 @@ class Database {
   Result<Statement> Prepare(std::string_view sql);
   Result<int64_t> Number(std::string_view sql);  // first column of the first row; 0 without rows
   Result<std::string> Text(std::string_view sql);
+
+  // Reads the whole file, every table and index: kMalformedInput with the first thing that is wrong.
+  Status CheckStructure();
 
   // A blob in place, to be copied straight to where it is needed; kMalformedInput when there is none.
   Result<BlobReader> OpenBlob(const char* table, const char* column, int64_t row);

@@ -107,6 +107,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
       return false;
     }
     if (*lookup == Lookup::kReject) {
+      has_met_damage_ = true;
       ++counters_.rejected;
       return false;
     }
@@ -115,6 +116,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
   const bool is_intact = FingerprintOf(found.bytes) == found.checksum;
   const std::scoped_lock lock(mutex_);
   if (!is_intact) {
+    has_met_damage_ = true;
     ++counters_.rejected;
     warnings_.Add("checksum", fmt::format("a cached {} was damaged and is rebuilt", BlobKindName(key.kind())));
     hidden_.insert(digest);
@@ -295,8 +297,11 @@ void SqliteStore::Flush() {
   if (has_put_) RemoveDeadClaims(options_.folder);
   database_->SetCheckpointAtClose(has_put_ || error || log_bytes > kMaxLogLeftBytes);
   database_->SetWait(kStampWaitMs);
-  const Status status = WriteStampsAndCounters();
+  Status status = WriteStampsAndCounters();
   database_->SetWait(options_.read_wait_ms);
+  // Damage that sqlite does not notice may spoil what is stored next, again and again. Looking for it reads the whole
+  // file, which only this occasion is worth.
+  if (status.ok() && std::exchange(has_met_damage_, false)) status = database_->CheckStructure();
   // Otherwise nothing is lost but statistics and the order of eviction.
   if (status.code() == StatusCode::kMalformedInput) Heal(status);
 }

@@ -72,6 +72,7 @@ class SqliteStore final : public BlobStore {
   InUseMarker marker_;
   MakingClaims claims_;  // thread-safe by itself
   bool read_only_ = false;
+  bool has_met_damage_ = false;  // bytes that are not what was stored, so that more may be wrong
   bool has_healed_ = false;
   bool has_put_ = false;
   StoreCounters counters_, flushed_;

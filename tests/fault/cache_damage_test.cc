@@ -79,6 +79,76 @@ TEST(CacheDamage, NoFlippedByteEverComesBackAsAHit) {
   EXPECT_GT(rounds_with_a_loss, kEntries * static_cast<int>(kBlobBytes)) << "the flips did not reach the blobs";
 }
 
+// A start: looks everything up and stores what is missing. How many that were.
+int FillWhatIsMissing(const StoreOptions& options) {
+  const auto store = SqliteStore::Open(options);
+  if (!store.ok()) return kEntries;
+  int missing = 0;
+  for (int number = 0; number < kEntries; ++number) {
+    if ((*store)->Get(NumberedKey(number))) continue;
+    ++missing;
+    PutOne(**store, NumberedKey(number), NumberedBlob(number, kBlobBytes));
+  }
+  return missing;
+}
+
+// The header says how sqlite is to read and write the file, and of which format it is: a wrong value there must not
+// leave a store that opens for nobody or is never written again.
+TEST(CacheDamage, NoFlippedBitOfTheHeaderKeepsTheStoreFromWorkingAgain) {
+  const CacheFolder folder;
+  const StoreOptions options = SmallStore(folder);
+  Fill(options);
+  const std::string sound = ReadFile(folder.file());
+  for (size_t bit = 0; bit < 8 * 100; ++bit) {
+    std::string flipped = sound;
+    flipped[bit / 8] ^= static_cast<char>(1u << bit % 8);
+    Plant(folder, flipped);
+    {
+      auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+      // What was stored is lost as well, so that a store that is only read shows.
+      if (database.ok()) static_cast<void>(database->Run("DELETE FROM entries; DELETE FROM blobs"));
+    }
+    FillWhatIsMissing(options);
+    ASSERT_EQ(FillWhatIsMissing(options), 0) << "byte " << bit / 8 << ", bit " << bit % 8;
+  }
+}
+
+TEST(CacheDamage, ARowInTheWayOfAnEntryStartsTheStoreAnew) {
+  const CacheFolder folder;
+  const StoreOptions options = SmallStore(folder);
+  Fill(options);
+  {
+    auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE(database->Run("INSERT INTO blobs SELECT max(id) + 1, x'00' FROM entries").ok());
+  }
+  const auto store = CacheFolder::Open(options);
+  ASSERT_NE(store, nullptr);
+  PutOne(*store, NumberedKey(100), NumberedBlob(100, kBlobBytes));
+  EXPECT_TRUE(store->Get(NumberedKey(100)).has_value());
+  EXPECT_EQ(store->TakeWarnings().size(), 1u);
+}
+
+TEST(CacheDamage, ADamagedBlobMakesTheWholeFileSuspectAndOnlyAnUnsoundOneIsGivenUp) {
+  const CacheFolder folder;
+  const StoreOptions options = SmallStore(folder);
+  Fill(options);
+  std::string bytes = ReadFile(folder.file());
+  const auto blob = NumberedBlob(2, kBlobBytes);
+  const size_t position = bytes.find(std::string(reinterpret_cast<const char*>(blob.data()) + 300, 50));
+  ASSERT_NE(position, std::string::npos);
+  bytes[position] ^= 1;
+  Plant(folder, bytes);
+  EXPECT_EQ(Look(options).right, kEntries - 1);
+  EXPECT_FALSE(fs::exists(folder.file().string() + ".damaged"));
+  EXPECT_EQ(Look(options).right, kEntries - 1) << "the others were to stay";
+
+  std::fill_n(bytes.begin() + 512, 512, '\0');  // the map of the pages: a look-up never reads it
+  Plant(folder, bytes);
+  EXPECT_EQ(Look(options).right, kEntries - 1);
+  EXPECT_TRUE(fs::exists(folder.file().string() + ".damaged"));
+}
+
 TEST(CacheDamage, AFileCutAtAnyPageIsReadAsFarAsItIsRightAndTakesNewEntries) {
   const CacheFolder folder;
   const StoreOptions options = SmallStore(folder);
@@ -147,7 +217,8 @@ TEST(CacheDamage, ANewerFormatIsLeftAloneAndSaid) {
   folder.Open().reset();
   {
     auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
-    ASSERT_TRUE(database.ok() && database->Run("PRAGMA user_version=99").ok());
+    const int stamp = (~99 & 0x7fff) << 16 | 99;  // FormatStamp in store_file.cc
+    ASSERT_TRUE(database.ok() && database->Run("PRAGMA user_version=" + std::to_string(stamp)).ok());
   }
   const std::string before = ReadFile(folder.file());
   const auto store = SqliteStore::Open(folder.options());
