@@ -86,7 +86,7 @@ Result<Support> Delegate::FindSupported(TfLiteContext& context) {
   HEARTH_ASSIGN(const std::vector<InterpreterNode> plan, NodesOfPlan(context));
   LowerOptions lowering;
   if (device_->fp16_storage) lowering.precision = PrecisionFromName(options_.precision).value_or(Precision::kFp32);
-  return FindSupport(context, plan, *device_, lowering, options_.allows_quantized);
+  return FindSupport(context, plan, {&*device_, lowering, options_.allows_quantized});
 }
 
 Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) {
@@ -104,18 +104,13 @@ Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) 
 
 Status Delegate::Prepare(TfLiteContext& context) {
   HEARTH_TRY(broken_);
-  HEARTH_ASSIGN(const Support support, FindSupported(context));
-  HEARTH_ASSIGN(const std::vector<int> nodes, NodesToReplace(context, support, options_));
+  HEARTH_ASSIGN(Support support, FindSupported(context));
+  HEARTH_ASSIGN(const std::vector<int> nodes, NodesToReplace(context, options_, support));
   LogLeftNodes(context, support, nodes.size());
-  std::map<int, int> constants;
-  for (const InterpreterNode& node : support.taken) {
-    if (!node.IsOfConstant(context)) continue;
-    for (const int tensor : Numbers(node.node->outputs)) constants.emplace(tensor, node.index);
-  }
   {
     const std::lock_guard lock(mutex_);
     left_ = support.left;
-    constant_nodes_[&context] = std::move(constants);
+    constant_nodes_[&context] = ConstantMakers(context, support);
   }
   const Status status = Replace(context, nodes);
   const std::lock_guard lock(mutex_);
