@@ -22,7 +22,7 @@ using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of
 TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* native) {
   const Status status = Guarded([&] { return Delegate::Of(native)->Prepare(*context); });
   if (status.ok()) return kTfLiteOk;
-  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s", status.message().c_str());
+  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s. ", status.message().c_str());
   return kTfLiteDelegateError;
 }
 
@@ -113,8 +113,11 @@ Status Delegate::Prepare(TfLiteContext& context) {
     constant_nodes_[&context] = ConstantMakers(context, support);
   }
   const Status status = Replace(context, nodes);
-  const std::lock_guard lock(mutex_);
-  constant_nodes_.erase(&context);
+  {
+    const std::lock_guard lock(mutex_);
+    constant_nodes_.erase(&context);
+  }
+  WriteReport(context);
   return status;
 }
 
@@ -182,10 +185,17 @@ std::string Delegate::ReportText() const {
 }
 
 void Delegate::Report(TfLiteContext& context, int64_t kernel, KernelReport report) {
-  bool is_written = true;
   {
     const std::lock_guard lock(mutex_);
     kernels_[kernel] = std::move(report);
+  }
+  WriteReport(context);
+}
+
+void Delegate::WriteReport(TfLiteContext& context) {
+  bool is_written = true;
+  if (!options_.report_path.empty()) {
+    const std::lock_guard lock(mutex_);
     is_written = WriteFile(options_.report_path, ReportText());
   }
   if (!is_written) LogOnce(context, fmt::format("the report cannot be written to '{}'", options_.report_path));

@@ -173,7 +173,7 @@ PartitionKernel* KernelOf(void* user_data) {
 
 TfLiteStatus Tell(TfLiteContext* context, const Status& status) {
   if (status.ok()) return kTfLiteOk;
-  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s", status.message().c_str());
+  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s. ", status.message().c_str());
   return kTfLiteDelegateError;
 }
 
