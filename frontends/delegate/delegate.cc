@@ -22,7 +22,7 @@ using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of
 TfLiteStatus PrepareDelegate(TfLiteContext* context, TfLiteDelegate* native) {
   const Status status = Guarded([&] { return Delegate::Of(native)->Prepare(*context); });
   if (status.ok()) return kTfLiteOk;
-  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s", status.message().c_str());
+  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s. ", status.message().c_str());
   return kTfLiteDelegateError;
 }
 
@@ -86,7 +86,7 @@ Result<Support> Delegate::FindSupported(TfLiteContext& context) {
   HEARTH_ASSIGN(const std::vector<InterpreterNode> plan, NodesOfPlan(context));
   LowerOptions lowering;
   if (device_->fp16_storage) lowering.precision = PrecisionFromName(options_.precision).value_or(Precision::kFp32);
-  return FindSupport(context, plan, *device_, lowering, options_.allows_quantized);
+  return FindSupport(context, plan, {&*device_, lowering, options_.allows_quantized});
 }
 
 Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) {
@@ -104,22 +104,20 @@ Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) 
 
 Status Delegate::Prepare(TfLiteContext& context) {
   HEARTH_TRY(broken_);
-  HEARTH_ASSIGN(const Support support, FindSupported(context));
-  HEARTH_ASSIGN(const std::vector<int> nodes, NodesToReplace(context, support, options_));
+  HEARTH_ASSIGN(Support support, FindSupported(context));
+  HEARTH_ASSIGN(const std::vector<int> nodes, NodesToReplace(context, options_, support));
   LogLeftNodes(context, support, nodes.size());
-  std::map<int, int> constants;
-  for (const InterpreterNode& node : support.taken) {
-    if (!node.IsOfConstant(context)) continue;
-    for (const int tensor : Numbers(node.node->outputs)) constants.emplace(tensor, node.index);
-  }
   {
     const std::lock_guard lock(mutex_);
     left_ = support.left;
-    constant_nodes_[&context] = std::move(constants);
+    constant_nodes_[&context] = ConstantMakers(context, support);
   }
   const Status status = Replace(context, nodes);
-  const std::lock_guard lock(mutex_);
-  constant_nodes_.erase(&context);
+  {
+    const std::lock_guard lock(mutex_);
+    constant_nodes_.erase(&context);
+  }
+  WriteReport(context);
   return status;
 }
 
@@ -187,10 +185,17 @@ std::string Delegate::ReportText() const {
 }
 
 void Delegate::Report(TfLiteContext& context, int64_t kernel, KernelReport report) {
-  bool is_written = true;
   {
     const std::lock_guard lock(mutex_);
     kernels_[kernel] = std::move(report);
+  }
+  WriteReport(context);
+}
+
+void Delegate::WriteReport(TfLiteContext& context) {
+  bool is_written = true;
+  if (!options_.report_path.empty()) {
+    const std::lock_guard lock(mutex_);
     is_written = WriteFile(options_.report_path, ReportText());
   }
   if (!is_written) LogOnce(context, fmt::format("the report cannot be written to '{}'", options_.report_path));

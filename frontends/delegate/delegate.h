@@ -64,6 +64,7 @@ class Delegate {
   Status Replace(tflite_c::TfLiteContext& context, const std::vector<int>& nodes);
   void LogLeftNodes(tflite_c::TfLiteContext& context, const Support& support, size_t replaced_count);
   std::string ReportText() const;
+  void WriteReport(tflite_c::TfLiteContext& context);
 
   DelegateOptions options_;
   Status broken_;

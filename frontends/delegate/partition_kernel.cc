@@ -9,6 +9,7 @@
 #include "frontends/delegate/delegate.h"
 #include "frontends/delegate/guard.h"
 #include "frontends/delegate/interpreter_model.h"
+#include "frontends/delegate/support.h"
 
 namespace hearth {
 namespace {
@@ -56,8 +57,14 @@ class PartitionKernel {
 
  private:
   Status MakeSession(TfLiteContext& context, const TfLiteDelegateParams& params) {
-    for (const int node : Numbers(params.nodes_to_replace)) nodes_.push_back(node);
-    HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes, NodesWithTheirConstants(context));
+    std::vector<InterpreterNode> own;
+    for (const int index : Numbers(params.nodes_to_replace)) {
+      HEARTH_ASSIGN(const InterpreterNode node, NodeAt(context, index));
+      own.push_back(node);
+      nodes_.push_back(index);
+    }
+    HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes,
+                  WithTheirConstants(context, own, delegate_.ConstantNodesOf(context)));
     const std::span<const int> outputs = Numbers(params.output_tensors);
     HEARTH_ASSIGN(const InterpreterModel model,
                   ModelOfNodes(context, nodes, std::vector<int>(outputs.begin(), outputs.end())));
@@ -85,30 +92,6 @@ class PartitionKernel {
     HEARTH_ASSIGN(Session session, Session::Create(*model_, options));
     session_.emplace(std::move(session));
     return Status::Ok();
-  }
-
-  // Nodes of the partition in order, behind those outside of it that make its constants.
-  Result<std::vector<InterpreterNode>> NodesWithTheirConstants(TfLiteContext& context) {
-    std::map<int, int> makers = delegate_.ConstantNodesOf(context);
-    for (const int node : nodes_) {
-      std::erase_if(makers, [&](const auto& maker) { return maker.second == node; });
-    }
-    std::vector<InterpreterNode> own, all;
-    for (const int index : nodes_) {
-      HEARTH_ASSIGN(const InterpreterNode node, NodeAt(context, index));
-      own.push_back(node);
-    }
-    for (const InterpreterNode& node : own) {
-      for (const int tensor : Numbers(node.node->inputs)) {
-        const auto found = makers.find(tensor);
-        if (found == makers.end()) continue;
-        HEARTH_ASSIGN(const InterpreterNode maker, NodeAt(context, found->second));
-        all.push_back(maker);
-        makers.erase(found);
-      }
-    }
-    all.insert(all.end(), own.begin(), own.end());
-    return all;
   }
 
   // The interpreter's tensors as they lie now: it may move them between two invocations.
@@ -190,7 +173,7 @@ PartitionKernel* KernelOf(void* user_data) {
 
 TfLiteStatus Tell(TfLiteContext* context, const Status& status) {
   if (status.ok()) return kTfLiteOk;
-  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s", status.message().c_str());
+  if (context->ReportError != nullptr) context->ReportError(context, "Hearth: %s. ", status.message().c_str());
   return kTfLiteDelegateError;
 }
 

@@ -5,37 +5,96 @@
 #include "core/error.h"
 
 namespace hearth {
+namespace {
 
-Result<std::vector<int>> NodesToReplace(tflite_c::TfLiteContext& context, const Support& support,
-                                        const DelegateOptions& options) {
-  std::vector<int> all, without_constants;
+using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
+
+struct Partition {
+  std::vector<int> nodes, outputs;
+};
+
+std::vector<int> Copy(const TfLiteIntArray* array) {
+  const std::span<const int> numbers = Numbers(array);
+  return {numbers.begin(), numbers.end()};
+}
+
+// As the interpreter would divide its network with these nodes taken.
+Result<std::vector<Partition>> Divide(TfLiteContext& context, const Support& support) {
+  std::vector<int> wanted;
   for (const InterpreterNode& node : support.taken) {
-    all.push_back(node.index);
-    if (!node.IsOfConstant(context)) without_constants.push_back(node.index);
+    if (support.left.empty() || !node.IsOfConstant(context)) wanted.push_back(node.index);
   }
-  const auto least = static_cast<size_t>(options.min_nodes_per_partition);
-  if (support.left.empty()) return without_constants.size() >= least ? all : std::vector<int>();
-  if (without_constants.empty()) return without_constants;
-  if (context.PreviewDelegatePartitioning == nullptr) return without_constants;
-
-  const IntArray wanted(without_constants);
-  tflite_c::TfLiteDelegateParams* partitions = nullptr;
-  int partition_count = 0;
-  if (context.PreviewDelegatePartitioning(&context, wanted.get(), &partitions, &partition_count) !=
-          tflite_c::kTfLiteOk ||
-      (partition_count > 0 && partitions == nullptr)) {
+  if (wanted.empty()) return std::vector<Partition>();
+  const IntArray array(wanted);
+  TfLiteDelegateParams* previews = nullptr;
+  int count = 0;
+  if (context.PreviewDelegatePartitioning == nullptr ||
+      context.PreviewDelegatePartitioning(&context, array.get(), &previews, &count) != kTfLiteOk ||
+      (count > 0 && previews == nullptr)) {
     return Error(StatusCode::kInternal, "the interpreter cannot divide its network into partitions");
   }
-  std::vector<std::vector<int>> chosen;
-  for (int k = 0; k < partition_count; ++k) {
-    const std::span<const int> nodes = Numbers(partitions[k].nodes_to_replace);
-    if (nodes.size() >= least) chosen.emplace_back(nodes.begin(), nodes.end());
+  std::vector<Partition> partitions;
+  for (int k = 0; k < count; ++k) {
+    partitions.push_back({Copy(previews[k].nodes_to_replace), Copy(previews[k].output_tensors)});
   }
-  std::stable_sort(chosen.begin(), chosen.end(), [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  return partitions;
+}
+
+Result<std::vector<LeftNode>> UnreadableNodesOf(TfLiteContext& context, const Partition& partition,
+                                                const std::map<int, int>& makers) {
+  std::vector<InterpreterNode> own;
+  for (const int index : partition.nodes) {
+    HEARTH_ASSIGN(const InterpreterNode node, NodeAt(context, index));
+    own.push_back(node);
+  }
+  HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes, WithTheirConstants(context, own, makers));
+  return UnreadableNodes(context, nodes, partition.outputs);
+}
+
+size_t WorkingNodes(TfLiteContext& context, const Partition& partition) {
+  return static_cast<size_t>(std::count_if(partition.nodes.begin(), partition.nodes.end(), [&](int index) {
+    const Result<InterpreterNode> node = NodeAt(context, index);
+    return node.ok() && !node->IsOfConstant(context);
+  }));
+}
+
+}  // namespace
+
+std::map<int, int> ConstantMakers(const TfLiteContext& context, const Support& support) {
+  std::map<int, int> makers;
+  for (const InterpreterNode& node : support.taken) {
+    if (!node.IsOfConstant(context)) continue;
+    for (const int tensor : Numbers(node.node->outputs)) makers.emplace(tensor, node.index);
+  }
+  return makers;
+}
+
+Result<std::vector<int>> NodesToReplace(TfLiteContext& context, const DelegateOptions& options, Support& support) {
+  std::vector<Partition> partitions;
+  for (bool is_settled = false; !is_settled;) {
+    HEARTH_ASSIGN(partitions, Divide(context, support));
+    const std::map<int, int> makers = ConstantMakers(context, support);
+    is_settled = true;
+    for (const Partition& partition : partitions) {
+      HEARTH_ASSIGN(const std::vector<LeftNode> unreadable, UnreadableNodesOf(context, partition, makers));
+      for (const LeftNode& node : unreadable) {
+        std::erase_if(support.taken, [&](const InterpreterNode& taken) { return taken.index == node.index; });
+        support.left.push_back(node);
+        is_settled = false;
+      }
+    }
+  }
+  std::erase_if(partitions, [&](const Partition& partition) {
+    return WorkingNodes(context, partition) < static_cast<size_t>(options.min_nodes_per_partition);
+  });
+  std::stable_sort(partitions.begin(), partitions.end(),
+                   [](const Partition& a, const Partition& b) { return a.nodes.size() > b.nodes.size(); });
   const auto most = static_cast<size_t>(options.max_partitions);
-  if (most > 0 && chosen.size() > most) chosen.resize(most);
+  if (most > 0 && partitions.size() > most) partitions.resize(most);
   std::vector<int> nodes;
-  for (const std::vector<int>& partition : chosen) nodes.insert(nodes.end(), partition.begin(), partition.end());
+  for (const Partition& partition : partitions) {
+    nodes.insert(nodes.end(), partition.nodes.begin(), partition.nodes.end());
+  }
   std::sort(nodes.begin(), nodes.end());
   return nodes;
 }

@@ -2,6 +2,7 @@
 #ifndef HEARTH_FRONTENDS_DELEGATE_PARTITIONS_H_
 #define HEARTH_FRONTENDS_DELEGATE_PARTITIONS_H_
 
+#include <map>
 #include <vector>
 
 #include "frontends/delegate/delegate_options.h"
@@ -23,11 +24,15 @@ class IntArray {
   std::vector<int> storage_;
 };
 
+// By the tensor that they make: taken nodes that only prepare constants.
+std::map<int, int> ConstantMakers(const tflite_c::TfLiteContext& context, const Support& support);
+
 // The nodes to replace, by the interpreter's own partitioning. The whole network is one partition. Of a part of it,
 // nodes that only prepare constants stay with the interpreter (each kernel reads the stored constant itself), then the
-// largest partitions are taken that the options allow.
-Result<std::vector<int>> NodesToReplace(tflite_c::TfLiteContext& context, const Support& support,
-                                        const DelegateOptions& options);
+// largest partitions are taken that the options allow. A node that cannot be read within its partition moves from
+// support.taken to support.left.
+Result<std::vector<int>> NodesToReplace(tflite_c::TfLiteContext& context, const DelegateOptions& options,
+                                        Support& support);
 
 }  // namespace hearth
 

@@ -23,12 +23,24 @@ struct ReadNodes {
   InterpreterGraph read;
 };
 
-Result<ReadNodes> Read(const TfLiteContext& context, std::span<const InterpreterNode> nodes) {
+Result<ReadNodes> Read(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
+                       const std::optional<std::vector<int>>& outputs = std::nullopt) {
   ReadNodes result;
-  HEARTH_ASSIGN(result.model, ModelOfNodes(context, nodes));
+  HEARTH_ASSIGN(result.model, ModelOfNodes(context, nodes, outputs));
   HEARTH_ASSIGN(result.written, WriteModel(result.model.model, kMostCopiedBytes));
   HEARTH_ASSIGN(result.read, ReadInterpreterGraph(result.model, result.written));
   return result;
+}
+
+std::vector<LeftNode> UnknownNodes(const ReadNodes& nodes) {
+  std::vector<LeftNode> unknown;
+  for (const Node& node : nodes.read.graph.nodes()) {
+    const auto* op = std::get_if<UnknownOp>(&node.op);
+    if (op == nullptr) continue;
+    unknown.push_back({nodes.model.nodes[node.source_index], op->name,
+                       op->reason.empty() ? "Hearth does not know this operator" : op->reason});
+  }
+  return unknown;
 }
 
 bool HasQuantizedTensor(const TfLiteContext& context, const InterpreterNode& node) {
@@ -56,63 +68,97 @@ std::optional<std::string> ShapeReason(const TfLiteContext& context, const Inter
   return std::nullopt;
 }
 
-// Why the node can't be taken for itself, whatever the device; nothing when it can.
+// Why the node can't be taken, whatever surrounds it and whatever the device; nothing when it may be taken.
 std::optional<std::string> ReasonOfItsOwn(const TfLiteContext& context, const InterpreterNode& node,
                                           bool allows_quantized) {
   if (!allows_quantized && HasQuantizedTensor(context, node)) return "quantized tensors are not allowed";
   Result<ReadNodes> alone = Read(context, {&node, 1});
   if (!alone.ok()) return alone.status().message();
-  Graph& graph = alone->read.graph;
-  for (const Node& read : graph.nodes()) {
-    const auto* unknown = std::get_if<UnknownOp>(&read.op);
-    if (unknown != nullptr) return unknown->reason.empty() ? "Hearth does not know this operator" : unknown->reason;
-  }
-  if (const Status inferred = InferShapes(graph); !inferred.ok()) return inferred.message();
+  // Among others it may be folded, or its operands be constants.
+  if (!UnknownNodes(*alone).empty()) return std::nullopt;
+  if (const Status inferred = InferShapes(alone->read.graph); !inferred.ok()) return inferred.message();
   return ShapeReason(context, alone->read);
 }
 
-// Reasons by the interpreter's node, of nodes that the device does not run.
-Result<std::map<int, std::string>> ReasonsOfTheDevice(const TfLiteContext& context,
-                                                      std::span<const InterpreterNode> nodes, const DeviceInfo& device,
-                                                      const LowerOptions& options) {
-  std::map<int, std::string> reasons;
-  if (nodes.empty() || device.backend == BackendKind::kCpu) return reasons;  // the CPU runs what the reader knows
-  HEARTH_ASSIGN(ReadNodes together, Read(context, nodes));
-  Graph& graph = together.read.graph;
-  HEARTH_TRY(InferShapes(graph));
-  HEARTH_TRY(RunPasses(graph, device, {}));
-  const std::vector<Placement> placements = PlaceNodes(graph, device, options);
+// Moves nodes from `taken` to `left`.
+void Leave(const std::vector<LeftNode>& nodes, Support& support) {
+  for (const LeftNode& node : nodes) {
+    std::erase_if(support.taken, [&](const InterpreterNode& taken) { return taken.index == node.index; });
+    support.left.push_back(node);
+  }
+}
+
+std::vector<LeftNode> NodesOffTheDevice(const ReadNodes& nodes, const SupportQuestion& question) {
+  const Graph& graph = nodes.read.graph;
+  const std::vector<Placement> placements = PlaceNodes(graph, *question.device, question.options);
+  std::map<int, LeftNode> off;  // passes may make several nodes of one
   for (size_t k = 0; k < placements.size(); ++k) {
     const int32_t source = graph.nodes()[k].source_index;
-    if (!placements[k].on_device && source >= 0) reasons.emplace(together.model.nodes[source], placements[k].reason);
+    if (placements[k].on_device || source < 0) continue;
+    const int index = nodes.model.nodes[source];
+    off.emplace(index, LeftNode{index, "", placements[k].reason});
   }
-  return reasons;
+  std::vector<LeftNode> result;
+  for (auto& [index, node] : off) result.push_back(std::move(node));
+  return result;
 }
 
 }  // namespace
 
 Result<Support> FindSupport(const TfLiteContext& context, std::span<const InterpreterNode> plan,
-                            const DeviceInfo& device, const LowerOptions& options, bool allows_quantized) {
+                            const SupportQuestion& question) {
   Support support;
-  std::vector<InterpreterNode> readable;
+  std::map<int, std::string> names;
   for (const InterpreterNode& node : plan) {
-    if (const auto reason = ReasonOfItsOwn(context, node, allows_quantized)) {
-      support.left.push_back({node.index, node.op_name(), *reason});
-    } else {
-      readable.push_back(node);
-    }
-  }
-  HEARTH_ASSIGN(const auto reasons, ReasonsOfTheDevice(context, readable, device, options));
-  for (const InterpreterNode& node : readable) {
-    if (const auto found = reasons.find(node.index); found != reasons.end()) {
-      support.left.push_back({node.index, node.op_name(), found->second});
+    names.emplace(node.index, node.op_name());
+    if (const auto reason = ReasonOfItsOwn(context, node, question.allows_quantized)) {
+      support.left.push_back({node.index, "", *reason});
     } else {
       support.taken.push_back(node);
     }
   }
+  // Without one node another may lose its constant operand, so until all that are left can be read.
+  while (!support.taken.empty()) {
+    HEARTH_ASSIGN(ReadNodes together, Read(context, support.taken));
+    if (const std::vector<LeftNode> unknown = UnknownNodes(together); !unknown.empty()) {
+      Leave(unknown, support);
+      continue;
+    }
+    if (question.device->backend == BackendKind::kCpu) break;  // runs all that can be read
+    HEARTH_TRY(InferShapes(together.read.graph));
+    HEARTH_TRY(RunPasses(together.read.graph, *question.device, {}));
+    Leave(NodesOffTheDevice(together, question), support);
+    break;
+  }
+  for (LeftNode& node : support.left) node.op = names[node.index];
   std::sort(support.left.begin(), support.left.end(),
             [](const LeftNode& a, const LeftNode& b) { return a.index < b.index; });
   return support;
+}
+
+Result<std::vector<LeftNode>> UnreadableNodes(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
+                                              const std::optional<std::vector<int>>& outputs) {
+  HEARTH_ASSIGN(const ReadNodes read, Read(context, nodes, outputs));
+  return UnknownNodes(read);
+}
+
+Result<std::vector<InterpreterNode>> WithTheirConstants(TfLiteContext& context, std::span<const InterpreterNode> nodes,
+                                                        std::map<int, int> makers) {
+  for (const InterpreterNode& node : nodes) {
+    std::erase_if(makers, [&](const auto& maker) { return maker.second == node.index; });
+  }
+  std::vector<InterpreterNode> all;
+  for (const InterpreterNode& node : nodes) {
+    for (const int tensor : Numbers(node.node->inputs)) {
+      const auto found = makers.find(tensor);
+      if (found == makers.end()) continue;
+      HEARTH_ASSIGN(const InterpreterNode maker, NodeAt(context, found->second));
+      all.push_back(maker);
+      makers.erase(found);
+    }
+  }
+  all.insert(all.end(), nodes.begin(), nodes.end());
+  return all;
 }
 
 }  // namespace hearth

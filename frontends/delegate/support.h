@@ -2,6 +2,9 @@
 #ifndef HEARTH_FRONTENDS_DELEGATE_SUPPORT_H_
 #define HEARTH_FRONTENDS_DELEGATE_SUPPORT_H_
 
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,14 +20,32 @@ struct LeftNode {  // a node that stays with the interpreter
 
 struct Support {
   std::vector<InterpreterNode> taken;  // in execution order
-  std::vector<LeftNode> left;
+  std::vector<LeftNode> left;          // the same
 };
 
-// Asks of every node whether the reader understands it, whether its shapes are what Hearth infers, and, of all such
-// nodes together behind the passes, whether core places it on the device. Copies no weights. Nodes with quantized
-// tensors are left where `allows_quantized` is false.
+// What FindSupport asks about. The weights are not copied.
+struct SupportQuestion {
+  const DeviceInfo* device = nullptr;
+  LowerOptions options;
+  bool allows_quantized = true;
+};
+
+// A node is taken when the reader understands it, Hearth infers the shapes that the interpreter has, and core places it
+// on the device, asked of all such nodes together and behind the passes.
 Result<Support> FindSupport(const tflite_c::TfLiteContext& context, std::span<const InterpreterNode> plan,
-                            const DeviceInfo& device, const LowerOptions& options, bool allows_quantized);
+                            const SupportQuestion& question);
+
+// Nodes that cannot be read when these are a network of their own with these outputs: an operator that is known with
+// constant operands only, whose constants are made by nodes elsewhere.
+Result<std::vector<LeftNode>> UnreadableNodes(const tflite_c::TfLiteContext& context,
+                                              std::span<const InterpreterNode> nodes,
+                                              const std::optional<std::vector<int>>& outputs);
+
+// `nodes` behind the nodes outside of them that only prepare their constants. `makers`: those nodes by the tensor that
+// they make.
+Result<std::vector<InterpreterNode>> WithTheirConstants(tflite_c::TfLiteContext& context,
+                                                        std::span<const InterpreterNode> nodes,
+                                                        std::map<int, int> makers);
 
 }  // namespace hearth
 

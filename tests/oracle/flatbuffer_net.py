@@ -2,7 +2,11 @@
 
 import flatbuffers
 import numpy as np
-from tensorflow.lite.python import schema_py_generated as schema
+
+try:
+    from tensorflow.lite.python import schema_py_generated as schema
+except ImportError:  # tests/plugin writes models where only the interpreter is installed
+    from ai_edge_litert import schema_py_generated as schema
 
 FLOAT32, FLOAT16, INT32, UINT8, INT64 = (
     getattr(schema.TensorType, name) for name in ("FLOAT32", "FLOAT16", "INT32", "UINT8", "INT64")

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""What programs do with the plugin: options, partitions, resized inputs, state, threads, the cache, reports.
+
+On Hearth's CPU device, which is everywhere; the operator that Hearth does not know is
+REVERSE_SEQUENCE.
+"""
+
+import json
+import pathlib
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+import plugin
+
+sys.path.insert(0, str(plugin.ROOT / "tests" / "oracle"))
+import flatbuffer_net  # noqa: E402
+
+DEMO = plugin.ROOT / "tools" / "demo" / "shapes_f32.tflite"
+LSTM = plugin.ROOT / "tests" / "oracle" / "models" / "lstm_full_plain.tflite"
+SHAPE = (1, 8, 8, 4)
+
+
+def two_part_net(weight_type=flatbuffer_net.FLOAT32):
+    """conv, relu, REVERSE_SEQUENCE, add, conv, relu6: a delegate can take what lies before and behind the third."""
+    random = np.random.default_rng(7)
+    net = flatbuffer_net.Net()
+
+    def conv(x):
+        weights = random.uniform(-1, 1, (4, 3, 3, 4)).astype(np.float32)
+        if weight_type == flatbuffer_net.FLOAT32:
+            filters = net.const(weights)
+        else:
+            filters = net.op("DEQUANTIZE", [net.const(weights.astype(np.float16))], [net.tensor(weights.shape)])
+        options = {"strideW": 1, "strideH": 1, "dilationWFactor": 1, "dilationHFactor": 1}
+        bias = net.const(random.uniform(-1, 1, 4).astype(np.float32))
+        return net.op("CONV_2D", [x, filters, bias], [net.tensor(SHAPE)], options="Conv2D", **options)
+
+    first = net.op("RELU", [conv(net.input(SHAPE))], [net.tensor(SHAPE)])
+    lengths = net.const(np.array([SHAPE[1]], np.int32))
+    reverse = {"options": "ReverseSequence", "seqDim": 1, "batchDim": 0}
+    reversed_rows = net.op("REVERSE_SEQUENCE", [first, lengths], [net.tensor(SHAPE)], **reverse)
+    total = net.op("ADD", [first, reversed_rows], [net.tensor(SHAPE)], options="Add")
+    last = net.op("RELU6", [conv(total)], [net.tensor(SHAPE)])
+    return net.finish([last])
+
+
+def noise(shape, seed=1):
+    return np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
+
+
+def wide_net(batch=1):
+    net = flatbuffer_net.Net()
+    x = net.input((batch, 4))
+    half = net.const(np.full((1, 1), 0.5, np.float32))
+    y = net.op("MUL", [x, half], [net.tensor((batch, 4))], options="Mul")
+    return net.finish([net.op("SOFTMAX", [y], [net.tensor((batch, 4))], options="Softmax", beta=1.0)])
+
+
+class Behaviour(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.report_path, self.log_path = self.folder / "report.json", self.folder / "log.txt"
+
+    def open(self, model, **options):
+        return plugin.open_interpreter(model, "cpu", report=self.report_path, log=self.log_path, **options)
+
+    def report(self):
+        return json.loads(self.report_path.read_text())
+
+    def expect_same(self, model, inputs, results):
+        for expected, actual in zip(plugin.run(plugin.open_interpreter(model, None), inputs), results, strict=True):
+            np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-4 * max(1, np.abs(expected).max()))
+
+    def test_an_unknown_option_is_an_error_that_lists_the_known_ones(self):
+        with self.assertRaisesRegex(ValueError, "no option is called 'devise'; there are device, precision, cache_dir"):
+            plugin.load_delegate(plugin.PLUGIN, {"devise": "cpu"})
+
+    def test_a_device_that_is_not_there_leaves_a_sentence_and_the_interpreters_own_path(self):
+        with self.assertRaisesRegex(RuntimeError, "no usable device is called 'gramophone'"):
+            plugin.open_interpreter(DEMO, "gramophone")
+
+    def test_partitions_around_an_unknown_operator_give_the_same_results_and_it_is_named_once(self):
+        model, x = two_part_net(), noise(SHAPE)
+        interpreter = self.open(model)
+        for _ in range(3):
+            self.expect_same(model, [x], plugin.run(interpreter, [x]))
+        report = self.report()
+        self.assertEqual([len(part["nodes"]) for part in report["partitions"]], [2, 3])
+        self.assertEqual([node["op"] for node in report["left_to_interpreter"]], ["REVERSE_SEQUENCE"])
+        self.assertEqual(self.log_path.read_text().count("REVERSE_SEQUENCE"), 1)
+
+    def test_the_largest_partitions_are_taken(self):
+        model, x = two_part_net(), noise(SHAPE)
+        for options, expected in (
+            ({"max_partitions": 1}, [3]),
+            ({"max_delegated_partitions": 0}, [3]),  # the reference reads it as 1
+            ({"min_nodes_per_partition": 3}, [3]),
+            ({"min_nodes_per_partition": 4}, []),
+        ):
+            with self.subTest(options):
+                self.expect_same(model, [x], plugin.run(self.open(model, **options), [x]))
+                self.assertEqual([len(part["nodes"]) for part in self.report()["partitions"]], expected)
+
+    def test_partitions_read_float16_weights_that_the_interpreter_widens(self):
+        model, x = two_part_net(flatbuffer_net.FLOAT16), noise(SHAPE)
+        self.expect_same(model, [x], plugin.run(self.open(model), [x]))
+        # Two operators and the DEQUANTIZE that is read with them; three and one.
+        totals = [part["session"]["ops"]["total"] for part in self.report()["partitions"]]
+        self.assertEqual(totals, [3, 4])
+
+    def test_resized_inputs(self):
+        model = wide_net()
+        interpreter = self.open(model)
+        for batch in (1, 5, 2, 5):
+            interpreter.resize_tensor_input(interpreter.get_input_details()[0]["index"], [batch, 4])
+            interpreter.allocate_tensors()
+            x = noise((batch, 4), batch)
+            (actual,) = plugin.run(interpreter, [x])
+            powers = np.exp(0.5 * x)
+            np.testing.assert_allclose(actual, powers / powers.sum(axis=1, keepdims=True), atol=1e-6)
+            self.assertEqual(len(self.report()["partitions"][-1]["nodes"]), 2)
+
+    def test_state_persists_and_is_reset_with_the_interpreters_variables(self):
+        interpreter, plain = self.open(LSTM), plugin.open_interpreter(LSTM, None)
+        inputs = [noise(details["shape"], 3) for details in plain.get_input_details()]
+        for _ in range(2):
+            results = []
+            for _ in range(3):
+                results.append(plugin.run(interpreter, inputs)[0])
+                np.testing.assert_allclose(results[-1], plugin.run(plain, inputs)[0], atol=1e-5)
+            self.assertGreater(np.abs(results[2] - results[0]).max(), 1e-4)
+            for either in (interpreter, plain):
+                either.reset_all_variables()
+
+    def test_quantized_networks_stay_with_the_interpreter_when_they_are_not_allowed(self):
+        net = flatbuffer_net.Net()
+        quant = (0.1, 0)
+        x = net.input((4,), flatbuffer_net.INT8, quant)
+        model = net.finish([net.op("RELU", [x], [net.tensor((4,), flatbuffer_net.INT8, quant)], version=2)])
+        values = np.array([-3, 5, -7, 9], np.int8)
+        for options in ({"allow_quantized": 0}, {"experimental_flags": 0}):
+            with self.subTest(options):
+                np.testing.assert_array_equal(plugin.run(self.open(model, **options), [values])[0], [0, 5, 0, 9])
+                self.assertIn("quantized tensors are not allowed", self.log_path.read_text())
+        np.testing.assert_array_equal(plugin.run(self.open(model), [values])[0], [0, 5, 0, 9])
+        self.assertEqual(len(self.report()["partitions"]), 1)
+
+    def test_one_delegate_serves_several_interpreters(self):
+        delegate = plugin.load_delegate(plugin.PLUGIN, {"device": "cpu"})
+        model, x = two_part_net(), noise(SHAPE)
+        interpreters = [plugin.open_interpreter(model, None, delegate=delegate) for _ in range(3)]
+        for interpreter in interpreters + interpreters:
+            self.expect_same(model, [x], plugin.run(interpreter, [x]))
+
+    def test_threads_with_an_interpreter_each(self):
+        model, failures = two_part_net(), []
+
+        def work(seed):
+            try:
+                interpreter = plugin.open_interpreter(model, "cpu", cache_dir=self.folder / "cache")
+                for turn in range(5):
+                    x = noise(SHAPE, seed * 10 + turn)
+                    self.expect_same(model, [x], plugin.run(interpreter, [x]))
+            except Exception as error:  # noqa: BLE001: told by the test's thread
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
+    def test_with_the_references_names_the_cache_is_used_when_flag_folder_and_token_are_given(self):
+        given = {"experimental_flags": 9, "serialization_dir": self.folder / "cache", "model_token": "net"}
+        x = noise((1, 4))
+        for missing in (*given, None):
+            options = {key: value for key, value in given.items() if key != missing}
+            interpreter = self.open(wide_net(), **options)
+            plugin.run(interpreter, [x])
+            del interpreter
+            self.assertEqual((self.folder / "cache" / "hearth.db").exists(), missing is None, missing)
+
+    def test_our_own_name_for_the_cache_folder_suffices(self):
+        plugin.run(self.open(wide_net(), cache_dir=self.folder / "cache", max_cache_size="64M"), [noise((1, 4))])
+        self.assertTrue((self.folder / "cache" / "hearth.db").exists())
+
+    def test_a_profile_is_logged_and_reported(self):
+        interpreter = self.open(DEMO, profiling=1)
+        inputs = [noise(details["shape"]) for details in interpreter.get_input_details()]
+        for _ in range(3):
+            plugin.run(interpreter, inputs)
+        del interpreter
+        (part,) = self.report()["partitions"]
+        self.assertEqual(part["invocations"], 3)
+        self.assertGreater(sum(row["milliseconds"] for row in part["profile"]), 0)
+        self.assertIn("3 invocations of", self.log_path.read_text())
+
+    def test_a_precision_that_the_device_has_not_is_a_warning(self):
+        plugin.run(self.open(wide_net(), is_precision_loss_allowed=1), [noise((1, 4))])
+        self.assertIn("precision fp16 is not available on cpu; fp32 is used", self.log_path.read_text())
+        self.assertEqual(self.report()["partitions"][0]["session"]["precision"], "fp32")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

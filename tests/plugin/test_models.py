@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""test_models.py DEVICE: every shared model that LiteRT can run gives its golden's results through the plugin, with the
+whole of it on the device but for what has no kernel there; a second process compiles nothing and gives the same bits.
+
+The processes are this script with a folder as second argument: results.json and the cache go there.
+"""
+
+import hashlib
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import plugin
+
+NOT_ON_GPUS = {"TFLite_Detection_PostProcess"}
+UNRESOLVED = "Encountered unresolved custom op"  # LiteRT has no kernel for it: no delegate is asked
+
+
+def run_golden(golden, device, folder):
+    report = folder / "report.json"
+    report.unlink(missing_ok=True)
+    try:
+        interpreter = plugin.open_interpreter(
+            golden.model, device, cache_dir=folder / "cache", report=report, log=folder / "log.txt"
+        )
+    except RuntimeError as error:
+        if UNRESOLVED in str(error):
+            return {"refused": str(error).splitlines()[0]}
+        raise
+    results = plugin.run(interpreter, golden.inputs)
+    bits = hashlib.sha256(b"".join(values.tobytes() for values in results)).hexdigest()
+    disagreements = golden.disagreements(results)
+    del interpreter  # writes the cache and the report
+    return {"bits": bits, "disagreements": disagreements, "report": json.loads(report.read_text())}
+
+
+def run_all(device, folder):
+    results = {golden.name: run_golden(golden, device, folder) for golden in plugin.goldens()}
+    (folder / "results.json").write_text(json.dumps(results))
+
+
+class Models(unittest.TestCase):
+    device = None
+
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            cls.cold, cls.warm = (cls.results_of_a_process(pathlib.Path(folder)) for _ in range(2))
+
+    @classmethod
+    def results_of_a_process(cls, folder):
+        subprocess.run([sys.executable, __file__, cls.device, folder], check=True, timeout=900)
+        return json.loads((folder / "results.json").read_text())
+
+    def test_results_are_the_goldens(self):
+        self.assertGreater(sum("bits" in result for result in self.cold.values()), 10)
+        for name, result in self.cold.items():
+            with self.subTest(name):
+                if "refused" in result:
+                    self.skipTest(result["refused"])
+                self.assertEqual(result["disagreements"], [])
+
+    def test_the_device_runs_all_that_it_has_kernels_for(self):
+        for name, result in self.cold.items():
+            if "refused" in result:
+                continue
+            with self.subTest(name):
+                report = result["report"]
+                self.assertEqual(len(report["partitions"]), 1)
+                self.assertLessEqual({node["op"] for node in report["left_to_interpreter"]}, NOT_ON_GPUS)
+                session = report["partitions"][0]["session"]
+                self.assertEqual(session["device"]["backend"], self.device)
+                if self.device != "cpu":
+                    self.assertEqual(session["ops"]["on_cpu"], 0)
+
+    def test_a_second_process_compiles_nothing_and_gives_the_same_bits(self):
+        for name, result in self.warm.items():
+            if "refused" in result:
+                continue
+            with self.subTest(name):
+                programs = result["report"]["partitions"][0]["session"]["programs"]
+                self.assertEqual((programs["compiled"], programs["spirv_compiled"]), (0, 0))
+                self.assertEqual(programs["loaded"], programs["distinct"])
+                self.assertEqual(result["bits"], self.cold[name]["bits"])
+
+
+def main():
+    device = sys.argv[1]
+    if len(sys.argv) > 2:
+        run_all(device, pathlib.Path(sys.argv[2]))
+        return 0
+    if plugin.shared_folder() is None:
+        print("SKIP: the folder of shared models is not there")
+        return plugin.SKIPPED
+    plugin.skip_without(device)
+    Models.device = device
+    return 0 if unittest.main(argv=sys.argv[:1], verbosity=2, exit=False).result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
