@@ -116,6 +116,8 @@ class PlanBuilder {
   uint32_t KernelIndex(KernelSource source);
   // Dispatches that make the states' next content their content, after everything that reads them.
   Status CopyStates();
+  // What a tensor of `size_bytes` takes of its buffer; see texel_view.h.
+  uint64_t PlacedBytes(uint64_t size_bytes) const;
   std::map<ValueId, Lifetime> Lifetimes() const;
   Status PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
   Status PlaceStates(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;

@@ -5,8 +5,13 @@
 #include "core/error.h"
 #include "core/memory_planner.h"
 #include "core/plan_builder.h"
+#include "core/texel_view.h"
 
 namespace hearth {
+uint64_t PlanBuilder::PlacedBytes(uint64_t size_bytes) const {
+  return size_bytes + (read_path_ == AccessPath::kTexelBuffer ? TexelViewRoomBytes(size_bytes) : 0);
+}
+
 std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
   std::map<ValueId, Lifetime> lifetimes;
   const auto touch = [&](ValueId value, int step) {
@@ -41,7 +46,9 @@ Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& range
   usages.reserve(lifetimes.size());
   for (const auto& [value, lifetime] : lifetimes) usages.push_back({ValueBytes(value), lifetime.first, lifetime.last});
   if (usages.empty()) return Status::Ok();
-  const OffsetPlan offsets = PlanOffsetsGreedyBySize(usages, device_.buffer_offset_alignment);
+  std::vector<TensorUsage> placed = usages;
+  for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);
+  const OffsetPlan offsets = PlanOffsetsGreedyBySize(placed, device_.buffer_offset_alignment);
   plan.memory.arena_bytes = offsets.total_bytes;
   plan.memory.naive_bytes = NaiveBytes(usages);
   plan.memory.lower_bound_bytes = LowerBoundBytes(usages);
@@ -67,7 +74,7 @@ Status PlanBuilder::PlaceStates(Plan& plan, std::map<ValueId, BufferRange>& rang
     if (!OnDevice(state.read)) continue;
     const uint64_t offset_bytes = RoundUp(end_bytes, device_.buffer_offset_alignment);
     ranges[state.read] = {buffer, offset_bytes, ValueBytes(state.read)};
-    end_bytes = offset_bytes + ValueBytes(state.read);
+    end_bytes = offset_bytes + PlacedBytes(ValueBytes(state.read));
   }
   if (end_bytes == 0) return Status::Ok();
   if (end_bytes > device_.max_buffer_bytes) {
@@ -86,14 +93,14 @@ Status PlanBuilder::PlaceConstants(Plan& plan) const {
       return Error(StatusCode::kResourceExhausted, "a constant needs {} bytes, one buffer of {} takes {}", size,
                    device_.name, device_.max_buffer_bytes);
     }
-    const bool fits =
-        !plan.buffers.empty() && plan.buffers.back().role == BufferRole::kConstants &&
-        RoundUp(plan.buffers.back().size_bytes, device_.buffer_offset_alignment) + size <= device_.max_buffer_bytes;
+    const bool fits = !plan.buffers.empty() && plan.buffers.back().role == BufferRole::kConstants &&
+                      RoundUp(plan.buffers.back().size_bytes, device_.buffer_offset_alignment) + PlacedBytes(size) <=
+                          device_.max_buffer_bytes;
     if (!fits) plan.buffers.push_back({BufferRole::kConstants, 0});
     BufferSpec& buffer = plan.buffers.back();
     constant.range.buffer = static_cast<uint32_t>(plan.buffers.size() - 1);
     constant.range.offset_bytes = RoundUp(buffer.size_bytes, device_.buffer_offset_alignment);
-    buffer.size_bytes = constant.range.offset_bytes + size;
+    buffer.size_bytes = std::min(constant.range.offset_bytes + PlacedBytes(size), device_.max_buffer_bytes);
     plan.memory.weights_bytes += size;
   }
   return Status::Ok();

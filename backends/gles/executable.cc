@@ -6,6 +6,7 @@
 #include "backends/gles/buffer.h"
 #include "backends/gles/program.h"
 #include "core/error.h"
+#include "core/texel_view.h"
 
 namespace hearth::gles {
 namespace {
@@ -53,10 +54,12 @@ Result<GlesExecutable::Dispatch> GlesExecutable::PrepareDispatch(const DispatchC
   const std::vector<TensorArg>& args = command.program->source().tensors;
   for (size_t k = 0; k < args.size(); ++k) {
     const BoundRange& range = command.tensors[k];
-    const StorageBinding binding = {static_cast<const GlesBuffer*>(range.buffer)->id(),
-                                    static_cast<GLintptr>(range.offset_bytes),
-                                    static_cast<GLsizeiptr>(range.size_bytes)};
+    StorageBinding binding = {static_cast<const GlesBuffer*>(range.buffer)->id(),
+                              static_cast<GLintptr>(range.offset_bytes), static_cast<GLsizeiptr>(range.size_bytes)};
     if (IsTexelRead(args[k])) {
+      binding.size_bytes = static_cast<GLsizeiptr>(
+          TexelViewBytes(range.offset_bytes, range.size_bytes, range.buffer->size_bytes(), TexelBytes(args[k].storage),
+                         context_.facts().info.max_texel_elements));
       auto texture = TextureFor(binding, args[k].storage);
       if (!texture.ok()) return texture.status().Within("tensor '" + args[k].name + "'");
       dispatch.textures.push_back(*texture);

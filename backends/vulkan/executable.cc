@@ -5,6 +5,7 @@
 #include "backends/vulkan/buffer.h"
 #include "backends/vulkan/program.h"
 #include "core/error.h"
+#include "core/texel_view.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -24,7 +25,9 @@ Result<VkBufferView> MakeTexelView(const BoundRange& range, VkFormat format, con
     return Error(StatusCode::kUnsupported, "{} texels are read through a texel buffer; {} takes {}", elements,
                  info.name, info.max_texel_elements);
   }
-  return static_cast<VulkanBuffer*>(range.buffer)->TexelView(range.offset_bytes, range.size_bytes, format);
+  const uint64_t view_bytes = TexelViewBytes(range.offset_bytes, range.size_bytes, range.buffer->size_bytes(),
+                                             texel_bytes, info.max_texel_elements);
+  return static_cast<VulkanBuffer*>(range.buffer)->TexelView(range.offset_bytes, view_bytes, format);
 }
 
 }  // namespace
