@@ -74,6 +74,8 @@ class PathRun {
       path_name_ += fmt::format(" {}", PrecisionName(options_.precision));
   }
 
+  const std::string& path_name() const { return path_name_; }
+
   void Run(const CaseList& family, std::vector<CaseResult>& results) {
     CaseList supported;
     for (const ConformanceCase* test : family) {
@@ -216,6 +218,14 @@ std::vector<Configuration> ConfigurationsOf(const Device* device, const DeviceIn
   return configurations;
 }
 
+CaseList CasesOf(const Configuration& configuration, std::span<const ConformanceCase> cases) {
+  CaseList wanted;
+  for (const ConformanceCase& test : cases) {
+    if (configuration.runs_all || test.every_path) wanted.push_back(&test);
+  }
+  return wanted;
+}
+
 }  // namespace
 
 int DeviceResults::Count(Outcome outcome) const {
@@ -224,12 +234,15 @@ int DeviceResults::Count(Outcome outcome) const {
 }
 
 DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
-                       std::span<const ConformanceCase> cases) {
+                       std::span<const ConformanceCase> cases, const ProgressObserver& observer) {
   const Stopwatch watch;
   DeviceResults results;
   results.device = std::move(device_id);
   results.info = info;
-  for (const Configuration& configuration : ConfigurationsOf(device, info)) {
+  const std::vector<Configuration> configurations = ConfigurationsOf(device, info);
+  size_t total = 0;
+  for (const Configuration& configuration : configurations) total += CasesOf(configuration, cases).size();
+  for (const Configuration& configuration : configurations) {
     if (!configuration.runs_all && configuration.path == AccessPath::kTexelBuffer) {
       if (const Status status = TryTexelReads(*device); !status.ok()) {
         results.notes.push_back("not run with texel buffers, which the driver promises but refuses: " +
@@ -238,16 +251,16 @@ DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& 
       }
     }
     PathRun run(device, info, configuration);
-    for (size_t begin = 0; begin < cases.size();) {
-      CaseList family;
-      size_t end = begin;
-      for (; end < cases.size() && cases[end].family == cases[begin].family; ++end) {
-        if (configuration.runs_all || cases[end].every_path) family.push_back(&cases[end]);
-      }
-      run.Run(family, results.cases);
+    const CaseList wanted = CasesOf(configuration, cases);
+    for (auto begin = wanted.begin(); begin != wanted.end();) {
+      const auto end = std::find_if(begin, wanted.end(),
+                                    [&](const ConformanceCase* test) { return test->family != (*begin)->family; });
+      if (observer) observer(results.cases.size(), total, fmt::format("{}, {}", (*begin)->family, run.path_name()));
+      run.Run(CaseList(begin, end), results.cases);
       begin = end;
     }
   }
+  if (observer) observer(total, total, "");
   results.milliseconds = watch.milliseconds();
   return results;
 }

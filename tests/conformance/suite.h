@@ -2,6 +2,7 @@
 #ifndef HEARTH_TESTS_CONFORMANCE_SUITE_H_
 #define HEARTH_TESTS_CONFORMANCE_SUITE_H_
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,11 +41,14 @@ struct DeviceResults {
   int Count(Outcome outcome) const;
 };
 
+// Told before each family: how many of the cases to run are done, and what comes next ("conv_2d, texel fp16").
+using ProgressObserver = std::function<void(size_t done, size_t total, const std::string& next)>;
+
 // Every case in fp32 and, where the device can store it, in fp16, and those that ask for it on every further access
 // path that the device has. `device` is null for the CPU. Never fails: what goes wrong is
 // the outcome of the cases that it hit. A family runs as one plan; one that fails as a whole runs case by case.
 DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
-                       std::span<const ConformanceCase> cases);
+                       std::span<const ConformanceCase> cases, const ProgressObserver& observer = {});
 
 // What holds below the operations, as results of the operation "hal": buffers, barriers, programs, binaries, errors.
 void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results);

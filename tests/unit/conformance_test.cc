@@ -1,5 +1,6 @@
 // The conformance suite's own promises: that it can fail, and that its lists and reports say what is so.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,6 +37,19 @@ TEST(Conformance, HasManyCasesAndNoTwoOfOneName) {
 TEST(Conformance, PassesOnTheCpu) {
   const DeviceResults results = RunCases("cpu", nullptr, CpuDeviceInfo(), CasesOf("softmax"));
   EXPECT_EQ(results.Count(Outcome::kPassed), static_cast<int>(results.cases.size())) << FailuresText(results);
+}
+
+TEST(Conformance, TellsHowFarItIsBeforeEachFamilyAndAtTheEnd) {
+  std::vector<ConformanceCase> cases = CasesOf("softmax");
+  const size_t first_count = cases.size();
+  for (ConformanceCase& test : CasesOf("l2_normalization")) cases.push_back(std::move(test));
+  std::vector<std::string> told;
+  RunCases("cpu", nullptr, CpuDeviceInfo(), cases, [&](size_t done, size_t total, const std::string& next) {
+    told.push_back(fmt::format("{}/{} {}", done, total, next));
+  });
+  EXPECT_THAT(told, ::testing::ElementsAre(fmt::format("0/{} softmax, host", cases.size()),
+                                           fmt::format("{}/{} l2_normalization, host", first_count, cases.size()),
+                                           fmt::format("{0}/{0} ", cases.size())));
 }
 
 TEST(Conformance, FailsOnADeviceThatComputesNothing) {

@@ -267,10 +267,10 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> Warm(const Cache& cache) {
-    const bool has_bar = !output_.is_quiet() && isatty(STDERR_FILENO) != 0;
     const auto observer = [&](const WarmProgress& progress) {
-      if (has_bar)
-        fmt::print(stderr, "\r\x1b[K{}{}", ProgressBar(progress), progress.done == progress.total ? "\n" : "");
+      output_.ShowProgress(
+          progress.done, progress.total,
+          fmt::format("{} on {}", std::filesystem::path(progress.model_path).filename().string(), progress.device));
     };
     HEARTH_ASSIGN(session_options_.model, warm_flags_.Options(nullptr));
     HEARTH_ASSIGN(const std::vector<WarmResult> results, cache.Warm(models_, devices_, session_options_, observer));

@@ -162,13 +162,6 @@ std::string TextOf(const BundleImport& bundle) {
   return text;
 }
 
-std::string ProgressBar(const WarmProgress& progress) {
-  constexpr size_t kWidth = 20;
-  const size_t filled = progress.total == 0 ? kWidth : kWidth * progress.done / progress.total;
-  return fmt::format("[{}{}] {}/{} {} on {}", std::string(filled, '#'), std::string(kWidth - filled, '.'),
-                     progress.done, progress.total, FileName(progress.model_path), progress.device);
-}
-
 Result<int64_t> ParseAgeMs(const std::string& text) {
   int64_t number = 0;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -19,7 +19,6 @@ std::string TextOf(const BundleExport& bundle);
 std::string TextOf(const BundleImport& bundle);
 
 // "[#####.....] 3/6 mobilenet.tflite on opencl:0", to be redrawn in place.
-std::string ProgressBar(const WarmProgress& progress);
 
 // "30d", "12h", "45m", "10s" in milliseconds. kInvalidArgument says what is expected.
 Result<int64_t> ParseAgeMs(const std::string& text);

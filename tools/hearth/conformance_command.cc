@@ -81,7 +81,10 @@ class ConformanceCommand final : public Verb {
     for (const std::string& wanted : DevicesToRun()) {
       HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(wanted));
       for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
-      all.push_back(conformance::RunCases(opened.id, opened.device.get(), opened.info, cases));
+      const auto observer = [&](size_t done, size_t total, const std::string& next) {
+        output_.ShowProgress(done, total, fmt::format("{}: {}", opened.id, next));
+      };
+      all.push_back(conformance::RunCases(opened.id, opened.device.get(), opened.info, cases, observer));
       if (opened.device != nullptr) conformance::RunDeviceCases(*opened.device, device_cases, all.back());
       output_.PrintText(conformance::FailuresText(all.back()));
     }

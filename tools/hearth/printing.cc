@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -62,6 +63,17 @@ void OutputOptions::PrintWarning(std::string_view message) const {
   if (quiet_) return;
   std::fflush(stdout);
   fmt::print(stderr, "hearth: warning: {}\n", OneLine(message));
+}
+
+void OutputOptions::ShowProgress(size_t done, size_t total, std::string_view what) const {
+  if (quiet_ || isatty(STDERR_FILENO) == 0) return;
+  constexpr size_t kWidth = 20;
+  const size_t filled = total == 0 ? kWidth : kWidth * std::min(done, total) / total;
+  std::fflush(stdout);
+  fmt::print(stderr, "\r\x1b[K");
+  if (done >= total) return;
+  fmt::print(stderr, "[{}{}] {}/{} {}", std::string(filled, '#'), std::string(kWidth - filled, '.'), done, total,
+             OneLine(what));
 }
 
 Status OutputOptions::WriteJson(const Json& json) const {

@@ -33,6 +33,8 @@ class OutputOptions {
   void PrintText(std::string_view text) const;
   // "hearth: warning: <message>" unless --quiet.
   void PrintWarning(std::string_view message) const;
+  // A bar on standard error where that is a terminal, drawn over the one before; gone when `done` is `total`.
+  void ShowProgress(size_t done, size_t total, std::string_view what) const;
   // Writes the same data for machines, where --json asked for it.
   Status WriteJson(const Json& json) const;
 
