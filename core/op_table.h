@@ -11,6 +11,7 @@
 
 #include "core/device_info.h"
 #include "core/graph.h"
+#include "core/kernel_choice.h"
 
 namespace hearth {
 
@@ -43,6 +44,9 @@ struct OpDef {
 
   // Appends the node's dispatches. Precondition: `unsupported` gave nothing.
   Status (*lower)(const Node& node, PlanBuilder& builder);
+
+  // The ways in which `lower` can run the node on this device; the first is what rules choose. Null: one way.
+  std::vector<KernelChoice> (*candidates)(const Node& node, const PlanBuilder& builder) = nullptr;
 };
 
 // The error for a node that nothing here can run: names operator, index and what to do.

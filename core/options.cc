@@ -3,6 +3,7 @@
 namespace hearth {
 namespace {
 constexpr std::string_view kPrecisionNames[] = {"fp32", "fp32_16", "fp16"};
+constexpr std::string_view kPreferenceNames[] = {"fast_single_answer", "balanced", "sustained_speed"};
 }  // namespace
 
 std::string_view PrecisionName(Precision precision) {
@@ -12,6 +13,17 @@ std::string_view PrecisionName(Precision precision) {
 std::optional<Precision> PrecisionFromName(std::string_view name) {
   for (int k = 0; k < 3; ++k) {
     if (kPrecisionNames[k] == name) return static_cast<Precision>(k);
+  }
+  return std::nullopt;
+}
+
+std::string_view PreferenceName(Preference preference) {
+  return kPreferenceNames[static_cast<int>(preference)];
+}
+
+std::optional<Preference> PreferenceFromName(std::string_view name) {
+  for (int k = 0; k < 3; ++k) {
+    if (kPreferenceNames[k] == name) return static_cast<Preference>(k);
   }
   return std::nullopt;
 }

@@ -5,9 +5,11 @@
 #include "core/error.h"
 #include "core/kernel_library.h"
 #include "core/memory_planner.h"
+#include "core/op_table.h"
 #include "core/op_text.h"
 #include "core/positions.h"
 #include "core/storage.h"
+#include "core/tuning.h"
 
 namespace hearth {
 namespace {
@@ -57,28 +59,29 @@ KernelCall CopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
   return call;
 }
 
-Status CheckLimits(const KernelSource& source, const DeviceInfo& device) {
+}  // namespace
+
+Status PlanBuilder::CheckLimits(const KernelSource& source) const {
   const auto on_buffers = std::count_if(source.tensors.begin(), source.tensors.end(), [](const TensorArg& arg) {
     return arg.direction == ArgDirection::kWrite || arg.path == AccessPath::kBuffer;
   });
-  if (on_buffers > static_cast<int64_t>(device.max_storage_buffers)) {
+  if (on_buffers > static_cast<int64_t>(device_.max_storage_buffers)) {
     return Error(StatusCode::kResourceExhausted, "kernel {} needs {} storage buffers, {} has {}", source.name,
-                 on_buffers, device.name, device.max_storage_buffers);
+                 on_buffers, device_.name, device_.max_storage_buffers);
   }
-  if (source.scalars.size() * 4 > device.max_scalar_bytes) {
+  if (source.scalars.size() * 4 > device_.max_scalar_bytes) {
     return Error(StatusCode::kResourceExhausted, "kernel {} needs {} bytes of scalars, {} has {}", source.name,
-                 source.scalars.size() * 4, device.name, device.max_scalar_bytes);
+                 source.scalars.size() * 4, device_.name, device_.max_scalar_bytes);
   }
   return Status::Ok();
 }
-
-}  // namespace
 
 KernelCall MapCall(const Bhwc& out) {
   constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
   const int64_t texels = out.pixels() * out.slices();
   KernelCall call;
   call.kernel = "map";
+  call.stores_each_texel_once = true;
   call.scalars = {{"COUNT", static_cast<int32_t>(texels)}, {"ROW", static_cast<int32_t>(kRow)}};
   call.work_items = {std::min(texels, kRow), (texels + kRow - 1) / kRow, 1};
   return call;
@@ -87,9 +90,21 @@ KernelCall MapCall(const Bhwc& out) {
 PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options)
     : graph_(graph),
       device_(device),
+      options_(options),
       read_path_(options.read_path.value_or(DefaultReadPath(device))),
       real_storage_(RealStorage(options.precision, device)),
       chooses_positions_(ValuesThatChoosePositions(graph)) {}
+
+KernelChoice PlanBuilder::Choose(const Node& node) const {
+  std::vector<KernelChoice> candidates = OpDefOf(node.op).candidates(node, *this);
+  if (!options_.tuned.empty()) {
+    const auto tuned = options_.tuned.find(LayerKey(graph_, node, device_, options_));
+    if (tuned != options_.tuned.end() &&
+        std::find(candidates.begin(), candidates.end(), tuned->second.choice) != candidates.end())
+      return tuned->second.choice;
+  }
+  return std::move(candidates.front());
+}
 
 ValueId PlanBuilder::Root(ValueId value) const {
   for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(value)) value = at->second;
@@ -234,7 +249,7 @@ uint32_t PlanBuilder::KernelIndex(KernelSource source) {
 Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
   PendingDispatch pending;
   HEARTH_ASSIGN(KernelSource source, Instantiate(call, pending.operands, pending.dispatch.scalars));
-  HEARTH_TRY(CheckLimits(source, device_).Within(NodeLabel(node)));
+  HEARTH_TRY(CheckLimits(source).Within(NodeLabel(node)));
   for (int d = 0; d < 3; ++d) {
     const uint64_t groups =
         RoundUp(static_cast<uint64_t>(call.work_items[d]), source.local_size[d]) / source.local_size[d];
@@ -246,7 +261,12 @@ Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
     pending.dispatch.group_count[d] = static_cast<uint32_t>(groups);
   }
   pending.dispatch.label = NodeLabel(node);
-  pending.dispatch.kernel = KernelIndex(std::move(source));
+  for (size_t k = 0; k < source.tensors.size(); ++k) {
+    if (source.tensors[k].direction == ArgDirection::kWrite && pending.operands[k].kind == Operand::Kind::kValue)
+      made_at_[Root(pending.operands[k].id)] = pending_.size();
+  }
+  pending.call = call;
+  pending.source = std::move(source);
   pending_.emplace_back(std::move(pending));
   return Status::Ok();
 }
@@ -274,6 +294,7 @@ Status PlanBuilder::CopyStates() {
 void PlanBuilder::CallHost(int node_index) {
   if (pending_.empty() || !std::holds_alternative<PendingHost>(pending_.back())) pending_.emplace_back(PendingHost{});
   std::get<PendingHost>(pending_.back()).nodes.push_back(node_index);
+  for (ValueId output : graph_.nodes()[node_index].outputs) made_at_[output] = pending_.size() - 1;
 }
 
 }  // namespace hearth

@@ -7,6 +7,7 @@
 #include <bit>
 #include <deque>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,8 @@ struct EpilogueStep {
 
 struct KernelCall {
   std::string kernel;
+  // The kernel stores every texel of its result once: elementwise nodes behind it may become part of the store.
+  bool stores_each_texel_once = false;
   std::vector<Define> defines;  // over the kernel's defaults
   std::vector<std::pair<std::string_view, Operand>> tensors;
   std::vector<std::pair<std::string_view, Scalar>> scalars;
@@ -66,7 +69,7 @@ class PlanBuilder {
   // Of a value of the graph, or a scratch value.
   const TensorDesc& DescOf(ValueId value) const;
   // See positions.h.
-  bool ChoosesPositions(ValueId value) const { return chooses_positions_[value]; }
+  bool ChoosesPositions(ValueId value) const { return !IsScratch(value) && chooses_positions_[value]; }
   Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
 
   // Memory between the dispatches of one node: a value of the builder's own, whose id the graph does not know.
@@ -79,8 +82,19 @@ class PlanBuilder {
   // `count` zeros, padded to a multiple of `width`: the bias of a node that has none.
   Operand Zeros(int32_t count, int32_t width);
 
+  const LowerOptions& options() const { return options_; }
+  // How to run `node`: what tuning found, else the first of its operation's candidates.
+  KernelChoice Choose(const Node& node) const;
+
   // Appends a dispatch. kResourceExhausted when the device can't take its size.
   Status Call(const Node& node, const KernelCall& call);
+  // Whether the dispatch that makes `value` can go on with an elementwise node that also reads `others`: nobody else reads
+  // `value`, and `others` are there when that dispatch runs.
+  bool CanExtend(ValueId value, std::span<const ValueId> others) const;
+  // A text that sets the names of one more step of the dispatch that makes `value` apart from those before.
+  std::string StepSuffix(ValueId value) const;
+  // That dispatch makes `output` instead. False, and nothing has changed, when the device can't take so many arguments.
+  bool Extend(const Node& node, ValueId value, ValueId output, const std::vector<EpilogueStep>& steps);
   // `output` is `input` under another name: no copy, unless `input` is state, which changes at the end of the run.
   // Precondition: equal channels, equally many pixels.
   Status Alias(const Node& node, ValueId output, ValueId input);
@@ -94,6 +108,8 @@ class PlanBuilder {
   // A dispatch whose tensors are still names.
   struct PendingDispatch {
     Dispatch dispatch;
+    KernelCall call;
+    KernelSource source;
     std::vector<Operand> operands;
   };
   struct PendingHost {
@@ -106,6 +122,9 @@ class PlanBuilder {
   ValueId Root(ValueId value) const;
   // The constant of this value and recipe, added with `inline_bytes` when it is new. kNoValue: zeros.
   Operand ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes);
+  // The dispatch that makes `value` alone and whole, where elementwise nodes may become part of it; null: none.
+  const PendingDispatch* ExtensibleProducerOf(ValueId value) const;
+  Status CheckLimits(const KernelSource& source) const;
   Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                    std::vector<uint32_t>& scalars) const;
   StorageType StorageOf(ValueId value) const;
@@ -131,12 +150,14 @@ class PlanBuilder {
 
   const Graph& graph_;
   const DeviceInfo& device_;
+  const LowerOptions options_;
   AccessPath read_path_;
   StorageType real_storage_;
   std::vector<bool> chooses_positions_;  // by value; see positions.h
   Plan plan_;
   std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena
+  std::map<ValueId, size_t> made_at_;      // by root: the index in pending_ of what wrote it last
   std::map<ValueId, ValueId> alias_of_;
   std::vector<std::pair<ValueId, PackRecipe>> constant_keys_;  // parallel to plan_.constants
   std::vector<std::variant<PendingDispatch, PendingHost>> pending_;

@@ -160,6 +160,7 @@ Result<Plan> PlanBuilder::Finish() {
         pending->dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? ranges.at(Root(operand.id))
                                                                                   : plan_.constants[operand.id].range);
       }
+      pending->dispatch.kernel = KernelIndex(std::move(pending->source));
       plan_.steps.emplace_back(std::move(pending->dispatch));
     } else {
       plan_.steps.emplace_back(FinishHostStep(std::get<PendingHost>(pending_[k]), ranges));

@@ -19,10 +19,15 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
   if (parts.device == nullptr && runner->plan_.dispatch_count() > 0) {
     return Error(StatusCode::kInternal, "the plan has {} dispatches and no device", runner->plan_.dispatch_count());
   }
+  HEARTH_CHECK(parts.programs.empty() || parts.programs.size() == runner->plan_.kernels.size());
   HEARTH_TRY(runner->CreateBuffers());
   Status programs_status;
   std::thread compiling([&] {
     if (parts.device == nullptr) return;
+    if (!parts.programs.empty()) {
+      runner->programs_.by_kernel = parts.programs;
+      return;
+    }
     const Stopwatch watch;
     Result<LoadedPrograms> programs = LoadOrCompile(*parts.device, runner->plan_.kernels, parts.store, parts.threads);
     programs_status = programs.status();
@@ -269,6 +274,11 @@ std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
 Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,
                        std::span<const std::span<std::byte>> outputs) {
   return Execute(inputs, outputs, nullptr);
+}
+
+Status PlanRunner::RunStages() {
+  for (Stage& stage : stages_) HEARTH_TRY(RunStage(stage, nullptr));
+  return Status::Ok();
 }
 
 Result<std::vector<ProfileRow>> PlanRunner::RunProfiled(std::span<const std::span<const std::byte>> inputs,

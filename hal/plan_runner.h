@@ -24,6 +24,9 @@ struct RunnerParts {
   HostExecutor* host = nullptr;            // needed when the plan has host steps
   BlobStore* store = nullptr;              // null: no cache
   int threads = 1;
+  // Programs of the plan's kernels that are there already, in their order; empty: loaded or compiled. They must outlive
+  // the runner.
+  std::vector<Program*> programs = {};
 };
 
 struct RunnerTimes {
@@ -54,6 +57,9 @@ class PlanRunner {
   Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);
   Result<std::vector<ProfileRow>> RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                               std::span<const std::span<std::byte>> outputs);
+
+  // The stages alone, with what a Run before it left in the inputs: for measuring.
+  Status RunStages();
 
   // The states hold real zeros again, as before the first run.
   Status ResetState();

@@ -36,8 +36,8 @@ Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
   shapes.adjoint_b = product.adjoint_b;
   // One constant [N,K] matrix for all: the weights of a 1x1 convolution.
   if (graph.IsConstant(node.inputs[1]) && IsOneMatrix(b) && product.adjoint_b && !product.adjoint_a) {
-    KernelCall call =
-        MatrixCall(builder, node, {builder.ShapeOf(node.outputs[0]).pixels(), {shapes.n, 1, 1, shapes.k}});
+    const MatrixShapes matrix{builder.ShapeOf(node.outputs[0]).pixels(), {shapes.n, 1, 1, shapes.k}};
+    KernelCall call = MatrixCall(builder, node, matrix, MatrixCandidates(builder, node, matrix).front());
     call.epilogue = ActivationEpilogue(Activation::kNone);  // so that it shares its program with convolutions
     return builder.Call(node, call);
   }

@@ -11,12 +11,29 @@ bool IsPointwise(const Window2D& window, const Padding2D& padding, const Shape& 
          padding.bottom == 0 && padding.left == 0 && padding.right == 0;
 }
 
+// Whether groups of channels fill whole texels; then the matrix kernels take them.
+bool FillsTexels(const Shape& filter, int32_t groups) {
+  return groups == 1 || (filter[3] % 4 == 0 && filter[0] / groups % 4 == 0);
+}
+
+MatrixShapes ShapesOf(const PlanBuilder& builder, const Node& node) {
+  const auto& conv = std::get<Conv2D>(node.op);
+  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Padding2D padding = ResolvePadding(conv.window, in.h, in.w, filter[1], filter[2]);
+  return {builder.ShapeOf(node.outputs[0]).pixels(),
+          {filter[0], filter[1], filter[2], filter[3]},
+          IsPointwise(conv.window, padding, filter),
+          in.c / filter[3]};
+}
+
 // Groups that share texels: a kernel that reads single elements.
 KernelCall GroupedCall(PlanBuilder& builder, const Node& node, const Shape& filter, int32_t groups) {
   const int64_t pixels = builder.ShapeOf(node.outputs[0]).pixels();
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
   KernelCall call;
   call.kernel = "conv_grouped";
+  call.stores_each_texel_once = true;
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", builder.Tensor(node.inputs[1])},
                   {"bias", BiasOperand(builder, bias, filter[0], 4)},
@@ -43,19 +60,21 @@ std::optional<std::string> Conv2DUnsupported(const Graph& graph, const Node& nod
   return NotReal(graph, node);
 }
 
+std::vector<KernelChoice> Conv2DCandidates(const Node& node, const PlanBuilder& builder) {
+  const MatrixShapes shapes = ShapesOf(builder, node);
+  if (!FillsTexels(builder.graph().value(node.inputs[1]).desc.shape, shapes.groups)) return {{"grouped", 1, 1, 8}};
+  return MatrixCandidates(builder, node, shapes);
+}
+
 Status LowerConv2D(const Node& node, PlanBuilder& builder) {
   const auto& conv = std::get<Conv2D>(node.op);
   const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  const Padding2D padding = ResolvePadding(conv.window, in.h, in.w, filter[1], filter[2]);
-  const int32_t groups = in.c / filter[3];
-  const bool whole_texels = groups == 1 || (filter[3] % 4 == 0 && filter[0] / groups % 4 == 0);
-  const bool is_pointwise = IsPointwise(conv.window, padding, filter);
-  KernelCall call = whole_texels
-                        ? MatrixCall(builder, node,
-                                     {out.pixels(), {filter[0], filter[1], filter[2], filter[3]}, is_pointwise, groups})
-                        : GroupedCall(builder, node, filter, groups);
+  const KernelChoice choice = builder.Choose(node);
+  const MatrixShapes shapes = ShapesOf(builder, node);
+  KernelCall call = choice.variant == "grouped" ? GroupedCall(builder, node, filter, shapes.groups)
+                                                : MatrixCall(builder, node, shapes, choice);
   const auto geometry = ConvGeometry(conv.window, in, out, filter[1], filter[2]);
   call.scalars.insert(call.scalars.end(), geometry.begin(), geometry.end());
   call.epilogue = ActivationEpilogue(conv.activation);
@@ -73,24 +92,18 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const Padding2D padding = ResolvePadding(window, in.h, in.w, filter[1], filter[2]);
-  // A tile shares texels along an axis only where its outputs stand one dilation apart; see the kernel.
-  // Under a stride larger than the window tiles share nothing.
-  const bool tile_x = (window.dilation_w == 1 && window.stride_w <= 4) || window.stride_w == 1;
-  const bool tile_y = (window.dilation_h == 1 && window.stride_h <= 4) || window.stride_h == 1;
-  const bool graphics_cpu = builder.device().is_software() && builder.device().dialect != Dialect::kOpenCl;
-  const bool small_window = filter[1] * filter[2] <= 9;  // past that the unrolled text compiles too long
-  const bool unrolled = int64_t{filter[1]} * filter[2] <= kMaxUnrolledTaps;
-  const int tx = tile_x && small_window && !graphics_cpu ? 4 : 1;
-  const int ty = tile_y && small_window && graphics_cpu ? 4 : 1;
+  const KernelChoice choice = builder.Choose(node);
+  const bool unrolled = choice.variant == "tile";
   KernelCall call;
   call.kernel = unrolled ? "depthwise" : "depthwise_any";
+  call.stores_each_texel_once = true;
   if (unrolled) {
     call.defines = {{"KH", std::to_string(filter[1])},
                     {"KW", std::to_string(filter[2])},
                     {"SH", std::to_string(window.stride_h)},
                     {"SW", std::to_string(window.stride_w)},
-                    {"TX", std::to_string(tx)},
-                    {"TY", std::to_string(ty)},
+                    {"TX", std::to_string(choice.cols)},
+                    {"TY", std::to_string(choice.rows)},
                     {"MULTIPLIER", std::to_string(out.c / in.c)}};
   }
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
@@ -113,8 +126,8 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   }
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
   if (unrolled) {
-    call.work_items[0] = Tiles(out.w, int64_t{tx} * window.dilation_w) * window.dilation_w;
-    call.work_items[1] = Tiles(out.h, int64_t{ty} * window.dilation_h) * window.dilation_h;
+    call.work_items[0] = Tiles(out.w, int64_t{choice.cols} * window.dilation_w) * window.dilation_w;
+    call.work_items[1] = Tiles(out.h, int64_t{choice.rows} * window.dilation_h) * window.dilation_h;
   }
   call.epilogue = ActivationEpilogue(conv.activation);
   return builder.Call(node, call);

@@ -12,12 +12,13 @@ namespace {
 
 // Zeros the lanes behind the last channel. They meet only zero weights, but infinity times zero is NaN: a logarithm
 // of 5 channels would spoil the convolution behind it.
-EpilogueStep ClearTail(const Bhwc& out) {
-  return {
-      "v = vselect_lt(make_float4(0.5f, 1.5f, 2.5f, 3.5f) + splat4(to_float(i / tail_pixels * 4)), "
-      "splat4(to_float(tail_channels)), v, splat4(0.0f));",
-      {},
-      {{"tail_pixels", static_cast<int32_t>(out.pixels())}, {"tail_channels", out.c}}};
+EpilogueStep ClearTail(const Bhwc& out, std::string_view suffix) {
+  const std::string pixels = fmt::format("tail_pixels{}", suffix), channels = fmt::format("tail_channels{}", suffix);
+  return {fmt::format("v = vselect_lt(make_float4(0.5f, 1.5f, 2.5f, 3.5f) + splat4(to_float(i / {} * 4)), "
+                      "splat4(to_float({})), v, splat4(0.0f));",
+                      pixels, channels),
+          {},
+          {{pixels, static_cast<int32_t>(out.pixels())}, {channels, out.c}}};
 }
 
 KernelCall MapCallOf(PlanBuilder& builder, const Node& node, ValueId input) {
@@ -39,6 +40,50 @@ struct PairFunction {
   std::vector<EpilogueStep> epilogue;
   std::vector<std::pair<std::string, Scalar>> scalars;  // that the text names
 };
+
+// How the texel of an operand follows from the index of the output's.
+enum class Reach : uint8_t { kOther, kSame, kOneElement, kPerChannel, kPerPixel };
+Reach ReachOf(const Shape& operand, const Shape& out) {
+  if (FillsWithoutRepeating(operand, out)) return Reach::kSame;
+  if (operand.element_count() == 1) return Reach::kOneElement;
+  const Bhwc own = ToBhwc(operand), whole = ToBhwc(out);
+  if (own.pixels() == 1 && own.c == whole.c) return Reach::kPerChannel;
+  if (out.rank() == 0) return Reach::kOther;
+  Shape one_channel = out;
+  one_channel[out.rank() - 1] = 1;
+  return FillsWithoutRepeating(operand, one_channel) ? Reach::kPerPixel : Reach::kOther;
+}
+
+std::string LoadOf(Reach reach, const std::string& name, const std::string& pixels) {
+  switch (reach) {
+    case Reach::kOneElement: return fmt::format("splat4({}_load(0).x)", name);
+    case Reach::kPerChannel: return fmt::format("{}_load(i / {})", name, pixels);
+    case Reach::kPerPixel: return fmt::format("splat4({}_load(i % {}).x)", name, pixels);
+    default: return fmt::format("{}_load(i)", name);
+  }
+}
+
+// The node as steps behind the dispatch that makes one of its operands. False where that can't be.
+bool ExtendByPair(const Node& node, PlanBuilder& builder, std::string_view text,
+                  const std::vector<EpilogueStep>& epilogue, bool rhs_leads) {
+  const ValueId lead = node.inputs[rhs_leads ? 1 : 0], other = node.inputs[rhs_leads ? 0 : 1];
+  const ValueId output = node.outputs[0];
+  const Shape& out = ShapeOf(builder, output);
+  const Reach reach = ReachOf(ShapeOf(builder, other), out);
+  const bool fits = FillsWithoutRepeating(ShapeOf(builder, lead), out) && reach != Reach::kOther &&
+                    !HoldsIntegers(builder, other) && !HoldsIntegers(builder, output);
+  if (!fits || !builder.CanExtend(lead, {&other, 1})) return false;
+  const std::string name = "other" + builder.StepSuffix(lead), pixels = name + "_pixels";
+  EpilogueStep step{fmt::format("{{ float4 {} = v; float4 {} = {}; v = {}; }}", rhs_leads ? "b" : "a",
+                                rhs_leads ? "a" : "b", LoadOf(reach, name, pixels), text),
+                    {{name, builder.Tensor(other)}},
+                    {}};
+  if (reach == Reach::kPerChannel || reach == Reach::kPerPixel)
+    step.scalars.emplace_back(pixels, static_cast<int32_t>(ToBhwc(out).pixels()));
+  std::vector<EpilogueStep> steps = {std::move(step)};
+  steps.insert(steps.end(), epilogue.begin(), epilogue.end());
+  return builder.Extend(node, lead, output, steps);
+}
 
 // Operands without repeating, or of one element: the texel index of all is that of the output.
 Status LowerPairAsMap(const Node& node, PlanBuilder& builder, const PairFunction& function, bool rhs_leads) {
@@ -67,6 +112,7 @@ Status LowerPair(const Node& node, PlanBuilder& builder, const PairFunction& fun
   if (fills[1] && shapes[0].element_count() == 1) return LowerPairAsMap(node, builder, function, true);
   KernelCall call;
   call.kernel = "binary";
+  call.stores_each_texel_once = true;
   call.defines = {{"OP", fmt::format("({})", function.text)}};
   if (HoldsIntegers(builder, node.inputs[0])) {
     call.defines.push_back({"IN", "int4"});
@@ -81,15 +127,43 @@ Status LowerPair(const Node& node, PlanBuilder& builder, const PairFunction& fun
   return builder.Call(node, call);
 }
 
-std::vector<EpilogueStep> EpilogueOf(const Binary& binary, bool integers, const Bhwc& out) {
+std::vector<EpilogueStep> EpilogueOf(const Binary& binary, bool integers, const Bhwc& out,
+                                     std::string_view suffix = "") {
   const BinaryRow& row = RowOf(binary.kind);
   if (integers) return IntegerActivationEpilogue(binary.activation);
   if (row.rule != ElementRule::kNumbers) return {};
   std::vector<EpilogueStep> steps;
   // A clamp without bounds saves programs, but it takes a NaN for a number.
-  if (!row.unbounded || binary.activation != Activation::kNone) steps = ActivationEpilogue(binary.activation);
-  if (row.unbounded && out.c % 4 != 0) steps.push_back(ClearTail(out));
+  if (!row.unbounded || binary.activation != Activation::kNone) steps = ActivationEpilogue(binary.activation, suffix);
+  if (row.unbounded && out.c % 4 != 0) steps.push_back(ClearTail(out, suffix));
   return steps;
+}
+
+bool ExtendByUnary(const Node& node, PlanBuilder& builder, const Unary& unary) {
+  const ValueId input = node.inputs[0], output = node.outputs[0];
+  if (HoldsIntegers(builder, output) || !builder.CanExtend(input, {})) return false;
+  const UnaryRow& row = RowOf(unary.kind);
+  const std::string suffix = builder.StepSuffix(input);
+  EpilogueStep step{fmt::format("v = {};", row.text), {}, {}};
+  if (row.uses_alpha) {
+    step.statement = fmt::format("{{ float alpha = slope{}; v = {}; }}", suffix, row.text);
+    step.scalars.emplace_back("slope" + suffix, unary.alpha);
+  }
+  std::vector<EpilogueStep> steps = {std::move(step)};
+  const Bhwc shape = builder.ShapeOf(output);
+  if (shape.c % 4 != 0 && row.unbounded) steps.push_back(ClearTail(shape, suffix));
+  return builder.Extend(node, input, output, steps);
+}
+
+// The operand that is made last leads: the other one is there by then.
+bool ExtendByBinary(const Node& node, PlanBuilder& builder, const Binary& binary) {
+  const std::string_view text = RowOf(binary.kind).text;
+  for (const bool rhs_leads : {false, true}) {
+    const std::string suffix = builder.StepSuffix(node.inputs[rhs_leads ? 1 : 0]);
+    const auto epilogue = EpilogueOf(binary, false, builder.ShapeOf(node.outputs[0]), suffix);
+    if (ExtendByPair(node, builder, text, epilogue, rhs_leads)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -102,12 +176,13 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
   const auto& unary = std::get<Unary>(node.op);
   const UnaryRow& row = RowOf(unary.kind);
   const bool integers = HoldsIntegers(builder, node.inputs[0]);
+  if (!integers && ExtendByUnary(node, builder, unary)) return Status::Ok();
   KernelCall call = MapCallOf(builder, node, node.inputs[0]);
   EpilogueStep step{fmt::format("v = {};", integers ? row.integer_text : row.text), {}, {}};
   if (row.uses_alpha) step.scalars.emplace_back("alpha", unary.alpha);
   call.epilogue = {step};
   const Bhwc shape = builder.ShapeOf(node.outputs[0]);
-  if (shape.c % 4 != 0 && row.unbounded) call.epilogue.push_back(ClearTail(shape));
+  if (shape.c % 4 != 0 && row.unbounded) call.epilogue.push_back(ClearTail(shape, ""));
   return builder.Call(node, call);
 }
 
@@ -121,6 +196,7 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
   const auto& binary = std::get<Binary>(node.op);
   const BinaryRow& row = RowOf(binary.kind);
   const bool integers = HoldsIntegers(builder, node.inputs[0]);
+  if (!integers && ExtendByBinary(node, builder, binary)) return Status::Ok();
   PairFunction function{integers ? row.integer_text : row.text, {}, {}};
   function.epilogue = EpilogueOf(binary, HoldsIntegers(builder, node.outputs[0]), builder.ShapeOf(node.outputs[0]));
   if (function.text.find("type_bits") != std::string_view::npos) {
@@ -134,7 +210,9 @@ std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node
 }
 
 Status LowerPRelu(const Node& node, PlanBuilder& builder) {
-  return LowerPair(node, builder, {"vselect_lt(a, splat4(0.0f), a * b, a)", {}, {}});
+  constexpr std::string_view kText = "vselect_lt(a, splat4(0.0f), a * b, a)";
+  if (ExtendByPair(node, builder, kText, {}, false)) return Status::Ok();
+  return LowerPair(node, builder, {kText, {}, {}});
 }
 
 std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {

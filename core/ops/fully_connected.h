@@ -10,6 +10,7 @@ Status InferFullyConnected(Graph& graph, const Node& node);
 void ReferenceFullyConnected(const Node& node, std::span<const ReferenceTensor* const> inputs,
                              std::span<ReferenceTensor> outputs);
 std::optional<std::string> FullyConnectedUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::vector<KernelChoice> FullyConnectedCandidates(const Node& node, const PlanBuilder& builder);
 Status LowerFullyConnected(const Node& node, PlanBuilder& builder);
 
 }  // namespace hearth

@@ -46,11 +46,12 @@ bool MovesElements(const Op& op) {
 
 }  // namespace
 
-std::vector<EpilogueStep> ActivationEpilogue(Activation activation) {
+std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix) {
   if (const auto bounds = ActivationBounds(activation)) {
-    return {{"v = vclamp(v, splat4(act_lowest), splat4(act_highest));",
+    const std::string lowest = fmt::format("act_lowest{}", suffix), highest = fmt::format("act_highest{}", suffix);
+    return {{fmt::format("v = vclamp(v, splat4({}), splat4({}));", lowest, highest),
              {},
-             {{"act_lowest", bounds->first}, {"act_highest", bounds->second}}}};
+             {{lowest, bounds->first}, {highest, bounds->second}}}};
   }
   return {{fmt::format("v = {};", RowOf(UnaryOf(activation)).text), {}, {}}};
 }

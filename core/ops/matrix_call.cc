@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/ops/lowering_support.h"
 
 namespace hearth {
@@ -10,26 +12,42 @@ namespace {
 constexpr int kWideRows = 6;  // pointwise_wide: 12 accumulator registers of 256 bits; 7 spill
 constexpr int kWideConvRows = 4;
 
-// The tile of a kernel whose work items read neighbouring pixels.
-struct PixelTile {
-  int rows, cols, lanes;
-};
-
-PixelTile TileFor(const DeviceInfo& device, const MatrixShapes& shapes, int32_t slices_out) {
-  if (device.is_software()) return shapes.is_pointwise ? PixelTile{8, 2, 8} : PixelTile{4, 2, 8};
+// Work items read neighbouring pixels.
+KernelChoice TileFor(const DeviceInfo& device, const MatrixShapes& shapes, int32_t slices_out) {
+  if (device.is_software()) return shapes.is_pointwise ? KernelChoice{"tile", 8, 2, 8} : KernelChoice{"tile", 4, 2, 8};
   // A GPU hides latency with many work items: smaller tiles where there are few pixels.
   const int lanes = device.max_local_invocations >= 64 ? 32 : 8;
   const int64_t items = Tiles(shapes.pixels, 4) * Tiles(slices_out, 2);
-  return items >= int64_t{device.compute_units} * 128 ? PixelTile{4, 2, lanes} : PixelTile{2, 1, lanes};
+  return items >= int64_t{device.compute_units} * 128 ? KernelChoice{"tile", 4, 2, lanes}
+                                                      : KernelChoice{"tile", 2, 1, lanes};
 }
 
-void UseWideTile(const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
-  const int rows = shapes.is_pointwise ? kWideRows : kWideConvRows;
-  call.defines = {{"ROWS", std::to_string(rows)}};
-  call.work_items = {Tiles(shapes.pixels, rows), Tiles(slices_out, 4), 1};
+void AddTiles(const DeviceInfo& device, std::vector<KernelChoice>& candidates) {
+  const int lanes = device.is_software() || device.max_local_invocations < 64 ? 8 : 32;
+  for (const auto& [rows, cols] : {std::pair{4, 2}, {8, 1}, {4, 1}, {8, 2}, {4, 4}, {2, 2}, {2, 1}, {1, 1}}) {
+    candidates.push_back({"tile", rows, cols, lanes});
+  }
+  if (!device.is_software()) {
+    for (const auto& [rows, cols] : {std::pair{4, 2}, {2, 2}, {2, 1}}) candidates.push_back({"tile", rows, cols, 64});
+  }
 }
 
-void UseTile(const PixelTile& tile, const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
+// Constants are laid out in vectors of 16, and so is a bias. The wide kernels' sums are long chains of fused
+// multiply-adds, which lie a little further from the exact ones.
+bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
+  const Graph& graph = builder.graph();
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  return graph.IsConstant(node.inputs[1]) && shapes.groups == 1 && (bias == kNoValue || graph.IsConstant(bias)) &&
+         PrefersWideVectors(builder.device()) && !builder.ChoosesPositions(node.outputs[0]);
+}
+
+void UseWideTile(const KernelChoice& choice, const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
+  call.defines = {{"ROWS", std::to_string(choice.rows)}};
+  call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
+  call.work_items = {Tiles(shapes.pixels, choice.rows), Tiles(slices_out, 4), 1};
+}
+
+void UseTile(const KernelChoice& tile, const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
   call.defines = {
       {"ROWS", std::to_string(tile.rows)}, {"COLS", std::to_string(tile.cols)}, {"LANES", std::to_string(tile.lanes)}};
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
@@ -61,21 +79,34 @@ std::vector<std::pair<std::string_view, Scalar>> ConvGeometry(const Window2D& wi
           {"PL", padding.left}};
 }
 
-KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
+std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
+  const auto slices_out = static_cast<int32_t>(Tiles(shapes.filter[0], 4));
+  std::vector<KernelChoice> candidates;
+  if (CanBeWide(builder, node, shapes)) {
+    candidates.push_back({"wide", shapes.is_pointwise ? kWideRows : kWideConvRows, 1, 8});
+    for (int rows : {5, 4, 6, 3, 2, 1}) candidates.push_back({"wide", rows, 1, 8});
+  }
+  candidates.push_back(TileFor(builder.device(), shapes, slices_out));
+  AddTiles(builder.device(), candidates);
+  // More than what there is only calculates the same again; groups of channels allow one column.
+  const int most_cols = shapes.groups > 1 ? 1 : slices_out;
+  for (KernelChoice& choice : candidates) choice.cols = std::min(choice.cols, most_cols);
+  return WithoutRepeats(std::move(candidates));
+}
+
+KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, const KernelChoice& choice) {
   const Graph& graph = builder.graph();
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
   const bool computed_filter = !graph.IsConstant(node.inputs[1]);
   const bool plain = !computed_filter && shapes.groups == 1;
-  // Only constants are laid out in vectors of 16.
-  // The wide kernels' sums are long chains of fused multiply-adds, which lie a little further from the exact ones.
-  const bool wide = plain && (bias == kNoValue || graph.IsConstant(bias)) && PrefersWideVectors(builder.device()) &&
-                    !builder.ChoosesPositions(node.outputs[0]);
+  const bool wide = choice.variant == "wide";
   const int32_t width = wide ? 16 : 4;
   const int32_t channels_out = shapes.filter[0];
   const auto slices_out = static_cast<int32_t>(Tiles(channels_out, 4));
   const PackRecipe recipe{PackLayout::kMatrix, graph.value(node.inputs[1]).desc, width, shapes.filter};
   KernelCall call;
   call.kernel = fmt::format("{}_{}", shapes.is_pointwise && plain ? "pointwise" : "conv", wide ? "wide" : "tile");
+  call.stores_each_texel_once = true;
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
                   {"bias", BiasOperand(builder, bias, channels_out, width)},
@@ -87,12 +118,10 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
                   {"I", shapes.filter[3]},
                   {"O", channels_out}};
   if (wide) {
-    UseWideTile(shapes, slices_out, call);
+    UseWideTile(choice, shapes, slices_out, call);
     return call;
   }
-  PixelTile tile = TileFor(builder.device(), shapes, slices_out);
-  if (shapes.groups > 1) tile.cols = 1;
-  UseTile(tile, shapes, slices_out, call);
+  UseTile(choice, shapes, slices_out, call);
   if (computed_filter) call.defines.push_back({"RUNTIME", "1"});
   return call;
 }
@@ -105,6 +134,7 @@ KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShap
   const auto flag = [](bool set) { return set ? "1" : "0"; };
   KernelCall call;
   call.kernel = "matmul";
+  call.stores_each_texel_once = true;
   call.defines = {{"ADJ_A", flag(shapes.adjoint_a)},
                   {"ADJ_B", flag(shapes.adjoint_b)},
                   {"FLAT_A", flag(shapes.flat_a)},

@@ -14,6 +14,7 @@ Status LowerPool2D(const Node& node, PlanBuilder& builder) {
   const Padding2D padding = ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w);
   KernelCall call;
   call.kernel = "pool";
+  call.stores_each_texel_once = true;
   call.defines = {{"MAX", pool.kind == PoolKind::kMax ? "1" : "0"}, {"L2", pool.kind == PoolKind::kL2 ? "1" : "0"}};
   call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = ImageScalars(in, out);

@@ -50,8 +50,8 @@ Status CallInputProduct(PlanBuilder& builder, const Node& node, const InputProdu
   matrix.inputs = {product.x, product.weights, product.bias};
   matrix.outputs = {product.y};
   const Shape& weights = builder.DescOf(product.weights).shape;
-  return builder.Call(
-      node, MatrixCall(builder, matrix, {builder.ShapeOf(product.x).pixels(), {weights[0], 1, 1, weights[1]}, true}));
+  const MatrixShapes shapes{builder.ShapeOf(product.x).pixels(), {weights[0], 1, 1, weights[1]}, true};
+  return builder.Call(node, MatrixCall(builder, matrix, shapes, MatrixCandidates(builder, matrix, shapes).front()));
 }
 
 Status CallCopyLast(PlanBuilder& builder, const Node& node, const SequenceShape& sequence, ValueId from, ValueId to) {

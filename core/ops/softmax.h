@@ -10,6 +10,7 @@ Status InferSoftmax(Graph& graph, const Node& node);
 void ReferenceSoftmax(const Node& node, std::span<const ReferenceTensor* const> inputs,
                       std::span<ReferenceTensor> outputs);
 std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::vector<KernelChoice> SoftmaxCandidates(const Node& node, const PlanBuilder& builder);
 Status LowerSoftmax(const Node& node, PlanBuilder& builder);
 
 Status InferLogSoftmax(Graph& graph, const Node& node);

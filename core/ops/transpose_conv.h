@@ -10,6 +10,7 @@ Status InferTransposeConv(Graph& graph, const Node& node);
 void ReferenceTransposeConv(const Node& node, std::span<const ReferenceTensor* const> inputs,
                             std::span<ReferenceTensor> outputs);
 std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBuilder& builder);
 Status LowerTransposeConv(const Node& node, PlanBuilder& builder);
 
 }  // namespace hearth

@@ -7,14 +7,10 @@
 namespace hearth {
 namespace {
 
-struct PixelTile {
-  int rows, cols, lanes;
-};
-
 // A GPU hides latency with many work items: smaller tiles.
-PixelTile TileFor(const DeviceInfo& device) {
-  if (device.is_software()) return {4, 2, 8};
-  return {2, 1, device.max_local_invocations >= 64 ? 32 : 8};
+KernelChoice TileFor(const DeviceInfo& device) {
+  if (device.is_software()) return {"tile", 4, 2, 8};
+  return {"tile", 2, 1, device.max_local_invocations >= 64 ? 32 : 8};
 }
 
 std::vector<std::pair<std::string_view, Scalar>> Geometry(const TransposeConv& conv, const Shape& filter,
@@ -49,6 +45,16 @@ std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const No
   return NotReal(graph, node);
 }
 
+std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBuilder& builder) {
+  std::vector<KernelChoice> candidates = {TileFor(builder.device())};
+  const int lanes = candidates.front().lanes;
+  for (const auto& [rows, cols] : {std::pair{2, 1}, {4, 1}, {8, 1}, {4, 2}, {2, 2}, {8, 2}, {1, 1}}) {
+    candidates.push_back({"tile", rows, cols, lanes});
+  }
+  for (KernelChoice& choice : candidates) choice.cols = std::min(choice.cols, builder.ShapeOf(node.outputs[0]).slices());
+  return WithoutRepeats(std::move(candidates));
+}
+
 Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
   const auto& conv = std::get<TransposeConv>(node.op);
   const TensorDesc& filter = builder.graph().value(node.inputs[1]).desc;
@@ -56,10 +62,10 @@ Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
   const bool computed_filter = !builder.graph().IsConstant(node.inputs[1]);
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
-  PixelTile tile = TileFor(builder.device());
-  if (out.c <= 4) tile.cols = 1;
+  const KernelChoice tile = builder.Choose(node);
   KernelCall call;
   call.kernel = "transpose_conv";
+  call.stores_each_texel_once = true;
   call.defines = {{"ROWS", std::to_string(tile.rows)},
                   {"COLS", std::to_string(tile.cols)},
                   {"LANES", std::to_string(tile.lanes)},

@@ -36,6 +36,11 @@ std::string Report::ToJson(int indent) const {
                       {"spirv_compiled", programs.spirv_compiled},
                       {"loaded", programs.loaded},
                       {"dispatches", programs.dispatches}};
+  json["tuning"] = {{"mode", tuning.mode},
+                    {"measured", tuning.measured},
+                    {"changed", tuning.changed},
+                    {"recorded", tuning.recorded},
+                    {"ms", tuning.ms}};
   json["transfers"] = {{"to_device_bytes", transfers.to_device_bytes}, {"to_host_bytes", transfers.to_host_bytes}};
   json["cache"] = {{"path", cache.path},
                    {"hits", cache.hits},

@@ -13,7 +13,10 @@
 #include "frontends/engine/peak_memory.h"
 #include "frontends/engine/placement_warnings.h"
 #include "frontends/engine/plan_cache.h"
+#include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
+#include "frontends/engine/tuned_start.h"
+#include "frontends/engine/tuning_cache.h"
 #include "hal/plan_runner.h"
 #include "hal/stopwatch.h"
 
@@ -34,6 +37,7 @@ struct SessionData {
   std::vector<std::vector<std::byte>> inputs, outputs;
   std::vector<bool> input_is_set;
   bool has_run = false, is_saved = false;
+  TuningOutcome tuning;
   mutable Report report;
   mutable size_t logged_warnings = 0;
 
@@ -138,15 +142,31 @@ std::string StartText(const Report& report) {
       report.programs.dispatches, report.ops.on_device, report.ops.on_cpu);
 }
 
+Status ChooseKernels(SessionData& data) {
+  TuningRequest request{data.options.tune,
+                        data.opened.device.get(),
+                        data.store.get(),
+                        data.options.cache_read_only,
+                        ThreadCount(data.options.threads),
+                        {}};
+  if (data.options.on_tuning) {
+    request.observer = [&](const TuneProgress& progress) {
+      data.options.on_tuning({progress.done, progress.total, progress.layer,
+                              progress.layer.empty() ? "" : ToText(progress.chosen), progress.chosen_ms,
+                              progress.rule_ms});
+    };
+  }
+  HEARTH_ASSIGN(data.tuning, TuneBeforePlan(request, data.plan_request));
+  data.report.tuning = {std::string(TuneModeName(data.tuning.mode)), data.tuning.measured, data.tuning.changed,
+                        data.tuning.recorded, data.tuning.measuring_ms};
+  return Status::Ok();
+}
+
 // Everything after the device is open and the model is read.
 Status Prepare(SessionData& data) {
-  const std::optional<Precision> precision = PrecisionFromName(data.options.precision);
-  if (!precision) {
-    return Error(StatusCode::kInvalidArgument, "no precision is called '{}'; there are fp32, fp32_16 and fp16",
-                 data.options.precision);
-  }
-  LowerOptions lowering;
-  lowering.precision = ChoosePrecision(data, *precision);
+  HEARTH_ASSIGN(LowerOptions lowering,
+                OptionsFromChoices({data.options.precision, data.options.preference, data.options.priority}));
+  lowering.precision = ChoosePrecision(data, lowering.precision);
   data.report.precision = PrecisionName(lowering.precision);
   data.report.warnings.insert(data.report.warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
   const std::vector<std::string>& shape_warnings = data.model->data().shape_warnings;
@@ -157,6 +177,7 @@ Status Prepare(SessionData& data) {
   const ModelData& model = data.model->data();
   data.plan_request = {&model.graph, model.fingerprint,        &data.opened.info,
                        lowering,     data.options.model_token, model.signature};
+  HEARTH_TRY(ChooseKernels(data));
   Result<MadePlan> made = MakePlan(data.plan_request, data.store.get());
   if (!made.ok()) return Status(made.status().code(), made.status().message() + OpenShapeHint(model));
   data.made = std::move(made).value();

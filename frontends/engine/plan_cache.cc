@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/op_table.h"
 #include "core/passes/pass.h"
+#include "core/tuning.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -47,8 +48,19 @@ CacheKey PlanKey(const PlanRequest& request) {
   key.Add("fp16", fmt::format("storage {} arithmetic {}", device.fp16_storage, device.fp16_arithmetic));
   key.Add("precision", PrecisionName(request.options.precision));
   key.Add("read path", AccessPathName(request.options.read_path.value_or(DefaultReadPath(device))));
+  key.Add("preference", PreferenceName(request.options.preference))
+      .Add("low memory", request.options.low_memory ? 1 : 0);
+  const std::string tuned = ToText(request.options.tuned);
+  key.AddContent("tuning", std::as_bytes(std::span(tuned)));
   key.Add("cpu ops", fmt::format("{}", fmt::join(request.options.cpu_ops, ",")));
   return key;
+}
+
+Result<Graph> RewrittenGraph(const PlanRequest& request) {
+  Graph graph = request.graph->Clone();
+  HEARTH_TRY(InferShapes(graph));
+  HEARTH_TRY(RunPasses(graph, *request.device, {}));
+  return graph;
 }
 
 Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
@@ -66,9 +78,7 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
     }
   }
   const Stopwatch rewriting;
-  made.lowered_graph = request.graph->Clone();
-  HEARTH_TRY(InferShapes(*made.lowered_graph));
-  HEARTH_TRY(RunPasses(*made.lowered_graph, *request.device, {}));
+  HEARTH_ASSIGN(made.lowered_graph, RewrittenGraph(request));
   made.rewrite_ms = rewriting.milliseconds();
   const Stopwatch lowering;
   HEARTH_ASSIGN(made.plan, Lower(*made.lowered_graph, *request.device, request.options));

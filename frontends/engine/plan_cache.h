@@ -30,6 +30,9 @@ struct MadePlan {
 // Of everything that Lower and the passes depend on; no driver version, so that a driver update keeps it.
 CacheKey PlanKey(const PlanRequest& request);
 
+// The request's graph as the passes leave it: what Lower takes.
+Result<Graph> RewrittenGraph(const PlanRequest& request);
+
 // Plans with host steps or constant outputs are made again each start: they refer to the graph.
 Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store);
 

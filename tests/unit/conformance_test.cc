@@ -41,8 +41,11 @@ TEST(Conformance, PassesOnTheCpu) {
 
 TEST(Conformance, TellsHowFarItIsBeforeEachFamilyAndAtTheEnd) {
   std::vector<ConformanceCase> cases = CasesOf("softmax");
+  std::erase_if(cases, [](const ConformanceCase& test) { return test.family != "softmax"; });
   const size_t first_count = cases.size();
-  for (ConformanceCase& test : CasesOf("l2_normalization")) cases.push_back(std::move(test));
+  for (ConformanceCase& test : CasesOf("l2_normalization")) {
+    if (test.family == test.op) cases.push_back(std::move(test));
+  }
   std::vector<std::string> told;
   RunCases("cpu", nullptr, CpuDeviceInfo(), cases, [&](size_t done, size_t total, const std::string& next) {
     told.push_back(fmt::format("{}/{} {}", done, total, next));

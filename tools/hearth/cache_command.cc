@@ -113,6 +113,7 @@ class CacheCommand final : public Verb {
         ->capture_default_str();
     warm_flags_.AddChoices(*warm);
     AddPlanOptions(*warm, session_options_);
+    AddTuneOption(*warm, session_options_);
     CLI::App* explain = AddPart("explain", "Which entries a model finds, and for the others what differs",
                                 "hearth cache explain mobilenet.tflite --device opencl", &CacheCommand::Explain);
     explain_flags_.AddOptions(*explain);

@@ -1,12 +1,30 @@
 #include "tools/hearth/session_flags.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 
 #include "core/error.h"
 
 namespace hearth {
+namespace {
+
+// On standard error, over the same line where that is a terminal.
+void PrintTuningProgress(const TuningProgress& progress) {
+  const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  if (progress.total == 0 || (!is_terminal && progress.done != progress.total)) return;
+  constexpr int kWidth = 30;
+  const auto filled = static_cast<int>(kWidth * progress.done / progress.total);
+  fmt::print(stderr, "{}tuning [{:#<{}}{:.<{}}] {}/{} layers{}", is_terminal ? "\r" : "", "", filled, "",
+             kWidth - filled, progress.done, progress.total,
+             !is_terminal || progress.done == progress.total ? "\n" : "");
+  std::fflush(stderr);
+}
+
+}  // namespace
+
 
 void AddDeviceOption(CLI::App& app, std::string& device) {
   app.add_option("--device", device,
@@ -33,7 +51,20 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
   app.add_option("--precision", options.precision, "What the device can't do falls back to fp32 with a warning")
       ->check(CLI::IsMember({"fp32", "fp32_16", "fp16"}))
       ->type_name("P")
+      ->default_str("fp32, or as --priority says");
+  app.add_option("--preference", options.preference,
+                 "fast_single_answer (few programs, ready soon), balanced, sustained_speed (dear starts, fast runs)")
+      ->check(CLI::IsMember({"fast_single_answer", "balanced", "sustained_speed"}))
+      ->type_name("WHAT")
       ->capture_default_str();
+  app.add_option("--priority", options.priority,
+                 "What counts most, first: precision, latency, memory. Precision first is fp32, second fp32_16, third "
+                 "fp16")
+      ->check(CLI::IsMember({"precision", "latency", "memory"}))
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->default_str("precision,latency,memory");
   app.add_option("--model-token", options.model_token, "Text that keeps this model's cache entries apart")
       ->type_name("TEXT");
   AddCpuOpsOption(app, options.cpu_ops);
@@ -43,12 +74,23 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
       ->capture_default_str();
 }
 
+void AddTuneOption(CLI::App& app, SessionOptions& options) {
+  app.add_option("--tune", options.tune,
+                 "Measure kernels for this model's layers before the first run, and keep the winners in the cache: off, "
+                 "fast (the likeliest), full (all)")
+      ->check(CLI::IsMember({"off", "fast", "full"}))
+      ->type_name("HOW")
+      ->capture_default_str();
+  options.on_tuning = PrintTuningProgress;
+}
+
 void SessionFlags::AddOptions(CLI::App& app) {
   model_flags_.AddOptions(app);
   AddDeviceOption(app, options_.device);
   CLI::Option* cache = AddCacheOption(app, options_.cache_folder);
   app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
   AddPlanOptions(app, options_);
+  AddTuneOption(app, options_);
 }
 
 Result<Session> SessionFlags::Open(const InputOptions& inputs) const {

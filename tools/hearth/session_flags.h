@@ -24,6 +24,8 @@ void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 // What a start's cache entries depend on besides model and device: --precision, --model-token, --cpu-ops; and
 // --threads.
 void AddPlanOptions(CLI::App& app, SessionOptions& options);
+// --tune, with a progress bar on standard error.
+void AddTuneOption(CLI::App& app, SessionOptions& options);
 // --cache alone.
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
 

@@ -42,6 +42,14 @@ struct Report {
   struct {
     int distinct = 0, compiled = 0, spirv_compiled = 0, loaded = 0, dispatches = 0;
   } programs;
+  // What `--tune` did, in layers that can run in several ways; `ms` is part of init_ms.other.
+  struct {
+    std::string mode = "off";  // asked for
+    int measured = 0;          // layers, by this start
+    int changed = 0;           // of these, where something beat what rules choose
+    int recorded = 0;          // layers in the device's record, those of other models included
+    double ms = 0;
+  } tuning;
   struct {
     uint64_t to_device_bytes = 0, to_host_bytes = 0;
   } transfers;  // per run

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,10 +25,29 @@
 
 namespace hearth {
 
+// How far tuning is.
+struct TuningProgress {
+  size_t done = 0, total = 0;  // layers
+  std::string layer, chosen;   // the one measured last; empty before the first
+  double chosen_ms = 0, rule_ms = 0;  // its time by the kernel chosen, and by the one that rules choose
+};
+
 struct SessionOptions {
   // "auto", "cpu", a backend ("opencl", "vulkan", "gles"), "opencl:1", or part of a device's name.
   std::string device = "auto";
-  std::string precision = "fp32";  // "fp32", "fp32_16", "fp16"; what the device can't do falls back with a warning
+  // "fp32", "fp32_16", "fp16"; what the device can't do falls back with a warning. Empty: as `priority` says.
+  std::string precision;
+  // "fast_single_answer": few distinct programs, ready soon; "balanced"; "sustained_speed": also kernels that cost a
+  // start more than they save in a few runs.
+  std::string preference = "balanced";
+  // What counts most, first: of "precision", "latency", "memory", each at most once; those left out follow in the
+  // TFLite delegate's order. Precision first means fp32, second fp32_16, third fp16. Memory before latency leaves out
+  // kernels that need memory between their dispatches.
+  std::vector<std::string> priority = {"precision"};
+  // Measures kernels for the layers of this model before the first run: "off"; "fast": the likeliest candidates;
+  // "full": all. Winners are kept in the cache, for every later start and every model with the same layer.
+  std::string tune = "off";
+  std::function<void(const TuningProgress&)> on_tuning;  // called before the first layer and after each
   bool use_cache = true;
   std::string cache_folder;  // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
   std::vector<std::string>

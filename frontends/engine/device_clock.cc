@@ -1,0 +1,85 @@
+// Times layers on a real device.
+#include <algorithm>
+
+#include "core/error.h"
+#include "frontends/engine/tuner.h"
+#include "hal/load_or_compile.h"
+#include "hal/plan_runner.h"
+#include "hal/stopwatch.h"
+
+namespace hearth {
+namespace {
+
+class DeviceLayer final : public TimedLayer {
+ public:
+  explicit DeviceLayer(std::unique_ptr<PlanRunner> runner) : runner_(std::move(runner)) {}
+
+  // Zeros into the inputs: what a fresh buffer holds may be denormal numbers, which are slow.
+  Status FillInputs() {
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<std::span<const std::byte>> inputs;
+    std::vector<std::span<std::byte>> outputs;
+    memory.reserve(runner_->plan().inputs.size() + runner_->plan().outputs.size());
+    for (const PlanTensor& input : runner_->plan().inputs)
+      inputs.emplace_back(memory.emplace_back(input.desc.size_bytes()));
+    for (const PlanTensor& output : runner_->plan().outputs)
+      outputs.emplace_back(memory.emplace_back(output.desc.size_bytes()));
+    return runner_->Run(inputs, outputs);
+  }
+
+  Result<double> RunMs() override {
+    const Stopwatch watch;
+    HEARTH_TRY(runner_->RunStages());
+    return watch.milliseconds();
+  }
+
+ private:
+  std::unique_ptr<PlanRunner> runner_;
+};
+
+class DeviceClock final : public LayerClock {
+ public:
+  DeviceClock(Device& device, int threads) : device_(device), threads_(threads) {}
+
+  void Announce(std::span<const KernelSource> kernels) override {
+    Result<LoadedPrograms> compiled = LoadOrCompile(device_, kernels, nullptr, threads_);
+    if (compiled.ok()) batches_.push_back(std::move(compiled).value());  // else one by one, as they are needed
+  }
+
+  Result<std::unique_ptr<TimedLayer>> Prepare(Plan plan) override {
+    RunnerParts parts;
+    parts.device = &device_;
+    for (const KernelSource& kernel : plan.kernels) {
+      HEARTH_ASSIGN(Program * program, ProgramOf(kernel));
+      parts.programs.push_back(program);
+    }
+    HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(plan), parts));
+    auto layer = std::make_unique<DeviceLayer>(std::move(runner));
+    HEARTH_TRY(layer->FillInputs());
+    return std::unique_ptr<TimedLayer>(std::move(layer));
+  }
+
+ private:
+  Result<Program*> ProgramOf(const KernelSource& kernel) {
+    for (const LoadedPrograms& batch : batches_) {
+      for (Program* program : batch.by_kernel) {
+        if (program->source() == kernel) return program;
+      }
+    }
+    HEARTH_ASSIGN(LoadedPrograms compiled, LoadOrCompile(device_, {&kernel, 1}, nullptr, 1));
+    batches_.push_back(std::move(compiled));
+    return batches_.back().by_kernel.front();
+  }
+
+  Device& device_;
+  int threads_;
+  std::vector<LoadedPrograms> batches_;
+};
+
+}  // namespace
+
+std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads) {
+  return std::make_unique<DeviceClock>(device, threads);
+}
+
+}  // namespace hearth

@@ -1,0 +1,24 @@
+// Preference and priorities, in the TFLite delegate's words, as what they mean for a plan.
+#ifndef HEARTH_FRONTENDS_ENGINE_PRIORITIES_H_
+#define HEARTH_FRONTENDS_ENGINE_PRIORITIES_H_
+
+#include <string>
+#include <vector>
+
+#include "core/options.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+struct Choices {
+  std::string precision;   // empty: by the priorities
+  std::string preference;  // empty: balanced
+  std::vector<std::string> priority;  // "precision", "latency", "memory"; empty: precision first
+};
+
+// Precision, preference and low_memory of a plan. kInvalidArgument names the wrong word and the right ones.
+Result<LowerOptions> OptionsFromChoices(const Choices& choices);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_PRIORITIES_H_

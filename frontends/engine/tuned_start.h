@@ -1,0 +1,34 @@
+// Where tuning stands in a start: before the plan is made, what the cache holds is taken up, and what is missing is measured.
+#ifndef HEARTH_FRONTENDS_ENGINE_TUNED_START_H_
+#define HEARTH_FRONTENDS_ENGINE_TUNED_START_H_
+
+#include <string>
+
+#include "core/blob_store.h"
+#include "frontends/engine/plan_cache.h"
+#include "frontends/engine/tuner.h"
+
+namespace hearth {
+
+struct TuningRequest {
+  std::string mode = "off";  // "off", "fast", "full"
+  Device* device = nullptr;  // null: the CPU, where nothing is tuned
+  BlobStore* store = nullptr;
+  bool read_only = false;  // nothing is put into the store
+  int threads = 1;
+  TuneObserver observer;
+};
+
+struct TuningOutcome {
+  TuneMode mode = TuneMode::kOff;
+  int measured = 0, changed = 0, recorded = 0;  // layers: by this start; of these not as rules choose; in the record
+  double measuring_ms = 0;
+  bool has_record = false;  // the store held one
+};
+
+// Sets `plan_request.options.tuned`. kInvalidArgument for a mode that does not exist.
+Result<TuningOutcome> TuneBeforePlan(const TuningRequest& request, PlanRequest& plan_request);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_TUNED_START_H_

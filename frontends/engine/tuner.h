@@ -1,0 +1,62 @@
+// Tuning: measures the ways in which the layers of a network can run, and finds the fastest of each.
+#ifndef HEARTH_FRONTENDS_ENGINE_TUNER_H_
+#define HEARTH_FRONTENDS_ENGINE_TUNER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/tuning.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+enum class TuneMode : uint8_t {
+  kOff,
+  kFast,  // the few candidates of a layer that rules find likeliest, few samples
+  kFull,  // all candidates
+};
+std::string_view TuneModeName(TuneMode mode);  // "off", "fast", "full"
+std::optional<TuneMode> TuneModeFromName(std::string_view name);
+
+// A layer's plan, ready to be timed.
+class TimedLayer {
+ public:
+  virtual ~TimedLayer() = default;
+  virtual Result<double> RunMs() = 0;  // one run
+};
+
+// The device and its clock, as the tuner sees them.
+class LayerClock {
+ public:
+  virtual ~LayerClock() = default;
+  // Told before the first Prepare which kernels will come: drivers compile many in less time than one after the other.
+  virtual void Announce(std::span<const KernelSource> kernels) = 0;
+  // An error: the device can't run this plan, which is then no candidate.
+  virtual Result<std::unique_ptr<TimedLayer>> Prepare(Plan plan) = 0;
+};
+
+// On a real device. The device must outlive the clock. Weights are zeros; nothing is read from or put into a cache.
+std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads);
+
+struct TuneProgress {
+  size_t done = 0, total = 0;      // layers
+  std::string layer;               // LayerKey of the one that was measured last; empty before the first
+  KernelChoice chosen;
+  double chosen_ms = 0, rule_ms = 0;  // of the winner, and of what rules choose
+};
+using TuneObserver = std::function<void(const TuneProgress&)>;
+
+// Measures those layers of `graph` (rewritten, as Lower takes it) that `options.tuned` does not hold, with kFull also
+// those of which not all candidates were measured, and returns their winners. Candidates take turns: warm-up, then rounds of one sample each; the lowest median wins, and what rules choose
+// stays where nothing is at least 3 % faster. A layer that can't be measured has no winner.
+TuningTable Tune(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, TuneMode mode,
+                 LayerClock& clock, const TuneObserver& observer = {});
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_TUNER_H_
