@@ -11,6 +11,7 @@
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/placement_warnings.h"
 #include "hearth/model.h"
+#include "tools/hearth/memory_picture.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -79,6 +80,8 @@ class InspectCommand final : public Verb {
     app.add_option("--graph", graph_path_,
                    "Write the rewritten network: as text where FILE ends in .txt, else for Graphviz")
         ->type_name("FILE");
+    app.add_option("--memory", memory_path_, "Write the memory plan as a picture: steps against offsets, as SVG")
+        ->type_name("FILE");
     output_.AddOptions(app);
   }
 
@@ -100,6 +103,7 @@ class InspectCommand final : public Verb {
     if (!graph_path_.empty()) {
       HEARTH_TRY(WriteFile(graph_path_, graph_path_.ends_with(".txt") ? ToText(report.rewritten) : DotText(report)));
     }
+    if (!memory_path_.empty()) HEARTH_TRY(WriteMemory(report, opened));
     HEARTH_TRY(output_.WriteJson(ReportAsJson(model, opened, report, advice)));
     return ExitCode::kFine;
   }
@@ -164,8 +168,19 @@ class InspectCommand final : public Verb {
     return json;
   }
 
+  Status WriteMemory(const PlacementReport& report, const OpenedDevice& opened) const {
+    ArenaPicture picture;
+    if (opened.device == nullptr) {
+      picture = HostArenaOf(report.rewritten);
+    } else {
+      HEARTH_ASSIGN(const Plan plan, Lower(report.rewritten, opened.info, options_));
+      picture = ArenaOf(plan);
+    }
+    return WriteFile(memory_path_, MemorySvg(picture, fmt::format("{} on {}", model_flags_.path(), opened.id)));
+  }
+
   ModelFlags model_flags_;
-  std::string device_ = "auto", graph_path_;
+  std::string device_ = "auto", graph_path_, memory_path_;
   LowerOptions options_;
   OutputOptions output_;
 };
