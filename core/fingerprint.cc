@@ -3,6 +3,7 @@
 #define XXH_INLINE_ALL  // header-only use: no link dependency for one function
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/error.h"
@@ -27,6 +28,14 @@ bool TakeLittleEndian(std::string_view& in, T& number) {
   return true;
 }
 
+Fingerprint Canonical(const XXH128_hash_t& hash) {
+  XXH128_canonical_t canonical;
+  XXH128_canonicalFromHash(&canonical, hash);
+  Fingerprint fingerprint;
+  std::memcpy(fingerprint.bytes.data(), canonical.digest, fingerprint.bytes.size());
+  return fingerprint;
+}
+
 }  // namespace
 
 std::string Fingerprint::ToHex() const {
@@ -36,12 +45,21 @@ std::string Fingerprint::ToHex() const {
 }
 
 Fingerprint FingerprintOf(std::span<const std::byte> bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  XXH128_canonical_t canonical;
-  XXH128_canonicalFromHash(&canonical, hash);
-  Fingerprint fingerprint;
-  std::memcpy(fingerprint.bytes.data(), canonical.digest, fingerprint.bytes.size());
-  return fingerprint;
+  return Canonical(XXH3_128bits(bytes.data(), bytes.size()));
+}
+
+Fingerprint FingerprintInPieces(std::span<const std::byte> bytes, size_t piece_bytes,
+                                const std::function<void(std::span<const std::byte>)>& after_piece) {
+  HEARTH_CHECK(piece_bytes > 0);
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  while (!bytes.empty()) {
+    const std::span<const std::byte> piece = bytes.first(std::min(piece_bytes, bytes.size()));
+    XXH3_128bits_update(&state, piece.data(), piece.size());
+    after_piece(piece);
+    bytes = bytes.subspan(piece.size());
+  }
+  return Canonical(XXH3_128bits_digest(&state));
 }
 
 std::string_view BlobKindName(BlobKind kind) {

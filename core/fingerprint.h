@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,6 +26,10 @@ struct Fingerprint {
 };
 
 Fingerprint FingerprintOf(std::span<const std::byte> bytes);
+
+// The same digest, with `after_piece` called behind every `piece_bytes` that were read: to give mapped pages back.
+Fingerprint FingerprintInPieces(std::span<const std::byte> bytes, size_t piece_bytes,
+                                const std::function<void(std::span<const std::byte>)>& after_piece);
 
 // What a cache entry holds; its name is what `hearth cache ls` prints.
 enum class BlobKind : uint8_t { kSource, kWeights, kPlan, kProgram, kTuning, kProbe, kDriverBlob };

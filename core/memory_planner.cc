@@ -50,12 +50,43 @@ uint64_t BestFit(std::span<const TensorUsage> usages, std::span<const uint64_t> 
 }  // namespace
 
 OffsetPlan PlanOffsetsGreedyBySize(std::span<const TensorUsage> usages, uint64_t alignment) {
+  return PlaceIntoGaps(usages, BySizeDescending(usages), alignment);
+}
+
+std::vector<size_t> OrderByBreadth(std::span<const TensorUsage> usages) {
+  // Breadth grows only where a tensor begins, so the first steps of tensors are all that need be looked at.
+  std::vector<std::pair<uint64_t, int>> steps;  // live bytes, step
+  for (const TensorUsage& begins : usages) {
+    uint64_t live_bytes = 0;
+    for (const TensorUsage& usage : usages) {
+      if (usage.first_step <= begins.first_step && begins.first_step <= usage.last_step) live_bytes += usage.size_bytes;
+    }
+    steps.emplace_back(live_bytes, begins.first_step);
+  }
+  std::stable_sort(steps.begin(), steps.end(), [](const auto& a, const auto& b) {
+    return std::pair(b.first, a.second) < std::pair(a.first, b.second);
+  });
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  const std::vector<size_t> by_size = BySizeDescending(usages);
+  std::vector<bool> is_taken(usages.size(), false);
+  std::vector<size_t> order;
+  for (const auto& [live_bytes, step] : steps) {
+    for (size_t index : by_size) {
+      if (is_taken[index] || usages[index].first_step > step || usages[index].last_step < step) continue;
+      is_taken[index] = true;
+      order.push_back(index);
+    }
+  }
+  return order;
+}
+
+OffsetPlan PlaceIntoGaps(std::span<const TensorUsage> usages, std::span<const size_t> order, uint64_t alignment) {
   HEARTH_CHECK(alignment > 0);
   OffsetPlan plan;
   plan.offsets.assign(usages.size(), 0);
   std::vector<size_t> placed;  // ascending offsets
   placed.reserve(usages.size());
-  for (size_t index : BySizeDescending(usages)) {
+  for (size_t index : order) {
     const TensorUsage& tensor = usages[index];
     if (tensor.size_bytes == 0) continue;
     const uint64_t offset = BestFit(usages, plan.offsets, placed, tensor, alignment);

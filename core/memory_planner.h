@@ -32,6 +32,12 @@ struct OffsetPlan {
 // usages give equal plans. Precondition: alignment > 0. Time is O(n^2): 1 ms for 1000 tensors.
 OffsetPlan PlanOffsetsGreedyBySize(std::span<const TensorUsage> usages, uint64_t alignment);
 
+// The placing by itself: the tensors in `order` (each index once), each into the smallest gap that fits.
+OffsetPlan PlaceIntoGaps(std::span<const TensorUsage> usages, std::span<const size_t> order, uint64_t alignment);
+
+// Steps with the most live bytes first, the largest tensor of a step first; ties in their own order. O(n^2) at most.
+std::vector<size_t> OrderByBreadth(std::span<const TensorUsage> usages);
+
 // The most bytes alive at one step: no plan without alignment can be smaller ("breadth" in the paper).
 uint64_t LowerBoundBytes(std::span<const TensorUsage> usages);
 

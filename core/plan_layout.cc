@@ -3,7 +3,7 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/memory_planner.h"
+#include "core/memory_strategies.h"
 #include "core/plan_builder.h"
 #include "core/texel_view.h"
 
@@ -48,7 +48,7 @@ Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& range
   if (usages.empty()) return Status::Ok();
   std::vector<TensorUsage> placed = usages;
   for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);
-  const OffsetPlan offsets = PlanOffsetsGreedyBySize(placed, device_.buffer_offset_alignment);
+  const OffsetPlan offsets = PlanOffsets(placed, MemoryStrategy::kBest, device_.buffer_offset_alignment);
   plan.memory.arena_bytes = offsets.total_bytes;
   plan.memory.naive_bytes = NaiveBytes(usages);
   plan.memory.lower_bound_bytes = LowerBoundBytes(usages);

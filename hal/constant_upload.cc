@@ -63,8 +63,8 @@ CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> sou
 }
 
 Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers,
-                                            const Plan& plan, std::span<const std::byte> model_bytes,
-                                            BlobStore* store) {
+                                            const Plan& plan, std::span<const std::byte> model_bytes, BlobStore* store,
+                                            const ModelBytesRead& done) {
   std::vector<double> pack_ms(plan.constants.size());
   const auto place = [&](size_t index, std::span<std::byte> memory) -> Status {
     const PlanConstant& constant = plan.constants[index];
@@ -77,6 +77,7 @@ Result<std::vector<double>> UploadConstants(Device& device, std::span<const std:
     const Stopwatch watch;
     HEARTH_TRY(PackConstant(constant.recipe, source, memory));
     pack_ms[index] = watch.milliseconds();
+    if (done != nullptr && constant.inline_bytes.empty()) done(source);
     return Status::Ok();
   };
   for (size_t b = 0; b < plan.buffers.size(); ++b) {

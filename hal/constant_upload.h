@@ -3,6 +3,7 @@
 #ifndef HEARTH_HAL_CONSTANT_UPLOAD_H_
 #define HEARTH_HAL_CONSTANT_UPLOAD_H_
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -17,10 +18,15 @@ namespace hearth {
 // layout share the entry.
 CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> source);
 
+// Called with bytes of the model that a start has read for the last time: whoever mapped them may give their pages
+// back, so that weights are not held twice. They may be read again later.
+using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
+
 // Fills the plan's constant buffers. `buffers` follow plan.buffers, `store` may be null. Returns, per constant, the
-// milliseconds that packing took; 0 where the cache had it.
+// milliseconds that packing took; 0 where the cache had it. `done` may be empty.
 Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers,
-                                            const Plan& plan, std::span<const std::byte> model_bytes, BlobStore* store);
+                                            const Plan& plan, std::span<const std::byte> model_bytes, BlobStore* store,
+                                            const ModelBytesRead& done = {});
 
 // Stores the constants whose packing took clearly longer than reading them would, and marks them is_kept. They
 // are packed once more for it, so that nothing is held twice: call after the first result.

@@ -37,8 +37,8 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
   const Stopwatch watch;
   Status weights_status;
   if (parts.device != nullptr) {
-    Result<std::vector<double>> pack_ms =
-        UploadConstants(*parts.device, runner->buffers_, runner->plan_, parts.model_bytes, parts.store);
+    Result<std::vector<double>> pack_ms = UploadConstants(*parts.device, runner->buffers_, runner->plan_,
+                                                          parts.model_bytes, parts.store, parts.model_bytes_read);
     weights_status = pack_ms.status();
     if (pack_ms.ok()) runner->pack_ms_ = std::move(pack_ms).value();
   }
@@ -288,9 +288,9 @@ Result<std::vector<ProfileRow>> PlanRunner::RunProfiled(std::span<const std::spa
   return profile;
 }
 
-std::vector<std::string> PlanRunner::SaveToStore() {
+std::vector<std::string> PlanRunner::SaveToStore(bool plan_is_new) {
   if (parts_.store == nullptr) return {};
-  StoreCostlyConstants(plan_, pack_ms_, parts_.model_bytes, *parts_.store);
+  if (plan_is_new) StoreCostlyConstants(plan_, pack_ms_, parts_.model_bytes, *parts_.store);
   return StoreFreshPrograms(programs_, *parts_.store);
 }
 

@@ -11,6 +11,7 @@
 #include "core/blob_store.h"
 #include "core/host_executor.h"
 #include "core/plan.h"
+#include "hal/constant_upload.h"
 #include "hal/device.h"
 #include "hal/load_or_compile.h"
 
@@ -24,6 +25,7 @@ struct RunnerParts {
   HostExecutor* host = nullptr;            // needed when the plan has host steps
   BlobStore* store = nullptr;              // null: no cache
   int threads = 1;
+  ModelBytesRead model_bytes_read;  // may be empty
   // Programs of the plan's kernels that are there already, in their order; empty: loaded or compiled. They must outlive
   // the runner.
   std::vector<Program*> programs = {};
@@ -64,9 +66,9 @@ class PlanRunner {
   // The states hold real zeros again, as before the first run.
   Status ResetState();
 
-  // After the first result: stores what this start had to make, and marks in plan() which constants the cache
-  // keeps. Returns warnings.
-  std::vector<std::string> SaveToStore();
+  // After the first result: stores what this start had to make. A plan that is new is also told which constants the
+  // cache keeps; one from the cache knows. Returns warnings.
+  std::vector<std::string> SaveToStore(bool plan_is_new);
 
  private:
   // Dispatches up to the next host step, or one host step.

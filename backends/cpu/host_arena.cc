@@ -5,7 +5,7 @@
 
 #include "backends/cpu/quantized.h"
 #include "core/error.h"
-#include "core/memory_planner.h"
+#include "core/memory_strategies.h"
 
 namespace hearth {
 namespace {
@@ -53,7 +53,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
       usages.push_back({HeldAs(graph.value(value).desc).size_bytes(), step, step});
     }
   }
-  const OffsetPlan plan = PlanOffsetsGreedyBySize(usages, kAlignmentBytes);
+  const OffsetPlan plan = PlanOffsets(usages, MemoryStrategy::kBest, kAlignmentBytes);
   for (size_t k = 0; k < values.size(); ++k) places_[values[k]] = {plan.offsets[k], usages[k].size_bytes};
   planned_bytes_ = plan.total_bytes;
   naive_bytes_ = NaiveBytes(usages);

@@ -65,7 +65,7 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   const ReadOptions read_options{options.signature, options.input_shapes};
   HEARTH_ASSIGN(data->graph, ReadTfliteModel(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, ReadTfliteInterface(data->bytes, read_options));
-  data->fingerprint = FingerprintOf(data->bytes);
+  data->fingerprint = data->file ? data->file->ContentFingerprint() : FingerprintOf(data->bytes);
   DescribeModel(*data);
   AddInterface(interface, options, *data);
   data->read_ms = watch.milliseconds();

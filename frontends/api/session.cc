@@ -162,6 +162,11 @@ Status ChooseKernels(SessionData& data) {
   return Status::Ok();
 }
 
+// What devices hold now need not lie in host memory too. A model given in memory keeps its copy.
+void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
+  if (model.file) model.file->ReleasePages(bytes);
+}
+
 // Everything after the device is open and the model is read.
 Status Prepare(SessionData& data) {
   HEARTH_ASSIGN(LowerOptions lowering,
@@ -187,8 +192,10 @@ Status Prepare(SessionData& data) {
                           model.bytes,
                           data.host.get(),
                           data.store.get(),
-                          ThreadCount(data.options.threads)};
+                          ThreadCount(data.options.threads),
+                          [&model](std::span<const std::byte> bytes) { ReleasePages(model, bytes); }};
   HEARTH_ASSIGN(data.runner, PlanRunner::Create(std::move(data.made.plan), parts));
+  ReleasePages(model, model.bytes);
   data.inputs.clear();
   data.outputs.clear();
   for (const TensorInfo& input : data.model->inputs()) data.inputs.emplace_back(input.size_bytes);
@@ -375,7 +382,8 @@ void Session::SaveToCache() {
   if (data_->store == nullptr || data_->options.cache_read_only || data_->is_saved || !data_->has_run) return;
   data_->is_saved = true;
   const Stopwatch watch;
-  std::vector<std::string> warnings = data_->runner->SaveToStore();
+  std::vector<std::string> warnings = data_->runner->SaveToStore(data_->made.is_new);
+  ReleasePages(data_->model->data(), data_->model->data().bytes);
   if (data_->made.is_new) {
     StorePlan(data_->plan_request, data_->runner->plan(), data_->made.rewrite_ms + data_->made.lower_ms, *data_->store);
   }

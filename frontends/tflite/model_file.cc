@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
@@ -51,6 +53,25 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
   }
   file.bytes_ = {static_cast<const std::byte*>(address), size_bytes};
   return file;
+}
+
+Fingerprint ModelFile::ContentFingerprint() const {
+  constexpr size_t kPieceBytes = 1 << 20;
+  return FingerprintInPieces(bytes_, kPieceBytes, [this](std::span<const std::byte> piece) { ReleasePages(piece); });
+}
+
+void ModelFile::ReleasePages(std::span<const std::byte> part) const {
+  HEARTH_CHECK(part.empty() || (part.data() >= bytes_.data() && part.size() <= bytes_.size() &&
+                                part.data() - bytes_.data() <= std::ssize(bytes_) - std::ssize(part)));
+  const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<uintptr_t>(part.data());
+  const uintptr_t first = (begin + page_bytes - 1) / page_bytes * page_bytes;
+  const uintptr_t end = begin + part.size();
+  // The last page of the file belongs to nobody else.
+  const bool at_end = end == reinterpret_cast<uintptr_t>(bytes_.data()) + bytes_.size();
+  const uintptr_t last = at_end ? end : end / page_bytes * page_bytes;
+  // A refusal only means that the pages stay.
+  if (first < last) (void)madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
 ModelFile::ModelFile(ModelFile&& other) noexcept

@@ -27,8 +27,12 @@ class ModelFile {
 
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return bytes_; }  // page-aligned, never empty
-  // Of the contents alone. Reads the whole file: keep the result.
-  Fingerprint ContentFingerprint() const { return FingerprintOf(bytes_); }
+  // Of the contents alone. Reads the whole file, and leaves none of it resident: keep the result.
+  Fingerprint ContentFingerprint() const;
+
+  // Gives the whole pages inside `part` of bytes() back to the system. They are read from the file again when
+  // touched; what is read stays the same.
+  void ReleasePages(std::span<const std::byte> part) const;
 
  private:
   ModelFile() = default;

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -240,6 +241,16 @@ class OtherVerbs(CliTest):
         self.assertEqual(report["ops"]["on_cpu"] + report["ops"]["merged"], 40)
         self.assertEqual(report["inputs"][0]["shape"], list(INPUT_SHAPE))
         self.assertEqual([op["index"] for op in report["ops"]["list"]], list(range(40)))
+
+    def test_inspect_draws_the_memory_plan(self):
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--memory", self.folder / "m.svg")
+        picture = xml.etree.ElementTree.parse(self.folder / "m.svg").getroot()
+        name = "{http://www.w3.org/2000/svg}"
+        tensors = [r for r in picture.iter(name + "rect") if r.find(name + "title") is not None]
+        self.assertGreater(len(tensors), 10)
+        self.assertTrue(all(" at " in r.find(name + "title").text for r in tensors))
+        text = " ".join(t.text for t in picture.iter(name + "text"))
+        self.assertIn("min-cost flow", text)
 
     def test_inspect_writes_the_graph_as_text_or_for_graphviz(self):
         self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.txt")

@@ -44,7 +44,7 @@ Start StartOnce(const Model& model, Device& device, BlobStore& store) {
     const std::vector<std::span<const std::byte>> in(inputs.begin(), inputs.end());
     const std::vector<std::span<std::byte>> out(outputs.begin(), outputs.end());
     HEARTH_TRY(runner->Run(in, out));
-    runner->SaveToStore();
+    runner->SaveToStore(true);
     if (made.is_new) StorePlan(request, runner->plan(), 1, store);
     ProbeReadPathOnce(device, store);
     return Status::Ok();

@@ -66,6 +66,16 @@ TEST(ConstantUpload, GivesTheSameBytesFromTheCacheAsFromPacking) {
   EXPECT_EQ(ContentsOf(device, *read[0]), ContentsOf(device, *packed[0]));
 }
 
+TEST(ConstantUpload, SaysWhichBytesOfTheModelItHasRead) {
+  NullDevice device(NullDeviceInfo());
+  const auto buffers = OneBuffer(device);
+  std::vector<std::pair<const std::byte*, size_t>> read;
+  const auto done = [&](std::span<const std::byte> bytes) { read.emplace_back(bytes.data(), bytes.size()); };
+  ASSERT_TRUE(UploadConstants(device, buffers, PlanWithOneConstant(), ModelBytes(), nullptr, done).ok());
+  ASSERT_EQ(read.size(), 1u);
+  EXPECT_EQ(read[0], std::pair(ModelBytes().data(), ModelBytes().size()));
+}
+
 TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {
   NullDevice device(NullDeviceInfo());
   MemoryStore store;

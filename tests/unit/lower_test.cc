@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/op_table.h"
+#include "core/texel_view.h"
 
 namespace hearth {
 namespace {
@@ -66,6 +67,31 @@ TEST(Lower, ReadsAnArgumentThatIsTooLargeForATexelBufferAsABuffer) {
   const Plan plan = PlanFor(device);
   EXPECT_TRUE(AnyReadThrough(plan, AccessPath::kBuffer));
   EXPECT_TRUE(AnyReadThrough(plan, AccessPath::kTexelBuffer));
+}
+
+TEST(Lower, LeavesRoomForTexelViewsWhoseSizesAllLookAlike) {
+  const Plan plan = PlanFor(Device(Dialect::kVulkan, DeviceType::kCpu));
+  int views = 0;
+  for (const Step& step : plan.steps) {
+    const auto& dispatch = std::get<Dispatch>(step);
+    const std::vector<TensorArg>& args = plan.kernels[dispatch.kernel].tensors;
+    for (size_t k = 0; k < args.size(); ++k) {
+      if (args[k].path != AccessPath::kTexelBuffer) continue;
+      const BufferRange& range = dispatch.tensors[k];
+      const uint64_t view_bytes =
+          TexelViewBytes(range.offset_bytes, range.size_bytes, plan.buffers[range.buffer].size_bytes, 16, 1u << 20);
+      EXPECT_NE(view_bytes >> 8 & 0xff, 0u) << dispatch.label;
+      ++views;
+      for (size_t other = 0; other < args.size(); ++other) {  // the room is nobody's
+        const BufferRange& taken = dispatch.tensors[other];
+        if (other == k || taken.buffer != range.buffer || taken == range) continue;
+        EXPECT_TRUE(range.offset_bytes + view_bytes <= taken.offset_bytes ||
+                    taken.offset_bytes + taken.size_bytes <= range.offset_bytes)
+            << dispatch.label;
+      }
+    }
+  }
+  EXPECT_GT(views, 8);
 }
 
 TEST(Lower, GivesHardwareWorkGroupsOfAtLeastAWarp) {

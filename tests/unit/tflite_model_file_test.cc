@@ -41,6 +41,29 @@ TEST_F(ModelFileTest, MapsTheContentsAndFingerprintsThem) {
   EXPECT_EQ(file->ContentFingerprint(), FingerprintOf(std::as_bytes(std::span("some content", 12))));
 }
 
+TEST_F(ModelFileTest, ReleasedPagesLeaveMemoryAndComeBackTheSame) {
+  std::string content(1 << 20, '\0');
+  for (size_t k = 0; k < content.size(); ++k) content[k] = static_cast<char>(k * 31 % 251);
+  Result<ModelFile> file = ModelFile::Open(Write("a.tflite", content));
+  ASSERT_TRUE(file.ok()) << file.status().message();
+  const Fingerprint before = FingerprintOf(file->bytes());
+  const auto resident_bytes = [] {  // of all mapped files of this process; those of a tmpfs count as shared memory
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    size_t sum_bytes = 0, kilobytes = 0;
+    while (status >> word) {
+      if ((word == "RssFile:" || word == "RssShmem:") && status >> kilobytes) sum_bytes += kilobytes * 1024;
+    }
+    return sum_bytes;
+  };
+  const size_t touched = resident_bytes();
+  file->ReleasePages(file->bytes());
+  EXPECT_LT(resident_bytes() + (content.size() / 2), touched);
+  EXPECT_EQ(FingerprintOf(file->bytes()), before);
+  file->ReleasePages(file->bytes().subspan(5, 7));  // no whole page: nothing to do
+  EXPECT_EQ(file->ContentFingerprint(), before);
+}
+
 TEST_F(ModelFileTest, KeepsItsBytesInPlaceWhenMoved) {
   Result<ModelFile> file = ModelFile::Open(Write("a.tflite", "some content"));
   ASSERT_TRUE(file.ok()) << file.status().message();

@@ -12,6 +12,7 @@
 #include "frontends/engine/placement_warnings.h"
 #include "hearth/model.h"
 #include "tools/hearth/graph_picture.h"
+#include "tools/hearth/memory_picture.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -83,6 +84,8 @@ class InspectCommand final : public Verb {
     app.add_option("--passes", passes_folder_,
                    "Write a picture of the network as the file has it, and one after every pass that changed it")
         ->type_name("DIR");
+    app.add_option("--memory", memory_path_, "Write the memory plan as a picture: steps against offsets, as SVG")
+        ->type_name("FILE");
     output_.AddOptions(app);
   }
 
@@ -104,6 +107,7 @@ class InspectCommand final : public Verb {
     if (!graph_path_.empty()) {
       HEARTH_TRY(WriteGraph(graph_path_, report.rewritten, report.placements));
     }
+    if (!memory_path_.empty()) HEARTH_TRY(WriteMemory(report, opened));
     HEARTH_TRY(output_.WriteJson(ReportAsJson(model, opened, report, advice)));
     return ExitCode::kFine;
   }
@@ -177,8 +181,19 @@ class InspectCommand final : public Verb {
     return json;
   }
 
+  Status WriteMemory(const PlacementReport& report, const OpenedDevice& opened) const {
+    ArenaPicture picture;
+    if (opened.device == nullptr) {
+      picture = HostArenaOf(report.rewritten);
+    } else {
+      HEARTH_ASSIGN(const Plan plan, Lower(report.rewritten, opened.info, options_));
+      picture = ArenaOf(plan);
+    }
+    return WriteFile(memory_path_, MemorySvg(picture, fmt::format("{} on {}", model_flags_.path(), opened.id)));
+  }
+
   ModelFlags model_flags_;
-  std::string device_ = "auto", graph_path_, passes_folder_;
+  std::string device_ = "auto", graph_path_, passes_folder_, memory_path_;
   LowerOptions options_;
   OutputOptions output_;
 };
