@@ -1,0 +1,360 @@
+// The delegate plugin, loaded like the interpreter loads it, driven through the C structs by an interpreter of our own,
+// with everything that can be wrong about what it is given.
+
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "frontends/delegate/builtin_params.h"
+#include "tests/testing/mock_interpreter.h"
+#include "tests/testing/temporary_folder.h"
+
+namespace hearth::testing {
+namespace {
+
+using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of one interface
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int32_t kAdd = 0, kConv = 3, kRelu = 19, kReverseSequence = 112;  // Hearth does not know the last
+
+// The library, opened and closed.
+class Plugin {
+ public:
+  Plugin() : library_(dlopen(HEARTH_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL)) {
+    EXPECT_NE(library_, nullptr) << dlerror();
+    Find("tflite_plugin_create_delegate", create);
+    Find("tflite_plugin_destroy_delegate", destroy);
+    Find("TfLiteGpuDelegateOptionsV2Default", default_options);
+    Find("TfLiteGpuDelegateV2Create", create_v2);
+    Find("TfLiteGpuDelegateV2Delete", delete_v2);
+  }
+  ~Plugin() { dlclose(library_); }
+  Plugin(const Plugin&) = delete;
+  Plugin& operator=(const Plugin&) = delete;
+
+  // On the CPU device.
+  TfLiteDelegate* CreateOnCpu(const char* key = "profiling", const char* value = "0") const {
+    const char* keys[] = {"device", key};
+    const char* values[] = {"cpu", value};
+    return create(keys, values, 2, nullptr);
+  }
+
+  TfLiteDelegate* (*create)(const char* const*, const char* const*, size_t, void (*)(const char*)) = nullptr;
+  void (*destroy)(TfLiteDelegate*) = nullptr;
+  TfLiteGpuDelegateOptionsV2 (*default_options)() = nullptr;
+  TfLiteDelegate* (*create_v2)(const TfLiteGpuDelegateOptionsV2*) = nullptr;
+  void (*delete_v2)(TfLiteDelegate*) = nullptr;
+
+ private:
+  template <typename Function>
+  void Find(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(library_, name));
+    EXPECT_NE(function, nullptr) << name;
+  }
+
+  void* library_;
+};
+
+// x -> pointwise convolution (2 x + 1 in both channels) -> relu -> [what Hearth does not know: negation] -> add -> y.
+struct Network {
+  explicit Network(MockInterpreter& host, bool has_unknown = false) : host(host) {
+    const std::vector<int> dims = {1, 2, 2, 2};
+    x = host.AddTensor(dims);
+    filter = host.AddConstant({2, 1, 1, 2}, {2, 0, 0, 2});
+    bias = host.AddConstant({2}, {1, 1});
+    const int scaled = host.AddTensor(dims), positive = host.AddTensor(dims), negated = host.AddTensor(dims);
+    y = host.AddTensor(dims);
+    conv = host.AddNodeWith(kConv, {x, filter, bias}, {scaled}, TfLiteConvParams{1, 1, 1, 0, 1, 1, 0});
+    host.AddNode(kRelu, {scaled}, {positive});
+    if (has_unknown) {
+      const int node = host.AddNode(kReverseSequence, {positive}, {negated});
+      host.RunHere(node, [&host, positive, negated] {
+        for (size_t k = 0; k < host.floats(positive).size(); ++k) host.floats(negated)[k] = -host.floats(positive)[k];
+      });
+    }
+    add = host.AddNodeWith(kAdd, {positive, has_unknown ? negated : positive}, {y}, TfLiteAddParams{0, true});
+    unknown = has_unknown;
+    host.SetOutputs({y});
+  }
+
+  void ExpectItWorks() const {
+    std::vector<float> expected;
+    for (size_t k = 0; k < host.floats(x).size(); ++k) {
+      host.floats(x)[k] = static_cast<float>(k) - 3;
+      expected.push_back(unknown ? 0 : 2 * std::max(0.0f, 2 * host.floats(x)[k] + 1));
+    }
+    ASSERT_EQ(host.Invoke(), kTfLiteOk) << host.messages();
+    EXPECT_THAT(host.floats(y), ::testing::Pointwise(::testing::FloatNear(1e-5f), expected));
+  }
+
+  MockInterpreter& host;
+  int x, filter, bias, y, conv, add;
+  bool unknown;
+};
+
+TEST(DelegatePlugin, LoadsRunsUnloadsAndLoadsAgain) {
+  for (int round = 0; round < 3; ++round) {
+    const Plugin plugin;
+    TfLiteDelegate* delegate = plugin.CreateOnCpu();
+    ASSERT_NE(delegate, nullptr);
+    {
+      MockInterpreter host;
+      const Network network(host);
+      ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
+      EXPECT_THAT(host.partitions(), ElementsAre(ElementsAre(0, 1, 2)));
+      for (int k = 0; k < 3; ++k) network.ExpectItWorks();
+      EXPECT_EQ(host.messages(), "");
+    }
+    plugin.destroy(delegate);
+  }
+}
+
+TEST(DelegatePlugin, RunsInPartitionsAroundWhatItDoesNotKnow) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  MockInterpreter host;
+  const Network network(host, /*has_unknown=*/true);
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
+  EXPECT_THAT(host.partitions(), ElementsAre(ElementsAre(0, 1), ElementsAre(3)));
+  EXPECT_THAT(host.messages(), HasSubstr("REVERSE_SEQUENCE (node 2): Hearth does not know this operator"));
+  network.ExpectItWorks();
+  host.TakeBack();
+  plugin.destroy(delegate);
+}
+
+TEST(DelegatePlugin, FollowsResizedInputsWhichLieElsewhere) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  MockInterpreter host;
+  const Network network(host);
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk);
+  for (const int batch : {3, 1, 7}) {
+    ASSERT_EQ(host.ResizeFirstDimension(batch), kTfLiteOk) << host.messages();
+    EXPECT_EQ(host.partitions().size(), 1U);
+    network.ExpectItWorks();
+  }
+  host.TakeBack();
+  plugin.destroy(delegate);
+}
+
+TEST(DelegatePlugin, ServesInterpretersOnSeveralThreads) {
+  const Plugin plugin;
+  const TemporaryFolder folder;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu("report", (folder.path() / "report.json").c_str());
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 4; ++k) {
+    threads.emplace_back([delegate] {
+      MockInterpreter host;
+      const Network network(host, /*has_unknown=*/true);
+      ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
+      for (int run = 0; run < 5; ++run) network.ExpectItWorks();
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  plugin.destroy(delegate);
+}
+
+TEST(DelegatePlugin, LeavesTheInterpreterItsNetworkWhicheverCallFails) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  int failures = 0;
+  for (int call = 1;; ++call) {
+    MockInterpreter host;
+    const Network network(host, /*has_unknown=*/true);
+    host.FailAt(call);
+    const TfLiteStatus status = host.Apply(delegate);
+    if (host.calls_made() < call) break;
+    if (status == kTfLiteOk) {
+      network.ExpectItWorks();
+      continue;
+    }
+    ++failures;
+    EXPECT_EQ(status, kTfLiteDelegateError);
+    EXPECT_THAT(host.partitions(), IsEmpty());
+    EXPECT_THAT(host.messages(), HasSubstr("Hearth: "));
+  }
+  EXPECT_GT(failures, 5);
+  plugin.destroy(delegate);
+}
+
+TEST(DelegatePlugin, SaysSoWhenTheInterpreterLacksFunctions) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  MockInterpreter host;
+  const Network network(host);
+  const TfLiteContext whole = host.context();
+  const auto expect_error = [&] {
+    EXPECT_EQ(host.Apply(delegate), kTfLiteDelegateError);
+    host.context() = whole;
+  };
+  host.context().GetExecutionPlan = nullptr;
+  expect_error();
+  host.context().GetNodeAndRegistration = nullptr;
+  expect_error();
+  host.context().PreviewDelegatePartitioning = nullptr;
+  expect_error();
+  host.context().ReplaceNodeSubsetsWithDelegateKernels = nullptr;
+  expect_error();
+  host.context().tensors = nullptr;  // no node is understood then
+  EXPECT_EQ(host.Apply(delegate), kTfLiteOk);
+  EXPECT_THAT(host.partitions(), IsEmpty());
+  host.context() = whole;
+  host.context().ReportError = nullptr;
+  host.context().GetExecutionPlan = nullptr;
+  expect_error();
+  EXPECT_EQ(host.Apply(delegate), kTfLiteOk);
+  network.ExpectItWorks();
+  host.TakeBack();
+  plugin.destroy(delegate);
+}
+
+// Damages the network, applies the delegate, and gives the number of nodes that it still takes.
+template <typename Damage>
+size_t NodesTakenWith(const Damage& damage) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  size_t taken = 0;
+  {
+    MockInterpreter host;
+    Network network(host);
+    damage(host, network);
+    if (host.Apply(delegate) == kTfLiteOk) {
+      for (const auto& nodes : host.partitions()) taken += nodes.size();
+    } else {
+      EXPECT_THAT(host.messages(), HasSubstr("Hearth: "));
+    }
+  }
+  plugin.destroy(delegate);
+  return taken;
+}
+
+TEST(DelegatePlugin, LeavesNodesWhoseTensorsAreWrong) {
+  const auto with_x = [](const auto& damage) {
+    return NodesTakenWith([&](MockInterpreter& host, Network& network) { damage(host.tensor(network.x)); });
+  };
+  EXPECT_EQ(with_x([](TfLiteTensor&) {}), 3U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.type = kTfLiteString; }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.type = kTfLiteResource; }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.type = static_cast<TfLiteType>(1234); }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.type = static_cast<TfLiteType>(-5); }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims = nullptr; }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims->data[1] = -1; }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims->data[1] = 0; }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims->data[3] = 3; }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.allocation_type = kTfLiteDynamic; }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.quantization.type = static_cast<TfLiteQuantizationType>(2); }), 2U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.name = nullptr; }), 3U);
+}
+
+TEST(DelegatePlugin, LeavesNodesWhoseConstantsAreWrong) {
+  const auto with_filter = [](const auto& damage) {
+    return NodesTakenWith([&](MockInterpreter& host, Network& network) { damage(host.tensor(network.filter)); });
+  };
+  EXPECT_EQ(with_filter([](TfLiteTensor& filter) { filter.bytes = 12; }), 2U);
+  EXPECT_EQ(with_filter([](TfLiteTensor& filter) { filter.dims->data[0] = 1 << 30; }), 2U);
+  // What has no content is an input: the convolution runs with weights that come at run time.
+  EXPECT_EQ(with_filter([](TfLiteTensor& filter) { filter.data = nullptr; }), 3U);
+}
+
+TEST(DelegatePlugin, LeavesNodesThatAreWrong) {
+  const auto with_conv = [](const auto& damage) {
+    return NodesTakenWith([&](MockInterpreter& host, Network& network) { damage(host.node(network.conv)); });
+  };
+  EXPECT_EQ(with_conv([](TfLiteNode& conv) { conv.builtin_data = nullptr; }), 2U);
+  EXPECT_EQ(with_conv([](TfLiteNode& conv) { conv.inputs = nullptr; }), 2U);
+  EXPECT_EQ(with_conv([](TfLiteNode& conv) { conv.inputs->data[1] = 77; }), 2U);
+  EXPECT_EQ(with_conv([](TfLiteNode& conv) { conv.inputs->data[0] = -1; }), 2U);
+  EXPECT_EQ(with_conv([](TfLiteNode& conv) { conv.outputs->data[0] = -2; }), 2U);
+  EXPECT_EQ(with_conv([](TfLiteNode& conv) { static_cast<TfLiteConvParams*>(conv.builtin_data)->stride_width = 0; }),
+            2U);
+  EXPECT_EQ(
+      with_conv([](TfLiteNode& conv) { static_cast<TfLiteConvParams*>(conv.builtin_data)->activation = 1 << 20; }), 2U);
+  TfLiteDelegate other = {};
+  EXPECT_EQ(with_conv([&](TfLiteNode& conv) { conv.delegate = &other; }), 2U);
+}
+
+TEST(DelegatePlugin, AnInvocationWithoutMemoryOrOfAnotherSizeIsAnError) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  MockInterpreter host;
+  const Network network(host);
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk);
+  for (const int index : {network.x, network.y}) {
+    const TfLiteTensor whole = host.tensor(index);
+    host.tensor(index).data = nullptr;
+    EXPECT_EQ(host.Invoke(), kTfLiteDelegateError);
+    host.tensor(index) = whole;
+    host.tensor(index).bytes -= 4;
+    EXPECT_EQ(host.Invoke(), kTfLiteDelegateError);
+    host.tensor(index) = whole;
+  }
+  EXPECT_THAT(host.messages(), HasSubstr("gave no memory to tensor 0 'tensor'"));
+  EXPECT_THAT(host.messages(), HasSubstr("takes 32 bytes, 28 were given"));
+  network.ExpectItWorks();
+  host.TakeBack();
+  plugin.destroy(delegate);
+}
+
+std::string reported;  // NOLINT(readability-identifier-naming): what a C function can reach
+void KeepReported(const char* text) {
+  reported = text;
+}
+
+TEST(DelegatePlugin, RefusesBadOptionsWithASentence) {
+  const Plugin plugin;
+  const char* keys[] = {"device", "depth"};
+  const char* values[] = {"cpu", nullptr};
+  EXPECT_EQ(plugin.create(keys, values, 2, KeepReported), nullptr);
+  EXPECT_EQ(reported, "option 1 of 2 has no name or no value");
+  values[1] = "3";
+  EXPECT_EQ(plugin.create(keys, values, 2, KeepReported), nullptr);
+  EXPECT_THAT(reported, HasSubstr("no option is called 'depth'; there are device, precision,"));
+  EXPECT_EQ(plugin.create(keys, values, 2, nullptr), nullptr);
+  EXPECT_EQ(plugin.create(nullptr, nullptr, 2, nullptr), nullptr);
+  plugin.destroy(plugin.create(nullptr, nullptr, 0, nullptr));
+  plugin.destroy(nullptr);
+  plugin.delete_v2(nullptr);
+}
+
+TEST(DelegatePlugin, TakesTheReferencesOptions) {
+  const Plugin plugin;
+  TfLiteGpuDelegateOptionsV2 options = plugin.default_options();
+  EXPECT_EQ(options.is_precision_loss_allowed, -1);
+  EXPECT_EQ(options.inference_priority1, 1);
+  EXPECT_EQ(options.experimental_flags, 1);
+  EXPECT_EQ(options.max_delegated_partitions, 1);
+  EXPECT_EQ(options.serialization_dir, nullptr);
+  MockInterpreter host;
+  const Network network(host);
+  options.inference_priority1 = 9;
+  TfLiteDelegate* broken = plugin.create_v2(&options);
+  ASSERT_NE(broken, nullptr);
+  EXPECT_EQ(host.Apply(broken), kTfLiteDelegateError);
+  EXPECT_THAT(host.messages(), HasSubstr("option inference_priority is '9'; it takes a number from 0 to 3"));
+  plugin.delete_v2(broken);
+  TfLiteDelegate* delegate = plugin.create_v2(nullptr);  // device auto: the CPU where there is no hardware GPU
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
+  network.ExpectItWorks();
+  host.TakeBack();
+  plugin.delete_v2(delegate);
+}
+
+TEST(DelegatePlugin, ExplainsAReportThatCannotBeWritten) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu("report", "/no such folder/report.json");
+  MockInterpreter host;
+  const Network network(host);
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk);
+  network.ExpectItWorks();
+  EXPECT_EQ(host.messages(), "the report cannot be written to '/no such folder/report.json'\n");
+  host.TakeBack();
+  plugin.destroy(delegate);
+}
+
+}  // namespace
+}  // namespace hearth::testing
