@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 namespace hearth {
@@ -35,7 +37,11 @@ StatusCode CodeOf(int sqlite_code) {
 Status SqliteError(sqlite3* connection, int sqlite_code) {
   const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
                                                                                          : sqlite3_errstr(sqlite_code);
-  return Error(CodeOf(sqlite_code), "{} (sqlite code {})", detail, sqlite_code);
+  // It may quote names from the file, which a damaged or foreign one fills with anything.
+  std::string printable = detail;
+  std::ranges::replace_if(
+      printable, [](char c) { return c < ' ' || c > '~'; }, '?');
+  return Error(CodeOf(sqlite_code), "{} (sqlite code {})", printable, sqlite_code);
 }
 
 // "file:" address of a path, so that parameters can follow.

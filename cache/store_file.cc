@@ -97,7 +97,7 @@ Status MakeFile(const StoreOptions& options) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor >= 0) ::close(descriptor);
   if (descriptor < 0 && errno != EEXIST) {  // EEXIST: the empty file of a process that died here
-    return Error(StatusCode::kIoError, "can't make {}: {}", file.string(), std::strerror(errno));
+    return Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
   }
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWait(options.read_wait_ms);
@@ -164,7 +164,7 @@ Result<Database> OpenStoreFile(const StoreOptions& options, Warnings& warnings) 
   } else if (opened.status().code() != StatusCode::kNotFound) {
     return opened;
   }
-  HEARTH_TRY(MakeFile(options));
+  HEARTH_TRY(MakeFile(options).Within((options.folder / kStoreFileName).string()));
   return OpenChecked(options, false);
 }
 

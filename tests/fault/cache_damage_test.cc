@@ -197,6 +197,19 @@ TEST(CacheDamage, SomethingThatIsNoDatabaseIsKeptAsideAndAFreshStoreBegun) {
   EXPECT_TRUE(store->TakeWarnings().empty());
 }
 
+TEST(CacheDamage, WarningsQuoteNoBytesOfADamagedFile) {
+  const CacheFolder folder;
+  Fill(SmallStore(folder));
+  std::string bytes = ReadFile(folder.file());
+  const size_t name = bytes.find("quarantine(");
+  ASSERT_NE(name, std::string::npos);
+  bytes.replace(name, 4, "\x1b\x95(\n");
+  Plant(folder, bytes);
+  const auto warnings = CacheFolder::Open(SmallStore(folder))->TakeWarnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  for (const char c : warnings[0]) EXPECT_TRUE(c >= ' ' && c <= '~') << warnings[0];
+}
+
 TEST(CacheDamage, TheLogOfADamagedFileIsNotReplayedIntoTheFreshOne) {
   const CacheFolder folder;
   const fs::path log = folder.file().string() + "-wal";

@@ -114,11 +114,13 @@ class CacheCommand final : public Verb {
     warm_flags_.AddChoices(*warm);
     AddPlanOptions(*warm, session_options_);
     AddTuneOption(*warm, session_options_);
+    AddCacheTierOptions(*warm, session_options_);
     CLI::App* explain = AddPart("explain", "Which entries a model finds, and for the others what differs",
                                 "hearth cache explain mobilenet.tflite --device opencl", &CacheCommand::Explain);
     explain_flags_.AddOptions(*explain);
     AddDeviceOption(*explain, session_options_.device);
     AddPlanOptions(*explain, session_options_);
+    AddCacheTierOptions(*explain, session_options_);
   }
 
   void AddBundleParts() {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "cache/folder.h"
 #include "core/error.h"
 
 namespace hearth {
@@ -45,6 +46,33 @@ CLI::Option* AddCacheOption(CLI::App& app, std::string& folder) {
       .add_option("--cache", folder,
                   "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
       ->type_name("DIR");
+}
+
+std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options) {
+  const auto set_max_size = [&options](const std::string& text) {
+    const Result<uint64_t> bytes = ParseSizeBytes(text);
+    if (!bytes.ok()) throw CLI::ValidationError("--cache-max-size", std::string(bytes.status().message()));
+    options.cache_max_bytes = *bytes;
+  };
+  return {
+      app.add_option("--cache-layer", options.cache_layers,
+                     "A bundle or cache that is asked first and never written, before those of $HEARTH_CACHE_LAYERS; "
+                     "may be given several times")
+          ->type_name("DIR")
+          ->allow_extra_args(false),
+      app.add_option_function<std::string>(
+             "--cache-max-size", set_max_size,
+             "What the cache may grow to: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
+          ->type_name("SIZE"),
+      app.add_option("--cache-server", options.cache_server.address,
+                     "A Redis server whose entries machines share (default $HEARTH_CACHE_SERVER)")
+          ->type_name("HOST:PORT"),
+      app.add_option("--cache-server-keys", options.cache_server.trusted_keys,
+                     "Public keys whose entries are taken from it (default $HEARTH_CACHE_SERVER_KEYS)")
+          ->type_name("FILE"),
+      app.add_option("--cache-server-sign", options.cache_server.sign_with,
+                     "Secret key that signs what is put there (default $HEARTH_CACHE_SERVER_SIGN)")
+          ->type_name("FILE")};
 }
 
 void AddPlanOptions(CLI::App& app, SessionOptions& options) {
@@ -88,7 +116,11 @@ void SessionFlags::AddOptions(CLI::App& app) {
   model_flags_.AddOptions(app);
   AddDeviceOption(app, options_.device);
   CLI::Option* cache = AddCacheOption(app, options_.cache_folder);
-  app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
+  CLI::Option* none = app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
+  CLI::Option* read_only =
+      app.add_flag("--cache-read-only", options_.cache_read_only, "Use what the cache has, store nothing");
+  none->excludes(read_only);
+  for (CLI::Option* tier : AddCacheTierOptions(app, options_)) none->excludes(tier);
   AddPlanOptions(app, options_);
   AddTuneOption(app, options_);
 }

@@ -28,6 +28,9 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options);
 void AddTuneOption(CLI::App& app, SessionOptions& options);
 // --cache alone.
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
+// What stands around that folder: --cache-layer, --cache-max-size, --cache-server, --cache-server-keys,
+// --cache-server-sign.
+std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options);
 
 // MODEL and all session options.
 class SessionFlags {
