@@ -13,6 +13,6 @@ function(hearth_add_tflite_headers)
   find_path(HEARTH_TFLITE_INCLUDE NAMES tflite/core/c/common.h tensorflow/lite/core/c/common.h
             HINTS ${HEARTH_TFLITE_HEADERS} ${packages})
   if(HEARTH_TFLITE_INCLUDE)
-    set_source_files_properties(${ARGN} PROPERTIES INCLUDE_DIRECTORIES ${HEARTH_TFLITE_INCLUDE})
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-isystem;${HEARTH_TFLITE_INCLUDE}")
   endif()
 endfunction()

@@ -12,19 +12,19 @@
 #include "frontends/delegate/builtin_params.h"
 #include "frontends/delegate/tflite_c.h"
 
-#if __has_include("tflite/core/c/common.h")
-#include "tflite/core/c/builtin_op_data.h"
-#include "tflite/core/c/common.h"
-#if __has_include("tflite/delegates/gpu/delegate_options.h")
-#include "tflite/delegates/gpu/delegate_options.h"
+#if __has_include(<tflite/core/c/common.h>)
+#include <tflite/core/c/builtin_op_data.h>
+#include <tflite/core/c/common.h>
+#if __has_include(<tflite/delegates/gpu/delegate_options.h>)
+#include <tflite/delegates/gpu/delegate_options.h>
 #define HEARTH_HAS_GPU_OPTIONS
 #endif
 #define HEARTH_HAS_HEADERS
-#elif __has_include("tensorflow/lite/core/c/common.h")
-#include "tensorflow/lite/core/c/builtin_op_data.h"
-#include "tensorflow/lite/core/c/common.h"
-#if __has_include("tensorflow/lite/delegates/gpu/delegate_options.h")
-#include "tensorflow/lite/delegates/gpu/delegate_options.h"
+#elif __has_include(<tensorflow/lite/core/c/common.h>)
+#include <tensorflow/lite/core/c/builtin_op_data.h>
+#include <tensorflow/lite/core/c/common.h>
+#if __has_include(<tensorflow/lite/delegates/gpu/delegate_options.h>)
+#include <tensorflow/lite/delegates/gpu/delegate_options.h>
 #define HEARTH_HAS_GPU_OPTIONS
 #endif
 #define HEARTH_HAS_HEADERS
@@ -35,7 +35,7 @@ namespace {
 
 TEST(DelegateLayout, IsTheInterpretersOnX8664) {
   if (sizeof(void*) != 8) GTEST_SKIP() << "not a 64-bit machine";
-  EXPECT_EQ(sizeof(tflite_c::TfLiteTensor), 144U);
+  EXPECT_EQ(sizeof(tflite_c::TfLiteTensor), 112U);
   EXPECT_EQ(offsetof(tflite_c::TfLiteTensor, allocation_type), 32U);
   EXPECT_EQ(offsetof(tflite_c::TfLiteTensor, is_variable), 77U);
   EXPECT_EQ(offsetof(tflite_c::TfLiteTensor, dims_signature), 104U);
