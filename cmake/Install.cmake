@@ -3,6 +3,7 @@
 include(CMakePackageConfigHelpers)
 install(TARGETS hearth EXPORT hearthTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
+install(TARGETS hearth_tflite_delegate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/public/hearth ${PROJECT_SOURCE_DIR}/frontends/api/hearth
                   ${PROJECT_SOURCE_DIR}/frontends/c/hearth ${PROJECT_BINARY_DIR}/include/hearth
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")

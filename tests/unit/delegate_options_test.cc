@@ -1,0 +1,141 @@
+// What options and attributes of the delegate plugin mean.
+
+#include "frontends/delegate/delegate_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "frontends/delegate/builtin_options.h"
+#include "frontends/delegate/builtin_params.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::HasSubstr;
+using Options = std::vector<std::pair<std::string_view, std::string_view>>;
+
+DelegateOptions Parsed(const Options& options) {
+  const Result<DelegateOptions> parsed = ParseDelegateOptions(options);
+  EXPECT_TRUE(parsed.ok()) << parsed.status().message();
+  return parsed.ok() ? parsed.value() : DelegateOptions();
+}
+
+std::string MistakeIn(const Options& options) {
+  const Result<DelegateOptions> parsed = ParseDelegateOptions(options);
+  EXPECT_EQ(parsed.status().code(), StatusCode::kInvalidArgument);
+  return parsed.status().message();
+}
+
+TEST(DelegateOptions, WithoutAnyAreAutoFp32WithoutCacheAndLimits) {
+  const DelegateOptions options = Parsed({});
+  EXPECT_EQ(options.device, "auto");
+  EXPECT_EQ(options.precision, "fp32");
+  EXPECT_FALSE(options.use_cache);
+  EXPECT_TRUE(options.allows_quantized);
+  EXPECT_EQ(options.max_partitions, 0);
+  EXPECT_EQ(options.min_nodes_per_partition, 1);
+}
+
+TEST(DelegateOptions, PrecisionFollowsThePlaceOfMaxPrecision) {
+  EXPECT_EQ(Parsed({{"priorities", "max_precision"}}).precision, "fp32");
+  EXPECT_EQ(Parsed({{"priorities", "min_latency"}}).precision, "fp16");
+  EXPECT_EQ(Parsed({{"priorities", "min_latency,max_precision"}}).precision, "fp32_16");
+  EXPECT_EQ(Parsed({{"priorities", "min_memory_usage"}}).precision, "fp32_16");
+  EXPECT_EQ(Parsed({{"priorities", "min_memory_usage,min_latency,max_precision"}}).precision, "fp16");
+  EXPECT_EQ(Parsed({{"inference_priority1", "2"}, {"inference_priority2", "1"}}).precision, "fp32_16");
+}
+
+TEST(DelegateOptions, WhatIsSaidMoreDirectlyCountsMore) {
+  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "1"}}).precision, "fp16");
+  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "0"}}).precision, "fp32");
+  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "1"}, {"inference_priority1", "1"}}).precision, "fp32");
+  EXPECT_EQ(Parsed({{"allow_fp16", "true"}, {"inference_priority1", "1"}}).precision, "fp16");
+  EXPECT_EQ(Parsed({{"precision", "fp32_16"}, {"allow_fp16", "0"}}).precision, "fp32_16");
+  EXPECT_EQ(Parsed({{"experimental_flags", "2"}}).device, "opencl");
+  EXPECT_EQ(Parsed({{"experimental_flags", "4"}}).device, "gles");
+  EXPECT_EQ(Parsed({{"experimental_flags", "4"}, {"device", "vulkan"}}).device, "vulkan");
+  EXPECT_EQ(Parsed({{"max_delegated_partitions", "-3"}}).max_partitions, 1);
+  EXPECT_EQ(Parsed({{"max_delegated_partitions", "4"}, {"max_partitions", "0"}}).max_partitions, 0);
+}
+
+TEST(DelegateOptions, TheCacheIsUsedByOurNameOrByAllThreeOfTheReference) {
+  EXPECT_EQ(Parsed({{"cache_dir", "/a"}, {"max_cache_size", "2M"}}).cache_max_bytes, 2U << 20);
+  EXPECT_EQ(Parsed({{"cache_dir", "/a"}, {"model_token", "t"}}).model_token, "t");
+  EXPECT_FALSE(Parsed({{"serialization_dir", "/b"}, {"model_token", "t"}}).use_cache);
+  EXPECT_FALSE(Parsed({{"serialization_dir", "/b"}, {"experimental_flags", "8"}}).use_cache);
+  const DelegateOptions all = Parsed({{"serialization_dir", "/b"}, {"model_token", "t"}, {"experimental_flags", "9"}});
+  EXPECT_TRUE(all.use_cache);
+  EXPECT_EQ(all.cache_folder, "/b");
+  EXPECT_EQ(all.model_token, "t");
+}
+
+TEST(DelegateOptions, MistakesAreSentences) {
+  EXPECT_THAT(MistakeIn({{"precission", "fp32"}}), HasSubstr("no option is called 'precission'; there are device,"));
+  EXPECT_EQ(MistakeIn({{"precision", "int8"}}), "option precision is 'int8'; it takes fp32, fp32_16 or fp16");
+  EXPECT_EQ(MistakeIn({{"profiling", "maybe"}}), "option profiling is 'maybe'; it takes 0 or 1");
+  EXPECT_EQ(MistakeIn({{"inference_preference", "3"}}),
+            "option inference_preference is '3'; it takes a number from 0 to 2");
+  EXPECT_EQ(MistakeIn({{"max_partitions", "1x"}}),
+            "option max_partitions is '1x'; it takes a number from 0 to 1000000000");
+  EXPECT_EQ(MistakeIn({{"max_cache_size", "much"}}), "option max_cache_size is 'much'; it takes a size like 256M");
+  EXPECT_EQ(MistakeIn({{"priorities", "speed"}}),
+            "option priorities is 'speed'; it takes up to three of auto, max_precision, min_latency, min_memory_usage, "
+            "separated by commas");
+  EXPECT_EQ(MistakeIn({{"priorities", "min_latency,min_latency"}}), "one priority is given twice");
+  EXPECT_EQ(MistakeIn({{"inference_priority3", "2"}}), "priority 3 is given and priority 2 is not");
+  EXPECT_EQ(MistakeIn({{"experimental_flags", "6"}}), "experimental_flags ask for OpenCL only and OpenGL only");
+}
+
+TEST(DelegateOptions, OfTheReferencesStruct) {
+  tflite_c::TfLiteGpuDelegateOptionsV2 options = DefaultOptionsV2();
+  Result<DelegateOptions> parsed = DelegateOptionsOf(options);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_EQ(parsed->precision, "fp32");
+  EXPECT_EQ(parsed->max_partitions, 1);
+  EXPECT_FALSE(parsed->use_cache);
+  options.is_precision_loss_allowed = 1;  // counts more than the priorities here
+  options.experimental_flags = 8;
+  options.serialization_dir = "/c";
+  options.model_token = "t";
+  parsed = DelegateOptionsOf(options);
+  ASSERT_TRUE(parsed.ok()) << parsed.status().message();
+  EXPECT_EQ(parsed->precision, "fp16");
+  EXPECT_EQ(parsed->cache_folder, "/c");
+  EXPECT_FALSE(parsed->allows_quantized);
+  options.is_precision_loss_allowed = -1;
+  options.inference_priority2 = -1;
+  EXPECT_FALSE(DelegateOptionsOf(options).ok());
+}
+
+TEST(BuiltinOptions, CountAndTypeAsTheFileFormatDoes) {
+  EXPECT_EQ(FileTypeOf(tflite_c::kTfLiteFloat32), 0);
+  EXPECT_EQ(FileTypeOf(tflite_c::kTfLiteFloat16), 1);
+  EXPECT_EQ(FileTypeOf(tflite_c::kTfLiteInt4), 17);
+  EXPECT_EQ(FileTypeOf(tflite_c::kTfLiteNoType), -1);
+  EXPECT_EQ(FileTypeOf(99), -1);
+  const tflite_c::TfLiteConvParams conv{1, 2, 3, 1, 4, 5, 0};  // padding 1 is SAME, 0 in files
+  OperatorToWrite op;
+  op.code = 3;
+  SetOptions(&conv, op);
+  EXPECT_EQ(op.options_type, 1);
+  std::vector<int32_t> numbers;
+  for (const OptionToWrite& option : op.options) numbers.push_back(option.number);
+  EXPECT_EQ(numbers, (std::vector<int32_t>{0, 2, 3, 1, 4, 5}));
+}
+
+TEST(BuiltinOptions, ListsAreCutToWhatTheStructHolds) {
+  tflite_c::TfLiteReshapeParams reshape = {{1, 2, 3, 4, 5, 6, 7, 8}, 3};
+  OperatorToWrite op;
+  op.code = 22;
+  SetOptions(&reshape, op);
+  EXPECT_EQ(op.options.at(0).list, (std::vector<int32_t>{1, 2, 3}));
+  for (const auto& [count, size] : {std::pair(100, 8U), std::pair(-1, 0U)}) {
+    reshape.num_dimensions = count;
+    op.options.clear();
+    SetOptions(&reshape, op);
+    EXPECT_EQ(op.options.at(0).list.size(), size);
+  }
+}
+
+}  // namespace
+}  // namespace hearth
