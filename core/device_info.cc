@@ -18,7 +18,8 @@ std::string_view DeviceTypeName(DeviceType type) {
 }
 
 std::string_view AccessPathName(AccessPath path) {
-  return path == AccessPath::kBuffer ? "buffer" : "texel-buffer";
+  constexpr std::string_view kNames[] = {"buffer", "texel-buffer", "texture"};
+  return kNames[static_cast<int>(path)];
 }
 
 }  // namespace hearth

@@ -18,9 +18,10 @@ std::string_view BackendName(BackendKind backend);  // "null", "opencl", "gles",
 enum class DeviceType : uint8_t { kCpu, kIntegratedGpu, kDiscreteGpu, kOther };
 std::string_view DeviceTypeName(DeviceType type);
 
-// How a kernel reads a tensor argument.
-enum class AccessPath : uint8_t { kBuffer, kTexelBuffer };
-std::string_view AccessPathName(AccessPath path);
+// How a kernel reads or writes a tensor argument. kTexture is a two-dimensional texture that the caller lent: texel i
+// lies in column i % width of row i / width.
+enum class AccessPath : uint8_t { kBuffer, kTexelBuffer, kTexture };
+std::string_view AccessPathName(AccessPath path);  // "buffer", "texel-buffer", "texture"
 
 // Whether a driver compiles one program at a time (then kernels share a program) or many.
 enum class CompileGrouping : uint8_t { kTogether, kEach };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "core/emit_access.h"
 #include "core/error.h"
 #include "core/fingerprint.h"
 #include "core/kernel_functions.h"
@@ -201,18 +202,17 @@ Macros OpenClMacros(const KernelSource& source) {
     const std::string memory = "px_" + arg.name;
     const bool half = arg.storage == StorageType::kFloat16;
     const bool texel = ReadsTexels(arg);
+    const AccessText access = OpenClAccess(arg.storage);
     if (arg.direction == ArgDirection::kRead) {
-      macros.Add(arg.name + "_load(i)", texel  ? fmt::format("read_imagef({}, (i))", memory)
-                                        : half ? fmt::format("vload_half4((i), {})", memory)
-                                               : fmt::format("{}[(i)]", memory));
+      macros.Add(arg.name + "_load(i)",
+                 fmt::format(fmt::runtime(texel ? "read_imagef({}, (i))" : access.load), memory));
       if (arg.wide && !texel) {
         macros.Add(arg.name + "_load16(i)", half ? fmt::format("vload_half16((i), {})", memory)
                                                  : fmt::format("vload16((i), (__global const float*){})", memory));
       }
     } else {
       macros.Add(arg.name + "_store(px_at, px_value)",
-                 StoreMacro(source, arg,
-                            half ? fmt::format("vstore_half4(v, i, {});", memory) : fmt::format("{}[i] = v;", memory)));
+                 StoreMacro(source, arg, fmt::format(fmt::runtime(access.store), memory)));
     }
     if (arg.wide) AddWideMacros(arg, Dialect::kOpenCl, !texel, macros);
   }
@@ -222,9 +222,7 @@ Macros OpenClMacros(const KernelSource& source) {
 std::string OpenClParameters(const KernelSource& source) {
   std::vector<std::string> parameters;
   for (const TensorArg& arg : source.tensors) {
-    const char* element = arg.storage == StorageType::kFloat16 ? "half"
-                          : arg.storage == StorageType::kInt32 ? "int4"
-                                                               : "float4";
+    const char* element = OpenClAccess(arg.storage).element;
     if (arg.direction == ArgDirection::kWrite) {
       parameters.push_back(fmt::format("__global {}* px_{}", element, arg.name));
     } else if (arg.path == AccessPath::kTexelBuffer) {
@@ -241,23 +239,25 @@ std::string OpenClParameters(const KernelSource& source) {
 
 void DeclareGlslTensor(const TensorArg& arg, int binding, Dialect dialect, std::string& out) {
   const char* set = dialect == Dialect::kVulkan ? "set = 0, " : "";
-  if (ReadsTexels(arg)) {
-    out += fmt::format("layout({}binding = {}) uniform samplerBuffer px_{};\n", set, binding, arg.name);
+  if (IsSampled(arg)) {
+    const char* type = arg.path == AccessPath::kTexture ? "highp sampler2D" : "samplerBuffer";
+    out += fmt::format("layout({}binding = {}) uniform {} px_{};\n", set, binding, type, arg.name);
+    return;
+  }
+  if (IsImage(arg)) {
+    out += fmt::format("layout({}{}, binding = {}) writeonly uniform highp image2D px_{};\n", set,
+                       GlslImageFormat(arg.storage), binding, arg.name);
     return;
   }
   out += fmt::format("layout({}std430, binding = {}) {} buffer px_block_{} {{ {} px_{}[]; }};\n", set, binding,
                      arg.direction == ArgDirection::kRead ? "readonly" : "writeonly", arg.name,
-                     arg.storage == StorageType::kFloat16 ? "uvec2"
-                     : arg.storage == StorageType::kInt32 ? "ivec4"
-                                                          : "vec4",
-                     arg.name);
+                     GlslAccess(arg.storage).element, arg.name);
 }
 
 void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::string& out) {
-  int buffers = 0, texels = 0, position = 0;
+  int buffers = 0, samplers = 0, images = 0, position = 0;
   for (const TensorArg& arg : source.tensors) {
-    const bool texel = ReadsTexels(arg);
-    const int own_count = texel ? texels++ : buffers++;
+    const int own_count = IsSampled(arg) ? samplers++ : IsImage(arg) ? images++ : buffers++;
     DeclareGlslTensor(arg, dialect == Dialect::kVulkan ? position : own_count, dialect, out);
     ++position;
   }
@@ -289,19 +289,16 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
   AddTexelTypes(source, macros);
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
-    const bool half = arg.storage == StorageType::kFloat16;
+    const AccessText access = GlslAccess(arg.storage);
     if (arg.direction == ArgDirection::kWrite) {
-      macros.Add(arg.name + "_store(px_at, px_value)",
-                 StoreMacro(source, arg,
-                            half ? fmt::format("{}[i] = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));", memory)
-                                 : fmt::format("{}[i] = v;", memory)));
-    } else if (arg.path == AccessPath::kTexelBuffer) {
-      macros.Add(arg.name + "_load(i)", fmt::format("texelFetch({}, (i))", memory));
-    } else if (half) {
-      macros.Add(arg.name + "_load(i)",
-                 fmt::format("vec4(unpackHalf2x16({0}[(i)].x), unpackHalf2x16({0}[(i)].y))", memory));
+      macros.Add(
+          arg.name + "_store(px_at, px_value)",
+          StoreMacro(source, arg, fmt::format(fmt::runtime(IsImage(arg) ? kTextureStore : access.store), memory)));
     } else {
-      macros.Add(arg.name + "_load(i)", fmt::format("{}[(i)]", memory));
+      const char* load = arg.path == AccessPath::kTexture       ? kTextureLoad
+                         : arg.path == AccessPath::kTexelBuffer ? "texelFetch({}, (i))"
+                                                                : access.load;
+      macros.Add(arg.name + "_load(i)", fmt::format(fmt::runtime(load), memory));
     }
     if (arg.wide) AddWideMacros(arg, dialect, false, macros);
   }

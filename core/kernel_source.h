@@ -16,9 +16,11 @@ namespace hearth {
 
 enum class ArgDirection : uint8_t { kRead, kWrite };
 // Of one element in memory. Real numbers are float32 or float16 and loaded as float4; integers are int32 and loaded as
-// int4, never through texels.
-enum class StorageType : uint8_t { kFloat32, kFloat16, kInt32 };
+// int4, never through texels. The last two are only of memory that a caller lends: kUnorm8 is four bytes a texel, 0 to
+// 255 standing for 0 to 1; kScalar is one float32 a texel, loaded as (value, 0, 0, 0).
+enum class StorageType : uint8_t { kFloat32, kFloat16, kInt32, kUnorm8, kScalar };
 constexpr uint64_t TexelBytes(StorageType storage) {
+  if (storage == StorageType::kUnorm8 || storage == StorageType::kScalar) return 4;
   return storage == StorageType::kFloat16 ? 8 : 16;
 }
 
@@ -26,7 +28,7 @@ constexpr uint64_t TexelBytes(StorageType storage) {
 struct TensorArg {
   std::string name;
   ArgDirection direction = ArgDirection::kRead;
-  AccessPath path = AccessPath::kBuffer;  // of reads; writes are always buffers
+  AccessPath path = AccessPath::kBuffer;  // kTexelBuffer only of reads
   StorageType storage = StorageType::kFloat32;
   bool wide = false;  // also <name>_load16 / <name>_store16
   friend bool operator==(const TensorArg&, const TensorArg&) = default;
@@ -51,6 +53,14 @@ struct Define {
   std::string value;
   friend bool operator==(const Define&, const Define&) = default;
 };
+
+// Whether the argument is read through a sampler, or written as an image.
+constexpr bool IsSampled(const TensorArg& arg) {
+  return arg.direction == ArgDirection::kRead && arg.path != AccessPath::kBuffer;
+}
+constexpr bool IsImage(const TensorArg& arg) {
+  return arg.direction == ArgDirection::kWrite && arg.path == AccessPath::kTexture;
+}
 
 struct KernelSource {
   std::string name;  // the .kernel file's name without its ending
@@ -81,7 +91,8 @@ std::string EmitOpenClKernel(const KernelSource& source);
 // Bindings as the emitter numbers them, the same in every dialect:
 //   OpenCL: kernel arguments, tensors in order, then scalars in order.
 //   GLES:   buffers: SSBO binding = index of the tensor among buffer-path tensors;
-//           texel reads: sampler binding (texture unit) = index among texel-path tensors;
+//           texel and texture reads: sampler binding (texture unit) = index among them;
+//           texture writes: image unit = index among them;
 //           scalars: "uniform int px_scalars[N]" at location 0, floats as their bits.
 //   Vulkan: descriptor set 0, binding = index of the tensor; texel reads are uniform texel
 //           buffers, the rest storage buffers; scalars are push constants, 4 bytes each in order.

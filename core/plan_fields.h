@@ -11,7 +11,7 @@
 
 namespace hearth {
 
-// The last value of each enumeration: a reader refuses numbers beyond it.
+// The last value of each enumeration that a plan may hold: a reader refuses numbers beyond it.
 constexpr DType LastOf(DType) {
   return DType::kInt4;
 }

@@ -13,6 +13,24 @@ Status CheckRange(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_byt
   return Status::Ok();
 }
 
+Status CheckHostAccess(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes) {
+  if (buffer.is_texture()) return Error(StatusCode::kUnsupported, "a lent texture is not copied through the host");
+  return CheckRange(buffer, offset_bytes, size_bytes);
+}
+
+// A texture is bound whole, to an argument made for it.
+Status CheckTexture(const BoundRange& range, const TensorArg& arg) {
+  const bool as_texture = arg.path == AccessPath::kTexture;
+  if (range.buffer->is_texture() != as_texture) {
+    return Error(StatusCode::kInvalidArgument, "argument '{}' takes {}, and is given {}", arg.name,
+                 as_texture ? "a texture" : "a buffer", as_texture ? "a buffer" : "a texture");
+  }
+  if (as_texture && (range.offset_bytes != 0 || range.size_bytes != range.buffer->size_bytes())) {
+    return Error(StatusCode::kInvalidArgument, "argument '{}' is given a part of a texture", arg.name);
+  }
+  return Status::Ok();
+}
+
 Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
   if (dispatch.program == nullptr)
     return Error(StatusCode::kInvalidArgument, "dispatch '{}' has no program", dispatch.label);
@@ -30,9 +48,11 @@ Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
                    dispatch.label, source.name, dispatch.group_count[d], d, info.max_group_count[d]);
     }
   }
-  for (const BoundRange& range : dispatch.tensors) {
+  for (size_t k = 0; k < dispatch.tensors.size(); ++k) {
+    const BoundRange& range = dispatch.tensors[k];
     if (range.buffer == nullptr)
       return Error(StatusCode::kInvalidArgument, "dispatch '{}' has an unbound tensor", dispatch.label);
+    HEARTH_TRY(CheckTexture(range, source.tensors[k]).Within(dispatch.label));
     HEARTH_TRY(CheckRange(*range.buffer, range.offset_bytes, range.size_bytes).Within(dispatch.label));
     if (range.offset_bytes % info.buffer_offset_alignment != 0 || range.size_bytes == 0) {
       return Error(StatusCode::kInvalidArgument,
@@ -45,6 +65,11 @@ Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
 
 }  // namespace
 
+Status Executable::Run() {
+  HEARTH_ASSIGN(const uint64_t submission, Submit());
+  return Wait(submission);
+}
+
 Result<std::unique_ptr<Buffer>> Device::CreateBuffer(uint64_t size_bytes) {
   if (size_bytes == 0) return Error(StatusCode::kInvalidArgument, "a buffer of 0 bytes was asked for");
   if (size_bytes > info_.max_buffer_bytes) {
@@ -54,16 +79,28 @@ Result<std::unique_ptr<Buffer>> Device::CreateBuffer(uint64_t size_bytes) {
   return DoCreateBuffer(size_bytes);
 }
 
+Result<std::unique_ptr<Buffer>> Device::ImportBuffer(const NativeMemory& memory) {
+  if (memory.handle == 0) return Error(StatusCode::kInvalidArgument, "the handle to import is 0");
+  if (memory.kind == MemoryKind::kGlTexture) {
+    if (memory.width == 0 || memory.height == 0)
+      return Error(StatusCode::kInvalidArgument, "a texture of {}x{} texels was lent", memory.width, memory.height);
+  } else if (memory.size_bytes == 0 || memory.size_bytes > info_.max_buffer_bytes) {
+    return Error(StatusCode::kInvalidArgument, "a buffer of {} bytes was lent; {} takes 1 to {}", memory.size_bytes,
+                 info_.name, info_.max_buffer_bytes);
+  }
+  return DoImportBuffer(memory);
+}
+
 Status Device::Write(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                      const std::function<Status(std::span<std::byte>)>& fill) {
-  HEARTH_TRY(CheckRange(buffer, offset_bytes, size_bytes));
+  HEARTH_TRY(CheckHostAccess(buffer, offset_bytes, size_bytes));
   if (size_bytes == 0) return Status::Ok();
   return DoWrite(buffer, offset_bytes, size_bytes, fill);
 }
 
 Status Device::Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                     const std::function<Status(std::span<const std::byte>)>& view) {
-  HEARTH_TRY(CheckRange(buffer, offset_bytes, size_bytes));
+  HEARTH_TRY(CheckHostAccess(buffer, offset_bytes, size_bytes));
   if (size_bytes == 0) return Status::Ok();
   return DoRead(buffer, offset_bytes, size_bytes, view);
 }

@@ -3,7 +3,8 @@
 //
 // Threads: CreateBuffer, Compile and Load may be called from several threads at once;
 // buffers and executables are used by one thread at a time, any thread.
-// Lifetime: a device outlives all that it made.
+// Order: what one device is given to run, it runs in the order of Submit, each submission seeing what earlier ones
+// wrote. Lifetime: a device outlives all that it made.
 #ifndef HEARTH_HAL_DEVICE_H_
 #define HEARTH_HAL_DEVICE_H_
 
@@ -16,19 +17,23 @@
 #include "core/device_info.h"
 #include "core/kernel_source.h"
 #include "hal/command_list.h"
+#include "hal/native.h"
 #include "hearth/status.h"
 
 namespace hearth {
 
-// Device memory. Made zero-filled or not, as the driver likes.
+// Device memory. Made zero-filled or not, as the driver likes. An imported texture is one too: its size is that of its
+// texels, and only an argument with AccessPath::kTexture takes it.
 class Buffer {
  public:
-  explicit Buffer(uint64_t size_bytes) : size_bytes_(size_bytes) {}
+  explicit Buffer(uint64_t size_bytes, bool is_texture = false) : size_bytes_(size_bytes), is_texture_(is_texture) {}
   virtual ~Buffer() = default;
   uint64_t size_bytes() const { return size_bytes_; }
+  bool is_texture() const { return is_texture_; }
 
  private:
   uint64_t size_bytes_;
+  bool is_texture_;
 };
 
 // One kernel, ready to be dispatched.
@@ -61,14 +66,22 @@ class ProgramGroup {
 };
 
 // A prepared command list. Owns what the driver needs to run it; the buffers and programs that it
-// names must outlive it.
+// names must outlive it. Its destructor waits for its submissions.
 class Executable {
  public:
   virtual ~Executable() = default;
 
-  // Runs all commands and returns when their results are visible to Device::Read. kDeviceLost when
-  // the driver fails.
-  virtual Status Run() = 0;
+  // Submit and Wait: returns when the results are visible to Device::Read.
+  Status Run();
+
+  // Hands all commands to the device and returns without waiting for them; may be called again before they are
+  // finished. Gives the submission's number, counted per device. kDeviceLost when the driver fails, kUnsupported for a
+  // kind of synchronization that the backend lacks.
+  virtual Result<uint64_t> Submit(const SubmitSync& sync = {}) = 0;
+
+  // Returns when this and all earlier submissions of the device are finished and visible to Device::Read; the first
+  // call for a submission reports what went wrong in it (kDeviceLost).
+  virtual Status Wait(uint64_t submission) = 0;
 
   // Runs once with each dispatch timed on the device's own clock where there is one, else with a wait
   // around each. Milliseconds in the order of the dispatch commands.
@@ -86,12 +99,18 @@ class Device {
   // Memory for storage and texel reads. kInvalidArgument for size 0, kResourceExhausted over the limit.
   Result<std::unique_ptr<Buffer>> CreateBuffer(uint64_t size_bytes);
 
+  // Memory or a texture of the caller's, which it keeps alive and owns. kUnsupported for a kind that this backend does
+  // not know, kInvalidArgument for an object of another context, too small or of another format, as far as the driver
+  // can tell.
+  Result<std::unique_ptr<Buffer>> ImportBuffer(const NativeMemory& memory);
+
   // Lets `fill` write [offset, offset + size) of `buffer`: device memory mapped or a staging copy,
   // whichever the device has. What `fill` leaves unwritten is undefined. The data is visible to all
-  // later Run calls. `fill` must not call the device.
+  // later submissions; none that is still running may use the range. `fill` must not call the device.
   Status Write(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                const std::function<Status(std::span<std::byte>)>& fill);
-  // Lets `view` read the range after all finished runs.
+  // Lets `view` read the range after all submissions that were waited for; later ones may still be running, on other
+  // ranges.
   Status Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
               const std::function<Status(std::span<const std::byte>)>& view);
 
@@ -110,6 +129,7 @@ class Device {
 
  private:
   virtual Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) = 0;
+  virtual Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) = 0;
   virtual Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                          const std::function<Status(std::span<std::byte>)>& fill) = 0;
   virtual Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
@@ -139,6 +159,9 @@ struct BackendDef {
   // Never fails and never crashes: a backend without loader or driver gives one unusable candidate.
   std::vector<DeviceCandidate> (*enumerate)();
   Result<std::unique_ptr<Device>> (*open)(const DeviceCandidate& candidate);
+  // A device in a context that the caller opened: the alternative of SharedContext that belongs to the backend.
+  // kInvalidArgument for one that can't be shared.
+  Result<std::unique_ptr<Device>> (*open_shared)(const SharedContext& context);
 };
 
 }  // namespace hearth

@@ -47,6 +47,10 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
   HEARTH_TRY(programs_status);
   HEARTH_TRY(weights_status);
   HEARTH_TRY(runner->PrepareStages());
+  if (parts.device != nullptr) {
+    runner->requests_ =
+        std::make_unique<Requests>(*parts.device, runner->plan_, runner->buffers_, parts.store, parts.threads);
+  }
   HEARTH_TRY(runner->ResetState());
   return runner;
 }
@@ -169,6 +173,7 @@ Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs
 }
 
 Status PlanRunner::ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense) {
+  transfers_.to_device_bytes += transfer.range.size_bytes;
   return parts_.device->Write(*buffers_[transfer.range.buffer], transfer.range.offset_bytes, transfer.range.size_bytes,
                               [&](std::span<std::byte> memory) {
                                 DenseToSlices(transfer.desc, transfer.storage, dense, memory);
@@ -177,6 +182,7 @@ Status PlanRunner::ToDevice(const HostTransfer& transfer, std::span<const std::b
 }
 
 Status PlanRunner::FromDevice(const HostTransfer& transfer, std::span<std::byte> dense) {
+  transfers_.to_host_bytes += transfer.range.size_bytes;
   return parts_.device->Read(*buffers_[transfer.range.buffer], transfer.range.offset_bytes, transfer.range.size_bytes,
                              [&](std::span<const std::byte> memory) {
                                SlicesToDense(transfer.desc, transfer.storage, memory, dense);
@@ -198,6 +204,7 @@ Status PlanRunner::AdvanceHostStates() {
 }
 
 Status PlanRunner::ResetState() {
+  HEARTH_TRY(WaitForSubmitted());
   for (const PlanState& state : plan_.states) {
     if (!state.on_device) {
       HEARTH_ASSIGN(HostValue(state.transfer.value), BytesOfZeros(state.desc));
@@ -239,6 +246,8 @@ Status PlanRunner::RunStage(Stage& stage, std::vector<ProfileRow>* profile) {
 Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs,
                            std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
   HEARTH_TRY(CheckSizes(inputs, outputs));
+  HEARTH_TRY(WaitForSubmitted());
+  transfers_ = {};
   for (size_t k = 0; k < inputs.size(); ++k) {
     const PlanTensor& input = plan_.inputs[k];
     if (input.on_device) HEARTH_TRY(ToDevice(input.transfer, inputs[k]));
@@ -248,16 +257,20 @@ Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs,
   for (Stage& stage : stages_) HEARTH_TRY(RunStage(stage, profile));
   HEARTH_TRY(AdvanceHostStates());
   for (size_t k = 0; k < outputs.size(); ++k) {
-    const PlanTensor& output = plan_.outputs[k];
-    if (output.on_device) {
-      HEARTH_TRY(FromDevice(output.transfer, outputs[k]));
-      continue;
-    }
-    const std::span<const std::byte> bytes = HostOutput(output.transfer.value, inputs);
+    if (plan_.outputs[k].on_device) HEARTH_TRY(FromDevice(plan_.outputs[k].transfer, outputs[k]));
+  }
+  CopyHostOutputs(inputs, outputs);
+  return Status::Ok();
+}
+
+void PlanRunner::CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
+                                 std::span<const std::span<std::byte>> outputs) const {
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (plan_.outputs[k].on_device) continue;
+    const std::span<const std::byte> bytes = HostOutput(plan_.outputs[k].transfer.value, inputs);
     HEARTH_CHECK(bytes.size() == outputs[k].size());
     std::copy(bytes.begin(), bytes.end(), outputs[k].begin());
   }
-  return Status::Ok();
 }
 
 std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
@@ -291,7 +304,11 @@ Result<std::vector<ProfileRow>> PlanRunner::RunProfiled(std::span<const std::spa
 std::vector<std::string> PlanRunner::SaveToStore(bool plan_is_new) {
   if (parts_.store == nullptr) return {};
   if (plan_is_new) StoreCostlyConstants(plan_, pack_ms_, parts_.model_bytes, *parts_.store);
-  return StoreFreshPrograms(programs_, *parts_.store);
+  std::vector<std::string> warnings = StoreFreshPrograms(programs_, *parts_.store);
+  if (requests_ == nullptr) return warnings;
+  const std::vector<std::string> more = requests_->SaveToStore();
+  warnings.insert(warnings.end(), more.begin(), more.end());
+  return warnings;
 }
 
 }  // namespace hearth

@@ -14,6 +14,7 @@
 #include "hal/constant_upload.h"
 #include "hal/device.h"
 #include "hal/load_or_compile.h"
+#include "hal/requests.h"
 
 namespace hearth {
 
@@ -41,7 +42,7 @@ struct ProfileRow {
   double milliseconds = 0;
 };
 
-// Run and RunProfiled are for one thread at a time, any thread.
+// For one thread at a time, any thread.
 class PlanRunner {
  public:
   // Compiles or loads the programs while the weights are packed and uploaded.
@@ -62,6 +63,28 @@ class PlanRunner {
 
   // The stages alone, with what a Run before it left in the inputs: for measuring.
   Status RunStages();
+
+  // The same in two halves: Submit returns when all is handed to the device, which then works without waiting for this
+  // thread, and Finish brings the outputs. Runs are numbered by `slot`, from 0; each slot that is in use at once has
+  // memory of its own for inputs and outputs, and all see each other's effect on the states in the order of Submit.
+  // Steps on the CPU are done in Submit, which waits for what they read; without a device all of the run is. Outputs
+  // that no dispatch makes are written by Submit already. A slot whose Submit failed needs no Finish. With `profile`
+  // the run is finished, step by step, when Submit returns.
+  Status Submit(size_t slot, std::span<const std::span<const std::byte>> inputs,
+                std::span<const std::span<std::byte>> outputs, const SubmitSync& sync = {},
+                std::vector<ProfileRow>* profile = nullptr);
+  Status Finish(size_t slot, std::span<const std::span<std::byte>> outputs);
+
+  // From the next Submit on the input comes from, the output goes to memory that the caller lends; what is given or
+  // asked for of it in Submit and Finish is ignored. Run does not know bindings. kHost ends one. kUnsupported where the
+  // CPU reads or makes it; otherwise as LayoutOf and Device::ImportBuffer. Precondition: a right index.
+  Status BindInput(size_t index, const Binding& binding);
+  Status BindOutput(size_t index, const Binding& binding);
+
+  // What the last run that is finished copied.
+  const TransferCounts& transfers() const { return transfers_; }
+  // Kernels compiled for bindings and for runs in flight, beside those of programs().
+  int edge_programs_compiled() const { return requests_ != nullptr ? requests_->programs_compiled() : 0; }
 
   // The states hold real zeros again, as before the first run.
   Status ResetState();
@@ -86,6 +109,14 @@ class PlanRunner {
   Status PrepareHost(const HostStep& step);
   Status Execute(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
                  std::vector<ProfileRow>* profile);
+  Status SubmitRequest(size_t slot, std::span<const std::span<const std::byte>> inputs,
+                       std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
+                       std::vector<ProfileRow>* profile);
+  Status SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile);
+  // Until all dispatches of the plan that were submitted are finished.
+  Status WaitForSubmitted();
+  void CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
+                       std::span<const std::span<std::byte>> outputs) const;
   Status CheckSizes(std::span<const std::span<const std::byte>> inputs,
                     std::span<const std::span<std::byte>> outputs) const;
   Status RunStage(Stage& stage, std::vector<ProfileRow>* profile);
@@ -106,6 +137,11 @@ class PlanRunner {
   std::vector<double> pack_ms_;                            // per constant, of this start
   std::vector<Stage> stages_;                              // after buffers_ and programs_: executables go first
   std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps read or make
+  Executable* last_submitted_ = nullptr;                   // of stages_; null: nothing is left to wait for
+  uint64_t last_submission_ = 0;
+  TransferCounts transfers_;
+  std::vector<TransferCounts> request_transfers_;  // by slot: those of host steps
+  std::unique_ptr<Requests> requests_;             // null without a device; goes before the buffers
 };
 
 }  // namespace hearth

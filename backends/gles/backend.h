@@ -20,6 +20,9 @@ std::vector<DeviceCandidate> EnumerateGlesFrom(const gles::DriverLibraries& libr
 // kUnavailable when the candidate is not usable (any more).
 Result<std::unique_ptr<Device>> OpenGles(const DeviceCandidate& candidate);
 
+// Works in a context of its own in the share group of the caller's GlContext. kInvalidArgument where that is refused.
+Result<std::unique_ptr<Device>> OpenSharedGles(const SharedContext& context);
+
 }  // namespace hearth
 
 #endif  // HEARTH_BACKENDS_GLES_BACKEND_H_

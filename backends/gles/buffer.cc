@@ -45,7 +45,32 @@ Result<std::unique_ptr<GlesBuffer>> GlesBuffer::Create(Context& context, uint64_
   return buffer;
 }
 
+Result<std::unique_ptr<GlesBuffer>> GlesBuffer::Import(Context& context, const NativeMemory& memory) {
+  const auto id = static_cast<GLuint>(memory.handle);
+  const auto check = [&]() -> Status {
+    const GlApi& gl = context.gl();
+    if (id != memory.handle || gl.IsBuffer(id) != GL_TRUE) {
+      return Error(StatusCode::kInvalidArgument,
+                   "there is no buffer {} in the session's share group (SessionOptions::shared)", memory.handle);
+    }
+    GLint64 size_bytes = 0;
+    gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+    gl.GetBufferParameteri64v(GL_SHADER_STORAGE_BUFFER, GL_BUFFER_SIZE, &size_bytes);
+    gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    HEARTH_TRY(context.Check("looking at a lent buffer"));
+    if (static_cast<uint64_t>(size_bytes) >= memory.size_bytes) return Status::Ok();
+    return Error(StatusCode::kInvalidArgument, "buffer {} has {} bytes, {} were promised", id, size_bytes,
+                 memory.size_bytes);
+  };
+  HEARTH_TRY(context.OnThread(check));
+  std::unique_ptr<GlesBuffer> buffer(new GlesBuffer(context, memory.size_bytes));
+  buffer->id_ = id;
+  buffer->is_owned_ = false;
+  return buffer;
+}
+
 GlesBuffer::~GlesBuffer() {
+  if (!is_owned_) return;
   context_.OnThread([this] { context_.gl().DeleteBuffers(1, &id_); });
 }
 

@@ -13,6 +13,8 @@ class GlesBuffer : public Buffer {
  public:
   // kResourceExhausted when the driver has no memory for it.
   static Result<std::unique_ptr<GlesBuffer>> Create(Context& context, uint64_t size_bytes);
+  // The caller's, from the share group. kInvalidArgument when there is none of that name, or it is smaller.
+  static Result<std::unique_ptr<GlesBuffer>> Import(Context& context, const NativeMemory& memory);
   ~GlesBuffer() override;
 
   GLuint id() const { return id_; }
@@ -27,6 +29,7 @@ class GlesBuffer : public Buffer {
 
   Context& context_;
   GLuint id_ = 0;
+  bool is_owned_ = true;
 };
 
 }  // namespace hearth::gles

@@ -6,18 +6,33 @@ namespace hearth::gles {
 
 Result<std::unique_ptr<Context>> Context::Open(const DriverApi& api, const DisplaySource& source) {
   std::unique_ptr<Context> context(new Context(api));
-  HEARTH_ASSIGN(context->worker_, Worker::Start());
-  const auto open = [&]() -> Status {
-    HEARTH_ASSIGN(context->egl_context_, EglContext::Create(context->api_.egl, source));
-    HEARTH_ASSIGN(context->facts_, QueryDriverFacts(context->gl(), source));
-    if (context->facts_.parallel_compile) context->gl().MaxShaderCompilerThreads(0xffffffffu);
-    return context->Check("opening the device");
-  };
-  HEARTH_TRY(context->worker_->Call(open));
+  HEARTH_TRY(context->Start([&] { return EglContext::Create(context->api_.egl, source); }, source));
   return context;
 }
 
+Result<std::unique_ptr<Context>> Context::Share(const DriverApi& api, const GlContext& shared) {
+  std::unique_ptr<Context> context(new Context(api));
+  context->is_shared_ = true;
+  const DisplaySource source{.name = "the shared OpenGL ES context"};
+  HEARTH_TRY(context->Start([&] { return EglContext::Share(context->api_.egl, shared); }, source));
+  return context;
+}
+
+Status Context::Start(const std::function<Result<std::unique_ptr<EglContext>>()>& create, const DisplaySource& source) {
+  HEARTH_ASSIGN(worker_, Worker::Start());
+  const auto open = [&]() -> Status {
+    HEARTH_ASSIGN(egl_context_, create());
+    HEARTH_ASSIGN(facts_, QueryDriverFacts(gl(), source));
+    if (facts_.parallel_compile) gl().MaxShaderCompilerThreads(0xffffffffu);
+    return Check("opening the device");
+  };
+  HEARTH_TRY(worker_->Call(open));
+  submissions_ = std::make_unique<Submissions>(gl(), *worker_, facts_.info.is_software());
+  return Status::Ok();
+}
+
 Context::~Context() {
+  submissions_.reset();
   if (egl_context_ != nullptr) {
     worker_->Call([this] { egl_context_.reset(); });
   }

@@ -2,12 +2,14 @@
 #ifndef HEARTH_BACKENDS_GLES_CONTEXT_H_
 #define HEARTH_BACKENDS_GLES_CONTEXT_H_
 
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "backends/gles/display.h"
 #include "backends/gles/driver_api.h"
 #include "backends/gles/driver_facts.h"
+#include "backends/gles/submissions.h"
 #include "backends/gles/worker.h"
 #include "hearth/status.h"
 
@@ -17,6 +19,8 @@ class Context {
  public:
   // Starts a thread and makes the context there. `api` is copied. kUnavailable with a reason.
   static Result<std::unique_ptr<Context>> Open(const DriverApi& api, const DisplaySource& source);
+  // The same in the share group of a context of the caller's. kInvalidArgument where the driver refuses that.
+  static Result<std::unique_ptr<Context>> Share(const DriverApi& api, const GlContext& shared);
   ~Context();
 
   const DriverFacts& facts() const { return facts_; }
@@ -30,16 +34,22 @@ class Context {
     return worker_->Call(std::forward<Work>(work));
   }
 
+  bool is_shared() const { return is_shared_; }
+  Submissions& submissions() { return *submissions_; }
+
   // The errors since the last check, and whether the GPU was reset. Only on the context's thread.
   Status Check(std::string_view what) const;
 
  private:
   explicit Context(const DriverApi& api) : api_(api) {}
+  Status Start(const std::function<Result<std::unique_ptr<EglContext>>()>& create, const DisplaySource& source);
 
   const DriverApi api_;
   DriverFacts facts_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<EglContext> egl_context_;
+  std::unique_ptr<Submissions> submissions_;
+  bool is_shared_ = false;
 };
 
 }  // namespace hearth::gles

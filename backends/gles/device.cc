@@ -3,12 +3,24 @@
 #include "backends/gles/buffer.h"
 #include "backends/gles/executable.h"
 #include "backends/gles/program.h"
+#include "backends/gles/texture.h"
 #include "core/error.h"
 
 namespace hearth::gles {
 
 Result<std::unique_ptr<Buffer>> GlesDevice::DoCreateBuffer(uint64_t size_bytes) {
   HEARTH_ASSIGN(std::unique_ptr<Buffer> buffer, GlesBuffer::Create(*context_, size_bytes));
+  return buffer;
+}
+
+Result<std::unique_ptr<Buffer>> GlesDevice::DoImportBuffer(const NativeMemory& memory) {
+  if (memory.kind == MemoryKind::kGlTexture) {
+    HEARTH_ASSIGN(std::unique_ptr<Buffer> texture, GlesTexture::Import(*context_, memory));
+    return texture;
+  }
+  if (memory.kind != MemoryKind::kGlBuffer)
+    return Error(StatusCode::kUnsupported, "OpenGL ES takes GL buffers and textures, no other memory");
+  HEARTH_ASSIGN(std::unique_ptr<Buffer> buffer, GlesBuffer::Import(*context_, memory));
   return buffer;
 }
 

@@ -16,6 +16,7 @@ class GlesDevice : public Device {
 
  private:
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
+  Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override;
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                  const std::function<Status(std::span<std::byte>)>& fill) override;
   Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,

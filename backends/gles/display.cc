@@ -70,8 +70,19 @@ EGLConfig ChooseConfig(const EglApi& egl, EGLDisplay display, const char* extens
   return config;
 }
 
-EGLContext CreateContext(const EglApi& egl, EGLDisplay display, const char* extensions) {
-  const EGLConfig config = ChooseConfig(egl, display, extensions);
+// The config of the caller's context: EGL may refuse to share between different ones.
+EGLConfig ConfigOf(const EglApi& egl, EGLDisplay display, EGLContext context) {
+  EGLint id = 0;
+  if (!egl.QueryContext(display, context, EGL_CONFIG_ID, &id) || id == 0) return EGL_NO_CONFIG_KHR;
+  const EGLint wanted[] = {EGL_CONFIG_ID, id, EGL_NONE};
+  EGLConfig config = EGL_NO_CONFIG_KHR;
+  EGLint count = 0;
+  if (!egl.ChooseConfig(display, wanted, &config, 1, &count) || count == 0) return EGL_NO_CONFIG_KHR;
+  return config;
+}
+
+EGLContext CreateContext(const EglApi& egl, EGLDisplay display, EGLConfig config, EGLContext shared,
+                         const char* extensions) {
   // With a reset strategy a driver that lost the GPU says so; without, results are silently wrong.
   const bool can_report_reset = HasExtension(extensions, "EGL_EXT_create_context_robustness");
   for (const bool report_reset : {can_report_reset, false}) {
@@ -82,7 +93,7 @@ EGLContext CreateContext(const EglApi& egl, EGLDisplay display, const char* exte
         wanted.push_back(EGL_LOSE_CONTEXT_ON_RESET_EXT);
       }
       wanted.push_back(EGL_NONE);
-      const EGLContext context = egl.CreateContext(display, config, EGL_NO_CONTEXT, wanted.data());
+      const EGLContext context = egl.CreateContext(display, config, shared, wanted.data());
       if (context != EGL_NO_CONTEXT) return context;
     }
   }
@@ -126,14 +137,38 @@ Result<std::unique_ptr<EglContext>> EglContext::Create(const EglApi& egl, const 
   if (!egl.BindAPI(EGL_OPENGL_ES_API)) {
     return Error(StatusCode::kUnavailable, "{}: EGL without OpenGL ES ({})", source.name, TakeEglError(egl));
   }
+  return Make(egl, display, ChooseConfig(egl, display, extensions), EGL_NO_CONTEXT, source.name);
+}
+
+Result<std::unique_ptr<EglContext>> EglContext::Share(const EglApi& egl, const GlContext& shared) {
+  const auto display = static_cast<EGLDisplay>(shared.display);
+  const auto context = static_cast<EGLContext>(shared.context);
+  if (display == EGL_NO_DISPLAY || context == EGL_NO_CONTEXT)
+    return Error(StatusCode::kInvalidArgument, "sharing an OpenGL ES context takes its display and the context");
+  EGLint client_type = 0;
+  if (!egl.QueryContext(display, context, EGL_CONTEXT_CLIENT_TYPE, &client_type)) {
+    return Error(StatusCode::kInvalidArgument, "the shared EGL context is none of that display ({})",
+                 TakeEglError(egl));
+  }
+  if (client_type != EGL_OPENGL_ES_API)
+    return Error(StatusCode::kInvalidArgument, "the shared EGL context is not of OpenGL ES");
+  egl.BindAPI(EGL_OPENGL_ES_API);
+  Result<std::unique_ptr<EglContext>> made =
+      Make(egl, display, ConfigOf(egl, display, context), context, "a context in the share group");
+  if (!made.ok()) return Status(StatusCode::kInvalidArgument, made.status().message());
+  return made;
+}
+
+Result<std::unique_ptr<EglContext>> EglContext::Make(const EglApi& egl, EGLDisplay display, EGLConfig config,
+                                                     EGLContext shared, const std::string& name) {
   std::unique_ptr<EglContext> context(new EglContext(egl, display));
-  context->context_ = CreateContext(egl, display, extensions);
+  context->context_ = CreateContext(egl, display, config, shared, egl.QueryString(display, EGL_EXTENSIONS));
   if (context->context_ == EGL_NO_CONTEXT) {
-    return Error(StatusCode::kUnavailable, "{}: no OpenGL ES 3.1 context ({}); compute needs 3.1", source.name,
+    return Error(StatusCode::kUnavailable, "{}: no OpenGL ES 3.1 context ({}); compute needs 3.1", name,
                  TakeEglError(egl));
   }
   if (!egl.MakeCurrent(display, EGL_NO_SURFACE, EGL_NO_SURFACE, context->context_)) {
-    return Error(StatusCode::kUnavailable, "{}: the OpenGL ES context can't be made current ({})", source.name,
+    return Error(StatusCode::kUnavailable, "{}: the OpenGL ES context can't be made current ({})", name,
                  TakeEglError(egl));
   }
   return context;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/gles/driver_api.h"
+#include "hearth/interop.h"
 #include "hearth/status.h"
 
 namespace hearth::gles {
@@ -31,12 +32,17 @@ class EglContext {
  public:
   // Asks for ES 3.2, then 3.1. kUnavailable with a reason a person can act on.
   static Result<std::unique_ptr<EglContext>> Create(const EglApi& egl, const DisplaySource& source);
+  // In the share group of the caller's. kInvalidArgument when the driver refuses.
+  static Result<std::unique_ptr<EglContext>> Share(const EglApi& egl, const GlContext& shared);
   ~EglContext();
 
   EglContext(const EglContext&) = delete;
   EglContext& operator=(const EglContext&) = delete;
 
  private:
+  // Makes the context, in the share group of `shared` unless that is EGL_NO_CONTEXT, and makes it current.
+  static Result<std::unique_ptr<EglContext>> Make(const EglApi& egl, EGLDisplay display, EGLConfig config,
+                                                  EGLContext shared, const std::string& name);
   EglContext(const EglApi& egl, EGLDisplay display) : egl_(egl), display_(display) {}
 
   const EglApi& egl_;

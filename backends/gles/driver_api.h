@@ -27,6 +27,7 @@ namespace hearth::gles {
   X(GetProcAddress)             \
   X(Initialize)                 \
   X(MakeCurrent)                \
+  X(QueryContext)               \
   X(QueryString)                \
   X(ReleaseThread)
 
@@ -37,22 +38,31 @@ namespace hearth::gles {
   X(BeginQuery)                \
   X(BindBuffer)                \
   X(BindBufferRange)           \
+  X(BindImageTexture)          \
+  X(BindSampler)               \
   X(BindTexture)               \
   X(BufferData)                \
+  X(ClientWaitSync)            \
   X(CompileShader)             \
   X(CreateProgram)             \
   X(CreateShader)              \
   X(DeleteBuffers)             \
   X(DeleteProgram)             \
   X(DeleteQueries)             \
+  X(DeleteSamplers)            \
   X(DeleteShader)              \
+  X(DeleteSync)                \
   X(DeleteTextures)            \
   X(DispatchCompute)           \
   X(EndQuery)                  \
+  X(FenceSync)                 \
   X(Finish)                    \
+  X(Flush)                     \
   X(GenBuffers)                \
   X(GenQueries)                \
+  X(GenSamplers)               \
   X(GenTextures)               \
+  X(GetBufferParameteri64v)    \
   X(GetError)                  \
   X(GetInteger64v)             \
   X(GetIntegeri_v)             \
@@ -65,15 +75,22 @@ namespace hearth::gles {
   X(GetShaderInfoLog)          \
   X(GetShaderiv)               \
   X(GetString)                 \
+  X(GetTexLevelParameteriv)    \
+  X(GetTexParameteriv)         \
+  X(IsBuffer)                  \
+  X(IsSync)                    \
+  X(IsTexture)                 \
   X(LinkProgram)               \
   X(MapBufferRange)            \
   X(MemoryBarrier)             \
   X(ProgramBinary)             \
   X(ProgramParameteri)         \
+  X(SamplerParameteri)         \
   X(ShaderSource)              \
   X(Uniform1iv)                \
   X(UnmapBuffer)               \
-  X(UseProgram)
+  X(UseProgram)                \
+  X(WaitSync)
 
 struct EglApi {
 #define HEARTH_MEMBER(name) decltype(&::egl##name) name = nullptr;

@@ -5,6 +5,7 @@
 
 #include "backends/gles/buffer.h"
 #include "backends/gles/program.h"
+#include "backends/gles/texture.h"
 #include "core/error.h"
 #include "core/texel_view.h"
 
@@ -40,6 +41,8 @@ Result<std::unique_ptr<GlesExecutable>> GlesExecutable::Prepare(Context& context
 }
 
 GlesExecutable::~GlesExecutable() {
+  // A failure was, or will be, told to whoever waits for the results.
+  if (last_submission_ != 0) (void)context_.submissions().Wait(last_submission_);
   if (textures_.empty()) return;
   context_.OnThread([this] {
     for (const Texture& texture : textures_) context_.gl().DeleteTextures(1, &texture.id);
@@ -54,15 +57,24 @@ Result<GlesExecutable::Dispatch> GlesExecutable::PrepareDispatch(const DispatchC
   const std::vector<TensorArg>& args = command.program->source().tensors;
   for (size_t k = 0; k < args.size(); ++k) {
     const BoundRange& range = command.tensors[k];
+    if (args[k].path == AccessPath::kTexture) {
+      const auto& texture = static_cast<const GlesTexture&>(*range.buffer);
+      if (IsImage(args[k])) {
+        dispatch.images.push_back({texture.id(), texture.image_format()});
+      } else {
+        dispatch.textures.push_back({GL_TEXTURE_2D, texture.id(), texture.sampler()});
+      }
+      continue;
+    }
     StorageBinding binding = {static_cast<const GlesBuffer*>(range.buffer)->id(),
                               static_cast<GLintptr>(range.offset_bytes), static_cast<GLsizeiptr>(range.size_bytes)};
-    if (IsTexelRead(args[k])) {
+    if (IsSampled(args[k])) {
       binding.size_bytes = static_cast<GLsizeiptr>(
           TexelViewBytes(range.offset_bytes, range.size_bytes, range.buffer->size_bytes(), TexelBytes(args[k].storage),
                          context_.facts().info.max_texel_elements));
       auto texture = TextureFor(binding, args[k].storage);
       if (!texture.ok()) return texture.status().Within("tensor '" + args[k].name + "'");
-      dispatch.textures.push_back(*texture);
+      dispatch.textures.push_back({GL_TEXTURE_BUFFER, *texture, 0});
     } else {
       dispatch.storage.push_back(binding);
     }
@@ -104,7 +116,11 @@ void GlesExecutable::Issue(const Dispatch& dispatch) const {
   }
   for (GLuint k = 0; k < dispatch.textures.size(); ++k) {
     gl.ActiveTexture(GL_TEXTURE0 + k);
-    gl.BindTexture(GL_TEXTURE_BUFFER, dispatch.textures[k]);
+    gl.BindTexture(dispatch.textures[k].target, dispatch.textures[k].texture);
+    gl.BindSampler(k, dispatch.textures[k].sampler);
+  }
+  for (GLuint k = 0; k < dispatch.images.size(); ++k) {
+    gl.BindImageTexture(k, dispatch.images[k].texture, 0, GL_FALSE, 0, GL_WRITE_ONLY, dispatch.images[k].format);
   }
   if (!dispatch.scalars.empty()) {
     gl.Uniform1iv(0, static_cast<GLsizei>(dispatch.scalars.size()), dispatch.scalars.data());
@@ -112,19 +128,20 @@ void GlesExecutable::Issue(const Dispatch& dispatch) const {
   gl.DispatchCompute(dispatch.group_count[0], dispatch.group_count[1], dispatch.group_count[2]);
 }
 
-Status GlesExecutable::FinishRun() const {
+Status GlesExecutable::EndRun() const {
   const GlApi& gl = context_.gl();
-  gl.MemoryBarrier(kAfterRun);
-  gl.Finish();
+  gl.MemoryBarrier(context_.is_shared() ? GL_ALL_BARRIER_BITS : kAfterRun);
   gl.UseProgram(0);
   return context_.Check("running a command list");
 }
 
-Status GlesExecutable::Run() {
-  return context_.OnThread([this] {
+Result<uint64_t> GlesExecutable::Submit(const SubmitSync& sync) {
+  const auto issue = [this] {
     for (const Dispatch& dispatch : dispatches_) Issue(dispatch);
-    return FinishRun();
-  });
+    return EndRun();
+  };
+  HEARTH_ASSIGN(last_submission_, context_.submissions().Submit(issue, sync));
+  return last_submission_;
 }
 
 // Milliseconds of one dispatch that runs alone: by the device's clock, or by the host's where the device has
@@ -162,7 +179,8 @@ Result<std::vector<double>> GlesExecutable::RunProfiled() {
       times_ms.push_back(*time_ms);
     }
     if (query != 0) gl.DeleteQueries(1, &query);
-    const Status finished = FinishRun();
+    const Status finished = EndRun();
+    gl.Finish();
     HEARTH_TRY(status);
     HEARTH_TRY(finished);
     return times_ms;

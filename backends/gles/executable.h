@@ -17,7 +17,8 @@ class GlesExecutable : public Executable {
   static Result<std::unique_ptr<GlesExecutable>> Prepare(Context& context, const CommandList& commands);
   ~GlesExecutable() override;
 
-  Status Run() override;
+  Result<uint64_t> Submit(const SubmitSync& sync) override;
+  Status Wait(uint64_t submission) override { return context_.submissions().Wait(submission); }
   Result<std::vector<double>> RunProfiled() override;
 
  private:
@@ -26,10 +27,19 @@ class GlesExecutable : public Executable {
     GLintptr offset_bytes = 0;
     GLsizeiptr size_bytes = 0;
   };
+  struct Sampled {
+    GLenum target = GL_TEXTURE_BUFFER;
+    GLuint texture = 0, sampler = 0;
+  };
+  struct Image {
+    GLuint texture = 0;
+    GLenum format = 0;
+  };
   struct Dispatch {
     GLuint program = 0;
     std::vector<StorageBinding> storage;  // by binding number
-    std::vector<GLuint> textures;         // by texture unit
+    std::vector<Sampled> textures;        // by texture unit
+    std::vector<Image> images;            // by image unit
     std::vector<GLint> scalars;
     std::array<uint32_t, 3> group_count = {1, 1, 1};
     bool barrier_before = false;
@@ -46,12 +56,13 @@ class GlesExecutable : public Executable {
   Result<Dispatch> PrepareDispatch(const DispatchCommand& command);
   Result<GLuint> TextureFor(const StorageBinding& range, StorageType storage);
   void Issue(const Dispatch& dispatch) const;
-  Status FinishRun() const;
+  Status EndRun() const;  // makes the results visible to whatever comes behind
   Result<double> TimeOne(const Dispatch& dispatch, GLuint query) const;
 
   Context& context_;
   std::vector<Dispatch> dispatches_;
   std::vector<Texture> textures_;
+  uint64_t last_submission_ = 0;
 };
 
 }  // namespace hearth::gles

@@ -30,8 +30,8 @@ std::string ProgramLog(const GlApi& gl, GLuint program) {
 
 // What the driver need not be asked about.
 Status CheckLimits(const KernelSource& source, const DriverFacts& facts) {
-  uint32_t buffers = 0, texels = 0;
-  for (const TensorArg& arg : source.tensors) ++(IsTexelRead(arg) ? texels : buffers);
+  uint32_t buffers = 0, texels = 0, images = 0;  // ES 3.1 has four images, no kernel uses more than one
+  for (const TensorArg& arg : source.tensors) ++(IsSampled(arg) ? texels : IsImage(arg) ? images : buffers);
   if (buffers > facts.info.max_storage_buffers || texels > facts.texel_unit_count) {
     return Error(StatusCode::kUnsupported, "kernel '{}' binds {} storage and {} texel buffers; {} takes {} and {}",
                  source.name, buffers, texels, facts.info.name, facts.info.max_storage_buffers, facts.texel_unit_count);
@@ -123,10 +123,6 @@ Result<ProgramBinary> ReadBinary(const Context& context, const GlesProgram& prog
 }
 
 }  // namespace
-
-bool IsTexelRead(const TensorArg& arg) {
-  return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
-}
 
 GlesProgram::~GlesProgram() {
   if (id_ == 0) return;

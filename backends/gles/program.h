@@ -9,10 +9,6 @@
 
 namespace hearth::gles {
 
-// Whether the kernel reads the tensor through a buffer texture; else it is bound as shader storage.
-// The emitter numbers the two kinds apart, each in the order of the arguments.
-bool IsTexelRead(const TensorArg& arg);
-
 // A linked GL program with one compute shader.
 class GlesProgram : public Program {
  public:

@@ -36,15 +36,31 @@ std::future<void> Worker::Enqueue(std::packaged_task<void()> task) {
   return done;
 }
 
+void Worker::Post(std::function<void()> work) {
+  {
+    std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(work));
+  }
+  wake_.notify_one();
+}
+
 void Worker::Loop() {
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
-    if (tasks_.empty()) return;
-    std::packaged_task<void()> task = std::move(tasks_.front());
-    tasks_.pop_front();
-    lock.unlock();
-    task();
+    wake_.wait(lock, [this] { return stopping_ || !tasks_.empty() || !posted_.empty(); });
+    if (!tasks_.empty()) {
+      std::packaged_task<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+    } else if (!posted_.empty()) {
+      const std::function<void()> work = std::move(posted_.front());
+      posted_.pop_front();
+      lock.unlock();
+      work();
+    } else {
+      return;
+    }
     lock.lock();
   }
 }

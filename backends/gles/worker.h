@@ -1,10 +1,11 @@
 // The thread that owns a GL context. A context is current on one thread only, Hearth's callers come
-// from any: every piece of GL work is handed to this thread and waited for.
+// from any: every piece of GL work is handed to this thread, and waited for unless it is a submission.
 #ifndef HEARTH_BACKENDS_GLES_WORKER_H_
 #define HEARTH_BACKENDS_GLES_WORKER_H_
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -27,7 +28,8 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   // Runs `work` on the thread and returns what it returns (an exception too). Calls from several
-  // threads run one after the other in order of arrival; a call from the thread itself runs at once.
+  // threads run one after the other in order of arrival, before posted work that has not begun; a call from the thread
+  // itself runs at once.
   template <typename Work>
   std::invoke_result_t<Work&> Call(Work&& work) {
     using Answer = std::invoke_result_t<Work&>;
@@ -41,6 +43,9 @@ class Worker {
     }
   }
 
+  // Hands `work` over and returns. Posted work runs in the order of arrival, when no call waits.
+  void Post(std::function<void()> work);
+
  private:
   Worker() = default;
   std::future<void> Enqueue(std::packaged_task<void()> task);
@@ -49,6 +54,7 @@ class Worker {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<std::packaged_task<void()>> tasks_;
+  std::deque<std::function<void()>> posted_;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -12,4 +12,9 @@ Result<std::unique_ptr<Buffer>> NullBuffer::Create(uint64_t size_bytes) {
   return std::unique_ptr<Buffer>(new NullBuffer(size_bytes, std::move(memory)));
 }
 
+std::unique_ptr<Buffer> NullBuffer::Import(const NativeMemory& memory) {
+  auto* address = reinterpret_cast<std::byte*>(static_cast<uintptr_t>(memory.handle));
+  return std::unique_ptr<Buffer>(new NullBuffer(memory.size_bytes, address));
+}
+
 }  // namespace hearth

@@ -3,6 +3,7 @@
 #include "backends/null/buffer.h"
 #include "backends/null/executable.h"
 #include "backends/null/program.h"
+#include "core/error.h"
 
 namespace hearth {
 
@@ -25,6 +26,13 @@ DeviceInfo NullDeviceInfo() {
 Result<std::unique_ptr<Buffer>> NullDevice::DoCreateBuffer(uint64_t size_bytes) {
   ++counts_.buffers_created;
   return NullBuffer::Create(size_bytes);
+}
+
+Result<std::unique_ptr<Buffer>> NullDevice::DoImportBuffer(const NativeMemory& memory) {
+  if (memory.kind != MemoryKind::kHost)
+    return Error(StatusCode::kUnsupported, "the null device takes host memory, nothing else");
+  ++counts_.buffers_imported;
+  return NullBuffer::Import(memory);
 }
 
 Status NullDevice::DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
@@ -54,7 +62,7 @@ Result<std::unique_ptr<ProgramGroup>> NullDevice::DoLoad(std::span<const KernelS
 
 Result<std::unique_ptr<Executable>> NullDevice::DoPrepare(const CommandList& commands) {
   ++counts_.lists_prepared;
-  return NullExecutable::Create(commands, counts_.dispatches_run);
+  return NullExecutable::Create(commands, counts_);
 }
 
 }  // namespace hearth

@@ -13,11 +13,12 @@ namespace hearth {
 
 // What was asked of a null device so far.
 struct NullCounts {
-  std::atomic<int64_t> buffers_created = 0;
+  std::atomic<int64_t> buffers_created = 0, buffers_imported = 0;
   std::atomic<int64_t> bytes_written = 0, bytes_read = 0;
   std::atomic<int64_t> programs_compiled = 0, programs_loaded = 0;
   std::atomic<int64_t> lists_prepared = 0;
   std::atomic<int64_t> dispatches_run = 0;
+  std::atomic<uint64_t> submissions = 0;
 };
 
 // Limits that every kernel of Hearth fits in. A test narrows them to see what is refused.
@@ -30,6 +31,7 @@ class NullDevice final : public Device {
 
  private:
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
+  Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override;
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                  const std::function<Status(std::span<std::byte>)>& fill) override;
   Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,

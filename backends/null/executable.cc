@@ -23,8 +23,7 @@ bool Race(const DispatchCommand& a, const DispatchCommand& b) {
 
 }  // namespace
 
-Result<std::unique_ptr<Executable>> NullExecutable::Create(const CommandList& commands,
-                                                           std::atomic<int64_t>& dispatches_run) {
+Result<std::unique_ptr<Executable>> NullExecutable::Create(const CommandList& commands, NullCounts& counts) {
   int64_t dispatch_count = 0;
   std::vector<const DispatchCommand*> since_barrier;
   for (const Command& command : commands.commands) {
@@ -42,12 +41,20 @@ Result<std::unique_ptr<Executable>> NullExecutable::Create(const CommandList& co
     since_barrier.push_back(dispatch);
     ++dispatch_count;
   }
-  return std::unique_ptr<Executable>(new NullExecutable(dispatch_count, dispatches_run));
+  return std::unique_ptr<Executable>(new NullExecutable(dispatch_count, counts));
 }
 
-Status NullExecutable::Run() {
-  dispatches_run_ += dispatch_count_;
-  return Status::Ok();
+Result<uint64_t> NullExecutable::Submit(const SubmitSync& sync) {
+  if (!sync.wait_for.empty() || !sync.signal.empty() || sync.fence != nullptr)
+    return Error(StatusCode::kUnsupported, "the null device has nothing to synchronize with");
+  counts_.dispatches_run += dispatch_count_;
+  return ++counts_.submissions;
+}
+
+Status NullExecutable::Wait(uint64_t submission) {
+  if (submission <= counts_.submissions) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "submission {} never was; the last one is {}", submission,
+               counts_.submissions.load());
 }
 
 Result<std::vector<double>> NullExecutable::RunProfiled() {

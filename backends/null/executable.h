@@ -2,10 +2,10 @@
 #ifndef HEARTH_BACKENDS_NULL_EXECUTABLE_H_
 #define HEARTH_BACKENDS_NULL_EXECUTABLE_H_
 
-#include <atomic>
 #include <memory>
 #include <vector>
 
+#include "backends/null/device.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -13,18 +13,19 @@ namespace hearth {
 class NullExecutable final : public Executable {
  public:
   // kInternal when a dispatch touches bytes that another one writes and no barrier stands between them: a
-  // race that drivers which run dispatches in order hide. Adds to `dispatches_run` at each run.
-  static Result<std::unique_ptr<Executable>> Create(const CommandList& commands, std::atomic<int64_t>& dispatches_run);
+  // race that drivers which run dispatches in order hide. Adds to `dispatches_run` at each submission, which is
+  // finished at once.
+  static Result<std::unique_ptr<Executable>> Create(const CommandList& commands, NullCounts& counts);
 
-  Status Run() override;
-  Result<std::vector<double>> RunProfiled() override;  // all zero
+  Result<uint64_t> Submit(const SubmitSync& sync) override;  // kUnsupported with anything to synchronize
+  Status Wait(uint64_t submission) override;                 // kInvalidArgument for one that never was
+  Result<std::vector<double>> RunProfiled() override;        // all zero
 
  private:
-  NullExecutable(int64_t dispatch_count, std::atomic<int64_t>& dispatches_run)
-      : dispatch_count_(dispatch_count), dispatches_run_(dispatches_run) {}
+  NullExecutable(int64_t dispatch_count, NullCounts& counts) : dispatch_count_(dispatch_count), counts_(counts) {}
 
   int64_t dispatch_count_;
-  std::atomic<int64_t>& dispatches_run_;
+  NullCounts& counts_;
 };
 
 }  // namespace hearth

@@ -70,4 +70,17 @@ Result<std::unique_ptr<Device>> OpenOpenCl(const DeviceCandidate& candidate) {
   return OpenClDevice::Create(*api, id.platform, id.device, ReadOpenClDeviceInfo(*api, id));
 }
 
+Result<std::unique_ptr<Device>> OpenSharedOpenCl(const SharedContext& context) {
+  const auto* shared = std::get_if<OpenClContext>(&context);
+  if (shared == nullptr) return Error(StatusCode::kInvalidArgument, "the shared context is none of OpenCL");
+  HEARTH_ASSIGN(const OpenClApi* api, LoadOpenCl());
+  OpenClDeviceId id{nullptr, static_cast<cl_device_id>(shared->device)};
+  const cl_int code = api->clGetDeviceInfo(id.device, CL_DEVICE_PLATFORM, sizeof id.platform, &id.platform, nullptr);
+  if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the shared OpenCL device");
+  if (const std::string reason = OpenClUnusableReason(*api, id); !reason.empty()) {
+    return Error(StatusCode::kInvalidArgument, "the shared OpenCL device: {}", reason);
+  }
+  return OpenClDevice::Share(*api, *shared, ReadOpenClDeviceInfo(*api, id));
+}
+
 }  // namespace hearth

@@ -16,6 +16,9 @@ std::vector<DeviceCandidate> EnumerateOpenCl();
 // kUnavailable when the device is gone, was never usable, or refuses a context.
 Result<std::unique_ptr<Device>> OpenOpenCl(const DeviceCandidate& candidate);
 
+// Works in the OpenClContext of the caller's. kInvalidArgument for one that is incomplete or can't be used.
+Result<std::unique_ptr<Device>> OpenSharedOpenCl(const SharedContext& context);
+
 }  // namespace hearth
 
 #endif  // HEARTH_BACKENDS_OPENCL_BACKEND_H_

@@ -49,6 +49,31 @@ Result<std::unique_ptr<Buffer>> OpenClBuffer::Create(const OpenClDriver& driver,
   return std::unique_ptr<Buffer>(new OpenClBuffer(size_bytes, MemoryHandle(driver.api, memory)));
 }
 
+Result<std::unique_ptr<Buffer>> OpenClBuffer::Import(const OpenClDriver& driver, cl_mem memory, uint64_t size_bytes) {
+  const OpenClApi& api = driver.api;
+  cl_context context = nullptr;
+  cl_mem_object_type type = 0;
+  size_t its_size_bytes = 0;
+  cl_int code = api.clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof context, &context, nullptr);
+  if (code == CL_SUCCESS) code = api.clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  if (code == CL_SUCCESS)
+    code = api.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof its_size_bytes, &its_size_bytes, nullptr);
+  if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the lent cl_mem");
+  if (context != driver.context) {
+    return Error(StatusCode::kInvalidArgument,
+                 "the lent cl_mem is of another context: open the session with that one (SessionOptions::shared)");
+  }
+  if (type != CL_MEM_OBJECT_BUFFER) return Error(StatusCode::kInvalidArgument, "the lent cl_mem is no buffer");
+  // The whole of it: a part of what may be a sub-buffer itself can't be made.
+  if (its_size_bytes != size_bytes) {
+    return Error(StatusCode::kInvalidArgument, "the lent cl_mem has {} bytes, {} were promised", its_size_bytes,
+                 size_bytes);
+  }
+  code = api.clRetainMemObject(memory);
+  if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the lent cl_mem");
+  return std::unique_ptr<Buffer>(new OpenClBuffer(size_bytes, MemoryHandle(api, memory)));
+}
+
 Result<OpenClView> OpenClView::Create(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg) {
   HEARTH_ASSIGN(MemoryHandle memory, WholeOrPart(driver.api, range));
   OpenClView view(std::move(memory));

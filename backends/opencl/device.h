@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/opencl/driver_api.h"
+#include "backends/opencl/submissions.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -16,12 +17,23 @@ class OpenClDevice final : public Device {
   // Makes the context and the queue. kUnavailable or kResourceExhausted with the driver's error.
   static Result<std::unique_ptr<Device>> Create(const OpenClApi& api, cl_platform_id platform, cl_device_id device,
                                                 DeviceInfo info);
+  // On the caller's context, and on its queue where it has one. kInvalidArgument when they don't belong together or the
+  // queue is out of order.
+  static Result<std::unique_ptr<Device>> Share(const OpenClApi& api, const OpenClContext& shared, DeviceInfo info);
 
  private:
   OpenClDevice(DeviceInfo info, const OpenClApi& api, cl_device_id device, ContextHandle context, QueueHandle queue)
-      : Device(std::move(info)), api_(api), device_(device), context_(std::move(context)), queue_(std::move(queue)) {}
+      : Device(std::move(info)),
+        api_(api),
+        device_(device),
+        context_(std::move(context)),
+        queue_(std::move(queue)),
+        submissions_(std::make_unique<OpenClSubmissions>(api)) {}
+  static Result<std::unique_ptr<Device>> Make(const OpenClApi& api, cl_device_id device, DeviceInfo info,
+                                              ContextHandle context, QueueHandle queue);
 
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
+  Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override;
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                  const std::function<Status(std::span<std::byte>)>& fill) override;
   Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
@@ -34,12 +46,19 @@ class OpenClDevice final : public Device {
   Status WithMapped(const Buffer& buffer, cl_map_flags flags, uint64_t offset_bytes, uint64_t size_bytes,
                     const std::function<Status(std::span<std::byte>)>& use);
 
-  OpenClDriver driver() const { return {api_, context_.get(), device_, queue_.get(), info().max_texel_elements}; }
+  // The queue for copies: another one than the kernels' while those are running, which it would wait for.
+  Result<cl_command_queue> QueueForCopies();
+
+  OpenClDriver driver() const {
+    return {api_, context_.get(), device_, queue_.get(), info().max_texel_elements, submissions_.get()};
+  }
 
   const OpenClApi& api_;
   cl_device_id device_;
   ContextHandle context_;
-  QueueHandle queue_;  // thread-safe by the standard; goes before the context
+  QueueHandle queue_;       // thread-safe by the standard; goes before the context
+  QueueHandle copy_queue_;  // made when it is first needed
+  std::unique_ptr<OpenClSubmissions> submissions_;
 };
 
 }  // namespace hearth

@@ -21,13 +21,18 @@ namespace hearth {
   X(clGetDeviceInfo)               \
   X(clCreateContext)               \
   X(clReleaseContext)              \
+  X(clRetainContext)               \
+  X(clGetContextInfo)              \
   X(clCreateCommandQueue)          \
   X(clReleaseCommandQueue)         \
+  X(clRetainCommandQueue)          \
+  X(clGetCommandQueueInfo)         \
   X(clCreateBuffer)                \
   X(clCreateSubBuffer)             \
   X(clCreateImage)                 \
   X(clRetainMemObject)             \
   X(clReleaseMemObject)            \
+  X(clGetMemObjectInfo)            \
   X(clEnqueueMapBuffer)            \
   X(clEnqueueUnmapMemObject)       \
   X(clCreateProgramWithSource)     \
@@ -40,9 +45,15 @@ namespace hearth {
   X(clSetKernelArg)                \
   X(clReleaseKernel)               \
   X(clEnqueueNDRangeKernel)        \
+  X(clEnqueueMarkerWithWaitList)   \
+  X(clEnqueueBarrierWithWaitList)  \
+  X(clFlush)                       \
   X(clFinish)                      \
   X(clGetEventProfilingInfo)       \
-  X(clReleaseEvent)
+  X(clReleaseEvent)                \
+  X(clRetainEvent)                 \
+  X(clGetEventInfo)                \
+  X(clWaitForEvents)
 
 struct OpenClApi {
 #define HEARTH_DECLARE(name) decltype(&::name) name = nullptr;
@@ -91,6 +102,8 @@ using DriverProgramHandle = OpenClHandle<cl_program, &OpenClApi::clReleaseProgra
 using KernelHandle = OpenClHandle<cl_kernel, &OpenClApi::clReleaseKernel>;
 using EventHandle = OpenClHandle<cl_event, &OpenClApi::clReleaseEvent>;
 
+class OpenClSubmissions;
+
 // What an opened device lends to all that it makes; the device outlives them.
 struct OpenClDriver {
   const OpenClApi& api;
@@ -98,6 +111,7 @@ struct OpenClDriver {
   cl_device_id device;
   cl_command_queue queue;  // in order
   uint64_t max_texels;     // of one texel view; 0 where the device has none
+  OpenClSubmissions* submissions;
 };
 
 }  // namespace hearth

@@ -80,18 +80,46 @@ Status OpenClExecutable::Enqueue(cl_command_queue queue, const Dispatch& dispatc
   return OpenClError(code, StatusCode::kDeviceLost, fmt::format("enqueueing '{}'", dispatch.label));
 }
 
-Status OpenClExecutable::Run() {
-  Status status;
+OpenClExecutable::~OpenClExecutable() {
+  // What runs uses memory that goes now. Failures were, or will be, told to whoever waits for the results.
+  if (last_submission_ != 0) (void)driver_.submissions->Wait(last_submission_);
+}
+
+Result<EventHandle> OpenClExecutable::EnqueueAll(const SubmitSync& sync) const {
+  cl_event last = nullptr;
+  if (!sync.wait_for.empty()) {
+    std::vector<cl_event> events;
+    for (const SyncPoint& point : sync.wait_for) events.push_back(reinterpret_cast<cl_event>(point.handle));
+    const cl_int code = driver_.api.clEnqueueBarrierWithWaitList(driver_.queue, static_cast<cl_uint>(events.size()),
+                                                                 events.data(), nullptr);
+    if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "waiting for the caller's events");
+  }
   for (const Dispatch& dispatch : dispatches_) {
-    status = Enqueue(driver_.queue, dispatch, nullptr);
-    if (!status.ok()) break;
+    HEARTH_TRY(Enqueue(driver_.queue, dispatch, &dispatch == &dispatches_.back() ? &last : nullptr));
   }
-  // After an error too: what is enqueued uses memory that the caller may free next.
-  const cl_int code = driver_.api.clFinish(driver_.queue);
-  if (status.ok() && code != CL_SUCCESS) {
-    return Error(StatusCode::kDeviceLost, "waiting for {} dispatches: {}", dispatches_.size(), OpenClErrorName(code));
+  if (dispatches_.empty()) {
+    const cl_int code = driver_.api.clEnqueueMarkerWithWaitList(driver_.queue, 0, nullptr, &last);
+    if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kDeviceLost, "enqueueing a marker");
   }
-  return status;
+  return EventHandle(driver_.api, last);
+}
+
+Result<uint64_t> OpenClExecutable::Submit(const SubmitSync& sync) {
+  if (!sync.signal.empty())
+    return Error(StatusCode::kUnsupported, "OpenCL signals no object of the caller's; ask for a fence, a cl_event");
+  Result<EventHandle> last = EnqueueAll(sync);
+  const cl_int code = last.ok() ? driver_.api.clFlush(driver_.queue) : CL_SUCCESS;
+  if (!last.ok() || code != CL_SUCCESS) {
+    // What is enqueued uses memory that the caller may free next.
+    driver_.api.clFinish(driver_.queue);
+    return last.ok() ? OpenClError(code, StatusCode::kDeviceLost, "flushing the queue") : last.status();
+  }
+  if (sync.fence != nullptr) {
+    driver_.api.clRetainEvent(last->get());
+    *sync.fence = reinterpret_cast<uint64_t>(last->get());
+  }
+  last_submission_ = driver_.submissions->Add(std::move(last).value());
+  return last_submission_;
 }
 
 Status OpenClExecutable::EnqueueProfiled(std::vector<EventHandle>& events) {

@@ -9,6 +9,7 @@
 
 #include "backends/opencl/buffer.h"
 #include "backends/opencl/driver_api.h"
+#include "backends/opencl/submissions.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -19,7 +20,10 @@ class OpenClExecutable final : public Executable {
  public:
   static Result<std::unique_ptr<Executable>> Create(const OpenClDriver& driver, const CommandList& commands);
 
-  Status Run() override;
+  ~OpenClExecutable() override;
+
+  Result<uint64_t> Submit(const SubmitSync& sync) override;
+  Status Wait(uint64_t submission) override { return driver_.submissions->Wait(submission); }
   Result<std::vector<double>> RunProfiled() override;
 
  private:
@@ -33,12 +37,15 @@ class OpenClExecutable final : public Executable {
   explicit OpenClExecutable(const OpenClDriver& driver) : driver_(driver) {}
   Status SetArguments(cl_kernel kernel, const DispatchCommand& command, OpenClViewCache& views);
   Status Enqueue(cl_command_queue queue, const Dispatch& dispatch, cl_event* event) const;
+  // All dispatches; gives the event of the last one, or of a marker where there is none.
+  Result<EventHandle> EnqueueAll(const SubmitSync& sync) const;
   Status EnqueueProfiled(std::vector<EventHandle>& events);
 
   const OpenClDriver driver_;
   // In this order: kernels go before the memory that they have as arguments.
   std::vector<OpenClView> views_;
   std::vector<Dispatch> dispatches_;
+  uint64_t last_submission_ = 0;
   QueueHandle profiling_queue_;  // made by the first RunProfiled
 };
 

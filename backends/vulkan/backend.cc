@@ -50,6 +50,12 @@ Result<std::unique_ptr<Device>> OpenVulkan(const DeviceCandidate& candidate) {
   return OpenVulkanWithPaths(candidate, VulkanPaths{});
 }
 
+Result<std::unique_ptr<Device>> OpenSharedVulkan(const SharedContext& context) {
+  const auto* vulkan_context = std::get_if<VulkanContext>(&context);
+  if (vulkan_context == nullptr) return Error(StatusCode::kInvalidArgument, "the shared context is none of Vulkan");
+  return vulkan::VulkanDevice::Share(*vulkan_context);
+}
+
 Result<std::unique_ptr<Device>> OpenVulkanWithPaths(const DeviceCandidate& candidate, const VulkanPaths& paths) {
   HEARTH_ASSIGN(const vulkan::Instance* instance, vulkan::SharedInstance());
   HEARTH_ASSIGN(const auto handles, vulkan::PhysicalDevices(*instance));

@@ -16,6 +16,10 @@ std::vector<DeviceCandidate> EnumerateVulkan();
 // Opens a candidate of EnumerateVulkan. kUnavailable with its reason when it is not usable. Threads: any.
 Result<std::unique_ptr<Device>> OpenVulkan(const DeviceCandidate& candidate);
 
+// Works on the VulkanContext of the caller's, without ever destroying it. kInvalidArgument for one that is incomplete,
+// too old or can't compute. Threads: any.
+Result<std::unique_ptr<Device>> OpenSharedVulkan(const SharedContext& context);
+
 // What a test switches off so that a device runs as others do.
 struct VulkanPaths {
   bool mapped_memory = true;  // false: copies through staging buffers, as on discrete GPUs

@@ -50,6 +50,20 @@ Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(LogicalDevice& device
   return buffer;
 }
 
+Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Import(LogicalDevice& device, VkBuffer handle,
+                                                           uint64_t size_bytes) {
+  // Its exact size can't be asked for; the memory it needs is at least that.
+  VkMemoryRequirements needed{};
+  device.api().GetBufferMemoryRequirements(device.handle(), handle, &needed);
+  if (needed.size < size_bytes) {
+    return Error(StatusCode::kInvalidArgument, "the lent VkBuffer has at most {} bytes, {} were promised", needed.size,
+                 size_bytes);
+  }
+  std::unique_ptr<VulkanBuffer> buffer(new VulkanBuffer(device, size_bytes));
+  buffer->handle_ = handle;
+  return buffer;
+}
+
 Status VulkanBuffer::Allocate(MemoryUse use) {
   const DeviceApi& api = device_->api();
   VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
@@ -59,6 +73,7 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
     info.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT;
   }
   HEARTH_ASSIGN(buffer_, device_->Make(api.CreateBuffer, api.DestroyBuffer, info, "vkCreateBuffer"));
+  handle_ = buffer_.get();
   VkMemoryRequirements needed{};
   api.GetBufferMemoryRequirements(device_->handle(), handle(), &needed);
 

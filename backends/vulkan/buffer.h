@@ -17,13 +17,16 @@ enum class MemoryUse {
   kStaging,  // always mapped, for copies to and from unmapped buffers
 };
 
-// Has an allocation of its own: plans use few and large buffers.
+// Has an allocation of its own (plans use few and large buffers), or none where the buffer is the caller's.
 class VulkanBuffer : public Buffer {
  public:
   // kResourceExhausted when no memory type has room.
   static Result<std::unique_ptr<VulkanBuffer>> Create(LogicalDevice& device, uint64_t size_bytes, MemoryUse use);
 
-  VkBuffer handle() const { return buffer_.get(); }
+  // The caller's. kInvalidArgument when it is smaller than `size_bytes`.
+  static Result<std::unique_ptr<VulkanBuffer>> Import(LogicalDevice& device, VkBuffer buffer, uint64_t size_bytes);
+
+  VkBuffer handle() const { return handle_; }
   std::byte* mapped() const { return mapped_; }  // null: not visible to the host
 
   // A view for texel reads, made once per range and format and kept with the buffer.
@@ -36,7 +39,8 @@ class VulkanBuffer : public Buffer {
 
   LogicalDevice* device_;
   Owned<VkDeviceMemory> memory_;  // before the buffer, so that the buffer goes first
-  Owned<VkBuffer> buffer_;
+  Owned<VkBuffer> buffer_;        // none where the buffer is the caller's
+  VkBuffer handle_ = VK_NULL_HANDLE;
   std::map<std::tuple<uint64_t, uint64_t, VkFormat>, Owned<VkBufferView>> views_;
   std::byte* mapped_ = nullptr;
 };

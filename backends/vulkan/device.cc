@@ -12,6 +12,35 @@ Result<std::unique_ptr<Device>> VulkanDevice::Open(PhysicalDevice physical) {
   return std::unique_ptr<Device>(new VulkanDevice(std::move(logical)));
 }
 
+Result<std::unique_ptr<Device>> VulkanDevice::Share(const VulkanContext& context) {
+  if (context.instance == nullptr || context.physical_device == nullptr || context.device == nullptr ||
+      context.queue == nullptr) {
+    return Error(StatusCode::kInvalidArgument,
+                 "sharing a Vulkan device takes its instance, physical device, device and queue; one of them is null");
+  }
+  HEARTH_ASSIGN(auto instance, ForeignInstance(static_cast<VkInstance>(context.instance)));
+  PhysicalDevice physical = Describe(*instance, static_cast<VkPhysicalDevice>(context.physical_device));
+  if (!physical.unusable_reason.empty()) return Status(StatusCode::kInvalidArgument, physical.unusable_reason);
+  HEARTH_TRY(CheckQueueFamily(*instance, physical.handle, context.queue_family));
+  // Which features the caller switched on is not known.
+  physical.info.fp16_arithmetic = false;
+  physical.timestamp_bits = 0;
+  HEARTH_ASSIGN(auto logical, LogicalDevice::Share(std::move(instance), std::move(physical), context));
+  return std::unique_ptr<Device>(new VulkanDevice(std::move(logical)));
+}
+
+Result<std::unique_ptr<Buffer>> VulkanDevice::DoImportBuffer(const NativeMemory& memory) {
+  if (memory.kind != MemoryKind::kVulkanBuffer)
+    return Error(StatusCode::kUnsupported, "Vulkan takes a VkBuffer, no other memory (no VkImage either)");
+  if (!logical_->is_shared()) {
+    return Error(StatusCode::kInvalidArgument,
+                 "a VkBuffer belongs to its VkDevice: open the session with that device (SessionOptions::shared)");
+  }
+  HEARTH_ASSIGN(auto buffer,
+                VulkanBuffer::Import(*logical_, reinterpret_cast<VkBuffer>(memory.handle), memory.size_bytes));
+  return std::unique_ptr<Buffer>(std::move(buffer));
+}
+
 Result<std::unique_ptr<Buffer>> VulkanDevice::DoCreateBuffer(uint64_t size_bytes) {
   HEARTH_ASSIGN(auto buffer, VulkanBuffer::Create(*logical_, size_bytes, MemoryUse::kKernels));
   return std::unique_ptr<Buffer>(std::move(buffer));

@@ -13,6 +13,7 @@ namespace hearth::vulkan {
 class VulkanDevice : public Device {
  public:
   static Result<std::unique_ptr<Device>> Open(PhysicalDevice physical);
+  static Result<std::unique_ptr<Device>> Share(const VulkanContext& context);
 
   std::string portable_compiler() const override { return SpirvCompilerName(); }
 
@@ -21,6 +22,7 @@ class VulkanDevice : public Device {
       : Device(logical->info()), logical_(std::move(logical)) {}
 
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
+  Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override;
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                  const std::function<Status(std::span<std::byte>)>& fill) override;
   Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,

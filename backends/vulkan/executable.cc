@@ -145,9 +145,8 @@ void VulkanExecutable::RecordDispatch(VkCommandBuffer commands, const PreparedDi
   api.CmdDispatch(commands, dispatch.group_count[0], dispatch.group_count[1], dispatch.group_count[2]);
 }
 
-Status VulkanExecutable::Run() {
-  if (dispatches_.empty()) return Status::Ok();
-  return commands_->SubmitAndWait();
+Result<uint64_t> VulkanExecutable::Submit(const SubmitSync& sync) {
+  return commands_->Submit(sync);
 }
 
 Result<std::vector<double>> VulkanExecutable::RunProfiled() {

@@ -18,7 +18,8 @@ class VulkanExecutable : public Executable {
   // `commands` was checked by Device::Prepare. kUnsupported for a texel read of more elements than the device takes.
   static Result<std::unique_ptr<Executable>> Create(LogicalDevice& device, const CommandList& commands);
 
-  Status Run() override;
+  Result<uint64_t> Submit(const SubmitSync& sync) override;
+  Status Wait(uint64_t submission) override { return device_->Wait(submission); }
   Result<std::vector<double>> RunProfiled() override;
 
  private:

@@ -48,6 +48,14 @@ Result<const Instance*> SharedInstance() {
   return shared;
 }
 
+Result<std::unique_ptr<Instance>> ForeignInstance(VkInstance handle) {
+  auto instance = std::make_unique<Instance>();
+  HEARTH_ASSIGN(instance->loader, LoadLoaderApi());
+  instance->handle = handle;
+  HEARTH_ASSIGN(instance->api, LoadInstanceApi(instance->loader, handle));
+  return instance;
+}
+
 Result<std::vector<VkPhysicalDevice>> PhysicalDevices(const Instance& instance) {
   uint32_t count = 0;
   HEARTH_TRY(

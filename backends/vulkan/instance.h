@@ -2,6 +2,7 @@
 #ifndef HEARTH_BACKENDS_VULKAN_INSTANCE_H_
 #define HEARTH_BACKENDS_VULKAN_INSTANCE_H_
 
+#include <memory>
 #include <vector>
 
 #include "backends/vulkan/driver_api.h"
@@ -19,6 +20,9 @@ struct Instance {
 
 // kUnavailable with the reason; a failure is tried anew by the next call. Threads: any.
 Result<const Instance*> SharedInstance();
+
+// The caller's instance, which it destroys itself. kUnavailable when it is of API version 1.0.
+Result<std::unique_ptr<Instance>> ForeignInstance(VkInstance handle);
 
 // In the driver's order, the same at every call.
 Result<std::vector<VkPhysicalDevice>> PhysicalDevices(const Instance& instance);

@@ -1,5 +1,7 @@
 #include "backends/vulkan/logical_device.h"
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "core/error.h"
@@ -35,6 +37,20 @@ Result<VkDevice> CreateDevice(const PhysicalDevice& physical) {
   return device;
 }
 
+// SyncPoints as vkQueueSubmit takes them. The value of a binary semaphore is ignored.
+struct SemaphoreList {
+  explicit SemaphoreList(std::span<const SyncPoint> points) {
+    for (const SyncPoint& point : points) {
+      semaphores.push_back(reinterpret_cast<VkSemaphore>(point.handle));
+      values.push_back(point.value);
+      has_timeline = has_timeline || point.value != 0;
+    }
+  }
+  std::vector<VkSemaphore> semaphores;
+  std::vector<uint64_t> values;
+  bool has_timeline = false;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Open(PhysicalDevice physical) {
@@ -47,21 +63,95 @@ Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Open(PhysicalDevice physic
   return device;
 }
 
+Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Share(std::unique_ptr<Instance> instance, PhysicalDevice physical,
+                                                            const VulkanContext& context) {
+  physical.queue_family = context.queue_family;
+  std::unique_ptr<LogicalDevice> device(new LogicalDevice(std::move(physical), static_cast<VkDevice>(context.device)));
+  HEARTH_ASSIGN(device->api_, LoadDeviceApi(instance->api, device->handle_));
+  device->shared_instance_ = std::move(instance);
+  device->queue_ = static_cast<VkQueue>(context.queue);
+  return device;
+}
+
 LogicalDevice::~LogicalDevice() {
-  if (api_.DeviceWaitIdle != nullptr) api_.DeviceWaitIdle(handle_);
+  if (is_shared()) {  // the caller's own work goes on
+    (void)Wait(submission_count_);
+  } else if (api_.DeviceWaitIdle != nullptr) {
+    api_.DeviceWaitIdle(handle_);
+  }
+  pending_.clear();
+  free_fences_.clear();
   if (destroy_ != nullptr) destroy_(handle_, nullptr);
 }
 
-Status LogicalDevice::SubmitAndWait(VkCommandBuffer commands, VkFence fence) {
-  HEARTH_TRY(ToStatus(api_.ResetFences(handle_, 1, &fence), "vkResetFences"));
+Result<Owned<VkFence>> LogicalDevice::TakeFence() {
+  if (free_fences_.empty()) {
+    const VkFenceCreateInfo info{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    return Make(api_.CreateFence, api_.DestroyFence, info, "vkCreateFence");
+  }
+  Owned<VkFence> fence = std::move(free_fences_.back());
+  free_fences_.pop_back();
+  const VkFence handle = fence.get();
+  HEARTH_TRY(ToStatus(api_.ResetFences(handle_, 1, &handle), "vkResetFences"));
+  return fence;
+}
+
+Result<uint64_t> LogicalDevice::Submit(VkCommandBuffer commands, const SubmitSync& sync) {
+  if (sync.fence != nullptr)
+    return Error(StatusCode::kUnsupported, "Vulkan makes no fence of its own; give a semaphore to signal");
+  SemaphoreList waits(sync.wait_for), signals(sync.signal);
+  const std::vector<VkPipelineStageFlags> stages(sync.wait_for.size(), VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+  VkTimelineSemaphoreSubmitInfo timeline{VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO};
+  timeline.waitSemaphoreValueCount = static_cast<uint32_t>(waits.values.size());
+  timeline.pWaitSemaphoreValues = waits.values.data();
+  timeline.signalSemaphoreValueCount = static_cast<uint32_t>(signals.values.size());
+  timeline.pSignalSemaphoreValues = signals.values.data();
   VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+  if (waits.has_timeline || signals.has_timeline) submit.pNext = &timeline;
+  submit.waitSemaphoreCount = static_cast<uint32_t>(waits.semaphores.size());
+  submit.pWaitSemaphores = waits.semaphores.data();
+  submit.pWaitDstStageMask = stages.data();
   submit.commandBufferCount = 1;
   submit.pCommandBuffers = &commands;
-  {
-    const std::lock_guard lock(queue_mutex_);
-    HEARTH_TRY(ToStatus(api_.QueueSubmit(queue_, 1, &submit, fence), "vkQueueSubmit"));
+  submit.signalSemaphoreCount = static_cast<uint32_t>(signals.semaphores.size());
+  submit.pSignalSemaphores = signals.semaphores.data();
+
+  const std::lock_guard lock(queue_mutex_);
+  HEARTH_ASSIGN(Owned<VkFence> fence, TakeFence());
+  HEARTH_TRY(ToStatus(api_.QueueSubmit(queue_, 1, &submit, fence.get()), "vkQueueSubmit"));
+  pending_.push_back({++submission_count_, std::move(fence), 0});
+  return submission_count_;
+}
+
+Status LogicalDevice::Wait(uint64_t submission) {
+  std::unique_lock lock(queue_mutex_);
+  if (submission > submission_count_)
+    return Error(StatusCode::kInvalidArgument, "submission {} never was; the last is {}", submission,
+                 submission_count_);
+  // A fence also covers all that was submitted before it, so that of the submission itself or of a later one serves;
+  // without one it was waited for already.
+  const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                  [&](const Pending& pending) { return pending.number >= submission; });
+  if (found == pending_.end()) return Status::Ok();
+  const uint64_t number = found->number;
+  const VkFence fence = found->fence.get();
+  ++found->waiters;  // keeps the fence from being used again meanwhile
+  lock.unlock();
+  const VkResult result = api_.WaitForFences(handle_, 1, &fence, VK_TRUE, UINT64_MAX);
+  lock.lock();
+  for (Pending& pending : pending_) {
+    if (pending.number == number) --pending.waiters;
   }
-  return ToStatus(api_.WaitForFences(handle_, 1, &fence, VK_TRUE, UINT64_MAX), "vkWaitForFences");
+  HEARTH_TRY(ToStatus(result, "vkWaitForFences"));
+  Recycle(number);
+  return Status::Ok();
+}
+
+void LogicalDevice::Recycle(uint64_t finished) {
+  while (!pending_.empty() && pending_.front().number <= finished && pending_.front().waiters == 0) {
+    free_fences_.push_back(std::move(pending_.front().fence));
+    pending_.pop_front();
+  }
 }
 
 }  // namespace hearth::vulkan

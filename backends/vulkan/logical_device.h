@@ -2,13 +2,16 @@
 #ifndef HEARTH_BACKENDS_VULKAN_LOGICAL_DEVICE_H_
 #define HEARTH_BACKENDS_VULKAN_LOGICAL_DEVICE_H_
 
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "backends/vulkan/handle.h"
 #include "backends/vulkan/physical_device.h"
+#include "hal/native.h"
 
 namespace hearth::vulkan {
 
@@ -16,6 +19,9 @@ namespace hearth::vulkan {
 class LogicalDevice {
  public:
   static Result<std::unique_ptr<LogicalDevice>> Open(PhysicalDevice physical);
+  // The caller's device and queue, which it destroys after this object. `instance` is the caller's too.
+  static Result<std::unique_ptr<LogicalDevice>> Share(std::unique_ptr<Instance> instance, PhysicalDevice physical,
+                                                      const VulkanContext& context);
   ~LogicalDevice();
   LogicalDevice(const LogicalDevice&) = delete;
   LogicalDevice& operator=(const LogicalDevice&) = delete;
@@ -24,6 +30,7 @@ class LogicalDevice {
   const DeviceInfo& info() const { return physical_.info; }
   const DeviceApi& api() const { return api_; }
   VkDevice handle() const { return handle_; }
+  bool is_shared() const { return shared_instance_ != nullptr; }
 
   // Make(api().CreateFence, api().DestroyFence, info, "vkCreateFence")
   template <typename Handle, typename CreateInfo>
@@ -37,18 +44,31 @@ class LogicalDevice {
     return Owned<Handle>(handle_, made, destroy);
   }
 
-  // Runs a recorded command buffer and waits for its end; `fence` is the caller's own.
-  Status SubmitAndWait(VkCommandBuffer commands, VkFence fence);
+  // See Executable::Submit and Wait.
+  Result<uint64_t> Submit(VkCommandBuffer commands, const SubmitSync& sync);
+  Status Wait(uint64_t submission);
 
  private:
   LogicalDevice(PhysicalDevice physical, VkDevice handle) : physical_(std::move(physical)), handle_(handle) {}
 
+  struct Pending {
+    uint64_t number = 0;
+    Owned<VkFence> fence;
+    int waiters = 0;
+  };
+  Result<Owned<VkFence>> TakeFence();
+  void Recycle(uint64_t finished);  // the fences of submissions up to this one that nobody waits for
+
+  std::unique_ptr<Instance> shared_instance_;  // what physical_ points to, on a shared device
   PhysicalDevice physical_;
   VkDevice handle_;
   PFN_vkDestroyDevice destroy_ = nullptr;
   DeviceApi api_;
   VkQueue queue_ = VK_NULL_HANDLE;
-  std::mutex queue_mutex_;  // vkQueueSubmit is not thread-safe by itself
+  std::mutex queue_mutex_;  // vkQueueSubmit is not thread-safe by itself; also guards what follows
+  uint64_t submission_count_ = 0;
+  std::deque<Pending> pending_;
+  std::vector<Owned<VkFence>> free_fences_;
 };
 
 }  // namespace hearth::vulkan

@@ -1,12 +1,12 @@
 #include "backends/vulkan/physical_device.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "core/error.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -147,13 +147,17 @@ void ReadMemory(PhysicalDevice& device) {
       has_shared && (device.info.type == DeviceType::kCpu || device.info.type == DeviceType::kIntegratedGpu);
 }
 
+std::vector<VkQueueFamilyProperties> QueueFamilies(const InstanceApi& api, VkPhysicalDevice device) {
+  uint32_t count = 0;
+  api.GetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(count);
+  api.GetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+  return families;
+}
+
 // The first family with compute, and whether there is one.
 bool FindQueue(PhysicalDevice& device) {
-  const InstanceApi& api = device.instance->api;
-  uint32_t count = 0;
-  api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, nullptr);
-  std::vector<VkQueueFamilyProperties> families(count);
-  api.GetPhysicalDeviceQueueFamilyProperties(device.handle, &count, families.data());
+  const std::vector<VkQueueFamilyProperties> families = QueueFamilies(device.instance->api, device.handle);
   for (uint32_t f = 0; f < families.size(); ++f) {
     if ((families[f].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || families[f].queueCount == 0) continue;
     device.queue_family = f;
@@ -170,6 +174,12 @@ bool ReadsTexels(const PhysicalDevice& device, VkFormat format) {
 }
 
 }  // namespace
+
+Status CheckQueueFamily(const Instance& instance, VkPhysicalDevice handle, uint32_t family) {
+  const std::vector<VkQueueFamilyProperties> families = QueueFamilies(instance.api, handle);
+  if (family < families.size() && (families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "queue family {} of {} does not compute", family, families.size());
+}
 
 PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
   PhysicalDevice device;

@@ -33,6 +33,9 @@ struct PhysicalDevice {
   std::array<uint8_t, VK_UUID_SIZE> pipeline_cache_uuid{};
 };
 
+// kInvalidArgument when the device has no such queue family, or it does not compute.
+Status CheckQueueFamily(const Instance& instance, VkPhysicalDevice handle, uint32_t family);
+
 PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle);
 
 }  // namespace hearth::vulkan

@@ -9,6 +9,11 @@ constexpr VkPipelineStageFlags kWork = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK
 constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 constexpr VkAccessFlags kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
+// On a device that the program works with too: whatever it did before and does behind.
+constexpr VkPipelineStageFlags kAnyWork = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+constexpr VkAccessFlags kAnyWrite = VK_ACCESS_MEMORY_WRITE_BIT;
+constexpr VkAccessFlags kAnyAccess = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+
 void RecordBarrier(const DeviceApi& api, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags made,
                    VkPipelineStageFlags to, VkAccessFlags used) {
   VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
@@ -32,8 +37,6 @@ Result<RecordedCommands> RecordedCommands::Record(LogicalDevice& device,
   pool.queueFamilyIndex = device.physical().queue_family;
   HEARTH_ASSIGN(recorded.pool_,
                 device.Make(api.CreateCommandPool, api.DestroyCommandPool, pool, "vkCreateCommandPool"));
-  const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-  HEARTH_ASSIGN(recorded.fence_, device.Make(api.CreateFence, api.DestroyFence, fence, "vkCreateFence"));
 
   VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
   allocate.commandPool = recorded.pool_.get();
@@ -41,14 +44,33 @@ Result<RecordedCommands> RecordedCommands::Record(LogicalDevice& device,
   allocate.commandBufferCount = 1;
   HEARTH_TRY(ToStatus(api.AllocateCommandBuffers(device.handle(), &allocate, &recorded.commands_),
                       "vkAllocateCommandBuffers"));
-  const VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+  begin.flags = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
   HEARTH_TRY(ToStatus(api.BeginCommandBuffer(recorded.commands_, &begin), "vkBeginCommandBuffer"));
-  RecordBarrier(api, recorded.commands_, kWork, kWrites, kWork, kReads | kWrites);
+  const bool is_shared = device.is_shared();
+  RecordBarrier(api, recorded.commands_, is_shared ? kAnyWork : kWork, is_shared ? kAnyWrite : kWrites, kWork,
+                kReads | kWrites);
   record(recorded.commands_);
-  RecordBarrier(api, recorded.commands_, kWork, kWrites, VK_PIPELINE_STAGE_HOST_BIT,
-                VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT);
+  RecordBarrier(api, recorded.commands_, kWork, kWrites,
+                VK_PIPELINE_STAGE_HOST_BIT | (is_shared ? kAnyWork : VkPipelineStageFlags{0}),
+                VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT | (is_shared ? kAnyAccess : VkAccessFlags{0}));
   HEARTH_TRY(ToStatus(api.EndCommandBuffer(recorded.commands_), "vkEndCommandBuffer"));
   return recorded;
+}
+
+RecordedCommands::~RecordedCommands() {
+  // After a move there is no pool. A failure was, or will be, reported to whoever waits for the results.
+  if (pool_.get() != VK_NULL_HANDLE && last_submission_ != 0) (void)device_->Wait(last_submission_);
+}
+
+Result<uint64_t> RecordedCommands::Submit(const SubmitSync& sync) {
+  HEARTH_ASSIGN(last_submission_, device_->Submit(commands_, sync));
+  return last_submission_;
+}
+
+Status RecordedCommands::SubmitAndWait() {
+  HEARTH_ASSIGN(const uint64_t submission, Submit());
+  return device_->Wait(submission);
 }
 
 }  // namespace hearth::vulkan

@@ -8,13 +8,20 @@
 
 namespace hearth::vulkan {
 
-// Used by one thread at a time. Every recording starts with a barrier against earlier submissions and ends with
-// one that makes its writes visible to the host and to later copies and kernels.
+// Used by one thread at a time; may be submitted again before it is finished. Every recording starts with a barrier
+// against earlier submissions and ends with one that makes its writes visible to the host and to later copies and
+// kernels.
 class RecordedCommands {
  public:
   static Result<RecordedCommands> Record(LogicalDevice& device, const std::function<void(VkCommandBuffer)>& record);
 
-  Status SubmitAndWait() { return device_->SubmitAndWait(commands_, fence_.get()); }
+  RecordedCommands(RecordedCommands&&) noexcept = default;
+  RecordedCommands& operator=(RecordedCommands&&) noexcept = default;
+  ~RecordedCommands();  // waits for its submissions
+
+  // See Executable.
+  Result<uint64_t> Submit(const SubmitSync& sync = {});
+  Status SubmitAndWait();
 
  private:
   explicit RecordedCommands(LogicalDevice& device) : device_(&device) {}
@@ -22,7 +29,7 @@ class RecordedCommands {
   LogicalDevice* device_;
   Owned<VkCommandPool> pool_;  // its own: pools are not thread-safe
   VkCommandBuffer commands_ = VK_NULL_HANDLE;
-  Owned<VkFence> fence_;
+  uint64_t last_submission_ = 0;
 };
 
 // What kernels wrote before it is seen by kernels after it, through storage and texel buffers both, and nothing after

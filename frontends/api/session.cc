@@ -8,47 +8,19 @@
 #include "core/log.h"
 #include "core/lower.h"
 #include "frontends/api/model_data.h"
-#include "frontends/engine/device_choice.h"
+#include "frontends/api/session_data.h"
 #include "frontends/engine/open_cache.h"
 #include "frontends/engine/peak_memory.h"
 #include "frontends/engine/placement_warnings.h"
-#include "frontends/engine/plan_cache.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
-#include "frontends/engine/tuned_start.h"
 #include "frontends/engine/tuning_cache.h"
-#include "hal/plan_runner.h"
-#include "hal/stopwatch.h"
 
 namespace hearth {
 
-// Members are destroyed from the last to the first: the runner before the device and the store.
-struct SessionData {
-  Stopwatch since_asked;
-  std::optional<Model> owned_model;
-  const Model* model = nullptr;
-  SessionOptions options;
-  std::unique_ptr<BlobStore> store;
-  OpenedDevice opened;
-  std::unique_ptr<HostExecutor> host;
-  PlanRequest plan_request;
-  MadePlan made;
-  std::unique_ptr<PlanRunner> runner;
-  std::vector<std::vector<std::byte>> inputs, outputs;
-  std::vector<bool> input_is_set;
-  bool has_run = false, is_saved = false;
-  TuningOutcome tuning;
-  mutable Report report;
-  mutable size_t logged_warnings = 0;
-
-  ~SessionData() { LogNewWarnings(); }  // also of a session that could not be opened
-  void LogNewWarnings() const {
-    for (; logged_warnings < report.warnings.size(); ++logged_warnings)
-      Log(LogLevel::kWarning, report.warnings[logged_warnings]);
-  }
-};
-
 namespace {
+
+constexpr int kMostInFlight = 64;
 
 int ThreadCount(int wanted) {
   return wanted > 0 ? wanted : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
@@ -169,6 +141,10 @@ void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
 
 // Everything after the device is open and the model is read.
 Status Prepare(SessionData& data) {
+  if (data.options.max_in_flight < 1 || data.options.max_in_flight > kMostInFlight) {
+    return Error(StatusCode::kInvalidArgument, "max_in_flight is {}; 1 to {} make sense", data.options.max_in_flight,
+                 kMostInFlight);
+  }
   HEARTH_ASSIGN(LowerOptions lowering,
                 OptionsFromChoices({data.options.precision, data.options.preference, data.options.priority}));
   lowering.precision = ChoosePrecision(data, lowering.precision);
@@ -200,7 +176,10 @@ Status Prepare(SessionData& data) {
   data.outputs.clear();
   for (const TensorInfo& input : data.model->inputs()) data.inputs.emplace_back(input.size_bytes);
   for (const TensorInfo& output : data.model->outputs()) data.outputs.emplace_back(output.size_bytes);
-  data.input_is_set.assign(data.inputs.size(), false);
+  data.input_states.assign(data.inputs.size(), {});
+  data.output_states.assign(data.outputs.size(), {});
+  data.slots.clear();
+  data.slots.resize(static_cast<size_t>(data.options.max_in_flight));
   FillReport(data);
   auto& times = data.report.init_ms;
   times.total = data.since_asked.milliseconds();
@@ -224,7 +203,8 @@ bool IsTheDevicesFault(const Status& status) {
 Status PrepareOnAUsableDevice(SessionData& data) {
   std::vector<std::string> failed_ids;
   Status status = Prepare(data);
-  while (IsTheDevicesFault(status) && data.options.device == "auto" && data.opened.device != nullptr) {
+  while (IsTheDevicesFault(status) && data.options.device == "auto" && data.options.shared.index() == 0 &&
+         data.opened.device != nullptr) {
     const std::string warning =
         fmt::format("{} could not be made ready, the next device is taken: {}", data.opened.id, status.message());
     failed_ids.push_back(data.opened.id);
@@ -236,27 +216,14 @@ Status PrepareOnAUsableDevice(SessionData& data) {
   return status;
 }
 
-Status CheckInputsAreSet(const SessionData& data) {
-  for (size_t k = 0; k < data.input_is_set.size(); ++k) {
-    if (!data.input_is_set[k])
-      return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
-  }
-  return Status::Ok();
-}
-
-void FinishFirstRun(SessionData& data, double milliseconds) {
-  if (data.has_run) return;
-  data.has_run = true;
-  data.report.first_run_ms = milliseconds;
-  data.report.ready_ms = data.report.init_ms.total + milliseconds;
-}
-
 // Opens the device on a thread of its own while `meanwhile` runs.
 Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwhile) {
   Status device_status;
   std::thread opening([&] {
     const Stopwatch watch;
-    Result<OpenedDevice> opened = OpenChosenDevice(data.options.device);
+    Result<OpenedDevice> opened = data.options.shared.index() != 0
+                                      ? OpenSharedDevice(data.options.shared, data.options.device)
+                                      : OpenChosenDevice(data.options.device);
     device_status = opened.status();
     if (opened.ok()) data.opened = std::move(opened).value();
     data.report.init_ms.open_device = watch.milliseconds();
@@ -313,70 +280,6 @@ const std::vector<TensorInfo>& Session::outputs() const {
   return data_->model->outputs();
 }
 
-Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
-  if (index >= data_->inputs.size()) {
-    return Error(StatusCode::kInvalidArgument, "the model has {} inputs, there is no input {}", data_->inputs.size(),
-                 index);
-  }
-  if (bytes.size() != data_->inputs[index].size()) {
-    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", inputs()[index].name,
-                 data_->inputs[index].size(), bytes.size());
-  }
-  std::copy(bytes.begin(), bytes.end(), data_->inputs[index].begin());
-  data_->input_is_set[index] = true;
-  return Status::Ok();
-}
-
-Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes) {
-  std::string names;
-  for (size_t k = 0; k < inputs().size(); ++k) {
-    if (inputs()[k].name == name || (!name.empty() && inputs()[k].alias == name)) return SetInput(k, bytes);
-    names += fmt::format("{}'{}'", k == 0 ? "" : ", ", inputs()[k].name);
-  }
-  return Error(StatusCode::kInvalidArgument, "the model has no input named '{}'; it has {}", name, names);
-}
-
-Status Session::Run() {
-  HEARTH_TRY(CheckInputsAreSet(*data_));
-  const std::vector<std::span<const std::byte>> inputs(data_->inputs.begin(), data_->inputs.end());
-  const std::vector<std::span<std::byte>> outputs(data_->outputs.begin(), data_->outputs.end());
-  return Run(inputs, outputs);
-}
-
-Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
-  const Stopwatch watch;
-  HEARTH_TRY(data_->runner->Run(inputs, outputs));
-  FinishFirstRun(*data_, watch.milliseconds());
-  return Status::Ok();
-}
-
-Result<std::vector<ProfileEntry>> Session::RunProfiled() {
-  HEARTH_TRY(CheckInputsAreSet(*data_));
-  const std::vector<std::span<const std::byte>> inputs(data_->inputs.begin(), data_->inputs.end());
-  const std::vector<std::span<std::byte>> outputs(data_->outputs.begin(), data_->outputs.end());
-  return RunProfiled(inputs, outputs);
-}
-
-Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
-                                                       std::span<const std::span<std::byte>> outputs) {
-  const Stopwatch watch;
-  HEARTH_ASSIGN(const std::vector<ProfileRow> rows, data_->runner->RunProfiled(inputs, outputs));
-  FinishFirstRun(*data_, watch.milliseconds());
-  std::vector<ProfileEntry> entries;
-  entries.reserve(rows.size());
-  for (const ProfileRow& row : rows) entries.push_back({row.label, row.kernel, row.milliseconds});
-  return entries;
-}
-
-Status Session::ResetState() {
-  return data_->runner->ResetState();
-}
-
-std::span<const std::byte> Session::output(size_t index) const {
-  HEARTH_CHECK(index < data_->outputs.size());
-  return data_->outputs[index];
-}
-
 void Session::SaveToCache() {
   // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
   if (data_->store == nullptr || data_->options.cache_read_only || data_->is_saved || !data_->has_run) return;
@@ -396,6 +299,7 @@ void Session::SaveToCache() {
 const Report& Session::report() const {
   Report& report = data_->report;
   report.memory.peak_rss_bytes = PeakResidentBytes();
+  report.programs.compiled = data_->runner->programs().compiled + data_->runner->edge_programs_compiled();
   if (data_->store != nullptr) {
     const StoreCounters counters = data_->store->counters();
     report.cache.hits = counters.hits;

@@ -17,15 +17,15 @@ namespace {
 
 constexpr BackendDef kGpuBackends[] = {
 #ifdef HEARTH_WITH_VULKAN
-    {BackendKind::kVulkan, EnumerateVulkan, OpenVulkan},
+    {BackendKind::kVulkan, EnumerateVulkan, OpenVulkan, OpenSharedVulkan},
 #endif
 #ifdef HEARTH_WITH_OPENCL
-    {BackendKind::kOpenCl, EnumerateOpenCl, OpenOpenCl},
+    {BackendKind::kOpenCl, EnumerateOpenCl, OpenOpenCl, OpenSharedOpenCl},
 #endif
 #ifdef HEARTH_WITH_GLES
-    {BackendKind::kGles, EnumerateGles, OpenGles},
+    {BackendKind::kGles, EnumerateGles, OpenGles, OpenSharedGles},
 #endif
-    {BackendKind::kNull, nullptr, nullptr},  // keeps the array legal in a build without GPU backends
+    {BackendKind::kNull, nullptr, nullptr, nullptr},  // keeps the array legal in a build without GPU backends
 };
 
 }  // namespace

@@ -138,4 +138,21 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
   return Status(StatusCode::kUnavailable, last_failure.message()).Within(fmt::format("device '{}'", wanted));
 }
 
+Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted) {
+  constexpr BackendKind kKinds[] = {BackendKind::kNull, BackendKind::kOpenCl, BackendKind::kVulkan, BackendKind::kGles};
+  const std::string name(BackendName(kKinds[context.index()]));
+  if (wanted != "auto" && wanted != name) {
+    return Error(StatusCode::kInvalidArgument, "device '{}' was asked for with a context of {} to share", wanted, name);
+  }
+  const BackendDef* backend = FindGpuBackend(name);
+  if (backend == nullptr) return Error(StatusCode::kUnsupported, "this build has no backend for {}", name);
+  OpenedDevice opened;
+  HEARTH_ASSIGN(opened.device, backend->open_shared(context));
+  opened.id = name;
+  opened.reason = "shared by the program";
+  opened.info = opened.device->info();
+  opened.info.id = opened.id;
+  return opened;
+}
+
 }  // namespace hearth

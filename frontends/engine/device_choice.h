@@ -33,6 +33,10 @@ struct OpenedDevice {
   std::vector<std::string> warnings;  // devices that failed before it
 };
 
+// The device that the caller shares; `wanted` must be "auto" or name its backend. kUnsupported when this build has no
+// such backend.
+Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted);
+
 // Leaves out the devices in `failed_ids`, which opened but could not be made ready.
 Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids = {});
 

@@ -522,7 +522,12 @@ constexpr DeviceCase kCases[] = {
 }  // namespace
 
 std::span<const DeviceCase> DeviceCases() {
-  return kCases;
+  static const std::vector<DeviceCase> kAll = [] {
+    std::vector<DeviceCase> all(std::begin(kCases), std::end(kCases));
+    all.insert(all.end(), RequestCases().begin(), RequestCases().end());
+    return all;
+  }();
+  return kAll;
 }
 
 }  // namespace hearth::conformance

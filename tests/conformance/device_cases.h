@@ -22,6 +22,9 @@ struct DeviceCase {
 // All cases.
 std::span<const DeviceCase> DeviceCases();
 
+// Those of submissions and lent memory (device_cases_requests.cc), a part of all.
+std::span<const DeviceCase> RequestCases();
+
 }  // namespace hearth::conformance
 
 #endif  // HEARTH_TESTS_CONFORMANCE_DEVICE_CASES_H_

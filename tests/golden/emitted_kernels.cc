@@ -41,6 +41,14 @@ KernelSource WithHalfStorage(KernelSource source) {
   return source;
 }
 
+// What a caller lends, at argument `lent`: as numbers, as pixels or as a texture.
+KernelSource WithLent(KernelSource source, size_t lent, StorageType storage, AccessPath path) {
+  source.tensors[lent].storage = storage;
+  source.tensors[lent].path = path;
+  SetDefine(source, "PIXELS", storage == StorageType::kScalar ? "0" : "1");
+  return source;
+}
+
 }  // namespace
 
 std::vector<EmittedKernel> EmittedKernels() {
@@ -56,6 +64,13 @@ std::vector<EmittedKernel> EmittedKernels() {
   kernels.push_back({"matmul.flat", WithDefines(Loaded("matmul"), {{"FLAT_A", "1"}, {"ADJ_B", "1"}}), kAllDialects});
   kernels.push_back({"map.epilogue", WithEpilogue(Loaded("map")), kAllDialects});
   kernels.push_back({"pointwise_wide.half", WithHalfStorage(Loaded("pointwise_wide")), kAllDialects});
+  for (const auto& [name, lent] : {std::pair("read_edge", size_t{0}), std::pair("write_edge", size_t{1})}) {
+    const auto with = [&](StorageType storage, AccessPath path) { return WithLent(Loaded(name), lent, storage, path); };
+    kernels.push_back({std::string(name) + ".numbers", with(StorageType::kScalar, AccessPath::kBuffer), kAllDialects});
+    kernels.push_back({std::string(name) + ".rgba8", with(StorageType::kUnorm8, AccessPath::kBuffer), kAllDialects});
+    kernels.push_back(
+        {std::string(name) + ".texture", with(StorageType::kUnorm8, AccessPath::kTexture), {Dialect::kGles}});
+  }
   return kernels;
 }
 

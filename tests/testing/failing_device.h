@@ -68,9 +68,13 @@ class FailingDevice final : public Device {
   class Runnable final : public Executable {
    public:
     Runnable(std::unique_ptr<Executable> inner, CallFault& fault) : inner_(std::move(inner)), fault_(fault) {}
-    Status Run() override {
+    Result<uint64_t> Submit(const SubmitSync& sync) override {
       if (Status status = fault_.Count(); !status.ok()) return status;
-      return inner_->Run();
+      return inner_->Submit(sync);
+    }
+    Status Wait(uint64_t submission) override {
+      if (Status status = fault_.Count(); !status.ok()) return status;
+      return inner_->Wait(submission);
     }
     Result<std::vector<double>> RunProfiled() override { return inner_->RunProfiled(); }
 
@@ -87,6 +91,10 @@ class FailingDevice final : public Device {
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override {
     if (Status status = fault_.Count(); !status.ok()) return status;
     return inner_.CreateBuffer(size_bytes);
+  }
+  Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override {
+    if (Status status = fault_.Count(); !status.ok()) return status;
+    return inner_.ImportBuffer(memory);
   }
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                  const std::function<Status(std::span<std::byte>)>& fill) override {

@@ -52,7 +52,7 @@ struct Report {
   } tuning;
   struct {
     uint64_t to_device_bytes = 0, to_host_bytes = 0;
-  } transfers;  // per run
+  } transfers;  // by the last run
   struct {
     std::string path;
     uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0, bytes_read = 0, bytes_written = 0;

@@ -19,6 +19,7 @@
 
 #include "hearth/cache_types.h"
 #include "hearth/export.h"
+#include "hearth/interop.h"
 #include "hearth/model.h"
 #include "hearth/report.h"
 #include "hearth/status.h"
@@ -58,6 +59,8 @@ struct SessionOptions {
   CacheServer cache_server;      // empty: $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN
   CacheObserver on_cache_event;  // hits, misses, rejects and what was stored, as they happen
   std::string model_token;       // only ever adds to cache keys
+  SharedContext shared;          // what the program opened itself and lends: the session works there
+  int max_in_flight = 2;         // runs that may be submitted and not yet waited for
   std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
   int threads = 0;                   // 0: as many as the machine has cores
   ModelOptions model;                // for Open; Create takes a model that was read with its own
@@ -67,6 +70,19 @@ struct SessionOptions {
 struct ProfileEntry {
   std::string node, kernel;
   double milliseconds = 0;
+};
+
+// A run that was submitted.
+struct Ticket {
+  uint64_t number = 0;
+  // With SubmitOptions::make_fence: a GLsync or cl_event behind the run's last command, which the program destroys.
+  uint64_t fence = 0;
+};
+
+struct SubmitOptions {
+  std::vector<SyncPoint> wait_for;  // GLsync, VkSemaphore or cl_event: before the run reads or writes lent memory
+  std::vector<SyncPoint> signal;    // VkSemaphores, when it is done with all lent memory
+  bool make_fence = false;          // OpenGL ES and OpenCL
 };
 
 struct SessionData;  // internal
@@ -102,11 +118,32 @@ class HEARTH_EXPORT Session {
   Result<std::vector<ProfileEntry>> RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                                 std::span<const std::span<std::byte>> outputs);
 
+  // A run in two halves. Submit hands a run with the inputs set so far to the device and returns without waiting for
+  // it; inputs may be set anew at once. Runs take effect in the order of Submit. Nodes on the CPU are computed in
+  // Submit, after waiting for what they read. Errors: as Run; kResourceExhausted when max_in_flight runs are not waited
+  // for yet; kUnsupported for synchronization that the device does not know.
+  Result<Ticket> Submit(const SubmitOptions& options = {});
+  // Waits for a run and makes its outputs those of output(). Each ticket once, in any order.
+  Status Wait(const Ticket& ticket);
+
+  // From now on the input is read from, the output written to memory that the program lends (see Binding), by each run
+  // at its time: SetInput and output() no longer count for it, and nothing is copied between host and device. With
+  // MemoryKind::kHost the session reads the memory in Submit and writes it in Wait. The memory must stay alive until
+  // the session is gone or has another binding and runs that were submitted before are waited for.
+  // kInvalidArgument for a wrong name, size, format or object; kUnsupported where the CPU reads the input or makes the
+  // output, for memory of another driver than the session's, and for integer tensors.
+  Status BindInput(std::string_view name, const Binding& binding);
+  Status BindOutput(std::string_view name, const Binding& binding);
+  // Back to SetInput and output().
+  Status UnbindInput(std::string_view name);
+  Status UnbindOutput(std::string_view name);
+
   // What the model remembers between runs (variable tensors: the state of an LSTM, an accumulator) becomes zero
   // again, as before the first run. Nothing to do for a model without state.
   Status ResetState();
 
-  // The result of the last Run; valid until the next one. Precondition: index < outputs().size().
+  // The result of the last Run, or of the run that Wait was last called for; valid until the next Run, or until as many
+  // runs as can be in flight were submitted. Precondition: index < outputs().size().
   std::span<const std::byte> output(size_t index) const;
 
   // Stores in the cache what this start had to make. Call once after the first result was used: it is not

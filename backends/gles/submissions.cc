@@ -1,0 +1,85 @@
+#include "backends/gles/submissions.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+
+namespace hearth::gles {
+
+Submissions::~Submissions() {
+  worker_.Call([this] { DropFences(UINT64_MAX); });
+}
+
+Status Submissions::WaitForFences(const std::vector<SyncPoint>& points) const {
+  for (const SyncPoint& point : points) {
+    const auto fence = reinterpret_cast<GLsync>(point.handle);
+    if (gl_.IsSync(fence) != GL_TRUE)
+      return Error(StatusCode::kInvalidArgument, "0x{:x} is no fence of the share group", point.handle);
+    if (is_software_) {
+      gl_.ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
+    } else {
+      gl_.WaitSync(fence, 0, GL_TIMEOUT_IGNORED);
+    }
+  }
+  return Status::Ok();
+}
+
+Result<uint64_t> Submissions::Submit(std::function<Status()> issue, const SubmitSync& sync) {
+  if (!sync.signal.empty())
+    return Error(StatusCode::kUnsupported, "OpenGL ES signals no object of the caller's; ask for a fence, a GLsync");
+  std::unique_lock lock(mutex_);
+  const uint64_t number = ++count_;
+  std::vector<SyncPoint> waits(sync.wait_for.begin(), sync.wait_for.end());
+  worker_.Post([this, number, waits = std::move(waits), issue = std::move(issue), fence = sync.fence] {
+    Status status = WaitForFences(waits);
+    if (status.ok()) status = issue();
+    if (fence != nullptr) *fence = reinterpret_cast<uint64_t>(gl_.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0));
+    GLsync own = nullptr;
+    if (is_software_) {
+      gl_.Finish();
+    } else {
+      own = gl_.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+      gl_.Flush();
+    }
+    const std::lock_guard done(mutex_);
+    issued_ = number;
+    if (!status.ok()) failures_.emplace(number, std::move(status));
+    if (own != nullptr) fences_.emplace(number, own);
+    issued_one_.notify_all();
+  });
+  if (sync.fence != nullptr) issued_one_.wait(lock, [&] { return issued_ >= number; });
+  return number;
+}
+
+Status Submissions::Wait(uint64_t submission) {
+  GLsync fence = nullptr;
+  {
+    std::unique_lock lock(mutex_);
+    if (submission > count_) {
+      return Error(StatusCode::kInvalidArgument, "submission {} never was; the last is {}", submission, count_);
+    }
+    issued_one_.wait(lock, [&] { return issued_ >= submission; });
+    if (const auto found = fences_.find(submission); found != fences_.end()) fence = found->second;
+  }
+  if (fence != nullptr) {
+    worker_.Call([&] {
+      gl_.ClientWaitSync(fence, 0, GL_TIMEOUT_IGNORED);
+      DropFences(submission);
+    });
+  }
+  const std::lock_guard lock(mutex_);
+  const auto first = failures_.begin();
+  if (first == failures_.end() || first->first > submission) return Status::Ok();
+  return std::move(failures_.extract(first).mapped());
+}
+
+void Submissions::DropFences(uint64_t submission) {
+  const std::lock_guard lock(mutex_);
+  while (!fences_.empty() && fences_.begin()->first <= submission) {
+    gl_.DeleteSync(fences_.begin()->second);
+    fences_.erase(fences_.begin());
+  }
+}
+
+}  // namespace hearth::gles

@@ -1,0 +1,50 @@
+// Work handed to the context's thread that may not be finished, by number.
+#ifndef HEARTH_BACKENDS_GLES_SUBMISSIONS_H_
+#define HEARTH_BACKENDS_GLES_SUBMISSIONS_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "backends/gles/driver_api.h"
+#include "backends/gles/worker.h"
+#include "hal/native.h"
+
+namespace hearth::gles {
+
+// Thread-safe. Needs its worker and the context there until it is destroyed.
+class Submissions {
+ public:
+  // A software driver computes while it is called: each submission ends with glFinish there, since a wait for a fence
+  // would come behind the submissions that were made meanwhile.
+  Submissions(const GlApi& gl, Worker& worker, bool is_software)
+      : gl_(gl), worker_(worker), is_software_(is_software) {}
+  ~Submissions();
+
+  // Runs `issue` on the worker behind all earlier submissions, and returns at once unless a fence is asked for. `issue`
+  // must stay valid until Wait returned.
+  Result<uint64_t> Submit(std::function<Status()> issue, const SubmitSync& sync);
+
+  // Until this and all earlier submissions are finished. The status of the first one that failed and was not reported
+  // yet.
+  Status Wait(uint64_t submission);
+
+ private:
+  Status WaitForFences(const std::vector<SyncPoint>& points) const;  // on the worker
+  void DropFences(uint64_t submission);                              // up to this one; on the worker
+
+  const GlApi& gl_;
+  Worker& worker_;
+  const bool is_software_;
+  std::mutex mutex_;
+  std::condition_variable issued_one_;
+  uint64_t count_ = 0, issued_ = 0;
+  std::map<uint64_t, Status> failures_;
+  std::map<uint64_t, GLsync> fences_;
+};
+
+}  // namespace hearth::gles
+
+#endif  // HEARTH_BACKENDS_GLES_SUBMISSIONS_H_

@@ -1,0 +1,51 @@
+#include "backends/opencl/submissions.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/error.h"
+
+namespace hearth {
+
+uint64_t OpenClSubmissions::Add(EventHandle last) {
+  const std::lock_guard lock(mutex_);
+  pending_.push_back({++count_, std::move(last)});
+  return count_;
+}
+
+Status OpenClSubmissions::Wait(uint64_t submission) {
+  std::vector<EventHandle> waited;
+  {
+    const std::lock_guard lock(mutex_);
+    if (submission > count_) {
+      return Error(StatusCode::kInvalidArgument, "submission {} never was; the last is {}", submission, count_);
+    }
+    for (Pending& pending : pending_) {
+      if (pending.number > submission) break;
+      // A reference of its own: the entry stays until the wait is over, for whoever else waits for it.
+      api_.clRetainEvent(pending.last.get());
+      waited.emplace_back(api_, pending.last.get());
+    }
+  }
+  if (waited.empty()) return Status::Ok();
+  std::vector<cl_event> events;
+  for (const EventHandle& event : waited) events.push_back(event.get());
+  const cl_int code = api_.clWaitForEvents(static_cast<cl_uint>(events.size()), events.data());
+  {
+    const std::lock_guard lock(mutex_);
+    while (!pending_.empty() && pending_.front().number <= submission) pending_.pop_front();
+  }
+  if (code == CL_SUCCESS) return Status::Ok();
+  return Error(StatusCode::kDeviceLost, "waiting for submission {}: {}", submission, OpenClErrorName(code));
+}
+
+bool OpenClSubmissions::AnyRunning() {
+  const std::lock_guard lock(mutex_);
+  if (pending_.empty()) return false;
+  cl_int status = CL_COMPLETE;
+  const cl_int code = api_.clGetEventInfo(pending_.back().last.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
+                                          &status, nullptr);
+  return code == CL_SUCCESS && status > CL_COMPLETE;
+}
+
+}  // namespace hearth

@@ -1,0 +1,41 @@
+// What was handed to the queue and may still be running, by number.
+#ifndef HEARTH_BACKENDS_OPENCL_SUBMISSIONS_H_
+#define HEARTH_BACKENDS_OPENCL_SUBMISSIONS_H_
+
+#include <cstdint>
+#include <deque>
+#include <mutex>
+
+#include "backends/opencl/driver_api.h"
+
+namespace hearth {
+
+// Thread-safe.
+class OpenClSubmissions {
+ public:
+  explicit OpenClSubmissions(const OpenClApi& api) : api_(api) {}
+
+  // `last` is the event of a submission's last command. Gives the submission's number, counted from 1.
+  uint64_t Add(EventHandle last);
+
+  // Until this and all earlier submissions are finished. kDeviceLost when the driver says that one failed, to the first
+  // who waits for it; kInvalidArgument for a number that was never given.
+  Status Wait(uint64_t submission);
+
+  bool AnyRunning();
+
+ private:
+  struct Pending {
+    uint64_t number = 0;
+    EventHandle last;
+  };
+
+  const OpenClApi& api_;
+  std::mutex mutex_;
+  uint64_t count_ = 0;
+  std::deque<Pending> pending_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_OPENCL_SUBMISSIONS_H_

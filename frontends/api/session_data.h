@@ -1,0 +1,68 @@
+// What a Session holds.
+#ifndef HEARTH_FRONTENDS_API_SESSION_DATA_H_
+#define HEARTH_FRONTENDS_API_SESSION_DATA_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/host_executor.h"
+#include "core/log.h"
+#include "frontends/engine/device_choice.h"
+#include "frontends/engine/plan_cache.h"
+#include "frontends/engine/tuned_start.h"
+#include "hal/edge_layout.h"
+#include "hal/plan_runner.h"
+#include "hal/stopwatch.h"
+#include "hearth/session.h"
+
+namespace hearth {
+
+// Where an input comes from or an output goes to.
+struct EdgeState {
+  bool is_set = false;        // inputs: SetInput was called
+  bool is_on_device = false;  // bound to memory of the device's
+  // Bound to host memory.
+  std::optional<EdgeLayout> layout;
+  std::span<std::byte> memory;
+};
+
+// A run that was submitted and not waited for.
+struct RunSlot {
+  uint64_t number = 0;  // 0: free
+  std::vector<std::vector<std::byte>> outputs;
+  double submitted_at_ms = 0;
+};
+
+// Members are destroyed from the last to the first: the runner before the device and the store.
+struct SessionData {
+  Stopwatch since_asked;
+  std::optional<Model> owned_model;
+  const Model* model = nullptr;
+  SessionOptions options;
+  std::unique_ptr<BlobStore> store;
+  OpenedDevice opened;
+  std::unique_ptr<HostExecutor> host;
+  PlanRequest plan_request;
+  MadePlan made;
+  std::unique_ptr<PlanRunner> runner;
+  std::vector<std::vector<std::byte>> inputs, outputs;  // what SetInput copied, and what output() shows
+  std::vector<EdgeState> input_states, output_states;
+  std::vector<RunSlot> slots;  // as many as runs may be in flight
+  uint64_t submit_count = 0;
+  bool has_run = false, is_saved = false;
+  TuningOutcome tuning;
+  mutable Report report;
+  mutable size_t logged_warnings = 0;
+
+  ~SessionData() { LogNewWarnings(); }  // also of a session that could not be opened
+  void LogNewWarnings() const {
+    for (; logged_warnings < report.warnings.size(); ++logged_warnings)
+      Log(LogLevel::kWarning, report.warnings[logged_warnings]);
+  }
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_API_SESSION_DATA_H_

@@ -1,0 +1,239 @@
+// Session's inputs, outputs and runs.
+#include <algorithm>
+
+#include "core/error.h"
+#include "frontends/api/model_data.h"
+#include "frontends/api/session_data.h"
+#include "hearth/session.h"
+
+namespace hearth {
+namespace {
+
+using InputSpans = std::vector<std::span<const std::byte>>;
+using OutputSpans = std::vector<std::span<std::byte>>;
+
+Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view name, std::string_view kind) {
+  std::string names;
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    if (tensors[k].name == name || (!name.empty() && tensors[k].alias == name)) return k;
+    names += fmt::format("{}'{}'", k == 0 ? "" : ", ", tensors[k].name);
+  }
+  return Error(StatusCode::kInvalidArgument, "the model has no {} named '{}'; it has {}", kind, name, names);
+}
+
+Status CheckInputsAreSet(const SessionData& data) {
+  for (size_t k = 0; k < data.input_states.size(); ++k) {
+    const EdgeState& state = data.input_states[k];
+    if (!state.is_set && !state.is_on_device && !state.layout)
+      return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
+  }
+  return Status::Ok();
+}
+
+// Inputs that are bound to host memory become dense ones.
+void ReadHostBindings(SessionData& data) {
+  for (size_t k = 0; k < data.inputs.size(); ++k) {
+    const EdgeState& state = data.input_states[k];
+    if (state.layout) ReadEdge(*state.layout, data.runner->plan().inputs[k].desc, state.memory, data.inputs[k]);
+  }
+}
+
+void WriteHostBindings(SessionData& data) {
+  for (size_t k = 0; k < data.outputs.size(); ++k) {
+    const EdgeState& state = data.output_states[k];
+    if (state.layout) WriteEdge(*state.layout, data.runner->plan().outputs[k].desc, data.outputs[k], state.memory);
+  }
+}
+
+void NoteFinishedRun(SessionData& data, double milliseconds) {
+  const TransferCounts& transfers = data.runner->transfers();
+  data.report.transfers = {transfers.to_device_bytes, transfers.to_host_bytes};
+  if (data.has_run) return;
+  data.has_run = true;
+  data.report.first_run_ms = milliseconds;
+  data.report.ready_ms = data.report.init_ms.total + data.report.first_run_ms;
+}
+
+Result<RunSlot*> FreeSlot(SessionData& data) {
+  for (RunSlot& slot : data.slots) {
+    if (slot.number == 0) return &slot;
+  }
+  return Error(StatusCode::kResourceExhausted,
+               "{} runs are in flight, as many as SessionOptions::max_in_flight allows; wait for one first",
+               data.slots.size());
+}
+
+bool NeedsSlot(const SessionData& data) {
+  const auto on_device = [](const EdgeState& state) { return state.is_on_device; };
+  return std::any_of(data.slots.begin(), data.slots.end(), [](const RunSlot& slot) { return slot.number != 0; }) ||
+         std::any_of(data.input_states.begin(), data.input_states.end(), on_device) ||
+         std::any_of(data.output_states.begin(), data.output_states.end(), on_device);
+}
+
+Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::vector<ProfileRow>* profile) {
+  HEARTH_TRY(CheckInputsAreSet(data));
+  HEARTH_ASSIGN(RunSlot * slot, FreeSlot(data));
+  slot->submitted_at_ms = data.since_asked.milliseconds();
+  ReadHostBindings(data);
+  if (slot->outputs.empty()) slot->outputs = data.outputs;
+  const InputSpans inputs(data.inputs.begin(), data.inputs.end());
+  const OutputSpans outputs(slot->outputs.begin(), slot->outputs.end());
+  Ticket ticket;
+  const SubmitSync sync{options.wait_for, options.signal, options.make_fence ? &ticket.fence : nullptr};
+  const auto index = static_cast<size_t>(slot - data.slots.data());
+  HEARTH_TRY(data.runner->Submit(index, inputs, outputs, sync, profile));
+  ticket.number = slot->number = ++data.submit_count;
+  return ticket;
+}
+
+Status WaitForRun(SessionData& data, uint64_t number) {
+  const auto slot = std::find_if(data.slots.begin(), data.slots.end(),
+                                 [&](const RunSlot& slot) { return number != 0 && slot.number == number; });
+  if (slot == data.slots.end())
+    return Error(StatusCode::kInvalidArgument, "run {} was never submitted, or waited for already", number);
+  slot->number = 0;
+  const OutputSpans outputs(slot->outputs.begin(), slot->outputs.end());
+  HEARTH_TRY(data.runner->Finish(static_cast<size_t>(slot - data.slots.begin()), outputs));
+  std::swap(data.outputs, slot->outputs);
+  NoteFinishedRun(data, data.since_asked.milliseconds() - slot->submitted_at_ms);
+  WriteHostBindings(data);
+  return Status::Ok();
+}
+
+std::vector<ProfileEntry> EntriesOf(const std::vector<ProfileRow>& rows) {
+  std::vector<ProfileEntry> entries;
+  entries.reserve(rows.size());
+  for (const ProfileRow& row : rows) entries.push_back({row.label, row.kernel, row.milliseconds});
+  return entries;
+}
+
+// The half of a binding that concerns host memory; the device's half is the runner's.
+Status SetHostBinding(EdgeState& state, const Binding& binding, const TensorDesc& desc) {
+  if (binding.handle == 0) return Error(StatusCode::kInvalidArgument, "the address of the host memory is null");
+  HEARTH_ASSIGN(state.layout, LayoutOf(binding, desc));
+  state.memory = {reinterpret_cast<std::byte*>(static_cast<uintptr_t>(binding.handle)), binding.size_bytes};
+  state.is_on_device = false;
+  return Status::Ok();
+}
+
+}  // namespace
+
+Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
+  if (index >= data_->inputs.size()) {
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs, there is no input {}", data_->inputs.size(),
+                 index);
+  }
+  if (bytes.size() != data_->inputs[index].size()) {
+    return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", inputs()[index].name,
+                 data_->inputs[index].size(), bytes.size());
+  }
+  std::copy(bytes.begin(), bytes.end(), data_->inputs[index].begin());
+  data_->input_states[index].is_set = true;
+  return Status::Ok();
+}
+
+Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes) {
+  HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
+  return SetInput(index, bytes);
+}
+
+Status Session::BindInput(std::string_view name, const Binding& binding) {
+  HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
+  EdgeState& state = data_->input_states[index];
+  if (binding.memory == MemoryKind::kHost)
+    HEARTH_TRY(SetHostBinding(state, binding, data_->runner->plan().inputs[index].desc).Within(std::string(name)));
+  HEARTH_TRY(data_->runner->BindInput(index, binding));
+  state.is_on_device = binding.memory != MemoryKind::kHost;
+  if (state.is_on_device) state.layout.reset();
+  return Status::Ok();
+}
+
+Status Session::BindOutput(std::string_view name, const Binding& binding) {
+  HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
+  EdgeState& state = data_->output_states[index];
+  if (binding.memory == MemoryKind::kHost)
+    HEARTH_TRY(SetHostBinding(state, binding, data_->runner->plan().outputs[index].desc).Within(std::string(name)));
+  HEARTH_TRY(data_->runner->BindOutput(index, binding));
+  state.is_on_device = binding.memory != MemoryKind::kHost;
+  if (state.is_on_device) state.layout.reset();
+  return Status::Ok();
+}
+
+Status Session::UnbindInput(std::string_view name) {
+  HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
+  HEARTH_TRY(data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
+  data_->input_states[index].is_on_device = false;
+  data_->input_states[index].layout.reset();
+  return Status::Ok();
+}
+
+Status Session::UnbindOutput(std::string_view name) {
+  HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
+  HEARTH_TRY(data_->runner->BindOutput(index, {.memory = MemoryKind::kHost}));
+  data_->output_states[index] = {};
+  return Status::Ok();
+}
+
+Status Session::Run() {
+  if (NeedsSlot(*data_)) {
+    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(*data_, {}, nullptr));
+    return WaitForRun(*data_, ticket.number);
+  }
+  HEARTH_TRY(CheckInputsAreSet(*data_));
+  ReadHostBindings(*data_);
+  const InputSpans inputs(data_->inputs.begin(), data_->inputs.end());
+  const OutputSpans outputs(data_->outputs.begin(), data_->outputs.end());
+  HEARTH_TRY(Run(inputs, outputs));
+  WriteHostBindings(*data_);
+  return Status::Ok();
+}
+
+Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
+  const Stopwatch watch;
+  HEARTH_TRY(data_->runner->Run(inputs, outputs));
+  NoteFinishedRun(*data_, watch.milliseconds());
+  return Status::Ok();
+}
+
+Result<Ticket> Session::Submit(const SubmitOptions& options) {
+  return SubmitRun(*data_, options, nullptr);
+}
+
+Status Session::Wait(const Ticket& ticket) {
+  return WaitForRun(*data_, ticket.number);
+}
+
+Result<std::vector<ProfileEntry>> Session::RunProfiled() {
+  if (NeedsSlot(*data_)) {
+    std::vector<ProfileRow> rows;
+    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(*data_, {}, &rows));
+    HEARTH_TRY(WaitForRun(*data_, ticket.number));
+    return EntriesOf(rows);
+  }
+  HEARTH_TRY(CheckInputsAreSet(*data_));
+  ReadHostBindings(*data_);
+  const InputSpans inputs(data_->inputs.begin(), data_->inputs.end());
+  const OutputSpans outputs(data_->outputs.begin(), data_->outputs.end());
+  HEARTH_ASSIGN(std::vector<ProfileEntry> entries, RunProfiled(inputs, outputs));
+  WriteHostBindings(*data_);
+  return entries;
+}
+
+Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
+                                                       std::span<const std::span<std::byte>> outputs) {
+  const Stopwatch watch;
+  HEARTH_ASSIGN(const std::vector<ProfileRow> rows, data_->runner->RunProfiled(inputs, outputs));
+  NoteFinishedRun(*data_, watch.milliseconds());
+  return EntriesOf(rows);
+}
+
+Status Session::ResetState() {
+  return data_->runner->ResetState();
+}
+
+std::span<const std::byte> Session::output(size_t index) const {
+  HEARTH_CHECK(index < data_->outputs.size());
+  return data_->outputs[index];
+}
+
+}  // namespace hearth

@@ -1,0 +1,159 @@
+#include "hal/edge_layout.h"
+
+#include <bit>
+#include <limits>
+
+#include "core/error.h"
+#include "core/kernel_library.h"
+#include "core/options.h"
+#include "core/storage.h"
+
+namespace hearth {
+namespace {
+
+StorageType PixelStorage(ElementFormat format) {
+  switch (format) {
+    case ElementFormat::kRgba8: return StorageType::kUnorm8;
+    case ElementFormat::kRgba16f: return StorageType::kFloat16;
+    default: return StorageType::kFloat32;
+  }
+}
+
+// The first row's first byte to the last row's last one.
+Status CheckExtent(const Binding& binding, const EdgeLayout& layout, const Bhwc& shape) {
+  const uint64_t element_bytes = TexelBytes(layout.element);
+  const uint64_t row_bytes = static_cast<uint64_t>(shape.w) * layout.stride * element_bytes;
+  const uint64_t pitch_bytes = layout.pitch * element_bytes;
+  const uint64_t rows = static_cast<uint64_t>(shape.b) * static_cast<uint64_t>(shape.h);
+  if (binding.offset_bytes % element_bytes != 0 || binding.row_pitch_bytes % element_bytes != 0) {
+    return Error(StatusCode::kInvalidArgument, "the offset ({}) and the row pitch ({}) must be multiples of {} bytes",
+                 binding.offset_bytes, binding.row_pitch_bytes, element_bytes);
+  }
+  if (pitch_bytes < row_bytes) {
+    return Error(StatusCode::kInvalidArgument, "a row of the tensor takes {} bytes, the row pitch is {}", row_bytes,
+                 pitch_bytes);
+  }
+  // No sum overflows: what is lent has an address, and pitch times rows is compared by division.
+  const uint64_t room = binding.size_bytes > binding.offset_bytes ? binding.size_bytes - binding.offset_bytes : 0;
+  if (room < row_bytes || (rows > 1 && (room - row_bytes) / (rows - 1) < pitch_bytes)) {
+    return Error(StatusCode::kInvalidArgument, "{} rows of {} bytes, {} apart, don't fit into {} bytes from {} on",
+                 rows, row_bytes, pitch_bytes, binding.size_bytes, binding.offset_bytes);
+  }
+  if (binding.size_bytes / element_bytes > static_cast<uint64_t>(std::numeric_limits<int32_t>::max())) {
+    return Error(StatusCode::kInvalidArgument, "the lent memory has {} bytes, more than kernels can count",
+                 binding.size_bytes);
+  }
+  return Status::Ok();
+}
+
+void SetPath(TensorArg& arg, uint64_t size_bytes, const DeviceInfo& device) {
+  const bool fits =
+      arg.storage != StorageType::kInt32 && size_bytes / TexelBytes(arg.storage) <= device.max_texel_elements;
+  if (fits) arg.path = DefaultReadPath(device);
+}
+
+uint32_t GroupsFor(uint64_t items, uint32_t local_size) {
+  return static_cast<uint32_t>((items + local_size - 1) / local_size);
+}
+
+Result<EdgeKernel> EdgeKernelOf(const char* name, const EdgeLayout& layout, const HostTransfer& transfer,
+                                const DeviceInfo& device) {
+  EdgeKernel kernel;
+  HEARTH_ASSIGN(kernel.source, LoadKernel(name));
+  SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0");
+  if (!device.is_software()) kernel.source.local_size = {8, 8, 1};  // a GPU needs a whole wave in a group
+  const Bhwc shape = ToBhwc(transfer.desc.shape);
+  const auto number = [](uint64_t value) { return static_cast<uint32_t>(value); };
+  kernel.scalars = {number(shape.b),      number(shape.h),        number(shape.w),
+                    number(shape.c),      number(shape.slices()), number(layout.first),
+                    number(layout.pitch), number(layout.stride),  layout.flip_vertically ? 1u : 0u};
+  for (const auto* four : {&layout.scale, &layout.offset}) {
+    for (float value : *four) kernel.scalars.push_back(std::bit_cast<uint32_t>(value));
+  }
+  const auto& local = kernel.source.local_size;
+  kernel.group_count = {GroupsFor(shape.w, local[0]), GroupsFor(static_cast<uint64_t>(shape.b) * shape.h, local[1]),
+                        GroupsFor(shape.slices(), local[2])};
+  return kernel;
+}
+
+void SetLent(TensorArg& arg, const EdgeLayout& layout, bool is_texture) {
+  arg.storage = layout.element;
+  if (is_texture) arg.path = AccessPath::kTexture;
+}
+
+}  // namespace
+
+Result<EdgeLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
+  if (!IsReal(desc)) {
+    return Error(StatusCode::kUnsupported, "a tensor of {} takes no lent memory, only real numbers do",
+                 DTypeName(desc.dtype));
+  }
+  const Bhwc shape = ToBhwc(desc.shape);
+  const bool is_texture = binding.memory == MemoryKind::kGlTexture;
+  EdgeLayout layout;
+  layout.is_pixel = is_texture || binding.format != ElementFormat::kFloat32;
+  if (layout.is_pixel && shape.c > 4) {
+    return Error(StatusCode::kInvalidArgument, "a pixel of this format has 4 components, the tensor {} channels",
+                 shape.c);
+  }
+  layout.element = layout.is_pixel ? PixelStorage(binding.format) : StorageType::kScalar;
+  layout.stride = layout.is_pixel ? 1 : static_cast<uint64_t>(shape.c);
+  const uint64_t element_bytes = TexelBytes(layout.element);
+  layout.first = binding.offset_bytes / element_bytes;
+  layout.pitch = binding.row_pitch_bytes != 0 ? binding.row_pitch_bytes / element_bytes
+                                              : static_cast<uint64_t>(shape.w) * layout.stride;
+  layout.flip_vertically = binding.flip_vertically;
+  layout.scale = binding.scale;
+  layout.offset = binding.offset;
+  if (shape.c > 4) {
+    layout.scale.fill(binding.scale[0]);
+    layout.offset.fill(binding.offset[0]);
+  }
+  if (is_texture && (binding.offset_bytes != 0 || binding.row_pitch_bytes != 0))
+    return Error(StatusCode::kInvalidArgument, "a texture has no offset and no row pitch");
+  if (!is_texture) HEARTH_TRY(CheckExtent(binding, layout, shape));
+  return layout;
+}
+
+NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_written) {
+  const Bhwc shape = ToBhwc(desc.shape);
+  NativeMemory memory{binding.memory, binding.handle, binding.size_bytes};
+  if (binding.memory == MemoryKind::kGlTexture) {
+    memory.width = static_cast<uint32_t>(shape.w);
+    memory.height = static_cast<uint32_t>(shape.b) * static_cast<uint32_t>(shape.h);
+    memory.texel = PixelStorage(binding.format);
+  }
+  memory.is_written = is_written;
+  return memory;
+}
+
+Result<EdgeKernel> ReadEdgeKernel(const EdgeLayout& layout, bool is_texture, const HostTransfer& transfer,
+                                  const DeviceInfo& device) {
+  HEARTH_ASSIGN(EdgeKernel kernel, EdgeKernelOf("read_edge", layout, transfer, device));
+  SetLent(kernel.source.tensors[0], layout, is_texture);
+  kernel.source.tensors[1].storage = transfer.storage;
+  return kernel;
+}
+
+Result<EdgeKernel> WriteEdgeKernel(const EdgeLayout& layout, bool is_texture, const HostTransfer& transfer,
+                                   const DeviceInfo& device) {
+  HEARTH_ASSIGN(EdgeKernel kernel, EdgeKernelOf("write_edge", layout, transfer, device));
+  kernel.source.tensors[0].storage = transfer.storage;
+  SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
+  SetLent(kernel.source.tensors[1], layout, is_texture);
+  return kernel;
+}
+
+Result<EdgeKernel> CopyEdgeKernel(const HostTransfer& transfer, const DeviceInfo& device) {
+  constexpr uint64_t kRow = 1u << 21;  // within the 65,535 groups that every device takes in a dimension
+  EdgeKernel kernel;
+  HEARTH_ASSIGN(kernel.source, LoadKernel("map"));
+  for (TensorArg& arg : kernel.source.tensors) arg.storage = transfer.storage;
+  SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
+  const uint64_t texels = transfer.range.size_bytes / TexelBytes(transfer.storage);
+  kernel.scalars = {static_cast<uint32_t>(texels), static_cast<uint32_t>(kRow)};
+  kernel.group_count = {GroupsFor(std::min(texels, kRow), kernel.source.local_size[0]), GroupsFor(texels, kRow), 1};
+  return kernel;
+}
+
+}  // namespace hearth

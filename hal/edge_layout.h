@@ -1,0 +1,58 @@
+// How an input or output of the network lies in memory that the caller lends, and the kernel that moves it between
+// there and slices.
+#ifndef HEARTH_HAL_EDGE_LAYOUT_H_
+#define HEARTH_HAL_EDGE_LAYOUT_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/device_info.h"
+#include "core/kernel_source.h"
+#include "core/plan.h"
+#include "hal/native.h"
+
+namespace hearth {
+
+// A Binding of a tensor with all that it leaves open filled in; elements are what a kernel's index counts.
+struct EdgeLayout {
+  StorageType element = StorageType::kScalar;
+  bool is_pixel = false;           // an element is a whole pixel
+  uint64_t first = 0;              // element of the first pixel
+  uint64_t pitch = 0, stride = 0;  // elements from row to row and from pixel to pixel
+  bool flip_vertically = false;
+  std::array<float, 4> scale{}, offset{};
+};
+
+// kInvalidArgument for a binding that does not fit the tensor: the message says which number is wrong and what is
+// right. kUnsupported for a tensor of integers.
+Result<EdgeLayout> LayoutOf(const Binding& binding, const TensorDesc& desc);
+
+// What to import for the binding. Precondition: it fits the tensor.
+NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_written);
+
+// A dispatch without its tensors: x is read, y is written.
+struct EdgeKernel {
+  KernelSource source;
+  std::vector<uint32_t> scalars;
+  std::array<uint32_t, 3> group_count = {1, 1, 1};
+};
+
+// From lent memory to slices, and back.
+Result<EdgeKernel> ReadEdgeKernel(const EdgeLayout& layout, bool is_texture, const HostTransfer& transfer,
+                                  const DeviceInfo& device);
+Result<EdgeKernel> WriteEdgeKernel(const EdgeLayout& layout, bool is_texture, const HostTransfer& transfer,
+                                   const DeviceInfo& device);
+// From slices to slices, as they are.
+Result<EdgeKernel> CopyEdgeKernel(const HostTransfer& transfer, const DeviceInfo& device);
+
+// The same on the host: between lent host memory and a dense tensor of the model's type. `memory` starts at the
+// binding's handle.
+void ReadEdge(const EdgeLayout& layout, const TensorDesc& desc, std::span<const std::byte> memory,
+              std::span<std::byte> dense);
+void WriteEdge(const EdgeLayout& layout, const TensorDesc& desc, std::span<const std::byte> dense,
+               std::span<std::byte> memory);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_EDGE_LAYOUT_H_

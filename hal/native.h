@@ -1,0 +1,33 @@
+// Objects of the caller's that a device works with: buffers, textures, fences. The public side is hearth/interop.h.
+#ifndef HEARTH_HAL_NATIVE_H_
+#define HEARTH_HAL_NATIVE_H_
+
+#include <cstdint>
+#include <span>
+
+#include "core/kernel_source.h"
+#include "hearth/interop.h"
+
+namespace hearth {
+
+// Memory to import. Of a texture the size in texels and the format of one.
+struct NativeMemory {
+  MemoryKind kind = MemoryKind::kHost;
+  uint64_t handle = 0;
+  uint64_t size_bytes = 0;  // of a buffer, at most what the object has
+  uint32_t width = 0, height = 0;
+  StorageType texel = StorageType::kFloat32;
+  bool is_written = false;  // by kernels: drivers ask more of a texture then
+};
+
+// What a submission is ordered against beyond the device's own submissions.
+struct SubmitSync {
+  std::span<const SyncPoint> wait_for;  // before the first command
+  std::span<const SyncPoint> signal;    // behind the last one; only VkSemaphores
+  // Where set: gets a GLsync or cl_event behind the last command, which the caller destroys.
+  uint64_t* fence = nullptr;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_NATIVE_H_

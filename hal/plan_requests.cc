@@ -1,0 +1,96 @@
+// PlanRunner's runs that need not be waited for.
+#include <algorithm>
+
+#include "core/error.h"
+#include "hal/plan_runner.h"
+
+namespace hearth {
+
+Status PlanRunner::BindInput(size_t index, const Binding& binding) {
+  HEARTH_CHECK(index < plan_.inputs.size());
+  const PlanTensor& input = plan_.inputs[index];
+  if (binding.memory == MemoryKind::kHost)
+    return requests_ != nullptr && input.on_device ? requests_->BindInput(index, binding) : Status::Ok();
+  if (requests_ == nullptr || !input.on_device || host_values_.contains(input.transfer.value)) {
+    return Error(StatusCode::kUnsupported, "input '{}' is read by the CPU, which takes host memory", input.name);
+  }
+  return requests_->BindInput(index, binding);
+}
+
+Status PlanRunner::BindOutput(size_t index, const Binding& binding) {
+  HEARTH_CHECK(index < plan_.outputs.size());
+  const PlanTensor& output = plan_.outputs[index];
+  if (binding.memory == MemoryKind::kHost)
+    return requests_ != nullptr && output.on_device ? requests_->BindOutput(index, binding) : Status::Ok();
+  if (requests_ == nullptr || !output.on_device) {
+    return Error(StatusCode::kUnsupported, "output '{}' is made by the CPU, which takes host memory", output.name);
+  }
+  return requests_->BindOutput(index, binding);
+}
+
+Status PlanRunner::WaitForSubmitted() {
+  if (last_submitted_ == nullptr) return Status::Ok();
+  return std::exchange(last_submitted_, nullptr)->Wait(last_submission_);
+}
+
+Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile) {
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const auto host = host_values_.find(plan_.inputs[k].transfer.value);
+    if (host == host_values_.end()) continue;
+    HEARTH_TRY(WaitForSubmitted());
+    std::copy(inputs[k].begin(), inputs[k].end(), host->second.begin());
+  }
+  for (Stage& stage : stages_) {
+    if (stage.host != nullptr || profile != nullptr) {
+      // It reads what was submitted before, and writes where that may still be reading.
+      HEARTH_TRY(WaitForSubmitted());
+      HEARTH_TRY(RunStage(stage, profile));
+      continue;
+    }
+    HEARTH_ASSIGN(last_submission_, stage.executable->Submit());
+    last_submitted_ = stage.executable.get();
+  }
+  const bool has_host_states =
+      std::any_of(plan_.states.begin(), plan_.states.end(), [](const PlanState& state) { return !state.on_device; });
+  if (!has_host_states) return Status::Ok();
+  HEARTH_TRY(WaitForSubmitted());
+  return AdvanceHostStates();
+}
+
+Status PlanRunner::SubmitRequest(size_t slot, std::span<const std::span<const std::byte>> inputs,
+                                 std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
+                                 std::vector<ProfileRow>* profile) {
+  transfers_ = {};
+  HEARTH_TRY(requests_->Begin(slot, inputs, sync.wait_for));
+  if (profile != nullptr || plan_.has_host_steps()) HEARTH_TRY(requests_->WaitForBegin(slot));
+  HEARTH_TRY(SubmitStages(inputs, profile));
+  CopyHostOutputs(inputs, outputs);
+  request_transfers_.resize(std::max(request_transfers_.size(), slot + 1));
+  request_transfers_[slot] = transfers_;
+  return requests_->End(slot, sync.signal, sync.fence);
+}
+
+Status PlanRunner::Submit(size_t slot, std::span<const std::span<const std::byte>> inputs,
+                          std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
+                          std::vector<ProfileRow>* profile) {
+  HEARTH_TRY(CheckSizes(inputs, outputs));
+  if (requests_ == nullptr) {
+    if (!sync.wait_for.empty() || !sync.signal.empty() || sync.fence != nullptr)
+      return Error(StatusCode::kUnsupported, "the CPU has no fences to wait for or to signal");
+    return Execute(inputs, outputs, profile);
+  }
+  const Status status = SubmitRequest(slot, inputs, outputs, sync, profile);
+  if (!status.ok()) requests_->Abandon(slot);
+  return status;
+}
+
+Status PlanRunner::Finish(size_t slot, std::span<const std::span<std::byte>> outputs) {
+  if (requests_ == nullptr) return Status::Ok();
+  const Status status = requests_->Finish(slot, outputs);
+  transfers_ = request_transfers_[slot];
+  transfers_.to_device_bytes += requests_->transfers(slot).to_device_bytes;
+  transfers_.to_host_bytes += requests_->transfers(slot).to_host_bytes;
+  return status;
+}
+
+}  // namespace hearth

@@ -1,0 +1,101 @@
+// Runs of a plan that may be in flight together: each has a slot with memory of its own for inputs and outputs, which
+// dispatches before and behind those of the plan move to and from the plan's arena. Inputs and outputs that are bound
+// to memory of the caller's move the same way, without the host.
+#ifndef HEARTH_HAL_REQUESTS_H_
+#define HEARTH_HAL_REQUESTS_H_
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/blob_store.h"
+#include "core/plan.h"
+#include "hal/device.h"
+#include "hal/edge_layout.h"
+#include "hal/load_or_compile.h"
+
+namespace hearth {
+
+// Bytes copied between host and device.
+struct TransferCounts {
+  uint64_t to_device_bytes = 0, to_host_bytes = 0;
+};
+
+// Used by one thread at a time. All that it is given must outlive it. Its owner numbers the slots.
+class Requests {
+ public:
+  Requests(Device& device, const Plan& plan, std::span<const std::unique_ptr<Buffer>> buffers, BlobStore* store,
+           int threads)
+      : device_(device), plan_(plan), buffers_(buffers), store_(store), threads_(threads) {}
+
+  // From the next Begin on. Compiles a kernel when the format is new. kHost: the input comes from the host again.
+  // Precondition: the tensor is on the device.
+  Status BindInput(size_t index, const Binding& binding) { return Bind(inputs_, plan_.inputs, index, binding, false); }
+  Status BindOutput(size_t index, const Binding& binding) {
+    return Bind(outputs_, plan_.outputs, index, binding, true);
+  }
+  bool InputIsBound(size_t index) const { return index < inputs_.size() && inputs_[index].lent != nullptr; }
+  bool OutputIsBound(size_t index) const { return index < outputs_.size() && outputs_[index].lent != nullptr; }
+
+  // Uploads what is not bound and submits what brings inputs to the plan's arena.
+  Status Begin(size_t slot, std::span<const std::span<const std::byte>> inputs, std::span<const SyncPoint> wait_for);
+  // Returns when what Begin submitted is finished.
+  Status WaitForBegin(size_t slot) { return slots_[slot].before->Wait(slots_[slot].submission); }
+  // Submits what takes outputs from there.
+  Status End(size_t slot, std::span<const SyncPoint> signal, uint64_t* fence);
+  // Waits for End and reads what is not bound. The slot is free then, whatever the answer is.
+  Status Finish(size_t slot, std::span<const std::span<std::byte>> outputs);
+  // Gives a slot back whose Begin or End failed.
+  void Abandon(size_t slot);
+
+  // Of the slot's last run: what Begin and Finish copied.
+  const TransferCounts& transfers(size_t slot) const { return slots_[slot].transfers; }
+
+  int programs_compiled() const;
+  std::vector<std::string> SaveToStore();
+
+ private:
+  struct Edge {
+    std::unique_ptr<Buffer> lent;  // null: by way of the slot's own memory
+    bool is_ready = false;
+    EdgeKernel kernel;
+    Program* program = nullptr;
+  };
+  struct Slot {
+    bool is_busy = false;
+    bool is_stale = false;                                 // made with bindings that hold no more
+    std::vector<std::unique_ptr<Buffer>> inputs, outputs;  // null where bound
+    std::unique_ptr<Executable> before, behind;            // after the memory that they use
+    uint64_t submission = 0;
+    TransferCounts transfers;
+  };
+  struct EdgeProgram {
+    KernelSource source;
+    LoadedPrograms loaded;
+  };
+
+  Status Bind(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, size_t index, const Binding& binding,
+              bool is_output);
+  Status MakeEdge(Edge& edge, const PlanTensor& tensor, const Binding* binding, bool is_output);
+  Result<Program*> ProgramFor(const KernelSource& source);
+  Status PrepareSlot(Slot& slot);
+  Status PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, bool is_output,
+                     std::vector<std::unique_ptr<Buffer>>& memory, std::unique_ptr<Executable>& executable);
+  void DropStale();
+
+  Device& device_;
+  const Plan& plan_;
+  std::span<const std::unique_ptr<Buffer>> buffers_;
+  BlobStore* store_;
+  int threads_;
+  std::deque<EdgeProgram> programs_;
+  std::vector<Edge> inputs_, outputs_;            // by index, made when first needed
+  std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
+  std::deque<Slot> slots_;                        // after the memory that they use
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_REQUESTS_H_

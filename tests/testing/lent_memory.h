@@ -1,0 +1,41 @@
+// Runs a small network on memory that a test lends to a session, in every format, and compares with a plain session.
+#ifndef HEARTH_TESTS_TESTING_LENT_MEMORY_H_
+#define HEARTH_TESTS_TESTING_LENT_MEMORY_H_
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearth/interop.h"
+#include "hearth/model.h"
+#include "hearth/session.h"
+
+namespace hearth::testing {
+
+// Where a test's memory comes from.
+class LentMemory {
+ public:
+  virtual ~LentMemory() = default;
+  virtual MemoryKind kind() const = 0;
+  // Memory with these bytes; it lives as long as this object.
+  virtual uint64_t Make(std::span<const std::byte> bytes) = 0;
+  virtual std::vector<std::byte> Read(uint64_t handle, size_t size_bytes) = 0;
+};
+
+inline constexpr int kLentHeight = 5, kLentWidth = 7, kLentChannels = 3;
+
+// Input "x" [1, 5, 7, 3], output "y" of the same shape: maxima of windows, negated.
+Model LentModel();
+
+// Options for a session on `device` that shares `shared`, without a cache.
+SessionOptions SharedOptions(const SharedContext& shared, const std::string& device);
+
+// float32, rgba8 and rgba16f; packed, and with offset, row pitch, flip, scale and offset per channel. Failures are
+// reported to GoogleTest. Checks that nothing but the tensor's pixels is written and, where `copies_nothing`, that no
+// byte crosses between host and device.
+void ExpectEveryFormatRuns(Session& session, LentMemory& memory, bool copies_nothing);
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_LENT_MEMORY_H_

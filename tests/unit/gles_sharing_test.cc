@@ -1,0 +1,247 @@
+// A session in the share group of the program's own OpenGL ES context: buffers, textures, fences.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "backends/gles/backend.h"
+#include "backends/gles/driver_api.h"
+#include "tests/testing/lent_memory.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kWidth = testing::kLentWidth, kHeight = testing::kLentHeight;
+
+// A program with a current context of its own, without a window. What Hearth's table lacks is found by name.
+class Program {
+ public:
+  ~Program() {
+    if (context_ == EGL_NO_CONTEXT) return;
+    api_.egl.MakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
+    api_.egl.DestroyContext(display_, context_);
+  }
+  std::string Open() {
+    const auto loaded = gles::LoadDriverApi({});
+    if (!loaded.ok()) return loaded.status().message();
+    api_ = *loaded;
+    if (api_.egl.GetPlatformDisplayEXT == nullptr) return "no EGL_EXT_platform_base";
+    display_ = api_.egl.GetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
+    EGLint major = 0, minor = 0;
+    if (display_ == EGL_NO_DISPLAY || !api_.egl.Initialize(display_, &major, &minor)) return "no surfaceless display";
+    api_.egl.BindAPI(EGL_OPENGL_ES_API);
+    context_ = NewContext();
+    if (context_ == EGL_NO_CONTEXT) return "no OpenGL ES 3.1 context";
+    if (!MakeCurrent()) return "the context can't be made current";
+    tex_storage_ = reinterpret_cast<PFNGLTEXSTORAGE2DPROC>(api_.egl.GetProcAddress("glTexStorage2D"));
+    tex_image_ = reinterpret_cast<PFNGLTEXIMAGE2DPROC>(api_.egl.GetProcAddress("glTexImage2D"));
+    tex_sub_image_ = reinterpret_cast<PFNGLTEXSUBIMAGE2DPROC>(api_.egl.GetProcAddress("glTexSubImage2D"));
+    read_pixels_ = reinterpret_cast<PFNGLREADPIXELSPROC>(api_.egl.GetProcAddress("glReadPixels"));
+    gen_framebuffers_ = reinterpret_cast<PFNGLGENFRAMEBUFFERSPROC>(api_.egl.GetProcAddress("glGenFramebuffers"));
+    bind_framebuffer_ = reinterpret_cast<PFNGLBINDFRAMEBUFFERPROC>(api_.egl.GetProcAddress("glBindFramebuffer"));
+    attach_ = reinterpret_cast<PFNGLFRAMEBUFFERTEXTURE2DPROC>(api_.egl.GetProcAddress("glFramebufferTexture2D"));
+    return "";
+  }
+  EGLContext NewContext() {
+    const EGLint attributes[] = {EGL_CONTEXT_MAJOR_VERSION, 3, EGL_CONTEXT_MINOR_VERSION, 1, EGL_NONE};
+    return api_.egl.CreateContext(display_, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes);
+  }
+  bool MakeCurrent() { return api_.egl.MakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, context_) == EGL_TRUE; }
+  const gles::GlApi& gl() const { return api_.gl; }
+  const gles::EglApi& egl() const { return api_.egl; }
+  EGLDisplay display() const { return display_; }
+  GlContext shared() const { return {display_, context_}; }
+
+  // With `pixels` of four components each, of `type`.
+  GLuint Texture(GLenum internal_format, GLenum type, const void* pixels, bool is_immutable = true) {
+    GLuint id = 0;
+    gl().GenTextures(1, &id);
+    gl().BindTexture(GL_TEXTURE_2D, id);
+    if (is_immutable) {
+      tex_storage_(GL_TEXTURE_2D, 1, internal_format, kWidth, kHeight);
+      tex_sub_image_(GL_TEXTURE_2D, 0, 0, 0, kWidth, kHeight, GL_RGBA, type, pixels);
+    } else {
+      tex_image_(GL_TEXTURE_2D, 0, static_cast<GLint>(internal_format), kWidth, kHeight, 0, GL_RGBA, type, pixels);
+    }
+    gl().BindTexture(GL_TEXTURE_2D, 0);
+    return id;
+  }
+  void ReadTexture(GLuint texture, GLenum type, void* pixels) {
+    GLuint framebuffer = 0;
+    gen_framebuffers_(1, &framebuffer);
+    bind_framebuffer_(GL_FRAMEBUFFER, framebuffer);
+    attach_(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
+    read_pixels_(0, 0, kWidth, kHeight, GL_RGBA, type, pixels);
+    bind_framebuffer_(GL_FRAMEBUFFER, 0);
+  }
+
+ private:
+  gles::DriverApi api_;
+  EGLDisplay display_ = EGL_NO_DISPLAY;
+  EGLContext context_ = EGL_NO_CONTEXT;
+  PFNGLTEXSTORAGE2DPROC tex_storage_ = nullptr;
+  PFNGLTEXIMAGE2DPROC tex_image_ = nullptr;
+  PFNGLTEXSUBIMAGE2DPROC tex_sub_image_ = nullptr;
+  PFNGLREADPIXELSPROC read_pixels_ = nullptr;
+  PFNGLGENFRAMEBUFFERSPROC gen_framebuffers_ = nullptr;
+  PFNGLBINDFRAMEBUFFERPROC bind_framebuffer_ = nullptr;
+  PFNGLFRAMEBUFFERTEXTURE2DPROC attach_ = nullptr;
+};
+
+class GlMemory final : public testing::LentMemory {
+ public:
+  explicit GlMemory(Program& program) : gl_(program.gl()) {}
+  ~GlMemory() override { gl_.DeleteBuffers(static_cast<GLsizei>(buffers_.size()), buffers_.data()); }
+  MemoryKind kind() const override { return MemoryKind::kGlBuffer; }
+  uint64_t Make(std::span<const std::byte> bytes) override {
+    GLuint id = 0;
+    gl_.GenBuffers(1, &id);
+    gl_.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
+    gl_.BufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(bytes.size()), bytes.data(), GL_DYNAMIC_COPY);
+    gl_.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    gl_.Finish();
+    buffers_.push_back(id);
+    return id;
+  }
+  std::vector<std::byte> Read(uint64_t handle, size_t size_bytes) override {
+    gl_.BindBuffer(GL_SHADER_STORAGE_BUFFER, static_cast<GLuint>(handle));
+    const auto* mapped = static_cast<const std::byte*>(
+        gl_.MapBufferRange(GL_SHADER_STORAGE_BUFFER, 0, static_cast<GLsizeiptr>(size_bytes), GL_MAP_READ_BIT));
+    std::vector<std::byte> bytes(mapped, mapped + size_bytes);
+    gl_.UnmapBuffer(GL_SHADER_STORAGE_BUFFER);
+    gl_.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);
+    return bytes;
+  }
+
+ private:
+  const gles::GlApi& gl_;
+  std::vector<GLuint> buffers_;
+};
+
+class GlesSharing : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string reason = program_.Open();
+    if (!reason.empty()) GTEST_SKIP() << reason;
+    Result<Session> session = Session::Create(model_, testing::SharedOptions(program_.shared(), "gles"));
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    session_.emplace(std::move(session).value());
+  }
+  Program program_;
+  const Model model_ = testing::LentModel();
+  std::optional<Session> session_;
+};
+
+TEST_F(GlesSharing, EveryFormatOfABufferRunsWithoutACopy) {
+  GlMemory memory(program_);
+  testing::ExpectEveryFormatRuns(*session_, memory, true);
+}
+
+// What the network makes of a constant picture is its negative.
+TEST_F(GlesSharing, TexturesOfEveryFormatAreReadAndWritten) {
+  std::vector<float> floats(size_t{kWidth} * kHeight * 4), seen(floats.size());
+  for (size_t k = 0; k < floats.size(); ++k) floats[k] = k % 4 == 3 ? 1.0f : static_cast<float>(k % 4) * 0.25f;
+  for (const auto& [format, internal] :
+       {std::pair(ElementFormat::kFloat32, GL_RGBA32F), std::pair(ElementFormat::kRgba16f, GL_RGBA16F)}) {
+    const GLuint in = program_.Texture(internal, GL_FLOAT, floats.data());
+    const GLuint out = program_.Texture(internal, GL_FLOAT, seen.data());
+    ASSERT_TRUE(session_->BindInput("x", {.memory = MemoryKind::kGlTexture, .handle = in, .format = format}).ok());
+    const Status bound = session_->BindOutput(
+        "y", {.memory = MemoryKind::kGlTexture, .handle = out, .format = format, .offset = {0, 0, 0, 0.5f}});
+    ASSERT_TRUE(bound.ok()) << bound.message();
+    program_.gl().Finish();
+    const Status ran = session_->Run();
+    ASSERT_TRUE(ran.ok()) << ran.message();
+    EXPECT_EQ(session_->report().transfers.to_host_bytes, 0u);
+    program_.ReadTexture(out, GL_FLOAT, seen.data());
+    for (size_t k = 0; k < seen.size(); ++k) ASSERT_EQ(seen[k], k % 4 == 3 ? 0.5f : -floats[k]) << k;
+  }
+}
+
+TEST_F(GlesSharing, ARunWaitsForTheProgramsFenceAndGivesOneBack) {
+  std::vector<uint8_t> bytes(size_t{kWidth} * kHeight * 4, 51), seen(bytes.size());
+  const GLuint in = program_.Texture(GL_RGBA8, GL_UNSIGNED_BYTE, bytes.data(), false);
+  const GLuint out = program_.Texture(GL_RGBA8, GL_UNSIGNED_BYTE, seen.data());
+  const Binding input{.memory = MemoryKind::kGlTexture, .handle = in, .format = ElementFormat::kRgba8};
+  Binding output = input;
+  output.handle = out;
+  output.scale = {-1, -2, -3, 0};
+  output.offset = {0, 0, 0, 1};
+  ASSERT_TRUE(session_->BindInput("x", input).ok());
+  ASSERT_TRUE(session_->BindOutput("y", output).ok());
+  const gles::GlApi& gl = program_.gl();
+  GLsync written = gl.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+  gl.Flush();
+  const Result<Ticket> ticket =
+      session_->Submit({.wait_for = {{reinterpret_cast<uint64_t>(written)}}, .make_fence = true});
+  ASSERT_TRUE(ticket.ok()) << ticket.status().message();
+  const auto done = reinterpret_cast<GLsync>(ticket->fence);
+  ASSERT_EQ(gl.IsSync(done), GL_TRUE);
+  gl.WaitSync(done, 0, GL_TIMEOUT_IGNORED);
+  program_.ReadTexture(out, GL_UNSIGNED_BYTE, seen.data());
+  for (size_t k = 0; k < seen.size(); k += 4) {
+    ASSERT_EQ(seen[k], 51);
+    ASSERT_EQ(seen[k + 1], 102);
+    ASSERT_EQ(seen[k + 2], 153);
+    ASSERT_EQ(seen[k + 3], 255);
+  }
+  EXPECT_TRUE(session_->Wait(*ticket).ok());
+  gl.DeleteSync(done);
+  gl.DeleteSync(written);
+}
+
+TEST_F(GlesSharing, AFenceThatIsNoneIsAnErrorOfTheRun) {
+  GlMemory memory(program_);
+  const std::vector<float> zeros(size_t{kWidth} * kHeight * 3);
+  ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(zeros))).ok());
+  const Result<Ticket> ticket = session_->Submit({.wait_for = {{0x1234}}});
+  const Status status = ticket.ok() ? session_->Wait(*ticket) : ticket.status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.message();
+  EXPECT_TRUE(session_->Run().ok()) << "the next run is a sound one";
+}
+
+TEST_F(GlesSharing, WhatDoesNotFitIsRefused) {
+  const std::vector<float> pixels(size_t{kWidth} * kHeight * 4);
+  const GLuint mutable_texture = program_.Texture(GL_RGBA, GL_UNSIGNED_BYTE, pixels.data(), false);
+  const GLuint halves = program_.Texture(GL_RGBA16F, GL_FLOAT, pixels.data());
+  Binding binding{.memory = MemoryKind::kGlTexture, .handle = mutable_texture, .format = ElementFormat::kRgba8};
+  EXPECT_TRUE(session_->BindInput("x", binding).ok()) << "reading needs no immutable texture";
+  EXPECT_EQ(session_->BindOutput("y", binding).code(), StatusCode::kInvalidArgument);
+  binding.handle = halves;
+  const Status wrong_format = session_->BindInput("x", binding);
+  EXPECT_EQ(wrong_format.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(wrong_format.message(), HasSubstr("0x881a"));
+  binding.handle = 4711;
+  EXPECT_THAT(session_->BindInput("x", binding).message(), HasSubstr("no texture 4711"));
+  GlMemory memory(program_);
+  Binding small{.memory = MemoryKind::kGlBuffer, .size_bytes = 420};
+  small.handle = memory.Make(std::vector<std::byte>(400));
+  EXPECT_THAT(session_->BindInput("x", small).message(), HasSubstr("400 bytes"));
+  small.handle = 4711;
+  EXPECT_THAT(session_->BindInput("x", small).message(), HasSubstr("no buffer 4711"));
+  small.memory = MemoryKind::kClBuffer;
+  EXPECT_EQ(session_->BindInput("x", small).code(), StatusCode::kUnsupported);
+}
+
+TEST_F(GlesSharing, ADeadContextOrOneOfNothingIsRefused) {
+  const EGLContext dead = program_.NewContext();
+  ASSERT_NE(dead, EGL_NO_CONTEXT);
+  program_.egl().DestroyContext(program_.display(), dead);
+  const Status status = OpenSharedGles(GlContext{program_.display(), dead}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("EGL"));
+  EXPECT_EQ(OpenSharedGles(GlContext{program_.display(), nullptr}).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(program_.MakeCurrent()) << "the program's own context is as it was";
+}
+
+TEST_F(GlesSharing, TheProgramsContextStaysCurrent) {
+  GlMemory memory(program_);
+  const std::vector<std::byte> bytes(64, std::byte{7});
+  EXPECT_EQ(memory.Read(memory.Make(bytes), 64), bytes);
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,141 @@
+// Runs in flight, on every device of the machine.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "hearth/device.h"
+#include "hearth/graph_builder.h"
+#include "hearth/session.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int kHeight = 5, kWidth = 7, kChannels = 6;
+constexpr size_t kCount = size_t{kHeight} * kWidth * kChannels;
+
+// Two dispatches, so that there is something between input and output.
+Result<Model> TwoSteps() {
+  GraphBuilder builder("two steps");
+  const auto x = builder.Input("x", {1, kHeight, kWidth, kChannels});
+  builder.Output(builder.Unary("neg", builder.MaxPool2D(x, 2, 2, {})), "y");
+  return std::move(builder).Build();
+}
+
+std::vector<float> Picture(int seed) {
+  std::vector<float> picture(kCount);
+  for (size_t k = 0; k < kCount; ++k) picture[k] = static_cast<float>((k * 37 + seed * 101) % 199) - 99.0f;
+  return picture;
+}
+
+std::vector<float> Output(const Session& session) {
+  std::vector<float> output(session.output(0).size() / sizeof(float));
+  std::memcpy(output.data(), session.output(0).data(), session.output(0).size());
+  return output;
+}
+
+class RunsInFlight : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto model = TwoSteps();
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    model_.emplace(std::move(model).value());
+    for (const char* name : {"plain", "in flight"}) {
+      SessionOptions options;
+      options.device = GetParam();
+      options.use_cache = false;
+      options.max_in_flight = 3;
+      Result<Session> session = Session::Create(*model_, options);
+      if (!session.ok() && session.status().code() == StatusCode::kUnavailable)
+        GTEST_SKIP() << session.status().message();
+      ASSERT_TRUE(session.ok()) << name << ": " << session.status().message();
+      (plain_ ? session_ : plain_).emplace(std::move(session).value());
+    }
+  }
+  std::vector<float> Expected(int seed) {
+    const std::vector<float> picture = Picture(seed);
+    EXPECT_TRUE(plain_->SetInput(0, std::as_bytes(std::span(picture))).ok());
+    EXPECT_TRUE(plain_->Run().ok());
+    return Output(*plain_);
+  }
+  Ticket Submit(int seed) {
+    const std::vector<float> picture = Picture(seed);
+    EXPECT_TRUE(session_->SetInput(0, std::as_bytes(std::span(picture))).ok());
+    const Result<Ticket> ticket = session_->Submit();
+    EXPECT_TRUE(ticket.ok()) << ticket.status().message();
+    return ticket.ok() ? *ticket : Ticket{};
+  }
+
+  std::optional<Model> model_;
+  std::optional<Session> plain_, session_;
+};
+
+TEST_P(RunsInFlight, EachGivesItsOwnResultInWhateverOrderTheyAreWaitedFor) {
+  const Ticket first = Submit(1), second = Submit(2), third = Submit(3);
+  for (const auto& [ticket, seed] : {std::pair(second, 2), std::pair(third, 3), std::pair(first, 1)}) {
+    const Status waited = session_->Wait(ticket);
+    ASSERT_TRUE(waited.ok()) << waited.message();
+    EXPECT_EQ(Output(*session_), Expected(seed)) << "run " << seed;
+  }
+}
+
+TEST_P(RunsInFlight, SlotsAreUsedAgain) {
+  Ticket previous = Submit(0);
+  for (int seed = 1; seed < 12; ++seed) {
+    const Ticket next = Submit(seed);
+    ASSERT_TRUE(session_->Wait(previous).ok());
+    ASSERT_EQ(Output(*session_), Expected(seed - 1)) << "run " << seed - 1;
+    previous = next;
+  }
+  ASSERT_TRUE(session_->Wait(previous).ok());
+}
+
+TEST_P(RunsInFlight, ARunBetweenThemIsRight) {
+  const Ticket ticket = Submit(4);
+  const std::vector<float> picture = Picture(5);
+  ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(picture))).ok());
+  ASSERT_TRUE(session_->Run().ok());
+  EXPECT_EQ(Output(*session_), Expected(5));
+  ASSERT_TRUE(session_->Wait(ticket).ok());
+  EXPECT_EQ(Output(*session_), Expected(4));
+}
+
+TEST_P(RunsInFlight, MoreThanAllowedOrAnUnknownTicketIsAnErrorThatSaysSo) {
+  const Ticket first = Submit(1);
+  Submit(2);
+  Submit(3);
+  const Result<Ticket> fourth = session_->Submit();
+  EXPECT_EQ(fourth.status().code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(fourth.status().message(), HasSubstr("max_in_flight"));
+  ASSERT_TRUE(session_->Wait(first).ok());
+  EXPECT_EQ(session_->Wait(first).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(session_->Wait({99}).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(session_->Wait({}).code(), StatusCode::kInvalidArgument);
+  EXPECT_TRUE(session_->Submit().ok()) << "a slot is free again";
+}
+
+TEST_P(RunsInFlight, ASessionMayGoWhileTheyRun) {
+  Submit(1);
+  Submit(2);
+  session_.reset();
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, RunsInFlight, ::testing::Values("cpu", "opencl", "vulkan", "gles"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(RunsInFlight, TheirNumberIsChecked) {
+  const auto model = TwoSteps();
+  ASSERT_TRUE(model.ok());
+  for (const int wrong : {0, -1, 1000}) {
+    SessionOptions options;
+    options.device = "cpu";
+    options.use_cache = false;
+    options.max_in_flight = wrong;
+    EXPECT_EQ(Session::Create(*model, options).status().code(), StatusCode::kInvalidArgument) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace hearth
