@@ -91,7 +91,7 @@ TEST(Lower, LeavesRoomForTexelViewsWhoseSizesAllLookAlike) {
       }
     }
   }
-  EXPECT_GT(views, 8);
+  EXPECT_GE(views, 8);
 }
 
 TEST(Lower, GivesHardwareWorkGroupsOfAtLeastAWarp) {
