@@ -145,13 +145,19 @@ def parse(argv):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hearth", type=pathlib.Path, default=ROOT / "build" / "release" / "bin" / "hearth")
     parser.add_argument("--models-folder", type=pathlib.Path, default=ROOT.parent / "shared" / "models")
-    parser.add_argument("--models", default=",".join(MODELS), help="of: " + ", ".join(MODELS))
+    parser.add_argument("--models", default=",".join(MODELS),
+                        help="of: " + ", ".join(MODELS) + "; or all: every .tflite file of the folder and the demo")  # fmt: skip
     parser.add_argument("--subjects", default=",".join(SUBJECTS), help="of: " + ", ".join(SUBJECTS))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=30, help="timed inferences of a warm start")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--output", type=pathlib.Path, default=ROOT / "build" / "benchmarks")
     arguments = parser.parse_args(argv)
+    if arguments.models == "all":
+        known = set(MODELS.values())
+        others = sorted(f for f in arguments.models_folder.glob("*.tflite") if f.name not in known)
+        MODELS.update({file.stem: file.name for file in others})
+        arguments.models = ",".join(MODELS)
     arguments.models, arguments.subjects = arguments.models.split(","), arguments.subjects.split(",")
     for name in arguments.models:
         if name not in MODELS:

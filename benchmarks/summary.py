@@ -92,6 +92,14 @@ def goals(samples, mobilenet_path):
         for model in dict.fromkeys(s["model"] for s in samples):
             add(f"{device} warm, driver's disk cache warm, ms: {model}", 300,
                 median(samples, model, f"hearth-{device}", "warm", "ready_ms"))  # fmt: skip
+    starts = {}
+    for model, subject in dict.fromkeys((s["model"], s["subject"]) for s in samples):
+        cold, warm = (least(samples, model, subject, start, "ready_ms") for start in ("cold", "warm"))
+        if subject.startswith("hearth") and subject != "hearth-cpu" and cold and warm:  # nothing of the CPU's is kept
+            starts[f"{model}, {subject[7:]}"] = warm / cold
+    if starts:
+        worst = max(starts, key=starts.get)
+        add(f"warm / cold, least of each, the worst of {len(starts)}: {worst}", 1, starts[worst])
     for model, subject in dict.fromkeys((s["model"], s["subject"]) for s in samples):
         bound = median(samples, model, subject, "warm", "lower_bound_bytes") if subject.startswith("hearth") else None
         if bound:
