@@ -6,7 +6,7 @@ option(HEARTH_WITH_XNNPACK "XNNPACK kernels on the CPU; without it the reference
 option(HEARTH_WITH_SODIUM "Signed cache bundles (libsodium), where it is installed" ON)
 option(HEARTH_WITH_REDIS "A cache server that machines share (hiredis), where it is installed" ON)
 option(HEARTH_BUILD_TESTS "Build the tests" ON)
-option(HEARTH_BUILD_EXAMPLES "Build the examples" ON)
+option(HEARTH_BUILD_EXAMPLES "Build the examples that the machine has libraries for" ON)
 option(HEARTH_BUILD_BENCHMARKS "Build the benchmarks" ON)
 option(HEARTH_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 set(HEARTH_SANITIZE "" CACHE STRING "Sanitizers for all of Hearth: 'address,undefined' or 'thread'")

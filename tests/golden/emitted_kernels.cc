@@ -49,6 +49,13 @@ KernelSource WithLent(KernelSource source, size_t lent, StorageType storage, Acc
   return source;
 }
 
+void AddLent(const std::string& name, size_t lent, std::vector<EmittedKernel>& kernels) {
+  const auto with = [&](StorageType storage, AccessPath path) { return WithLent(Loaded(name), lent, storage, path); };
+  kernels.push_back({name + ".numbers", with(StorageType::kScalar, AccessPath::kBuffer), kAllDialects});
+  kernels.push_back({name + ".rgba8", with(StorageType::kUnorm8, AccessPath::kBuffer), kAllDialects});
+  kernels.push_back({name + ".texture", with(StorageType::kUnorm8, AccessPath::kTexture), {Dialect::kGles}});
+}
+
 }  // namespace
 
 std::vector<EmittedKernel> EmittedKernels() {
@@ -64,13 +71,8 @@ std::vector<EmittedKernel> EmittedKernels() {
   kernels.push_back({"matmul.flat", WithDefines(Loaded("matmul"), {{"FLAT_A", "1"}, {"ADJ_B", "1"}}), kAllDialects});
   kernels.push_back({"map.epilogue", WithEpilogue(Loaded("map")), kAllDialects});
   kernels.push_back({"pointwise_wide.half", WithHalfStorage(Loaded("pointwise_wide")), kAllDialects});
-  for (const auto& [name, lent] : {std::pair("read_edge", size_t{0}), std::pair("write_edge", size_t{1})}) {
-    const auto with = [&](StorageType storage, AccessPath path) { return WithLent(Loaded(name), lent, storage, path); };
-    kernels.push_back({std::string(name) + ".numbers", with(StorageType::kScalar, AccessPath::kBuffer), kAllDialects});
-    kernels.push_back({std::string(name) + ".rgba8", with(StorageType::kUnorm8, AccessPath::kBuffer), kAllDialects});
-    kernels.push_back(
-        {std::string(name) + ".texture", with(StorageType::kUnorm8, AccessPath::kTexture), {Dialect::kGles}});
-  }
+  AddLent("read_edge", 0, kernels);
+  AddLent("write_edge", 1, kernels);
   return kernels;
 }
 

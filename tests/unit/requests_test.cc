@@ -125,6 +125,46 @@ TEST_P(RunsInFlight, ASessionMayGoWhileTheyRun) {
 INSTANTIATE_TEST_SUITE_P(Devices, RunsInFlight, ::testing::Values("cpu", "opencl", "vulkan", "gles"),
                          [](const auto& info) { return std::string(info.param); });
 
+// Nodes on the CPU between the device's: what they read was submitted before, by whichever run.
+TEST_P(RunsInFlight, NodesOnTheCpuSeeTheirOwnRun) {
+  SessionOptions options;
+  options.device = GetParam();
+  options.use_cache = false;
+  options.cpu_ops = {"neg"};
+  Result<Session> session = Session::Create(*model_, options);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  std::optional<Ticket> previous;
+  for (int seed = 1; seed < 6; ++seed) {
+    const std::vector<float> picture = Picture(seed);
+    ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(picture))).ok());
+    const Result<Ticket> ticket = session->Submit();
+    ASSERT_TRUE(ticket.ok()) << ticket.status().message();
+    if (previous) {
+      ASSERT_TRUE(session->Wait(*previous).ok());
+      EXPECT_EQ(Output(*session), Expected(seed - 1)) << "run " << seed - 1;
+    }
+    previous = *ticket;
+  }
+  ASSERT_TRUE(session->Wait(*previous).ok());
+  EXPECT_EQ(Output(*session), Expected(5));
+  // The output is made by the CPU, which writes no memory of a device.
+  const Status bound = session->BindOutput("y", {.memory = MemoryKind::kClBuffer, .handle = 1, .size_bytes = 4096});
+  EXPECT_EQ(bound.code(), StatusCode::kUnsupported) << bound.message();
+}
+
+TEST_P(RunsInFlight, TheReportCountsWhatTheLastRunCopied) {
+  const uint64_t dense_bytes = kCount * sizeof(float);
+  const Ticket ticket = Submit(1);
+  ASSERT_TRUE(session_->Wait(ticket).ok());
+  const auto in_flight = session_->report().transfers;
+  Expected(1);
+  const auto plain = plain_->report().transfers;
+  EXPECT_EQ(in_flight.to_device_bytes, plain.to_device_bytes);
+  EXPECT_EQ(in_flight.to_host_bytes, plain.to_host_bytes);
+  const bool is_cpu = std::string(GetParam()) == "cpu";
+  EXPECT_EQ(plain.to_device_bytes >= dense_bytes, !is_cpu) << "six channels lie in eight";
+}
+
 TEST(RunsInFlight, TheirNumberIsChecked) {
   const auto model = TwoSteps();
   ASSERT_TRUE(model.ok());

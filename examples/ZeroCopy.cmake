@@ -1,0 +1,32 @@
+# The zero-copy examples: they use the public headers and the shared library, nothing else.
+find_path(HEARTH_STB_INCLUDE stb/stb_image.h REQUIRED)
+add_library(hearth_example_picture STATIC segmentation_picture.cc ${PROJECT_SOURCE_DIR}/tools/hearth/stb_implementation.cc)
+target_include_directories(hearth_example_picture SYSTEM PRIVATE ${HEARTH_STB_INCLUDE})
+
+# hearth_example(name library...): a program and a test that lets it compare its picture with the copying way's.
+# Exit code 77: no shared model, or no driver.
+function(hearth_example name)
+  file(GLOB sources CONFIGURE_DEPENDS ${name}/*.cc)
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE hearth hearth_example_picture ${ARGN})
+  set(shared "$ENV{HEARTH_SHARED}")
+  if(NOT shared)
+    set(shared ${PROJECT_SOURCE_DIR}/../shared)
+  endif()
+  add_test(NAME Examples.${name}
+           COMMAND ${name} ${shared}/models/deeplabv3_257_mv_gpu.tflite ${shared}/images/dogs.jpg
+                   ${CMAKE_CURRENT_BINARY_DIR}/${name}.png --check)
+  set_tests_properties(Examples.${name} PROPERTIES LABELS examples SKIP_RETURN_CODE 77 TIMEOUT 300
+                       ENVIRONMENT HEARTH_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache)
+endfunction()
+
+find_library(HEARTH_EGL_LIBRARY EGL)
+find_library(HEARTH_GLES_LIBRARY GLESv2)
+if(HEARTH_WITH_GLES AND HEARTH_EGL_LIBRARY AND HEARTH_GLES_LIBRARY)
+  hearth_example(zero_copy_gl ${HEARTH_EGL_LIBRARY} ${HEARTH_GLES_LIBRARY})
+endif()
+find_library(HEARTH_VULKAN_LIBRARY vulkan)
+if(HEARTH_WITH_VULKAN AND HEARTH_VULKAN_LIBRARY)
+  hearth_example(zero_copy_vulkan ${HEARTH_VULKAN_LIBRARY})
+endif()
