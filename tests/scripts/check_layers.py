@@ -39,6 +39,7 @@ OWN_FOLDERS = {
     "flatbuffers/": ["frontends/tflite"],
     # Generated from the schema: brings flatbuffers in. The tests write model files with it.
     "frontends/tflite/schema_generated.h": ["frontends/tflite", "tests/testing"],
+    "pybind11/": ["frontends/python"],
     "nlohmann/": ["frontends", "tools", "tests", "benchmarks"],
     "CLI/": ["tools"],
 }

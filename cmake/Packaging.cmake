@@ -1,0 +1,46 @@
+# `cpack --preset release` (or the target `package`): libhearth<soname>, libhearth-dev and hearth-tools as .deb files in
+# build/<preset>/packages. Last of all: CPack looks at what was installed before.
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME hearth)
+set(CPACK_PACKAGE_VENDOR Hearth)
+set(CPACK_PACKAGE_CONTACT ${HEARTH_PACKAGE_CONTACT})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Neural networks on whatever compute driver a machine has")
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR}/packages)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL library dev tools)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+
+set(library_package libhearth${PROJECT_VERSION_MAJOR})
+set(opened_at_run_time "libhiredis0.14, libsodium23")  # a shared cache server, signed bundles
+set(drivers "ocl-icd-libopencl1, libvulkan1, libegl1, libgles2")
+
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_package})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS ${drivers})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS ${opened_at_run_time})
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The shared library. Drivers (OpenCL, Vulkan, OpenGL ES) are opened at run time.")
+
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME libhearth-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "${library_package} (= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_DEV_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_COMPONENT_DEV_DESCRIPTION "Headers for C and C++, a CMake package and a pkg-config file.")
+
+set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME hearth-tools)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_TOOLS_PACKAGE_RECOMMENDS ${drivers})
+set(CPACK_DEBIAN_TOOLS_PACKAGE_SUGGESTS ${opened_at_run_time})
+set(CPACK_COMPONENT_TOOLS_DESCRIPTION "The program hearth: devices, inspect, run, bench, cache, conformance.")
+
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  string(TOUPPER ${component} name)
+  set(documents ${CMAKE_INSTALL_DATAROOTDIR}/doc/${CPACK_DEBIAN_${name}_PACKAGE_NAME})
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${documents} RENAME copyright COMPONENT ${component})
+  install(FILES ${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES.md DESTINATION ${documents} COMPONENT ${component})
+endforeach()
+include(CPack)

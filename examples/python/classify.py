@@ -1,0 +1,45 @@
+"""Classifies a photograph on every device, twice, and shows what the cache saves. Runs as a script and cell by cell.
+
+python3 classify.py MODEL.tflite PICTURE LABELS.txt [DEVICE]...     (needs numpy and Pillow beside hearth)
+"""
+
+# %% What there is to compute with
+import sys
+import tempfile
+
+import hearth
+import numpy as np
+from PIL import Image
+
+model_path, picture_path, labels_path, *wanted = sys.argv[1:]
+for device in hearth.devices():
+    print(f"{device['id']:10} {device['name'] if device['usable'] else device['reason']}")
+    if device["usable"] and len(sys.argv) == 4:
+        wanted.append(device["id"])
+
+# %% The model, and the photograph as its input
+model = hearth.Model(model_path)
+(tensor,) = model.inputs
+_, height, width, _ = tensor.shape
+picture = Image.open(picture_path).convert("RGB").resize((width, height), Image.BILINEAR)
+pixels = np.asarray(picture)[np.newaxis]
+if tensor.dtype == np.float32:
+    pixels = pixels / np.float32(127.5) - 1
+
+# %% Each device with an empty cache, then as every later start: nothing is compiled
+cache = hearth.Cache(tempfile.mkdtemp(prefix="hearth-example-"))
+for device in wanted:
+    for start in ("cold", "warm"):
+        with hearth.Session(model, device=device, cache_folder=cache.folder) as session:
+            (scores,) = session.run(pixels)
+            report = session.report()
+        print(f"{device:10} {start}: ready in {report['ready_ms']:6.0f} ms, {report['programs']['compiled']} compiled")
+
+# %% The answer, and where its time goes
+labels = [line.strip() for line in open(labels_path, encoding="utf-8")]
+for index in np.argsort(-scores.ravel())[:5]:
+    print(f"{scores.ravel()[index]:.2f} {labels[index]}")
+with hearth.Session(model, device=wanted[-1], cache=False) as session:
+    profile = sorted(session.profile(pixels), key=lambda entry: -entry.milliseconds)
+for entry in profile[:5]:
+    print(f"{entry.milliseconds:8.3f} ms {entry.node} ({entry.kernel})")

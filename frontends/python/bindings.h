@@ -1,0 +1,61 @@
+// The parts of the module hearth._hearth, and how a Status becomes a Python exception.
+#ifndef HEARTH_FRONTENDS_PYTHON_BINDINGS_H_
+#define HEARTH_FRONTENDS_PYTHON_BINDINGS_H_
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hearth/session.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+// Makes hearth.Error, and its `code` ("not found", ...), the current exception. Needs the GIL, as Value does.
+[[noreturn]] void Raise(const Status& status);
+
+inline void RaiseUnlessOk(const Status& status) {
+  if (!status.ok()) Raise(status);
+}
+
+template <typename T>
+T Value(Result<T> result) {
+  if (!result.ok()) Raise(result.status());
+  return std::move(result).value();
+}
+
+// The bytes of any contiguous object with Python's buffer protocol, held while this lives. BufferError where it is not
+// contiguous, or not writable where it must be.
+class HeldBytes {
+ public:
+  enum class Use { kRead, kWrite };
+  HeldBytes(const pybind11::object& object, Use use);
+  ~HeldBytes() { PyBuffer_Release(&view_); }
+  HeldBytes(const HeldBytes&) = delete;
+
+  std::span<const std::byte> bytes() const { return {static_cast<const std::byte*>(view_.buf), size()}; }
+  std::span<std::byte> writable() { return {static_cast<std::byte*>(view_.buf), size()}; }
+
+ private:
+  size_t size() const { return static_cast<size_t>(view_.len); }
+  Py_buffer view_;
+};
+
+using OptionTexts = std::map<std::string, std::string>;
+using InputShapes = std::map<std::string, std::vector<int32_t>>;
+SessionOptions SessionOptionsOf(const OptionTexts& texts, const InputShapes& shapes);
+
+void BindModels(pybind11::module_& module);
+void BindGraphs(pybind11::module_& module);
+void BindSessions(pybind11::module_& module);
+void BindCaches(pybind11::module_& module);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_PYTHON_BINDINGS_H_

@@ -1,0 +1,112 @@
+#include "core/error.h"
+#include "frontends/python/bindings.h"
+#include "hearth/cache.h"
+
+namespace py = pybind11;
+
+namespace hearth {
+namespace {
+
+using Text = Result<std::string>;
+
+// `ask` without the GIL; the answer is a JSON text.
+template <typename Ask>
+std::string Asked(Ask&& ask) {
+  Text text = [&] {
+    const py::gil_scoped_release released;
+    return ask();
+  }();
+  return Value(std::move(text));
+}
+
+std::string List(const Cache& cache) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto entries, cache.List());
+    return CacheListJson(cache.folder(), entries);
+  });
+}
+
+std::string Stats(const Cache& cache) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto stats, cache.Stats());
+    return CacheStatsJson(stats);
+  });
+}
+
+std::string Verify(const Cache& cache, bool repair) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto verification, cache.Verify(repair));
+    return CacheVerificationJson(cache.folder(), verification);
+  });
+}
+
+std::string Prune(const Cache& cache, uint64_t max_bytes) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto removed, cache.Prune(max_bytes));
+    return RemovedEntriesJson(cache.folder(), removed);
+  });
+}
+
+std::string Clear(const Cache& cache, const std::string& kind, const std::string& device) {
+  return Asked([&]() -> Text {
+    CacheFilter filter;
+    filter.kind = kind;
+    filter.device = device;
+    HEARTH_ASSIGN(const auto removed, cache.Clear(filter));
+    return RemovedEntriesJson(cache.folder(), removed);
+  });
+}
+
+std::string Explain(const Cache& cache, const std::string& model_path, const OptionTexts& texts,
+                    const InputShapes& shapes) {
+  const SessionOptions options = SessionOptionsOf(texts, shapes);
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto explanation, cache.Explain(model_path, options));
+    return CacheExplanationJson(cache.folder(), explanation);
+  });
+}
+
+std::string Warm(const Cache& cache, const std::vector<std::string>& model_paths,
+                 const std::vector<std::string>& devices, const OptionTexts& texts) {
+  const SessionOptions options = SessionOptionsOf(texts, {});
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto results, cache.Warm(model_paths, devices, options));
+    return WarmResultsJson(cache.folder(), results);
+  });
+}
+
+std::string Export(const Cache& cache, const std::string& bundle, const std::string& sign_with) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto exported, cache.Export(bundle, {{}, sign_with}));
+    return BundleExportJson(exported);
+  });
+}
+
+std::string Import(const Cache& cache, const std::string& bundle, const std::string& trusted_keys, bool is_trusted) {
+  return Asked([&]() -> Text {
+    Cache::ImportOptions options;
+    options.trusted_keys = trusted_keys;
+    options.is_trusted = is_trusted;
+    HEARTH_ASSIGN(const auto imported, cache.Import(bundle, options));
+    return BundleImportJson(cache.folder(), imported);
+  });
+}
+
+}  // namespace
+
+void BindCaches(py::module_& module) {
+  py::class_<Cache>(module, "Cache")
+      .def(py::init([](const std::string& folder) { return Value(Cache::At(folder)); }))
+      .def_property_readonly("folder", &Cache::folder)
+      .def("list", &List)
+      .def("stats", &Stats)
+      .def("verify", &Verify)
+      .def("prune", &Prune)
+      .def("clear", &Clear)
+      .def("explain", &Explain)
+      .def("warm", &Warm)
+      .def("export_to", &Export)
+      .def("import_from", &Import);
+}
+
+}  // namespace hearth

@@ -1,0 +1,66 @@
+"""Hearth: neural networks on whatever compute driver a machine has.
+
+    import hearth, numpy as np
+
+    session = hearth.Session("mobilenet.tflite", device="auto")
+    (scores,) = session.run(image)                  # numpy in, numpy out
+    print(session.report()["ready_ms"], scores.argmax())
+
+Threads: all objects may be used from several threads; the GIL is released while Hearth works, and calls of one session
+wait for each other. What can't be done raises hearth.Error, whose message says what, where and what to do.
+"""
+
+from typing import Callable, Dict, List, Optional, TypedDict
+
+from hearth import _hearth
+from hearth._hearth import Error, __version__
+from hearth._cache import Cache
+from hearth._graph import Graph, GraphTensor
+from hearth._session import Model, ProfileEntry, Session, Tensor
+
+__all__ = [
+    "Cache",
+    "Device",
+    "Error",
+    "Graph",
+    "GraphTensor",
+    "Model",
+    "ProfileEntry",
+    "Session",
+    "Tensor",
+    "__version__",
+    "devices",
+    "log_to",
+    "option_names",
+]
+
+
+class Device(TypedDict):
+    """One compute device; `reason` says why it is not usable."""
+
+    id: str
+    backend: str
+    name: str
+    driver: str
+    type: str
+    usable: bool
+    reason: str
+    features: Dict[str, str]
+
+
+def devices() -> List[Device]:
+    """Every device of every backend, usable or not. Opens each driver: up to a second."""
+    return _hearth.devices()
+
+
+def option_names() -> Dict[str, str]:
+    """The options of a session, each with what may be given."""
+    return dict(_hearth.option_names())
+
+
+def log_to(callback: Optional[Callable[[str, str], None]]) -> None:
+    """Gives Hearth's messages to callback(level, message), level "info", "warning" or "error"; None: to nobody.
+
+    One callback per process, called from any thread; it must not call Hearth.
+    """
+    _hearth.log_to(callback)

@@ -1,0 +1,57 @@
+"""The cache: what `hearth cache` does, as dicts with the same keys."""
+
+import json
+import os
+from typing import Any, Dict, Optional, Sequence, Union
+
+from hearth import _hearth
+from hearth._session import OptionValue, Shapes, option_texts, shape_lists
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Cache:
+    """The store of one folder. Touches no file until it is asked."""
+
+    def __init__(self, folder: Optional[Path] = None):
+        """Without a folder: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth."""
+        self._native = _hearth.Cache("" if folder is None else os.fspath(folder))
+
+    @property
+    def folder(self) -> str:
+        return self._native.folder
+
+    def list(self) -> Dict[str, Any]:
+        return json.loads(self._native.list())
+
+    def stats(self) -> Dict[str, Any]:
+        return json.loads(self._native.stats())
+
+    def verify(self, *, repair: bool = False) -> Dict[str, Any]:
+        """Reads everything; `repair` deletes damaged entries and moves a damaged file aside."""
+        return json.loads(self._native.verify(repair))
+
+    def prune(self, max_bytes: int) -> Dict[str, Any]:
+        """Deletes the longest unused entries until the store is not larger."""
+        return json.loads(self._native.prune(max_bytes))
+
+    def clear(self, *, kind: str = "", device: str = "") -> Dict[str, Any]:
+        """Deletes the entries of a kind ("program", "plan", ...) or made for a device; everything by default."""
+        return json.loads(self._native.clear(kind, device))
+
+    def explain(self, model: Path, *, shapes: Optional[Shapes] = None, **options: OptionValue) -> Dict[str, Any]:
+        """For each entry that a session with these options would ask for: is it there, and if not, what differs?"""
+        return json.loads(self._native.explain(os.fspath(model), option_texts(options), shape_lists(shapes)))
+
+    def warm(self, models: Sequence[Path], devices: Sequence[str] = ("all",), **options: OptionValue) -> Dict[str, Any]:
+        """Starts each model on each device and stores what later starts need."""
+        paths = [os.fspath(model) for model in models]
+        return json.loads(self._native.warm(paths, list(devices), option_texts(options)))
+
+    def export_to(self, bundle: Path, *, sign_with: Path = "") -> Dict[str, Any]:
+        """Makes a bundle in a folder that must be missing or empty."""
+        return json.loads(self._native.export_to(os.fspath(bundle), os.fspath(sign_with)))
+
+    def import_from(self, bundle: Path, *, trusted_keys: Path = "", trust: bool = False) -> Dict[str, Any]:
+        """`trust`: take native code that none of the trusted keys signed."""
+        return json.loads(self._native.import_from(os.fspath(bundle), os.fspath(trusted_keys), trust))

@@ -1,0 +1,226 @@
+"""Models and sessions with numpy arrays."""
+
+import dataclasses
+import json
+import os
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from hearth import _hearth
+
+Shapes = Mapping[str, Sequence[int]]
+OptionValue = Union[str, int, bool, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
+Inputs = Union[np.ndarray, Sequence[Any], Mapping[str, Any]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    """What an input or output is."""
+
+    name: str
+    alias: str
+    """Its name in the model's signature; empty without one."""
+    dtype: np.dtype
+    shape: Tuple[int, ...]
+    declared_shape: Tuple[int, ...]
+    """As the file has it: -1 where the size is chosen when the model is opened."""
+    scales: Tuple[float, ...]
+    """Of quantized tensors: real = scale * (stored - zero_point)."""
+    zero_points: Tuple[int, ...]
+
+    @staticmethod
+    def _of(info: "_hearth.TensorInfo") -> "Tensor":
+        return Tensor(
+            info.name,
+            info.alias,
+            np.dtype(info.dtype),
+            tuple(info.shape),
+            tuple(info.declared_shape),
+            tuple(info.scales),
+            tuple(info.zero_points),
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class ProfileEntry:
+    """A dispatch or host step of a profiled run."""
+
+    node: str
+    kernel: str
+    milliseconds: float
+
+
+def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, str]:
+    """Options as Hearth takes them: texts by name."""
+
+    def text(name: str, value: OptionValue) -> str:
+        if isinstance(value, bool):
+            return "on" if value else "off"
+        if isinstance(value, (list, tuple)):
+            return (":" if name == "cache_layers" else ",").join(os.fspath(part) for part in value)
+        return str(value) if isinstance(value, (int, np.integer)) else os.fspath(value)  # type: ignore[arg-type]
+
+    return {name: text(name, value) for name, value in options.items() if value is not None}
+
+
+def shape_lists(shapes: Optional[Shapes]) -> Dict[str, List[int]]:
+    return {name: [int(size) for size in shape] for name, shape in (shapes or {}).items()}
+
+
+class Model:
+    """A network, read and checked, independent of any device."""
+
+    def __init__(
+        self,
+        source: Union[str, "os.PathLike[str]", bytes, bytearray, memoryview],
+        *,
+        signature: str = "",
+        shapes: Optional[Shapes] = None,
+    ):
+        """Of a .tflite file (its path) or of its bytes.
+
+        `signature`: which of the model's named functions; `shapes`: of inputs by name, where the file leaves them open
+        or instead of the file's.
+        """
+        if isinstance(source, (bytes, bytearray, memoryview)):
+            native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes))
+        else:
+            native = _hearth.Model.from_file(os.fspath(source), signature, shape_lists(shapes))
+        self._native = native
+
+    @classmethod
+    def _of(cls, native: "_hearth.Model") -> "Model":
+        model = cls.__new__(cls)
+        model._native = native
+        return model
+
+    @property
+    def inputs(self) -> Tuple[Tensor, ...]:
+        return tuple(Tensor._of(info) for info in self._native.inputs)
+
+    @property
+    def outputs(self) -> Tuple[Tensor, ...]:
+        return tuple(Tensor._of(info) for info in self._native.outputs)
+
+    @property
+    def signature(self) -> str:
+        return self._native.signature
+
+    @property
+    def signatures(self) -> List[str]:
+        return self._native.signatures
+
+    @property
+    def path(self) -> str:
+        return self._native.path
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hex digits over the content."""
+        return self._native.fingerprint
+
+
+class Session:
+    """A model on a device, ready to run. A context manager; closing it stores in the cache what is not stored yet."""
+
+    def __init__(
+        self,
+        model: Union[str, "os.PathLike[str]", Model],
+        *,
+        shapes: Optional[Shapes] = None,
+        **options: OptionValue,
+    ):
+        """Of a file or a Model; a Model's shapes and signature were chosen when it was made.
+
+        Options by name, as hearth.option_names() lists them: device="opencl", precision="fp16", cache=False,
+        cache_folder="/tmp/c", model_token="v2", cpu_ops=["softmax"], threads=2, signature="serving_default", ...
+        """
+        if isinstance(model, Model):
+            if shapes:
+                raise ValueError("the model's shapes are chosen already: give them to hearth.Model")
+            self._native = _hearth.Session(model._native, option_texts(options))
+        else:
+            self._native = _hearth.Session(os.fspath(model), option_texts(options), shape_lists(shapes))
+        self.inputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.inputs)
+        self.outputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.outputs)
+
+    def run(self, inputs: Inputs) -> List[np.ndarray]:
+        """One inference: outputs in the order of self.outputs, each a new array.
+
+        `inputs`: the array of the only input, one array per input, or arrays by name or alias. Arrays have the shape of
+        their input; their type is converted where nothing is lost but precision (float64 to float32, not float to int).
+        """
+        arrays = self._arrays(inputs)
+        outputs = [np.empty(tensor.shape, tensor.dtype) for tensor in self.outputs]
+        self._native.run(arrays, outputs)
+        return outputs
+
+    def run_named(self, inputs: Inputs) -> Dict[str, np.ndarray]:
+        """The same with outputs by name."""
+        return {tensor.name: array for tensor, array in zip(self.outputs, self.run(inputs))}
+
+    def profile(self, inputs: Inputs) -> List[ProfileEntry]:
+        """One inference with each dispatch and host step timed."""
+        entries = self._native.run_profiled(self._arrays(inputs), [])
+        return [ProfileEntry(entry.node, entry.kernel, entry.milliseconds) for entry in entries]
+
+    def reset_state(self) -> None:
+        """What the model remembers between runs becomes zero again."""
+        self._native.reset_state()
+
+    def save_to_cache(self) -> None:
+        """Stores what this start had to make; close() does otherwise."""
+        self._native.save_to_cache()
+
+    def report(self) -> Dict[str, Any]:
+        """What the session did and what it cost: the object of `hearth run --json`."""
+        return json.loads(self._native.report_json())
+
+    def close(self) -> None:
+        self._native.close()
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _arrays(self, inputs: Inputs) -> List[np.ndarray]:
+        if isinstance(inputs, Mapping):
+            given = self._by_name(inputs)
+        elif isinstance(inputs, np.ndarray) or len(self.inputs) == 1 and not _holds_arrays(inputs):
+            given = [inputs]
+        else:
+            given = list(inputs)
+        if len(given) != len(self.inputs):
+            names = ", ".join(repr(tensor.name) for tensor in self.inputs)
+            raise ValueError(f"{len(given)} inputs were given, the model has {len(self.inputs)}: {names}")
+        return [_fitting(value, tensor) for value, tensor in zip(given, self.inputs)]
+
+    def _by_name(self, inputs: Mapping[str, Any]) -> List[Any]:
+        index = {tensor.alias: k for k, tensor in enumerate(self.inputs) if tensor.alias}
+        index.update({tensor.name: k for k, tensor in enumerate(self.inputs)})
+        unknown = [name for name in inputs if name not in index]
+        if unknown:
+            raise ValueError(f"the model has no input named {unknown[0]!r}; it has {', '.join(map(repr, index))}")
+        by_index = {index[name]: value for name, value in inputs.items()}
+        missing = [tensor.name for k, tensor in enumerate(self.inputs) if k not in by_index]
+        if missing:
+            raise ValueError(f"input {missing[0]!r} was not given")
+        return [by_index[k] for k in range(len(self.inputs))]
+
+
+def _holds_arrays(inputs: Any) -> bool:
+    return isinstance(inputs, (list, tuple)) and len(inputs) > 0 and isinstance(inputs[0], np.ndarray)
+
+
+def _fitting(value: Any, tensor: Tensor) -> np.ndarray:
+    array = np.asarray(value)
+    if not isinstance(value, np.ndarray):  # numbers and lists have no type of their own to be kept
+        array = np.asarray(value, tensor.dtype)
+    if array.shape != tensor.shape:
+        raise ValueError(f"input {tensor.name!r} has the shape {tensor.shape}, an array of {array.shape} was given")
+    if not np.can_cast(array.dtype, tensor.dtype, "same_kind"):
+        raise TypeError(f"input {tensor.name!r} is {tensor.dtype}, an array of {array.dtype} was given")
+    return np.ascontiguousarray(array, tensor.dtype).reshape(tensor.shape)

@@ -1,0 +1,45 @@
+#include "frontends/python/bindings.h"
+#include "hearth/model.h"
+
+namespace py = pybind11;
+
+namespace hearth {
+
+void BindModels(py::module_& module) {
+  py::class_<TensorInfo>(module, "TensorInfo")
+      .def_readonly("name", &TensorInfo::name)
+      .def_readonly("alias", &TensorInfo::alias)
+      .def_readonly("dtype", &TensorInfo::dtype)
+      .def_readonly("shape", &TensorInfo::shape)
+      .def_readonly("declared_shape", &TensorInfo::declared_shape)
+      .def_readonly("size_bytes", &TensorInfo::size_bytes)
+      .def_readonly("scales", &TensorInfo::scales)
+      .def_readonly("zero_points", &TensorInfo::zero_points);
+
+  const auto from_file = [](const std::string& path, const std::string& signature, const InputShapes& shapes) {
+    Result<Model> model = [&] {
+      const py::gil_scoped_release released;
+      return Model::FromFile(path, {signature, shapes});
+    }();
+    return Value(std::move(model));
+  };
+  const auto from_bytes = [](const py::object& content, const std::string& signature, const InputShapes& shapes) {
+    const HeldBytes held(content, HeldBytes::Use::kRead);
+    Result<Model> model = [&] {
+      const py::gil_scoped_release released;
+      return Model::FromMemory(held.bytes(), "memory", {signature, shapes});
+    }();
+    return Value(std::move(model));
+  };
+  py::class_<Model>(module, "Model")
+      .def_static("from_file", from_file, py::arg("path"), py::arg("signature"), py::arg("shapes"))
+      .def_static("from_bytes", from_bytes, py::arg("content"), py::arg("signature"), py::arg("shapes"))
+      .def_property_readonly("inputs", &Model::inputs, py::return_value_policy::copy)
+      .def_property_readonly("outputs", &Model::outputs, py::return_value_policy::copy)
+      .def_property_readonly("signature", &Model::signature)
+      .def_property_readonly("signatures", &Model::signatures)
+      .def_property_readonly("path", &Model::path)
+      .def_property_readonly("fingerprint", &Model::fingerprint);
+}
+
+}  // namespace hearth

@@ -1,0 +1,107 @@
+// hearth._hearth: what the Python package is made of. Its classes take and give plain values; the package hearth around
+// it adds numpy, names and documentation.
+#include "frontends/python/bindings.h"
+#include "hearth/device.h"
+#include "hearth/log.h"
+#include "hearth/session_option.h"
+#include "hearth/version.h"
+
+namespace py = pybind11;
+
+namespace hearth {
+
+void Raise(const Status& status) {
+  const py::object type = py::module_::import("hearth._hearth").attr("Error");
+  // A path may hold bytes that are no UTF-8.
+  const std::string& message = status.message();
+  const py::object error = type(py::reinterpret_steal<py::str>(
+      PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace")));
+  error.attr("code") = std::string(StatusCodeName(status.code()));
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw py::error_already_set();
+}
+
+HeldBytes::HeldBytes(const py::object& object, Use use) {
+  const int flags = use == Use::kWrite ? PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE : PyBUF_C_CONTIGUOUS;
+  if (PyObject_GetBuffer(object.ptr(), &view_, flags) != 0) throw py::error_already_set();
+}
+
+SessionOptions SessionOptionsOf(const OptionTexts& texts, const InputShapes& shapes) {
+  SessionOptions options;
+  for (const auto& [name, value] : texts) RaiseUnlessOk(SetSessionOption(options, name, value));
+  options.model.input_shapes = shapes;
+  return options;
+}
+
+namespace {
+
+py::list DeviceList() {
+  std::vector<DeviceDescription> devices;
+  {
+    const py::gil_scoped_release released;
+    devices = ListDevices();
+  }
+  py::list list;
+  for (const DeviceDescription& device : devices) {
+    py::dict dict;
+    dict["id"] = device.id;
+    dict["backend"] = device.backend;
+    dict["name"] = device.name;
+    dict["driver"] = device.driver;
+    dict["type"] = device.type;
+    dict["usable"] = device.usable;
+    dict["reason"] = device.reason;
+    dict["features"] = device.features;
+    list.append(dict);
+  }
+  return list;
+}
+
+// The sink runs without the GIL of the thread that logs and takes it for the call. What Python throws there has nowhere
+// to go: it is printed as Python does for destructors.
+void LogTo(const py::object& callback) {
+  LogSink sink;
+  if (!callback.is_none()) {
+    // Freed under the GIL, whoever drops the sink.
+    const auto drop = [](py::object* held) {
+      const py::gil_scoped_acquire acquired;
+      delete held;
+    };
+    const std::shared_ptr<py::object> held(new py::object(callback), drop);
+    sink = [held](LogLevel level, std::string_view message) {
+      constexpr const char* kLevels[] = {"info", "warning", "error"};
+      const py::gil_scoped_acquire acquired;
+      PyObject* const text = PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace");
+      PyObject* const answer = PyObject_CallFunction(held->ptr(), "sN", kLevels[static_cast<int>(level)], text);
+      if (answer == nullptr) PyErr_WriteUnraisable(held->ptr());
+      Py_XDECREF(answer);
+    };
+  }
+  const py::gil_scoped_release released;
+  SetLogSink(std::move(sink));
+}
+
+std::vector<std::pair<std::string, std::string>> OptionNames() {
+  std::vector<std::pair<std::string, std::string>> names;
+  for (const SessionOptionName& option : SessionOptionNames()) names.emplace_back(option.name, option.values);
+  return names;
+}
+
+}  // namespace
+}  // namespace hearth
+
+PYBIND11_MODULE(_hearth, module) {
+  module.attr("__version__") = HEARTH_VERSION;
+  py::object error = py::reinterpret_steal<py::object>(PyErr_NewExceptionWithDoc(
+      "hearth.Error", "What Hearth could not do: one sentence; `code` is 'invalid argument', 'not found', ...",
+      PyExc_RuntimeError, nullptr));
+  error.attr("code") = "internal error";
+  module.attr("Error") = error;
+  module.def("devices", &hearth::DeviceList);
+  module.def("log_to", &hearth::LogTo, py::arg("callback"));
+  module.def("option_names", &hearth::OptionNames);
+  hearth::BindModels(module);
+  hearth::BindGraphs(module);
+  hearth::BindSessions(module);
+  hearth::BindCaches(module);
+}

@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "core/error.h"
+#include "frontends/python/bindings.h"
+#include "hearth/session.h"
+
+namespace py = pybind11;
+
+namespace hearth {
+namespace {
+
+// A session that several Python threads may use: the GIL is released while Hearth works, and one call waits for
+// another.
+class PythonSession {
+ public:
+  explicit PythonSession(Session session)
+      : inputs_(session.inputs()), outputs_(session.outputs()), session_(std::move(session)) {}
+  ~PythonSession() { Close(); }
+
+  const std::vector<TensorInfo>& inputs() const { return inputs_; }
+  const std::vector<TensorInfo>& outputs() const { return outputs_; }
+
+  void Close() {
+    const py::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
+    session_.reset();
+  }
+
+  // Inputs, run and outputs in one: no other thread's call gets between them.
+  void Run(const std::vector<py::object>& inputs, const std::vector<py::object>& outputs) {
+    const auto run = [](Session& session) { return session.Run(); };
+    WithBuffers(inputs, outputs, run);
+  }
+
+  std::vector<ProfileEntry> RunProfiled(const std::vector<py::object>& inputs, const std::vector<py::object>& outputs) {
+    std::vector<ProfileEntry> entries;
+    const auto run = [&](Session& session) -> Status {
+      HEARTH_ASSIGN(entries, session.RunProfiled());
+      return Status::Ok();
+    };
+    WithBuffers(inputs, outputs, run);
+    return entries;
+  }
+
+  void ResetState() {
+    RaiseUnlessOk(Locked([](Session& session) { return session.ResetState(); }));
+  }
+
+  void SaveToCache() {
+    RaiseUnlessOk(Locked([](Session& session) {
+      session.SaveToCache();
+      return Status::Ok();
+    }));
+  }
+
+  std::string ReportJson() {
+    std::string json;
+    RaiseUnlessOk(Locked([&](Session& session) {
+      json = session.report().ToJson();
+      return Status::Ok();
+    }));
+    return json;
+  }
+
+ private:
+  // `work` under the lock and without the GIL, which the caller holds.
+  template <typename Work>
+  Status Locked(Work&& work) {
+    const py::gil_scoped_release released;
+    const std::lock_guard lock(mutex_);
+    if (!session_) return Error(StatusCode::kInvalidArgument, "the session was closed");
+    return work(*session_);
+  }
+
+  template <typename Work>
+  void WithBuffers(const std::vector<py::object>& inputs, const std::vector<py::object>& outputs, Work&& work) {
+    std::vector<std::unique_ptr<HeldBytes>> given, wanted;
+    for (const py::object& input : inputs) given.push_back(std::make_unique<HeldBytes>(input, HeldBytes::Use::kRead));
+    for (const py::object& output : outputs)
+      wanted.push_back(std::make_unique<HeldBytes>(output, HeldBytes::Use::kWrite));
+    RaiseUnlessOk(Locked([&](Session& session) -> Status {
+      for (size_t k = 0; k < given.size(); ++k) HEARTH_TRY(session.SetInput(k, given[k]->bytes()));
+      HEARTH_TRY(work(session));
+      for (size_t k = 0; k < std::min(wanted.size(), outputs_.size()); ++k) {
+        const std::span<const std::byte> from = session.output(k);
+        const std::span<std::byte> to = wanted[k]->writable();
+        std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
+      }
+      return Status::Ok();
+    }));
+  }
+
+  std::vector<TensorInfo> inputs_, outputs_;
+  std::mutex mutex_;
+  std::optional<Session> session_;
+};
+
+template <typename Open>
+std::unique_ptr<PythonSession> Opened(Open&& open) {
+  Result<Session> session = [&] {
+    const py::gil_scoped_release released;
+    return open();
+  }();
+  return std::make_unique<PythonSession>(Value(std::move(session)));
+}
+
+std::unique_ptr<PythonSession> OpenFile(const std::string& path, const OptionTexts& texts, const InputShapes& shapes) {
+  const SessionOptions options = SessionOptionsOf(texts, shapes);
+  return Opened([&] { return Session::Open(path, options); });
+}
+
+std::unique_ptr<PythonSession> OpenModel(const Model& model, const OptionTexts& texts) {
+  const SessionOptions options = SessionOptionsOf(texts, {});
+  return Opened([&] { return Session::Create(model, options); });
+}
+
+}  // namespace
+
+void BindSessions(py::module_& module) {
+  py::class_<ProfileEntry>(module, "ProfileEntry")
+      .def_readonly("node", &ProfileEntry::node)
+      .def_readonly("kernel", &ProfileEntry::kernel)
+      .def_readonly("milliseconds", &ProfileEntry::milliseconds);
+  py::class_<PythonSession>(module, "Session")
+      .def(py::init(&OpenFile), py::arg("path"), py::arg("options"), py::arg("shapes"))
+      .def(py::init(&OpenModel), py::arg("model"), py::arg("options"), py::keep_alive<1, 2>())
+      .def_property_readonly("inputs", &PythonSession::inputs, py::return_value_policy::copy)
+      .def_property_readonly("outputs", &PythonSession::outputs, py::return_value_policy::copy)
+      .def("run", &PythonSession::Run, py::arg("inputs"), py::arg("outputs"))
+      .def("run_profiled", &PythonSession::RunProfiled, py::arg("inputs"), py::arg("outputs"))
+      .def("reset_state", &PythonSession::ResetState)
+      .def("save_to_cache", &PythonSession::SaveToCache)
+      .def("report_json", &PythonSession::ReportJson)
+      .def("close", &PythonSession::Close);
+}
+
+}  // namespace hearth

@@ -1,0 +1,89 @@
+"""Devices, the cache, and the package's outside."""
+
+import ast
+import pathlib
+import subprocess
+import sys
+
+import hearth
+import pytest
+from conftest import ROOT
+
+
+def test_the_cpu_is_among_the_devices():
+    devices = hearth.devices()
+    assert any(device["id"] == "cpu" and device["usable"] for device in devices)
+    assert all(device["usable"] or device["reason"] for device in devices)
+
+
+def test_a_second_start_on_a_device_compiles_nothing(demo, own_cache):
+    usable = [device["id"] for device in hearth.devices() if device["usable"] and device["backend"] != "cpu"]
+    if not usable:
+        pytest.skip("no device but the CPU, which keeps nothing")
+    path, x, _ = demo
+    outputs = []
+    for start in ("cold", "warm"):
+        with hearth.Session(path, device=usable[0]) as session:
+            outputs.append(session.run(x.reshape(session.inputs[0].shape))[0])
+            programs = session.report()["programs"]
+        assert (programs["compiled"] == 0) == (start == "warm"), programs
+    assert (outputs[0] == outputs[1]).all()
+    cache = hearth.Cache()
+    assert cache.folder == str(own_cache)
+    explained = cache.explain(path, device=usable[0])
+    assert explained["misses"] == 0 and explained["hits"] > 0
+    assert cache.stats()["entries"] == len(cache.list()["entries"]) > 0
+    assert cache.verify()["clean"]
+    bundle = cache.export_to(own_cache.with_name("bundle"))
+    copy = hearth.Cache(own_cache.with_name("copy"))
+    assert copy.import_from(bundle["bundle"], trust=True)["entries"] == bundle["entries"]
+    assert cache.clear(kind="plan")["removed_entries"] == 1
+    assert cache.prune(0)["removed_entries"] > 0
+    assert cache.stats()["entries"] == 0
+
+
+def test_warming_tells_what_failed(demo):
+    (result,) = hearth.Cache().warm([demo[0]], ["toaster"])["results"]
+    assert not result["ok"] and "toaster" in result["error"]
+
+
+def test_the_stub_names_what_the_module_has():
+    stub = ast.parse((pathlib.Path(hearth.__file__).parent / "_hearth.pyi").read_text())
+    module = sys.modules["hearth._hearth"]
+
+    def public(names):
+        return {name for name in names if not name.startswith("_")}
+
+    in_stub = public(n.name for n in stub.body if isinstance(n, (ast.ClassDef, ast.FunctionDef)))
+    assert in_stub == public(dir(module))
+    for node in stub.body:
+        if isinstance(node, ast.ClassDef) and node.name != "Error":
+            members = public(
+                getattr(part, "name", None) or part.target.id
+                for part in node.body
+                if isinstance(part, (ast.FunctionDef, ast.AnnAssign))
+            )
+            assert members == public(dir(getattr(module, node.name))), node.name
+
+
+def test_the_version_is_that_of_the_repository():
+    assert hearth.__version__ == (ROOT / "VERSION").read_text().strip()
+
+
+def test_the_example_classifies_a_photograph(shared):
+    pytest.importorskip("PIL", reason="the example reads pictures with Pillow")
+    answer = subprocess.run(
+        [
+            sys.executable,
+            ROOT / "examples/python/classify.py",
+            shared / "models/mobilenet_v1_1.0_224_f32_dequant.tflite",
+            shared / "images/grace_hopper.jpg",
+            shared / "labels/imagenet_labels_1001.txt",
+            "cpu",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert "military uniform" in answer.stdout and "cpu        warm" in answer.stdout, answer.stdout

@@ -1,0 +1,222 @@
+"""Models and sessions of the Python package, on the CPU unless a test says otherwise."""
+
+import gc
+import threading
+import weakref
+
+import hearth
+import numpy as np
+import pytest
+
+CPU = {"device": "cpu", "cache": False}
+
+
+def negated_sum():
+    """y = -(x + all x before), [1, 4]."""
+    graph = hearth.Graph("sum")
+    x, memory = graph.input("x", (1, 4)), graph.state("memory", (1, 4))
+    total = graph.binary("add", x, memory)
+    graph.update(memory, total)
+    graph.output(graph.unary("neg", total), "y")
+    return graph.build()
+
+
+def test_the_demo_model_gives_its_golden(demo):
+    path, x, expected = demo
+    with hearth.Session(path, **CPU) as session:
+        (y, *_) = session.run(x.reshape(session.inputs[0].shape))
+    assert y.dtype == np.float32
+    np.testing.assert_allclose(y.ravel(), expected, atol=1e-4)
+
+
+def test_a_file_and_its_bytes_are_the_same_model(demo):
+    path, x, _ = demo
+    from_file, from_bytes = hearth.Model(path), hearth.Model(path.read_bytes())
+    assert from_file.fingerprint == from_bytes.fingerprint
+    x = x.reshape(from_file.inputs[0].shape)
+    results = [hearth.Session(model, **CPU).run(x)[0] for model in (from_file, from_bytes)]
+    assert np.array_equal(results[0], results[1])
+
+
+def test_outputs_are_the_callers_own():
+    session = hearth.Session(negated_sum(), **CPU)
+    (first,) = session.run(np.float32([[1, 2, 3, 4]]))
+    (second,) = session.run(np.float32([[1, 2, 3, 4]]))
+    assert first.tolist() == [[-1, -2, -3, -4]] and second.tolist() == [[-2, -4, -6, -8]]
+    session.reset_state()
+    assert session.run_named([[1, 1, 1, 1]])["y"].tolist() == [[-1, -1, -1, -1]]
+
+
+def test_inputs_may_be_an_array_a_list_or_a_mapping():
+    graph = hearth.Graph()
+    graph.output(graph.binary("sub", graph.input("a", (2,)), graph.input("b", (2,))), "y")
+    session = hearth.Session(graph.build(), **CPU)
+    a, b = np.float32([5, 7]), np.float32([1, 2])
+    for inputs in ([a, b], (a, b), {"b": b, "a": a}, [[5, 7], [1, 2]]):
+        assert session.run(inputs)[0].tolist() == [4, 5]
+    transposed = np.float32([[5, 0], [7, 0]])[:, 0]  # not contiguous
+    assert session.run([transposed, b.astype(np.float64)])[0].tolist() == [4, 5]
+
+
+@pytest.mark.parametrize(
+    "inputs, kind, words",
+    [
+        ({"z": np.zeros((1, 4))}, ValueError, "no input named 'z'; it has 'x'"),
+        ({}, ValueError, "'x' was not given"),
+        (np.zeros((4,), np.float32), ValueError, r"shape \(1, 4\), an array of \(4,\)"),
+        (np.zeros((1, 4), complex), TypeError, "is float32"),
+        ([np.zeros((1, 4)), np.zeros((1, 4))], ValueError, "2 inputs were given, the model has 1"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_named(inputs, kind, words):
+    session = hearth.Session(negated_sum(), **CPU)
+    with pytest.raises(kind, match=words):
+        session.run(inputs)
+
+
+def test_integers_are_not_made_of_floats(demo):
+    session = hearth.Session(demo[0].with_name("shapes_int8.tflite"), **CPU)
+    assert session.inputs[0].dtype == np.int8 and len(session.inputs[0].scales) == 1
+    with pytest.raises(TypeError, match="is int8"):
+        session.run(np.zeros(session.inputs[0].shape, np.float32))
+
+
+@pytest.mark.parametrize(
+    "make, code, words",
+    [
+        (lambda: hearth.Session("/nowhere.tflite", **CPU), "not found", "/nowhere.tflite"),
+        (lambda: hearth.Model(b"no model"), "malformed input", ""),
+        (lambda: hearth.Session(negated_sum(), device="toaster"), "unavailable", "toaster"),
+        (lambda: hearth.Session(negated_sum(), colour="red"), "invalid argument", "'colour'.*model_token"),
+        (lambda: hearth.Session(negated_sum(), threads=-3), "invalid argument", "'threads'"),
+        (lambda: hearth.Session(negated_sum(), signature="x", **CPU), "invalid argument", "signature"),
+    ],
+)
+def test_errors_have_a_code_and_a_sentence(make, code, words):
+    with pytest.raises(hearth.Error, match=words) as caught:
+        make()
+    assert caught.value.code == code
+
+
+def test_shapes_are_chosen_when_the_model_is_opened(demo):
+    name, (_, *rest) = (tensor := hearth.Model(demo[0]).inputs[0]).name, tensor.shape
+    session = hearth.Session(demo[0], shapes={name: (2, *rest)}, **CPU)
+    assert session.inputs[0].shape == (2, *rest) and session.outputs[0].shape[0] == 2
+    with pytest.raises(ValueError, match="hearth.Model"):
+        hearth.Session(hearth.Model(demo[0]), shapes={name: (2, *rest)}, **CPU)
+
+
+def test_a_closed_session_says_so():
+    session = hearth.Session(negated_sum(), **CPU)
+    session.close()
+    session.close()
+    with pytest.raises(hearth.Error, match="was closed"):
+        session.run([[1, 2, 3, 4]])
+
+
+def test_a_session_keeps_its_model_and_lets_it_go():
+    model = negated_sum()
+    session = hearth.Session(model, **CPU)
+    native = weakref.ref(session)
+    del model
+    gc.collect()
+    assert session.run([[1, 2, 3, 4]])[0].tolist() == [[-1, -2, -3, -4]]
+    del session
+    assert native() is None
+
+
+def test_the_report_and_the_profile_tell_what_was_done(demo):
+    session = hearth.Session(demo[0], **CPU)
+    x = demo[1].reshape(session.inputs[0].shape)
+    session.run(x)
+    report = session.report()
+    assert report["device"]["id"] == "cpu" and report["ready_ms"] > 0 and report["ops"]["total"] > 0
+    profile = session.profile(x)
+    assert profile and all(entry.milliseconds >= 0 and entry.kernel for entry in profile)
+
+
+def test_threads_may_share_a_session_and_each_gets_its_own_result(demo):
+    session = hearth.Session(demo[0], **CPU)
+    x = demo[1].reshape(session.inputs[0].shape)
+    expected = [session.run(x * scale)[0] for scale in (0, 1)]
+    wrong = []
+
+    def work(k):
+        for _ in range(20):
+            if not np.array_equal(session.run(x * k)[0], expected[k]):
+                wrong.append(k)
+
+    threads = [threading.Thread(target=work, args=(k % 2,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_other_threads_run_while_hearth_works():
+    """One long inference; without the GIL's release the counting thread could not move meanwhile."""
+    graph = hearth.Graph()
+    x = graph.input("x", (1, 256, 256, 32))
+    kernel = graph.constant("kernel", np.ones((32, 3, 3, 32), np.float32))
+    y = x
+    for _ in range(6):
+        y = graph.conv_2d(y, kernel)
+    graph.output(y, "y")
+    session = hearth.Session(graph.build(), threads=1, **CPU)
+    x = np.zeros((1, 256, 256, 32), np.float32)
+    steps, started, done = [], threading.Event(), threading.Event()
+
+    def count():
+        started.set()
+        while not done.is_set():
+            steps.append(None)
+            done.wait(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    started.wait()
+    before = len(steps)
+    arrays, outputs = session._arrays(x), [np.empty(t.shape, t.dtype) for t in session.outputs]
+    session._native.run(arrays, outputs)  # one call, in which Python itself has nothing to do
+    moved = len(steps) - before
+    done.set()
+    counter.join()
+    assert moved > 3
+
+
+def test_log_to_gives_the_device_and_warnings(demo):
+    lines = []
+    hearth.log_to(lambda level, text: lines.append((level, text)))
+    try:
+        hearth.Session(demo[0], precision="fp16", **CPU).close()
+    finally:
+        hearth.log_to(None)
+    hearth.Session(demo[0], precision="fp16", **CPU).close()
+    assert [level for level, _ in lines] == ["info", "warning"]
+    assert "cpu" in lines[0][1] and "fp16" in lines[1][1]
+
+
+def test_mistakes_in_a_graph_are_raised_when_it_is_built():
+    graph = hearth.Graph("broken")
+    x = graph.input("x", (1, 4))
+    graph.output(graph.unary("colour", x), "y")
+    with pytest.raises(hearth.Error, match="'colour'"):
+        graph.build()
+    with pytest.raises(hearth.Error, match="built before"):
+        graph.build()
+    with pytest.raises(hearth.Error, match="no padding"):
+        hearth.Graph().max_pool_2d(x, (2, 2), padding="some")
+
+
+def test_every_operation_of_the_graph_runs():
+    graph = hearth.Graph()
+    x = graph.input("x", (1, 4, 4, 1))
+    kernel = graph.constant("k", np.ones((1, 2, 2, 1)))
+    y = graph.depthwise_conv_2d(graph.conv_2d(x, kernel, activation="relu"), kernel)
+    pools = [graph.average_pool_2d(y, (2, 2), stride=(2, 2)), graph.max_pool_2d(y, (2, 2), stride=(2, 2))]
+    row = graph.reshape(graph.resize_bilinear(graph.concat(pools, 3), (2, 1)), (1, 4))
+    dense = graph.fully_connected(row, graph.constant("w", np.ones((2, 4))), graph.constant("b", [1, 1]))
+    graph.output(graph.softmax(dense), "scores")
+    (scores,) = hearth.Session(graph.build(), **CPU).run(np.ones((1, 4, 4, 1)))
+    assert scores.tolist() == [[0.5, 0.5]]
