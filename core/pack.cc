@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "core/error.h"
 #include "core/float16.h"
@@ -180,6 +181,43 @@ void PackMatrix(const PackRecipe& recipe, const FloatReader& reader, FloatWriter
   }
 }
 
+// One row of G (Lavin and Gray 2015) times three numbers.
+double TimesG(int row, double a, double b, double c) {
+  switch (row) {
+    case 0: return a / 4;
+    case 1: return -(a + b + c) / 6;
+    case 2: return -(a - b + c) / 6;
+    case 3: return a / 24 + b / 12 + c / 6;
+    case 4: return a / 24 - b / 12 + c / 6;
+    default: return c;
+  }
+}
+
+// In float64, rounded once.
+void PackWinograd(const PackRecipe& recipe, const FloatReader& reader, FloatWriter writer) {
+  const int64_t outputs = recipe.dims[0], inputs = recipe.dims[3], width = recipe.width;
+  std::vector<float> filters(static_cast<size_t>(outputs * 9 * inputs));
+  reader.Read(0, outputs * 9 * inputs, filters.data());
+  std::vector<float> vector(static_cast<size_t>(width));
+  for (int plane = 0; plane < 36; ++plane) {
+    for (int64_t first = 0; first < outputs; first += width) {
+      for (int64_t i = 0; i < static_cast<int64_t>(RoundUp(static_cast<uint64_t>(inputs), 4)); ++i) {
+        for (int64_t lane = 0; lane < width; ++lane) {
+          const int64_t o = first + lane;
+          double columns[3] = {};
+          const bool is_there = o < outputs && i < inputs;
+          for (int64_t x = 0; is_there && x < 3; ++x) {
+            const float* tap = filters.data() + (o * 9 + x) * inputs + i;
+            columns[x] = TimesG(plane / 6, tap[0], tap[3 * inputs], tap[6 * inputs]);
+          }
+          vector[lane] = static_cast<float>(TimesG(plane % 6, columns[0], columns[1], columns[2]));
+        }
+        writer.Write(vector.data(), width);
+      }
+    }
+  }
+}
+
 // Pixels of `channels` floats -> channels / 4 planes of pixels x 4. Serves kDepthwise too: a tap is a pixel there.
 void PackSlices(const FloatReader& reader, int64_t pixels, int64_t channels, FloatWriter writer) {
   for (int64_t c = 0; c < channels; c += 4) {
@@ -233,6 +271,9 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
     return Error(StatusCode::kInvalidArgument, "a constant of type {} can't be packed as integers",
                  DTypeName(recipe.source.dtype));
   }
+  if (recipe.layout == PackLayout::kWinograd && (recipe.dims[1] != 3 || recipe.dims[2] != 3)) {
+    return Error(StatusCode::kMalformedInput, "Winograd weights of dims {} are no 3x3 filter", DimsText(recipe));
+  }
   if (recipe.width != 4 && recipe.width != 16) {
     return Error(StatusCode::kInvalidArgument, "packing width {} is neither 4 nor 16", recipe.width);
   }
@@ -263,6 +304,8 @@ uint64_t PackRecipe::packed_size_bytes() const {
       const int64_t taps = int64_t{dims[1]} * dims[2];
       return RoundUp(dims[0], vector) * taps * RoundUp(dims[3], 4) * element_bytes;
     }
+    case PackLayout::kWinograd:
+      return uint64_t{36} * RoundUp(dims[0], vector) * RoundUp(dims[3], 4) * element_bytes;
     case PackLayout::kLinear: return RoundUp(*elements, vector) * element_bytes;
     case PackLayout::kDepthwise:
     case PackLayout::kSlices: return *elements / dims[3] * RoundUp(dims[3], 4) * element_bytes;
@@ -285,6 +328,7 @@ Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source,
     case PackLayout::kMatrix:
       recipe.width == 4 ? PackMatrix<4>(recipe, reader, writer) : PackMatrix<16>(recipe, reader, writer);
       break;
+    case PackLayout::kWinograd: PackWinograd(recipe, reader, writer); break;
     case PackLayout::kLinear:
       PackLinear(reader, pixels * channels, RoundUp(pixels * channels, recipe.width), writer);
       break;

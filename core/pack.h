@@ -24,13 +24,15 @@ enum class PackLayout : uint8_t {
   kLinear,
   // a dense [B,H,W,C] tensor in the slices layout of activations
   kSlices,
+  // [O,3,3,I] -> [36][O/width][I padded to 4][width]: G times the 3x3 filter times G transposed, of Winograd F(4x4,3x3)
+  kWinograd,
 };
 
 struct PackRecipe {
   PackLayout layout = PackLayout::kLinear;
   TensorDesc source;                            // type, shape and quantization of the bytes to read
-  int32_t width = 4;                            // outputs per vector: 4 or 16 (kMatrix, kLinear)
-  std::array<int32_t, 4> dims = {1, 1, 1, 1};   // O,kh,kw,I / 1,kh,kw,O / n,1,1,1 / B,H,W,C
+  int32_t width = 4;                            // outputs per vector: 4 or 16 (kMatrix, kWinograd, kLinear)
+  std::array<int32_t, 4> dims = {1, 1, 1, 1};   // O,kh,kw,I (kWinograd too) / 1,kh,kw,O / n,1,1,1 / B,H,W,C
   StorageType storage = StorageType::kFloat32;  // of the packed elements; kInt32 for kLinear and kSlices only
 
   uint64_t packed_size_bytes() const;

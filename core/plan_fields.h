@@ -31,7 +31,7 @@ constexpr BufferRole LastOf(BufferRole) {
   return BufferRole::kState;
 }
 constexpr PackLayout LastOf(PackLayout) {
-  return PackLayout::kSlices;
+  return PackLayout::kWinograd;
 }
 
 // T for a reading archive, const T for a writing one.

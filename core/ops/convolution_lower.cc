@@ -2,6 +2,7 @@
 #include "core/ops/convolution.h"
 #include "core/ops/lowering_support.h"
 #include "core/ops/matrix_call.h"
+#include "core/ops/winograd_lower.h"
 
 namespace hearth {
 namespace {
@@ -63,7 +64,10 @@ std::optional<std::string> Conv2DUnsupported(const Graph& graph, const Node& nod
 std::vector<KernelChoice> Conv2DCandidates(const Node& node, const PlanBuilder& builder) {
   const MatrixShapes shapes = ShapesOf(builder, node);
   if (!FillsTexels(builder.graph().value(node.inputs[1]).desc.shape, shapes.groups)) return {{"grouped", 1, 1, 8}};
-  return MatrixCandidates(builder, node, shapes);
+  std::vector<KernelChoice> candidates = MatrixCandidates(builder, node, shapes);
+  const std::vector<KernelChoice> winograd = WinogradCandidates(builder, node, shapes);
+  candidates.insert(candidates.begin() + 1, winograd.begin(), winograd.end());
+  return candidates;
 }
 
 Status LowerConv2D(const Node& node, PlanBuilder& builder) {
@@ -72,6 +76,7 @@ Status LowerConv2D(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const KernelChoice choice = builder.Choose(node);
+  if (choice.variant.starts_with("winograd")) return LowerWinograd(node, builder, choice);
   const MatrixShapes shapes = ShapesOf(builder, node);
   KernelCall call = choice.variant == "grouped" ? GroupedCall(builder, node, filter, shapes.groups)
                                                 : MatrixCall(builder, node, shapes, choice);
@@ -83,6 +88,27 @@ Status LowerConv2D(const Node& node, PlanBuilder& builder) {
 
 std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
   return NotReal(graph, node);
+}
+
+// Rows and columns are those of the output that one work item makes.
+std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const PlanBuilder& builder) {
+  const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
+  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  if (int64_t{filter[1]} * filter[2] > kMaxUnrolledTaps) return {{"any", 1, 1, 8}};
+  // A tile shares texels along an axis only where its outputs stand one dilation apart; see the kernel.
+  // Under a stride larger than the window tiles share nothing.
+  const bool tile_x = (window.dilation_w == 1 && window.stride_w <= 4) || window.stride_w == 1;
+  const bool tile_y = (window.dilation_h == 1 && window.stride_h <= 4) || window.stride_h == 1;
+  const bool graphics_cpu = builder.device().is_software() && builder.device().dialect != Dialect::kOpenCl;
+  const bool small_window = filter[1] * filter[2] <= 9;  // past that the unrolled text compiles too long
+  std::vector<KernelChoice> candidates = {{"tile", tile_y && small_window && graphics_cpu ? 4 : 1,
+                                           tile_x && small_window && !graphics_cpu ? 4 : 1, 8}};
+  for (const auto& [rows, cols] : {std::pair{1, 4}, {2, 4}, {4, 1}, {2, 2}, {4, 2}, {2, 1}, {1, 2}, {1, 7}, {1, 1}}) {
+    // A large window's taps and a large tile together would spill.
+    const bool fits = small_window || rows * cols <= 4;
+    if (fits && (rows == 1 || tile_y) && (cols == 1 || tile_x)) candidates.push_back({"tile", rows, cols, 8});
+  }
+  return WithoutRepeats(std::move(candidates));
 }
 
 Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/ops/lowering_support.h"
 
@@ -41,17 +42,24 @@ bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes&
          PrefersWideVectors(builder.device()) && !builder.ChoosesPositions(node.outputs[0]);
 }
 
-void UseWideTile(const KernelChoice& choice, const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
-  call.defines = {{"ROWS", std::to_string(choice.rows)}};
-  call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
-  call.work_items = {Tiles(shapes.pixels, choice.rows), Tiles(slices_out, 4), 1};
+// Few rows leave most of a tile without work; then the sum is what can be shared.
+bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
+  return shapes.is_pointwise && shapes.groups == 1 && shapes.pixels <= 4 && shapes.filter[3] >= 64 &&
+         builder.graph().IsConstant(node.inputs[1]);
 }
 
-void UseTile(const KernelChoice& tile, const MatrixShapes& shapes, int32_t slices_out, KernelCall& call) {
+// Of one of several products.
+void UseWideTile(const KernelChoice& choice, int64_t pixels, int32_t slices_out, KernelCall& call) {
+  call.defines = {{"ROWS", std::to_string(choice.rows)}};
+  call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
+  call.work_items = {Tiles(pixels, choice.rows), Tiles(slices_out, 4), 1};
+}
+
+void UseTile(const KernelChoice& tile, int64_t pixels, int32_t slices_out, KernelCall& call) {
   call.defines = {
       {"ROWS", std::to_string(tile.rows)}, {"COLS", std::to_string(tile.cols)}, {"LANES", std::to_string(tile.lanes)}};
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
-  call.work_items = {Tiles(shapes.pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes, Tiles(slices_out, tile.cols),
+  call.work_items = {Tiles(pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes, Tiles(slices_out, tile.cols),
                      1};
 }
 
@@ -86,6 +94,10 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
     candidates.push_back({"wide", shapes.is_pointwise ? kWideRows : kWideConvRows, 1, 8});
     for (int rows : {5, 4, 6, 3, 2, 1}) candidates.push_back({"wide", rows, 1, 8});
   }
+  if (SharesSums(builder, node, shapes)) {
+    const bool small = builder.device().is_software() || builder.device().max_local_invocations < 64;
+    for (int lanes : small ? std::array{8, 16} : std::array{32, 64}) candidates.push_back({"lanes", 1, 1, lanes});
+  }
   candidates.push_back(TileFor(builder.device(), shapes, slices_out));
   AddTiles(builder.device(), candidates);
   // More than what there is only calculates the same again; groups of channels allow one column.
@@ -114,15 +126,48 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
                   {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
                   {"N4", slices_out},
+                  {"T", static_cast<int32_t>(shapes.pixels)},
                   {"GO4", slices_out / shapes.groups},
                   {"I", shapes.filter[3]},
                   {"O", channels_out}};
-  if (wide) {
-    UseWideTile(choice, shapes, slices_out, call);
+  if (choice.variant == "lanes") {
+    call.kernel = "fully_connected";
+    call.defines = {{"LANES", std::to_string(choice.lanes)}};
+    call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
+    call.work_items = {int64_t{slices_out} * choice.lanes, shapes.pixels, 1};
     return call;
   }
-  UseTile(choice, shapes, slices_out, call);
+  if (wide) {
+    UseWideTile(choice, shapes.pixels, slices_out, call);
+    return call;
+  }
+  UseTile(choice, shapes.pixels, slices_out, call);
   if (computed_filter) call.defines.push_back({"RUNTIME", "1"});
+  return call;
+}
+
+KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, const MatrixShapes& shapes, int32_t planes,
+                      const KernelChoice& choice) {
+  const bool wide = choice.variant == "wide";
+  const auto slices_out = static_cast<int32_t>(Tiles(shapes.filter[0], 4));
+  const int64_t rows = shapes.pixels / planes;
+  KernelCall call;
+  call.kernel = wide ? "pointwise_wide" : "pointwise_tile";
+  call.tensors = {{"x", builder.Tensor(operands.a)},
+                  {"w", operands.weights},
+                  {"bias", builder.Zeros(shapes.filter[0], wide ? 16 : 4)},
+                  {"y", builder.Tensor(operands.y)}};
+  call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
+                  {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
+                  {"N4", slices_out},
+                  {"T", static_cast<int32_t>(rows)}};
+  call.epilogue = ActivationEpilogue(Activation::kNone);  // so that it shares its program with convolutions
+  if (wide) {
+    UseWideTile(choice, rows, slices_out, call);
+  } else {
+    UseTile(choice, rows, slices_out, call);
+  }
+  call.work_items[2] = planes;
   return call;
 }
 

@@ -48,6 +48,12 @@ std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const No
 std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBuilder& builder) {
   std::vector<KernelChoice> candidates = {TileFor(builder.device())};
   const int lanes = candidates.front().lanes;
+  const Graph& graph = builder.graph();
+  const bool constant_bias = node.inputs.size() < 3 || node.inputs[2] == kNoValue || graph.IsConstant(node.inputs[2]);
+  if (PrefersWideVectors(builder.device()) && graph.IsConstant(node.inputs[1]) && constant_bias &&
+      !builder.ChoosesPositions(node.outputs[0])) {
+    for (int rows : {4, 6, 3, 2}) candidates.push_back({"wide", rows, 1, 8});
+  }
   for (const auto& [rows, cols] : {std::pair{2, 1}, {4, 1}, {8, 1}, {4, 2}, {2, 2}, {8, 2}, {1, 1}}) {
     candidates.push_back({"tile", rows, cols, lanes});
   }
@@ -63,23 +69,29 @@ Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const KernelChoice tile = builder.Choose(node);
+  const bool wide = tile.variant == "wide";
+  const int32_t width = wide ? 16 : 4;
   KernelCall call;
-  call.kernel = "transpose_conv";
+  call.kernel = wide ? "transpose_conv_wide" : "transpose_conv";
   call.stores_each_texel_once = true;
-  call.defines = {{"ROWS", std::to_string(tile.rows)},
-                  {"COLS", std::to_string(tile.cols)},
-                  {"LANES", std::to_string(tile.lanes)},
-                  {"RUNTIME", computed_filter ? "1" : "0"}};
-  const PackRecipe recipe{PackLayout::kMatrix, filter, 4, {dims[0], dims[1], dims[2], dims[3]}};
+  call.defines = {{"ROWS", std::to_string(tile.rows)}};
+  if (!wide) {
+    call.defines.push_back({"COLS", std::to_string(tile.cols)});
+    call.defines.push_back({"LANES", std::to_string(tile.lanes)});
+    call.defines.push_back({"RUNTIME", computed_filter ? "1" : "0"});
+  }
+  const PackRecipe recipe{PackLayout::kMatrix, filter, width, {dims[0], dims[1], dims[2], dims[3]}};
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
-                  {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
+                  {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, width)},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = Geometry(conv, dims, in, out);
   const int64_t phase_pixels = int64_t{out.b} * Tiles(out.h, conv.stride_h) * Tiles(out.w, conv.stride_w);
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
-  call.work_items = {Tiles(phase_pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes,
-                     Tiles(out.slices(), tile.cols) * std::min(conv.stride_w, out.w), std::min(conv.stride_h, out.h)};
+  const int64_t row_tiles = wide ? Tiles(phase_pixels, tile.rows)
+                                 : Tiles(phase_pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes;
+  const int64_t column_tiles = wide ? Tiles(out.slices(), 4) : Tiles(out.slices(), tile.cols);
+  call.work_items = {row_tiles, column_tiles * std::min(conv.stride_w, out.w), std::min(conv.stride_h, out.h)};
   call.epilogue = ActivationEpilogue(conv.activation);
   return builder.Call(node, call);
 }

@@ -58,6 +58,13 @@ Result<Verdict> MovesToReshapes(Graph& graph, const DeviceInfo& device);
 Result<Verdict> UnifyTransposes(Graph& graph, const DeviceInfo& device);
 // A reshape of a reshape reads the first one's input.
 Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo& device);
+// Concatenation of one tensor with zeros becomes padding.
+Result<Verdict> ConcatToPadding(Graph& graph, const DeviceInfo& device);
+// Average pooling of whole large images becomes a mean, whose work items share one sum.
+Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device);
+// Adding, subtracting or multiplying by a constant per channel becomes part of bias and weights of the convolution or
+// fully connected node that reads it; adding only where that node pads nothing.
+Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo& device);
 // Zero padding of height and width becomes part of the convolution that reads it.
 Result<Verdict> FoldPadding(Graph& graph, const DeviceInfo& device);
 // Adding, subtracting or multiplying by a constant per channel becomes part of the convolution's or fully connected

@@ -14,8 +14,11 @@ constexpr Pass kDefaultPasses[] = {
     {"unify_transposes", UnifyTransposes},   //
     {"moves_to_reshapes", MovesToReshapes},  //
     {"unify_reshapes", UnifyReshapes},       //
+    {"concat_to_padding", ConcatToPadding},  //
     {"fold_padding", FoldPadding},           //
+    {"pool_to_mean", PoolToMean},            //
     {"fuse_bias", FuseBias},                 //
+    {"fold_into_weights", FoldIntoWeights},  //
     {"fuse_activation", FuseActivation},     //
 };
 

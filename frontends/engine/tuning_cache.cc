@@ -8,7 +8,7 @@ namespace hearth {
 
 CacheKey TuningKey(const DeviceInfo& info) {
   CacheKey key(BlobKind::kTuning);
-  key.Add("tuning", kTuningVersion).Add("plan version", kPlanVersion).Add("emitter", kEmitterVersion);
+  key.Add("tuning version", kTuningVersion).Add("plan version", kPlanVersion).Add("emitter", kEmitterVersion);
   key.Add("backend", BackendName(info.backend)).Add("device", info.name).Add("vendor", info.vendor);
   key.Add("driver", info.driver_version).Add("uuid", info.uuid);
   return key;
