@@ -1,5 +1,4 @@
 # The zero-copy examples: they use the public headers and the shared library, nothing else.
-find_path(HEARTH_STB_INCLUDE stb/stb_image.h REQUIRED)
 add_library(hearth_example_picture STATIC segmentation_picture.cc ${PROJECT_SOURCE_DIR}/tools/hearth/stb_implementation.cc)
 target_include_directories(hearth_example_picture SYSTEM PRIVATE ${HEARTH_STB_INCLUDE})
 
@@ -10,9 +9,8 @@ function(hearth_example name)
   add_executable(${name} ${sources})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE hearth hearth_example_picture ${ARGN})
-  set(shared "$ENV{HEARTH_SHARED}")
-  if(NOT shared)
-    set(shared ${PROJECT_SOURCE_DIR}/../shared)
+  if(NOT HEARTH_BUILD_TESTS)
+    return()
   endif()
   add_test(NAME Examples.${name}
            COMMAND ${name} ${shared}/models/deeplabv3_257_mv_gpu.tflite ${shared}/images/dogs.jpg
