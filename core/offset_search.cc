@@ -8,7 +8,7 @@ namespace hearth {
 namespace {
 
 constexpr size_t kMostTries = 2000;
-constexpr size_t kComparisons = 4'000'000;  // a try costs about the square of the number of tensors
+constexpr size_t kComparisons = 8'000'000;  // a try costs about the square of the number of tensors
 
 struct Candidate {
   std::vector<size_t> order;
@@ -28,25 +28,6 @@ std::vector<std::vector<size_t>> FirstOrders(std::span<const TensorUsage> usages
   return {by_size, OrderByBreadth(usages), in_order, backwards};
 }
 
-// One step of the search: what sticks out at the top is placed earlier, at a place that `number` draws; every other
-// time two tensors change places.
-std::vector<size_t> Changed(const Candidate& best, std::span<const TensorUsage> usages, size_t turn, uint32_t number) {
-  std::vector<size_t> order = best.order;
-  if (turn % 2 == 1) {
-    std::swap(order[number % order.size()], order[number / 65536 % order.size()]);
-    return order;
-  }
-  for (size_t at = order.size(); at-- > 0;) {
-    const size_t tensor = order[at];
-    if (best.plan.offsets[tensor] + usages[tensor].size_bytes != best.plan.total_bytes) continue;
-    const size_t to = at == 0 ? 0 : number % at;
-    std::rotate(order.begin() + static_cast<std::ptrdiff_t>(to), order.begin() + static_cast<std::ptrdiff_t>(at),
-                order.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    break;
-  }
-  return order;
-}
-
 }  // namespace
 
 OffsetPlan SearchOffsets(std::span<const TensorUsage> usages, uint64_t alignment) {
@@ -61,7 +42,8 @@ OffsetPlan SearchOffsets(std::span<const TensorUsage> usages, uint64_t alignment
   uint32_t number = 1;
   for (size_t turn = 0; turn < tries && best.plan.total_bytes > bound; ++turn) {
     number = number * 1664525u + 1013904223u;  // Knuth, "The Art of Computer Programming", 2, 3.3.4
-    std::vector<size_t> order = Changed(best, usages, turn, number >> 4);
+    std::vector<size_t> order = best.order;
+    std::swap(order[(number >> 4) % order.size()], order[(number >> 20) % order.size()]);
     OffsetPlan plan = PlaceIntoGaps(usages, order, alignment);
     if (plan.total_bytes <= best.plan.total_bytes) best = {std::move(order), std::move(plan)};
   }
