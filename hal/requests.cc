@@ -113,19 +113,25 @@ Status Requests::Begin(size_t index, std::span<const std::span<const std::byte>>
     }));
     slot.transfers.to_device_bytes += transfer.range.size_bytes;
   }
-  HEARTH_ASSIGN(slot.submission, slot.before->Submit({.wait_for = wait_for}));
+  HEARTH_ASSIGN(slot.first_submission, slot.before->Submit({.wait_for = wait_for}));
   return Status::Ok();
 }
 
 Status Requests::End(size_t index, std::span<const SyncPoint> signal, uint64_t* fence) {
   Slot& slot = slots_[index];
-  HEARTH_ASSIGN(slot.submission, slot.behind->Submit({.signal = signal, .fence = fence}));
+  HEARTH_ASSIGN(slot.last_submission, slot.behind->Submit({.signal = signal, .fence = fence}));
   return Status::Ok();
 }
 
 Status Requests::Finish(size_t index, std::span<const std::span<std::byte>> outputs) {
   Slot& slot = slots_[index];
-  Status status = slot.behind->Wait(slot.submission);
+  Status status;
+  // The last one is waited for first: each wait returns at once then, and says what went wrong in its own submission.
+  Status last = slot.behind->Wait(slot.last_submission);
+  for (uint64_t number = slot.first_submission; status.ok() && number < slot.last_submission; ++number) {
+    status = slot.behind->Wait(number);
+  }
+  if (status.ok()) status = std::move(last);
   for (size_t k = 0; status.ok() && k < plan_.outputs.size(); ++k) {
     if (slot.outputs[k] == nullptr) continue;
     const HostTransfer& transfer = plan_.outputs[k].transfer;

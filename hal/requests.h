@@ -42,7 +42,7 @@ class Requests {
   // Uploads what is not bound and submits what brings inputs to the plan's arena.
   Status Begin(size_t slot, std::span<const std::span<const std::byte>> inputs, std::span<const SyncPoint> wait_for);
   // Returns when what Begin submitted is finished.
-  Status WaitForBegin(size_t slot) { return slots_[slot].before->Wait(slots_[slot].submission); }
+  Status WaitForBegin(size_t slot) { return slots_[slot].before->Wait(slots_[slot].first_submission); }
   // Submits what takes outputs from there.
   Status End(size_t slot, std::span<const SyncPoint> signal, uint64_t* fence);
   // Waits for End and reads what is not bound. The slot is free then, whatever the answer is.
@@ -68,7 +68,7 @@ class Requests {
     bool is_stale = false;                                 // made with bindings that hold no more
     std::vector<std::unique_ptr<Buffer>> inputs, outputs;  // null where bound
     std::unique_ptr<Executable> before, behind;            // after the memory that they use
-    uint64_t submission = 0;
+    uint64_t first_submission = 0, last_submission = 0;    // of the run, the plan's own between them
     TransferCounts transfers;
   };
   struct EdgeProgram {

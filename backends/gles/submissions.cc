@@ -69,9 +69,8 @@ Status Submissions::Wait(uint64_t submission) {
     });
   }
   const std::lock_guard lock(mutex_);
-  const auto first = failures_.begin();
-  if (first == failures_.end() || first->first > submission) return Status::Ok();
-  return std::move(failures_.extract(first).mapped());
+  auto failure = failures_.extract(submission);
+  return failure.empty() ? Status::Ok() : std::move(failure.mapped());
 }
 
 void Submissions::DropFences(uint64_t submission) {

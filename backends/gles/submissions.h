@@ -27,8 +27,7 @@ class Submissions {
   // must stay valid until Wait returned.
   Result<uint64_t> Submit(std::function<Status()> issue, const SubmitSync& sync);
 
-  // Until this and all earlier submissions are finished. The status of the first one that failed and was not reported
-  // yet.
+  // Until this and all earlier submissions are finished. What went wrong in this one, once.
   Status Wait(uint64_t submission);
 
  private:

@@ -27,25 +27,41 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
       waited.emplace_back(api_, pending.last.get());
     }
   }
-  if (waited.empty()) return Status::Ok();
+  if (waited.empty()) {
+    const std::lock_guard lock(mutex_);
+    return TakeFailure(submission, CL_SUCCESS);
+  }
   std::vector<cl_event> events;
   for (const EventHandle& event : waited) events.push_back(event.get());
   const cl_int code = api_.clWaitForEvents(static_cast<cl_uint>(events.size()), events.data());
-  {
-    const std::lock_guard lock(mutex_);
-    while (!pending_.empty() && pending_.front().number <= submission) pending_.pop_front();
+  const std::lock_guard lock(mutex_);
+  while (!pending_.empty() && pending_.front().number <= submission) {
+    const cl_int status = StatusOf(pending_.front().last.get());
+    if (status < CL_COMPLETE) failures_.emplace(pending_.front().number, status);
+    pending_.pop_front();
   }
+  return TakeFailure(submission, code);
+}
+
+cl_int OpenClSubmissions::StatusOf(cl_event event) const {
+  cl_int status = CL_COMPLETE;
+  const cl_int code = api_.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return code == CL_SUCCESS ? status : code;
+}
+
+Status OpenClSubmissions::TakeFailure(uint64_t submission, cl_int wait_code) {
+  const auto failure = failures_.extract(submission);
+  // A wait that fails for another submission's sake is no failure of this one.
+  const cl_int code = !failure.empty()                                            ? failure.mapped()
+                      : wait_code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? CL_SUCCESS
+                                                                                  : wait_code;
   if (code == CL_SUCCESS) return Status::Ok();
   return Error(StatusCode::kDeviceLost, "waiting for submission {}: {}", submission, OpenClErrorName(code));
 }
 
 bool OpenClSubmissions::AnyRunning() {
   const std::lock_guard lock(mutex_);
-  if (pending_.empty()) return false;
-  cl_int status = CL_COMPLETE;
-  const cl_int code = api_.clGetEventInfo(pending_.back().last.get(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status,
-                                          &status, nullptr);
-  return code == CL_SUCCESS && status > CL_COMPLETE;
+  return !pending_.empty() && StatusOf(pending_.back().last.get()) > CL_COMPLETE;
 }
 
 }  // namespace hearth

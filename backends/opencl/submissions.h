@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <mutex>
 
 #include "backends/opencl/driver_api.h"
@@ -18,8 +19,8 @@ class OpenClSubmissions {
   // `last` is the event of a submission's last command. Gives the submission's number, counted from 1.
   uint64_t Add(EventHandle last);
 
-  // Until this and all earlier submissions are finished. kDeviceLost when the driver says that one failed, to the first
-  // who waits for it; kInvalidArgument for a number that was never given.
+  // Until this and all earlier submissions are finished. kDeviceLost, once, when the driver says that this one failed;
+  // kInvalidArgument for a number that was never given.
   Status Wait(uint64_t submission);
 
   bool AnyRunning();
@@ -30,10 +31,14 @@ class OpenClSubmissions {
     EventHandle last;
   };
 
+  cl_int StatusOf(cl_event event) const;                      // negative: it failed
+  Status TakeFailure(uint64_t submission, cl_int wait_code);  // with the lock held
+
   const OpenClApi& api_;
   std::mutex mutex_;
   uint64_t count_ = 0;
   std::deque<Pending> pending_;
+  std::map<uint64_t, cl_int> failures_;
 };
 
 }  // namespace hearth

@@ -22,9 +22,8 @@ Result<std::unique_ptr<Device>> VulkanDevice::Share(const VulkanContext& context
   PhysicalDevice physical = Describe(*instance, static_cast<VkPhysicalDevice>(context.physical_device));
   if (!physical.unusable_reason.empty()) return Status(StatusCode::kInvalidArgument, physical.unusable_reason);
   HEARTH_TRY(CheckQueueFamily(*instance, physical.handle, context.queue_family));
-  // Which features the caller switched on is not known.
-  physical.info.fp16_arithmetic = false;
-  physical.timestamp_bits = 0;
+  physical.info.fp16_arithmetic = false;  // which features the caller switched on is not known
+  physical.timestamp_bits = 0;            // those read are of the family that Hearth would have chosen
   HEARTH_ASSIGN(auto logical, LogicalDevice::Share(std::move(instance), std::move(physical), context));
   return std::unique_ptr<Device>(new VulkanDevice(std::move(logical)));
 }

@@ -45,9 +45,7 @@ Start StartOnce(const Model& model, Device& device, BlobStore& store) {
     const std::vector<std::span<std::byte>> out(outputs.begin(), outputs.end());
     HEARTH_TRY(runner->Run(in, out));
     HEARTH_TRY(runner->Submit(0, in, out));
-    HEARTH_TRY(runner->Submit(1, in, out));
     HEARTH_TRY(runner->Finish(0, out));
-    HEARTH_TRY(runner->Finish(1, out));
     runner->SaveToStore(true);
     if (made.is_new) StorePlan(request, runner->plan(), 1, store);
     ProbeReadPathOnce(device, store);

@@ -203,6 +203,16 @@ TEST_F(GlesSharing, AFenceThatIsNoneIsAnErrorOfTheRun) {
   EXPECT_TRUE(session_->Run().ok()) << "the next run is a sound one";
 }
 
+TEST_F(GlesSharing, AnErrorIsThatOfItsOwnRun) {
+  const std::vector<float> zeros(size_t{kWidth} * kHeight * 3);
+  ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(zeros))).ok());
+  const Result<Ticket> wrong = session_->Submit({.wait_for = {{0x1234}}});
+  const Result<Ticket> right = session_->Submit();
+  ASSERT_TRUE(wrong.ok() && right.ok());
+  EXPECT_TRUE(session_->Wait(*right).ok());
+  EXPECT_EQ(session_->Wait(*wrong).code(), StatusCode::kInvalidArgument);
+}
+
 TEST_F(GlesSharing, WhatDoesNotFitIsRefused) {
   const std::vector<float> pixels(size_t{kWidth} * kHeight * 4);
   const GLuint mutable_texture = program_.Texture(GL_RGBA, GL_UNSIGNED_BYTE, pixels.data(), false);

@@ -152,6 +152,18 @@ TEST_P(RunsInFlight, NodesOnTheCpuSeeTheirOwnRun) {
   EXPECT_EQ(bound.code(), StatusCode::kUnsupported) << bound.message();
 }
 
+TEST_P(RunsInFlight, AProfiledRunBetweenThemIsRight) {
+  const Ticket ticket = Submit(6);
+  const std::vector<float> picture = Picture(7);
+  ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(picture))).ok());
+  const auto profile = session_->RunProfiled();
+  ASSERT_TRUE(profile.ok()) << profile.status().message();
+  EXPECT_FALSE(profile->empty());
+  EXPECT_EQ(Output(*session_), Expected(7));
+  ASSERT_TRUE(session_->Wait(ticket).ok());
+  EXPECT_EQ(Output(*session_), Expected(6));
+}
+
 TEST_P(RunsInFlight, TheReportCountsWhatTheLastRunCopied) {
   const uint64_t dense_bytes = kCount * sizeof(float);
   const Ticket ticket = Submit(1);

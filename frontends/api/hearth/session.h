@@ -79,6 +79,7 @@ struct Ticket {
   uint64_t fence = 0;
 };
 
+// What a run waits for must come some day: until then Wait, and the session's destructor, wait too.
 struct SubmitOptions {
   std::vector<SyncPoint> wait_for;  // GLsync, VkSemaphore or cl_event: before the run reads or writes lent memory
   std::vector<SyncPoint> signal;    // VkSemaphores, when it is done with all lent memory
