@@ -50,7 +50,7 @@ struct OptionRow {
   Setter set;
 };
 
-constexpr int kMostThreads = 1024;
+constexpr int kMostThreads = 1024, kMostInFlight = 1024;
 
 // One row per option.
 constexpr OptionRow kRows[] = {
@@ -58,6 +58,13 @@ constexpr OptionRow kRows[] = {
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.device); }},
     {{"precision", "fp32, fp32_16, fp16"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.precision); }},
+    {{"preference", "fast_single_answer, balanced, sustained_speed"},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.preference); }},
+    {{"priority", "precision, latency, memory in their order, separated by ','"},
+     [](SessionOptions& o, std::string_view v) { return SetList(v, ',', o.priority); }},
+    {{"tune", "off, fast, full"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.tune); }},
+    {{"max_in_flight", "a number"},
+     [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostInFlight, o.max_in_flight); }},
     {{"cache", "on, off"}, [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.use_cache); }},
     {{"cache_folder", "a folder"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_folder); }},
     {{"cache_layers", "read-only folders, separated by ':'"},

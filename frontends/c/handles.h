@@ -52,6 +52,14 @@ struct hearth_session {
   bool has_run = false;
 };
 
+struct hearth_sync {
+  std::vector<hearth::SyncPoint> wait_for, signal;
+};
+
+struct hearth_binding {
+  hearth::Binding binding;
+};
+
 struct hearth_profile {
   std::vector<hearth::ProfileEntry> entries;
 };

@@ -44,6 +44,21 @@ class PythonSession {
     return entries;
   }
 
+  uint64_t Submit(const std::vector<py::object>& inputs) {
+    uint64_t ticket = 0;
+    const auto submit = [&](Session& session) -> Status {
+      HEARTH_ASSIGN(const Ticket submitted, session.Submit());
+      ticket = submitted.number;
+      return Status::Ok();
+    };
+    WithBuffers(inputs, {}, submit);
+    return ticket;
+  }
+
+  void Wait(uint64_t ticket, const std::vector<py::object>& outputs) {
+    WithBuffers({}, outputs, [&](Session& session) { return session.Wait({ticket, 0}); });
+  }
+
   void ResetState() {
     RaiseUnlessOk(Locked([](Session& session) { return session.ResetState(); }));
   }
@@ -130,6 +145,8 @@ void BindSessions(py::module_& module) {
       .def_property_readonly("outputs", &PythonSession::outputs, py::return_value_policy::copy)
       .def("run", &PythonSession::Run, py::arg("inputs"), py::arg("outputs"))
       .def("run_profiled", &PythonSession::RunProfiled, py::arg("inputs"), py::arg("outputs"))
+      .def("submit", &PythonSession::Submit, py::arg("inputs"))
+      .def("wait", &PythonSession::Wait, py::arg("ticket"), py::arg("outputs"))
       .def("reset_state", &PythonSession::ResetState)
       .def("save_to_cache", &PythonSession::SaveToCache)
       .def("report_json", &PythonSession::ReportJson)

@@ -47,6 +47,16 @@ def test_outputs_are_the_callers_own():
     assert session.run_named([[1, 1, 1, 1]])["y"].tolist() == [[-1, -1, -1, -1]]
 
 
+def test_runs_are_submitted_and_waited_for_in_any_order():
+    session = hearth.Session(negated_sum(), **CPU)
+    first, second = (session.submit([[n, n, n, n]]) for n in (1, 2))
+    with pytest.raises(hearth.Error) as caught:
+        session.submit([[3, 3, 3, 3]])
+    assert caught.value.code == "resource exhausted"
+    assert session.wait(second)[0].tolist() == [[-3, -3, -3, -3]]
+    assert session.wait(first)[0].tolist() == [[-1, -1, -1, -1]]
+
+
 def test_inputs_may_be_an_array_a_list_or_a_mapping():
     graph = hearth.Graph()
     graph.output(graph.binary("sub", graph.input("a", (2,)), graph.input("b", (2,))), "y")

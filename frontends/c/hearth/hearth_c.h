@@ -100,6 +100,16 @@ HEARTH_C_EXPORT hearth_status hearth_options_set(hearth_options* options, const 
 HEARTH_C_EXPORT hearth_status hearth_options_set_shape(hearth_options* options, const char* input,
                                                        const int32_t* dimensions, size_t rank);
 
+/* The session works with what the program opened itself; hearth/interop.h has the rules. The pointers are a cl_context,
+ * cl_device_id and cl_command_queue (may be NULL); a VkInstance, VkPhysicalDevice, VkDevice and VkQueue; an EGLDisplay
+ * and EGLContext. */
+HEARTH_C_EXPORT hearth_status hearth_options_share_opencl(hearth_options* options, void* context, void* device,
+                                                          void* queue);
+HEARTH_C_EXPORT hearth_status hearth_options_share_vulkan(hearth_options* options, void* instance,
+                                                          void* physical_device, void* device, void* queue,
+                                                          uint32_t queue_family);
+HEARTH_C_EXPORT hearth_status hearth_options_share_gl(hearth_options* options, void* display, void* context);
+
 /* ---- Tensors: what an input or output is ---- */
 
 typedef struct hearth_tensor hearth_tensor; /* belongs to its model or session; never destroyed by the caller */
@@ -173,6 +183,23 @@ HEARTH_C_EXPORT hearth_status hearth_session_save_to_cache(hearth_session* sessi
 /* What the session did and what it cost, as one JSON object; its keys are listed in tools/README.md under `run`. */
 HEARTH_C_EXPORT hearth_status hearth_session_report_json(const hearth_session* session, char** json);
 
+typedef struct hearth_sync hearth_sync; /* what a submitted run waits for and signals */
+
+HEARTH_C_EXPORT hearth_status hearth_sync_create(hearth_sync** out);
+HEARTH_C_EXPORT void hearth_sync_destroy(hearth_sync* sync);
+/* A GLsync, VkSemaphore or cl_event as a number, before the run reads or writes lent memory. `value`: of timelines. */
+HEARTH_C_EXPORT hearth_status hearth_sync_wait_for(hearth_sync* sync, uint64_t handle, uint64_t value);
+/* A VkSemaphore, when the run is done with all lent memory. */
+HEARTH_C_EXPORT hearth_status hearth_sync_signal(hearth_sync* sync, uint64_t handle, uint64_t value);
+
+/* Hands a run with the inputs set so far to the device and does not wait for it. `sync` may be NULL. With `fence` not
+ * NULL a GLsync or cl_event behind the run's last command is made, which the caller destroys.
+ * HEARTH_RESOURCE_EXHAUSTED when as many runs as the option "max_in_flight" says are not waited for yet. */
+HEARTH_C_EXPORT hearth_status hearth_session_submit(hearth_session* session, const hearth_sync* sync, uint64_t* ticket,
+                                                    uint64_t* fence);
+/* Waits for a run and makes its outputs those of hearth_session_output_data. Each ticket once, in any order. */
+HEARTH_C_EXPORT hearth_status hearth_session_wait(hearth_session* session, uint64_t ticket);
+
 typedef struct hearth_profile hearth_profile;
 
 /* Runs once and times each dispatch and host step. */
@@ -182,6 +209,39 @@ HEARTH_C_EXPORT size_t hearth_profile_count(const hearth_profile* profile);
 HEARTH_C_EXPORT const char* hearth_profile_node(const hearth_profile* profile, size_t index);
 HEARTH_C_EXPORT const char* hearth_profile_kernel(const hearth_profile* profile, size_t index);
 HEARTH_C_EXPORT double hearth_profile_milliseconds(const hearth_profile* profile, size_t index);
+
+/* ---- Memory that the program lends: inputs and outputs without a copy ---- */
+
+typedef struct hearth_binding hearth_binding;
+
+enum {
+  HEARTH_MEMORY_HOST = 0,          /* handle: the address */
+  HEARTH_MEMORY_GL_BUFFER = 1,     /* the buffer's name */
+  HEARTH_MEMORY_GL_TEXTURE = 2,    /* the name of a GL_TEXTURE_2D, as wide and high as the tensor */
+  HEARTH_MEMORY_VULKAN_BUFFER = 3, /* VkBuffer */
+  HEARTH_MEMORY_CL_BUFFER = 4      /* cl_mem */
+};
+enum { HEARTH_FORMAT_FLOAT32 = 0, HEARTH_FORMAT_RGBA8 = 1, HEARTH_FORMAT_RGBA16F = 2 };
+
+/* Float32, tightly packed, unscaled unless said otherwise. `size_bytes` of the whole memory, 0 for textures.
+ * hearth/interop.h says what fits what. */
+HEARTH_C_EXPORT hearth_status hearth_binding_create(int32_t memory, uint64_t handle, uint64_t size_bytes,
+                                                    hearth_binding** out);
+HEARTH_C_EXPORT void hearth_binding_destroy(hearth_binding* binding);
+HEARTH_C_EXPORT hearth_status hearth_binding_set_format(hearth_binding* binding, int32_t format);
+/* Where the first pixel is, how far the next row (0: tightly packed), whether the first row is the picture's lowest. */
+HEARTH_C_EXPORT hearth_status hearth_binding_set_layout(hearth_binding* binding, uint64_t offset_bytes,
+                                                        uint64_t row_pitch_bytes, int32_t flip_vertically);
+/* Four numbers each, by channel. Inputs: tensor = scale * element + offset; outputs: element = scale * tensor + offset.
+ */
+HEARTH_C_EXPORT hearth_status hearth_binding_set_scale(hearth_binding* binding, const float* scale,
+                                                       const float* offset);
+/* From now on each run reads or writes there; the binding's description is copied, the memory must stay alive. NULL:
+ * back to hearth_session_set_input and hearth_session_output_data. */
+HEARTH_C_EXPORT hearth_status hearth_session_bind_input(hearth_session* session, size_t index,
+                                                        const hearth_binding* binding);
+HEARTH_C_EXPORT hearth_status hearth_session_bind_output(hearth_session* session, size_t index,
+                                                         const hearth_binding* binding);
 
 /* ---- Graphs: networks from code ---- */
 

@@ -151,14 +151,26 @@ class Session:
         `inputs`: the array of the only input, one array per input, or arrays by name or alias. Arrays have the shape of
         their input; their type is converted where nothing is lost but precision (float64 to float32, not float to int).
         """
-        arrays = self._arrays(inputs)
-        outputs = [np.empty(tensor.shape, tensor.dtype) for tensor in self.outputs]
+        arrays, outputs = self._arrays(inputs), self._new_outputs()
         self._native.run(arrays, outputs)
         return outputs
 
     def run_named(self, inputs: Inputs) -> Dict[str, np.ndarray]:
         """The same with outputs by name."""
         return {tensor.name: array for tensor, array in zip(self.outputs, self.run(inputs))}
+
+    def submit(self, inputs: Inputs) -> int:
+        """Hands a run to the device without waiting for it; gives the ticket for `wait`.
+
+        hearth.Error when as many runs as the option max_in_flight says (2) are not waited for yet.
+        """
+        return self._native.submit(self._arrays(inputs))
+
+    def wait(self, ticket: int) -> List[np.ndarray]:
+        """The outputs of a submitted run. Each ticket once, in any order."""
+        outputs = self._new_outputs()
+        self._native.wait(ticket, outputs)
+        return outputs
 
     def profile(self, inputs: Inputs) -> List[ProfileEntry]:
         """One inference with each dispatch and host step timed."""
@@ -185,6 +197,9 @@ class Session:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _new_outputs(self) -> List[np.ndarray]:
+        return [np.empty(tensor.shape, tensor.dtype) for tensor in self.outputs]
 
     def _arrays(self, inputs: Inputs) -> List[np.ndarray]:
         if isinstance(inputs, Mapping):
