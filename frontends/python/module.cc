@@ -69,7 +69,7 @@ void LogTo(const py::object& callback) {
     };
     const std::shared_ptr<py::object> held(new py::object(callback), drop);
     sink = [held](LogLevel level, std::string_view message) {
-      constexpr const char* kLevels[] = {"info", "warning", "error"};
+      constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
       const py::gil_scoped_acquire acquired;
       PyObject* const text = PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace");
       PyObject* const answer = PyObject_CallFunction(held->ptr(), "sN", kLevels[static_cast<int>(level)], text);

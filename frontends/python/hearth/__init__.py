@@ -59,7 +59,7 @@ def option_names() -> Dict[str, str]:
 
 
 def log_to(callback: Optional[Callable[[str, str], None]]) -> None:
-    """Gives Hearth's messages to callback(level, message), level "info", "warning" or "error"; None: to nobody.
+    """Gives Hearth's messages to callback(level, message), level "debug", "info", "warning" or "error"; None: to nobody.
 
     One callback per process, called from any thread; it must not call Hearth.
     """
