@@ -4,7 +4,8 @@
 // locally, which is after the first run. Values are envelopes (key_value_blob_store.h) behind an Ed25519 signature:
 //   64 bytes signature of what follows   envelope
 // Nothing counts that no trusted key has signed. A server that is slow or gone costs one time-out: after it, or once
-// all calls together took `budget_ms`, this session goes on without.
+// all calls together took `budget_ms` more than what they brought would have cost to make, this session goes on
+// without.
 #ifndef HEARTH_CACHE_FLEET_STORE_H_
 #define HEARTH_CACHE_FLEET_STORE_H_
 
@@ -29,7 +30,7 @@ class RemoteValues : public KeyValueStore {
 struct FleetOptions {
   std::vector<PublicKey> trusted;
   std::optional<SigningKey> sign_with;  // nothing is put there without
-  double budget_ms = 100;
+  double budget_ms = 50;
 };
 
 class FleetStore final : public BlobStore {

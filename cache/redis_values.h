@@ -12,7 +12,7 @@ namespace hearth {
 struct RedisOptions {
   std::string server;        // "host:port" or "host"
   int connect_wait_ms = 20;  // on the way to the first result: a server that is not near is of no use
-  int command_wait_ms = 50;
+  int command_wait_ms = 25;
 };
 
 // Connects at the first call, in the calling thread. Not thread-safe: FleetStore takes care of that. kInvalidArgument
