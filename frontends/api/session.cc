@@ -145,8 +145,8 @@ Status ChooseKernels(SessionData& data) {
 
 // Everything after the device is open and the model is read.
 Status Prepare(SessionData& data) {
-  HEARTH_ASSIGN(LowerOptions lowering, OptionsFromChoices({data.options.precision, data.options.preference,
-                                                           data.options.priority}));
+  HEARTH_ASSIGN(LowerOptions lowering,
+                OptionsFromChoices({data.options.precision, data.options.preference, data.options.priority}));
   lowering.precision = ChoosePrecision(data, lowering.precision);
   data.report.precision = PrecisionName(lowering.precision);
   data.report.warnings.insert(data.report.warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
