@@ -1,8 +1,10 @@
 // The pieces that decide a network's speed, one at a time; see README.md.
 
 #include <benchmark/benchmark.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,7 +14,9 @@
 #include "core/lower.h"
 #include "core/op_table.h"
 #include "core/pack.h"
+#include "core/tuning.h"
 #include "frontends/engine/device_choice.h"
+#include "frontends/engine/tuner.h"
 #include "hal/plan_runner.h"
 #include "hal/slices.h"
 
@@ -112,6 +116,80 @@ void RunConvolution(benchmark::State& state, const std::string& device_id, Convo
       std::max(flops / peaks.flops, bytes / std::max(peaks.cached.bytes_per_second, peaks.memory.bytes_per_second));
 }
 
+// One layer of a network by each of its candidates (core/tuning.h), dispatches alone: what shows where a variant wins.
+constexpr std::pair<const char*, const char*> kCandidateLayers[] = {{"Conv3x3_90x160x32", R"(graph "g"
+%0 = input : float32[1x90x160x32] "x"
+%1 = constant : float32[32x3x3x32] "w" = fill(0.01)
+%2 = conv_2d(%0, %1) padding=same : float32[1x90x160x32] "y" node "conv"
+output %2
+)"},
+                                                                    {"Conv3x3_112x112x16", R"(graph "g"
+%0 = input : float32[1x112x112x16] "x"
+%1 = constant : float32[16x3x3x16] "w" = fill(0.01)
+%2 = conv_2d(%0, %1) padding=same : float32[1x112x112x16] "y" node "conv"
+output %2
+)"},
+                                                                    {"Dense_1024x1001", R"(graph "g"
+%0 = input : float32[1x1024] "x"
+%1 = constant : float32[1001x1024] "w" = fill(0.01)
+%2 = fully_connected(%0, %1) : float32[1x1001] "y" node "dense"
+output %2
+)"},
+                                                                    {"TransposeConv2x2_64x64x32", R"(graph "g"
+%0 = input : float32[1x64x64x32] "x"
+%1 = constant : float32[32x2x2x32] "w" = fill(0.01)
+%2 = transpose_conv(%0, %1) stride=2x2 padding=same : float32[1x128x128x32] "y" node "up"
+output %2
+)"},
+                                                                    {"Depthwise3x3_56x56x128", R"(graph "g"
+%0 = input : float32[1x56x56x128] "x"
+%1 = constant : float32[1x3x3x128] "w" = fill(0.01)
+%2 = depthwise_conv_2d(%0, %1) padding=same : float32[1x56x56x128] "y" node "conv"
+output %2
+)"},
+                                                                    {"Pointwise_28x28x256", R"(graph "g"
+%0 = input : float32[1x28x28x256] "x"
+%1 = constant : float32[256x1x1x256] "w" = fill(0.01)
+%2 = conv_2d(%0, %1) : float32[1x28x28x256] "y" node "conv"
+output %2
+)"},
+                                                                    {"Softmax_1x1001", R"(graph "g"
+%0 = input : float32[1x1001] "x"
+%1 = softmax(%0) : float32[1x1001] "y" node "softmax"
+output %1
+)"}};
+
+void RunCandidate(benchmark::State& state, const std::string& device_id, const char* text, const KernelChoice& choice) {
+  Result<OpenedDevice> opened = OpenChosenDevice(device_id);
+  Result<Graph> graph = GraphFromText(text);
+  if (!opened.ok() || !graph.ok() || !InferShapes(*graph).ok()) return state.SkipWithError("no device or graph");
+  Result<Plan> plan = LowerLayer(*graph, opened->info, {}, choice);
+  if (!plan.ok()) return state.SkipWithError(plan.status().message().c_str());
+  const std::unique_ptr<LayerClock> clock = MakeDeviceClock(*opened->device, 1);
+  Result<std::unique_ptr<TimedLayer>> layer = clock->Prepare(std::move(plan).value());
+  if (!layer.ok()) return state.SkipWithError(layer.status().message().c_str());
+  for (auto _ : state) {
+    if (!(*layer)->RunMs().ok()) return state.SkipWithError("the run failed");
+  }
+}
+
+void RegisterCandidates(const std::string& id) {
+  Result<OpenedDevice> opened = OpenChosenDevice(id);
+  if (!opened.ok()) return;
+  for (const auto& [name, text] : kCandidateLayers) {
+    Result<Graph> graph = GraphFromText(text);
+    if (!graph.ok() || !InferShapes(*graph).ok()) continue;
+    for (const TunableLayer& layer : TunableLayers(*graph, opened->info, {})) {
+      for (const KernelChoice& choice : layer.candidates) {
+        std::string row = ToText(choice);
+        std::replace(row.begin(), row.end(), ' ', '_');
+        const auto run = [id, text = text, choice](benchmark::State& state) { RunCandidate(state, id, text, choice); };
+        benchmark::RegisterBenchmark(fmt::format("Candidates/{}/{}/{}", id, name, row).c_str(), run)->UseRealTime();
+      }
+    }
+  }
+}
+
 void PackMatrix(benchmark::State& state) {
   const auto n = static_cast<int32_t>(state.range(0));
   const PackRecipe recipe{PackLayout::kMatrix, {DType::kFloat32, {n, 1, 1, n}, {}}, 16, {n, 1, 1, n}};
@@ -155,6 +233,7 @@ void RegisterDevice(const std::string& id) {
       ->Args({1, 1024, 1024});
   add("Depthwise3x3", Convolution::kDepthwise3x3)->Args({112, 32, 32})->Args({28, 256, 256})->Args({14, 512, 512});
   add("Convolution3x3", Convolution::kFull3x3)->Args({112, 3, 32})->Args({56, 32, 32})->Args({28, 128, 128});
+  RegisterCandidates(id);
 }
 
 }  // namespace

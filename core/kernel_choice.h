@@ -13,9 +13,9 @@
 namespace hearth {
 
 struct KernelChoice {
-  std::string variant;             // as the operation's lowering names it: "wide", "tile", "winograd"
-  int32_t rows = 1, cols = 1;      // outputs of a work item; what they count is the variant's
-  int32_t lanes = 8;               // work items of a group along the first dimension
+  std::string variant;         // as the operation's lowering names it: "wide", "tile", "winograd"
+  int32_t rows = 1, cols = 1;  // outputs of a work item; what they count is the variant's
+  int32_t lanes = 8;           // work items of a group along the first dimension
   friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
 };
 

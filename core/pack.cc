@@ -304,8 +304,7 @@ uint64_t PackRecipe::packed_size_bytes() const {
       const int64_t taps = int64_t{dims[1]} * dims[2];
       return RoundUp(dims[0], vector) * taps * RoundUp(dims[3], 4) * element_bytes;
     }
-    case PackLayout::kWinograd:
-      return uint64_t{36} * RoundUp(dims[0], vector) * RoundUp(dims[3], 4) * element_bytes;
+    case PackLayout::kWinograd: return uint64_t{36} * RoundUp(dims[0], vector) * RoundUp(dims[3], 4) * element_bytes;
     case PackLayout::kLinear: return RoundUp(*elements, vector) * element_bytes;
     case PackLayout::kDepthwise:
     case PackLayout::kSlices: return *elements / dims[3] * RoundUp(dims[3], 4) * element_bytes;

@@ -88,8 +88,8 @@ class PlanBuilder {
 
   // Appends a dispatch. kResourceExhausted when the device can't take its size.
   Status Call(const Node& node, const KernelCall& call);
-  // Whether the dispatch that makes `value` can go on with an elementwise node that also reads `others`: nobody else reads
-  // `value`, and `others` are there when that dispatch runs.
+  // Whether the dispatch that makes `value` can go on with an elementwise node that also reads `others`: nobody else
+  // reads `value`, and `others` are there when that dispatch runs.
   bool CanExtend(ValueId value, std::span<const ValueId> others) const;
   // A text that sets the names of one more step of the dispatch that makes `value` apart from those before.
   std::string StepSuffix(ValueId value) const;

@@ -59,8 +59,7 @@ void UseTile(const KernelChoice& tile, int64_t pixels, int32_t slices_out, Kerne
   call.defines = {
       {"ROWS", std::to_string(tile.rows)}, {"COLS", std::to_string(tile.cols)}, {"LANES", std::to_string(tile.lanes)}};
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
-  call.work_items = {Tiles(pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes, Tiles(slices_out, tile.cols),
-                     1};
+  call.work_items = {Tiles(pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes, Tiles(slices_out, tile.cols), 1};
 }
 
 }  // namespace

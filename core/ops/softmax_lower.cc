@@ -10,7 +10,8 @@ std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& no
 // "lanes" work items share one pixel's channels.
 std::vector<KernelChoice> SoftmaxCandidates(const Node& node, const PlanBuilder& builder) {
   const int32_t slices = builder.ShapeOf(node.inputs[0]).slices();
-  std::vector<KernelChoice> candidates = {{"lanes", 1, 1, slices >= 32 ? 32 : 1}};  // few channels: one work item a pixel
+  std::vector<KernelChoice> candidates = {
+      {"lanes", 1, 1, slices >= 32 ? 32 : 1}};  // few channels: one work item a pixel
   for (int lanes : {1, 8, 32}) {
     if (lanes <= slices) candidates.push_back({"lanes", 1, 1, lanes});
   }
@@ -22,7 +23,7 @@ namespace {
 Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, bool logarithm) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const int lane_count = builder.Choose(node).lanes;
-  const Lines lines = LinesOf(shape, 1 << 15);           // with 32 lanes a work group each
+  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
   const uint32_t one_lane_group = builder.device().is_software() ? 8 : 64;
   KernelCall call;
   call.kernel = "softmax";

@@ -57,7 +57,8 @@ std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBu
   for (const auto& [rows, cols] : {std::pair{2, 1}, {4, 1}, {8, 1}, {4, 2}, {2, 2}, {8, 2}, {1, 1}}) {
     candidates.push_back({"tile", rows, cols, lanes});
   }
-  for (KernelChoice& choice : candidates) choice.cols = std::min(choice.cols, builder.ShapeOf(node.outputs[0]).slices());
+  for (KernelChoice& choice : candidates)
+    choice.cols = std::min(choice.cols, builder.ShapeOf(node.outputs[0]).slices());
   return WithoutRepeats(std::move(candidates));
 }
 
@@ -88,8 +89,8 @@ Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
   call.scalars = Geometry(conv, dims, in, out);
   const int64_t phase_pixels = int64_t{out.b} * Tiles(out.h, conv.stride_h) * Tiles(out.w, conv.stride_w);
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
-  const int64_t row_tiles = wide ? Tiles(phase_pixels, tile.rows)
-                                 : Tiles(phase_pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes;
+  const int64_t row_tiles =
+      wide ? Tiles(phase_pixels, tile.rows) : Tiles(phase_pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes;
   const int64_t column_tiles = wide ? Tiles(out.slices(), 4) : Tiles(out.slices(), tile.cols);
   call.work_items = {row_tiles, column_tiles * std::min(conv.stride_w, out.w), std::min(conv.stride_h, out.h)};
   call.epilogue = ActivationEpilogue(conv.activation);

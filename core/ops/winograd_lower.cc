@@ -61,7 +61,7 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   KernelCall input;
   input.kernel = "winograd_input";
   input.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(patches)}};
-  input.scalars = {{"IH", in.h},         {"IW", in.w},        {"IPIX", static_cast<int32_t>(in.pixels())},
+  input.scalars = {{"IH", in.h},        {"IW", in.w},        {"IPIX", static_cast<int32_t>(in.pixels())},
                    {"N4", in.slices()}, {"PT", padding.top}, {"PL", padding.left}};
   input.scalars.insert(input.scalars.end(), std::begin(tiles), std::end(tiles));
   input.work_items = {grid.all, in.slices(), 1};
@@ -71,11 +71,9 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   const MatrixShapes shapes = ProductOf(grid, filter.shape);
   KernelChoice product_choice = choice;
   product_choice.variant = wide ? "wide" : "tile";
-  const PackRecipe recipe{PackLayout::kWinograd, filter, wide ? 16 : 4,
-                          {filter.shape[0], 3, 3, filter.shape[3]}};
-  HEARTH_TRY(builder.Call(
-      node, PlanesCall(builder, {patches, builder.Packed(node.inputs[1], recipe), products}, shapes, kPlanes,
-                       product_choice)));
+  const PackRecipe recipe{PackLayout::kWinograd, filter, wide ? 16 : 4, {filter.shape[0], 3, 3, filter.shape[3]}};
+  HEARTH_TRY(builder.Call(node, PlanesCall(builder, {patches, builder.Packed(node.inputs[1], recipe), products}, shapes,
+                                           kPlanes, product_choice)));
 
   KernelCall output;
   output.kernel = "winograd_output";
@@ -83,8 +81,7 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   output.tensors = {{"x", builder.Tensor(products)},
                     {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
                     {"y", builder.Tensor(node.outputs[0])}};
-  output.scalars = {
-      {"OH", out.h}, {"OW", out.w}, {"OPIX", static_cast<int32_t>(out.pixels())}, {"N4", out.slices()}};
+  output.scalars = {{"OH", out.h}, {"OW", out.w}, {"OPIX", static_cast<int32_t>(out.pixels())}, {"N4", out.slices()}};
   output.scalars.insert(output.scalars.end(), std::begin(tiles), std::end(tiles));
   output.work_items = {grid.all, out.slices(), 1};
   output.epilogue = ActivationEpilogue(conv.activation);

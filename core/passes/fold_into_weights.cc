@@ -1,5 +1,5 @@
-// conv(x * s), conv(x + c) and conv(x - c) with a constant number or one per input channel: a normalisation of the input
-// becomes part of filter and bias.
+// conv(x * s), conv(x + c) and conv(x - c) with a constant number or one per input channel: a normalisation of the
+// input becomes part of filter and bias.
 #include <cmath>
 #include <optional>
 
@@ -34,8 +34,8 @@ std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
   const int32_t channels = desc.shape[desc.shape.rank() - 1];
   const TensorDesc& numbers = graph.value(number).desc;
   const int64_t count = numbers.shape.element_count();
-  const bool per_channel = count == channels && numbers.shape.rank() > 0 &&
-                           numbers.shape[numbers.shape.rank() - 1] == channels;
+  const bool per_channel =
+      count == channels && numbers.shape.rank() > 0 && numbers.shape[numbers.shape.rank() - 1] == channels;
   if (!IsPlainFloat(numbers) || (count != 1 && !per_channel)) return std::nullopt;
   Result<std::vector<float>> values = ConstantAsFloats(graph, number);
   if (!values.ok()) return std::nullopt;
@@ -136,8 +136,8 @@ Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo&) {
     if (!change || !IsPlainFloat(graph.value(node.outputs[0]).desc)) continue;
     const std::optional<FilterOrder> order = OrderOf(graph, node, static_cast<int64_t>(change->numbers.size()));
     if (!order) continue;
-    const bool folded = change->is_scale ? ScaleFilter(rewriter, node, *order, *change)
-                                         : ShiftBias(rewriter, node, *order, *change);
+    const bool folded =
+        change->is_scale ? ScaleFilter(rewriter, node, *order, *change) : ShiftBias(rewriter, node, *order, *change);
     if (!folded) continue;
     const ValueId between = node.inputs[0];
     rewriter.SetInput(node, 0, change->x);

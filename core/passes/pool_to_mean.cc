@@ -18,9 +18,8 @@ bool AveragesWholeImages(const Graph& graph, const Node& node) {
 
 bool IsPadded(const Graph& graph, const Node& node) {
   const auto& pool = std::get<Pool2D>(node.op);
-  const Padding2D padding =
-      ResolvePadding(pool.window, graph.value(node.inputs[0]).desc.shape[1],
-                     graph.value(node.inputs[0]).desc.shape[2], pool.kernel_h, pool.kernel_w);
+  const Padding2D padding = ResolvePadding(pool.window, graph.value(node.inputs[0]).desc.shape[1],
+                                           graph.value(node.inputs[0]).desc.shape[2], pool.kernel_h, pool.kernel_w);
   return padding.top != 0 || padding.bottom != 0 || padding.left != 0 || padding.right != 0;
 }
 

@@ -7,8 +7,8 @@
 namespace hearth {
 namespace {
 
-// All three, the first ones as given. The rest as the delegate resolves "auto": latency is followed by memory, memory by
-// precision, precision by latency.
+// All three, the first ones as given. The rest as the delegate resolves "auto": latency is followed by memory, memory
+// by precision, precision by latency.
 Result<std::vector<std::string>> CompleteOrder(const std::vector<std::string>& given) {
   static const std::vector<std::string> kCycle = {"precision", "latency", "memory"};
   std::vector<std::string> order;

@@ -11,8 +11,8 @@
 namespace hearth {
 
 struct Choices {
-  std::string precision;   // empty: by the priorities
-  std::string preference;  // empty: balanced
+  std::string precision;              // empty: by the priorities
+  std::string preference;             // empty: balanced
   std::vector<std::string> priority;  // "precision", "latency", "memory"; empty: precision first
 };
 

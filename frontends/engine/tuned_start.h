@@ -1,4 +1,5 @@
-// Where tuning stands in a start: before the plan is made, what the cache holds is taken up, and what is missing is measured.
+// Where tuning stands in a start: before the plan is made, what the cache holds is taken up, and what is missing is
+// measured.
 #ifndef HEARTH_FRONTENDS_ENGINE_TUNED_START_H_
 #define HEARTH_FRONTENDS_ENGINE_TUNED_START_H_
 

@@ -141,8 +141,7 @@ TuningTable Tune(const Graph& graph, const DeviceInfo& device, const LowerOption
     if (best == medians_ms.end() || *best == std::numeric_limits<double>::infinity()) continue;
     const bool is_clear = *best < kMargin * medians_ms.front();
     const size_t winner = is_clear ? static_cast<size_t>(best - medians_ms.begin()) : 0;
-    winners.insert_or_assign(contest.layer.key,
-                             TunedLayer{contest.layer.candidates[winner], mode == TuneMode::kFull});
+    winners.insert_or_assign(contest.layer.key, TunedLayer{contest.layer.candidates[winner], mode == TuneMode::kFull});
     progress.layer = contest.layer.key;
     progress.chosen = contest.layer.candidates[winner];
     progress.chosen_ms = medians_ms[winner];

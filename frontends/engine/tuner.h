@@ -44,16 +44,17 @@ class LayerClock {
 std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads);
 
 struct TuneProgress {
-  size_t done = 0, total = 0;      // layers
-  std::string layer;               // LayerKey of the one that was measured last; empty before the first
+  size_t done = 0, total = 0;  // layers
+  std::string layer;           // LayerKey of the one that was measured last; empty before the first
   KernelChoice chosen;
   double chosen_ms = 0, rule_ms = 0;  // of the winner, and of what rules choose
 };
 using TuneObserver = std::function<void(const TuneProgress&)>;
 
 // Measures those layers of `graph` (rewritten, as Lower takes it) that `options.tuned` does not hold, with kFull also
-// those of which not all candidates were measured, and returns their winners. Candidates take turns: warm-up, then rounds of one sample each; the lowest median wins, and what rules choose
-// stays where nothing is at least 3 % faster. A layer that can't be measured has no winner.
+// those of which not all candidates were measured, and returns their winners. Candidates take turns: warm-up, then
+// rounds of one sample each; the lowest median wins, and what rules choose stays where nothing is at least 3 % faster.
+// A layer that can't be measured has no winner.
 TuningTable Tune(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, TuneMode mode,
                  LayerClock& clock, const TuneObserver& observer = {});
 

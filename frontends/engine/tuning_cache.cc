@@ -18,8 +18,7 @@ std::optional<TuningTable> StoredTuning(const DeviceInfo& info, BlobStore& store
   const CacheKey key = TuningKey(info);
   const auto bytes = store.Get(key);
   if (!bytes) return std::nullopt;
-  Result<TuningTable> table =
-      TuningTableFromText({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
+  Result<TuningTable> table = TuningTableFromText({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
   if (table.ok()) return std::move(table).value();
   store.Reject(key, table.status().message());
   return std::nullopt;

@@ -103,7 +103,10 @@ TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
       {"option", [](PlanCase& c) { c.options.cpu_ops = {"softmax"}; }},
       {"option", [](PlanCase& c) { c.options.preference = Preference::kFastSingleAnswer; }},
       {"option", [](PlanCase& c) { c.options.low_memory = true; }},
-      {"tuning record", [](PlanCase& c) { c.options.tuned["a layer"].choice = {"tile", 2, 1, 8}; }},
+      {"tuning record",
+       [](PlanCase& c) {
+         c.options.tuned["a layer"].choice = {"tile", 2, 1, 8};
+       }},
       {"type", [](PlanCase& c) { c.device.type = DeviceType::kDiscreteGpu; }},
       {"device capability", [](PlanCase& c) { c.device.max_local_size[1] += 1; }},
       {"device capability", [](PlanCase& c) { c.device.max_local_invocations += 1; }},

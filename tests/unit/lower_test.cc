@@ -101,7 +101,8 @@ TEST(Lower, GivesHardwareWorkGroupsOfAtLeastAWarp) {
 }
 
 TEST(Lower, MakesNoDispatchForAReshapeThatMovesNothing) {
-  EXPECT_EQ(PlanFor(Device(Dialect::kOpenCl, DeviceType::kCpu)).dispatch_count(), 4u);
+  // Nor for the relu, which the depthwise convolution takes in.
+  EXPECT_EQ(PlanFor(Device(Dialect::kOpenCl, DeviceType::kCpu)).dispatch_count(), 3u);
 }
 
 TEST(Lower, KeepsOperationsOnTheCpuByNameAndByIndex) {
@@ -171,6 +172,75 @@ output %6
     if (constant.recipe.layout == PackLayout::kMatrix) filters.push_back(constant.recipe.storage);
   }
   EXPECT_EQ(filters, (std::vector{StorageType::kFloat32, StorageType::kFloat16}));
+}
+
+// A convolution whose result meets the network's input, a slope per channel, a number, and a function.
+Graph ChainNetwork(const char* behind) {
+  const std::string text = std::string(R"(graph "chain"
+%0 = input : float32[1x16x16x8] "x"
+%1 = constant : float32[8x1x1x8] "w" = fill(0.01)
+%2 = constant : float32[8] "per channel" = fill(0.5)
+%3 = constant : float32[1] "number" = {2}
+%4 = conv_2d(%0, %1) : float32[1x16x16x8] "a" node "conv" operator 0
+)") + behind;
+  Result<Graph> graph = GraphFromText(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(InferShapes(*graph).ok());
+  return std::move(graph).value();
+}
+
+constexpr const char* kChain = R"(%5 = add(%0, %4) activation=relu : float32[1x16x16x8] "b" node "add" operator 1
+%6 = mul(%5, %2) : float32[1x16x16x8] "c" node "mul" operator 2
+%7 = sub(%3, %6) : float32[1x16x16x8] "d" node "sub" operator 3
+%8 = hard_swish(%7) : float32[1x16x16x8] "e" node "swish" operator 4
+output %8
+)";
+
+size_t DispatchesOf(const Graph& graph, const DeviceInfo& device, const LowerOptions& options = {}) {
+  const Result<Plan> plan = Lower(graph, device, options);
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  return plan.ok() ? plan->dispatch_count() : 0;
+}
+
+TEST(Lower, ElementwiseNodesBecomePartOfTheKernelBeforeThem) {
+  for (const Dialect dialect : {Dialect::kOpenCl, Dialect::kVulkan}) {
+    const DeviceInfo device = Device(dialect, DeviceType::kCpu);
+    const Result<Plan> plan = Lower(ChainNetwork(kChain), device, {});
+    ASSERT_TRUE(plan.ok());
+    ASSERT_EQ(plan->dispatch_count(), 1u);
+    EXPECT_NE(std::get<Dispatch>(plan->steps[0]).label.find("\"conv\" (operator 0) + add"), std::string::npos);
+    EXPECT_EQ(plan->memory.naive_bytes, 2u * 16 * 16 * 8 * 4) << "only the input and the last result are held";
+  }
+}
+
+TEST(Lower, FewProgramsComeBeforeFewDispatchesForASingleAnswer) {
+  LowerOptions options;
+  options.preference = Preference::kFastSingleAnswer;
+  EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), Device(Dialect::kOpenCl, DeviceType::kCpu), options), 5u);
+}
+
+TEST(Lower, AResultThatOthersNeedOrThatIsAnOutputStaysOne) {
+  const DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  EXPECT_EQ(DispatchesOf(ChainNetwork(R"(%5 = relu(%4) : float32[1x16x16x8] "b" node "relu"
+output %4
+output %5
+)"),
+                         device),
+            2u);
+  EXPECT_EQ(DispatchesOf(ChainNetwork(R"(%5 = exp(%4) : float32[1x16x16x8] "b" node "exp"
+%6 = tanh(%4) : float32[1x16x16x8] "c" node "tanh"
+%7 = mul(%5, %6) : float32[1x16x16x8] "d" node "mul"
+output %7
+)"),
+                         device),
+            3u)
+      << "exp and tanh both read the convolution's result; the product goes into the later of them";
+}
+
+TEST(Lower, AKernelTakesNoMoreArgumentsThanTheDeviceHasBuffers) {
+  DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  device.max_storage_buffers = 4;  // a convolution's own
+  EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), device), 3u) << "the sum apart, the product with it, the rest behind";
 }
 
 }  // namespace

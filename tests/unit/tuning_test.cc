@@ -26,9 +26,9 @@ DeviceInfo Device(Dialect dialect, DeviceType type) {
   info.max_texel_elements = 1u << 20;
   return info;
 }
-const DeviceInfo kDevices[] = {
-    Device(Dialect::kOpenCl, DeviceType::kCpu), Device(Dialect::kVulkan, DeviceType::kCpu),
-    Device(Dialect::kVulkan, DeviceType::kDiscreteGpu), Device(Dialect::kOpenCl, DeviceType::kIntegratedGpu)};
+const DeviceInfo kDevices[] = {Device(Dialect::kOpenCl, DeviceType::kCpu), Device(Dialect::kVulkan, DeviceType::kCpu),
+                               Device(Dialect::kVulkan, DeviceType::kDiscreteGpu),
+                               Device(Dialect::kOpenCl, DeviceType::kIntegratedGpu)};
 
 Graph GraphOf(std::string_view text) {
   Result<Graph> graph = GraphFromText(text);
@@ -46,15 +46,15 @@ Graph Network() {
 %3 = constant : float32[12x1x1x12] "w3" = fill(0.03)
 %4 = constant : float32[12x1x1x12] "w4" = fill(0.04)
 %5 = constant : float32[8x2x2x12] "w5" = fill(0.05)
-%6 = constant : float32[6x8] "w6" = fill(0.06)
-%10 = conv_2d(%0, %1) padding=same : float32[1x12x12x12] "a" node "conv" operator 0
-%11 = depthwise_conv_2d(%10, %2) padding=same : float32[1x12x12x12] "b" node "depthwise" operator 1
-%12 = conv_2d(%11, %3) : float32[1x12x12x12] "c" node "pointwise" operator 2
-%13 = conv_2d(%12, %4) : float32[1x12x12x12] "d" node "again" operator 3
-%14 = transpose_conv(%13, %5) output_shape=1x24x24x8 stride=2x2 : float32[1x24x24x8] "e" node "up" operator 4
-%15 = fully_connected(%14, %6) keep_dims=true : float32[1x24x24x6] "f" node "dense" operator 5
-%16 = softmax(%15) : float32[1x24x24x6] "g" node "softmax" operator 6
-output %16
+%6 = constant : float32[40x8] "w6" = fill(0.06)
+%7 = conv_2d(%0, %1) padding=same : float32[1x12x12x12] "a" node "conv" operator 0
+%8 = depthwise_conv_2d(%7, %2) padding=same : float32[1x12x12x12] "b" node "depthwise" operator 1
+%9 = conv_2d(%8, %3) : float32[1x12x12x12] "c" node "pointwise" operator 2
+%10 = conv_2d(%9, %4) : float32[1x12x12x12] "d" node "again" operator 3
+%11 = transpose_conv(%10, %5) stride=2x2 padding=same : float32[1x24x24x8] "e" node "up" operator 4
+%12 = fully_connected(%11, %6) keep_dims=true : float32[1x24x24x40] "f" node "dense" operator 5
+%13 = softmax(%12) : float32[1x24x24x40] "g" node "softmax" operator 6
+output %13
 )");
 }
 
@@ -132,7 +132,8 @@ TEST(TunableLayers, ComeOnceAndEveryCandidateLowersAndIsAnotherPlan) {
         EXPECT_TRUE(texts.insert(text).second) << layer.key << " by " << ToText(candidate) << " is another's twin";
       }
     }
-    for (const char* name : {"conv_2d padding=same", "conv_2d:", "depthwise", "transpose_conv", "fully_connected", "softmax"})
+    for (const char* name :
+         {"conv_2d padding=same", "conv_2d:", "depthwise", "transpose_conv", "fully_connected", "softmax"})
       EXPECT_NE(LayerOf(layers, name), nullptr) << name;
   }
 }
@@ -208,8 +209,8 @@ TEST(Tune, FindsTheFastestCandidateOfEachLayerAndTellsOfIt) {
   const Graph graph = OtherNetwork();
   FakeClock clock(FastestWithRows("2"));
   std::vector<TuneProgress> told;
-  const TuningTable winners =
-      Tune(graph, kDevices[0], {}, TuneMode::kFull, clock, [&](const TuneProgress& progress) { told.push_back(progress); });
+  const TuningTable winners = Tune(graph, kDevices[0], {}, TuneMode::kFull, clock,
+                                   [&](const TuneProgress& progress) { told.push_back(progress); });
   ASSERT_EQ(winners.size(), 1u);
   EXPECT_EQ(winners.begin()->second, (TunedLayer{{"wide", 2, 1, 8}, true}));
   ASSERT_EQ(told.size(), 2u);
@@ -276,11 +277,11 @@ TEST(TuningRecord, IsSharedByNetworksOfADeviceAndGrows) {
 TEST(TuningRecord, IsOfOneDeviceDriverAndVersion) {
   MemoryStore store;
   const DeviceInfo device = kDevices[0];
-  StoreTuning(device, {{"layer", {}}}, 1, store);
-  for (auto change : {+[](DeviceInfo& info) { info.name = "another"; }, +[](DeviceInfo& info) { info.uuid = "7"; },
-                      +[](DeviceInfo& info) { info.driver_version = "2"; },
-                      +[](DeviceInfo& info) { info.vendor = "another"; },
-                      +[](DeviceInfo& info) { info.backend = BackendKind::kGles; }}) {
+  StoreTuning(device, {{"layer", {{"tile", 1, 1, 8}, false}}}, 1, store);
+  for (auto change :
+       {+[](DeviceInfo& info) { info.name = "another"; }, +[](DeviceInfo& info) { info.uuid = "7"; },
+        +[](DeviceInfo& info) { info.driver_version = "2"; }, +[](DeviceInfo& info) { info.vendor = "another"; },
+        +[](DeviceInfo& info) { info.backend = BackendKind::kGles; }}) {
     DeviceInfo other = device;
     change(other);
     EXPECT_FALSE(StoredTuning(other, store).has_value());

@@ -26,7 +26,6 @@ void PrintTuningProgress(const TuningProgress& progress) {
 
 }  // namespace
 
-
 void AddDeviceOption(CLI::App& app, std::string& device) {
   app.add_option("--device", device,
                  "auto, cpu, opencl, vulkan, gles, one of several (opencl:1) or part of a device's name")
@@ -103,9 +102,10 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
 }
 
 void AddTuneOption(CLI::App& app, SessionOptions& options) {
-  app.add_option("--tune", options.tune,
-                 "Measure kernels for this model's layers before the first run, and keep the winners in the cache: off, "
-                 "fast (the likeliest), full (all)")
+  app.add_option(
+         "--tune", options.tune,
+         "Measure kernels for this model's layers before the first run, and keep the winners in the cache: off, "
+         "fast (the likeliest), full (all)")
       ->check(CLI::IsMember({"off", "fast", "full"}))
       ->type_name("HOW")
       ->capture_default_str();

@@ -28,8 +28,8 @@ namespace hearth {
 
 // How far tuning is.
 struct TuningProgress {
-  size_t done = 0, total = 0;  // layers
-  std::string layer, chosen;   // the one measured last; empty before the first
+  size_t done = 0, total = 0;         // layers
+  std::string layer, chosen;          // the one measured last; empty before the first
   double chosen_ms = 0, rule_ms = 0;  // its time by the kernel chosen, and by the one that rules choose
 };
 

@@ -1,0 +1,158 @@
+// Every way to run a layer gives the reference's result, on every device of this machine.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "core/lower.h"
+#include "core/op_table.h"
+#include "core/tuning.h"
+#include "frontends/engine/device_choice.h"
+#include "hal/load_or_compile.h"
+#include "hal/plan_runner.h"
+
+namespace hearth {
+namespace {
+
+// Sizes that tiles, slices of 4 and vectors of 16 do not divide.
+constexpr const char* kLayers[] = {
+    R"(graph "winograd"
+%0 = input : float32[1x10x11x18] "x"
+%1 = constant : float32[21x3x3x18] "w" = fill(pattern)
+%2 = constant : float32[21] "b" = fill(pattern)
+%3 = conv_2d(%0, %1, %2) padding=same activation=relu6 : float32[1x10x11x21] "y" node "conv"
+output %3
+)",
+    R"(graph "winograd without padding"
+%0 = input : float32[2x9x7x16] "x"
+%1 = constant : float32[16x3x3x16] "w" = fill(pattern)
+%2 = conv_2d(%0, %1) : float32[2x7x5x16] "y" node "conv"
+output %2
+)",
+    R"(graph "pointwise"
+%0 = input : float32[1x7x9x13] "x"
+%1 = constant : float32[35x1x1x13] "w" = fill(pattern)
+%2 = constant : float32[35] "b" = fill(pattern)
+%3 = conv_2d(%0, %1, %2) : float32[1x7x9x35] "y" node "conv"
+output %3
+)",
+    R"(graph "depthwise"
+%0 = input : float32[1x9x11x6] "x"
+%1 = constant : float32[1x3x3x6] "w" = fill(pattern)
+%2 = depthwise_conv_2d(%0, %1) stride=2x2 padding=same : float32[1x5x6x6] "y" node "conv"
+output %2
+)",
+    R"(graph "dense"
+%0 = input : float32[2x130] "x"
+%1 = constant : float32[37x130] "w" = fill(pattern)
+%2 = constant : float32[37] "b" = fill(pattern)
+%3 = fully_connected(%0, %1, %2) : float32[2x37] "y" node "dense"
+output %3
+)",
+    R"(graph "up"
+%0 = input : float32[1x5x6x10] "x"
+%1 = constant : float32[19x3x3x10] "w" = fill(pattern)
+%2 = transpose_conv(%0, %1) stride=2x2 padding=same : float32[1x10x12x19] "y" node "up"
+output %2
+)",
+    R"(graph "softmax"
+%0 = input : float32[1x3x5x70] "x"
+%1 = softmax(%0) : float32[1x3x5x70] "y" node "softmax"
+output %1
+)"};
+
+// Sums of up to 200 products of numbers below 2 in float32; Winograd's patches and products are up to 100 times larger
+// than what they add up to, and must stay within what whole models promise.
+double ToleranceOf(const KernelChoice& choice) {
+  return choice.variant.starts_with("winograd") ? 1e-4 : 2e-5;
+}
+
+struct Layer {
+  Graph graph;
+  ReferenceTensor input, reference;
+  std::vector<std::byte> input_bytes;
+  std::vector<KernelChoice> candidates;
+  std::vector<Plan> plans;
+};
+
+Layer LayerOf(const char* text, const DeviceInfo& device) {
+  Result<Graph> graph = GraphFromText(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  Layer layer{std::move(graph).value(), {}, {}, {}, {}, {}};
+  EXPECT_TRUE(InferShapes(layer.graph).ok()) << text;
+  const TensorDesc& desc = layer.graph.value(layer.graph.inputs[0]).desc;
+  std::minstd_rand random(7);
+  layer.input.shape = desc.shape;
+  for (int64_t k = 0; k < desc.shape.element_count(); ++k)
+    layer.input.values.push_back(static_cast<float>(std::uniform_real_distribution<>(-1, 1)(random)));
+  layer.input_bytes.resize(desc.size_bytes());
+  EXPECT_TRUE(ReferenceToBytes(layer.input, desc, layer.input_bytes).ok());
+  layer.reference = EvaluateGraph(layer.graph, std::span(&layer.input, 1)).value()[0];
+  for (TunableLayer& tunable : TunableLayers(layer.graph, device, {})) layer.candidates = std::move(tunable.candidates);
+  for (const KernelChoice& candidate : layer.candidates) {
+    Result<Plan> plan = LowerLayer(layer.graph, device, {}, candidate);
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    layer.plans.push_back(std::move(plan).value());
+  }
+  return layer;
+}
+
+// The largest difference from the reference, in its largest number.
+double ErrorOf(const Layer& layer, Plan plan, Device& device, const std::vector<Program*>& programs) {
+  RunnerParts parts;
+  parts.device = &device;
+  parts.programs = programs;
+  Result<std::unique_ptr<PlanRunner>> runner = PlanRunner::Create(std::move(plan), parts);
+  if (!runner.ok()) return std::numeric_limits<double>::infinity();
+  const TensorDesc& desc = layer.graph.value(layer.graph.outputs[0]).desc;
+  std::vector<std::byte> output(desc.size_bytes());
+  const std::span<const std::byte> input = layer.input_bytes;
+  const std::span<std::byte> output_span = output;
+  if (!(*runner)->Run(std::span(&input, 1), std::span(&output_span, 1)).ok())
+    return std::numeric_limits<double>::infinity();
+  const ReferenceTensor result = ReferenceFromBytes(desc, output).value();
+  double error = 0, largest = 1;
+  for (size_t k = 0; k < result.values.size(); ++k) {
+    const double difference = std::abs(result.values[k] - layer.reference.values[k]);
+    error = std::isnan(difference) ? std::numeric_limits<double>::infinity() : std::max(error, difference);
+    largest = std::max(largest, std::abs(layer.reference.values[k]));
+  }
+  return error / largest;
+}
+
+class Candidates : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Candidates, AllGiveTheReferencesResult) {
+  Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
+  if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+  std::vector<Layer> layers;
+  std::vector<KernelSource> kernels;
+  for (const char* text : kLayers) {
+    layers.push_back(LayerOf(text, opened->info));
+    for (const Plan& plan : layers.back().plans) {
+      for (const KernelSource& kernel : plan.kernels) {
+        if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end()) kernels.push_back(kernel);
+      }
+    }
+  }
+  // In one go: a driver that compiles one program at a time takes a third as long.
+  const Result<LoadedPrograms> programs = LoadOrCompile(*opened->device, kernels, nullptr, 2);
+  ASSERT_TRUE(programs.ok()) << programs.status().message();
+  for (Layer& layer : layers) {
+    EXPECT_GE(layer.candidates.size(), 2u) << layer.graph.name;
+    for (size_t k = 0; k < layer.candidates.size(); ++k) {
+      std::vector<Program*> own;
+      for (const KernelSource& kernel : layer.plans[k].kernels)
+        own.push_back(programs->by_kernel[std::find(kernels.begin(), kernels.end(), kernel) - kernels.begin()]);
+      const double error = ErrorOf(layer, std::move(layer.plans[k]), *opened->device, own);
+      EXPECT_LE(error, ToleranceOf(layer.candidates[k])) << layer.graph.name << " by " << ToText(layer.candidates[k]);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Candidates, ::testing::Values("opencl", "vulkan", "gles"),
+                         [](const auto& device) { return device.param; });
+
+}  // namespace
+}  // namespace hearth
