@@ -203,8 +203,9 @@ def test_log_to_gives_the_device_and_warnings(demo):
     finally:
         hearth.log_to(None)
     hearth.Session(demo[0], precision="fp16", **CPU).close()
-    assert [level for level, _ in lines if level != "debug"] == ["info", "warning"]
-    assert "cpu" in lines[0][1] and "fp16" in lines[1][1]
+    told = [line for line in lines if line[0] != "debug"]
+    assert [level for level, _ in told] == ["info", "warning"]
+    assert "cpu" in told[0][1] and "fp16" in told[1][1]
 
 
 def test_mistakes_in_a_graph_are_raised_when_it_is_built():
