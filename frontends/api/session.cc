@@ -290,7 +290,11 @@ void Session::SaveToCache() {
   if (data_->made.is_new) {
     StorePlan(data_->plan_request, data_->runner->plan(), data_->made.rewrite_ms + data_->made.lower_ms, *data_->store);
   }
-  if (data_->opened.device != nullptr) ProbeReadPathOnce(*data_->opened.device, *data_->store);
+  if (data_->opened.device != nullptr) {
+    // An empty record: the next start then finds everything that it asks for.
+    if (!data_->tuning.has_record) StoreTuning(data_->opened.info, {}, 0, *data_->store);
+    ProbeReadPathOnce(*data_->opened.device, *data_->store);
+  }
   data_->store->Flush();
   data_->report.warnings.insert(data_->report.warnings.end(), warnings.begin(), warnings.end());
   data_->report.save_ms = watch.milliseconds();
