@@ -202,7 +202,8 @@ def main(argv=None):
     (arguments.output / "results.md").write_text(text)
     print(text)
     if bench.python is not None:
-        subprocess.run([bench.python, HERE / "plots.py", arguments.output / "results.json", arguments.output], check=True)
+        plot = [bench.python, HERE / "plots.py", arguments.output / "results.json", arguments.output]
+        subprocess.run(plot, check=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import sys
 import matplotlib
 
 matplotlib.use("svg")
-matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "hearth", "font.size": 9, "font.family": "sans-serif"})
+matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "hearth", "font.size": 9})
 from matplotlib import pyplot  # noqa: E402  (the back end is chosen first)
 
 COLOURS = {

@@ -79,7 +79,8 @@ def goals(samples, mobilenet_path):
         add(f"OpenCL steady / XNNPACK 1 thread: {model}", limit, ratio(samples, model, "hearth-opencl", BASELINE))
     for device in ("vulkan", "gles"):
         for model, limit in (("mobilenet_v1", 4), ("deeplab", 5)):
-            add(f"{device} steady / XNNPACK 1 thread: {model}", limit, ratio(samples, model, f"hearth-{device}", BASELINE))
+            share = ratio(samples, model, f"hearth-{device}", BASELINE)
+            add(f"{device} steady / XNNPACK 1 thread: {model}", limit, share)
     for model in ("mobilenet_v1", "mobilenet_v2"):
         times = ratio(samples, model, "ncnn-vulkan", "hearth-vulkan")
         add(f"ncnn Vulkan / Vulkan steady: {model} (at least)", 20, times, times is not None and times >= 20)
@@ -125,7 +126,8 @@ def text(result):
     lines += ["|---|---|---|---|---|---|---|---|"]
     for row in result["summary"]:
         lines.append(
-            f"| {row['model']} | {row['subject']} | {cell(row['cold_ms'], '{:.0f}')} ({cell(row['cold_least_ms'], '{:.0f}')})"
+            f"| {row['model']} | {row['subject']}"
+            f" | {cell(row['cold_ms'], '{:.0f}')} ({cell(row['cold_least_ms'], '{:.0f}')})"
             f" | {cell(row['warm_ms'], '{:.0f}')} ({cell(row['warm_least_ms'], '{:.0f}')})"
             f" | {cell(row['steady_ms'])} ({cell(row['steady_least_ms'])}) | {cell(row['steady_ratio'], '{:.2f}')}"
             f" | {cell(row['warm_peak_bytes'] and row['warm_peak_bytes'] / MIB)}"
