@@ -53,7 +53,7 @@ output %3
     R"(graph "up"
 %0 = input : float32[1x5x6x10] "x"
 %1 = constant : float32[19x3x3x10] "w" = fill(pattern)
-%2 = transpose_conv(%0, %1) stride=2x2 padding=same : float32[1x10x12x19] "y" node "up"
+%2 = transpose_conv(%0, %1) stride=2x2 padding=same : float32[1x9x12x19] "y" node "up"
 output %2
 )",
     R"(graph "softmax"
