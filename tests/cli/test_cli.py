@@ -83,7 +83,7 @@ class CliTest(unittest.TestCase):
 
 class Usage(CliTest):
     def test_wrong_command_lines_give_exit_code_2_and_name_the_help(self):
-        for line in (["frob"], [], ["run"], ["run", MODEL, "--tune", "fast"], ["emit", "softmax"], ["cache"],
+        for line in (["frob"], [], ["run"], ["run", MODEL, "--tune", "loudly"], ["run", MODEL, "--colour", "red"], ["emit", "softmax"], ["cache"],
                      ["cache", "prune"], ["cache", "warm"], ["run", MODEL, "--cache", "x", "--no-cache"], ["run", MODEL, "--std", "0"],
                      ["run", MODEL, "--precision", "fp8"], ["bench", MODEL, "--runs", "0"]):
             with self.subTest(line=line):
@@ -166,8 +166,8 @@ class Run(CliTest):
     def test_the_report_has_the_promised_keys_in_order(self):
         report = self.run_cpu("--random-inputs", "1")
         self.assertEqual(list(report), ["hearth", "model", "device", "precision", "ops", "init_ms", "first_run_ms",
-                                        "ready_ms", "save_ms", "run_ms", "programs", "transfers", "cache", "memory",
-                                        "outputs", "warnings"])
+                                        "ready_ms", "save_ms", "run_ms", "programs", "tuning", "transfers", "cache",
+                                        "memory", "outputs", "warnings"])
         self.assertEqual(report["device"]["id"], "cpu")
         self.assertAlmostEqual(report["ready_ms"], report["init_ms"]["total"] + report["first_run_ms"], places=6)
         self.assertEqual(report["outputs"], [{"name": "Identity", "dtype": "float32", "shape": [1, 96, 96, 6]}])
