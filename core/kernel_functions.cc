@@ -100,10 +100,23 @@ constexpr std::string_view kGlslSine = R"(vec4 px_sin(vec4 a, int quarter_turns)
 }
 )";
 
+// To what 16-bit storage holds, and back: what a kernel that reads a stored value begins with.
+constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 a) {
+  return vec4(unpackHalf2x16(packHalf2x16(a.xy)), unpackHalf2x16(packHalf2x16(a.zw)));
+}
+)";
+constexpr std::string_view kOpenClHalf = R"(float4 vhalf(float4 a) {
+  ushort halves[4];
+  vstore_half4(a, 0, (half*)halves);
+  return vload_half4(0, (const half*)halves);
+}
+)";
+
 struct FunctionGroup {
   std::array<std::string_view, 3> names;  // the rest empty
   std::string_view text;
-  bool only_glsl = false;  // built into OpenCL
+  bool only_glsl = false;             // built into OpenCL
+  std::string_view opencl_text = {};  // instead of `text`
 };
 
 constexpr FunctionGroup kGroups[] = {
@@ -114,6 +127,7 @@ constexpr FunctionGroup kGroups[] = {
     {{"vpow("}, kGlslPow, true},
     {{"vatan2("}, kGlslAtan2, true},
     {{"vsin(", "vcos("}, kGlslSine, true},
+    {{"vhalf("}, kGlslHalf, false, kOpenClHalf},
 };
 
 }  // namespace
@@ -131,9 +145,9 @@ std::string FunctionsUsedBy(const KernelSource& source, Dialect dialect) {
                                        [&](std::string_view name) { return !name.empty() && Uses(source, name); });
     if (!is_called || (group.only_glsl && dialect == Dialect::kOpenCl)) continue;
     const std::string_view first = group.names[0].substr(0, group.names[0].size() - 1);
-    out += dialect != Dialect::kOpenCl
-               ? std::string(group.text)
-               : fmt::format("#ifndef px_has_{0}\n#define px_has_{0}\n{1}#endif\n", first, group.text);
+    out += dialect != Dialect::kOpenCl ? std::string(group.text)
+                                       : fmt::format("#ifndef px_has_{0}\n#define px_has_{0}\n{1}#endif\n", first,
+                                                     group.opencl_text.empty() ? group.text : group.opencl_text);
   }
   return out;
 }

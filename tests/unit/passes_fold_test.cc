@@ -181,6 +181,19 @@ output %1
 )");
 }
 
+TEST(PoolToMean, AProcessorAddsUpALargeImageAlone) {
+  const Graph before = Parsed(R"(graph "g"
+%0 = input : float32[2x16x17x3] "x"
+%1 = average_pool_2d(%0) kernel=16x17 : float32[2x1x1x3] "y" node "pool"
+output %1
+)");
+  Graph graph = before.Clone();
+  DeviceInfo device;
+  device.type = DeviceType::kCpu;
+  EXPECT_EQ(*PoolToMean(graph, device), Verdict::kUnchanged);
+  EXPECT_EQ(Structure(graph), Structure(before));
+}
+
 TEST(PoolToMean, LeavesSmallImagesPartsAndLargestElements) {
   for (const char* text : {R"(graph "g"
 %0 = input : float32[1x7x7x3] "x"
