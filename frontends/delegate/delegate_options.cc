@@ -19,6 +19,9 @@ namespace {
 enum Priority : int32_t { kAuto = 0, kMaxPrecision = 1, kMinLatency = 2, kMinMemoryUsage = 3 };
 constexpr std::array<std::string_view, 4> kPriorityNames = {"auto", "max_precision", "min_latency", "min_memory_usage"};
 
+// By the reference's numbers.
+constexpr std::array<std::string_view, 3> kPreferences = {"fast_single_answer", "sustained_speed", "balanced"};
+
 constexpr int64_t kFlagQuantized = 1, kFlagOpenClOnly = 2, kFlagOpenGlOnly = 4, kFlagSerialization = 8;
 
 // What was said, before it is known what it means together.
@@ -166,6 +169,7 @@ Result<DelegateOptions> Resolve(const Said& said) {
   const int64_t flags = said.experimental_flags.value_or(kFlagQuantized);
   HEARTH_ASSIGN(options.device, DeviceOf(said, flags));
   HEARTH_ASSIGN(options.precision, PrecisionOf(said));
+  if (said.preference) options.preference = kPreferences[static_cast<size_t>(*said.preference)];
   // With the reference's names a cache is used as there: when flag, folder and token are all given.
   const bool has_serialization = (flags & kFlagSerialization) != 0 && said.serialization_dir && said.model_token;
   options.use_cache = said.cache_folder.has_value() || has_serialization;
@@ -218,6 +222,10 @@ Result<DelegateOptions> DelegateOptionsOf(const tflite_c::TfLiteGpuDelegateOptio
       }
     }
   }
+  if (options.inference_preference < 0 || options.inference_preference >= std::ssize(kPreferences)) {
+    return BadValue("inference_preference", std::to_string(options.inference_preference), "a number from 0 to 2");
+  }
+  said.preference = options.inference_preference;
   said.experimental_flags = options.experimental_flags;
   said.max_delegated_partitions = options.max_delegated_partitions;
   if (options.serialization_dir != nullptr) said.serialization_dir = options.serialization_dir;

@@ -17,6 +17,7 @@ namespace hearth {
 struct DelegateOptions {
   std::string device = "auto";
   std::string precision = "fp32";
+  std::string preference = "balanced";  // see SessionOptions
   bool use_cache = false;
   std::string cache_folder;
   uint64_t cache_max_bytes = 0;  // 0: the default size

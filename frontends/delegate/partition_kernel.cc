@@ -84,6 +84,7 @@ class PartitionKernel {
     SessionOptions options;
     options.device = delegate_.device_id();
     options.precision = chosen.precision;
+    options.preference = chosen.preference;
     options.use_cache = chosen.use_cache;
     options.cache_folder = chosen.cache_folder;
     options.cache_max_bytes = chosen.cache_max_bytes;

@@ -45,6 +45,17 @@ TEST(DelegateOptions, PrecisionFollowsThePlaceOfMaxPrecision) {
   EXPECT_EQ(Parsed({{"inference_priority1", "2"}, {"inference_priority2", "1"}}).precision, "fp32_16");
 }
 
+TEST(DelegateOptions, PreferenceFollowsTheReferencesNumbers) {
+  EXPECT_EQ(Parsed({}).preference, "balanced");
+  EXPECT_EQ(Parsed({{"inference_preference", "0"}}).preference, "fast_single_answer");
+  EXPECT_EQ(Parsed({{"inference_preference", "1"}}).preference, "sustained_speed");
+  EXPECT_EQ(Parsed({{"inference_preference", "2"}}).preference, "balanced");
+  tflite_c::TfLiteGpuDelegateOptionsV2 options = DefaultOptionsV2();
+  EXPECT_EQ(DelegateOptionsOf(options)->preference, "fast_single_answer");
+  options.inference_preference = 3;
+  EXPECT_FALSE(DelegateOptionsOf(options).ok());
+}
+
 TEST(DelegateOptions, WhatIsSaidMoreDirectlyCountsMore) {
   EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "1"}}).precision, "fp16");
   EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "0"}}).precision, "fp32");
