@@ -11,10 +11,17 @@ struct SinkSlot {
   LogSink sink;
 };
 
-// Never destroyed: sessions may end after this file's statics.
+// Never destroyed: sessions may end after this file's statics. In memory of the library's own, so that a plugin that is
+// unloaded leaves nothing behind.
+union LastingSlot {
+  LastingSlot() : slot() {}
+  ~LastingSlot() {}
+  SinkSlot slot;
+};
+
 SinkSlot& Slot() {
-  static SinkSlot& slot = *new SinkSlot;
-  return slot;
+  static LastingSlot lasting;
+  return lasting.slot;
 }
 
 }  // namespace

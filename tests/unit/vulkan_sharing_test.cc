@@ -16,6 +16,21 @@ using ::testing::HasSubstr;
 
 constexpr size_t kLentBytes = size_t{testing::kLentHeight} * testing::kLentWidth * testing::kLentChannels * 4;
 
+// By an instance that nobody destroys: a driver is unloaded with its last one, and lavapipe then leaves memory behind
+// that only its own variables pointed to.
+void KeepTheDriverLoaded() {
+  static const VkInstance kept = [] {
+    VkInstance instance = VK_NULL_HANDLE;
+    auto loader = vulkan::LoadLoaderApi();
+    if (!loader.ok()) return instance;
+    const VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+    if (loader->CreateInstance(&info, nullptr, &instance) != VK_SUCCESS) return VkInstance(VK_NULL_HANDLE);
+    loader->library.Leak();
+    return instance;
+  }();
+  static_cast<void>(kept);
+}
+
 // A program that has set up Vulkan for itself.
 class Program {
  public:
@@ -25,6 +40,7 @@ class Program {
     if (instance_ != VK_NULL_HANDLE) instance_api_.DestroyInstance(instance_, nullptr);
   }
   std::string Open() {
+    KeepTheDriverLoaded();
     auto loader = vulkan::LoadLoaderApi();
     if (!loader.ok()) return loader.status().message();
     loader_ = std::move(loader).value();
