@@ -1,5 +1,7 @@
 #include "core/options.h"
 
+#include "core/enum_name.h"
+
 namespace hearth {
 namespace {
 constexpr std::string_view kPrecisionNames[] = {"fp32", "fp32_16", "fp16"};
@@ -11,10 +13,7 @@ std::string_view PrecisionName(Precision precision) {
 }
 
 std::optional<Precision> PrecisionFromName(std::string_view name) {
-  for (int k = 0; k < 3; ++k) {
-    if (kPrecisionNames[k] == name) return static_cast<Precision>(k);
-  }
-  return std::nullopt;
+  return EnumNamed<Precision>(kPrecisionNames, name);
 }
 
 std::string_view PreferenceName(Preference preference) {
@@ -22,10 +21,7 @@ std::string_view PreferenceName(Preference preference) {
 }
 
 std::optional<Preference> PreferenceFromName(std::string_view name) {
-  for (int k = 0; k < 3; ++k) {
-    if (kPreferenceNames[k] == name) return static_cast<Preference>(k);
-  }
-  return std::nullopt;
+  return EnumNamed<Preference>(kPreferenceNames, name);
 }
 
 AccessPath DefaultReadPath(const DeviceInfo& device) {

@@ -116,6 +116,16 @@ Status SetHostBinding(EdgeState& state, const Binding& binding, const TensorDesc
   return Status::Ok();
 }
 
+// Both halves; `bind` tells the runner.
+template <typename Bind>
+Status SetBinding(EdgeState& state, const Binding& binding, const TensorDesc& desc, std::string_view name, Bind bind) {
+  if (binding.memory == MemoryKind::kHost) HEARTH_TRY(SetHostBinding(state, binding, desc).Within(std::string(name)));
+  HEARTH_TRY(bind());
+  state.is_on_device = binding.memory != MemoryKind::kHost;
+  if (state.is_on_device) state.layout.reset();
+  return Status::Ok();
+}
+
 }  // namespace
 
 Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
@@ -139,24 +149,16 @@ Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes
 
 Status Session::BindInput(std::string_view name, const Binding& binding) {
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
-  EdgeState& state = data_->input_states[index];
-  if (binding.memory == MemoryKind::kHost)
-    HEARTH_TRY(SetHostBinding(state, binding, data_->runner->plan().inputs[index].desc).Within(std::string(name)));
-  HEARTH_TRY(data_->runner->BindInput(index, binding));
-  state.is_on_device = binding.memory != MemoryKind::kHost;
-  if (state.is_on_device) state.layout.reset();
-  return Status::Ok();
+  const TensorDesc& desc = data_->runner->plan().inputs[index].desc;
+  return SetBinding(data_->input_states[index], binding, desc, name,
+                    [&] { return data_->runner->BindInput(index, binding); });
 }
 
 Status Session::BindOutput(std::string_view name, const Binding& binding) {
   HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
-  EdgeState& state = data_->output_states[index];
-  if (binding.memory == MemoryKind::kHost)
-    HEARTH_TRY(SetHostBinding(state, binding, data_->runner->plan().outputs[index].desc).Within(std::string(name)));
-  HEARTH_TRY(data_->runner->BindOutput(index, binding));
-  state.is_on_device = binding.memory != MemoryKind::kHost;
-  if (state.is_on_device) state.layout.reset();
-  return Status::Ok();
+  const TensorDesc& desc = data_->runner->plan().outputs[index].desc;
+  return SetBinding(data_->output_states[index], binding, desc, name,
+                    [&] { return data_->runner->BindOutput(index, binding); });
 }
 
 Status Session::UnbindInput(std::string_view name) {

@@ -31,13 +31,7 @@ Result<std::vector<InterpreterNode>> NodesOfPlan(TfLiteContext& context) {
   if (context.GetExecutionPlan == nullptr || context.GetExecutionPlan(&context, &plan) != kTfLiteOk) {
     return Error(StatusCode::kInternal, "the interpreter does not give its execution plan");
   }
-  const std::span<const int> numbers = Numbers(plan);
-  std::vector<InterpreterNode> nodes;
-  for (const int index : std::vector<int>(numbers.begin(), numbers.end())) {
-    HEARTH_ASSIGN(const InterpreterNode node, NodeAt(context, index));
-    nodes.push_back(node);
-  }
-  return nodes;
+  return NodesAt(context, CopyOf(plan));
 }
 
 bool AppendLine(const std::string& path, const std::string& text) {

@@ -29,11 +29,6 @@ int TensorOfVariable(std::string_view name) {
   return tensor;
 }
 
-std::vector<int32_t> Copy(const TfLiteIntArray* array) {
-  const std::span<const int> numbers = Numbers(array);
-  return {numbers.begin(), numbers.end()};
-}
-
 Status ReadQuantization(const TfLiteContext& context, int index, const TfLiteTensor& tensor, TensorToWrite& written) {
   const TfLiteQuantization& quantization = tensor.quantization;
   if (quantization.type != kTfLiteNoQuantization && quantization.type != kTfLiteAffineQuantization) {
@@ -54,12 +49,12 @@ Status ReadQuantization(const TfLiteContext& context, int index, const TfLiteTen
 }
 
 SparsityToWrite SparsityOf(const TfLiteSparsity& sparsity) {
-  SparsityToWrite written{Copy(sparsity.traversal_order), Copy(sparsity.block_map), {}};
+  SparsityToWrite written{CopyOf(sparsity.traversal_order), CopyOf(sparsity.block_map), {}};
   for (int k = 0; k < sparsity.dim_metadata_size; ++k) {
     const TfLiteDimensionMetadata& level = sparsity.dim_metadata[k];
     const bool is_dense = level.format == kTfLiteDimDense;
-    written.levels.push_back({level.dense_size, is_dense ? std::vector<int32_t>() : Copy(level.array_segments),
-                              is_dense ? std::vector<int32_t>() : Copy(level.array_indices)});
+    written.levels.push_back({level.dense_size, is_dense ? std::vector<int32_t>() : CopyOf(level.array_segments),
+                              is_dense ? std::vector<int32_t>() : CopyOf(level.array_indices)});
   }
   return written;
 }
@@ -78,7 +73,7 @@ Result<TensorToWrite> WriteTensor(const TfLiteContext& context, int index) {
     return Error(StatusCode::kUnsupported, "the size of {} is known only while the network runs",
                  TensorLabel(context, index));
   }
-  written.shape = Copy(tensor->dims);
+  written.shape = CopyOf(tensor->dims);
   HEARTH_TRY(ReadQuantization(context, index, *tensor, written));
   if (IsConstant(*tensor)) {
     written.data = {static_cast<const std::byte*>(tensor->data), tensor->bytes};
@@ -178,6 +173,11 @@ std::span<const int> Numbers(const TfLiteIntArray* array) {
   return {array->data, static_cast<size_t>(array->size)};
 }
 
+std::vector<int> CopyOf(const TfLiteIntArray* array) {
+  const std::span<const int> numbers = Numbers(array);
+  return {numbers.begin(), numbers.end()};
+}
+
 const TfLiteTensor* TensorAt(const TfLiteContext& context, int index) {
   const bool exists = index >= 0 && static_cast<size_t>(index) < context.tensors_size && context.tensors != nullptr;
   return exists ? &context.tensors[index] : nullptr;
@@ -217,6 +217,16 @@ Result<InterpreterNode> NodeAt(TfLiteContext& context, int index) {
     return Error(StatusCode::kMalformedInput, "the interpreter does not give its node {}", index);
   }
   return InterpreterNode{index, node, registration};
+}
+
+Result<std::vector<InterpreterNode>> NodesAt(TfLiteContext& context, const std::vector<int>& indices) {
+  std::vector<InterpreterNode> nodes;
+  nodes.reserve(indices.size());
+  for (const int index : indices) {
+    HEARTH_ASSIGN(const InterpreterNode node, NodeAt(context, index));
+    nodes.push_back(node);
+  }
+  return nodes;
 }
 
 Result<InterpreterModel> ModelOfNodes(const TfLiteContext& context, std::span<const InterpreterNode> nodes,

@@ -17,6 +17,8 @@ namespace hearth {
 
 // The numbers of an array that may be null.
 std::span<const int> Numbers(const tflite_c::TfLiteIntArray* array);
+// Its own copy: the interpreter may use the array again.
+std::vector<int> CopyOf(const tflite_c::TfLiteIntArray* array);
 
 // A tensor of the interpreter's; null for an index that it has not.
 const tflite_c::TfLiteTensor* TensorAt(const tflite_c::TfLiteContext& context, int index);
@@ -37,6 +39,7 @@ struct InterpreterNode {
 };
 
 Result<InterpreterNode> NodeAt(tflite_c::TfLiteContext& context, int index);
+Result<std::vector<InterpreterNode>> NodesAt(tflite_c::TfLiteContext& context, const std::vector<int>& indices);
 
 struct InterpreterModel {
   ModelToWrite model;      // its constants are borrowed from the interpreter

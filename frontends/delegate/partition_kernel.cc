@@ -57,17 +57,11 @@ class PartitionKernel {
 
  private:
   Status MakeSession(TfLiteContext& context, const TfLiteDelegateParams& params) {
-    std::vector<InterpreterNode> own;
-    for (const int index : Numbers(params.nodes_to_replace)) {
-      HEARTH_ASSIGN(const InterpreterNode node, NodeAt(context, index));
-      own.push_back(node);
-      nodes_.push_back(index);
-    }
+    nodes_ = CopyOf(params.nodes_to_replace);
+    HEARTH_ASSIGN(const std::vector<InterpreterNode> own, NodesAt(context, nodes_));
     HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes,
                   WithTheirConstants(context, own, delegate_.ConstantNodesOf(context)));
-    const std::span<const int> outputs = Numbers(params.output_tensors);
-    HEARTH_ASSIGN(const InterpreterModel model,
-                  ModelOfNodes(context, nodes, std::vector<int>(outputs.begin(), outputs.end())));
+    HEARTH_ASSIGN(const InterpreterModel model, ModelOfNodes(context, nodes, CopyOf(params.output_tensors)));
     HEARTH_ASSIGN(written_, WriteModel(model.model));
     HEARTH_ASSIGN(InterpreterGraph read, ReadInterpreterGraph(model, written_));
     inputs_ = std::move(read.inputs);

@@ -13,11 +13,6 @@ struct Partition {
   std::vector<int> nodes, outputs;
 };
 
-std::vector<int> Copy(const TfLiteIntArray* array) {
-  const std::span<const int> numbers = Numbers(array);
-  return {numbers.begin(), numbers.end()};
-}
-
 // As the interpreter would divide its network with these nodes taken.
 Result<std::vector<Partition>> Divide(TfLiteContext& context, const Support& support) {
   std::vector<int> wanted;
@@ -35,18 +30,14 @@ Result<std::vector<Partition>> Divide(TfLiteContext& context, const Support& sup
   }
   std::vector<Partition> partitions;
   for (int k = 0; k < count; ++k) {
-    partitions.push_back({Copy(previews[k].nodes_to_replace), Copy(previews[k].output_tensors)});
+    partitions.push_back({CopyOf(previews[k].nodes_to_replace), CopyOf(previews[k].output_tensors)});
   }
   return partitions;
 }
 
 Result<std::vector<LeftNode>> UnreadableNodesOf(TfLiteContext& context, const Partition& partition,
                                                 const std::map<int, int>& makers) {
-  std::vector<InterpreterNode> own;
-  for (const int index : partition.nodes) {
-    HEARTH_ASSIGN(const InterpreterNode node, NodeAt(context, index));
-    own.push_back(node);
-  }
+  HEARTH_ASSIGN(const std::vector<InterpreterNode> own, NodesAt(context, partition.nodes));
   HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes, WithTheirConstants(context, own, makers));
   return UnreadableNodes(context, nodes, partition.outputs);
 }
@@ -77,11 +68,8 @@ Result<std::vector<int>> NodesToReplace(TfLiteContext& context, const DelegateOp
     is_settled = true;
     for (const Partition& partition : partitions) {
       HEARTH_ASSIGN(const std::vector<LeftNode> unreadable, UnreadableNodesOf(context, partition, makers));
-      for (const LeftNode& node : unreadable) {
-        std::erase_if(support.taken, [&](const InterpreterNode& taken) { return taken.index == node.index; });
-        support.left.push_back(node);
-        is_settled = false;
-      }
+      Leave(unreadable, support);
+      is_settled = is_settled && unreadable.empty();
     }
   }
   std::erase_if(partitions, [&](const Partition& partition) {

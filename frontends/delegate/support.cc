@@ -80,14 +80,6 @@ std::optional<std::string> ReasonOfItsOwn(const TfLiteContext& context, const In
   return ShapeReason(context, alone->read);
 }
 
-// Moves nodes from `taken` to `left`.
-void Leave(const std::vector<LeftNode>& nodes, Support& support) {
-  for (const LeftNode& node : nodes) {
-    std::erase_if(support.taken, [&](const InterpreterNode& taken) { return taken.index == node.index; });
-    support.left.push_back(node);
-  }
-}
-
 std::vector<LeftNode> NodesOffTheDevice(const ReadNodes& nodes, const SupportQuestion& question) {
   const Graph& graph = nodes.read.graph;
   const std::vector<Placement> placements = PlaceNodes(graph, *question.device, question.options);
@@ -134,6 +126,13 @@ Result<Support> FindSupport(const TfLiteContext& context, std::span<const Interp
   std::sort(support.left.begin(), support.left.end(),
             [](const LeftNode& a, const LeftNode& b) { return a.index < b.index; });
   return support;
+}
+
+void Leave(const std::vector<LeftNode>& nodes, Support& support) {
+  for (const LeftNode& node : nodes) {
+    std::erase_if(support.taken, [&](const InterpreterNode& taken) { return taken.index == node.index; });
+    support.left.push_back(node);
+  }
 }
 
 Result<std::vector<LeftNode>> UnreadableNodes(const TfLiteContext& context, std::span<const InterpreterNode> nodes,

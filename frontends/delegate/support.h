@@ -35,6 +35,9 @@ struct SupportQuestion {
 Result<Support> FindSupport(const tflite_c::TfLiteContext& context, std::span<const InterpreterNode> plan,
                             const SupportQuestion& question);
 
+// Moves nodes from `taken` to `left`.
+void Leave(const std::vector<LeftNode>& nodes, Support& support);
+
 // Nodes that cannot be read when these are a network of their own with these outputs: an operator that is known with
 // constant operands only, whose constants are made by nodes elsewhere.
 Result<std::vector<LeftNode>> UnreadableNodes(const tflite_c::TfLiteContext& context,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/enum_name.h"
 #include "core/lower.h"
 
 namespace hearth {
@@ -114,10 +115,7 @@ std::string_view TuneModeName(TuneMode mode) {
 }
 
 std::optional<TuneMode> TuneModeFromName(std::string_view name) {
-  for (int k = 0; k < 3; ++k) {
-    if (kModeNames[k] == name) return static_cast<TuneMode>(k);
-  }
-  return std::nullopt;
+  return EnumNamed<TuneMode>(kModeNames, name);
 }
 
 TuningTable Tune(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, TuneMode mode,

@@ -1,6 +1,7 @@
 #include <cstring>
 #include <optional>
 
+#include "core/enum_name.h"
 #include "core/error.h"
 #include "frontends/python/bindings.h"
 #include "hearth/graph_builder.h"
@@ -23,9 +24,7 @@ struct PythonGraph {
 
 BuilderActivation ActivationOf(const std::string& name) {
   constexpr std::string_view kNames[] = {"none", "relu", "relu6", "relu_n1_to_1", "tanh", "sigmoid"};
-  for (size_t k = 0; k < std::size(kNames); ++k) {
-    if (kNames[k] == name) return static_cast<BuilderActivation>(k);
-  }
+  if (const auto found = EnumNamed<BuilderActivation>(kNames, name)) return *found;
   Raise(Error(StatusCode::kInvalidArgument,
               "no activation is called '{}'; there are none, relu, relu6, relu_n1_to_1, tanh and sigmoid", name));
 }
