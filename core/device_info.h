@@ -49,6 +49,7 @@ struct DeviceInfo {
   uint32_t max_storage_buffers = 4;        // per program
   uint32_t max_scalar_bytes = 128;         // push constants or uniforms per dispatch
   uint32_t compute_units = 1;
+  uint32_t native_vector_floats = 1;  // float32 numbers in a vector register; 16 of a CPU: it has 32 such registers
   bool fp16_storage = false;
   bool fp16_arithmetic = false;
   bool unified_memory = false;  // the host sees device memory without a copy

@@ -167,16 +167,17 @@ std::string StoreMacro(const KernelSource& source, const TensorArg& arg, std::st
                      epilogue, write);
 }
 
-// _load16 and _store16 over four texels, where the dialect has nothing better.
+// _load16, _span and _store16 over four texels, where the dialect has nothing better.
 void AddWideMacros(const TensorArg& arg, Dialect dialect, bool native_load16, Macros& macros) {
   const std::string& name = arg.name;
   if (arg.direction == ArgDirection::kRead) {
-    if (native_load16) return;
-    const char* build =
-        dialect == Dialect::kOpenCl
-            ? "((float16)({0}_load((i) * 4), {0}_load((i) * 4 + 1), {0}_load((i) * 4 + 2), {0}_load((i) * 4 + 3)))"
-            : "mat4({0}_load((i) * 4), {0}_load((i) * 4 + 1), {0}_load((i) * 4 + 2), {0}_load((i) * 4 + 3))";
-    macros.Add(name + "_load16(i)", fmt::format(fmt::runtime(build), name));
+    if (!native_load16) {
+      const char* type = dialect == Dialect::kOpenCl ? "(float16)" : "mat4";
+      macros.Add(name + "_span(i)", fmt::format("({1}({0}_load(i), {0}_load((i) + 1), {0}_load((i) + 2), "
+                                                "{0}_load((i) + 3)))",
+                                                name, type));
+      macros.Add(name + "_load16(i)", fmt::format("{}_span((i) * 4)", name));
+    }
     return;
   }
   const bool opencl = dialect == Dialect::kOpenCl;
@@ -209,6 +210,8 @@ Macros OpenClMacros(const KernelSource& source) {
       if (arg.wide && !texel) {
         macros.Add(arg.name + "_load16(i)", half ? fmt::format("vload_half16((i), {})", memory)
                                                  : fmt::format("vload16((i), (__global const float*){})", memory));
+        macros.Add(arg.name + "_span(i)", half ? fmt::format("vload_half16(0, {} + 4 * (i))", memory)
+                                               : fmt::format("vload16(0, (__global const float*)({} + (i)))", memory));
       }
     } else {
       macros.Add(arg.name + "_store(px_at, px_value)",

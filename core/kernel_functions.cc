@@ -112,8 +112,38 @@ constexpr std::string_view kOpenClHalf = R"(float4 vhalf(float4 a) {
 }
 )";
 
+// Arrays of a kernel's own seen as smaller elements, so that an index counted at run time may name them.
+constexpr std::string_view kGlslElements = R"(#define FLOAT_OF(a, e) ((a)[(e) / 4][(e) % 4])
+#define FLOAT4_OF(a, e) ((a)[(e) / 4][(e) % 4])
+)";
+constexpr std::string_view kOpenClElements = R"(#define FLOAT_OF(a, e) (((float*)(a))[e])
+#define FLOAT4_OF(a, e) (((float4*)(a))[e])
+)";
+
+// Four texels as one vector.
+constexpr std::string_view kGlslFourTexels = R"(#define make_float16(a, b, c, d) mat4(a, b, c, d)
+#define vmul16(a, b) matrixCompMult(a, b)
+#define veven16(a, b) mat4((a)[0], (a)[2], (b)[0], (b)[2])
+mat4 vinside16(mat4 v, int column, int step, int width) {
+  for (int p = 0; p < 4; ++p) {
+    int x = column + p * step;
+    if (x < 0 || x >= width) v[p] = vec4(0.0);
+  }
+  return v;
+}
+)";
+constexpr std::string_view kOpenClFourTexels = R"(#define make_float16(a, b, c, d) ((float16)((a), (b), (c), (d)))
+#define vmul16(a, b) ((a) * (b))
+#define veven16(a, b) ((float16)((a).s0123, (a).s89ab, (b).s0123, (b).s89ab))
+float16 vinside16(float16 v, int column, int step, int width) {
+  uint16 p = (uint16)(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  uint16 x = (uint16)((uint)column) + p * (uint16)((uint)step);
+  return select((float16)(0.0f), v, x < (uint16)((uint)width));
+}
+)";
+
 struct FunctionGroup {
-  std::array<std::string_view, 3> names;  // the rest empty
+  std::array<std::string_view, 4> names;  // the rest empty
   std::string_view text;
   bool only_glsl = false;             // built into OpenCL
   std::string_view opencl_text = {};  // instead of `text`
@@ -128,6 +158,8 @@ constexpr FunctionGroup kGroups[] = {
     {{"vatan2("}, kGlslAtan2, true},
     {{"vsin(", "vcos("}, kGlslSine, true},
     {{"vhalf("}, kGlslHalf, false, kOpenClHalf},
+    {{"FLOAT_OF(", "FLOAT4_OF("}, kGlslElements, false, kOpenClElements},
+    {{"make_float16(", "vmul16(", "veven16(", "vinside16("}, kGlslFourTexels, false, kOpenClFourTexels},
 };
 
 }  // namespace

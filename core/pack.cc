@@ -11,7 +11,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kTile = 16;  // a cache line of floats; also the widest vector
+constexpr int64_t kTile = 16;  // a cache line of floats
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 int64_t RoundUp(int64_t n, int64_t multiple) {
@@ -274,8 +274,8 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
   if (recipe.layout == PackLayout::kWinograd && (recipe.dims[1] != 3 || recipe.dims[2] != 3)) {
     return Error(StatusCode::kMalformedInput, "Winograd weights of dims {} are no 3x3 filter", DimsText(recipe));
   }
-  if (recipe.width != 4 && recipe.width != 16) {
-    return Error(StatusCode::kInvalidArgument, "packing width {} is neither 4 nor 16", recipe.width);
+  if (recipe.width != 4 && recipe.width != 16 && recipe.width != 32) {
+    return Error(StatusCode::kInvalidArgument, "packing width {} is none of 4, 16 and 32", recipe.width);
   }
   if (recipe.layout == PackLayout::kDepthwise && recipe.dims[0] != 1) {
     return Error(StatusCode::kMalformedInput, "depthwise weights {} must start with 1", DimsText(recipe));
@@ -325,7 +325,9 @@ Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source,
   }
   switch (recipe.layout) {
     case PackLayout::kMatrix:
-      recipe.width == 4 ? PackMatrix<4>(recipe, reader, writer) : PackMatrix<16>(recipe, reader, writer);
+      recipe.width == 4    ? PackMatrix<4>(recipe, reader, writer)
+      : recipe.width == 16 ? PackMatrix<16>(recipe, reader, writer)
+                           : PackMatrix<32>(recipe, reader, writer);
       break;
     case PackLayout::kWinograd: PackWinograd(recipe, reader, writer); break;
     case PackLayout::kLinear:

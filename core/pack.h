@@ -31,7 +31,7 @@ enum class PackLayout : uint8_t {
 struct PackRecipe {
   PackLayout layout = PackLayout::kLinear;
   TensorDesc source;                            // type, shape and quantization of the bytes to read
-  int32_t width = 4;                            // outputs per vector: 4 or 16 (kMatrix, kWinograd, kLinear)
+  int32_t width = 4;                            // outputs per vector: 4, 16 or 32 (kMatrix, kWinograd, kLinear)
   std::array<int32_t, 4> dims = {1, 1, 1, 1};   // O,kh,kw,I (kWinograd too) / 1,kh,kw,O / n,1,1,1 / B,H,W,C
   StorageType storage = StorageType::kFloat32;  // of the packed elements; kInt32 for kLinear and kSlices only
 

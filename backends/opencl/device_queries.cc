@@ -87,6 +87,8 @@ void ReadLimits(const OpenClApi& api, cl_device_id device, DeviceInfo& info) {
   constexpr size_t kTensorBytes = kMaxTensorArguments * sizeof(void*);
   info.max_scalar_bytes = parameter_bytes > kTensorBytes ? at_most(parameter_bytes - kTensorBytes, kMaxScalarBytes) : 0;
   info.compute_units = std::max<uint32_t>(1, DeviceValue<cl_uint>(api, device, CL_DEVICE_MAX_COMPUTE_UNITS, 1));
+  info.native_vector_floats =
+      std::max<uint32_t>(1, DeviceValue<cl_uint>(api, device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 1));
 }
 
 }  // namespace

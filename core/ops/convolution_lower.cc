@@ -96,6 +96,14 @@ std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const 
   return NotReal(graph, node);
 }
 
+// Rows of a whole line, whose pixels the vectors take four by four.
+bool IsWideDepthwise(const Node& node, const PlanBuilder& builder) {
+  const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
+  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  return PrefersWideVectors(builder.device()) && window.stride_w <= 2 && filter[1] * filter[2] <= 25 &&
+         builder.ShapeOf(node.inputs[0]).c == builder.ShapeOf(node.outputs[0]).c;
+}
+
 // Rows and columns are those of the output that one work item makes.
 std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const PlanBuilder& builder) {
   const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
@@ -107,8 +115,10 @@ std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const Plan
   const bool tile_y = (window.dilation_h == 1 && window.stride_h <= 4) || window.stride_h == 1;
   const bool graphics_cpu = builder.device().is_software() && builder.device().dialect != Dialect::kOpenCl;
   const bool small_window = filter[1] * filter[2] <= 9;  // past that the unrolled text compiles too long
-  std::vector<KernelChoice> candidates = {
-      {"tile", tile_y && small_window && graphics_cpu ? 4 : 1, tile_x && small_window && !graphics_cpu ? 4 : 1, 8}};
+  std::vector<KernelChoice> candidates;
+  if (IsWideDepthwise(node, builder)) candidates.push_back({"wide", 1, 1, 1});
+  candidates.push_back(
+      {"tile", tile_y && small_window && graphics_cpu ? 4 : 1, tile_x && small_window && !graphics_cpu ? 4 : 1, 8});
   for (const auto& [rows, cols] : {std::pair{1, 4}, {2, 4}, {4, 1}, {2, 2}, {4, 2}, {2, 1}, {1, 2}, {1, 7}, {1, 1}}) {
     // A large window's taps and a large tile together would spill.
     const bool fits = small_window || rows * cols <= 4;
@@ -125,15 +135,20 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   const Padding2D padding = ResolvePadding(window, in.h, in.w, filter[1], filter[2]);
   const KernelChoice choice = builder.Choose(node);
-  const bool unrolled = choice.variant == "tile";
+  const bool tile = choice.variant == "tile", wide = choice.variant == "wide";
   KernelCall call;
-  call.kernel = unrolled ? "depthwise" : "depthwise_any";
+  call.kernel = wide ? "depthwise_wide" : tile ? "depthwise" : "depthwise_any";
   call.stores_each_texel_once = true;
-  if (unrolled) {
-    call.defines = {{"KH", std::to_string(filter[1])},           {"KW", std::to_string(filter[2])},
-                    {"SH", std::to_string(window.stride_h)},     {"SW", std::to_string(window.stride_w)},
-                    {"TX", std::to_string(choice.cols)},         {"TY", std::to_string(choice.rows)},
-                    {"MULTIPLIER", std::to_string(out.c / in.c)}};
+  if (wide || tile) {
+    call.defines = {{"KH", std::to_string(filter[1])},
+                    {"KW", std::to_string(filter[2])},
+                    {"SH", std::to_string(window.stride_h)},
+                    {"SW", std::to_string(window.stride_w)}};
+  }
+  if (tile) {
+    call.defines.push_back({"TX", std::to_string(choice.cols)});
+    call.defines.push_back({"TY", std::to_string(choice.rows)});
+    call.defines.push_back({"MULTIPLIER", std::to_string(out.c / in.c)});
   }
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", DepthwiseFilter(builder, node.inputs[1])},
@@ -154,7 +169,8 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
     call.scalars.emplace_back(name, number);
   }
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
-  if (unrolled) {
+  if (wide) call.work_items = {out.h, int64_t{out.slices()} * out.b, 1};
+  if (tile) {
     call.work_items[0] = Tiles(out.w, int64_t{choice.cols} * window.dilation_w) * window.dilation_w;
     call.work_items[1] = Tiles(out.h, int64_t{choice.rows} * window.dilation_h) * window.dilation_h;
   }

@@ -12,6 +12,9 @@ namespace {
 
 constexpr int kWideRows = 6;  // pointwise_wide: 12 accumulator registers of 256 bits; 7 spill
 constexpr int kWideConvRows = 4;
+// With 32 registers of 512 bits (PoCL 3.1, AVX-512): 20 of them as accumulators, or 8 where there are few channels.
+constexpr int kPatchRows = 10, kWideRowsOfMany = 8;
+constexpr int64_t kFewMultiplications = 1 << 20;  // per output channel: idle lanes cost less than another program
 
 // Work items read neighbouring pixels.
 KernelChoice TileFor(const DeviceInfo& device, const MatrixShapes& shapes, int32_t slices_out) {
@@ -48,11 +51,24 @@ bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes
          builder.graph().IsConstant(node.inputs[1]);
 }
 
+void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<KernelChoice>& candidates) {
+  const KernelChoice wide{"wide", shapes.is_pointwise ? kWideRows : kWideConvRows, 1, 8};
+  if (device.native_vector_floats >= 16) {
+    const int64_t multiplications = shapes.pixels * shapes.filter[1] * shapes.filter[2] * shapes.filter[3];
+    const bool fills_half = shapes.filter[0] <= 16 && multiplications > kFewMultiplications;
+    if (fills_half) candidates.push_back({"wide", kWideRowsOfMany, 1, 8});
+    for (int rows : {kPatchRows, 12, 8}) candidates.push_back({"patch", rows, 1, 1});
+    candidates.push_back({"wide", kWideRowsOfMany, 1, 8});
+  }
+  candidates.push_back(wide);
+  for (int rows : {5, 4, 6, 3, 2, 1}) candidates.push_back({"wide", rows, 1, 8});
+}
+
 // Of one of several products.
 void UseWideTile(const KernelChoice& choice, int64_t pixels, int32_t slices_out, KernelCall& call) {
   call.defines = {{"ROWS", std::to_string(choice.rows)}};
   call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
-  call.work_items = {Tiles(pixels, choice.rows), Tiles(slices_out, 4), 1};
+  call.work_items = {Tiles(pixels, choice.rows), Tiles(slices_out, WidthOf(choice) / 4), 1};
 }
 
 void UseTile(const KernelChoice& tile, int64_t pixels, int32_t slices_out, KernelCall& call) {
@@ -63,6 +79,10 @@ void UseTile(const KernelChoice& tile, int64_t pixels, int32_t slices_out, Kerne
 }
 
 }  // namespace
+
+int32_t WidthOf(const KernelChoice& choice) {
+  return choice.variant == "patch" ? 32 : choice.variant == "wide" ? 16 : 4;
+}
 
 int64_t Tiles(int64_t size, int64_t tile) {
   return (size + tile - 1) / tile;
@@ -89,10 +109,7 @@ std::vector<std::pair<std::string_view, Scalar>> ConvGeometry(const Window2D& wi
 std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
   const auto slices_out = static_cast<int32_t>(Tiles(shapes.filter[0], 4));
   std::vector<KernelChoice> candidates;
-  if (CanBeWide(builder, node, shapes)) {
-    candidates.push_back({"wide", shapes.is_pointwise ? kWideRows : kWideConvRows, 1, 8});
-    for (int rows : {5, 4, 6, 3, 2, 1}) candidates.push_back({"wide", rows, 1, 8});
-  }
+  if (CanBeWide(builder, node, shapes)) AddWide(builder.device(), shapes, candidates);
   if (SharesSums(builder, node, shapes)) {
     const bool small = builder.device().is_software() || builder.device().max_local_invocations < 64;
     for (int lanes : small ? std::array{8, 16} : std::array{32, 64}) candidates.push_back({"lanes", 1, 1, lanes});
@@ -110,13 +127,14 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
   const bool computed_filter = !graph.IsConstant(node.inputs[1]);
   const bool plain = !computed_filter && shapes.groups == 1;
-  const bool wide = choice.variant == "wide";
-  const int32_t width = wide ? 16 : 4;
+  const int32_t width = WidthOf(choice);
+  const bool wide = width > 4;
   const int32_t channels_out = shapes.filter[0];
   const auto slices_out = static_cast<int32_t>(Tiles(channels_out, 4));
   const PackRecipe recipe{PackLayout::kMatrix, graph.value(node.inputs[1]).desc, width, shapes.filter};
   KernelCall call;
-  call.kernel = fmt::format("{}_{}", shapes.is_pointwise && plain ? "pointwise" : "conv", wide ? "wide" : "tile");
+  call.kernel =
+      fmt::format("{}_{}", shapes.is_pointwise && plain ? "pointwise" : "conv", wide ? choice.variant : "tile");
   call.stores_each_texel_once = true;
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
@@ -138,6 +156,9 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   }
   if (wide) {
     UseWideTile(choice, shapes.pixels, slices_out, call);
+    if (choice.variant == "patch" && !shapes.is_pointwise && shapes.filter[3] <= 4) {
+      call.defines.push_back({"DEPTH", "1"});  // the second texel would be read in vain
+    }
     return call;
   }
   UseTile(choice, shapes.pixels, slices_out, call);
@@ -147,14 +168,14 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
 
 KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, const MatrixShapes& shapes, int32_t planes,
                       const KernelChoice& choice) {
-  const bool wide = choice.variant == "wide";
+  const bool wide = WidthOf(choice) > 4;
   const auto slices_out = static_cast<int32_t>(Tiles(shapes.filter[0], 4));
   const int64_t rows = shapes.pixels / planes;
   KernelCall call;
-  call.kernel = wide ? "pointwise_wide" : "pointwise_tile";
+  call.kernel = fmt::format("pointwise_{}", choice.variant);
   call.tensors = {{"x", builder.Tensor(operands.a)},
                   {"w", operands.weights},
-                  {"bias", builder.Zeros(shapes.filter[0], wide ? 16 : 4)},
+                  {"bias", builder.Zeros(shapes.filter[0], WidthOf(choice))},
                   {"y", builder.Tensor(operands.y)}};
   call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
                   {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},

@@ -22,7 +22,7 @@ struct MatrixShapes {
   int32_t groups = 1;                            // more than 1: channels of a group fill whole texels
 };
 
-// "wide": rows pixels x 16 channels on float16 vectors; "tile": rows pixels x cols groups of 4 channels; "lanes": a
+// "patch" and "wide": rows pixels x 32 and x 16 channels on float16 vectors; "tile": rows pixels x cols groups of 4 channels; "lanes": a
 // work group shares the sum of 4 outputs. The first suits the device by rule. The node is as MatrixCall takes it.
 std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes);
 
@@ -30,8 +30,11 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
 // optionally a bias. A filter that is computed needs ConvGeometry's scalars, pointwise or not.
 KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, const KernelChoice& choice);
 
-// `planes` products side by side: rows of all of them in `a` and `y`, their weights (width 4 or 16, as the choice is
-// wide) one behind the other, no bias. `shapes.pixels` counts the rows of all.
+// Outputs per vector of the weights that a choice of MatrixCandidates takes.
+int32_t WidthOf(const KernelChoice& choice);
+
+// `planes` products side by side: rows of all of them in `a` and `y`, their weights (packed
+// WidthOf(choice) wide) one behind the other, no bias. `shapes.pixels` counts the rows of all.
 struct PlanesOperands {
   ValueId a = kNoValue;
   Operand weights;

@@ -45,7 +45,10 @@ std::vector<KernelChoice> WinogradCandidates(const PlanBuilder& builder, const N
   const int64_t texels_out = int64_t{kPlanes} * grid.all * Tiles(shapes.filter[0], 4);
   if (16 * (texels_in + texels_out) > kMostScratchBytes) return {};
   const int lanes = builder.device().is_software() || builder.device().max_local_invocations < 64 ? 8 : 32;
-  if (PrefersWideVectors(builder.device())) return {{"winograd_wide", 6, 1, 8}};
+  if (PrefersWideVectors(builder.device())) {
+    if (builder.device().native_vector_floats >= 16) return {{"winograd_patch", 10, 1, 1}};
+    return {{"winograd_wide", 6, 1, 8}};
+  }
   return {{"winograd_tile", 8, 2, lanes}, {"winograd_tile", 4, 2, lanes}};
 }
 
@@ -67,11 +70,11 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   input.work_items = {grid.all, in.slices(), 1};
   HEARTH_TRY(builder.Call(node, input));
 
-  const bool wide = choice.variant == "winograd_wide";
   const MatrixShapes shapes = ProductOf(grid, filter.shape);
   KernelChoice product_choice = choice;
-  product_choice.variant = wide ? "wide" : "tile";
-  const PackRecipe recipe{PackLayout::kWinograd, filter, wide ? 16 : 4, {filter.shape[0], 3, 3, filter.shape[3]}};
+  product_choice.variant = choice.variant.substr(std::string_view("winograd_").size());
+  const PackRecipe recipe{
+      PackLayout::kWinograd, filter, WidthOf(product_choice), {filter.shape[0], 3, 3, filter.shape[3]}};
   HEARTH_TRY(builder.Call(node, PlanesCall(builder, {patches, builder.Packed(node.inputs[1], recipe), products}, shapes,
                                            kPlanes, product_choice)));
 
