@@ -142,8 +142,12 @@ float16 vinside16(float16 v, int column, int step, int width) {
 }
 )";
 
+// A loop that stays one, where writing it out would cost registers and time to compile.
+constexpr std::string_view kGlslRolled = "#define ROLLED\n";
+constexpr std::string_view kOpenClRolled = "#define ROLLED _Pragma(\"nounroll\")\n";
+
 struct FunctionGroup {
-  std::array<std::string_view, 4> names;  // the rest empty
+  std::array<std::string_view, 4> names;  // each with the character behind it; the rest empty
   std::string_view text;
   bool only_glsl = false;             // built into OpenCL
   std::string_view opencl_text = {};  // instead of `text`
@@ -158,6 +162,7 @@ constexpr FunctionGroup kGroups[] = {
     {{"vatan2("}, kGlslAtan2, true},
     {{"vsin(", "vcos("}, kGlslSine, true},
     {{"vhalf("}, kGlslHalf, false, kOpenClHalf},
+    {{"ROLLED "}, kGlslRolled, false, kOpenClRolled},
     {{"FLOAT_OF(", "FLOAT4_OF("}, kGlslElements, false, kOpenClElements},
     {{"make_float16(", "vmul16(", "veven16(", "vinside16("}, kGlslFourTexels, false, kOpenClFourTexels},
 };

@@ -7,12 +7,16 @@
 #include <string_view>
 #include <vector>
 
+#include "core/fingerprint.h"
 #include "core/kernel_source.h"
 
 namespace hearth {
 
 // Names of all kernels, sorted.
 std::vector<std::string> KernelNames();
+
+// Of all their texts: part of the key of everything that holds a kernel's text or a choice among kernels.
+Fingerprint FingerprintOfKernels();
 
 // The kernel with its default defines, buffer access, float32 storage and no epilogue.
 // kNotFound lists the names that exist; kInternal names a line of a broken header.

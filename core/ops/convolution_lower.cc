@@ -145,6 +145,10 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
                     {"SH", std::to_string(window.stride_h)},
                     {"SW", std::to_string(window.stride_w)}};
   }
+  if (wide && builder.options().preference == Preference::kFastSingleAnswer) {
+    call.defines[2].value = "STRIDE_H";
+    call.defines[3].value = "STRIDE_W";
+  }
   if (tile) {
     call.defines.push_back({"TX", std::to_string(choice.cols)});
     call.defines.push_back({"TY", std::to_string(choice.rows)});
@@ -164,6 +168,8 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
                                      {"KW", filter[2]},
                                      {"SH", window.stride_h},
                                      {"SW", window.stride_w},
+                                     {"STRIDE_H", window.stride_h},
+                                     {"STRIDE_W", window.stride_w},
                                      {"IC", in.c},
                                      {"MULTIPLIER", out.c / in.c}}) {
     call.scalars.emplace_back(name, number);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/kernel_library.h"
 #include "core/op_table.h"
 #include "core/passes/pass.h"
 #include "core/tuning.h"
@@ -33,6 +34,7 @@ CacheKey PlanKey(const PlanRequest& request) {
   const DeviceInfo& device = *request.device;
   CacheKey key(BlobKind::kPlan);
   key.Add("plan version", kPlanVersion).Add("packer", kPackerVersion).Add("emitter", kEmitterVersion);
+  key.Add("kernels", FingerprintOfKernels());
   key.Add("model", request.model).Add("model token", request.model_token);
   key.Add("signature", request.signature).Add("input shapes", InputShapesText(*request.graph));
   key.Add("backend", BackendName(device.backend))
@@ -45,6 +47,7 @@ CacheKey PlanKey(const PlanRequest& request) {
       .Add("max texels", static_cast<int64_t>(device.max_texel_elements));
   key.Add("alignment", device.buffer_offset_alignment).Add("storage buffers", device.max_storage_buffers);
   key.Add("scalar bytes", device.max_scalar_bytes).Add("compute units", device.compute_units);
+  key.Add("vector floats", device.native_vector_floats);
   key.Add("fp16", fmt::format("storage {} arithmetic {}", device.fp16_storage, device.fp16_arithmetic));
   key.Add("precision", PrecisionName(request.options.precision));
   key.Add("read path", AccessPathName(request.options.read_path.value_or(DefaultReadPath(device))));

@@ -1,6 +1,6 @@
 #include "frontends/engine/tuning_cache.h"
 
-#include "core/kernel_source.h"
+#include "core/kernel_library.h"
 #include "core/plan.h"
 #include "core/tuning.h"
 
@@ -9,6 +9,7 @@ namespace hearth {
 CacheKey TuningKey(const DeviceInfo& info) {
   CacheKey key(BlobKind::kTuning);
   key.Add("tuning version", kTuningVersion).Add("plan version", kPlanVersion).Add("emitter", kEmitterVersion);
+  key.Add("kernels", FingerprintOfKernels());
   key.Add("backend", BackendName(info.backend)).Add("device", info.name).Add("vendor", info.vendor);
   key.Add("driver", info.driver_version).Add("uuid", info.uuid);
   return key;

@@ -118,6 +118,7 @@ TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
       {"device capability", [](PlanCase& c) { c.device.max_storage_buffers += 1; }},
       {"device capability", [](PlanCase& c) { c.device.max_scalar_bytes += 1; }},
       {"device capability", [](PlanCase& c) { c.device.compute_units += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.native_vector_floats = 16; }},
       {"device capability", [](PlanCase& c) { c.device.fp16_storage = !c.device.fp16_storage; }},
       {"device capability", [](PlanCase& c) { c.device.fp16_arithmetic = !c.device.fp16_arithmetic; }},
       {"", [](PlanCase& c) { c.device.driver_version = "2.0"; }},  // a driver update keeps the plan

@@ -108,6 +108,7 @@ TEST_F(OpenClBackend, TheDeviceSaysWhatCoreNeedsToDecide) {
   EXPECT_GE(info.local_memory_bytes, 16384u);
   EXPECT_GE(info.max_buffer_bytes, 1u << 20);
   EXPECT_GE(info.max_scalar_bytes, 128u);
+  EXPECT_GE(info.native_vector_floats, 1u);
   EXPECT_TRUE(info.fp16_storage);
   EXPECT_EQ(info.compile_grouping == CompileGrouping::kTogether, info.type == DeviceType::kCpu);
 }
