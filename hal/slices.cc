@@ -146,29 +146,48 @@ void WithElements(const TensorDesc& desc, StorageType storage, Use use) {
   }
 }
 
-// Whole texels of floats move as they are: what most networks do on every run.
-void FloatsToSlices(const Bhwc& shape, const std::byte* dense, std::byte* slices) {
-  const int64_t pixels = shape.pixels(), row = int64_t{shape.c} * 4;
-  for (int32_t s = 0; s < shape.slices(); ++s) {
-    const int32_t lanes = std::min(4, shape.c - s * 4);
-    const std::byte* from = dense + int64_t{s} * 16;
-    std::byte* to = slices + s * pixels * 16;
-    for (int64_t p = 0; p < pixels; ++p) {
-      float texel[4] = {};
-      std::memcpy(texel, from + p * row, static_cast<size_t>(lanes) * 4);
-      std::memcpy(to + p * 16, texel, 16);
+// ---- Floats that move as they are: what most networks do on every run ----
+
+// A plane's texels from pixels of `row_bytes`, and back. The number of channels is known to the compiler: a call of
+// memcpy a pixel would take most of the time.
+template <int kLanes>
+void PixelsToTexels(const std::byte* pixels, int64_t row_bytes, int64_t count, std::byte* texels) {
+  for (int64_t p = 0; p < count; ++p) {
+    std::memcpy(texels + p * 16, pixels + p * row_bytes, kLanes * 4);
+    if constexpr (kLanes < 4) std::memset(texels + p * 16 + kLanes * 4, 0, 16 - kLanes * 4);
+  }
+}
+template <int kLanes>
+void TexelsToPixels(const std::byte* texels, int64_t row_bytes, int64_t count, std::byte* pixels) {
+  for (int64_t p = 0; p < count; ++p) std::memcpy(pixels + p * row_bytes, texels + p * 16, kLanes * 4);
+}
+
+// Calls move(lanes, offset of the first pixel, of its texel, pixels): all planes of a few pixels one after the other,
+// so that a cache line of pixels is touched while it is at hand.
+template <typename Move>
+void ForEachPlane(const Bhwc& shape, Move move) {
+  constexpr int64_t kBlock = 512;
+  const int64_t pixels = shape.pixels(), row_bytes = int64_t{shape.c} * 4;
+  for (int64_t first = 0; first < pixels; first += kBlock) {
+    for (int32_t s = 0; s < shape.slices(); ++s) {
+      move(std::min(4, shape.c - s * 4), first * row_bytes + int64_t{s} * 16, (s * pixels + first) * 16,
+           std::min(kBlock, pixels - first));
     }
   }
 }
 
+void FloatsToSlices(const Bhwc& shape, const std::byte* dense, std::byte* slices) {
+  constexpr std::array kMoves = {PixelsToTexels<1>, PixelsToTexels<2>, PixelsToTexels<3>, PixelsToTexels<4>};
+  ForEachPlane(shape, [&](int32_t lanes, int64_t pixel, int64_t texel, int64_t count) {
+    kMoves[lanes - 1](dense + pixel, int64_t{shape.c} * 4, count, slices + texel);
+  });
+}
+
 void SlicesToFloats(const Bhwc& shape, const std::byte* slices, std::byte* dense) {
-  const int64_t pixels = shape.pixels(), row = int64_t{shape.c} * 4;
-  for (int32_t s = 0; s < shape.slices(); ++s) {
-    const auto bytes = static_cast<size_t>(std::min(4, shape.c - s * 4)) * 4;
-    const std::byte* from = slices + s * pixels * 16;
-    std::byte* to = dense + int64_t{s} * 16;
-    for (int64_t p = 0; p < pixels; ++p) std::memcpy(to + p * row, from + p * 16, bytes);
-  }
+  constexpr std::array kMoves = {TexelsToPixels<1>, TexelsToPixels<2>, TexelsToPixels<3>, TexelsToPixels<4>};
+  ForEachPlane(shape, [&](int32_t lanes, int64_t pixel, int64_t texel, int64_t count) {
+    kMoves[lanes - 1](slices + texel, int64_t{shape.c} * 4, count, dense + pixel);
+  });
 }
 
 }  // namespace
