@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/ops/mean_variance.h"
+
 namespace hearth {
 namespace {
 
@@ -35,6 +37,16 @@ class TurnsOfOp {
     const Bhwc out = ToBhwc(graph_.value(node_.outputs[0]).desc.shape);
     return turns / LanesOfReduction(turns, out.pixels() * out.slices());
   }
+  int64_t operator()(const MeanVarianceNormalization& norm) const {
+    const std::optional<NormalizedRuns> runs = NormalizedRunsOf(ShapeOf(0), norm.axes_mask);
+    if (!runs.has_value()) return 0;
+    const int64_t texels = Quarter(runs->length);
+    if (runs->over_channels) return AlongChannels(texels);
+    return 2 * texels / (runs->length >= 1024 ? 32 : 8);  // twice the pixels of a run, four a turn
+  }
+  int64_t operator()(const Softmax&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
+  int64_t operator()(const LogSoftmax&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
+  int64_t operator()(const L2Normalization&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
   int64_t operator()(const ArgReduce& search) const { return Along(search.axis); }
   int64_t operator()(const CumSum& sum) const { return Along(sum.axis); }
   int64_t operator()(const TopK& top) const { return Along(-1) * std::max(top.k, 1); }
@@ -44,6 +56,8 @@ class TurnsOfOp {
   }
 
  private:
+  // Three times the texels of a pixel, as ChannelLanes (ops/lowering_support.h) shares them.
+  static int64_t AlongChannels(int64_t slices) { return 3 * slices / (slices >= 1 << 14 ? 32 : 1); }
   const Shape& ShapeOf(size_t input) const { return graph_.value(node_.inputs[input]).desc.shape; }
   int64_t Taps(size_t filter) const { return int64_t{ShapeOf(filter)[1]} * ShapeOf(filter)[2]; }
   int64_t Along(int32_t axis) const {

@@ -207,6 +207,16 @@ struct LocalResponseNormalization {
   friend bool operator==(const LocalResponseNormalization&, const LocalResponseNormalization&) = default;
 };
 
+// (x, scale?, offset?) -> (x - mean) / sqrt(variance + epsilon) * scale + offset, scale and offset with one number per
+// element of the last dimension. Mean and variance are those of all elements that differ only in the dimensions of
+// `axes_mask`: the last one for layer normalization, height and width for instance normalization.
+struct MeanVarianceNormalization {
+  uint32_t axes_mask = 0;
+  float epsilon = 0.0f;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const MeanVarianceNormalization&, const MeanVarianceNormalization&) = default;
+};
+
 // ---- Elementwise beyond one table row ----
 
 struct Select {  // (condition, a, b) -> condition ? a : b, numpy broadcasting
@@ -399,7 +409,7 @@ using Op =
                  SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
                  DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
                  GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler,
-                 DetectionPostProcess, Lstm, Rnn, Svdf, UnknownOp>;
+                 DetectionPostProcess, Lstm, Rnn, Svdf, MeanVarianceNormalization, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

@@ -246,6 +246,12 @@ void ForEachAttribute(Fields& fields, Svdf& op) {
   fields.Fused("activation", op.activation);
 }
 template <typename Fields>
+void ForEachAttribute(Fields& fields, MeanVarianceNormalization& op) {
+  fields.Bits("axes", op.axes_mask);
+  fields.Number("epsilon", op.epsilon, 0.0f);
+  fields.Fused("activation", op.activation);
+}
+template <typename Fields>
 void ForEachAttribute(Fields& fields, UnknownOp& op) {
   fields.Text("op", op.name);
   fields.Text("reason", op.reason);

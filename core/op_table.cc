@@ -17,6 +17,7 @@
 #include "core/ops/elementwise_table.h"
 #include "core/ops/fully_connected.h"
 #include "core/ops/gather.h"
+#include "core/ops/mean_variance.h"
 #include "core/ops/movement.h"
 #include "core/ops/normalization.h"
 #include "core/ops/pad.h"
@@ -98,6 +99,8 @@ constexpr OpDef kOps[] = {
     {"lstm", InferLstm, ReferenceLstm, LstmUnsupported, LowerLstm},
     {"rnn", InferRnn, ReferenceRnn, RnnUnsupported, LowerRnn},
     {"svdf", InferSvdf, ReferenceSvdf, SvdfUnsupported, LowerSvdf},
+    {"mean_variance_normalization", InferMeanVarianceNormalization, ReferenceMeanVarianceNormalization,
+     MeanVarianceNormalizationUnsupported, LowerMeanVarianceNormalization, MeanVarianceNormalizationCandidates},
     {"unknown", InferUnknown, nullptr, nullptr, nullptr},
 };
 static_assert(std::size(kOps) == std::variant_size_v<Op>);

@@ -36,6 +36,11 @@ struct Lines {
 };
 Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
 
+// How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1 or 32.
+int ChannelLanes(const DeviceInfo& device, int32_t slices);
+// That, then other numbers for tuning to try.
+std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices);
+
 // Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
 // int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.
 bool FitsInt32(const Graph& graph, ValueId value);

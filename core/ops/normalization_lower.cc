@@ -11,8 +11,8 @@ std::optional<std::string> NormalizationUnsupported(const Graph& graph, const No
 
 Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
-  const int lane_count = shape.slices() >= 32 ? 32 : 1;  // few channels: one work item a pixel
-  const Lines lines = LinesOf(shape, 1 << 15);           // with 32 lanes a work group each
+  const int lane_count = ChannelLanes(builder.device(), shape.slices());
+  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
   const uint32_t one_lane_group = builder.device().is_software() ? 8 : 64;
   KernelCall call;
   call.kernel = "l2_normalization";

@@ -17,10 +17,20 @@ GraphRewriter::GraphRewriter(Graph& graph)
   }
 }
 
-Node* GraphRewriter::ProducerOf(ValueId id) {
+int GraphRewriter::ProducerIndexOf(ValueId id) const {
   // Constants that a pass has just added lie beyond the table.
-  if (id == kNoValue || static_cast<size_t>(id) >= producers_.size() || producers_[id] < 0) return nullptr;
-  return &node(producers_[id]);
+  return id == kNoValue || static_cast<size_t>(id) >= producers_.size() ? -1 : producers_[id];
+}
+
+Node* GraphRewriter::ProducerOf(ValueId id) {
+  const int index = ProducerIndexOf(id);
+  return index < 0 ? nullptr : &node(index);
+}
+
+std::vector<int> GraphRewriter::ReadersOf(ValueId id) const {
+  std::vector<int> readers = graph_.ConsumersOf(id);
+  std::erase_if(readers, [&](int index) { return removed_[index]; });
+  return readers;
 }
 
 void GraphRewriter::ReplaceReads(ValueId from, ValueId to) {
@@ -50,6 +60,18 @@ void GraphRewriter::SetInput(Node& node, size_t position, ValueId id) {
   if (node.inputs[position] != kNoValue) --reads_[node.inputs[position]];
   node.inputs[position] = id;
   ++reads_[id];
+  changed_ = true;
+}
+
+void GraphRewriter::Replace(Node& node, Op op, std::vector<ValueId> inputs) {
+  for (ValueId id : node.inputs) {
+    if (id != kNoValue) --reads_[id];
+  }
+  node.op = std::move(op);
+  node.inputs.clear();
+  for (size_t position = 0; position < inputs.size(); ++position) {
+    if (inputs[position] != kNoValue) SetInput(node, position, inputs[position]);
+  }
   changed_ = true;
 }
 

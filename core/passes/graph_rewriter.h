@@ -21,6 +21,12 @@ class GraphRewriter {
   // The node that makes `id`; null for inputs, constants and absent values.
   Node* ProducerOf(ValueId id);
 
+  // The same as an index; -1 for none.
+  int ProducerIndexOf(ValueId id) const;
+
+  // Indices of the nodes left that read `id`, once each.
+  std::vector<int> ReadersOf(ValueId id) const;
+
   // One node reads the value, once, and nothing behind the nodes does: then its reader may be merged into its producer.
   bool IsReadOnce(ValueId id) const { return id != kNoValue && reads_[id] == 1 && !graph_.IsKept(id); }
 
@@ -33,6 +39,9 @@ class GraphRewriter {
 
   // Replaces one input of a node.
   void SetInput(Node& node, size_t position, ValueId id);
+
+  // The node becomes another operation, on other inputs, that makes the same outputs.
+  void Replace(Node& node, Op op, std::vector<ValueId> inputs);
 
   void Remove(int index);
   // Precondition: a node makes `id`.

@@ -62,6 +62,10 @@ Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo& device);
 Result<Verdict> ConcatToPadding(Graph& graph, const DeviceInfo& device);
 // Average pooling of whole large images becomes a mean, whose work items share one sum.
 Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device);
+// A sum divided by the number of its terms becomes a mean.
+Result<Verdict> SumToMean(Graph& graph, const DeviceInfo& device);
+// Mean, variance and what subtracts and divides by them become one node: layer and instance normalization.
+Result<Verdict> FuseNormalization(Graph& graph, const DeviceInfo& device);
 // Adding, subtracting or multiplying by a constant per channel becomes part of bias and weights of the convolution or
 // fully connected node that reads it; adding only where that node pads nothing.
 Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo& device);

@@ -122,6 +122,42 @@ void AddNormalizations(std::vector<ConformanceCase>& cases) {
   }
 }
 
+// Over which dimensions, and with which of scale and offset (1, 2, or both).
+void AddMeanVariance(std::vector<ConformanceCase>& cases) {
+  struct Axes {
+    Shape input;
+    uint32_t mask;
+    int operands = 3;
+  };
+  const Axes axes[] = {
+      {{7}, 1},          {{3, 5}, 2},        {{5, 128}, 2},       {{3, 130}, 2, 0},       {{2, 3, 21}, 4, 1},
+      {{1, 4, 5, 3}, 8}, {{2, 3, 4, 1}, 8},  {{1, 2, 2, 519}, 8}, {{1, 3, 1, 1, 6}, 16},  {{1, 7, 9, 5}, 6},
+      {{3, 4, 5, 7}, 6}, {{2, 5, 3}, 2, 2},  {{1, 1, 1, 5}, 6},   {{2, 2, 3, 2, 3}, 12},  {{3, 2, 2, 4}, 7, 0},
+      {{9, 6}, 1, 1},    {{2, 3, 4, 1}, 14}, {{1, 60, 70, 9}, 6}, {{1, 80, 90, 3}, 6, 0},
+  };
+  for (const Axes& over : axes) {
+    int64_t terms = 1;
+    for (int d = 0; d < over.input.rank(); ++d) terms *= (over.mask >> d & 1) != 0 ? over.input[d] : 1;
+    for (Activation activation : {Activation::kNone, Activation::kRelu}) {
+      const MeanVarianceNormalization op{over.mask, 0.01f, activation};
+      cases.push_back(NewCase(
+          "mean_variance_normalization",
+          fmt::format("{}_over{}_operands{}_{}", over.input.ToString(), over.mask, over.operands,
+                      ActivationName(activation)),
+          {terms, 64.0},
+          [=](CaseGraph& graph) {
+            const Shape channels = {over.input[over.input.rank() - 1]};
+            const ValueId x = graph.Input(over.input, Wide);
+            const ValueId scale = (over.operands & 1) != 0 ? graph.Constant(channels) : kNoValue;
+            // An operand that is computed, besides those that are packed.
+            const ValueId offset = (over.operands & 2) != 0 ? graph.Input(channels) : kNoValue;
+            return graph.Node(op, {x, scale, offset});
+          },
+          activation == Activation::kNone));
+    }
+  }
+}
+
 std::vector<double> Positions(int64_t count, int64_t length) {
   std::vector<double> positions;
   for (int64_t i = 0; i < count; ++i) positions.push_back(static_cast<double>((i * 7 + 3) % length));
@@ -265,6 +301,7 @@ void AddLookupCases(std::vector<ConformanceCase>& cases) {
   AddTopK(cases);
   AddCumSum(cases);
   AddNormalizations(cases);
+  AddMeanVariance(cases);
   AddGather(cases);
   AddEmbedding(cases);
   AddGatherNd(cases);

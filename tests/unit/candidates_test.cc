@@ -56,6 +56,18 @@ output %3
 %2 = transpose_conv(%0, %1) stride=2x2 padding=same : float32[1x9x12x19] "y" node "up"
 output %2
 )",
+    R"(graph "layer normalization"
+%0 = input : float32[1x3x5x131] "x"
+%1 = constant : float32[131] "s" = fill(pattern)
+%2 = mean_variance_normalization(%0, %1, %1) axes=3 epsilon=0.001 : float32[1x3x5x131] "y" node "norm"
+output %2
+)",
+    R"(graph "instance normalization"
+%0 = input : float32[2x13x11x6] "x"
+%1 = constant : float32[6] "s" = fill(pattern)
+%2 = mean_variance_normalization(%0, %1, %1) axes=1,2 epsilon=0.001 : float32[2x13x11x6] "y" node "norm"
+output %2
+)",
     R"(graph "softmax"
 %0 = input : float32[1x3x5x70] "x"
 %1 = softmax(%0) : float32[1x3x5x70] "y" node "softmax"

@@ -105,6 +105,27 @@ TEST(L2Normalization, DividesByTheLengthButKeepsZeros) {
   EXPECT_THAT(Evaluate(L2Normalization{Activation::kRelu}, {{{2}, {3, -4}}}), ElementsAre(DoubleNear(0.6, 1e-7), 0));
 }
 
+TEST(MeanVarianceNormalization, BringsRowsOrColumnsToMeanZeroAndVarianceOne) {
+  const NodeInput x = {{2, 2}, {1, 5, 3, 3}};
+  EXPECT_THAT(Evaluate(MeanVarianceNormalization{2}, {{{2, 2}, {1, 5, 3, 7}}}), ElementsAre(-1, 1, -1, 1));
+  EXPECT_THAT(Evaluate(MeanVarianceNormalization{1}, {{{2, 2}, {1, 5, 3, 7}}}), ElementsAre(-1, -1, 1, 1));
+  EXPECT_THAT(Evaluate(MeanVarianceNormalization{2, 12.0f}, {x}), ElementsAre(-0.5, 0.5, 0, 0));
+  EXPECT_THAT(Evaluate(MeanVarianceNormalization{2, 12.0f, Activation::kRelu}, {x, {{2}, {4, 6}}, {{1, 2}, {1, 1}}}),
+              ElementsAre(0, 4, 1, 1));
+}
+
+TEST(MeanVarianceNormalization, RefusesAxesEpsilonsAndOperandsThatDoNotFit) {
+  EXPECT_EQ(InferredShape(MeanVarianceNormalization{6}, {{{2, 3, 4}, {}}, {{4}, {}}, {{1, 1, 4}, {}}}), "2x3x4");
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{0}, {kTwoByThree}), HasSubstr("at least one axis"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{4}, {kTwoByThree}), HasSubstr("inside of rank 2"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{2, -1.0f}, {kTwoByThree}), HasSubstr("epsilon is -1"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{2, std::nanf("")}, {kTwoByThree}), HasSubstr("epsilon is nan"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{1}, {kTwoByThree, {{2}, {}}}), HasSubstr("each of 3 channels"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{1}, {kTwoByThree, {{3, 1}, {}}}),
+              HasSubstr("each of 3 channels"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{1}, {{{}, {}}}), HasSubstr("rank 0"));
+}
+
 TEST(LocalResponseNormalization, TakesNeighboursOnBothSides) {
   // 1 + 2 * squares: of {1, 2}, {1, 2, 3}, {2, 3}.
   EXPECT_THAT(Evaluate(LocalResponseNormalization{1, 1.0f, 2.0f, 1.0f}, {{{3}, {1, 2, 3}}}),

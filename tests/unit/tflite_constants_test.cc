@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-constexpr int32_t kAdd = 0, kDequantize = 6, kFullyConnected = 9, kReshape = 22, kDensify = 124;
+constexpr int32_t kAdd = 0, kConv2D = 3, kDequantize = 6, kFullyConnected = 9, kReshape = 22, kDensify = 124;
 
 // Reads a model in which x[1, 4] is multiplied with `filter` and gives the filter's numbers, or the error.
 Result<std::vector<float>> FilterOf(TfliteWriter& writer, int32_t filter, int32_t rows) {
@@ -68,6 +68,37 @@ TEST(TfliteConstants, DensifyAndDequantizeOfASparseConstantMakeNoNode) {
   writer.AddOperator(kDensify, {sparse}, {dense});
   writer.AddOperator(kDequantize, {dense}, {full});
   EXPECT_THAT(GoodFilterOf(writer, full, 3), ElementsAre(1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0));
+}
+
+// The filter of a convolution of x[1, 1, 2, 3], densified from `values`, as floats.
+template <typename Stored>
+std::vector<float> DensifiedFilter(wire::TensorType type, const std::vector<Stored>& values, bool dequantize) {
+  // 1 0 2 / 0 0 0 for the first output, 0 3 0 / 4 0 0 for the second.
+  const WrittenSparsity sparsity = {
+      {0, 1, 2, 3}, {}, {{2, {}, {}}, {1, {}, {}}, {2, {}, {}}, {0, {0, 2, 2, 3, 4}, {0, 2, 1, 0}}}};
+  TfliteWriter writer;
+  const WrittenTensor stored = {.name = "w", .shape = {2, 1, 2, 3}, .type = type};
+  int32_t filter = writer.AddTensor({.name = "dense", .shape = {2, 1, 2, 3}, .type = type});
+  writer.AddOperator(kDensify, {writer.AddSparseConstant<Stored>(stored, sparsity, values)}, {filter});
+  if (dequantize) {
+    const int32_t full = writer.AddTensor({"full", {2, 1, 2, 3}});
+    writer.AddOperator(kDequantize, {filter}, {full});
+    filter = full;
+  }
+  const int32_t x = writer.AddTensor({"x", {1, 1, 2, 3}}), y = writer.AddTensor({"y", {1, 1, 1, 2}});
+  writer.AddOperator(kConv2D, {x, filter}, {y}, wire::CreateConv2DOptions(writer.builder(), wire::Padding_VALID, 1, 1));
+  const auto bytes = writer.Finish({x}, {y});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  if (!graph.ok() || graph->nodes().size() != 1) return {};
+  const Result<std::vector<float>> floats = ConstantAsFloats(*graph, graph->nodes()[0].inputs[1]);
+  return floats.ok() ? *floats : std::vector<float>();
+}
+
+TEST(TfliteConstants, ADensifiedFilterIsAConstantOfItsConvolution) {
+  const auto dense = ElementsAre(1, 0, 2, 0, 0, 0, 0, 3, 0, 4, 0, 0);
+  EXPECT_THAT(DensifiedFilter<float>(wire::TensorType_FLOAT32, {1, 2, 3, 4}, false), dense);
+  EXPECT_THAT(DensifiedFilter<uint16_t>(wire::TensorType_FLOAT16, {0x3c00, 0x4000, 0x4200, 0x4400}, true), dense);
 }
 
 TEST(TfliteConstants, ContradictorySparsityIsRefused) {
