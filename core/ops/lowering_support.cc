@@ -71,6 +71,13 @@ bool PrefersWideVectors(const DeviceInfo& device) {
   return device.dialect == Dialect::kOpenCl && device.is_software();
 }
 
+void UseWholeLines(const DeviceInfo& device, KernelCall& call) {
+  if (!PrefersWideVectors(device)) return;
+  call.defines.push_back({"RUN", "OW"});
+  call.local_size = {1, 1, 1};
+  call.work_items[0] = 1;
+}
+
 Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width) {
   if (bias == kNoValue) return builder.Zeros(channels, width);
   if (!builder.graph().IsConstant(bias)) {

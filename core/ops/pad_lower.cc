@@ -62,6 +62,7 @@ KernelCall ImagePadCall(const Node& node, const Shape& before, bool mirror, Plan
                   {"INTEGER_VALUE", 0},
                   {"EDGE", 0}};
   call.work_items = {out.w, out.h, int64_t{out.b} * out.slices()};
+  UseWholeLines(builder.device(), call);
   return call;
 }
 

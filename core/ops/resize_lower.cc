@@ -29,14 +29,8 @@ Status LowerResize(const Node& node, PlanBuilder& builder) {
   call.scalars.emplace_back("SCALE_X", ScaleOf(in.w, out.w, resize.align_corners));
   call.scalars.emplace_back("HALF", resize.half_pixel_centers ? 0.5f : 0.0f);
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
-  if (resize.kind == ResizeKind::kNearest) {
-    call.scalars.emplace_back("ALIGN", resize.align_corners ? 1 : 0);
-  } else if (PrefersWideVectors(builder.device())) {
-    // A work item makes a whole line; on a GPU neighbouring ones make neighbouring pixels.
-    call.defines = {{"RUN", "OW"}};
-    call.local_size = {1, 1, 1};
-    call.work_items[0] = 1;
-  }
+  if (resize.kind == ResizeKind::kNearest) call.scalars.emplace_back("ALIGN", resize.align_corners ? 1 : 0);
+  UseWholeLines(builder.device(), call);
   return builder.Call(node, call);
 }
 
