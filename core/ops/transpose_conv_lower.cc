@@ -26,6 +26,7 @@ std::vector<std::pair<std::string_view, Scalar>> Geometry(const TransposeConv& c
           {"PH", static_cast<int32_t>(Tiles(out.h, conv.stride_h))},
           {"PW", static_cast<int32_t>(Tiles(out.w, conv.stride_w))},
           {"BATCH", out.b},
+          {"FY", std::min(conv.stride_h, out.h)},
           {"FX", std::min(conv.stride_w, out.w)},
           {"SH", conv.stride_h},
           {"SW", conv.stride_w},
@@ -37,6 +38,26 @@ std::vector<std::pair<std::string_view, Scalar>> Geometry(const TransposeConv& c
           {"N4", out.slices()},
           {"I", in.c},
           {"O", out.c}};
+}
+
+// Pixels of one phase along the grid's first dimension. Drivers that run on a CPU divide slowly, llvmpipe lane by lane:
+// there a tile stays within its line, unless the lines are so short that much of it would do nothing.
+void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& out, const KernelChoice& tile,
+             KernelCall& call) {
+  const bool wide = tile.variant == "wide";
+  const int64_t high = Tiles(out.h, conv.stride_h), across = Tiles(out.w, conv.stride_w);
+  const int64_t phases_y = std::min(conv.stride_h, out.h), phases_x = std::min(conv.stride_w, out.w);
+  const int64_t tile_pixels = int64_t{tile.rows} * (wide ? 1 : tile.lanes);
+  const int64_t items_a_tile = wide ? 1 : tile.lanes;
+  const int64_t columns = Tiles(out.slices(), wide ? 4 : tile.cols);
+  call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
+  const bool lines = device.is_software() && Tiles(across, tile_pixels) * tile_pixels <= across * 3 / 2;
+  if (wide || lines) {
+    call.work_items = {Tiles(across, tile_pixels) * items_a_tile, high * out.b, columns * phases_y * phases_x};
+  } else {
+    call.work_items = {Tiles(out.b * high * across, tile_pixels) * items_a_tile, columns * phases_x, phases_y};
+  }
+  if (!wide) call.defines.push_back({"LINES", lines ? "1" : "0"});
 }
 
 }  // namespace
@@ -89,12 +110,7 @@ Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
                   {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, width)},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = Geometry(conv, dims, in, out);
-  const int64_t phase_pixels = int64_t{out.b} * Tiles(out.h, conv.stride_h) * Tiles(out.w, conv.stride_w);
-  call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
-  const int64_t row_tiles =
-      wide ? Tiles(phase_pixels, tile.rows) : Tiles(phase_pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes;
-  const int64_t column_tiles = wide ? Tiles(out.slices(), 4) : Tiles(out.slices(), tile.cols);
-  call.work_items = {row_tiles, column_tiles * std::min(conv.stride_w, out.w), std::min(conv.stride_h, out.h)};
+  SetGrid(builder.device(), conv, out, tile, call);
   call.epilogue = ActivationEpilogue(conv.activation);
   return builder.Call(node, call);
 }
