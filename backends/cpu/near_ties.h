@@ -17,7 +17,7 @@ namespace hearth {
 class NearTies {
  public:
   // Null for a node that is no convolution with constant weights and a quantized result, or whose activation is no
-  // clamp.
+  // clamp. The graph must outlive the result, which reads weights of 8 bits where they lie.
   static std::unique_ptr<NearTies> Of(const Graph& graph, const Node& node);
 
   // `x` and `y` hold real numbers, dense; y is the float kernel's result, not yet rounded. One thread at a time.
@@ -25,15 +25,23 @@ class NearTies {
 
  private:
   NearTies() = default;
+  bool ReadsInPlace(const TensorDesc& filter);
   double Sum(std::span<const float> x, int64_t pixel, int32_t channel) const;
+  template <typename T>
+  double SumOfProducts(std::span<const float> x, const T* filter, double zero_point, int64_t pixel,
+                       int32_t channel) const;
 
   Shape in_, filter_, out_;
   Window2D window_;
   Padding2D padding_;
-  double lowest_ = 0, highest_ = 0;     // the activation's
-  double step_ = 1;                     // of the output's grid
-  std::vector<double> filter_numbers_;  // [O,kh,kw,I]
-  std::vector<double> bias_;            // one for each output channel
+  double lowest_ = 0, highest_ = 0;  // the activation's
+  double step_ = 1;                  // of the output's grid
+  // [O,kh,kw,I]: of 8 bits as they are stored, with the grid of each output channel; any others as numbers.
+  bool filter_is_signed_ = false;
+  std::span<const std::byte> filter_bytes_;
+  std::vector<double> filter_scales_, filter_zero_points_;
+  std::vector<double> filter_numbers_;
+  std::vector<double> bias_;  // one for each output channel
 };
 
 }  // namespace hearth

@@ -526,5 +526,27 @@ TEST(NearTies, AreSummedAgainInFloat64) {
   EXPECT_EQ(sums[1], 0.25f);
 }
 
+TEST(NearTies, FiltersOf8BitsCountByTheirChannelsGrid) {
+  for (const DType dtype : {DType::kInt8, DType::kUInt8}) {
+    Graph graph;
+    const ValueId x = graph.AddValue({.name = "x", .desc = {.shape = {1, 1, 1, 2}}});
+    graph.inputs = {x};
+    TensorDesc desc{dtype, {2, 1, 1, 2}, Quantization{{0.5f, 0.25f}, {1, 2}, 0}};
+    const std::vector<std::byte> stored = {std::byte{4}, std::byte{0}, std::byte{4}, std::byte{1}};
+    const ValueId filter = graph.AddConstantValue("w", desc, stored);
+    const ValueId y = graph.AddValue({.name = "y", .desc = {.dtype = DType::kInt8}});
+    graph.value(y).desc.quantization = Quantization{{1.0f}, {0}, 0};
+    graph.AddNode({.op = Conv2D{}, .inputs = {x, filter}, .outputs = {y}, .name = "conv"});
+    graph.outputs = {y};
+    ASSERT_TRUE(InferShapes(graph).ok());
+    const std::unique_ptr<NearTies> ties = NearTies::Of(graph, graph.nodes()[0]);
+    ASSERT_NE(ties, nullptr);
+    std::vector<float> sums = {2.50001f, 1.50001f};  // both in doubt
+    ties->Refine(std::vector<float>{2.0f, 1.0f}, sums);
+    EXPECT_EQ(sums[0], 2 * 1.5f - 0.5f);
+    EXPECT_EQ(sums[1], 2 * 0.5f - 0.25f);
+  }
+}
+
 }  // namespace
 }  // namespace hearth
