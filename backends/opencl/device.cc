@@ -118,7 +118,7 @@ Status OpenClDevice::WithMapped(const Buffer& buffer, cl_map_flags flags, uint64
   if (mapped == nullptr) {
     return OpenClError(code, StatusCode::kDeviceLost, fmt::format("mapping {} bytes at {}", size_bytes, offset_bytes));
   }
-  const Status used = use({static_cast<std::byte*>(mapped), size_bytes});
+  Status used = use({static_cast<std::byte*>(mapped), size_bytes});
   code = api_.clEnqueueUnmapMemObject(queue, memory, mapped, 0, nullptr, nullptr);
   // Later commands of the same queue come after it by themselves.
   if (code == CL_SUCCESS && queue != queue_.get()) code = api_.clFinish(queue);

@@ -32,6 +32,7 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
     return TakeFailure(submission, CL_SUCCESS);
   }
   std::vector<cl_event> events;
+  events.reserve(waited.size());
   for (const EventHandle& event : waited) events.push_back(event.get());
   const cl_int code = api_.clWaitForEvents(static_cast<cl_uint>(events.size()), events.data());
   const std::lock_guard lock(mutex_);

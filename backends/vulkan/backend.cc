@@ -32,6 +32,7 @@ Result<std::vector<DeviceCandidate>> ListCandidates() {
   HEARTH_ASSIGN(const vulkan::Instance* instance, vulkan::SharedInstance());
   HEARTH_ASSIGN(const auto handles, vulkan::PhysicalDevices(*instance));
   std::vector<DeviceCandidate> candidates;
+  candidates.reserve(handles.size());
   for (VkPhysicalDevice handle : handles) {
     candidates.push_back(CandidateOf(vulkan::Describe(*instance, handle), static_cast<int>(candidates.size())));
   }
