@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "core/error.h"
 #include "core/ops/concat.h"
 #include "core/ops/lowering_support.h"
@@ -6,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// What is put together: pixels stand in `rows` rows, of which each input has a part.
+// What is put together: pixels stand in `rows` rows, of which each input has a part; along channels, the whole of it.
 struct Join {
   int64_t rows = 1, row_pixels = 1;  // of the output
   bool along_channels = false;
@@ -15,27 +17,37 @@ struct Join {
 Join JoinAlong(const Shape& out, int axis) {
   Join join;
   join.along_channels = axis + 1 == out.rank();
-  for (int d = 0; d < axis; ++d) join.rows *= out[d];
-  for (int d = axis; d + 1 < out.rank(); ++d) join.row_pixels *= out[d];
+  const int first = join.along_channels ? std::max(0, axis - 1) : axis;
+  for (int d = 0; d < first; ++d) join.rows *= out[d];
+  for (int d = first; d + 1 < out.rank(); ++d) join.row_pixels *= out[d];
   return join;
 }
 
 // `start`: pixels of each row before this input's; `slice`: slices before it.
-KernelCall CopyPixelsCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out, const Join& join, int64_t start,
-                          int32_t slice) {
+KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, const Bhwc& in, const Bhwc& out,
+                          const Join& join, int64_t start, int32_t slice) {
+  constexpr int64_t kMostRows = 65535;  // work groups along one dimension that every device takes
+  const bool flat = join.rows > kMostRows;
   const Lines lines = LinesOf(in);
+  const auto width = static_cast<int32_t>(in.pixels() / join.rows);
   KernelCall call;
   call.kernel = "concat_pixels";
   call.tensors = {{"x", x}, {"y", y}};
-  call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())},
+  call.scalars = {{"OW", width},
+                  {"ROWS", static_cast<int32_t>(join.rows)},
                   {"SLICES", in.slices()},
-                  {"LINE", lines.length},
-                  {"RUN", static_cast<int32_t>(in.pixels() / join.rows)},
                   {"STEP", static_cast<int32_t>(join.row_pixels)},
                   {"START", static_cast<int32_t>(start)},
-                  {"DST_PIXELS", static_cast<int32_t>(out.pixels())},
-                  {"DST_SLICE", slice}};
-  call.work_items = {lines.length, lines.count, in.slices()};
+                  {"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"DST_SLICE", slice},
+                  {"LINE", lines.length}};
+  if (flat) {
+    call.defines = {{"FLAT", "1"}};
+    call.work_items = {lines.length, lines.count, in.slices()};
+  } else {
+    call.work_items = {width, join.rows, in.slices()};
+    UseWholeLines(builder.device(), call);
+  }
   return call;
 }
 
@@ -102,7 +114,7 @@ Status LowerConcat(const Node& node, PlanBuilder& builder) {
     const Bhwc in = builder.ShapeOf(input);
     const Operand x = builder.Tensor(input);
     KernelCall call = channel % 4 != 0 ? AppendChannelsCall(x, y, in, channel)
-                                       : CopyPixelsCall(x, y, in, out, join, start, channel / 4);
+                                       : CopyPixelsCall(builder, x, y, in, out, join, start, channel / 4);
     // Integers have no activation, and the clamp that stands for none is one of floats.
     if (fuses && concat.activation != Activation::kNone) call.epilogue = ActivationEpilogue(concat.activation);
     HEARTH_TRY(builder.Call(node, call));
@@ -128,7 +140,7 @@ Status LowerPack(const Node& node, PlanBuilder& builder) {
     const Operand x = builder.Tensor(node.inputs[k]);
     const int64_t start = static_cast<int64_t>(k) * (in.pixels() / join.rows);
     HEARTH_TRY(builder.Call(node, join.along_channels ? PackChannelCall(x, y, in, out, static_cast<int32_t>(k))
-                                                      : CopyPixelsCall(x, y, in, out, join, start, 0)));
+                                                      : CopyPixelsCall(builder, x, y, in, out, join, start, 0)));
   }
   return Status::Ok();
 }

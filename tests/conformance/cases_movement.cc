@@ -44,6 +44,7 @@ void AddConcat(std::vector<ConformanceCase>& cases) {
   cases.push_back(ConcatCase({3, 5}, 1, {3, 2, 6}, none));
   cases.push_back(ConcatCase({2, 3, 5}, 1, {3, 2}, none));
   cases.push_back(ConcatCase({7}, 0, {7, 2}, none));
+  cases.push_back(ConcatCase({66000, 1, 2}, 1, {1, 2}, none));  // more rows than a grid's dimension takes
   cases.push_back(ConcatCase({1, 2, 2, 3}, 3, {3, 3}, Activation::kTanh));
   for (int32_t axis : {0, 1, 2, 3, 4}) cases.push_back(ConcatCase({2, 3, 2, 2, 3}, axis, {3, 1}, none));
   cases.push_back(ConcatCase({2, 3, 2, 2, 3, 2}, 2, {1, 2}, none));
