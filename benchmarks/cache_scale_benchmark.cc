@@ -73,6 +73,7 @@ void Fill(BlobStore& store, uint64_t entries, uint64_t blob_bytes) {
     std::vector<CacheKey> keys;
     for (uint64_t k = first; k < std::min(entries, first + kBatch); ++k) keys.push_back(KeyOf(k));
     std::vector<PutRequest> requests;
+    requests.reserve(keys.size());
     for (const CacheKey& key : keys) requests.push_back({&key, bytes, 1});
     store.Put(requests);
   }

@@ -22,7 +22,7 @@ struct Fingerprint {
 
   std::string ToHex() const;  // 32 hex digits
   friend bool operator==(const Fingerprint&, const Fingerprint&) = default;
-  friend auto operator<=>(const Fingerprint&, const Fingerprint&) = default;
+  friend auto operator<=>(const Fingerprint&, const Fingerprint&) = default;  // NOLINT(modernize-use-nullptr): its 0
 };
 
 Fingerprint FingerprintOf(std::span<const std::byte> bytes);

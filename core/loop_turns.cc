@@ -38,11 +38,11 @@ class TurnsOfOp {
     return turns / LanesOfReduction(turns, out.pixels() * out.slices());
   }
   int64_t operator()(const MeanVarianceNormalization& norm) const {
-    const std::optional<NormalizedRuns> runs = NormalizedRunsOf(ShapeOf(0), norm.axes_mask);
+    const std::optional<NormalizedRuns> runs = NormalizedRunsOf(ShapeOf(0), norm);
     if (!runs.has_value()) return 0;
-    const int64_t texels = Quarter(runs->length);
-    if (runs->over_channels) return AlongChannels(texels);
-    return 2 * texels / (runs->length >= 1024 ? 32 : 8);  // twice the pixels of a run, four a turn
+    if (runs->over_channels) return AlongChannels(Quarter(runs->length));
+    const int64_t texels = runs->length * std::max(runs->group_slices, 1);
+    return 2 * Quarter(texels) / (texels >= 1024 ? 32 : 8);  // twice the texels of a run, four a turn
   }
   int64_t operator()(const Softmax&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
   int64_t operator()(const LogSoftmax&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }

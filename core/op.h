@@ -212,6 +212,10 @@ struct LocalResponseNormalization {
 // `axes_mask`: the last one for layer normalization, height and width for instance normalization.
 struct MeanVarianceNormalization {
   uint32_t axes_mask = 0;
+  // More than 0: so many equal parts of the last dimension, which is none of the axes, are each normalized as one
+  // (group normalization).
+  int32_t groups = 0;
+  bool root_mean_square = false;  // the mean counts as 0
   float epsilon = 0.0f;
   Activation activation = Activation::kNone;
   friend bool operator==(const MeanVarianceNormalization&, const MeanVarianceNormalization&) = default;

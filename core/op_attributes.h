@@ -248,6 +248,8 @@ void ForEachAttribute(Fields& fields, Svdf& op) {
 template <typename Fields>
 void ForEachAttribute(Fields& fields, MeanVarianceNormalization& op) {
   fields.Bits("axes", op.axes_mask);
+  fields.Number("groups", op.groups, 0);
+  fields.Flag("root_mean_square", op.root_mean_square);
   fields.Number("epsilon", op.epsilon, 0.0f);
   fields.Fused("activation", op.activation);
 }

@@ -37,6 +37,7 @@ std::vector<uint32_t> MemoryTypesByFitness(const PhysicalDevice& device, uint32_
   }
   std::stable_sort(fitting.begin(), fitting.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<uint32_t> types;
+  types.reserve(fitting.size());
   for (const auto& [fitness, type] : fitting) types.push_back(type);
   return types;
 }

@@ -10,19 +10,20 @@ Status InferMeanVarianceNormalization(Graph& graph, const Node& node);
 void ReferenceMeanVarianceNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
                                         std::span<ReferenceTensor> outputs);
 
-// What is normalized together, as kernels see it: the channels of each pixel, or runs of neighbouring pixels channel by
-// channel.
+// What is normalized together, as kernels see it: the channels of each pixel, or runs of neighbouring pixels, of one
+// channel or of a group of them.
 struct NormalizedRuns {
   bool over_channels = false;
-  int64_t count = 1;   // of runs of pixels; 1 with `over_channels`
-  int64_t length = 1;  // in pixels; channels with `over_channels`
+  int64_t count = 1;         // of runs of pixels; 1 with `over_channels`
+  int64_t length = 1;        // in pixels; channels with `over_channels`
+  int32_t group_slices = 0;  // groups of so many texels a pixel; 0: channel by channel
 };
 // Nothing where the dimensions (those of size 1 don't count) are neither the last one nor neighbours that end before
-// it.
-std::optional<NormalizedRuns> NormalizedRunsOf(const Shape& shape, uint32_t axes_mask);
+// it, or where groups of channels don't fill texels.
+std::optional<NormalizedRuns> NormalizedRunsOf(const Shape& shape, const MeanVarianceNormalization& norm);
 
-// Whether device kernels can normalize `shape` over these dimensions; says why not.
-std::optional<std::string> NormalizedDimensionsUnsupported(const Shape& shape, uint32_t axes_mask);
+// Whether device kernels can normalize tensors of this shape; says why not.
+std::optional<std::string> NormalizedShapeUnsupported(const Shape& shape, const MeanVarianceNormalization& norm);
 std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& graph, const Node& node,
                                                                 const DeviceInfo& device);
 std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, const PlanBuilder& builder);

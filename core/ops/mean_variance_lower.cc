@@ -15,14 +15,13 @@ constexpr int64_t kMostGroups = 65535;  // work groups along one dimension that 
 // Work items that share one run of pixels. In PoCL one core runs a whole work group, so they gain nothing; in llvmpipe
 // 8 are one vector, and more pay off from about 1000 pixels on (6 x 64x4x4x64 on lavapipe: 12.4 ms with 32, 4.5 with 8;
 // 96x96x32: 5.0 with 32).
-int RunLanes(const DeviceInfo& device, int64_t length) {
+int RunLanes(const DeviceInfo& device, int64_t texels) {
   if (device.is_software() && device.dialect == Dialect::kOpenCl) return 1;
-  return length >= (device.is_software() ? 1024 : 32) ? 32 : 8;
+  return texels >= (device.is_software() ? 1024 : 32) ? 32 : 8;
 }
 
 NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
-  const Shape& shape = builder.DescOf(node.inputs[0]).shape;
-  return *NormalizedRunsOf(shape, std::get<MeanVarianceNormalization>(node.op).axes_mask);
+  return *NormalizedRunsOf(builder.DescOf(node.inputs[0]).shape, std::get<MeanVarianceNormalization>(node.op));
 }
 
 // A scale or offset, and zeros where the node has none.
@@ -48,7 +47,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
   KernelCall call;
   call.kernel = "normalize_channels";
   call.stores_each_texel_once = true;
-  call.defines = {{"LANES", std::to_string(lanes)}};
+  call.defines = {{"LANES", std::to_string(lanes)}, {"CENTERED", norm.root_mean_square ? "0" : "1"}};
   call.local_size = {lanes == 1 ? OneLaneGroup(builder.device()) : static_cast<uint32_t>(lanes), 1, 1};
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"scale", PerChannel(builder, node, 1)},
@@ -71,16 +70,18 @@ KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedR
   const int lanes = builder.Choose(node).lanes;
   KernelCall call;
   call.kernel = "moments";
-  call.defines = {{"LANES", std::to_string(lanes)}};
+  const bool in_groups = runs.group_slices > 0;
+  call.defines = {{"LANES", std::to_string(lanes)}, {"GROUPED", in_groups ? "1" : "0"}};
   call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
   call.tensors = {
       {"x", builder.Tensor(node.inputs[0])}, {"scale", PerChannel(builder, node, 1)}, {"y", builder.Tensor(moments)}};
   call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
                   {"LENGTH", static_cast<int32_t>(runs.length)},
                   {"CHANNELS", shape.c},
+                  {"SLICES", std::max(runs.group_slices, 1)},
                   {"EPSILON", std::get<MeanVarianceNormalization>(node.op).epsilon},
                   {"UNIT", UnitOf(node)}};
-  call.work_items = {lanes, 1, shape.slices() * runs.count};
+  call.work_items = {lanes, 1, shape.slices() / std::max(runs.group_slices, 1) * runs.count};
   return call;
 }
 
@@ -111,20 +112,23 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
 
 }  // namespace
 
-std::optional<std::string> NormalizedDimensionsUnsupported(const Shape& shape, uint32_t axes_mask) {
-  const std::optional<NormalizedRuns> runs = NormalizedRunsOf(shape, axes_mask);
+std::optional<std::string> NormalizedShapeUnsupported(const Shape& shape, const MeanVarianceNormalization& norm) {
+  const std::optional<NormalizedRuns> runs = NormalizedRunsOf(shape, norm);
   if (!runs.has_value()) {
-    return "it normalizes over other dimensions than the last one or neighbours that end before it";
+    return "it normalizes over other dimensions than the last one or neighbours that end before it, or over groups of "
+           "channels that 4 does not divide";
   }
+  if (runs->over_channels) return std::nullopt;
+  if (norm.root_mean_square) return "it takes the root mean square over other dimensions than the last one";
   const int64_t groups = runs->count * ToBhwc(shape).slices();
-  if (runs->over_channels || groups <= kMostGroups) return std::nullopt;
+  if (groups <= kMostGroups) return std::nullopt;
   return fmt::format("it has {} groups of images and channels, its device kernel takes {}", groups, kMostGroups);
 }
 
 std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& graph, const Node& node,
                                                                 const DeviceInfo&) {
   const Shape& shape = graph.value(node.inputs[0]).desc.shape;
-  auto reason = NormalizedDimensionsUnsupported(shape, std::get<MeanVarianceNormalization>(node.op).axes_mask);
+  auto reason = NormalizedShapeUnsupported(shape, std::get<MeanVarianceNormalization>(node.op));
   return reason.has_value() ? reason : NotReal(graph, node);
 }
 
@@ -133,10 +137,10 @@ std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, 
   const NormalizedRuns runs = RunsOf(node, builder);
   const DeviceInfo& device = builder.device();
   if (runs.over_channels) return ChannelLaneChoices(device, builder.ShapeOf(node.inputs[0]).slices());
-  std::vector<KernelChoice> choices = {{"lanes", 1, 1, RunLanes(device, runs.length)}};
+  const int64_t texels = runs.length * std::max(runs.group_slices, 1);
+  std::vector<KernelChoice> choices = {{"lanes", 1, 1, RunLanes(device, texels)}};
   for (int lanes : {1, 8, 32, 128}) {
-    if (lanes <= runs.length && runs.length / 2 / lanes <= MostLoopTurns(device))
-      choices.push_back({"lanes", 1, 1, lanes});
+    if (lanes <= texels && texels / 2 / lanes <= MostLoopTurns(device)) choices.push_back({"lanes", 1, 1, lanes});
   }
   return WithoutRepeats(std::move(choices));
 }

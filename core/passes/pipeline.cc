@@ -45,7 +45,7 @@ Status CheckDisabledNames(std::span<const Pass> passes, const std::vector<std::s
 }
 
 Result<Verdict> RunPass(const Pass& pass, Graph& graph, const DeviceInfo& device, PassObserver* observer) {
-  const Result<Verdict> verdict = pass.run(graph, device);
+  Result<Verdict> verdict = pass.run(graph, device);
   if (!verdict.ok()) return verdict.status().Within(pass.name);
   if (const Status valid = graph.Validate(); !valid.ok()) {
     return Error(StatusCode::kInternal, "pass {} left an invalid graph: {}", pass.name, valid.message());

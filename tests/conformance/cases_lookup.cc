@@ -128,22 +128,51 @@ void AddMeanVariance(std::vector<ConformanceCase>& cases) {
     Shape input;
     uint32_t mask;
     int operands = 3;
+    int32_t groups = 0;
+    bool root_mean_square = false;
   };
   const Axes axes[] = {
-      {{7}, 1},          {{3, 5}, 2},        {{5, 128}, 2},       {{3, 130}, 2, 0},       {{2, 3, 21}, 4, 1},
-      {{1, 4, 5, 3}, 8}, {{2, 3, 4, 1}, 8},  {{1, 2, 2, 519}, 8}, {{1, 3, 1, 1, 6}, 16},  {{1, 7, 9, 5}, 6},
-      {{3, 4, 5, 7}, 6}, {{2, 5, 3}, 2, 2},  {{1, 1, 1, 5}, 6},   {{2, 2, 3, 2, 3}, 12},  {{3, 2, 2, 4}, 7, 0},
-      {{9, 6}, 1, 1},    {{2, 3, 4, 1}, 14}, {{1, 60, 70, 9}, 6}, {{1, 80, 90, 3}, 6, 0},
+      {{7}, 1},
+      {{3, 5}, 2},
+      {{5, 128}, 2},
+      {{3, 130}, 2, 0},
+      {{2, 3, 21}, 4, 1},
+      {{1, 4, 5, 3}, 8},
+      {{2, 3, 4, 1}, 8},
+      {{1, 2, 2, 519}, 8},
+      {{1, 3, 1, 1, 6}, 16},
+      {{1, 7, 9, 5}, 6},
+      {{3, 4, 5, 7}, 6},
+      {{2, 5, 3}, 2, 2},
+      {{1, 1, 1, 5}, 6},
+      {{2, 2, 3, 2, 3}, 12},
+      {{3, 2, 2, 4}, 7, 0},
+      {{9, 6}, 1, 1},
+      {{2, 3, 4, 1}, 14},
+      {{1, 60, 70, 9}, 6},
+      {{1, 80, 90, 3}, 6, 0},
+      {{1, 5, 6, 16}, 6, 3, 2},
+      {{2, 7, 4, 24}, 6, 3, 2},
+      {{1, 4, 4, 8}, 6, 0, 1},
+      {{2, 3, 9, 8}, 6, 3, 2},
+      {{1, 33, 35, 16}, 6, 3, 2},
+      {{3, 5}, 2, 3, 0, true},
+      {{2, 3, 130}, 4, 1, 0, true},
+      {{1, 1, 1, 7}, 8, 0, 0, true},
   };
   for (const Axes& over : axes) {
     int64_t terms = 1;
     for (int d = 0; d < over.input.rank(); ++d) terms *= (over.mask >> d & 1) != 0 ? over.input[d] : 1;
+    if (over.groups > 0) terms *= over.input[over.input.rank() - 1] / over.groups;
     for (Activation activation : {Activation::kNone, Activation::kRelu}) {
-      const MeanVarianceNormalization op{over.mask, 0.01f, activation};
+      const MeanVarianceNormalization op{over.mask, over.groups, over.root_mean_square, 0.01f, activation};
       cases.push_back(NewCase(
           "mean_variance_normalization",
-          fmt::format("{}_over{}_operands{}_{}", over.input.ToString(), over.mask, over.operands,
-                      ActivationName(activation)),
+          fmt::format("{}_over{}{}_operands{}_{}", over.input.ToString(), over.mask,
+                      over.groups > 0         ? fmt::format("_groups{}", over.groups)
+                      : over.root_mean_square ? "_rms"
+                                              : "",
+                      over.operands, ActivationName(activation)),
           {terms, 64.0},
           [=](CaseGraph& graph) {
             const Shape channels = {over.input[over.input.rank() - 1]};

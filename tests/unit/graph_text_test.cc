@@ -85,7 +85,7 @@ std::vector<Op> OpsWithAttributes() {
           CumSum{-2, true, true},
           L2Normalization{Activation::kRelu},
           LocalResponseNormalization{3, 2.0f, 0.5f, 0.75f},
-          MeanVarianceNormalization{0b1000, 1e-5f, Activation::kRelu},
+          MeanVarianceNormalization{0b1000, 3, true, 1e-5f, Activation::kRelu},
           Gather{-1, 2},
           OneHot{0, 9},
           Pad{{0, 1, 2, 3}, {4, 5, 6, 7}, -1.5f},

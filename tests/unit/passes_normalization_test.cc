@@ -13,7 +13,6 @@ namespace {
 using testing::ExpectRewrite;
 using testing::ExpectUnchanged;
 using testing::Rewritten;
-using testing::Structure;
 
 // The text with a value for each number that no line defines, as graphs have where a pass took something out.
 std::string Dense(std::string text) {
@@ -27,40 +26,6 @@ std::string Dense(std::string text) {
     if (defined.count(id) == 0) text += fmt::format("%{} = value : float32[1] \"none\"\n", id);
   }
   return text;
-}
-
-// ---- sum_to_mean ----
-
-constexpr std::string_view kSum = R"(graph "g"
-%0 = input : float32[3x7x7] "x"
-%1 = sum(%0) axes=1,2 : float32[3] "s" node "sum" operator 4
-)";
-
-TEST(SumToMean, DividingByTheNumberOfTerms) {
-  constexpr std::string_view kAfter = R"(%0 = input : float32[3x7x7] "x"
-%3 = mean(%0) axes=1,2 : float32[3] "m" node "sum" operator 4
-output %3
-)";
-  for (std::string_view text : {"%2 = constant : float32[] \"n\" = {49}\n%3 = div(%1, %2)",
-                                "%2 = constant : float32[1] \"n\" = {0.020408163}\n%3 = mul(%1, %2)",
-                                "%2 = constant : float32[1] \"n\" = {0.020408163}\n%3 = mul(%2, %1)"}) {
-    SCOPED_TRACE(text);
-    ExpectRewrite(SumToMean, fmt::format("{}{} : float32[3] \"m\" node \"m\"\noutput %3\n", kSum, text), kAfter);
-  }
-}
-
-TEST(SumToMean, LeavesOtherDivisorsAndSumsWithOtherReaders) {
-  for (std::string_view text :
-       {"%2 = constant : float32[] \"n\" = {48}\n%3 = div(%1, %2) : float32[3] \"m\" node \"m\"\noutput %3\n",
-        "%2 = constant : float32[] \"n\" = {49}\n%3 = div(%2, %1) : float32[3] \"m\" node \"m\"\noutput %3\n",
-        "%2 = constant : float32[] \"n\" = {49}\n%3 = mul(%1, %2) : float32[3] \"m\" node \"m\"\noutput %3\n",
-        "%2 = constant : float32[] \"n\" = {49}\n%3 = div(%1, %2) activation=relu : float32[3] \"m\" node \"m\"\n"
-        "output %3\n",
-        "%2 = constant : float32[] \"n\" = {49}\n%3 = div(%1, %2) : float32[3] \"m\" node \"m\"\noutput %3\n"
-        "output %1\n"}) {
-    SCOPED_TRACE(text);
-    ExpectUnchanged(SumToMean, std::string(kSum) + std::string(text));
-  }
 }
 
 // ---- fuse_normalization ----
@@ -274,6 +239,34 @@ TEST(FuseNormalization, ANumberBecomesOneForEachChannel) {
   EXPECT_EQ(graph.value(graph.nodes()[0].inputs[1]).desc.shape, Shape{5});
 }
 
+// As Keras writes it.
+TEST(FuseNormalization, TheFactoredFormWithTheMeanNegatedFirst) {
+  constexpr std::string_view kStart = R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
+%5 = neg(%4) : float32[3x1] "-m" node "neg"
+%6 = squared_difference(%0, %4) : float32[3x5] "d" node "squares"
+%7 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
+%8 = add(%7, %1) : float32[3x1] "ve" node "add"
+%9 = rsqrt(%8) : float32[3x1] "r" node "rsqrt"
+%10 = mul(%9, %2) : float32[3x5] "k" node "mul"
+%11 = mul(%5, %10) : float32[3x5] "-mk" node "mul 1"
+%12 = mul(%0, %10) : float32[3x5] "xk" node "mul 2"
+)";
+  ExpectRewrite(FuseNormalization,
+                fmt::format("{}{}%13 = add(%11, %3) : float32[3x5] \"s\" node \"add 1\"\n"
+                            "%14 = add(%12, %13) : float32[3x5] \"y\" node \"last\"\noutput %14\n",
+                            kHead, kStart),
+                R"(%0 = input : float32[3x5] "x"
+%14 = mean_variance_normalization(%0, %2, %3) axes=1 epsilon=0.001 : float32[3x5] "y" node "last"
+output %14
+)");
+  ExpectRewrite(FuseNormalization,
+                fmt::format("{}{}%13 = add(%12, %11) : float32[3x5] \"y\" node \"last\"\noutput %13\n", kHead, kStart),
+                R"(%0 = input : float32[3x5] "x"
+%13 = mean_variance_normalization(%0, %2) axes=1 epsilon=0.001 : float32[3x5] "y" node "last"
+output %13
+)");
+}
+
 // What stays as it is: texts behind kHead.
 constexpr std::string_view kKeptCases[] = {
     // The mean has another reader.
@@ -298,16 +291,6 @@ output %12
 %11 = mul(%5, %10) : float32[3x5] "n" node "normal"
 output %11
 output %8
-)",
-    // The variance is that of other dimensions than the mean.
-    R"(%4 = mean(%0) axes=0 keep_dims=true : float32[1x5] "m" node "mean"
-%5 = sub(%0, %4) : float32[3x5] "d" node "difference"
-%6 = square(%5) : float32[3x5] "q" node "square"
-%8 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
-%9 = add(%8, %1) : float32[3x1] "ve" node "add"
-%10 = rsqrt(%9) : float32[3x1] "r" node "root"
-%11 = mul(%5, %10) : float32[3x5] "n" node "normal"
-output %11
 )",
     // The mean is that of something else.
     R"(%20 = exp(%0) : float32[3x5] "o" node "exp"
@@ -346,16 +329,6 @@ output %11
 %8 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
 %20 = mean(%6) axes=0,1 keep_dims=true : float32[1x1] "e2" node "other"
 %9 = add(%8, %20) : float32[3x1] "ve" node "add"
-%10 = rsqrt(%9) : float32[3x1] "r" node "root"
-%11 = mul(%5, %10) : float32[3x5] "n" node "normal"
-output %11
-)",
-    // An activation on the way.
-    R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
-%5 = sub(%0, %4) activation=relu : float32[3x5] "d" node "difference"
-%6 = square(%5) : float32[3x5] "q" node "square"
-%8 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
-%9 = add(%8, %1) : float32[3x1] "ve" node "add"
 %10 = rsqrt(%9) : float32[3x1] "r" node "root"
 %11 = mul(%5, %10) : float32[3x5] "n" node "normal"
 output %11

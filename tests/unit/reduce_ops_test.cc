@@ -109,21 +109,35 @@ TEST(MeanVarianceNormalization, BringsRowsOrColumnsToMeanZeroAndVarianceOne) {
   const NodeInput x = {{2, 2}, {1, 5, 3, 3}};
   EXPECT_THAT(Evaluate(MeanVarianceNormalization{2}, {{{2, 2}, {1, 5, 3, 7}}}), ElementsAre(-1, 1, -1, 1));
   EXPECT_THAT(Evaluate(MeanVarianceNormalization{1}, {{{2, 2}, {1, 5, 3, 7}}}), ElementsAre(-1, -1, 1, 1));
-  EXPECT_THAT(Evaluate(MeanVarianceNormalization{2, 12.0f}, {x}), ElementsAre(-0.5, 0.5, 0, 0));
-  EXPECT_THAT(Evaluate(MeanVarianceNormalization{2, 12.0f, Activation::kRelu}, {x, {{2}, {4, 6}}, {{1, 2}, {1, 1}}}),
+  EXPECT_THAT(Evaluate(MeanVarianceNormalization{.axes_mask = 2, .epsilon = 12.0f}, {x}), ElementsAre(-0.5, 0.5, 0, 0));
+  EXPECT_THAT(Evaluate(MeanVarianceNormalization{.axes_mask = 2, .epsilon = 12.0f, .activation = Activation::kRelu},
+                       {x, {{2}, {4, 6}}, {{1, 2}, {1, 1}}}),
               ElementsAre(0, 4, 1, 1));
+}
+
+TEST(MeanVarianceNormalization, TakesGroupsOfChannelsAndRootsOfMeanSquares) {
+  EXPECT_THAT(Evaluate(MeanVarianceNormalization{.axes_mask = 1, .groups = 2}, {{{2, 4}, {1, 1, 6, 6, 3, 3, 6, 8}}}),
+              ElementsAre(-1, -1, DoubleNear(-0.577, 1e-3), DoubleNear(-0.577, 1e-3), 1, 1, DoubleNear(-0.577, 1e-3),
+                          DoubleNear(1.732, 1e-3)));
+  EXPECT_THAT(Evaluate(MeanVarianceNormalization{.axes_mask = 2, .root_mean_square = true}, {{{1, 2}, {1, 7}}}),
+              ElementsAre(DoubleNear(0.2, 1e-7), DoubleNear(1.4, 1e-7)));
 }
 
 TEST(MeanVarianceNormalization, RefusesAxesEpsilonsAndOperandsThatDoNotFit) {
   EXPECT_EQ(InferredShape(MeanVarianceNormalization{6}, {{{2, 3, 4}, {}}, {{4}, {}}, {{1, 1, 4}, {}}}), "2x3x4");
   EXPECT_THAT(InferredShape(MeanVarianceNormalization{0}, {kTwoByThree}), HasSubstr("at least one axis"));
   EXPECT_THAT(InferredShape(MeanVarianceNormalization{4}, {kTwoByThree}), HasSubstr("inside of rank 2"));
-  EXPECT_THAT(InferredShape(MeanVarianceNormalization{2, -1.0f}, {kTwoByThree}), HasSubstr("epsilon is -1"));
-  EXPECT_THAT(InferredShape(MeanVarianceNormalization{2, std::nanf("")}, {kTwoByThree}), HasSubstr("epsilon is nan"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{.axes_mask = 2, .epsilon = -1.0f}, {kTwoByThree}),
+              HasSubstr("epsilon is -1"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{.axes_mask = 2, .epsilon = std::nanf("")}, {kTwoByThree}),
+              HasSubstr("epsilon is nan"));
   EXPECT_THAT(InferredShape(MeanVarianceNormalization{1}, {kTwoByThree, {{2}, {}}}), HasSubstr("each of 3 channels"));
   EXPECT_THAT(InferredShape(MeanVarianceNormalization{1}, {kTwoByThree, {{3, 1}, {}}}),
               HasSubstr("each of 3 channels"));
   EXPECT_THAT(InferredShape(MeanVarianceNormalization{1}, {{{}, {}}}), HasSubstr("rank 0"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{1, 2}, {kTwoByThree}), HasSubstr("2 groups: must divide"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{1, -1}, {kTwoByThree}), HasSubstr("-1 groups: must divide"));
+  EXPECT_THAT(InferredShape(MeanVarianceNormalization{2, 3}, {kTwoByThree}), HasSubstr("none of the axes"));
 }
 
 TEST(LocalResponseNormalization, TakesNeighboursOnBothSides) {
