@@ -90,6 +90,8 @@ class CpuExecutor final : public HostExecutor {
     if (node != nullptr) return node;
     HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
     if (node != nullptr) return node;
+    HEARTH_ASSIGN(node, MakeNormalizeNode(request));
+    if (node != nullptr) return node;
     return MakeReferenceNode(request);
   }
 

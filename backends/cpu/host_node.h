@@ -32,6 +32,9 @@ struct HostNodeRequest {
 // Reshape, copy and concatenation of equally stored tensors: bytes are moved as they are.
 Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request);
 
+// Layer, instance and group normalization of float32.
+Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request);
+
 // Any node that core's float64 reference knows. kUnsupported for an operation that it does not.
 Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);
 

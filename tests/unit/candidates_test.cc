@@ -57,9 +57,9 @@ output %3
 output %2
 )",
     R"(graph "layer normalization"
-%0 = input : float32[1x3x5x131] "x"
+%0 = input : float32[1x5x7x131] "x"
 %1 = constant : float32[131] "s" = fill(pattern)
-%2 = mean_variance_normalization(%0, %1, %1) axes=3 epsilon=0.001 : float32[1x3x5x131] "y" node "norm"
+%2 = mean_variance_normalization(%0, %1, %1) axes=3 epsilon=0.001 : float32[1x5x7x131] "y" node "norm"
 output %2
 )",
     R"(graph "instance normalization"

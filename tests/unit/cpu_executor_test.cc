@@ -215,6 +215,27 @@ TEST(CpuExecutor, FullyConnectedFollowsTheReferenceWithAndWithoutItsDimensions) 
   }
 }
 
+TEST(CpuExecutor, NormalizationFollowsTheReferenceForEachKindAndOperand) {
+  for (Activation activation : kActivations) {
+    for (MeanVarianceNormalization op : {MeanVarianceNormalization{.axes_mask = 8},
+                                         {.axes_mask = 6},
+                                         {.axes_mask = 2},
+                                         {.axes_mask = 6, .groups = 2},
+                                         {.axes_mask = 8, .root_mean_square = true}}) {
+      op.epsilon = 0.01f;
+      op.activation = activation;
+      GraphUnderTest bare, with_constants, with_inputs;
+      bare.Add(op, {bare.Input({2, 3, 5, 16})});
+      ExpectReferenceResult(bare);
+      with_constants.Add(
+          op, {with_constants.Input({2, 3, 5, 16}), with_constants.Constant({16}), with_constants.Constant({1, 16})});
+      ExpectReferenceResult(with_constants);
+      with_inputs.Add(op, {with_inputs.Input({2, 3, 5, 16}), kNoValue, with_inputs.Input({16})});
+      ExpectReferenceResult(with_inputs);
+    }
+  }
+}
+
 TEST(CpuExecutor, BinaryOperationsBroadcastLikeTheReference) {
   for (BinaryKind kind : {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kMaximum,
                           BinaryKind::kMinimum, BinaryKind::kSquaredDifference, BinaryKind::kFloorDiv}) {
