@@ -22,7 +22,8 @@ std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation);
 bool PrefersWideVectors(const DeviceInfo& device);
 
 // For kernels whose work item makes RUN pixels of a line along the first dimension: all OW of them on a CPU, where what
-// the line's pixels share is then calculated once; one on a GPU, where neighbouring work items make neighbouring pixels.
+// the line's pixels share is then calculated once; one on a GPU, where neighbouring work items make neighbouring
+// pixels.
 void UseWholeLines(const DeviceInfo& device, KernelCall& call);
 
 // A bias operand for `channels` outputs in vectors of `width`: packed, or zeros when `bias` is kNoValue. A computed

@@ -1,8 +1,8 @@
 // Compiles every emitted text without a driver, so that a machine without any GPU finds a broken kernel.
 
 #include <gtest/gtest.h>
-
 #include <sys/wait.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
