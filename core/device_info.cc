@@ -18,7 +18,7 @@ std::string_view DeviceTypeName(DeviceType type) {
 }
 
 std::string_view AccessPathName(AccessPath path) {
-  constexpr std::string_view kNames[] = {"buffer", "texel-buffer", "texture"};
+  constexpr std::string_view kNames[] = {"buffer", "texel-buffer", "buffer-64", "texture"};
   return kNames[static_cast<int>(path)];
 }
 

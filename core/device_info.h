@@ -19,9 +19,10 @@ enum class DeviceType : uint8_t { kCpu, kIntegratedGpu, kDiscreteGpu, kOther };
 std::string_view DeviceTypeName(DeviceType type);
 
 // How a kernel reads or writes a tensor argument. kTexture is a two-dimensional texture that the caller lent: texel i
-// lies in column i % width of row i / width.
-enum class AccessPath : uint8_t { kBuffer, kTexelBuffer, kTexture };
-std::string_view AccessPathName(AccessPath path);  // "buffer", "texel-buffer", "texture"
+// lies in column i % width of row i / width. kBuffer64 is a buffer that float32 texels are written to in two numbers of
+// 64 bits each, on Vulkan.
+enum class AccessPath : uint8_t { kBuffer, kTexelBuffer, kBuffer64, kTexture };
+std::string_view AccessPathName(AccessPath path);  // "buffer", "texel-buffer", "buffer-64", "texture"
 
 // Whether a driver compiles one program at a time (then kernels share a program) or many.
 enum class CompileGrouping : uint8_t { kTogether, kEach };
@@ -50,12 +51,16 @@ struct DeviceInfo {
   uint32_t max_scalar_bytes = 128;         // push constants or uniforms per dispatch
   uint32_t compute_units = 1;
   uint32_t native_vector_floats = 1;  // float32 numbers in a vector register; 16 of a CPU: it has 32 such registers
+  uint32_t subgroup_size = 1;         // invocations whose values a kernel may read from each other (shuffle)
+  bool int64 = false;                 // kernels may use integers of 64 bits
   bool fp16_storage = false;
   bool fp16_arithmetic = false;
   bool unified_memory = false;  // the host sees device memory without a copy
   CompileGrouping compile_grouping = CompileGrouping::kEach;
 
   bool is_software() const { return type == DeviceType::kCpu; }
+  // A CPU that runs GLSL: llvmpipe, lavapipe, SwiftShader.
+  bool is_software_gpu() const { return is_software() && dialect != Dialect::kOpenCl; }
 };
 
 }  // namespace hearth

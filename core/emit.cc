@@ -122,6 +122,24 @@ constexpr std::string_view kGlesTexelBuffers = R"(#extension GL_EXT_texture_buff
 precision highp samplerBuffer;
 )";
 
+// Only where a kernel is told how many invocations may read each other's values.
+constexpr std::string_view kVulkanSubgroups = R"(#extension GL_KHR_shader_subgroup_basic : enable
+#extension GL_KHR_shader_subgroup_shuffle : enable
+#define SUBGROUP_LANE int(gl_SubgroupInvocationID)
+#define from_lane(v, p) subgroupShuffle((v), uint(p))
+)";
+
+constexpr std::string_view kVulkanInt64 = "#extension GL_ARB_gpu_shader_int64 : enable\n";
+
+bool SharesValues(const KernelSource& source) {
+  return std::any_of(source.defines.begin(), source.defines.end(),
+                     [](const Define& define) { return define.name == "SUBGROUP" && define.value != "1"; });
+}
+
+bool IsInPairs(const TensorArg& arg) {
+  return arg.path == AccessPath::kBuffer64;
+}
+
 bool ReadsTexels(const TensorArg& arg) {
   return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
 }
@@ -255,8 +273,8 @@ void DeclareGlslTensor(const TensorArg& arg, int binding, Dialect dialect, std::
     return;
   }
   out += fmt::format("layout({}std430, binding = {}) {} buffer px_block_{} {{ {} px_{}[]; }};\n", set, binding,
-                     arg.direction == ArgDirection::kRead ? "readonly" : "writeonly", arg.name,
-                     GlslAccess(arg.storage).element, arg.name);
+                     arg.direction == ArgDirection::kRead ? "readonly" : "writeonly", arg.name, GlslAccess(arg).element,
+                     arg.name);
 }
 
 void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::string& out) {
@@ -278,23 +296,28 @@ void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::stri
   out += "};\n";
 }
 
+// As variables of main: llvmpipe and lavapipe (Mesa 22.3) load a uniform once for all lanes only outside of loops.
+std::string GlslScalars(const KernelSource& source, Dialect dialect) {
+  std::string out;
+  for (size_t k = 0; k < source.scalars.size(); ++k) {
+    const ScalarArg& scalar = source.scalars[k];
+    const bool is_int = scalar.type == ScalarType::kInt;
+    const std::string uniform = dialect == Dialect::kVulkan ? "px_" + scalar.name
+                                : is_int                    ? fmt::format("px_scalars[{}]", k)
+                                                            : fmt::format("intBitsToFloat(px_scalars[{}])", k);
+    out += fmt::format("{} {} = {};\n", is_int ? "int" : "float", scalar.name, uniform);
+  }
+  return out;
+}
+
 Macros GlslMacros(const KernelSource& source, Dialect dialect) {
   Macros macros;
   for (const Define& define : source.defines) macros.Add(define.name, define.value);
-  for (size_t k = 0; k < source.scalars.size(); ++k) {
-    const ScalarArg& scalar = source.scalars[k];
-    if (dialect == Dialect::kVulkan)
-      macros.Add(scalar.name, "px_" + scalar.name);
-    else if (scalar.type == ScalarType::kInt)
-      macros.Add(scalar.name, fmt::format("px_scalars[{}]", k));
-    else
-      macros.Add(scalar.name, fmt::format("intBitsToFloat(px_scalars[{}])", k));
-  }
   for (const SharedArray& shared : source.shared) macros.Add(shared.name, "px_" + shared.name);
   AddTexelTypes(source, macros);
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
-    const AccessText access = GlslAccess(arg.storage);
+    const AccessText access = GlslAccess(arg);
     if (arg.direction == ArgDirection::kWrite) {
       macros.Add(
           arg.name + "_store(px_at, px_value)",
@@ -312,7 +335,10 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
 
 std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
   std::string out = "#version 450\n";
-  if (dialect == Dialect::kGles) {
+  if (dialect == Dialect::kVulkan) {
+    if (std::any_of(source.tensors.begin(), source.tensors.end(), IsInPairs)) out += kVulkanInt64;
+    if (SharesValues(source)) out += kVulkanSubgroups;
+  } else {
     const bool has_texels = std::any_of(source.tensors.begin(), source.tensors.end(), ReadsTexels);
     out = "#version 310 es\n" + std::string(has_texels ? kGlesTexelBuffers : "") + std::string(kGlesPrecision);
   }
@@ -327,7 +353,7 @@ std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
   }
   Result<std::string> body = ExpandUnrolledLoops(source.body, source.defines);
   HEARTH_CHECK(body.ok());  // kernels are ours; tests emit each one
-  return out + "void main() {\n" + *body + "}\n";
+  return out + "void main() {\n" + GlslScalars(source, dialect) + *body + "}\n";
 }
 
 }  // namespace

@@ -13,8 +13,12 @@ AccessText OpenClAccess(StorageType storage) {
   }
 }
 
-AccessText GlslAccess(StorageType storage) {
-  switch (storage) {
+AccessText GlslAccess(const TensorArg& arg) {
+  if (arg.path == AccessPath::kBuffer64) {
+    return {"u64vec2", "",
+            "{}[i] = u64vec2(packUint2x32(floatBitsToUint(v.xy)), packUint2x32(floatBitsToUint(v.zw)));"};
+  }
+  switch (arg.storage) {
     case StorageType::kFloat16:
       return {"uvec2", "vec4(unpackHalf2x16({0}[(i)].x), unpackHalf2x16({0}[(i)].y))",
               "{}[i] = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));"};

@@ -15,7 +15,7 @@ struct AccessText {
 };
 
 AccessText OpenClAccess(StorageType storage);
-AccessText GlslAccess(StorageType storage);
+AccessText GlslAccess(const TensorArg& arg);
 
 // Of a texture in GLSL; see AccessPath::kTexture.
 inline constexpr const char* kTextureLoad =

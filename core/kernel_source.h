@@ -28,7 +28,7 @@ constexpr uint64_t TexelBytes(StorageType storage) {
 struct TensorArg {
   std::string name;
   ArgDirection direction = ArgDirection::kRead;
-  AccessPath path = AccessPath::kBuffer;  // kTexelBuffer only of reads
+  AccessPath path = AccessPath::kBuffer;  // kTexelBuffer only of reads, kBuffer64 only of writes
   StorageType storage = StorageType::kFloat32;
   bool wide = false;  // also <name>_load16 and <name>_span / <name>_store16
   friend bool operator==(const TensorArg&, const TensorArg&) = default;
@@ -76,7 +76,7 @@ struct KernelSource {
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
-inline constexpr int kEmitterVersion = 4;  // part of every key that emitted text reaches
+inline constexpr int kEmitterVersion = 5;  // part of every key that emitted text reaches
 
 // The kernel's name inside emitted OpenCL text: unique per source value, so that several
 // kernels can share a program ("hearth_pointwise_wide_1f2e3d4c"). GLSL entry points are "main".

@@ -76,8 +76,7 @@ int64_t LoopTurnsOf(const Graph& graph, const Node& node) {
 }
 
 int64_t MostLoopTurns(const DeviceInfo& device) {
-  const bool is_limited = device.is_software() && device.dialect != Dialect::kOpenCl;
-  return is_limited ? kMostTurns : std::numeric_limits<int64_t>::max();
+  return device.is_software_gpu() ? kMostTurns : std::numeric_limits<int64_t>::max();
 }
 
 int32_t LanesOfReduction(int64_t shared_length, int64_t output_texels) {

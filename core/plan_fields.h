@@ -22,7 +22,7 @@ constexpr StorageType LastOf(StorageType) {
   return StorageType::kInt32;
 }
 constexpr AccessPath LastOf(AccessPath) {
-  return AccessPath::kTexelBuffer;
+  return AccessPath::kBuffer64;
 }
 constexpr ScalarType LastOf(ScalarType) {
   return ScalarType::kFloat;

@@ -26,8 +26,12 @@ Result<VkDevice> CreateDevice(const PhysicalDevice& physical) {
     if (physical.float16_is_extension) extensions.push_back(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
   }
 
+  VkPhysicalDeviceFeatures features{};
+  features.shaderInt64 = physical.info.int64 ? VK_TRUE : VK_FALSE;
+
   VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
   info.pNext = &storage;
+  info.pEnabledFeatures = &features;
   info.queueCreateInfoCount = 1;
   info.pQueueCreateInfos = &queue;
   info.enabledExtensionCount = static_cast<uint32_t>(extensions.size());
@@ -66,6 +70,7 @@ Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Open(PhysicalDevice physic
 Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Share(std::unique_ptr<Instance> instance, PhysicalDevice physical,
                                                             const VulkanContext& context) {
   physical.queue_family = context.queue_family;
+  physical.info.int64 = false;  // a feature that the caller need not have switched on
   std::unique_ptr<LogicalDevice> device(new LogicalDevice(std::move(physical), static_cast<VkDevice>(context.device)));
   HEARTH_ASSIGN(device->api_, LoadDeviceApi(instance->api, device->handle_));
   device->shared_instance_ = std::move(instance);

@@ -93,9 +93,11 @@ void ReadProperties(uint32_t api_version, const ExtensionSet& extensions, Physic
   VkPhysicalDeviceIDProperties id{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES};
   VkPhysicalDeviceMaintenance3Properties maintenance{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
   VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+  VkPhysicalDeviceSubgroupProperties subgroup{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES};
   CoreCounts cores;
   Chain(properties, id);
   Chain(properties, maintenance);
+  Chain(properties, subgroup);
   if (extensions.contains(VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME) || api_version >= VK_API_VERSION_1_2) {
     Chain(properties, driver);
   }
@@ -112,6 +114,9 @@ void ReadProperties(uint32_t api_version, const ExtensionSet& extensions, Physic
       fmt::format("{} {}, driver 0x{:x}, Vulkan {}, pipeline cache {}", driver.driverName, driver.driverInfo,
                   base.driverVersion, VersionText(base.apiVersion), Hex(base.pipelineCacheUUID));
   info.compute_units = cores.Count(info.type);
+  const bool shuffles = (subgroup.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+                        (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT) != 0;
+  info.subgroup_size = shuffles ? std::max(1u, subgroup.subgroupSize) : 1;
   device.vendor_id = base.vendorID;
   device.device_id = base.deviceID;
   std::memcpy(device.pipeline_cache_uuid.data(), base.pipelineCacheUUID, VK_UUID_SIZE);
@@ -132,6 +137,7 @@ void ReadFeatures(uint32_t api_version, const ExtensionSet& extensions, Physical
   // Emitted kernels pack two halves into a uint, which needs no feature.
   device.info.fp16_storage = true;
   device.info.fp16_arithmetic = device.shader_float16;
+  device.info.int64 = features.features.shaderInt64 == VK_TRUE;
 }
 
 void ReadMemory(PhysicalDevice& device) {

@@ -23,7 +23,7 @@ struct PhysicalDevice {
   VkPhysicalDeviceMemoryProperties memory{};
   uint32_t max_texel_bindings = 0;  // uniform texel buffers of one program
 
-  // Features that exist and are switched on when the device is opened.
+  // Features that exist and are switched on when the device is opened, as info.int64 is.
   bool storage_buffer_16bit = false;
   bool shader_float16 = false;
   bool float16_is_extension = false;  // before Vulkan 1.2

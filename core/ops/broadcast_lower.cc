@@ -83,6 +83,7 @@ void AddBroadcast(std::span<const Shape> operands, const Shape& out, KernelCall&
     call.scalars.emplace_back(kNames[k].slice, channels == 1 ? 0 : stride);
     call.scalars.emplace_back(kNames[k].first, channels == 1 && bhwc.c > 1 ? 1 : 0);
   }
+  call.defines.push_back({"LINES", dims.out[kPixelDims - 1] < pixels ? "1" : "0"});
   call.work_items = {pixels, bhwc.slices(), 1};
 }
 

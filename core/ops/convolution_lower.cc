@@ -104,22 +104,46 @@ bool IsWideDepthwise(const Node& node, const PlanBuilder& builder) {
          builder.ShapeOf(node.inputs[0]).c == builder.ShapeOf(node.outputs[0]).c;
 }
 
+// Of a work item on a software GPU. More rows share their fetches, but a program of 7 or 9 compiles 20 to 60 ms longer
+// than one of 4. Costs in fetches, 3 texels a row of input, and in stores, which are as dear as 6 (llvmpipe and
+// lavapipe of Mesa 22.3).
+int ShaderRows(const Window2D& window, int32_t out_h, Preference preference) {
+  const auto cost = [&](int rows) {
+    const int64_t items = Tiles(out_h, int64_t{rows} * window.dilation_h) * window.dilation_h;
+    return items * (10 + 3 * ((rows - 1) * window.stride_h + 3) + 6 * rows);
+  };
+  const int64_t worth_percent = preference == Preference::kSustainedSpeed     ? 95
+                                : preference == Preference::kFastSingleAnswer ? 0
+                                                                              : 75;
+  int best = 4;
+  for (int rows : {7, 9}) {
+    if (cost(rows) * 100 < cost(best) * worth_percent) best = rows;
+  }
+  return best;
+}
+
 // Rows and columns are those of the output that one work item makes.
 std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const PlanBuilder& builder) {
   const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
   const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
   if (int64_t{filter[1]} * filter[2] > kMaxUnrolledTaps) return {{"any", 1, 1, 8}};
   // A tile shares texels along an axis only where its outputs stand one dilation apart; see the kernel.
   // Under a stride larger than the window tiles share nothing.
   const bool tile_x = (window.dilation_w == 1 && window.stride_w <= 4) || window.stride_w == 1;
   const bool tile_y = (window.dilation_h == 1 && window.stride_h <= 4) || window.stride_h == 1;
-  const bool graphics_cpu = builder.device().is_software() && builder.device().dialect != Dialect::kOpenCl;
+  const bool graphics_cpu = builder.device().is_software_gpu();
   const bool small_window = filter[1] * filter[2] <= 9;  // past that the unrolled text compiles too long
   std::vector<KernelChoice> candidates;
   if (IsWideDepthwise(node, builder)) candidates.push_back({"wide", 1, 1, 1});
-  candidates.push_back(
-      {"tile", tile_y && small_window && graphics_cpu ? 4 : 1, tile_x && small_window && !graphics_cpu ? 4 : 1, 8});
-  for (const auto& [rows, cols] : {std::pair{1, 4}, {2, 4}, {4, 1}, {2, 2}, {4, 2}, {2, 1}, {1, 2}, {1, 7}, {1, 1}}) {
+  const bool multiplies = in.c != out.c;  // then a texel of the window is four fetches
+  int first_rows = 1;
+  if (graphics_cpu && tile_y && small_window)
+    first_rows = multiplies ? 4 : ShaderRows(window, out.h, builder.options().preference);
+  candidates.push_back({"tile", first_rows, tile_x && small_window && !graphics_cpu ? 4 : 1, 8});
+  for (const auto& [rows, cols] :
+       {std::pair{1, 4}, {2, 4}, {4, 1}, {2, 2}, {4, 2}, {7, 1}, {2, 1}, {1, 2}, {1, 7}, {1, 1}}) {
     // A large window's taps and a large tile together would spill.
     const bool fits = small_window || rows * cols <= 4;
     if (fits && (rows == 1 || tile_y) && (cols == 1 || tile_x)) candidates.push_back({"tile", rows, cols, 8});
@@ -153,6 +177,8 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
     call.defines.push_back({"TX", std::to_string(choice.cols)});
     call.defines.push_back({"TY", std::to_string(choice.rows)});
     call.defines.push_back({"MULTIPLIER", std::to_string(out.c / in.c)});
+    const bool plain = in.b == 1 && window.dilation_w == 1 && window.dilation_h == 1;
+    call.defines.push_back({"PLAIN", plain ? "1" : "0"});
   }
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", DepthwiseFilter(builder, node.inputs[1])},
@@ -179,6 +205,8 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   if (tile) {
     call.work_items[0] = Tiles(out.w, int64_t{choice.cols} * window.dilation_w) * window.dilation_w;
     call.work_items[1] = Tiles(out.h, int64_t{choice.rows} * window.dilation_h) * window.dilation_h;
+    // A work group costs llvmpipe as much as a quarter of a tile.
+    if (builder.device().is_software_gpu() && call.work_items[2] >= 4) call.local_size = {8, 1, 4};
   }
   call.epilogue = ActivationEpilogue(conv.activation);
   return builder.Call(node, call);

@@ -16,8 +16,19 @@ constexpr int kWideConvRows = 4;
 constexpr int kPatchRows = 10, kWideRowsOfMany = 8;
 constexpr int64_t kFewMultiplications = 1 << 20;  // per output channel: idle lanes cost less than another program
 
+// llvmpipe and lavapipe (Mesa 22.3) call a function per fetch of 8 texels, around which all registers are spilled: a
+// large tile fetches less, and its accumulators lie in memory anyway. Sizes of 7 x 2^n pixels are common. Convolutions
+// gain little past 16 accumulators, and each program of theirs would compile for 70 ms more.
+KernelChoice ShaderTile(bool is_pointwise, int32_t slices_out) {
+  const int cols = slices_out <= 2 ? 2 : 4;  // of few widths, since each is a program
+  return {"tile", is_pointwise ? 7 : 4, cols, 8};
+}
+
 // Work items read neighbouring pixels.
-KernelChoice TileFor(const DeviceInfo& device, const MatrixShapes& shapes, int32_t slices_out) {
+KernelChoice TileFor(const PlanBuilder& builder, const MatrixShapes& shapes, int32_t slices_out) {
+  const DeviceInfo& device = builder.device();
+  const bool compiles_little = builder.options().preference == Preference::kFastSingleAnswer;
+  if (device.is_software_gpu() && !compiles_little) return ShaderTile(shapes.is_pointwise, slices_out);
   if (device.is_software()) return shapes.is_pointwise ? KernelChoice{"tile", 8, 2, 8} : KernelChoice{"tile", 4, 2, 8};
   // A GPU hides latency with many work items: smaller tiles where there are few pixels.
   const int lanes = device.max_local_invocations >= 64 ? 32 : 8;
@@ -71,9 +82,17 @@ void UseWideTile(const KernelChoice& choice, int64_t pixels, int32_t slices_out,
   call.work_items = {Tiles(pixels, choice.rows), Tiles(slices_out, WidthOf(choice) / 4), 1};
 }
 
-void UseTile(const KernelChoice& tile, int64_t pixels, int32_t slices_out, KernelCall& call) {
-  call.defines = {
-      {"ROWS", std::to_string(tile.rows)}, {"COLS", std::to_string(tile.cols)}, {"LANES", std::to_string(tile.lanes)}};
+// How many invocations share the weights that they load; a kernel's tile needs all of their subgroup.
+int SharingInvocations(const DeviceInfo& device, int lanes) {
+  const auto size = static_cast<int>(device.subgroup_size);
+  return device.is_software_gpu() && size >= 4 && size <= 16 && lanes % size == 0 ? size : 1;
+}
+
+void UseTile(const DeviceInfo& device, const KernelChoice& tile, int64_t pixels, int32_t slices_out, KernelCall& call) {
+  call.defines = {{"ROWS", std::to_string(tile.rows)},
+                  {"COLS", std::to_string(tile.cols)},
+                  {"LANES", std::to_string(tile.lanes)},
+                  {"SUBGROUP", std::to_string(SharingInvocations(device, tile.lanes))}};
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
   call.work_items = {Tiles(pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes, Tiles(slices_out, tile.cols), 1};
 }
@@ -114,10 +133,12 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
     const bool small = builder.device().is_software() || builder.device().max_local_invocations < 64;
     for (int lanes : small ? std::array{8, 16} : std::array{32, 64}) candidates.push_back({"lanes", 1, 1, lanes});
   }
-  candidates.push_back(TileFor(builder.device(), shapes, slices_out));
+  candidates.push_back(TileFor(builder, shapes, slices_out));
   AddTiles(builder.device(), candidates);
   // More than what there is only calculates the same again; groups of channels allow one column.
-  const int most_cols = shapes.groups > 1 ? 1 : slices_out;
+  const int most_cols = shapes.groups > 1                    ? 1
+                        : builder.device().is_software_gpu() ? std::max(slices_out, candidates.front().cols)
+                                                             : slices_out;
   for (KernelChoice& choice : candidates) choice.cols = std::min(choice.cols, most_cols);
   return WithoutRepeats(std::move(candidates));
 }
@@ -161,8 +182,11 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
     }
     return call;
   }
-  UseTile(choice, shapes.pixels, slices_out, call);
-  if (computed_filter) call.defines.push_back({"RUNTIME", "1"});
+  UseTile(builder.device(), choice, shapes.pixels, slices_out, call);
+  if (computed_filter) {
+    call.defines.push_back({"RUNTIME", "1"});
+    call.defines.push_back({"SUBGROUP", "1"});
+  }
   return call;
 }
 
@@ -185,7 +209,7 @@ KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, cons
   if (wide) {
     UseWideTile(choice, rows, slices_out, call);
   } else {
-    UseTile(choice, rows, slices_out, call);
+    UseTile(builder.device(), choice, rows, slices_out, call);
   }
   call.work_items[2] = planes;
   return call;

@@ -23,6 +23,7 @@ Status LowerResize(const Node& node, PlanBuilder& builder) {
   KernelCall call;
   call.kernel = resize.kind == ResizeKind::kBilinear ? "resize_bilinear" : "resize_nearest";
   call.stores_each_texel_once = true;
+  call.defines = {{"BATCHED", in.b == 1 ? "0" : "1"}};
   call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = ImageScalars(in, out);
   call.scalars.emplace_back("SCALE_Y", ScaleOf(in.h, out.h, resize.align_corners));

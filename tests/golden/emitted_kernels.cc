@@ -41,6 +41,13 @@ KernelSource WithHalfStorage(KernelSource source) {
   return source;
 }
 
+KernelSource InPairs(KernelSource source) {
+  for (TensorArg& arg : source.tensors) {
+    if (arg.direction == ArgDirection::kWrite) arg.path = AccessPath::kBuffer64;
+  }
+  return source;
+}
+
 // What a caller lends, at argument `lent`: as numbers, as pixels or as a texture.
 KernelSource WithLent(KernelSource source, size_t lent, StorageType storage, AccessPath path) {
   source.tensors[lent].storage = storage;
@@ -63,6 +70,10 @@ std::vector<EmittedKernel> EmittedKernels() {
   for (const std::string& name : KernelNames()) kernels.push_back({name, Loaded(name), kAllDialects});
   for (const char* name : {"map", "pointwise_tile", "softmax"}) {
     kernels.push_back({std::string(name) + ".texel", ThroughTexels(Loaded(name)), kGlsl});
+  }
+  for (const char* name : {"pointwise_tile", "conv_tile"}) {
+    const KernelSource shared = WithDefines(Loaded(name), {{"COLS", "3"}, {"SUBGROUP", "8"}});
+    kernels.push_back({std::string(name) + ".subgroup", InPairs(ThroughTexels(shared)), {Dialect::kVulkan}});
   }
   for (const char* name : {"conv_tile", "transpose_conv"}) {
     kernels.push_back({std::string(name) + ".runtime", WithDefines(Loaded(name), {{"RUNTIME", "1"}}), kAllDialects});

@@ -88,9 +88,27 @@ TEST(Emit, NumbersBindingsPerKindForGlesAndByPositionForVulkan) {
 
 TEST(Emit, PassesFloatScalarsOfGlesAsTheirBits) {
   const std::string gles = Emit(CopyKernel(), Dialect::kGles);
-  EXPECT_THAT(gles, HasSubstr("#define COUNT px_scalars[0]"));
-  EXPECT_THAT(gles, HasSubstr("#define SCALE intBitsToFloat(px_scalars[1])"));
+  EXPECT_THAT(gles, HasSubstr("int COUNT = px_scalars[0];"));
+  EXPECT_THAT(gles, HasSubstr("float SCALE = intBitsToFloat(px_scalars[1]);"));
   EXPECT_THAT(Emit(CopyKernel(), Dialect::kVulkan), HasSubstr("float px_SCALE;"));
+}
+
+TEST(Emit, AsksForSubgroupsOnlyOnVulkanAndWhereMoreThanOneInvocationSharesValues) {
+  KernelSource source = Kernel("@read x\n@write y\n@define SUBGROUP 1\n---\n  y_store(0, x_load(0))\n");
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), Not(HasSubstr("GL_KHR_shader_subgroup")));
+  SetDefine(source, "SUBGROUP", "8");
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), HasSubstr("#extension GL_KHR_shader_subgroup_shuffle : enable"));
+  EXPECT_THAT(Emit(source, Dialect::kGles), Not(HasSubstr("GL_KHR_shader_subgroup")));
+}
+
+TEST(Emit, WritesTexelsAsTwoNumbersOf64BitsWhereThePathSaysSo) {
+  KernelSource source = CopyKernel();
+  EXPECT_THAT(Emit(source, Dialect::kVulkan), Not(HasSubstr("int64")));
+  source.tensors[1].path = AccessPath::kBuffer64;
+  const std::string vulkan = Emit(source, Dialect::kVulkan);
+  EXPECT_THAT(vulkan, HasSubstr("#extension GL_ARB_gpu_shader_int64 : enable"));
+  EXPECT_THAT(LinesWith(vulkan, "px_block_y"), HasSubstr("u64vec2 px_y[]"));
+  EXPECT_THAT(LinesWith(vulkan, "px_block_x"), HasSubstr("vec4 px_x[]"));
 }
 
 TEST(Emit, UnrollsForGlslAndLeavesItToTheCompilerForOpenCl) {

@@ -69,6 +69,43 @@ TEST(Lower, ReadsAnArgumentThatIsTooLargeForATexelBufferAsABuffer) {
   EXPECT_TRUE(AnyReadThrough(plan, AccessPath::kTexelBuffer));
 }
 
+std::string DefineOf(const Plan& plan, std::string_view kernel, std::string_view define) {
+  for (const KernelSource& source : plan.kernels) {
+    for (const Define& known : source.defines) {
+      if (source.name == kernel && known.name == define) return known.value;
+    }
+  }
+  return "";
+}
+
+TEST(Lower, LetsASubgroupShareWeightsWhereItDividesTheLanesOfASoftwareGpu) {
+  const auto sharing = [](DeviceType type, uint32_t subgroup_size) {
+    DeviceInfo device = Device(Dialect::kVulkan, type);
+    device.subgroup_size = subgroup_size;
+    return DefineOf(PlanFor(device), "conv_tile", "SUBGROUP");
+  };
+  EXPECT_EQ(sharing(DeviceType::kCpu, 1), "1");
+  EXPECT_EQ(sharing(DeviceType::kCpu, 4), "4");
+  EXPECT_EQ(sharing(DeviceType::kCpu, 8), "8");
+  EXPECT_EQ(sharing(DeviceType::kCpu, 16), "1");
+  EXPECT_EQ(sharing(DeviceType::kDiscreteGpu, 8), "1");
+}
+
+TEST(Lower, WritesFloatsInPairsOnlyOnASoftwareGpuWithIntegersOf64Bits) {
+  const auto writes_pairs = [](DeviceType type, bool int64) {
+    DeviceInfo device = Device(Dialect::kVulkan, type);
+    device.int64 = int64;
+    const Plan plan = PlanFor(device);
+    return std::any_of(plan.kernels.begin(), plan.kernels.end(), [](const KernelSource& kernel) {
+      return std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
+                         [](const TensorArg& arg) { return arg.path == AccessPath::kBuffer64; });
+    });
+  };
+  EXPECT_TRUE(writes_pairs(DeviceType::kCpu, true));
+  EXPECT_FALSE(writes_pairs(DeviceType::kCpu, false));
+  EXPECT_FALSE(writes_pairs(DeviceType::kDiscreteGpu, true));
+}
+
 TEST(Lower, LeavesRoomForTexelViewsWhoseSizesAllLookAlike) {
   const Plan plan = PlanFor(Device(Dialect::kVulkan, DeviceType::kCpu));
   int views = 0;
