@@ -20,6 +20,7 @@ std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
           {"buffer_offset_alignment", std::to_string(info.buffer_offset_alignment)},
           {"max_storage_buffers", std::to_string(info.max_storage_buffers)},
           {"compute_units", std::to_string(info.compute_units)},
+          {"native_vector_floats", std::to_string(info.native_vector_floats)},
           {"subgroup_size", std::to_string(info.subgroup_size)},
           {"int64", info.int64 ? "yes" : "no"},
           {"fp16_storage", info.fp16_storage ? "yes" : "no"},
