@@ -23,11 +23,11 @@ int Fail(const char* what, const hearth::Status& status) {
 }
 
 hearth::Status BindEnds(hearth::Session& session, const examples::GlWindow& window) {
-  const hearth::Status bound = session.BindInput(session.inputs()[0].name, {.memory = hearth::MemoryKind::kGlTexture,
-                                                                            .handle = window.input_texture(),
-                                                                            .format = hearth::ElementFormat::kRgba8,
-                                                                            .scale = {2, 2, 2, 2},
-                                                                            .offset = {-1, -1, -1, -1}});
+  hearth::Status bound = session.BindInput(session.inputs()[0].name, {.memory = hearth::MemoryKind::kGlTexture,
+                                                                      .handle = window.input_texture(),
+                                                                      .format = hearth::ElementFormat::kRgba8,
+                                                                      .scale = {2, 2, 2, 2},
+                                                                      .offset = {-1, -1, -1, -1}});
   if (!bound.ok()) return bound;
   return session.BindOutput(session.outputs()[0].name,
                             {.memory = hearth::MemoryKind::kGlBuffer,
@@ -40,7 +40,7 @@ hearth::Result<hearth::Ticket> ShowFrame(hearth::Session& session, examples::GlW
   window.DrawFrame(zoom);
   GLsync drawn = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
   glFlush();
-  const hearth::Result<hearth::Ticket> ticket =
+  hearth::Result<hearth::Ticket> ticket =
       session.Submit({.wait_for = {{reinterpret_cast<uint64_t>(drawn)}}, .make_fence = true});
   if (!ticket.ok()) return ticket;
   const auto segmented = reinterpret_cast<GLsync>(ticket->fence);

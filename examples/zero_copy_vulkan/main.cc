@@ -63,7 +63,7 @@ hearth::Status SegmentFrames(hearth::Session& session, examples::VulkanDevice& d
   for (int frame = 1; frame <= kFrames; ++frame) {
     // Both buffers are full: the older frame's must be done with.
     if (frame > 2) {
-      const hearth::Status done = session.Wait(tickets[frame - 2]);
+      hearth::Status done = session.Wait(tickets[frame - 2]);
       if (!done.ok()) return done;
     }
     const auto ticket = SubmitFrame(session, clock, inputs[frame % 2], static_cast<uint64_t>(frame));
@@ -76,7 +76,7 @@ hearth::Status SegmentFrames(hearth::Session& session, examples::VulkanDevice& d
   }
   device.Wait(clock.done, kFrames);
   for (int frame : {kFrames - 1, kFrames}) {
-    const hearth::Status done = session.Wait(tickets[frame]);
+    hearth::Status done = session.Wait(tickets[frame]);
     if (!done.ok()) return done;
   }
   return hearth::Status::Ok();

@@ -160,6 +160,7 @@ int32_t hearth_graph_concat(hearth_graph* graph, const int32_t* tensors, size_t 
   return hearth::AddTo(graph, [&](GraphBuilder& builder) -> Added {
     HEARTH_ASSIGN(const auto ids, hearth::ListOf(tensors, count));
     std::vector<BuilderTensor> inputs;
+    inputs.reserve(ids.size());
     for (int32_t id : ids) inputs.push_back({id});
     return builder.Concat(inputs, axis);
   });

@@ -106,7 +106,7 @@ Status Delegate::Prepare(TfLiteContext& context) {
     left_ = support.left;
     constant_nodes_[&context] = ConstantMakers(context, support);
   }
-  const Status status = Replace(context, nodes);
+  Status status = Replace(context, nodes);
   {
     const std::lock_guard lock(mutex_);
     constant_nodes_.erase(&context);
