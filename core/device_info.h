@@ -59,6 +59,8 @@ struct DeviceInfo {
   CompileGrouping compile_grouping = CompileGrouping::kEach;
 
   bool is_software() const { return type == DeviceType::kCpu; }
+  // A CPU that runs OpenCL: PoCL.
+  bool is_opencl_cpu() const { return is_software() && dialect == Dialect::kOpenCl; }
   // A CPU that runs GLSL: llvmpipe, lavapipe, SwiftShader.
   bool is_software_gpu() const { return is_software() && dialect != Dialect::kOpenCl; }
 };

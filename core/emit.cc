@@ -191,13 +191,11 @@ std::string StoreMacro(const KernelSource& source, const TensorArg& arg, std::st
 void AddWideMacros(const TensorArg& arg, Dialect dialect, bool native_load16, Macros& macros) {
   const std::string& name = arg.name;
   if (arg.direction == ArgDirection::kRead) {
-    if (!native_load16) {
-      const char* type = dialect == Dialect::kOpenCl ? "(float16)" : "mat4";
-      macros.Add(name + "_span(i)", fmt::format("({1}({0}_load(i), {0}_load((i) + 1), {0}_load((i) + 2), "
-                                                "{0}_load((i) + 3)))",
-                                                name, type));
-      macros.Add(name + "_load16(i)", fmt::format("{}_span((i) * 4)", name));
-    }
+    if (native_load16) return;
+    const char* type = dialect == Dialect::kOpenCl ? "(float16)" : "mat4";
+    macros.Add(name + "_span(i)",
+               fmt::format("({1}({0}_load(i), {0}_load((i) + 1), {0}_load((i) + 2), {0}_load((i) + 3)))", name, type));
+    macros.Add(name + "_load16(i)", fmt::format("{}_span((i) * 4)", name));
     return;
   }
   const bool opencl = dialect == Dialect::kOpenCl;

@@ -42,7 +42,7 @@ class TurnsOfOp {
     if (!runs.has_value()) return 0;
     if (runs->over_channels) return AlongChannels(Quarter(runs->length));
     const int64_t texels = runs->length * std::max(runs->group_slices, 1);
-    return 2 * Quarter(texels) / (texels >= 1024 ? 32 : 8);  // twice the texels of a run, four a turn
+    return 2 * Quarter(texels) / (texels >= kManyTexelsOfSoftware ? 32 : 8);  // twice the texels of a run, four a turn
   }
   int64_t operator()(const Softmax&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
   int64_t operator()(const LogSoftmax&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
@@ -57,7 +57,7 @@ class TurnsOfOp {
 
  private:
   // Three times the texels of a pixel, as ChannelLanes (ops/lowering_support.h) shares them.
-  static int64_t AlongChannels(int64_t slices) { return 3 * slices / (slices >= 1 << 14 ? 32 : 1); }
+  static int64_t AlongChannels(int64_t slices) { return 3 * slices / (slices >= kManySlicesOfSoftware ? 32 : 1); }
   const Shape& ShapeOf(size_t input) const { return graph_.value(node_.inputs[input]).desc.shape; }
   int64_t Taps(size_t filter) const { return int64_t{ShapeOf(filter)[1]} * ShapeOf(filter)[2]; }
   int64_t Along(int32_t axis) const {

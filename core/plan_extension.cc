@@ -17,8 +17,7 @@ constexpr size_t kMostTensors = 10;
 // measurable from a dispatch less (face_landmark: 11 programs instead of 8, ready after 2.3 s instead of 1.6).
 bool IsWorthAProgram(const LowerOptions& options, const DeviceInfo& device) {
   if (options.preference == Preference::kFastSingleAnswer) return false;
-  const bool is_slow_compiler = device.dialect == Dialect::kOpenCl && device.is_software();
-  return !is_slow_compiler || options.preference == Preference::kSustainedSpeed;
+  return !device.is_opencl_cpu() || options.preference == Preference::kSustainedSpeed;
 }
 
 }  // namespace

@@ -4,6 +4,14 @@
 
 namespace hearth {
 
+bool IsPlainFloat32(const TensorDesc& desc) {
+  return desc.dtype == DType::kFloat32 && !desc.quantization.has_value();
+}
+
+bool IsPlainFloat(const TensorDesc& desc) {
+  return (desc.dtype == DType::kFloat32 || desc.dtype == DType::kFloat16) && !desc.quantization.has_value();
+}
+
 bool IsQuantized(const TensorDesc& desc) {
   return desc.quantization.has_value() && desc.dtype != DType::kFloat32 && desc.dtype != DType::kFloat16 &&
          desc.dtype != DType::kBool;

@@ -15,6 +15,10 @@ bool IsReal(const TensorDesc& desc);
 // Integers with a scale and zero point.
 bool IsQuantized(const TensorDesc& desc);
 
+// Real numbers stored as such, without a grid.
+bool IsPlainFloat32(const TensorDesc& desc);
+bool IsPlainFloat(const TensorDesc& desc);  // float16 too
+
 // The numbers that a quantized type with one scale stands for: real = (stored - zero_point) * scale.
 struct TensorGrid {
   float scale = 1, inverse = 1;

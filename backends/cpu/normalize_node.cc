@@ -11,6 +11,7 @@
 #include "backends/cpu/host_node.h"
 #include "core/ops/elementwise_table.h"
 #include "core/ops/mean_variance.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
@@ -107,10 +108,6 @@ class NormalizeNode final : public HostNode {
   std::vector<float> factors_;
 };
 
-bool IsPlainFloat(const TensorDesc& desc) {
-  return desc.dtype == DType::kFloat32 && !desc.quantization.has_value();
-}
-
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request) {
@@ -121,7 +118,7 @@ Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& reque
   if (norm->activation != Activation::kNone && !ActivationBounds(norm->activation)) return std::unique_ptr<HostNode>();
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
-      if (value != kNoValue && !IsPlainFloat(graph.value(value).desc)) return std::unique_ptr<HostNode>();
+      if (value != kNoValue && !IsPlainFloat32(graph.value(value).desc)) return std::unique_ptr<HostNode>();
     }
   }
   const Shape& shape = graph.value(node.inputs[0]).desc.shape;

@@ -26,8 +26,7 @@ Join JoinAlong(const Shape& out, int axis) {
 // `start`: pixels of each row before this input's; `slice`: slices before it.
 KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, const Bhwc& in, const Bhwc& out,
                           const Join& join, int64_t start, int32_t slice) {
-  constexpr int64_t kMostRows = 65535;  // work groups along one dimension that every device takes
-  const bool flat = join.rows > kMostRows;
+  const bool flat = join.rows > kMostGroups;
   const Lines lines = LinesOf(in);
   const auto width = static_cast<int32_t>(in.pixels() / join.rows);
   KernelCall call;

@@ -164,14 +164,11 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   call.kernel = wide ? "depthwise_wide" : tile ? "depthwise" : "depthwise_any";
   call.stores_each_texel_once = true;
   if (wide || tile) {
+    const bool any_stride = wide && builder.options().preference == Preference::kFastSingleAnswer;
     call.defines = {{"KH", std::to_string(filter[1])},
                     {"KW", std::to_string(filter[2])},
-                    {"SH", std::to_string(window.stride_h)},
-                    {"SW", std::to_string(window.stride_w)}};
-  }
-  if (wide && builder.options().preference == Preference::kFastSingleAnswer) {
-    call.defines[2].value = "STRIDE_H";
-    call.defines[3].value = "STRIDE_W";
+                    {"SH", any_stride ? "STRIDE_H" : std::to_string(window.stride_h)},
+                    {"SW", any_stride ? "STRIDE_W" : std::to_string(window.stride_w)}};
   }
   if (tile) {
     call.defines.push_back({"TX", std::to_string(choice.cols)});

@@ -68,7 +68,7 @@ std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
 }
 
 bool PrefersWideVectors(const DeviceInfo& device) {
-  return device.dialect == Dialect::kOpenCl && device.is_software();
+  return device.is_opencl_cpu();
 }
 
 void UseWholeLines(const DeviceInfo& device, KernelCall& call) {
@@ -98,11 +98,15 @@ Lines LinesOf(const Bhwc& shape, int32_t longest) {
   return {static_cast<int32_t>(length), (shape.pixels() + length - 1) / length};
 }
 
+uint32_t OneLaneGroup(const DeviceInfo& device) {
+  return device.is_software() ? 8 : 64;
+}
+
 int ChannelLanes(const DeviceInfo& device, int32_t slices) {
   // A processor gains nothing from lanes, and pays for their barriers: six softmax of 128x512 take 3.3 ms with 32 lanes
   // and 1.1 with one on lavapipe, 2364x197 take 53 and 8 on llvmpipe (Mesa 22.3.6, one thread); PoCL compiles them in
   // half the time too (50 ms of processor time instead of 116). But loops there may not make too many turns.
-  constexpr int32_t kManySlices = 32, kManySlicesOfSoftware = 1 << 14;
+  constexpr int64_t kManySlices = 32;
   return slices >= (device.is_software() ? kManySlicesOfSoftware : kManySlices) ? 32 : 1;
 }
 

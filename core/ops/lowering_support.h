@@ -41,6 +41,12 @@ struct Lines {
 };
 Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
 
+// Work groups along one dimension that every device takes.
+inline constexpr int64_t kMostGroups = 65535;
+
+// The size of a work group whose work items share nothing.
+uint32_t OneLaneGroup(const DeviceInfo& device);
+
 // How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1 or 32.
 int ChannelLanes(const DeviceInfo& device, int32_t slices);
 // That, then other numbers for tuning to try.

@@ -62,9 +62,13 @@ bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes
          builder.graph().IsConstant(node.inputs[1]);
 }
 
+bool HasManyWideRegisters(const DeviceInfo& device) {
+  return device.native_vector_floats >= 16;
+}
+
 void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<KernelChoice>& candidates) {
   const KernelChoice wide{"wide", shapes.is_pointwise ? kWideRows : kWideConvRows, 1, 8};
-  if (device.native_vector_floats >= 16) {
+  if (HasManyWideRegisters(device)) {
     const int64_t multiplications = shapes.pixels * shapes.filter[1] * shapes.filter[2] * shapes.filter[3];
     const bool fills_half = shapes.filter[0] <= 16 && multiplications > kFewMultiplications;
     if (fills_half) candidates.push_back({"wide", kWideRowsOfMany, 1, 8});
@@ -98,6 +102,10 @@ void UseTile(const DeviceInfo& device, const KernelChoice& tile, int64_t pixels,
 }
 
 }  // namespace
+
+KernelChoice WideProductChoice(const DeviceInfo& device) {
+  return HasManyWideRegisters(device) ? KernelChoice{"patch", kPatchRows, 1, 1} : KernelChoice{"wide", kWideRows, 1, 8};
+}
 
 int32_t WidthOf(const KernelChoice& choice) {
   return choice.variant == "patch" ? 32 : choice.variant == "wide" ? 16 : 4;

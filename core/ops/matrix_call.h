@@ -34,6 +34,9 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
 // Outputs per vector of the weights that a choice of MatrixCandidates takes.
 int32_t WidthOf(const KernelChoice& choice);
 
+// For products of many rows and channels, of a device that prefers wide vectors.
+KernelChoice WideProductChoice(const DeviceInfo& device);
+
 // `planes` products side by side: rows of all of them in `a` and `y`, their weights (packed
 // WidthOf(choice) wide) one behind the other, no bias. `shapes.pixels` counts the rows of all.
 struct PlanesOperands {

@@ -10,14 +10,12 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMostGroups = 65535;  // work groups along one dimension that every device takes
-
 // Work items that share one run of pixels. In PoCL one core runs a whole work group, so they gain nothing; in llvmpipe
 // 8 are one vector, and more pay off from about 1000 pixels on (6 x 64x4x4x64 on lavapipe: 12.4 ms with 32, 4.5 with 8;
 // 96x96x32: 5.0 with 32).
 int RunLanes(const DeviceInfo& device, int64_t texels) {
-  if (device.is_software() && device.dialect == Dialect::kOpenCl) return 1;
-  return texels >= (device.is_software() ? 1024 : 32) ? 32 : 8;
+  if (device.is_opencl_cpu()) return 1;
+  return texels >= (device.is_software() ? kManyTexelsOfSoftware : 32) ? 32 : 8;
 }
 
 NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
@@ -33,10 +31,6 @@ Operand PerChannel(PlanBuilder& builder, const Node& node, size_t input) {
 // What makes a factor of the scale's operand: kernels add it.
 float UnitOf(const Node& node) {
   return node.inputs.size() > 1 && node.inputs[1] != kNoValue ? 0.0f : 1.0f;
-}
-
-uint32_t OneLaneGroup(const DeviceInfo& device) {
-  return device.is_software() ? 8 : 64;
 }
 
 // Four pixels a work item where there is no want of work items: eight times 128x512 then take 0.48 ms instead of 1.2 on

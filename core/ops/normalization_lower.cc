@@ -13,7 +13,7 @@ Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const int lane_count = ChannelLanes(builder.device(), shape.slices());
   const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
-  const uint32_t one_lane_group = builder.device().is_software() ? 8 : 64;
+  const uint32_t one_lane_group = OneLaneGroup(builder.device());
   KernelCall call;
   call.kernel = "l2_normalization";
   call.defines = {{"LANES", std::to_string(lane_count)}};

@@ -40,7 +40,6 @@ const char* ValueOf(const PlanBuilder& builder, const Node& node) {
 
 // Nothing but height and width grows: the grid's dimensions are the image's.
 bool IsImagePad(const Bhwc& in, const Bhwc& out) {
-  constexpr int64_t kMostGroups = 65535;  // work groups along one dimension that every device takes
   return in.b == out.b && in.c == out.c && out.h <= kMostGroups && int64_t{out.b} * out.slices() <= kMostGroups;
 }
 

@@ -19,8 +19,8 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
   const int lane_count = builder.Choose(node).lanes;
   const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
   const DeviceInfo& device = builder.device();
-  const bool is_alone = shape.pixels() == 1 && device.is_software() && device.dialect == Dialect::kOpenCl;
-  const uint32_t one_lane_group = is_alone ? 1 : device.is_software() ? 8 : 64;
+  const bool is_alone = shape.pixels() == 1 && device.is_opencl_cpu();
+  const uint32_t one_lane_group = is_alone ? 1 : OneLaneGroup(device);
   KernelCall call;
   call.kernel = "softmax";
   call.defines = {{"LANES", std::to_string(lane_count)}, {"LOG", logarithm ? "1" : "0"}};

@@ -47,8 +47,8 @@ void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& ou
   const bool wide = tile.variant == "wide";
   const int64_t high = Tiles(out.h, conv.stride_h), across = Tiles(out.w, conv.stride_w);
   const int64_t phases_y = std::min(conv.stride_h, out.h), phases_x = std::min(conv.stride_w, out.w);
-  const int64_t tile_pixels = int64_t{tile.rows} * (wide ? 1 : tile.lanes);
   const int64_t items_a_tile = wide ? 1 : tile.lanes;
+  const int64_t tile_pixels = tile.rows * items_a_tile;
   const int64_t columns = Tiles(out.slices(), wide ? 4 : tile.cols);
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
   const bool lines = device.is_software() && Tiles(across, tile_pixels) * tile_pixels <= across * 3 / 2;

@@ -7,6 +7,7 @@ namespace hearth {
 namespace {
 
 constexpr int32_t kPlanes = 36, kTile = 4;
+constexpr std::string_view kVariantPrefix = "winograd_";  // then the variant of its product
 constexpr int32_t kFewestChannels = 16;
 constexpr int64_t kMostScratchBytes = int64_t{32} << 20;  // of patches and products together
 
@@ -46,8 +47,9 @@ std::vector<KernelChoice> WinogradCandidates(const PlanBuilder& builder, const N
   if (16 * (texels_in + texels_out) > kMostScratchBytes) return {};
   const int lanes = builder.device().is_software() || builder.device().max_local_invocations < 64 ? 8 : 32;
   if (PrefersWideVectors(builder.device())) {
-    if (builder.device().native_vector_floats >= 16) return {{"winograd_patch", 10, 1, 1}};
-    return {{"winograd_wide", 6, 1, 8}};
+    KernelChoice choice = WideProductChoice(builder.device());
+    choice.variant.insert(0, kVariantPrefix);
+    return {choice};
   }
   return {{"winograd_tile", 8, 2, lanes}, {"winograd_tile", 4, 2, lanes}};
 }
@@ -72,7 +74,7 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
 
   const MatrixShapes shapes = ProductOf(grid, filter.shape);
   KernelChoice product_choice = choice;
-  product_choice.variant = choice.variant.substr(std::string_view("winograd_").size());
+  product_choice.variant = choice.variant.substr(kVariantPrefix.size());
   const PackRecipe recipe{
       PackLayout::kWinograd, filter, WidthOf(product_choice), {filter.shape[0], 3, 3, filter.shape[3]}};
   HEARTH_TRY(builder.Call(node, PlanesCall(builder, {patches, builder.Packed(node.inputs[1], recipe), products}, shapes,

@@ -5,13 +5,10 @@
 
 #include "core/error.h"
 #include "core/passes/graph_rewriter.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
-
-bool IsPlainFloat(const TensorDesc& desc) {
-  return desc.dtype == DType::kFloat32 && !desc.quantization.has_value();
-}
 
 // x * scale or x + offset, as numbers per channel of x.
 struct InputChange {
@@ -28,7 +25,7 @@ std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
   const int constant = !is_sub && graph.IsConstant(node.inputs[0]) ? 0 : 1;
   const ValueId x = node.inputs[1 - constant], number = node.inputs[constant];
   const TensorDesc& desc = graph.value(x).desc;
-  if (graph.IsConstant(x) || !graph.IsConstant(number) || !IsPlainFloat(desc) || desc.shape.rank() == 0 ||
+  if (graph.IsConstant(x) || !graph.IsConstant(number) || !IsPlainFloat32(desc) || desc.shape.rank() == 0 ||
       desc != graph.value(node.outputs[0]).desc)
     return std::nullopt;
   const int32_t channels = desc.shape[desc.shape.rank() - 1];
@@ -36,7 +33,7 @@ std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
   const int64_t count = numbers.shape.element_count();
   const bool per_channel =
       count == channels && numbers.shape.rank() > 0 && numbers.shape[numbers.shape.rank() - 1] == channels;
-  if (!IsPlainFloat(numbers) || (count != 1 && !per_channel)) return std::nullopt;
+  if (!IsPlainFloat32(numbers) || (count != 1 && !per_channel)) return std::nullopt;
   Result<std::vector<float>> values = ConstantAsFloats(graph, number);
   if (!values.ok()) return std::nullopt;
   if (count == 1) values->resize(static_cast<size_t>(channels), values->front());
@@ -89,7 +86,7 @@ bool AllFinite(std::span<const float> values) {
 }
 
 std::optional<std::vector<float>> FloatsOf(const Graph& graph, ValueId id) {
-  if (!graph.IsConstant(id) || !IsPlainFloat(graph.value(id).desc)) return std::nullopt;
+  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
   Result<std::vector<float>> values = ConstantAsFloats(graph, id);
   if (!values.ok()) return std::nullopt;
   return std::move(values).value();
@@ -133,7 +130,7 @@ Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo&) {
     if (node.inputs.size() < 2 || !rewriter.IsReadOnce(node.inputs[0])) continue;
     const Node* producer = rewriter.ProducerOf(node.inputs[0]);
     const std::optional<InputChange> change = producer == nullptr ? std::nullopt : MatchChange(graph, *producer);
-    if (!change || !IsPlainFloat(graph.value(node.outputs[0]).desc)) continue;
+    if (!change || !IsPlainFloat32(graph.value(node.outputs[0]).desc)) continue;
     const std::optional<FilterOrder> order = OrderOf(graph, node, static_cast<int64_t>(change->numbers.size()));
     if (!order) continue;
     const bool folded =

@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "core/passes/graph_rewriter.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
@@ -28,10 +29,6 @@ Activation* ActivationAttribute(Op& op) {
 }
 
 // Quantized values are rounded between the two nodes; merging them would leave that out.
-bool IsPlainFloat(const TensorDesc& desc) {
-  return (desc.dtype == DType::kFloat32 || desc.dtype == DType::kFloat16) && !desc.quantization.has_value();
-}
-
 }  // namespace
 
 Result<Verdict> FuseActivation(Graph& graph, const DeviceInfo&) {

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/passes/graph_rewriter.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
@@ -19,13 +20,9 @@ Activation* ActivationOfWeighted(Op& op) {
   return nullptr;
 }
 
-bool IsPlainFloat(const TensorDesc& desc) {
-  return desc.dtype == DType::kFloat32 && !desc.quantization.has_value();
-}
-
 // A constant with one element, or with `channels` elements all along its last dimension.
 std::optional<PerChannel> ReadPerChannel(const Graph& graph, ValueId id, int32_t channels) {
-  if (!graph.IsConstant(id) || !IsPlainFloat(graph.value(id).desc)) return std::nullopt;
+  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
   const Shape& shape = graph.value(id).desc.shape;
   const int64_t count = shape.element_count();
   const bool is_vector = shape.rank() > 0 && count == channels && shape[shape.rank() - 1] == channels;
@@ -53,7 +50,7 @@ std::optional<Affine> MatchAffine(const Graph& graph, const Node& node) {
   if (inner == kNoValue) return std::nullopt;
   const TensorDesc& desc = graph.value(inner).desc;
   // An equal description also means that the constant did not broadcast the value to more elements.
-  if (!IsPlainFloat(desc) || desc.shape.rank() == 0 || desc != graph.value(node.outputs[0]).desc) return std::nullopt;
+  if (!IsPlainFloat32(desc) || desc.shape.rank() == 0 || desc != graph.value(node.outputs[0]).desc) return std::nullopt;
   auto numbers = ReadPerChannel(graph, node.inputs[constant], desc.shape[desc.shape.rank() - 1]);
   if (!numbers.has_value()) return std::nullopt;
   return Affine{inner, binary->kind, std::move(*numbers)};
@@ -77,7 +74,7 @@ bool AllFinite(std::span<const float> values) {
 // depthwise filters and first in the others.
 std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& node, const PerChannel& scales) {
   const ValueId id = node.inputs[1];
-  if (!graph.IsConstant(id) || !IsPlainFloat(graph.value(id).desc)) return std::nullopt;
+  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
   Result<std::vector<float>> read = ConstantAsFloats(graph, id);
   if (!read.ok() || read->size() % scales.size() != 0) return std::nullopt;
   std::vector<float> filter = std::move(read).value();

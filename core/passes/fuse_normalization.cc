@@ -15,13 +15,10 @@
 
 #include "core/ops/mean_variance.h"
 #include "core/passes/graph_rewriter.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
-
-bool IsPlainFloat(const TensorDesc& desc) {
-  return (desc.dtype == DType::kFloat32 || desc.dtype == DType::kFloat16) && !desc.quantization.has_value();
-}
 
 // The two inputs of a binary node, one of which is `known`: the other one.
 ValueId OtherInput(const Node& node, ValueId known) {

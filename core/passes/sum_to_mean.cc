@@ -1,12 +1,9 @@
 // sum(x) divided by the number of elements that it adds up, or multiplied by 1 over it: a mean.
 #include "core/passes/graph_rewriter.h"
+#include "core/storage.h"
 
 namespace hearth {
 namespace {
-
-bool IsPlainFloat(const TensorDesc& desc) {
-  return desc.dtype == DType::kFloat32 && !desc.quantization.has_value();
-}
 
 // Whether the node divides its input at `position` by `count`.
 bool DividesBy(const Graph& graph, const Node& node, int position, int64_t count) {
@@ -33,7 +30,7 @@ Result<Verdict> SumToMean(Graph& graph, const DeviceInfo&) {
     Reduce* reduce = producer == nullptr ? nullptr : std::get_if<Reduce>(&producer->op);
     if (reduce == nullptr || reduce->kind != ReduceKind::kSum) continue;
     const TensorDesc& desc = graph.value(sum).desc;
-    if (!IsPlainFloat(desc) || desc != graph.value(node.outputs[0]).desc) continue;
+    if (!IsPlainFloat32(desc) || desc != graph.value(node.outputs[0]).desc) continue;
     const int64_t count = graph.value(producer->inputs[0]).desc.shape.element_count() / desc.shape.element_count();
     if (!DividesBy(graph, node, position, count)) continue;
     reduce->kind = ReduceKind::kMean;

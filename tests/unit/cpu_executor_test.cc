@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <random>
 
@@ -528,16 +529,24 @@ TEST(CpuExecutor, TheCpuIsADeviceWithANameAndCores) {
   EXPECT_GE(info.compute_units, 1u);
 }
 
-TEST(NearTies, AreSummedAgainInFloat64) {
+// A 1x1 convolution of two channels into two on a grid of whole numbers; `add_filter` adds the filter [2,1,1,2].
+Graph RoundedConvolution(const std::function<ValueId(Graph&)>& add_filter) {
   Graph graph;
   const ValueId x = graph.AddValue({.name = "x", .desc = {.shape = {1, 1, 1, 2}}});
   graph.inputs = {x};
-  const ValueId filter = graph.AddFloatConstant("w", {2, 1, 1, 2}, std::vector<float>{0.5f, -0x1p-26f, 0.25f, 0.0f});
+  const ValueId filter = add_filter(graph);
   const ValueId y = graph.AddValue({.name = "y", .desc = {.dtype = DType::kInt8}});
   graph.value(y).desc.quantization = Quantization{{1.0f}, {0}, 0};
   graph.AddNode({.op = Conv2D{}, .inputs = {x, filter}, .outputs = {y}, .name = "conv"});
   graph.outputs = {y};
-  ASSERT_TRUE(InferShapes(graph).ok());
+  EXPECT_TRUE(InferShapes(graph).ok());
+  return graph;
+}
+
+TEST(NearTies, AreSummedAgainInFloat64) {
+  const Graph graph = RoundedConvolution([](Graph& g) {
+    return g.AddFloatConstant("w", {2, 1, 1, 2}, std::vector<float>{0.5f, -0x1p-26f, 0.25f, 0.0f});
+  });
   const std::unique_ptr<NearTies> ties = NearTies::Of(graph, graph.nodes()[0]);
   ASSERT_NE(ties, nullptr);
   std::vector<float> sums = {0.50001f, 0.25f};  // a float kernel's: the first in doubt, the second not
@@ -549,17 +558,10 @@ TEST(NearTies, AreSummedAgainInFloat64) {
 
 TEST(NearTies, FiltersOf8BitsCountByTheirChannelsGrid) {
   for (const DType dtype : {DType::kInt8, DType::kUInt8}) {
-    Graph graph;
-    const ValueId x = graph.AddValue({.name = "x", .desc = {.shape = {1, 1, 1, 2}}});
-    graph.inputs = {x};
-    TensorDesc desc{dtype, {2, 1, 1, 2}, Quantization{{0.5f, 0.25f}, {1, 2}, 0}};
-    const std::vector<std::byte> stored = {std::byte{4}, std::byte{0}, std::byte{4}, std::byte{1}};
-    const ValueId filter = graph.AddConstantValue("w", desc, stored);
-    const ValueId y = graph.AddValue({.name = "y", .desc = {.dtype = DType::kInt8}});
-    graph.value(y).desc.quantization = Quantization{{1.0f}, {0}, 0};
-    graph.AddNode({.op = Conv2D{}, .inputs = {x, filter}, .outputs = {y}, .name = "conv"});
-    graph.outputs = {y};
-    ASSERT_TRUE(InferShapes(graph).ok());
+    const Graph graph = RoundedConvolution([dtype](Graph& g) {
+      return g.AddConstantValue("w", {dtype, {2, 1, 1, 2}, Quantization{{0.5f, 0.25f}, {1, 2}, 0}},
+                                {std::byte{4}, std::byte{0}, std::byte{4}, std::byte{1}});
+    });
     const std::unique_ptr<NearTies> ties = NearTies::Of(graph, graph.nodes()[0]);
     ASSERT_NE(ties, nullptr);
     std::vector<float> sums = {2.50001f, 1.50001f};  // both in doubt
