@@ -6,8 +6,8 @@
 #include <bit>
 #include <cstring>
 
-#include "core/error.h"
-#include "core/kernel_library.h"
+#include "core/base/error.h"
+#include "core/emit/kernel_library.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {

@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "benchmarks/device_peaks.h"
-#include "core/error.h"
-#include "core/lower.h"
-#include "core/op_table.h"
-#include "core/pack.h"
-#include "core/tuning.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/lowering/lower.h"
+#include "core/lowering/tunable_layers.h"
+#include "core/plan/pack.h"
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/tuner.h"
 #include "hal/plan_runner.h"
@@ -116,7 +117,8 @@ void RunConvolution(benchmark::State& state, const std::string& device_id, Convo
       std::max(flops / peaks.flops, bytes / std::max(peaks.cached.bytes_per_second, peaks.memory.bytes_per_second));
 }
 
-// One layer of a network by each of its candidates (core/tuning.h), dispatches alone: what shows where a variant wins.
+// One layer of a network by each of its candidates (core/plan/tuning.h), dispatches alone: what shows where a variant
+// wins.
 constexpr std::pair<const char*, const char*> kCandidateLayers[] = {{"Conv3x3_90x160x32", R"(graph "g"
 %0 = input : float32[1x90x160x32] "x"
 %1 = constant : float32[32x3x3x32] "w" = fill(0.01)

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "cache/database.h"
-#include "core/fingerprint.h"
+#include "core/base/fingerprint.h"
 
 namespace hearth {
 

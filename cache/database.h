@@ -17,7 +17,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "hearth/status.h"
 
 struct sqlite3;

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "cache/database.h"
-#include "core/fingerprint.h"
+#include "core/base/fingerprint.h"
 
 namespace hearth {
 

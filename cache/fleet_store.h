@@ -16,7 +16,7 @@
 
 #include "cache/signature.h"
 #include "cache/warnings.h"
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 
 namespace hearth {
 

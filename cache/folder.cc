@@ -18,7 +18,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

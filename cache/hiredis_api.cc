@@ -1,8 +1,8 @@
 #ifdef HEARTH_WITH_REDIS
 #include "cache/hiredis_api.h"
 
-#include "core/dynamic_library.h"
-#include "core/error.h"
+#include "core/base/dynamic_library.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

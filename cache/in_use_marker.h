@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cache/descriptor.h"
-#include "core/fingerprint.h"
+#include "core/base/fingerprint.h"
 
 namespace hearth {
 

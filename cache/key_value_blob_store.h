@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cache/warnings.h"
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 
 namespace hearth {
 

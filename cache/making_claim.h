@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "cache/descriptor.h"
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 
 namespace hearth {
 

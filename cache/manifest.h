@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
-#include "core/fingerprint.h"
+#include "core/base/error.h"
+#include "core/base/fingerprint.h"
 #include "hearth/cache_types.h"
 
 namespace hearth {

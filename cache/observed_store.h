@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 
 namespace hearth {
 

@@ -13,7 +13,7 @@
 
 #include "cache/database.h"
 #include "cache/in_use_marker.h"
-#include "core/fingerprint.h"
+#include "core/base/fingerprint.h"
 
 namespace hearth {
 

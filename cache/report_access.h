@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "cache/database.h"
-#include "cache/reports.h"
 #include "cache/store_file.h"
+#include "hearth/cache_types.h"
 
 namespace hearth {
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/blob_store.h"
-#include "core/fingerprint.h"
+#include "core/base/blob_store.h"
+#include "core/base/fingerprint.h"
 #include "hearth/cache_types.h"
 #include "hearth/status.h"
 

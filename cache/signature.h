@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "hearth/status.h"
 
 namespace hearth {

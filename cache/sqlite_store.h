@@ -13,7 +13,7 @@
 #include "cache/in_use_marker.h"
 #include "cache/making_claim.h"
 #include "cache/store_file.h"
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 
 namespace hearth {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <system_error>
 
-#include "core/embedded_file.h"
+#include "core/base/embedded_file.h"
 
 namespace hearth {
 

@@ -4,8 +4,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS hearth EXPORT hearthTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT dev)
 install(TARGETS hearth_tflite_delegate LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/core/public/hearth ${PROJECT_SOURCE_DIR}/frontends/api/hearth
-                  ${PROJECT_SOURCE_DIR}/frontends/c/hearth ${PROJECT_BINARY_DIR}/include/hearth
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/hearth ${PROJECT_BINARY_DIR}/include/hearth
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev FILES_MATCHING PATTERN "*.h")
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/hearth)

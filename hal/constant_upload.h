@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "core/blob_store.h"
-#include "core/plan.h"
+#include "core/base/blob_store.h"
+#include "core/plan/plan.h"
 #include "hal/device.h"
 
 namespace hearth {

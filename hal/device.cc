@@ -1,6 +1,6 @@
 #include "hal/device.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "core/device_info.h"
-#include "core/kernel_source.h"
+#include "core/device/device_info.h"
+#include "core/emit/kernel_source.h"
 #include "hal/command_list.h"
 #include "hal/native.h"
 #include "hearth/status.h"

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/float16.h"
+#include "core/base/float16.h"
 #include "hal/edge_layout.h"
 #include "hal/slices.h"
 

@@ -3,10 +3,10 @@
 #include <bit>
 #include <limits>
 
-#include "core/error.h"
-#include "core/kernel_library.h"
-#include "core/options.h"
-#include "core/storage.h"
+#include "core/base/error.h"
+#include "core/device/options.h"
+#include "core/emit/kernel_library.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {

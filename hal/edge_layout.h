@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/device_info.h"
-#include "core/kernel_source.h"
-#include "core/plan.h"
+#include "core/device/device_info.h"
+#include "core/emit/kernel_source.h"
+#include "core/plan/plan.h"
 #include "hal/native.h"
 
 namespace hearth {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "core/kernel_source.h"
+#include "core/emit/kernel_source.h"
 #include "hearth/interop.h"
 
 namespace hearth {

@@ -1,7 +1,7 @@
 // PlanRunner's runs that need not be waited for.
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "hal/plan_runner.h"
 
 namespace hearth {

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <thread>
 
-#include "core/error.h"
-#include "core/op_table.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
 #include "hal/constant_upload.h"
 #include "hal/slices.h"
 #include "hal/stopwatch.h"

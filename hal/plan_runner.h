@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/blob_store.h"
-#include "core/host_executor.h"
-#include "core/plan.h"
+#include "core/base/blob_store.h"
+#include "core/plan/host_executor.h"
+#include "core/plan/plan.h"
 #include "hal/constant_upload.h"
 #include "hal/device.h"
 #include "hal/load_or_compile.h"

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "core/blob_store.h"
-#include "core/plan.h"
+#include "core/base/blob_store.h"
+#include "core/plan/plan.h"
 #include "hal/device.h"
 #include "hal/edge_layout.h"
 #include "hal/load_or_compile.h"

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "core/float16.h"
-#include "core/storage.h"
+#include "core/base/float16.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <span>
 
-#include "core/kernel_source.h"
-#include "core/types.h"
+#include "core/emit/kernel_source.h"
+#include "core/graph/types.h"
 
 namespace hearth {
 

@@ -6,8 +6,8 @@
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack_nodes.h"
-#include "core/error.h"
-#include "core/positions.h"
+#include "core/base/error.h"
+#include "core/graph/positions.h"
 
 namespace hearth {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "core/device_info.h"
-#include "core/host_executor.h"
+#include "core/device/device_info.h"
+#include "core/plan/host_executor.h"
 
 namespace hearth {
 

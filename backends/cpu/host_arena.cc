@@ -4,8 +4,8 @@
 #include <set>
 
 #include "backends/cpu/quantized.h"
-#include "core/error.h"
-#include "core/memory_strategies.h"
+#include "core/base/error.h"
+#include "core/plan/memory_strategies.h"
 
 namespace hearth {
 namespace {

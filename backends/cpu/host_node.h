@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "backends/cpu/host_arena.h"
-#include "core/graph.h"
+#include "core/graph/graph.h"
 
 namespace hearth {
 
@@ -24,7 +24,7 @@ struct HostNodeRequest {
   int threads = 1;
   // The node after this one does not run on the worker threads: they should sleep, not spin.
   bool workers_rest_after = true;
-  bool chooses_positions = false;  // its output is among ValuesThatChoosePositions (core/positions.h)
+  bool chooses_positions = false;  // its output is among ValuesThatChoosePositions (core/graph/positions.h)
 };
 
 // Each returns null for a node that it does not take, so that the next maker is asked.

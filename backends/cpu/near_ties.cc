@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "backends/cpu/quantized.h"
-#include "core/op_table.h"
-#include "core/ops/elementwise_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {

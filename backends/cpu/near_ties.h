@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "core/graph.h"
+#include "core/graph/graph.h"
 
 namespace hearth {
 

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "backends/cpu/host_node.h"
-#include "core/ops/elementwise_table.h"
-#include "core/ops/mean_variance.h"
-#include "core/storage.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/mean_variance.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "core/storage.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {

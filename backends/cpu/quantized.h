@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "core/types.h"
+#include "core/graph/types.h"
 
 namespace hearth {
 

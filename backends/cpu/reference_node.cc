@@ -3,9 +3,10 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/quantized.h"
-#include "core/error.h"
-#include "core/op_table.h"
-#include "core/op_text.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
 
 namespace hearth {
 namespace {

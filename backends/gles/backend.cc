@@ -4,7 +4,7 @@
 #include "backends/gles/device.h"
 #include "backends/gles/display.h"
 #include "backends/gles/driver_api.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

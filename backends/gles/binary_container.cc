@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 namespace {

@@ -1,6 +1,6 @@
 #include "backends/gles/buffer.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 namespace {

@@ -1,6 +1,6 @@
 #include "backends/gles/context.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 

@@ -4,7 +4,7 @@
 #include "backends/gles/executable.h"
 #include "backends/gles/program.h"
 #include "backends/gles/texture.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 

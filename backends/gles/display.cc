@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 namespace {

@@ -1,7 +1,7 @@
 #include "backends/gles/driver_api.h"
 
-#include "core/dynamic_library.h"
-#include "core/error.h"
+#include "core/base/dynamic_library.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 namespace {

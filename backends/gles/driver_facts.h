@@ -7,7 +7,7 @@
 
 #include "backends/gles/display.h"
 #include "backends/gles/driver_api.h"
-#include "core/device_info.h"
+#include "core/device/device_info.h"
 #include "hearth/status.h"
 
 namespace hearth::gles {

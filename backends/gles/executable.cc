@@ -6,8 +6,8 @@
 #include "backends/gles/buffer.h"
 #include "backends/gles/program.h"
 #include "backends/gles/texture.h"
-#include "core/error.h"
-#include "core/texel_view.h"
+#include "core/base/error.h"
+#include "core/plan/texel_view.h"
 
 namespace hearth::gles {
 namespace {

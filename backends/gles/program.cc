@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backends/gles/binary_container.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::gles {
 

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 

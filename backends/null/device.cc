@@ -3,7 +3,7 @@
 #include "backends/null/buffer.h"
 #include "backends/null/executable.h"
 #include "backends/null/program.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 

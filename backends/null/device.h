@@ -2,24 +2,14 @@
 #ifndef HEARTH_BACKENDS_NULL_DEVICE_H_
 #define HEARTH_BACKENDS_NULL_DEVICE_H_
 
-#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "backends/null/counts.h"
 #include "hal/device.h"
 
 namespace hearth {
-
-// What was asked of a null device so far.
-struct NullCounts {
-  std::atomic<int64_t> buffers_created = 0, buffers_imported = 0;
-  std::atomic<int64_t> bytes_written = 0, bytes_read = 0;
-  std::atomic<int64_t> programs_compiled = 0, programs_loaded = 0;
-  std::atomic<int64_t> lists_prepared = 0;
-  std::atomic<int64_t> dispatches_run = 0;
-  std::atomic<uint64_t> submissions = 0;
-};
 
 // Limits that every kernel of Hearth fits in. A test narrows them to see what is refused.
 DeviceInfo NullDeviceInfo();

@@ -1,6 +1,6 @@
 #include "backends/null/executable.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "backends/null/device.h"
+#include "backends/null/counts.h"
 #include "hal/device.h"
 
 namespace hearth {

@@ -6,7 +6,7 @@
 #include "backends/opencl/device.h"
 #include "backends/opencl/device_queries.h"
 #include "backends/opencl/driver_api.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

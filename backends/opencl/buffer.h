@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "backends/opencl/driver_api.h"
-#include "core/kernel_source.h"
+#include "core/emit/kernel_source.h"
 #include "hal/device.h"
 
 namespace hearth {

@@ -5,7 +5,7 @@
 #include "backends/opencl/buffer.h"
 #include "backends/opencl/executable.h"
 #include "backends/opencl/program.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdio>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "backends/opencl/driver_api.h"
-#include "core/device_info.h"
+#include "core/device/device_info.h"
 
 namespace hearth {
 

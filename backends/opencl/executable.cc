@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "backends/opencl/program.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 

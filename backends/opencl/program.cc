@@ -3,7 +3,7 @@
 #include <cstring>
 #include <set>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "backends/vulkan/device.h"
 #include "backends/vulkan/physical_device.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/vulkan/recorded_commands.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::vulkan {
 namespace {

@@ -3,7 +3,7 @@
 #include "backends/vulkan/buffer.h"
 #include "backends/vulkan/executable.h"
 #include "backends/vulkan/program.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::vulkan {
 

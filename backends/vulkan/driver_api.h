@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/dynamic_library.h"
+#include "core/base/dynamic_library.h"
 #include "hearth/status.h"
 
 #define HEARTH_VULKAN_INSTANCE_FUNCTIONS(X) \

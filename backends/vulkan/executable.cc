@@ -4,8 +4,8 @@
 
 #include "backends/vulkan/buffer.h"
 #include "backends/vulkan/program.h"
-#include "core/error.h"
-#include "core/texel_view.h"
+#include "core/base/error.h"
+#include "core/plan/texel_view.h"
 
 namespace hearth::vulkan {
 namespace {

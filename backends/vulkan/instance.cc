@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::vulkan {
 namespace {

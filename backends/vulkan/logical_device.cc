@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::vulkan {
 namespace {

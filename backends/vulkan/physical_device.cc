@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::vulkan {
 namespace {

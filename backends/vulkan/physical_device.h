@@ -7,7 +7,7 @@
 #include <string>
 
 #include "backends/vulkan/instance.h"
-#include "core/device_info.h"
+#include "core/device/device_info.h"
 
 namespace hearth::vulkan {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/error.h"
-#include "core/fingerprint.h"
+#include "core/base/error.h"
+#include "core/base/fingerprint.h"
 
 namespace hearth::vulkan {
 namespace {

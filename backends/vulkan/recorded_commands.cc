@@ -1,6 +1,6 @@
 #include "backends/vulkan/recorded_commands.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth::vulkan {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "cache/folder.h"
 #include "cache/reports.h"
-#include "core/error.h"
-#include "core/fingerprint.h"
+#include "core/base/error.h"
+#include "core/base/fingerprint.h"
 #include "hal/stopwatch.h"
 #include "hearth/device.h"
 

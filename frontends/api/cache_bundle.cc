@@ -4,7 +4,7 @@
 #include "cache/bundle.h"
 #include "cache/folder.h"
 #include "cache/sha256.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/engine/device_choice.h"
 #include "hearth/cache.h"
 #include "hearth/version.h"

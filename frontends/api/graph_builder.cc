@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/op_table.h"
-#include "core/ops/elementwise_table.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
+#include "core/graph/ops/elementwise_table.h"
 #include "frontends/api/model_data.h"
 
 namespace hearth {

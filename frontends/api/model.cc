@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/error.h"
-#include "core/op_table.h"
+#include "core/base/error.h"
 #include "frontends/api/model_data.h"
 #include "frontends/tflite/reader.h"
 #include "hal/stopwatch.h"

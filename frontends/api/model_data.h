@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/fingerprint.h"
-#include "core/graph.h"
+#include "core/base/fingerprint.h"
+#include "core/graph/graph.h"
 #include "frontends/tflite/model_file.h"
 #include "hearth/tensor_info.h"
 

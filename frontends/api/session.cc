@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
-#include "core/error.h"
-#include "core/log.h"
-#include "core/lower.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/lowering/lower.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
 #include "frontends/engine/open_cache.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/host_executor.h"
-#include "core/log.h"
+#include "core/base/log.h"
+#include "core/plan/host_executor.h"
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/tuned_start.h"

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "cache/folder.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -1,7 +1,7 @@
 // Session's inputs, outputs and runs.
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
 #include "hearth/session.h"

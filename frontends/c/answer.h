@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "hearth/hearth_c.h"
 #include "hearth/status.h"
 

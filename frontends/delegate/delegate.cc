@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/delegate/guard.h"
 #include "frontends/delegate/partition_kernel.h"
 #include "frontends/delegate/partitions.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cache/folder.h"
-#include "core/error.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/device/options.h"
 
 namespace hearth {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <exception>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 

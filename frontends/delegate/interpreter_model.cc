@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/delegate/builtin_options.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"

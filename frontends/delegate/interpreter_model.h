@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/graph.h"
+#include "core/graph/graph.h"
 #include "frontends/delegate/tflite_c.h"
 #include "frontends/tflite/model_writer.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/api/model_data.h"
 #include "frontends/delegate/delegate.h"
 #include "frontends/delegate/guard.h"

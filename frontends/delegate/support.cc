@@ -4,9 +4,9 @@
 #include <map>
 #include <optional>
 
-#include "core/error.h"
-#include "core/op_table.h"
-#include "core/passes/pass.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/pass.h"
 
 namespace hearth {
 namespace {

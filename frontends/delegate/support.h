@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/lower.h"
+#include "core/lowering/lower.h"
 #include "frontends/delegate/interpreter_model.h"
 
 namespace hearth {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/device_info.h"
-#include "core/graph.h"
-#include "core/lower.h"
+#include "core/device/device_info.h"
+#include "core/graph/graph.h"
+#include "core/lowering/lower.h"
 
 namespace hearth {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "backends/cpu/cpu_executor.h"
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/engine/backends.h"
 
 namespace hearth {

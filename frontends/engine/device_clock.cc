@@ -1,7 +1,7 @@
 // Times layers on a real device.
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/engine/tuner.h"
 #include "hal/load_or_compile.h"
 #include "hal/plan_runner.h"

@@ -7,8 +7,8 @@
 #include "cache/observed_store.h"
 #include "cache/redis_values.h"
 #include "cache/sqlite_store.h"
-#include "core/error.h"
-#include "core/log.h"
+#include "core/base/error.h"
+#include "core/base/log.h"
 
 namespace hearth {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 
 namespace hearth {
 

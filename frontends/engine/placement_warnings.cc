@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/op_table.h"
+#include "core/graph/op_text.h"
 
 namespace hearth {
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/kernel_library.h"
-#include "core/op_table.h"
-#include "core/passes/pass.h"
-#include "core/tuning.h"
+#include "core/base/error.h"
+#include "core/emit/kernel_library.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/pass.h"
+#include "core/plan/tuning.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {

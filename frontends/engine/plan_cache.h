@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "core/blob_store.h"
-#include "core/graph.h"
-#include "core/lower.h"
+#include "core/base/blob_store.h"
+#include "core/graph/graph.h"
+#include "core/lowering/lower.h"
 
 namespace hearth {
 

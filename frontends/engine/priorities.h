@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/options.h"
+#include "core/device/options.h"
 #include "hearth/status.h"
 
 namespace hearth {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <limits>
 
-#include "core/error.h"
-#include "core/kernel_library.h"
-#include "core/options.h"
+#include "core/base/error.h"
+#include "core/device/options.h"
+#include "core/emit/kernel_library.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 #include "hal/device.h"
 
 namespace hearth {

@@ -1,6 +1,6 @@
 #include "frontends/engine/tuned_start.h"
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/engine/tuning_cache.h"
 #include "hal/stopwatch.h"
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/tuner.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/enum_name.h"
-#include "core/lower.h"
+#include "core/base/enum_name.h"
+#include "core/lowering/lower.h"
 
 namespace hearth {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/tuning.h"
+#include "core/lowering/tunable_layers.h"
 #include "hal/device.h"
 
 namespace hearth {

@@ -1,8 +1,8 @@
 #include "frontends/engine/tuning_cache.h"
 
-#include "core/kernel_library.h"
-#include "core/plan.h"
-#include "core/tuning.h"
+#include "core/emit/kernel_library.h"
+#include "core/plan/plan.h"
+#include "core/plan/tuning.h"
 
 namespace hearth {
 

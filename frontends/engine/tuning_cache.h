@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "core/blob_store.h"
-#include "core/device_info.h"
-#include "core/kernel_choice.h"
+#include "core/base/blob_store.h"
+#include "core/device/device_info.h"
+#include "core/device/kernel_choice.h"
 
 namespace hearth {
 

@@ -2,7 +2,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/python/bindings.h"
 #include "hearth/session.h"
 

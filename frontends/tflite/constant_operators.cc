@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/element.h"
+#include "core/graph/element.h"
 
 namespace hearth {
 namespace {

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "core/fingerprint.h"
+#include "core/base/fingerprint.h"
 #include "hearth/status.h"
 
 namespace hearth {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/schema_generated.h"
 

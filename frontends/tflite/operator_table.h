@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/op.h"
+#include "core/graph/op.h"
 #include "frontends/tflite/operator_view.h"
 #include "hearth/status.h"
 

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <limits>
 
-#include "core/element.h"
-#include "core/op_table.h"
+#include "core/graph/element.h"
+#include "core/graph/evaluate.h"
 
 namespace hearth {
 namespace {

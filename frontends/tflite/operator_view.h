@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.h"
-#include "core/op.h"
+#include "core/base/error.h"
+#include "core/graph/op.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {

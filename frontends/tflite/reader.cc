@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/tflite/schema_generated.h"
 #include "frontends/tflite/subgraph_reader.h"
 #include "frontends/tflite/tensor_reader.h"

@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "core/error.h"
-#include "core/op_table.h"
-#include "core/ops/recurrent.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/ops/recurrent.h"
 #include "frontends/tflite/operator_table.h"
 
 namespace hearth {

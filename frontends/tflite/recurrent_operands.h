@@ -2,7 +2,7 @@
 #ifndef HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
 #define HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
 
-#include "core/graph.h"
+#include "core/graph/graph.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {

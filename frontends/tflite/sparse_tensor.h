@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/types.h"
+#include "core/graph/types.h"
 #include "frontends/tflite/schema_generated.h"
 #include "hearth/status.h"
 

@@ -1,8 +1,8 @@
 // The edges of a subgraph: what its inputs and outputs are called, and the shapes that are given for inputs.
 #include <algorithm>
 
-#include "core/element.h"
-#include "core/error.h"
+#include "core/base/error.h"
+#include "core/graph/element.h"
 #include "frontends/tflite/subgraph_reader.h"
 
 namespace hearth {

@@ -1,8 +1,9 @@
 // What is found while a subgraph is read: constants that its operators compute, and shapes that the file leaves open.
 #include <algorithm>
 
-#include "core/error.h"
-#include "core/op_table.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_def.h"
 #include "frontends/tflite/constant_operators.h"
 #include "frontends/tflite/operator_view.h"
 #include "frontends/tflite/subgraph_reader.h"

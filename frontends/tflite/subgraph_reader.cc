@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/error.h"
-#include "core/op_table.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
 #include "frontends/tflite/operator_view.h"
 #include "frontends/tflite/recurrent_operands.h"
 

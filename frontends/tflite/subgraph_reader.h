@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/graph.h"
+#include "core/graph/graph.h"
+#include "frontends/tflite/model_interface.h"
 #include "frontends/tflite/operator_table.h"
-#include "frontends/tflite/reader.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
 
 namespace hearth {
 namespace {

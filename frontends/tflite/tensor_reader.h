@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/error.h"
-#include "core/graph.h"
+#include "core/base/error.h"
+#include "core/graph/graph.h"
 #include "frontends/tflite/schema_generated.h"
 
 namespace hearth {

@@ -12,7 +12,7 @@
 
 #include "backends/null/device.h"
 #include "cache/reports.h"
-#include "core/kernel_library.h"
+#include "core/emit/kernel_library.h"
 #include "hal/load_or_compile.h"
 #include "tests/testing/cache_folder.h"
 

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "backends/cpu/cpu_executor.h"
-#include "core/lower.h"
-#include "core/op_table.h"
-#include "core/passes/pass.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/pass.h"
+#include "core/lowering/lower.h"
 #include "frontends/tflite/reader.h"
 #include "hearth/session.h"
 #include "tests/testing/shared_data.h"

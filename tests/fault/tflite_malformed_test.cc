@@ -8,7 +8,7 @@
 #include <optional>
 #include <random>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
 #include "frontends/tflite/model_file.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/shared_data.h"

@@ -1,7 +1,7 @@
 #include "tests/golden/emitted_kernels.h"
 
-#include "core/error.h"
-#include "core/kernel_library.h"
+#include "core/base/error.h"
+#include "core/emit/kernel_library.h"
 
 namespace hearth::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/kernel_source.h"
+#include "core/emit/kernel_source.h"
 
 namespace hearth::testing {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "core/element.h"
+#include "core/graph/element.h"
 
 namespace hearth::oracle {
 namespace {

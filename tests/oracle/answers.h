@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/types.h"
+#include "core/graph/types.h"
 
 namespace hearth::oracle {
 

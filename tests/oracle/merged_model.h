@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "core/graph.h"
+#include "core/graph/graph.h"
 #include "hearth/model.h"
 
 namespace hearth::oracle {

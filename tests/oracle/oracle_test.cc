@@ -13,7 +13,7 @@
 #include <set>
 #include <sstream>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/device_choice.h"
 #include "hearth/hearth.h"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that #include lines respect the layers: core <- hal <- backends, core <- cache, frontends above all,
-tools, tests and benchmarks leaves; and that headers of drivers, sqlite and flatbuffers stay in their own folders.
-Prints file:line for each violation and fails when there is one."""
+conformance above frontends, tools, tests and benchmarks leaves; inside core the rooms base <- device <- graph <- emit <-
+plan <- lowering; that headers of drivers, sqlite and flatbuffers stay in their own folders; and that no units (a .cc with
+its header) include each other in a circle. Prints file:line for each violation and fails when there is one."""
 
 import pathlib
 import re
@@ -11,13 +12,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 LEAVES = {"tools", "tests", "benchmarks"}
 LIBRARY = {"core", "hal", "backends", "cache", "frontends"}
+ROOMS = ["base", "device", "graph", "emit", "plan", "lowering"]  # of core; each may include those before it
+# Public headers whose types core itself speaks; the others in include/hearth belong to frontends.
+CORE_HEADERS = {"cache_types.h", "export.h", "interop.h", "log.h", "status.h"}
 MAY_INCLUDE = {
     "core": {"core"},
     "hal": {"core", "hal"},
     "backends": {"core", "hal"},  # and its own backend
     "cache": {"core", "cache"},
     "frontends": LIBRARY,
-    **{leaf: LIBRARY | LEAVES for leaf in LEAVES},
+    "conformance": LIBRARY | {"conformance"},
+    **{leaf: LIBRARY | LEAVES | {"conformance"} for leaf in LEAVES},
 }
 
 # Start of a header's name -> the folders that may include it.
@@ -40,24 +45,31 @@ OWN_FOLDERS = {
     # Generated from the schema: brings flatbuffers in. The tests write model files with it.
     "frontends/tflite/schema_generated.h": ["frontends/tflite", "tests/testing"],
     "pybind11/": ["frontends/python"],
-    "nlohmann/": ["frontends", "tools", "tests", "benchmarks"],
+    "nlohmann/": ["frontends", "conformance", "tools", "tests", "benchmarks"],
     "CLI/": ["tools"],
 }
+
+# Circles that are left to open.
+KNOWN_CIRCLES = {("frontends/delegate/delegate", "frontends/delegate/partition_kernel")}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
-def layer_of(header):
-    """The top folder that an #include "header" reaches, or None when there is no such file."""
+def path_of(header):
+    """The file under the root that an #include "header" reaches, or None when there is no such file."""
     if header.startswith("hearth/"):
-        if (ROOT / "core/public" / header).exists():
-            return "core"
-        if any((ROOT / "frontends" / name).exists() for name in (f"api/{header}", f"api/{header}.in", f"c/{header}")):
-            return "frontends"
-        return None
-    if (ROOT / header).exists() or header == "frontends/tflite/schema_generated.h":
-        return header.split("/")[0]
-    return None
+        name = f"include/{header}"
+        return name if (ROOT / name).exists() or (ROOT / f"{name}.in").exists() else None
+    generated = header == "frontends/tflite/schema_generated.h"
+    return header if generated or (ROOT / header).exists() else None
+
+
+def layer_of(path):
+    """The layer that a file under the root belongs to."""
+    top, _, rest = path.partition("/")
+    if top != "include":
+        return top
+    return "core" if rest.removeprefix("hearth/") in CORE_HEADERS else "frontends"
 
 
 def is_below(path, folder):
@@ -74,21 +86,56 @@ def violation(path, quote, header):
                 return None
     if quote == "<":
         return None
-    layer = layer_of(header)
-    if layer is None:
-        return f'"{header}" is not a file under the root, core/public, frontends/api or frontends/c'
-    own = path.split("/")[0]
+    target = path_of(header)
+    if target is None:
+        return f'"{header}" is not a file under the root or include/'
+    own, layer = layer_of(path), layer_of(target)
     if own == layer == "backends":
         backend = "/".join(path.split("/")[:2])
-        return None if is_below(header, backend) else f'"{header}" is another backend\'s'
+        return None if is_below(target, backend) else f'"{header}" is another backend\'s'
     if layer not in MAY_INCLUDE[own]:
         return f'{own} may not include "{header}" of {layer}'
+    return room_violation(path, target)
+
+
+def room_violation(path, target):
+    """Why a file in a room of core may not include `target`, or None."""
+    own, other = room_of(path), room_of(target)
+    if own is None or other is None or ROOMS.index(other) <= ROOMS.index(own):
+        return None
+    return f"core/{own} may not include {target}: {' <- '.join(ROOMS)}"
+
+
+def room_of(path):
+    folders = path.split("/")
+    return folders[1] if folders[0] == "core" and len(folders) > 2 and folders[1] in ROOMS else None
+
+
+def find_cycle(graph):
+    """Some units that include each other in a circle, first one repeated at the end, or None."""
+    state, stack = {}, []
+
+    def visit(unit):
+        state[unit] = "open"
+        stack.append(unit)
+        for other in sorted(graph.get(unit, ())):
+            if state.get(other) == "open":
+                return stack[stack.index(other):] + [other]
+            if other not in state and (cycle := visit(other)):
+                return cycle
+        stack.pop()
+        state[unit] = "done"
+        return None
+
+    for unit in sorted(graph):
+        if unit not in state and (cycle := visit(unit)):
+            return cycle
     return None
 
 
 def main():
-    failures, files = 0, 0
-    for folder in sorted(MAY_INCLUDE):
+    failures, files, units = 0, 0, {}
+    for folder in sorted(MAY_INCLUDE | {"include": None}):
         for file in sorted((ROOT / folder).rglob("*")):
             if file.suffix not in (".cc", ".h"):
                 continue
@@ -96,13 +143,22 @@ def main():
             path = str(file.relative_to(ROOT))
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
                 match = INCLUDE.match(line)
-                why = match and violation(path, match[1], match[2])
-                if why:
+                if not match:
+                    continue
+                if why := violation(path, match[1], match[2]):
                     print(f"{path}:{number}: {why}")
                     failures += 1
+                target = path_of(match[2]) if match[1] == '"' else None
+                unit, other = (name and str(pathlib.PurePath(name).with_suffix("")) for name in (path, target))
+                if other and other != unit and (unit, other) not in KNOWN_CIRCLES:
+                    units.setdefault(unit, set()).add(other)
+    if cycle := find_cycle(units):
+        print(f"units include each other in a circle: {' -> '.join(cycle)}")
+        failures += 1
     print(f"{files} files, {failures} violations")
     sys.exit(1 if failures or not files else 0)
 
 
 if __name__ == "__main__":
+    sys.setrecursionlimit(10000)
     main()

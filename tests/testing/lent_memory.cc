@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/error.h"
-#include "core/float16.h"
+#include "core/base/error.h"
+#include "core/base/float16.h"
 #include "hal/edge_layout.h"
 #include "hearth/graph_builder.h"
 

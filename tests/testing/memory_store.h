@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/blob_store.h"
+#include "core/base/blob_store.h"
 
 namespace hearth::testing {
 

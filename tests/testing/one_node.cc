@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/graph/evaluate.h"
+
 namespace hearth::testing {
 
 Graph OneNode(Op op, const std::vector<NodeInput>& inputs, const std::vector<DType>& outputs) {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/graph.h"
-#include "core/op_table.h"
+#include "core/graph/graph.h"
+#include "core/graph/op_def.h"
 
 namespace hearth::testing {
 

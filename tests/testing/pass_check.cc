@@ -6,7 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
 
 namespace hearth::testing {
 namespace {

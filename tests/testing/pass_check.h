@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/passes/pass.h"
+#include "core/graph/passes/pass.h"
 
 namespace hearth::testing {
 

@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
 #include "frontends/engine/placement_warnings.h"
 
 namespace hearth {

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "cache/reports.h"
-#include "core/kernel_library.h"
+#include "core/emit/kernel_library.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/read_path_probe.h"
 #include "hal/constant_upload.h"

@@ -5,9 +5,10 @@
 #include <cmath>
 #include <random>
 
-#include "core/lower.h"
-#include "core/op_table.h"
-#include "core/tuning.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/lowering/lower.h"
+#include "core/lowering/tunable_layers.h"
 #include "frontends/engine/device_choice.h"
 #include "hal/load_or_compile.h"
 #include "hal/plan_runner.h"

@@ -11,10 +11,10 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/null/device.h"
-#include "tests/conformance/expectations.h"
-#include "tests/conformance/report.h"
-#include "tests/conformance/suite.h"
-#include "tests/conformance/tolerance.h"
+#include "conformance/expectations.h"
+#include "conformance/report.h"
+#include "conformance/suite.h"
+#include "conformance/tolerance.h"
 
 namespace hearth::conformance {
 namespace {

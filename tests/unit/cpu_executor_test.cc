@@ -12,8 +12,10 @@
 #include "backends/cpu/host_arena.h"
 #include "backends/cpu/near_ties.h"
 #include "backends/cpu/xnnpack_nodes.h"
-#include "core/op_table.h"
-#include "core/ops/elementwise_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/graph/op_def.h"
+#include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {

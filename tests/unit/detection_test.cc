@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
 #include "frontends/tflite/flex_options.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"

@@ -1,4 +1,4 @@
-#include "core/dynamic_library.h"
+#include "core/base/dynamic_library.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
 #include "tests/testing/one_node.h"
 
 namespace hearth {

@@ -4,9 +4,11 @@
 
 #include <set>
 
-#include "core/lower.h"
-#include "core/op_table.h"
-#include "core/ops/elementwise_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
+#include "core/graph/ops/elementwise_table.h"
+#include "core/lowering/lower.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"

@@ -5,8 +5,8 @@
 
 #include <set>
 
-#include "core/kernel_library.h"
-#include "core/kernel_source.h"
+#include "core/emit/kernel_library.h"
+#include "core/emit/kernel_source.h"
 
 namespace hearth {
 namespace {

@@ -17,7 +17,7 @@
 #include "backends/gles/backend.h"
 #include "backends/gles/binary_container.h"
 #include "backends/gles/worker.h"
-#include "tests/conformance/device_cases.h"
+#include "conformance/device_cases.h"
 
 namespace hearth {
 namespace {

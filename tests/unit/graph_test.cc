@@ -1,9 +1,9 @@
-#include "core/graph.h"
+#include "core/graph/graph.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
 
 namespace hearth {
 namespace {

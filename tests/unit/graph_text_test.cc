@@ -1,11 +1,13 @@
+#include "core/graph/graph_text.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "core/graph.h"
-#include "core/op_table.h"
-#include "core/op_text.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph.h"
+#include "core/graph/op_text.h"
 
 namespace hearth {
 namespace {

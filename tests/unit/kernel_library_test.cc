@@ -1,4 +1,4 @@
-#include "core/kernel_library.h"
+#include "core/emit/kernel_library.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backends/null/device.h"
-#include "core/kernel_library.h"
+#include "core/emit/kernel_library.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/memory_store.h"
 

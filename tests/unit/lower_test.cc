@@ -1,11 +1,12 @@
-#include "core/lower.h"
+#include "core/lowering/lower.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "core/op_table.h"
-#include "core/texel_view.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/plan/texel_view.h"
 
 namespace hearth {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/memory_planner.h"
+#include "core/plan/memory_planner.h"
 
 #include <gtest/gtest.h>
 

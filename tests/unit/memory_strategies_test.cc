@@ -1,4 +1,4 @@
-#include "core/memory_strategies.h"
+#include "core/plan/memory_strategies.h"
 
 #include <gtest/gtest.h>
 

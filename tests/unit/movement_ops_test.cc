@@ -5,8 +5,9 @@
 #include <numeric>
 #include <random>
 
-#include "core/op_table.h"
-#include "core/ops/strided_view.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_text.h"
+#include "core/graph/ops/strided_view.h"
 
 namespace hearth {
 namespace {

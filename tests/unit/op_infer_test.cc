@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/op_table.h"
-#include "core/op_text.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_text.h"
 
 namespace hearth {
 namespace {

@@ -5,8 +5,9 @@
 #include <limits>
 #include <numeric>
 
-#include "core/op_table.h"
-#include "core/ops/elementwise_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_def.h"
+#include "core/graph/ops/elementwise_table.h"
 #include "tests/testing/one_node.h"
 
 namespace hearth {

@@ -13,8 +13,8 @@
 
 #include "backends/opencl/backend.h"
 #include "backends/opencl/driver_api.h"
-#include "core/error.h"
-#include "tests/conformance/device_cases.h"
+#include "conformance/device_cases.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/pack.h"
+#include "core/plan/pack.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <random>
 
-#include "core/float16.h"
+#include "core/base/float16.h"
 
 namespace hearth {
 namespace {

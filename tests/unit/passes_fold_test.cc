@@ -1,7 +1,7 @@
 // Passes that fold constants and zeros into what reads them.
 #include <gtest/gtest.h>
 
-#include "core/passes/pass.h"
+#include "core/graph/passes/pass.h"
 #include "tests/testing/pass_check.h"
 
 namespace hearth {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "core/op_table.h"
-#include "core/passes/pass.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/pass.h"
 #include "tests/testing/pass_check.h"
 
 namespace hearth {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "core/passes/pass.h"
+#include "core/graph/passes/pass.h"
 #include "tests/testing/pass_check.h"
 
 namespace hearth {

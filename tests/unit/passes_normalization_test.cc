@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "core/passes/pass.h"
+#include "core/graph/passes/pass.h"
 #include "tests/testing/pass_check.h"
 
 namespace hearth {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/op_table.h"
-#include "core/passes/pass.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/pass.h"
 #include "tests/testing/one_node.h"
 
 namespace hearth {

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <random>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"
 

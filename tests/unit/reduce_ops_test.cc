@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "core/op_table.h"
-#include "core/ops/gather.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/ops/gather.h"
 #include "tests/testing/one_node.h"
 
 namespace hearth {

@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "core/float16.h"
+#include "core/base/float16.h"
 
 namespace hearth {
 namespace {

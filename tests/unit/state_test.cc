@@ -4,9 +4,10 @@
 
 #include <cstring>
 
-#include "core/lower.h"
-#include "core/op_table.h"
-#include "core/passes/pass.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/graph/passes/pass.h"
+#include "core/lowering/lower.h"
 #include "frontends/engine/device_choice.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"

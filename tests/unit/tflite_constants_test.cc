@@ -2,8 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/error.h"
-#include "core/graph.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"
 

@@ -5,7 +5,8 @@
 #include <map>
 #include <string>
 
-#include "core/op_table.h"
+#include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
 #include "frontends/tflite/model_file.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/shared_data.h"

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "core/op_table.h"
+#include "core/graph/op_text.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/op_table.h"
+#include "core/graph/op_text.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/tflite_writer.h"
 

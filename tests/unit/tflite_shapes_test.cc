@@ -4,7 +4,8 @@
 
 #include <cstring>
 
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
 #include "frontends/tflite/reader.h"
 #include "hearth/session.h"
 #include "tests/testing/tflite_writer.h"

@@ -1,13 +1,15 @@
 // Choosing kernels: candidates, what is measured, what is kept and who shares it.
-#include "core/tuning.h"
+#include "core/plan/tuning.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "backends/null/device.h"
-#include "core/lower.h"
-#include "core/op_table.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/lowering/lower.h"
+#include "core/lowering/tunable_layers.h"
 #include "frontends/engine/tuned_start.h"
 #include "frontends/engine/tuning_cache.h"
 #include "tests/testing/memory_store.h"

@@ -1,4 +1,4 @@
-#include "core/unroll.h"
+#include "core/emit/unroll.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

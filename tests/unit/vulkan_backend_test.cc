@@ -11,7 +11,7 @@
 #include "backends/vulkan/backend.h"
 #include "backends/vulkan/program_container.h"
 #include "backends/vulkan/spirv_compiler.h"
-#include "tests/conformance/device_cases.h"
+#include "conformance/device_cases.h"
 
 namespace hearth {
 namespace {

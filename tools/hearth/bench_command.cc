@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "hal/stopwatch.h"
 #include "tools/hearth/chrome_trace.h"
 #include "tools/hearth/model_inputs.h"

@@ -8,8 +8,8 @@
 #include <iostream>
 
 #include "cache/folder.h"
-#include "core/error.h"
-#include "core/fingerprint.h"
+#include "core/base/error.h"
+#include "core/base/fingerprint.h"
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "tools/hearth/cache_text.h"

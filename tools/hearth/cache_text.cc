@@ -7,7 +7,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {

@@ -1,12 +1,12 @@
 // `hearth conformance`: does this machine's driver compute what Hearth's reference computes?
 #include <fmt/format.h>
 
-#include "core/error.h"
+#include "conformance/device_cases.h"
+#include "conformance/expectations.h"
+#include "conformance/report.h"
+#include "conformance/suite.h"
+#include "core/base/error.h"
 #include "frontends/engine/device_choice.h"
-#include "tests/conformance/device_cases.h"
-#include "tests/conformance/expectations.h"
-#include "tests/conformance/report.h"
-#include "tests/conformance/suite.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 

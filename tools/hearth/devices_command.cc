@@ -1,5 +1,5 @@
 // hearth devices
-#include "core/error.h"
+#include "core/base/error.h"
 #include "hearth/device.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"

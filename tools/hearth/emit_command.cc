@@ -1,9 +1,9 @@
 // hearth emit KERNEL
 #include <map>
 
-#include "core/error.h"
-#include "core/kernel_library.h"
-#include "core/kernel_source.h"
+#include "core/base/error.h"
+#include "core/emit/kernel_library.h"
+#include "core/emit/kernel_source.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 

@@ -12,9 +12,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/error.h"
-#include "core/op_table.h"
-#include "core/op_text.h"
+#include "core/base/error.h"
+#include "core/graph/graph_text.h"
+#include "core/graph/op_text.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/printing.h"
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {

@@ -4,8 +4,7 @@
 
 #include <map>
 
-#include "core/error.h"
-#include "core/op_table.h"
+#include "core/base/error.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/advice.h"
 #include "frontends/engine/device_choice.h"

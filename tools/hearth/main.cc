@@ -20,9 +20,7 @@ std::vector<std::unique_ptr<Verb>> AllVerbs() {
   verbs.push_back(MakeRunCommand());
   verbs.push_back(MakeBenchCommand());
   verbs.push_back(MakeCacheCommand());
-#ifdef HEARTH_HAVE_CONFORMANCE
   verbs.push_back(MakeConformanceCommand());
-#endif
   verbs.push_back(MakeEmitCommand());
   verbs.push_back(MakeManualCommand());
   verbs.push_back(MakeCompletionCommand());

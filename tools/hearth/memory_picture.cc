@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/memory_strategies.h"
+#include "core/plan/memory_strategies.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {

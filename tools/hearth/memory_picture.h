@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/graph.h"
-#include "core/memory_planner.h"
-#include "core/plan.h"
+#include "core/graph/graph.h"
+#include "core/plan/memory_planner.h"
+#include "core/plan/plan.h"
 
 namespace hearth {
 

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "frontends/tflite/model_file.h"
 #include "frontends/tflite/reader.h"
 

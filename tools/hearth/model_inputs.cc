@@ -10,8 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "core/error.h"
-#include "core/float16.h"
+#include "core/base/error.h"
+#include "core/base/float16.h"
 #include "tools/hearth/npy.h"
 #include "tools/hearth/printing.h"
 

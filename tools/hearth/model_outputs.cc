@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
-#include "core/error.h"
-#include "core/float16.h"
+#include "core/base/error.h"
+#include "core/base/float16.h"
 #include "tools/hearth/npy.h"
 #include "tools/hearth/printing.h"
 

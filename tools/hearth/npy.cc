@@ -7,7 +7,7 @@
 #include <charconv>
 #include <optional>
 
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

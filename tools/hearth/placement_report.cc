@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "core/error.h"
-#include "core/op_table.h"
+#include "core/base/error.h"
+#include "core/graph/op_text.h"
 
 namespace hearth {
 namespace {

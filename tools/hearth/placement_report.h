@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/graph.h"
-#include "core/lower.h"
-#include "core/passes/pass.h"
+#include "core/graph/graph.h"
+#include "core/graph/passes/pass.h"
+#include "core/lowering/lower.h"
 
 namespace hearth {
 

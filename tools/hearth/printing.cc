@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "hearth/log.h"
 
 namespace hearth {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/error.h"
+#include "core/base/error.h"
 #include "tools/hearth/class_map.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/model_outputs.h"

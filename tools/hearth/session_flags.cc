@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "cache/folder.h"
-#include "core/error.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {

@@ -5,9 +5,10 @@
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack/build.h"
 #include "backends/cpu/xnnpack_nodes.h"
-#include "core/error.h"
-#include "core/op_text.h"
-#include "core/ops/elementwise_table.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_text.h"
+#include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {

@@ -1,0 +1,281 @@
+// Binary operations over every way to broadcast, every element type, and where drivers' functions are undefined.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "conformance/conformance_case.h"
+#include "core/graph/ops/elementwise_table.h"
+
+namespace hearth::conformance {
+namespace {
+
+// How far drivers may be off on functions that they build from others. OpenCL C 1.2 (table 7.1) allows full-profile
+// exp 3, log 3, sin 4, tanh 5, pow 16, division 2.5 ulp; GLSL leaves most to "inherited from", exp2 with 3 + 2|x|.
+constexpr double kArithmetic = 4.0;
+constexpr double kCurved = 64.0;
+
+float Integral(float uniform) {  // -3 to 3
+  return std::floor(uniform * 7.0f) - 3.0f;
+}
+float NonZero(float uniform) {  // -9 to 9 without 0
+  const float number = std::floor(uniform * 18.0f) - 9.0f;
+  return number < 0.0f ? number : number + 1.0f;
+}
+
+Exactness ExactnessOf(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::kMaximum:
+    case BinaryKind::kMinimum:
+    case BinaryKind::kFloorDiv:
+    case BinaryKind::kFloorMod: return {};
+    case BinaryKind::kPow:
+    case BinaryKind::kAtan2: return {0, kCurved};
+    default: return RowOf(kind).rule == ElementRule::kNumbers ? Exactness{0, kArithmetic} : Exactness{};
+  }
+}
+
+struct Fills {
+  Fill lhs, rhs;
+};
+Fills RangesOf(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::kDiv: return {Symmetric, Positive};
+    case BinaryKind::kPow: return {Positive, Symmetric};
+    // Quotients without rounding: a driver that multiplies by a reciprocal gets the same floor.
+    case BinaryKind::kFloorDiv:
+    case BinaryKind::kFloorMod: return {OffIntegers, PowerOfTwo};
+    default: return RowOf(kind).rule == ElementRule::kNumbers ? Fills{Symmetric, Symmetric} : Fills{Integral, Integral};
+  }
+}
+
+ElementType ResultType(BinaryKind kind, const ElementType& operands) {
+  return RowOf(kind).rule == ElementRule::kNumbers ? operands : Bools();
+}
+
+// Which operand is constant, and whether there are two at all.
+enum class Operands : uint8_t { kInputs, kConstantLeft, kConstantRight, kSame };
+
+struct BinaryTest {
+  Shape lhs, rhs;
+  BinaryKind kind = BinaryKind::kAdd;
+  Activation activation = Activation::kNone;
+  Operands operands = Operands::kInputs;
+  Fills fills = RangesOf(BinaryKind::kAdd);
+  ElementType type, result_type;
+};
+
+ConformanceCase CaseOf(const BinaryTest& test, std::string name) {
+  ConformanceCase result;
+  result.family = "binary";
+  result.op = std::string(RowOf(test.kind).name);
+  result.name = std::move(name);
+  result.exactness = ExactnessOf(test.kind);
+  if (test.activation == Activation::kTanh || test.activation == Activation::kSigmoid) result.exactness.ulps = kCurved;
+  result.every_path = false;
+  result.build = [=](CaseGraph& graph) {
+    const auto operand = [&](const Shape& shape, Fill fill, bool constant) {
+      return constant ? graph.Constant(shape, fill, test.type) : graph.Input(shape, fill, test.type);
+    };
+    const ValueId a = operand(test.lhs, test.fills.lhs, test.operands == Operands::kConstantLeft);
+    const ValueId b = test.operands == Operands::kSame
+                          ? a
+                          : operand(test.rhs, test.fills.rhs, test.operands == Operands::kConstantRight);
+    return graph.Node(Binary{test.kind, test.activation}, {a, b}, test.result_type);
+  };
+  return result;
+}
+
+std::string NameOf(const BinaryTest& test, std::string_view suffix) {
+  return fmt::format("{}_{}{}", test.lhs.ToString(), test.rhs.ToString(), suffix);
+}
+
+ConformanceCase BinaryCase(const Shape& lhs, const Shape& rhs, BinaryKind kind, Activation activation, bool constant) {
+  const ElementType type = RowOf(kind).rule == ElementRule::kLogical ? Bools() : ElementType{};
+  const Fills fills = RowOf(kind).rule == ElementRule::kLogical ? Fills{ZeroOne, ZeroOne} : RangesOf(kind);
+  const BinaryTest test{lhs,
+                        rhs,
+                        kind,
+                        activation,
+                        constant ? Operands::kConstantRight : Operands::kInputs,
+                        fills,
+                        type,
+                        ResultType(kind, type)};
+  ConformanceCase result =
+      CaseOf(test, NameOf(test, fmt::format("{}_{}", constant ? "_constant" : "", ActivationName(activation))));
+  result.every_path = kind == BinaryKind::kAdd || kind == BinaryKind::kSub;
+  return result;
+}
+
+Fills IntegerRangesOf(BinaryKind kind) {
+  switch (kind) {
+    case BinaryKind::kDiv:
+    case BinaryKind::kFloorDiv:
+    case BinaryKind::kFloorMod: return {Signed100, NonZero};
+    case BinaryKind::kPow: return {Integral, Digits};
+    case BinaryKind::kRightShift: return {Signed100, Digits};
+    default:
+      return RowOf(kind).rule == ElementRule::kCompared ? Fills{Integral, Integral} : Fills{Signed100, Signed100};
+  }
+}
+
+void AddIntegers(std::vector<ConformanceCase>& cases) {
+  const auto add = [&](const Shape& lhs, const Shape& rhs, BinaryKind kind, DType dtype, Fills fills) {
+    const BinaryTest test{lhs,
+                          rhs,
+                          kind,
+                          Activation::kNone,
+                          Operands::kInputs,
+                          fills,
+                          Integers(dtype),
+                          ResultType(kind, Integers(dtype))};
+    ConformanceCase result = CaseOf(test, NameOf(test, fmt::format("_{}", DTypeName(dtype))));
+    result.exactness = {};
+    cases.push_back(result);
+  };
+  for (const BinaryRow& row : BinaryRows()) {
+    if (row.integer_text.empty()) continue;
+    const Fills fills = IntegerRangesOf(row.kind);
+    add({2, 3, 4, 5}, {5}, row.kind, DType::kInt32, fills);
+    add({3, 1, 7}, {3, 2, 1}, row.kind, DType::kInt32, fills);
+  }
+  for (BinaryKind kind : {BinaryKind::kSub, BinaryKind::kLess, BinaryKind::kFloorDiv}) {
+    const Fills fills = IntegerRangesOf(kind);
+    add({2, 3, 5}, {2, 3, 5}, kind, DType::kInt32, fills);
+    add({2, 3, 5}, {}, kind, DType::kInt32, fills);
+    add({1}, {2, 3, 5}, kind, DType::kInt32, {fills.lhs, fills.rhs});
+  }
+  for (DType dtype : {DType::kUInt8, DType::kInt8, DType::kInt16}) {
+    add({3, 5}, {3, 1}, BinaryKind::kRightShift, dtype, {Signed100, Digits});
+    add({3, 5}, {3, 1}, BinaryKind::kBitwiseXor, dtype, {Digits, Signed100});
+    add({3, 5}, {3, 1}, BinaryKind::kMaximum, dtype, {Digits, Signed100});
+  }
+  for (Activation activation : {Activation::kRelu, Activation::kRelu6, Activation::kReluN1To1}) {
+    BinaryTest test{{2, 7}, {7}, BinaryKind::kAdd, activation, Operands::kConstantRight, {Integral, Digits}};
+    test.type = test.result_type = Integers();
+    ConformanceCase result = CaseOf(test, fmt::format("int32_{}", ActivationName(activation)));
+    result.exactness = {};
+    cases.push_back(result);
+  }
+}
+
+void AddQuantized(std::vector<ConformanceCase>& cases) {
+  for (BinaryKind kind :
+       {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kMaximum, BinaryKind::kSquaredDifference}) {
+    for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt16}) {
+      BinaryTest test{{2, 3, 4, 5}, {5}, kind};
+      test.type = Quantized(dtype, 1.0f / 100, dtype == DType::kInt16 ? 0 : 11);
+      test.result_type = Quantized(dtype, 1.0f / 50, dtype == DType::kInt16 ? 0 : 3);
+      test.activation = kind == BinaryKind::kAdd ? Activation::kRelu : Activation::kNone;
+      cases.push_back(CaseOf(test, fmt::format("quantized_{}", DTypeName(dtype))));
+      // Results that lie in the middle between two numbers of the grid may go to either.
+      cases.back().exactness.ulps = kArithmetic;
+    }
+  }
+  BinaryTest less{{2, 3, 4, 5}, {5}, BinaryKind::kLess};
+  less.type = Quantized(DType::kInt8, 1.0f / 100, 11);
+  less.result_type = Bools();
+  cases.push_back(CaseOf(less, "quantized_int8"));
+}
+
+// Every way to share dimensions, at both ends of the ranks.
+void AddBroadcasts(std::vector<ConformanceCase>& cases) {
+  struct Pair {
+    Shape lhs, rhs;
+  };
+  const Pair pairs[] = {
+      {{}, {}},
+      {{1}, {}},
+      {{}, {7}},
+      {{7}, {1}},
+      {{1, 1, 1, 6}, {}},
+      {{3, 1}, {1, 5}},
+      {{3, 1, 2, 1}, {1, 4, 1, 9}},
+      {{2, 3, 2, 3, 5}, {1, 3, 1, 1, 5}},
+      {{2, 3, 2, 3, 5}, {2, 1, 2, 3, 5}},
+      {{2, 1, 2, 1, 5}, {1, 3, 1, 4, 5}},
+      {{2, 3, 2, 3, 5}, {3, 2, 3, 1}},
+      {{3, 1, 1, 1}, {2, 3, 2, 3, 5}},
+      {{2, 2, 3, 1, 2, 5}, {2, 1, 3, 1, 1, 5}},
+      {{2, 1, 3, 1, 2, 1}, {3, 1, 4, 1, 5}},
+      {{70001, 3}, {3}},
+      {{3}, {5, 1, 1000, 3}},
+  };
+  for (const Pair& pair : pairs) {
+    for (BinaryKind kind : {BinaryKind::kSub, BinaryKind::kLessEqual}) {
+      BinaryTest test{pair.lhs, pair.rhs, kind};
+      test.fills = RangesOf(kind);
+      test.result_type = ResultType(kind, {});
+      cases.push_back(CaseOf(test, NameOf(test, "")));
+    }
+  }
+  const std::pair<Operands, const char*> sources[] = {{Operands::kConstantLeft, "constant_left"},
+                                                      {Operands::kConstantRight, "constant_right"},
+                                                      {Operands::kSame, "same"}};
+  for (const auto& [operands, name] : sources) {
+    for (const Shape& rhs : {Shape{2, 3, 5}, {5}, {}}) {
+      if (operands == Operands::kSame && rhs.rank() != 3) continue;
+      for (BinaryKind kind : {BinaryKind::kSub, BinaryKind::kMul}) {
+        const bool left = operands == Operands::kConstantLeft;
+        BinaryTest test{left ? rhs : Shape{2, 3, 5}, left ? Shape{2, 3, 5} : rhs, kind};
+        test.operands = operands;
+        cases.push_back(CaseOf(test, NameOf(test, fmt::format("_{}", name))));
+      }
+    }
+  }
+}
+
+// Where drivers' functions are undefined and TFLite's are not.
+void AddEdges(std::vector<ConformanceCase>& cases) {
+  const auto add = [&](BinaryKind kind, const char* name, Fill lhs, Fill rhs) {
+    for (const Shape& shape : {Shape{4, 5, 7}, Shape{7}}) {
+      BinaryTest test{{4, 5, 7}, shape, kind};
+      test.fills = {lhs, rhs};
+      cases.push_back(CaseOf(test, NameOf(test, fmt::format("_{}", name))));
+    }
+  };
+  add(BinaryKind::kPow, "negative_base", PowerOfTwo, Digits);
+  add(BinaryKind::kPow, "zero", ZeroOne, Digits);
+  add(BinaryKind::kDiv, "by_zero", PowerOfTwo, ZeroOne);
+  add(BinaryKind::kAtan2, "zero", Integral, Integral);
+  add(BinaryKind::kFloorMod, "whole_numbers", Signed100, NonZero);
+  add(BinaryKind::kFloorDiv, "whole_numbers", Signed100, NonZero);
+}
+
+struct ShapePair {
+  Shape lhs, rhs;
+};
+
+}  // namespace
+
+void AddBinaryCases(std::vector<ConformanceCase>& cases) {
+  const ShapePair shapes[] = {
+      {{1, 3, 5, 7}, {1, 3, 5, 7}},  // equal
+      {{2, 3, 4, 5}, {5}},           // a channel vector
+      {{2, 3, 4, 5}, {1}},           // one number
+      {{2, 3, 4, 5}, {}},            // a scalar
+      {{2, 3, 4, 5}, {2, 3, 4, 1}},  // a number per pixel
+      {{2, 3, 4, 5}, {3, 1, 5}},     // another rank
+      {{1, 1, 1, 6}, {2, 3, 2, 6}},  // the left one repeats
+      {{1, 3, 1, 7}, {2, 1, 4, 1}},  // both repeat
+      {{3, 5}, {5}},                 // rank 2
+      {{4, 3, 5}, {3, 5}},           // rank 3 and 2
+  };
+  for (const BinaryRow& row : BinaryRows()) {
+    if (row.text.empty()) continue;  // integers only
+    for (const ShapePair& pair : shapes) {
+      cases.push_back(BinaryCase(pair.lhs, pair.rhs, row.kind, Activation::kNone, false));
+    }
+  }
+  cases.push_back(BinaryCase({1, 4, 3, 9}, {9}, BinaryKind::kAdd, Activation::kRelu6, true));
+  cases.push_back(BinaryCase({1, 4, 3, 9}, {1, 4, 3, 9}, BinaryKind::kSub, Activation::kReluN1To1, true));
+  for (Activation activation : {Activation::kRelu, Activation::kTanh, Activation::kSigmoid}) {
+    cases.push_back(BinaryCase({2, 3, 4, 5}, {2, 3, 4, 5}, BinaryKind::kAdd, activation, false));
+    cases.push_back(BinaryCase({2, 3, 4, 5}, {5}, BinaryKind::kAdd, activation, false));
+  }
+  AddBroadcasts(cases);
+  AddEdges(cases);
+  AddQuantized(cases);
+  AddIntegers(cases);
+}
+
+}  // namespace hearth::conformance

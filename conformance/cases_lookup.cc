@@ -1,0 +1,342 @@
+// Operations that search, sum along a dimension, normalize and look up.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "conformance/conformance_case.h"
+#include "core/graph/ops/axis_split.h"
+
+namespace hearth::conformance {
+namespace {
+
+constexpr Exactness kExact = {};
+
+struct TypedFill {
+  const char* name;
+  ElementType type;
+  Fill fill;
+};
+const TypedFill kMovable[] = {
+    {"float", {}, Wide},
+    {"int32", Integers(), Signed100},
+    {"int8", Quantized(DType::kInt8, 1.0f / 16, -3), Wide},
+};
+
+void AddArgReduce(std::vector<ConformanceCase>& cases) {
+  const std::pair<Shape, int32_t> shapes[] = {
+      {{7}, 0},          {{1}, 0},           {{3, 5}, 0},        {{3, 5}, -1},         {{2, 1001}, 1},
+      {{2, 3, 6}, 0},    {{2, 3, 6}, 1},     {{2, 3, 6}, 2},     {{2, 3, 4, 5}, 0},    {{2, 3, 4, 5}, 1},
+      {{2, 3, 4, 5}, 2}, {{2, 3, 4, 5}, -1}, {{1, 9, 7, 21}, 3}, {{2, 2, 3, 4, 5}, 1}, {{2, 2, 3, 4, 5}, 4},
+      {{2, 1, 3, 4}, 1},
+  };
+  for (ArgKind kind : {ArgKind::kMax, ArgKind::kMin}) {
+    for (const TypedFill& values : kMovable) {
+      for (const auto& [shape, axis] : shapes) {
+        const DType out = axis < 0 ? DType::kInt64 : DType::kInt32;
+        // Digits tie often: the first position counts.
+        const Fill fill = values.type.dtype == DType::kInt32 ? Digits : values.fill;
+        cases.push_back(NewCase(
+            kind == ArgKind::kMax ? "arg_max" : "arg_min",
+            fmt::format("{}_axis{}_{}", shape.ToString(), axis, values.name), kExact,
+            [=, shape = shape, axis = axis](CaseGraph& graph) {
+              return graph.Node(ArgReduce{kind, axis}, {graph.Input(shape, fill, values.type)}, Integers(out));
+            },
+            values.type.dtype == DType::kFloat32));
+      }
+    }
+  }
+}
+
+void AddTopK(std::vector<ConformanceCase>& cases) {
+  const std::pair<Shape, int32_t> shapes[] = {{{7}, 3},       {{1}, 1},           {{5}, 5},
+                                              {{2, 9}, 4},    {{3, 101}, 10},     {{2, 3, 6}, 1},
+                                              {{2, 3, 6}, 6}, {{1, 2, 3, 17}, 5}, {{2, 1, 2, 2, 5}, 2}};
+  for (const TypedFill& values : kMovable) {
+    for (const auto& [shape, k] : shapes) {
+      for (int which : {0, 1}) {
+        const Fill fill = values.type.dtype == DType::kInt32 ? Digits : values.fill;
+        cases.push_back(NewCase(
+            "topk", fmt::format("{}_k{}_{}_{}", shape.ToString(), k, values.name, which == 0 ? "values" : "positions"),
+            kExact,
+            [=, shape = shape, k = k](CaseGraph& graph) {
+              return graph.Nodes(TopK{k}, {graph.Input(shape, fill, values.type)}, {values.type, Integers()})[which];
+            },
+            which == 0));
+      }
+    }
+  }
+}
+
+void AddCumSum(std::vector<ConformanceCase>& cases) {
+  const std::pair<Shape, int32_t> shapes[] = {
+      {{9}, 0},          {{1}, 0},          {{3, 6}, 0},        {{3, 6}, -1},      {{2, 3, 5}, 1},      {{2, 3, 5}, 2},
+      {{2, 3, 4, 5}, 0}, {{2, 3, 4, 5}, 1}, {{2, 3, 4, 5}, -2}, {{2, 3, 4, 5}, 3}, {{2, 2, 3, 2, 3}, 1}};
+  for (const auto& [shape, axis] : shapes) {
+    for (int mode = 0; mode < 4; ++mode) {
+      const CumSum op{axis, (mode & 1) != 0, (mode & 2) != 0};
+      const std::string name = fmt::format("{}_axis{}{}{}", shape.ToString(), axis, op.exclusive ? "_exclusive" : "",
+                                           op.reverse ? "_reverse" : "");
+      const int64_t terms = SplitAt(shape, *AxisFromFront(axis, shape.rank())).length;
+      cases.push_back(NewCase("cumsum", name, {terms, 1.0},
+                              [=, shape = shape](CaseGraph& graph) { return graph.Node(op, {graph.Input(shape)}); }));
+      if (mode != 3) continue;
+      cases.push_back(NewCase(
+          "cumsum", name + "_int32", kExact,
+          [=, shape = shape](CaseGraph& graph) {
+            return graph.Node(op, {graph.Input(shape, Signed100, Integers())}, Integers());
+          },
+          false));
+    }
+  }
+}
+
+void AddNormalizations(std::vector<ConformanceCase>& cases) {
+  const Shape shapes[] = {{1}, {7}, {3, 5}, {2, 3, 6}, {1, 4, 5, 3}, {2, 3, 3, 21}, {1, 2, 2, 130}, {2, 1, 2, 2, 5}};
+  const ElementType int8 = Quantized(DType::kInt8, 1.0f / 128, 0);
+  for (const Shape& shape : shapes) {
+    // As softmax: the sum is of positive numbers.
+    cases.push_back(NewCase("log_softmax", shape.ToString(), {1, 64.0},
+                            [=](CaseGraph& graph) { return graph.Node(LogSoftmax{}, {graph.Input(shape, Wide)}); }));
+    cases.push_back(NewCase(
+        "log_softmax", shape.ToString() + "_int8", {1, 64.0},
+        [=](CaseGraph& graph) {
+          return graph.Node(LogSoftmax{}, {graph.Input(shape, Wide, Quantized(DType::kInt8, 1.0f / 16, 0))},
+                            Quantized(DType::kInt8, 1.0f / 16, 127));
+        },
+        false));
+    cases.push_back(NewCase("l2_normalization", shape.ToString(), {1, 64.0},
+                            [=](CaseGraph& graph) { return graph.Node(L2Normalization{}, {graph.Input(shape)}); }));
+    cases.push_back(NewCase(
+        "l2_normalization", shape.ToString() + "_relu_int8", {1, 64.0},
+        [=](CaseGraph& graph) {
+          return graph.Node(L2Normalization{Activation::kRelu}, {graph.Input(shape, Symmetric, int8)}, int8);
+        },
+        false));
+    for (int32_t radius : {0, 1, 2, 5}) {
+      const LocalResponseNormalization op{radius, 1.0f, 0.25f, radius == 2 ? 0.75f : 0.5f};
+      cases.push_back(NewCase(
+          "local_response_normalization", fmt::format("{}_radius{}", shape.ToString(), radius),
+          {2 * int64_t{radius} + 1, 64.0}, [=](CaseGraph& graph) { return graph.Node(op, {graph.Input(shape)}); },
+          radius == 1));
+    }
+  }
+}
+
+// Over which dimensions, and with which of scale and offset (1, 2, or both).
+void AddMeanVariance(std::vector<ConformanceCase>& cases) {
+  struct Axes {
+    Shape input;
+    uint32_t mask;
+    int operands = 3;
+    int32_t groups = 0;
+    bool root_mean_square = false;
+  };
+  const Axes axes[] = {
+      {{7}, 1},
+      {{3, 5}, 2},
+      {{5, 128}, 2},
+      {{3, 130}, 2, 0},
+      {{2, 3, 21}, 4, 1},
+      {{1, 4, 5, 3}, 8},
+      {{2, 5, 7, 9}, 8},
+      {{1, 37, 70}, 4, 2},
+      {{2, 3, 4, 1}, 8},
+      {{1, 2, 2, 519}, 8},
+      {{1, 3, 1, 1, 6}, 16},
+      {{1, 7, 9, 5}, 6},
+      {{3, 4, 5, 7}, 6},
+      {{2, 5, 3}, 2, 2},
+      {{1, 1, 1, 5}, 6},
+      {{2, 2, 3, 2, 3}, 12},
+      {{3, 2, 2, 4}, 7, 0},
+      {{9, 6}, 1, 1},
+      {{2, 3, 4, 1}, 14},
+      {{1, 60, 70, 9}, 6},
+      {{1, 80, 90, 3}, 6, 0},
+      {{1, 5, 6, 16}, 6, 3, 2},
+      {{2, 7, 4, 24}, 6, 3, 2},
+      {{1, 4, 4, 8}, 6, 0, 1},
+      {{2, 3, 9, 8}, 6, 3, 2},
+      {{1, 33, 35, 16}, 6, 3, 2},
+      {{3, 5}, 2, 3, 0, true},
+      {{2, 3, 130}, 4, 1, 0, true},
+      {{1, 1, 1, 7}, 8, 0, 0, true},
+  };
+  for (const Axes& over : axes) {
+    int64_t terms = 1;
+    for (int d = 0; d < over.input.rank(); ++d) terms *= (over.mask >> d & 1) != 0 ? over.input[d] : 1;
+    if (over.groups > 0) terms *= over.input[over.input.rank() - 1] / over.groups;
+    for (Activation activation : {Activation::kNone, Activation::kRelu}) {
+      const MeanVarianceNormalization op{over.mask, over.groups, over.root_mean_square, 0.01f, activation};
+      cases.push_back(NewCase(
+          "mean_variance_normalization",
+          fmt::format("{}_over{}{}_operands{}_{}", over.input.ToString(), over.mask,
+                      over.groups > 0         ? fmt::format("_groups{}", over.groups)
+                      : over.root_mean_square ? "_rms"
+                                              : "",
+                      over.operands, ActivationName(activation)),
+          {terms, 64.0},
+          [=](CaseGraph& graph) {
+            const Shape channels = {over.input[over.input.rank() - 1]};
+            const ValueId x = graph.Input(over.input, Wide);
+            const ValueId scale = (over.operands & 1) != 0 ? graph.Constant(channels) : kNoValue;
+            // An operand that is computed, besides those that are packed.
+            const ValueId offset = (over.operands & 2) != 0 ? graph.Input(channels) : kNoValue;
+            return graph.Node(op, {x, scale, offset});
+          },
+          activation == Activation::kNone));
+    }
+  }
+}
+
+std::vector<double> Positions(int64_t count, int64_t length) {
+  std::vector<double> positions;
+  for (int64_t i = 0; i < count; ++i) positions.push_back(static_cast<double>((i * 7 + 3) % length));
+  return positions;
+}
+
+void AddGather(std::vector<ConformanceCase>& cases) {
+  struct Lookup {
+    Shape x;
+    int32_t axis, batch_dims;
+    Shape indices;
+  };
+  const Lookup lookups[] = {
+      {{7}, 0, 0, {}},
+      {{7}, 0, 0, {3}},
+      {{7}, 0, 0, {2, 5}},
+      {{5, 6}, 0, 0, {3}},
+      {{5, 6}, 0, 0, {}},
+      {{5, 6}, 1, 0, {}},
+      {{5, 6}, 1, 0, {7}},
+      {{5, 6}, -1, 0, {2, 3}},
+      {{5, 6}, 1, 1, {5}},
+      {{5, 6}, 1, 1, {5, 3}},
+      {{2, 3, 5}, 1, 0, {4}},
+      {{2, 3, 5}, 1, 1, {2, 6}},
+      {{2, 3, 5}, 2, 2, {2, 3}},
+      {{2, 3, 5}, 2, 1, {2, 7}},
+      {{2, 3, 4, 5}, 0, 0, {3}},
+      {{2, 3, 4, 5}, 1, 0, {2}},
+      {{2, 3, 4, 5}, 2, 1, {2, 3}},
+      {{2, 3, 4, 5}, 3, 0, {6}},
+      {{2, 3, 4, 5}, 3, 3, {2, 3, 4, 2}},
+      {{2, 2, 3, 2, 5}, 2, 1, {2, 2}},
+      {{2, 2, 3, 2, 5}, 4, 0, {9}},
+      {{100, 33}, 0, 0, {2, 9}},
+  };
+  for (const Lookup& lookup : lookups) {
+    for (const TypedFill& values : kMovable) {
+      for (bool at_run_time : {false, true}) {
+        if (at_run_time && values.type.dtype == DType::kInt8) continue;  // as float
+        const int axis = *AxisFromFront(lookup.axis, lookup.x.rank());
+        const Gather op{lookup.axis, lookup.batch_dims};
+        cases.push_back(NewCase(
+            "gather",
+            fmt::format("{}_axis{}_batch{}_by_{}_{}{}", lookup.x.ToString(), lookup.axis, lookup.batch_dims,
+                        lookup.indices.ToString(), values.name, at_run_time ? "_runtime" : ""),
+            kExact,
+            [=](CaseGraph& graph) {
+              // At run time some of the digits are beyond the end: those mean the last element.
+              const ValueId indices =
+                  at_run_time ? graph.Input(lookup.indices, Digits, Integers(DType::kInt64))
+                              : graph.ConstantOf(lookup.indices,
+                                                 Positions(lookup.indices.element_count(), lookup.x[axis]), Integers());
+              const ValueId x = at_run_time ? graph.Constant(lookup.x, values.fill, values.type)
+                                            : graph.Input(lookup.x, values.fill, values.type);
+              return graph.Node(op, {x, indices}, values.type);
+            },
+            at_run_time));
+      }
+    }
+  }
+}
+
+// Quantized tables that are looked up as floats.
+void AddEmbedding(std::vector<ConformanceCase>& cases) {
+  for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt4}) {
+    cases.push_back(NewCase(
+        "gather", fmt::format("20x9_as_float_from_{}", DTypeName(dtype)), {0, 1.0},
+        [=](CaseGraph& graph) {
+          const ValueId table =
+              graph.Constant({20, 9}, Symmetric, Quantized(dtype, 1.0f / 8, dtype == DType::kUInt8 ? 9 : 0));
+          return graph.Node(Gather{0}, {table, graph.Input({6}, Digits, Integers())});
+        },
+        false));
+  }
+}
+
+void AddGatherNd(std::vector<ConformanceCase>& cases) {
+  const std::pair<Shape, Shape> lookups[] = {
+      {{7}, {3, 1}},
+      {{7}, {1}},
+      {{5, 6}, {4, 1}},
+      {{5, 6}, {4, 2}},
+      {{5, 6}, {2}},
+      {{2, 3, 5}, {6, 2}},
+      {{2, 3, 5}, {2, 2, 3}},
+      {{2, 3, 4, 5}, {3, 1}},
+      {{2, 3, 4, 5}, {7, 3}},
+      {{2, 3, 4, 5}, {2, 3, 4}},
+      {{2, 2, 3, 2, 5}, {6, 5}},
+      {{2, 2, 3, 2, 5}, {3, 4}},
+  };
+  for (const auto& [x_shape, indices_shape] : lookups) {
+    for (const TypedFill& values : kMovable) {
+      for (bool at_run_time : {false, true}) {
+        if (at_run_time && values.type.dtype == DType::kInt8) continue;  // as float
+        cases.push_back(NewCase(
+            "gather_nd",
+            fmt::format("{}_by_{}_{}{}", x_shape.ToString(), indices_shape.ToString(), values.name,
+                        at_run_time ? "_runtime" : ""),
+            kExact,
+            [=, x_shape = x_shape, indices_shape = indices_shape](CaseGraph& graph) {
+              const ValueId indices =
+                  at_run_time
+                      ? graph.Input(indices_shape, Digits, Integers())
+                      : graph.ConstantOf(indices_shape, Positions(indices_shape.element_count(), 2), Integers());
+              return graph.Node(GatherNd{}, {graph.Input(x_shape, values.fill, values.type), indices}, values.type);
+            },
+            at_run_time));
+      }
+    }
+  }
+}
+
+void AddOneHot(std::vector<ConformanceCase>& cases) {
+  const std::pair<Shape, int32_t> shapes[] = {{{}, -1},     {{5}, -1},        {{5}, 0},       {{2, 3}, 0},
+                                              {{2, 3}, 1},  {{2, 3}, -1},     {{2, 3, 5}, 1}, {{2, 3, 5}, 3},
+                                              {{1, 9}, -1}, {{2, 2, 2, 3}, 2}};
+  const TypedFill kValues[] = {{"float", {}, Wide}, {"int32", Integers(), Signed100}, {"bool", Bools(), ZeroOne}};
+  for (const auto& [shape, axis] : shapes) {
+    for (const TypedFill& values : kValues) {
+      for (int32_t depth : {1, 6, 10}) {
+        cases.push_back(NewCase(
+            "one_hot", fmt::format("{}_axis{}_depth{}_{}", shape.ToString(), axis, depth, values.name), kExact,
+            [=, shape = shape, axis = axis](CaseGraph& graph) {
+              const ValueId indices = graph.Input(shape, Digits, Integers());
+              const ValueId on = graph.ConstantOf({}, {1.0}, values.type);
+              const ValueId off = graph.Input({}, values.fill, values.type);
+              return graph.Node(OneHot{axis, depth}, {indices, on, off}, values.type);
+            },
+            depth == 6));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void AddLookupCases(std::vector<ConformanceCase>& cases) {
+  AddArgReduce(cases);
+  AddTopK(cases);
+  AddCumSum(cases);
+  AddNormalizations(cases);
+  AddMeanVariance(cases);
+  AddGather(cases);
+  AddEmbedding(cases);
+  AddGatherNd(cases);
+  AddOneHot(cases);
+}
+
+}  // namespace hearth::conformance

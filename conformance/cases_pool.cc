@@ -1,0 +1,50 @@
+// Pooling: windows that hang over every edge, so that counting padded elements shows.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "conformance/conformance_case.h"
+#include "conformance/window_shapes.h"
+
+namespace hearth::conformance {
+namespace {
+
+ConformanceCase PoolCase(const Shape& input, const Pool2D& pool) {
+  const bool average = pool.kind == PoolKind::kAverage;
+  ConformanceCase result;
+  result.family = "pool_2d";
+  result.op = average ? "average_pool_2d" : "max_pool_2d";
+  result.name = fmt::format("{}_k{}x{}_{}_{}", input.ToString(), pool.kernel_h, pool.kernel_w, WindowText(pool.window),
+                            ActivationName(pool.activation));
+  // A maximum is one of its inputs.
+  if (average) result.exactness = {int64_t{pool.kernel_h} * pool.kernel_w, 4.0};
+  result.build = [=](CaseGraph& graph) { return graph.Node(pool, {graph.Input(input, Wide)}); };
+  return result;
+}
+
+}  // namespace
+
+void AddPoolCases(std::vector<ConformanceCase>& cases) {
+  constexpr int32_t kChannels[] = {1, 3, 5, 7, 17, 8};
+  constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu, Activation::kRelu6, Activation::kNone};
+  int turn = 0;
+  for (PoolKind kind : {PoolKind::kAverage, PoolKind::kMax}) {
+    for (const KernelSize& kernel : kKernelSizes) {
+      for (const Padding2D& padding : kPaddings) {
+        // An explicit padding as wide as a window of one pixel would leave nothing to pool.
+        if (padding.mode == PaddingMode::kExplicit && (kernel.h == 1 || kernel.w == 1)) continue;
+        for (const Stepping& step : {kSteppings[0], kSteppings[1], kSteppings[2]}) {
+          const Shape input = {turn % 5 == 0 ? 2 : 1, 9, 8, kChannels[turn % std::size(kChannels)]};
+          cases.push_back(PoolCase(input, {kind, kernel.h, kernel.w, WindowOf(step, padding),
+                                           kActivations[turn % std::size(kActivations)]}));
+          ++turn;
+        }
+      }
+    }
+    // The whole image, and a window larger than it.
+    cases.push_back(PoolCase({2, 7, 7, 5}, {kind, 7, 7, WindowOf(kSteppings[0], kPaddings[1]), Activation::kNone}));
+    cases.push_back(PoolCase({1, 2, 3, 3}, {kind, 5, 5, WindowOf(kSteppings[0], kPaddings[0]), Activation::kNone}));
+  }
+}
+
+}  // namespace hearth::conformance

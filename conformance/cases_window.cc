@@ -1,0 +1,115 @@
+// Convolutions: kernel sizes, strides, dilations and paddings against channel counts that no vector width divides.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "conformance/conformance_case.h"
+#include "conformance/window_shapes.h"
+
+namespace hearth::conformance {
+namespace {
+
+struct ChannelPair {
+  int32_t in, out;
+};
+constexpr ChannelPair kChannels[] = {{1, 3}, {3, 5}, {5, 7}, {7, 17}, {17, 1}, {4, 8}, {3, 33}};
+constexpr Activation kActivations[] = {Activation::kNone, Activation::kRelu6, Activation::kNone, Activation::kRelu,
+                                       Activation::kReluN1To1};
+
+Exactness SumOf(int64_t terms, Activation activation) {
+  const bool curved = activation == Activation::kTanh || activation == Activation::kSigmoid;
+  return {terms, curved ? 16.0 : 2.0};
+}
+
+ConformanceCase ConvCase(const Shape& input, const Shape& filter, const Conv2D& conv, bool bias) {
+  ConformanceCase result;
+  result.family = result.op = "conv_2d";
+  result.name = fmt::format("{}_f{}_{}{}_{}", input.ToString(), filter.ToString(), WindowText(conv.window),
+                            bias ? "" : "_nobias", ActivationName(conv.activation));
+  result.exactness = SumOf(int64_t{filter[1]} * filter[2] * filter[3], conv.activation);
+  result.build = [=](CaseGraph& graph) {
+    const ValueId x = graph.Input(input);
+    const ValueId w = graph.Constant(filter);
+    return graph.Node(conv, {x, w, bias ? graph.Constant({filter[0]}) : kNoValue});
+  };
+  return result;
+}
+
+void AddConv(std::vector<ConformanceCase>& cases) {
+  int turn = 0;
+  for (const KernelSize& kernel : kKernelSizes) {
+    for (const Padding2D& padding : kPaddings) {
+      for (const Stepping& step : kSteppings) {
+        const ChannelPair channels = kChannels[turn % std::size(kChannels)];
+        const Conv2D conv{WindowOf(step, padding), kActivations[turn % std::size(kActivations)]};
+        const Shape input = {turn % 4 == 0 ? 2 : 1, 12, 13, channels.in};
+        cases.push_back(ConvCase(input, {channels.out, kernel.h, kernel.w, channels.in}, conv, turn % 3 != 0));
+        ++turn;
+      }
+    }
+  }
+  // Pointwise: every activation, a single pixel, more pixels than one tile, many channels.
+  for (Activation activation : {Activation::kNone, Activation::kRelu, Activation::kRelu6, Activation::kReluN1To1,
+                                Activation::kTanh, Activation::kSigmoid}) {
+    cases.push_back(ConvCase({1, 5, 7, 9}, {6, 1, 1, 9}, {{}, activation}, true));
+  }
+  for (const Shape& input : {Shape{1, 1, 1, 1}, {1, 1, 1, 130}, {2, 17, 13, 5}, {1, 40, 1, 3}, {3, 1, 9, 64}}) {
+    for (int32_t out : {1, 4, 19, 66}) cases.push_back(ConvCase(input, {out, 1, 1, input[3]}, {}, true));
+  }
+  cases.push_back(ConvCase({1, 5, 5, 8}, {4, 3, 3, 4}, {}, true));  // two groups
+}
+
+// Kernel, stride and multiplier are baked into the program, so there are few of them, each with many shapes.
+struct DepthwiseProgram {
+  KernelSize kernel;
+  Stepping step;
+  int32_t multiplier;
+};
+constexpr DepthwiseProgram kDepthwise[] = {
+    {{3, 3}, {1, 1, 1, 1}, 1}, {{3, 3}, {2, 2, 1, 1}, 1}, {{3, 3}, {1, 1, 2, 3}, 1},
+    {{3, 3}, {2, 2, 2, 2}, 1}, {{5, 5}, {1, 1, 1, 1}, 1}, {{3, 1}, {3, 1, 1, 1}, 1},
+    {{1, 1}, {1, 1, 1, 1}, 2}, {{3, 3}, {1, 1, 1, 1}, 3}, {{2, 2}, {2, 1, 1, 2}, 1},
+};
+
+ConformanceCase DepthwiseCase(const Shape& input, const DepthwiseProgram& program, const DepthwiseConv2D& conv,
+                              bool bias) {
+  ConformanceCase result;
+  result.family = result.op = "depthwise_conv_2d";
+  const Shape filter = {1, program.kernel.h, program.kernel.w, input[3] * program.multiplier};
+  result.name = fmt::format("{}_f{}_{}{}_{}", input.ToString(), filter.ToString(), WindowText(conv.window),
+                            bias ? "" : "_nobias", ActivationName(conv.activation));
+  result.exactness = SumOf(int64_t{filter[1]} * filter[2], conv.activation);
+  result.build = [=](CaseGraph& graph) {
+    const ValueId x = graph.Input(input);
+    const ValueId w = graph.Constant(filter);
+    return graph.Node(conv, {x, w, bias ? graph.Constant({filter[3]}) : kNoValue});
+  };
+  return result;
+}
+
+void AddDepthwise(std::vector<ConformanceCase>& cases) {
+  int turn = 0;
+  for (const DepthwiseProgram& program : kDepthwise) {
+    for (int32_t channels : {1, 3, 5, 8, 17}) {
+      const DepthwiseConv2D conv{WindowOf(program.step, kPaddings[turn % std::size(kPaddings)]),
+                                 kActivations[turn % std::size(kActivations)]};
+      const Shape input = {turn % 3 == 0 ? 2 : 1, 11, 14, channels};
+      cases.push_back(DepthwiseCase(input, program, conv, turn % 2 == 0));
+      ++turn;
+    }
+  }
+  // A window larger than the image; one pixel.
+  const DepthwiseConv2D same{{1, 1, 1, 1, {PaddingMode::kSame}}, Activation::kNone};
+  cases.push_back(DepthwiseCase({1, 2, 3, 5}, kDepthwise[4], same, true));
+  cases.push_back(DepthwiseCase({2, 1, 1, 7}, kDepthwise[0], same, true));
+}
+
+}  // namespace
+
+void AddWindowCases(std::vector<ConformanceCase>& cases) {
+  AddConv(cases);
+  AddDepthwise(cases);
+}
+
+}  // namespace hearth::conformance

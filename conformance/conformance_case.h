@@ -1,0 +1,118 @@
+// One conformance case: a small graph with one output, and how exact a device must be on it.
+#ifndef HEARTH_CONFORMANCE_CONFORMANCE_CASE_H_
+#define HEARTH_CONFORMANCE_CONFORMANCE_CASE_H_
+
+#include <functional>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/emit/kernel_source.h"
+#include "core/graph/graph.h"
+#include "core/graph/op_def.h"
+
+namespace hearth::conformance {
+
+// Turns a uniform number of [0, 1) into an element; a function so that each operation gets a range where it is
+// defined and continuous.
+using Fill = float (*)(float uniform);
+float Symmetric(float uniform);    // [-1, 1)
+float Wide(float uniform);         // [-8, 8)
+float Positive(float uniform);     // [0.25, 4)
+float OffIntegers(float uniform);  // odd sixteenths of [-4, 4): never an integer, never half of one
+float PowerOfTwo(float uniform);   // +-0.5, +-1, +-2
+
+// What the elements of a value are; numbers are given as reals and stored as this.
+struct ElementType {
+  DType dtype = DType::kFloat32;
+  std::optional<Quantization> quantization;
+};
+ElementType Integers(DType dtype = DType::kInt32);
+ElementType Bools();
+// Quantized per tensor: real = scale * (stored - zero_point).
+ElementType Quantized(DType dtype, float scale, int64_t zero_point);
+float Digits(float uniform);     // the integers 0 to 9
+float Signed100(float uniform);  // the integers -100 to 100
+float ZeroOne(float uniform);    // 0 or 1
+
+// A graph with the cases of one batch side by side: they share no value, so one plan runs them all.
+struct CaseBatch {
+  Graph graph;
+  std::vector<ReferenceTensor> inputs;  // follow graph.inputs
+};
+
+// What a case's build function writes into. Data is the same in every run: seeded with the case's id.
+class CaseGraph {
+ public:
+  // `real` is what the device stores real numbers as: data are numbers that it can hold exactly.
+  CaseGraph(CaseBatch& batch, const std::string& id, StorageType real = StorageType::kFloat32);
+
+  ValueId Input(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+  ValueId Constant(const Shape& shape, Fill fill = Symmetric, const ElementType& type = {});
+  // A constant with these elements: indices, conditions.
+  ValueId ConstantOf(const Shape& shape, const std::vector<double>& numbers, const ElementType& type);
+  // A node's only output; its shape is inferred later.
+  ValueId Node(Op op, std::vector<ValueId> inputs, const ElementType& type = {});
+  // All outputs of a node, one for each type.
+  std::vector<ValueId> Nodes(Op op, std::vector<ValueId> inputs, const std::vector<ElementType>& types);
+
+ private:
+  ReferenceTensor Numbers(const Shape& shape, Fill fill, const ElementType& type);
+  std::string Name(const char* what);
+
+  CaseBatch& batch_;
+  const std::string& id_;
+  StorageType real_;
+  std::minstd_rand random_;
+  int names_ = 0;
+};
+
+// Where a device's error may come from; see tolerance.h.
+struct Exactness {
+  int64_t terms = 0;  // products or numbers that are summed into one element
+  double ulps = 0;    // further roundings, in units of the last place; 0 with no terms: bit-exact
+};
+
+struct ConformanceCase {
+  std::string family;  // cases of one family run as one plan
+  std::string op;      // row of the matrix
+  std::string name;    // unique within the op
+  Exactness exactness;
+  std::function<ValueId(CaseGraph&)> build;
+  // False where the access path changes nothing that other cases don't show: saves compiling a program.
+  bool every_path = true;
+
+  std::string id() const { return op + "/" + name; }
+};
+
+// A case of a family that is named like its op.
+ConformanceCase NewCase(const std::string& op, std::string name, const Exactness& exactness,
+                        std::function<ValueId(CaseGraph&)> build, bool every_path = true);
+
+// For cases that move elements of any type: numbers that each type holds, and what the type adds to a case's name.
+Fill FillOf(const ElementType& type);
+std::string SuffixOf(const ElementType& type);
+
+// All cases, in the order of their families.
+std::vector<ConformanceCase> AllCases();
+
+// One function per cases_*.cc; each appends its families.
+void AddWindowCases(std::vector<ConformanceCase>& cases);
+void AddPoolCases(std::vector<ConformanceCase>& cases);
+void AddProductCases(std::vector<ConformanceCase>& cases);
+void AddElementwiseCases(std::vector<ConformanceCase>& cases);
+void AddBinaryCases(std::vector<ConformanceCase>& cases);
+void AddConvertCases(std::vector<ConformanceCase>& cases);
+void AddMovementCases(std::vector<ConformanceCase>& cases);
+void AddRearrangeCases(std::vector<ConformanceCase>& cases);
+void AddBorderCases(std::vector<ConformanceCase>& cases);
+void AddReductionCases(std::vector<ConformanceCase>& cases);
+void AddLookupCases(std::vector<ConformanceCase>& cases);
+void AddTypeCases(std::vector<ConformanceCase>& cases);
+void AddRecurrentCases(std::vector<ConformanceCase>& cases);
+void AddChainCases(std::vector<ConformanceCase>& cases);
+
+}  // namespace hearth::conformance
+
+#endif  // HEARTH_CONFORMANCE_CONFORMANCE_CASE_H_

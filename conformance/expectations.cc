@@ -1,0 +1,35 @@
+#include "conformance/expectations.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+
+namespace hearth::conformance {
+
+std::span<const Expectation> Unsupported(BackendKind) {
+  return {};
+}
+
+std::span<const Expectation> ExpectedFailures(BackendKind backend) {
+  // SwiftShader (driver 5.0.0, Debian's chromium-common 156): an infinity stored as float16 is read back as NaN.
+  static constexpr Expectation kVulkan[] = {
+      {"exp/extreme_numbers", "infinity in float16 is read back as NaN", "SwiftShader", "fp16"},
+      {"div/*_by_zero", "infinity in float16 is read back as NaN", "SwiftShader", "fp16"},
+  };
+  return backend == BackendKind::kVulkan ? kVulkan : std::span<const Expectation>();
+}
+
+const Expectation* FindExpectation(std::span<const Expectation> list, const std::string& id, const std::string& device,
+                                   const std::string& path) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const Expectation& item) {
+    return MatchesGlob(id, item.cases) && device.find(item.device) != std::string::npos &&
+           path.find(item.path) != std::string::npos;
+  });
+  return found == list.end() ? nullptr : &*found;
+}
+
+bool MatchesGlob(const std::string& text, const std::string& glob) {
+  return fnmatch(glob.c_str(), text.c_str(), 0) == 0;
+}
+
+}  // namespace hearth::conformance

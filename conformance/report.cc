@@ -1,0 +1,148 @@
+#include "conformance/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <vector>
+
+namespace hearth::conformance {
+namespace {
+
+// For XML and HTML, in text and in attributes. Control characters, which XML has no way to write, become '?'.
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
+    }
+  }
+  return out;
+}
+
+std::string SummaryText(const DeviceResults& results) {
+  return fmt::format("{} ({}): {} cases, {} passed, {} failed, {} unsupported, {} expected failures, {:.1f} s",
+                     results.device, results.info.name, results.cases.size(), results.Count(Outcome::kPassed),
+                     results.Count(Outcome::kFailed), results.Count(Outcome::kUnsupported),
+                     results.Count(Outcome::kExpectedFailure), results.milliseconds / 1000.0);
+}
+
+// What one cell of the matrix shows: all cases of an operation on a device.
+struct Cell {
+  int passed = 0, failed = 0, unsupported = 0, expected = 0;
+  double worst_share = 0;  // of the tolerance; exact operations have none
+  double milliseconds = 0;
+  std::string failures;
+};
+
+Cell CellOf(const DeviceResults& results, const std::string& op) {
+  Cell cell;
+  for (const CaseResult& result : results.cases) {
+    if (result.op != op) continue;
+    cell.milliseconds += result.milliseconds;
+    if (result.judged && result.tolerance > 0) {
+      cell.worst_share = std::max(cell.worst_share, result.worst_error / result.tolerance);
+    }
+    switch (result.outcome) {
+      case Outcome::kPassed: ++cell.passed; break;
+      case Outcome::kFailed:
+        ++cell.failed;
+        cell.failures += fmt::format("{} [{}]: {}\n", result.name, result.path, result.detail);
+        break;
+      case Outcome::kUnsupported: ++cell.unsupported; break;
+      case Outcome::kExpectedFailure: ++cell.expected; break;
+    }
+  }
+  return cell;
+}
+
+std::string CellHtml(const Cell& cell) {
+  const char* kind = cell.failed > 0 ? "bad" : cell.passed > 0 ? "good" : "none";
+  std::string text = fmt::format("{} of {} passed", cell.passed, cell.passed + cell.failed);
+  if (cell.passed + cell.failed == 0) text = "not run";
+  if (cell.unsupported > 0) text += fmt::format(", {} unsupported", cell.unsupported);
+  if (cell.expected > 0) text += fmt::format(", {} expected failures", cell.expected);
+  std::string numbers = cell.worst_share > 0 ? fmt::format("{:.0f} % of tolerance", cell.worst_share * 100) : "";
+  if (cell.milliseconds > 0) numbers += fmt::format("{}{:.2f} ms", numbers.empty() ? "" : ", ", cell.milliseconds);
+  return fmt::format("<td class=\"{}\" title=\"{}\">{}<br><small>{}</small></td>", kind, Escaped(cell.failures), text,
+                     numbers);
+}
+
+constexpr std::string_view kStyle = R"(<style>
+body { font: 14px sans-serif; margin: 2em }
+table { border-collapse: collapse }
+th, td { border: 1px solid #999; padding: 3px 8px; text-align: left; vertical-align: top }
+.good { background: #d9f2d9 } .bad { background: #f7c6c6 } .none { background: #eee }
+small { color: #555 }
+</style>)";
+
+}  // namespace
+
+std::string FailuresText(const DeviceResults& results) {
+  std::string text;
+  for (const CaseResult& result : results.cases) {
+    if (result.outcome != Outcome::kFailed) continue;
+    text += fmt::format("FAILED {} {} [{}]: {}\n", results.device, result.id(), result.path, result.detail);
+  }
+  for (const std::string& note : results.notes) text += fmt::format("{}: {}\n", results.device, note);
+  return text + SummaryText(results) + "\n";
+}
+
+std::string JUnitXml(std::span<const DeviceResults> devices) {
+  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
+  for (const DeviceResults& results : devices) {
+    const int skipped = results.Count(Outcome::kUnsupported) + results.Count(Outcome::kExpectedFailure);
+    xml += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n",
+                       Escaped(results.device), results.cases.size(), results.Count(Outcome::kFailed), skipped,
+                       results.milliseconds / 1000.0);
+    for (const CaseResult& result : results.cases) {
+      xml += fmt::format("<testcase classname=\"{}.{}\" name=\"{} [{}]\" time=\"{:.6f}\"", Escaped(results.device),
+                         Escaped(result.op), Escaped(result.name), Escaped(result.path), result.milliseconds / 1000.0);
+      if (result.outcome == Outcome::kPassed) {
+        xml += "/>\n";
+        continue;
+      }
+      const char* element = result.outcome == Outcome::kFailed ? "failure" : "skipped";
+      xml += fmt::format("><{} message=\"{}\"/></testcase>\n", element, Escaped(result.detail));
+    }
+    xml += "</testsuite>\n";
+  }
+  return xml + "</testsuites>\n";
+}
+
+std::string MatrixHtml(std::span<const DeviceResults> devices) {
+  std::vector<std::string> ops;
+  for (const DeviceResults& results : devices) {
+    for (const CaseResult& result : results.cases) {
+      if (std::find(ops.begin(), ops.end(), result.op) == ops.end()) ops.push_back(result.op);
+    }
+  }
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Hearth "
+      "conformance</title>{}</head><body>\n"
+      "<h1>Hearth conformance</h1>\n<p>Each operation on each device against a float64 reference: cases passed, the "
+      "worst "
+      "error as a share of what is allowed, and the time of all its cases. Failures are in the cell's "
+      "tooltip.</p>\n<table>\n<tr><th></th>",
+      kStyle);
+  for (const DeviceResults& results : devices) {
+    html += fmt::format("<th>{}<br><small>{}<br>{}</small></th>", Escaped(results.device), Escaped(results.info.name),
+                        Escaped(results.info.driver_version));
+  }
+  html += "</tr>\n";
+  for (const std::string& op : ops) {
+    html += fmt::format("<tr><th>{}</th>", Escaped(op));
+    for (const DeviceResults& results : devices) html += CellHtml(CellOf(results, op));
+    html += "</tr>\n";
+  }
+  html += "</table>\n<ul>\n";
+  for (const DeviceResults& results : devices) html += fmt::format("<li>{}</li>\n", Escaped(SummaryText(results)));
+  return html + "</ul>\n</body></html>\n";
+}
+
+}  // namespace hearth::conformance

@@ -1,0 +1,292 @@
+#include "conformance/suite.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "backends/cpu/cpu_executor.h"
+#include "conformance/expectations.h"
+#include "conformance/tolerance.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_text.h"
+#include "core/graph/quantize.h"
+#include "core/lowering/lower.h"
+#include "core/plan/storage.h"
+#include "frontends/engine/read_path_probe.h"
+#include "hal/plan_runner.h"
+#include "hal/stopwatch.h"
+
+namespace hearth::conformance {
+namespace {
+
+using CaseList = std::vector<const ConformanceCase*>;
+
+Result<CaseBatch> BuildBatch(const CaseList& cases, StorageType real) {
+  CaseBatch batch;
+  for (const ConformanceCase* test : cases) {
+    const std::string id = test->id();
+    CaseGraph graph(batch, id, real);
+    batch.graph.outputs.push_back(test->build(graph));
+  }
+  HEARTH_TRY(InferShapes(batch.graph));
+  HEARTH_TRY(batch.graph.Validate());
+  return batch;
+}
+
+// Host memory of tensors: one buffer each, as PlanRunner takes them.
+using Bytes = std::vector<std::byte>;
+
+Result<std::vector<Bytes>> InputsOf(const CaseBatch& batch) {
+  std::vector<Bytes> inputs;
+  for (size_t k = 0; k < batch.inputs.size(); ++k) {
+    const TensorDesc& desc = batch.graph.value(batch.graph.inputs[k]).desc;
+    inputs.emplace_back(desc.size_bytes());
+    HEARTH_TRY(ReferenceToBytes(batch.inputs[k], desc, inputs.back()));
+  }
+  return inputs;
+}
+
+std::vector<Bytes> OutputsOf(const CaseBatch& batch) {
+  std::vector<Bytes> outputs;
+  for (ValueId output : batch.graph.outputs) outputs.emplace_back(batch.graph.value(output).desc.size_bytes());
+  return outputs;
+}
+
+std::string ShortNumber(double number) {
+  return fmt::format("{:.3g}", number);
+}
+
+struct Configuration {
+  std::optional<AccessPath> path;  // nothing: the CPU
+  Precision precision = Precision::kFp32;
+  bool runs_all = true;  // false: only the cases that ask for every path
+};
+
+class PathRun {
+ public:
+  PathRun(Device* device, const DeviceInfo& info, const Configuration& configuration)
+      : device_(device), info_(info), real_(RealStorage(configuration.precision, info)), host_(MakeCpuExecutor()) {
+    options_.read_path = configuration.path;
+    options_.precision = configuration.precision;
+    path_name_ = configuration.path ? std::string(AccessPathName(*configuration.path)) : "host";
+    if (configuration.precision != Precision::kFp32)
+      path_name_ += fmt::format(" {}", PrecisionName(options_.precision));
+  }
+
+  const std::string& path_name() const { return path_name_; }
+
+  void Run(const CaseList& family, std::vector<CaseResult>& results) {
+    CaseList supported;
+    for (const ConformanceCase* test : family) {
+      if (std::optional<CaseResult> result = CheckPlacement(*test)) {
+        results.push_back(std::move(*result));
+      } else {
+        supported.push_back(test);
+      }
+    }
+    if (supported.empty()) return;
+    const size_t first = results.size();
+    const Status status = RunBatch(supported, results);
+    if (status.ok()) return;
+    results.resize(first);
+    if (supported.size() == 1) {
+      CaseResult result = NewResult(*supported[0]);
+      Fail(result, status.message());
+      results.push_back(std::move(result));
+      return;
+    }
+    for (const ConformanceCase* test : supported) Run({test}, results);
+  }
+
+ private:
+  CaseResult NewResult(const ConformanceCase& test) const {
+    CaseResult result;
+    result.op = test.op;
+    result.name = test.name;
+    result.path = path_name_;
+    return result;
+  }
+
+  // A failure, unless it is listed.
+  void Fail(CaseResult& result, const std::string& why) const {
+    const Expectation* expected = FindExpectation(ExpectedFailures(info_.backend), result.id(), info_.name, path_name_);
+    result.outcome = expected != nullptr ? Outcome::kExpectedFailure : Outcome::kFailed;
+    result.detail = expected != nullptr ? fmt::format("{} ({})", why, expected->reason) : why;
+  }
+
+  // A result for a case that is not to be run: lowering leaves it to the host, or it is no valid graph.
+  std::optional<CaseResult> CheckPlacement(const ConformanceCase& test) const {
+    if (device_ == nullptr) return std::nullopt;
+    CaseResult result = NewResult(test);
+    const Result<CaseBatch> batch = BuildBatch({&test}, real_);
+    if (!batch.ok()) {
+      Fail(result, batch.status().message());
+      return result;
+    }
+    const Expectation* listed = FindExpectation(Unsupported(info_.backend), test.id(), info_.name, path_name_);
+    for (const Placement& placement : PlaceNodes(batch->graph, info_, options_)) {
+      if (placement.on_device) continue;
+      result.outcome = listed != nullptr ? Outcome::kUnsupported : Outcome::kFailed;
+      result.detail = placement.reason;
+      if (listed == nullptr) result.detail = "runs on the host and is not listed as unsupported: " + placement.reason;
+      return result;
+    }
+    if (listed == nullptr) return std::nullopt;
+    Fail(result, fmt::format("is listed as unsupported ({}) but runs: take it off the list", listed->reason));
+    return result;
+  }
+
+  Status RunBatch(const CaseList& cases, std::vector<CaseResult>& results) {
+    HEARTH_ASSIGN(const CaseBatch batch, BuildBatch(cases, real_));
+    HEARTH_ASSIGN(const std::vector<ReferenceTensor> references, EvaluateGraph(batch.graph, batch.inputs));
+    HEARTH_ASSIGN(Plan plan, Lower(batch.graph, info_, options_));
+    RunnerParts parts;
+    parts.device = device_;
+    parts.graph = &batch.graph;
+    parts.host = host_.get();
+    parts.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+    HEARTH_ASSIGN(const std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(plan), parts));
+
+    HEARTH_ASSIGN(const std::vector<Bytes> inputs, InputsOf(batch));
+    std::vector<Bytes> outputs = OutputsOf(batch);
+    const std::vector<std::span<const std::byte>> input_bytes(inputs.begin(), inputs.end());
+    const std::vector<std::span<std::byte>> output_bytes(outputs.begin(), outputs.end());
+    HEARTH_TRY(runner->Run(input_bytes, output_bytes));
+
+    for (size_t k = 0; k < cases.size(); ++k) {
+      const TensorDesc& desc = batch.graph.value(batch.graph.outputs[k]).desc;
+      HEARTH_ASSIGN(const ReferenceTensor result, ReferenceFromBytes(desc, outputs[k]));
+      results.push_back(Judged(*cases[k], desc, references[k].values, result.values));
+    }
+    return AddTimes(*runner, batch.graph, input_bytes, output_bytes,
+                    {results.end() - static_cast<int64_t>(cases.size()), results.end()});
+  }
+
+  CaseResult Judged(const ConformanceCase& test, const TensorDesc& desc, std::span<const double> reference,
+                    std::span<const double> result_values) const {
+    CaseResult result = NewResult(test);
+    const StorageType real = desc.dtype == DType::kFloat16 ? StorageType::kFloat16 : real_;
+    const ResultFormat format{real, IsQuantized(desc) ? desc.quantization->scales[0] : 0.0};
+    const Judgement judgement = Judge(test.exactness, reference, result_values, format);
+    result.judged = true;
+    result.worst_error = judgement.worst_error;
+    result.tolerance = judgement.tolerance;
+    if (!judgement.ok()) {
+      Fail(result, fmt::format("element {} is {}, expected {}: off by {}, allowed {}", judgement.worst_index,
+                               result_values[judgement.worst_index], reference[judgement.worst_index],
+                               ShortNumber(judgement.worst_error), ShortNumber(judgement.tolerance)));
+    } else if (const Expectation* expected =
+                   FindExpectation(ExpectedFailures(info_.backend), test.id(), info_.name, path_name_)) {
+      result.outcome = Outcome::kFailed;
+      result.detail =
+          fmt::format("is listed as an expected failure ({}) but passes: take it off the list", expected->reason);
+    }
+    return result;
+  }
+
+  // A second run, timed by dispatch: the first one of a program may compile.
+  Status AddTimes(PlanRunner& runner, const Graph& graph, std::span<const std::span<const std::byte>> inputs,
+                  std::span<const std::span<std::byte>> outputs, std::span<CaseResult> results) {
+    if (device_ == nullptr) return Status::Ok();
+    HEARTH_ASSIGN(const std::vector<ProfileRow> rows, runner.RunProfiled(inputs, outputs));
+    std::map<std::string, std::string> case_of_label;
+    for (const Node& node : graph.nodes()) case_of_label[NodeLabel(node)] = node.name;
+    std::map<std::string, double> milliseconds;
+    // A dispatch that took nodes behind it in is called by all of them; they are of one case.
+    for (const ProfileRow& row : rows)
+      milliseconds[case_of_label[row.label.substr(0, row.label.find(" + "))]] += row.milliseconds;
+    for (CaseResult& result : results) result.milliseconds = milliseconds[result.id()];
+    return Status::Ok();
+  }
+
+  Device* device_;
+  const DeviceInfo& info_;
+  StorageType real_;
+  LowerOptions options_;
+  std::string path_name_;
+  std::unique_ptr<HostExecutor> host_;
+};
+
+std::vector<Configuration> ConfigurationsOf(const Device* device, const DeviceInfo& info) {
+  if (device == nullptr) return {{}};
+  const AccessPath standard = DefaultReadPath(info);
+  std::vector<Configuration> configurations = {{standard, Precision::kFp32, true}};
+  if (info.fp16_storage) configurations.push_back({standard, Precision::kFp16, true});
+  if (info.max_texel_elements > 0) {
+    const AccessPath other = standard == AccessPath::kBuffer ? AccessPath::kTexelBuffer : AccessPath::kBuffer;
+    configurations.push_back({other, Precision::kFp32, false});
+  }
+  return configurations;
+}
+
+CaseList CasesOf(const Configuration& configuration, std::span<const ConformanceCase> cases) {
+  CaseList wanted;
+  for (const ConformanceCase& test : cases) {
+    if (configuration.runs_all || test.every_path) wanted.push_back(&test);
+  }
+  return wanted;
+}
+
+}  // namespace
+
+int DeviceResults::Count(Outcome outcome) const {
+  return static_cast<int>(
+      std::count_if(cases.begin(), cases.end(), [&](const CaseResult& result) { return result.outcome == outcome; }));
+}
+
+DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
+                       std::span<const ConformanceCase> cases, const ProgressObserver& observer) {
+  const Stopwatch watch;
+  DeviceResults results;
+  results.device = std::move(device_id);
+  results.info = info;
+  const std::vector<Configuration> configurations = ConfigurationsOf(device, info);
+  size_t total = 0;
+  for (const Configuration& configuration : configurations) total += CasesOf(configuration, cases).size();
+  for (const Configuration& configuration : configurations) {
+    if (!configuration.runs_all && configuration.path == AccessPath::kTexelBuffer) {
+      if (const Status status = TryTexelReads(*device); !status.ok()) {
+        results.notes.push_back("not run with texel buffers, which the driver promises but refuses: " +
+                                status.message());
+        continue;
+      }
+    }
+    PathRun run(device, info, configuration);
+    const CaseList wanted = CasesOf(configuration, cases);
+    for (auto begin = wanted.begin(); begin != wanted.end();) {
+      const auto end = std::find_if(begin, wanted.end(),
+                                    [&](const ConformanceCase* test) { return test->family != (*begin)->family; });
+      if (observer) observer(results.cases.size(), total, fmt::format("{}, {}", (*begin)->family, run.path_name()));
+      run.Run(CaseList(begin, end), results.cases);
+      begin = end;
+    }
+  }
+  if (observer) observer(total, total, "");
+  results.milliseconds = watch.milliseconds();
+  return results;
+}
+
+void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results) {
+  for (const DeviceCase& test : cases) {
+    const Stopwatch watch;
+    const Status status = test.run(device);
+    CaseResult result;
+    result.op = "hal";
+    result.name = test.name;
+    result.path = "device";
+    result.detail = status.message();
+    result.milliseconds = watch.milliseconds();
+    if (!status.ok()) {
+      // Where the driver refuses what it promises nothing reads through texels: the probe sees to that.
+      const bool is_refused = result.name.find("Texel") != std::string::npos && !TryTexelReads(device).ok();
+      const bool lacks = status.code() == StatusCode::kUnsupported || is_refused;
+      result.outcome = lacks ? Outcome::kUnsupported : Outcome::kFailed;
+    }
+    results.cases.push_back(std::move(result));
+  }
+}
+
+}  // namespace hearth::conformance

@@ -1,0 +1,44 @@
+// How far a device's result may lie from the float64 reference.
+#ifndef HEARTH_CONFORMANCE_TOLERANCE_H_
+#define HEARTH_CONFORMANCE_TOLERANCE_H_
+
+#include <span>
+
+#include "conformance/conformance_case.h"
+
+namespace hearth::conformance {
+
+struct Judgement {
+  double worst_error = 0;  // infinite where the device's number is not finite and the reference's is
+  double tolerance = 0;
+  size_t worst_index = 0;
+  bool ok() const { return worst_error <= tolerance; }
+};
+
+// The largest difference allowed for any element of a result:
+//
+//   tolerance = eps * (terms + ulps) * magnitude,   eps = 2^-23
+//   magnitude = max(largest |reference element|, sqrt(terms))
+//
+// A sum of n products in any order, fused or not, is off by at most n * (eps / 2) * (sum of the products' magnitudes)
+// (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). That sum is bounded by n for the suite's data
+// in [-1, 1], which would allow errors as large as a dropped product; its typical partial sum is sqrt(n), because
+// signs alternate, so that stands for it. `ulps` are roundings outside of the sum: an activation, a division, a
+// function that a driver builds from others. With no terms and no ulps a result must be exact.
+//
+// With float16 storage the result, and whatever `ulps` counts, is rounded to 11 bits besides; the data are numbers that
+// float16 holds, and sums are still float32. A quantized result may besides lie one step of its grid off, where the
+// exact one is near the middle between two.
+struct ResultFormat {
+  StorageType real = StorageType::kFloat32;
+  double step = 0;  // of the grid of a quantized result
+};
+double Tolerance(const Exactness& exactness, std::span<const double> reference, const ResultFormat& format = {});
+
+// Precondition: equally many elements.
+Judgement Judge(const Exactness& exactness, std::span<const double> reference, std::span<const double> result,
+                const ResultFormat& format = {});
+
+}  // namespace hearth::conformance
+
+#endif  // HEARTH_CONFORMANCE_TOLERANCE_H_

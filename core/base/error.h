@@ -1,0 +1,47 @@
+// How Hearth's own code makes and passes on errors: Error(), HEARTH_TRY,
+// HEARTH_ASSIGN for the world's failures; HEARTH_CHECK for our own bugs.
+#ifndef HEARTH_CORE_BASE_ERROR_H_
+#define HEARTH_CORE_BASE_ERROR_H_
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "hearth/status.h"
+
+namespace hearth {
+
+// Error(StatusCode::kNotFound, "no input named '{}'; the model has: {}", name, names)
+template <typename... Args>
+Status Error(StatusCode code, fmt::format_string<Args...> format, Args&&... args) {
+  return Status(code, fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Prints "file:line: check failed: text" and aborts.
+[[noreturn]] void CheckFailed(const char* file, int line, const char* text);
+
+}  // namespace hearth
+
+#define HEARTH_CONCAT_INNER(a, b) a##b
+#define HEARTH_CONCAT(a, b) HEARTH_CONCAT_INNER(a, b)
+
+// Returns from the enclosing function when `expression` (a Status) is an error.
+#define HEARTH_TRY(expression)                                                           \
+  do {                                                                                   \
+    if (::hearth::Status try_status = (expression); !try_status.ok()) return try_status; \
+  } while (false)
+
+// HEARTH_ASSIGN(auto graph, ReadModel(path)); returns the error or assigns the value.
+#define HEARTH_ASSIGN(declaration, expression) \
+  HEARTH_ASSIGN_NAMED(HEARTH_CONCAT(result_at_line_, __LINE__), declaration, expression)
+#define HEARTH_ASSIGN_NAMED(result, declaration, expression) \
+  auto result = (expression);                                \
+  if (!result.ok()) return result.status();                  \
+  declaration = std::move(result).value()
+
+// A promise inside Hearth; its failure is a bug of ours, never of the caller or the world.
+#define HEARTH_CHECK(condition) \
+  ((condition) ? static_cast<void>(0) : ::hearth::CheckFailed(__FILE__, __LINE__, #condition))
+
+#endif  // HEARTH_CORE_BASE_ERROR_H_

@@ -1,0 +1,40 @@
+// IEEE 754 binary16 to and from float, in integer arithmetic (no compiler has to know the type).
+#ifndef HEARTH_CORE_BASE_FLOAT16_H_
+#define HEARTH_CORE_BASE_FLOAT16_H_
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace hearth {
+
+inline float HalfToFloat(uint16_t half) {
+  const uint32_t sign = (half & 0x8000u) << 16;
+  const uint32_t exponent = (half >> 10) & 0x1fu;
+  const uint32_t mantissa = half & 0x3ffu;
+  if (exponent == 0) {  // zero or subnormal: mantissa * 2^-24, exact in float
+    const float magnitude = std::ldexp(static_cast<float>(mantissa), -24);
+    return sign != 0 ? -magnitude : magnitude;
+  }
+  const uint32_t float_exponent = exponent == 31 ? 255 : exponent + 112;
+  return std::bit_cast<float>(sign | (float_exponent << 23) | (mantissa << 13));
+}
+
+// Rounds to nearest, ties to even; overflows to infinity.
+inline uint16_t FloatToHalf(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return sign | 0x7e00u;   // NaN
+  if (magnitude >= 0x477ff000u) return sign | 0x7c00u;  // rounds to 65536 or more
+  if (magnitude < 0x38800000u) {                        // below 2^-14: subnormal or zero, in units of 2^-24
+    const float units = std::ldexp(std::bit_cast<float>(magnitude), 24);
+    return sign | static_cast<uint16_t>(std::nearbyint(units));
+  }
+  const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+  return sign | static_cast<uint16_t>((rounded - 0x38000000u) >> 13);
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_BASE_FLOAT16_H_

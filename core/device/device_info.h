@@ -1,0 +1,73 @@
+// What a device can do, as numbers that a backend reads from its driver once.
+// core decides everything (support, kernels, tiles, access paths) from this value alone.
+#ifndef HEARTH_CORE_DEVICE_DEVICE_INFO_H_
+#define HEARTH_CORE_DEVICE_DEVICE_INFO_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace hearth {
+
+enum class Dialect : uint8_t { kOpenCl, kGles, kVulkan };
+std::string_view DialectName(Dialect dialect);  // "opencl", "gles", "vulkan"
+
+enum class BackendKind : uint8_t { kNull, kOpenCl, kGles, kVulkan, kCpu };
+std::string_view BackendName(BackendKind backend);  // "null", "opencl", "gles", "vulkan", "cpu"
+
+enum class DeviceType : uint8_t { kCpu, kIntegratedGpu, kDiscreteGpu, kOther };
+std::string_view DeviceTypeName(DeviceType type);
+
+// How a kernel reads or writes a tensor argument. kTexture is a two-dimensional texture that the caller lent: texel i
+// lies in column i % width of row i / width. kBuffer64 is a buffer that float32 texels are written to in two numbers of
+// 64 bits each, on Vulkan.
+enum class AccessPath : uint8_t { kBuffer, kTexelBuffer, kBuffer64, kTexture };
+std::string_view AccessPathName(AccessPath path);  // "buffer", "texel-buffer", "buffer-64", "texture"
+
+// Whether a driver compiles one program at a time (then kernels share a program) or many.
+enum class CompileGrouping : uint8_t { kTogether, kEach };
+
+// Work groups along one dimension that every device takes.
+inline constexpr int64_t kMostGroups = 65535;
+
+struct DeviceInfo {
+  BackendKind backend = BackendKind::kNull;
+  Dialect dialect = Dialect::kOpenCl;  // meaningless for kCpu
+  DeviceType type = DeviceType::kOther;
+
+  // What users call it ("gles:0"), for messages; empty where nobody listed devices.
+  std::string id;
+  // Identity, for people and for cache keys.
+  std::string name;
+  std::string vendor;
+  std::string driver_version;  // everything the driver says about its build
+  std::string uuid;            // hex; empty where the API has none
+
+  std::array<uint32_t, 3> max_local_size = {128, 128, 64};
+  uint32_t max_local_invocations = 128;
+  std::array<uint32_t, 3> max_group_count = {65535, 65535, 65535};
+  uint32_t local_memory_bytes = 16384;
+  uint64_t max_buffer_bytes = 1u << 27;    // one buffer, and one binding of it
+  uint64_t max_texel_elements = 0;         // 0: no texel buffers
+  uint32_t buffer_offset_alignment = 256;  // for storage and texel bindings both
+  uint32_t max_storage_buffers = 4;        // per program
+  uint32_t max_scalar_bytes = 128;         // push constants or uniforms per dispatch
+  uint32_t compute_units = 1;
+  uint32_t native_vector_floats = 1;  // float32 numbers in a vector register; 16 of a CPU: it has 32 such registers
+  uint32_t subgroup_size = 1;         // invocations whose values a kernel may read from each other (shuffle)
+  bool int64 = false;                 // kernels may use integers of 64 bits
+  bool fp16_storage = false;
+  bool fp16_arithmetic = false;
+  bool unified_memory = false;  // the host sees device memory without a copy
+  CompileGrouping compile_grouping = CompileGrouping::kEach;
+
+  bool is_software() const { return type == DeviceType::kCpu; }
+  // A CPU that runs OpenCL: PoCL.
+  bool is_opencl_cpu() const { return is_software() && dialect == Dialect::kOpenCl; }
+  // A CPU that runs GLSL: llvmpipe, lavapipe, SwiftShader.
+  bool is_software_gpu() const { return is_software() && dialect != Dialect::kOpenCl; }
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_DEVICE_DEVICE_INFO_H_

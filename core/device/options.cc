@@ -1,0 +1,33 @@
+#include "core/device/options.h"
+
+#include "core/base/enum_name.h"
+
+namespace hearth {
+namespace {
+constexpr std::string_view kPrecisionNames[] = {"fp32", "fp32_16", "fp16"};
+constexpr std::string_view kPreferenceNames[] = {"fast_single_answer", "balanced", "sustained_speed"};
+}  // namespace
+
+std::string_view PrecisionName(Precision precision) {
+  return kPrecisionNames[static_cast<int>(precision)];
+}
+
+std::optional<Precision> PrecisionFromName(std::string_view name) {
+  return EnumNamed<Precision>(kPrecisionNames, name);
+}
+
+std::string_view PreferenceName(Preference preference) {
+  return kPreferenceNames[static_cast<int>(preference)];
+}
+
+std::optional<Preference> PreferenceFromName(std::string_view name) {
+  return EnumNamed<Preference>(kPreferenceNames, name);
+}
+
+AccessPath DefaultReadPath(const DeviceInfo& device) {
+  const bool graphics = device.dialect == Dialect::kGles || device.dialect == Dialect::kVulkan;
+  return graphics && device.is_software() && device.max_texel_elements > 0 ? AccessPath::kTexelBuffer
+                                                                           : AccessPath::kBuffer;
+}
+
+}  // namespace hearth

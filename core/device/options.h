@@ -1,0 +1,48 @@
+// What a user may choose that changes the plan.
+#ifndef HEARTH_CORE_DEVICE_OPTIONS_H_
+#define HEARTH_CORE_DEVICE_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/device/device_info.h"
+#include "core/device/kernel_choice.h"
+
+namespace hearth {
+
+enum class Precision : uint8_t { kFp32, kFp32_16, kFp16 };
+std::string_view PrecisionName(Precision precision);  // "fp32", "fp32_16", "fp16"
+std::optional<Precision> PrecisionFromName(std::string_view name);
+
+// What a session is for, in the TFLite delegate's words.
+enum class Preference : uint8_t {
+  kFastSingleAnswer,  // few distinct programs: ready soon
+  kBalanced,          // special kernels and fused chains by rule
+  kSustainedSpeed,    // also what costs a start more than it saves in a few runs
+};
+std::string_view PreferenceName(Preference preference);  // "fast_single_answer", "balanced", "sustained_speed"
+std::optional<Preference> PreferenceFromName(std::string_view name);
+
+struct LowerOptions {
+  Precision precision = Precision::kFp32;
+  // How kernels read tensors; by rule from DeviceInfo when absent (the probe sets it).
+  std::optional<AccessPath> read_path;
+  // Operations (by name, "softmax") or file operator indices ("op:7") to keep on the CPU.
+  std::vector<std::string> cpu_ops;
+  Preference preference = Preference::kBalanced;
+  // Memory counts more than speed: no kernel that needs scratch memory between its dispatches.
+  bool low_memory = false;
+  // What tuning found, over what rules choose. A choice that is no candidate of its layer is left out.
+  TuningTable tuned;
+};
+
+// The rule: on a CPU driven through a graphics API a storage-buffer load is done lane by lane, and a texel
+// fetch is about 40 times faster (Mesa 22.3); elsewhere plain buffers.
+AccessPath DefaultReadPath(const DeviceInfo& device);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_DEVICE_OPTIONS_H_

@@ -1,0 +1,28 @@
+// How each dialect reads and writes the memory of a tensor argument: the texts that the emitter puts behind x_load and
+// y_store.
+#ifndef HEARTH_CORE_EMIT_EMIT_ACCESS_H_
+#define HEARTH_CORE_EMIT_EMIT_ACCESS_H_
+
+#include "core/emit/kernel_source.h"
+
+namespace hearth {
+
+// Formats of one argument `{0}`, its memory. A load names its index `i`; in a store `i` and `v` are at hand.
+struct AccessText {
+  const char* element;  // type of an element of the memory
+  const char* load;
+  const char* store;
+};
+
+AccessText OpenClAccess(StorageType storage);
+AccessText GlslAccess(const TensorArg& arg);
+
+// Of a texture in GLSL; see AccessPath::kTexture.
+inline constexpr const char* kTextureLoad =
+    "texelFetch({0}, ivec2((i) % textureSize({0}, 0).x, (i) / textureSize({0}, 0).x), 0)";
+inline constexpr const char* kTextureStore = "imageStore({0}, ivec2(i % imageSize({0}).x, i / imageSize({0}).x), v);";
+const char* GlslImageFormat(StorageType storage);  // "rgba8"
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_EMIT_EMIT_ACCESS_H_

@@ -1,0 +1,192 @@
+#include "core/emit/kernel_functions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace hearth {
+namespace {
+
+// Truncated quotient, floored quotient and floored remainder. GLSL leaves the division of negative numbers undefined,
+// and a CPU traps on a divisor of 0 and on INT_MIN / -1: the magnitudes are divided, and 0 divides as 1. TFLite reports
+// an error for a zero divisor, but the lanes behind the last channel divide too.
+constexpr std::string_view kIntegerDivision = R"(int4 vquotient(int4 a, int4 b) {
+  int4 d = vselect_eq(b, splat_int4(0), splat_int4(1), b);
+  uint4 q = bits_uint4((a ^ (a >> 31)) - (a >> 31)) / bits_uint4((d ^ (d >> 31)) - (d >> 31));
+  int4 flip = (a ^ d) >> 31;
+  return (bits_int4(q) ^ flip) - flip;
+}
+int4 vfloor_quotient(int4 a, int4 b) {
+  int4 d = vselect_eq(b, splat_int4(0), splat_int4(1), b);
+  int4 q = vquotient(a, d);
+  int4 r = a - q * d;
+  return q + vselect_eq(r, splat_int4(0), splat_int4(0), (r ^ d) >> 31);
+}
+int4 vfloor_remainder(int4 a, int4 b) {
+  int4 d = vselect_eq(b, splat_int4(0), splat_int4(1), b);
+  return a - vfloor_quotient(a, d) * d;
+}
+)";
+
+// By squaring; wraps. Negative exponents are an error in TFLite.
+constexpr std::string_view kIntegerPower = R"(int4 vpower(int4 a, int4 b) {
+  uint4 result = bits_uint4(splat_int4(1));
+  uint4 square = bits_uint4(a);
+  int4 rest = b;
+  for (int k = 0; k < 31; ++k) {
+    result = bits_uint4(vselect_eq(rest & splat_int4(1), splat_int4(1), bits_int4(result * square), bits_int4(result)));
+    square = square * square;
+    rest = rest >> 1;
+  }
+  return bits_int4(result);
+}
+)";
+
+// A rounded quotient may reach the integer above the exact one: the remainder says where.
+constexpr std::string_view kFloatDivision = R"(float4 vfloor_div(float4 a, float4 b) {
+  float4 q = vfloor(a / b);
+  float4 r = vfma(splat4(0.0f) - q, b, a) * vsign(b);
+  float4 lower = vselect_lt(r, splat4(0.0f), q - splat4(1.0f), q);
+  return vselect_lt(r, vabs(b), lower, q + splat4(1.0f));
+}
+float4 vfloor_mod(float4 a, float4 b) {
+  float4 r = vfma(splat4(0.0f) - vfloor(a / b), b, a);
+  r = vselect_lt(vabs(r), vabs(b), r, r - b);
+  return vselect_lt(r * vsign(b), splat4(0.0f), r + b, r);
+}
+)";
+
+// GLSL has no erf. Numerical Recipes' fit, 6.2: off by 1.2e-7 of the result everywhere, so that the far negative side
+// of gelu keeps its digits.
+constexpr std::string_view kGlslErfc = R"(vec4 verfc(vec4 a) {
+  vec4 x = abs(a);
+  vec4 t = 1.0 / (1.0 + 0.5 * x);
+  vec4 p = -1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 + t * (-0.18628806 + t * (0.27886807 +
+           t * (-1.13520398 + t * (1.48851587 + t * (-0.82215223 + t * 0.17087277))))))));
+  vec4 tail = t * exp(p - x * x);
+  return mix(tail, 2.0 - tail, lessThan(a, vec4(0.0)));
+}
+)";
+
+// GLSL's pow is undefined for negative bases and for zero to a power of zero or less.
+constexpr std::string_view kGlslPow = R"(vec4 vpow(vec4 a, vec4 b) {
+  vec4 r = pow(abs(a), b);
+  r = mix(r, mix(vec4(0.0), vec4(intBitsToFloat(0x7f800000)), lessThan(b, vec4(0.0))), equal(a, vec4(0.0)));
+  r = mix(r, vec4(1.0), equal(b, vec4(0.0)));
+  vec4 odd = abs(b - 2.0 * floor(b * 0.5));
+  vec4 signed_r = mix(vec4(intBitsToFloat(0x7fc00000)), mix(r, -r, equal(odd, vec4(1.0))), equal(b, floor(b)));
+  return mix(r, signed_r, lessThan(a, vec4(0.0)));
+}
+)";
+
+// GLSL's atan is undefined where both are zero.
+constexpr std::string_view kGlslAtan2 = R"(vec4 vatan2(vec4 a, vec4 b) {
+  return mix(atan(a, b), vec4(0.0), equal(abs(a) + abs(b), vec4(0.0)));
+}
+)";
+
+// Vulkan and GLES allow sine and cosine an error of 2^-11 (SwiftShader uses it: 1.9e-4). Reduction to [-pi/4, pi/4] by
+// pi/2 in three parts and minimax polynomials as in Cephes' sinf: good to 2^-23 up to about 8000.
+constexpr std::string_view kGlslSine = R"(vec4 px_sin(vec4 a, int quarter_turns) {
+  vec4 q = roundEven(a * 0.636619772);
+  vec4 r = ((a - q * 1.5703125) - q * 4.83751297e-4) - q * 7.54978995e-8;
+  vec4 r2 = r * r;
+  vec4 s = r + r * r2 * (-1.66666546e-1 + r2 * (8.33216087e-3 - r2 * 1.95152959e-4));
+  vec4 c = 1.0 - 0.5 * r2 + r2 * r2 * (4.16666457e-2 + r2 * (-1.38873163e-3 + r2 * 2.44331571e-5));
+  ivec4 quadrant = ivec4(q) + quarter_turns;
+  vec4 v = mix(s, c, notEqual(quadrant & 1, ivec4(0)));
+  return mix(v, -v, notEqual(quadrant & 2, ivec4(0)));
+}
+)";
+
+// To what 16-bit storage holds, and back: what a kernel that reads a stored value begins with.
+constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 a) {
+  return vec4(unpackHalf2x16(packHalf2x16(a.xy)), unpackHalf2x16(packHalf2x16(a.zw)));
+}
+)";
+constexpr std::string_view kOpenClHalf = R"(float4 vhalf(float4 a) {
+  ushort halves[4];
+  vstore_half4(a, 0, (half*)halves);
+  return vload_half4(0, (const half*)halves);
+}
+)";
+
+// Arrays of a kernel's own seen as smaller elements, so that an index counted at run time may name them.
+constexpr std::string_view kGlslElements = R"(#define FLOAT_OF(a, e) ((a)[(e) / 4][(e) % 4])
+#define FLOAT4_OF(a, e) ((a)[(e) / 4][(e) % 4])
+)";
+constexpr std::string_view kOpenClElements = R"(#define FLOAT_OF(a, e) (((float*)(a))[e])
+#define FLOAT4_OF(a, e) (((float4*)(a))[e])
+)";
+
+// Four texels as one vector.
+constexpr std::string_view kGlslFourTexels = R"(#define make_float16(a, b, c, d) mat4(a, b, c, d)
+#define vmul16(a, b) matrixCompMult(a, b)
+#define veven16(a, b) mat4((a)[0], (a)[2], (b)[0], (b)[2])
+mat4 vinside16(mat4 v, int column, int step, int width) {
+  for (int p = 0; p < 4; ++p) {
+    int x = column + p * step;
+    if (x < 0 || x >= width) v[p] = vec4(0.0);
+  }
+  return v;
+}
+)";
+constexpr std::string_view kOpenClFourTexels = R"(#define make_float16(a, b, c, d) ((float16)((a), (b), (c), (d)))
+#define vmul16(a, b) ((a) * (b))
+#define veven16(a, b) ((float16)((a).s0123, (a).s89ab, (b).s0123, (b).s89ab))
+float16 vinside16(float16 v, int column, int step, int width) {
+  uint16 p = (uint16)(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  uint16 x = (uint16)((uint)column) + p * (uint16)((uint)step);
+  return select((float16)(0.0f), v, x < (uint16)((uint)width));
+}
+)";
+
+// A loop that stays one, where writing it out would cost registers and time to compile.
+constexpr std::string_view kGlslRolled = "#define ROLLED\n";
+constexpr std::string_view kOpenClRolled = "#define ROLLED _Pragma(\"nounroll\")\n";
+
+struct FunctionGroup {
+  std::array<std::string_view, 4> names;  // each with the character behind it; the rest empty
+  std::string_view text;
+  bool only_glsl = false;             // built into OpenCL
+  std::string_view opencl_text = {};  // instead of `text`
+};
+
+constexpr FunctionGroup kGroups[] = {
+    {{"vquotient(", "vfloor_quotient(", "vfloor_remainder("}, kIntegerDivision},
+    {{"vpower("}, kIntegerPower},
+    {{"vfloor_div(", "vfloor_mod("}, kFloatDivision},
+    {{"verfc("}, kGlslErfc, true},
+    {{"vpow("}, kGlslPow, true},
+    {{"vatan2("}, kGlslAtan2, true},
+    {{"vsin(", "vcos("}, kGlslSine, true},
+    {{"vhalf("}, kGlslHalf, false, kOpenClHalf},
+    {{"ROLLED "}, kGlslRolled, false, kOpenClRolled},
+    {{"FLOAT_OF(", "FLOAT4_OF("}, kGlslElements, false, kOpenClElements},
+    {{"make_float16(", "vmul16(", "veven16(", "vinside16("}, kGlslFourTexels, false, kOpenClFourTexels},
+};
+
+}  // namespace
+
+bool Uses(const KernelSource& source, std::string_view word) {
+  const auto has = [word](const std::string& text) { return text.find(word) != std::string::npos; };
+  return has(source.body) || std::any_of(source.epilogue.begin(), source.epilogue.end(), has) ||
+         std::any_of(source.defines.begin(), source.defines.end(), [&](const Define& d) { return has(d.value); });
+}
+
+std::string FunctionsUsedBy(const KernelSource& source, Dialect dialect) {
+  std::string out;
+  for (const FunctionGroup& group : kGroups) {
+    const bool is_called = std::any_of(group.names.begin(), group.names.end(),
+                                       [&](std::string_view name) { return !name.empty() && Uses(source, name); });
+    if (!is_called || (group.only_glsl && dialect == Dialect::kOpenCl)) continue;
+    const std::string_view first = group.names[0].substr(0, group.names[0].size() - 1);
+    out += dialect != Dialect::kOpenCl ? std::string(group.text)
+                                       : fmt::format("#ifndef px_has_{0}\n#define px_has_{0}\n{1}#endif\n", first,
+                                                     group.opencl_text.empty() ? group.text : group.opencl_text);
+  }
+  return out;
+}
+
+}  // namespace hearth

@@ -1,0 +1,33 @@
+// The .kernel files, compiled into the library and parsed on demand. Their header format is
+// described in kernels/README.md.
+#ifndef HEARTH_CORE_EMIT_KERNEL_LIBRARY_H_
+#define HEARTH_CORE_EMIT_KERNEL_LIBRARY_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/fingerprint.h"
+#include "core/emit/kernel_source.h"
+
+namespace hearth {
+
+// Names of all kernels, sorted.
+std::vector<std::string> KernelNames();
+
+// Of all their texts: part of the key of everything that holds a kernel's text or a choice among kernels.
+Fingerprint FingerprintOfKernels();
+
+// The kernel with its default defines, buffer access, float32 storage and no epilogue.
+// kNotFound lists the names that exist; kInternal names a line of a broken header.
+Result<KernelSource> LoadKernel(std::string_view name);
+
+// The text of one .kernel file as a source; `name` is the file's name without its ending.
+Result<KernelSource> ParseKernel(std::string_view name, std::string_view text);
+
+// Gives `name` another value. Precondition: the kernel declares it.
+void SetDefine(KernelSource& source, std::string_view name, std::string_view value);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_EMIT_KERNEL_LIBRARY_H_

@@ -1,0 +1,321 @@
+#include "core/graph/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/base/error.h"
+#include "core/base/float16.h"
+#include "core/graph/element.h"
+#include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+// A reference tensor of this size takes 8 GiB; more is refused instead of asked from the allocator.
+constexpr int64_t kMaxReferenceElements = int64_t{1} << 30;
+
+// Which scale and zero point an element has. Precondition: CheckQuantization passed.
+class QuantizationGrid {
+ public:
+  QuantizationGrid(const Quantization& quantization, const Shape& shape) : quantization_(quantization) {
+    if (quantization.scales.size() < 2) return;
+    slices_ = shape[quantization.dimension];
+    for (int d = quantization.dimension + 1; d < shape.rank(); ++d) stride_ *= shape[d];
+  }
+
+  double ToReal(double stored, int64_t index) const {
+    const int64_t slice = index / stride_ % slices_;
+    return (stored - ZeroPoint(slice)) * quantization_.scales[slice];
+  }
+  double ToStored(double real, int64_t index) const {
+    const int64_t slice = index / stride_ % slices_;
+    const double scale = quantization_.scales[slice];
+    return (scale == 0.0 ? 0.0 : std::round(real / scale)) + ZeroPoint(slice);
+  }
+
+ private:
+  double ZeroPoint(int64_t slice) const {
+    if (quantization_.zero_points.empty()) return 0.0;
+    return static_cast<double>(quantization_.zero_points[quantization_.zero_points.size() == 1 ? 0 : slice]);
+  }
+
+  const Quantization& quantization_;
+  int64_t slices_ = 1, stride_ = 1;
+};
+
+Status CheckQuantization(const Quantization& quantization, const Shape& shape) {
+  const size_t slices = quantization.scales.size(), zero_points = quantization.zero_points.size();
+  if (slices == 0) return Error(StatusCode::kMalformedInput, "a quantization without scales");
+  if (zero_points > 1 && zero_points != slices) {
+    return Error(StatusCode::kMalformedInput, "a quantization with {} scales but {} zero points", slices, zero_points);
+  }
+  const int32_t dimension = quantization.dimension;
+  if (slices > 1 && (dimension < 0 || dimension >= shape.rank() || static_cast<size_t>(shape[dimension]) != slices)) {
+    return Error(StatusCode::kMalformedInput, "{} quantization scales along dimension {} of shape {}", slices,
+                 dimension, shape.ToString());
+  }
+  for (float scale : quantization.scales) {
+    // Converters write 0 for a channel of zeros.
+    if (!std::isfinite(scale) || scale < 0.0f) {
+      return Error(StatusCode::kMalformedInput, "quantization scale {} must not be negative", scale);
+    }
+  }
+  return Status::Ok();
+}
+
+Status CheckDense(const TensorDesc& desc, size_t size_bytes) {
+  const std::optional<int64_t> count = CheckedElementCount(desc.shape);
+  if (!count) return Error(StatusCode::kMalformedInput, "a tensor has the impossible shape {}", desc.shape.ToString());
+  if (size_bytes != desc.size_bytes()) {
+    return Error(StatusCode::kInvalidArgument, "{} bytes for {}[{}], which needs {}", size_bytes, DTypeName(desc.dtype),
+                 desc.shape.ToString(), desc.size_bytes());
+  }
+  if (*count > kMaxReferenceElements) {
+    return Error(StatusCode::kResourceExhausted, "a tensor of shape {} is too large for the reference evaluation",
+                 desc.shape.ToString());
+  }
+  return IsQuantized(desc) ? CheckQuantization(*desc.quantization, desc.shape) : Status::Ok();
+}
+
+// Rounds to what `desc` can store.
+Status RoundTo(const TensorDesc& desc, ReferenceTensor& tensor) {
+  if (desc.dtype == DType::kFloat32) {
+    for (double& value : tensor.values) value = static_cast<float>(value);
+    return Status::Ok();
+  }
+  if (desc.dtype == DType::kFloat16) {
+    for (double& value : tensor.values) value = HalfToFloat(FloatToHalf(static_cast<float>(value)));
+    return Status::Ok();
+  }
+  std::vector<std::byte> stored(desc.size_bytes());
+  HEARTH_TRY(ReferenceToBytes(tensor, desc, stored));
+  HEARTH_ASSIGN(tensor, ReferenceFromBytes(desc, stored));
+  return Status::Ok();
+}
+
+std::optional<DType> IntegersOf(const TensorDesc& desc) {
+  return IsReal(desc) ? std::nullopt : std::optional(desc.dtype);
+}
+
+Result<ReferenceTensor> MakeOutput(const TensorDesc& desc) {
+  const std::optional<int64_t> count = CheckedElementCount(desc.shape);
+  if (!count || *count > kMaxReferenceElements) {
+    return Error(StatusCode::kResourceExhausted, "an output of shape {} is too large for the reference evaluation",
+                 desc.shape.ToString());
+  }
+  return ReferenceTensor{desc.shape, std::vector<double>(static_cast<size_t>(*count)), IntegersOf(desc)};
+}
+
+// For each value, the index of the last node that reads it; outputs and next states are kept to the end.
+std::vector<int> LastReaders(const Graph& graph) {
+  std::vector<int> last(graph.values().size(), -1);
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    for (ValueId id : graph.nodes()[i].inputs) {
+      if (id != kNoValue) last[id] = static_cast<int>(i);
+    }
+  }
+  for (ValueId id : graph.outputs) last[id] = static_cast<int>(graph.nodes().size());
+  for (const StatePair& state : graph.states) last[state.written] = static_cast<int>(graph.nodes().size());
+  return last;
+}
+
+Status CheckShape(const Shape& declared, const ReferenceTensor& given) {
+  if (given.shape == declared && given.values.size() == static_cast<size_t>(declared.element_count())) {
+    return Status::Ok();
+  }
+  return Error(StatusCode::kInvalidArgument, "needs a tensor of shape {}, got shape {} with {} elements",
+               declared.ToString(), given.shape.ToString(), given.values.size());
+}
+
+// The values of a graph while it is evaluated.
+class GraphEvaluation {
+ public:
+  explicit GraphEvaluation(const Graph& graph)
+      : graph_(graph), last_readers_(LastReaders(graph)), tensors_(graph.values().size()) {}
+
+  Status SetInput(ValueId id, const ReferenceTensor& tensor) {
+    HEARTH_TRY(CheckShape(graph_.value(id).desc.shape, tensor).Within(graph_.value(id).name));
+    tensors_[id] = tensor;
+    tensors_[id]->integers = IntegersOf(graph_.value(id).desc);
+    return Status::Ok();
+  }
+
+  Status SetStates(const std::vector<ReferenceTensor>* states) {
+    const bool given = states != nullptr && !states->empty();
+    if (given && states->size() != graph_.states.size()) {
+      return Error(StatusCode::kInvalidArgument, "{} states given, the graph has {}", states->size(),
+                   graph_.states.size());
+    }
+    for (size_t i = 0; i < graph_.states.size(); ++i) {
+      const ValueId id = graph_.states[i].read;
+      if (given) {
+        HEARTH_TRY(SetInput(id, (*states)[i]));
+      } else {
+        HEARTH_ASSIGN(tensors_[id], MakeOutput(graph_.value(id).desc));
+      }
+    }
+    return Status::Ok();
+  }
+
+  std::vector<ReferenceTensor> NextStates() const {
+    std::vector<ReferenceTensor> states;
+    for (const StatePair& state : graph_.states) states.push_back(*tensors_[state.written]);
+    return states;
+  }
+
+  Status RunNode(int index) {
+    const Node& node = graph_.nodes()[index];
+    std::vector<const ReferenceTensor*> inputs;
+    for (ValueId id : node.inputs) {
+      if (id != kNoValue) HEARTH_TRY(LoadConstant(id).Within(NodeLabel(node)));
+      inputs.push_back(id == kNoValue ? nullptr : &*tensors_[id]);
+    }
+    HEARTH_ASSIGN(std::vector<ReferenceTensor> outputs, EvaluateNode(graph_, node, inputs));
+    for (size_t i = 0; i < outputs.size(); ++i) tensors_[node.outputs[i]] = std::move(outputs[i]);
+    for (ValueId id : node.inputs) {
+      if (id != kNoValue && last_readers_[id] == index) tensors_[id].reset();
+    }
+    return Status::Ok();
+  }
+
+  Result<std::vector<ReferenceTensor>> Outputs() {
+    std::vector<ReferenceTensor> outputs;
+    for (ValueId id : graph_.outputs) {
+      HEARTH_TRY(LoadConstant(id));
+      outputs.push_back(*tensors_[id]);
+    }
+    return outputs;
+  }
+
+ private:
+  Status LoadConstant(ValueId id) {
+    if (tensors_[id].has_value() || !graph_.IsConstant(id)) return Status::Ok();
+    HEARTH_ASSIGN(tensors_[id], ReferenceFromBytes(graph_.value(id).desc, graph_.ConstantBytes(id)));
+    return Status::Ok();
+  }
+
+  const Graph& graph_;
+  std::vector<int> last_readers_;
+  std::vector<std::optional<ReferenceTensor>> tensors_;
+};
+
+}  // namespace
+
+Status InferShapes(Graph& graph) {
+  for (const Node& node : graph.nodes()) HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
+  for (const StatePair& state : graph.states) {
+    const Value &read = graph.value(state.read), &written = graph.value(state.written);
+    if (read.desc == written.desc) continue;
+    return Error(StatusCode::kMalformedInput, "state '{}' is {}[{}], but its next content '{}' is {}[{}]", read.name,
+                 DTypeName(read.desc.dtype), read.desc.shape.ToString(), written.name, DTypeName(written.desc.dtype),
+                 written.desc.shape.ToString());
+  }
+  return Status::Ok();
+}
+
+Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<const std::byte> bytes) {
+  HEARTH_TRY(CheckDense(desc, bytes.size()));
+  ReferenceTensor tensor{desc.shape, std::vector<double>(static_cast<size_t>(desc.shape.element_count())),
+                         IntegersOf(desc)};
+  for (size_t i = 0; i < tensor.values.size(); ++i) {
+    tensor.values[i] = LoadElement(desc.dtype, bytes, static_cast<int64_t>(i));
+  }
+  if (!IsQuantized(desc)) return tensor;
+  const QuantizationGrid grid(*desc.quantization, desc.shape);
+  for (size_t i = 0; i < tensor.values.size(); ++i) {
+    tensor.values[i] = grid.ToReal(tensor.values[i], static_cast<int64_t>(i));
+  }
+  return tensor;
+}
+
+Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, std::span<std::byte> bytes) {
+  HEARTH_TRY(CheckDense(desc, bytes.size()));
+  HEARTH_TRY(CheckShape(desc.shape, tensor));
+  if (!IsQuantized(desc)) {
+    for (size_t i = 0; i < tensor.values.size(); ++i)
+      StoreElement(desc.dtype, bytes, static_cast<int64_t>(i), tensor.values[i]);
+    return Status::Ok();
+  }
+  const QuantizationGrid grid(*desc.quantization, desc.shape);
+  for (size_t i = 0; i < tensor.values.size(); ++i) {
+    StoreElement(desc.dtype, bytes, static_cast<int64_t>(i), grid.ToStored(tensor.values[i], static_cast<int64_t>(i)));
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc) {
+  const std::optional<int64_t> count = CheckedElementCount(desc.shape);
+  if (!count) return Error(StatusCode::kMalformedInput, "a tensor has the impossible shape {}", desc.shape.ToString());
+  std::vector<std::byte> bytes(desc.size_bytes());
+  if (!IsQuantized(desc)) return bytes;
+  HEARTH_TRY(CheckQuantization(*desc.quantization, desc.shape));
+  const QuantizationGrid grid(*desc.quantization, desc.shape);
+  for (int64_t i = 0; i < *count; ++i) StoreElement(desc.dtype, bytes, i, grid.ToStored(0.0, i));
+  return bytes;
+}
+
+Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {
+  if (id < 0 || static_cast<size_t>(id) >= graph.values().size() || !graph.IsConstant(id)) {
+    return Error(StatusCode::kInvalidArgument, "value %{} is no constant", id);
+  }
+  const Value& value = graph.value(id);
+  HEARTH_TRY(CheckDense(value.desc, graph.ConstantBytes(id).size()).Within(value.name));
+  if (value.desc.dtype == DType::kFloat32) {
+    std::vector<float> floats(static_cast<size_t>(value.desc.shape.element_count()));
+    if (!floats.empty()) std::memcpy(floats.data(), graph.ConstantBytes(id).data(), floats.size() * sizeof(float));
+    return floats;
+  }
+  HEARTH_ASSIGN(const ReferenceTensor tensor, ReferenceFromBytes(value.desc, graph.ConstantBytes(id)));
+  return std::vector<float>(tensor.values.begin(), tensor.values.end());
+}
+
+Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node,
+                                                  std::span<const ReferenceTensor* const> inputs) {
+  const OpDef& def = OpDefOf(node.op);
+  if (def.reference == nullptr) {
+    return UnknownOperation(node);
+  }
+  if (inputs.size() != node.inputs.size()) {
+    return Error(StatusCode::kInvalidArgument, "{}: {} inputs given, it has {}", NodeLabel(node), inputs.size(),
+                 node.inputs.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueId id = node.inputs[i];
+    if ((id == kNoValue) != (inputs[i] == nullptr)) {
+      return Error(StatusCode::kInvalidArgument, "{}: input {} is {}", NodeLabel(node), i,
+                   id == kNoValue ? "absent in the graph but given" : "missing");
+    }
+    if (id != kNoValue) {
+      HEARTH_TRY(CheckShape(graph.value(id).desc.shape, *inputs[i]).Within(NodeLabel(node)));
+    }
+  }
+  std::vector<ReferenceTensor> outputs;
+  for (ValueId id : node.outputs) {
+    HEARTH_ASSIGN(ReferenceTensor output, MakeOutput(graph.value(id).desc));
+    outputs.push_back(std::move(output));
+  }
+  def.reference(node, inputs, outputs);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    HEARTH_TRY(RoundTo(graph.value(node.outputs[i]).desc, outputs[i]).Within(NodeLabel(node)));
+  }
+  return outputs;
+}
+
+Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span<const ReferenceTensor> inputs,
+                                                   std::vector<ReferenceTensor>* states) {
+  HEARTH_TRY(graph.Validate());
+  if (inputs.size() != graph.inputs.size()) {
+    return Error(StatusCode::kInvalidArgument, "{} inputs given, the graph has {}", inputs.size(), graph.inputs.size());
+  }
+  GraphEvaluation evaluation(graph);
+  for (size_t i = 0; i < inputs.size(); ++i) HEARTH_TRY(evaluation.SetInput(graph.inputs[i], inputs[i]));
+  HEARTH_TRY(evaluation.SetStates(states));
+  for (size_t i = 0; i < graph.nodes().size(); ++i) HEARTH_TRY(evaluation.RunNode(static_cast<int>(i)));
+  if (states != nullptr) *states = evaluation.NextStates();
+  return evaluation.Outputs();
+}
+
+}  // namespace hearth

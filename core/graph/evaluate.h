@@ -1,0 +1,37 @@
+// Evaluation of a graph in float64: the oracle of all tests, and the CPU's last resort.
+#ifndef HEARTH_CORE_GRAPH_EVALUATE_H_
+#define HEARTH_CORE_GRAPH_EVALUATE_H_
+
+#include <span>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/graph/op_def.h"
+
+namespace hearth {
+
+// Runs infer over all nodes in order, and compares what states hold with what they become.
+Status InferShapes(Graph& graph);
+
+// Evaluates one node, or the whole graph, in float64. `inputs` follow node.inputs / graph.inputs.
+// The result of each node is rounded to its value's type, as a device would store it.
+Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node,
+                                                  std::span<const ReferenceTensor* const> inputs);
+// `states` follow graph.states: what they hold before the run, and after it what they hold then; empty or null
+// means real zeros.
+Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span<const ReferenceTensor> inputs,
+                                                   std::vector<ReferenceTensor>* states = nullptr);
+
+// A dense host tensor to doubles and back; quantized types are dequantized and quantized
+// (round half away from zero, clamped to the type's range).
+Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<const std::byte> bytes);
+// What a tensor of real zeros stores: its zero point where it is quantized.
+Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc);
+Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, std::span<std::byte> bytes);
+
+// A constant's elements as floats: dequantized, int32 and float16 converted.
+Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_EVALUATE_H_

@@ -1,0 +1,91 @@
+#include "core/graph/graph.h"
+
+#include <algorithm>
+
+namespace hearth {
+namespace {
+
+template <typename T>
+bool Contains(const std::vector<T>& list, const T& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+}  // namespace
+
+Graph Graph::Clone() const {
+  Graph copy;
+  copy.name = name;
+  copy.inputs = inputs;
+  copy.outputs = outputs;
+  copy.states = states;
+  copy.source_operator_count = source_operator_count;
+  copy.values_ = values_;
+  copy.constants_ = constants_;
+  copy.owned_bytes_ = owned_bytes_;
+  copy.nodes_ = nodes_;
+  for (size_t i = 0; i < owned_bytes_.size(); ++i) {
+    for (Constant& constant : copy.constants_) {
+      if (constant.bytes.data() == owned_bytes_[i].data()) constant.bytes = copy.owned_bytes_[i];
+    }
+  }
+  return copy;
+}
+
+ValueId Graph::AddValue(Value value) {
+  values_.push_back(std::move(value));
+  return static_cast<ValueId>(values_.size() - 1);
+}
+
+ValueId Graph::AddConstantValue(std::string name, TensorDesc desc, std::vector<std::byte> bytes) {
+  owned_bytes_.push_back(std::move(bytes));
+  const ConstantId constant = BorrowConstant(owned_bytes_.back(), std::nullopt);
+  return AddValue({.name = std::move(name), .desc = std::move(desc), .constant = constant});
+}
+
+void Graph::MakeConstant(ValueId id, std::vector<std::byte> bytes) {
+  owned_bytes_.push_back(std::move(bytes));
+  values_[id].constant = BorrowConstant(owned_bytes_.back(), std::nullopt);
+}
+
+ValueId Graph::AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data) {
+  const std::span<const std::byte> bytes = std::as_bytes(data);
+  return AddConstantValue(std::move(name), {.dtype = DType::kFloat32, .shape = shape}, {bytes.begin(), bytes.end()});
+}
+
+ConstantId Graph::BorrowConstant(std::span<const std::byte> bytes, std::optional<uint64_t> file_offset) {
+  constants_.push_back({.bytes = bytes, .file_offset = file_offset});
+  return static_cast<ConstantId>(constants_.size() - 1);
+}
+
+Node& Graph::AddNode(Node node) {
+  return nodes_.emplace_back(std::move(node));
+}
+
+bool Graph::IsOutput(ValueId id) const {
+  return Contains(outputs, id);
+}
+
+bool Graph::IsState(ValueId id) const {
+  return std::any_of(states.begin(), states.end(), [&](const StatePair& state) { return state.read == id; });
+}
+
+bool Graph::IsKept(ValueId id) const {
+  return IsOutput(id) ||
+         std::any_of(states.begin(), states.end(), [&](const StatePair& state) { return state.written == id; });
+}
+
+int Graph::ProducerOf(ValueId id) const {
+  const auto found =
+      std::find_if(nodes_.begin(), nodes_.end(), [&](const Node& node) { return Contains(node.outputs, id); });
+  return found == nodes_.end() ? -1 : static_cast<int>(found - nodes_.begin());
+}
+
+std::vector<int> Graph::ConsumersOf(ValueId id) const {
+  std::vector<int> consumers;
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    if (Contains(nodes_[i].inputs, id)) consumers.push_back(static_cast<int>(i));
+  }
+  return consumers;
+}
+
+}  // namespace hearth

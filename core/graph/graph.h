@@ -1,0 +1,112 @@
+// A network as values: tensors (Value), operations (Node) in execution order, constants.
+//
+// A Graph is a movable value. Constants are borrowed (from a mapped model file, which must
+// outlive the graph) or owned (made by passes and builders). Passes rewrite it in place and
+// Validate() is run after each. Not thread-safe; const use from several threads is fine.
+#ifndef HEARTH_CORE_GRAPH_GRAPH_H_
+#define HEARTH_CORE_GRAPH_GRAPH_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/graph/op.h"
+#include "core/graph/types.h"
+
+namespace hearth {
+
+using ValueId = int32_t;
+using ConstantId = int32_t;
+inline constexpr ValueId kNoValue = -1;  // an optional input that is absent
+
+struct Constant {
+  std::span<const std::byte> bytes;
+  // Where the bytes lie in the model file; absent for constants that Hearth made.
+  std::optional<uint64_t> file_offset;
+};
+
+struct Value {
+  std::string name;
+  TensorDesc desc;
+  std::optional<ConstantId> constant;
+};
+
+struct Node {
+  Op op;
+  std::vector<ValueId> inputs;  // kNoValue where an optional input is absent
+  std::vector<ValueId> outputs;
+  std::string name;
+  int32_t source_index = -1;  // the operator's index in the model file; -1 for nodes that a pass made
+};
+
+// What the network remembers from one run to the next (an LSTM's cell, an accumulator). During a run nodes read
+// `read`, which nothing makes and which starts as real zeros; after the run the content of `written`, which a node
+// makes, becomes the content of `read`. Both have one description. `read` is no output: a copy of it may be.
+struct StatePair {
+  ValueId read = kNoValue;
+  ValueId written = kNoValue;
+  friend bool operator==(const StatePair&, const StatePair&) = default;
+};
+
+class Graph {
+ public:
+  Graph() = default;
+  Graph(Graph&&) = default;
+  Graph& operator=(Graph&&) = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  Graph Clone() const;  // owned constants are copied, borrowed ones stay borrowed
+
+  std::string name;
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  std::vector<StatePair> states;
+  // Operators in the model file, those included that made no node; 0 for a graph that was built.
+  int32_t source_operator_count = 0;
+
+  ValueId AddValue(Value value);
+  ValueId AddConstantValue(std::string name, TensorDesc desc, std::vector<std::byte> bytes);
+  ValueId AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data);
+  // `id`, which nothing makes, holds `bytes` from now on.
+  void MakeConstant(ValueId id, std::vector<std::byte> bytes);
+  ConstantId BorrowConstant(std::span<const std::byte> bytes, std::optional<uint64_t> file_offset);
+  Node& AddNode(Node node);
+
+  const std::vector<Value>& values() const { return values_; }
+  Value& value(ValueId id) { return values_[id]; }
+  const Value& value(ValueId id) const { return values_[id]; }
+  const Constant& constant(ConstantId id) const { return constants_[id]; }
+  std::vector<Node>& nodes() { return nodes_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+
+  bool IsConstant(ValueId id) const { return id != kNoValue && values_[id].constant.has_value(); }
+  bool IsOutput(ValueId id) const;
+  bool IsState(ValueId id) const;  // `read` of a state
+  // An output or a state's next content: what a pass must leave under its id, made by a node.
+  bool IsKept(ValueId id) const;
+  // Bytes of a constant value. Precondition: IsConstant(id).
+  std::span<const std::byte> ConstantBytes(ValueId id) const { return constants_[*values_[id].constant].bytes; }
+
+  // Index of the node that makes `id`, or -1; indices of nodes that read it (once each).
+  int ProducerOf(ValueId id) const;
+  std::vector<int> ConsumersOf(ValueId id) const;
+
+  // Ids in range, one producer per value, nodes after their producers (so no cycle), constants
+  // of the right size, outputs produced, states as StatePair says but for descriptions, which InferShapes
+  // compares. Errors name the node and value.
+  Status Validate() const;
+
+ private:
+  std::vector<Value> values_;
+  std::vector<Constant> constants_;
+  std::deque<std::vector<std::byte>> owned_bytes_;  // a deque: growing must not move what spans point to
+  std::vector<Node> nodes_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_GRAPH_H_

@@ -1,0 +1,427 @@
+// What a node computes: one attribute struct per operation family, and their variant.
+// Semantics are those of TFLite's CPU interpreter; layouts are TFLite's too (NHWC
+// activations, OHWI convolution filters, 1HWO depthwise filters).
+#ifndef HEARTH_CORE_GRAPH_OP_H_
+#define HEARTH_CORE_GRAPH_OP_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/graph/types.h"
+
+namespace hearth {
+
+enum class Activation : uint8_t { kNone, kRelu, kRelu6, kReluN1To1, kTanh, kSigmoid };
+std::string_view ActivationName(Activation activation);
+
+// Rows of the table in ops/elementwise.cc, which gives each its name, meaning and kernel text.
+enum class UnaryKind : uint8_t {
+  kAbs,
+  kCeil,
+  kCos,
+  kElu,
+  kExp,
+  kFloor,
+  kGelu,
+  kGeluTanh,
+  kHardSwish,
+  kLeakyRelu,
+  kLog,
+  kLogistic,
+  kNeg,
+  kRelu,
+  kRelu0To1,
+  kRelu6,
+  kReluN1To1,
+  kRound,
+  kRsqrt,
+  kSign,
+  kSin,
+  kSqrt,
+  kSquare,
+  kTanh,
+  kLogicalNot,
+  kQuantize,
+  kDequantize,
+  kCopy,
+};
+enum class BinaryKind : uint8_t {
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMaximum,
+  kMinimum,
+  kPow,
+  kSquaredDifference,
+  kFloorDiv,
+  kFloorMod,
+  kAtan2,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kLogicalAnd,
+  kLogicalOr,
+  kBitwiseXor,
+  kRightShift,
+};
+
+enum class PaddingMode : uint8_t { kSame, kValid, kExplicit };
+
+// Zero padding of height and width. The four numbers count only for kExplicit.
+struct Padding2D {
+  PaddingMode mode = PaddingMode::kValid;
+  int32_t top = 0, bottom = 0, left = 0, right = 0;
+  friend bool operator==(const Padding2D&, const Padding2D&) = default;
+};
+
+struct Window2D {  // how a kernel moves over an image
+  int32_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  Padding2D padding;
+  friend bool operator==(const Window2D&, const Window2D&) = default;
+};
+
+// (x[N,H,W,C], filter[O,kh,kw,C/groups], bias[O]?) -> [N,H',W',O]
+struct Conv2D {
+  Window2D window;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const Conv2D&, const Conv2D&) = default;
+};
+
+// (x[N,H,W,C], filter[1,kh,kw,C*multiplier], bias?) -> [N,H',W',C*multiplier]; output o reads channel o/multiplier
+struct DepthwiseConv2D {
+  Window2D window;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const DepthwiseConv2D&, const DepthwiseConv2D&) = default;
+};
+
+enum class PoolKind : uint8_t {
+  kAverage,
+  kMax,
+  kL2
+};  // padded elements are ignored, not counted; kL2: sqrt(mean(x^2))
+struct Pool2D {
+  PoolKind kind = PoolKind::kAverage;
+  int32_t kernel_h = 1, kernel_w = 1;
+  Window2D window;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const Pool2D&, const Pool2D&) = default;
+};
+
+struct Unary {
+  UnaryKind kind = UnaryKind::kCopy;
+  float alpha = 0.0f;  // kLeakyRelu's slope
+  friend bool operator==(const Unary&, const Unary&) = default;
+};
+
+struct Binary {  // numpy broadcasting
+  BinaryKind kind = BinaryKind::kAdd;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const Binary&, const Binary&) = default;
+};
+
+struct Concat {
+  int32_t axis = -1;  // negative counts from the end
+  Activation activation = Activation::kNone;
+  friend bool operator==(const Concat&, const Concat&) = default;
+};
+
+enum class ResizeKind : uint8_t { kBilinear, kNearest };
+struct Resize {  // the new size is the output's shape
+  ResizeKind kind = ResizeKind::kBilinear;
+  int32_t height = 0, width = 0;
+  bool align_corners = false, half_pixel_centers = false;
+  friend bool operator==(const Resize&, const Resize&) = default;
+};
+
+struct Reshape {  // also SQUEEZE and EXPAND_DIMS
+  Shape shape;
+  friend bool operator==(const Reshape&, const Reshape&) = default;
+};
+
+struct Softmax {  // over the last dimension
+  float beta = 1.0f;
+  friend bool operator==(const Softmax&, const Softmax&) = default;
+};
+
+struct Pad {  // constant padding; before/after per dimension of the input
+  Shape before, after;
+  double value = 0.0;
+  friend bool operator==(const Pad&, const Pad&) = default;
+};
+
+// (x[..., K], filter[O,K], bias[O]?) -> [M,O], or [..., O] with keep_dims
+struct FullyConnected {
+  bool keep_dims = false;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const FullyConnected&, const FullyConnected&) = default;
+};
+
+// ---- Reductions and searches ----
+
+enum class ReduceKind : uint8_t { kMean, kSum, kMax, kMin, kProd, kAny, kAll };
+struct Reduce {  // over the dimensions of `axes_mask` (bit i set: dimension i)
+  ReduceKind kind = ReduceKind::kMean;
+  uint32_t axes_mask = 0;
+  bool keep_dims = false;
+  friend bool operator==(const Reduce&, const Reduce&) = default;
+};
+
+enum class ArgKind : uint8_t { kMax, kMin };
+struct ArgReduce {  // index of the first extreme element along `axis`, which the output lacks
+  ArgKind kind = ArgKind::kMax;
+  int32_t axis = -1;
+  friend bool operator==(const ArgReduce&, const ArgReduce&) = default;
+};
+
+struct TopK {  // (x) -> (values, indices): the k largest along the last dimension, largest first
+  int32_t k = 1;
+  friend bool operator==(const TopK&, const TopK&) = default;
+};
+
+struct CumSum {
+  int32_t axis = 0;  // negative counts from the end
+  bool exclusive = false, reverse = false;
+  friend bool operator==(const CumSum&, const CumSum&) = default;
+};
+
+struct LogSoftmax {  // over the last dimension
+  friend bool operator==(const LogSoftmax&, const LogSoftmax&) = default;
+};
+
+struct L2Normalization {  // over the last dimension
+  Activation activation = Activation::kNone;
+  friend bool operator==(const L2Normalization&, const L2Normalization&) = default;
+};
+
+// x / (bias + alpha * sum of squares of the 2 * radius + 1 channels around)^beta
+struct LocalResponseNormalization {
+  int32_t radius = 5;
+  float bias = 1.0f, alpha = 1.0f, beta = 0.5f;
+  friend bool operator==(const LocalResponseNormalization&, const LocalResponseNormalization&) = default;
+};
+
+// (x, scale?, offset?) -> (x - mean) / sqrt(variance + epsilon) * scale + offset, scale and offset with one number per
+// element of the last dimension. Mean and variance are those of all elements that differ only in the dimensions of
+// `axes_mask`: the last one for layer normalization, height and width for instance normalization.
+struct MeanVarianceNormalization {
+  uint32_t axes_mask = 0;
+  // More than 0: so many equal parts of the last dimension, which is none of the axes, are each normalized as one
+  // (group normalization).
+  int32_t groups = 0;
+  bool root_mean_square = false;  // the mean counts as 0
+  float epsilon = 0.0f;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const MeanVarianceNormalization&, const MeanVarianceNormalization&) = default;
+};
+
+// ---- Elementwise beyond one table row ----
+
+struct Select {  // (condition, a, b) -> condition ? a : b, numpy broadcasting
+  friend bool operator==(const Select&, const Select&) = default;
+};
+struct SelectRows {  // TFLite's SELECT with a rank 1 condition: one element chooses a whole slice of dimension 0
+  friend bool operator==(const SelectRows&, const SelectRows&) = default;
+};
+struct PRelu {  // (x, alpha), alpha broadcast to x
+  friend bool operator==(const PRelu&, const PRelu&) = default;
+};
+struct Cast {  // to the output's element type; floats are truncated towards zero
+  DType to = DType::kFloat32;
+  friend bool operator==(const Cast&, const Cast&) = default;
+};
+struct AddN {  // the sum of any number of tensors of one shape
+  friend bool operator==(const AddN&, const AddN&) = default;
+};
+
+// ---- Movement: the elements stay what they are ----
+
+struct Transpose {  // output dimension i is input dimension permutation[i]
+  Shape permutation;
+  friend bool operator==(const Transpose&, const Transpose&) = default;
+};
+// Every strides[i]-th element from begin[i] on, size[i] of them (strides may be negative), seen as `shape`:
+// SLICE and STRIDED_SLICE, whose masks the reader has resolved.
+struct Slice {
+  Shape begin, size, strides;
+  Shape shape;
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+struct Split {  // one output per element of `sizes`
+  int32_t axis = 0;
+  std::vector<int32_t> sizes;
+  friend bool operator==(const Split&, const Split&) = default;
+};
+struct Pack {  // inputs of one shape become slices of a new dimension
+  int32_t axis = 0;
+  friend bool operator==(const Pack&, const Pack&) = default;
+};
+struct Unpack {  // `count` slices of a dimension, which the outputs lack
+  int32_t axis = 0;
+  int32_t count = 1;
+  friend bool operator==(const Unpack&, const Unpack&) = default;
+};
+struct Tile {
+  Shape multiples;
+  friend bool operator==(const Tile&, const Tile&) = default;
+};
+struct BroadcastTo {
+  Shape shape;
+  friend bool operator==(const BroadcastTo&, const BroadcastTo&) = default;
+};
+struct Reverse {
+  uint32_t axes_mask = 0;
+  friend bool operator==(const Reverse&, const Reverse&) = default;
+};
+struct DepthToSpace {
+  int32_t block = 2;
+  friend bool operator==(const DepthToSpace&, const DepthToSpace&) = default;
+};
+struct SpaceToDepth {
+  int32_t block = 2;
+  friend bool operator==(const SpaceToDepth&, const SpaceToDepth&) = default;
+};
+struct SpaceToBatch {  // block and zero padding per spatial dimension (dimensions 1, 2, ... of the input)
+  Shape block, before, after;
+  friend bool operator==(const SpaceToBatch&, const SpaceToBatch&) = default;
+};
+struct BatchToSpace {  // block and crops per spatial dimension
+  Shape block, crop_before, crop_after;
+  friend bool operator==(const BatchToSpace&, const BatchToSpace&) = default;
+};
+struct MirrorPad {
+  Shape before, after;
+  bool symmetric = false;  // the edge element is repeated; otherwise (REFLECT) it is not
+  friend bool operator==(const MirrorPad&, const MirrorPad&) = default;
+};
+struct DynamicUpdateSlice {  // (x, update, start[rank of x]): x with update in the place of its elements from start on
+  friend bool operator==(const DynamicUpdateSlice&, const DynamicUpdateSlice&) = default;
+};
+struct Gather {  // (x, indices): whole slices along `axis`; the first batch_dims dimensions go together
+  int32_t axis = 0, batch_dims = 0;
+  friend bool operator==(const Gather&, const Gather&) = default;
+};
+struct GatherNd {  // (x, indices[..., n]): slices of the first n dimensions
+  friend bool operator==(const GatherNd&, const GatherNd&) = default;
+};
+struct OneHot {  // (indices, on, off), both scalars; the new dimension stands at `axis`
+  int32_t axis = -1;
+  int32_t depth = 1;
+  friend bool operator==(const OneHot&, const OneHot&) = default;
+};
+
+// ---- Products ----
+
+// (a[..., M, K], b[..., K, N]) -> [..., M, N], leading dimensions broadcast; adjoint: the last two are swapped
+struct BatchMatMul {
+  bool adjoint_a = false, adjoint_b = false;
+  friend bool operator==(const BatchMatMul&, const BatchMatMul&) = default;
+};
+// (x[N,H,W,I], filter[O,kh,kw,I], bias[O]?) -> [N, height, width, O]: the gradient of a convolution from an image of
+// that size. Pixels that no window reaches hold the bias.
+struct TransposeConv {
+  // Of the output. 0 for both, as MediaPipe computes it: stride * (size - 1) + kernel less the padding, which for SAME
+  // leaves min(kernel, (size - 1) % stride + 1) of the kernel.
+  int32_t height = 0, width = 0;
+  int32_t stride_h = 1, stride_w = 1;
+  Padding2D padding;  // of the convolution
+  Activation activation = Activation::kNone;
+  friend bool operator==(const TransposeConv&, const TransposeConv&) = default;
+};
+
+// ---- MediaPipe's pooling with positions, and sampling ----
+
+// (x[N,H,W,C]) -> (maxima, positions), both [N,H',W',C]: where in its window the first maximum stands, as the real
+// number y * kernel_w + x + 0.1.
+struct MaxPoolArgmax2D {
+  int32_t kernel_h = 1, kernel_w = 1;
+  Window2D window;                            // not dilated
+  Activation activation = Activation::kNone;  // of the maxima
+  friend bool operator==(const MaxPoolArgmax2D&, const MaxPoolArgmax2D&) = default;
+};
+// (x[N,H,W,C], positions[N,H,W,C]) -> [N, H * kernel_h, W * kernel_w, C]: each element at its position in its window,
+// zero elsewhere. Where windows overlap, the last one counts; positions outside the window or the image are ignored.
+struct MaxUnpool2D {
+  int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1;
+  friend bool operator==(const MaxUnpool2D&, const MaxUnpool2D&) = default;
+};
+// (x[N,H,W,C], points[N,h,w,2 or more]) -> [N,h,w,C]: x at the point (points[..., 0], points[..., 1]) = (column, row)
+// by bilinear interpolation; zero outside of the image.
+struct Resampler {
+  friend bool operator==(const Resampler&, const Resampler&) = default;
+};
+
+// ---- Detection ----
+
+// (box encodings[1,N,4+], scores[1,N,num_classes or one more], anchors[N,4]) ->
+// (boxes[1,R,4], classes[1,R], scores[1,R], count[1]) with R = max_detections * max_classes_per_detection.
+// Encodings are y, x, h, w in units of the anchor (y, x, h, w) times the scales; boxes are ymin, xmin, ymax, xmax.
+struct DetectionPostProcess {
+  int32_t max_detections = 1, max_classes_per_detection = 1, detections_per_class = 100;
+  int32_t num_classes = 1;
+  bool use_regular_nms = false;
+  float score_threshold = 0.0f, iou_threshold = 0.0f;
+  float y_scale = 1.0f, x_scale = 1.0f, h_scale = 1.0f, w_scale = 1.0f;
+  friend bool operator==(const DetectionPostProcess&, const DetectionPostProcess&) = default;
+};
+
+// ---- Recurrent ----
+// Sequences x are [B,T,I], [T,B,I] with time_major, or [B,I] for one step. States go in and come out: a graph that
+// remembers ties them (Graph::states). The weights of the gates are stacked: gate g has rows g*U to g*U+U-1.
+
+// (x, h[B,O], c[B,U], weights[G*U,I], recurrent[G*U,O], bias[G*U], peephole[(G-1)*U]?, normalization[G*U]?,
+// projection[O,U]?, projection_bias[O]?) -> (y, new h, new c). Gates: input, forget, cell, output (G 4), or without the
+// input gate, which then is 1 - forget (G 3). Peepholes: those of the gates but cell. Layer normalization multiplies by
+// `normalization` before `bias` is added. O is U without projection. Clips of 0 mean none.
+struct Lstm {
+  bool time_major = false;
+  Activation activation = Activation::kNone;  // of the cell gate and of the cell in the output
+  float cell_clip = 0.0f, proj_clip = 0.0f;
+  friend bool operator==(const Lstm&, const Lstm&) = default;
+};
+// (x, h[B,U], weights[U,I], recurrent[U,U], bias[U]) -> (y, new h): h = activation(weights x + recurrent h + bias)
+struct Rnn {
+  bool time_major = false;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const Rnn&, const Rnn&) = default;
+};
+// (x[B,I], state[B,F*M], feature weights[F,I], time weights[F,M], bias[F/rank]?) -> (y[B,F/rank], new state): each of F
+// filters remembers its last M features; `rank` neighbouring filters are summed into one output.
+struct Svdf {
+  int32_t rank = 1;
+  Activation activation = Activation::kNone;
+  friend bool operator==(const Svdf&, const Svdf&) = default;
+};
+
+// An operator that no part of Hearth knows, or not in this form: kept so that inspect can name it.
+struct UnknownOp {
+  std::string name;
+  std::string reason;  // what is wrong with the form; empty when the operator is not known at all
+  friend bool operator==(const UnknownOp&, const UnknownOp&) = default;
+};
+
+// In the order of the rows of op_table.cc.
+using Op =
+    std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad, FullyConnected,
+                 Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization, LocalResponseNormalization, Select,
+                 SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
+                 DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
+                 GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler,
+                 DetectionPostProcess, Lstm, Rnn, Svdf, MeanVarianceNormalization, UnknownOp>;
+
+// Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
+// (the odd pixel goes to the bottom and right).
+Padding2D ResolvePadding(const Window2D& window, int32_t in_h, int32_t in_w, int32_t kernel_h, int32_t kernel_w);
+
+// Output pixels along one axis: (in + before + after - dilated_kernel) / stride + 1, at least 0.
+int32_t WindowedSize(int32_t in, int32_t before, int32_t after, int32_t kernel, int32_t stride, int32_t dilation);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OP_H_

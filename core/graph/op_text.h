@@ -1,0 +1,43 @@
+// Names and attributes of operations as text: what graph texts, reports and errors print.
+#ifndef HEARTH_CORE_GRAPH_OP_TEXT_H_
+#define HEARTH_CORE_GRAPH_OP_TEXT_H_
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace hearth {
+
+// "conv_2d", "relu6" (a unary op by its kind), or the unknown operator's own name.
+std::string OpName(const Op& op);
+
+// "stride=2x2 padding=same activation=relu6"; attributes that have their default are left out.
+std::string AttributesToText(const Op& op);
+
+// One "name=value" of such a text; the value of a quoted text is unquoted.
+using AttributeText = std::pair<std::string, std::string>;
+
+// The operation with this name (as OpName gives it; "unknown" for UnknownOp) and these attributes.
+// Errors: kMalformedInput naming an unknown operation or attribute, or a value that can't be read.
+Result<Op> OpFromText(std::string_view name, std::span<const AttributeText> attributes);
+
+// One operation with default attributes for each name that OpFromText knows.
+std::vector<Op> NamedOps();
+
+// `conv_2d "MobilenetV1/Conv2d_0" (operator 3)`: how errors and reports call a node.
+std::string NodeLabel(const Node& node);
+
+// The error for a node that nothing here can run: names operator, index and what to do.
+Status UnknownOperation(const Node& node);
+
+// "text" with quotes, backslashes and control characters escaped.
+std::string Quoted(std::string_view text);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OP_TEXT_H_

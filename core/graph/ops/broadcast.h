@@ -1,0 +1,33 @@
+// numpy broadcasting: shapes are aligned at the last dimension, and a dimension of 1 repeats.
+#ifndef HEARTH_CORE_GRAPH_OPS_BROADCAST_H_
+#define HEARTH_CORE_GRAPH_OPS_BROADCAST_H_
+
+#include <array>
+#include <cstdint>
+
+#include "core/graph/ops/node_inference.h"
+
+namespace hearth {
+
+// Sets output 0 to the shape that inputs 0 to `inputs` - 1 broadcast to.
+Status SetBroadcastOutput(const NodeInference& inference, size_t inputs);
+
+// Walks over a tensor that is broadcast to `out`, in the C order of `out`: at() is the element for the current one.
+class BroadcastCursor {
+ public:
+  // Precondition: `operand` broadcasts to `out`.
+  BroadcastCursor(const Shape& operand, const Shape& out);
+
+  int64_t at() const { return at_; }
+  void Next();
+
+ private:
+  Shape out_;
+  std::array<int64_t, Shape::kMaxRank> strides_{};  // for one step along each dimension of `out`; 0 repeats
+  std::array<int32_t, Shape::kMaxRank> position_{};
+  int64_t at_ = 0;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OPS_BROADCAST_H_

@@ -1,0 +1,41 @@
+#include "core/graph/ops/cast.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/graph/element.h"
+#include "core/graph/op_def.h"
+#include "core/graph/ops/node_inference.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+
+Status InferCast(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  const auto& cast = std::get<Cast>(node.op);
+  HEARTH_TRY(inference.CheckOperands(1));
+  const TensorDesc& input = inference.input(0);
+  // TFLite's CAST takes the stored numbers whatever they stand for, and converters don't make such a node.
+  if (IsQuantized(input)) return inference.Fail(StatusCode::kUnsupported, "a quantized tensor can't be cast");
+  if (input.dtype == DType::kInt4 || cast.to == DType::kInt4) {
+    return inference.Fail(StatusCode::kUnsupported, "4-bit elements can't be cast");
+  }
+  inference.SetOutputType(0, cast.to);
+  return inference.SetOutput(0, inference.shape(0));
+}
+
+void ReferenceCast(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                   std::span<ReferenceTensor> outputs) {
+  const DType to = std::get<Cast>(node.op).to;
+  const bool to_real = to == DType::kFloat32 || to == DType::kFloat16;
+  const bool from_integer = inputs[0]->integers.has_value();
+  const auto convert = [=](double v) {
+    if (to_real) return v;
+    if (to == DType::kBool) return v != 0.0 ? 1.0 : 0.0;
+    if (from_integer) return static_cast<double>(WrapInteger(to, ToInt64(v)));
+    return std::trunc(v);  // what does not fit is undefined in C++; the store saturates it
+  };
+  std::transform(inputs[0]->values.begin(), inputs[0]->values.end(), outputs[0].values.begin(), convert);
+}
+
+}  // namespace hearth

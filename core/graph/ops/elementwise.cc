@@ -1,0 +1,169 @@
+#include "core/graph/ops/elementwise.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "core/graph/element.h"
+#include "core/graph/op_def.h"
+#include "core/graph/ops/broadcast.h"
+#include "core/graph/ops/elementwise_table.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+Status CheckBool(const NodeInference& inference, size_t i) {
+  if (inference.input(i).dtype == DType::kBool) return Status::Ok();
+  return inference.Fail(StatusCode::kUnsupported, "input {} is {}; only bool can be run here", i,
+                        DTypeName(inference.input(i).dtype));
+}
+
+// Whether a row takes input `i`.
+template <typename Row>
+Status CheckOperandType(const NodeInference& inference, size_t i, const Row& row) {
+  const TensorDesc& desc = inference.input(i);
+  if (row.rule == ElementRule::kLogical) return CheckBool(inference, i);
+  if (row.rule == ElementRule::kCompared && desc.dtype == DType::kBool) return Status::Ok();
+  if (!IsReal(desc) && desc.dtype != DType::kInt4 && !row.integer_text.empty()) return Status::Ok();
+  if (!row.text.empty()) return inference.CheckReal(i);
+  return inference.Fail(StatusCode::kUnsupported,
+                        "input {} is not of a plain integer type, which alone can be run here", i);
+}
+
+Status CheckSameTypes(const NodeInference& inference, size_t a, size_t b) {
+  const TensorDesc& first = inference.input(a);
+  const TensorDesc& second = inference.input(b);
+  if (first.dtype == second.dtype && IsReal(first) == IsReal(second)) return Status::Ok();
+  return inference.Fail(StatusCode::kMalformedInput, "the inputs' types differ: {} and {}", DTypeName(first.dtype),
+                        DTypeName(second.dtype));
+}
+
+template <typename Row>
+Status SetResultType(const NodeInference& inference, Graph& graph, const Node& node, const Row& row) {
+  if (row.rule == ElementRule::kCompared) {
+    inference.SetOutputType(0, DType::kBool);
+    return Status::Ok();
+  }
+  if (row.rule != ElementRule::kConverted) return inference.SetOutputTypeOf(0, 0);
+  const TensorDesc& out = graph.value(node.outputs[0]).desc;
+  if (IsReal(out) && out.dtype != DType::kBool) return Status::Ok();
+  return inference.Fail(StatusCode::kMalformedInput, "its output is {} without a quantization", DTypeName(out.dtype));
+}
+
+// out[i] = function(a, b) of the elements that broadcast there.
+template <typename Function>
+void ForEachPair(const ReferenceTensor& lhs, const ReferenceTensor& rhs, ReferenceTensor& out, Function function) {
+  BroadcastCursor a(lhs.shape, out.shape), b(rhs.shape, out.shape);
+  for (double& result : out.values) {
+    result = function(lhs.values[a.at()], rhs.values[b.at()]);
+    a.Next();
+    b.Next();
+  }
+}
+
+double Wrapped(DType dtype, int64_t number) {
+  return static_cast<double>(WrapInteger(dtype, number));
+}
+
+}  // namespace
+
+Status InferUnary(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  const auto& unary = std::get<Unary>(node.op);
+  HEARTH_TRY(inference.CheckOperands(1));
+  // A copy moves any type.
+  if (unary.kind == UnaryKind::kCopy) return inference.SetOutput(0, inference.shape(0));
+  HEARTH_TRY(CheckOperandType(inference, 0, RowOf(unary.kind)));
+  HEARTH_TRY(SetResultType(inference, graph, node, RowOf(unary.kind)));
+  return inference.SetOutput(0, inference.shape(0));
+}
+
+void ReferenceUnary(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                    std::span<ReferenceTensor> outputs) {
+  const auto& unary = std::get<Unary>(node.op);
+  const UnaryRow& row = RowOf(unary.kind);
+  const std::vector<double>& in = inputs[0]->values;
+  if (outputs[0].integers.has_value() && row.integer_function != nullptr) {
+    const DType dtype = *outputs[0].integers;
+    std::transform(in.begin(), in.end(), outputs[0].values.begin(),
+                   [&](double v) { return Wrapped(dtype, row.integer_function(ToInt64(v))); });
+    return;
+  }
+  const double alpha = unary.alpha;
+  std::transform(in.begin(), in.end(), outputs[0].values.begin(), [&](double v) { return row.function(v, alpha); });
+}
+
+Status InferBinary(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  const auto& binary = std::get<Binary>(node.op);
+  const BinaryRow& row = RowOf(binary.kind);
+  HEARTH_TRY(inference.CheckOperands(2));
+  HEARTH_TRY(CheckSameTypes(inference, 0, 1));
+  HEARTH_TRY(CheckOperandType(inference, 0, row));
+  HEARTH_TRY(SetResultType(inference, graph, node, row));
+  const bool has_real_result = row.rule == ElementRule::kNumbers && IsReal(inference.input(0));
+  if (binary.activation != Activation::kNone && !has_real_result &&
+      (row.rule != ElementRule::kNumbers || !ActivationBounds(binary.activation).has_value())) {
+    return inference.Fail(StatusCode::kUnsupported, "activation {} does not apply to its result",
+                          ActivationName(binary.activation));
+  }
+  return SetBroadcastOutput(inference, 2);
+}
+
+void ReferenceBinary(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                     std::span<ReferenceTensor> outputs) {
+  const auto& binary = std::get<Binary>(node.op);
+  const BinaryRow& row = RowOf(binary.kind);
+  ReferenceTensor& out = outputs[0];
+  if (out.integers.has_value() && row.integer_function != nullptr) {
+    const DType dtype = *out.integers;
+    ForEachPair(*inputs[0], *inputs[1], out, [&, bits = BitsOf(dtype)](double a, double b) {
+      return Wrapped(dtype, row.integer_function(ToInt64(a), ToInt64(b), bits));
+    });
+  } else {
+    ForEachPair(*inputs[0], *inputs[1], out, row.function);
+  }
+  ApplyActivation(binary.activation, out.values);
+}
+
+Status InferPRelu(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(2));
+  HEARTH_TRY(CheckSameTypes(inference, 0, 1));
+  HEARTH_TRY(inference.CheckReal(0));
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  HEARTH_TRY(SetBroadcastOutput(inference, 2));
+  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  if (out == inference.shape(0)) return Status::Ok();
+  return inference.Fail(StatusCode::kMalformedInput, "alpha has shape {}, which does not broadcast to the input's, {}",
+                        inference.shape(1).ToString(), inference.shape(0).ToString());
+}
+
+void ReferencePRelu(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+  ForEachPair(*inputs[0], *inputs[1], outputs[0], [](double v, double alpha) { return v < 0.0 ? alpha * v : v; });
+}
+
+Status InferAddN(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(1, NodeInference::kAnyNumber));
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    HEARTH_TRY(CheckSameTypes(inference, 0, k));
+    HEARTH_TRY(CheckOperandType(inference, k, RowOf(BinaryKind::kAdd)));
+    if (inference.shape(k) == inference.shape(0)) continue;
+    return inference.Fail(StatusCode::kMalformedInput, "input {} has shape {}, but input 0 {}", k,
+                          inference.shape(k).ToString(), inference.shape(0).ToString());
+  }
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  return inference.SetOutput(0, inference.shape(0));
+}
+
+void ReferenceAddN(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
+  std::vector<double>& out = outputs[0].values;
+  for (const ReferenceTensor* input : inputs) {
+    std::transform(out.begin(), out.end(), input->values.begin(), out.begin(), std::plus<>());
+  }
+  if (!outputs[0].integers.has_value()) return;
+  for (double& sum : out) sum = Wrapped(*outputs[0].integers, ToInt64(sum));
+}
+
+}  // namespace hearth

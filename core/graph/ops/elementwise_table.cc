@@ -1,0 +1,325 @@
+#include "core/graph/ops/elementwise_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <numbers>
+
+namespace hearth {
+namespace {
+
+double GeluTanh(double v) {
+  const double scale = std::sqrt(2.0 * std::numbers::inv_pi);
+  return 0.5 * v * (1.0 + std::tanh(scale * (v + 0.044715 * v * v * v)));
+}
+
+// The remainder with the sign of the divisor, as Python's and TFLite's.
+double FloorMod(double a, double b) {
+  const double remainder = std::fmod(a, b);
+  return remainder != 0.0 && (b < 0.0) != (remainder < 0.0) ? remainder + b : remainder;
+}
+
+// Of integers, where `b` is 0 (an error in TFLite) as if it were 1. Sums and products go through uint64_t, which wraps.
+int64_t Quotient(int64_t a, int64_t b) {
+  if (b == 0) return a;
+  return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / b;
+}
+int64_t Product(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+int64_t Difference(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+int64_t FloorQuotient(int64_t a, int64_t b) {
+  const int64_t quotient = Quotient(a, b);
+  const bool has_remainder = b != 0 && Product(quotient, b) != a;
+  return has_remainder && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+// By squaring, as the device does.
+int64_t Power(int64_t a, int64_t b) {
+  int64_t result = 1;
+  for (; b > 0; b >>= 1) {
+    if ((b & 1) != 0) result = Product(result, a);
+    a = Product(a, a);
+  }
+  return result;
+}
+
+// Maxima and minima are written as comparisons that let a NaN in `v` through, as TFLite's do.
+double Clamp(double v, double low, double high) {
+  return v < low ? low : (high < v ? high : v);
+}
+
+constexpr UnaryRow kUnaryRows[] = {
+    {.kind = UnaryKind::kAbs,
+     .name = "abs",
+     .function = [](double v, double) { return std::fabs(v); },
+     .text = "vabs(v)",
+     .integer_function = [](int64_t v) { return v < 0 ? Difference(0, v) : v; },
+     .integer_text = "vselect_lt(v, splat_int4(0), splat_int4(0) - v, v)"},
+    {UnaryKind::kCeil, "ceil", [](double v, double) { return std::ceil(v); }, "vceil(v)"},
+    {UnaryKind::kCos, "cos", [](double v, double) { return std::cos(v); }, "vcos(v)"},
+    // vmin keeps the exponential finite where its value is not taken.
+    {UnaryKind::kElu, "elu", [](double v, double) { return v < 0.0 ? std::expm1(v) : v; },
+     "vselect_lt(v, splat4(0.0f), vexp(vmin(v, splat4(0.0f))) - splat4(1.0f), v)"},
+    {UnaryKind::kExp, "exp", [](double v, double) { return std::exp(v); }, "vexp(v)", false, true},
+    {UnaryKind::kFloor, "floor", [](double v, double) { return std::floor(v); }, "vfloor(v)"},
+    {UnaryKind::kGelu, "gelu", [](double v, double) { return 0.5 * v * std::erfc(-v / std::numbers::sqrt2); },
+     "splat4(0.5f) * v * verfc(v * splat4(-0.707106781f))"},
+    {UnaryKind::kGeluTanh, "gelu_tanh", [](double v, double) { return GeluTanh(v); },
+     "splat4(0.5f) * v * (splat4(1.0f) + vtanh(vclamp(splat4(0.797884561f) * (v + splat4(0.044715f) * v * v * v), "
+     "splat4(-10.0f), splat4(10.0f))))"},
+    {UnaryKind::kHardSwish, "hard_swish", [](double v, double) { return v * Clamp(v + 3.0, 0.0, 6.0) / 6.0; },
+     "v * vclamp(v + splat4(3.0f), splat4(0.0f), splat4(6.0f)) * splat4(0.166666667f)"},
+    {UnaryKind::kLeakyRelu, "leaky_relu", [](double v, double alpha) { return v < 0.0 ? alpha * v : v; },
+     "vselect_lt(v, splat4(0.0f), v * splat4(alpha), v)", true},
+    {UnaryKind::kLog, "log", [](double v, double) { return std::log(v); }, "vlog(v)", false, true},
+    {UnaryKind::kLogistic, "logistic", [](double v, double) { return 1.0 / (1.0 + std::exp(-v)); },
+     "splat4(1.0f) / (splat4(1.0f) + vexp(splat4(0.0f) - v))"},
+    {.kind = UnaryKind::kNeg,
+     .name = "neg",
+     .function = [](double v, double) { return -v; },
+     .text = "splat4(0.0f) - v",
+     .integer_function = [](int64_t v) { return Difference(0, v); },
+     .integer_text = "splat_int4(0) - v"},
+    {UnaryKind::kRelu, "relu", [](double v, double) { return v < 0.0 ? 0.0 : v; }, "vmax(v, splat4(0.0f))"},
+    {UnaryKind::kRelu0To1, "relu_0_to_1", [](double v, double) { return Clamp(v, 0.0, 1.0); },
+     "vclamp(v, splat4(0.0f), splat4(1.0f))"},
+    {UnaryKind::kRelu6, "relu6", [](double v, double) { return Clamp(v, 0.0, 6.0); },
+     "vclamp(v, splat4(0.0f), splat4(6.0f))"},
+    {UnaryKind::kReluN1To1, "relu_n1_to_1", [](double v, double) { return Clamp(v, -1.0, 1.0); },
+     "vclamp(v, splat4(-1.0f), splat4(1.0f))"},
+    // Half to even in the default rounding mode, which nothing here changes.
+    {UnaryKind::kRound, "round", [](double v, double) { return std::nearbyint(v); }, "vround(v)"},
+    {UnaryKind::kRsqrt, "rsqrt", [](double v, double) { return 1.0 / std::sqrt(v); }, "vrsqrt(v)", false, true},
+    {.kind = UnaryKind::kSign,
+     .name = "sign",
+     .function = [](double v, double) { return v > 0.0 ? 1.0 : (v < 0.0 ? -1.0 : v); },
+     .text = "vsign(v)",
+     .integer_function = [](int64_t v) { return int64_t{v > 0} - int64_t{v < 0}; },
+     .integer_text = "vselect_lt(v, splat_int4(0), splat_int4(-1), vselect_lt(splat_int4(0), v, splat_int4(1), v))"},
+    {UnaryKind::kSin, "sin", [](double v, double) { return std::sin(v); }, "vsin(v)"},
+    {UnaryKind::kSqrt, "sqrt", [](double v, double) { return std::sqrt(v); }, "vsqrt(v)", false, true},
+    {.kind = UnaryKind::kSquare,
+     .name = "square",
+     .function = [](double v, double) { return v * v; },
+     .text = "v * v",
+     .integer_function = [](int64_t v) { return Product(v, v); },
+     .integer_text = "v * v"},
+    // A driver that computes tanh from exponentials overflows on large arguments; tanh(10) is 1 in float.
+    {UnaryKind::kTanh, "tanh", [](double v, double) { return std::tanh(v); },
+     "vtanh(vclamp(v, splat4(-10.0f), splat4(10.0f)))"},
+    {.kind = UnaryKind::kLogicalNot,
+     .name = "logical_not",
+     .function = [](double v, double) { return 1.0 - v; },
+     .text = "splat4(1.0f) - v",
+     .rule = ElementRule::kLogical},
+    // The store rounds to the output's grid, and a load gives the real number.
+    {.kind = UnaryKind::kQuantize,
+     .name = "quantize",
+     .function = [](double v, double) { return v; },
+     .text = "v",
+     .rule = ElementRule::kConverted},
+    {.kind = UnaryKind::kDequantize,
+     .name = "dequantize",
+     .function = [](double v, double) { return v; },
+     .text = "v",
+     .rule = ElementRule::kConverted},
+    {.kind = UnaryKind::kCopy,
+     .name = "copy",
+     .function = [](double v, double) { return v; },
+     .text = "v",
+     .integer_function = [](int64_t v) { return v; },
+     .integer_text = "v"},
+};
+
+constexpr BinaryRow kBinaryRows[] = {
+    {.kind = BinaryKind::kAdd,
+     .name = "add",
+     .function = [](double a, double b) { return a + b; },
+     .text = "a + b",
+     .integer_function = [](int64_t a, int64_t b, int) { return Difference(a, Difference(0, b)); },
+     .integer_text = "a + b"},
+    {.kind = BinaryKind::kSub,
+     .name = "sub",
+     .function = [](double a, double b) { return a - b; },
+     .text = "a - b",
+     .integer_function = [](int64_t a, int64_t b, int) { return Difference(a, b); },
+     .integer_text = "a - b"},
+    {.kind = BinaryKind::kMul,
+     .name = "mul",
+     .function = [](double a, double b) { return a * b; },
+     .text = "a * b",
+     .integer_function = [](int64_t a, int64_t b, int) { return Product(a, b); },
+     .integer_text = "a * b"},
+    {.kind = BinaryKind::kDiv,
+     .name = "div",
+     .function = [](double a, double b) { return a / b; },
+     .text = "a / b",
+     .unbounded = true,
+     .integer_function = [](int64_t a, int64_t b, int) { return Quotient(a, b); },
+     .integer_text = "vquotient(a, b)"},
+    {.kind = BinaryKind::kMaximum,
+     .name = "maximum",
+     .function = [](double a, double b) { return a < b ? b : a; },
+     .text = "vmax(a, b)",
+     .integer_text = "vselect_lt(a, b, b, a)"},
+    {.kind = BinaryKind::kMinimum,
+     .name = "minimum",
+     .function = [](double a, double b) { return b < a ? b : a; },
+     .text = "vmin(a, b)",
+     .integer_text = "vselect_lt(b, a, b, a)"},
+    {.kind = BinaryKind::kPow,
+     .name = "pow",
+     .function = [](double a, double b) { return std::pow(a, b); },
+     .text = "vpow(a, b)",
+     .unbounded = true,
+     .integer_function = [](int64_t a, int64_t b, int) { return Power(a, b); },
+     .integer_text = "vpower(a, b)"},
+    {.kind = BinaryKind::kSquaredDifference,
+     .name = "squared_difference",
+     .function = [](double a, double b) { return (a - b) * (a - b); },
+     .text = "(a - b) * (a - b)",
+     .integer_function = [](int64_t a, int64_t b, int) { return Product(Difference(a, b), Difference(a, b)); },
+     .integer_text = "(a - b) * (a - b)"},
+    {.kind = BinaryKind::kFloorDiv,
+     .name = "floor_div",
+     .function = [](double a, double b) { return std::floor(a / b); },
+     .text = "vfloor_div(a, b)",
+     .unbounded = true,
+     .integer_function = [](int64_t a, int64_t b, int) { return FloorQuotient(a, b); },
+     .integer_text = "vfloor_quotient(a, b)"},
+    {.kind = BinaryKind::kFloorMod,
+     .name = "floor_mod",
+     .function = [](double a, double b) { return FloorMod(a, b); },
+     .text = "vfloor_mod(a, b)",
+     .unbounded = true,
+     .integer_function = [](int64_t a, int64_t b,
+                            int) { return b == 0 ? 0 : Difference(a, Product(FloorQuotient(a, b), b)); },
+     .integer_text = "vfloor_remainder(a, b)"},
+    {.kind = BinaryKind::kAtan2,
+     .name = "atan2",
+     .function = [](double a, double b) { return std::atan2(a, b); },
+     .text = "vatan2(a, b)"},
+    {.kind = BinaryKind::kEqual,
+     .name = "equal",
+     .function = [](double a, double b) { return a == b ? 1.0 : 0.0; },
+     .text = "vequal(a, b)",
+     .rule = ElementRule::kCompared,
+     .integer_text = "vequal(a, b)"},
+    {.kind = BinaryKind::kNotEqual,
+     .name = "not_equal",
+     .function = [](double a, double b) { return a != b ? 1.0 : 0.0; },
+     .text = "splat4(1.0f) - vequal(a, b)",
+     .rule = ElementRule::kCompared,
+     .integer_text = "splat4(1.0f) - vequal(a, b)"},
+    {.kind = BinaryKind::kLess,
+     .name = "less",
+     .function = [](double a, double b) { return a < b ? 1.0 : 0.0; },
+     .text = "vless(a, b)",
+     .rule = ElementRule::kCompared,
+     .integer_text = "vless(a, b)"},
+    {.kind = BinaryKind::kLessEqual,
+     .name = "less_equal",
+     .function = [](double a, double b) { return a <= b ? 1.0 : 0.0; },
+     .text = "vless_equal(a, b)",
+     .rule = ElementRule::kCompared,
+     .integer_text = "vless_equal(a, b)"},
+    {.kind = BinaryKind::kGreater,
+     .name = "greater",
+     .function = [](double a, double b) { return a > b ? 1.0 : 0.0; },
+     .text = "vless(b, a)",
+     .rule = ElementRule::kCompared,
+     .integer_text = "vless(b, a)"},
+    {.kind = BinaryKind::kGreaterEqual,
+     .name = "greater_equal",
+     .function = [](double a, double b) { return a >= b ? 1.0 : 0.0; },
+     .text = "vless_equal(b, a)",
+     .rule = ElementRule::kCompared,
+     .integer_text = "vless_equal(b, a)"},
+    {.kind = BinaryKind::kLogicalAnd,
+     .name = "logical_and",
+     .function = [](double a, double b) { return a * b; },
+     .text = "a * b",
+     .rule = ElementRule::kLogical},
+    {.kind = BinaryKind::kLogicalOr,
+     .name = "logical_or",
+     .function = [](double a, double b) { return a < b ? b : a; },
+     .text = "vmax(a, b)",
+     .rule = ElementRule::kLogical},
+    {.kind = BinaryKind::kBitwiseXor,
+     .name = "bitwise_xor",
+     .function = nullptr,
+     .text = "",
+     .integer_function = [](int64_t a, int64_t b, int) { return a ^ b; },
+     .integer_text = "a ^ b"},
+    {.kind = BinaryKind::kRightShift,
+     .name = "right_shift",
+     .function = nullptr,
+     .text = "",
+     .integer_function = [](int64_t a, int64_t b, int bits) { return a >> std::clamp<int64_t>(b, 0, bits - 1); },
+     .integer_text = "a >> vselect_lt(b, splat_int4(0), splat_int4(0), vselect_lt(b, splat_int4(type_bits), b, "
+                     "splat_int4(type_bits - 1)))"},
+};
+
+template <typename Row, size_t N>
+constexpr bool RowsFollowKinds(const Row (&rows)[N]) {
+  for (size_t i = 0; i < N; ++i) {
+    if (static_cast<size_t>(rows[i].kind) != i) return false;
+  }
+  return true;
+}
+static_assert(RowsFollowKinds(kUnaryRows) && std::size(kUnaryRows) == static_cast<size_t>(UnaryKind::kCopy) + 1);
+static_assert(RowsFollowKinds(kBinaryRows) &&
+              std::size(kBinaryRows) == static_cast<size_t>(BinaryKind::kRightShift) + 1);
+
+}  // namespace
+
+const UnaryRow& RowOf(UnaryKind kind) {
+  return kUnaryRows[static_cast<size_t>(kind)];
+}
+const BinaryRow& RowOf(BinaryKind kind) {
+  return kBinaryRows[static_cast<size_t>(kind)];
+}
+std::span<const UnaryRow> UnaryRows() {
+  return kUnaryRows;
+}
+std::span<const BinaryRow> BinaryRows() {
+  return kBinaryRows;
+}
+
+UnaryKind UnaryOf(Activation activation) {
+  switch (activation) {
+    case Activation::kNone: return UnaryKind::kCopy;
+    case Activation::kRelu: return UnaryKind::kRelu;
+    case Activation::kRelu6: return UnaryKind::kRelu6;
+    case Activation::kReluN1To1: return UnaryKind::kReluN1To1;
+    case Activation::kTanh: return UnaryKind::kTanh;
+    case Activation::kSigmoid: return UnaryKind::kLogistic;
+  }
+  return UnaryKind::kCopy;
+}
+
+std::optional<std::pair<float, float>> ActivationBounds(Activation activation) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  switch (activation) {
+    case Activation::kNone: return {{-kInfinity, kInfinity}};
+    case Activation::kRelu: return {{0.0f, kInfinity}};
+    case Activation::kRelu6: return {{0.0f, 6.0f}};
+    case Activation::kReluN1To1: return {{-1.0f, 1.0f}};
+    case Activation::kTanh:
+    case Activation::kSigmoid: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void ApplyActivation(Activation activation, std::span<double> values) {
+  if (activation == Activation::kNone) return;
+  const auto function = RowOf(UnaryOf(activation)).function;
+  std::transform(values.begin(), values.end(), values.begin(), [=](double v) { return function(v, 0.0); });
+}
+
+}  // namespace hearth

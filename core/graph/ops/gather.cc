@@ -1,0 +1,155 @@
+#include "core/graph/ops/gather.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/graph/op_def.h"
+#include "core/graph/ops/axis_split.h"
+#include "core/graph/ops/node_inference.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+int64_t Nearest(double index, int64_t length) {
+  return static_cast<int64_t>(std::clamp(index, 0.0, static_cast<double>(length - 1)));
+}
+
+}  // namespace
+
+GatherSplit SplitGather(const Gather& gather, const Shape& x, const Shape& indices) {
+  const int axis = *AxisFromFront(gather.axis, x.rank());
+  const int batch_dims = *AxisFromFront(gather.batch_dims, indices.rank() + 1);
+  return {CountBetween(x, 0, batch_dims),
+          CountBetween(x, batch_dims, axis),
+          x[axis],
+          CountBetween(x, axis + 1, x.rank()),
+          CountBetween(indices, batch_dims, indices.rank()),
+          axis == x.rank() - 1};
+}
+
+Status InferGather(Graph& graph, const Node& node) {
+  const auto& gather = std::get<Gather>(node.op);
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(2));
+  HEARTH_TRY(inference.CheckIntegers(1));
+  const Shape &x = inference.shape(0), &indices = inference.shape(1);
+  const std::optional<int> axis = AxisFromFront(gather.axis, x.rank());
+  // Negative ones count from the end of the indices, one further than an axis.
+  const std::optional<int> batch_dims = gather.batch_dims < 0 ? AxisFromFront(gather.batch_dims, indices.rank())
+                                                              : AxisFromFront(gather.batch_dims, indices.rank() + 1);
+  if (!axis || !batch_dims || *batch_dims > *axis) {
+    return inference.Fail(StatusCode::kMalformedInput, "axis {} and batch_dims {} do not fit x {} and indices {}",
+                          gather.axis, gather.batch_dims, x.ToString(), indices.ToString());
+  }
+  for (int d = 0; d < *batch_dims; ++d) {
+    if (x[d] == indices[d]) continue;
+    return inference.Fail(StatusCode::kMalformedInput, "batch dimension {} is {} in x and {} in indices", d, x[d],
+                          indices[d]);
+  }
+  std::vector<int64_t> dims(x.dims().begin(), x.dims().begin() + *axis);
+  dims.insert(dims.end(), indices.dims().begin() + *batch_dims, indices.dims().end());
+  dims.insert(dims.end(), x.dims().begin() + *axis + 1, x.dims().end());
+  HEARTH_TRY(inference.SetOutput(0, dims));
+  // A table of quantized weights may be looked up as floats.
+  const DType out = graph.value(node.outputs[0]).desc.dtype;
+  const bool dequantizes = IsQuantized(inference.input(0)) && (out == DType::kFloat32 || out == DType::kFloat16);
+  return dequantizes ? Status::Ok() : inference.SetOutputTypeOf(0, 0);
+}
+
+void ReferenceGather(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                     std::span<ReferenceTensor> outputs) {
+  const ReferenceTensor &x = *inputs[0], &indices = *inputs[1];
+  const GatherSplit split = SplitGather(std::get<Gather>(node.op), x.shape, indices.shape);
+  double* out = outputs[0].values.data();
+  for (int64_t batch = 0; batch < split.batches; ++batch) {
+    for (int64_t outer = 0; outer < split.outer; ++outer) {
+      for (int64_t m = 0; m < split.count; ++m) {
+        const int64_t index = Nearest(indices.values[batch * split.count + m], split.length);
+        const int64_t slice = (batch * split.outer + outer) * split.length + index;
+        out = std::copy_n(x.values.data() + slice * split.inner, split.inner, out);
+      }
+    }
+  }
+}
+
+Status InferGatherNd(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(2));
+  HEARTH_TRY(inference.CheckIntegers(1));
+  const Shape &x = inference.shape(0), &indices = inference.shape(1);
+  if (indices.rank() < 1) {
+    return inference.Fail(StatusCode::kMalformedInput, "the indices are a scalar, need at least rank 1");
+  }
+  const int depth = indices[indices.rank() - 1];
+  if (depth > x.rank()) {
+    return inference.Fail(StatusCode::kMalformedInput, "positions of {} numbers for x of shape {}", depth,
+                          x.ToString());
+  }
+  std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
+  dims.insert(dims.end(), x.dims().begin() + depth, x.dims().end());
+  HEARTH_TRY(inference.SetOutput(0, dims));
+  return inference.SetOutputTypeOf(0, 0);
+}
+
+void ReferenceGatherNd(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
+                       std::span<ReferenceTensor> outputs) {
+  const ReferenceTensor &x = *inputs[0], &indices = *inputs[1];
+  const int depth = indices.shape[indices.shape.rank() - 1];
+  const int64_t inner = CountBetween(x.shape, depth, x.shape.rank());
+  double* out = outputs[0].values.data();
+  for (size_t row = 0; row < indices.values.size(); row += static_cast<size_t>(depth)) {
+    int64_t slice = 0;
+    for (int d = 0; d < depth; ++d) slice = slice * x.shape[d] + Nearest(indices.values[row + d], x.shape[d]);
+    out = std::copy_n(x.values.data() + slice * inner, inner, out);
+  }
+}
+
+OneHotSplit SplitOneHot(const OneHot& one_hot, const Shape& indices) {
+  const int axis = *AxisFromFront(one_hot.axis, indices.rank() + 1);
+  return {CountBetween(indices, 0, axis), CountBetween(indices, axis, indices.rank())};
+}
+
+Status InferOneHot(Graph& graph, const Node& node) {
+  const auto& one_hot = std::get<OneHot>(node.op);
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(3));
+  HEARTH_TRY(inference.CheckIntegers(0));
+  const Shape& indices = inference.shape(0);
+  const std::optional<int> axis = AxisFromFront(one_hot.axis, indices.rank() + 1);
+  if (!axis || one_hot.depth < 1) {
+    return inference.Fail(StatusCode::kMalformedInput, "depth {} at axis {} of indices {}", one_hot.depth, one_hot.axis,
+                          indices.ToString());
+  }
+  for (size_t i : {1, 2}) {
+    if (inference.shape(i).element_count() == 1) continue;
+    return inference.Fail(StatusCode::kMalformedInput, "input {} has shape {}, needs one element", i,
+                          inference.shape(i).ToString());
+  }
+  if (inference.input(1).dtype != inference.input(2).dtype) {
+    return inference.Fail(StatusCode::kMalformedInput, "the values are {} and {}, need one type",
+                          DTypeName(inference.input(1).dtype), DTypeName(inference.input(2).dtype));
+  }
+  std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end());
+  dims.insert(dims.begin() + *axis, one_hot.depth);
+  HEARTH_TRY(inference.SetOutput(0, dims));
+  return inference.SetOutputTypeOf(0, 1);
+}
+
+void ReferenceOneHot(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                     std::span<ReferenceTensor> outputs) {
+  const auto& one_hot = std::get<OneHot>(node.op);
+  const ReferenceTensor& indices = *inputs[0];
+  const OneHotSplit split = SplitOneHot(one_hot, indices.shape);
+  double* out = outputs[0].values.data();
+  for (int64_t prefix = 0; prefix < split.prefix; ++prefix) {
+    for (int64_t d = 0; d < one_hot.depth; ++d) {
+      for (int64_t suffix = 0; suffix < split.suffix; ++suffix) {
+        const bool is_on = indices.values[prefix * split.suffix + suffix] == static_cast<double>(d);
+        *out++ = inputs[is_on ? 1 : 2]->values[0];
+      }
+    }
+  }
+}
+
+}  // namespace hearth

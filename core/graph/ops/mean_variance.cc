@@ -1,0 +1,139 @@
+#include "core/graph/ops/mean_variance.h"
+
+#include <array>
+#include <cmath>
+
+#include "core/device/device_info.h"
+#include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/node_inference.h"
+
+namespace hearth {
+namespace {
+
+bool IsIn(uint32_t axes_mask, int dimension) {
+  return ((axes_mask >> dimension) & 1u) != 0;
+}
+
+// Calls `visit(element, group)` for all elements in order; a group is what is normalized together.
+template <typename Visit>
+void ForEachElement(const Shape& shape, const MeanVarianceNormalization& norm, Visit visit) {
+  std::array<int64_t, Shape::kMaxRank> position{};
+  const int last = shape.rank() - 1;
+  const int64_t count = shape.element_count();
+  const int64_t group_size = norm.groups > 0 ? shape[last] / norm.groups : 1;
+  for (int64_t element = 0; element < count; ++element) {
+    int64_t group = 0;
+    for (int d = 0; d <= last; ++d) {
+      if (IsIn(norm.axes_mask, d)) continue;
+      const int64_t size = d == last ? group_size : 1;
+      group = group * (shape[d] / size) + position[d] / size;
+    }
+    visit(element, group);
+    for (int d = last; d >= 0 && ++position[d] == shape[d]; --d) position[d] = 0;
+  }
+}
+
+// How many elements are normalized together.
+int64_t GroupLength(const Shape& shape, const MeanVarianceNormalization& norm) {
+  int64_t length = norm.groups > 0 ? shape[shape.rank() - 1] / norm.groups : 1;
+  for (int d = 0; d < shape.rank(); ++d) length *= IsIn(norm.axes_mask, d) ? shape[d] : 1;
+  return length;
+}
+
+Status CheckPerChannel(const NodeInference& inference, size_t i, int32_t channels) {
+  if (!inference.HasInput(i)) return Status::Ok();
+  HEARTH_TRY(inference.CheckReal(i));
+  const Shape& shape = inference.shape(i);
+  if (shape.rank() > 0 && shape.element_count() == channels && shape[shape.rank() - 1] == channels) {
+    return Status::Ok();
+  }
+  return inference.Fail(StatusCode::kMalformedInput, "input {} ({}) must have one number for each of {} channels", i,
+                        shape.ToString(), channels);
+}
+
+}  // namespace
+
+Status InferMeanVarianceNormalization(Graph& graph, const Node& node) {
+  const auto& norm = std::get<MeanVarianceNormalization>(node.op);
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(1, 2));
+  HEARTH_TRY(inference.CheckReal(0));
+  const Shape& in = inference.shape(0);
+  if (norm.axes_mask == 0 || (norm.axes_mask >> in.rank()) != 0) {
+    return inference.Fail(StatusCode::kMalformedInput, "needs at least one axis, and all inside of rank {} ({})",
+                          in.rank(), in.ToString());
+  }
+  const int32_t channels = in[in.rank() - 1];
+  const bool has_groups = norm.groups > 0 && !IsIn(norm.axes_mask, in.rank() - 1) && channels % norm.groups == 0;
+  if (norm.groups != 0 && !has_groups) {
+    return inference.Fail(StatusCode::kMalformedInput,
+                          "{} groups: must divide the {} channels, which may be none of the axes", norm.groups,
+                          channels);
+  }
+  if (!std::isfinite(norm.epsilon) || norm.epsilon < 0) {
+    return inference.Fail(StatusCode::kMalformedInput, "epsilon is {}, must be a finite number that is not negative",
+                          norm.epsilon);
+  }
+  for (size_t i : {1, 2}) HEARTH_TRY(CheckPerChannel(inference, i, channels));
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  return inference.SetOutput(0, in);
+}
+
+void ReferenceMeanVarianceNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                                        std::span<ReferenceTensor> outputs) {
+  const auto& norm = std::get<MeanVarianceNormalization>(node.op);
+  const ReferenceTensor& in = *inputs[0];
+  const ReferenceTensor* scale = inputs.size() > 1 ? inputs[1] : nullptr;
+  const ReferenceTensor* offset = inputs.size() > 2 ? inputs[2] : nullptr;
+  const int64_t length = GroupLength(in.shape, norm);
+  std::vector<double> means(in.values.size() / length), variances(means.size());
+  const auto count = static_cast<double>(length);
+  if (!norm.root_mean_square) {
+    ForEachElement(in.shape, norm, [&](int64_t i, int64_t group) { means[group] += in.values[i] / count; });
+  }
+  ForEachElement(in.shape, norm, [&](int64_t i, int64_t group) {
+    const double off = in.values[i] - means[group];
+    variances[group] += off * off / count;
+  });
+  const int64_t channels = in.shape[in.shape.rank() - 1];
+  ForEachElement(in.shape, norm, [&](int64_t i, int64_t group) {
+    const double normal = (in.values[i] - means[group]) / std::sqrt(variances[group] + double{norm.epsilon});
+    const double factor = scale == nullptr ? 1.0 : scale->values[i % channels];
+    outputs[0].values[i] = normal * factor + (offset == nullptr ? 0.0 : offset->values[i % channels]);
+  });
+  ApplyActivation(norm.activation, outputs[0].values);
+}
+
+std::optional<NormalizedRuns> NormalizedRunsOf(const Shape& shape, const MeanVarianceNormalization& norm) {
+  const int last = shape.rank() - 1;
+  NormalizedRuns runs;
+  for (int d = 0; d < last; ++d) {
+    if (shape[d] == 1) continue;
+    const bool is_reduced = IsIn(norm.axes_mask, d);
+    if (!is_reduced && runs.length > 1) return std::nullopt;  // it stays, and stands behind one that does not
+    (is_reduced ? runs.length : runs.count) *= shape[d];
+  }
+  if (norm.groups > 0) {
+    const int32_t channels = shape[last] / norm.groups;
+    if (channels % 4 != 0) return std::nullopt;
+    runs.group_slices = channels / 4;
+  }
+  if (!IsIn(norm.axes_mask, last) || shape[last] == 1) return runs;
+  if (runs.length > 1) return std::nullopt;
+  return NormalizedRuns{true, 1, shape[last], 0};
+}
+
+std::optional<std::string> NormalizedShapeUnsupported(const Shape& shape, const MeanVarianceNormalization& norm) {
+  const std::optional<NormalizedRuns> runs = NormalizedRunsOf(shape, norm);
+  if (!runs.has_value()) {
+    return "it normalizes over other dimensions than the last one or neighbours that end before it, or over groups of "
+           "channels that 4 does not divide";
+  }
+  if (runs->over_channels) return std::nullopt;
+  if (norm.root_mean_square) return "it takes the root mean square over other dimensions than the last one";
+  const int64_t groups = runs->count * ToBhwc(shape).slices();
+  if (groups <= kMostGroups) return std::nullopt;
+  return fmt::format("it has {} groups of images and channels, its device kernel takes {}", groups, kMostGroups);
+}
+
+}  // namespace hearth

@@ -1,0 +1,72 @@
+// The checks that shape inference of every operation needs, with errors that name node and values.
+#ifndef HEARTH_CORE_GRAPH_OPS_NODE_INFERENCE_H_
+#define HEARTH_CORE_GRAPH_OPS_NODE_INFERENCE_H_
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "core/graph/graph.h"
+
+namespace hearth {
+
+// One node while its output shapes are inferred. Borrows graph and node. CheckOperands comes first
+// in every infer function: the other methods rely on it, and it makes them safe on hostile graphs.
+class NodeInference {
+ public:
+  NodeInference(Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+
+  // Between `required` and `required + optional` inputs, the required ones present, `outputs` outputs;
+  // ids in range; no input with an empty, negative or oversized shape.
+  Status CheckOperands(size_t required, size_t optional = 0, size_t outputs = 1) const;
+  static constexpr size_t kAnyNumber = SIZE_MAX / 2;  // of optional inputs
+
+  bool HasInput(size_t i) const { return i < node_.inputs.size() && node_.inputs[i] != kNoValue; }
+  const TensorDesc& input(size_t i) const { return graph_.value(node_.inputs[i]).desc; }
+  const Shape& shape(size_t i) const { return input(i).shape; }
+
+  Status CheckRank(size_t i, int rank) const;
+  // A type that stands for real numbers: float32, float16, or quantized.
+  Status CheckReal(size_t i) const;
+  // Integers that stand for themselves, not quantized: positions.
+  Status CheckIntegers(size_t i) const;
+  // Real, or the int32 that biases of quantized models have; one element for each of `channels`.
+  Status CheckBias(size_t i, int32_t channels) const;
+
+  // An output has the element type of an input, up to scale and zero point: what moves elements needs that.
+  Status CheckKeepsType(size_t output_index = 0, size_t input_index = 0) const;
+
+  // Sets output `i`. A shape that the output has already (rank 0 counts as none) must be the same. Dimensions come
+  // as int64 so that callers need not care about overflow. Refuses empty and oversized tensors.
+  Status SetOutput(size_t i, std::span<const int64_t> dims) const;
+  Status SetOutput(size_t i, std::initializer_list<int64_t> dims) const {
+    return SetOutput(i, std::span<const int64_t>(dims.begin(), dims.size()));
+  }
+  Status SetOutput(size_t i, const Shape& shape) const;
+
+  // Gives output `i` the element type of input `from`, as TFLite does whatever the file declares. Where the input
+  // stands for real numbers the output must too: a quantized type needs a quantization of its own.
+  Status SetOutputTypeOf(size_t i, size_t from) const;
+  // Gives output `i` a type without quantization.
+  void SetOutputType(size_t i, DType dtype) const;
+
+  // An error that starts with the node: Fail(StatusCode::kUnsupported, "dilation {} ...", dilation)
+  template <typename... Args>
+  Status Fail(StatusCode code, fmt::format_string<Args...> format, Args&&... args) const {
+    return FailWith(code, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  Status FailWith(StatusCode code, const std::string& text) const;
+
+  Graph& graph_;
+  const Node& node_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OPS_NODE_INFERENCE_H_

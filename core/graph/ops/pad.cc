@@ -1,0 +1,85 @@
+#include "core/graph/ops/pad.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/position.h"
+
+namespace hearth {
+
+namespace {
+
+// The shape of `in` with `before` and `after` around it.
+Status InferPadded(const NodeInference& inference, const Shape& before, const Shape& after) {
+  HEARTH_TRY(inference.CheckOperands(1));
+  HEARTH_TRY(inference.CheckKeepsType());
+  const Shape& in = inference.shape(0);
+  if (before.rank() != in.rank() || after.rank() != in.rank()) {
+    return inference.Fail(StatusCode::kMalformedInput, "paddings for {} and {} dimensions, the input has {} ({})",
+                          before.rank(), after.rank(), in.rank(), in.ToString());
+  }
+  std::vector<int64_t> dims;
+  for (int d = 0; d < in.rank(); ++d) {
+    if (before[d] < 0 || after[d] < 0) {
+      return inference.Fail(StatusCode::kMalformedInput, "negative padding of dimension {}: {} before, {} after", d,
+                            before[d], after[d]);
+    }
+    dims.push_back(int64_t{before[d]} + in[d] + after[d]);
+  }
+  return inference.SetOutput(0, dims);
+}
+
+}  // namespace
+
+Status InferPad(Graph& graph, const Node& node) {
+  const auto& pad = std::get<Pad>(node.op);
+  return InferPadded(NodeInference(graph, node), pad.before, pad.after);
+}
+
+void ReferencePad(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                  std::span<ReferenceTensor> outputs) {
+  const auto& pad = std::get<Pad>(node.op);
+  const ReferenceTensor& in = *inputs[0];
+  ReferenceTensor& out = outputs[0];
+  std::fill(out.values.begin(), out.values.end(), pad.value);
+  Position at{};
+  for (double element : in.values) {
+    Position to = at;
+    for (int d = 0; d < in.shape.rank(); ++d) to[d] += pad.before[d];
+    out.values[IndexOf(out.shape, to)] = element;
+    Advance(in.shape, at);
+  }
+}
+
+Status InferMirrorPad(Graph& graph, const Node& node) {
+  const auto& pad = std::get<MirrorPad>(node.op);
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(InferPadded(inference, pad.before, pad.after));
+  const Shape& in = inference.shape(0);
+  for (int d = 0; d < in.rank(); ++d) {
+    const int32_t most = pad.symmetric ? in[d] : in[d] - 1;
+    if (pad.before[d] > most || pad.after[d] > most) {
+      return inference.Fail(StatusCode::kMalformedInput, "{} before and {} after dimension {}; its mirror image has {}",
+                            pad.before[d], pad.after[d], d, most);
+    }
+  }
+  return Status::Ok();
+}
+
+void ReferenceMirrorPad(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                        std::span<ReferenceTensor> outputs) {
+  const auto& pad = std::get<MirrorPad>(node.op);
+  const Shape& in = inputs[0]->shape;
+  const int64_t edge = pad.symmetric ? 1 : 0;  // how often the edge element is repeated
+  MoveElements(*inputs[0], outputs[0], [&](Position at) {
+    for (int d = 0; d < in.rank(); ++d) {
+      at[d] -= pad.before[d];
+      if (at[d] < 0) at[d] = -at[d] - edge;
+      if (at[d] >= in[d]) at[d] = 2 * (int64_t{in[d]} - 1) + edge - at[d];
+    }
+    return at;
+  });
+}
+
+}  // namespace hearth

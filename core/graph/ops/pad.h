@@ -1,0 +1,18 @@
+// Padding of any dimension: with a constant, or with what lies on the other side of the edge.
+#ifndef HEARTH_CORE_GRAPH_OPS_PAD_H_
+#define HEARTH_CORE_GRAPH_OPS_PAD_H_
+
+#include "core/graph/op_def.h"
+
+namespace hearth {
+
+Status InferPad(Graph& graph, const Node& node);
+void ReferencePad(const Node& node, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs);
+
+Status InferMirrorPad(Graph& graph, const Node& node);
+void ReferenceMirrorPad(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                        std::span<ReferenceTensor> outputs);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OPS_PAD_H_

@@ -1,0 +1,51 @@
+// Walking over the elements of tensors by their positions, for the references of what moves elements.
+#ifndef HEARTH_CORE_GRAPH_OPS_POSITION_H_
+#define HEARTH_CORE_GRAPH_OPS_POSITION_H_
+
+#include <array>
+#include <cstdint>
+
+#include "core/graph/op_def.h"
+
+namespace hearth {
+
+using Position = std::array<int64_t, Shape::kMaxRank>;  // one coordinate for each dimension, the rest 0
+
+inline int64_t IndexOf(const Shape& shape, const Position& at) {
+  int64_t index = 0;
+  for (int d = 0; d < shape.rank(); ++d) index = index * shape[d] + at[d];
+  return index;
+}
+
+// To the next element in C order; from the last one to the first.
+inline void Advance(const Shape& shape, Position& at) {
+  for (int d = shape.rank() - 1; d >= 0; --d) {
+    if (++at[d] < shape[d]) return;
+    at[d] = 0;
+  }
+}
+
+// Sets every element of `out` to the element of `in` at `source(its position)`.
+template <typename Source>
+void MoveElements(const ReferenceTensor& in, ReferenceTensor& out, const Source& source) {
+  Position at{};
+  for (double& element : out.values) {
+    element = in.values[IndexOf(in.shape, source(at))];
+    Advance(out.shape, at);
+  }
+}
+
+// The same, where there may be no source: nothing is an element of 0.
+template <typename Source>
+void MoveElementsOrZero(const ReferenceTensor& in, ReferenceTensor& out, const Source& source) {
+  Position at{};
+  for (double& element : out.values) {
+    const auto from = source(at);
+    element = from.has_value() ? in.values[IndexOf(in.shape, *from)] : 0.0;
+    Advance(out.shape, at);
+  }
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OPS_POSITION_H_

@@ -1,0 +1,49 @@
+// Networks with memory: LSTM, RNN, SVDF.
+#ifndef HEARTH_CORE_GRAPH_OPS_RECURRENT_H_
+#define HEARTH_CORE_GRAPH_OPS_RECURRENT_H_
+
+#include "core/graph/op_def.h"
+
+namespace hearth {
+
+// Inputs of an Lstm node, in their order.
+enum LstmInput : size_t {
+  kLstmX,
+  kLstmH,
+  kLstmC,
+  kLstmWeights,
+  kLstmRecurrent,
+  kLstmBias,
+  kLstmPeephole,
+  kLstmNormalization,
+  kLstmProjection,
+  kLstmProjectionBias,
+};
+
+// The node's value for an input, or kNoValue where it is absent.
+ValueId LstmOperand(const Node& node, LstmInput input);
+
+// Where a sequence's steps lie: step t of batch b is pixel t * step_stride + b * batch_stride.
+struct SequenceShape {
+  int32_t batch = 1, steps = 1;
+  int32_t step_stride = 1, batch_stride = 1;
+};
+SequenceShape SequenceOf(const Shape& x, bool time_major);
+
+// Added to a gate's variance before its root is taken: TFLite's number.
+inline constexpr float kLayerNormalizationEpsilon = 1e-8f;
+
+Status InferLstm(Graph& graph, const Node& node);
+void ReferenceLstm(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                   std::span<ReferenceTensor> outputs);
+
+Status InferRnn(Graph& graph, const Node& node);
+void ReferenceRnn(const Node& node, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs);
+
+Status InferSvdf(Graph& graph, const Node& node);
+void ReferenceSvdf(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                   std::span<ReferenceTensor> outputs);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OPS_RECURRENT_H_

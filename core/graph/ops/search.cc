@@ -1,0 +1,90 @@
+#include "core/graph/ops/search.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "core/graph/ops/axis_split.h"
+#include "core/graph/ops/node_inference.h"
+
+namespace hearth {
+
+Status InferArgReduce(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(1));
+  const Shape& in = inference.shape(0);
+  const int32_t wanted = std::get<ArgReduce>(node.op).axis;
+  const std::optional<int> axis = AxisFromFront(wanted, in.rank());
+  if (!axis) {
+    return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", wanted, in.rank());
+  }
+  const DType dtype = graph.value(node.outputs[0]).desc.dtype;
+  if (dtype != DType::kInt32 && dtype != DType::kInt64) {
+    return inference.Fail(StatusCode::kMalformedInput, "the output is {}, positions need int32 or int64",
+                          DTypeName(dtype));
+  }
+  inference.SetOutputType(0, dtype);
+  std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
+  dims.erase(dims.begin() + *axis);
+  return inference.SetOutput(0, dims);
+}
+
+void ReferenceArgReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                        std::span<ReferenceTensor> outputs) {
+  const auto& search = std::get<ArgReduce>(node.op);
+  const ReferenceTensor& in = *inputs[0];
+  const AxisSplit split = SplitAt(in.shape, *AxisFromFront(search.axis, in.shape.rank()));
+  const bool largest = search.kind == ArgKind::kMax;
+  for (int64_t line = 0; line < split.outer * split.inner; ++line) {
+    const int64_t begin = line / split.inner * split.length * split.inner + line % split.inner;
+    int64_t best = 0;
+    for (int64_t k = 1; k < split.length; ++k) {
+      const double challenger = in.values[begin + k * split.inner], holder = in.values[begin + best * split.inner];
+      if (largest ? challenger > holder : challenger < holder) best = k;
+    }
+    outputs[0].values[line] = static_cast<double>(best);
+  }
+}
+
+Status InferTopK(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+  const Shape& in = inference.shape(0);
+  const int32_t k = std::get<TopK>(node.op).k;
+  if (in.rank() < 1) return inference.Fail(StatusCode::kMalformedInput, "the input is a scalar, needs at least rank 1");
+  if (k < 1 || k > in[in.rank() - 1]) {
+    return inference.Fail(StatusCode::kMalformedInput, "k is {}, the last dimension of {} has {} elements", k,
+                          in.ToString(), in[in.rank() - 1]);
+  }
+  HEARTH_TRY(inference.SetOutputTypeOf(0, 0));
+  inference.SetOutputType(1, DType::kInt32);
+  std::vector<int64_t> dims(in.dims().begin(), in.dims().end());
+  dims.back() = k;
+  HEARTH_TRY(inference.SetOutput(0, dims));
+  return inference.SetOutput(1, dims);
+}
+
+void ReferenceTopK(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                   std::span<ReferenceTensor> outputs) {
+  const auto k = static_cast<size_t>(std::get<TopK>(node.op).k);
+  const ReferenceTensor& in = *inputs[0];
+  const auto length = static_cast<size_t>(in.shape[in.shape.rank() - 1]);
+  std::vector<size_t> order(length);
+  for (size_t row = 0; row < in.values.size() / length; ++row) {
+    const double* values = in.values.data() + row * length;
+    std::iota(order.begin(), order.end(), size_t{0});
+    // NaN is behind every number, so that this is an order.
+    const auto precedes = [values](size_t a, size_t b) {
+      const bool a_is_number = values[a] == values[a], b_is_number = values[b] == values[b];
+      if (a_is_number != b_is_number) return a_is_number;
+      return a_is_number && values[a] != values[b] ? values[a] > values[b] : a < b;
+    };
+    std::partial_sort(order.begin(), order.begin() + static_cast<int64_t>(k), order.end(), precedes);
+    for (size_t i = 0; i < k; ++i) {
+      outputs[0].values[row * k + i] = values[order[i]];
+      outputs[1].values[row * k + i] = static_cast<double>(order[i]);
+    }
+  }
+}
+
+}  // namespace hearth

@@ -1,0 +1,38 @@
+// What convolutions and pooling share: checking a window's attributes, and where it lies on an image.
+#ifndef HEARTH_CORE_GRAPH_OPS_WINDOW_H_
+#define HEARTH_CORE_GRAPH_OPS_WINDOW_H_
+
+#include <algorithm>
+
+#include "core/graph/ops/node_inference.h"
+
+namespace hearth {
+
+// Height and width of the output of a window over input 0 (rank 4). Errors: a stride, dilation or kernel below 1,
+// negative padding, sizes beyond 32 bits, a window larger than the padded image.
+struct ImageSize {
+  int32_t height = 0, width = 0;
+};
+Result<ImageSize> InferWindow(const NodeInference& inference, const Window2D& window, int32_t kernel_h,
+                              int32_t kernel_w);
+
+// The taps of a window along one axis that fall inside the image: taps [begin, end) read
+// elements origin + tap * dilation.
+struct TapRange {
+  int64_t origin = 0;
+  int32_t begin = 0, end = 0;
+};
+inline TapRange TapsInside(int64_t out_position, int32_t stride, int32_t pad_before, int32_t dilation, int32_t kernel,
+                           int32_t in_size) {
+  TapRange taps;
+  taps.origin = out_position * stride - pad_before;
+  const int64_t first = taps.origin >= 0 ? 0 : (-taps.origin + dilation - 1) / dilation;
+  const int64_t end = taps.origin >= in_size ? 0 : (in_size - 1 - taps.origin) / dilation + 1;
+  taps.begin = static_cast<int32_t>(std::min<int64_t>(first, kernel));
+  taps.end = static_cast<int32_t>(std::clamp<int64_t>(end, taps.begin, kernel));
+  return taps;
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OPS_WINDOW_H_

@@ -1,0 +1,147 @@
+// conv(x * s), conv(x + c) and conv(x - c) with a constant number or one per input channel: a normalisation of the
+// input becomes part of filter and bias.
+#include <cmath>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/graph_rewriter.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+// x * scale or x + offset, as numbers per channel of x.
+struct InputChange {
+  ValueId x = kNoValue;
+  bool is_scale = false;
+  std::vector<float> numbers;
+};
+
+std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || binary->activation != Activation::kNone) return std::nullopt;
+  const bool is_sub = binary->kind == BinaryKind::kSub;
+  if (!is_sub && binary->kind != BinaryKind::kAdd && binary->kind != BinaryKind::kMul) return std::nullopt;
+  const int constant = !is_sub && graph.IsConstant(node.inputs[0]) ? 0 : 1;
+  const ValueId x = node.inputs[1 - constant], number = node.inputs[constant];
+  const TensorDesc& desc = graph.value(x).desc;
+  if (graph.IsConstant(x) || !graph.IsConstant(number) || !IsPlainFloat32(desc) || desc.shape.rank() == 0 ||
+      desc != graph.value(node.outputs[0]).desc)
+    return std::nullopt;
+  const int32_t channels = desc.shape[desc.shape.rank() - 1];
+  const TensorDesc& numbers = graph.value(number).desc;
+  const int64_t count = numbers.shape.element_count();
+  const bool per_channel =
+      count == channels && numbers.shape.rank() > 0 && numbers.shape[numbers.shape.rank() - 1] == channels;
+  if (!IsPlainFloat32(numbers) || (count != 1 && !per_channel)) return std::nullopt;
+  Result<std::vector<float>> values = ConstantAsFloats(graph, number);
+  if (!values.ok()) return std::nullopt;
+  if (count == 1) values->resize(static_cast<size_t>(channels), values->front());
+  if (is_sub) {
+    for (float& value : *values) value = -value;
+  }
+  return InputChange{x, binary->kind == BinaryKind::kMul, std::move(*values)};
+}
+
+// Which input and output channel each element of a filter belongs to.
+struct FilterOrder {
+  int64_t inputs = 1, outputs = 1;
+  bool depthwise = false;
+  int64_t multiplier = 1;
+
+  int64_t InputOf(int64_t element) const { return depthwise ? element % outputs / multiplier : element % inputs; }
+  int64_t OutputOf(int64_t element, int64_t count) const {
+    return depthwise ? element % outputs : element / (count / outputs);
+  }
+};
+
+// Nothing where a filter's elements don't each meet one input channel: groups, rows that end inside a pixel.
+std::optional<FilterOrder> OrderOf(const Graph& graph, const Node& node, int64_t channels) {
+  const Shape& filter = graph.value(node.inputs[1]).desc.shape;
+  if (std::holds_alternative<DepthwiseConv2D>(node.op)) {
+    return FilterOrder{channels, filter[3], true, filter[3] / channels};
+  }
+  if (std::holds_alternative<Conv2D>(node.op) && filter[3] == channels) return FilterOrder{channels, filter[0]};
+  if (std::holds_alternative<FullyConnected>(node.op) && filter[1] == channels) return FilterOrder{channels, filter[0]};
+  return std::nullopt;
+}
+
+// Padded elements are zeros, not zeros plus the offset.
+bool IsPadded(const Graph& graph, const Node& node) {
+  const Window2D* window = nullptr;
+  if (const auto* conv = std::get_if<Conv2D>(&node.op)) window = &conv->window;
+  if (const auto* depthwise = std::get_if<DepthwiseConv2D>(&node.op)) window = &depthwise->window;
+  if (window == nullptr) return false;
+  const Shape& x = graph.value(node.inputs[0]).desc.shape;
+  const Shape& filter = graph.value(node.inputs[1]).desc.shape;
+  const Padding2D padding = ResolvePadding(*window, x[1], x[2], filter[1], filter[2]);
+  return padding.top != 0 || padding.bottom != 0 || padding.left != 0 || padding.right != 0;
+}
+
+bool AllFinite(std::span<const float> values) {
+  for (float value : values) {
+    if (!std::isfinite(value)) return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<float>> FloatsOf(const Graph& graph, ValueId id) {
+  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
+  Result<std::vector<float>> values = ConstantAsFloats(graph, id);
+  if (!values.ok()) return std::nullopt;
+  return std::move(values).value();
+}
+
+bool ScaleFilter(GraphRewriter& rewriter, Node& node, const FilterOrder& order, const InputChange& change) {
+  Graph& graph = rewriter.graph();
+  std::optional<std::vector<float>> filter = FloatsOf(graph, node.inputs[1]);
+  if (!filter) return false;
+  for (size_t k = 0; k < filter->size(); ++k) (*filter)[k] *= change.numbers[order.InputOf(static_cast<int64_t>(k))];
+  if (!AllFinite(*filter)) return false;
+  const Value old = graph.value(node.inputs[1]);
+  rewriter.SetInput(node, 1, graph.AddFloatConstant(old.name + "/scaled", old.desc.shape, *filter));
+  return true;
+}
+
+bool ShiftBias(GraphRewriter& rewriter, Node& node, const FilterOrder& order, const InputChange& change) {
+  Graph& graph = rewriter.graph();
+  const std::optional<std::vector<float>> filter = FloatsOf(graph, node.inputs[1]);
+  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
+  std::optional<std::vector<float>> bias =
+      has_bias ? FloatsOf(graph, node.inputs[2]) : std::vector<float>(static_cast<size_t>(order.outputs), 0.0f);
+  if (!filter || !bias || static_cast<int64_t>(bias->size()) != order.outputs || IsPadded(graph, node)) return false;
+  std::vector<double> sums(bias->begin(), bias->end());
+  const auto count = static_cast<int64_t>(filter->size());
+  for (int64_t k = 0; k < count; ++k)
+    sums[order.OutputOf(k, count)] += static_cast<double>((*filter)[k]) * change.numbers[order.InputOf(k)];
+  for (size_t o = 0; o < sums.size(); ++o) (*bias)[o] = static_cast<float>(sums[o]);
+  if (!AllFinite(*bias)) return false;
+  const std::string name = graph.value(node.outputs[0]).name + "/bias";
+  rewriter.SetInput(node, 2, graph.AddFloatConstant(name, Shape{static_cast<int32_t>(order.outputs)}, *bias));
+  return true;
+}
+
+}  // namespace
+
+Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo&) {
+  GraphRewriter rewriter(graph);
+  for (int index = 0; index < rewriter.node_count(); ++index) {
+    Node& node = rewriter.node(index);
+    if (node.inputs.size() < 2 || !rewriter.IsReadOnce(node.inputs[0])) continue;
+    const Node* producer = rewriter.ProducerOf(node.inputs[0]);
+    const std::optional<InputChange> change = producer == nullptr ? std::nullopt : MatchChange(graph, *producer);
+    if (!change || !IsPlainFloat32(graph.value(node.outputs[0]).desc)) continue;
+    const std::optional<FilterOrder> order = OrderOf(graph, node, static_cast<int64_t>(change->numbers.size()));
+    if (!order) continue;
+    const bool folded =
+        change->is_scale ? ScaleFilter(rewriter, node, *order, *change) : ShiftBias(rewriter, node, *order, *change);
+    if (!folded) continue;
+    const ValueId between = node.inputs[0];
+    rewriter.SetInput(node, 0, change->x);
+    rewriter.RemoveProducerOf(between);
+  }
+  return rewriter.Finish();
+}
+
+}  // namespace hearth

@@ -1,0 +1,144 @@
+// conv(x) + c, conv(x) - c and conv(x) * s with a constant number or one per output channel: what batch
+// normalisation becomes in files whose converter did not fold it.
+#include <cmath>
+#include <optional>
+
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/graph_rewriter.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+// One number per output channel.
+using PerChannel = std::vector<float>;
+
+Activation* ActivationOfWeighted(Op& op) {
+  if (auto* convolution = std::get_if<Conv2D>(&op)) return &convolution->activation;
+  if (auto* depthwise = std::get_if<DepthwiseConv2D>(&op)) return &depthwise->activation;
+  if (auto* fully_connected = std::get_if<FullyConnected>(&op)) return &fully_connected->activation;
+  return nullptr;
+}
+
+// A constant with one element, or with `channels` elements all along its last dimension.
+std::optional<PerChannel> ReadPerChannel(const Graph& graph, ValueId id, int32_t channels) {
+  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
+  const Shape& shape = graph.value(id).desc.shape;
+  const int64_t count = shape.element_count();
+  const bool is_vector = shape.rank() > 0 && count == channels && shape[shape.rank() - 1] == channels;
+  if (count != 1 && !is_vector) return std::nullopt;
+  Result<PerChannel> values = ConstantAsFloats(graph, id);
+  if (!values.ok()) return std::nullopt;
+  if (count == 1) values->resize(channels, values->front());
+  return std::move(values).value();
+}
+
+// A binary node `weighted op constant`, as numbers.
+struct Affine {
+  ValueId inner = kNoValue;  // what the weighted node makes
+  BinaryKind kind = BinaryKind::kAdd;
+  PerChannel constant;
+};
+
+std::optional<Affine> MatchAffine(const Graph& graph, const Node& node) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || node.inputs.size() != 2) return std::nullopt;
+  const bool commutes = binary->kind == BinaryKind::kAdd || binary->kind == BinaryKind::kMul;
+  if (!commutes && binary->kind != BinaryKind::kSub) return std::nullopt;
+  const int constant = commutes && graph.IsConstant(node.inputs[0]) ? 0 : 1;
+  const ValueId inner = node.inputs[1 - constant];
+  if (inner == kNoValue) return std::nullopt;
+  const TensorDesc& desc = graph.value(inner).desc;
+  // An equal description also means that the constant did not broadcast the value to more elements.
+  if (!IsPlainFloat32(desc) || desc.shape.rank() == 0 || desc != graph.value(node.outputs[0]).desc) return std::nullopt;
+  auto numbers = ReadPerChannel(graph, node.inputs[constant], desc.shape[desc.shape.rank() - 1]);
+  if (!numbers.has_value()) return std::nullopt;
+  return Affine{inner, binary->kind, std::move(*numbers)};
+}
+
+// The node's bias as floats: zeros where it has none, nothing where it can't be rewritten.
+std::optional<PerChannel> ReadBias(const Graph& graph, const Node& node, size_t channels) {
+  if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return PerChannel(channels, 0.0f);
+  std::optional<PerChannel> bias = ReadPerChannel(graph, node.inputs[2], static_cast<int32_t>(channels));
+  return bias.has_value() && bias->size() == channels ? bias : std::nullopt;
+}
+
+bool AllFinite(std::span<const float> values) {
+  for (float value : values) {
+    if (!std::isfinite(value)) return false;
+  }
+  return true;
+}
+
+// The filter with each output channel scaled; nothing where it is no float32 constant. Output channels come last in
+// depthwise filters and first in the others.
+std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& node, const PerChannel& scales) {
+  const ValueId id = node.inputs[1];
+  if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
+  Result<std::vector<float>> read = ConstantAsFloats(graph, id);
+  if (!read.ok() || read->size() % scales.size() != 0) return std::nullopt;
+  std::vector<float> filter = std::move(read).value();
+  const bool channels_last = std::holds_alternative<DepthwiseConv2D>(node.op);
+  const size_t run = channels_last ? 1 : filter.size() / scales.size();
+  for (size_t first = 0, channel = 0; first < filter.size(); first += run) {
+    for (size_t i = first; i < first + run; ++i) filter[i] *= scales[channel];
+    channel = channel + 1 == scales.size() ? 0 : channel + 1;
+  }
+  if (!AllFinite(filter)) return std::nullopt;  // a product that overflows only when taken before the sum
+  return filter;
+}
+
+void ReplaceConstant(GraphRewriter& rewriter, Node& node, size_t position, const std::string& name, const Shape& shape,
+                     std::span<const float> values) {
+  rewriter.SetInput(node, position, rewriter.graph().AddFloatConstant(name, shape, values));
+}
+
+// Multiplies filter and bias; false when they can't be rewritten.
+bool Scale(GraphRewriter& rewriter, Node& node, const PerChannel& scales, PerChannel& bias) {
+  const Graph& graph = rewriter.graph();
+  std::optional<std::vector<float>> filter = ScaledFilter(graph, node, scales);
+  if (!filter.has_value()) return false;
+  for (size_t i = 0; i < bias.size(); ++i) bias[i] *= scales[i];
+  if (!AllFinite(bias)) return false;
+  const Value old_filter = graph.value(node.inputs[1]);
+  ReplaceConstant(rewriter, node, 1, old_filter.name + "/scaled", old_filter.desc.shape, *filter);
+  return true;
+}
+
+bool FuseInto(GraphRewriter& rewriter, Node& weighted, const Affine& affine) {
+  const int32_t channels = static_cast<int32_t>(affine.constant.size());
+  std::optional<PerChannel> bias = ReadBias(rewriter.graph(), weighted, affine.constant.size());
+  if (!bias.has_value() || bias->empty()) return false;
+  const bool had_bias = weighted.inputs.size() > 2 && weighted.inputs[2] != kNoValue;
+  if (affine.kind == BinaryKind::kMul) {
+    if (!Scale(rewriter, weighted, affine.constant, *bias)) return false;
+    if (!had_bias) return true;
+  } else {
+    const float sign = affine.kind == BinaryKind::kSub ? -1.0f : 1.0f;
+    for (int32_t i = 0; i < channels; ++i) (*bias)[i] += sign * affine.constant[i];
+  }
+  const std::string name = rewriter.graph().value(affine.inner).name + "/bias";
+  ReplaceConstant(rewriter, weighted, 2, name, Shape{channels}, *bias);
+  return true;
+}
+
+}  // namespace
+
+Result<Verdict> FuseBias(Graph& graph, const DeviceInfo&) {
+  GraphRewriter rewriter(graph);
+  for (int index = 0; index < rewriter.node_count(); ++index) {
+    const Node& node = rewriter.node(index);
+    const std::optional<Affine> affine = MatchAffine(graph, node);
+    if (!affine.has_value() || !rewriter.IsReadOnce(affine->inner)) continue;
+    Node* weighted = rewriter.ProducerOf(affine->inner);
+    Activation* activation = weighted == nullptr ? nullptr : ActivationOfWeighted(weighted->op);
+    if (activation == nullptr || *activation != Activation::kNone) continue;
+    if (!FuseInto(rewriter, *weighted, *affine)) continue;
+    *activation = std::get<Binary>(node.op).activation;
+    rewriter.TakeOver(*weighted, node.outputs[0]);
+  }
+  return rewriter.Finish();
+}
+
+}  // namespace hearth

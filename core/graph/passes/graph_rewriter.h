@@ -1,0 +1,63 @@
+// What a pass rewrites a graph with: who makes and who reads each value, kept right while nodes are
+// removed and merged. Indices of nodes stay valid until Finish().
+#ifndef HEARTH_CORE_GRAPH_PASSES_GRAPH_REWRITER_H_
+#define HEARTH_CORE_GRAPH_PASSES_GRAPH_REWRITER_H_
+
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "core/graph/passes/pass.h"
+
+namespace hearth {
+
+class GraphRewriter {
+ public:
+  explicit GraphRewriter(Graph& graph);
+
+  Graph& graph() { return graph_; }
+  int node_count() const { return static_cast<int>(removed_.size()); }
+  Node& node(int index) { return graph_.nodes()[index]; }
+
+  // The node that makes `id`; null for inputs, constants and absent values.
+  Node* ProducerOf(ValueId id);
+
+  // The same as an index; -1 for none.
+  int ProducerIndexOf(ValueId id) const;
+
+  // Indices of the nodes left that read `id`, once each.
+  std::vector<int> ReadersOf(ValueId id) const;
+
+  // One node reads the value, once, and nothing behind the nodes does: then its reader may be merged into its producer.
+  bool IsReadOnce(ValueId id) const { return id != kNoValue && reads_[id] == 1 && !graph_.IsKept(id); }
+
+  // Nodes read `to` where they read `from`. The graph's outputs and states stay. `to` must be made before the first
+  // reader of `from`.
+  void ReplaceReads(ValueId from, ValueId to);
+
+  // `producer` makes `output` in place of its only output so far; the node that made `output` is removed.
+  void TakeOver(Node& producer, ValueId output);
+
+  // Replaces one input of a node.
+  void SetInput(Node& node, size_t position, ValueId id);
+
+  // The node becomes another operation, on other inputs, that makes the same outputs.
+  void Replace(Node& node, Op op, std::vector<ValueId> inputs);
+
+  void Remove(int index);
+  // Precondition: a node makes `id`.
+  void RemoveProducerOf(ValueId id) { Remove(producers_[id]); }
+
+  // Erases the removed nodes and says whether anything changed.
+  Verdict Finish();
+
+ private:
+  Graph& graph_;
+  std::vector<int> producers_;  // per value: index of its node, or -1
+  std::vector<int> reads_;      // per value: how often nodes that are left read it
+  std::vector<bool> removed_;
+  bool changed_ = false;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_PASSES_GRAPH_REWRITER_H_

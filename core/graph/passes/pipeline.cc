@@ -1,0 +1,81 @@
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/passes/pass.h"
+
+namespace hearth {
+namespace {
+
+// Culling comes first so that later passes see true consumers; padding and bias are folded before activations,
+// since a convolution takes nothing more once it has one.
+constexpr Pass kDefaultPasses[] = {
+    {"remove_dead_nodes", RemoveDeadNodes},     //
+    {"remove_no_ops", RemoveNoOps},             //
+    {"unify_transposes", UnifyTransposes},      //
+    {"moves_to_reshapes", MovesToReshapes},     //
+    {"unify_reshapes", UnifyReshapes},          //
+    {"concat_to_padding", ConcatToPadding},     //
+    {"fold_padding", FoldPadding},              //
+    {"pool_to_mean", PoolToMean},               //
+    {"sum_to_mean", SumToMean},                 //
+    {"fuse_normalization", FuseNormalization},  //
+    {"fuse_bias", FuseBias},                    //
+    {"fold_into_weights", FoldIntoWeights},     //
+    {"fuse_activation", FuseActivation},        //
+};
+
+// Each pass that changes something makes the graph smaller, so real networks need two or three rounds. The bound
+// is for passes that undo each other; stopping then leaves a valid graph.
+constexpr int kMaxRounds = 32;
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Status CheckDisabledNames(std::span<const Pass> passes, const std::vector<std::string>& disabled) {
+  std::vector<std::string> known;
+  for (const Pass& pass : passes) known.emplace_back(pass.name);
+  for (const std::string& name : disabled) {
+    if (Contains(known, name)) continue;
+    std::string list;
+    for (const std::string& pass : known) list += (list.empty() ? "" : ", ") + pass;
+    return Error(StatusCode::kInvalidArgument, "no pass named '{}'; there are: {}", name, list);
+  }
+  return Status::Ok();
+}
+
+Result<Verdict> RunPass(const Pass& pass, Graph& graph, const DeviceInfo& device, PassObserver* observer) {
+  Result<Verdict> verdict = pass.run(graph, device);
+  if (!verdict.ok()) return verdict.status().Within(pass.name);
+  if (const Status valid = graph.Validate(); !valid.ok()) {
+    return Error(StatusCode::kInternal, "pass {} left an invalid graph: {}", pass.name, valid.message());
+  }
+  if (observer != nullptr) observer->AfterPass(pass.name, *verdict, graph);
+  return verdict;
+}
+
+}  // namespace
+
+std::span<const Pass> DefaultPasses() {
+  return kDefaultPasses;
+}
+
+Status RunPasses(Graph& graph, const DeviceInfo& device, std::span<const Pass> passes, const PassOptions& options) {
+  HEARTH_TRY(CheckDisabledNames(passes, options.disabled));
+  for (int round = 0; round < kMaxRounds; ++round) {
+    bool changed = false;
+    for (const Pass& pass : passes) {
+      if (Contains(options.disabled, pass.name)) continue;
+      HEARTH_ASSIGN(const Verdict verdict, RunPass(pass, graph, device, options.observer));
+      changed |= verdict == Verdict::kChanged;
+    }
+    if (!changed) break;
+  }
+  return Status::Ok();
+}
+
+Status RunPasses(Graph& graph, const DeviceInfo& device, const PassOptions& options) {
+  return RunPasses(graph, device, DefaultPasses(), options);
+}
+
+}  // namespace hearth

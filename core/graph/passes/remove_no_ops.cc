@@ -1,0 +1,53 @@
+#include <algorithm>
+
+#include "core/graph/passes/graph_rewriter.h"
+
+namespace hearth {
+namespace {
+
+bool IsAllZero(const Shape& shape) {
+  return std::all_of(shape.dims().begin(), shape.dims().end(), [](int32_t dim) { return dim == 0; });
+}
+
+// Whether the node does nothing once its input and output have the same type and shape. A resize to the same size
+// reads every pixel at its own place under all of its conventions (corners aligned, half-pixel centers).
+bool KeepsElements(const Node& node) {
+  if (const auto* unary = std::get_if<Unary>(&node.op)) return unary->kind == UnaryKind::kCopy;
+  if (const auto* concat = std::get_if<Concat>(&node.op)) {
+    return node.inputs.size() == 1 && concat->activation == Activation::kNone;
+  }
+  if (const auto* pad = std::get_if<Pad>(&node.op)) return IsAllZero(pad->before) && IsAllZero(pad->after);
+  return std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Resize>(node.op);
+}
+
+bool IsNoOp(const Graph& graph, const Node& node) {
+  if (node.inputs.empty() || node.inputs[0] == kNoValue || node.outputs.size() != 1) return false;
+  return KeepsElements(node) && graph.value(node.inputs[0]).desc == graph.value(node.outputs[0]).desc;
+}
+
+// Whether the node that makes `input` can make what is kept under its id (an output, a state's next content).
+bool CanMakeKept(GraphRewriter& rewriter, ValueId input) {
+  const Node* producer = rewriter.ProducerOf(input);
+  return producer != nullptr && producer->outputs.size() == 1 && !rewriter.graph().IsKept(input);
+}
+
+}  // namespace
+
+Result<Verdict> RemoveNoOps(Graph& graph, const DeviceInfo&) {
+  GraphRewriter rewriter(graph);
+  for (int index = 0; index < rewriter.node_count(); ++index) {
+    const Node& node = rewriter.node(index);
+    if (!IsNoOp(graph, node)) continue;
+    const ValueId input = node.inputs[0], output = node.outputs[0];
+    if (!graph.IsKept(output)) {
+      rewriter.ReplaceReads(output, input);
+      rewriter.Remove(index);
+    } else if (CanMakeKept(rewriter, input)) {
+      rewriter.TakeOver(*rewriter.ProducerOf(input), output);
+      rewriter.ReplaceReads(input, output);
+    }
+  }
+  return rewriter.Finish();
+}
+
+}  // namespace hearth

@@ -1,0 +1,20 @@
+#include "core/graph/positions.h"
+
+#include <algorithm>
+
+namespace hearth {
+
+std::vector<bool> ValuesThatChoosePositions(const Graph& graph) {
+  std::vector<bool> needed(graph.values().size(), false);
+  for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+    const bool chooses = std::holds_alternative<MaxPoolArgmax2D>(node->op);
+    const bool feeds = std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId v) { return needed[v]; });
+    if (!chooses && !feeds) continue;
+    for (ValueId input : node->inputs) {
+      if (input != kNoValue) needed[input] = true;
+    }
+  }
+  return needed;
+}
+
+}  // namespace hearth

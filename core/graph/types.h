@@ -1,0 +1,95 @@
+// Element types, shapes and tensor descriptions: the vocabulary of every layer.
+#ifndef HEARTH_CORE_GRAPH_TYPES_H_
+#define HEARTH_CORE_GRAPH_TYPES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/status.h"
+
+namespace hearth {
+
+enum class DType : uint8_t {
+  kFloat32,
+  kFloat16,
+  kInt32,
+  kUInt8,
+  kInt64,
+  kBool,
+  kInt16,
+  kInt8,
+  kInt4,  // two elements a byte, low nibble first
+};
+
+std::string_view DTypeName(DType dtype);  // "float32", ...
+std::optional<DType> DTypeFromName(std::string_view name);
+int BitsOf(DType dtype);
+
+// Dimensions of a tensor, outermost first; rank 0 (scalar) to 6.
+// Dimensions are at least 0; -1 (unknown) appears only in a model file's signature.
+class Shape {
+ public:
+  static constexpr int kMaxRank = 6;
+
+  Shape() = default;
+  Shape(std::initializer_list<int32_t> dims);
+  // Precondition: dims.size() <= kMaxRank.
+  static Shape FromSpan(std::span<const int32_t> dims);
+
+  int rank() const { return rank_; }
+  int32_t operator[](int i) const { return dims_[i]; }
+  int32_t& operator[](int i) { return dims_[i]; }
+  std::span<const int32_t> dims() const { return {dims_.data(), static_cast<size_t>(rank_)}; }
+  int64_t element_count() const;  // 1 for a scalar
+  std::string ToString() const;   // "1x224x224x3", "scalar"
+
+  friend bool operator==(const Shape& a, const Shape& b) {
+    return std::equal(a.dims().begin(), a.dims().end(), b.dims().begin(), b.dims().end());
+  }
+
+ private:
+  int rank_ = 0;
+  std::array<int32_t, kMaxRank> dims_{};
+};
+
+// A shape as kernels see it: batch, height, width, channels.
+struct Bhwc {
+  int32_t b = 1, h = 1, w = 1, c = 1;
+
+  int64_t pixels() const { return int64_t{b} * h * w; }
+  int32_t slices() const { return (c + 3) / 4; }  // groups of 4 channels
+  friend bool operator==(const Bhwc&, const Bhwc&) = default;
+};
+
+// rank 4 [b,h,w,c]; rank 3 [b,w,c]; rank 2 [b,c]; rank 1 [c]; rank 0 one channel.
+// Ranks 5 and 6 fold their leading dimensions into b.
+Bhwc ToBhwc(const Shape& shape);
+
+// real = scale * (stored - zero_point), per tensor (size 1) or per slice along `dimension`.
+struct Quantization {
+  std::vector<float> scales;
+  std::vector<int64_t> zero_points;
+  int32_t dimension = 0;
+
+  friend bool operator==(const Quantization&, const Quantization&) = default;
+};
+
+struct TensorDesc {
+  DType dtype = DType::kFloat32;
+  Shape shape;
+  std::optional<Quantization> quantization;
+
+  size_t size_bytes() const;
+  friend bool operator==(const TensorDesc&, const TensorDesc&) = default;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_TYPES_H_

@@ -1,0 +1,53 @@
+#include "core/graph/ops/batch_matmul.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/matrix_call.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+// As pixels: a matrix has as many as its tensor's second to last dimension.
+std::array<int32_t, 3> PixelSteps(const Shape& shape) {
+  std::array<int32_t, 3> steps = MatrixBatch(shape).Steps();
+  for (int32_t& step : steps) step *= shape[shape.rank() - 2];
+  return steps;
+}
+
+bool IsOneMatrix(const Shape& shape) {
+  return MatrixBatch(shape).sizes == std::array<int32_t, 3>{1, 1, 1};
+}
+
+}  // namespace
+
+std::optional<std::string> BatchMatMulUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
+  const auto& product = std::get<BatchMatMul>(node.op);
+  const Graph& graph = builder.graph();
+  const Shape& a = graph.value(node.inputs[0]).desc.shape;
+  const Shape& b = graph.value(node.inputs[1]).desc.shape;
+  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  ProductShapes shapes;
+  shapes.m = out[out.rank() - 2];
+  shapes.n = out[out.rank() - 1];
+  shapes.k = a[a.rank() - (product.adjoint_a ? 2 : 1)];
+  shapes.adjoint_a = product.adjoint_a;
+  shapes.adjoint_b = product.adjoint_b;
+  // One constant [N,K] matrix for all: the weights of a 1x1 convolution.
+  if (graph.IsConstant(node.inputs[1]) && IsOneMatrix(b) && product.adjoint_b && !product.adjoint_a) {
+    const MatrixShapes matrix{builder.ShapeOf(node.outputs[0]).pixels(), {shapes.n, 1, 1, shapes.k}};
+    KernelCall call = MatrixCall(builder, node, matrix, MatrixCandidates(builder, node, matrix).front());
+    call.epilogue = ActivationEpilogue(Activation::kNone);  // so that it shares its program with convolutions
+    return builder.Call(node, call);
+  }
+  if (IsOneMatrix(b) && !product.adjoint_a) {
+    shapes.m = static_cast<int32_t>(builder.ShapeOf(node.outputs[0]).pixels());  // all rows meet the same matrix
+  } else {
+    shapes.batch = {MatrixBatch(out).sizes, PixelSteps(a), PixelSteps(b)};
+  }
+  return builder.Call(node, ProductCall(builder, node, shapes));
+}
+
+}  // namespace hearth

@@ -1,0 +1,55 @@
+#include "core/graph/ops/blocks.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+// `y` per output pixel; block, top and left by spatial dimension, of which rank 3 has only the last.
+KernelCall BlockCall(const Node& node, std::string_view kernel, const Shape& block, const Shape& before,
+                     PlanBuilder& builder) {
+  const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
+  const Lines lines = LinesOf(out);
+  const bool two = block.rank() == 2;
+  KernelCall call;
+  call.kernel = kernel;
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"IB", in.b},
+                  {"IH", in.h},
+                  {"IW", in.w},
+                  {"IPIX", static_cast<int32_t>(in.pixels())},
+                  {"OB", out.b},
+                  {"OH", out.h},
+                  {"OW", out.w},
+                  {"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"SLICES", out.slices()},
+                  {"LINE", lines.length},
+                  {"BLOCK_H", two ? block[0] : 1},
+                  {"BLOCK_W", two ? block[1] : block[0]},
+                  {"TOP", two ? before[0] : 0},
+                  {"LEFT", two ? before[1] : before[0]}};
+  call.work_items = {lines.length, lines.count, out.slices()};
+  return call;
+}
+
+}  // namespace
+
+std::optional<std::string> SpaceToBatchUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerSpaceToBatch(const Node& node, PlanBuilder& builder) {
+  const auto& op = std::get<SpaceToBatch>(node.op);
+  return builder.Call(node, BlockCall(node, "space_to_batch", op.block, op.before, builder));
+}
+
+std::optional<std::string> BatchToSpaceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerBatchToSpace(const Node& node, PlanBuilder& builder) {
+  const auto& op = std::get<BatchToSpace>(node.op);
+  return builder.Call(node, BlockCall(node, "batch_to_space", op.block, op.crop_before, builder));
+}
+
+}  // namespace hearth

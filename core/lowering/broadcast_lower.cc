@@ -1,0 +1,90 @@
+#include "core/lowering/broadcast_lower.h"
+
+#include <algorithm>
+#include <array>
+
+namespace hearth {
+namespace {
+
+constexpr int kPixelDims = Shape::kMaxRank - 1;
+using PixelDims = std::array<int32_t, kPixelDims>;  // all but the channels, outermost first, ones in front
+
+PixelDims PixelDimsOf(const Shape& shape) {
+  PixelDims dims;
+  dims.fill(1);
+  for (int i = 0; i < shape.rank() - 1; ++i) dims[kPixelDims - shape.rank() + 1 + i] = shape[i];
+  return dims;
+}
+
+int32_t ChannelsOf(const Shape& shape) {
+  return shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
+}
+
+// The dimensions of result and operands with those merged that lie together in all of them.
+struct MergedDims {
+  PixelDims out;
+  std::vector<PixelDims> operands;
+};
+
+MergedDims Merge(std::span<const Shape> shapes, const Shape& out_shape) {
+  MergedDims dims{PixelDimsOf(out_shape), {}};
+  for (const Shape& shape : shapes) dims.operands.push_back(PixelDimsOf(shape));
+  // From the innermost dimension on: `to` collects, `from` is the next one outside of it.
+  int to = kPixelDims - 1;
+  for (int from = to - 1; from >= 0; --from) {
+    const auto alike = [&](const PixelDims& operand) { return (operand[from] == 1) == (operand[to] == 1); };
+    const bool merges =
+        dims.out[from] == 1 || dims.out[to] == 1 || std::all_of(dims.operands.begin(), dims.operands.end(), alike);
+    if (!merges) --to;
+    const auto move = [&](PixelDims& own) {
+      if (to == from) return;
+      own[to] *= own[from];
+      own[from] = 1;
+    };
+    move(dims.out);
+    for (PixelDims& operand : dims.operands) move(operand);
+  }
+  return dims;
+}
+
+// Names of an operand's scalars in the kernels, in the order of PixelDims, then slices and "its only channel".
+struct StrideNames {
+  std::array<std::string_view, kPixelDims> pixels;
+  std::string_view slice, first;
+};
+constexpr StrideNames kNames[] = {
+    {{"AB0", "AB1", "AB2", "AH", "AW"}, "AS", "AFIRST"},
+    {{"BB0", "BB1", "BB2", "BH", "BW"}, "BS", "BFIRST"},
+    {{"CB0", "CB1", "CB2", "CH", "CW"}, "CS", "CFIRST"},
+};
+
+}  // namespace
+
+bool FillsWithoutRepeating(const Shape& operand, const Shape& out) {
+  return ChannelsOf(operand) == ChannelsOf(out) && PixelDimsOf(operand) == PixelDimsOf(out);
+}
+
+void AddBroadcast(std::span<const Shape> operands, const Shape& out, KernelCall& call) {
+  const MergedDims dims = Merge(operands, out);
+  const Bhwc bhwc = ToBhwc(out);
+  const auto pixels = static_cast<int32_t>(bhwc.pixels());
+  const std::pair<std::string_view, Scalar> sizes[] = {{"OPIX", pixels},     {"N4", bhwc.slices()},
+                                                       {"OB1", dims.out[1]}, {"OB2", dims.out[2]},
+                                                       {"OH", dims.out[3]},  {"OW", dims.out[4]}};
+  call.scalars.insert(call.scalars.end(), std::begin(sizes), std::end(sizes));
+  for (size_t k = 0; k < operands.size(); ++k) {
+    int32_t stride = 1;
+    for (int d = kPixelDims - 1; d >= 0; --d) {
+      const int32_t dim = dims.operands[k][d];
+      call.scalars.emplace_back(kNames[k].pixels[d], dim == 1 ? 0 : stride);
+      stride *= dim;
+    }
+    const int32_t channels = ChannelsOf(operands[k]);
+    call.scalars.emplace_back(kNames[k].slice, channels == 1 ? 0 : stride);
+    call.scalars.emplace_back(kNames[k].first, channels == 1 && bhwc.c > 1 ? 1 : 0);
+  }
+  call.defines.push_back({"LINES", dims.out[kPixelDims - 1] < pixels ? "1" : "0"});
+  call.work_items = {pixels, bhwc.slices(), 1};
+}
+
+}  // namespace hearth

@@ -1,0 +1,148 @@
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/ops/concat.h"
+#include "core/graph/ops/split.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+// What is put together: pixels stand in `rows` rows, of which each input has a part; along channels, the whole of it.
+struct Join {
+  int64_t rows = 1, row_pixels = 1;  // of the output
+  bool along_channels = false;
+};
+
+Join JoinAlong(const Shape& out, int axis) {
+  Join join;
+  join.along_channels = axis + 1 == out.rank();
+  const int first = join.along_channels ? std::max(0, axis - 1) : axis;
+  for (int d = 0; d < first; ++d) join.rows *= out[d];
+  for (int d = first; d + 1 < out.rank(); ++d) join.row_pixels *= out[d];
+  return join;
+}
+
+// `start`: pixels of each row before this input's; `slice`: slices before it.
+KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, const Bhwc& in, const Bhwc& out,
+                          const Join& join, int64_t start, int32_t slice) {
+  const bool flat = join.rows > kMostGroups;
+  const Lines lines = LinesOf(in);
+  const auto width = static_cast<int32_t>(in.pixels() / join.rows);
+  KernelCall call;
+  call.kernel = "concat_pixels";
+  call.tensors = {{"x", x}, {"y", y}};
+  call.scalars = {{"OW", width},
+                  {"ROWS", static_cast<int32_t>(join.rows)},
+                  {"SLICES", in.slices()},
+                  {"STEP", static_cast<int32_t>(join.row_pixels)},
+                  {"START", static_cast<int32_t>(start)},
+                  {"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"DST_SLICE", slice},
+                  {"LINE", lines.length}};
+  if (flat) {
+    call.defines = {{"FLAT", "1"}};
+    call.work_items = {lines.length, lines.count, in.slices()};
+  } else {
+    call.work_items = {width, join.rows, in.slices()};
+    UseWholeLines(builder.device(), call);
+  }
+  return call;
+}
+
+KernelCall AppendChannelsCall(Operand x, Operand y, const Bhwc& in, int32_t offset) {
+  const Lines lines = LinesOf(in);
+  KernelCall call;
+  call.kernel = "concat_channels";
+  call.tensors = {{"x", x}, {"before", y}, {"y", y}};
+  call.scalars = {
+      {"PIXELS", static_cast<int32_t>(in.pixels())}, {"CHANNELS", in.c}, {"OFFSET", offset}, {"LINE", lines.length}};
+  call.work_items = {lines.length, lines.count, (in.c + offset % 4 + 3) / 4};
+  call.buffer_reads = {"before"};
+  return call;
+}
+
+KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out, int32_t channel) {
+  const Lines lines = LinesOf(out);
+  KernelCall call;
+  call.kernel = "pack_channel";
+  call.tensors = {{"x", x}, {"before", y}, {"y", y}};
+  call.scalars = {{"IC", in.c},
+                  {"IPIX", static_cast<int32_t>(in.pixels())},
+                  {"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"CHANNEL", channel},
+                  {"LINE", lines.length}};
+  call.work_items = {lines.length, lines.count, 1};
+  call.buffer_reads = {"before"};
+  return call;
+}
+
+// Applies an activation to a whole value in place: each work item reads the texel that it writes.
+KernelCall ActivateCall(Operand y, const Bhwc& out, Activation activation) {
+  KernelCall call = MapCall(out);
+  call.tensors = {{"x", y}, {"y", y}};
+  call.epilogue = ActivationEpilogue(activation);
+  call.buffer_reads = {"x"};
+  return call;
+}
+
+// Whether doing it twice is doing it once: texels that two inputs share are stored twice.
+bool IsIdempotent(Activation activation) {
+  return activation != Activation::kTanh && activation != Activation::kSigmoid;
+}
+
+}  // namespace
+
+std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  if (std::get<Concat>(node.op).activation != Activation::kNone) {
+    if (auto reason = NotReal(graph, node)) return reason;
+  }
+  return WideIntegers(graph, node);
+}
+
+Status LowerConcat(const Node& node, PlanBuilder& builder) {
+  const auto& concat = std::get<Concat>(node.op);
+  const Shape& shape = builder.graph().value(node.outputs[0]).desc.shape;
+  const Join join = JoinAlong(shape, concat.axis < 0 ? concat.axis + shape.rank() : concat.axis);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  const Operand y = builder.Tensor(node.outputs[0]);
+  const bool fuses = IsIdempotent(concat.activation);
+  int64_t start = 0;
+  int32_t channel = 0;
+  for (ValueId input : node.inputs) {
+    const Bhwc in = builder.ShapeOf(input);
+    const Operand x = builder.Tensor(input);
+    KernelCall call = channel % 4 != 0 ? AppendChannelsCall(x, y, in, channel)
+                                       : CopyPixelsCall(builder, x, y, in, out, join, start, channel / 4);
+    // Integers have no activation, and the clamp that stands for none is one of floats.
+    if (fuses && concat.activation != Activation::kNone) call.epilogue = ActivationEpilogue(concat.activation);
+    HEARTH_TRY(builder.Call(node, call));
+    if (join.along_channels) {
+      channel += in.c;
+    } else {
+      start += in.pixels() / join.rows;
+    }
+  }
+  return fuses ? Status::Ok() : builder.Call(node, ActivateCall(y, out, concat.activation));
+}
+
+std::optional<std::string> PackUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerPack(const Node& node, PlanBuilder& builder) {
+  const Join join = JoinAlong(builder.graph().value(node.outputs[0]).desc.shape, std::get<Pack>(node.op).axis);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  const Operand y = builder.Tensor(node.outputs[0]);
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const Bhwc in = builder.ShapeOf(node.inputs[k]);
+    const Operand x = builder.Tensor(node.inputs[k]);
+    const int64_t start = static_cast<int64_t>(k) * (in.pixels() / join.rows);
+    HEARTH_TRY(builder.Call(node, join.along_channels ? PackChannelCall(x, y, in, out, static_cast<int32_t>(k))
+                                                      : CopyPixelsCall(builder, x, y, in, out, join, start, 0)));
+  }
+  return Status::Ok();
+}
+
+}  // namespace hearth

@@ -1,0 +1,213 @@
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/ops/convolution.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/matrix_call.h"
+#include "core/lowering/op_lowerings.h"
+#include "core/lowering/winograd_lower.h"
+
+namespace hearth {
+namespace {
+
+bool IsPointwise(const Window2D& window, const Padding2D& padding, const Shape& filter) {
+  return filter[1] == 1 && filter[2] == 1 && window.stride_h == 1 && window.stride_w == 1 && padding.top == 0 &&
+         padding.bottom == 0 && padding.left == 0 && padding.right == 0;
+}
+
+// Whether groups of channels fill whole texels; then the matrix kernels take them.
+bool FillsTexels(const Shape& filter, int32_t groups) {
+  return groups == 1 || (filter[3] % 4 == 0 && filter[0] / groups % 4 == 0);
+}
+
+MatrixShapes ShapesOf(const PlanBuilder& builder, const Node& node) {
+  const auto& conv = std::get<Conv2D>(node.op);
+  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Padding2D padding = ResolvePadding(conv.window, in.h, in.w, filter[1], filter[2]);
+  return {builder.ShapeOf(node.outputs[0]).pixels(),
+          {filter[0], filter[1], filter[2], filter[3]},
+          IsPointwise(conv.window, padding, filter),
+          in.c / filter[3]};
+}
+
+// Groups that share texels: a kernel that reads single elements.
+KernelCall GroupedCall(PlanBuilder& builder, const Node& node, const Shape& filter, int32_t groups) {
+  const int64_t pixels = builder.ShapeOf(node.outputs[0]).pixels();
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  KernelCall call;
+  call.kernel = "conv_grouped";
+  call.stores_each_texel_once = true;
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"w", builder.Tensor(node.inputs[1])},
+                  {"bias", BiasOperand(builder, bias, filter[0], 4)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"M", static_cast<int32_t>(pixels)}, {"GI", filter[3]}, {"GO", filter[0] / groups}, {"O", filter[0]}};
+  call.work_items = {pixels, Tiles(filter[0], 4), 1};
+  return call;
+}
+
+// A computed filter lies in memory as a packed one does.
+Operand DepthwiseFilter(PlanBuilder& builder, ValueId filter) {
+  const TensorDesc& desc = builder.graph().value(filter).desc;
+  if (!builder.graph().IsConstant(filter)) return builder.Tensor(filter);
+  const Shape& shape = desc.shape;
+  return builder.Packed(filter, {PackLayout::kDepthwise, desc, 4, {1, shape[1], shape[2], shape[3]}});
+}
+
+// Unrolled, a window past this compiles for seconds and spills.
+constexpr int64_t kMaxUnrolledTaps = 49;
+
+}  // namespace
+
+std::optional<std::string> Conv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+std::vector<KernelChoice> Conv2DCandidates(const Node& node, const PlanBuilder& builder) {
+  const MatrixShapes shapes = ShapesOf(builder, node);
+  if (!FillsTexels(builder.graph().value(node.inputs[1]).desc.shape, shapes.groups)) return {{"grouped", 1, 1, 8}};
+  std::vector<KernelChoice> candidates = MatrixCandidates(builder, node, shapes);
+  const std::vector<KernelChoice> winograd = WinogradCandidates(builder, node, shapes);
+  // Its three kernels are worth compiling where many runs follow: 1.6 to 2 times as fast for 32 channels (PoCL 3.1,
+  // lavapipe of Mesa 22.3).
+  const bool leads = builder.options().preference == Preference::kSustainedSpeed &&
+                     std::min(shapes.filter[0], shapes.filter[3]) >= 32 && shapes.pixels >= 512;
+  candidates.insert(candidates.begin() + (leads ? 0 : 1), winograd.begin(), winograd.end());
+  return candidates;
+}
+
+Status LowerConv2D(const Node& node, PlanBuilder& builder) {
+  const auto& conv = std::get<Conv2D>(node.op);
+  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  const KernelChoice choice = builder.Choose(node);
+  if (choice.variant.starts_with("winograd")) return LowerWinograd(node, builder, choice);
+  const MatrixShapes shapes = ShapesOf(builder, node);
+  KernelCall call = choice.variant == "grouped" ? GroupedCall(builder, node, filter, shapes.groups)
+                                                : MatrixCall(builder, node, shapes, choice);
+  const auto geometry = ConvGeometry(conv.window, in, out, filter[1], filter[2]);
+  call.scalars.insert(call.scalars.end(), geometry.begin(), geometry.end());
+  call.epilogue = ActivationEpilogue(conv.activation);
+  return builder.Call(node, call);
+}
+
+std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+// Rows of a whole line, whose pixels the vectors take four by four.
+bool IsWideDepthwise(const Node& node, const PlanBuilder& builder) {
+  const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
+  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  return PrefersWideVectors(builder.device()) && window.stride_w <= 2 && filter[1] * filter[2] <= 25 &&
+         builder.ShapeOf(node.inputs[0]).c == builder.ShapeOf(node.outputs[0]).c;
+}
+
+// Of a work item on a software GPU. More rows share their fetches, but a program of 7 or 9 compiles 20 to 60 ms longer
+// than one of 4. Costs in fetches, 3 texels a row of input, and in stores, which are as dear as 6 (llvmpipe and
+// lavapipe of Mesa 22.3).
+int ShaderRows(const Window2D& window, int32_t out_h, Preference preference) {
+  const auto cost = [&](int rows) {
+    const int64_t items = Tiles(out_h, int64_t{rows} * window.dilation_h) * window.dilation_h;
+    return items * (10 + 3 * ((rows - 1) * window.stride_h + 3) + 6 * rows);
+  };
+  const int64_t worth_percent = preference == Preference::kSustainedSpeed     ? 95
+                                : preference == Preference::kFastSingleAnswer ? 0
+                                                                              : 75;
+  int best = 4;
+  for (int rows : {7, 9}) {
+    if (cost(rows) * 100 < cost(best) * worth_percent) best = rows;
+  }
+  return best;
+}
+
+// Rows and columns are those of the output that one work item makes.
+std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const PlanBuilder& builder) {
+  const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
+  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  if (int64_t{filter[1]} * filter[2] > kMaxUnrolledTaps) return {{"any", 1, 1, 8}};
+  // A tile shares texels along an axis only where its outputs stand one dilation apart; see the kernel.
+  // Under a stride larger than the window tiles share nothing.
+  const bool tile_x = (window.dilation_w == 1 && window.stride_w <= 4) || window.stride_w == 1;
+  const bool tile_y = (window.dilation_h == 1 && window.stride_h <= 4) || window.stride_h == 1;
+  const bool graphics_cpu = builder.device().is_software_gpu();
+  const bool small_window = filter[1] * filter[2] <= 9;  // past that the unrolled text compiles too long
+  std::vector<KernelChoice> candidates;
+  if (IsWideDepthwise(node, builder)) candidates.push_back({"wide", 1, 1, 1});
+  const bool multiplies = in.c != out.c;  // then a texel of the window is four fetches
+  int first_rows = 1;
+  if (graphics_cpu && tile_y && small_window)
+    first_rows = multiplies ? 4 : ShaderRows(window, out.h, builder.options().preference);
+  candidates.push_back({"tile", first_rows, tile_x && small_window && !graphics_cpu ? 4 : 1, 8});
+  for (const auto& [rows, cols] :
+       {std::pair{1, 4}, {2, 4}, {4, 1}, {2, 2}, {4, 2}, {7, 1}, {2, 1}, {1, 2}, {1, 7}, {1, 1}}) {
+    // A large window's taps and a large tile together would spill.
+    const bool fits = small_window || rows * cols <= 4;
+    if (fits && (rows == 1 || tile_y) && (cols == 1 || tile_x)) candidates.push_back({"tile", rows, cols, 8});
+  }
+  return WithoutRepeats(std::move(candidates));
+}
+
+Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
+  const auto& conv = std::get<DepthwiseConv2D>(node.op);
+  const Window2D& window = conv.window;
+  const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  const Padding2D padding = ResolvePadding(window, in.h, in.w, filter[1], filter[2]);
+  const KernelChoice choice = builder.Choose(node);
+  const bool tile = choice.variant == "tile", wide = choice.variant == "wide";
+  KernelCall call;
+  call.kernel = wide ? "depthwise_wide" : tile ? "depthwise" : "depthwise_any";
+  call.stores_each_texel_once = true;
+  if (wide || tile) {
+    const bool any_stride = wide && builder.options().preference == Preference::kFastSingleAnswer;
+    call.defines = {{"KH", std::to_string(filter[1])},
+                    {"KW", std::to_string(filter[2])},
+                    {"SH", any_stride ? "STRIDE_H" : std::to_string(window.stride_h)},
+                    {"SW", any_stride ? "STRIDE_W" : std::to_string(window.stride_w)}};
+  }
+  if (tile) {
+    call.defines.push_back({"TX", std::to_string(choice.cols)});
+    call.defines.push_back({"TY", std::to_string(choice.rows)});
+    call.defines.push_back({"MULTIPLIER", std::to_string(out.c / in.c)});
+    const bool plain = in.b == 1 && window.dilation_w == 1 && window.dilation_h == 1;
+    call.defines.push_back({"PLAIN", plain ? "1" : "0"});
+  }
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"w", DepthwiseFilter(builder, node.inputs[1])},
+                  {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = ImageScalars(in, out);
+  // Without a tile along an axis the kernel still steps its taps by the dilation, but the outputs are neighbours.
+  for (const auto& [name, number] : {std::pair{"DH", window.dilation_h},
+                                     {"DW", window.dilation_w},
+                                     {"PT", padding.top},
+                                     {"PL", padding.left},
+                                     {"KH", filter[1]},
+                                     {"KW", filter[2]},
+                                     {"SH", window.stride_h},
+                                     {"SW", window.stride_w},
+                                     {"STRIDE_H", window.stride_h},
+                                     {"STRIDE_W", window.stride_w},
+                                     {"IC", in.c},
+                                     {"MULTIPLIER", out.c / in.c}}) {
+    call.scalars.emplace_back(name, number);
+  }
+  call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
+  if (wide) call.work_items = {out.h, int64_t{out.slices()} * out.b, 1};
+  if (tile) {
+    call.work_items[0] = Tiles(out.w, int64_t{choice.cols} * window.dilation_w) * window.dilation_w;
+    call.work_items[1] = Tiles(out.h, int64_t{choice.rows} * window.dilation_h) * window.dilation_h;
+    // A work group costs llvmpipe as much as a quarter of a tile.
+    if (builder.device().is_software_gpu() && call.work_items[2] >= 4) call.local_size = {8, 1, 4};
+  }
+  call.epilogue = ActivationEpilogue(conv.activation);
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

@@ -1,0 +1,107 @@
+#include <array>
+
+#include "core/graph/ops/axis_split.h"
+#include "core/graph/ops/gather.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+// int64 positions may come from anywhere: those beyond 32 bits saturate on their way to the device, and are outside of
+// any dimension before and after.
+std::optional<std::string> WideValues(const Graph& graph, std::initializer_list<ValueId> values) {
+  for (ValueId value : values) {
+    if (!FitsInt32(graph, value)) return "its integers have 64 bits, a device's have 32";
+  }
+  return std::nullopt;
+}
+
+// Where the kernels write: one work item a texel.
+void AddOutput(KernelCall& call, const Bhwc& out) {
+  const Lines lines = LinesOf(out);
+  call.scalars.insert(call.scalars.end(),
+                      {{"OPIX", static_cast<int32_t>(out.pixels())}, {"LINE", lines.length}, {"OC", out.c}});
+  call.work_items = {lines.length, lines.count, out.slices()};
+}
+
+}  // namespace
+
+std::optional<std::string> GatherUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideValues(graph, {node.inputs[0]});
+}
+
+Status LowerGather(const Node& node, PlanBuilder& builder) {
+  const Graph& graph = builder.graph();
+  const GatherSplit split = SplitGather(std::get<Gather>(node.op), graph.value(node.inputs[0]).desc.shape,
+                                        graph.value(node.inputs[1]).desc.shape);
+  const Bhwc x = builder.ShapeOf(node.inputs[0]), indices = builder.ShapeOf(node.inputs[1]);
+  KernelCall call;
+  call.kernel = "gather";
+  call.defines = {{"ELEMENTS", split.over_last ? "1" : "0"}};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"indices", builder.Tensor(node.inputs[1])},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  const int64_t inner = split.over_last ? 1 : split.inner / x.c;
+  call.scalars = {{"IPIX", static_cast<int32_t>(x.pixels())},       {"IC", x.c},
+                  {"JPIX", static_cast<int32_t>(indices.pixels())}, {"JC", indices.c},
+                  {"OUTER", static_cast<int32_t>(split.outer)},     {"LENGTH", static_cast<int32_t>(split.length)},
+                  {"COUNT", static_cast<int32_t>(split.count)},     {"INNER", static_cast<int32_t>(inner)}};
+  AddOutput(call, builder.ShapeOf(node.outputs[0]));
+  return builder.Call(node, call);
+}
+
+Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
+  const Shape& shape = builder.graph().value(node.inputs[0]).desc.shape;
+  const Bhwc x = ToBhwc(shape), indices = builder.ShapeOf(node.inputs[1]);
+  const int depth = indices.c;
+  const bool by_element = depth == shape.rank();
+  // Strides in elements, or in pixels where whole texels move.
+  const int strided_rank = by_element ? shape.rank() : shape.rank() - 1;
+  constexpr std::array<std::pair<const char*, const char*>, Shape::kMaxRank> kNames = {
+      {{"D0", "S0"}, {"D1", "S1"}, {"D2", "S2"}, {"D3", "S3"}, {"D4", "S4"}, {"D5", "S5"}}};
+  KernelCall call;
+  call.kernel = "gather_nd";
+  call.defines = {{"ELEMENTS", by_element ? "1" : "0"}};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"indices", builder.Tensor(node.inputs[1])},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  const int64_t inner = by_element ? 1 : CountBetween(shape, depth, strided_rank);
+  call.scalars = {{"IPIX", static_cast<int32_t>(x.pixels())},
+                  {"IC", x.c},
+                  {"JPIX", static_cast<int32_t>(indices.pixels())},
+                  {"DEPTH", depth},
+                  {"INNER", static_cast<int32_t>(inner)}};
+  for (int d = 0; d < Shape::kMaxRank; ++d) {
+    const bool is_used = d < depth;
+    call.scalars.push_back({kNames[d].first, is_used ? shape[d] : 1});
+    const int64_t stride = is_used ? CountBetween(shape, d + 1, strided_rank) : 0;
+    call.scalars.push_back({kNames[d].second, static_cast<int32_t>(stride)});
+  }
+  AddOutput(call, builder.ShapeOf(node.outputs[0]));
+  return builder.Call(node, call);
+}
+
+std::optional<std::string> OneHotUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideValues(graph, {node.inputs[1], node.inputs[2]});
+}
+
+Status LowerOneHot(const Node& node, PlanBuilder& builder) {
+  const auto& one_hot = std::get<OneHot>(node.op);
+  const OneHotSplit split = SplitOneHot(one_hot, builder.graph().value(node.inputs[0]).desc.shape);
+  const Bhwc indices = builder.ShapeOf(node.inputs[0]);
+  KernelCall call;
+  call.kernel = "one_hot";
+  call.tensors = {{"indices", builder.Tensor(node.inputs[0])},
+                  {"on_value", builder.Tensor(node.inputs[1])},
+                  {"off_value", builder.Tensor(node.inputs[2])},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"JPIX", static_cast<int32_t>(indices.pixels())},
+                  {"JC", indices.c},
+                  {"DEPTH", one_hot.depth},
+                  {"SUFFIX", static_cast<int32_t>(split.suffix)}};
+  AddOutput(call, builder.ShapeOf(node.outputs[0]));
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

@@ -1,0 +1,28 @@
+// How long a node's loops are.
+#ifndef HEARTH_CORE_LOWERING_LOOP_TURNS_H_
+#define HEARTH_CORE_LOWERING_LOOP_TURNS_H_
+
+#include <cstdint>
+
+#include "core/device/device_info.h"
+#include "core/graph/graph.h"
+
+namespace hearth {
+
+// About how many turns one work item's loops over data take in all, for the operations whose loops grow with a shape.
+int64_t LoopTurnsOf(const Graph& graph, const Node& node);
+
+// More than that a device does not make. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 turns a work
+// item and go on with what they have; no query tells, so every graphics driver that runs on the CPU is taken for one.
+int64_t MostLoopTurns(const DeviceInfo& device);
+
+// From how many slices of a pixel's channels on, and texels of a run, software devices share them among 32 work items
+// (ops/lowering_support.h, ops/mean_variance_lower.cc).
+inline constexpr int64_t kManySlicesOfSoftware = 1 << 14, kManyTexelsOfSoftware = 1024;
+
+// Work items that share one output texel of a long reduction (ops/reduce_lower.cc): 1 where they don't.
+int32_t LanesOfReduction(int64_t shared_length, int64_t output_texels);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_LOWERING_LOOP_TURNS_H_

@@ -1,0 +1,93 @@
+#include "core/lowering/lower.h"
+
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
+#include "core/graph/quantize.h"
+#include "core/lowering/loop_turns.h"
+#include "core/plan/plan_builder.h"
+
+namespace hearth {
+namespace {
+
+// A reason of the user's own, or of any operation: what the op table doesn't ask.
+std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device,
+                                         const LowerOptions& options) {
+  if (device.backend == BackendKind::kCpu) return "the device is the CPU";
+  const std::string by_index = fmt::format("op:{}", node.source_index);
+  const std::string name = OpName(node.op);
+  for (const std::string& excluded : options.cpu_ops) {
+    if (excluded == name || excluded == by_index) return "excluded by --cpu-ops";
+  }
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (ValueId value : *list) {
+      if (value == kNoValue) continue;
+      const TensorDesc& desc = graph.value(value).desc;
+      if (desc.shape.element_count() == 0) return "a tensor of it has no elements";
+      if (graph.IsConstant(value)) continue;
+      if (desc.dtype == DType::kInt4) return "a tensor that is not constant has 4-bit elements";
+      if (IsQuantized(desc) && desc.quantization->scales.size() > 1)
+        return "a tensor that is not constant has a scale per channel";
+    }
+  }
+  return std::nullopt;
+}
+
+Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options) {
+  if (auto reason = GeneralReason(graph, node, device, options)) return {false, *reason};
+  const OpDef& def = OpDefOf(node.op);
+  if (def.unsupported == nullptr)
+    return {false,
+            fmt::format("no kernel on {}", device.id.empty() ? std::string(BackendName(device.backend)) : device.id)};
+  if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
+  if (const int64_t turns = LoopTurnsOf(graph, node); turns > MostLoopTurns(device)) {
+    return {false, fmt::format("its loops take {} turns, drivers like this one end them after 65536", turns)};
+  }
+  return {true, ""};
+}
+
+// Kernels count texels and elements in 32 bits.
+Status CheckTensorSizes(const Graph& graph) {
+  for (const Value& value : graph.values()) {
+    const Bhwc shape = ToBhwc(value.desc.shape);
+    if (shape.pixels() * shape.slices() > std::numeric_limits<int32_t>::max() / 4) {
+      return Error(StatusCode::kUnsupported, "tensor '{}' ({}) is too large: more than 2^31 elements", value.name,
+                   value.desc.shape.ToString());
+    }
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+  std::vector<Placement> placements;
+  placements.reserve(graph.nodes().size());
+  for (const Node& node : graph.nodes()) placements.push_back(PlaceNode(graph, node, device, options));
+  return placements;
+}
+
+Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+  HEARTH_TRY(CheckTensorSizes(graph));
+  const std::vector<Placement> placements = PlaceNodes(graph, device, options);
+  PlanBuilder builder(graph, device, options);
+  std::vector<Fallback> fallbacks;
+  for (size_t k = 0; k < graph.nodes().size(); ++k) {
+    const Node& node = graph.nodes()[k];
+    if (std::holds_alternative<UnknownOp>(node.op)) return UnknownOperation(node);
+    if (placements[k].on_device) {
+      HEARTH_TRY(OpDefOf(node.op).lower(node, builder));
+    } else {
+      builder.CallHost(static_cast<int>(k));
+      if (device.backend != BackendKind::kCpu)
+        fallbacks.push_back({node.source_index, OpName(node.op), placements[k].reason});
+    }
+  }
+  HEARTH_ASSIGN(Plan plan, builder.Finish());
+  plan.fallbacks = std::move(fallbacks);
+  return plan;
+}
+
+}  // namespace hearth

@@ -1,0 +1,31 @@
+// From graph to plan: which nodes the device takes, their kernels, and where every tensor lies.
+#ifndef HEARTH_CORE_LOWERING_LOWER_H_
+#define HEARTH_CORE_LOWERING_LOWER_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device/device_info.h"
+#include "core/device/options.h"
+#include "core/graph/graph.h"
+#include "core/plan/plan.h"
+
+namespace hearth {
+
+// Where a node runs, and why not on the device where it doesn't.
+struct Placement {
+  bool on_device = false;
+  std::string reason;  // empty when on_device
+};
+
+// One per node, from core's knowledge of the operations and DeviceInfo alone.
+std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
+
+// Precondition: the graph is valid, its shapes are inferred, the passes have run.
+// kUnsupported names an operator that nothing can run; kResourceExhausted what does not fit the device.
+Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_LOWERING_LOWER_H_

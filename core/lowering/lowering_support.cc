@@ -1,0 +1,162 @@
+#include "core/lowering/lowering_support.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "core/graph/ops/elementwise_table.h"
+#include "core/graph/quantize.h"
+#include "core/lowering/loop_turns.h"
+
+namespace hearth {
+namespace {
+
+int32_t SaturateToInt32(float number) {
+  if (number >= 0x1p31f) return std::numeric_limits<int32_t>::max();
+  if (number < -0x1p31f) return std::numeric_limits<int32_t>::min();
+  return static_cast<int32_t>(number);
+}
+
+bool ConstantFitsInt32(const Graph& graph, ValueId value) {
+  const std::span<const std::byte> bytes = graph.ConstantBytes(value);
+  const int64_t count = graph.value(value).desc.shape.element_count();
+  for (int64_t i = 0; i < count; ++i) {
+    const double number = LoadElement(DType::kInt64, bytes, i);
+    if (number < std::numeric_limits<int32_t>::min() || number > std::numeric_limits<int32_t>::max()) return false;
+  }
+  return true;
+}
+
+template <typename... Ops>
+bool IsOneOf(const Op& op) {
+  return (std::holds_alternative<Ops>(op) || ...);
+}
+
+// Every element of the output is one of an input, or 0.
+bool MovesElements(const Op& op) {
+  if (const auto* binary = std::get_if<Binary>(&op)) {
+    return binary->kind == BinaryKind::kMaximum || binary->kind == BinaryKind::kMinimum;
+  }
+  return IsOneOf<Reshape, Transpose, Slice, Split, Pack, Unpack, Concat, Tile, BroadcastTo, Reverse, DepthToSpace,
+                 SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather, Select, SelectRows>(
+      op);
+}
+
+}  // namespace
+
+std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix) {
+  if (const auto bounds = ActivationBounds(activation)) {
+    const std::string lowest = fmt::format("act_lowest{}", suffix), highest = fmt::format("act_highest{}", suffix);
+    return {{fmt::format("v = vclamp(v, splat4({}), splat4({}));", lowest, highest),
+             {},
+             {{lowest, bounds->first}, {highest, bounds->second}}}};
+  }
+  return {{fmt::format("v = {};", RowOf(UnaryOf(activation)).text), {}, {}}};
+}
+
+std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
+  const auto bounds = ActivationBounds(activation);
+  if (activation == Activation::kNone || !bounds.has_value()) return {};
+  return {
+      {"v = vselect_lt(v, splat_int4(act_lowest), splat_int4(act_lowest), v); "
+       "v = vselect_lt(splat_int4(act_highest), v, splat_int4(act_highest), v);",
+       {},
+       {{"act_lowest", SaturateToInt32(bounds->first)}, {"act_highest", SaturateToInt32(bounds->second)}}}};
+}
+
+bool PrefersWideVectors(const DeviceInfo& device) {
+  return device.is_opencl_cpu();
+}
+
+void UseWholeLines(const DeviceInfo& device, KernelCall& call) {
+  if (!PrefersWideVectors(device)) return;
+  call.defines.push_back({"RUN", "OW"});
+  call.local_size = {1, 1, 1};
+  call.work_items[0] = 1;
+}
+
+Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width) {
+  if (bias == kNoValue) return builder.Zeros(channels, width);
+  if (!builder.graph().IsConstant(bias)) {
+    HEARTH_CHECK(width == 4);
+    return builder.Tensor(bias);
+  }
+  return builder.Packed(bias, {PackLayout::kLinear, builder.graph().value(bias).desc, width, {channels, 1, 1, 1}});
+}
+
+std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, const Bhwc& out) {
+  return {{"IH", in.h},         {"IW", in.w},    {"IPIX", static_cast<int32_t>(in.pixels())},
+          {"OH", out.h},        {"OW", out.w},   {"OPIX", static_cast<int32_t>(out.pixels())},
+          {"N4", out.slices()}, {"BATCH", out.b}};
+}
+
+Lines LinesOf(const Bhwc& shape, int32_t longest) {
+  const int64_t length = std::min(shape.pixels(), int64_t{longest});
+  return {static_cast<int32_t>(length), (shape.pixels() + length - 1) / length};
+}
+
+uint32_t OneLaneGroup(const DeviceInfo& device) {
+  return device.is_software() ? 8 : 64;
+}
+
+int ChannelLanes(const DeviceInfo& device, int32_t slices) {
+  // A processor gains nothing from lanes, and pays for their barriers: six softmax of 128x512 take 3.3 ms with 32 lanes
+  // and 1.1 with one on lavapipe, 2364x197 take 53 and 8 on llvmpipe (Mesa 22.3.6, one thread); PoCL compiles them in
+  // half the time too (50 ms of processor time instead of 116). But loops there may not make too many turns.
+  constexpr int64_t kManySlices = 32;
+  return slices >= (device.is_software() ? kManySlicesOfSoftware : kManySlices) ? 32 : 1;
+}
+
+std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices) {
+  std::vector<KernelChoice> choices = {{"lanes", 1, 1, ChannelLanes(device, slices)}};
+  for (int lanes : {1, 8, 32}) {
+    if (lanes <= slices && 3 * int64_t{slices} / lanes <= MostLoopTurns(device))
+      choices.push_back({"lanes", 1, 1, lanes});
+  }
+  return WithoutRepeats(std::move(choices));
+}
+
+bool FitsInt32(const Graph& graph, ValueId value) {
+  const TensorDesc& desc = graph.value(value).desc;
+  if (desc.dtype != DType::kInt64 || IsQuantized(desc)) return true;
+  if (graph.IsConstant(value)) return ConstantFitsInt32(graph, value);
+  const int producer = graph.ProducerOf(value);
+  if (producer < 0) return false;
+  const Node& node = graph.nodes()[producer];
+  if (std::holds_alternative<ArgReduce>(node.op)) return true;
+  if (std::holds_alternative<Cast>(node.op)) return graph.value(node.inputs[0]).desc.dtype != DType::kInt64;
+  return MovesElements(node.op) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
+           return input == kNoValue || FitsInt32(graph, input);
+         });
+}
+
+std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (ValueId value : *list) {
+      if (value == kNoValue || IsReal(graph.value(value).desc)) continue;
+      return fmt::format("it works on {}, its device kernel takes real numbers",
+                         DTypeName(graph.value(value).desc.dtype));  // no name: equal reasons are one warning
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> WideIntegers(const Graph& graph, const Node& node) {
+  for (ValueId value : node.inputs) {
+    if (value != kNoValue && !FitsInt32(graph, value)) return "its integers have 64 bits, a device's have 32";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> WideResults(const Graph& graph, const Node& node) {
+  for (ValueId value : node.outputs) {
+    const TensorDesc& desc = graph.value(value).desc;
+    if (desc.dtype == DType::kInt64 && !IsQuantized(desc)) return "its integers have 64 bits, a device's have 32";
+  }
+  return WideIntegers(graph, node);
+}
+
+}  // namespace hearth

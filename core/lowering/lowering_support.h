@@ -1,0 +1,63 @@
+// Pieces that several operations' lowerings share.
+#ifndef HEARTH_CORE_LOWERING_LOWERING_SUPPORT_H_
+#define HEARTH_CORE_LOWERING_LOWERING_SUPPORT_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/graph/op.h"
+#include "core/plan/plan_builder.h"
+
+namespace hearth {
+
+// The fused activation as an epilogue. The relu family is one clamp with scalar bounds, and so is "none", so that
+// layers which differ only there share a program. `suffix` ends the names of its arguments.
+std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix = "");
+// The same for results that are plain integers. Precondition: the activation is a clamp.
+std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation);
+
+// Kernels on float16 vectors pay where a vector register holds many floats and the API has such a type:
+// OpenCL on a CPU (PoCL 3.1: 90 against 42 GFLOP/s on one thread).
+bool PrefersWideVectors(const DeviceInfo& device);
+
+// For kernels whose work item makes RUN pixels of a line along the first dimension: all OW of them on a CPU, where what
+// the line's pixels share is then calculated once; one on a GPU, where neighbouring work items make neighbouring
+// pixels.
+void UseWholeLines(const DeviceInfo& device, KernelCall& call);
+
+// A bias operand for `channels` outputs in vectors of `width`: packed, or zeros when `bias` is kNoValue. A computed
+// bias only comes in vectors of 4.
+Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width);
+
+// Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
+std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, const Bhwc& out);
+
+// All pixels of a tensor as `count` lines of `length`, for kernels that need no coordinates: drivers limit the number
+// of work groups in each dimension (GLES guarantees 65,535).
+struct Lines {
+  int32_t length = 1;
+  int64_t count = 1;
+};
+Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
+
+// The size of a work group whose work items share nothing.
+uint32_t OneLaneGroup(const DeviceInfo& device);
+
+// How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1 or 32.
+int ChannelLanes(const DeviceInfo& device, int32_t slices);
+// That, then other numbers for tuning to try.
+std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices);
+
+// Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
+// int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.
+bool FitsInt32(const Graph& graph, ValueId value);
+
+// Reasons that apply to most operations.
+std::optional<std::string> NotReal(const Graph& graph, const Node& node);       // a tensor of plain integers
+std::optional<std::string> WideIntegers(const Graph& graph, const Node& node);  // an input beyond 32 bits
+std::optional<std::string> WideResults(const Graph& graph, const Node& node);   // calculates int64, or reads such
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_LOWERING_LOWERING_SUPPORT_H_

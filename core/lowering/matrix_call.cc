@@ -1,0 +1,263 @@
+#include "core/lowering/matrix_call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/lowering/lowering_support.h"
+
+namespace hearth {
+namespace {
+
+constexpr int kWideRows = 6;  // pointwise_wide: 12 accumulator registers of 256 bits; 7 spill
+constexpr int kWideConvRows = 4;
+// With 32 registers of 512 bits (PoCL 3.1, AVX-512): 20 of them as accumulators, or 8 where there are few channels.
+constexpr int kPatchRows = 10, kWideRowsOfMany = 8;
+constexpr int64_t kFewMultiplications = 1 << 20;  // per output channel: idle lanes cost less than another program
+
+// llvmpipe and lavapipe (Mesa 22.3) call a function per fetch of 8 texels, around which all registers are spilled: a
+// large tile fetches less, and its accumulators lie in memory anyway. Sizes of 7 x 2^n pixels are common. Convolutions
+// gain little past 16 accumulators, and each program of theirs would compile for 70 ms more.
+KernelChoice ShaderTile(bool is_pointwise, int32_t slices_out) {
+  const int cols = slices_out <= 2 ? 2 : 4;  // of few widths, since each is a program
+  return {"tile", is_pointwise ? 7 : 4, cols, 8};
+}
+
+// Work items read neighbouring pixels.
+KernelChoice TileFor(const PlanBuilder& builder, const MatrixShapes& shapes, int32_t slices_out) {
+  const DeviceInfo& device = builder.device();
+  const bool compiles_little = builder.options().preference == Preference::kFastSingleAnswer;
+  if (device.is_software_gpu() && !compiles_little) return ShaderTile(shapes.is_pointwise, slices_out);
+  if (device.is_software()) return shapes.is_pointwise ? KernelChoice{"tile", 8, 2, 8} : KernelChoice{"tile", 4, 2, 8};
+  // A GPU hides latency with many work items: smaller tiles where there are few pixels.
+  const int lanes = device.max_local_invocations >= 64 ? 32 : 8;
+  const int64_t items = Tiles(shapes.pixels, 4) * Tiles(slices_out, 2);
+  return items >= int64_t{device.compute_units} * 128 ? KernelChoice{"tile", 4, 2, lanes}
+                                                      : KernelChoice{"tile", 2, 1, lanes};
+}
+
+void AddTiles(const DeviceInfo& device, std::vector<KernelChoice>& candidates) {
+  const int lanes = device.is_software() || device.max_local_invocations < 64 ? 8 : 32;
+  for (const auto& [rows, cols] : {std::pair{4, 2}, {8, 1}, {4, 1}, {8, 2}, {4, 4}, {2, 2}, {2, 1}, {1, 1}}) {
+    candidates.push_back({"tile", rows, cols, lanes});
+  }
+  if (!device.is_software()) {
+    for (const auto& [rows, cols] : {std::pair{4, 2}, {2, 2}, {2, 1}}) candidates.push_back({"tile", rows, cols, 64});
+  }
+}
+
+// Constants are laid out in vectors of 16, and so is a bias. The wide kernels' sums are long chains of fused
+// multiply-adds, which lie a little further from the exact ones.
+bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
+  const Graph& graph = builder.graph();
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  return graph.IsConstant(node.inputs[1]) && shapes.groups == 1 && (bias == kNoValue || graph.IsConstant(bias)) &&
+         PrefersWideVectors(builder.device()) && !builder.ChoosesPositions(node.outputs[0]);
+}
+
+// Few rows leave most of a tile without work; then the sum is what can be shared.
+bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
+  return shapes.is_pointwise && shapes.groups == 1 && shapes.pixels <= 4 && shapes.filter[3] >= 64 &&
+         builder.graph().IsConstant(node.inputs[1]);
+}
+
+bool HasManyWideRegisters(const DeviceInfo& device) {
+  return device.native_vector_floats >= 16;
+}
+
+void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<KernelChoice>& candidates) {
+  const KernelChoice wide{"wide", shapes.is_pointwise ? kWideRows : kWideConvRows, 1, 8};
+  if (HasManyWideRegisters(device)) {
+    const int64_t multiplications = shapes.pixels * shapes.filter[1] * shapes.filter[2] * shapes.filter[3];
+    const bool fills_half = shapes.filter[0] <= 16 && multiplications > kFewMultiplications;
+    if (fills_half) candidates.push_back({"wide", kWideRowsOfMany, 1, 8});
+    for (int rows : {kPatchRows, 12, 8}) candidates.push_back({"patch", rows, 1, 1});
+    candidates.push_back({"wide", kWideRowsOfMany, 1, 8});
+  }
+  candidates.push_back(wide);
+  for (int rows : {5, 4, 6, 3, 2, 1}) candidates.push_back({"wide", rows, 1, 8});
+}
+
+// Of one of several products.
+void UseWideTile(const KernelChoice& choice, int64_t pixels, int32_t slices_out, KernelCall& call) {
+  call.defines = {{"ROWS", std::to_string(choice.rows)}};
+  call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
+  call.work_items = {Tiles(pixels, choice.rows), Tiles(slices_out, WidthOf(choice) / 4), 1};
+}
+
+// How many invocations share the weights that they load; a kernel's tile needs all of their subgroup.
+int SharingInvocations(const DeviceInfo& device, int lanes) {
+  const auto size = static_cast<int>(device.subgroup_size);
+  return device.is_software_gpu() && size >= 4 && size <= 16 && lanes % size == 0 ? size : 1;
+}
+
+void UseTile(const DeviceInfo& device, const KernelChoice& tile, int64_t pixels, int32_t slices_out, KernelCall& call) {
+  call.defines = {{"ROWS", std::to_string(tile.rows)},
+                  {"COLS", std::to_string(tile.cols)},
+                  {"LANES", std::to_string(tile.lanes)},
+                  {"SUBGROUP", std::to_string(SharingInvocations(device, tile.lanes))}};
+  call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
+  call.work_items = {Tiles(pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes, Tiles(slices_out, tile.cols), 1};
+}
+
+}  // namespace
+
+KernelChoice WideProductChoice(const DeviceInfo& device) {
+  return HasManyWideRegisters(device) ? KernelChoice{"patch", kPatchRows, 1, 1} : KernelChoice{"wide", kWideRows, 1, 8};
+}
+
+int32_t WidthOf(const KernelChoice& choice) {
+  return choice.variant == "patch" ? 32 : choice.variant == "wide" ? 16 : 4;
+}
+
+int64_t Tiles(int64_t size, int64_t tile) {
+  return (size + tile - 1) / tile;
+}
+
+std::vector<std::pair<std::string_view, Scalar>> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out,
+                                                              int32_t kernel_h, int32_t kernel_w) {
+  const Padding2D padding = ResolvePadding(window, in.h, in.w, kernel_h, kernel_w);
+  return {{"IH", in.h},
+          {"IW", in.w},
+          {"IPIX", static_cast<int32_t>(in.pixels())},
+          {"OH", out.h},
+          {"OW", out.w},
+          {"KH", kernel_h},
+          {"KW", kernel_w},
+          {"SH", window.stride_h},
+          {"SW", window.stride_w},
+          {"DH", window.dilation_h},
+          {"DW", window.dilation_w},
+          {"PT", padding.top},
+          {"PL", padding.left}};
+}
+
+std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
+  const auto slices_out = static_cast<int32_t>(Tiles(shapes.filter[0], 4));
+  std::vector<KernelChoice> candidates;
+  if (CanBeWide(builder, node, shapes)) AddWide(builder.device(), shapes, candidates);
+  if (SharesSums(builder, node, shapes)) {
+    const bool small = builder.device().is_software() || builder.device().max_local_invocations < 64;
+    for (int lanes : small ? std::array{8, 16} : std::array{32, 64}) candidates.push_back({"lanes", 1, 1, lanes});
+  }
+  candidates.push_back(TileFor(builder, shapes, slices_out));
+  AddTiles(builder.device(), candidates);
+  // More than what there is only calculates the same again; groups of channels allow one column.
+  const int most_cols = shapes.groups > 1                    ? 1
+                        : builder.device().is_software_gpu() ? std::max(slices_out, candidates.front().cols)
+                                                             : slices_out;
+  for (KernelChoice& choice : candidates) choice.cols = std::min(choice.cols, most_cols);
+  return WithoutRepeats(std::move(candidates));
+}
+
+KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, const KernelChoice& choice) {
+  const Graph& graph = builder.graph();
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  const bool computed_filter = !graph.IsConstant(node.inputs[1]);
+  const bool plain = !computed_filter && shapes.groups == 1;
+  const int32_t width = WidthOf(choice);
+  const bool wide = width > 4;
+  const int32_t channels_out = shapes.filter[0];
+  const auto slices_out = static_cast<int32_t>(Tiles(channels_out, 4));
+  const PackRecipe recipe{PackLayout::kMatrix, graph.value(node.inputs[1]).desc, width, shapes.filter};
+  KernelCall call;
+  call.kernel =
+      fmt::format("{}_{}", shapes.is_pointwise && plain ? "pointwise" : "conv", wide ? choice.variant : "tile");
+  call.stores_each_texel_once = true;
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
+                  {"bias", BiasOperand(builder, bias, channels_out, width)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
+                  {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
+                  {"N4", slices_out},
+                  {"T", static_cast<int32_t>(shapes.pixels)},
+                  {"GO4", slices_out / shapes.groups},
+                  {"I", shapes.filter[3]},
+                  {"O", channels_out}};
+  if (choice.variant == "lanes") {
+    call.kernel = "fully_connected";
+    call.defines = {{"LANES", std::to_string(choice.lanes)}};
+    call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
+    call.work_items = {int64_t{slices_out} * choice.lanes, shapes.pixels, 1};
+    return call;
+  }
+  if (wide) {
+    UseWideTile(choice, shapes.pixels, slices_out, call);
+    if (choice.variant == "patch" && !shapes.is_pointwise && shapes.filter[3] <= 4) {
+      call.defines.push_back({"DEPTH", "1"});  // the second texel would be read in vain
+    }
+    return call;
+  }
+  UseTile(builder.device(), choice, shapes.pixels, slices_out, call);
+  if (computed_filter) {
+    call.defines.push_back({"RUNTIME", "1"});
+    call.defines.push_back({"SUBGROUP", "1"});
+  }
+  return call;
+}
+
+KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, const MatrixShapes& shapes, int32_t planes,
+                      const KernelChoice& choice) {
+  const bool wide = WidthOf(choice) > 4;
+  const auto slices_out = static_cast<int32_t>(Tiles(shapes.filter[0], 4));
+  const int64_t rows = shapes.pixels / planes;
+  KernelCall call;
+  call.kernel = fmt::format("pointwise_{}", choice.variant);
+  call.tensors = {{"x", builder.Tensor(operands.a)},
+                  {"w", operands.weights},
+                  {"bias", builder.Zeros(shapes.filter[0], WidthOf(choice))},
+                  {"y", builder.Tensor(operands.y)}};
+  call.scalars = {{"M", static_cast<int32_t>(shapes.pixels)},
+                  {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
+                  {"N4", slices_out},
+                  {"T", static_cast<int32_t>(rows)}};
+  call.epilogue = ActivationEpilogue(Activation::kNone);  // so that it shares its program with convolutions
+  if (wide) {
+    UseWideTile(choice, rows, slices_out, call);
+  } else {
+    UseTile(builder.device(), choice, rows, slices_out, call);
+  }
+  call.work_items[2] = planes;
+  return call;
+}
+
+KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShapes& shapes) {
+  const Bhwc a = builder.ShapeOf(node.inputs[0]);
+  const int64_t pixels = builder.ShapeOf(node.outputs[0]).pixels();
+  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
+  const int cols = shapes.n > 4 ? 2 : 1;
+  const auto flag = [](bool set) { return set ? "1" : "0"; };
+  KernelCall call;
+  call.kernel = "matmul";
+  call.stores_each_texel_once = true;
+  call.defines = {{"ADJ_A", flag(shapes.adjoint_a)},
+                  {"ADJ_B", flag(shapes.adjoint_b)},
+                  {"FLAT_A", flag(shapes.flat_a)},
+                  {"COLS", std::to_string(cols)}};
+  call.tensors = {{"a", builder.Tensor(node.inputs[0])},
+                  {"b", builder.Tensor(node.inputs[1])},
+                  {"bias", BiasOperand(builder, bias, shapes.n, 4)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  const BatchSteps& batch = shapes.batch;
+  call.scalars = {{"M", shapes.m},
+                  {"N", shapes.n},
+                  {"K", shapes.k},
+                  {"APIX", static_cast<int32_t>(a.pixels())},
+                  {"BPIX", static_cast<int32_t>(builder.ShapeOf(node.inputs[1]).pixels())},
+                  {"YPIX", static_cast<int32_t>(pixels)},
+                  {"AC", a.c},
+                  {"D1", batch.sizes[1]},
+                  {"D2", batch.sizes[2]},
+                  {"SA0", batch.a[0]},
+                  {"SA1", batch.a[1]},
+                  {"SA2", batch.a[2]},
+                  {"SB0", batch.b[0]},
+                  {"SB1", batch.b[1]},
+                  {"SB2", batch.b[2]}};
+  call.work_items = {pixels / shapes.m * Tiles(shapes.m, 4), Tiles(Tiles(shapes.n, 4), cols), 1};
+  return call;
+}
+
+}  // namespace hearth

@@ -1,0 +1,145 @@
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/ops/mean_variance.h"
+#include "core/lowering/loop_turns.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+// Work items that share one run of pixels. In PoCL one core runs a whole work group, so they gain nothing; in llvmpipe
+// 8 are one vector, and more pay off from about 1000 pixels on (6 x 64x4x4x64 on lavapipe: 12.4 ms with 32, 4.5 with 8;
+// 96x96x32: 5.0 with 32).
+int RunLanes(const DeviceInfo& device, int64_t texels) {
+  if (device.is_opencl_cpu()) return 1;
+  return texels >= (device.is_software() ? kManyTexelsOfSoftware : 32) ? 32 : 8;
+}
+
+NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
+  return *NormalizedRunsOf(builder.DescOf(node.inputs[0]).shape, std::get<MeanVarianceNormalization>(node.op));
+}
+
+// A scale or offset, and zeros where the node has none.
+Operand PerChannel(PlanBuilder& builder, const Node& node, size_t input) {
+  const ValueId value = node.inputs.size() > input ? node.inputs[input] : kNoValue;
+  return BiasOperand(builder, value, builder.ShapeOf(node.inputs[0]).c, 4);
+}
+
+// What makes a factor of the scale's operand: kernels add it.
+float UnitOf(const Node& node) {
+  return node.inputs.size() > 1 && node.inputs[1] != kNoValue ? 0.0f : 1.0f;
+}
+
+// Four pixels a work item where there is no want of work items: eight times 128x512 then take 0.48 ms instead of 1.2 on
+// PoCL 3.1, whose cache loses lines 2 KiB apart, and 0.84 instead of 1.0 on lavapipe (Mesa 22.3.6).
+std::vector<KernelChoice> ChannelChoices(const DeviceInfo& device, const Bhwc& shape) {
+  std::vector<KernelChoice> choices = ChannelLaneChoices(device, shape.slices());
+  const bool has_many_pixels = device.is_software() && shape.pixels() >= 32;
+  for (KernelChoice& choice : choices) choice.rows = has_many_pixels && choice.lanes == 1 ? 4 : 1;
+  return choices;
+}
+
+Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
+  const auto& norm = std::get<MeanVarianceNormalization>(node.op);
+  const Bhwc shape = builder.ShapeOf(node.inputs[0]);
+  const KernelChoice choice = builder.Choose(node);
+  const int lanes = choice.lanes, pixels_each = choice.rows;
+  const auto items = static_cast<int32_t>((shape.pixels() + pixels_each - 1) / pixels_each);
+  const Lines lines = LinesOf({1, 1, items, 1}, 1 << 15);  // with 32 lanes a work group each
+  KernelCall call;
+  call.kernel = "normalize_channels";
+  call.stores_each_texel_once = true;
+  call.defines = {{"LANES", std::to_string(lanes)},
+                  {"CENTERED", norm.root_mean_square ? "0" : "1"},
+                  {"EACH", std::to_string(pixels_each)}};
+  call.local_size = {lanes == 1 ? OneLaneGroup(builder.device()) : static_cast<uint32_t>(lanes), 1, 1};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"scale", PerChannel(builder, node, 1)},
+                  {"offset", PerChannel(builder, node, 2)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
+                  {"LINE", lines.length},
+                  {"CHANNELS", shape.c},
+                  {"N4", shape.slices()},
+                  {"EPSILON", norm.epsilon},
+                  {"UNIT", UnitOf(node)}};
+  call.epilogue = ActivationEpilogue(norm.activation);
+  call.work_items = {int64_t{lines.length} * lanes, lines.count, 1};
+  return builder.Call(node, call);
+}
+
+// Of each run and channel the mean, and behind all of them 1 / sqrt(variance + epsilon) * scale.
+KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedRuns& runs, ValueId moments) {
+  const Bhwc shape = builder.ShapeOf(node.inputs[0]);
+  const int lanes = builder.Choose(node).lanes;
+  KernelCall call;
+  call.kernel = "moments";
+  const bool in_groups = runs.group_slices > 0;
+  call.defines = {{"LANES", std::to_string(lanes)}, {"GROUPED", in_groups ? "1" : "0"}};
+  call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  call.tensors = {
+      {"x", builder.Tensor(node.inputs[0])}, {"scale", PerChannel(builder, node, 1)}, {"y", builder.Tensor(moments)}};
+  call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
+                  {"LENGTH", static_cast<int32_t>(runs.length)},
+                  {"CHANNELS", shape.c},
+                  {"SLICES", std::max(runs.group_slices, 1)},
+                  {"EPSILON", std::get<MeanVarianceNormalization>(node.op).epsilon},
+                  {"UNIT", UnitOf(node)}};
+  call.work_items = {lanes, 1, shape.slices() / std::max(runs.group_slices, 1) * runs.count};
+  return call;
+}
+
+Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
+  constexpr int64_t kPixelsEach = 4, kMostColumns = 1 << 16;
+  const NormalizedRuns runs = RunsOf(node, builder);
+  const Bhwc shape = builder.ShapeOf(node.inputs[0]);
+  TensorDesc desc;
+  desc.shape = Shape{2, static_cast<int32_t>(runs.count), shape.c};
+  const ValueId moments = builder.Scratch(desc);
+  HEARTH_TRY(builder.Call(node, MomentsCall(node, builder, runs, moments)));
+  const int64_t columns = std::min((runs.length + kPixelsEach - 1) / kPixelsEach, kMostColumns);
+  KernelCall call;
+  call.kernel = "normalize_pixels";
+  call.stores_each_texel_once = true;
+  call.local_size = {OneLaneGroup(builder.device()), 1, 1};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"moments", builder.Tensor(moments)},
+                  {"offset", PerChannel(builder, node, 2)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
+                  {"LENGTH", static_cast<int32_t>(runs.length)},
+                  {"COLUMNS", static_cast<int32_t>(columns)}};
+  call.epilogue = ActivationEpilogue(std::get<MeanVarianceNormalization>(node.op).activation);
+  call.work_items = {columns, 1, shape.slices() * runs.count};
+  return builder.Call(node, call);
+}
+
+}  // namespace
+
+std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& graph, const Node& node,
+                                                                const DeviceInfo&) {
+  const Shape& shape = graph.value(node.inputs[0]).desc.shape;
+  auto reason = NormalizedShapeUnsupported(shape, std::get<MeanVarianceNormalization>(node.op));
+  return reason.has_value() ? reason : NotReal(graph, node);
+}
+
+// "lanes" work items share one pixel's channels, or one run of pixels of 4 channels; or one makes "rows" pixels.
+std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, const PlanBuilder& builder) {
+  const NormalizedRuns runs = RunsOf(node, builder);
+  const DeviceInfo& device = builder.device();
+  if (runs.over_channels) return ChannelChoices(device, builder.ShapeOf(node.inputs[0]));
+  const int64_t texels = runs.length * std::max(runs.group_slices, 1);
+  std::vector<KernelChoice> choices = {{"lanes", 1, 1, RunLanes(device, texels)}};
+  for (int lanes : {1, 8, 32, 128}) {
+    if (lanes <= texels && texels / 2 / lanes <= MostLoopTurns(device)) choices.push_back({"lanes", 1, 1, lanes});
+  }
+  return WithoutRepeats(std::move(choices));
+}
+
+Status LowerMeanVarianceNormalization(const Node& node, PlanBuilder& builder) {
+  return RunsOf(node, builder).over_channels ? LowerOverChannels(node, builder) : LowerOverPixels(node, builder);
+}
+
+}  // namespace hearth

@@ -1,0 +1,50 @@
+#include <algorithm>
+
+#include "core/graph/ops/normalization.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+
+std::optional<std::string> NormalizationUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
+  const Bhwc shape = builder.ShapeOf(node.inputs[0]);
+  const int lane_count = ChannelLanes(builder.device(), shape.slices());
+  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
+  const uint32_t one_lane_group = OneLaneGroup(builder.device());
+  KernelCall call;
+  call.kernel = "l2_normalization";
+  call.defines = {{"LANES", std::to_string(lane_count)}};
+  call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
+                  {"LINE", lines.length},
+                  {"CHANNELS", shape.c},
+                  {"N4", shape.slices()}};
+  call.epilogue = ActivationEpilogue(std::get<L2Normalization>(node.op).activation);
+  call.work_items = {int64_t{lines.length} * lane_count, lines.count, 1};
+  return builder.Call(node, call);
+}
+
+Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder) {
+  const auto& norm = std::get<LocalResponseNormalization>(node.op);
+  const Bhwc shape = builder.ShapeOf(node.inputs[0]);
+  const Lines lines = LinesOf(shape);
+  KernelCall call;
+  call.kernel = "local_response_normalization";
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
+                  {"LINE", lines.length},
+                  {"C", shape.c},
+                  {"RADIUS", std::min(norm.radius, shape.c)},
+                  {"BIAS", norm.bias},
+                  {"ALPHA", norm.alpha},
+                  {"BETA", norm.beta}};
+  call.work_items = {lines.length, lines.count, shape.slices()};
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

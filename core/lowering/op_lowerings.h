@@ -1,0 +1,152 @@
+// What the rows of op_table.cc name: per operation, why a device cannot run a node, the ways to run it, and its
+// dispatches. OpDef (core/graph/op_def.h) says what each function promises; <family>_lower.cc holds the family's.
+#ifndef HEARTH_CORE_LOWERING_OP_LOWERINGS_H_
+#define HEARTH_CORE_LOWERING_OP_LOWERINGS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/graph/op_def.h"
+
+namespace hearth {
+
+// batch_matmul
+std::optional<std::string> BatchMatMulUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerBatchMatMul(const Node& node, PlanBuilder& builder);
+
+// blocks
+std::optional<std::string> SpaceToBatchUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerSpaceToBatch(const Node& node, PlanBuilder& builder);
+std::optional<std::string> BatchToSpaceUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerBatchToSpace(const Node& node, PlanBuilder& builder);
+
+// cast
+std::optional<std::string> CastUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerCast(const Node& node, PlanBuilder& builder);
+
+// concat
+std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerConcat(const Node& node, PlanBuilder& builder);
+
+// convolution
+std::optional<std::string> Conv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::vector<KernelChoice> Conv2DCandidates(const Node& node, const PlanBuilder& builder);
+Status LowerConv2D(const Node& node, PlanBuilder& builder);
+std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const PlanBuilder& builder);
+Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder);
+
+// cumsum
+std::optional<std::string> CumSumUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerCumSum(const Node& node, PlanBuilder& builder);
+
+// dynamic_update_slice
+std::optional<std::string> DynamicUpdateSliceUnsupported(const Graph& graph, const Node& node,
+                                                         const DeviceInfo& device);
+Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder);
+
+// elementwise
+std::optional<std::string> UnaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerUnary(const Node& node, PlanBuilder& builder);
+std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerBinary(const Node& node, PlanBuilder& builder);
+std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerPRelu(const Node& node, PlanBuilder& builder);
+std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerAddN(const Node& node, PlanBuilder& builder);
+
+// fully_connected
+std::optional<std::string> FullyConnectedUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::vector<KernelChoice> FullyConnectedCandidates(const Node& node, const PlanBuilder& builder);
+Status LowerFullyConnected(const Node& node, PlanBuilder& builder);
+
+// gather
+Status LowerGather(const Node& node, PlanBuilder& builder);
+Status LowerGatherNd(const Node& node, PlanBuilder& builder);
+// Of both.
+std::optional<std::string> GatherUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::optional<std::string> OneHotUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerOneHot(const Node& node, PlanBuilder& builder);
+
+// mean_variance
+std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& graph, const Node& node,
+                                                                const DeviceInfo& device);
+std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, const PlanBuilder& builder);
+Status LowerMeanVarianceNormalization(const Node& node, PlanBuilder& builder);
+
+// normalization
+Status LowerL2Normalization(const Node& node, PlanBuilder& builder);
+Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder);
+std::optional<std::string> NormalizationUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+
+// pad
+std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerPad(const Node& node, PlanBuilder& builder);
+std::optional<std::string> MirrorPadUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerMirrorPad(const Node& node, PlanBuilder& builder);
+
+// pooling
+std::optional<std::string> Pool2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerPool2D(const Node& node, PlanBuilder& builder);
+
+// recurrent
+std::optional<std::string> LstmUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerLstm(const Node& node, PlanBuilder& builder);
+std::optional<std::string> RnnUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerRnn(const Node& node, PlanBuilder& builder);
+std::optional<std::string> SvdfUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerSvdf(const Node& node, PlanBuilder& builder);
+
+// reduce
+std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerReduce(const Node& node, PlanBuilder& builder);
+
+// resize
+std::optional<std::string> ResizeUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerResize(const Node& node, PlanBuilder& builder);
+
+// search
+Status LowerArgReduce(const Node& node, PlanBuilder& builder);
+Status LowerTopK(const Node& node, PlanBuilder& builder);
+// Of both: they compare integers of 32 bits.
+std::optional<std::string> SearchUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+
+// select
+std::optional<std::string> SelectUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerSelect(const Node& node, PlanBuilder& builder);
+std::optional<std::string> SelectRowsUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerSelectRows(const Node& node, PlanBuilder& builder);
+
+// softmax
+std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::vector<KernelChoice> SoftmaxCandidates(const Node& node, const PlanBuilder& builder);
+Status LowerSoftmax(const Node& node, PlanBuilder& builder);
+Status LowerLogSoftmax(const Node& node, PlanBuilder& builder);
+
+// split
+std::optional<std::string> PackUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerPack(const Node& node, PlanBuilder& builder);
+
+// transpose_conv
+std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBuilder& builder);
+Status LowerTransposeConv(const Node& node, PlanBuilder& builder);
+
+// unpooling
+std::optional<std::string> MaxPoolArgmax2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder);
+std::optional<std::string> MaxUnpool2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder);
+std::optional<std::string> ResamplerUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+Status LowerResampler(const Node& node, PlanBuilder& builder);
+
+// strided_copy
+// For the operations that ViewOf knows.
+std::optional<std::string> StridedCopyUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+// One dispatch for each output, or none where the output is the input under another name.
+Status LowerStridedCopy(const Node& node, PlanBuilder& builder);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_LOWERING_OP_LOWERINGS_H_

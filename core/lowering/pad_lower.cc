@@ -1,0 +1,174 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/graph/ops/pad.h"
+#include "core/graph/quantize.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kKernelDimensions = 5;
+
+struct PaddedDimension {
+  int32_t out = 1, in = 1, before = 0;
+  bool is_padded() const { return out != in; }
+};
+
+// All dimensions but the last, innermost first, with neighbours made one where that changes nothing: an unpadded one
+// goes into the one outside of it, which then is padded by whole lines; a mirror would have to keep the lines' order.
+std::vector<PaddedDimension> PixelDimensions(const Shape& in, const Shape& out, const Shape& before, bool mirror) {
+  std::vector<PaddedDimension> dimensions;  // outermost first
+  for (int d = 0; d + 1 < in.rank(); ++d) {
+    if (in[d] == 1 && out[d] == 1) continue;
+    const bool joins = in[d] == out[d] && !dimensions.empty() && !(mirror && dimensions.back().is_padded());
+    if (joins) {
+      PaddedDimension& outer = dimensions.back();
+      outer = {outer.out * in[d], outer.in * in[d], outer.before * in[d]};
+    } else {
+      dimensions.push_back({out[d], in[d], before[d]});
+    }
+  }
+  std::reverse(dimensions.begin(), dimensions.end());
+  return dimensions;
+}
+
+const char* ValueOf(const PlanBuilder& builder, const Node& node) {
+  return IsReal(builder.DescOf(node.outputs[0])) ? "REAL_VALUE" : "INTEGER_VALUE";
+}
+
+// Nothing but height and width grows: the grid's dimensions are the image's.
+bool IsImagePad(const Bhwc& in, const Bhwc& out) {
+  return in.b == out.b && in.c == out.c && out.h <= kMostGroups && int64_t{out.b} * out.slices() <= kMostGroups;
+}
+
+KernelCall ImagePadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
+  const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
+  const int rank = before.rank();
+  KernelCall call;
+  call.kernel = "pad_image";
+  call.stores_each_texel_once = true;
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.defines = {{"MIRROR", mirror ? "1" : "0"}, {"VALUE", ValueOf(builder, node)}};
+  call.scalars = {{"IH", in.h},
+                  {"IW", in.w},
+                  {"OH", out.h},
+                  {"OW", out.w},
+                  {"TOP", rank > 3 ? before[rank - 3] : 0},
+                  {"LEFT", rank > 2 ? before[rank - 2] : 0},
+                  {"REAL_VALUE", 0.0f},
+                  {"INTEGER_VALUE", 0},
+                  {"EDGE", 0}};
+  call.work_items = {out.w, out.h, int64_t{out.b} * out.slices()};
+  UseWholeLines(builder.device(), call);
+  return call;
+}
+
+KernelCall AnyPadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
+  static constexpr std::string_view kNames[kKernelDimensions][3] = {
+      {"O1", "I1", "B1"}, {"O2", "I2", "B2"}, {"O3", "I3", "B3"}, {"O4", "I4", "B4"}, {"O5", "I5", "B5"}};
+  const Graph& graph = builder.graph();
+  const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
+  const Lines lines = LinesOf(out);
+  KernelCall call;
+  call.kernel = "pad";
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"IC", in.c},
+                  {"IPIX", static_cast<int32_t>(in.pixels())},
+                  {"OC", out.c},
+                  {"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"LINE", lines.length},
+                  {"C_BEFORE", before.rank() == 0 ? 0 : before[before.rank() - 1]},
+                  {"REAL_VALUE", 0.0f},
+                  {"INTEGER_VALUE", 0},
+                  {"EDGE", 0}};
+  const std::vector<PaddedDimension> dimensions =
+      PixelDimensions(graph.value(node.inputs[0]).desc.shape, graph.value(node.outputs[0]).desc.shape, before, mirror);
+  for (size_t k = 0; k < kKernelDimensions; ++k) {
+    const PaddedDimension dimension = k < dimensions.size() ? dimensions[k] : PaddedDimension{};
+    call.scalars.emplace_back(kNames[k][0], dimension.out);
+    call.scalars.emplace_back(kNames[k][1], dimension.in);
+    call.scalars.emplace_back(kNames[k][2], dimension.before);
+  }
+  call.defines = {{"MIRROR", mirror ? "1" : "0"},
+                  {"DIMENSIONS", dimensions.size() > 3 ? "5" : "3"},
+                  {"VALUE", ValueOf(builder, node)}};
+  call.work_items = {lines.length, lines.count, out.slices()};
+  return call;
+}
+
+KernelCall PadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
+  const bool is_image = IsImagePad(builder.ShapeOf(node.inputs[0]), builder.ShapeOf(node.outputs[0]));
+  return is_image ? ImagePadCall(node, before, mirror, builder) : AnyPadCall(node, before, mirror, builder);
+}
+
+// Nothing is added but channels behind the last one: the texels that were there stay where they are.
+bool OnlyAppendsChannels(const Shape& in, const Shape& out, const Shape& before) {
+  for (int d = 0; d + 1 < in.rank(); ++d) {
+    if (in[d] != out[d]) return false;
+  }
+  return in.rank() > 0 && before[in.rank() - 1] == 0;
+}
+
+// One comparison a texel instead of a division and a remainder a dimension; and elementwise nodes may follow in the
+// same dispatch.
+KernelCall AppendChannelsCall(const Node& node, float value, PlanBuilder& builder) {
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.defines = {{"VALUE", "splat4(0.0f)"}};
+  call.epilogue = {
+      {"v = splat4(appended); if (i < filled) v = x_load(i); "
+       "if (i >= whole && i < filled) v = make_float4(v.x, rest > 1 ? v.y : appended, "
+       "rest > 2 ? v.z : appended, appended);",
+       {},
+       {{"filled", static_cast<int32_t>(in.pixels()) * in.slices()},
+        {"whole", static_cast<int32_t>(in.pixels()) * (in.c / 4)},
+        {"rest", in.c % 4},
+        {"appended", value}}}};
+  return call;
+}
+
+void SetScalar(KernelCall& call, std::string_view name, Scalar scalar) {
+  for (auto& [known, value] : call.scalars) {
+    if (known == name) value = scalar;
+  }
+}
+
+int32_t RoundedToInt32(double value) {
+  constexpr double kLowest = std::numeric_limits<int32_t>::min(), kHighest = std::numeric_limits<int32_t>::max();
+  return std::isnan(value) ? 0 : static_cast<int32_t>(std::clamp(std::round(value), kLowest, kHighest));
+}
+
+}  // namespace
+
+std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerPad(const Node& node, PlanBuilder& builder) {
+  const auto& pad = std::get<Pad>(node.op);
+  const TensorDesc& in = builder.DescOf(node.inputs[0]);
+  if (IsReal(in) && OnlyAppendsChannels(in.shape, builder.DescOf(node.outputs[0]).shape, pad.before)) {
+    return builder.Call(node, AppendChannelsCall(node, static_cast<float>(pad.value), builder));
+  }
+  KernelCall call = PadCall(node, pad.before, false, builder);
+  SetScalar(call, "REAL_VALUE", static_cast<float>(pad.value));
+  SetScalar(call, "INTEGER_VALUE", RoundedToInt32(pad.value));
+  return builder.Call(node, call);
+}
+
+std::optional<std::string> MirrorPadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerMirrorPad(const Node& node, PlanBuilder& builder) {
+  const auto& pad = std::get<MirrorPad>(node.op);
+  KernelCall call = PadCall(node, pad.before, true, builder);
+  SetScalar(call, "EDGE", pad.symmetric ? 1 : 0);
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

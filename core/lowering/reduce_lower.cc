@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <vector>
+
+#include "core/graph/ops/axis_split.h"
+#include "core/graph/ops/reduce.h"
+#include "core/graph/quantize.h"
+#include "core/lowering/loop_turns.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+// Neighbouring dimensions that are reduced or kept together, without the channels.
+struct MergedDims {
+  int32_t size = 1;
+  int32_t stride = 0;  // in pixels
+};
+
+// Up to three of each: what stays and what goes alternate, and a shape has five dimensions before its last one.
+struct ReducedPixels {
+  std::vector<MergedDims> kept, reduced;  // outermost first; three of each, padded in front
+};
+
+ReducedPixels MergePixels(const Shape& shape, uint32_t axes_mask) {
+  ReducedPixels merged;
+  int last = -1;  // whether the dimension before was reduced
+  for (int d = 0; d < shape.rank() - 1; ++d) {
+    if (shape[d] == 1) continue;
+    const int is_reduced = static_cast<int>(axes_mask >> d & 1);
+    std::vector<MergedDims>& list = is_reduced != 0 ? merged.reduced : merged.kept;
+    if (is_reduced != last) list.push_back({});
+    list.back().size *= shape[d];
+    list.back().stride = static_cast<int32_t>(CountBetween(shape, d + 1, shape.rank() - 1));
+    last = is_reduced;
+  }
+  for (std::vector<MergedDims>* list : {&merged.kept, &merged.reduced}) {
+    while (list->size() < 3) list->insert(list->begin(), MergedDims{});
+  }
+  // The longest innermost: it is what work items share. The order of a sum's parts is free.
+  std::sort(merged.reduced.begin(), merged.reduced.end(),
+            [](const MergedDims& a, const MergedDims& b) { return a.size < b.size; });
+  return merged;
+}
+
+const char* KindDefine(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::kProd: return "1";
+    case ReduceKind::kMax:
+    case ReduceKind::kAny: return "2";
+    case ReduceKind::kMin:
+    case ReduceKind::kAll: return "3";
+    default: return "0";
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  const ReduceKind kind = std::get<Reduce>(node.op).kind;
+  const bool searches = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
+  return searches ? WideIntegers(graph, node) : WideResults(graph, node);
+}
+
+Status LowerReduce(const Node& node, PlanBuilder& builder) {
+  const auto& reduce = std::get<Reduce>(node.op);
+  const TensorDesc& desc = builder.graph().value(node.inputs[0]).desc;
+  const Bhwc in = ToBhwc(desc.shape), out = builder.ShapeOf(node.outputs[0]);
+  const int rank = desc.shape.rank();
+  const bool over_channels = rank > 0 && (reduce.axes_mask >> (rank - 1) & 1) != 0;
+  const auto [kept, reduced] = MergePixels(desc.shape, reduce.axes_mask);
+  const int64_t shared_length = int64_t{reduced[2].size} * (over_channels ? in.slices() : 1);
+  const int32_t lanes = LanesOfReduction(shared_length, out.pixels() * out.slices());
+  const Lines lines = LinesOf(out);
+
+  KernelCall call;
+  call.kernel = "reduce";
+  call.defines = {{"KIND", KindDefine(reduce.kind)},
+                  {"CHANNELS", over_channels ? "1" : "0"},
+                  {"INTEGERS", IsReal(desc) ? "0" : "1"},
+                  {"LANES", std::to_string(lanes)}};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  const int64_t count = desc.shape.element_count() / (out.pixels() * out.c);
+  call.scalars = {{"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"LINE", lines.length},
+                  {"OC", out.c},
+                  {"IPIX", static_cast<int32_t>(in.pixels())},
+                  {"IC", in.c},
+                  {"K1", kept[1].size},
+                  {"K2", kept[2].size},
+                  {"SK0", kept[0].stride},
+                  {"SK1", kept[1].stride},
+                  {"SK2", kept[2].stride},
+                  {"R0", reduced[0].size},
+                  {"R1", reduced[1].size},
+                  {"R2", reduced[2].size},
+                  {"SR0", reduced[0].stride},
+                  {"SR1", reduced[1].stride},
+                  {"SR2", reduced[2].stride},
+                  {"COUNT", reduce.kind == ReduceKind::kMean ? static_cast<int32_t>(count) : 1}};
+  call.work_items = {int64_t{lines.length} * lanes, lines.count, out.slices()};
+  if (lanes > 1) call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

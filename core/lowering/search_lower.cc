@@ -1,0 +1,55 @@
+#include "core/graph/ops/axis_split.h"
+#include "core/graph/ops/search.h"
+#include "core/graph/quantize.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+
+std::optional<std::string> SearchUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
+  const auto& search = std::get<ArgReduce>(node.op);
+  const TensorDesc& desc = builder.graph().value(node.inputs[0]).desc;
+  const int rank = desc.shape.rank();
+  const int axis = *AxisFromFront(search.axis, rank);
+  const bool over_channels = axis == rank - 1;
+  const Bhwc in = ToBhwc(desc.shape), out = builder.ShapeOf(node.outputs[0]);
+  const Lines lines = LinesOf(out);
+  KernelCall call;
+  call.kernel = "arg_reduce";
+  call.defines = {{"NUMBER", IsReal(desc) ? "float" : "int"},
+                  {"NUMBER4", IsReal(desc) ? "float4" : "int4"},
+                  {"CHANNELS", over_channels ? "1" : "0"},
+                  {"LARGEST", search.kind == ArgKind::kMax ? "1" : "0"}};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  const int64_t inner = over_channels ? 1 : CountBetween(desc.shape, axis + 1, rank - 1);
+  call.scalars = {{"OPIX", static_cast<int32_t>(out.pixels())},
+                  {"LINE", lines.length},
+                  {"OC", out.c},
+                  {"IPIX", static_cast<int32_t>(in.pixels())},
+                  {"LENGTH", desc.shape[axis]},
+                  {"INNER", static_cast<int32_t>(inner)}};
+  call.work_items = {lines.length, lines.count, out.slices()};
+  return builder.Call(node, call);
+}
+
+Status LowerTopK(const Node& node, PlanBuilder& builder) {
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Lines lines = LinesOf(in);
+  KernelCall call;
+  call.kernel = "topk";
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"y", builder.Tensor(node.outputs[0])},
+                  {"positions", builder.Tensor(node.outputs[1])}};
+  call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())},
+                  {"LINE", lines.length},
+                  {"LENGTH", in.c},
+                  {"K", std::get<TopK>(node.op).k}};
+  call.work_items = {lines.length, lines.count, 1};
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

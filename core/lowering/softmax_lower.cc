@@ -1,0 +1,49 @@
+#include "core/graph/ops/softmax.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+
+std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+// "lanes" work items share one pixel's channels.
+std::vector<KernelChoice> SoftmaxCandidates(const Node& node, const PlanBuilder& builder) {
+  return ChannelLaneChoices(builder.device(), builder.ShapeOf(node.inputs[0]).slices());
+}
+
+namespace {
+
+Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, bool logarithm) {
+  const Bhwc shape = builder.ShapeOf(node.inputs[0]);
+  const int lane_count = builder.Choose(node).lanes;
+  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
+  const DeviceInfo& device = builder.device();
+  const bool is_alone = shape.pixels() == 1 && device.is_opencl_cpu();
+  const uint32_t one_lane_group = is_alone ? 1 : OneLaneGroup(device);
+  KernelCall call;
+  call.kernel = "softmax";
+  call.defines = {{"LANES", std::to_string(lane_count)}, {"LOG", logarithm ? "1" : "0"}};
+  call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
+                  {"LINE", lines.length},
+                  {"CHANNELS", shape.c},
+                  {"N4", shape.slices()},
+                  {"BETA", beta}};
+  call.work_items = {int64_t{lines.length} * lane_count, lines.count, 1};
+  return builder.Call(node, call);
+}
+
+}  // namespace
+
+Status LowerSoftmax(const Node& node, PlanBuilder& builder) {
+  return LowerOverChannels(node, builder, std::get<Softmax>(node.op).beta, false);
+}
+
+Status LowerLogSoftmax(const Node& node, PlanBuilder& builder) {
+  return LowerOverChannels(node, builder, 1.0f, true);
+}
+
+}  // namespace hearth

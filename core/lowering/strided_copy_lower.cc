@@ -1,0 +1,112 @@
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/ops/strided_view.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kKernelDigits = 11;
+
+// What the kernel counts as an element: scalars of the view, and how many of them a pixel has on each side.
+struct Units {
+  StridedView view;
+  int32_t in_per_pixel = 1, out_per_pixel = 1;
+  bool whole_texels = false;
+};
+
+bool AllStridesDivide(const StridedView& view, int64_t divisor, size_t digits) {
+  return std::all_of(view.digits.begin(), view.digits.begin() + static_cast<std::ptrdiff_t>(digits),
+                     [&](const StridedView::Digit& digit) { return digit.stride % divisor == 0; });
+}
+
+// The innermost digit runs over whole groups of `group` neighbours and all else moves by such groups.
+bool MovesGroups(const StridedView& view, int64_t group) {
+  if (view.base % group != 0 || group == 1) return group == 1;
+  if (view.digits.empty()) return false;
+  const StridedView::Digit& inner = view.digits.back();
+  return inner.stride == 1 && inner.radix % group == 0 && AllStridesDivide(view, group, view.digits.size() - 1);
+}
+
+// The view of elements of which `group` become `texels` texels. Precondition: MovesGroups.
+StridedView Regrouped(StridedView view, int64_t group, int64_t texels) {
+  view.base = view.base / group * texels;
+  for (size_t k = 0; k < view.digits.size(); ++k) {
+    StridedView::Digit& digit = view.digits[k];
+    if (group > 1 && k + 1 == view.digits.size()) {
+      digit.radix = digit.radix / group * texels;
+    } else {
+      digit.stride = digit.stride / group * texels;
+    }
+  }
+  return view;
+}
+
+// Texels move as a whole where all channels of a pixel stay together, or where fours of channels do on both sides.
+Units UnitsOf(const StridedView& view, const Bhwc& in, const Bhwc& out) {
+  if (in.c == out.c && MovesGroups(view, in.c)) {
+    return {Regrouped(view, in.c, in.slices()), in.slices(), out.slices(), true};
+  }
+  if (in.c % 4 == 0 && out.c % 4 == 0 && MovesGroups(view, 4)) {
+    return {Regrouped(view, 4, 1), in.slices(), out.slices(), true};
+  }
+  return {view, in.c, out.c, false};
+}
+
+KernelCall CopyCall(const Units& units, const Bhwc& in, const Bhwc& out) {
+  static constexpr std::string_view kStrides[kKernelDigits] = {"S0", "S1", "S2", "S3", "S4", "S5",
+                                                               "S6", "S7", "S8", "S9", "S10"};
+  static constexpr std::string_view kRadices[kKernelDigits] = {"R0", "R1", "R2", "R3", "R4", "R5",
+                                                               "R6", "R7", "R8", "R9", "R10"};
+  const Lines lines = LinesOf(out);
+  KernelCall call;
+  call.kernel = "strided_copy";
+  call.scalars = {{"BASE", static_cast<int32_t>(units.view.base)}, {"IC", units.in_per_pixel},
+                  {"IPIX", static_cast<int32_t>(in.pixels())},     {"OC", units.out_per_pixel},
+                  {"OPIX", static_cast<int32_t>(out.pixels())},    {"LINE", lines.length}};
+  const size_t digits = units.view.digits.size();
+  for (size_t k = 0; k < kKernelDigits; ++k) {
+    const StridedView::Digit digit = k < digits ? units.view.digits[digits - 1 - k] : StridedView::Digit{};
+    call.scalars.emplace_back(kStrides[k], static_cast<int32_t>(digit.stride));
+    call.scalars.emplace_back(kRadices[k], static_cast<int32_t>(digit.radix));
+  }
+  call.defines = {{"DIGITS", digits > 6   ? "11"
+                             : digits > 3 ? "6"
+                                          : "3"},
+                  {"WHOLE_TEXELS", units.whole_texels ? "1" : "0"}};
+  call.work_items = {lines.length, lines.count, out.slices()};
+  return call;
+}
+
+Status LowerOutput(const Node& node, size_t output, PlanBuilder& builder) {
+  const Graph& graph = builder.graph();
+  const ValueId x = node.inputs[0], y = node.outputs[output];
+  const Bhwc in = builder.ShapeOf(x), out = builder.ShapeOf(y);
+  StridedView view = *ViewOf(graph, node, output);
+  // Equal channels keep every texel where it is: pixels are in C order whatever b, h and w are.
+  const bool same_values = graph.value(x).desc.quantization == graph.value(y).desc.quantization;
+  if (view.is_identity() && in.pixels() == out.pixels() && in.c == out.c && same_values && !graph.IsConstant(x)) {
+    return builder.Alias(node, y, x);
+  }
+  // The outermost digit needs no radix where it only repeats: the kernel drops what is left over.
+  if (!view.digits.empty() && view.digits.front().stride == 0) view.digits.erase(view.digits.begin());
+  HEARTH_CHECK(view.digits.size() <= kKernelDigits);
+  KernelCall call = CopyCall(UnitsOf(view, in, out), in, out);
+  call.tensors = {{"x", builder.Tensor(x)}, {"y", builder.Tensor(y)}};
+  return builder.Call(node, call);
+}
+
+}  // namespace
+
+std::optional<std::string> StridedCopyUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return WideIntegers(graph, node);
+}
+
+Status LowerStridedCopy(const Node& node, PlanBuilder& builder) {
+  for (size_t output = 0; output < node.outputs.size(); ++output) HEARTH_TRY(LowerOutput(node, output, builder));
+  return Status::Ok();
+}
+
+}  // namespace hearth

@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "core/graph/ops/transpose_conv.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/matrix_call.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+// A GPU hides latency with many work items: smaller tiles.
+KernelChoice TileFor(const DeviceInfo& device) {
+  if (device.is_software()) return {"tile", 4, 2, 8};
+  return {"tile", 2, 1, device.max_local_invocations >= 64 ? 32 : 8};
+}
+
+std::vector<std::pair<std::string_view, Scalar>> Geometry(const TransposeConv& conv, const Shape& filter,
+                                                          const Bhwc& in, const Bhwc& out) {
+  const Window2D window = {.stride_h = conv.stride_h, .stride_w = conv.stride_w, .padding = conv.padding};
+  const Padding2D padding = ResolvePadding(window, out.h, out.w, filter[1], filter[2]);
+  return {{"IH", in.h},
+          {"IW", in.w},
+          {"IPIX", static_cast<int32_t>(in.pixels())},
+          {"OH", out.h},
+          {"OW", out.w},
+          {"OPIX", static_cast<int32_t>(out.pixels())},
+          {"PH", static_cast<int32_t>(Tiles(out.h, conv.stride_h))},
+          {"PW", static_cast<int32_t>(Tiles(out.w, conv.stride_w))},
+          {"BATCH", out.b},
+          {"FY", std::min(conv.stride_h, out.h)},
+          {"FX", std::min(conv.stride_w, out.w)},
+          {"SH", conv.stride_h},
+          {"SW", conv.stride_w},
+          {"KH", filter[1]},
+          {"KW", filter[2]},
+          {"PT", padding.top},
+          {"PL", padding.left},
+          {"K4", in.slices()},
+          {"N4", out.slices()},
+          {"I", in.c},
+          {"O", out.c}};
+}
+
+// Pixels of one phase along the grid's first dimension. Drivers that run on a CPU divide slowly, llvmpipe lane by lane:
+// there a tile stays within its line, unless the lines are so short that much of it would do nothing.
+void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& out, const KernelChoice& tile,
+             KernelCall& call) {
+  const bool wide = tile.variant == "wide";
+  const int64_t high = Tiles(out.h, conv.stride_h), across = Tiles(out.w, conv.stride_w);
+  const int64_t phases_y = std::min(conv.stride_h, out.h), phases_x = std::min(conv.stride_w, out.w);
+  const int64_t items_a_tile = wide ? 1 : tile.lanes;
+  const int64_t tile_pixels = tile.rows * items_a_tile;
+  const int64_t columns = Tiles(out.slices(), wide ? 4 : tile.cols);
+  call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
+  const bool lines = device.is_software() && Tiles(across, tile_pixels) * tile_pixels <= across * 3 / 2;
+  if (wide || lines) {
+    call.work_items = {Tiles(across, tile_pixels) * items_a_tile, high * out.b, columns * phases_y * phases_x};
+  } else {
+    call.work_items = {Tiles(out.b * high * across, tile_pixels) * items_a_tile, columns * phases_x, phases_y};
+  }
+  if (!wide) call.defines.push_back({"LINES", lines ? "1" : "0"});
+}
+
+}  // namespace
+
+std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBuilder& builder) {
+  std::vector<KernelChoice> candidates = {TileFor(builder.device())};
+  const int lanes = candidates.front().lanes;
+  const Graph& graph = builder.graph();
+  const bool constant_bias = node.inputs.size() < 3 || node.inputs[2] == kNoValue || graph.IsConstant(node.inputs[2]);
+  if (PrefersWideVectors(builder.device()) && graph.IsConstant(node.inputs[1]) && constant_bias &&
+      !builder.ChoosesPositions(node.outputs[0])) {
+    for (int rows : {4, 6, 3, 2}) candidates.push_back({"wide", rows, 1, 8});
+    // Below 9 channels half of a vector is idle; at 32 the wide kernel is 2.8 times as fast (PoCL 3.1).
+    if (builder.ShapeOf(node.outputs[0]).c > 8) std::swap(candidates[0], candidates[1]);
+  }
+  for (const auto& [rows, cols] : {std::pair{2, 1}, {4, 1}, {8, 1}, {4, 2}, {2, 2}, {8, 2}, {1, 1}}) {
+    candidates.push_back({"tile", rows, cols, lanes});
+  }
+  for (KernelChoice& choice : candidates)
+    choice.cols = std::min(choice.cols, builder.ShapeOf(node.outputs[0]).slices());
+  return WithoutRepeats(std::move(candidates));
+}
+
+Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
+  const auto& conv = std::get<TransposeConv>(node.op);
+  const TensorDesc& filter = builder.graph().value(node.inputs[1]).desc;
+  const Shape& dims = filter.shape;
+  const bool computed_filter = !builder.graph().IsConstant(node.inputs[1]);
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  const KernelChoice tile = builder.Choose(node);
+  const bool wide = tile.variant == "wide";
+  const int32_t width = wide ? 16 : 4;
+  KernelCall call;
+  call.kernel = wide ? "transpose_conv_wide" : "transpose_conv";
+  call.stores_each_texel_once = true;
+  call.defines = {{"ROWS", std::to_string(tile.rows)}};
+  if (!wide) {
+    call.defines.push_back({"COLS", std::to_string(tile.cols)});
+    call.defines.push_back({"LANES", std::to_string(tile.lanes)});
+    call.defines.push_back({"RUNTIME", computed_filter ? "1" : "0"});
+  }
+  const PackRecipe recipe{PackLayout::kMatrix, filter, width, {dims[0], dims[1], dims[2], dims[3]}};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
+                  {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, width)},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = Geometry(conv, dims, in, out);
+  SetGrid(builder.device(), conv, out, tile, call);
+  call.epilogue = ActivationEpilogue(conv.activation);
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

@@ -1,0 +1,80 @@
+#include "core/graph/ops/unpooling.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+void AddWindow(KernelCall& call, int32_t kernel_h, int32_t kernel_w, int32_t stride_h, int32_t stride_w,
+               const Padding2D& padding) {
+  for (const auto& [name, number] : {std::pair{"KH", kernel_h},
+                                     {"KW", kernel_w},
+                                     {"SH", stride_h},
+                                     {"SW", stride_w},
+                                     {"PT", padding.top},
+                                     {"PL", padding.left}}) {
+    call.scalars.emplace_back(name, number);
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> MaxPoolArgmax2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
+  const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  KernelCall call;
+  call.kernel = "pool_argmax";
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"y", builder.Tensor(node.outputs[0])},
+                  {"where", builder.Tensor(node.outputs[1])}};
+  call.scalars = ImageScalars(in, out);
+  AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w,
+            ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w));
+  call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
+  call.epilogue = ActivationEpilogue(pool.activation);
+  return builder.Call(node, call);
+}
+
+std::optional<std::string> MaxUnpool2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
+  const auto& unpool = std::get<MaxUnpool2D>(node.op);
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  KernelCall call;
+  call.kernel = "max_unpool";
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"where", builder.Tensor(node.inputs[1])},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = ImageScalars(in, out);
+  AddWindow(call, unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w,
+            UnpoolPadding(unpool, in.h, in.w));
+  call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
+  return builder.Call(node, call);
+}
+
+std::optional<std::string> ResamplerUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  return NotReal(graph, node);
+}
+
+Status LowerResampler(const Node& node, PlanBuilder& builder) {
+  const Bhwc in = builder.ShapeOf(node.inputs[0]);
+  const Bhwc out = builder.ShapeOf(node.outputs[0]);
+  KernelCall call;
+  call.kernel = "resampler";
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"points", builder.Tensor(node.inputs[1])},
+                  {"y", builder.Tensor(node.outputs[0])}};
+  call.scalars = ImageScalars(in, out);
+  call.work_items = {out.pixels(), out.slices(), 1};
+  return builder.Call(node, call);
+}
+
+}  // namespace hearth

@@ -1,0 +1,342 @@
+#include "core/plan/pack.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "core/base/error.h"
+#include "core/base/float16.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kTile = 16;  // a cache line of floats
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+int64_t RoundUp(int64_t n, int64_t multiple) {
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+// The product of non-negative numbers; nothing when one is negative or the product is beyond any tensor.
+std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
+  int64_t product = 1;
+  for (int32_t number : numbers) {
+    if (number < 0) return std::nullopt;
+    if (number > 0 && product > kMaxElements / number) return std::nullopt;
+    product *= number;
+  }
+  return product;
+}
+
+// ---- Source elements to floats ----
+
+template <typename T>
+T LoadAs(const std::byte* bytes) {  // model files promise no alignment
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+double IntegerAt(DType dtype, const std::byte* bytes, int64_t index) {
+  switch (dtype) {
+    case DType::kBool: return LoadAs<uint8_t>(bytes + index) != 0 ? 1 : 0;
+    case DType::kInt8: return LoadAs<int8_t>(bytes + index);
+    case DType::kUInt8: return LoadAs<uint8_t>(bytes + index);
+    case DType::kInt16: return LoadAs<int16_t>(bytes + 2 * index);
+    case DType::kInt32: return LoadAs<int32_t>(bytes + 4 * index);
+    case DType::kInt64: return static_cast<double>(LoadAs<int64_t>(bytes + 8 * index));
+    case DType::kInt4: {
+      const int byte = LoadAs<uint8_t>(bytes + index / 2);
+      const int nibble = index % 2 == 0 ? byte & 15 : byte >> 4;
+      return nibble < 8 ? nibble : nibble - 16;
+    }
+    default: return 0;
+  }
+}
+
+// Reads consecutive elements of a tensor as floats. Quantized ones cost a few ns each, floats a copy.
+class FloatReader {
+ public:
+  FloatReader(const TensorDesc& desc, std::span<const std::byte> bytes) : desc_(desc), bytes_(bytes.data()) {
+    if (!desc.quantization.has_value() || desc.quantization->scales.size() <= 1) return;
+    const int dimension = desc.quantization->dimension;
+    slice_count_ = desc.shape[dimension];
+    slice_size_ = 1;
+    for (int i = dimension + 1; i < desc.shape.rank(); ++i) slice_size_ *= desc.shape[i];
+  }
+
+  void Read(int64_t first, int64_t count, float* out) const {
+    switch (desc_.dtype) {
+      case DType::kFloat32: std::memcpy(out, bytes_ + 4 * first, 4 * count); return;
+      case DType::kFloat16:
+        for (int64_t i = 0; i < count; ++i) out[i] = HalfToFloat(LoadAs<uint16_t>(bytes_ + 2 * (first + i)));
+        return;
+      default: ReadIntegers(first, count, out);
+    }
+  }
+
+ private:
+  void ReadIntegers(int64_t first, int64_t count, float* out) const {
+    int64_t slice = first / slice_size_ % slice_count_;
+    int64_t left_in_slice = slice_size_ - first % slice_size_;
+    while (count > 0) {
+      const int64_t run = std::min(count, left_in_slice);
+      ReadSlice(first, run, slice, out);
+      first += run;
+      out += run;
+      count -= run;
+      left_in_slice = slice_size_;
+      slice = slice + 1 == slice_count_ ? 0 : slice + 1;
+    }
+  }
+
+  void ReadSlice(int64_t first, int64_t count, int64_t slice, float* out) const {
+    double scale = 1, zero_point = 0;
+    if (desc_.quantization.has_value() && !desc_.quantization->scales.empty()) {
+      const Quantization& quantization = *desc_.quantization;
+      scale = quantization.scales[quantization.scales.size() == 1 ? 0 : slice];
+      const size_t zero_points = quantization.zero_points.size();
+      if (zero_points > 0) zero_point = static_cast<double>(quantization.zero_points[zero_points == 1 ? 0 : slice]);
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      out[i] = static_cast<float>(scale * (IntegerAt(desc_.dtype, bytes_, first + i) - zero_point));
+    }
+  }
+
+  const TensorDesc& desc_;
+  const std::byte* bytes_;
+  int64_t slice_count_ = 1;
+  int64_t slice_size_ = std::numeric_limits<int64_t>::max();  // per tensor: one slice without end
+};
+
+// ---- Layouts ----
+
+// Writes consecutive floats to memory that may be unaligned and slow to read back (a mapped buffer).
+class FloatWriter {
+ public:
+  FloatWriter(std::span<std::byte> bytes, StorageType storage) : next_(bytes.data()), storage_(storage) {}
+  void Write(const float* values, int64_t count) {
+    if (storage_ == StorageType::kFloat16) return WriteHalves(values, count);
+    std::memcpy(next_, values, count * sizeof(float));
+    next_ += count * sizeof(float);
+  }
+
+ private:
+  void WriteHalves(const float* values, int64_t count) {
+    for (int64_t i = 0; i < count; ++i, next_ += sizeof(uint16_t)) {
+      const uint16_t half = FloatToHalf(values[i]);
+      std::memcpy(next_, &half, sizeof(half));
+    }
+  }
+
+  std::byte* next_;
+  StorageType storage_;
+};
+
+// ---- Integers as they are ----
+
+// Pixels of `channels` integers -> planes of pixels x 4, as int32; wider ones saturate.
+void PackIntegerSlices(const TensorDesc& desc, std::span<const std::byte> source, int64_t pixels, int64_t channels,
+                       std::span<std::byte> packed) {
+  constexpr double kLowest = std::numeric_limits<int32_t>::min(), kHighest = std::numeric_limits<int32_t>::max();
+  std::byte* next = packed.data();
+  for (int64_t c = 0; c < channels; c += 4) {
+    for (int64_t pixel = 0; pixel < pixels; ++pixel, next += 4 * sizeof(int32_t)) {
+      int32_t texel[4] = {};
+      for (int64_t k = 0; k < std::min<int64_t>(4, channels - c); ++k) {
+        const double stored = IntegerAt(desc.dtype, source.data(), pixel * channels + c + k);
+        texel[k] = static_cast<int32_t>(std::clamp(stored, kLowest, kHighest));
+      }
+      std::memcpy(next, texel, sizeof(texel));
+    }
+  }
+}
+
+// One group of `kWidth` outputs, `count` inputs of one tap: a transposition, in tiles that stay in the first-level
+// cache. Reading whole cache lines row by row matters: rows a multiple of 4 KiB apart share cache sets.
+template <int kWidth>
+void TransposeRows(const FloatReader& reader, int64_t first, int64_t row_stride, int64_t rows, int64_t count,
+                   int64_t padded_count, FloatWriter& writer) {
+  for (int64_t i = 0; i < padded_count; i += kTile) {
+    float tile[kTile][kWidth] = {};
+    const int64_t columns = std::min(kTile, count - i);
+    for (int64_t row = 0; row < rows; ++row) {
+      float line[kTile] = {};
+      reader.Read(first + row * row_stride + i, columns, line);
+      for (int64_t column = 0; column < kTile; ++column) tile[column][row] = line[column];
+    }
+    writer.Write(tile[0], std::min(kTile, padded_count - i) * kWidth);
+  }
+}
+
+template <int kWidth>
+void PackMatrix(const PackRecipe& recipe, const FloatReader& reader, FloatWriter writer) {
+  const int64_t outputs = recipe.dims[0], taps = int64_t{recipe.dims[1]} * recipe.dims[2], inputs = recipe.dims[3];
+  for (int64_t o = 0; o < outputs; o += kWidth) {
+    const int64_t rows = std::min<int64_t>(kWidth, outputs - o);
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      TransposeRows<kWidth>(reader, (o * taps + tap) * inputs, taps * inputs, rows, inputs, RoundUp(inputs, 4), writer);
+    }
+  }
+}
+
+// One row of G (Lavin and Gray 2015) times three numbers.
+double TimesG(int row, double a, double b, double c) {
+  switch (row) {
+    case 0: return a / 4;
+    case 1: return -(a + b + c) / 6;
+    case 2: return -(a - b + c) / 6;
+    case 3: return a / 24 + b / 12 + c / 6;
+    case 4: return a / 24 - b / 12 + c / 6;
+    default: return c;
+  }
+}
+
+// In float64, rounded once.
+void PackWinograd(const PackRecipe& recipe, const FloatReader& reader, FloatWriter writer) {
+  const int64_t outputs = recipe.dims[0], inputs = recipe.dims[3], width = recipe.width;
+  std::vector<float> filters(static_cast<size_t>(outputs * 9 * inputs));
+  reader.Read(0, outputs * 9 * inputs, filters.data());
+  std::vector<float> vector(static_cast<size_t>(width));
+  for (int plane = 0; plane < 36; ++plane) {
+    for (int64_t first = 0; first < outputs; first += width) {
+      for (int64_t i = 0; i < static_cast<int64_t>(RoundUp(static_cast<uint64_t>(inputs), 4)); ++i) {
+        for (int64_t lane = 0; lane < width; ++lane) {
+          const int64_t o = first + lane;
+          double columns[3] = {};
+          const bool is_there = o < outputs && i < inputs;
+          for (int64_t x = 0; is_there && x < 3; ++x) {
+            const float* tap = filters.data() + (o * 9 + x) * inputs + i;
+            columns[x] = TimesG(plane / 6, tap[0], tap[3 * inputs], tap[6 * inputs]);
+          }
+          vector[lane] = static_cast<float>(TimesG(plane % 6, columns[0], columns[1], columns[2]));
+        }
+        writer.Write(vector.data(), width);
+      }
+    }
+  }
+}
+
+// Pixels of `channels` floats -> channels / 4 planes of pixels x 4. Serves kDepthwise too: a tap is a pixel there.
+void PackSlices(const FloatReader& reader, int64_t pixels, int64_t channels, FloatWriter writer) {
+  for (int64_t c = 0; c < channels; c += 4) {
+    for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+      float texel[4] = {};
+      reader.Read(pixel * channels + c, std::min<int64_t>(4, channels - c), texel);
+      writer.Write(texel, 4);
+    }
+  }
+}
+
+void PackLinear(const FloatReader& reader, int64_t count, int64_t padded_count, FloatWriter writer) {
+  constexpr int64_t kChunk = 1024;
+  for (int64_t i = 0; i < padded_count; i += kChunk) {
+    float chunk[kChunk] = {};
+    if (i < count) reader.Read(i, std::min(kChunk, count - i), chunk);
+    writer.Write(chunk, std::min(kChunk, padded_count - i));
+  }
+}
+
+// ---- Checks ----
+
+std::string DimsText(const PackRecipe& recipe) {
+  return Shape::FromSpan(recipe.dims).ToString();
+}
+
+Status CheckQuantization(const TensorDesc& desc) {
+  if (!desc.quantization.has_value()) return Status::Ok();
+  const Quantization& quantization = *desc.quantization;
+  const size_t scales = quantization.scales.size(), zero_points = quantization.zero_points.size();
+  if (zero_points > 1 && zero_points != scales) {
+    return Error(StatusCode::kMalformedInput, "weights have {} scales and {} zero points", scales, zero_points);
+  }
+  if (scales <= 1) return Status::Ok();
+  const int dimension = quantization.dimension;
+  if (dimension < 0 || dimension >= desc.shape.rank() || static_cast<size_t>(desc.shape[dimension]) != scales) {
+    return Error(StatusCode::kMalformedInput, "weights of shape {} have {} scales along dimension {}",
+                 desc.shape.ToString(), scales, dimension);
+  }
+  return Status::Ok();
+}
+
+Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
+  const auto elements = CheckedProduct(recipe.dims), source_elements = CheckedProduct(recipe.source.shape.dims());
+  if (!elements.has_value() || !source_elements.has_value() || *elements != *source_elements) {
+    return Error(StatusCode::kMalformedInput, "weights of shape {} can't be packed as {}",
+                 recipe.source.shape.ToString(), DimsText(recipe));
+  }
+  const bool is_float = recipe.source.dtype == DType::kFloat32 || recipe.source.dtype == DType::kFloat16;
+  if (recipe.storage == StorageType::kInt32 && (is_float || recipe.layout != PackLayout::kSlices)) {
+    return Error(StatusCode::kInvalidArgument, "a constant of type {} can't be packed as integers",
+                 DTypeName(recipe.source.dtype));
+  }
+  if (recipe.layout == PackLayout::kWinograd && (recipe.dims[1] != 3 || recipe.dims[2] != 3)) {
+    return Error(StatusCode::kMalformedInput, "Winograd weights of dims {} are no 3x3 filter", DimsText(recipe));
+  }
+  if (recipe.width != 4 && recipe.width != 16 && recipe.width != 32) {
+    return Error(StatusCode::kInvalidArgument, "packing width {} is none of 4, 16 and 32", recipe.width);
+  }
+  if (recipe.layout == PackLayout::kDepthwise && recipe.dims[0] != 1) {
+    return Error(StatusCode::kMalformedInput, "depthwise weights {} must start with 1", DimsText(recipe));
+  }
+  if (source.size() != recipe.source.size_bytes()) {
+    return Error(StatusCode::kMalformedInput, "weights of shape {} and type {} need {} bytes but have {}",
+                 recipe.source.shape.ToString(), DTypeName(recipe.source.dtype), recipe.source.size_bytes(),
+                 source.size());
+  }
+  if (packed.size() != recipe.packed_size_bytes()) {
+    return Error(StatusCode::kInvalidArgument, "packed weights need {} bytes of room but got {}",
+                 recipe.packed_size_bytes(), packed.size());
+  }
+  return CheckQuantization(recipe.source);
+}
+
+}  // namespace
+
+uint64_t PackRecipe::packed_size_bytes() const {
+  const std::optional<int64_t> elements = CheckedProduct(dims);
+  if (!elements.has_value() || *elements == 0 || width <= 0) return 0;
+  const int64_t vector = width;
+  const auto element_bytes = static_cast<int64_t>(TexelBytes(storage) / 4);
+  switch (layout) {
+    case PackLayout::kMatrix: {
+      const int64_t taps = int64_t{dims[1]} * dims[2];
+      return RoundUp(dims[0], vector) * taps * RoundUp(dims[3], 4) * element_bytes;
+    }
+    case PackLayout::kWinograd: return uint64_t{36} * RoundUp(dims[0], vector) * RoundUp(dims[3], 4) * element_bytes;
+    case PackLayout::kLinear: return RoundUp(*elements, vector) * element_bytes;
+    case PackLayout::kDepthwise:
+    case PackLayout::kSlices: return *elements / dims[3] * RoundUp(dims[3], 4) * element_bytes;
+  }
+  return 0;
+}
+
+Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
+  HEARTH_TRY(CheckRecipe(recipe, source, packed));
+  if (packed.empty()) return Status::Ok();
+  const FloatReader reader(recipe.source, source);
+  const FloatWriter writer(packed, recipe.storage);
+  const int64_t channels = recipe.dims[3];
+  const int64_t pixels = int64_t{recipe.dims[0]} * recipe.dims[1] * recipe.dims[2];
+  if (recipe.storage == StorageType::kInt32) {
+    PackIntegerSlices(recipe.source, source, pixels, channels, packed);
+    return Status::Ok();
+  }
+  switch (recipe.layout) {
+    case PackLayout::kMatrix:
+      recipe.width == 4    ? PackMatrix<4>(recipe, reader, writer)
+      : recipe.width == 16 ? PackMatrix<16>(recipe, reader, writer)
+                           : PackMatrix<32>(recipe, reader, writer);
+      break;
+    case PackLayout::kWinograd: PackWinograd(recipe, reader, writer); break;
+    case PackLayout::kLinear:
+      PackLinear(reader, pixels * channels, RoundUp(pixels * channels, recipe.width), writer);
+      break;
+    case PackLayout::kDepthwise:
+    case PackLayout::kSlices: PackSlices(reader, pixels, channels, writer); break;
+  }
+  return Status::Ok();
+}
+
+}  // namespace hearth

@@ -1,0 +1,126 @@
+// The lowered network: everything a device needs to run it, as a value without a driver.
+// Made by Lower(graph, device, options); stored in the cache; executed by hal/session.
+#ifndef HEARTH_CORE_PLAN_PLAN_H_
+#define HEARTH_CORE_PLAN_PLAN_H_
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/emit/kernel_source.h"
+#include "core/graph/graph.h"
+#include "core/plan/pack.h"
+
+namespace hearth {
+
+// Bytes [offset, offset + size) of plan.buffers[buffer].
+struct BufferRange {
+  uint32_t buffer = 0;
+  uint64_t offset_bytes = 0;
+  uint64_t size_bytes = 0;
+  friend bool operator==(const BufferRange&, const BufferRange&) = default;
+};
+
+enum class BufferRole : uint8_t {
+  kArena,
+  kConstants,
+  kState,  // keeps its content from one run to the next
+};
+struct BufferSpec {
+  BufferRole role = BufferRole::kArena;
+  uint64_t size_bytes = 0;
+};
+
+// A constant in device memory: packed from bytes of the model file or from `inline_bytes`.
+struct PlanConstant {
+  BufferRange range;
+  PackRecipe recipe;
+  uint64_t file_offset = 0;  // where inline_bytes is empty
+  uint64_t file_size_bytes = 0;
+  std::vector<std::byte> inline_bytes;
+  bool is_kept = false;  // its packed form was stored in the cache: reading was measured to beat packing
+};
+
+// One kernel launch. `tensors` and `scalars` follow the kernel's argument order;
+// a scalar holds an int32 or the bits of a float.
+struct Dispatch {
+  uint32_t kernel = 0;  // index into Plan::kernels
+  std::vector<BufferRange> tensors;
+  std::vector<uint32_t> scalars;
+  std::array<uint32_t, 3> group_count = {1, 1, 1};
+  std::string label;  // the node's name, for profiles and traces
+};
+
+// A value that crosses between host and device: dense in the model's layout on the host,
+// slices [C/4][B][H][W][4] in `range` on the device.
+struct HostTransfer {
+  ValueId value = kNoValue;  // in the lowered graph
+  TensorDesc desc;           // on the host
+  StorageType storage = StorageType::kFloat32;
+  BufferRange range;
+};
+
+// Nodes that the host executes between two groups of dispatches, in order.
+struct HostStep {
+  std::vector<int> nodes;            // indices into the lowered graph's nodes
+  std::vector<HostTransfer> reads;   // device -> host before it
+  std::vector<HostTransfer> writes;  // host -> device after it
+};
+
+using Step = std::variant<Dispatch, HostStep>;
+
+struct PlanTensor {  // an input or output of the network
+  std::string name;
+  TensorDesc desc;
+  bool on_device = true;  // false: only host steps touch it
+  HostTransfer transfer;  // when on_device
+};
+
+// What the network remembers between runs. On the device its next content is copied by a dispatch of the plan;
+// on the host whoever runs the plan copies it after the last step.
+struct PlanState {
+  std::string name;
+  TensorDesc desc;
+  bool on_device = false;
+  HostTransfer transfer;  // its value; with on_device its place in a kState buffer
+  // Without on_device: what it becomes; on the device where next_on_device, else a value of a host step.
+  bool next_on_device = false;
+  HostTransfer next;
+};
+
+struct Fallback {  // a file operator that runs on the CPU, and why
+  int32_t source_index = -1;
+  std::string op;
+  std::string reason;
+};
+
+struct MemoryFigures {
+  uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, state_bytes = 0;
+};
+
+struct Plan {
+  std::vector<KernelSource> kernels;
+  std::vector<BufferSpec> buffers;
+  std::vector<PlanConstant> constants;
+  std::vector<Step> steps;
+  std::vector<PlanTensor> inputs, outputs;
+  std::vector<PlanState> states;
+  std::vector<Fallback> fallbacks;
+  int32_t source_op_count = 0;  // operators in the model file
+  MemoryFigures memory;
+
+  size_t dispatch_count() const;
+  bool has_host_steps() const;
+};
+
+inline constexpr int kPlanVersion = 10;  // part of every plan key; raise it when lowering changes
+
+// For the cache. Deserialize refuses anything that is not exactly one serialized plan.
+std::vector<std::byte> SerializePlan(const Plan& plan);
+Result<Plan> DeserializePlan(std::span<const std::byte> bytes);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_PLAN_PLAN_H_

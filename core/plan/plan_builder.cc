@@ -1,0 +1,321 @@
+#include "core/plan/plan_builder.h"
+
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/emit/kernel_library.h"
+#include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
+#include "core/graph/positions.h"
+#include "core/graph/quantize.h"
+#include "core/plan/memory_planner.h"
+#include "core/plan/storage.h"
+#include "core/plan/tuning.h"
+
+namespace hearth {
+namespace {
+
+template <typename Item>
+const Item* FindNamed(const std::vector<std::pair<std::string_view, Item>>& list, std::string_view name) {
+  for (const auto& [item_name, item] : list) {
+    if (item_name == name) return &item;
+  }
+  return nullptr;
+}
+
+void AppendEpilogue(const std::vector<EpilogueStep>& steps, KernelSource& source, std::vector<Operand>& operands,
+                    std::vector<uint32_t>& scalars) {
+  for (const EpilogueStep& step : steps) {
+    source.epilogue.push_back(step.statement);
+    for (const auto& [name, operand] : step.tensors) {
+      source.tensors.push_back({name, ArgDirection::kRead});
+      operands.push_back(operand);
+    }
+    for (const auto& [name, scalar] : step.scalars) {
+      source.scalars.push_back({name, scalar.type});
+      scalars.push_back(scalar.bits);
+    }
+  }
+}
+
+// A work group costs llvmpipe (Mesa 22.3) 0.25 us, as much as several small work items of 8 lanes each. Few shapes,
+// because each is a program of its own.
+std::array<uint32_t, 3> LocalSizeForShaderCpu(std::array<uint32_t, 3> own, const std::array<int64_t, 3>& work_items,
+                                              const DeviceInfo& device) {
+  if (own != std::array<uint32_t, 3>{8, 1, 1} || device.max_local_invocations < 64) return own;
+  if (work_items[0] >= 512 && device.max_local_size[0] >= 64) return {64, 1, 1};
+  if (work_items[1] >= 32 && device.max_local_size[1] >= 8) return {8, 8, 1};
+  if (work_items[2] >= 4 && work_items[2] % 4 == 0 && device.max_local_size[2] >= 4) return {8, 1, 4};
+  return own;
+}
+
+// A kernel's own local size is made for 8 lanes of a CPU; a GPU needs a whole warp or wave in a work group. Only for
+// kernels that ask for no size of their own in the call: those don't depend on it.
+std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCall& call, const DeviceInfo& device) {
+  constexpr uint32_t kItems = 64;
+  std::array<uint32_t, 3> size = source.local_size;
+  if (device.is_software_gpu()) return LocalSizeForShaderCpu(size, call.work_items, device);
+  if (device.is_software() || device.max_local_invocations < kItems) return size;
+  for (int d = 1; d < 3; ++d) {
+    while (size[0] * size[1] * size[2] < kItems && size[d] < call.work_items[d] &&
+           size[d] * 2 <= device.max_local_size[d]) {
+      size[d] *= 2;
+    }
+  }
+  return size;
+}
+
+// Texels as they are: both values have equally many, in the same order.
+KernelCall CopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
+  KernelCall call = MapCall(builder.ShapeOf(to));
+  call.tensors = {{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}};
+  return call;
+}
+
+}  // namespace
+
+Status PlanBuilder::CheckLimits(const KernelSource& source) const {
+  const auto on_buffers = std::count_if(source.tensors.begin(), source.tensors.end(), [](const TensorArg& arg) {
+    return arg.direction == ArgDirection::kWrite || arg.path == AccessPath::kBuffer;
+  });
+  if (on_buffers > static_cast<int64_t>(device_.max_storage_buffers)) {
+    return Error(StatusCode::kResourceExhausted, "kernel {} needs {} storage buffers, {} has {}", source.name,
+                 on_buffers, device_.name, device_.max_storage_buffers);
+  }
+  if (source.scalars.size() * 4 > device_.max_scalar_bytes) {
+    return Error(StatusCode::kResourceExhausted, "kernel {} needs {} bytes of scalars, {} has {}", source.name,
+                 source.scalars.size() * 4, device_.name, device_.max_scalar_bytes);
+  }
+  return Status::Ok();
+}
+
+KernelCall MapCall(const Bhwc& out) {
+  constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
+  const int64_t texels = out.pixels() * out.slices();
+  KernelCall call;
+  call.kernel = "map";
+  call.stores_each_texel_once = true;
+  call.scalars = {{"COUNT", static_cast<int32_t>(texels)}, {"ROW", static_cast<int32_t>(kRow)}};
+  call.work_items = {std::min(texels, kRow), (texels + kRow - 1) / kRow, 1};
+  return call;
+}
+
+PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options)
+    : graph_(graph),
+      device_(device),
+      options_(options),
+      read_path_(options.read_path.value_or(DefaultReadPath(device))),
+      real_storage_(RealStorage(options.precision, device)),
+      chooses_positions_(ValuesThatChoosePositions(graph)) {}
+
+KernelChoice PlanBuilder::Choose(const Node& node) const {
+  std::vector<KernelChoice> candidates = OpDefOf(node.op).candidates(node, *this);
+  if (!options_.tuned.empty()) {
+    const auto tuned = options_.tuned.find(LayerKey(graph_, node, device_, options_));
+    if (tuned != options_.tuned.end() &&
+        std::find(candidates.begin(), candidates.end(), tuned->second.choice) != candidates.end())
+      return tuned->second.choice;
+  }
+  return std::move(candidates.front());
+}
+
+ValueId PlanBuilder::Root(ValueId value) const {
+  for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(value)) value = at->second;
+  return value;
+}
+
+const TensorDesc& PlanBuilder::DescOf(ValueId value) const {
+  return IsScratch(value) ? scratch_[value - graph_.values().size()] : graph_.value(value).desc;
+}
+
+ValueId PlanBuilder::Scratch(TensorDesc desc) {
+  scratch_.push_back(std::move(desc));
+  return static_cast<ValueId>(graph_.values().size() + scratch_.size() - 1);
+}
+
+Operand PlanBuilder::Tensor(ValueId value) {
+  if (!IsScratch(value) && graph_.IsConstant(value)) {
+    const TensorDesc& desc = graph_.value(value).desc;
+    const Bhwc shape = ToBhwc(desc.shape);
+    return Packed(value, {PackLayout::kSlices, desc, 4, {shape.b, shape.h, shape.w, shape.c}});
+  }
+  device_values_[Root(value)] = true;
+  return {Operand::Kind::kValue, value};
+}
+
+Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
+  PlanConstant packed;
+  // Numbers per channel stay whole: they are few, and an error in one is the same in every pixel (PoseNet with
+  // depthwise filters in float16 is off by 3.4 % of its range instead of less than 2 %).
+  recipe.storage = recipe.layout == PackLayout::kSlices                                    ? StorageOf(constant)
+                   : recipe.layout == PackLayout::kMatrix && !chooses_positions_[constant] ? real_storage_
+                                                                                           : StorageType::kFloat32;
+  const Constant& source = graph_.constant(*graph_.value(constant).constant);
+  if (source.file_offset.has_value()) {
+    packed.file_offset = *source.file_offset;
+    packed.file_size_bytes = source.bytes.size();
+  }
+  packed.recipe = std::move(recipe);
+  const bool is_inline = !source.file_offset.has_value();
+  return ConstantOperand(constant, std::move(packed), is_inline ? source.bytes : std::span<const std::byte>());
+}
+
+Operand PlanBuilder::Zeros(int32_t count, int32_t width) {
+  PlanConstant zeros;
+  zeros.recipe = {PackLayout::kLinear, {DType::kFloat32, {count}, {}}, width, {count, 1, 1, 1}};
+  const std::vector<std::byte> bytes(zeros.recipe.source.size_bytes());
+  return ConstantOperand(kNoValue, std::move(zeros), bytes);
+}
+
+Operand PlanBuilder::ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes) {
+  const std::pair<ValueId, PackRecipe> key(value, constant.recipe);
+  const auto known = std::find(constant_keys_.begin(), constant_keys_.end(), key);
+  const auto index = static_cast<int32_t>(known - constant_keys_.begin());
+  if (known == constant_keys_.end()) {
+    constant.range.size_bytes = constant.recipe.packed_size_bytes();
+    constant.inline_bytes.assign(inline_bytes.begin(), inline_bytes.end());
+    constant_keys_.push_back(key);
+    plan_.constants.push_back(std::move(constant));
+  }
+  return {Operand::Kind::kConstant, index};
+}
+
+uint64_t PlanBuilder::ValueBytes(ValueId value) const {
+  const Bhwc shape = ShapeOf(value);
+  return static_cast<uint64_t>(shape.pixels()) * shape.slices() * TexelBytes(StorageOf(value));
+}
+
+StorageType PlanBuilder::StorageOf(ValueId value) const {
+  const TensorDesc& desc = DescOf(value);
+  // What is one pixel is few numbers, and an error in one is the same in all the pixels that it scales or shifts; what
+  // is between the dispatches of one node would be rounded once more than the node's result.
+  const bool is_whole = IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || chooses_positions_[value];
+  return hearth::StorageOf(desc, is_whole ? StorageType::kFloat32 : real_storage_);
+}
+
+StorageType PlanBuilder::StorageOf(const Operand& operand) const {
+  return operand.kind == Operand::Kind::kValue ? StorageOf(operand.id) : plan_.constants[operand.id].recipe.storage;
+}
+
+uint64_t PlanBuilder::OperandBytes(const Operand& operand) const {
+  return operand.kind == Operand::Kind::kValue ? ValueBytes(operand.id) : plan_.constants[operand.id].range.size_bytes;
+}
+
+Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vector<Operand>& operands,
+                                              std::vector<uint32_t>& scalars) const {
+  HEARTH_ASSIGN(KernelSource source, LoadKernel(call.kernel));
+  for (const Define& define : call.defines) SetDefine(source, define.name, define.value);
+  source.local_size = call.local_size.value_or(LocalSizeFor(source, call, device_));
+  for (const TensorArg& arg : source.tensors) {
+    const Operand* operand = FindNamed(call.tensors, arg.name);
+    HEARTH_CHECK(operand != nullptr);
+    operands.push_back(*operand);
+  }
+  for (const ScalarArg& arg : source.scalars) {
+    const Scalar* scalar = FindNamed(call.scalars, arg.name);
+    HEARTH_CHECK(scalar != nullptr && scalar->type == arg.type);
+    scalars.push_back(scalar->bits);
+  }
+  AppendEpilogue(call.epilogue, source, operands, scalars);
+  AppendEpilogue(RoundingToGrid(source, operands), source, operands, scalars);
+  for (size_t k = 0; k < source.tensors.size(); ++k) {
+    TensorArg& arg = source.tensors[k];
+    const bool as_buffer =
+        std::find(call.buffer_reads.begin(), call.buffer_reads.end(), arg.name) != call.buffer_reads.end();
+    arg.storage = StorageOf(operands[k]);
+    const bool fits = !as_buffer && arg.storage != StorageType::kInt32 &&
+                      OperandBytes(operands[k]) / TexelBytes(arg.storage) <= device_.max_texel_elements;
+    if (arg.direction == ArgDirection::kRead && read_path_ == AccessPath::kTexelBuffer && fits)
+      arg.path = AccessPath::kTexelBuffer;
+    // lavapipe (Mesa 22.3) stores lane by lane and number by number, each within a check of its own.
+    if (arg.direction == ArgDirection::kWrite && arg.storage == StorageType::kFloat32 && device_.is_software() &&
+        device_.int64 && device_.dialect == Dialect::kVulkan)
+      arg.path = AccessPath::kBuffer64;
+  }
+  return source;
+}
+
+// Devices hold a quantized value as the real number that it stands for: what the call writes is clamped to the range of
+// its type and rounded to its grid, as an integer kernel would have. The clamp is not optional: converters drop a
+// relu6 that the range implies.
+std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source,
+                                                      const std::vector<Operand>& operands) const {
+  for (size_t k = 0; k < source.tensors.size(); ++k) {
+    if (source.tensors[k].direction != ArgDirection::kWrite) continue;
+    if (operands[k].kind != Operand::Kind::kValue) return {};
+    const TensorDesc& desc = DescOf(operands[k].id);
+    if (!IsQuantized(desc)) return {};
+    const TensorGrid grid = GridOf(desc);
+    // Clamped first, so that a conversion to integers can round: PoCL's round() is five times as dear (3.1).
+    constexpr float kMostSmall = 1 << 22;
+    const bool is_small = grid.highest < kMostSmall && grid.lowest > -kMostSmall;
+    return {{fmt::format("v = {}(vclamp(v * grid_inverse, splat4(grid_lowest), splat4(grid_highest))) * grid_scale;",
+                         is_small ? "vround_small" : "vround_away"),
+             {},
+             {{"grid_scale", grid.scale},
+              {"grid_inverse", grid.inverse},
+              {"grid_lowest", grid.lowest},
+              {"grid_highest", grid.highest}}}};
+  }
+  return {};
+}
+
+uint32_t PlanBuilder::KernelIndex(KernelSource source) {
+  const auto known = std::find(plan_.kernels.begin(), plan_.kernels.end(), source);
+  if (known != plan_.kernels.end()) return static_cast<uint32_t>(known - plan_.kernels.begin());
+  plan_.kernels.push_back(std::move(source));
+  return static_cast<uint32_t>(plan_.kernels.size() - 1);
+}
+
+Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
+  PendingDispatch pending;
+  HEARTH_ASSIGN(KernelSource source, Instantiate(call, pending.operands, pending.dispatch.scalars));
+  HEARTH_TRY(CheckLimits(source).Within(NodeLabel(node)));
+  for (int d = 0; d < 3; ++d) {
+    const uint64_t groups =
+        RoundUp(static_cast<uint64_t>(call.work_items[d]), source.local_size[d]) / source.local_size[d];
+    if (groups == 0 || groups > device_.max_group_count[d]) {
+      return Error(StatusCode::kResourceExhausted,
+                   "{} needs {} work groups in dimension {} of kernel {}; {} takes 1 to {}", NodeLabel(node), groups, d,
+                   source.name, device_.name, device_.max_group_count[d]);
+    }
+    pending.dispatch.group_count[d] = static_cast<uint32_t>(groups);
+  }
+  pending.dispatch.label = NodeLabel(node);
+  for (size_t k = 0; k < source.tensors.size(); ++k) {
+    if (source.tensors[k].direction == ArgDirection::kWrite && pending.operands[k].kind == Operand::Kind::kValue)
+      made_at_[Root(pending.operands[k].id)] = pending_.size();
+  }
+  pending.call = call;
+  pending.source = std::move(source);
+  pending_.emplace_back(std::move(pending));
+  return Status::Ok();
+}
+
+Status PlanBuilder::Alias(const Node& node, ValueId output, ValueId input) {
+  HEARTH_CHECK(ShapeOf(output).c == ShapeOf(input).c && ShapeOf(output).pixels() == ShapeOf(input).pixels());
+  if (graph_.IsState(Root(input)) || StorageOf(output) != StorageOf(input))
+    return Call(node, CopyCall(*this, input, output));
+  Tensor(input);
+  alias_of_[output] = input;
+  return Status::Ok();
+}
+
+Status PlanBuilder::CopyStates() {
+  for (const StatePair& state : graph_.states) {
+    if (!OnDevice(state.read)) continue;  // no dispatch reads it
+    Node copy;
+    copy.op = Unary{.kind = UnaryKind::kCopy};
+    copy.name = fmt::format("state {}", graph_.value(state.read).name);
+    HEARTH_TRY(Call(copy, CopyCall(*this, state.written, state.read)));
+  }
+  return Status::Ok();
+}
+
+void PlanBuilder::CallHost(int node_index) {
+  if (pending_.empty() || !std::holds_alternative<PendingHost>(pending_.back())) pending_.emplace_back(PendingHost{});
+  std::get<PendingHost>(pending_.back()).nodes.push_back(node_index);
+  for (ValueId output : graph_.nodes()[node_index].outputs) made_at_[output] = pending_.size() - 1;
+}
+
+}  // namespace hearth

@@ -1,0 +1,168 @@
+// What an operation's lowering writes into: kernel calls by name, operands by value. The
+// builder picks access paths, merges equal kernels and constants, and lays out memory at the end.
+#ifndef HEARTH_CORE_PLAN_PLAN_BUILDER_H_
+#define HEARTH_CORE_PLAN_PLAN_BUILDER_H_
+
+#include <array>
+#include <bit>
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/device/device_info.h"
+#include "core/device/options.h"
+#include "core/graph/graph.h"
+#include "core/plan/plan.h"
+
+namespace hearth {
+
+// A tensor argument of a call: a value in the arena or a packed constant.
+struct Operand {
+  enum class Kind : uint8_t { kValue, kConstant };
+  Kind kind = Kind::kValue;
+  int32_t id = 0;  // a ValueId, or an index into the plan's constants
+};
+
+struct Scalar {
+  // Implicit, so that an argument list reads {{"M", rows}, {"BETA", beta}}.
+  Scalar(int32_t number) : bits(std::bit_cast<uint32_t>(number)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  Scalar(float number) : type(ScalarType::kFloat), bits(std::bit_cast<uint32_t>(number)) {}
+
+  ScalarType type = ScalarType::kInt;
+  uint32_t bits = 0;
+};
+
+// One step of an epilogue: a statement over `v` and `i`, with the arguments that it names.
+struct EpilogueStep {
+  std::string statement;
+  std::vector<std::pair<std::string, Operand>> tensors;  // read by the statement
+  std::vector<std::pair<std::string, Scalar>> scalars;
+};
+
+struct KernelCall {
+  std::string kernel;
+  // The kernel stores every texel of its result once: elementwise nodes behind it may become part of the store.
+  bool stores_each_texel_once = false;
+  std::vector<Define> defines;  // over the kernel's defaults
+  std::vector<std::pair<std::string_view, Operand>> tensors;
+  std::vector<std::pair<std::string_view, Scalar>> scalars;
+  std::vector<EpilogueStep> epilogue;
+  std::array<int64_t, 3> work_items = {1, 1, 1};      // rounded up to the local size
+  std::optional<std::array<uint32_t, 3>> local_size;  // over the kernel's own
+  std::vector<std::string_view> buffer_reads;         // arguments never read through texels: what the call also writes
+};
+
+// A call of map.kernel that writes all texels of `out`; its tensors are yet to be named.
+KernelCall MapCall(const Bhwc& out);
+
+class PlanBuilder {
+ public:
+  PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
+
+  const Graph& graph() const { return graph_; }
+  const DeviceInfo& device() const { return device_; }
+  // Of a value of the graph, or a scratch value.
+  const TensorDesc& DescOf(ValueId value) const;
+  // See positions.h.
+  bool ChoosesPositions(ValueId value) const { return !IsScratch(value) && chooses_positions_[value]; }
+  Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
+
+  // Memory between the dispatches of one node: a value of the builder's own, whose id the graph does not know.
+  ValueId Scratch(TensorDesc desc);
+
+  // A value as kernels see it: slices in the arena, or a constant packed into slices.
+  Operand Tensor(ValueId value);
+  // A constant in a kernel's own layout; equal (value, recipe) pairs share memory.
+  Operand Packed(ValueId constant, PackRecipe recipe);
+  // `count` zeros, padded to a multiple of `width`: the bias of a node that has none.
+  Operand Zeros(int32_t count, int32_t width);
+
+  const LowerOptions& options() const { return options_; }
+  // How to run `node`: what tuning found, else the first of its operation's candidates.
+  KernelChoice Choose(const Node& node) const;
+
+  // Appends a dispatch. kResourceExhausted when the device can't take its size.
+  Status Call(const Node& node, const KernelCall& call);
+  // Whether the dispatch that makes `value` can go on with an elementwise node that also reads `others`: nobody else
+  // reads `value`, and `others` are there when that dispatch runs.
+  bool CanExtend(ValueId value, std::span<const ValueId> others) const;
+  // A text that sets the names of one more step of the dispatch that makes `value` apart from those before.
+  std::string StepSuffix(ValueId value) const;
+  // That dispatch makes `output` instead. False, and nothing has changed, when the device can't take so many arguments.
+  bool Extend(const Node& node, ValueId value, ValueId output, const std::vector<EpilogueStep>& steps);
+  // `output` is `input` under another name: no copy, unless `input` is state, which changes at the end of the run.
+  // Precondition: equal channels, equally many pixels.
+  Status Alias(const Node& node, ValueId output, ValueId input);
+  // Appends nodes for the host; consecutive ones become one step.
+  void CallHost(int node_index);
+
+  // Lays out memory and hands the plan out. Call once.
+  Result<Plan> Finish();
+
+ private:
+  // A dispatch whose tensors are still names.
+  struct PendingDispatch {
+    Dispatch dispatch;
+    KernelCall call;
+    KernelSource source;
+    std::vector<Operand> operands;
+  };
+  struct PendingHost {
+    std::vector<int> nodes;
+  };
+  struct Lifetime {
+    int first = 0, last = 0;
+  };
+
+  ValueId Root(ValueId value) const;
+  // The constant of this value and recipe, added with `inline_bytes` when it is new. kNoValue: zeros.
+  Operand ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes);
+  // The dispatch that makes `value` alone and whole, where elementwise nodes may become part of it; null: none.
+  const PendingDispatch* ExtensibleProducerOf(ValueId value) const;
+  Status CheckLimits(const KernelSource& source) const;
+  Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands,
+                                   std::vector<uint32_t>& scalars) const;
+  StorageType StorageOf(ValueId value) const;
+  StorageType StorageOf(const Operand& operand) const;
+  std::vector<EpilogueStep> RoundingToGrid(const KernelSource& source, const std::vector<Operand>& operands) const;
+  uint64_t OperandBytes(const Operand& operand) const;
+  uint64_t ValueBytes(ValueId value) const;
+  uint32_t KernelIndex(KernelSource source);
+  // Dispatches that make the states' next content their content, after everything that reads them.
+  Status CopyStates();
+  // What a tensor of `size_bytes` takes of its buffer; see texel_view.h.
+  uint64_t PlacedBytes(uint64_t size_bytes) const;
+  std::map<ValueId, Lifetime> Lifetimes() const;
+  Status PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
+  Status PlaceStates(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
+  Status PlaceConstants(Plan& plan) const;
+  // The plan's states: those that something reads.
+  std::vector<PlanState> FinishStates(const std::map<ValueId, BufferRange>& ranges) const;
+  HostTransfer TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const;
+  HostStep FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const;
+  bool IsScratch(ValueId value) const { return static_cast<size_t>(value) >= graph_.values().size(); }
+  bool OnDevice(ValueId value) const { return device_values_.contains(Root(value)); }
+
+  const Graph& graph_;
+  const DeviceInfo& device_;
+  const LowerOptions options_;
+  AccessPath read_path_;
+  StorageType real_storage_;
+  std::vector<bool> chooses_positions_;  // by value; see positions.h
+  Plan plan_;
+  std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
+  std::map<ValueId, bool> device_values_;  // roots that live in the arena
+  std::map<ValueId, size_t> made_at_;      // by root: the index in pending_ of what wrote it last
+  std::map<ValueId, ValueId> alias_of_;
+  std::vector<std::pair<ValueId, PackRecipe>> constant_keys_;  // parallel to plan_.constants
+  std::vector<std::variant<PendingDispatch, PendingHost>> pending_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_PLAN_PLAN_BUILDER_H_

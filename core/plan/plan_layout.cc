@@ -1,0 +1,181 @@
+// The end of a plan's making: where every value, constant and state lies, and what crosses to the host.
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/plan/memory_strategies.h"
+#include "core/plan/plan_builder.h"
+#include "core/plan/texel_view.h"
+
+namespace hearth {
+uint64_t PlanBuilder::PlacedBytes(uint64_t size_bytes) const {
+  return size_bytes + (read_path_ == AccessPath::kTexelBuffer ? TexelViewRoomBytes(size_bytes) : 0);
+}
+
+std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
+  std::map<ValueId, Lifetime> lifetimes;
+  const auto touch = [&](ValueId value, int step) {
+    if (value == kNoValue || !OnDevice(value) || graph_.IsState(Root(value))) return;
+    const auto [at, is_new] = lifetimes.try_emplace(Root(value), Lifetime{step, step});
+    if (!is_new) at->second.last = step;
+  };
+  // Step 0 is the upload of the inputs, the last one the download of the outputs.
+  for (ValueId input : graph_.inputs) touch(input, 0);
+  int step = 0;
+  for (const auto& pending : pending_) {
+    ++step;
+    if (const auto* dispatch = std::get_if<PendingDispatch>(&pending)) {
+      for (const Operand& operand : dispatch->operands) {
+        if (operand.kind == Operand::Kind::kValue) touch(operand.id, step);
+      }
+    } else {
+      for (int index : std::get<PendingHost>(pending).nodes) {
+        for (ValueId value : graph_.nodes()[index].inputs) touch(value, step);
+        for (ValueId value : graph_.nodes()[index].outputs) touch(value, step);
+      }
+    }
+  }
+  for (ValueId output : graph_.outputs) touch(output, step + 1);
+  for (const StatePair& state : graph_.states) touch(state.written, step + 1);  // the host may fetch it
+  return lifetimes;
+}
+
+Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const {
+  const std::map<ValueId, Lifetime> lifetimes = Lifetimes();
+  std::vector<TensorUsage> usages;
+  usages.reserve(lifetimes.size());
+  for (const auto& [value, lifetime] : lifetimes) usages.push_back({ValueBytes(value), lifetime.first, lifetime.last});
+  if (usages.empty()) return Status::Ok();
+  std::vector<TensorUsage> placed = usages;
+  for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);
+  const OffsetPlan offsets = PlanOffsets(placed, MemoryStrategy::kBest, device_.buffer_offset_alignment);
+  plan.memory.arena_bytes = offsets.total_bytes;
+  plan.memory.naive_bytes = NaiveBytes(usages);
+  plan.memory.lower_bound_bytes = LowerBoundBytes(usages);
+  if (offsets.total_bytes > device_.max_buffer_bytes) {
+    return Error(StatusCode::kResourceExhausted,
+                 "the network's tensors need {} bytes at once, one buffer of {} takes {}; try --device cpu",
+                 offsets.total_bytes, device_.name, device_.max_buffer_bytes);
+  }
+  const auto arena = static_cast<uint32_t>(plan.buffers.size());
+  plan.buffers.push_back({BufferRole::kArena, offsets.total_bytes});
+  size_t k = 0;
+  for (const auto& [value, lifetime] : lifetimes) {
+    ranges[value] = {arena, offsets.offsets[k], usages[k].size_bytes};
+    ++k;
+  }
+  return Status::Ok();
+}
+
+Status PlanBuilder::PlaceStates(Plan& plan, std::map<ValueId, BufferRange>& ranges) const {
+  const auto buffer = static_cast<uint32_t>(plan.buffers.size());
+  uint64_t end_bytes = 0;
+  for (const StatePair& state : graph_.states) {
+    if (!OnDevice(state.read)) continue;
+    const uint64_t offset_bytes = RoundUp(end_bytes, device_.buffer_offset_alignment);
+    ranges[state.read] = {buffer, offset_bytes, ValueBytes(state.read)};
+    end_bytes = offset_bytes + PlacedBytes(ValueBytes(state.read));
+  }
+  if (end_bytes == 0) return Status::Ok();
+  if (end_bytes > device_.max_buffer_bytes) {
+    return Error(StatusCode::kResourceExhausted, "the network's state needs {} bytes, one buffer of {} takes {}",
+                 end_bytes, device_.name, device_.max_buffer_bytes);
+  }
+  plan.buffers.push_back({BufferRole::kState, end_bytes});
+  plan.memory.state_bytes = end_bytes;
+  return Status::Ok();
+}
+
+Status PlanBuilder::PlaceConstants(Plan& plan) const {
+  for (PlanConstant& constant : plan.constants) {
+    const uint64_t size = constant.range.size_bytes;
+    if (size > device_.max_buffer_bytes) {
+      return Error(StatusCode::kResourceExhausted, "a constant needs {} bytes, one buffer of {} takes {}", size,
+                   device_.name, device_.max_buffer_bytes);
+    }
+    const bool fits = !plan.buffers.empty() && plan.buffers.back().role == BufferRole::kConstants &&
+                      RoundUp(plan.buffers.back().size_bytes, device_.buffer_offset_alignment) + PlacedBytes(size) <=
+                          device_.max_buffer_bytes;
+    if (!fits) plan.buffers.push_back({BufferRole::kConstants, 0});
+    BufferSpec& buffer = plan.buffers.back();
+    constant.range.buffer = static_cast<uint32_t>(plan.buffers.size() - 1);
+    constant.range.offset_bytes = RoundUp(buffer.size_bytes, device_.buffer_offset_alignment);
+    buffer.size_bytes = std::min(constant.range.offset_bytes + PlacedBytes(size), device_.max_buffer_bytes);
+    plan.memory.weights_bytes += size;
+  }
+  return Status::Ok();
+}
+
+HostTransfer PlanBuilder::TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const {
+  return {value, graph_.value(value).desc, StorageOf(value), ranges.at(Root(value))};
+}
+
+HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const {
+  HostStep step;
+  step.nodes = pending.nodes;
+  std::set<ValueId> made;
+  for (int index : pending.nodes) {
+    const Node& node = graph_.nodes()[index];
+    made.insert(node.outputs.begin(), node.outputs.end());
+  }
+  std::set<ValueId> read;
+  for (int index : pending.nodes) {
+    for (ValueId value : graph_.nodes()[index].inputs) {
+      const bool from_device = value != kNoValue && !graph_.IsConstant(value) && !made.contains(value) &&
+                               OnDevice(value) &&
+                               std::find(graph_.inputs.begin(), graph_.inputs.end(), value) == graph_.inputs.end();
+      if (from_device && read.insert(value).second) step.reads.push_back(TransferOf(value, ranges));
+    }
+  }
+  for (ValueId value : made) {
+    if (OnDevice(value)) step.writes.push_back(TransferOf(value, ranges));
+  }
+  return step;
+}
+
+std::vector<PlanState> PlanBuilder::FinishStates(const std::map<ValueId, BufferRange>& ranges) const {
+  std::vector<PlanState> states;
+  for (const StatePair& pair : graph_.states) {
+    if (!OnDevice(pair.read) && graph_.ConsumersOf(pair.read).empty()) continue;
+    PlanState state{graph_.value(pair.read).name, graph_.value(pair.read).desc, OnDevice(pair.read), {}, false, {}};
+    if (state.on_device) state.transfer = TransferOf(pair.read, ranges);
+    state.next_on_device = !state.on_device && OnDevice(pair.written);
+    if (state.next_on_device) state.next = TransferOf(pair.written, ranges);
+    state.transfer.value = pair.read;
+    state.next.value = pair.written;
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+Result<Plan> PlanBuilder::Finish() {
+  HEARTH_TRY(CopyStates());
+  std::map<ValueId, BufferRange> ranges;
+  HEARTH_TRY(PlaceArena(plan_, ranges));
+  HEARTH_TRY(PlaceStates(plan_, ranges));
+  HEARTH_TRY(PlaceConstants(plan_));
+  for (size_t k = 0; k < pending_.size(); ++k) {
+    if (auto* pending = std::get_if<PendingDispatch>(&pending_[k])) {
+      for (const Operand& operand : pending->operands) {
+        pending->dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? ranges.at(Root(operand.id))
+                                                                                  : plan_.constants[operand.id].range);
+      }
+      pending->dispatch.kernel = KernelIndex(std::move(pending->source));
+      plan_.steps.emplace_back(std::move(pending->dispatch));
+    } else {
+      plan_.steps.emplace_back(FinishHostStep(std::get<PendingHost>(pending_[k]), ranges));
+    }
+  }
+  const auto edge = [&](ValueId value) {
+    PlanTensor tensor{graph_.value(value).name, graph_.value(value).desc, ranges.contains(Root(value)), {}};
+    if (tensor.on_device) tensor.transfer = TransferOf(value, ranges);
+    tensor.transfer.value = value;
+    return tensor;
+  };
+  for (ValueId value : graph_.inputs) plan_.inputs.push_back(edge(value));
+  for (ValueId value : graph_.outputs) plan_.outputs.push_back(edge(value));
+  plan_.states = FinishStates(ranges);
+  return std::move(plan_);
+}
+
+}  // namespace hearth

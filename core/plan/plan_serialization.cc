@@ -1,0 +1,291 @@
+// The binary form: magic, kPlanVersion, then the fields in the order of plan_fields.h. There is one form per plan:
+// whatever Deserialize accepts serializes to the same bytes again. No checksum: the cache verifies its own first.
+#include <bit>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "core/base/error.h"
+#include "core/plan/plan.h"
+#include "core/plan/plan_fields.h"
+
+namespace hearth {
+namespace {
+
+constexpr uint32_t kPlanMagic = 0x4e4c5048;  // "HPLN"
+
+// ---- Writing ----
+
+class PlanWriter {
+ public:
+  static constexpr bool kReads = false;
+
+  template <typename... T>
+  void operator()(const T&... fields) {
+    (Item(fields), ...);
+  }
+
+  std::vector<std::byte> TakeBytes() { return std::move(bytes_); }
+
+ private:
+  template <typename T>
+  void Item(const T& item) {
+    if constexpr (std::is_enum_v<T>) {
+      Item(static_cast<std::underlying_type_t<T>>(item));
+    } else if constexpr (std::is_same_v<T, float>) {
+      Item(std::bit_cast<uint32_t>(item));
+    } else if constexpr (std::is_integral_v<T>) {
+      const auto number = static_cast<uint64_t>(item);
+      for (size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<std::byte>(number >> (8 * i)));
+    } else {
+      Fields(*this, item);
+    }
+  }
+
+  void Item(const std::string& text) { Raw(std::as_bytes(std::span(text))); }
+  void Item(const std::vector<std::byte>& bytes) { Raw(bytes); }
+
+  void Raw(std::span<const std::byte> bytes) {
+    Item(uint64_t{bytes.size()});
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
+
+  template <typename T>
+  void Item(const std::vector<T>& items) {
+    Item(uint64_t{items.size()});
+    for (const T& item : items) Item(item);
+  }
+
+  template <typename T, size_t N>
+  void Item(const std::array<T, N>& items) {
+    for (const T& item : items) Item(item);
+  }
+
+  template <typename T>
+  void Item(const std::optional<T>& item) {
+    Item(item.has_value());
+    if (item.has_value()) Item(*item);
+  }
+
+  void Item(const Shape& shape) {
+    Item(static_cast<uint8_t>(shape.rank()));
+    for (int32_t dim : shape.dims()) Item(dim);
+  }
+
+  void Item(const Step& step) {
+    Item(static_cast<uint8_t>(step.index()));
+    std::visit([&](const auto& item) { Item(item); }, step);
+  }
+
+  std::vector<std::byte> bytes_;
+};
+
+// ---- Reading ----
+
+// Every number is bounded before it is used: a count by the bytes that are left, so a damaged count can't allocate
+// much more memory than the input has. After the first mistake everything reads as empty and ok() stays false.
+class PlanReader {
+ public:
+  static constexpr bool kReads = true;
+
+  explicit PlanReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  template <typename... T>
+  void operator()(T&... fields) {
+    (Item(fields), ...);
+  }
+
+  bool ok() const { return ok_; }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  template <typename T>
+  void Item(T& item) {
+    if constexpr (std::is_same_v<T, bool>) {
+      item = Number<uint8_t>(1) != 0;
+    } else if constexpr (std::is_enum_v<T>) {
+      using Underlying = std::underlying_type_t<T>;
+      item = static_cast<T>(Number<Underlying>(static_cast<Underlying>(LastOf(T{}))));
+    } else if constexpr (std::is_same_v<T, float>) {
+      item = std::bit_cast<float>(Number<uint32_t>());
+    } else if constexpr (std::is_integral_v<T>) {
+      item = static_cast<T>(Number<std::make_unsigned_t<T>>());
+    } else {
+      Fields(*this, item);
+    }
+  }
+
+  template <typename T>
+  T Number(T most = std::numeric_limits<T>::max()) {
+    const std::span<const std::byte> bytes = Take(sizeof(T));
+    uint64_t number = 0;
+    for (size_t i = 0; i < bytes.size(); ++i) number |= uint64_t{std::to_integer<uint8_t>(bytes[i])} << (8 * i);
+    if (number > most) Fail();
+    return ok_ ? static_cast<T>(number) : T{};
+  }
+
+  std::span<const std::byte> Take(uint64_t count) {
+    if (count > rest_.size()) Fail();
+    if (!ok_) return {};
+    const auto taken = rest_.first(count);
+    rest_ = rest_.subspan(count);
+    return taken;
+  }
+
+  void Item(std::string& text) {
+    const auto bytes = Take(Number<uint64_t>());
+    text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+
+  void Item(std::vector<std::byte>& bytes) {
+    const auto taken = Take(Number<uint64_t>());
+    bytes.assign(taken.begin(), taken.end());
+  }
+
+  template <typename T>
+  void Item(std::vector<T>& items) {
+    const uint64_t count = Number<uint64_t>();
+    if (count > rest_.size()) Fail();  // every item takes a byte at least
+    for (uint64_t i = 0; ok_ && i < count; ++i) Item(items.emplace_back());
+  }
+
+  template <typename T, size_t N>
+  void Item(std::array<T, N>& items) {
+    for (T& item : items) Item(item);
+  }
+
+  template <typename T>
+  void Item(std::optional<T>& item) {
+    bool present = false;
+    Item(present);
+    if (present) Item(item.emplace());
+  }
+
+  void Item(Shape& shape) {
+    std::array<int32_t, Shape::kMaxRank> dims{};
+    const int rank = Number<uint8_t>(Shape::kMaxRank);
+    for (int i = 0; i < rank; ++i) Item(dims[i]);
+    shape = Shape::FromSpan(std::span(dims).first(rank));
+  }
+
+  void Item(Step& step) {
+    if (Number<uint8_t>(1) == 0) {
+      Item(step.emplace<Dispatch>());
+    } else {
+      Item(step.emplace<HostStep>());
+    }
+  }
+
+  void Fail() { ok_ = false; }
+
+  std::span<const std::byte> rest_;
+  bool ok_ = true;
+};
+
+// ---- Promises that every plan keeps ----
+
+// No dimension is negative and the product is below 2^48, zeros counted as ones: element counts can't overflow.
+bool IsSaneShape(std::span<const int32_t> dims) {
+  int64_t product = 1;
+  for (int32_t dim : dims) {
+    if (dim < 0) return false;
+    if (dim == 0) continue;
+    if (product > (int64_t{1} << 48) / dim) return false;
+    product *= dim;
+  }
+  return true;
+}
+
+class PlanChecker {
+ public:
+  explicit PlanChecker(const Plan& plan) : plan_(plan) {}
+
+  bool Run() const {
+    return All(plan_.constants) && All(plan_.steps) && All(plan_.inputs) && All(plan_.outputs) && All(plan_.states) &&
+           plan_.source_op_count >= 0;
+  }
+
+ private:
+  template <typename T>
+  bool All(const std::vector<T>& items) const {
+    for (const T& item : items) {
+      if (!IsGood(item)) return false;
+    }
+    return true;
+  }
+
+  bool IsGood(const BufferRange& range) const {
+    if (range.buffer >= plan_.buffers.size()) return false;
+    const uint64_t size = plan_.buffers[range.buffer].size_bytes;
+    return range.offset_bytes <= size && range.size_bytes <= size - range.offset_bytes;
+  }
+
+  bool IsGood(const PlanConstant& constant) const {
+    return IsSaneShape(constant.recipe.source.shape.dims()) && IsSaneShape(constant.recipe.dims) &&
+           IsGood(constant.range) && constant.recipe.packed_size_bytes() <= constant.range.size_bytes;
+  }
+
+  bool IsGood(const Step& step) const {
+    return std::visit([&](const auto& item) { return IsGood(item); }, step);
+  }
+
+  bool IsGood(const Dispatch& dispatch) const {
+    if (dispatch.kernel >= plan_.kernels.size()) return false;
+    const KernelSource& kernel = plan_.kernels[dispatch.kernel];
+    return dispatch.tensors.size() == kernel.tensors.size() && dispatch.scalars.size() == kernel.scalars.size() &&
+           All(dispatch.tensors);
+  }
+
+  bool IsGood(const HostTransfer& transfer) const {
+    if (!IsSaneShape(transfer.desc.shape.dims())) return false;
+    const Bhwc shape = ToBhwc(transfer.desc.shape);
+    if (shape.c > std::numeric_limits<int32_t>::max() - 3) return false;
+    const uint64_t size_bytes = static_cast<uint64_t>(shape.pixels()) * shape.slices() * TexelBytes(transfer.storage);
+    return IsGood(transfer.range) && size_bytes <= transfer.range.size_bytes;
+  }
+
+  bool IsGood(const HostStep& step) const { return All(step.reads) && All(step.writes); }
+
+  bool IsGood(const PlanTensor& tensor) const {
+    return IsSaneShape(tensor.desc.shape.dims()) && (!tensor.on_device || IsGood(tensor.transfer));
+  }
+
+  bool IsGood(const PlanState& state) const {
+    if (!IsSaneShape(state.desc.shape.dims())) return false;
+    if (state.on_device) return IsGood(state.transfer);
+    return !state.next_on_device || IsGood(state.next);
+  }
+
+  const Plan& plan_;
+};
+
+}  // namespace
+
+std::vector<std::byte> SerializePlan(const Plan& plan) {
+  PlanWriter writer;
+  writer(kPlanMagic, uint32_t{kPlanVersion}, plan);
+  return writer.TakeBytes();
+}
+
+Result<Plan> DeserializePlan(std::span<const std::byte> bytes) {
+  PlanReader reader(bytes);
+  uint32_t magic = 0, version = 0;
+  reader(magic, version);
+  if (!reader.ok() || magic != kPlanMagic) {
+    return Error(StatusCode::kMalformedInput, "{} bytes are not a plan", bytes.size());
+  }
+  if (version != kPlanVersion) {
+    return Error(StatusCode::kMalformedInput, "plan of version {}, this Hearth reads {}", version, kPlanVersion);
+  }
+  Plan plan;
+  reader(plan);
+  if (!reader.ok() || !reader.at_end()) {
+    return Error(StatusCode::kMalformedInput, "a plan of {} bytes is cut short or damaged", bytes.size());
+  }
+  if (!PlanChecker(plan).Run()) {
+    return Error(StatusCode::kMalformedInput, "a plan of {} bytes contradicts itself", bytes.size());
+  }
+  return plan;
+}
+
+}  // namespace hearth
