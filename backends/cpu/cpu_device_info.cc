@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "backends/cpu/cpu_executor.h"
+#include "backends/cpu/usable_cpus.h"
 #include "backends/cpu/xnnpack_nodes.h"
 
 namespace hearth {
@@ -29,7 +28,7 @@ DeviceInfo CpuDeviceInfo() {
   info.type = DeviceType::kCpu;
   info.name = CpuModelName();
   info.driver_version = HostKernelsName();
-  info.compute_units = std::max(1u, std::thread::hardware_concurrency());
+  info.compute_units = static_cast<uint32_t>(UsableCpus());
   info.unified_memory = true;
   return info;
 }

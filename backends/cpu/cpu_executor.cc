@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/quantized.h"
+#include "backends/cpu/usable_cpus.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 #include "core/graph/positions.h"
@@ -71,13 +73,13 @@ class CpuExecutor final : public HostExecutor {
     HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, edge_outputs));
     auto arena = std::make_unique<HostArena>(std::move(planned));
     const std::vector<bool> chooses_positions = ValuesThatChoosePositions(graph);
+    WorkerPool& workers = Workers(std::max(1, threads));
     std::vector<std::unique_ptr<HostNode>> prepared;
     for (size_t k = 0; k < nodes.size(); ++k) {
-      const bool workers_rest_after = k + 1 == nodes.size() || !XnnpackNodes::Knows(graph.nodes()[nodes[k + 1]].op);
       const Node& node = graph.nodes()[nodes[k]];
-      HEARTH_ASSIGN(std::unique_ptr<HostNode> made,
-                    MakeNode({graph, node, *arena, std::max(1, threads), workers_rest_after,
-                              !node.outputs.empty() && chooses_positions[node.outputs[0]]}));
+      HEARTH_ASSIGN(
+          std::unique_ptr<HostNode> made,
+          MakeNode({graph, node, *arena, workers, !node.outputs.empty() && chooses_positions[node.outputs[0]]}));
       prepared.push_back(std::move(made));
     }
     return std::unique_ptr<HostProgram>(std::make_unique<CpuProgram>(graph, std::move(arena), std::move(prepared)));
@@ -95,6 +97,14 @@ class CpuExecutor final : public HostExecutor {
     return MakeReferenceNode(request);
   }
 
+  // Programs that are made for as many threads share them.
+  WorkerPool& Workers(int threads) {
+    std::unique_ptr<WorkerPool>& workers = workers_[threads];
+    if (workers == nullptr) workers = std::make_unique<WorkerPool>(threads, UsableCpus());
+    return *workers;
+  }
+
+  std::map<int, std::unique_ptr<WorkerPool>> workers_;
   XnnpackNodes xnnpack_nodes_;
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "backends/cpu/host_arena.h"
+#include "backends/cpu/worker_pool.h"
 #include "core/graph/graph.h"
 
 namespace hearth {
@@ -16,14 +17,12 @@ class HostNode {
   virtual Status Run() = 0;
 };
 
-// What the makers of host nodes are given; graph and arena outlive the node.
+// What the makers of host nodes are given; graph, arena and workers outlive the node.
 struct HostNodeRequest {
   const Graph& graph;
   const Node& node;
   const HostArena& arena;
-  int threads = 1;
-  // The node after this one does not run on the worker threads: they should sleep, not spin.
-  bool workers_rest_after = true;
+  WorkerPool& workers;
   bool chooses_positions = false;  // its output is among ValuesThatChoosePositions (core/graph/positions.h)
 };
 

@@ -3,7 +3,7 @@
 
 namespace hearth {
 
-class XnnpackNodes::ThreadPools {};
+class XnnpackNodes::Pools {};
 
 std::string_view HostKernelsName() {
   return "reference";
@@ -11,10 +11,6 @@ std::string_view HostKernelsName() {
 
 XnnpackNodes::XnnpackNodes() = default;
 XnnpackNodes::~XnnpackNodes() = default;
-
-bool XnnpackNodes::Knows(const Op&) {
-  return false;
-}
 
 Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest&) {
   return std::unique_ptr<HostNode>();

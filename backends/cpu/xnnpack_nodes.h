@@ -1,4 +1,4 @@
-// Nodes that XNNPACK runs, on worker threads. Builds without XNNPACK link no_xnnpack.cc instead of xnnpack/.
+// Nodes that XNNPACK runs. Builds without XNNPACK link no_xnnpack.cc instead of xnnpack/.
 #ifndef HEARTH_BACKENDS_CPU_XNNPACK_NODES_H_
 #define HEARTH_BACKENDS_CPU_XNNPACK_NODES_H_
 
@@ -12,21 +12,18 @@ namespace hearth {
 // "XNNPACK + reference" or "reference".
 std::string_view HostKernelsName();
 
-// Owns the worker threads, which start with the first node that is taken. Outlives its nodes.
+// Outlives its nodes.
 class XnnpackNodes {
  public:
   XnnpackNodes();
   ~XnnpackNodes();
 
-  // Whether XNNPACK has the operation at all; a combination of attributes may still be refused.
-  static bool Knows(const Op& op);
-
   // Null for a node that XNNPACK can't run as TFLite defines it, or whose values are not float32.
   Result<std::unique_ptr<HostNode>> Make(const HostNodeRequest& request);
 
  private:
-  class ThreadPools;
-  std::unique_ptr<ThreadPools> pools_;
+  class Pools;
+  std::unique_ptr<Pools> pools_;
 };
 
 }  // namespace hearth

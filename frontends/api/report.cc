@@ -54,6 +54,7 @@ std::string Report::ToJson(int indent) const {
                     {"lower_bound_bytes", memory.lower_bound_bytes},
                     {"weights_bytes", memory.weights_bytes},
                     {"peak_rss_bytes", memory.peak_rss_bytes}};
+  json["threads"] = threads;
   json["warnings"] = warnings;
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
+#include "backends/cpu/usable_cpus.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/lowering/lower.h"
@@ -23,7 +24,7 @@ namespace {
 constexpr int kMostInFlight = 64;
 
 int ThreadCount(int wanted) {
-  return wanted > 0 ? wanted : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  return wanted > 0 ? wanted : UsableCpus();
 }
 
 // A cache that can't be had is a warning, never an error.
@@ -90,6 +91,7 @@ void FillReport(SessionData& data) {
   report.memory.naive_bytes = plan.memory.naive_bytes + host.naive_bytes;
   report.memory.lower_bound_bytes = plan.memory.lower_bound_bytes + host.lower_bound_bytes;
   report.memory.weights_bytes = plan.memory.weights_bytes;
+  report.threads = data.threads;
   for (const PlanTensor& input : plan.inputs)
     report.transfers.to_device_bytes += input.on_device ? input.transfer.range.size_bytes : 0;
   for (const PlanTensor& output : plan.outputs)
@@ -115,12 +117,8 @@ std::string StartText(const Report& report) {
 }
 
 Status ChooseKernels(SessionData& data) {
-  TuningRequest request{data.options.tune,
-                        data.opened.device.get(),
-                        data.store.get(),
-                        data.options.cache_read_only,
-                        ThreadCount(data.options.threads),
-                        {}};
+  TuningRequest request{
+      data.options.tune, data.opened.device.get(), data.store.get(), data.options.cache_read_only, data.threads, {}};
   if (data.options.on_tuning) {
     request.observer = [&](const TuneProgress& progress) {
       data.options.on_tuning({progress.done, progress.total, progress.layer,
@@ -145,6 +143,7 @@ Status Prepare(SessionData& data) {
     return Error(StatusCode::kInvalidArgument, "max_in_flight is {}; 1 to {} make sense", data.options.max_in_flight,
                  kMostInFlight);
   }
+  data.threads = ThreadCount(data.options.threads);
   HEARTH_ASSIGN(LowerOptions lowering,
                 OptionsFromChoices({data.options.precision, data.options.preference, data.options.priority}));
   lowering.precision = ChoosePrecision(data, lowering.precision);
@@ -168,7 +167,7 @@ Status Prepare(SessionData& data) {
                           model.bytes,
                           data.host.get(),
                           data.store.get(),
-                          ThreadCount(data.options.threads),
+                          data.threads,
                           [&model](std::span<const std::byte> bytes) { ReleasePages(model, bytes); }};
   HEARTH_ASSIGN(data.runner, PlanRunner::Create(std::move(data.made.plan), parts));
   ReleasePages(model, model.bytes);

@@ -51,6 +51,7 @@ struct SessionData {
   std::vector<EdgeState> input_states, output_states;
   std::vector<RunSlot> slots;  // as many as runs may be in flight
   uint64_t submit_count = 0;
+  int threads = 1;
   bool has_run = false, is_saved = false;
   TuningOutcome tuning;
   mutable Report report;

@@ -82,7 +82,7 @@ constexpr OptionRow kRows[] = {
     {{"model_token", "a text"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.model_token); }},
     {{"cpu_ops", "operations or file indices, separated by ',': softmax,op:7"},
      [](SessionOptions& o, std::string_view v) { return SetList(v, ',', o.cpu_ops); }},
-    {{"threads", "a number; 0: one per core"},
+    {{"threads", "a number; 0: what affinity, cgroup quota and machine give"},
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostThreads, o.threads); }},
     {{"signature", "a name of the model's"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.model.signature); }},

@@ -60,6 +60,7 @@ struct Report {
   struct {
     uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, peak_rss_bytes = 0;
   } memory;
+  int threads = 0;  // of the host, the calling one included
   std::vector<std::string> warnings;
 
   // The object of CONTRACT.md's "JSON report", without "outputs"; `indent` as nlohmann::json::dump takes it.

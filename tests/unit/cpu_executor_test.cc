@@ -427,7 +427,8 @@ bool IsTakenByXnnpack(GraphUnderTest& test) {
   const Result<HostArena> arena = HostArena::Create(graph, AllNodes(graph), graph.outputs);
   EXPECT_TRUE(arena.ok());
   XnnpackNodes nodes;
-  const Result<std::unique_ptr<HostNode>> node = nodes.Make({graph, graph.nodes().back(), *arena});
+  WorkerPool workers(1, 1);
+  const Result<std::unique_ptr<HostNode>> node = nodes.Make({graph, graph.nodes().back(), *arena, workers});
   EXPECT_TRUE(node.ok());
   return node.ok() && *node != nullptr;
 }

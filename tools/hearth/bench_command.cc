@@ -148,9 +148,9 @@ class BenchCommand final : public Verb {
   void PrintReport(const Report& report, const std::vector<ProfileEntry>& profile) const {
     output_.PrintText(DeviceText(report));
     output_.PrintText(StartText(report));
-    output_.PrintText(fmt::format("\n{} runs, ms: median {:.3f}, min {:.3f}, p90 {:.3f}, max {:.3f}\n",
+    output_.PrintText(fmt::format("\n{} runs, ms: median {:.3f}, min {:.3f}, p90 {:.3f}, max {:.3f}; CPU threads: {}\n",
                                   report.run_ms.runs, report.run_ms.median, report.run_ms.min, report.run_ms.p90,
-                                  report.run_ms.max));
+                                  report.run_ms.max, report.threads));
     output_.PrintText(ResourcesText(report));
     if (profile_) output_.PrintText(ProfileText(profile));
   }

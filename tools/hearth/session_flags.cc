@@ -95,7 +95,7 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
   app.add_option("--model-token", options.model_token, "Text that keeps this model's cache entries apart")
       ->type_name("TEXT");
   AddCpuOpsOption(app, options.cpu_ops);
-  app.add_option("--threads", options.threads, "CPU threads; 0: one per core")
+  app.add_option("--threads", options.threads, "CPU threads; 0: as many as affinity, cgroup quota and machine give")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();

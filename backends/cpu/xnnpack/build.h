@@ -15,7 +15,7 @@ namespace hearth {
 struct XnnpackBuild {
   const HostNodeRequest& request;
   pthreadpool_t pool = nullptr;
-  uint32_t flags = 0;                         // for every create function
+  uint32_t flags = 0;                         // for the create function
   std::vector<const float*> inputs;           // null where absent
   std::vector<std::vector<float>> constants;  // those of `inputs` that are no view of the model file
   xnn_operator_t op = nullptr;                // the result

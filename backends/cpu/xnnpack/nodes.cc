@@ -4,6 +4,7 @@
 #include "backends/cpu/near_ties.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack/build.h"
+#include "backends/cpu/xnnpack/own_threads.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -139,8 +140,7 @@ int64_t WorkOf(const Row& row, const Graph& graph, const Node& node) {
   return out_elements * taps;
 }
 
-// Below this a node takes less than about 10 us on one thread. Waking workers costs 0.3 us when a core is idle, but
-// milliseconds when all are busy, for all wait for the last of them.
+// Below this a node takes less than about 10 us on one thread, and waking a worker as long.
 constexpr int64_t kMinWorkForThreads = 200'000;
 
 // Once per process; XNNPACK looks at the processor.
@@ -153,21 +153,13 @@ bool IsInitialized() {
 
 static_assert(HostArena::kReadSlackBytes >= XNN_EXTRA_BYTES);
 
-// One pool per number of threads; nodes of all programs share it.
-class XnnpackNodes::ThreadPools {
+// What stands for each WorkerPool in XNNPACK.
+class XnnpackNodes::Pools {
  public:
-  pthreadpool_t WithThreads(int threads) {
-    if (threads <= 1) return nullptr;  // XNNPACK's word for the calling thread
-    std::unique_ptr<pthreadpool, Destroy>& pool = pools_[threads];
-    if (pool == nullptr) pool.reset(pthreadpool_create(threads));
-    return pool.get();
-  }
+  pthreadpool_t Of(WorkerPool& workers) { return pools_.try_emplace(&workers, workers).first->second.get(); }
 
  private:
-  struct Destroy {
-    void operator()(pthreadpool_t pool) const { pthreadpool_destroy(pool); }
-  };
-  std::map<int, std::unique_ptr<pthreadpool, Destroy>> pools_;
+  std::map<WorkerPool*, XnnpackPool> pools_;
 };
 
 std::string_view HostKernelsName() {
@@ -180,12 +172,8 @@ std::optional<OutputRange> RangeOf(Activation activation) {
   return OutputRange{bounds->first, bounds->second};
 }
 
-XnnpackNodes::XnnpackNodes() : pools_(std::make_unique<ThreadPools>()) {}
+XnnpackNodes::XnnpackNodes() : pools_(std::make_unique<Pools>()) {}
 XnnpackNodes::~XnnpackNodes() = default;
-
-bool XnnpackNodes::Knows(const Op& op) {
-  return FindRow(op) != nullptr;
-}
 
 Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& request) {
   const Row* row = FindRow(request.node.op);
@@ -198,8 +186,7 @@ Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& requ
   XnnpackBuild build{request};
   if (!LocateInputs(*row, build)) return std::unique_ptr<HostNode>();
   const bool is_small = WorkOf(*row, request.graph, request.node) < kMinWorkForThreads;
-  build.pool = pools_->WithThreads(is_small ? 1 : request.threads);
-  if (request.workers_rest_after) build.flags = XNN_FLAG_YIELD_WORKERS;
+  build.pool = is_small ? nullptr : pools_->Of(request.workers);  // null: the calling thread
   const xnn_status status = row->build(build);
   if (status == xnn_status_success) {
     if (row->packs_constants) build.constants.clear();

@@ -1,0 +1,20 @@
+// How many CPUs this process may keep busy: the default number of threads.
+#ifndef HEARTH_BACKENDS_CPU_USABLE_CPUS_H_
+#define HEARTH_BACKENDS_CPU_USABLE_CPUS_H_
+
+#include <filesystem>
+#include <optional>
+
+namespace hearth {
+
+// The least of what the machine, the affinity (taskset, cpusets) and the control groups' quotas give, at least 1. Read
+// anew at each call, for all three may change while a process runs.
+int UsableCpus();
+
+// The smallest quota of this process's control groups, of versions 1 and 2, and of all groups around them: 1.5 is one
+// and a half CPUs. Nothing where none is set. `root` stands before /proc and the mount points, for tests.
+std::optional<double> CpuQuota(const std::filesystem::path& root = "/");
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_USABLE_CPUS_H_

@@ -1,0 +1,78 @@
+// Threads that share out the pieces of one loop: every node on the CPU that uses more than the calling thread.
+#ifndef HEARTH_BACKENDS_CPU_WORKER_POOL_H_
+#define HEARTH_BACKENDS_CPU_WORKER_POOL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+namespace hearth {
+
+// The calling thread does all that no worker takes, and waits only for workers that are at a piece: a worker that got
+// no CPU delays nothing. Idle workers sleep; before that they wait awake for a few microseconds, where every thread has
+// a CPU of its own for a little longer.
+class WorkerPool {
+ public:
+  using Piece = void (*)(void* context, int64_t index);
+
+  // `threads`: the calling one included. Workers start with the first loop. `cpus`: how many the threads can use.
+  WorkerPool(int threads, int cpus);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  int threads() const { return static_cast<int>(ranges_.size()); }
+
+  // Calls piece(context, k) once for each k in [0, count), and returns when all calls have returned. Each thread begins
+  // with the same share of the indices in every loop of the same length. Inside another loop: on the calling thread.
+  void ForEach(int64_t count, Piece piece, void* context);
+
+  // The same with `work(k)`.
+  template <typename Work>
+  void ForEach(int64_t count, Work&& work) {
+    using Plain = std::remove_reference_t<Work>;
+    ForEach(
+        count, [](void* context, int64_t index) { (*static_cast<Plain*>(context))(index); },
+        const_cast<void*>(static_cast<const void*>(&work)));
+  }
+
+  // Loops that more threads than the caller worked in. For tests and benchmarks.
+  uint64_t shared_loops() const { return shared_loops_.load(std::memory_order_relaxed); }
+
+ private:
+  // What is left of one thread's share: it takes from the front, others from the back.
+  struct alignas(64) Range {
+    std::atomic<int64_t> left{0}, end{0};
+    int64_t begin = 0;
+  };
+
+  void StartWorkers();
+  void Work(size_t thread);
+  bool TakeAll(size_t thread);
+  uint32_t WaitForLoop(uint32_t seen);
+  void WaitForWorkers();
+
+  template <typename Done>
+  bool WaitAwake(Done done);
+
+  const bool has_cpu_for_each_;
+  std::vector<Range> ranges_;
+  std::vector<std::thread> workers_;
+  std::mutex one_loop_;
+  Piece piece_ = nullptr;
+  void* context_ = nullptr;
+  // Bits: whether a loop is open to workers, how many are in it, and the loop's number.
+  std::atomic<uint32_t> state_{0};
+  std::atomic<uint32_t> last_left_{0};  // counts loops whose last worker left after the caller
+  std::atomic<bool> stops_{false}, helped_{false};
+  std::atomic<int64_t> cpus_are_shared_until_ns_{0};
+  std::atomic<uint64_t> shared_loops_{0};
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_WORKER_POOL_H_

@@ -1,0 +1,324 @@
+#include "backends/cpu/xnnpack/own_threads.h"
+
+#include <dlfcn.h>
+#include <xnnpack.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
+// The type that libpthreadpool's interface leaves open.
+struct pthreadpool {
+  uint64_t mark;  // tells Hearth's pools from libpthreadpool's, which other libraries of the process may have
+  hearth::WorkerPool& workers;
+};
+
+namespace hearth {
+namespace {
+
+constexpr uint64_t kMark = 0x9d5b'1f0c'48e7'a263;
+
+thread_local uint64_t own_calls = 0;
+
+// XNNPACK asks for it: numbers next to zero count as zero in the calling thread.
+class DenormalsOff {
+ public:
+  explicit DenormalsOff(uint32_t flags) : is_on_((flags & PTHREADPOOL_FLAG_DISABLE_DENORMALS) != 0) {
+    if (!is_on_) return;
+#if defined(__SSE__)
+    before_ = _mm_getcsr();
+    _mm_setcsr(static_cast<unsigned>(before_) | 0x8040u);  // flush to zero, denormals are zero
+#elif defined(__aarch64__)
+    asm volatile("mrs %0, fpcr" : "=r"(before_));
+    asm volatile("msr fpcr, %0" : : "r"(before_ | (uint64_t{1} << 24)));
+#endif
+  }
+  ~DenormalsOff() {
+    if (!is_on_) return;
+#if defined(__SSE__)
+    _mm_setcsr(static_cast<unsigned>(before_));
+#elif defined(__aarch64__)
+    asm volatile("msr fpcr, %0" : : "r"(before_));
+#endif
+  }
+  DenormalsOff(const DenormalsOff&) = delete;
+  DenormalsOff& operator=(const DenormalsOff&) = delete;
+
+ private:
+  const bool is_on_;
+  uint64_t before_ = 0;
+};
+
+bool IsForeign(pthreadpool_t pool) {
+  return pool != nullptr && pool->mark != kMark;
+}
+
+// libpthreadpool's function of that name. A pool of that library's is there, so its functions are.
+template <typename Answer, typename... Arguments>
+Answer CallNext(const char* name, Arguments... arguments) {
+  return reinterpret_cast<Answer (*)(Arguments...)>(dlsym(RTLD_NEXT, name))(arguments...);
+}
+
+// Calls task(context, start in each dimension, size of each tile), the last kTiled dimensions in tiles.
+template <size_t kDims, size_t kTiled, typename Task>
+void Share(pthreadpool_t pool, Task task, std::array<size_t, kDims> range, std::array<size_t, kTiled> tile,
+           uint32_t flags) {
+  ++own_calls;
+  std::array<size_t, kDims> count = range;
+  for (size_t t = 0; t < kTiled; ++t) {
+    const size_t d = kDims - kTiled + t;
+    count[d] = (range[d] + tile[t] - 1) / tile[t];
+  }
+  int64_t pieces = 1;
+  for (size_t dimension : count) pieces *= static_cast<int64_t>(dimension);
+  const auto piece = [&](int64_t index) {
+    const DenormalsOff denormals(flags);
+    std::array<size_t, kDims> at;
+    auto rest = static_cast<size_t>(index);
+    for (size_t d = kDims; d-- > 0; rest /= count[d]) at[d] = rest % count[d];
+    std::array<size_t, kTiled> size;
+    for (size_t t = 0; t < kTiled; ++t) {
+      const size_t d = kDims - kTiled + t;
+      at[d] *= tile[t];
+      size[t] = std::min(tile[t], range[d] - at[d]);
+    }
+    task(at, size);
+  };
+  if (pool == nullptr) {
+    for (int64_t index = 0; index < pieces; ++index) piece(index);
+  } else {
+    pool->workers.ForEach(pieces, piece);
+  }
+}
+
+}  // namespace
+
+bool XnnpackCallsOwnThreads() {
+  static const bool calls = [] {
+    const uint64_t before = own_calls;
+    alignas(16) float in[8] = {}, out[8];
+    xnn_operator_t op = nullptr;
+    if (xnn_create_clamp_nc_f32(1, 1, 1, 0.0f, 1.0f, 0, &op) != xnn_status_success) return false;
+    if (xnn_setup_clamp_nc_f32(op, 1, in, out, nullptr) == xnn_status_success) xnn_run_operator(op, nullptr);
+    xnn_delete_operator(op);
+    return own_calls != before;
+  }();
+  return calls;
+}
+
+XnnpackPool::XnnpackPool(WorkerPool& workers) {
+  if (workers.threads() == 1) return;
+  if (XnnpackCallsOwnThreads()) {
+    own_.reset(new pthreadpool{kMark, workers});
+    pool_ = own_.get();
+  } else {
+    pool_ = pthreadpool_create(static_cast<size_t>(workers.threads()));
+  }
+}
+
+XnnpackPool::~XnnpackPool() {
+  if (own_ == nullptr && pool_ != nullptr) pthreadpool_destroy(pool_);
+}
+
+}  // namespace hearth
+
+// Visible in every library that holds Hearth: see frontends/*/exports.map.
+#pragma GCC visibility push(default)
+extern "C" {
+
+#define HEARTH_FORWARD_FOREIGN(Answer, name, ...) \
+  if (hearth::IsForeign(pool)) return hearth::CallNext<Answer>(#name, __VA_ARGS__)
+
+size_t pthreadpool_get_threads_count(pthreadpool_t pool) {
+  HEARTH_FORWARD_FOREIGN(size_t, pthreadpool_get_threads_count, pool);
+  return pool == nullptr ? 1 : static_cast<size_t>(pool->workers.threads());
+}
+
+void pthreadpool_parallelize_1d(pthreadpool_t pool, pthreadpool_task_1d_t task, void* context, size_t i,
+                                uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_1d, pool, task, context, i, flags);
+  hearth::Share<1, 0>(
+      pool, [=](const auto& at, const auto&) { task(context, at[0]); }, {i}, {}, flags);
+}
+
+void pthreadpool_parallelize_1d_tile_1d(pthreadpool_t pool, pthreadpool_task_1d_tile_1d_t task, void* context, size_t i,
+                                        size_t tile_i, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_1d_tile_1d, pool, task, context, i, tile_i, flags);
+  hearth::Share<1, 1>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], size[0]); }, {i}, {tile_i}, flags);
+}
+
+void pthreadpool_parallelize_2d(pthreadpool_t pool, pthreadpool_task_2d_t task, void* context, size_t i, size_t j,
+                                uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_2d, pool, task, context, i, j, flags);
+  hearth::Share<2, 0>(
+      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1]); }, {i, j}, {}, flags);
+}
+
+void pthreadpool_parallelize_2d_tile_1d(pthreadpool_t pool, pthreadpool_task_2d_tile_1d_t task, void* context, size_t i,
+                                        size_t j, size_t tile_j, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_2d_tile_1d, pool, task, context, i, j, tile_j, flags);
+  hearth::Share<2, 1>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], size[0]); }, {i, j}, {tile_j}, flags);
+}
+
+void pthreadpool_parallelize_2d_tile_2d(pthreadpool_t pool, pthreadpool_task_2d_tile_2d_t task, void* context, size_t i,
+                                        size_t j, size_t tile_i, size_t tile_j, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_2d_tile_2d, pool, task, context, i, j, tile_i, tile_j, flags);
+  hearth::Share<2, 2>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], size[0], size[1]); }, {i, j},
+      {tile_i, tile_j}, flags);
+}
+
+void pthreadpool_parallelize_3d(pthreadpool_t pool, pthreadpool_task_3d_t task, void* context, size_t i, size_t j,
+                                size_t k, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_3d, pool, task, context, i, j, k, flags);
+  hearth::Share<3, 0>(
+      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1], at[2]); }, {i, j, k}, {}, flags);
+}
+
+void pthreadpool_parallelize_3d_tile_1d(pthreadpool_t pool, pthreadpool_task_3d_tile_1d_t task, void* context, size_t i,
+                                        size_t j, size_t k, size_t tile_k, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_3d_tile_1d, pool, task, context, i, j, k, tile_k, flags);
+  hearth::Share<3, 1>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], size[0]); }, {i, j, k}, {tile_k},
+      flags);
+}
+
+void pthreadpool_parallelize_3d_tile_2d(pthreadpool_t pool, pthreadpool_task_3d_tile_2d_t task, void* context, size_t i,
+                                        size_t j, size_t k, size_t tile_j, size_t tile_k, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_3d_tile_2d, pool, task, context, i, j, k, tile_j, tile_k, flags);
+  hearth::Share<3, 2>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], size[0], size[1]); }, {i, j, k},
+      {tile_j, tile_k}, flags);
+}
+
+void pthreadpool_parallelize_4d(pthreadpool_t pool, pthreadpool_task_4d_t task, void* context, size_t i, size_t j,
+                                size_t k, size_t l, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_4d, pool, task, context, i, j, k, l, flags);
+  hearth::Share<4, 0>(
+      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1], at[2], at[3]); }, {i, j, k, l}, {}, flags);
+}
+
+void pthreadpool_parallelize_4d_tile_1d(pthreadpool_t pool, pthreadpool_task_4d_tile_1d_t task, void* context, size_t i,
+                                        size_t j, size_t k, size_t l, size_t tile_l, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_4d_tile_1d, pool, task, context, i, j, k, l, tile_l, flags);
+  hearth::Share<4, 1>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], size[0]); }, {i, j, k, l},
+      {tile_l}, flags);
+}
+
+void pthreadpool_parallelize_4d_tile_2d(pthreadpool_t pool, pthreadpool_task_4d_tile_2d_t task, void* context, size_t i,
+                                        size_t j, size_t k, size_t l, size_t tile_k, size_t tile_l, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_4d_tile_2d, pool, task, context, i, j, k, l, tile_k, tile_l,
+                         flags);
+  hearth::Share<4, 2>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], size[0], size[1]); },
+      {i, j, k, l}, {tile_k, tile_l}, flags);
+}
+
+void pthreadpool_parallelize_5d(pthreadpool_t pool, pthreadpool_task_5d_t task, void* context, size_t i, size_t j,
+                                size_t k, size_t l, size_t m, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_5d, pool, task, context, i, j, k, l, m, flags);
+  hearth::Share<5, 0>(
+      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1], at[2], at[3], at[4]); }, {i, j, k, l, m}, {},
+      flags);
+}
+
+void pthreadpool_parallelize_5d_tile_1d(pthreadpool_t pool, pthreadpool_task_5d_tile_1d_t task, void* context, size_t i,
+                                        size_t j, size_t k, size_t l, size_t m, size_t tile_m, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_5d_tile_1d, pool, task, context, i, j, k, l, m, tile_m, flags);
+  hearth::Share<5, 1>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], at[4], size[0]); },
+      {i, j, k, l, m}, {tile_m}, flags);
+}
+
+void pthreadpool_parallelize_5d_tile_2d(pthreadpool_t pool, pthreadpool_task_5d_tile_2d_t task, void* context, size_t i,
+                                        size_t j, size_t k, size_t l, size_t m, size_t tile_l, size_t tile_m,
+                                        uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_5d_tile_2d, pool, task, context, i, j, k, l, m, tile_l, tile_m,
+                         flags);
+  hearth::Share<5, 2>(
+      pool,
+      [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], at[4], size[0], size[1]); },
+      {i, j, k, l, m}, {tile_l, tile_m}, flags);
+}
+
+void pthreadpool_parallelize_6d(pthreadpool_t pool, pthreadpool_task_6d_t task, void* context, size_t i, size_t j,
+                                size_t k, size_t l, size_t m, size_t n, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_6d, pool, task, context, i, j, k, l, m, n, flags);
+  hearth::Share<6, 0>(
+      pool, [=](const auto& at, const auto&) { task(context, at[0], at[1], at[2], at[3], at[4], at[5]); },
+      {i, j, k, l, m, n}, {}, flags);
+}
+
+void pthreadpool_parallelize_6d_tile_1d(pthreadpool_t pool, pthreadpool_task_6d_tile_1d_t task, void* context, size_t i,
+                                        size_t j, size_t k, size_t l, size_t m, size_t n, size_t tile_n,
+                                        uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_6d_tile_1d, pool, task, context, i, j, k, l, m, n, tile_n,
+                         flags);
+  hearth::Share<6, 1>(
+      pool, [=](const auto& at, const auto& size) { task(context, at[0], at[1], at[2], at[3], at[4], at[5], size[0]); },
+      {i, j, k, l, m, n}, {tile_n}, flags);
+}
+
+void pthreadpool_parallelize_6d_tile_2d(pthreadpool_t pool, pthreadpool_task_6d_tile_2d_t task, void* context, size_t i,
+                                        size_t j, size_t k, size_t l, size_t m, size_t n, size_t tile_m, size_t tile_n,
+                                        uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_6d_tile_2d, pool, task, context, i, j, k, l, m, n, tile_m,
+                         tile_n, flags);
+  hearth::Share<6, 2>(
+      pool,
+      [=](const auto& at, const auto& size) {
+        task(context, at[0], at[1], at[2], at[3], at[4], at[5], size[0], size[1]);
+      },
+      {i, j, k, l, m, n}, {tile_m, tile_n}, flags);
+}
+
+// Those that choose a kernel by the core that the thread is on get the default kernel on every core.
+void pthreadpool_parallelize_1d_with_uarch(pthreadpool_t pool, pthreadpool_task_1d_with_id_t task, void* context,
+                                           uint32_t kernel, uint32_t last_kernel, size_t i, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_1d_with_uarch, pool, task, context, kernel, last_kernel, i,
+                         flags);
+  hearth::Share<1, 0>(
+      pool, [=](const auto& at, const auto&) { task(context, kernel, at[0]); }, {i}, {}, flags);
+}
+
+void pthreadpool_parallelize_2d_tile_2d_with_uarch(pthreadpool_t pool, pthreadpool_task_2d_tile_2d_with_id_t task,
+                                                   void* context, uint32_t kernel, uint32_t last_kernel, size_t i,
+                                                   size_t j, size_t tile_i, size_t tile_j, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_2d_tile_2d_with_uarch, pool, task, context, kernel, last_kernel,
+                         i, j, tile_i, tile_j, flags);
+  hearth::Share<2, 2>(
+      pool, [=](const auto& at, const auto& size) { task(context, kernel, at[0], at[1], size[0], size[1]); }, {i, j},
+      {tile_i, tile_j}, flags);
+}
+
+void pthreadpool_parallelize_3d_tile_2d_with_uarch(pthreadpool_t pool, pthreadpool_task_3d_tile_2d_with_id_t task,
+                                                   void* context, uint32_t kernel, uint32_t last_kernel, size_t i,
+                                                   size_t j, size_t k, size_t tile_j, size_t tile_k, uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_3d_tile_2d_with_uarch, pool, task, context, kernel, last_kernel,
+                         i, j, k, tile_j, tile_k, flags);
+  hearth::Share<3, 2>(
+      pool, [=](const auto& at, const auto& size) { task(context, kernel, at[0], at[1], at[2], size[0], size[1]); },
+      {i, j, k}, {tile_j, tile_k}, flags);
+}
+
+void pthreadpool_parallelize_4d_tile_2d_with_uarch(pthreadpool_t pool, pthreadpool_task_4d_tile_2d_with_id_t task,
+                                                   void* context, uint32_t kernel, uint32_t last_kernel, size_t i,
+                                                   size_t j, size_t k, size_t l, size_t tile_k, size_t tile_l,
+                                                   uint32_t flags) {
+  HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_4d_tile_2d_with_uarch, pool, task, context, kernel, last_kernel,
+                         i, j, k, l, tile_k, tile_l, flags);
+  hearth::Share<4, 2>(
+      pool,
+      [=](const auto& at, const auto& size) { task(context, kernel, at[0], at[1], at[2], at[3], size[0], size[1]); },
+      {i, j, k, l}, {tile_k, tile_l}, flags);
+}
+
+#undef HEARTH_FORWARD_FOREIGN
+}
+#pragma GCC visibility pop

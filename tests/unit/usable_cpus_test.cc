@@ -1,0 +1,142 @@
+// The number of CPUs that a process may use, from fake files of the kernel.
+#include "backends/cpu/usable_cpus.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <fstream>
+#include <thread>
+
+#include "tests/testing/temporary_folder.h"
+
+namespace hearth {
+namespace {
+
+class FakeKernel {
+ public:
+  void Write(const std::string& path, const std::string& text) const {
+    const std::filesystem::path file = folder_.path() / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+  std::optional<double> Quota() const { return CpuQuota(folder_.path()); }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+constexpr const char* kUnified = "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
+constexpr const char* kCpuOfVersion1 = "33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
+
+TEST(CpuQuota, IsNothingWhereNoFileTellsOne) {
+  EXPECT_EQ(FakeKernel().Quota(), std::nullopt);
+}
+
+TEST(CpuQuota, OfVersion2IsQuotaByPeriod) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "0::/job\n");
+  kernel.Write("proc/self/mountinfo", kUnified);
+  kernel.Write("sys/fs/cgroup/job/cpu.max", "150000 100000\n");
+  EXPECT_EQ(kernel.Quota(), 1.5);
+}
+
+TEST(CpuQuota, OfVersion2WithoutLimitIsNothing) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "0::/job\n");
+  kernel.Write("proc/self/mountinfo", kUnified);
+  kernel.Write("sys/fs/cgroup/job/cpu.max", "max 100000\n");
+  EXPECT_EQ(kernel.Quota(), std::nullopt);
+}
+
+TEST(CpuQuota, IsTheSmallestOfAllGroupsAroundTheProcess) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "0::/a/b/c\n");
+  kernel.Write("proc/self/mountinfo", kUnified);
+  kernel.Write("sys/fs/cgroup/a/cpu.max", "300000 100000\n");
+  kernel.Write("sys/fs/cgroup/a/b/cpu.max", "20000 10000\n");
+  kernel.Write("sys/fs/cgroup/a/b/c/cpu.max", "max 100000\n");
+  kernel.Write("sys/fs/cgroup/other/cpu.max", "10000 100000\n");
+  EXPECT_EQ(kernel.Quota(), 2.0);
+}
+
+TEST(CpuQuota, OfVersion1IsReadWhereItsControllerIsMounted) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "9:memory:/elsewhere\n4:cpu,cpuacct:/box\n0::/\n");
+  kernel.Write("proc/self/mountinfo",
+               std::string(kCpuOfVersion1) + "34 31 0:31 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n");
+  kernel.Write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "50000\n");
+  kernel.Write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(kernel.Quota(), 0.5);
+}
+
+TEST(CpuQuota, OfVersion1WithoutLimitIsNothing) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "4:cpu,cpuacct:/box\n");
+  kernel.Write("proc/self/mountinfo", kCpuOfVersion1);
+  kernel.Write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
+  kernel.Write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(kernel.Quota(), std::nullopt);
+}
+
+TEST(CpuQuota, OfBothVersionsIsTheSmaller) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "4:cpu,cpuacct:/\n0::/\n");
+  kernel.Write("proc/self/mountinfo", std::string(kUnified) + kCpuOfVersion1);
+  kernel.Write("sys/fs/cgroup/cpu.max", "400000 100000\n");
+  kernel.Write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "300000\n");
+  kernel.Write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(kernel.Quota(), 3.0);
+}
+
+TEST(CpuQuota, OfAContainerIsReadAtTheMountWhoseRootIsItsGroup) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "4:cpu:/docker/0123/inner\n");
+  kernel.Write("proc/self/mountinfo", "33 31 0:30 /docker/0123 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n");
+  kernel.Write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n");
+  kernel.Write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+  EXPECT_EQ(kernel.Quota(), 2.0);
+}
+
+TEST(CpuQuota, OfAGroupOutsideTheMountIsTheMountsOwn) {
+  for (const char* group : {"0::/../../else\n", "0::/else\n"}) {
+    const FakeKernel kernel;
+    kernel.Write("proc/self/cgroup", group);
+    kernel.Write("proc/self/mountinfo", "29 23 0:26 /pod /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    kernel.Write("sys/fs/cgroup/cpu.max", "70000 100000\n");
+    EXPECT_EQ(kernel.Quota(), 0.7) << group;
+  }
+}
+
+TEST(CpuQuota, FindsMountPointsWithBlanksInTheirNames) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "0::/job\n");
+  kernel.Write("proc/self/mountinfo", "29 23 0:26 / /my\\040groups rw - cgroup2 cgroup2 rw\n");
+  kernel.Write("my groups/job/cpu.max", "100000 50000\n");
+  EXPECT_EQ(kernel.Quota(), 2.0);
+}
+
+TEST(CpuQuota, DamagedFilesAreNoQuota) {
+  const FakeKernel kernel;
+  kernel.Write("proc/self/cgroup", "0\n:::\n0::/job\n4:cpu\n");
+  kernel.Write("proc/self/mountinfo", std::string("- - -\n1 2 3\n\n29 23 0:26 / /sys rw - cgroup2\n") + kUnified);
+  for (const char* text : {"", "a b\n", "100000\n", "100000 0\n", "-5 100000\n", "nan nan\n"}) {
+    kernel.Write("sys/fs/cgroup/job/cpu.max", text);
+    EXPECT_EQ(kernel.Quota(), std::nullopt) << text;
+  }
+}
+
+TEST(UsableCpus, AreNoMoreThanTheAffinityOfTheCallingThreadAllows) {
+  std::thread([] {
+    cpu_set_t all, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+    int cpu = 0;
+    while (!CPU_ISSET(cpu, &all)) ++cpu;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    EXPECT_EQ(UsableCpus(), 1);
+  }).join();
+}
+
+}  // namespace
+}  // namespace hearth
