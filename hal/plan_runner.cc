@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/op_text.h"
 #include "hal/constant_upload.h"
 #include "hal/slices.h"
 #include "hal/stopwatch.h"
@@ -225,10 +226,17 @@ Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile) {
   for (const HostTransfer& read : stage.host->reads) HEARTH_TRY(FromDevice(read, HostValue(read.value)));
   std::vector<HostTensor> tensors;
   for (auto& [value, bytes] : host_values_) tensors.push_back({value, bytes});
-  HEARTH_TRY(stage.program->Run(tensors));
+  std::vector<HostNodeTime> times;
+  HEARTH_TRY(stage.program->Run(tensors, profile != nullptr ? &times : nullptr));
   for (const HostTransfer& write : stage.host->writes) HEARTH_TRY(ToDevice(write, HostValue(write.value)));
-  if (profile != nullptr)
-    profile->push_back({fmt::format("{} nodes on the CPU", stage.host->nodes.size()), "cpu", watch.milliseconds()});
+  if (profile == nullptr) return Status::Ok();
+  double rest_ms = watch.milliseconds();
+  for (const HostNodeTime& time : times) {
+    profile->push_back(
+        {NodeLabel(parts_.graph->nodes()[time.node]), fmt::format("cpu {}", time.kernel), time.milliseconds});
+    rest_ms -= time.milliseconds;
+  }
+  profile->push_back({fmt::format("values for {} nodes on the CPU", times.size()), "cpu copy", std::max(0.0, rest_ms)});
   return Status::Ok();
 }
 

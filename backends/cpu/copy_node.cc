@@ -24,6 +24,8 @@ class CopyNode final : public HostNode {
         copies_(std::move(copies)),
         changes_grid_(changes_grid) {}
 
+  std::string_view kernel() const override { return "copy"; }
+
   Status Run() override {
     for (const RowCopy& copy : copies_) {
       for (size_t row = 0; row < copy.rows; ++row) {

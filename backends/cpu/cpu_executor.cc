@@ -1,6 +1,7 @@
 #include "backends/cpu/cpu_executor.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 
@@ -16,10 +17,12 @@ namespace {
 
 class CpuProgram final : public HostProgram {
  public:
-  CpuProgram(const Graph& graph, std::unique_ptr<HostArena> arena, std::vector<std::unique_ptr<HostNode>> nodes)
-      : graph_(graph), arena_(std::move(arena)), nodes_(std::move(nodes)) {}
+  // `indices`: of the nodes in the graph.
+  CpuProgram(const Graph& graph, std::span<const int> indices, std::unique_ptr<HostArena> arena,
+             std::vector<std::unique_ptr<HostNode>> nodes)
+      : graph_(graph), indices_(indices.begin(), indices.end()), arena_(std::move(arena)), nodes_(std::move(nodes)) {}
 
-  Status Run(std::span<const HostTensor> tensors) override {
+  Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times) override {
     for (ValueId value : arena_->edge_inputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> given, FindTensor(tensors, value));
       const TensorDesc& desc = graph_.value(value).desc;
@@ -29,7 +32,7 @@ class CpuProgram final : public HostProgram {
         std::memcpy(arena_->bytes(value).data(), given.data(), given.size());
       }
     }
-    for (const std::unique_ptr<HostNode>& node : nodes_) HEARTH_TRY(node->Run());
+    HEARTH_TRY(times == nullptr ? RunNodes() : RunNodesTimed(*times));
     for (ValueId value : arena_->edge_outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
       const TensorDesc& desc = graph_.value(value).desc;
@@ -47,6 +50,22 @@ class CpuProgram final : public HostProgram {
   uint64_t lower_bound_bytes() const override { return arena_->lower_bound_bytes(); }
 
  private:
+  Status RunNodes() {
+    for (const std::unique_ptr<HostNode>& node : nodes_) HEARTH_TRY(node->Run());
+    return Status::Ok();
+  }
+
+  Status RunNodesTimed(std::vector<HostNodeTime>& times) {
+    using Clock = std::chrono::steady_clock;
+    for (size_t k = 0; k < nodes_.size(); ++k) {
+      const Clock::time_point begin = Clock::now();
+      HEARTH_TRY(nodes_[k]->Run());
+      const std::chrono::duration<double, std::milli> passed = Clock::now() - begin;
+      times.push_back({indices_[k], nodes_[k]->kernel(), passed.count()});
+    }
+    return Status::Ok();
+  }
+
   Result<std::span<std::byte>> FindTensor(std::span<const HostTensor> tensors, ValueId value) const {
     const size_t size_bytes = graph_.value(value).desc.size_bytes();
     const auto tensor =
@@ -62,6 +81,7 @@ class CpuProgram final : public HostProgram {
   }
 
   const Graph& graph_;
+  std::vector<int> indices_;
   std::unique_ptr<HostArena> arena_;  // nodes refer to it
   std::vector<std::unique_ptr<HostNode>> nodes_;
 };
@@ -82,7 +102,8 @@ class CpuExecutor final : public HostExecutor {
           MakeNode({graph, node, *arena, workers, !node.outputs.empty() && chooses_positions[node.outputs[0]]}));
       prepared.push_back(std::move(made));
     }
-    return std::unique_ptr<HostProgram>(std::make_unique<CpuProgram>(graph, std::move(arena), std::move(prepared)));
+    return std::unique_ptr<HostProgram>(
+        std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared)));
   }
 
  private:

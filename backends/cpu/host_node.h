@@ -3,6 +3,7 @@
 #define HEARTH_BACKENDS_CPU_HOST_NODE_H_
 
 #include <memory>
+#include <string_view>
 
 #include "backends/cpu/host_arena.h"
 #include "backends/cpu/worker_pool.h"
@@ -15,6 +16,7 @@ class HostNode {
  public:
   virtual ~HostNode() = default;
   virtual Status Run() = 0;
+  virtual std::string_view kernel() const = 0;  // what profiles call it
 };
 
 // What the makers of host nodes are given; graph, arena and workers outlive the node.

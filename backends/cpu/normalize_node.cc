@@ -35,6 +35,8 @@ class NormalizeNode final : public HostNode {
     if (const auto bounds = ActivationBounds(norm_.activation)) std::tie(lowest_, highest_) = *bounds;
   }
 
+  std::string_view kernel() const override { return "normalize"; }
+
   Status Run() override {
     const std::span<const float> scale = Operand(1, scale_), offset = Operand(2, offset_);
     const float* x = arena_.floats(node_.inputs[0]).data();

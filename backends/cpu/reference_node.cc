@@ -17,6 +17,8 @@ class ReferenceNode final : public HostNode {
   ReferenceNode(const HostNodeRequest& request, std::vector<ReferenceTensor> operands)
       : graph_(request.graph), node_(request.node), arena_(request.arena), operands_(std::move(operands)) {}
 
+  std::string_view kernel() const override { return "reference"; }
+
   Status Run() override {
     std::vector<const ReferenceTensor*> inputs;
     for (size_t k = 0; k < node_.inputs.size(); ++k) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/graph/graph.h"
@@ -17,6 +18,13 @@ struct HostTensor {
   std::span<std::byte> bytes;
 };
 
+// What one node of a profiled run took, and by which of the host's kernels.
+struct HostNodeTime {
+  int node = -1;  // index into graph.nodes()
+  std::string_view kernel;
+  double milliseconds = 0;
+};
+
 // Prepared nodes. Run is for one thread at a time.
 class HostProgram {
  public:
@@ -25,7 +33,8 @@ class HostProgram {
   // `tensors` holds at least every value that crosses the program's edge: non-constant inputs made
   // elsewhere (filled) and outputs used elsewhere (to be filled). The same list, same order and
   // addresses may differ between calls; sizes must be the values' own.
-  virtual Status Run(std::span<const HostTensor> tensors) = 0;
+  // With `times`, each node's are appended.
+  virtual Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times = nullptr) = 0;
 
   // Peak bytes of intermediate values (planned as one arena) and the sum if each had its own.
   virtual uint64_t arena_bytes() const = 0;

@@ -433,6 +433,30 @@ bool IsTakenByXnnpack(GraphUnderTest& test) {
   return node.ok() && *node != nullptr;
 }
 
+TEST(CpuExecutor, AProfileHasATimeAndAKernelForEachNode) {
+  GraphUnderTest test;
+  const ValueId relu = test.Add(Unary{UnaryKind::kRelu}, {test.Input({1, 6, 6, 4})});
+  test.Add(Reshape{{6, 24}}, {relu});
+  ASSERT_TRUE(InferShapes(test.graph()).ok());
+  const Graph& graph = test.graph();
+  const std::unique_ptr<HostExecutor> executor = MakeCpuExecutor();
+  auto program = executor->Prepare(graph, AllNodes(graph), graph.outputs, 1);
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  std::vector<float> in(144), out(144);
+  const HostTensor tensors[] = {{graph.inputs[0], std::as_writable_bytes(std::span(in))},
+                                {graph.outputs[0], std::as_writable_bytes(std::span(out))}};
+  std::vector<HostNodeTime> times;
+  ASSERT_TRUE((*program)->Run(tensors, &times).ok());
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ(times[0].node, 0);
+  EXPECT_EQ(times[1].node, 1);
+  EXPECT_EQ(times[1].kernel, "copy");
+  for (const HostNodeTime& time : times) {
+    EXPECT_FALSE(time.kernel.empty());
+    EXPECT_GE(time.milliseconds, 0.0);
+  }
+}
+
 // Nothing but time would tell if they fell back to the reference.
 TEST(CpuExecutor, XnnpackTakesTheCommonOperations) {
   if (HostKernelsName() == "reference") GTEST_SKIP() << "built with HEARTH_WITH_XNNPACK=OFF";

@@ -70,6 +70,8 @@ class XnnpackNode final : public HostNode {
   XnnpackNode& operator=(const XnnpackNode&) = delete;
   ~XnnpackNode() override { xnn_delete_operator(op_); }
 
+  std::string_view kernel() const override { return "xnnpack"; }
+
   Status Run() override {
     const xnn_status status = xnn_run_operator(op_, pool_);
     if (status == xnn_status_success) {

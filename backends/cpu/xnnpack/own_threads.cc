@@ -98,6 +98,7 @@ void Share(pthreadpool_t pool, Task task, std::array<size_t, kDims> range, std::
 
 bool XnnpackCallsOwnThreads() {
   static const bool calls = [] {
+    if (xnn_initialize(nullptr) != xnn_status_success) return false;
     const uint64_t before = own_calls;
     alignas(16) float in[8] = {}, out[8];
     xnn_operator_t op = nullptr;

@@ -16,7 +16,6 @@
 namespace hearth {
 
 // Whether XNNPACK calls this file's functions. It does not in a process that has bound it to another library's before.
-// XNNPACK must be initialized.
 bool XnnpackCallsOwnThreads();
 
 // What XNNPACK takes for a pool of threads. The WorkerPool must outlive it. Where XnnpackCallsOwnThreads is false this
