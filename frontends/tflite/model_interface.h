@@ -2,6 +2,7 @@
 #ifndef HEARTH_FRONTENDS_TFLITE_MODEL_INTERFACE_H_
 #define HEARTH_FRONTENDS_TFLITE_MODEL_INTERFACE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,6 +14,9 @@ struct ReadOptions {
   std::string signature;  // which signature's subgraph to read; empty: the model's first subgraph
   // Shapes of inputs, by tensor or signature name, over those of the file.
   std::map<std::string, std::vector<int32_t>> input_shapes;
+  // The size that limits on memory are reckoned from, where the bytes read hold less than the model (zeros in one place
+  // for all weights). 0: that of the bytes. Never from a file: a small file must not ask for much memory.
+  size_t file_bytes = 0;
 };
 
 // How a file declares an input or output.

@@ -21,6 +21,7 @@ constexpr size_t kLargestFlatbuffer = 1U << 30;  // offsets have 31 bits
 struct Layout {
   std::vector<uint64_t> offsets;  // by tensor; never below 2, which the format gives another meaning
   uint64_t size_bytes = 0;
+  uint64_t left_out_bytes = 0;  // of constants that are zeros here, each once
 };
 
 size_t AlignUp(size_t size) {
@@ -35,6 +36,7 @@ Layout PlaceConstants(const ModelToWrite& model, size_t flatbuffer_bytes, size_t
     const std::span<const std::byte> data = model.tensors[k].data;
     if (data.size() > most_copied_bytes) {
       zeros_bytes = std::max(zeros_bytes, data.size());
+      if (placed.emplace(std::pair(data.data(), data.size()), 0).second) layout.left_out_bytes += data.size();
     } else if (!data.empty()) {
       const auto [place, is_first] = placed.emplace(std::pair(data.data(), data.size()), layout.size_bytes);
       layout.offsets[k] = place->second;
@@ -66,6 +68,14 @@ flatbuffers::Offset<wire::SparsityParameters> WriteSparsity(Builder& builder, co
   return wire::CreateSparsityParameters(builder, order, blocks, builder.CreateVector(levels));
 }
 
+// -1 for each dimension; the reader takes those of `shape` for now. An empty one stays what it is.
+flatbuffers::Offset<flatbuffers::Vector<int32_t>> WriteOpenSignature(Builder& builder,
+                                                                     const std::vector<int32_t>& shape) {
+  std::vector<int32_t> signature;
+  for (const int32_t dim : shape) signature.push_back(dim > 0 ? -1 : dim);
+  return builder.CreateVector(signature);
+}
+
 flatbuffers::Offset<wire::Tensor> WriteTensor(Builder& builder, const TensorToWrite& tensor, uint32_t buffer) {
   flatbuffers::Offset<wire::QuantizationParameters> quantization;
   if (!tensor.scales.empty()) {
@@ -76,9 +86,11 @@ flatbuffers::Offset<wire::Tensor> WriteTensor(Builder& builder, const TensorToWr
   flatbuffers::Offset<wire::SparsityParameters> sparsity;
   if (tensor.sparsity) sparsity = WriteSparsity(builder, *tensor.sparsity);
   const auto shape = builder.CreateVector(tensor.shape);
+  flatbuffers::Offset<flatbuffers::Vector<int32_t>> signature;
+  if (tensor.is_open) signature = WriteOpenSignature(builder, tensor.shape);
   const auto name = builder.CreateString(tensor.name);
   return wire::CreateTensor(builder, shape, static_cast<wire::TensorType>(tensor.type), buffer, name, quantization,
-                            tensor.is_variable, sparsity);
+                            tensor.is_variable, sparsity, signature);
 }
 
 // The table is not one that the schema describes at build time: its fields are written by their numbers.
@@ -144,8 +156,10 @@ void BuildFlatbuffer(const ModelToWrite& model, const std::vector<uint64_t>& off
 
 }  // namespace
 
-WrittenModel::WrittenModel(size_t size_bytes)
-    : data_(static_cast<std::byte*>(std::calloc(size_bytes, 1))), size_bytes_(data_ == nullptr ? 0 : size_bytes) {}
+WrittenModel::WrittenModel(size_t size_bytes, size_t file_bytes)
+    : data_(static_cast<std::byte*>(std::calloc(size_bytes, 1))),
+      size_bytes_(data_ == nullptr ? 0 : size_bytes),
+      file_bytes_(std::max(size_bytes_, file_bytes)) {}
 
 Result<WrittenModel> WriteModel(const ModelToWrite& model, size_t most_copied_bytes) {
   // Twice: the places of the constants follow from the flatbuffer's size, which does not depend on them.
@@ -159,7 +173,7 @@ Result<WrittenModel> WriteModel(const ModelToWrite& model, size_t most_copied_by
   Builder builder(draft.GetSize());
   BuildFlatbuffer(model, layout.offsets, builder);
   HEARTH_CHECK(builder.GetSize() == draft.GetSize());
-  WrittenModel written(layout.size_bytes);
+  WrittenModel written(layout.size_bytes, layout.size_bytes + layout.left_out_bytes);
   if (written.bytes().empty()) {
     return Error(StatusCode::kResourceExhausted, "no memory for {} bytes of a network's weights", layout.size_bytes);
   }

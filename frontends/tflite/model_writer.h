@@ -36,6 +36,7 @@ struct TensorToWrite {
   std::vector<int64_t> zero_points;
   int32_t quantized_dimension = 0;
   bool is_variable = false;
+  bool is_open = false;             // the file leaves its size open: the reader infers shapes that depend on it
   std::span<const std::byte> data;  // of a constant; borrowed until WriteModel returns
   std::optional<SparsityToWrite> sparsity;
 };
@@ -71,16 +72,18 @@ class WrittenModel {
  public:
   WrittenModel() = default;
   // `size_bytes` zeros, of which the system gives memory only to those that are touched. No memory: empty.
-  explicit WrittenModel(size_t size_bytes);
+  explicit WrittenModel(size_t size_bytes, size_t file_bytes = 0);
   std::span<const std::byte> bytes() const { return {data_.get(), size_bytes_}; }
   std::span<std::byte> bytes() { return {data_.get(), size_bytes_}; }
+  // The size with all constants copied; see ReadOptions.
+  size_t file_bytes() const { return file_bytes_; }
 
  private:
   struct Free {
     void operator()(std::byte* data) const { std::free(data); }
   };
   std::unique_ptr<std::byte, Free> data_;
-  size_t size_bytes_ = 0;
+  size_t size_bytes_ = 0, file_bytes_ = 0;
 };
 
 // Constants lie behind the flatbuffer and are copied once; tensors that share their data share the copy. Those of more

@@ -101,22 +101,24 @@ bool TensorDeclaration::IsDynamic() const {
 
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options) {
   HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
-  CopyBudget budget(bytes.size());
+  const size_t file_bytes = std::max(bytes.size(), options.file_bytes);
+  CopyBudget budget(file_bytes);
   HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget));
-  SubgraphReader reader(*model, *choice.subgraph, choice.signature, bytes);
+  SubgraphReader reader(*model, *choice.subgraph, choice.signature, bytes, file_bytes);
   return reader.Read(options.input_shapes);
 }
 
 Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options) {
   HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
-  CopyBudget budget(bytes.size());
+  const size_t file_bytes = std::max(bytes.size(), options.file_bytes);
+  CopyBudget budget(file_bytes);
   HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget));
   ModelInterface interface;
   interface.signatures = SignatureNames(*model, budget);
   if (choice.signature != nullptr && choice.signature->signature_key() != nullptr) {
     interface.signature = CleanName(choice.signature->signature_key()->string_view());
   }
-  SubgraphReader reader(*model, *choice.subgraph, choice.signature, bytes);
+  SubgraphReader reader(*model, *choice.subgraph, choice.signature, bytes, file_bytes);
   HEARTH_ASSIGN(interface.inputs, reader.Declarations(SubgraphReader::Edge::kInputs));
   HEARTH_ASSIGN(interface.outputs, reader.Declarations(SubgraphReader::Edge::kOutputs));
   return interface;

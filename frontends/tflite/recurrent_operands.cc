@@ -1,6 +1,8 @@
 #include "frontends/tflite/recurrent_operands.h"
 
+#include <array>
 #include <limits>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -18,7 +20,8 @@ enum BasicOperand : size_t { kBasicX, kBasicActivation, kBasicWeights, kBasicBia
 
 class LstmOperands {
  public:
-  LstmOperands(Graph& graph, CopyBudget& budget, const Node& node) : graph_(graph), budget_(budget), node_(node) {}
+  LstmOperands(Graph& graph, TensorReader& tensors, StackedConstants& stacked, const Node& node)
+      : graph_(graph), tensors_(tensors), stacked_(stacked), node_(node) {}
 
   Result<std::vector<ValueId>> ArrangeFull() {
     has_input_gate_ = At(kFileWeights) != kNoValue;
@@ -43,30 +46,24 @@ class LstmOperands {
 
   // BASIC: one matrix over [x, activation], gates in the order input, cell, forget, output.
   Result<std::vector<ValueId>> ArrangeBasic() {
-    HEARTH_ASSIGN(const std::vector<float> weights, Floats(At(kBasicWeights)));
-    HEARTH_ASSIGN(const std::vector<float> bias, Floats(At(kBasicBias)));
     const Shape &x = ShapeOf(kBasicX), &shape = ShapeOf(kBasicWeights);
+    const int64_t bias_count = ShapeOf(kBasicBias).element_count();
     if (x.rank() < 2 || shape.rank() != 2 || shape[0] % 4 != 0 || shape[1] <= x[x.rank() - 1] ||
-        bias.size() != static_cast<size_t>(shape[0])) {
+        bias_count != shape[0]) {
       return Error(StatusCode::kMalformedInput, "weights of shape {} and {} biases for an input of shape {}",
-                   shape.ToString(), bias.size(), x.ToString());
+                   shape.ToString(), bias_count, x.ToString());
     }
-    const int32_t units = shape[0] / 4, depth = x[x.rank() - 1], outputs = shape[1] - depth;
-    std::vector<float> of_x, of_h, biases;
-    for (int gate : {0, 2, 1, 3}) {
-      for (int32_t row = gate * units; row < (gate + 1) * units; ++row) {
-        const float* weight = &weights[static_cast<size_t>(row) * shape[1]];
-        of_x.insert(of_x.end(), weight, weight + depth);
-        of_h.insert(of_h.end(), weight + depth, weight + shape[1]);
-        biases.push_back(bias[row]);
-      }
+    const int32_t depth = x[x.rank() - 1];
+    // Longer than the keys of Stack, so that none is one of those.
+    const auto key = [&](int64_t part) {
+      return std::vector<int64_t>{At(kBasicWeights), At(kBasicBias), depth, part, 0};
+    };
+    if (!stacked_.contains(key(0))) {
+      HEARTH_ASSIGN(const auto made, DivideBasic(shape[0] / 4, depth, shape[1] - depth));
+      for (size_t part = 0; part < made.size(); ++part) stacked_.emplace(key(static_cast<int64_t>(part)), made[part]);
     }
-    return std::vector<ValueId>{At(kBasicX),
-                                At(kBasicActivation),
-                                At(kBasicState),
-                                Add("weights", {shape[0], depth}, of_x),
-                                Add("recurrent", {shape[0], outputs}, of_h),
-                                Add("bias", {shape[0]}, biases)};
+    return std::vector<ValueId>{At(kBasicX),         At(kBasicActivation), At(kBasicState),
+                                stacked_.at(key(0)), stacked_.at(key(1)),  stacked_.at(key(2))};
   }
 
  private:
@@ -78,10 +75,29 @@ class LstmOperands {
 
   Result<std::vector<float>> Floats(ValueId value) {
     if (!graph_.IsConstant(value)) return Error(StatusCode::kUnsupported, "its weights are made at run time");
-    if (!budget_.Charge(4 * static_cast<size_t>(graph_.value(value).desc.shape.element_count()))) {
-      return CopyBudget::Exceeded("the weights of an LSTM");
+    const int64_t elements = graph_.value(value).desc.shape.element_count();
+    if (!tensors_.ChargeMade(4 * static_cast<size_t>(elements))) {
+      return Error(StatusCode::kUnsupported, "its {} weights are too many for the size of the file", elements);
     }
     return ConstantAsFloats(graph_, value);
+  }
+
+  // The weights of x, those of the activation, and the biases.
+  Result<std::array<ValueId, 3>> DivideBasic(int32_t units, int32_t depth, int32_t outputs) {
+    HEARTH_ASSIGN(const std::vector<float> weights, Floats(At(kBasicWeights)));
+    HEARTH_ASSIGN(const std::vector<float> bias, Floats(At(kBasicBias)));
+    const int32_t width = depth + outputs;
+    std::vector<float> of_x, of_h, biases;
+    for (int gate : {0, 2, 1, 3}) {
+      for (int32_t row = gate * units; row < (gate + 1) * units; ++row) {
+        const float* weight = &weights[static_cast<size_t>(row) * width];
+        of_x.insert(of_x.end(), weight, weight + depth);
+        of_h.insert(of_h.end(), weight + depth, weight + width);
+        biases.push_back(bias[row]);
+      }
+    }
+    return std::array<ValueId, 3>{Add("weights", {4 * units, depth}, of_x),
+                                  Add("recurrent", {4 * units, outputs}, of_h), Add("bias", {4 * units}, biases)};
   }
 
   // Operands `first` to `first + count` - 1, the first of which belongs to the input gate, behind each other; kNoValue
@@ -97,6 +113,9 @@ class LstmOperands {
       return Error(StatusCode::kMalformedInput, "operands {} to {} must be there for each of its gates, or none", first,
                    first + count - 1);
     }
+    std::vector<int64_t> key;
+    for (const size_t part : parts) key.push_back(At(part));
+    if (const auto found = stacked_.find(key); found != stacked_.end()) return found->second;
     std::vector<float> stacked;
     for (size_t part : parts) {
       if (ShapeOf(part) != ShapeOf(parts[0]) || ShapeOf(part).rank() < 1) {
@@ -112,25 +131,28 @@ class LstmOperands {
       return Error(StatusCode::kMalformedInput, "{} gates of {} units", parts.size(), shape[0]);
     }
     shape[0] = static_cast<int32_t>(rows);
-    return Add(first == kFileWeights     ? "weights"
-               : first == kFileRecurrent ? "recurrent"
-               : first == kFileBias      ? "bias"
-               : first == kFilePeephole  ? "peephole"
-                                         : "normalization",
-               shape, stacked);
+    const ValueId made = Add(first == kFileWeights     ? "weights"
+                             : first == kFileRecurrent ? "recurrent"
+                             : first == kFileBias      ? "bias"
+                             : first == kFilePeephole  ? "peephole"
+                                                       : "normalization",
+                             shape, stacked);
+    stacked_.emplace(std::move(key), made);
+    return made;
   }
 
   Graph& graph_;
-  CopyBudget& budget_;
+  TensorReader& tensors_;
+  StackedConstants& stacked_;
   const Node& node_;
   bool has_input_gate_ = true;
 };
 
 }  // namespace
 
-Status ArrangeRecurrentOperands(Graph& graph, CopyBudget& budget, Node& node) {
+Status ArrangeRecurrentOperands(Graph& graph, TensorReader& tensors, StackedConstants& stacked, Node& node) {
   if (!std::holds_alternative<Lstm>(node.op)) return Status::Ok();
-  LstmOperands operands(graph, budget, node);
+  LstmOperands operands(graph, tensors, stacked, node);
   const bool is_basic = IsBasicLstm(node.inputs.size());
   HEARTH_ASSIGN(std::vector<ValueId> inputs, is_basic ? operands.ArrangeBasic() : operands.ArrangeFull());
   node.inputs = std::move(inputs);

@@ -225,7 +225,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   }
   const bool is_basic_lstm = std::holds_alternative<Lstm>(node.op) && IsBasicLstm(operands.size());
   const ValueId file_cell = is_basic_lstm && outputs.size() > 1 ? node.outputs[1] : kNoValue;
-  const Status arranged = ArrangeRecurrentOperands(graph_, budget_, node);
+  const Status arranged = ArrangeRecurrentOperands(graph_, tensors_, stacked_, node);
   if (!arranged.ok() && arranged.code() != StatusCode::kUnsupported) return arranged;
   if (!arranged.ok()) node.op = UnknownOp{CodeOf(index).name, std::string(arranged.message())};
   if (arranged.ok() && file_cell != kNoValue) {

@@ -13,6 +13,7 @@
 #include "core/graph/graph.h"
 #include "frontends/tflite/model_interface.h"
 #include "frontends/tflite/operator_table.h"
+#include "frontends/tflite/recurrent_operands.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {
@@ -21,14 +22,14 @@ namespace hearth {
 class SubgraphReader {
  public:
   // `bytes` is the file that the verified `model` and its `subgraph` lie in; it outlives the graph.
-  // `signature` describes it and may be null.
+  // `signature` describes it and may be null. `file_bytes`: see ReadOptions.
   SubgraphReader(const wire::Model& model, const wire::SubGraph& subgraph, const wire::SignatureDef* signature,
-                 std::span<const std::byte> bytes)
+                 std::span<const std::byte> bytes, size_t file_bytes)
       : model_(model),
         subgraph_(subgraph),
         signature_(signature),
-        budget_(bytes.size()),
-        tensors_(model, subgraph, bytes, budget_, graph_) {}
+        budget_(file_bytes),
+        tensors_(model, subgraph, bytes, file_bytes, budget_, graph_) {}
 
   // `input_shapes`: see ReadOptions.
   Result<Graph> Read(const std::map<std::string, std::vector<int32_t>>& input_shapes);
@@ -88,6 +89,7 @@ class SubgraphReader {
   std::vector<bool> is_model_output_;  // by tensor
   std::vector<bool> is_folded_;        // by tensor: another name of a constant that it dequantizes
   std::vector<bool> has_open_shape_;   // by tensor: its shape was decided at load, or depends on one that was
+  StackedConstants stacked_;           // of recurrent operators
   std::unordered_map<int32_t, ValueId> widened_;  // float32 copies of folded tensors, where one was needed
 };
 

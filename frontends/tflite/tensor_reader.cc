@@ -82,7 +82,7 @@ Status CopyBudget::Exceeded(std::string_view what) {
 }
 
 TensorReader::TensorReader(const wire::Model& model, const wire::SubGraph& subgraph, std::span<const std::byte> file,
-                           CopyBudget& budget, Graph& graph)
+                           size_t file_bytes, CopyBudget& budget, Graph& graph)
     : model_(model),
       subgraph_(subgraph),
       file_(file),
@@ -93,7 +93,7 @@ TensorReader::TensorReader(const wire::Model& model, const wire::SubGraph& subgr
       shapes_(count_),
       is_folded_(count_, false),
       is_state_(count_, false),
-      made_bytes_left_(64 * file.size() + (size_t{16} << 20)) {}
+      made_bytes_left_(64 * file_bytes + (size_t{16} << 20)) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
   if (tensor >= 0 && tensor < count_) return Status::Ok();

@@ -54,8 +54,9 @@ class TensorReader {
  public:
   // All are verified flatbuffer parts of `file`; values and constants are added to `graph`.
   // Preconditions: model.buffers() and subgraph.tensors() may be null, everything outlives the reader.
+  // `file_bytes`: see ReadOptions.
   TensorReader(const wire::Model& model, const wire::SubGraph& subgraph, std::span<const std::byte> file,
-               CopyBudget& budget, Graph& graph);
+               size_t file_bytes, CopyBudget& budget, Graph& graph);
 
   int count() const { return count_; }
   // An error unless 0 <= tensor < count(); `where` says who refers to it. The precondition of all below.
@@ -118,7 +119,7 @@ class TensorReader {
   std::vector<ValueId> value_of_;             // kNoValue until made
   std::vector<std::optional<Shape>> shapes_;  // that were set
   std::vector<bool> is_folded_, is_state_;
-  // Constants that the file describes without holding their bytes: sparse and computed ones.
+  // Constants that the file describes without holding their bytes: sparse, computed and stacked ones.
   size_t made_bytes_left_;
   // State (is_variable) is the one thing that a file can ask for without holding its bytes.
   static constexpr size_t kMaxStateBytes = size_t{64} << 20;

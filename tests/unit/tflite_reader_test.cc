@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/graph/evaluate.h"
@@ -258,6 +259,37 @@ TEST(TfliteReader, TheStatesOfABasicLstmBecomeItsOutputsAfterARun) {
   EXPECT_EQ(graph->states, expected);
   EXPECT_EQ(graph->outputs, (std::vector<ValueId>{lstm.outputs[0], lstm.outputs[2]}));
   EXPECT_EQ(graph->value(lstm.outputs[2]).name, "made1");
+}
+
+// An unrolled network lists the weights of its cell at each step. 200 copies would be far over what a file of 60 kB may
+// ask for.
+TEST(TfliteReader, StepsThatShareTheirWeightsShareWhatIsMadeOfThem) {
+  constexpr int32_t kCells = 32, kSteps = 200;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, kCells}});
+  const int32_t weights =
+      writer.AddConstant<float>({"weights", {4 * kCells, 2 * kCells}}, std::vector<float>(8 * kCells * kCells, 0.5f));
+  const int32_t bias = writer.AddConstant<float>({"bias", {4 * kCells}}, std::vector<float>(4 * kCells, 0.25f));
+  int32_t activation = writer.AddTensor({"activation", {1, kCells}}), cell = writer.AddTensor({"cell", {1, kCells}});
+  const std::vector<int32_t> inputs = {x, activation, cell};
+  for (int step = 0; step < kSteps; ++step) {
+    std::vector<int32_t> made;
+    for (int32_t width : {kCells, kCells, 2 * kCells, 4 * kCells}) {
+      made.push_back(writer.AddTensor({fmt::format("made{}_{}", step, made.size()), {1, width}}));
+    }
+    writer.AddOperator(
+        16, {x, activation, weights, bias, cell}, made,
+        wire::CreateLSTMOptions(writer.builder(), wire::ActivationFunctionType_TANH, 0, 0, wire::LSTMKernelType_BASIC));
+    activation = made[0];
+    cell = made[1];
+  }
+  const auto bytes = writer.Finish(inputs, {activation});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), static_cast<size_t>(kSteps));
+  for (const Node& node : graph->nodes()) {
+    EXPECT_TRUE(std::equal(node.inputs.begin() + 3, node.inputs.end(), graph->nodes()[0].inputs.begin() + 3));
+  }
 }
 
 }  // namespace
