@@ -57,7 +57,18 @@ bool WriteFile(const std::string& path, const std::string& text) {
 Delegate::Delegate(DelegateOptions options, Status broken) : options_(std::move(options)), broken_(std::move(broken)) {
   native_.data_ = this;
   native_.Prepare = PrepareDelegate;
-  native_.flags = kTfLiteDelegateFlagsNone;
+  native_.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
+}
+
+TfLiteDelegate* Delegate::Create(DelegateOptions options, Status broken) {
+  const std::shared_ptr<Delegate> made(new Delegate(std::move(options), std::move(broken)));
+  made->programs_ = made;
+  return &made->native_;
+}
+
+void Delegate::Delete(TfLiteDelegate* native) {
+  if (native == nullptr) return;
+  const std::shared_ptr<Delegate> share = std::move(Of(native)->programs_);
 }
 
 std::string Delegate::device_id() {
@@ -69,7 +80,7 @@ std::string Delegate::device_id() {
 Status Delegate::OpenDevice() {
   const std::lock_guard lock(mutex_);
   if (device_) return Status::Ok();
-  HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(options_.device));
+  HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(options_.session.device));
   device_ = opened.info;
   device_id_ = opened.id;
   return Status::Ok();
@@ -79,8 +90,15 @@ Result<Support> Delegate::FindSupported(TfLiteContext& context) {
   HEARTH_TRY(OpenDevice());
   HEARTH_ASSIGN(const std::vector<InterpreterNode> plan, NodesOfPlan(context));
   LowerOptions lowering;
-  if (device_->fp16_storage) lowering.precision = PrecisionFromName(options_.precision).value_or(Precision::kFp32);
-  return FindSupport(context, plan, {&*device_, lowering, options_.allows_quantized});
+  if (device_->fp16_storage)
+    lowering.precision = PrecisionFromName(options_.session.precision).value_or(Precision::kFp32);
+  HEARTH_ASSIGN(Support support,
+                FindSupport(context, plan, {&*device_, lowering, options_.cpu_ops, options_.allows_quantized}));
+  for (const std::string& name : support.unknown_cpu_ops) {
+    LogOnce(context,
+            fmt::format("'{}' was to stay with the interpreter, but no operation of the network is called so", name));
+  }
+  return support;
 }
 
 Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) {
@@ -89,7 +107,7 @@ Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) 
     return Error(StatusCode::kInternal, "the interpreter does not let a delegate replace nodes");
   }
   const IntArray array(nodes);
-  if (context.ReplaceNodeSubsetsWithDelegateKernels(&context, PartitionKernelRegistration(), array.get(), native()) !=
+  if (context.ReplaceNodeSubsetsWithDelegateKernels(&context, PartitionKernelRegistration(), array.get(), &native_) !=
       kTfLiteOk) {
     return Error(StatusCode::kInternal, "the interpreter could not replace {} nodes", nodes.size());
   }
@@ -103,16 +121,23 @@ Status Delegate::Prepare(TfLiteContext& context) {
   LogLeftNodes(context, support, nodes.size());
   {
     const std::lock_guard lock(mutex_);
-    left_ = support.left;
-    constant_nodes_[&context] = ConstantMakers(context, support);
+    left_[&context] = support.left;
   }
-  Status status = Replace(context, nodes);
-  {
-    const std::lock_guard lock(mutex_);
-    constant_nodes_.erase(&context);
-  }
+  const Status status = ReplaceKnowing(context, nodes, {ConstantMakers(context, support), support.shapes, {}});
   WriteReport(context);
   return status;
+}
+
+Status Delegate::ReplaceKnowing(TfLiteContext& context, const std::vector<int>& nodes, PreparedNetwork network) {
+  {
+    const std::lock_guard lock(mutex_);
+    networks_[&context] = std::move(network);
+  }
+  const Status status = Replace(context, nodes);
+  const std::lock_guard lock(mutex_);
+  const Status failure = networks_[&context].failure;
+  networks_.erase(&context);
+  return status.ok() ? failure : status;
 }
 
 void Delegate::LogLeftNodes(TfLiteContext& context, const Support& support, size_t replaced_count) {
@@ -146,10 +171,16 @@ void Delegate::LogOnce(TfLiteContext& context, const std::string& text) {
   Log(context, text);
 }
 
-std::map<int, int> Delegate::ConstantNodesOf(const TfLiteContext& context) {
+PreparedNetwork Delegate::NetworkOf(const TfLiteContext& context) {
   const std::lock_guard lock(mutex_);
-  const auto found = constant_nodes_.find(&context);
-  return found == constant_nodes_.end() ? std::map<int, int>() : found->second;
+  const auto found = networks_.find(&context);
+  return found == networks_.end() ? PreparedNetwork() : found->second;
+}
+
+void Delegate::NoteFailure(const TfLiteContext& context, const Status& status) {
+  const std::lock_guard lock(mutex_);
+  const auto found = networks_.find(&context);
+  if (found != networks_.end() && found->second.failure.ok()) found->second.failure = status;
 }
 
 int64_t Delegate::NextKernel() {
@@ -160,8 +191,10 @@ int64_t Delegate::NextKernel() {
 std::string Delegate::ReportText() const {
   using Json = nlohmann::ordered_json;
   Json left = Json::array(), partitions = Json::array();
-  for (const LeftNode& node : left_) {
-    left.push_back({{"index", node.index}, {"op", node.op}, {"reason", node.reason}});
+  for (const auto& [context, nodes] : left_) {
+    for (const LeftNode& node : nodes) {
+      left.push_back({{"index", node.index}, {"op", node.op}, {"reason", node.reason}});
+    }
   }
   for (const auto& [number, kernel] : kernels_) {
     Json profile = Json::array();

@@ -22,19 +22,32 @@ struct KernelReport {
   std::vector<int> nodes;  // the interpreter's
   std::string session;     // JSON, see CONTRACT.md
   int64_t invocations = 0;
-  std::vector<ProfileEntry> profile;  // sums over all invocations
+  std::vector<ProfileEntry> profile;  // sums over all invocations with the last shapes
 };
 
-// May be applied to several interpreters, also at once from several threads; outlives them, as the interface demands.
-// Nothing is thrown and nothing aborts: what goes wrong is told to the interpreter, which goes on without the delegate.
-class Delegate {
- public:
-  // `broken`: what applying it answers; for options that could not be refused when they were given.
-  Delegate(DelegateOptions options, Status broken);
+// A network whose nodes are being replaced.
+struct PreparedNetwork {
+  // Nodes of constants (see InterpreterNode::IsOfConstant) by the tensor that they make: a kernel reads the constant
+  // itself.
+  std::map<int, int> constant_nodes;
+  TensorShapes shapes;
+  Status failure;  // the first of a kernel
+};
 
-  // What the interpreter holds. Delegate::Of(native()) is this.
-  tflite_c::TfLiteDelegate* native() { return &native_; }
-  static Delegate* Of(tflite_c::TfLiteDelegate* native) { return static_cast<Delegate*>(native->data_); }
+// May be applied to several interpreters, also at once from several threads. It lives until the program has deleted it
+// and the last kernel is gone, in either order: the interface wants it deleted last, Python's collector does not obey.
+// Nothing is thrown and nothing aborts: what goes wrong is told to the interpreter, which goes on without the delegate.
+class Delegate : public std::enable_shared_from_this<Delegate> {
+ public:
+  // What the interpreter holds. `broken`: what applying it answers; for options that could not be refused when they
+  // were given.
+  static tflite_c::TfLiteDelegate* Create(DelegateOptions options, Status broken);
+  // The program needs it no more. Null: nothing to do.
+  static void Delete(tflite_c::TfLiteDelegate* native);
+  // Precondition: not deleted, or a kernel of it is alive.
+  static std::shared_ptr<Delegate> Of(tflite_c::TfLiteDelegate* native) {
+    return static_cast<Delegate*>(native->data_)->shared_from_this();
+  }
 
   const DelegateOptions& options() const { return options_; }
   // The chosen device's own name ("opencl:0"). Precondition: Prepare was called.
@@ -49,9 +62,11 @@ class Delegate {
   // The same, every time.
   void Log(tflite_c::TfLiteContext& context, const std::string& text);
 
-  // Nodes of constants (see InterpreterNode::IsOfConstant) of a network that is being prepared, by the tensor that they
-  // make: a kernel reads the constant itself.
-  std::map<int, int> ConstantNodesOf(const tflite_c::TfLiteContext& context);
+  // A copy of what is known of a network that is being prepared.
+  PreparedNetwork NetworkOf(const tflite_c::TfLiteContext& context);
+  // A kernel of a network that is being prepared could not be made: the delegate answers so, and the interpreter goes
+  // on without it.
+  void NoteFailure(const tflite_c::TfLiteContext& context, const Status& status);
 
   // A number of its own for each kernel of this delegate.
   int64_t NextKernel();
@@ -59,9 +74,11 @@ class Delegate {
   void Report(tflite_c::TfLiteContext& context, int64_t kernel, KernelReport report);
 
  private:
+  Delegate(DelegateOptions options, Status broken);
   Status OpenDevice();
   Result<Support> FindSupported(tflite_c::TfLiteContext& context);
   Status Replace(tflite_c::TfLiteContext& context, const std::vector<int>& nodes);
+  Status ReplaceKnowing(tflite_c::TfLiteContext& context, const std::vector<int>& nodes, PreparedNetwork network);
   void LogLeftNodes(tflite_c::TfLiteContext& context, const Support& support, size_t replaced_count);
   std::string ReportText() const;
   void WriteReport(tflite_c::TfLiteContext& context);
@@ -69,12 +86,13 @@ class Delegate {
   DelegateOptions options_;
   Status broken_;
   tflite_c::TfLiteDelegate native_ = {};
-  std::mutex mutex_;  // of everything below
+  std::shared_ptr<Delegate> programs_;  // the program's share, until it deletes the delegate
+  std::mutex mutex_;                    // of everything below
   std::optional<DeviceInfo> device_;
   std::string device_id_;
   std::set<std::string> logged_;
-  std::vector<LeftNode> left_;  // of the interpreter that was prepared last
-  std::map<const tflite_c::TfLiteContext*, std::map<int, int>> constant_nodes_;  // while they are prepared
+  std::map<const tflite_c::TfLiteContext*, std::vector<LeftNode>> left_;  // by subgraph of an interpreter
+  std::map<const tflite_c::TfLiteContext*, PreparedNetwork> networks_;    // while they are prepared
   int64_t kernel_count_ = 0;
   std::map<int64_t, KernelReport> kernels_;
 };

@@ -7,11 +7,15 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cache/folder.h"
 #include "core/base/error.h"
 #include "core/device/options.h"
+#include "frontends/engine/priorities.h"
+#include "frontends/engine/tuner.h"
+#include "hearth/session_option.h"
 
 namespace hearth {
 namespace {
@@ -26,9 +30,11 @@ constexpr int64_t kFlagQuantized = 1, kFlagOpenClOnly = 2, kFlagOpenGlOnly = 4, 
 
 // What was said, before it is known what it means together.
 struct Said {
+  SessionOptions session;  // what is said by its names
   std::optional<std::string> device, precision, cache_folder, serialization_dir, model_token;
   std::optional<uint64_t> cache_max_bytes;
-  std::optional<bool> allows_fp16, allows_quantized, is_profiling;
+  std::optional<bool> allows_fp16, allows_quantized, is_profiling, stores_at_once;
+  bool has_preference = false;
   std::optional<int64_t> is_precision_loss_allowed, preference, experimental_flags;
   std::optional<int64_t> max_partitions, max_delegated_partitions, min_nodes_per_partition;
   std::array<std::optional<int64_t>, 3> priorities;
@@ -99,13 +105,30 @@ Status SetPriority(std::string_view key, std::string_view value, Said& said) {
   return SetInteger(key, value, kAuto, kMinMemoryUsage, said.priorities[Index]);
 }
 
+// An option of every session, read as everywhere.
+Status SetOfSession(std::string_view key, std::string_view value, Said& said) {
+  said.has_preference = said.has_preference || key == "preference";
+  return SetSessionOption(said.session, key, value);
+}
+
+Status SetStore(std::string_view key, std::string_view value, Said& said) {
+  if (value != "now" && value != "later") return BadValue(key, value, "now or later");
+  said.stores_at_once = value == "now";
+  return Status::Ok();
+}
+
 constexpr int64_t kMostInt = 1'000'000'000;
 
 constexpr OptionRow kRows[] = {
     {"device", SetText<&Said::device>},
     {"precision", SetText<&Said::precision>},
+    {"preference", SetOfSession},
+    {"threads", SetOfSession},
+    {"cpu_ops", SetOfSession},
+    {"tune", SetOfSession},
     {"cache_dir", SetText<&Said::cache_folder>},
     {"max_cache_size", [](auto key, auto value, Said& said) { return SetSize(key, value, said.cache_max_bytes); }},
+    {"store", SetStore},
     {"allow_fp16", SetFlag<&Said::allows_fp16>},
     {"allow_quantized", SetFlag<&Said::allows_quantized>},
     {"max_partitions", SetNumber<&Said::max_partitions, 0, kMostInt>},
@@ -164,18 +187,30 @@ Result<std::string> DeviceOf(const Said& said, int64_t flags) {
   return std::string(cl_only ? "opencl" : gl_only ? "gles" : "auto");
 }
 
+Result<SessionOptions> ResolveSession(const Said& said, int64_t flags) {
+  SessionOptions session = said.session;
+  HEARTH_ASSIGN(session.device, DeviceOf(said, flags));
+  HEARTH_ASSIGN(session.precision, PrecisionOf(said));
+  if (said.preference && !said.has_preference) {
+    session.preference = kPreferences[static_cast<size_t>(*said.preference)];
+  }
+  HEARTH_TRY(OptionsFromChoices({session.precision, session.preference, {}}).status());
+  if (!TuneModeFromName(session.tune)) return BadValue("tune", session.tune, "off, fast or full");
+  // With the reference's names a cache is used as there: when flag, folder and token are all given.
+  const bool has_serialization = (flags & kFlagSerialization) != 0 && said.serialization_dir && said.model_token;
+  session.use_cache = said.cache_folder.has_value() || has_serialization;
+  if (session.use_cache) session.cache_folder = said.cache_folder ? *said.cache_folder : *said.serialization_dir;
+  session.model_token = said.model_token.value_or("");
+  session.cache_max_bytes = said.cache_max_bytes.value_or(0);
+  return session;
+}
+
 Result<DelegateOptions> Resolve(const Said& said) {
   DelegateOptions options;
   const int64_t flags = said.experimental_flags.value_or(kFlagQuantized);
-  HEARTH_ASSIGN(options.device, DeviceOf(said, flags));
-  HEARTH_ASSIGN(options.precision, PrecisionOf(said));
-  if (said.preference) options.preference = kPreferences[static_cast<size_t>(*said.preference)];
-  // With the reference's names a cache is used as there: when flag, folder and token are all given.
-  const bool has_serialization = (flags & kFlagSerialization) != 0 && said.serialization_dir && said.model_token;
-  options.use_cache = said.cache_folder.has_value() || has_serialization;
-  if (options.use_cache) options.cache_folder = said.cache_folder ? *said.cache_folder : *said.serialization_dir;
-  options.model_token = said.model_token.value_or("");
-  options.cache_max_bytes = said.cache_max_bytes.value_or(0);
+  HEARTH_ASSIGN(options.session, ResolveSession(said, flags));
+  options.cpu_ops = std::exchange(options.session.cpu_ops, {});
+  options.stores_at_once = said.stores_at_once.value_or(false);
   options.allows_quantized = said.allows_quantized.value_or((flags & kFlagQuantized) != 0);
   if (said.max_delegated_partitions) {
     options.max_partitions = static_cast<int>(std::max<int64_t>(1, *said.max_delegated_partitions));

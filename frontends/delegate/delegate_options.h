@@ -8,20 +8,22 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "frontends/delegate/tflite_c.h"
+#include "hearth/session.h"
 #include "hearth/status.h"
 
 namespace hearth {
 
 struct DelegateOptions {
-  std::string device = "auto";
-  std::string precision = "fp32";
-  std::string preference = "balanced";  // see SessionOptions
-  bool use_cache = false;
-  std::string cache_folder;
-  uint64_t cache_max_bytes = 0;  // 0: the default size
-  std::string model_token;       // only ever adds to cache keys
+  DelegateOptions() { session.use_cache = false; }
+
+  SessionOptions session;  // of each partition; threads 0: as many as the interpreter uses
+  // Operations to leave to the interpreter: by Hearth's name or the interpreter's, or "op:7" by its number for the
+  // node.
+  std::vector<std::string> cpu_ops;
+  bool stores_at_once = false;  // in the first invocation, behind its result
   bool allows_quantized = true;
   int max_partitions = 0;           // the largest ones; 0: no limit
   int min_nodes_per_partition = 1;  // smaller ones are left to the interpreter

@@ -74,6 +74,9 @@ Result<TensorToWrite> WriteTensor(const TfLiteContext& context, int index) {
                  TensorLabel(context, index));
   }
   written.shape = CopyOf(tensor->dims);
+  if (std::any_of(written.shape.begin(), written.shape.end(), [](int32_t dim) { return dim < 0; })) {
+    return Error(StatusCode::kUnsupported, "{} has a negative dimension", TensorLabel(context, index));
+  }
   HEARTH_TRY(ReadQuantization(context, index, *tensor, written));
   if (IsConstant(*tensor)) {
     written.data = {static_cast<const std::byte*>(tensor->data), tensor->bytes};
@@ -99,10 +102,15 @@ Result<OperatorToWrite> WriteOperator(const InterpreterNode& node) {
   return written;
 }
 
+// The shape operand of a RESHAPE to a scalar, a constant without content.
+bool IsEmptyList(const TensorToWrite& tensor) {
+  return tensor.shape == std::vector<int32_t>{0};
+}
+
 // Builds the model: the interpreter's tensors get numbers of their own in the order in which they are met.
 class ModelBuilder {
  public:
-  explicit ModelBuilder(const TfLiteContext& context) : context_(context) {}
+  ModelBuilder(const TfLiteContext& context, const TensorShapes& shapes) : context_(context), shapes_(shapes) {}
 
   Status Add(const InterpreterNode& node) {
     HEARTH_ASSIGN(OperatorToWrite op, WriteOperator(node));
@@ -129,12 +137,15 @@ class ModelBuilder {
   Result<InterpreterModel> Finish(const std::optional<std::vector<int>>& outputs) {
     for (const int tensor : order_) {
       const TensorToWrite& written = result_.model.tensors[number_of_[tensor]];
-      const bool is_input = !made_.contains(tensor) && read_.contains(tensor);
+      const bool is_input = !made_.contains(tensor) && read_.contains(tensor) && !IsEmptyList(written);
       if (is_input && written.data.empty() && !written.is_variable) result_.inputs.push_back(tensor);
       if (!outputs && made_.contains(tensor) && !read_.contains(tensor)) result_.outputs.push_back(tensor);
     }
     if (outputs) result_.outputs = *outputs;
-    for (const int tensor : result_.inputs) result_.model.inputs.push_back(number_of_[tensor]);
+    for (const int tensor : result_.inputs) {
+      result_.model.inputs.push_back(number_of_[tensor]);
+      result_.model.tensors[number_of_[tensor]].is_open = true;
+    }
     for (const int tensor : result_.outputs) {
       HEARTH_ASSIGN(const int32_t number, NumberOf(tensor));
       result_.model.outputs.push_back(number);
@@ -146,6 +157,7 @@ class ModelBuilder {
   Result<int32_t> NumberOf(int tensor) {
     if (const auto found = number_of_.find(tensor); found != number_of_.end()) return found->second;
     HEARTH_ASSIGN(TensorToWrite written, WriteTensor(context_, tensor));
+    if (const auto shape = shapes_.find(tensor); shape != shapes_.end()) written.shape = shape->second;
     const auto number = static_cast<int32_t>(result_.model.tensors.size());
     result_.model.tensors.push_back(std::move(written));
     number_of_.emplace(tensor, number);
@@ -160,6 +172,7 @@ class ModelBuilder {
   }
 
   const TfLiteContext& context_;
+  const TensorShapes& shapes_;
   InterpreterModel result_;
   std::map<int, int32_t> number_of_;
   std::vector<int> order_;  // of the tensors, as met
@@ -178,7 +191,7 @@ std::vector<int> CopyOf(const TfLiteIntArray* array) {
   return {numbers.begin(), numbers.end()};
 }
 
-const TfLiteTensor* TensorAt(const TfLiteContext& context, int index) {
+TfLiteTensor* TensorAt(const TfLiteContext& context, int index) {
   const bool exists = index >= 0 && static_cast<size_t>(index) < context.tensors_size && context.tensors != nullptr;
   return exists ? &context.tensors[index] : nullptr;
 }
@@ -230,15 +243,15 @@ Result<std::vector<InterpreterNode>> NodesAt(TfLiteContext& context, const std::
 }
 
 Result<InterpreterModel> ModelOfNodes(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
-                                      const std::optional<std::vector<int>>& outputs) {
-  ModelBuilder builder(context);
+                                      const std::optional<std::vector<int>>& outputs, const TensorShapes& shapes) {
+  ModelBuilder builder(context, shapes);
   for (const InterpreterNode& node : nodes) HEARTH_TRY(builder.Add(node));
   return builder.Finish(outputs);
 }
 
 Result<InterpreterGraph> ReadInterpreterGraph(const InterpreterModel& model, const WrittenModel& written) {
   InterpreterGraph read;
-  HEARTH_ASSIGN(read.graph, ReadTfliteModel(written.bytes()));
+  HEARTH_ASSIGN(read.graph, ReadTfliteModel(written.bytes(), {.file_bytes = written.file_bytes()}));
   read.inputs = model.inputs;
   read.outputs = model.outputs;
   for (const StatePair& state : read.graph.states) {

@@ -3,6 +3,7 @@
 #ifndef HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MODEL_H_
 #define HEARTH_FRONTENDS_DELEGATE_INTERPRETER_MODEL_H_
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,7 +22,7 @@ std::span<const int> Numbers(const tflite_c::TfLiteIntArray* array);
 std::vector<int> CopyOf(const tflite_c::TfLiteIntArray* array);
 
 // A tensor of the interpreter's; null for an index that it has not.
-const tflite_c::TfLiteTensor* TensorAt(const tflite_c::TfLiteContext& context, int index);
+tflite_c::TfLiteTensor* TensorAt(const tflite_c::TfLiteContext& context, int index);
 // "tensor 3 'conv/relu'".
 std::string TensorLabel(const tflite_c::TfLiteContext& context, int index);
 // Whether its content is part of the model.
@@ -38,8 +39,16 @@ struct InterpreterNode {
   bool IsOfConstant(const tflite_c::TfLiteContext& context) const;
 };
 
+struct LeftNode {  // a node that stays with the interpreter
+  int index = -1;
+  std::string op, reason;
+};
+
 Result<InterpreterNode> NodeAt(tflite_c::TfLiteContext& context, int index);
 Result<std::vector<InterpreterNode>> NodesAt(tflite_c::TfLiteContext& context, const std::vector<int>& indices);
+
+// Shapes of tensors, where they are others than the interpreter has before it prepares its nodes.
+using TensorShapes = std::map<int, std::vector<int32_t>>;
 
 struct InterpreterModel {
   ModelToWrite model;      // its constants are borrowed from the interpreter
@@ -49,11 +58,13 @@ struct InterpreterModel {
 };
 
 // `nodes` in execution order; what they read and do not make is an input. `outputs` are tensors; without them all that
-// none of the nodes reads. A variable tensor that a node changes is a state of the model.
+// none of the nodes reads. A variable tensor that a node changes is a state of the model. The shapes of inputs decide
+// all others when it is read: those that the interpreter has for what its nodes make are what the file says.
 // kUnsupported: a tensor that no file of Hearth's kind can hold, one whose size is known only while running, or a node
 // that another delegate has taken. The message names it.
 Result<InterpreterModel> ModelOfNodes(const tflite_c::TfLiteContext& context, std::span<const InterpreterNode> nodes,
-                                      const std::optional<std::vector<int>>& outputs = std::nullopt);
+                                      const std::optional<std::vector<int>>& outputs = std::nullopt,
+                                      const TensorShapes& shapes = {});
 
 // A graph read from `written`, and where its edges lie in the interpreter. States became an input and an output each:
 // their content stays in the interpreter, which resets it, and which other nodes read.

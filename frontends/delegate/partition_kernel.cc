@@ -1,10 +1,13 @@
 #include "frontends/delegate/partition_kernel.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
 #include "frontends/delegate/delegate.h"
 #include "frontends/delegate/guard.h"
@@ -18,52 +21,97 @@ using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of
 
 constexpr size_t kMostProfileLines = 40;
 
+// Of the C library's memory: the interpreter frees it. (ResizeTensorExplicit, which copies, is not in every one.)
+TfLiteIntArray* NewArray(const std::vector<int32_t>& numbers) {
+  auto* array = static_cast<TfLiteIntArray*>(std::malloc(sizeof(TfLiteIntArray) + numbers.size() * sizeof(int)));
+  if (array == nullptr) throw std::bad_alloc();
+  array->size = static_cast<int>(numbers.size());
+  std::copy(numbers.begin(), numbers.end(), array->data);
+  return array;
+}
+
 // Members are destroyed from the last to the first: the session before what it borrows.
 class PartitionKernel {
  public:
-  explicit PartitionKernel(Delegate& delegate) : delegate_(delegate), number_(delegate.NextKernel()) {}
+  explicit PartitionKernel(std::shared_ptr<Delegate> delegate)
+      : delegate_(std::move(delegate)), number_(delegate_->NextKernel()) {}
 
+  // In the delegate's preparation, in which alone the interpreter shows its nodes.
   void Init(TfLiteContext& context, const TfLiteDelegateParams& params) {
-    status_ = Guarded([&] { return MakeSession(context, params); });
-    if (!status_.ok()) return;
-    for (const std::string& warning : session_->report().warnings) delegate_.LogOnce(context, warning);
-    UpdateReport(context);
+    status_ = Guarded([&]() -> Status {
+      HEARTH_TRY(ReadNodes(context, params));
+      return MakeSession(context);
+    });
+    if (!status_.ok()) delegate_->NoteFailure(context, status_);
   }
 
-  const Status& status() const { return status_; }
+  // Before the first invocation, and whenever shapes may have changed: what runs before it is prepared.
+  Status Prepare(TfLiteContext& context) {
+    if (!is_read_) return status_;
+    if (TakeInputShapes(context) || !session_) status_ = MakeSession(context);
+    HEARTH_TRY(status_);
+    return ResizeOutputs(context);
+  }
 
   Status Invoke(TfLiteContext& context) {
     HEARTH_TRY(status_);
     // The first result was used by now: storing what made it delays nobody's first result.
-    if (invocations_ == 1) Save(context);
+    if (invocations_of_session_ == 1 && !delegate_->options().stores_at_once) Save(context);
     HEARTH_TRY(Bind(context));
-    if (delegate_.options().is_profiling) {
+    if (delegate_->options().is_profiling) {
       HEARTH_ASSIGN(const std::vector<ProfileEntry> entries, session_->RunProfiled(input_bytes_, output_bytes_));
       AddToProfile(entries);
     } else {
       HEARTH_TRY(session_->Run(input_bytes_, output_bytes_));
     }
     ++invocations_;
+    ++invocations_of_session_;
+    if (invocations_of_session_ == 1 && delegate_->options().stores_at_once) Save(context);
     return Status::Ok();
   }
 
-  // Before it is destroyed.
+  // Before the session goes.
   void Finish(TfLiteContext& context) {
     if (!session_) return;
     Save(context);
     UpdateReport(context);
-    if (!profile_.empty()) delegate_.Log(context, ProfileText());
+    if (!profile_.empty()) delegate_->Log(context, ProfileText());
   }
 
  private:
-  Status MakeSession(TfLiteContext& context, const TfLiteDelegateParams& params) {
+  Status ReadNodes(TfLiteContext& context, const TfLiteDelegateParams& params) {
     nodes_ = CopyOf(params.nodes_to_replace);
+    const PreparedNetwork network = delegate_->NetworkOf(context);
     HEARTH_ASSIGN(const std::vector<InterpreterNode> own, NodesAt(context, nodes_));
-    HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes,
-                  WithTheirConstants(context, own, delegate_.ConstantNodesOf(context)));
-    HEARTH_ASSIGN(const InterpreterModel model, ModelOfNodes(context, nodes, CopyOf(params.output_tensors)));
-    HEARTH_ASSIGN(written_, WriteModel(model.model));
-    HEARTH_ASSIGN(InterpreterGraph read, ReadInterpreterGraph(model, written_));
+    HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes, WithTheirConstants(context, own, network.constant_nodes));
+    HEARTH_ASSIGN(network_, ModelOfNodes(context, nodes, CopyOf(params.output_tensors), network.shapes));
+    is_read_ = true;
+    return Status::Ok();
+  }
+
+  // Whether one changed.
+  bool TakeInputShapes(const TfLiteContext& context) {
+    bool has_changed = false;
+    for (size_t k = 0; k < network_.inputs.size(); ++k) {
+      const TfLiteTensor* tensor = TensorAt(context, network_.inputs[k]);
+      if (tensor == nullptr) continue;
+      std::vector<int32_t>& shape = network_.model.tensors[network_.model.inputs[k]].shape;
+      std::vector<int32_t> dims = CopyOf(tensor->dims);
+      has_changed = has_changed || dims != shape;
+      shape = std::move(dims);
+    }
+    return has_changed;
+  }
+
+  // For the shapes of inputs that network_ has.
+  Status MakeSession(TfLiteContext& context) {
+    Finish(context);
+    profile_.clear();
+    session_.reset();
+    model_.reset();
+    HEARTH_ASSIGN(written_, WriteModel(network_.model));
+    HEARTH_ASSIGN(InterpreterGraph read, ReadInterpreterGraph(network_, written_));
+    HEARTH_TRY(InferShapes(read.graph));
     inputs_ = std::move(read.inputs);
     outputs_ = std::move(read.outputs);
     auto data = std::make_unique<ModelData>();
@@ -74,18 +122,26 @@ class PartitionKernel {
     DescribeModel(*data);
     model_.emplace(std::move(data));
 
-    const DelegateOptions& chosen = delegate_.options();
-    SessionOptions options;
-    options.device = delegate_.device_id();
-    options.precision = chosen.precision;
-    options.preference = chosen.preference;
-    options.use_cache = chosen.use_cache;
-    options.cache_folder = chosen.cache_folder;
-    options.cache_max_bytes = chosen.cache_max_bytes;
-    options.model_token = chosen.model_token;
-    options.threads = std::max(0, context.recommended_num_threads);
+    SessionOptions options = delegate_->options().session;
+    options.device = delegate_->device_id();
+    if (options.threads == 0) options.threads = std::max(0, context.recommended_num_threads);
     HEARTH_ASSIGN(Session session, Session::Create(*model_, options));
     session_.emplace(std::move(session));
+    invocations_of_session_ = 0;
+    for (const std::string& warning : session_->report().warnings) delegate_->LogOnce(context, warning);
+    UpdateReport(context);
+    return Status::Ok();
+  }
+
+  Status ResizeOutputs(TfLiteContext& context) {
+    for (size_t k = 0; k < outputs_.size(); ++k) {
+      TfLiteTensor* tensor = TensorAt(context, outputs_[k]);
+      const std::vector<int32_t>& shape = session_->outputs()[k].shape;
+      if (tensor == nullptr || CopyOf(tensor->dims) == shape) continue;
+      if (context.ResizeTensor == nullptr || context.ResizeTensor(&context, tensor, NewArray(shape)) != kTfLiteOk) {
+        return Error(StatusCode::kInternal, "the interpreter does not resize {}", TensorLabel(context, outputs_[k]));
+      }
+    }
     return Status::Ok();
   }
 
@@ -114,13 +170,13 @@ class PartitionKernel {
 
   void Save(TfLiteContext& context) {
     session_->SaveToCache();
-    for (const std::string& warning : session_->report().warnings) delegate_.LogOnce(context, warning);
+    for (const std::string& warning : session_->report().warnings) delegate_->LogOnce(context, warning);
     UpdateReport(context);
   }
 
   void UpdateReport(TfLiteContext& context) {
-    if (delegate_.options().report_path.empty()) return;
-    delegate_.Report(context, number_, {nodes_, session_->report().ToJson(-1), invocations_, profile_});
+    if (delegate_->options().report_path.empty()) return;
+    delegate_->Report(context, number_, {nodes_, session_->report().ToJson(-1), invocations_, profile_});
   }
 
   void AddToProfile(const std::vector<ProfileEntry>& entries) {
@@ -136,27 +192,29 @@ class PartitionKernel {
     std::vector<ProfileEntry> rows = profile_;
     std::stable_sort(rows.begin(), rows.end(),
                      [](const ProfileEntry& a, const ProfileEntry& b) { return a.milliseconds > b.milliseconds; });
-    const auto count = static_cast<double>(invocations_);
+    const auto count = static_cast<double>(invocations_of_session_);
     double total = 0;
     for (const ProfileEntry& row : rows) total += row.milliseconds;
     std::string text =
         fmt::format("Hearth: {} nodes on {}, {} invocations of {:.3f} ms on the device; the longest:", nodes_.size(),
-                    delegate_.device_id(), invocations_, total / count);
+                    delegate_->device_id(), invocations_of_session_, total / count);
     for (size_t k = 0; k < std::min(rows.size(), kMostProfileLines); ++k) {
       text += fmt::format("\n  {:9.3f} ms  {:24} {}", rows[k].milliseconds / count, rows[k].kernel, rows[k].node);
     }
     return text;
   }
 
-  Delegate& delegate_;
+  std::shared_ptr<Delegate> delegate_;
   int64_t number_;
-  Status status_;
-  std::vector<int> nodes_;             // of the partition
+  Status status_;  // of the session's making
+  bool is_read_ = false;
+  std::vector<int> nodes_;  // of the partition
+  InterpreterModel network_;
   std::vector<int> inputs_, outputs_;  // the interpreter's tensors behind the model's
   std::vector<std::span<const std::byte>> input_bytes_;
   std::vector<std::span<std::byte>> output_bytes_;
-  int64_t invocations_ = 0;
-  std::vector<ProfileEntry> profile_;  // sums
+  int64_t invocations_ = 0, invocations_of_session_ = 0;
+  std::vector<ProfileEntry> profile_;  // sums, of this session
   WrittenModel written_;
   std::optional<Model> model_;
   std::optional<Session> session_;
@@ -176,7 +234,7 @@ void* InitKernel(TfLiteContext* context, const char* buffer, size_t /*length*/) 
   PartitionKernel* kernel = nullptr;
   const Status status = Guarded([&] {
     const auto& params = *reinterpret_cast<const TfLiteDelegateParams*>(buffer);
-    kernel = new PartitionKernel(*Delegate::Of(params.delegate));
+    kernel = new PartitionKernel(Delegate::Of(params.delegate));
     kernel->Init(*context, params);
     return Status::Ok();
   });
@@ -195,7 +253,7 @@ void FreeKernel(TfLiteContext* context, void* user_data) {
 
 TfLiteStatus PrepareKernel(TfLiteContext* context, TfLiteNode* node) {
   if (node->user_data == nullptr) return kTfLiteDelegateError;
-  return Tell(context, KernelOf(node->user_data)->status());
+  return Tell(context, Guarded([&] { return KernelOf(node->user_data)->Prepare(*context); }));
 }
 
 TfLiteStatus InvokeKernel(TfLiteContext* context, TfLiteNode* node) {

@@ -7,7 +7,8 @@
 namespace hearth {
 
 // The functions that the interpreter calls for each partition. Initialization reads the nodes and makes the session;
-// its failure is told when the kernel is prepared, which makes the interpreter take the delegate back.
+// its failure is the answer of the delegate's Prepare, which makes the interpreter take the delegate back. Preparation
+// makes another session where shapes have changed, and gives the interpreter the shapes of the outputs.
 tflite_c::TfLiteRegistration PartitionKernelRegistration();
 
 }  // namespace hearth

@@ -36,10 +36,10 @@ Result<std::vector<Partition>> Divide(TfLiteContext& context, const Support& sup
 }
 
 Result<std::vector<LeftNode>> UnreadableNodesOf(TfLiteContext& context, const Partition& partition,
-                                                const std::map<int, int>& makers) {
+                                                const Support& support, const std::map<int, int>& makers) {
   HEARTH_ASSIGN(const std::vector<InterpreterNode> own, NodesAt(context, partition.nodes));
   HEARTH_ASSIGN(const std::vector<InterpreterNode> nodes, WithTheirConstants(context, own, makers));
-  return UnreadableNodes(context, nodes, partition.outputs);
+  return UnreadableNodes(context, nodes, partition.outputs, support.shapes);
 }
 
 size_t WorkingNodes(TfLiteContext& context, const Partition& partition) {
@@ -67,7 +67,7 @@ Result<std::vector<int>> NodesToReplace(TfLiteContext& context, const DelegateOp
     const std::map<int, int> makers = ConstantMakers(context, support);
     is_settled = true;
     for (const Partition& partition : partitions) {
-      HEARTH_ASSIGN(const std::vector<LeftNode> unreadable, UnreadableNodesOf(context, partition, makers));
+      HEARTH_ASSIGN(const std::vector<LeftNode> unreadable, UnreadableNodesOf(context, partition, support, makers));
       Leave(unreadable, support);
       is_settled = is_settled && unreadable.empty();
     }

@@ -1,6 +1,5 @@
 // What libhearth_tflite_delegate.so exports: the interface of plugins that the interpreter's load_delegate opens, and
 // the functions of the reference's GPU delegate.
-#include <memory>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,9 +25,8 @@ Result<DelegateOptions> Parse(const char* const* keys, const char* const* values
 }
 
 void Delete(TfLiteDelegate* delegate) {
-  if (delegate == nullptr) return;
   const Status status = Guarded([&] {
-    const std::unique_ptr<Delegate> owned(Delegate::Of(delegate));
+    Delegate::Delete(delegate);
     return Status::Ok();
   });
   static_cast<void>(status);  // there is nobody to tell
@@ -48,7 +46,7 @@ HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* tflite_plugin_create_delegate(co
   hearth::tflite_c::TfLiteDelegate* made = nullptr;
   const hearth::Status status = hearth::Guarded([&]() -> hearth::Status {
     HEARTH_ASSIGN(hearth::DelegateOptions options, hearth::Parse(options_keys, options_values, num_options));
-    made = (new hearth::Delegate(std::move(options), hearth::Status::Ok()))->native();
+    made = hearth::Delegate::Create(std::move(options), hearth::Status::Ok());
     return hearth::Status::Ok();
   });
   if (!status.ok() && report_error != nullptr) report_error(status.message().c_str());
@@ -70,7 +68,7 @@ HEARTH_EXPORT hearth::tflite_c::TfLiteDelegate* TfLiteGpuDelegateV2Create(
   const hearth::Status status = hearth::Guarded([&] {
     const auto parsed = hearth::DelegateOptionsOf(options == nullptr ? hearth::DefaultOptionsV2() : *options);
     hearth::DelegateOptions chosen = parsed.ok() ? parsed.value() : hearth::DelegateOptions();
-    made = (new hearth::Delegate(std::move(chosen), parsed.status()))->native();
+    made = hearth::Delegate::Create(std::move(chosen), parsed.status());
     return hearth::Status::Ok();
   });
   static_cast<void>(status);  // null says it

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/op_text.h"
 #include "core/graph/passes/pass.h"
+#include "frontends/delegate/open_sizes.h"
 
 namespace hearth {
 namespace {
@@ -23,10 +26,10 @@ struct ReadNodes {
   InterpreterGraph read;
 };
 
-Result<ReadNodes> Read(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
+Result<ReadNodes> Read(const TfLiteContext& context, std::span<const InterpreterNode> nodes, const TensorShapes& shapes,
                        const std::optional<std::vector<int>>& outputs = std::nullopt) {
   ReadNodes result;
-  HEARTH_ASSIGN(result.model, ModelOfNodes(context, nodes, outputs));
+  HEARTH_ASSIGN(result.model, ModelOfNodes(context, nodes, outputs, shapes));
   HEARTH_ASSIGN(result.written, WriteModel(result.model.model, kMostCopiedBytes));
   HEARTH_ASSIGN(result.read, ReadInterpreterGraph(result.model, result.written));
   return result;
@@ -55,29 +58,46 @@ bool HasQuantizedTensor(const TfLiteContext& context, const InterpreterNode& nod
   return false;
 }
 
-// Results are copied into the interpreter's tensors as they are.
-std::optional<std::string> ShapeReason(const TfLiteContext& context, const InterpreterGraph& read) {
+// The shapes of what the nodes make, where they are others than the interpreter has.
+void KeepShapes(const TfLiteContext& context, const InterpreterGraph& read, TensorShapes& shapes) {
   for (size_t k = 0; k < read.outputs.size(); ++k) {
-    const TensorDesc& desc = read.graph.value(read.graph.outputs[k]).desc;
+    const std::span<const int32_t> inferred = read.graph.value(read.graph.outputs[k]).desc.shape.dims();
     const std::span<const int> dims = Numbers(TensorAt(context, read.outputs[k])->dims);
-    if (!std::equal(dims.begin(), dims.end(), desc.shape.dims().begin(), desc.shape.dims().end())) {
-      return fmt::format("Hearth infers the shape {} for {}, the interpreter another", desc.shape.ToString(),
-                         TensorLabel(context, read.outputs[k]));
-    }
+    if (std::equal(dims.begin(), dims.end(), inferred.begin(), inferred.end())) continue;
+    shapes[read.outputs[k]].assign(inferred.begin(), inferred.end());
   }
-  return std::nullopt;
 }
 
 // Why the node can't be taken, whatever surrounds it and whatever the device; nothing when it may be taken.
 std::optional<std::string> ReasonOfItsOwn(const TfLiteContext& context, const InterpreterNode& node,
-                                          bool allows_quantized) {
+                                          bool allows_quantized, TensorShapes& shapes) {
   if (!allows_quantized && HasQuantizedTensor(context, node)) return "quantized tensors are not allowed";
-  Result<ReadNodes> alone = Read(context, {&node, 1});
+  Result<ReadNodes> alone = Read(context, {&node, 1}, shapes);
   if (!alone.ok()) return alone.status().message();
   // Among others it may be folded, or its operands be constants.
   if (!UnknownNodes(*alone).empty()) return std::nullopt;
   if (const Status inferred = InferShapes(alone->read.graph); !inferred.ok()) return inferred.message();
-  return ShapeReason(context, alone->read);
+  KeepShapes(context, alone->read, shapes);
+  return std::nullopt;
+}
+
+Status CanBeRead(const TfLiteContext& context, std::span<const InterpreterNode> nodes, const TensorShapes& shapes) {
+  HEARTH_ASSIGN(ReadNodes read, Read(context, nodes, shapes));
+  return UnknownNodes(read).empty() ? InferShapes(read.read.graph) : Status::Ok();
+}
+
+// Of nodes that cannot be read together, though each can alone: the first that cannot be read with those before it.
+LeftNode FirstUnreadable(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
+                         const TensorShapes& shapes, const Status& why) {
+  size_t readable = 0, unreadable = nodes.size();
+  Status status = why;
+  while (unreadable - readable > 1) {
+    const size_t middle = readable + (unreadable - readable) / 2;
+    const Status of_part = CanBeRead(context, nodes.first(middle), shapes);
+    (of_part.ok() ? readable : unreadable) = middle;
+    if (!of_part.ok()) status = of_part;
+  }
+  return {nodes[unreadable - 1].index, "", status.message()};
 }
 
 std::vector<LeftNode> NodesOffTheDevice(const ReadNodes& nodes, const SupportQuestion& question) {
@@ -95,6 +115,40 @@ std::vector<LeftNode> NodesOffTheDevice(const ReadNodes& nodes, const SupportQue
   return result;
 }
 
+bool IsNamed(const std::string& wanted, int index, std::string_view op, std::string_view name) {
+  return wanted == op || wanted == name || wanted == fmt::format("op:{}", index);
+}
+
+// Nodes that are to stay with the interpreter.
+std::vector<LeftNode> NodesOfNames(const ReadNodes& nodes, std::span<const InterpreterNode> plan,
+                                   const std::vector<std::string>& names) {
+  std::vector<LeftNode> named;
+  if (names.empty()) return named;
+  for (const Node& node : nodes.read.graph.nodes()) {
+    if (node.source_index < 0) continue;
+    const int index = nodes.model.nodes[node.source_index];
+    const auto found = std::find_if(plan.begin(), plan.end(), [&](const auto& each) { return each.index == index; });
+    const bool is_named = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return IsNamed(name, index, OpName(node.op), found == plan.end() ? "" : found->op_name());
+    });
+    if (is_named) named.push_back({index, "", "the option cpu_ops names it"});
+  }
+  return named;
+}
+
+// Of `names`, those that name neither a node of the plan nor one that was left by its name.
+std::vector<std::string> UnusedNames(const std::vector<std::string>& names, std::span<const InterpreterNode> plan,
+                                     const std::set<std::string>& ops) {
+  std::vector<std::string> unused;
+  for (const std::string& name : names) {
+    const bool is_used = ops.contains(name) || std::any_of(plan.begin(), plan.end(), [&](const InterpreterNode& node) {
+                           return IsNamed(name, node.index, "", node.op_name());
+                         });
+    if (!is_used) unused.push_back(name);
+  }
+  return unused;
+}
+
 }  // namespace
 
 Result<Support> FindSupport(const TfLiteContext& context, std::span<const InterpreterNode> plan,
@@ -103,26 +157,45 @@ Result<Support> FindSupport(const TfLiteContext& context, std::span<const Interp
   std::map<int, std::string> names;
   for (const InterpreterNode& node : plan) {
     names.emplace(node.index, node.op_name());
-    if (const auto reason = ReasonOfItsOwn(context, node, question.allows_quantized)) {
+    if (const auto reason = ReasonOfItsOwn(context, node, question.allows_quantized, support.shapes)) {
       support.left.push_back({node.index, "", *reason});
     } else {
       support.taken.push_back(node);
     }
   }
+  std::set<std::string> ops;
   // Without one node another may lose its constant operand, so until all that are left can be read.
   while (!support.taken.empty()) {
-    HEARTH_ASSIGN(ReadNodes together, Read(context, support.taken));
+    if (const auto followers = NodesBehindOpenSizes(context, plan, support.taken); !followers.empty()) {
+      Leave(followers, support);
+      continue;
+    }
+    Result<ReadNodes> read = Read(context, support.taken, support.shapes);
+    if (!read.ok()) {
+      Leave({FirstUnreadable(context, support.taken, support.shapes, read.status())}, support);
+      continue;
+    }
+    ReadNodes& together = *read;
     if (const std::vector<LeftNode> unknown = UnknownNodes(together); !unknown.empty()) {
       Leave(unknown, support);
       continue;
     }
+    for (const Node& node : together.read.graph.nodes()) ops.insert(OpName(node.op));
+    if (const auto named = NodesOfNames(together, plan, question.cpu_ops); !named.empty()) {
+      Leave(named, support);
+      continue;
+    }
+    if (const Status inferred = InferShapes(together.read.graph); !inferred.ok()) {
+      Leave({FirstUnreadable(context, support.taken, support.shapes, inferred)}, support);
+      continue;
+    }
     if (question.device->backend == BackendKind::kCpu) break;  // runs all that can be read
-    HEARTH_TRY(InferShapes(together.read.graph));
     HEARTH_TRY(RunPasses(together.read.graph, *question.device, {}));
     Leave(NodesOffTheDevice(together, question), support);
     break;
   }
   for (LeftNode& node : support.left) node.op = names[node.index];
+  support.unknown_cpu_ops = UnusedNames(question.cpu_ops, plan, ops);
   std::sort(support.left.begin(), support.left.end(),
             [](const LeftNode& a, const LeftNode& b) { return a.index < b.index; });
   return support;
@@ -136,9 +209,11 @@ void Leave(const std::vector<LeftNode>& nodes, Support& support) {
 }
 
 Result<std::vector<LeftNode>> UnreadableNodes(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
-                                              const std::optional<std::vector<int>>& outputs) {
-  HEARTH_ASSIGN(const ReadNodes read, Read(context, nodes, outputs));
-  return UnknownNodes(read);
+                                              const std::optional<std::vector<int>>& outputs,
+                                              const TensorShapes& shapes) {
+  const Result<ReadNodes> read = Read(context, nodes, shapes, outputs);
+  if (read.ok()) return UnknownNodes(*read);
+  return std::vector<LeftNode>{FirstUnreadable(context, nodes, shapes, read.status())};
 }
 
 Result<std::vector<InterpreterNode>> WithTheirConstants(TfLiteContext& context, std::span<const InterpreterNode> nodes,

@@ -175,7 +175,9 @@ struct TfLiteContext {
                                               TfLiteDelegateParams** partitions, int* partition_count);
 };  // more follows, of which nothing is used
 
-enum TfLiteDelegateFlags : int64_t { kTfLiteDelegateFlagsNone = 0 };
+// AllowDynamicTensors: the delegate is asked before the interpreter prepares its nodes, and its kernels follow every
+// change of shapes.
+enum TfLiteDelegateFlags : int64_t { kTfLiteDelegateFlagsNone = 0, kTfLiteDelegateFlagsAllowDynamicTensors = 1 };
 
 struct TfLiteDelegate {
   void* data_;  // NOLINT(readability-identifier-naming): the interface's

@@ -1,14 +1,13 @@
 // The delegate plugin, loaded like the interpreter loads it, driven through the C structs by an interpreter of our own,
 // with everything that can be wrong about what it is given.
 
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <thread>
 
 #include "frontends/delegate/builtin_params.h"
+#include "tests/fault/plugin_network.h"
 #include "tests/testing/mock_interpreter.h"
 #include "tests/testing/temporary_folder.h"
 
@@ -19,83 +18,6 @@ using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr int32_t kAdd = 0, kConv = 3, kRelu = 19, kReverseSequence = 112;  // Hearth does not know the last
-
-// The library, opened and closed.
-class Plugin {
- public:
-  Plugin() : library_(dlopen(HEARTH_PLUGIN_PATH, RTLD_NOW | RTLD_LOCAL)) {
-    EXPECT_NE(library_, nullptr) << dlerror();
-    Find("tflite_plugin_create_delegate", create);
-    Find("tflite_plugin_destroy_delegate", destroy);
-    Find("TfLiteGpuDelegateOptionsV2Default", default_options);
-    Find("TfLiteGpuDelegateV2Create", create_v2);
-    Find("TfLiteGpuDelegateV2Delete", delete_v2);
-  }
-  ~Plugin() { dlclose(library_); }
-  Plugin(const Plugin&) = delete;
-  Plugin& operator=(const Plugin&) = delete;
-
-  // On the CPU device.
-  TfLiteDelegate* CreateOnCpu(const char* key = "profiling", const char* value = "0") const {
-    const char* keys[] = {"device", key};
-    const char* values[] = {"cpu", value};
-    return create(keys, values, 2, nullptr);
-  }
-
-  TfLiteDelegate* (*create)(const char* const*, const char* const*, size_t, void (*)(const char*)) = nullptr;
-  void (*destroy)(TfLiteDelegate*) = nullptr;
-  TfLiteGpuDelegateOptionsV2 (*default_options)() = nullptr;
-  TfLiteDelegate* (*create_v2)(const TfLiteGpuDelegateOptionsV2*) = nullptr;
-  void (*delete_v2)(TfLiteDelegate*) = nullptr;
-
- private:
-  template <typename Function>
-  void Find(const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library_, name));
-    EXPECT_NE(function, nullptr) << name;
-  }
-
-  void* library_;
-};
-
-// x -> pointwise convolution (2 x + 1 in both channels) -> relu -> [what Hearth does not know: negation] -> add -> y.
-struct Network {
-  explicit Network(MockInterpreter& host, bool has_unknown = false) : host(host) {
-    const std::vector<int> dims = {1, 2, 2, 2};
-    x = host.AddTensor(dims);
-    filter = host.AddConstant({2, 1, 1, 2}, {2, 0, 0, 2});
-    bias = host.AddConstant({2}, {1, 1});
-    const int scaled = host.AddTensor(dims), positive = host.AddTensor(dims), negated = host.AddTensor(dims);
-    y = host.AddTensor(dims);
-    conv = host.AddNodeWith(kConv, {x, filter, bias}, {scaled}, TfLiteConvParams{1, 1, 1, 0, 1, 1, 0});
-    host.AddNode(kRelu, {scaled}, {positive});
-    if (has_unknown) {
-      const int node = host.AddNode(kReverseSequence, {positive}, {negated});
-      host.RunHere(node, [&host, positive, negated] {
-        for (size_t k = 0; k < host.floats(positive).size(); ++k) host.floats(negated)[k] = -host.floats(positive)[k];
-      });
-    }
-    add = host.AddNodeWith(kAdd, {positive, has_unknown ? negated : positive}, {y}, TfLiteAddParams{0, true});
-    unknown = has_unknown;
-    host.SetOutputs({y});
-  }
-
-  void ExpectItWorks() const {
-    std::vector<float> expected;
-    for (size_t k = 0; k < host.floats(x).size(); ++k) {
-      host.floats(x)[k] = static_cast<float>(k) - 3;
-      expected.push_back(unknown ? 0 : 2 * std::max(0.0f, 2 * host.floats(x)[k] + 1));
-    }
-    ASSERT_EQ(host.Invoke(), kTfLiteOk) << host.messages();
-    EXPECT_THAT(host.floats(y), ::testing::Pointwise(::testing::FloatNear(1e-5f), expected));
-  }
-
-  MockInterpreter& host;
-  int x, filter, bias, y, conv, add;
-  bool unknown;
-};
 
 TEST(DelegatePlugin, LoadsRunsUnloadsAndLoadsAgain) {
   for (int round = 0; round < 3; ++round) {
@@ -130,14 +52,76 @@ TEST(DelegatePlugin, RunsInPartitionsAroundWhatItDoesNotKnow) {
 TEST(DelegatePlugin, FollowsResizedInputsWhichLieElsewhere) {
   const Plugin plugin;
   TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  for (const bool has_unknown : {false, true}) {
+    MockInterpreter host;
+    const Network network(host, has_unknown);
+    ASSERT_EQ(host.Apply(delegate), kTfLiteOk);
+    for (const int batch : {3, 3, 1, 7}) {
+      ASSERT_EQ(host.ResizeFirstDimension(batch), kTfLiteOk) << host.messages();
+      EXPECT_EQ(host.partitions().size(), has_unknown ? 2U : 1U);
+      network.ExpectItWorks();
+    }
+  }
+  plugin.destroy(delegate);
+}
+
+TEST(DelegatePlugin, AShapeThatItCannotRunIsAnErrorUntilTheNextShape) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
   MockInterpreter host;
   const Network network(host);
   ASSERT_EQ(host.Apply(delegate), kTfLiteOk);
-  for (const int batch : {3, 1, 7}) {
-    ASSERT_EQ(host.ResizeFirstDimension(batch), kTfLiteOk) << host.messages();
-    EXPECT_EQ(host.partitions().size(), 1U);
-    network.ExpectItWorks();
-  }
+  EXPECT_EQ(host.ResizeFirstDimension(0), kTfLiteDelegateError);
+  EXPECT_EQ(host.Invoke(), kTfLiteDelegateError);
+  EXPECT_THAT(host.messages(), HasSubstr("Hearth: "));
+  ASSERT_EQ(host.ResizeFirstDimension(2), kTfLiteOk) << host.messages();
+  network.ExpectItWorks();
+  plugin.destroy(delegate);
+}
+
+// The interpreter has not prepared its nodes yet when it asks.
+TEST(DelegatePlugin, TakesNothingFromShapesThatTheFileHasForWhatNodesMake) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  MockInterpreter host;
+  const Network network(host);
+  for (const int made : {network.scaled, network.y}) host.tensor(made).dims->data[1] = 5;
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
+  EXPECT_EQ(host.partitions().size(), 1U);
+  network.ExpectItWorks();
+  EXPECT_EQ(host.floats(network.y).size(), 8U);
+  plugin.destroy(delegate);
+}
+
+TEST(DelegatePlugin, LeavesNodesBehindSizesThatAreKnownOnlyWhileTheNetworkRuns) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu();
+  MockInterpreter host;
+  const Network network(host, /*has_unknown=*/true);
+  std::vector<int> signature = {4, 1, -1, 2, 2};  // an array of the interpreter's: its length first
+  host.tensor(network.negated).dims_signature = reinterpret_cast<const TfLiteIntArray*>(signature.data());
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
+  EXPECT_THAT(host.partitions(), ElementsAre(ElementsAre(0, 1)));
+  EXPECT_THAT(host.messages(), HasSubstr("ADD (node 3): the size of tensor 5 'tensor' is known only while"));
+  // What the file leaves open because it does so for an input is no such size.
+  host.TakeBack();
+  host.tensor(network.x).dims_signature = reinterpret_cast<const TfLiteIntArray*>(signature.data());
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
+  EXPECT_THAT(host.partitions(), ElementsAre(ElementsAre(0, 1), ElementsAre(3)));
+  host.TakeBack();
+  plugin.destroy(delegate);
+}
+
+TEST(DelegatePlugin, LeavesNodesThatTheOptionsName) {
+  const Plugin plugin;
+  TfLiteDelegate* delegate = plugin.CreateOnCpu({{"cpu_ops", "relu,op:2,harp"}});
+  MockInterpreter host;
+  const Network network(host);
+  ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
+  EXPECT_THAT(host.partitions(), ElementsAre(ElementsAre(0)));
+  EXPECT_THAT(host.messages(), HasSubstr("RELU (node 1): the option cpu_ops names it"));
+  EXPECT_THAT(host.messages(), HasSubstr("'harp' was to stay with the interpreter, but no operation"));
+  EXPECT_THAT(host.messages(), ::testing::Not(HasSubstr("'relu' was")));
   host.TakeBack();
   plugin.destroy(delegate);
 }
@@ -145,7 +129,7 @@ TEST(DelegatePlugin, FollowsResizedInputsWhichLieElsewhere) {
 TEST(DelegatePlugin, ServesInterpretersOnSeveralThreads) {
   const Plugin plugin;
   const TemporaryFolder folder;
-  TfLiteDelegate* delegate = plugin.CreateOnCpu("report", (folder.path() / "report.json").c_str());
+  TfLiteDelegate* delegate = plugin.CreateOnCpu({{"report", folder.path() / "report.json"}});
   std::vector<std::thread> threads;
   for (int k = 0; k < 4; ++k) {
     threads.emplace_back([delegate] {
@@ -346,7 +330,7 @@ TEST(DelegatePlugin, TakesTheReferencesOptions) {
 
 TEST(DelegatePlugin, ExplainsAReportThatCannotBeWritten) {
   const Plugin plugin;
-  TfLiteDelegate* delegate = plugin.CreateOnCpu("report", "/no such folder/report.json");
+  TfLiteDelegate* delegate = plugin.CreateOnCpu({{"report", "/no such folder/report.json"}});
   MockInterpreter host;
   const Network network(host);
   ASSERT_EQ(host.Apply(delegate), kTfLiteOk);

@@ -41,6 +41,10 @@ def run(interpreter, inputs):
     return [interpreter.get_tensor(details["index"]) for details in interpreter.get_output_details()]
 
 
+def read_report(path):
+    return json.loads(path.read_text())
+
+
 def skip_without(device):
     """Ends the process with 77 where the device cannot be used."""
     try:

@@ -18,6 +18,7 @@ import flatbuffer_net  # noqa: E402
 DEMO = plugin.ROOT / "tools" / "demo" / "shapes_f32.tflite"
 LSTM = plugin.ROOT / "tests" / "oracle" / "models" / "lstm_full_plain.tflite"
 SHAPE = (1, 8, 8, 4)
+LSTM_WIDTH = 160
 
 
 def two_part_net(weight_type=flatbuffer_net.FLOAT32):
@@ -42,6 +43,26 @@ def two_part_net(weight_type=flatbuffer_net.FLOAT32):
     total = net.op("ADD", [first, reversed_rows], [net.tensor(SHAPE)], options="Add")
     last = net.op("RELU6", [conv(total)], [net.tensor(SHAPE)])
     return net.finish([last])
+
+
+def two_lstm_layers():
+    net, random = flatbuffer_net.Net(), np.random.default_rng(9)
+    y = net.input((1, 4, LSTM_WIDTH))
+
+    def matrix():
+        weights = random.integers(-127, 128, (LSTM_WIDTH, LSTM_WIDTH))
+        return net.const(weights, flatbuffer_net.INT8, (0.001, 0))
+
+    for _ in range(2):
+        weights = [matrix() for _ in range(8)]
+        biases = [net.const(np.zeros(LSTM_WIDTH, np.float32)) for _ in range(4)]
+        states = [net.tensor((1, LSTM_WIDTH), variable=True) for _ in range(2)]
+        operands = [y, *weights, -1, -1, -1, *biases, -1, -1, *states]
+        activation = flatbuffer_net.schema.ActivationFunctionType.TANH
+        options = {"options": "UnidirectionalSequenceLSTM", "fusedActivationFunction": activation}
+        made = [net.tensor((1, 4, LSTM_WIDTH))]
+        y = net.op("UNIDIRECTIONAL_SEQUENCE_LSTM", operands, made, 2, **options)
+    return net.finish([y])
 
 
 def noise(shape, seed=1):
@@ -76,7 +97,7 @@ class Behaviour(unittest.TestCase):
             np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-4 * max(1, np.abs(expected).max()))
 
     def test_an_unknown_option_is_an_error_that_lists_the_known_ones(self):
-        with self.assertRaisesRegex(ValueError, "no option is called 'devise'; there are device, precision, cache_dir"):
+        with self.assertRaisesRegex(ValueError, "no option is called 'devise'; there are device, precision, preference"):
             plugin.load_delegate(plugin.PLUGIN, {"devise": "cpu"})
 
     def test_a_device_that_is_not_there_leaves_a_sentence_and_the_interpreters_own_path(self):
@@ -135,6 +156,43 @@ class Behaviour(unittest.TestCase):
             self.assertGreater(np.abs(results[2] - results[0]).max(), 1e-4)
             for either in (interpreter, plain):
                 either.reset_all_variables()
+
+    def test_two_lstm_layers_of_8_bit_weights(self):
+        """The weights, 410 kB, are most of the file, and are asked about without being copied."""
+        model = two_lstm_layers()
+        x = noise((1, 4, LSTM_WIDTH))
+        interpreter, plain = self.open(model), plugin.open_interpreter(model, None)
+        for _ in range(2):
+            (expected,), (actual,) = plugin.run(plain, [x]), plugin.run(interpreter, [x])
+            np.testing.assert_allclose(actual, expected, atol=2e-2)  # the interpreter rounds what it multiplies
+        self.assertEqual([len(part["nodes"]) for part in self.report()["partitions"]], [2])
+
+    def test_operators_stay_with_the_interpreter_by_name_and_by_number(self):
+        model, x = two_part_net(), noise(SHAPE)
+        for options, expected in (
+            ({"cpu_ops": "relu6"}, [2, 2]),
+            ({"cpu_ops": "CONV_2D,op:3"}, [1, 1]),
+            ({"cpu_ops": "relu,conv_2d,add,relu6"}, []),
+        ):
+            with self.subTest(options):
+                self.expect_same(model, [x], plugin.run(self.open(model, **options), [x]))
+                self.assertEqual([len(part["nodes"]) for part in self.report()["partitions"]], expected)
+                self.assertIn("the option cpu_ops names it", self.log_path.read_text())
+
+    def test_threads_preference_and_tuning_are_those_of_sessions(self):
+        model, x = two_part_net(), noise(SHAPE)
+        options = {"threads": 2, "preference": "sustained_speed", "tune": "fast", "cache_dir": self.folder / "cache"}
+        self.expect_same(model, [x], plugin.run(self.open(model, **options), [x]))
+        modes = {part["session"]["tuning"]["mode"] for part in self.report()["partitions"]}
+        self.assertEqual(modes, {"fast"})
+
+    def test_what_is_made_is_stored_at_once_when_asked(self):
+        for store, is_stored in (("later", False), ("now", True)):
+            folder = self.folder / store
+            interpreter = self.open(wide_net(), cache_dir=folder, store=store)
+            plugin.run(interpreter, [noise((1, 4))])
+            written = self.report()["partitions"][0]["session"]["cache"]["bytes_written"]
+            self.assertEqual(written > 0, is_stored and self.device != "cpu")
 
     def test_quantized_networks_stay_with_the_interpreter_when_they_are_not_allowed(self):
         net = flatbuffer_net.Net()

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -26,6 +27,7 @@ MockInterpreter::MockInterpreter() {
   context_.ReportError = Report;
   context_.ReplaceNodeSubsetsWithDelegateKernels = Replace;
   context_.PreviewDelegatePartitioning = Preview;
+  context_.ResizeTensor = Resize;
   context_.recommended_num_threads = 1;
 }
 
@@ -180,14 +182,40 @@ TfLiteStatus MockInterpreter::Replace(TfLiteContext* context, TfLiteRegistration
 
 TfLiteStatus MockInterpreter::Apply(TfLiteDelegate* delegate) {
   TakeBack();
-  delegate_ = delegate;
-  TfLiteStatus status = delegate->Prepare(&context_, delegate);
-  for (size_t k = 0; k < plan_.size() && status == kTfLiteOk; ++k) {
-    Node& node = nodes_[plan_[k]];
-    if (!node.replaced.empty()) status = node.registration.prepare(&context_, &node.node);
+  if (const TfLiteStatus status = delegate->Prepare(&context_, delegate); status != kTfLiteOk) {
+    TakeBack();
+    return status;
   }
-  if (status != kTfLiteOk) TakeBack();
-  return status;
+  return PrepareNodes();
+}
+
+TfLiteStatus MockInterpreter::PrepareNodes() {
+  for (const int index : plan_) {
+    Node& node = nodes_[index];
+    TfLiteStatus status = kTfLiteOk;
+    if (!node.replaced.empty()) {
+      status = node.registration.prepare(&context_, &node.node);
+    } else if (node.work) {
+      const std::span<const int> dims = Numbers(tensors_[Numbers(node.node.inputs)[0]].dims);
+      SetShape(Numbers(node.node.outputs)[0], {dims.begin(), dims.end()});
+    }
+    if (status != kTfLiteOk) return status;
+  }
+  return kTfLiteOk;
+}
+
+void MockInterpreter::SetShape(int tensor, const std::vector<int>& shape) {
+  tensors_[tensor].dims = NewArray(shape);
+  GiveMemory(tensor);
+}
+
+TfLiteStatus MockInterpreter::Resize(TfLiteContext* context, TfLiteTensor* tensor, TfLiteIntArray* shape) {
+  MockInterpreter& self = Of(context);
+  const std::span<const int> dims = Numbers(shape);
+  const bool fails = self.Fails();
+  if (!fails) self.SetShape(static_cast<int>(tensor - self.tensors_.data()), {dims.begin(), dims.end()});
+  std::free(shape);
+  return fails ? kTfLiteError : kTfLiteOk;
 }
 
 void MockInterpreter::TakeBack() {
@@ -197,18 +225,20 @@ void MockInterpreter::TakeBack() {
     nodes_.pop_back();
   }
   plan_ = own_plan_;
-  delegate_ = nullptr;
 }
 
 TfLiteStatus MockInterpreter::ResizeFirstDimension(int size) {
-  TfLiteDelegate* const delegate = delegate_;
-  TakeBack();
-  for (size_t k = 0; k < tensors_.size(); ++k) {
-    if (tensors_[k].allocation_type == kTfLiteMmapRo) continue;
-    tensors_[k].dims->data[0] = size;
-    GiveMemory(static_cast<int>(k));
+  std::set<int> made;
+  for (const int index : own_plan_) {
+    const std::span<const int> outputs = Numbers(nodes_[index].node.outputs);
+    made.insert(outputs.begin(), outputs.end());
   }
-  return delegate == nullptr ? kTfLiteOk : Apply(delegate);
+  for (int tensor = 0; tensor < static_cast<int>(tensors_.size()); ++tensor) {
+    if (tensors_[tensor].allocation_type == kTfLiteMmapRo || made.contains(tensor)) continue;
+    tensors_[tensor].dims->data[0] = size;
+    GiveMemory(tensor);
+  }
+  return PrepareNodes();
 }
 
 TfLiteStatus MockInterpreter::Invoke() {

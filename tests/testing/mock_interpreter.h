@@ -46,11 +46,11 @@ class MockInterpreter {
     return {static_cast<float*>(tensors_[tensor].data), tensors_[tensor].bytes / sizeof(float)};
   }
 
-  // As the interpreter does it: the delegate prepares, then its nodes; a failure restores the network.
+  // As the interpreter does it: the delegate prepares, then its nodes; a failure of the delegate restores the network.
   tflite_c::TfLiteStatus Apply(tflite_c::TfLiteDelegate* delegate);
   void TakeBack();
-  // All tensors that are no constants get these dims, in their first dimension, and new memory; the delegate is taken
-  // back and applied anew.
+  // The network's inputs get this first dimension and new memory, then all nodes are prepared: those that RunHere make
+  // what has the shape of their first input.
   tflite_c::TfLiteStatus ResizeFirstDimension(int size);
   tflite_c::TfLiteStatus Invoke();
 
@@ -84,6 +84,8 @@ class MockInterpreter {
   static tflite_c::TfLiteStatus GetPlan(tflite_c::TfLiteContext* context, tflite_c::TfLiteIntArray** plan);
   static tflite_c::TfLiteStatus GetNode(tflite_c::TfLiteContext* context, int index, tflite_c::TfLiteNode** node,
                                         tflite_c::TfLiteRegistration** registration);
+  static tflite_c::TfLiteStatus Resize(tflite_c::TfLiteContext* context, tflite_c::TfLiteTensor* tensor,
+                                       tflite_c::TfLiteIntArray* shape);
   static void Report(tflite_c::TfLiteContext* context, const char* format, ...);
   static tflite_c::TfLiteStatus Replace(tflite_c::TfLiteContext* context, tflite_c::TfLiteRegistration registration,
                                         const tflite_c::TfLiteIntArray* nodes, tflite_c::TfLiteDelegate* delegate);
@@ -93,6 +95,8 @@ class MockInterpreter {
   bool Fails() { return ++calls_made_ == fail_at_; }
   tflite_c::TfLiteIntArray* NewArray(const std::vector<int>& numbers);
   void GiveMemory(int tensor);
+  void SetShape(int tensor, const std::vector<int>& shape);
+  tflite_c::TfLiteStatus PrepareNodes();
   std::vector<Part> Divide(std::span<const int> taken);
   tflite_c::TfLiteDelegateParams ParamsOf(const Part& part, tflite_c::TfLiteDelegate* delegate);
   void AddKernel(const Part& part, const tflite_c::TfLiteRegistration& registration,
@@ -105,7 +109,6 @@ class MockInterpreter {
   std::vector<int> plan_, own_plan_, outputs_;
   std::deque<std::vector<int>> arrays_;
   std::vector<tflite_c::TfLiteDelegateParams> previews_;
-  tflite_c::TfLiteDelegate* delegate_ = nullptr;
   std::string messages_;
   int fail_at_ = std::numeric_limits<int>::max(), calls_made_ = 0;
 };

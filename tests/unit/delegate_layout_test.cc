@@ -180,6 +180,8 @@ TEST(DelegateLayout, OfAttributesIsThatOfTheHeaders) {
 }
 
 TEST(DelegateLayout, NumbersAreThoseOfTheHeaders) {
+  EXPECT_EQ(static_cast<int>(tflite_c::kTfLiteDelegateFlagsAllowDynamicTensors),
+            static_cast<int>(::kTfLiteDelegateFlagsAllowDynamicTensors));
   EXPECT_EQ(static_cast<int>(tflite_c::kTfLiteDelegateError), static_cast<int>(::kTfLiteDelegateError));
   EXPECT_EQ(static_cast<int>(tflite_c::kTfLiteInt4), static_cast<int>(::kTfLiteInt4));
   EXPECT_EQ(static_cast<int>(tflite_c::kTfLiteFloat16), static_cast<int>(::kTfLiteFloat16));

@@ -28,56 +28,76 @@ std::string MistakeIn(const Options& options) {
 
 TEST(DelegateOptions, WithoutAnyAreAutoFp32WithoutCacheAndLimits) {
   const DelegateOptions options = Parsed({});
-  EXPECT_EQ(options.device, "auto");
-  EXPECT_EQ(options.precision, "fp32");
-  EXPECT_FALSE(options.use_cache);
+  EXPECT_EQ(options.session.device, "auto");
+  EXPECT_EQ(options.session.precision, "fp32");
+  EXPECT_FALSE(options.session.use_cache);
   EXPECT_TRUE(options.allows_quantized);
   EXPECT_EQ(options.max_partitions, 0);
   EXPECT_EQ(options.min_nodes_per_partition, 1);
 }
 
 TEST(DelegateOptions, PrecisionFollowsThePlaceOfMaxPrecision) {
-  EXPECT_EQ(Parsed({{"priorities", "max_precision"}}).precision, "fp32");
-  EXPECT_EQ(Parsed({{"priorities", "min_latency"}}).precision, "fp16");
-  EXPECT_EQ(Parsed({{"priorities", "min_latency,max_precision"}}).precision, "fp32_16");
-  EXPECT_EQ(Parsed({{"priorities", "min_memory_usage"}}).precision, "fp32_16");
-  EXPECT_EQ(Parsed({{"priorities", "min_memory_usage,min_latency,max_precision"}}).precision, "fp16");
-  EXPECT_EQ(Parsed({{"inference_priority1", "2"}, {"inference_priority2", "1"}}).precision, "fp32_16");
+  EXPECT_EQ(Parsed({{"priorities", "max_precision"}}).session.precision, "fp32");
+  EXPECT_EQ(Parsed({{"priorities", "min_latency"}}).session.precision, "fp16");
+  EXPECT_EQ(Parsed({{"priorities", "min_latency,max_precision"}}).session.precision, "fp32_16");
+  EXPECT_EQ(Parsed({{"priorities", "min_memory_usage"}}).session.precision, "fp32_16");
+  EXPECT_EQ(Parsed({{"priorities", "min_memory_usage,min_latency,max_precision"}}).session.precision, "fp16");
+  EXPECT_EQ(Parsed({{"inference_priority1", "2"}, {"inference_priority2", "1"}}).session.precision, "fp32_16");
 }
 
 TEST(DelegateOptions, PreferenceFollowsTheReferencesNumbers) {
-  EXPECT_EQ(Parsed({}).preference, "balanced");
-  EXPECT_EQ(Parsed({{"inference_preference", "0"}}).preference, "fast_single_answer");
-  EXPECT_EQ(Parsed({{"inference_preference", "1"}}).preference, "sustained_speed");
-  EXPECT_EQ(Parsed({{"inference_preference", "2"}}).preference, "balanced");
+  EXPECT_EQ(Parsed({}).session.preference, "balanced");
+  EXPECT_EQ(Parsed({{"inference_preference", "0"}}).session.preference, "fast_single_answer");
+  EXPECT_EQ(Parsed({{"inference_preference", "1"}}).session.preference, "sustained_speed");
+  EXPECT_EQ(Parsed({{"inference_preference", "2"}}).session.preference, "balanced");
   tflite_c::TfLiteGpuDelegateOptionsV2 options = DefaultOptionsV2();
-  EXPECT_EQ(DelegateOptionsOf(options)->preference, "fast_single_answer");
+  EXPECT_EQ(DelegateOptionsOf(options)->session.preference, "fast_single_answer");
   options.inference_preference = 3;
   EXPECT_FALSE(DelegateOptionsOf(options).ok());
 }
 
+TEST(DelegateOptions, OfSessionsAreReadAsEverywhere) {
+  const DelegateOptions options = Parsed({{"preference", "sustained_speed"},
+                                          {"inference_preference", "0"},
+                                          {"threads", "3"},
+                                          {"cpu_ops", "softmax,op:7"},
+                                          {"tune", "fast"}});
+  EXPECT_EQ(options.session.preference, "sustained_speed");
+  EXPECT_EQ(options.session.threads, 3);
+  EXPECT_EQ(options.cpu_ops, (std::vector<std::string>{"softmax", "op:7"}));
+  EXPECT_EQ(options.session.tune, "fast");
+  EXPECT_EQ(Parsed({}).session.threads, 0);
+  EXPECT_EQ(Parsed({}).session.tune, "off");
+}
+
+TEST(DelegateOptions, WhatIsMadeIsStoredLaterUnlessNow) {
+  EXPECT_FALSE(Parsed({}).stores_at_once);
+  EXPECT_FALSE(Parsed({{"store", "later"}}).stores_at_once);
+  EXPECT_TRUE(Parsed({{"store", "now"}}).stores_at_once);
+}
+
 TEST(DelegateOptions, WhatIsSaidMoreDirectlyCountsMore) {
-  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "1"}}).precision, "fp16");
-  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "0"}}).precision, "fp32");
-  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "1"}, {"inference_priority1", "1"}}).precision, "fp32");
-  EXPECT_EQ(Parsed({{"allow_fp16", "true"}, {"inference_priority1", "1"}}).precision, "fp16");
-  EXPECT_EQ(Parsed({{"precision", "fp32_16"}, {"allow_fp16", "0"}}).precision, "fp32_16");
-  EXPECT_EQ(Parsed({{"experimental_flags", "2"}}).device, "opencl");
-  EXPECT_EQ(Parsed({{"experimental_flags", "4"}}).device, "gles");
-  EXPECT_EQ(Parsed({{"experimental_flags", "4"}, {"device", "vulkan"}}).device, "vulkan");
+  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "1"}}).session.precision, "fp16");
+  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "0"}}).session.precision, "fp32");
+  EXPECT_EQ(Parsed({{"is_precision_loss_allowed", "1"}, {"inference_priority1", "1"}}).session.precision, "fp32");
+  EXPECT_EQ(Parsed({{"allow_fp16", "true"}, {"inference_priority1", "1"}}).session.precision, "fp16");
+  EXPECT_EQ(Parsed({{"precision", "fp32_16"}, {"allow_fp16", "0"}}).session.precision, "fp32_16");
+  EXPECT_EQ(Parsed({{"experimental_flags", "2"}}).session.device, "opencl");
+  EXPECT_EQ(Parsed({{"experimental_flags", "4"}}).session.device, "gles");
+  EXPECT_EQ(Parsed({{"experimental_flags", "4"}, {"device", "vulkan"}}).session.device, "vulkan");
   EXPECT_EQ(Parsed({{"max_delegated_partitions", "-3"}}).max_partitions, 1);
   EXPECT_EQ(Parsed({{"max_delegated_partitions", "4"}, {"max_partitions", "0"}}).max_partitions, 0);
 }
 
 TEST(DelegateOptions, TheCacheIsUsedByOurNameOrByAllThreeOfTheReference) {
-  EXPECT_EQ(Parsed({{"cache_dir", "/a"}, {"max_cache_size", "2M"}}).cache_max_bytes, 2U << 20);
-  EXPECT_EQ(Parsed({{"cache_dir", "/a"}, {"model_token", "t"}}).model_token, "t");
-  EXPECT_FALSE(Parsed({{"serialization_dir", "/b"}, {"model_token", "t"}}).use_cache);
-  EXPECT_FALSE(Parsed({{"serialization_dir", "/b"}, {"experimental_flags", "8"}}).use_cache);
+  EXPECT_EQ(Parsed({{"cache_dir", "/a"}, {"max_cache_size", "2M"}}).session.cache_max_bytes, 2U << 20);
+  EXPECT_EQ(Parsed({{"cache_dir", "/a"}, {"model_token", "t"}}).session.model_token, "t");
+  EXPECT_FALSE(Parsed({{"serialization_dir", "/b"}, {"model_token", "t"}}).session.use_cache);
+  EXPECT_FALSE(Parsed({{"serialization_dir", "/b"}, {"experimental_flags", "8"}}).session.use_cache);
   const DelegateOptions all = Parsed({{"serialization_dir", "/b"}, {"model_token", "t"}, {"experimental_flags", "9"}});
-  EXPECT_TRUE(all.use_cache);
-  EXPECT_EQ(all.cache_folder, "/b");
-  EXPECT_EQ(all.model_token, "t");
+  EXPECT_TRUE(all.session.use_cache);
+  EXPECT_EQ(all.session.cache_folder, "/b");
+  EXPECT_EQ(all.session.model_token, "t");
 }
 
 TEST(DelegateOptions, MistakesAreSentences) {
@@ -89,6 +109,10 @@ TEST(DelegateOptions, MistakesAreSentences) {
   EXPECT_EQ(MistakeIn({{"max_partitions", "1x"}}),
             "option max_partitions is '1x'; it takes a number from 0 to 1000000000");
   EXPECT_EQ(MistakeIn({{"max_cache_size", "much"}}), "option max_cache_size is 'much'; it takes a size like 256M");
+  EXPECT_EQ(MistakeIn({{"store", "soon"}}), "option store is 'soon'; it takes now or later");
+  EXPECT_EQ(MistakeIn({{"tune", "slow"}}), "option tune is 'slow'; it takes off, fast or full");
+  EXPECT_THAT(MistakeIn({{"threads", "many"}}), HasSubstr("option 'threads': 'many' is no number"));
+  EXPECT_THAT(MistakeIn({{"preference", "speed"}}), HasSubstr("sustained_speed"));
   EXPECT_EQ(MistakeIn({{"priorities", "speed"}}),
             "option priorities is 'speed'; it takes up to three of auto, max_precision, min_latency, min_memory_usage, "
             "separated by commas");
@@ -101,17 +125,17 @@ TEST(DelegateOptions, OfTheReferencesStruct) {
   tflite_c::TfLiteGpuDelegateOptionsV2 options = DefaultOptionsV2();
   Result<DelegateOptions> parsed = DelegateOptionsOf(options);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-  EXPECT_EQ(parsed->precision, "fp32");
+  EXPECT_EQ(parsed->session.precision, "fp32");
   EXPECT_EQ(parsed->max_partitions, 1);
-  EXPECT_FALSE(parsed->use_cache);
+  EXPECT_FALSE(parsed->session.use_cache);
   options.is_precision_loss_allowed = 1;  // counts more than the priorities here
   options.experimental_flags = 8;
   options.serialization_dir = "/c";
   options.model_token = "t";
   parsed = DelegateOptionsOf(options);
   ASSERT_TRUE(parsed.ok()) << parsed.status().message();
-  EXPECT_EQ(parsed->precision, "fp16");
-  EXPECT_EQ(parsed->cache_folder, "/c");
+  EXPECT_EQ(parsed->session.precision, "fp16");
+  EXPECT_EQ(parsed->session.cache_folder, "/c");
   EXPECT_FALSE(parsed->allows_quantized);
   options.is_precision_loss_allowed = -1;
   options.inference_priority2 = -1;
