@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"
 #include "core/graph/quantize.h"
@@ -61,7 +62,8 @@ Result<EdgeKernel> EdgeKernelOf(const char* name, const EdgeLayout& layout, cons
   EdgeKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel(name));
   SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0");
-  if (!device.is_software()) kernel.source.local_size = {8, 8, 1};  // a GPU needs a whole wave in a group
+  if (!Applies(Rule::kShortGroups, device))
+    kernel.source.local_size = {8, 8, 1};  // a GPU needs a whole wave in a group
   const Bhwc shape = ToBhwc(transfer.desc.shape);
   const auto number = [](uint64_t value) { return static_cast<uint32_t>(value); };
   kernel.scalars = {number(shape.b),      number(shape.h),        number(shape.w),

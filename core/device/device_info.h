@@ -30,6 +30,12 @@ enum class CompileGrouping : uint8_t { kTogether, kEach };
 // Work groups along one dimension that every device takes.
 inline constexpr int64_t kMostGroups = 65535;
 
+// Rules of the table in device_rules.h that a user forced, a bit each.
+struct ForcedRules {
+  uint32_t on = 0, off = 0;
+  friend bool operator==(const ForcedRules&, const ForcedRules&) = default;
+};
+
 struct DeviceInfo {
   BackendKind backend = BackendKind::kNull;
   Dialect dialect = Dialect::kOpenCl;  // meaningless for kCpu
@@ -60,12 +66,9 @@ struct DeviceInfo {
   bool fp16_arithmetic = false;
   bool unified_memory = false;  // the host sees device memory without a copy
   CompileGrouping compile_grouping = CompileGrouping::kEach;
+  ForcedRules forced_rules;
 
   bool is_software() const { return type == DeviceType::kCpu; }
-  // A CPU that runs OpenCL: PoCL.
-  bool is_opencl_cpu() const { return is_software() && dialect == Dialect::kOpenCl; }
-  // A CPU that runs GLSL: llvmpipe, lavapipe, SwiftShader.
-  bool is_software_gpu() const { return is_software() && dialect != Dialect::kOpenCl; }
 };
 
 }  // namespace hearth

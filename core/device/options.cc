@@ -1,6 +1,7 @@
 #include "core/device/options.h"
 
 #include "core/base/enum_name.h"
+#include "core/device/device_rules.h"
 
 namespace hearth {
 namespace {
@@ -25,9 +26,7 @@ std::optional<Preference> PreferenceFromName(std::string_view name) {
 }
 
 AccessPath DefaultReadPath(const DeviceInfo& device) {
-  const bool graphics = device.dialect == Dialect::kGles || device.dialect == Dialect::kVulkan;
-  return graphics && device.is_software() && device.max_texel_elements > 0 ? AccessPath::kTexelBuffer
-                                                                           : AccessPath::kBuffer;
+  return Applies(Rule::kTexelReads, device) ? AccessPath::kTexelBuffer : AccessPath::kBuffer;
 }
 
 }  // namespace hearth

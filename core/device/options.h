@@ -39,8 +39,7 @@ struct LowerOptions {
   TuningTable tuned;
 };
 
-// The rule: on a CPU driven through a graphics API a storage-buffer load is done lane by lane, and a texel
-// fetch is about 40 times faster (Mesa 22.3); elsewhere plain buffers.
+// Texel buffers where the rule texel_reads applies, elsewhere plain buffers.
 AccessPath DefaultReadPath(const DeviceInfo& device);
 
 }  // namespace hearth

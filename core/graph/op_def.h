@@ -29,26 +29,48 @@ struct ReferenceTensor {
   std::optional<DType> integers = std::nullopt;
 };
 
+// Sets the descriptions of the node's outputs from those of its inputs; checks ranks, types and attributes. An error
+// names the operation and what is wrong.
+using InferFunction = Status (*)(Graph& graph, const Node& node);
+// The value of the operation in float64, per TFLite's CPU interpreter. Absent optional inputs are null. `outputs` come
+// with their shapes set and values sized. Inputs are valid (infer passed).
+using ReferenceFunction = void (*)(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                                   std::span<ReferenceTensor> outputs);
+// Why `device` can't run this node; nothing when it can.
+using UnsupportedFunction = std::optional<std::string> (*)(const Graph& graph, const Node& node,
+                                                           const DeviceInfo& device);
+// Appends the node's dispatches. Precondition: UnsupportedFunction gave nothing.
+using LowerFunction = Status (*)(const Node& node, PlanBuilder& builder);
+// The ways in which the node can be lowered on this device; the first is what rules choose.
+using CandidatesFunction = std::vector<KernelChoice> (*)(const Node& node, const PlanBuilder& builder);
+// About how many turns the loops over data of one work item take in all.
+using LoopTurnsFunction = int64_t (*)(const Graph& graph, const Node& node);
+
+// Facts about all nodes of an operation, a bit each.
+enum OpTraits : unsigned {
+  kPlain = 0,
+  // Every element of an output is one of an input, or 0: integers stay what they are.
+  kMovesElements = 1,
+  // The result holds indices of elements that were chosen by their size, so that a rounding may change much.
+  kChoosesIndices = 2,
+  // Constant operands may be stored in another type than what they are applied to: filters and biases.
+  kTakesStoredConstants = 4,
+  // Costs many calculations an element: such nodes over constants are not evaluated when a model is read.
+  kCostly = 8,
+};
+
 struct OpDef {
+  size_t index;           // in the Op variant
   std::string_view name;  // in graph texts and reports: "conv_2d"
+  InferFunction infer;
+  ReferenceFunction reference;      // null: nothing can run it
+  UnsupportedFunction unsupported;  // null: no device kernel at all
+  LowerFunction lower;
+  CandidatesFunction candidates;  // null: one way
+  LoopTurnsFunction loop_turns;
+  unsigned traits;  // OpTraits
 
-  // Sets the descriptions of the node's outputs from those of its inputs; checks ranks, types and
-  // attributes. An error names the op and what is wrong.
-  Status (*infer)(Graph& graph, const Node& node);
-
-  // The value of the operation in float64, per TFLite's CPU interpreter. Absent optional inputs are
-  // null. `outputs` come with their shapes set and values sized. Inputs are valid (infer passed).
-  void (*reference)(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                    std::span<ReferenceTensor> outputs);
-
-  // Why `device` can't run this node; nothing when it can. Null: no device kernel at all.
-  std::optional<std::string> (*unsupported)(const Graph& graph, const Node& node, const DeviceInfo& device);
-
-  // Appends the node's dispatches. Precondition: `unsupported` gave nothing.
-  Status (*lower)(const Node& node, PlanBuilder& builder);
-
-  // The ways in which `lower` can run the node on this device; the first is what rules choose. Null: one way.
-  std::vector<KernelChoice> (*candidates)(const Node& node, const PlanBuilder& builder) = nullptr;
+  bool Has(OpTraits trait) const { return (traits & trait) != 0; }
 };
 
 const OpDef& OpDefOf(const Op& op);

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "core/graph/op_def.h"
+
 namespace hearth {
 
 std::vector<bool> ValuesThatChoosePositions(const Graph& graph) {
   std::vector<bool> needed(graph.values().size(), false);
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
-    const bool chooses = std::holds_alternative<MaxPoolArgmax2D>(node->op);
+    const bool chooses = OpDefOf(node->op).Has(kChoosesIndices);
     const bool feeds = std::any_of(node->outputs.begin(), node->outputs.end(), [&](ValueId v) { return needed[v]; });
     if (!chooses && !feeds) continue;
     for (ValueId input : node->inputs) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/graph/ops/convolution.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
@@ -101,7 +102,7 @@ std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const 
 bool IsWideDepthwise(const Node& node, const PlanBuilder& builder) {
   const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
   const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
-  return PrefersWideVectors(builder.device()) && window.stride_w <= 2 && filter[1] * filter[2] <= 25 &&
+  return Applies(Rule::kWideVectors, builder.device()) && window.stride_w <= 2 && filter[1] * filter[2] <= 25 &&
          builder.ShapeOf(node.inputs[0]).c == builder.ShapeOf(node.outputs[0]).c;
 }
 
@@ -134,15 +135,15 @@ std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const Plan
   // Under a stride larger than the window tiles share nothing.
   const bool tile_x = (window.dilation_w == 1 && window.stride_w <= 4) || window.stride_w == 1;
   const bool tile_y = (window.dilation_h == 1 && window.stride_h <= 4) || window.stride_h == 1;
-  const bool graphics_cpu = builder.device().is_software_gpu();
+  const bool large_tiles = Applies(Rule::kLargeTiles, builder.device());
   const bool small_window = filter[1] * filter[2] <= 9;  // past that the unrolled text compiles too long
   std::vector<KernelChoice> candidates;
   if (IsWideDepthwise(node, builder)) candidates.push_back({"wide", 1, 1, 1});
   const bool multiplies = in.c != out.c;  // then a texel of the window is four fetches
   int first_rows = 1;
-  if (graphics_cpu && tile_y && small_window)
+  if (large_tiles && tile_y && small_window)
     first_rows = multiplies ? 4 : ShaderRows(window, out.h, builder.options().preference);
-  candidates.push_back({"tile", first_rows, tile_x && small_window && !graphics_cpu ? 4 : 1, 8});
+  candidates.push_back({"tile", first_rows, tile_x && small_window && !large_tiles ? 4 : 1, 8});
   for (const auto& [rows, cols] :
        {std::pair{1, 4}, {2, 4}, {4, 1}, {2, 2}, {4, 2}, {7, 1}, {2, 1}, {1, 2}, {1, 7}, {1, 1}}) {
     // A large window's taps and a large tile together would spill.
@@ -203,8 +204,7 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   if (tile) {
     call.work_items[0] = Tiles(out.w, int64_t{choice.cols} * window.dilation_w) * window.dilation_w;
     call.work_items[1] = Tiles(out.h, int64_t{choice.rows} * window.dilation_h) * window.dilation_h;
-    // A work group costs llvmpipe as much as a quarter of a tile.
-    if (builder.device().is_software_gpu() && call.work_items[2] >= 4) call.local_size = {8, 1, 4};
+    if (Applies(Rule::kCostlyGroups, builder.device()) && call.work_items[2] >= 4) call.local_size = {8, 1, 4};
   }
   call.epilogue = ActivationEpilogue(conv.activation);
   return builder.Call(node, call);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/device/device_rules.h"
 #include "core/graph/ops/mean_variance.h"
 
 namespace hearth {
@@ -14,69 +15,97 @@ int64_t Quarter(int64_t channels) {
   return (channels + 3) / 4;
 }
 
-class TurnsOfOp {
- public:
-  TurnsOfOp(const Graph& graph, const Node& node) : graph_(graph), node_(node) {}
+const Shape& ShapeOf(const Graph& graph, const Node& node, size_t input) {
+  return graph.value(node.inputs[input]).desc.shape;
+}
 
-  int64_t operator()(const Conv2D&) const { return Taps(1) * Quarter(ShapeOf(1)[3]); }
-  int64_t operator()(const TransposeConv&) const { return Taps(1) * Quarter(ShapeOf(1)[3]); }
-  int64_t operator()(const DepthwiseConv2D&) const { return Taps(1); }
-  int64_t operator()(const Pool2D& pool) const { return int64_t{pool.kernel_h} * pool.kernel_w; }
-  int64_t operator()(const MaxPoolArgmax2D& pool) const { return int64_t{pool.kernel_h} * pool.kernel_w; }
-  int64_t operator()(const FullyConnected&) const { return Quarter(ShapeOf(1)[1]); }
-  int64_t operator()(const BatchMatMul& product) const {
-    const Shape& a = ShapeOf(0);
-    return Quarter(a[a.rank() - (product.adjoint_a ? 2 : 1)]);
-  }
-  int64_t operator()(const Reduce& reduce) const {
-    const Shape& in = ShapeOf(0);
-    int64_t elements = 1;
-    for (int d = 0; d < in.rank(); ++d) elements *= (reduce.axes_mask >> d & 1) != 0 ? in[d] : 1;
-    const bool over_channels = in.rank() > 0 && (reduce.axes_mask >> (in.rank() - 1) & 1) != 0;
-    const int64_t turns = over_channels ? Quarter(elements) : elements;
-    const Bhwc out = ToBhwc(graph_.value(node_.outputs[0]).desc.shape);
-    return turns / LanesOfReduction(turns, out.pixels() * out.slices());
-  }
-  int64_t operator()(const MeanVarianceNormalization& norm) const {
-    const std::optional<NormalizedRuns> runs = NormalizedRunsOf(ShapeOf(0), norm);
-    if (!runs.has_value()) return 0;
-    if (runs->over_channels) return AlongChannels(Quarter(runs->length));
-    const int64_t texels = runs->length * std::max(runs->group_slices, 1);
-    return 2 * Quarter(texels) / (texels >= kManyTexelsOfSoftware ? 32 : 8);  // twice the texels of a run, four a turn
-  }
-  int64_t operator()(const Softmax&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
-  int64_t operator()(const LogSoftmax&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
-  int64_t operator()(const L2Normalization&) const { return AlongChannels(Quarter(ShapeOf(0)[ShapeOf(0).rank() - 1])); }
-  int64_t operator()(const ArgReduce& search) const { return Along(search.axis); }
-  int64_t operator()(const CumSum& sum) const { return Along(sum.axis); }
-  int64_t operator()(const TopK& top) const { return Along(-1) * std::max(top.k, 1); }
-  template <typename Other>
-  int64_t operator()(const Other&) const {
-    return 0;
-  }
+int64_t Taps(const Shape& filter) {
+  return int64_t{filter[1]} * filter[2];
+}
 
- private:
-  // Three times the texels of a pixel, as ChannelLanes (ops/lowering_support.h) shares them.
-  static int64_t AlongChannels(int64_t slices) { return 3 * slices / (slices >= kManySlicesOfSoftware ? 32 : 1); }
-  const Shape& ShapeOf(size_t input) const { return graph_.value(node_.inputs[input]).desc.shape; }
-  int64_t Taps(size_t filter) const { return int64_t{ShapeOf(filter)[1]} * ShapeOf(filter)[2]; }
-  int64_t Along(int32_t axis) const {
-    const Shape& in = ShapeOf(0);
-    return in.rank() == 0 ? 1 : 4 * int64_t{in[axis < 0 ? axis + in.rank() : axis]};  // four elements a work item
-  }
+// Three times the texels of a pixel, as ChannelLanes (lowering_support.h) shares them.
+int64_t AlongChannels(int64_t slices) {
+  return 3 * slices / (slices >= kManySlicesOfSoftware ? 32 : 1);
+}
 
-  const Graph& graph_;
-  const Node& node_;
-};
+// Four elements a work item.
+int64_t Along(const Shape& in, int32_t axis) {
+  return in.rank() == 0 ? 1 : 4 * int64_t{in[axis < 0 ? axis + in.rank() : axis]};
+}
 
 }  // namespace
 
-int64_t LoopTurnsOf(const Graph& graph, const Node& node) {
-  return std::visit(TurnsOfOp(graph, node), node.op);
+int64_t ShortLoops(const Graph& /*graph*/, const Node& /*node*/) {
+  return 0;
+}
+
+int64_t FilterTurns(const Graph& graph, const Node& node) {
+  const Shape& filter = ShapeOf(graph, node, 1);
+  return Taps(filter) * Quarter(filter[3]);
+}
+
+int64_t DepthwiseTurns(const Graph& graph, const Node& node) {
+  return Taps(ShapeOf(graph, node, 1));
+}
+
+int64_t PoolTurns(const Graph& /*graph*/, const Node& node) {
+  const auto& pool = std::get<Pool2D>(node.op);
+  return int64_t{pool.kernel_h} * pool.kernel_w;
+}
+
+int64_t PoolArgmaxTurns(const Graph& /*graph*/, const Node& node) {
+  const auto& pool = std::get<MaxPoolArgmax2D>(node.op);
+  return int64_t{pool.kernel_h} * pool.kernel_w;
+}
+
+int64_t FullyConnectedTurns(const Graph& graph, const Node& node) {
+  return Quarter(ShapeOf(graph, node, 1)[1]);
+}
+
+int64_t BatchMatMulTurns(const Graph& graph, const Node& node) {
+  const Shape& a = ShapeOf(graph, node, 0);
+  return Quarter(a[a.rank() - (std::get<BatchMatMul>(node.op).adjoint_a ? 2 : 1)]);
+}
+
+int64_t ReduceTurns(const Graph& graph, const Node& node) {
+  const auto& reduce = std::get<Reduce>(node.op);
+  const Shape& in = ShapeOf(graph, node, 0);
+  int64_t elements = 1;
+  for (int d = 0; d < in.rank(); ++d) elements *= (reduce.axes_mask >> d & 1) != 0 ? in[d] : 1;
+  const bool over_channels = in.rank() > 0 && (reduce.axes_mask >> (in.rank() - 1) & 1) != 0;
+  const int64_t turns = over_channels ? Quarter(elements) : elements;
+  const Bhwc out = ToBhwc(graph.value(node.outputs[0]).desc.shape);
+  return turns / LanesOfReduction(turns, out.pixels() * out.slices());
+}
+
+int64_t MeanVarianceTurns(const Graph& graph, const Node& node) {
+  const std::optional<NormalizedRuns> runs =
+      NormalizedRunsOf(ShapeOf(graph, node, 0), std::get<MeanVarianceNormalization>(node.op));
+  if (!runs.has_value()) return 0;
+  if (runs->over_channels) return AlongChannels(Quarter(runs->length));
+  const int64_t texels = runs->length * std::max(runs->group_slices, 1);
+  return 2 * Quarter(texels) / (texels >= kManyTexelsOfSoftware ? 32 : 8);  // twice the texels of a run, four a turn
+}
+
+int64_t ChannelTurns(const Graph& graph, const Node& node) {
+  const Shape& in = ShapeOf(graph, node, 0);
+  return AlongChannels(Quarter(in[in.rank() - 1]));
+}
+
+int64_t ArgReduceTurns(const Graph& graph, const Node& node) {
+  return Along(ShapeOf(graph, node, 0), std::get<ArgReduce>(node.op).axis);
+}
+
+int64_t CumSumTurns(const Graph& graph, const Node& node) {
+  return Along(ShapeOf(graph, node, 0), std::get<CumSum>(node.op).axis);
+}
+
+int64_t TopKTurns(const Graph& graph, const Node& node) {
+  return Along(ShapeOf(graph, node, 0), -1) * std::max(std::get<TopK>(node.op).k, 1);
 }
 
 int64_t MostLoopTurns(const DeviceInfo& device) {
-  return device.is_software_gpu() ? kMostTurns : std::numeric_limits<int64_t>::max();
+  return Applies(Rule::kLoopLimit, device) ? kMostTurns : std::numeric_limits<int64_t>::max();
 }
 
 int32_t LanesOfReduction(int64_t shared_length, int64_t output_texels) {

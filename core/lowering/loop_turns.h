@@ -9,8 +9,20 @@
 
 namespace hearth {
 
-// About how many turns one work item's loops over data take in all, for the operations whose loops grow with a shape.
-int64_t LoopTurnsOf(const Graph& graph, const Node& node);
+// The column `loop_turns` of the table of operations. ShortLoops: no loop grows with a shape.
+int64_t ShortLoops(const Graph& graph, const Node& node);
+int64_t FilterTurns(const Graph& graph, const Node& node);  // filters [O, kh, kw, I]
+int64_t DepthwiseTurns(const Graph& graph, const Node& node);
+int64_t PoolTurns(const Graph& graph, const Node& node);
+int64_t PoolArgmaxTurns(const Graph& graph, const Node& node);
+int64_t FullyConnectedTurns(const Graph& graph, const Node& node);
+int64_t BatchMatMulTurns(const Graph& graph, const Node& node);
+int64_t ReduceTurns(const Graph& graph, const Node& node);
+int64_t MeanVarianceTurns(const Graph& graph, const Node& node);
+int64_t ChannelTurns(const Graph& graph, const Node& node);  // several times over a pixel's channels
+int64_t ArgReduceTurns(const Graph& graph, const Node& node);
+int64_t CumSumTurns(const Graph& graph, const Node& node);
+int64_t TopKTurns(const Graph& graph, const Node& node);
 
 // More than that a device does not make. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 turns a work
 // item and go on with what they have; no query tells, so every graphics driver that runs on the CPU is taken for one.

@@ -42,7 +42,7 @@ Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& devi
     return {false,
             fmt::format("no kernel on {}", device.id.empty() ? std::string(BackendName(device.backend)) : device.id)};
   if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
-  if (const int64_t turns = LoopTurnsOf(graph, node); turns > MostLoopTurns(device)) {
+  if (const int64_t turns = def.loop_turns(graph, node); turns > MostLoopTurns(device)) {
     return {false, fmt::format("its loops take {} turns, drivers like this one end them after 65536", turns)};
   }
   return {true, ""};

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/graph/element.h"
+#include "core/graph/op_def.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/loop_turns.h"
@@ -30,19 +32,12 @@ bool ConstantFitsInt32(const Graph& graph, ValueId value) {
   return true;
 }
 
-template <typename... Ops>
-bool IsOneOf(const Op& op) {
-  return (std::holds_alternative<Ops>(op) || ...);
-}
-
 // Every element of the output is one of an input, or 0.
 bool MovesElements(const Op& op) {
   if (const auto* binary = std::get_if<Binary>(&op)) {
     return binary->kind == BinaryKind::kMaximum || binary->kind == BinaryKind::kMinimum;
   }
-  return IsOneOf<Reshape, Transpose, Slice, Split, Pack, Unpack, Concat, Tile, BroadcastTo, Reverse, DepthToSpace,
-                 SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather, Select, SelectRows>(
-      op);
+  return OpDefOf(op).Has(kMovesElements);
 }
 
 }  // namespace
@@ -67,12 +62,8 @@ std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
        {{"act_lowest", SaturateToInt32(bounds->first)}, {"act_highest", SaturateToInt32(bounds->second)}}}};
 }
 
-bool PrefersWideVectors(const DeviceInfo& device) {
-  return device.is_opencl_cpu();
-}
-
 void UseWholeLines(const DeviceInfo& device, KernelCall& call) {
-  if (!PrefersWideVectors(device)) return;
+  if (!Applies(Rule::kWideVectors, device)) return;
   call.defines.push_back({"RUN", "OW"});
   call.local_size = {1, 1, 1};
   call.work_items[0] = 1;
@@ -99,15 +90,12 @@ Lines LinesOf(const Bhwc& shape, int32_t longest) {
 }
 
 uint32_t OneLaneGroup(const DeviceInfo& device) {
-  return device.is_software() ? 8 : 64;
+  return Applies(Rule::kShortGroups, device) ? 8 : 64;
 }
 
 int ChannelLanes(const DeviceInfo& device, int32_t slices) {
-  // A processor gains nothing from lanes, and pays for their barriers: six softmax of 128x512 take 3.3 ms with 32 lanes
-  // and 1.1 with one on lavapipe, 2364x197 take 53 and 8 on llvmpipe (Mesa 22.3.6, one thread); PoCL compiles them in
-  // half the time too (50 ms of processor time instead of 116). But loops there may not make too many turns.
   constexpr int64_t kManySlices = 32;
-  return slices >= (device.is_software() ? kManySlicesOfSoftware : kManySlices) ? 32 : 1;
+  return slices >= (Applies(Rule::kOneItemSums, device) ? kManySlicesOfSoftware : kManySlices) ? 32 : 1;
 }
 
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices) {

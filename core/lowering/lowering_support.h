@@ -17,10 +17,6 @@ std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_
 // The same for results that are plain integers. Precondition: the activation is a clamp.
 std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation);
 
-// Kernels on float16 vectors pay where a vector register holds many floats and the API has such a type:
-// OpenCL on a CPU (PoCL 3.1: 90 against 42 GFLOP/s on one thread).
-bool PrefersWideVectors(const DeviceInfo& device);
-
 // For kernels whose work item makes RUN pixels of a line along the first dimension: all OW of them on a CPU, where what
 // the line's pixels share is then calculated once; one on a GPU, where neighbouring work items make neighbouring
 // pixels.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/device/device_rules.h"
 #include "core/lowering/lowering_support.h"
 
 namespace hearth {
@@ -16,10 +17,9 @@ constexpr int kWideConvRows = 4;
 constexpr int kPatchRows = 10, kWideRowsOfMany = 8;
 constexpr int64_t kFewMultiplications = 1 << 20;  // per output channel: idle lanes cost less than another program
 
-// llvmpipe and lavapipe (Mesa 22.3) call a function per fetch of 8 texels, around which all registers are spilled: a
-// large tile fetches less, and its accumulators lie in memory anyway. Sizes of 7 x 2^n pixels are common. Convolutions
-// gain little past 16 accumulators, and each program of theirs would compile for 70 ms more.
-KernelChoice ShaderTile(bool is_pointwise, int32_t slices_out) {
+// Sizes of 7 x 2^n pixels are common. Convolutions gain little past 16 accumulators, and each program of theirs would
+// compile for 70 ms more.
+KernelChoice LargeTile(bool is_pointwise, int32_t slices_out) {
   const int cols = slices_out <= 2 ? 2 : 4;  // of few widths, since each is a program
   return {"tile", is_pointwise ? 7 : 4, cols, 8};
 }
@@ -28,8 +28,9 @@ KernelChoice ShaderTile(bool is_pointwise, int32_t slices_out) {
 KernelChoice TileFor(const PlanBuilder& builder, const MatrixShapes& shapes, int32_t slices_out) {
   const DeviceInfo& device = builder.device();
   const bool compiles_little = builder.options().preference == Preference::kFastSingleAnswer;
-  if (device.is_software_gpu() && !compiles_little) return ShaderTile(shapes.is_pointwise, slices_out);
-  if (device.is_software()) return shapes.is_pointwise ? KernelChoice{"tile", 8, 2, 8} : KernelChoice{"tile", 4, 2, 8};
+  if (Applies(Rule::kLargeTiles, device) && !compiles_little) return LargeTile(shapes.is_pointwise, slices_out);
+  if (Applies(Rule::kShortGroups, device))
+    return shapes.is_pointwise ? KernelChoice{"tile", 8, 2, 8} : KernelChoice{"tile", 4, 2, 8};
   // A GPU hides latency with many work items: smaller tiles where there are few pixels.
   const int lanes = device.max_local_invocations >= 64 ? 32 : 8;
   const int64_t items = Tiles(shapes.pixels, 4) * Tiles(slices_out, 2);
@@ -38,11 +39,12 @@ KernelChoice TileFor(const PlanBuilder& builder, const MatrixShapes& shapes, int
 }
 
 void AddTiles(const DeviceInfo& device, std::vector<KernelChoice>& candidates) {
-  const int lanes = device.is_software() || device.max_local_invocations < 64 ? 8 : 32;
+  const bool short_groups = Applies(Rule::kShortGroups, device);
+  const int lanes = short_groups || device.max_local_invocations < 64 ? 8 : 32;
   for (const auto& [rows, cols] : {std::pair{4, 2}, {8, 1}, {4, 1}, {8, 2}, {4, 4}, {2, 2}, {2, 1}, {1, 1}}) {
     candidates.push_back({"tile", rows, cols, lanes});
   }
-  if (!device.is_software()) {
+  if (!short_groups) {
     for (const auto& [rows, cols] : {std::pair{4, 2}, {2, 2}, {2, 1}}) candidates.push_back({"tile", rows, cols, 64});
   }
 }
@@ -53,7 +55,7 @@ bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes&
   const Graph& graph = builder.graph();
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
   return graph.IsConstant(node.inputs[1]) && shapes.groups == 1 && (bias == kNoValue || graph.IsConstant(bias)) &&
-         PrefersWideVectors(builder.device()) && !builder.ChoosesPositions(node.outputs[0]);
+         Applies(Rule::kWideVectors, builder.device()) && !builder.ChoosesPositions(node.outputs[0]);
 }
 
 // Few rows leave most of a tile without work; then the sum is what can be shared.
@@ -62,13 +64,9 @@ bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes
          builder.graph().IsConstant(node.inputs[1]);
 }
 
-bool HasManyWideRegisters(const DeviceInfo& device) {
-  return device.native_vector_floats >= 16;
-}
-
 void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<KernelChoice>& candidates) {
   const KernelChoice wide{"wide", shapes.is_pointwise ? kWideRows : kWideConvRows, 1, 8};
-  if (HasManyWideRegisters(device)) {
+  if (Applies(Rule::kWideRegisters, device)) {
     const int64_t multiplications = shapes.pixels * shapes.filter[1] * shapes.filter[2] * shapes.filter[3];
     const bool fills_half = shapes.filter[0] <= 16 && multiplications > kFewMultiplications;
     if (fills_half) candidates.push_back({"wide", kWideRowsOfMany, 1, 8});
@@ -89,7 +87,7 @@ void UseWideTile(const KernelChoice& choice, int64_t pixels, int32_t slices_out,
 // How many invocations share the weights that they load; a kernel's tile needs all of their subgroup.
 int SharingInvocations(const DeviceInfo& device, int lanes) {
   const auto size = static_cast<int>(device.subgroup_size);
-  return device.is_software_gpu() && size >= 4 && size <= 16 && lanes % size == 0 ? size : 1;
+  return Applies(Rule::kSubgroupWeights, device) && lanes % size == 0 ? size : 1;
 }
 
 void UseTile(const DeviceInfo& device, const KernelChoice& tile, int64_t pixels, int32_t slices_out, KernelCall& call) {
@@ -104,7 +102,8 @@ void UseTile(const DeviceInfo& device, const KernelChoice& tile, int64_t pixels,
 }  // namespace
 
 KernelChoice WideProductChoice(const DeviceInfo& device) {
-  return HasManyWideRegisters(device) ? KernelChoice{"patch", kPatchRows, 1, 1} : KernelChoice{"wide", kWideRows, 1, 8};
+  return Applies(Rule::kWideRegisters, device) ? KernelChoice{"patch", kPatchRows, 1, 1}
+                                               : KernelChoice{"wide", kWideRows, 1, 8};
 }
 
 int32_t WidthOf(const KernelChoice& choice) {
@@ -138,15 +137,15 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
   std::vector<KernelChoice> candidates;
   if (CanBeWide(builder, node, shapes)) AddWide(builder.device(), shapes, candidates);
   if (SharesSums(builder, node, shapes)) {
-    const bool small = builder.device().is_software() || builder.device().max_local_invocations < 64;
+    const bool small = Applies(Rule::kShortGroups, builder.device()) || builder.device().max_local_invocations < 64;
     for (int lanes : small ? std::array{8, 16} : std::array{32, 64}) candidates.push_back({"lanes", 1, 1, lanes});
   }
   candidates.push_back(TileFor(builder, shapes, slices_out));
   AddTiles(builder.device(), candidates);
   // More than what there is only calculates the same again; groups of channels allow one column.
-  const int most_cols = shapes.groups > 1                    ? 1
-                        : builder.device().is_software_gpu() ? std::max(slices_out, candidates.front().cols)
-                                                             : slices_out;
+  const int most_cols = shapes.groups > 1                              ? 1
+                        : Applies(Rule::kLargeTiles, builder.device()) ? std::max(slices_out, candidates.front().cols)
+                                                                       : slices_out;
   for (KernelChoice& choice : candidates) choice.cols = std::min(choice.cols, most_cols);
   return WithoutRepeats(std::move(candidates));
 }

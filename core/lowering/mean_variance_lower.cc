@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/graph/ops/mean_variance.h"
 #include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"
@@ -9,12 +10,11 @@
 namespace hearth {
 namespace {
 
-// Work items that share one run of pixels. In PoCL one core runs a whole work group, so they gain nothing; in llvmpipe
-// 8 are one vector, and more pay off from about 1000 pixels on (6 x 64x4x4x64 on lavapipe: 12.4 ms with 32, 4.5 with 8;
-// 96x96x32: 5.0 with 32).
+// Work items that share one run of pixels. In llvmpipe 8 are one vector, and more pay off from about 1000 pixels on (6
+// x 64x4x4x64 on lavapipe: 12.4 ms with 32, 4.5 with 8; 96x96x32: 5.0 with 32).
 int RunLanes(const DeviceInfo& device, int64_t texels) {
-  if (device.is_opencl_cpu()) return 1;
-  return texels >= (device.is_software() ? kManyTexelsOfSoftware : 32) ? 32 : 8;
+  if (Applies(Rule::kOneItemRuns, device)) return 1;
+  return texels >= (Applies(Rule::kOneItemSums, device) ? kManyTexelsOfSoftware : 32) ? 32 : 8;
 }
 
 NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
@@ -32,11 +32,10 @@ float UnitOf(const Node& node) {
   return node.inputs.size() > 1 && node.inputs[1] != kNoValue ? 0.0f : 1.0f;
 }
 
-// Four pixels a work item where there is no want of work items: eight times 128x512 then take 0.48 ms instead of 1.2 on
-// PoCL 3.1, whose cache loses lines 2 KiB apart, and 0.84 instead of 1.0 on lavapipe (Mesa 22.3.6).
+// Four pixels a work item where there is no want of work items: PoCL's cache loses lines 2 KiB apart.
 std::vector<KernelChoice> ChannelChoices(const DeviceInfo& device, const Bhwc& shape) {
   std::vector<KernelChoice> choices = ChannelLaneChoices(device, shape.slices());
-  const bool has_many_pixels = device.is_software() && shape.pixels() >= 32;
+  const bool has_many_pixels = Applies(Rule::kFourPixelsEach, device) && shape.pixels() >= 32;
   for (KernelChoice& choice : choices) choice.rows = has_many_pixels && choice.lanes == 1 ? 4 : 1;
   return choices;
 }

@@ -1,6 +1,8 @@
 // The table of operations. OpDef (core/graph/op_def.h) says what each column is.
-#include <algorithm>
+#include <iterator>
 #include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
@@ -31,6 +33,7 @@
 #include "core/graph/ops/split.h"
 #include "core/graph/ops/transpose_conv.h"
 #include "core/graph/ops/unpooling.h"
+#include "core/lowering/loop_turns.h"
 #include "core/lowering/op_lowerings.h"
 
 namespace hearth {
@@ -40,69 +43,132 @@ Status InferUnknown(Graph& /*graph*/, const Node& node) {
   return UnknownOperation(node);
 }
 
+template <typename Attributes, size_t... Indices>
+constexpr size_t IndexIn(std::index_sequence<Indices...> /*all*/) {
+  return ((std::is_same_v<Attributes, std::variant_alternative_t<Indices, Op>> ? Indices : 0) + ...);
+}
+
+// A column that is left out does not compile.
+template <typename Attributes>
+constexpr OpDef Row(std::string_view name, InferFunction infer, ReferenceFunction reference,
+                    UnsupportedFunction unsupported, LowerFunction lower, CandidatesFunction candidates,
+                    LoopTurnsFunction loop_turns, unsigned traits) {
+  return {IndexIn<Attributes>(std::make_index_sequence<std::variant_size_v<Op>>()),
+          name,
+          infer,
+          reference,
+          unsupported,
+          lower,
+          candidates,
+          loop_turns,
+          traits};
+}
+
+constexpr CandidatesFunction kOneWay = nullptr;
+
 // In the order of the Op variant.
 constexpr OpDef kOps[] = {
-    {"conv_2d", InferConv2D, ReferenceConv2D, Conv2DUnsupported, LowerConv2D, Conv2DCandidates},
-    {"depthwise_conv_2d", InferDepthwiseConv2D, ReferenceDepthwiseConv2D, DepthwiseConv2DUnsupported,
-     LowerDepthwiseConv2D, DepthwiseConv2DCandidates},
-    {"pool_2d", InferPool2D, ReferencePool2D, Pool2DUnsupported, LowerPool2D},
-    {"unary", InferUnary, ReferenceUnary, UnaryUnsupported, LowerUnary},
-    {"binary", InferBinary, ReferenceBinary, BinaryUnsupported, LowerBinary},
-    {"concat", InferConcat, ReferenceConcat, ConcatUnsupported, LowerConcat},
-    {"resize", InferResize, ReferenceResize, ResizeUnsupported, LowerResize},
-    {"reshape", InferReshape, ReferenceReshape, StridedCopyUnsupported, LowerStridedCopy},
-    {"softmax", InferSoftmax, ReferenceSoftmax, SoftmaxUnsupported, LowerSoftmax, SoftmaxCandidates},
-    {"pad", InferPad, ReferencePad, PadUnsupported, LowerPad},
-    {"fully_connected", InferFullyConnected, ReferenceFullyConnected, FullyConnectedUnsupported, LowerFullyConnected,
-     FullyConnectedCandidates},
-    {"reduce", InferReduce, ReferenceReduce, ReduceUnsupported, LowerReduce},
-    {"arg_reduce", InferArgReduce, ReferenceArgReduce, SearchUnsupported, LowerArgReduce},
-    {"topk", InferTopK, ReferenceTopK, SearchUnsupported, LowerTopK},
-    {"cumsum", InferCumSum, ReferenceCumSum, CumSumUnsupported, LowerCumSum},
-    {"log_softmax", InferLogSoftmax, ReferenceLogSoftmax, SoftmaxUnsupported, LowerLogSoftmax, SoftmaxCandidates},
-    {"l2_normalization", InferL2Normalization, ReferenceL2Normalization, NormalizationUnsupported,
-     LowerL2Normalization},
-    {"local_response_normalization", InferLocalResponseNormalization, ReferenceLocalResponseNormalization,
-     NormalizationUnsupported, LowerLocalResponseNormalization},
-    {"select", InferSelect, ReferenceSelect, SelectUnsupported, LowerSelect},
-    {"select_rows", InferSelectRows, ReferenceSelectRows, SelectRowsUnsupported, LowerSelectRows},
-    {"prelu", InferPRelu, ReferencePRelu, PReluUnsupported, LowerPRelu},
-    {"cast", InferCast, ReferenceCast, CastUnsupported, LowerCast},
-    {"add_n", InferAddN, ReferenceAddN, AddNUnsupported, LowerAddN},
-    {"transpose", InferTranspose, ReferenceTranspose, StridedCopyUnsupported, LowerStridedCopy},
-    {"slice", InferSlice, ReferenceSlice, StridedCopyUnsupported, LowerStridedCopy},
-    {"split", InferSplit, ReferenceSplit, StridedCopyUnsupported, LowerStridedCopy},
-    {"pack", InferPack, ReferencePack, PackUnsupported, LowerPack},
-    {"unpack", InferUnpack, ReferenceUnpack, StridedCopyUnsupported, LowerStridedCopy},
-    {"tile", InferTile, ReferenceTile, StridedCopyUnsupported, LowerStridedCopy},
-    {"broadcast_to", InferBroadcastTo, ReferenceBroadcastTo, StridedCopyUnsupported, LowerStridedCopy},
-    {"reverse", InferReverse, ReferenceReverse, StridedCopyUnsupported, LowerStridedCopy},
-    {"depth_to_space", InferDepthToSpace, ReferenceDepthToSpace, StridedCopyUnsupported, LowerStridedCopy},
-    {"space_to_depth", InferSpaceToDepth, ReferenceSpaceToDepth, StridedCopyUnsupported, LowerStridedCopy},
-    {"space_to_batch", InferSpaceToBatch, ReferenceSpaceToBatch, SpaceToBatchUnsupported, LowerSpaceToBatch},
-    {"batch_to_space", InferBatchToSpace, ReferenceBatchToSpace, BatchToSpaceUnsupported, LowerBatchToSpace},
-    {"mirror_pad", InferMirrorPad, ReferenceMirrorPad, MirrorPadUnsupported, LowerMirrorPad},
-    {"dynamic_update_slice", InferDynamicUpdateSlice, ReferenceDynamicUpdateSlice, DynamicUpdateSliceUnsupported,
-     LowerDynamicUpdateSlice},
-    {"gather", InferGather, ReferenceGather, GatherUnsupported, LowerGather},
-    {"gather_nd", InferGatherNd, ReferenceGatherNd, GatherUnsupported, LowerGatherNd},
-    {"one_hot", InferOneHot, ReferenceOneHot, OneHotUnsupported, LowerOneHot},
-    {"batch_matmul", InferBatchMatMul, ReferenceBatchMatMul, BatchMatMulUnsupported, LowerBatchMatMul},
-    {"transpose_conv", InferTransposeConv, ReferenceTransposeConv, TransposeConvUnsupported, LowerTransposeConv,
-     TransposeConvCandidates},
-    {"max_pool_argmax_2d", InferMaxPoolArgmax2D, ReferenceMaxPoolArgmax2D, MaxPoolArgmax2DUnsupported,
-     LowerMaxPoolArgmax2D},
-    {"max_unpool_2d", InferMaxUnpool2D, ReferenceMaxUnpool2D, MaxUnpool2DUnsupported, LowerMaxUnpool2D},
-    {"resampler", InferResampler, ReferenceResampler, ResamplerUnsupported, LowerResampler},
-    {"TFLite_Detection_PostProcess", InferDetectionPostProcess, ReferenceDetectionPostProcess, nullptr, nullptr},
-    {"lstm", InferLstm, ReferenceLstm, LstmUnsupported, LowerLstm},
-    {"rnn", InferRnn, ReferenceRnn, RnnUnsupported, LowerRnn},
-    {"svdf", InferSvdf, ReferenceSvdf, SvdfUnsupported, LowerSvdf},
-    {"mean_variance_normalization", InferMeanVarianceNormalization, ReferenceMeanVarianceNormalization,
-     MeanVarianceNormalizationUnsupported, LowerMeanVarianceNormalization, MeanVarianceNormalizationCandidates},
-    {"unknown", InferUnknown, nullptr, nullptr, nullptr},
+    Row<Conv2D>("conv_2d", InferConv2D, ReferenceConv2D, Conv2DUnsupported, LowerConv2D, Conv2DCandidates, FilterTurns,
+                kTakesStoredConstants | kCostly),
+    Row<DepthwiseConv2D>("depthwise_conv_2d", InferDepthwiseConv2D, ReferenceDepthwiseConv2D,
+                         DepthwiseConv2DUnsupported, LowerDepthwiseConv2D, DepthwiseConv2DCandidates, DepthwiseTurns,
+                         kTakesStoredConstants | kCostly),
+    Row<Pool2D>("pool_2d", InferPool2D, ReferencePool2D, Pool2DUnsupported, LowerPool2D, kOneWay, PoolTurns, kCostly),
+    Row<Unary>("unary", InferUnary, ReferenceUnary, UnaryUnsupported, LowerUnary, kOneWay, ShortLoops, kPlain),
+    Row<Binary>("binary", InferBinary, ReferenceBinary, BinaryUnsupported, LowerBinary, kOneWay, ShortLoops, kPlain),
+    Row<Concat>("concat", InferConcat, ReferenceConcat, ConcatUnsupported, LowerConcat, kOneWay, ShortLoops,
+                kMovesElements),
+    Row<Resize>("resize", InferResize, ReferenceResize, ResizeUnsupported, LowerResize, kOneWay, ShortLoops, kPlain),
+    Row<Reshape>("reshape", InferReshape, ReferenceReshape, StridedCopyUnsupported, LowerStridedCopy, kOneWay,
+                 ShortLoops, kMovesElements),
+    Row<Softmax>("softmax", InferSoftmax, ReferenceSoftmax, SoftmaxUnsupported, LowerSoftmax, SoftmaxCandidates,
+                 ChannelTurns, kPlain),
+    Row<Pad>("pad", InferPad, ReferencePad, PadUnsupported, LowerPad, kOneWay, ShortLoops, kPlain),
+    Row<FullyConnected>("fully_connected", InferFullyConnected, ReferenceFullyConnected, FullyConnectedUnsupported,
+                        LowerFullyConnected, FullyConnectedCandidates, FullyConnectedTurns,
+                        kTakesStoredConstants | kCostly),
+    Row<Reduce>("reduce", InferReduce, ReferenceReduce, ReduceUnsupported, LowerReduce, kOneWay, ReduceTurns, kPlain),
+    Row<ArgReduce>("arg_reduce", InferArgReduce, ReferenceArgReduce, SearchUnsupported, LowerArgReduce, kOneWay,
+                   ArgReduceTurns, kPlain),
+    Row<TopK>("topk", InferTopK, ReferenceTopK, SearchUnsupported, LowerTopK, kOneWay, TopKTurns, kPlain),
+    Row<CumSum>("cumsum", InferCumSum, ReferenceCumSum, CumSumUnsupported, LowerCumSum, kOneWay, CumSumTurns, kPlain),
+    Row<LogSoftmax>("log_softmax", InferLogSoftmax, ReferenceLogSoftmax, SoftmaxUnsupported, LowerLogSoftmax,
+                    SoftmaxCandidates, ChannelTurns, kPlain),
+    Row<L2Normalization>("l2_normalization", InferL2Normalization, ReferenceL2Normalization, NormalizationUnsupported,
+                         LowerL2Normalization, kOneWay, ChannelTurns, kPlain),
+    Row<LocalResponseNormalization>("local_response_normalization", InferLocalResponseNormalization,
+                                    ReferenceLocalResponseNormalization, NormalizationUnsupported,
+                                    LowerLocalResponseNormalization, kOneWay, ShortLoops, kPlain),
+    Row<Select>("select", InferSelect, ReferenceSelect, SelectUnsupported, LowerSelect, kOneWay, ShortLoops,
+                kMovesElements),
+    Row<SelectRows>("select_rows", InferSelectRows, ReferenceSelectRows, SelectRowsUnsupported, LowerSelectRows,
+                    kOneWay, ShortLoops, kMovesElements),
+    Row<PRelu>("prelu", InferPRelu, ReferencePRelu, PReluUnsupported, LowerPRelu, kOneWay, ShortLoops, kPlain),
+    Row<Cast>("cast", InferCast, ReferenceCast, CastUnsupported, LowerCast, kOneWay, ShortLoops, kPlain),
+    Row<AddN>("add_n", InferAddN, ReferenceAddN, AddNUnsupported, LowerAddN, kOneWay, ShortLoops, kPlain),
+    Row<Transpose>("transpose", InferTranspose, ReferenceTranspose, StridedCopyUnsupported, LowerStridedCopy, kOneWay,
+                   ShortLoops, kMovesElements),
+    Row<Slice>("slice", InferSlice, ReferenceSlice, StridedCopyUnsupported, LowerStridedCopy, kOneWay, ShortLoops,
+               kMovesElements),
+    Row<Split>("split", InferSplit, ReferenceSplit, StridedCopyUnsupported, LowerStridedCopy, kOneWay, ShortLoops,
+               kMovesElements),
+    Row<Pack>("pack", InferPack, ReferencePack, PackUnsupported, LowerPack, kOneWay, ShortLoops, kMovesElements),
+    Row<Unpack>("unpack", InferUnpack, ReferenceUnpack, StridedCopyUnsupported, LowerStridedCopy, kOneWay, ShortLoops,
+                kMovesElements),
+    Row<Tile>("tile", InferTile, ReferenceTile, StridedCopyUnsupported, LowerStridedCopy, kOneWay, ShortLoops,
+              kMovesElements),
+    Row<BroadcastTo>("broadcast_to", InferBroadcastTo, ReferenceBroadcastTo, StridedCopyUnsupported, LowerStridedCopy,
+                     kOneWay, ShortLoops, kMovesElements),
+    Row<Reverse>("reverse", InferReverse, ReferenceReverse, StridedCopyUnsupported, LowerStridedCopy, kOneWay,
+                 ShortLoops, kMovesElements),
+    Row<DepthToSpace>("depth_to_space", InferDepthToSpace, ReferenceDepthToSpace, StridedCopyUnsupported,
+                      LowerStridedCopy, kOneWay, ShortLoops, kMovesElements),
+    Row<SpaceToDepth>("space_to_depth", InferSpaceToDepth, ReferenceSpaceToDepth, StridedCopyUnsupported,
+                      LowerStridedCopy, kOneWay, ShortLoops, kMovesElements),
+    Row<SpaceToBatch>("space_to_batch", InferSpaceToBatch, ReferenceSpaceToBatch, SpaceToBatchUnsupported,
+                      LowerSpaceToBatch, kOneWay, ShortLoops, kMovesElements),
+    Row<BatchToSpace>("batch_to_space", InferBatchToSpace, ReferenceBatchToSpace, BatchToSpaceUnsupported,
+                      LowerBatchToSpace, kOneWay, ShortLoops, kMovesElements),
+    Row<MirrorPad>("mirror_pad", InferMirrorPad, ReferenceMirrorPad, MirrorPadUnsupported, LowerMirrorPad, kOneWay,
+                   ShortLoops, kMovesElements),
+    Row<DynamicUpdateSlice>("dynamic_update_slice", InferDynamicUpdateSlice, ReferenceDynamicUpdateSlice,
+                            DynamicUpdateSliceUnsupported, LowerDynamicUpdateSlice, kOneWay, ShortLoops,
+                            kMovesElements),
+    Row<Gather>("gather", InferGather, ReferenceGather, GatherUnsupported, LowerGather, kOneWay, ShortLoops,
+                kMovesElements),
+    Row<GatherNd>("gather_nd", InferGatherNd, ReferenceGatherNd, GatherUnsupported, LowerGatherNd, kOneWay, ShortLoops,
+                  kPlain),
+    Row<OneHot>("one_hot", InferOneHot, ReferenceOneHot, OneHotUnsupported, LowerOneHot, kOneWay, ShortLoops, kPlain),
+    Row<BatchMatMul>("batch_matmul", InferBatchMatMul, ReferenceBatchMatMul, BatchMatMulUnsupported, LowerBatchMatMul,
+                     kOneWay, BatchMatMulTurns, kCostly),
+    Row<TransposeConv>("transpose_conv", InferTransposeConv, ReferenceTransposeConv, TransposeConvUnsupported,
+                       LowerTransposeConv, TransposeConvCandidates, FilterTurns, kTakesStoredConstants | kCostly),
+    Row<MaxPoolArgmax2D>("max_pool_argmax_2d", InferMaxPoolArgmax2D, ReferenceMaxPoolArgmax2D,
+                         MaxPoolArgmax2DUnsupported, LowerMaxPoolArgmax2D, kOneWay, PoolArgmaxTurns, kChoosesIndices),
+    Row<MaxUnpool2D>("max_unpool_2d", InferMaxUnpool2D, ReferenceMaxUnpool2D, MaxUnpool2DUnsupported, LowerMaxUnpool2D,
+                     kOneWay, ShortLoops, kPlain),
+    Row<Resampler>("resampler", InferResampler, ReferenceResampler, ResamplerUnsupported, LowerResampler, kOneWay,
+                   ShortLoops, kPlain),
+    Row<DetectionPostProcess>("TFLite_Detection_PostProcess", InferDetectionPostProcess, ReferenceDetectionPostProcess,
+                              nullptr, nullptr, kOneWay, ShortLoops, kCostly),
+    Row<Lstm>("lstm", InferLstm, ReferenceLstm, LstmUnsupported, LowerLstm, kOneWay, ShortLoops, kPlain),
+    Row<Rnn>("rnn", InferRnn, ReferenceRnn, RnnUnsupported, LowerRnn, kOneWay, ShortLoops, kPlain),
+    Row<Svdf>("svdf", InferSvdf, ReferenceSvdf, SvdfUnsupported, LowerSvdf, kOneWay, ShortLoops, kPlain),
+    Row<MeanVarianceNormalization>("mean_variance_normalization", InferMeanVarianceNormalization,
+                                   ReferenceMeanVarianceNormalization, MeanVarianceNormalizationUnsupported,
+                                   LowerMeanVarianceNormalization, MeanVarianceNormalizationCandidates,
+                                   MeanVarianceTurns, kPlain),
+    Row<UnknownOp>("unknown", InferUnknown, nullptr, nullptr, nullptr, kOneWay, ShortLoops,
+                   kTakesStoredConstants | kCostly),
 };
-static_assert(std::size(kOps) == std::variant_size_v<Op>);
+
+constexpr bool RowsFollowTheVariant() {
+  for (size_t k = 0; k < std::size(kOps); ++k) {
+    if (kOps[k].index != k) return false;
+  }
+  return std::size(kOps) == std::variant_size_v<Op>;
+}
+static_assert(RowsFollowTheVariant());
 
 }  // namespace
 

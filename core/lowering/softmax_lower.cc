@@ -1,3 +1,4 @@
+#include "core/device/device_rules.h"
 #include "core/graph/ops/softmax.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
@@ -20,7 +21,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
   const int lane_count = builder.Choose(node).lanes;
   const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
   const DeviceInfo& device = builder.device();
-  const bool is_alone = shape.pixels() == 1 && device.is_opencl_cpu();
+  const bool is_alone = shape.pixels() == 1 && Applies(Rule::kOneItemRuns, device);
   const uint32_t one_lane_group = is_alone ? 1 : OneLaneGroup(device);
   KernelCall call;
   call.kernel = "softmax";

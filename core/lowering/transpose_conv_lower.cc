@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "core/device/device_rules.h"
 #include "core/graph/ops/transpose_conv.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
@@ -10,7 +11,7 @@ namespace {
 
 // A GPU hides latency with many work items: smaller tiles.
 KernelChoice TileFor(const DeviceInfo& device) {
-  if (device.is_software()) return {"tile", 4, 2, 8};
+  if (Applies(Rule::kShortGroups, device)) return {"tile", 4, 2, 8};
   return {"tile", 2, 1, device.max_local_invocations >= 64 ? 32 : 8};
 }
 
@@ -41,8 +42,8 @@ std::vector<std::pair<std::string_view, Scalar>> Geometry(const TransposeConv& c
           {"O", out.c}};
 }
 
-// Pixels of one phase along the grid's first dimension. Drivers that run on a CPU divide slowly, llvmpipe lane by lane:
-// there a tile stays within its line, unless the lines are so short that much of it would do nothing.
+// Pixels of one phase along the grid's first dimension. Where divisions are slow a tile stays within its line, unless
+// the lines are so short that much of it would do nothing.
 void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& out, const KernelChoice& tile,
              KernelCall& call) {
   const bool wide = tile.variant == "wide";
@@ -52,7 +53,8 @@ void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& ou
   const int64_t tile_pixels = tile.rows * items_a_tile;
   const int64_t columns = Tiles(out.slices(), wide ? 4 : tile.cols);
   call.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
-  const bool lines = device.is_software() && Tiles(across, tile_pixels) * tile_pixels <= across * 3 / 2;
+  const bool lines =
+      Applies(Rule::kTilesWithinLines, device) && Tiles(across, tile_pixels) * tile_pixels <= across * 3 / 2;
   if (wide || lines) {
     call.work_items = {Tiles(across, tile_pixels) * items_a_tile, high * out.b, columns * phases_y * phases_x};
   } else {
@@ -72,7 +74,7 @@ std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBu
   const int lanes = candidates.front().lanes;
   const Graph& graph = builder.graph();
   const bool constant_bias = node.inputs.size() < 3 || node.inputs[2] == kNoValue || graph.IsConstant(node.inputs[2]);
-  if (PrefersWideVectors(builder.device()) && graph.IsConstant(node.inputs[1]) && constant_bias &&
+  if (Applies(Rule::kWideVectors, builder.device()) && graph.IsConstant(node.inputs[1]) && constant_bias &&
       !builder.ChoosesPositions(node.outputs[0])) {
     for (int rows : {4, 6, 3, 2}) candidates.push_back({"wide", rows, 1, 8});
     // Below 9 channels half of a vector is idle; at 32 the wide kernel is 2.8 times as fast (PoCL 3.1).

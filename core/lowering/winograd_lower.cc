@@ -1,6 +1,7 @@
 #include "core/lowering/winograd_lower.h"
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/lowering_support.h"
 
@@ -46,8 +47,9 @@ std::vector<KernelChoice> WinogradCandidates(const PlanBuilder& builder, const N
   const int64_t texels_in = int64_t{kPlanes} * grid.all * Tiles(shapes.filter[3], 4);
   const int64_t texels_out = int64_t{kPlanes} * grid.all * Tiles(shapes.filter[0], 4);
   if (16 * (texels_in + texels_out) > kMostScratchBytes) return {};
-  const int lanes = builder.device().is_software() || builder.device().max_local_invocations < 64 ? 8 : 32;
-  if (PrefersWideVectors(builder.device())) {
+  const int lanes =
+      Applies(Rule::kShortGroups, builder.device()) || builder.device().max_local_invocations < 64 ? 8 : 32;
+  if (Applies(Rule::kWideVectors, builder.device())) {
     KernelChoice choice = WideProductChoice(builder.device());
     choice.variant.insert(0, kVariantPrefix);
     return {choice};

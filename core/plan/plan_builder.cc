@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/emit/kernel_library.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
@@ -38,10 +39,9 @@ void AppendEpilogue(const std::vector<EpilogueStep>& steps, KernelSource& source
   }
 }
 
-// A work group costs llvmpipe (Mesa 22.3) 0.25 us, as much as several small work items of 8 lanes each. Few shapes,
-// because each is a program of its own.
-std::array<uint32_t, 3> LocalSizeForShaderCpu(std::array<uint32_t, 3> own, const std::array<int64_t, 3>& work_items,
-                                              const DeviceInfo& device) {
+// Few shapes, because each is a program of its own.
+std::array<uint32_t, 3> LocalSizeOfManyItems(std::array<uint32_t, 3> own, const std::array<int64_t, 3>& work_items,
+                                             const DeviceInfo& device) {
   if (own != std::array<uint32_t, 3>{8, 1, 1} || device.max_local_invocations < 64) return own;
   if (work_items[0] >= 512 && device.max_local_size[0] >= 64) return {64, 1, 1};
   if (work_items[1] >= 32 && device.max_local_size[1] >= 8) return {8, 8, 1};
@@ -54,8 +54,8 @@ std::array<uint32_t, 3> LocalSizeForShaderCpu(std::array<uint32_t, 3> own, const
 std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCall& call, const DeviceInfo& device) {
   constexpr uint32_t kItems = 64;
   std::array<uint32_t, 3> size = source.local_size;
-  if (device.is_software_gpu()) return LocalSizeForShaderCpu(size, call.work_items, device);
-  if (device.is_software() || device.max_local_invocations < kItems) return size;
+  if (Applies(Rule::kCostlyGroups, device)) return LocalSizeOfManyItems(size, call.work_items, device);
+  if (Applies(Rule::kShortGroups, device) || device.max_local_invocations < kItems) return size;
   for (int d = 1; d < 3; ++d) {
     while (size[0] * size[1] * size[2] < kItems && size[d] < call.work_items[d] &&
            size[d] * 2 <= device.max_local_size[d]) {
@@ -227,9 +227,8 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
                       OperandBytes(operands[k]) / TexelBytes(arg.storage) <= device_.max_texel_elements;
     if (arg.direction == ArgDirection::kRead && read_path_ == AccessPath::kTexelBuffer && fits)
       arg.path = AccessPath::kTexelBuffer;
-    // lavapipe (Mesa 22.3) stores lane by lane and number by number, each within a check of its own.
-    if (arg.direction == ArgDirection::kWrite && arg.storage == StorageType::kFloat32 && device_.is_software() &&
-        device_.int64 && device_.dialect == Dialect::kVulkan)
+    if (arg.direction == ArgDirection::kWrite && arg.storage == StorageType::kFloat32 &&
+        Applies(Rule::kWideStores, device_))
       arg.path = AccessPath::kBuffer64;
   }
   return source;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/device/device_rules.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
 #include "core/plan/plan_builder.h"
@@ -14,11 +15,10 @@ namespace {
 // A kernel's own tensors, and one of each of so many steps: GLES guarantees 16 texel reads to a program.
 constexpr size_t kMostTensors = 10;
 
-// A kernel that goes on with another node is a program of its own. PoCL compiles one in 65 to 170 ms and gains nothing
-// measurable from a dispatch less (face_landmark: 11 programs instead of 8, ready after 2.3 s instead of 1.6).
+// A kernel that goes on with another node is a program of its own.
 bool IsWorthAProgram(const LowerOptions& options, const DeviceInfo& device) {
   if (options.preference == Preference::kFastSingleAnswer) return false;
-  return !device.is_opencl_cpu() || options.preference == Preference::kSustainedSpeed;
+  return !Applies(Rule::kCostlyPrograms, device) || options.preference == Preference::kSustainedSpeed;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backends/cpu/cpu_executor.h"
+#include "core/device/device_rules.h"
 #include "frontends/engine/device_choice.h"
 
 namespace hearth {
@@ -28,6 +29,12 @@ std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
           {"unified_memory", info.unified_memory ? "yes" : "no"}};
 }
 
+std::map<std::string, bool> RulesOf(const DeviceInfo& info) {
+  std::map<std::string, bool> rules;
+  for (const DeviceRule& row : DeviceRules()) rules.emplace(row.name, Applies(row.rule, info));
+  return rules;
+}
+
 DeviceDescription Describe(const ListedDevice& listed) {
   DeviceDescription description{listed.id,
                                 std::string(BackendName(listed.candidate.backend)),
@@ -36,6 +43,7 @@ DeviceDescription Describe(const ListedDevice& listed) {
                                 std::string(DeviceTypeName(listed.candidate.type)),
                                 listed.candidate.usable,
                                 listed.candidate.unusable_reason,
+                                {},
                                 {}};
   if (listed.backend == nullptr) {
     description.features = FeaturesOf(CpuDeviceInfo());
@@ -43,6 +51,7 @@ DeviceDescription Describe(const ListedDevice& listed) {
     const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
     if (device.ok()) {
       description.features = FeaturesOf(device.value()->info());
+      description.rules = RulesOf(device.value()->info());
     } else {
       description.usable = false;
       description.reason = device.status().message();
@@ -52,6 +61,13 @@ DeviceDescription Describe(const ListedDevice& listed) {
 }
 
 }  // namespace
+
+std::vector<DriverRule> DriverRules() {
+  std::vector<DriverRule> rules;
+  for (const DeviceRule& row : DeviceRules())
+    rules.push_back({std::string(row.name), std::string(row.sentence), std::string(row.measured)});
+  return rules;
+}
 
 std::vector<DeviceDescription> ListDevices() {
   std::vector<DeviceDescription> descriptions;

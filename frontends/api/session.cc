@@ -7,6 +7,7 @@
 #include "backends/cpu/usable_cpus.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/device/device_rules.h"
 #include "core/lowering/lower.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
@@ -152,6 +153,7 @@ Status Prepare(SessionData& data) {
   const std::vector<std::string>& shape_warnings = data.model->data().shape_warnings;
   data.report.warnings.insert(data.report.warnings.end(), shape_warnings.begin(), shape_warnings.end());
   lowering.cpu_ops = data.options.cpu_ops;
+  HEARTH_ASSIGN(data.opened.info.forced_rules, ForcedRulesFromText(data.options.rules));
   if (data.store != nullptr && data.opened.device != nullptr)
     lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
   const ModelData& model = data.model->data();

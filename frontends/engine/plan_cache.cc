@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
 #include "core/emit/kernel_library.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
@@ -49,6 +50,7 @@ CacheKey PlanKey(const PlanRequest& request) {
   key.Add("scalar bytes", device.max_scalar_bytes).Add("compute units", device.compute_units);
   key.Add("vector floats", device.native_vector_floats);
   key.Add("subgroup", device.subgroup_size).Add("int64", device.int64 ? 1 : 0);
+  key.Add("rules", ToText(device.forced_rules));
   key.Add("fp16", fmt::format("storage {} arithmetic {}", device.fp16_storage, device.fp16_arithmetic));
   key.Add("precision", PrecisionName(request.options.precision));
   key.Add("read path", AccessPathName(request.options.read_path.value_or(DefaultReadPath(device))));

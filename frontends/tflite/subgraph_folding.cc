@@ -18,11 +18,8 @@ constexpr int64_t kMaxFoldedElements = 1 << 24;
 
 // Costs no more than a few operations an element.
 bool IsCheap(const Op& op) {
-  const bool is_dear = std::holds_alternative<Conv2D>(op) || std::holds_alternative<DepthwiseConv2D>(op) ||
-                       std::holds_alternative<FullyConnected>(op) || std::holds_alternative<BatchMatMul>(op) ||
-                       std::holds_alternative<TransposeConv>(op) || std::holds_alternative<Pool2D>(op) ||
-                       std::holds_alternative<DetectionPostProcess>(op) || std::holds_alternative<UnknownOp>(op);
-  return !is_dear && OpDefOf(op).reference != nullptr;
+  const OpDef& def = OpDefOf(op);
+  return !def.Has(kCostly) && def.reference != nullptr;
 }
 
 bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {

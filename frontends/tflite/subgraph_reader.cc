@@ -6,18 +6,12 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/op_def.h"
 #include "frontends/tflite/operator_view.h"
 #include "frontends/tflite/recurrent_operands.h"
 
 namespace hearth {
 namespace {
-
-// Filters and biases may be stored in another type than what they are applied to.
-bool TakesStoredConstants(const Op& op) {
-  return std::holds_alternative<Conv2D>(op) || std::holds_alternative<DepthwiseConv2D>(op) ||
-         std::holds_alternative<FullyConnected>(op) || std::holds_alternative<TransposeConv>(op) ||
-         std::holds_alternative<UnknownOp>(op);
-}
 
 // The operands that become inputs of the node; `ordered` holds them where their order differs from the file's.
 std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int32_t> operands,
@@ -183,7 +177,7 @@ Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs)
 // hashed smaller; other operations need operands of one type and get the constant as float32.
 Result<ValueId> SubgraphReader::InputValue(const Op& op, int32_t tensor) {
   HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
-  if (!is_folded_[tensor] || TakesStoredConstants(op)) return value;
+  if (!is_folded_[tensor] || OpDefOf(op).Has(kTakesStoredConstants)) return value;
   if (const auto found = widened_.find(tensor); found != widened_.end()) return found->second;
   const Shape shape = graph_.value(value).desc.shape;
   if (!tensors_.ChargeMade(4 * static_cast<size_t>(shape.element_count()))) {

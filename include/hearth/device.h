@@ -19,11 +19,20 @@ struct DeviceDescription {
   bool usable = false;
   std::string reason;                           // why it is not usable
   std::map<std::string, std::string> features;  // what the driver says it can do; empty when not usable
+  std::map<std::string, bool> rules;            // which of DriverRules() apply; empty when not usable
 };
 
 // Every device of every backend in this build, usable or not. Opens each driver: slow (up to a second).
 // Never fails: a backend without a driver is listed as unusable with the reason.
 HEARTH_EXPORT std::vector<DeviceDescription> ListDevices();
+
+// What Hearth knows about drivers beyond what they say: SessionOptions::rules forces a rule on or off by its name.
+struct DriverRule {
+  std::string name;      // "wide_stores"
+  std::string sentence;  // what is done where the rule applies
+  std::string measured;  // where that was measured, and what it was worth
+};
+HEARTH_EXPORT std::vector<DriverRule> DriverRules();
 
 }  // namespace hearth
 

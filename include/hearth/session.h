@@ -62,8 +62,9 @@ struct SessionOptions {
   SharedContext shared;          // what the program opened itself and lends: the session works there
   int max_in_flight = 2;         // runs that may be submitted and not yet waited for
   std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
-  int threads = 0;                   // 0: what affinity, cgroup quota and machine give
-  ModelOptions model;                // for Open; Create takes a model that was read with its own
+  std::string rules;   // driver rules forced on or off, "+wide_stores,-texel_reads"; DeviceDescription lists them
+  int threads = 0;     // 0: what affinity, cgroup quota and machine give
+  ModelOptions model;  // for Open; Create takes a model that was read with its own
 };
 
 // A dispatch or host step of a profiled run.

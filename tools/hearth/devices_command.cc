@@ -13,9 +13,27 @@ class DevicesCommand final : public Verb {
       : Verb({"devices", "Every device of every backend, usable or not and why",
               "hearth devices --json devices.json"}) {}
 
-  void AddOptions(CLI::App& app) override { output_.AddOptions(app); }
+  void AddOptions(CLI::App& app) override {
+    app.add_flag("--rules", lists_rules_, "What Hearth knows about drivers: the rules that --rules forces on or off");
+    output_.AddOptions(app);
+  }
 
-  Result<ExitCode> Run() override {
+  Result<ExitCode> Run() override { return lists_rules_ ? ListRules() : ListAllDevices(); }
+
+ private:
+  Result<ExitCode> ListRules() {
+    TextTable table({{"rule"}, {"where it applies"}, {"measured"}});
+    Json rules = Json::array();
+    for (const DriverRule& rule : DriverRules()) {
+      table.AddRow({rule.name, rule.sentence, rule.measured});
+      rules.push_back({{"name", rule.name}, {"sentence", rule.sentence}, {"measured", rule.measured}});
+    }
+    output_.PrintText(table.ToString());
+    HEARTH_TRY(output_.WriteJson({{"rules", rules}}));
+    return ExitCode::kFine;
+  }
+
+  Result<ExitCode> ListAllDevices() {
     TextTable table({{"device"}, {"usable"}, {"type"}, {"name"}, {"driver, or why not"}});
     Json devices = Json::array();
     for (const DeviceDescription& device : ListDevices()) {
@@ -28,14 +46,15 @@ class DevicesCommand final : public Verb {
                          {"type", device.type},
                          {"usable", device.usable},
                          {"reason", device.reason},
-                         {"features", device.features}});
+                         {"features", device.features},
+                         {"rules", device.rules}});
     }
     output_.PrintText(table.ToString());
     HEARTH_TRY(output_.WriteJson({{"devices", devices}}));
     return ExitCode::kFine;
   }
 
- private:
+  bool lists_rules_ = false;
   OutputOptions output_;
 };
 

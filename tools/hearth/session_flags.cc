@@ -95,6 +95,11 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
   app.add_option("--model-token", options.model_token, "Text that keeps this model's cache entries apart")
       ->type_name("TEXT");
   AddCpuOpsOption(app, options.cpu_ops);
+  app.add_option(
+         "--rules", options.rules,
+         "What Hearth knows about drivers, forced on or off: +wide_stores,-texel_reads (`hearth devices --json` "
+         "lists the rules and what applies)")
+      ->type_name("+NAME,-NAME");
   app.add_option("--threads", options.threads, "CPU threads; 0: as many as affinity, cgroup quota and machine give")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))

@@ -1,3 +1,4 @@
+#include "core/device/device_rules.h"
 #include "core/graph/passes/pass.h"
 
 namespace hearth {
@@ -28,7 +29,7 @@ bool IsPadded(const Graph& graph, const Node& node) {
 }  // namespace
 
 Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device) {
-  const int64_t least_window = device.is_software() ? kLeastWindowOfSoftware : kLeastWindow;
+  const int64_t least_window = Applies(Rule::kMeansOfSmallWindows, device) ? kLeastWindowOfSoftware : kLeastWindow;
   Verdict verdict = Verdict::kUnchanged;
   for (Node& node : graph.nodes()) {
     if (!AveragesWholeImages(graph, node, least_window) || IsPadded(graph, node)) continue;

@@ -1,0 +1,155 @@
+#include "core/device/device_rules.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+bool Always(const DeviceInfo& /*device*/) {
+  return true;
+}
+
+bool IsSoftware(const DeviceInfo& device) {
+  return device.is_software();
+}
+
+// A processor that runs OpenCL: PoCL.
+bool IsOpenClCpu(const DeviceInfo& device) {
+  return device.is_software() && device.dialect == Dialect::kOpenCl;
+}
+
+// A processor that runs GLSL: llvmpipe, lavapipe, SwiftShader.
+bool IsSoftwareGpu(const DeviceInfo& device) {
+  return device.is_software() && device.dialect != Dialect::kOpenCl;
+}
+
+bool HasTexelBuffers(const DeviceInfo& device) {
+  return device.dialect != Dialect::kOpenCl && device.max_texel_elements > 0;
+}
+
+bool IsOpenCl(const DeviceInfo& device) {
+  return device.dialect == Dialect::kOpenCl;
+}
+
+bool HasWideRegisters(const DeviceInfo& device) {
+  return device.native_vector_floats >= 16;
+}
+
+bool HasInt64(const DeviceInfo& device) {
+  return device.dialect == Dialect::kVulkan && device.int64;
+}
+
+bool HasSmallSubgroups(const DeviceInfo& device) {
+  return device.subgroup_size >= 4 && device.subgroup_size <= 16;
+}
+
+// Times: 2-core machine, Zen 5, PoCL 3.1, Mesa 22.3.6 unless a row says otherwise. benchmarks/README.md has the tables.
+constexpr DeviceRule kRules[] = {
+    {Rule::kTexelReads, "texel_reads", "Kernels read tensors through texel buffers.",
+     "llvmpipe, lavapipe: a load from a storage buffer is done lane by lane; a texel fetch is about 40 times faster",
+     HasTexelBuffers, IsSoftware},
+    {Rule::kWideVectors, "wide_vectors", "Matrix products and convolutions work on vectors of 16 floats.",
+     "PoCL: 81 to 93 GFLOP/s on one thread where vectors of 4 reach half of that", IsOpenCl, IsOpenClCpu},
+    {Rule::kWideRegisters, "wide_registers", "Wide kernels keep 10 rows of accumulators in registers of 512 bits.",
+     "PoCL with AVX-512: 1.25 to 1.9 times as fast as 6 rows", Always, HasWideRegisters},
+    {Rule::kWideStores, "wide_stores", "Kernels store a texel of floats as two integers of 64 bits.",
+     "lavapipe: a store of 8 texels takes 60 cycles instead of 110, number by number, each within a check", HasInt64,
+     IsSoftware},
+    {Rule::kSubgroupWeights, "subgroup_weights", "The work items of a subgroup load weights once and pass them on.",
+     "lavapipe: pointwise convolutions 1.3 to 1.4 times as fast", HasSmallSubgroups, IsSoftwareGpu},
+    {Rule::kLargeTiles, "large_tiles", "A work item of a convolution makes 7 pixels of 4 texels.",
+     "llvmpipe, lavapipe: a fetch is a call around which all registers are spilled; large tiles fetch less: 1.05 to "
+     "1.3 "
+     "times as fast as 8 pixels of 2 texels",
+     Always, IsSoftwareGpu},
+    {Rule::kCostlyGroups, "costly_groups", "Light kernels get work groups of 32 to 64 items.",
+     "llvmpipe: a work group costs 0.25 us; padding 93 to 53, concatenation 2.8 to 1.1 ms", Always, IsSoftwareGpu},
+    {Rule::kShortGroups, "short_groups", "Work groups have 8 items, as a vector has, instead of a wave's 32 or 64.",
+     "PoCL, llvmpipe, lavapipe: a group runs on one core, so more items gain nothing", Always, IsSoftware},
+    {Rule::kOneItemSums, "one_item_sums", "One work item sums up a pixel's channels, unless they are very many.",
+     "softmax of 128x512: lavapipe 1.1 ms instead of 3.3 with 32 items; 2364x197: llvmpipe 8 instead of 53", Always,
+     IsSoftware},
+    {Rule::kOneItemRuns, "one_item_runs",
+     "One work item normalizes a run of pixels; a lone pixel is a group of one item.",
+     "PoCL: one core runs a whole work group, so sharing a run gains nothing", Always, IsOpenClCpu},
+    {Rule::kFourPixelsEach, "four_pixels_each", "A work item normalizes the channels of four pixels at once.",
+     "eight times 128x512: PoCL 0.48 ms instead of 1.2, lavapipe 0.84 instead of 1.0", Always, IsSoftware},
+    {Rule::kTilesWithinLines, "tiles_within_lines", "Tiles of transposed convolutions end with their line.",
+     "PoCL, llvmpipe: saves a division a pixel, which is done lane by lane", Always, IsSoftware},
+    {Rule::kMeansOfSmallWindows, "means_of_small_windows", "Average pooling of whole small images becomes a mean.",
+     "PoCL, llvmpipe: one work item a channel walks over the window otherwise", Always, IsSoftware},
+    {Rule::kLoopLimit, "loop_limit", "Nodes whose loops take over 60,000 turns in a work item run on the CPU.",
+     "llvmpipe, lavapipe: loops end after 65,536 turns without a word; no query tells", Always, IsSoftwareGpu},
+    {Rule::kCostlyPrograms, "costly_programs", "Elementwise chains join the kernel before them only on request.",
+     "PoCL: a program compiles in 65 to 170 ms, a dispatch less gains nothing measurable (face_landmark: ready after "
+     "1.6 s instead of 2.3)",
+     Always, IsOpenClCpu},
+};
+
+constexpr bool RowsFollowTheEnumeration() {
+  for (size_t k = 0; k < std::size(kRules); ++k) {
+    if (static_cast<size_t>(kRules[k].rule) != k) return false;
+  }
+  return std::size(kRules) <= 32;  // ForcedRules has a bit for each
+}
+static_assert(RowsFollowTheEnumeration());
+
+uint32_t BitOf(Rule rule) {
+  return uint32_t{1} << static_cast<int>(rule);
+}
+
+Status ForceRule(std::string_view word, ForcedRules& forced) {
+  const bool is_on = word.starts_with('+'), is_off = word.starts_with('-');
+  const std::string_view name = is_on || is_off ? word.substr(1) : word;
+  const auto* row = std::ranges::find(kRules, name, &DeviceRule::name);
+  if (row == std::end(kRules) || (!is_on && !is_off)) {
+    std::vector<std::string_view> names;
+    for (const DeviceRule& rule : kRules) names.push_back(rule.name);
+    return Error(StatusCode::kInvalidArgument,
+                 "rule '{}' is not +NAME or -NAME with one of these names: {}; `hearth devices --json` says what "
+                 "applies to each device",
+                 word, fmt::join(names, ", "));
+  }
+  (is_on ? forced.on : forced.off) |= BitOf(row->rule);
+  (is_on ? forced.off : forced.on) &= ~BitOf(row->rule);
+  return Status::Ok();
+}
+
+}  // namespace
+
+std::span<const DeviceRule> DeviceRules() {
+  return kRules;
+}
+
+bool Applies(Rule rule, const DeviceInfo& device) {
+  const DeviceRule& row = kRules[static_cast<int>(rule)];
+  if ((device.forced_rules.off & BitOf(rule)) != 0 || !row.can(device)) return false;
+  return (device.forced_rules.on & BitOf(rule)) != 0 || row.holds(device);
+}
+
+std::string ToText(const ForcedRules& forced) {
+  std::vector<std::string> words;
+  for (const DeviceRule& row : kRules) {
+    if ((forced.on & BitOf(row.rule)) != 0) words.push_back(fmt::format("+{}", row.name));
+    if ((forced.off & BitOf(row.rule)) != 0) words.push_back(fmt::format("-{}", row.name));
+  }
+  return fmt::format("{}", fmt::join(words, ","));
+}
+
+Result<ForcedRules> ForcedRulesFromText(std::string_view text) {
+  ForcedRules forced;
+  while (!text.empty()) {
+    const size_t end = text.find(',');
+    HEARTH_TRY(ForceRule(text.substr(0, end), forced));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return forced;
+}
+
+}  // namespace hearth

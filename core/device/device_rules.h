@@ -1,0 +1,60 @@
+// What is known about drivers beyond their limits: one table of named rules.
+//
+// A row says what lowering does differently on the devices that its predicate names, and where that was measured.
+// Passes, planning and lowering ask for rules, never what a device is. Each rule can be forced on or off by its name
+// (`--rules +wide_stores,-subgroup_weights`): for people who tune, and for tests that run a GPU's path on a processor.
+// The table stands in device_rules.cc. Dawn's toggles are the model.
+#ifndef HEARTH_CORE_DEVICE_DEVICE_RULES_H_
+#define HEARTH_CORE_DEVICE_DEVICE_RULES_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/device/device_info.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+// In the order of the table.
+enum class Rule : uint8_t {
+  kTexelReads,
+  kWideVectors,
+  kWideRegisters,
+  kWideStores,
+  kSubgroupWeights,
+  kLargeTiles,
+  kCostlyGroups,
+  kShortGroups,
+  kOneItemSums,
+  kOneItemRuns,
+  kFourPixelsEach,
+  kTilesWithinLines,
+  kMeansOfSmallWindows,
+  kLoopLimit,
+  kCostlyPrograms,
+};
+
+struct DeviceRule {
+  Rule rule;
+  std::string_view name;                  // "wide_stores"
+  std::string_view sentence;              // what Hearth does where the rule applies
+  std::string_view measured;              // where, and what it was worth
+  bool (*can)(const DeviceInfo& device);  // whether the device can be treated so at all; forcing does not go beyond it
+  bool (*holds)(const DeviceInfo& device);  // whether it is treated so unless told otherwise
+};
+
+std::span<const DeviceRule> DeviceRules();
+
+// Whether `rule` applies to `device`: as device.forced_rules say, else as the table says.
+bool Applies(Rule rule, const DeviceInfo& device);
+
+// "+wide_stores,-subgroup_weights", in the order of the table; empty where nothing is forced.
+std::string ToText(const ForcedRules& forced);
+// Errors: kInvalidArgument naming what is no rule, with all rules there are.
+Result<ForcedRules> ForcedRulesFromText(std::string_view text);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_DEVICE_DEVICE_RULES_H_

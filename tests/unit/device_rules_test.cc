@@ -1,0 +1,71 @@
+#include "core/device/device_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace hearth {
+namespace {
+
+DeviceInfo Lavapipe() {
+  DeviceInfo info;
+  info.backend = BackendKind::kVulkan;
+  info.dialect = Dialect::kVulkan;
+  info.type = DeviceType::kCpu;
+  info.int64 = true;
+  info.subgroup_size = 8;
+  info.max_texel_elements = 1 << 27;
+  return info;
+}
+
+TEST(DeviceRules, EachHasANameOfItsOwnASentenceAndAMeasurement) {
+  std::set<std::string_view> names;
+  for (const DeviceRule& row : DeviceRules()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_TRUE(row.sentence.ends_with('.')) << row.name;
+    EXPECT_FALSE(row.measured.empty()) << row.name;
+  }
+}
+
+TEST(DeviceRules, NoneOfASoftwareDriverAppliesToAGpu) {
+  DeviceInfo info = Lavapipe();
+  info.type = DeviceType::kDiscreteGpu;
+  for (const DeviceRule& row : DeviceRules()) EXPECT_FALSE(Applies(row.rule, info)) << row.name;
+}
+
+TEST(DeviceRules, AreForcedOffByName) {
+  DeviceInfo info = Lavapipe();
+  EXPECT_TRUE(Applies(Rule::kWideStores, info));
+  info.forced_rules = ForcedRulesFromText("-wide_stores").value();
+  EXPECT_FALSE(Applies(Rule::kWideStores, info));
+  EXPECT_TRUE(Applies(Rule::kTexelReads, info));
+}
+
+TEST(DeviceRules, AreForcedOnOnlyWhereTheDeviceCanDoIt) {
+  DeviceInfo info = Lavapipe();
+  info.type = DeviceType::kDiscreteGpu;
+  info.forced_rules = ForcedRulesFromText("+wide_stores,+wide_vectors").value();
+  EXPECT_TRUE(Applies(Rule::kWideStores, info));
+  EXPECT_FALSE(Applies(Rule::kWideVectors, info)) << "GLSL has no vectors of 16 floats";
+}
+
+TEST(DeviceRules, TheLastWordAboutARuleCounts) {
+  EXPECT_EQ(ToText(ForcedRulesFromText("+wide_stores,-texel_reads,-wide_stores").value()), "-texel_reads,-wide_stores");
+  EXPECT_EQ(ToText(ForcedRulesFromText("").value()), "");
+}
+
+TEST(DeviceRules, AnUnknownOneIsAnErrorThatListsThemAll) {
+  for (const char* text : {"+wide", "wide_stores", "+", "+wide_stores,", "-nothing"}) {
+    const Result<ForcedRules> forced = ForcedRulesFromText(text);
+    if (std::string_view(text) == "+wide_stores,") {
+      EXPECT_TRUE(forced.ok());
+      continue;
+    }
+    ASSERT_FALSE(forced.ok()) << text;
+    EXPECT_EQ(forced.status().code(), StatusCode::kInvalidArgument);
+    EXPECT_NE(forced.status().message().find("subgroup_weights"), std::string::npos) << forced.status().message();
+  }
+}
+
+}  // namespace
+}  // namespace hearth
