@@ -1,6 +1,7 @@
 // hearth._hearth: what the Python package is made of. Its classes take and give plain values; the package hearth around
 // it adds numpy, names and documentation.
 #include "frontends/python/bindings.h"
+#include "hearth/array.h"
 #include "hearth/device.h"
 #include "hearth/log.h"
 #include "hearth/session_option.h"
@@ -81,6 +82,11 @@ void LogTo(const py::object& callback) {
   SetLogSink(std::move(sink));
 }
 
+void CheckArrayOf(const TensorInfo& tensor, const std::string& dtype, const std::vector<int64_t>& shape) {
+  const Status fits = CheckArray(tensor, dtype, shape);
+  if (!fits.ok()) throw py::value_error(fits.message());
+}
+
 std::vector<std::pair<std::string, std::string>> OptionNames() {
   std::vector<std::pair<std::string, std::string>> names;
   for (const SessionOptionName& option : SessionOptionNames()) names.emplace_back(option.name, option.values);
@@ -100,6 +106,7 @@ PYBIND11_MODULE(_hearth, module) {
   module.def("devices", &hearth::DeviceList);
   module.def("log_to", &hearth::LogTo, py::arg("callback"));
   module.def("option_names", &hearth::OptionNames);
+  module.def("check_array", &hearth::CheckArrayOf, py::arg("tensor"), py::arg("dtype"), py::arg("shape"));
   hearth::BindModels(module);
   hearth::BindGraphs(module);
   hearth::BindSessions(module);

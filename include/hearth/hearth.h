@@ -2,6 +2,7 @@
 #ifndef HEARTH_HEARTH_H_
 #define HEARTH_HEARTH_H_
 
+#include "hearth/array.h"           // IWYU pragma: export
 #include "hearth/cache.h"           // IWYU pragma: export
 #include "hearth/device.h"          // IWYU pragma: export
 #include "hearth/graph_builder.h"   // IWYU pragma: export

@@ -129,7 +129,7 @@ class BadInput(CliTest):
                  "shape.npy": npy("<f4", (1, 96, 288), bytes_f32),
                  "short.npy": npy("<f4", INPUT_SHAPE, bytes_f32[:-4]),
                  "big-endian.npy": npy(">f4", INPUT_SHAPE, bytes_f32),
-                 "fortran.npy": npy("<f4", INPUT_SHAPE, bytes_f32).replace(b"False", b"True "),
+                 "a-batch-more.npy": npy("<f4", (1, *INPUT_SHAPE), bytes_f32),
                  "negative.npy": npy("<f4", (-1, 96, 96, 3), bytes_f32),
                  "huge.npy": npy("<f4", (2**62, 2**62), bytes_f32),
                  "header.npy": npy("<f4", INPUT_SHAPE, b"")[:40],
@@ -192,6 +192,16 @@ class Run(CliTest):
         for name, shape in (("full", INPUT_SHAPE), ("short", INPUT_SHAPE[1:])):
             array = self.output_bytes(name, "--input", self.file(name + ".npy", npy("|i1", shape, data)), model=INT8_MODEL)
             self.assertEqual(raw, array, name)
+
+    def test_an_array_in_fortran_order_is_copied_into_c_order(self):
+        data = [k % 251 for k in range(27648)]
+        height, width, channels = INPUT_SHAPE[1:]
+        fortran = [data[(y * width + x) * channels + c]
+                   for c in range(channels) for x in range(width) for y in range(height)]
+        fortran = npy("|i1", INPUT_SHAPE, bytes(fortran)).replace(b"False", b"True ")
+        self.assertEqual(
+            self.output_bytes("c", "--input", self.file("c.npy", npy("|i1", INPUT_SHAPE, bytes(data))), model=INT8_MODEL),
+            self.output_bytes("f", "--input", self.file("f.npy", fortran), model=INT8_MODEL))
 
     def test_a_named_input_is_found_and_a_file_name_with_an_equals_sign_is_a_file(self):
         named = self.output_bytes("named", "--input", f"image={PICTURE}")

@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
+#include "hearth/array.h"
 #include "tools/hearth/npy.h"
 #include "tools/hearth/printing.h"
 
@@ -102,21 +103,11 @@ Result<std::vector<std::byte>> ReadFile(const std::string& path) {
   return bytes;
 }
 
-// Equal, or different by a leading 1 only.
-bool SameShape(std::span<const int64_t> given, std::span<const int32_t> wanted) {
-  if (given.size() == wanted.size() + 1 && given[0] == 1) given = given.subspan(1);
-  if (wanted.size() == given.size() + 1 && wanted[0] == 1) wanted = wanted.subspan(1);
-  return std::equal(given.begin(), given.end(), wanted.begin(), wanted.end());
-}
-
 Result<std::vector<std::byte>> ReadNpyInput(const std::string& path, const TensorInfo& info) {
   HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path));
   Result<NpyArray> array = ParseNpy(file);
   if (!array.ok()) return array.status().Within(path);
-  if (array->dtype != info.dtype || !SameShape(array->shape, info.shape)) {
-    return Error(StatusCode::kInvalidArgument, "{} holds {}[{}], but input '{}' is {}[{}]", path, array->dtype,
-                 fmt::join(array->shape, ","), info.name, info.dtype, fmt::join(info.shape, ","));
-  }
+  if (const Status fits = CheckArray(info, array->dtype, array->shape); !fits.ok()) return fits.Within(path);
   return std::move(array->bytes);
 }
 

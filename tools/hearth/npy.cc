@@ -100,6 +100,30 @@ Result<Header> FindHeader(std::string_view file) {
   return Header{file.substr(offset, size), offset + size};
 }
 
+// Of elements whose first index changes fastest.
+std::vector<std::byte> InCOrder(std::span<const std::byte> fortran, size_t element_bytes,
+                                std::span<const int64_t> shape) {
+  std::vector<std::byte> dense(fortran.size());
+  std::vector<size_t> strides(shape.size()), index(shape.size());
+  size_t stride = element_bytes;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    strides[d] = stride;
+    stride *= static_cast<size_t>(shape[d]);
+  }
+  size_t from = 0;
+  for (size_t to = 0; to < dense.size(); to += element_bytes) {
+    std::copy_n(fortran.begin() + static_cast<std::ptrdiff_t>(from), element_bytes,
+                dense.begin() + static_cast<std::ptrdiff_t>(to));
+    for (size_t d = shape.size(); d-- > 0;) {
+      from += strides[d];
+      if (++index[d] < static_cast<size_t>(shape[d])) break;
+      from -= strides[d] * static_cast<size_t>(shape[d]);
+      index[d] = 0;
+    }
+  }
+  return dense;
+}
+
 }  // namespace
 
 Result<NpyArray> ParseNpy(std::span<const std::byte> file) {
@@ -114,9 +138,6 @@ Result<NpyArray> ParseNpy(std::span<const std::byte> file) {
   NpyArray array;
   array.dtype = type.dtype;
   HEARTH_ASSIGN(array.shape, ParseShape(*shape_text));
-  if (!fortran_order->starts_with("False") && array.shape.size() > 1) {
-    return Error(StatusCode::kUnsupported, "the array is in Fortran order; save numpy.ascontiguousarray(it)");
-  }
   const auto data = file.subspan(header.data_offset);
   size_t size_bytes = type.size_bytes;
   for (int64_t dimension : array.shape) {
@@ -128,6 +149,7 @@ Result<NpyArray> ParseNpy(std::span<const std::byte> file) {
     return Error(StatusCode::kMalformedInput, "its shape needs {} bytes of data, it holds {}", size_bytes, data.size());
   }
   array.bytes.assign(data.begin(), data.end());
+  if (!fortran_order->starts_with("False")) array.bytes = InCOrder(data, type.size_bytes, array.shape);
   return array;
 }
 

@@ -14,7 +14,8 @@
 
 namespace hearth {
 
-// A dense little-endian array in C order; `dtype` as TensorInfo names it ("float32").
+// A dense little-endian array in C order (a file in Fortran order is copied into it); `dtype` as TensorInfo names it
+// ("float32").
 struct NpyArray {
   std::string dtype;
   std::vector<int64_t> shape;

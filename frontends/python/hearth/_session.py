@@ -148,8 +148,9 @@ class Session:
     def run(self, inputs: Inputs) -> List[np.ndarray]:
         """One inference: outputs in the order of self.outputs, each a new array.
 
-        `inputs`: the array of the only input, one array per input, or arrays by name or alias. Arrays have the shape of
-        their input; their type is converted where nothing is lost but precision (float64 to float32, not float to int).
+        `inputs`: the array of the only input, one array per input, or arrays by name or alias. An array has its input's
+        type and shape, of which it may lack a leading batch of 1, in any order of elements; else ValueError. Lists of
+        numbers are taken where the input's type holds them.
         """
         arrays, outputs = self._arrays(inputs), self._new_outputs()
         self._native.run(arrays, outputs)
@@ -211,7 +212,7 @@ class Session:
         if len(given) != len(self.inputs):
             names = ", ".join(repr(tensor.name) for tensor in self.inputs)
             raise ValueError(f"{len(given)} inputs were given, the model has {len(self.inputs)}: {names}")
-        return [_fitting(value, tensor) for value, tensor in zip(given, self.inputs)]
+        return [_fitting(value, info) for value, info in zip(given, self._native.inputs)]
 
     def _by_name(self, inputs: Mapping[str, Any]) -> List[Any]:
         index = {tensor.alias: k for k, tensor in enumerate(self.inputs) if tensor.alias}
@@ -230,12 +231,19 @@ def _holds_arrays(inputs: Any) -> bool:
     return isinstance(inputs, (list, tuple)) and len(inputs) > 0 and isinstance(inputs[0], np.ndarray)
 
 
-def _fitting(value: Any, tensor: Tensor) -> np.ndarray:
+def _fitting(value: Any, info: "_hearth.TensorInfo") -> np.ndarray:
+    """The value in C order and of the input's shape, by the rule of CheckArray (hearth/array.h)."""
+    wanted = np.dtype(info.dtype)
+    array = _of_numbers(value, wanted) if isinstance(value, (bool, int, float, list, tuple)) else np.asarray(value)
+    _hearth.check_array(info, array.dtype.name, array.shape)
+    return np.ascontiguousarray(array, wanted).reshape(info.shape)
+
+
+def _of_numbers(value: Any, wanted: np.dtype) -> np.ndarray:
+    """Python's numbers, which have no type of their own, in the type wanted where it holds them."""
     array = np.asarray(value)
-    if not isinstance(value, np.ndarray):  # numbers and lists have no type of their own to be kept
-        array = np.asarray(value, tensor.dtype)
-    if array.shape != tensor.shape:
-        raise ValueError(f"input {tensor.name!r} has the shape {tensor.shape}, an array of {array.shape} was given")
-    if not np.can_cast(array.dtype, tensor.dtype, "same_kind"):
-        raise TypeError(f"input {tensor.name!r} is {tensor.dtype}, an array of {array.dtype} was given")
-    return np.ascontiguousarray(array, tensor.dtype).reshape(tensor.shape)
+    if array.dtype.kind not in "biuf" or wanted.kind == "f":
+        return array.astype(wanted) if array.dtype.kind in "biuf" else array
+    with np.errstate(all="ignore"):
+        converted = array.astype(wanted)
+    return converted if np.array_equal(converted, array) else array

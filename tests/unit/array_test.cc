@@ -1,0 +1,47 @@
+#include "hearth/array.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace hearth {
+namespace {
+
+bool Fits(const std::vector<int32_t>& input, const std::vector<int64_t>& array, std::string_view dtype = "float32") {
+  TensorInfo info;
+  info.name = "x";
+  info.dtype = "float32";
+  info.shape = input;
+  return CheckArray(info, dtype, array).ok();
+}
+
+TEST(Array, OfTheInputsTypeAndShapeFits) {
+  EXPECT_TRUE(Fits({1, 4, 4, 3}, {1, 4, 4, 3}));
+  EXPECT_TRUE(Fits({}, {}));
+  EXPECT_FALSE(Fits({1, 4, 4, 3}, {1, 4, 3, 4}));
+  EXPECT_FALSE(Fits({4}, {4}, "float64"));
+  EXPECT_FALSE(Fits({4}, {4}, "uint8"));
+}
+
+TEST(Array, MayLackABatchOfOneAndNothingElse) {
+  EXPECT_TRUE(Fits({1, 4, 4, 3}, {4, 4, 3}));
+  EXPECT_TRUE(Fits({1}, {}));
+  EXPECT_FALSE(Fits({2, 4}, {4}));
+  EXPECT_FALSE(Fits({1, 1, 4}, {4}));
+  EXPECT_FALSE(Fits({4}, {1, 4}));
+  EXPECT_FALSE(Fits({4, 1}, {4}));
+}
+
+TEST(Array, WhatDoesNotFitIsNamed) {
+  TensorInfo info;
+  info.name = "image";
+  info.dtype = "float32";
+  info.shape = {1, 2};
+  EXPECT_EQ(CheckArray(info, "uint8", std::vector<int64_t>{1, 2}).message(),
+            "input 'image' is float32[1,2], uint8[1,2] was given: its numbers are not converted");
+  EXPECT_EQ(CheckArray(info, "float32", std::vector<int64_t>{3}).message(),
+            "input 'image' is float32[1,2], float32[3] was given");
+}
+
+}  // namespace
+}  // namespace hearth
