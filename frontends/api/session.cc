@@ -204,7 +204,7 @@ bool IsTheDevicesFault(const Status& status) {
 Status PrepareOnAUsableDevice(SessionData& data) {
   std::vector<std::string> failed_ids;
   Status status = Prepare(data);
-  while (IsTheDevicesFault(status) && data.options.device == "auto" && data.options.shared.index() == 0 &&
+  while (IsTheDevicesFault(status) && IsAutoDevice(data.options.device) && data.options.shared.index() == 0 &&
          data.opened.device != nullptr) {
     const std::string warning =
         fmt::format("{} could not be made ready, the next device is taken: {}", data.opened.id, status.message());

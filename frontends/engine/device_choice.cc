@@ -6,6 +6,7 @@
 #include "backends/cpu/cpu_executor.h"
 #include "core/base/error.h"
 #include "frontends/engine/backends.h"
+#include "frontends/engine/device_names.h"
 
 namespace hearth {
 namespace {
@@ -24,71 +25,48 @@ ListedDevice CpuDevice() {
   return {"cpu", nullptr, {BackendKind::kCpu, info.name, info.driver_version, DeviceType::kCpu, true, "", 0}};
 }
 
-std::string Lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
+// "opencl" or "opencl:1", "vulkan:radeon" of a backend in this build; `rest` is what follows the colon, or empty.
+const BackendDef* BackendIn(const std::string& name, std::string& rest) {
+  const size_t colon = std::min(name.find(':'), name.size());
+  rest = name.substr(std::min(colon + 1, name.size()));
+  return FindGpuBackend(name.substr(0, colon));
 }
 
-// "opencl" or "opencl:1" of a backend in this build.
-bool ParseBackendName(const std::string& wanted, const BackendDef*& backend, size_t& index) {
-  const size_t colon = std::min(wanted.find(':'), wanted.size());
-  backend = FindGpuBackend(wanted.substr(0, colon));
-  index = 0;
-  if (backend == nullptr || colon == wanted.size()) return backend != nullptr;
-  const char* first = wanted.data() + colon + 1;
-  const char* last = wanted.data() + wanted.size();
-  const auto parsed = std::from_chars(first, last, index);
-  return first != last && parsed.ec == std::errc() && parsed.ptr == last;
+bool IsNumber(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
 
-std::string ReasonsOf(const std::vector<ListedDevice>& devices) {
-  std::string reasons;
-  for (const ListedDevice& listed : devices) {
-    if (!listed.candidate.usable)
-      reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", listed.candidate.unusable_reason);
-  }
-  return reasons;
+std::string OpenedUuid(const ListedDevice& listed) {
+  if (listed.backend == nullptr) return CpuDeviceInfo().uuid;
+  const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
+  return device.ok() ? (*device)->info().uuid : "";
 }
 
-Result<std::vector<ListedDevice>> OfBackend(const std::string& wanted, const BackendDef& backend, size_t index) {
+// `rest`: empty (the first usable one), a number among the usable ones, or a name.
+Result<ListedDevice> OfBackend(const std::string& wanted, const BackendDef& backend, const std::string& rest) {
   std::vector<ListedDevice> all;
   AppendDevicesOf(backend, all);
   std::vector<ListedDevice> usable;
   std::copy_if(all.begin(), all.end(), std::back_inserter(usable),
                [](const ListedDevice& d) { return d.candidate.usable; });
-  if (index < usable.size()) return std::vector<ListedDevice>{usable[index]};
-  if (!usable.empty()) {
-    return Error(StatusCode::kUnavailable,
-                 "device '{}' does not exist: {} has {} usable device(s); `hearth devices` lists them", wanted,
-                 BackendName(backend.kind), usable.size());
+  if (usable.empty()) {
+    return Error(StatusCode::kUnavailable, "device '{}' is not usable: {}", wanted, UnusableDevicesText(all));
   }
-  return Error(StatusCode::kUnavailable, "device '{}' is not usable: {}", wanted, ReasonsOf(all));
+  if (!rest.empty() && !IsNumber(rest)) return DeviceByName(rest, all, OpenedUuid);
+  size_t index = 0;
+  const bool fits = rest.empty() || std::from_chars(rest.data(), rest.data() + rest.size(), index).ec == std::errc();
+  if (fits && index < usable.size()) return usable[index];
+  return Error(StatusCode::kUnavailable, "device '{}' does not exist: the usable devices of {} are {}", wanted,
+               BackendName(backend.kind), UsableDevicesText(usable));
 }
 
-Result<std::vector<ListedDevice>> ByPartOfName(const std::string& wanted) {
-  for (const ListedDevice& listed : ListAllDevices()) {
-    if (listed.candidate.usable && Lower(listed.candidate.name).find(Lower(wanted)) != std::string::npos) {
-      return std::vector<ListedDevice>{listed};
-    }
-  }
+Result<std::vector<ListedDevice>> Gpus() {
+  const std::vector<ListedDevice> all = ListAllDevices();
+  std::vector<ListedDevice> gpus = HardwareGpus(all);
+  if (!gpus.empty()) return gpus;
   return Error(StatusCode::kUnavailable,
-               "no usable device is called '{}' (a backend of this build, or part of a device's name); `hearth "
-               "devices` lists them",
-               wanted);
-}
-
-std::vector<ListedDevice> HardwareThenCpu() {
-  std::vector<ListedDevice> chosen;
-  for (ListedDevice& listed : ListAllDevices()) {
-    if (listed.backend != nullptr && listed.candidate.usable && listed.candidate.type != DeviceType::kCpu)
-      chosen.push_back(std::move(listed));
-  }
-  std::stable_sort(chosen.begin(), chosen.end(), [](const ListedDevice& a, const ListedDevice& b) {
-    return (a.candidate.type == DeviceType::kDiscreteGpu) > (b.candidate.type == DeviceType::kDiscreteGpu);
-  });
-  chosen.push_back(CpuDevice());
-  return chosen;
+               "device 'gpu': no hardware GPU is usable; there is {}; `hearth devices` says why others are not",
+               UsableDevicesText(all));
 }
 
 }  // namespace
@@ -100,13 +78,25 @@ std::vector<ListedDevice> ListAllDevices() {
   return list;
 }
 
+bool IsAutoDevice(const std::string& wanted) {
+  const Result<std::string> name = NormalizedDeviceName(wanted);
+  return name.ok() && *name == "auto";
+}
+
 Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted) {
-  if (wanted == "auto") return HardwareThenCpu();
-  if (wanted == "cpu") return std::vector<ListedDevice>{CpuDevice()};
-  const BackendDef* backend = nullptr;
-  size_t index = 0;
-  if (ParseBackendName(wanted, backend, index)) return OfBackend(wanted, *backend, index);
-  return ByPartOfName(wanted);
+  HEARTH_ASSIGN(const std::string name, NormalizedDeviceName(wanted));
+  if (name == "cpu") return std::vector<ListedDevice>{CpuDevice()};
+  if (name == "gpu") return Gpus();
+  if (name == "auto") {
+    std::vector<ListedDevice> chosen = HardwareGpus(ListAllDevices());
+    chosen.push_back(CpuDevice());
+    return chosen;
+  }
+  std::string rest;
+  const BackendDef* backend = BackendIn(name, rest);
+  HEARTH_ASSIGN(ListedDevice device, backend != nullptr ? OfBackend(wanted, *backend, rest)
+                                                        : DeviceByName(name, ListAllDevices(), OpenedUuid));
+  return std::vector<ListedDevice>{std::move(device)};
 }
 
 Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids) {
@@ -116,7 +106,7 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
   for (const ListedDevice& choice : choices) {
     if (std::find(failed_ids.begin(), failed_ids.end(), choice.id) != failed_ids.end()) continue;
     opened.id = choice.id;
-    opened.reason = wanted != "auto"            ? fmt::format("asked for as '{}'", wanted)
+    opened.reason = !IsAutoDevice(wanted)       ? fmt::format("asked for as '{}'", wanted)
                     : choice.backend != nullptr ? "the first hardware GPU"
                                                 : "no hardware GPU is usable";
     if (choice.backend == nullptr) {
@@ -141,7 +131,8 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
 Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted) {
   constexpr BackendKind kKinds[] = {BackendKind::kNull, BackendKind::kOpenCl, BackendKind::kVulkan, BackendKind::kGles};
   const std::string name(BackendName(kKinds[context.index()]));
-  if (wanted != "auto" && wanted != name) {
+  HEARTH_ASSIGN(const std::string asked, NormalizedDeviceName(wanted));
+  if (asked != "auto" && asked != name) {
     return Error(StatusCode::kInvalidArgument, "device '{}' was asked for with a context of {} to share", wanted, name);
   }
   const BackendDef* backend = FindGpuBackend(name);

@@ -20,10 +20,15 @@ struct ListedDevice {
 // All devices of all backends, the CPU last.
 std::vector<ListedDevice> ListAllDevices();
 
-// Devices to try in this order. A named device is the only one; `auto` gives hardware GPUs (discrete before
-// integrated, then the order of GpuBackends) and then the CPU, never a software driver.
-// kUnavailable names what was asked, why it is not usable, and what is.
+// Devices to try in this order. `gpu` gives usable hardware GPUs (discrete before integrated, then the order of
+// GpuBackends), `auto` those and then the CPU, never a software driver. Any other name means one device: `cpu`, a
+// backend
+// ("opencl": its first usable device; "opencl:1"; "opencl:radeon"), a UUID, part of a name; capitals don't matter.
+// kUnavailable names what was asked, why it is not usable, and what is; kInvalidArgument for an empty name.
 Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted);
+
+// "auto", in any case.
+bool IsAutoDevice(const std::string& wanted);
 
 // An opened device; `device` is null for the CPU.
 struct OpenedDevice {

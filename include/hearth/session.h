@@ -34,7 +34,8 @@ struct TuningProgress {
 };
 
 struct SessionOptions {
-  // "auto", "cpu", a backend ("opencl", "vulkan", "gles"), "opencl:1", or part of a device's name.
+  // "auto", "cpu", "gpu" (the first usable hardware GPU), a backend ("opencl", "vulkan", "gles"), "opencl:1", a UUID,
+  // or part of one device's name; capitals don't matter.
   std::string device = "auto";
   // "fp32", "fp32_16", "fp16"; what the device can't do falls back with a warning. Empty: as `priority` says.
   std::string precision;

@@ -59,8 +59,8 @@ class CliTest(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearth-cli-"))
         self.addCleanup(shutil.rmtree, self.folder, True)
 
-    def run_hearth(self, *arguments, expect=0):
-        environment = dict(os.environ, HEARTH_CACHE_DIR=str(self.folder / "cache"))
+    def run_hearth(self, *arguments, expect=0, variables=None):
+        environment = dict(os.environ, HEARTH_CACHE_DIR=str(self.folder / "cache"), **(variables or {}))
         done = subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, env=environment, timeout=TIMEOUT_S, check=False)
         self.assertEqual(done.returncode, expect, f"{arguments}\n{done.stdout}\n{done.stderr}")
@@ -149,6 +149,9 @@ class BadInput(CliTest):
                 done = self.run_hearth("run", MODEL, "--device", device, "--random-inputs", "1", expect=4)
                 self.assert_one_error(done, device)
 
+    def test_an_unknown_device_name_lists_what_there_is(self):
+        self.assert_one_error(self.run_hearth("inspect", MODEL, "--device", "cuda", expect=4), "'cuda'", "cpu (", "hearth devices")
+
     def test_an_unknown_kernel_is_exit_code_3_and_lists_those_that_exist(self):
         self.assert_one_error(self.run_hearth("emit", "nope", "--dialect", "gles", expect=3), "softmax")
 
@@ -235,6 +238,47 @@ class Run(CliTest):
         done = self.run_hearth("run", MODEL, "--device", "cpu", "--no-cache", "--random-inputs", "1", "--output-dir",
                                self.folder / "taken" / "x", expect=1)
         self.assert_one_error(done, "taken")
+
+
+class DeviceNames(CliTest):
+    def device_of(self, *arguments, variables=None):
+        done = self.run_hearth("inspect", MODEL, *arguments, "--json", "-", variables=variables)
+        return json.loads(done.stdout)["device"]["id"]
+
+    def test_capitals_and_blanks_around_a_name_do_not_matter(self):
+        for name in ("CPU", " cpu "):
+            self.assertEqual(self.device_of("--device", name), "cpu")
+
+    def test_the_variable_is_the_default_and_the_option_comes_before_it(self):
+        self.assertEqual(self.device_of(variables={"HEARTH_DEVICE": "CPU"}), "cpu")
+        done = self.run_hearth("inspect", MODEL, variables={"HEARTH_DEVICE": "cuda"}, expect=4)
+        self.assert_one_error(done, "'cuda'")
+        self.assertEqual(self.device_of("--device", "cpu", variables={"HEARTH_DEVICE": "cuda"}), "cpu")
+
+    def test_an_empty_name_is_wrong_usage(self):
+        for line in (["run", MODEL, "--random-inputs", "1"], ["inspect", MODEL], ["cache", "warm", MODEL]):
+            for name in ("", " "):
+                with self.subTest(line=line, name=name):
+                    self.assert_one_error(self.run_hearth(*line, "--device", name, expect=2), "empty")
+
+    def test_the_gpu_is_hardware_or_an_error_that_says_what_there_is(self):
+        devices = self.run_json("devices")["devices"]
+        hardware = [d["id"] for d in devices if d["usable"] and d["type"] != "cpu"]
+        if hardware:
+            self.assertIn(self.device_of("--device", "gpu"), hardware)
+        else:
+            self.assert_one_error(self.run_hearth("inspect", MODEL, "--device", "GPU", expect=4), "no hardware GPU", "cpu (")
+
+    def test_a_uuid_of_the_list_names_its_device(self):
+        devices = [d for d in self.run_json("devices")["devices"] if d["usable"] and d["features"]["uuid"]]
+        if not devices:
+            self.skipTest("no usable device reports a UUID")
+        for device in devices:
+            uuid = device["features"]["uuid"]
+            same = [d["id"] for d in devices if d["features"]["uuid"] == uuid]
+            dashed = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
+            for name in (uuid, uuid.upper(), dashed):
+                self.assertEqual(self.device_of("--device", name), same[0])
 
 
 class OtherVerbs(CliTest):

@@ -107,10 +107,7 @@ class CacheCommand final : public Verb {
     CLI::App* warm = AddPart("warm", "Makes ahead of time what models need, so that their first start is a warm one",
                              "hearth cache warm mobilenet.tflite --device all", &CacheCommand::Warm);
     warm->add_option("MODEL", models_, "A .tflite file")->required()->type_name("...");
-    warm->add_option("--device", devices_, "As for run; all: every usable device")
-        ->type_name("D")
-        ->delimiter(',')
-        ->capture_default_str();
+    AddDevicesOption(*warm, devices_, "As for run; all: every usable device")->capture_default_str();
     warm_flags_.AddChoices(*warm);
     AddPlanOptions(*warm, session_options_);
     AddTuneOption(*warm, session_options_);

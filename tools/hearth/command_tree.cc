@@ -30,7 +30,7 @@ CommandOption OptionOf(const CLI::Option& option) {
     result.value = type_name.substr(0, type_name.find(':'));
     if (result.value.starts_with('{')) result.value = "VALUE";
   }
-  if (result.name == "--device") result.choices = {"auto", "cpu", "opencl", "vulkan", "gles"};
+  if (result.name == "--device") result.choices = {"auto", "cpu", "gpu", "opencl", "vulkan", "gles"};
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "core/base/error.h"
 #include "frontends/engine/device_choice.h"
 #include "tools/hearth/printing.h"
+#include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
 namespace hearth {
@@ -52,8 +53,7 @@ class ConformanceCommand final : public Verb {
               "hearth conformance --device vulkan --html matrix.html"}) {}
 
   void AddOptions(CLI::App& app) override {
-    app.add_option("--device", device_,
-                   "One device (opencl, vulkan:0, cpu, part of a name); all usable ones by default");
+    AddDevicesOption(app, devices_, "As for run, several by commas; all usable ones by default");
     app.add_option("--filter", filter_,
                    "Only an operation (conv_2d) or cases whose op/name fits a glob ('conv_2d/*same*')");
     app.add_flag("--list", list_, "Print the cases and stop");
@@ -96,7 +96,7 @@ class ConformanceCommand final : public Verb {
 
  private:
   std::vector<std::string> DevicesToRun() const {
-    if (!device_.empty()) return {device_};
+    if (!devices_.empty() && devices_ != std::vector<std::string>{"all"}) return devices_;
     std::vector<std::string> ids;
     for (const ListedDevice& listed : ListAllDevices()) {
       if (listed.backend == nullptr || listed.candidate.usable) {
@@ -116,7 +116,8 @@ class ConformanceCommand final : public Verb {
     return output_.WriteJson({{"devices", std::move(devices)}});
   }
 
-  std::string device_, filter_, junit_path_, html_path_;
+  std::vector<std::string> devices_;
+  std::string filter_, junit_path_, html_path_;
   bool list_ = false;
   OutputOptions output_;
 };

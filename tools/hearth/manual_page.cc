@@ -64,6 +64,7 @@ constexpr Entry kVariables[] = {
     {"HEARTH_CACHE_SERVER", "A Redis server, host:port, whose entries machines share."},
     {"HEARTH_CACHE_SERVER_KEYS", "The file of the public keys whose entries are trusted."},
     {"HEARTH_CACHE_SERVER_SIGN", "The file of the secret key that signs what this machine stores there."},
+    {"HEARTH_DEVICE", "The device where --device is not given."},
 };
 
 template <size_t kCount>

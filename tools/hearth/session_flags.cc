@@ -24,13 +24,32 @@ void PrintTuningProgress(const TuningProgress& progress) {
   std::fflush(stderr);
 }
 
+constexpr const char* kDeviceVariable = "HEARTH_DEVICE";
+
+// An empty name is a script's mistake (--device "$UNSET"), told before any driver is asked.
+std::string WhyNoDeviceName(const std::string& name) {
+  return name.find_first_not_of(" \t\r\n") == std::string::npos ? "the device's name is empty" : "";
+}
+
 }  // namespace
 
 void AddDeviceOption(CLI::App& app, std::string& device) {
   app.add_option("--device", device,
-                 "auto, cpu, opencl, vulkan, gles, one of several (opencl:1) or part of a device's name")
+                 "auto, cpu, gpu (the first hardware GPU), opencl, vulkan, gles, one of several (opencl:1), a UUID or "
+                 "part of one device's name")
       ->type_name("D")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->envname(kDeviceVariable)
+      ->check(CLI::Validator(WhyNoDeviceName, ""));
+}
+
+CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, const std::string& description) {
+  return app.add_option("--device", devices, description)
+      ->type_name("D")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->envname(kDeviceVariable)
+      ->check(CLI::Validator(WhyNoDeviceName, ""));
 }
 
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops) {

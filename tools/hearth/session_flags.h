@@ -16,8 +16,10 @@ class Option;
 
 namespace hearth {
 
-// --device alone, for verbs that open no session.
+// --device alone, for verbs that open no session; $HEARTH_DEVICE where it is not given.
 void AddDeviceOption(CLI::App& app, std::string& device);
+// --device with a list.
+CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, const std::string& description);
 // --cpu-ops alone.
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 

@@ -1,0 +1,33 @@
+// What a user's words for a device mean, given the devices that there are: pure functions on the list.
+#ifndef HEARTH_FRONTENDS_ENGINE_DEVICE_NAMES_H_
+#define HEARTH_FRONTENDS_ENGINE_DEVICE_NAMES_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "frontends/engine/device_choice.h"
+
+namespace hearth {
+
+// Small letters, no blanks around. kInvalidArgument where nothing is left.
+Result<std::string> NormalizedDeviceName(const std::string& wanted);
+
+// Usable hardware GPUs, discrete ones first, otherwise in the order of the list.
+std::vector<ListedDevice> HardwareGpus(const std::vector<ListedDevice>& listed);
+
+// The one usable device of `listed` that `name` means: a UUID (all 32 hexadecimal digits, dashes or not; the first
+// device of the list that has it, since one GPU is there once per backend), a whole name, or part of one name.
+// `uuid_of` is asked only for what looks like a UUID. kUnavailable where nothing or more than one device fits; it says
+// what there is. `name` is normalized.
+Result<ListedDevice> DeviceByName(const std::string& name, const std::vector<ListedDevice>& listed,
+                                  const std::function<std::string(const ListedDevice&)>& uuid_of);
+
+// "vulkan:0 (NVIDIA H200), cpu (AMD EPYC)", the usable ones.
+std::string UsableDevicesText(const std::vector<ListedDevice>& listed);
+// "opencl: no ICD found; gles: ...", why the others are not.
+std::string UnusableDevicesText(const std::vector<ListedDevice>& listed);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_ENGINE_DEVICE_NAMES_H_
