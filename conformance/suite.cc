@@ -238,7 +238,8 @@ int DeviceResults::Count(Outcome outcome) const {
 }
 
 DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
-                       std::span<const ConformanceCase> cases, const ProgressObserver& observer) {
+                       std::span<const ConformanceCase> cases, const ProgressObserver& observer,
+                       const std::function<bool()>& is_stopped) {
   const Stopwatch watch;
   DeviceResults results;
   results.device = std::move(device_id);
@@ -256,7 +257,7 @@ DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& 
     }
     PathRun run(device, info, configuration);
     const CaseList wanted = CasesOf(configuration, cases);
-    for (auto begin = wanted.begin(); begin != wanted.end();) {
+    for (auto begin = wanted.begin(); begin != wanted.end() && !(is_stopped && is_stopped());) {
       const auto end = std::find_if(begin, wanted.end(),
                                     [&](const ConformanceCase* test) { return test->family != (*begin)->family; });
       if (observer) observer(results.cases.size(), total, fmt::format("{}, {}", (*begin)->family, run.path_name()));

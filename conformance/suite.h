@@ -46,9 +46,11 @@ using ProgressObserver = std::function<void(size_t done, size_t total, const std
 
 // Every case in fp32 and, where the device can store it, in fp16, and those that ask for it on every further access
 // path that the device has. `device` is null for the CPU. Never fails: what goes wrong is
-// the outcome of the cases that it hit. A family runs as one plan; one that fails as a whole runs case by case.
+// the outcome of the cases that it hit. `is_stopped` is asked before each family; families that are left when it says
+// yes are not in the results. A family runs as one plan; one that fails as a whole runs case by case.
 DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& info,
-                       std::span<const ConformanceCase> cases, const ProgressObserver& observer = {});
+                       std::span<const ConformanceCase> cases, const ProgressObserver& observer = {},
+                       const std::function<bool()>& is_stopped = {});
 
 // What holds below the operations, as results of the operation "hal": buffers, barriers, programs, binaries, errors.
 void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results);

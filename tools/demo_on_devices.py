@@ -101,7 +101,7 @@ def compare_devices(program, devices, caches):
 
 def draw_result(program, device, caches, picture):
     hearth([program, "run", DEMO / "shapes_f32.tflite", "--device", device["id"], "--input", DEMO / "shapes.png",
-            "--picture", picture, "--quiet"], caches / device["id"].replace(":", "_"))
+            "--labels", DEMO / "labels.txt", "--picture", picture, "--quiet"], caches / device["id"].replace(":", "_"))
     print(f"\nThe demo picture, each pixel in the colour of its class (by {device['id']}): {os.path.relpath(picture)}")
 
 

@@ -178,7 +178,8 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
 
 Result<std::vector<WarmResult>> Cache::Warm(const std::vector<std::string>& model_paths,
                                             const std::vector<std::string>& devices, const SessionOptions& options,
-                                            const WarmObserver& observer) const {
+                                            const WarmObserver& observer,
+                                            const std::function<bool()>& is_stopped) const {
   HEARTH_ASSIGN(const std::vector<std::string> chosen, DevicesToWarm(devices));
   WarmProgress progress;
   progress.total = model_paths.size() * chosen.size();
@@ -189,6 +190,7 @@ Result<std::vector<WarmResult>> Cache::Warm(const std::vector<std::string>& mode
   warming.cache_folder = folder_;
   for (const std::string& device : chosen) {  // a driver's start-up is often cheaper the second time
     for (const std::string& model_path : model_paths) {
+      if (is_stopped && is_stopped()) return results;
       progress.model_path = model_path;
       progress.device = warming.device = device;
       if (observer) observer(progress);

@@ -128,4 +128,10 @@ const std::string& Model::fingerprint() const {
   return data_->fingerprint_hex;
 }
 
+Result<ModelMetadata> Model::ReadMetadata() const {
+  if (data_->bytes.empty()) return ModelMetadata();
+  Result<ModelMetadata> metadata = ReadTfliteMetadata(data_->bytes, {data_->signature, {}});
+  return metadata.ok() ? std::move(metadata) : Result<ModelMetadata>(metadata.status().Within(data_->path));
+}
+
 }  // namespace hearth

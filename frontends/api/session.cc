@@ -274,6 +274,9 @@ Result<Session> Session::Create(const Model& model, const SessionOptions& option
   return Session(std::move(data));
 }
 
+const Model& Session::model() const {
+  return *data_->model;
+}
 const std::vector<TensorInfo>& Session::inputs() const {
   return data_->model->inputs();
 }

@@ -6,7 +6,6 @@
 #include "backends/cpu/cpu_executor.h"
 #include "core/base/error.h"
 #include "frontends/engine/backends.h"
-#include "frontends/engine/device_names.h"
 
 namespace hearth {
 namespace {

@@ -6,16 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "frontends/engine/device_names.h"
 #include "hal/device.h"
 
 namespace hearth {
-
-// A found device with the name that users call it by.
-struct ListedDevice {
-  std::string id;  // "opencl:0" (counting usable devices); the backend's name when not usable; "cpu"
-  const BackendDef* backend = nullptr;  // null: the CPU
-  DeviceCandidate candidate;
-};
 
 // All devices of all backends, the CPU last.
 std::vector<ListedDevice> ListAllDevices();

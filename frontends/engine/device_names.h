@@ -6,9 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "frontends/engine/device_choice.h"
+#include "hal/device.h"
 
 namespace hearth {
+
+// A found device with the name that users call it by.
+struct ListedDevice {
+  std::string id;  // "opencl:0" (counting usable devices); the backend's name when not usable; "cpu"
+  const BackendDef* backend = nullptr;  // null: the CPU
+  DeviceCandidate candidate;
+};
 
 // Small letters, no blanks around. kInvalidArgument where nothing is left.
 Result<std::string> NormalizedDeviceName(const std::string& wanted);

@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "frontends/tflite/foreign_file.h"
+#include "frontends/tflite/metadata_reader.h"
 #include "frontends/tflite/schema_generated.h"
 #include "frontends/tflite/subgraph_reader.h"
 #include "frontends/tflite/tensor_reader.h"
@@ -24,9 +26,7 @@ Result<const wire::Model*> VerifiedModel(std::span<const std::byte> bytes) {
   }
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
   if (bytes.size() < 8 || !wire::ModelBufferHasIdentifier(data)) {
-    const std::string_view text(reinterpret_cast<const char*>(data), bytes.size());
-    return Error(StatusCode::kMalformedInput, "not a TFLite model: bytes 4 to 7 are '{}' instead of '{}'",
-                 text.size() > 4 ? CleanName(text.substr(4, 4)) : "", wire::ModelIdentifier());
+    return NotTfliteError(bytes);
   }
   // Offsets in a flatbuffer have 31 bits; a larger file holds its constants behind it (Buffer.offset).
   const size_t size_bytes = std::min<size_t>(bytes.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);
@@ -50,6 +50,7 @@ Result<const wire::Model*> VerifiedModel(std::span<const std::byte> bytes) {
 struct Choice {
   const wire::SubGraph* subgraph = nullptr;
   const wire::SignatureDef* signature = nullptr;  // null: none describes the subgraph
+  uint32_t index = 0;                             // of the subgraph
 };
 
 std::vector<std::string> SignatureNames(const wire::Model& model, CopyBudget& budget) {
@@ -90,6 +91,7 @@ Result<Choice> Choose(const wire::Model& model, const std::string& wanted, CopyB
     return Error(StatusCode::kMalformedInput, "subgraph {} is asked for; the model has {} subgraphs", index, subgraphs);
   }
   choice.subgraph = model.subgraphs()->Get(index);
+  choice.index = index;
   return choice;
 }
 
@@ -122,6 +124,13 @@ Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, con
   HEARTH_ASSIGN(interface.inputs, reader.Declarations(SubgraphReader::Edge::kInputs));
   HEARTH_ASSIGN(interface.outputs, reader.Declarations(SubgraphReader::Edge::kOutputs));
   return interface;
+}
+
+Result<ModelMetadata> ReadTfliteMetadata(std::span<const std::byte> bytes, const ReadOptions& options) {
+  HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
+  CopyBudget budget(bytes.size());
+  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget));
+  return ReadMetadataOf(*model, choice.index, bytes);
 }
 
 }  // namespace hearth

@@ -7,6 +7,7 @@
 
 #include "core/graph/graph.h"
 #include "frontends/tflite/model_interface.h"
+#include "hearth/model_metadata.h"
 #include "hearth/status.h"
 
 namespace hearth {
@@ -39,6 +40,11 @@ Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOption
 
 // The declarations alone: what options.input_shapes may name. Errors as above, operators are not looked at.
 Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options = {});
+
+// What the file says about the meaning of the chosen subgraph's inputs and outputs; empty for a file that says nothing.
+// Texts are cleaned and bounded by the file's size, as names are. kMalformedInput: metadata that is no flatbuffer of
+// its format; a label file that is missing or damaged is a warning in the result. Other errors as ReadTfliteModel.
+Result<ModelMetadata> ReadTfliteMetadata(std::span<const std::byte> bytes, const ReadOptions& options = {});
 
 }  // namespace hearth
 

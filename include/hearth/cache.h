@@ -68,10 +68,12 @@ class HEARTH_EXPORT Cache {
   Result<CacheExplanation> Explain(const std::string& model_path, const SessionOptions& options) const;
 
   // Starts each model on each device ("all": every usable one but the CPU, which keeps nothing), runs it once on
-  // zeros and stores what later starts need. A pair that fails is in its result. kUnavailable: no device.
+  // zeros and stores what later starts need. A pair that fails is in its result. `is_stopped` is asked before each
+  // pair; those that are left when it says yes are not in the results. kUnavailable: no device.
   Result<std::vector<WarmResult>> Warm(const std::vector<std::string>& model_paths,
                                        const std::vector<std::string>& devices, const SessionOptions& options,
-                                       const WarmObserver& observer = {}) const;
+                                       const WarmObserver& observer = {},
+                                       const std::function<bool()>& is_stopped = {}) const;
 
   struct ExportOptions {
     CacheFilter filter;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hearth/export.h"
+#include "hearth/model_metadata.h"
 #include "hearth/status.h"
 #include "hearth/tensor_info.h"
 
@@ -47,6 +48,10 @@ class HEARTH_EXPORT Model {
   const std::vector<std::string>& signatures() const;  // all that the file has
   const std::string& path() const;
   const std::string& fingerprint() const;  // 32 hex digits over the content
+
+  // What the file says about the meaning of inputs and outputs, read anew at each call; empty for a file that says
+  // nothing and for a built graph. kMalformedInput: metadata that can't be read; the model works without it.
+  Result<ModelMetadata> ReadMetadata() const;
 
   // For Hearth's own parts.
   explicit Model(std::unique_ptr<ModelData> data);

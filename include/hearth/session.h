@@ -103,6 +103,7 @@ class HEARTH_EXPORT Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
+  const Model& model() const;  // the one that Open read or Create was given
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
 

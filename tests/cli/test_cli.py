@@ -6,91 +6,44 @@ HEARTH_BIN names the program. Only the CPU is asked for, so no driver is needed:
 
 import json
 import os
-import pathlib
 import shutil
+import signal
 import struct
 import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree
-import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import flat_model  # noqa: E402
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = os.environ.get("HEARTH_BIN", str(ROOT / "build/release/bin/hearth"))
-DEMO = ROOT / "tools/demo"
-MODEL = str(DEMO / "shapes_f32.tflite")
-INT8_MODEL = str(DEMO / "shapes_int8.tflite")
-PICTURE = str(DEMO / "shapes.png")
-TIMEOUT_S = 120
-INPUT_SHAPE = (1, 96, 96, 3)
-
-
-def npy(descr, shape, data):
-    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape!r}, }}"
-    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + data
-
-
-def read_npy(path):
-    """dtype, shape, bytes of a file."""
-    file = pathlib.Path(path).read_bytes()
-    assert file[:6] == b"\x93NUMPY", file[:6]
-    size = struct.unpack("<H", file[8:10])[0]
-    header = eval(file[10:10 + size], {"__builtins__": {}})  # the text of a dictionary, as NumPy defines the format
-    assert not header["fortran_order"] and (10 + size) % 64 == 0
-    return header["descr"], header["shape"], file[10 + size:]
-
-
-def png(width, height, rgb):
-    """A picture of one colour."""
-    def chunk(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-    rows = (b"\x00" + bytes(rgb) * width) * height
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
-            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
-
-
-class CliTest(unittest.TestCase):
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearth-cli-"))
-        self.addCleanup(shutil.rmtree, self.folder, True)
-
-    def run_hearth(self, *arguments, expect=0, variables=None):
-        environment = dict(os.environ, HEARTH_CACHE_DIR=str(self.folder / "cache"), **(variables or {}))
-        done = subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, env=environment, timeout=TIMEOUT_S, check=False)
-        self.assertEqual(done.returncode, expect, f"{arguments}\n{done.stdout}\n{done.stderr}")
-        return done
-
-    def run_json(self, *arguments):
-        return json.loads(self.run_hearth(*arguments, "--json", "-").stdout)
-
-    def assert_one_error(self, done, *parts):
-        self.assertTrue(done.stderr.startswith("hearth: error: "), done.stderr)
-        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        for part in parts:
-            self.assertIn(part, done.stderr)
-
-    def file(self, name, data):
-        path = self.folder / name
-        path.write_bytes(data)
-        return path
+from cli_case import (CliTest, DEMO, INPUT_SHAPE, INT8_MODEL, MODEL, PICTURE, PROGRAM, TIMEOUT_S, npy, png,  # noqa: E402
+                      read_npy)
 
 
 class Usage(CliTest):
     def test_wrong_command_lines_give_exit_code_2_and_name_the_help(self):
-        for line in (["frob"], [], ["run"], ["run", MODEL, "--tune", "loudly"], ["run", MODEL, "--colour", "red"], ["emit", "softmax"], ["cache"],
+        for line in (["frob"], ["run"], ["run", MODEL, "--tune", "loudly"], ["run", MODEL, "--colour", "red"], ["emit", "softmax"], ["cache"],
                      ["cache", "prune"], ["cache", "warm"], ["run", MODEL, "--cache", "x", "--no-cache"], ["run", MODEL, "--std", "0"],
                      ["run", MODEL, "--precision", "fp8"], ["bench", MODEL, "--runs", "0"]):
             with self.subTest(line=line):
                 self.assert_one_error(self.run_hearth(*line, expect=2), "--help")
 
+    def test_the_program_alone_prints_its_help(self):
+        done = self.run_hearth(expect=2)
+        self.assertIn("devices", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def test_a_mistyped_verb_or_option_is_recognised(self):
+        self.assert_one_error(self.run_hearth("isnpect", MODEL, expect=2), "did you mean 'inspect'?")
+        self.assert_one_error(self.run_hearth("run", MODEL, "--imput=x.npy", expect=2), "did you mean '--input'?")
+        self.assertNotIn("did you mean", self.run_hearth("frobnicate", expect=2).stderr)
+
+    def test_a_graph_file_of_an_unknown_kind_is_refused(self):
+        self.assert_one_error(self.run_hearth("inspect", MODEL, "--graph", self.folder / "x.jpg", expect=2), "x.jpg", ".svg")
+        self.assertFalse((self.folder / "x.jpg").exists())
+
     def test_the_help_of_every_verb_ends_with_an_example(self):
-        verbs = [[v] for v in ("devices", "inspect", "run", "bench", "cache", "emit")]
+        verbs = [[v] for v in ("devices", "inspect", "run", "bench", "compare", "cache", "emit", "diagnose")]
         if "conformance" in self.run_hearth("--help").stdout:  # absent where the build left out the tests
             verbs.append(["conformance"])
         verbs += [["cache", part] for part in ("path", "ls", "show", "stats", "verify", "prune", "clear", "warm", "explain", "key",
@@ -110,6 +63,15 @@ class BadInput(CliTest):
             for verb in ("run", "inspect", "bench"):
                 with self.subTest(name=name, verb=verb):
                     self.assert_one_error(self.run_hearth(verb, self.file(name, data), expect=3), name)
+
+    def test_files_of_other_kinds_are_named_with_the_way_to_a_model(self):
+        for name, data, part in (("a.onnx", b"\x08\x07\x12\x07pytorch", "an ONNX model"), ("a.h5", b"\x89HDF\r\n\x1a\n", "Keras 2"),
+                                 ("a.keras", b"PK\x03\x04----", "Keras 3"), ("a.lfs", b"version https://git-lfs.github.com/spec/v1", "git lfs pull")):
+            with self.subTest(name=name):
+                self.assert_one_error(self.run_hearth("inspect", self.file(name, data), expect=3), name, part)
+
+    def test_a_picture_in_the_place_of_the_model_is_told(self):
+        self.assert_one_error(self.run_hearth("run", PICTURE, MODEL, expect=3), "a PNG picture", "comes first")
 
     def test_an_input_that_was_not_given_is_named(self):
         self.assert_one_error(self.run_hearth("run", MODEL, "--device", "cpu", expect=3), "'image'", "--random-inputs")
@@ -170,10 +132,12 @@ class Run(CliTest):
         report = self.run_cpu("--random-inputs", "1")
         self.assertEqual(list(report), ["hearth", "model", "device", "precision", "ops", "init_ms", "first_run_ms",
                                         "ready_ms", "save_ms", "run_ms", "programs", "tuning", "transfers", "cache",
-                                        "memory", "outputs", "warnings"])
+                                        "memory", "threads", "outputs", "warnings"])
         self.assertEqual(report["device"]["id"], "cpu")
         self.assertAlmostEqual(report["ready_ms"], report["init_ms"]["total"] + report["first_run_ms"], places=6)
-        self.assertEqual(report["outputs"], [{"name": "Identity", "dtype": "float32", "shape": [1, 96, 96, 6]}])
+        output = report["outputs"][0]
+        self.assertEqual(list(output)[:4], ["name", "dtype", "shape", "meaning"])
+        self.assertEqual((output["name"], output["shape"], output["meaning"]), ("Identity", [1, 96, 96, 6], "class-map"))
 
     def test_json_goes_to_a_file_and_text_to_standard_output(self):
         done = self.run_hearth("run", MODEL, "--device", "cpu", "--random-inputs", "1", "--json", self.folder / "r.json")
@@ -212,6 +176,15 @@ class Run(CliTest):
         shutil.copy(PICTURE, odd)
         self.assertEqual(named, self.output_bytes("odd", "--input", odd))
 
+    def test_inputs_may_stand_behind_the_model(self):
+        self.assertEqual(self.output_bytes("named", "--input", PICTURE), self.output_bytes("bare", PICTURE))
+
+    def test_files_that_can_not_be_written_are_told_before_the_run(self):
+        missing = self.folder / "no" / "r.json"
+        for option in ("--json", "--picture"):
+            done = self.run_hearth("run", "no-such.tflite", option, missing, expect=1)  # before the model is looked for
+            self.assert_one_error(done, "can't write", str(missing))
+
     def test_pictures_are_resized_and_scaled(self):
         picture = self.file("colour.png", png(7, 5, (255, 0, 51)))
         scaled = struct.pack("<3f", 1.0, -1.0, (51 - 127.5) / 127.5) * (96 * 96)
@@ -230,8 +203,9 @@ class Run(CliTest):
     def test_a_segmentation_result_is_drawn_beside_its_picture(self):
         drawn = self.folder / "drawn.png"
         self.run_cpu("--input", PICTURE, "--picture", drawn)
-        header = drawn.read_bytes()[:24]
-        self.assertEqual(struct.unpack(">II", header[16:24]), (2 * 384, 384))
+        width, height = struct.unpack(">II", drawn.read_bytes()[16:24])
+        self.assertEqual(width, 2 * 384)
+        self.assertGreater(height, 384)  # the legend
 
     def test_an_output_folder_that_can_not_be_made_is_exit_code_1(self):
         self.file("taken", b"")
@@ -325,7 +299,7 @@ class OtherVerbs(CliTest):
         self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.svg")
         self.assertIn("<svg", (self.folder / "g.svg").read_text())
         done = self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "no" / "g.svg", expect=1)
-        self.assert_one_error(done, "g.svg", "No such file")
+        self.assert_one_error(done, "g.svg", "there is no folder")
 
     def test_a_picture_without_graphviz_is_an_error_that_says_what_to_do(self):
         os.environ["PATH"], path = str(self.folder), os.environ["PATH"]
@@ -343,13 +317,66 @@ class OtherVerbs(CliTest):
         self.assertEqual(times["runs"], 3)
         self.assertTrue(0 < times["min"] <= times["median"] <= times["p90"] <= times["max"], times)
         self.assertTrue(report["profile"])
+        self.assertTrue(times["p90"] <= times["p99"] <= times["max"] and times["inferences_per_second"] > 0, times)
+        self.assertEqual(sum(kind["steps"] for kind in report["profile_by_op"]), len(report["profile"]))
         names = [event["name"] for event in json.loads(trace.read_text())["traceEvents"]]
         self.assertIn("first run", names)
+
+    def test_bench_compares_devices_in_one_table_and_as_csv(self):
+        csv = self.folder / "b.csv"
+        done = self.run_hearth("bench", MODEL, "--device", "cpu,no such device,cpu", "--runs", "2", "--csv", csv, "--json",
+                               self.folder / "b.json", expect=1)
+        self.assertIn("inferences/s", done.stdout)
+        lines = csv.read_text().splitlines()
+        self.assertEqual([line.split(",")[0] for line in lines], ["device", "cpu", "no such device", "cpu"])
+        self.assertEqual(len({line.count(",") for line in lines[:2]}), 1)
+        devices = json.loads((self.folder / "b.json").read_text())["devices"]
+        self.assertEqual([device.get("error") is None for device in devices], [True, False, True])
+
+    def test_bench_runs_for_the_seconds_that_are_asked(self):
+        times = self.run_json("bench", MODEL, "--device", "cpu", "--seconds", "0.2")["run_ms"]
+        self.assertGreaterEqual(times["runs"] * times["mean"], 150)
+
+    def test_an_interrupted_bench_writes_what_it_has(self):
+        report = self.folder / "b.json"
+        environment = dict(os.environ, HEARTH_CACHE_DIR=str(self.folder / "cache"))
+        bench = subprocess.Popen([PROGRAM, "bench", MODEL, "--device", "cpu", "--seconds", "100000", "--log", "info", "--json", report],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        bench.stderr.readline()  # the device is open: ^C is caught since before
+        bench.send_signal(signal.SIGINT)
+        bench.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(bench.returncode, 130)
+        self.assertGreaterEqual(json.loads(report.read_text())["run_ms"]["runs"], 1)
 
     def test_emit_gives_the_same_text_alone_and_as_json(self):
         text = self.run_hearth("emit", "softmax", "--dialect", "vulkan").stdout
         self.assertTrue(text.startswith("#version 450"), text[:40])
         self.assertEqual(self.run_json("emit", "softmax", "--dialect", "vulkan")["text"], text)
+
+
+class Diagnose(CliTest):
+    def test_the_file_tells_devices_cache_and_errors_without_paths(self):
+        (self.folder / "cache").mkdir(mode=0o700)
+        self.run_hearth("run", self.folder / "secret-model.tflite", expect=3)
+        self.run_hearth("run", MODEL, "--device", "cpu", "--input", f"secret={PICTURE}", expect=3)
+        report = self.folder / "report.json"
+        self.run_hearth("diagnose", report)
+        text = report.read_text()
+        told = json.loads(text)
+        self.assertEqual([d["self_test"] for d in told["devices"] if d["id"] == "cpu"], ["fine"])
+        self.assertEqual(len(told["last_errors"]), 2)
+        self.assertIn("run exit 3", told["last_errors"][0])
+        self.assertIn("cache", told)
+        for private in (str(self.folder), "secret", os.environ.get("USER") or "nobody/nowhere"):
+            if private != "root":
+                self.assertNotIn(private, text)
+
+    def test_errors_make_no_cache_folder(self):
+        self.run_hearth("run", "no-such.tflite", expect=3)
+        self.assertFalse((self.folder / "cache").exists())
+
+    def test_a_file_that_can_not_be_written_is_told(self):
+        self.assert_one_error(self.run_hearth("diagnose", self.folder / "no" / "x.json", expect=1), "can't write")
 
 
 class Log(CliTest):

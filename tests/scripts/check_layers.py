@@ -44,6 +44,7 @@ OWN_FOLDERS = {
     "flatbuffers/": ["frontends/tflite"],
     # Generated from the schema: brings flatbuffers in. The tests write model files with it.
     "frontends/tflite/schema_generated.h": ["frontends/tflite", "tests/testing"],
+    "frontends/tflite/metadata_schema_generated.h": ["frontends/tflite", "tests/testing"],
     "pybind11/": ["frontends/python"],
     "nlohmann/": ["frontends", "conformance", "tools", "tests", "benchmarks"],
     "CLI/": ["tools"],
@@ -60,7 +61,7 @@ def path_of(header):
     if header.startswith("hearth/"):
         name = f"include/{header}"
         return name if (ROOT / name).exists() or (ROOT / f"{name}.in").exists() else None
-    generated = header == "frontends/tflite/schema_generated.h"
+    generated = header in ("frontends/tflite/schema_generated.h", "frontends/tflite/metadata_schema_generated.h")
     return header if generated or (ROOT / header).exists() else None
 
 

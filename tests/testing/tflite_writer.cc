@@ -108,6 +108,10 @@ void TfliteWriter::AddSignature(const std::string& key, uint32_t subgraph, const
   signatures_.push_back(wire::CreateSignatureDef(builder_, input_names, output_names, name, subgraph));
 }
 
+void TfliteWriter::AddMetadata(const std::string& name, uint32_t buffer) {
+  metadata_.push_back(wire::CreateMetadata(builder_, builder_.CreateString(name), buffer));
+}
+
 std::vector<std::byte> TfliteWriter::Finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   EndSubgraph(inputs, outputs);
   return FinishFile();
@@ -117,8 +121,10 @@ std::vector<std::byte> TfliteWriter::FinishFile(uint32_t version) {
   const auto codes = builder_.CreateVector(codes_);
   const auto subgraphs = builder_.CreateVector(subgraphs_);
   const auto buffers = builder_.CreateVector(buffers_);
+  const auto metadata = builder_.CreateVector(metadata_);
   const auto signatures = builder_.CreateVector(signatures_);
-  wire::FinishModelBuffer(builder_, wire::CreateModel(builder_, version, codes, subgraphs, buffers, signatures));
+  wire::FinishModelBuffer(builder_,
+                          wire::CreateModel(builder_, version, codes, subgraphs, buffers, metadata, signatures));
   std::vector<std::byte> bytes(builder_.GetSize());
   std::memcpy(bytes.data(), builder_.GetBufferPointer(), bytes.size());
   return bytes;

@@ -91,6 +91,9 @@ class TfliteWriter {
   void AddSignature(const std::string& key, uint32_t subgraph, const WrittenNames& inputs = {},
                     const WrittenNames& outputs = {});
 
+  // What the file's metadata list says of a buffer.
+  void AddMetadata(const std::string& name, uint32_t buffer);
+
   // Ends a subgraph when there is one under way, and the file.
   std::vector<std::byte> Finish(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   std::vector<std::byte> FinishFile(uint32_t version = 3);
@@ -102,6 +105,7 @@ class TfliteWriter {
   std::vector<flatbuffers::Offset<wire::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<wire::Operator>> operators_;
   std::vector<flatbuffers::Offset<wire::SubGraph>> subgraphs_;
+  std::vector<flatbuffers::Offset<wire::Metadata>> metadata_;
   std::vector<flatbuffers::Offset<wire::SignatureDef>> signatures_;
 };
 

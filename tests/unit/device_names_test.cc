@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "frontends/engine/device_choice.h"
+
 namespace hearth {
 namespace {
 

@@ -5,132 +5,166 @@
 
 #include "core/base/error.h"
 #include "hal/stopwatch.h"
+#include "hearth/device.h"
+#include "tools/hearth/bench_text.h"
 #include "tools/hearth/chrome_trace.h"
+#include "tools/hearth/files.h"
+#include "tools/hearth/interrupt.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/session_flags.h"
-#include "tools/hearth/statistics.h"
 #include "tools/hearth/verb.h"
 
 namespace hearth {
 namespace {
 
 constexpr int kProfiledRuns = 5;
+constexpr double kProgressEveryMs = 100;
 
-std::string StartText(const Report& report) {
-  TextTable table({{""}, {"", TextTable::Align::kRight}});
-  const auto add = [&](const std::string& phase, double milliseconds) {
-    table.AddRow({phase, MillisecondsText(milliseconds)});
-  };
-  add("open device", report.init_ms.open_device);
-  add("open cache", report.init_ms.open_cache);
-  add("read model", report.init_ms.read_model);
-  add("rewrite", report.init_ms.rewrite);
-  add("lower", report.init_ms.lower);
-  add("programs", report.init_ms.programs);
-  add("weights", report.init_ms.weights);
-  add("other", report.init_ms.other);
-  add("start in all", report.init_ms.total);
-  add("first run", report.first_run_ms);
-  add("ready", report.ready_ms);
-  add("save to cache", report.save_ms);
-  return "\nstart-up, ms (phases may overlap)\n" + table.ToString();
-}
-
-std::string ResourcesText(const Report& report) {
-  std::string text =
-      fmt::format("\nprograms: {} distinct, {} compiled, {} GLSL to SPIR-V, {} loaded; {} dispatches a run\n",
-                  report.programs.distinct, report.programs.compiled, report.programs.spirv_compiled,
-                  report.programs.loaded, report.programs.dispatches);
-  text += fmt::format("transfers a run: {} to the device, {} to the host\n",
-                      BytesText(report.transfers.to_device_bytes), BytesText(report.transfers.to_host_bytes));
-  text += fmt::format("memory: arena {} (naive {}, lower bound {}), weights {}, peak resident {}\n",
-                      BytesText(report.memory.arena_bytes), BytesText(report.memory.naive_bytes),
-                      BytesText(report.memory.lower_bound_bytes), BytesText(report.memory.weights_bytes),
-                      BytesText(report.memory.peak_rss_bytes));
-  if (!report.cache.path.empty()) {
-    text += fmt::format("cache: {} hits, {} misses, {} rejected; {} read, {} written; {}\n", report.cache.hits,
-                        report.cache.misses, report.cache.rejected, BytesText(report.cache.bytes_read),
-                        BytesText(report.cache.bytes_written), report.cache.path);
+// "opencl,cpu"; "all" stands for every usable device.
+std::vector<std::string> DevicesIn(const std::string& list) {
+  std::vector<std::string> names;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t comma = std::min(list.find(',', at), list.size());
+    const std::string name = list.substr(at, comma - at);
+    at = comma + 1;
+    if (name != "all") {
+      names.push_back(name);
+      continue;
+    }
+    for (const DeviceDescription& device : ListDevices()) {
+      if (device.usable) names.push_back(device.id);
+    }
   }
-  return text;
-}
-
-std::string ProfileText(const std::vector<ProfileEntry>& profile) {
-  double total = 0;
-  for (const ProfileEntry& entry : profile) total += entry.milliseconds;
-  TextTable table({{"#", TextTable::Align::kRight},
-                   {"ms", TextTable::Align::kRight},
-                   {"%", TextTable::Align::kRight},
-                   {"kernel"},
-                   {"node"}});
-  for (size_t k = 0; k < profile.size(); ++k) {
-    const double share = total > 0 ? 100 * profile[k].milliseconds / total : 0;
-    table.AddRow({std::to_string(k), MillisecondsText(profile[k].milliseconds), fmt::format("{:.1f}", share),
-                  profile[k].kernel, profile[k].node});
-  }
-  return fmt::format("\nprofile, median of {} runs with every step timed: {} ms\n", kProfiledRuns,
-                     MillisecondsText(total)) +
-         table.ToString();
+  return names;
 }
 
 class BenchCommand final : public Verb {
  public:
   BenchCommand()
-      : Verb({"bench", "Start-up phases, steady-state times, memory",
+      : Verb({"bench", "Start-up phases, steady-state times, memory; on several devices one after the other",
               "hearth bench mobilenet.tflite --device vulkan --runs 100 --profile"}) {}
 
   void AddOptions(CLI::App& app) override {
-    session_flags_.AddOptions(app);
+    session_flags_.AddOptions(app, "As for run; several by commas, or all: every usable one");
     input_options_.AddOptions(app);
-    app.add_option("--runs", runs_, "Timed runs")->type_name("N")->check(CLI::Range(1, 1000000))->capture_default_str();
+    CLI::Option* runs = app.add_option("--runs", runs_, "Timed runs")
+                            ->type_name("N")
+                            ->check(CLI::Range(1, 1000000))
+                            ->capture_default_str();
+    app.add_option("--seconds", seconds_, "Run for so long instead, at least once")
+        ->type_name("S")
+        ->check(CLI::Range(0.001, 1e6))
+        ->excludes(runs);
     app.add_option("--warmup", warmup_, "Runs before them")
         ->type_name("N")
         ->check(CLI::Range(0, 1000000))
         ->capture_default_str();
-    app.add_flag("--profile", profile_, "Times per step of the plan");
+    app.add_flag("--profile", profile_, "Times, shapes and GFLOP/s per step of the plan, and sums by operation");
     app.add_option("--trace", trace_path_,
                    "Write a Chrome trace (chrome://tracing, ui.perfetto.dev) of the start and one run")
+        ->type_name("FILE");
+    app.add_option("--csv", csv_path_, "Write the figures as comma-separated values, a line per device")
         ->type_name("FILE");
     output_.AddOptions(app);
   }
 
   Result<ExitCode> Run() override {
+    HEARTH_TRY(CheckFiles());
     // The values hardly matter for the time; what is not given is random.
     if (!input_options_.random_seed) input_options_.random_seed = 0;
-    WarningPrinter warnings(output_);
-    HEARTH_ASSIGN(Session session, session_flags_.Open(input_options_));
-    warnings.PrintNew(session.report());
-    HEARTH_ASSIGN(const auto inputs, LoadInputs(input_options_, session.inputs()));
-    HEARTH_TRY(SetInputs(session, inputs));
-    HEARTH_TRY(session.Run());
-    session.SaveToCache();
-    HEARTH_ASSIGN(std::vector<double> times, TimedRuns(session, inputs));
-    std::vector<ProfileEntry> profile;
-    if (profile_ || !trace_path_.empty()) {
-      HEARTH_ASSIGN(profile, MedianProfile(session));
+    HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
+    const std::vector<std::string> devices = DevicesIn(options.device);
+    if (devices.size() > 1 && !trace_path_.empty()) {
+      return Error(StatusCode::kInvalidArgument, "--trace is of one device; {} are named", devices.size());
     }
-    Report report = session.report();
-    const RunStatistics statistics = StatisticsOf(std::move(times));
-    report.run_ms = {runs_, statistics.median, statistics.min, statistics.p90, statistics.max};
-    warnings.PrintNew(report);
-    PrintReport(report, profile);
-    if (!trace_path_.empty()) {
-      HEARTH_TRY(WriteFile(trace_path_, ChromeTrace(report, profile)));
+    CatchInterrupts();
+    std::vector<BenchResult> results;
+    for (const std::string& device : devices) {
+      if (IsInterrupted()) break;
+      options.device = device;
+      results.push_back(Measure(options));
+      if (devices.size() == 1 && !results[0].status.ok()) return results[0].status;
+      if (results.back().status.ok()) output_.PrintText(BenchText(results.back(), profile_ ? kProfiledRuns : 0));
+      if (devices.size() > 1) output_.PrintText("\n");
     }
-    HEARTH_TRY(output_.WriteJson(JsonOf(session, report, profile)));
-    return ExitCode::kFine;
+    if (devices.size() > 1) output_.PrintText(DevicesText(results));
+    HEARTH_TRY(WriteFiles(results, devices.size() > 1));
+    if (IsInterrupted()) return ExitCode::kInterrupted;
+    const bool failed =
+        std::any_of(results.begin(), results.end(), [](const BenchResult& r) { return !r.status.ok(); });
+    return failed ? ExitCode::kFailed : ExitCode::kFine;
   }
 
  private:
-  Result<std::vector<double>> TimedRuns(Session& session, const std::vector<std::vector<std::byte>>& inputs) const {
-    std::vector<double> times;
-    for (int run = -warmup_; run < runs_; ++run) {
-      const Stopwatch watch;
-      HEARTH_TRY(SetInputs(session, inputs));  // input copied in, output copied out: a whole inference
-      HEARTH_TRY(session.Run());
-      if (run >= 0) times.push_back(watch.milliseconds());
+  Status CheckFiles() const {
+    HEARTH_TRY(output_.CheckJson());
+    for (const std::string* path : {&trace_path_, &csv_path_}) {
+      if (!path->empty()) HEARTH_TRY(CheckWritable(*path));
     }
+    return Status::Ok();
+  }
+
+  BenchResult Measure(const SessionOptions& options) {
+    BenchResult result;
+    result.device = options.device;
+    result.status = Measure(options, result);
+    return result;
+  }
+
+  Status Measure(const SessionOptions& options, BenchResult& result) {
+    WarningPrinter warnings(output_);
+    HEARTH_ASSIGN(Session session, Session::Open(session_flags_.path(), options));
+    warnings.PrintNew(session.report());
+    HEARTH_ASSIGN(const LoadedInputs inputs, LoadInputs(input_options_, session.inputs(), {}));
+    HEARTH_TRY(SetInputs(session, inputs.bytes));
+    HEARTH_TRY(session.Run());
+    session.SaveToCache();
+    HEARTH_ASSIGN(std::vector<double> times, TimedRuns(session, inputs));
+    if ((profile_ || !trace_path_.empty()) && !IsInterrupted()) {
+      HEARTH_ASSIGN(result.profile, MedianProfile(session));
+      result.costs = CostsOf(result.profile, session.model());
+    }
+    result.report = session.report();
+    result.runs = StatisticsOf(times);
+    result.report.run_ms = {static_cast<int>(times.size()), result.runs.median, result.runs.min, result.runs.p90,
+                            result.runs.max};
+    warnings.PrintNew(result.report);
+    for (const TensorInfo& info : session.outputs()) {
+      result.outputs.push_back({{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}});
+    }
+    return Status::Ok();
+  }
+
+  // ^C ends it early; at least one time is there.
+  Result<std::vector<double>> TimedRuns(Session& session, const LoadedInputs& inputs) const {
+    std::vector<double> times;
+    for (int run = 0; run < warmup_ && !IsInterrupted(); ++run) {
+      HEARTH_TRY(SetInputs(session, inputs.bytes));
+      HEARTH_TRY(session.Run());
+    }
+    const Stopwatch since_start;
+    double shown_ms = 0;
+    while (times.empty() || (!IsInterrupted() && !IsEnough(times.size(), since_start.milliseconds()))) {
+      const Stopwatch watch;
+      HEARTH_TRY(SetInputs(session, inputs.bytes));  // input copied in, output copied out: a whole inference
+      HEARTH_TRY(session.Run());
+      times.push_back(watch.milliseconds());
+      if (since_start.milliseconds() - shown_ms < kProgressEveryMs) continue;
+      shown_ms = since_start.milliseconds();
+      ShowProgress(times.size(), shown_ms, session.report().device.id);
+    }
+    output_.ShowProgress(1, 1, "");
     return times;
+  }
+
+  bool IsEnough(size_t runs, double milliseconds) const {
+    return seconds_ > 0 ? milliseconds >= 1000 * seconds_ : runs >= static_cast<size_t>(runs_);
+  }
+
+  void ShowProgress(size_t runs, double milliseconds, const std::string& device) const {
+    const size_t total = seconds_ > 0 ? static_cast<size_t>(1000 * seconds_) : static_cast<size_t>(runs_);
+    const size_t done = seconds_ > 0 ? static_cast<size_t>(milliseconds) : runs;
+    if (done < total) output_.ShowProgress(done, total, fmt::format("{} {}", seconds_ > 0 ? "ms" : "runs", device));
   }
 
   static Result<std::vector<ProfileEntry>> MedianProfile(Session& session) {
@@ -145,37 +179,31 @@ class BenchCommand final : public Verb {
     return profile;
   }
 
-  void PrintReport(const Report& report, const std::vector<ProfileEntry>& profile) const {
-    output_.PrintText(DeviceText(report));
-    output_.PrintText(StartText(report));
-    output_.PrintText(fmt::format("\n{} runs, ms: median {:.3f}, min {:.3f}, p90 {:.3f}, max {:.3f}; CPU threads: {}\n",
-                                  report.run_ms.runs, report.run_ms.median, report.run_ms.min, report.run_ms.p90,
-                                  report.run_ms.max, report.threads));
-    output_.PrintText(ResourcesText(report));
-    if (profile_) output_.PrintText(ProfileText(profile));
-  }
-
-  Json JsonOf(const Session& session, const Report& report, const std::vector<ProfileEntry>& profile) const {
-    Json outputs = Json::array();
-    for (const TensorInfo& info : session.outputs()) {
-      outputs.push_back({{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}});
+  Status WriteFiles(std::vector<BenchResult>& results, bool are_several) const {
+    if (!trace_path_.empty() && !results.empty()) {
+      HEARTH_TRY(WriteFile(trace_path_, ChromeTrace(results[0].report, results[0].profile)));
+      output_.PrintText(fmt::format("the trace is in {}\n", trace_path_));
     }
-    Json json = ReportJson(report, std::move(outputs));
-    if (!profile_) return json;
-    Json steps = Json::array();
-    for (const ProfileEntry& entry : profile) {
-      steps.push_back({{"node", entry.node}, {"kernel", entry.kernel}, {"ms", entry.milliseconds}});
+    if (!csv_path_.empty()) {
+      HEARTH_TRY(WriteFile(csv_path_, DevicesCsv(results)));
+      output_.PrintText(fmt::format("the figures are in {}\n", csv_path_));
     }
-    json["profile"] = std::move(steps);
-    return json;
+    if (!profile_) {
+      for (BenchResult& result : results) result.profile.clear();
+    }
+    if (!are_several) return output_.WriteJson(results.empty() ? Json::object() : BenchJson(results[0]));
+    Json devices = Json::array();
+    for (const BenchResult& result : results) devices.push_back(BenchJson(result));
+    return output_.WriteJson({{"devices", std::move(devices)}});
   }
 
   SessionFlags session_flags_;
   InputOptions input_options_;
   OutputOptions output_;
   int runs_ = 50, warmup_ = 5;
+  double seconds_ = 0;
   bool profile_ = false;
-  std::string trace_path_;
+  std::string trace_path_, csv_path_;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "tools/hearth/cache_text.h"
+#include "tools/hearth/interrupt.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -273,12 +274,16 @@ class CacheCommand final : public Verb {
           fmt::format("{} on {}", std::filesystem::path(progress.model_path).filename().string(), progress.device));
     };
     HEARTH_ASSIGN(session_options_.model, warm_flags_.Options(nullptr));
-    HEARTH_ASSIGN(const std::vector<WarmResult> results, cache.Warm(models_, devices_, session_options_, observer));
+    HEARTH_TRY(output_.CheckJson());
+    CatchInterrupts();
+    HEARTH_ASSIGN(const std::vector<WarmResult> results,
+                  cache.Warm(models_, devices_, session_options_, observer, IsInterrupted));
     output_.PrintText(TextOf(results));
     HEARTH_TRY(WriteJsonText(WarmResultsJson(cache.folder(), results)));
     for (const WarmResult& result : results) {
       if (!result.status.ok()) return result.status.Within(fmt::format("{} on {}", result.model_path, result.device));
     }
+    if (IsInterrupted()) return ExitCode::kInterrupted;
     return ExitCode::kFine;
   }
 

@@ -7,6 +7,8 @@
 #include "conformance/suite.h"
 #include "core/base/error.h"
 #include "frontends/engine/device_choice.h"
+#include "tools/hearth/files.h"
+#include "tools/hearth/interrupt.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -77,18 +79,23 @@ class ConformanceCommand final : public Verb {
       for (const conformance::DeviceCase& test : device_cases) output_.PrintText(fmt::format("hal/{}\n", test.name));
       return ExitCode::kFine;
     }
+    HEARTH_TRY(CheckFiles());
+    CatchInterrupts();
     std::vector<DeviceResults> all;
     for (const std::string& wanted : DevicesToRun()) {
+      if (IsInterrupted()) break;
       HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(wanted));
       for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
       const auto observer = [&](size_t done, size_t total, const std::string& next) {
         output_.ShowProgress(done, total, fmt::format("{}: {}", opened.id, next));
       };
-      all.push_back(conformance::RunCases(opened.id, opened.device.get(), opened.info, cases, observer));
-      if (opened.device != nullptr) conformance::RunDeviceCases(*opened.device, device_cases, all.back());
+      all.push_back(conformance::RunCases(opened.id, opened.device.get(), opened.info, cases, observer, IsInterrupted));
+      if (opened.device != nullptr && !IsInterrupted())
+        conformance::RunDeviceCases(*opened.device, device_cases, all.back());
       output_.PrintText(conformance::FailuresText(all.back()));
     }
     HEARTH_TRY(WriteReports(all));
+    if (IsInterrupted()) return ExitCode::kInterrupted;
     const bool failed =
         std::any_of(all.begin(), all.end(), [](const DeviceResults& r) { return r.Count(Outcome::kFailed) > 0; });
     return failed ? ExitCode::kFailed : ExitCode::kFine;
@@ -108,9 +115,19 @@ class ConformanceCommand final : public Verb {
     return ids;
   }
 
+  Status CheckFiles() const {
+    for (const std::string* path : {&junit_path_, &html_path_}) {
+      if (!path->empty()) HEARTH_TRY(CheckWritable(*path));
+    }
+    return output_.CheckJson();
+  }
+
   Status WriteReports(const std::vector<DeviceResults>& all) const {
     if (!junit_path_.empty()) HEARTH_TRY(WriteFile(junit_path_, conformance::JUnitXml(all)));
     if (!html_path_.empty()) HEARTH_TRY(WriteFile(html_path_, conformance::MatrixHtml(all)));
+    for (const std::string* path : {&junit_path_, &html_path_}) {
+      if (!path->empty()) output_.PrintText(fmt::format("written to {}\n", *path));
+    }
     Json devices = Json::array();
     for (const DeviceResults& results : all) devices.push_back(ToJson(results));
     return output_.WriteJson({{"devices", std::move(devices)}});

@@ -12,6 +12,7 @@ enum class ExitCode : int {
   kUsage = 2,     // wrong command line
   kBadInput = 3,  // missing or malformed model, image or array; wrong name or shape; an op that nothing can run
   kDeviceUnavailable = 4,  // the asked device is not usable
+  kInterrupted = 130,      // stopped by ^C; what was finished is written
 };
 
 inline ExitCode ExitCodeOf(StatusCode code) {

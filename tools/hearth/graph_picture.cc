@@ -15,6 +15,7 @@
 #include "core/base/error.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/op_text.h"
+#include "tools/hearth/files.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/printing.h"
 
@@ -97,6 +98,14 @@ std::string DotText(const Graph& graph, std::span<const Placement> placements) {
 
 bool HasGraphviz() {
   return RunDot({"-V"}, "") == 0;
+}
+
+std::string WhyNoGraphFile(const std::string& path) {
+  const std::string ending = EndingOf(path);
+  for (const char* known : {".txt", ".svg", ".png", ".pdf", ".dot", ".gv"}) {
+    if (ending == known) return "";
+  }
+  return fmt::format("{}: the name must end in .txt, .svg, .png, .pdf, .dot or .gv", path);
 }
 
 Status WriteGraph(const std::string& path, const Graph& graph, std::span<const Placement> placements) {

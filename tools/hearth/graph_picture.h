@@ -12,6 +12,9 @@
 
 namespace hearth {
 
+// Why WriteGraph takes no file of this name (its ending says what is written); empty where it does.
+std::string WhyNoGraphFile(const std::string& path);
+
 // For Graphviz: nodes on the device filled, on the CPU white, unknown ones red. `placements` are of the graph's nodes.
 std::string DotText(const Graph& graph, std::span<const Placement> placements);
 

@@ -5,12 +5,16 @@
 #include <stb/stb_image_write.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <climits>
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <utility>
 
 #include "core/base/error.h"
+#include "tools/hearth/exif.h"
+#include "tools/hearth/files.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {
@@ -34,18 +38,40 @@ uint8_t Rounded(float value) {
   return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f));
 }
 
-float OfChannel(const std::vector<float>& values, size_t channel) {
-  return values[values.size() == 1 ? 0 : channel];
+// (x - mean) / std of each channel.
+struct ChannelScaling {
+  float mean = 0, std = 1;
+};
+
+std::vector<ChannelScaling> ScalingOfChannels(const PixelScaling& scaling, int channels) {
+  std::vector<ChannelScaling> result;
+  for (int c = 0; c < channels; ++c) {
+    const auto of = [&](const std::vector<float>& values) {
+      return values[values.size() == 1 ? 0 : static_cast<size_t>(c)];
+    };
+    // One value for all is meant for colours: the fourth channel is a share.
+    const bool is_share = c == 3 && scaling.mean.size() == 1 && scaling.std.size() == 1;
+    result.push_back(is_share ? ChannelScaling{0, 255} : ChannelScaling{of(scaling.mean), of(scaling.std)});
+  }
+  return result;
 }
 
-std::vector<std::byte> ScaledFloats(const Image& image, const PixelScaling& scaling) {
+std::vector<std::byte> ScaledFloats(const Image& image, const PixelScaling& scaling, bool has_mask) {
+  const std::vector<ChannelScaling> channels = ScalingOfChannels(scaling, image.channels);
   std::vector<std::byte> bytes(image.values.size() * sizeof(float));
   for (size_t k = 0; k < image.values.size(); ++k) {
-    const size_t channel = k % image.channels;
-    const float value = (image.values[k] - OfChannel(scaling.mean, channel)) / OfChannel(scaling.std, channel);
+    const size_t c = k % channels.size();
+    const float value = c == 3 && !has_mask ? 0.0f : (image.values[k] - channels[c].mean) / channels[c].std;
     std::memcpy(bytes.data() + k * sizeof(float), &value, sizeof value);
   }
   return bytes;
+}
+
+bool HasMask(const Image& image) {
+  for (size_t k = 3; image.channels == 4 && k < image.values.size(); k += 4) {
+    if (image.values[k] < 255) return true;
+  }
+  return false;
 }
 
 Status CheckTakesPictures(const TensorInfo& info, const PixelScaling& scaling) {
@@ -66,36 +92,64 @@ Status CheckTakesPictures(const TensorInfo& info, const PixelScaling& scaling) {
   return Status::Ok();
 }
 
+// The decoder counts in ints; a larger file breaks off there.
+int DecoderBytes(std::span<const std::byte> file) {
+  return static_cast<int>(std::min<size_t>(file.size(), INT_MAX));
+}
+
+Status NoPicture(const std::string& path) {
+  return Error(StatusCode::kMalformedInput, "{} is no PNG, JPEG or BMP picture that can be read ({})", path,
+               stbi_failure_reason());
+}
+
+// The picture as it was meant to be seen.
+Image Upright(Image image, int orientation) {
+  if (orientation <= 1 || orientation > 8) return image;
+  const bool sideways = TurnsSideways(orientation);
+  Image turned = image;
+  if (sideways) std::swap(turned.width, turned.height);
+  const auto channels = static_cast<size_t>(image.channels);
+  for (int y = 0; y < turned.height; ++y) {
+    for (int x = 0; x < turned.width; ++x) {
+      // Where the pixel stands in the file: for 5 to 8 rows and columns change places first.
+      int from_x = sideways ? y : x, from_y = sideways ? x : y;
+      if (orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8)
+        from_x = image.width - 1 - from_x;
+      if (orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7)
+        from_y = image.height - 1 - from_y;
+      const size_t from = (static_cast<size_t>(from_y) * image.width + from_x) * channels;
+      const size_t to = (static_cast<size_t>(y) * turned.width + x) * channels;
+      std::copy_n(image.values.begin() + static_cast<std::ptrdiff_t>(from), channels,
+                  turned.values.begin() + static_cast<std::ptrdiff_t>(to));
+    }
+  }
+  return turned;
+}
+
 }  // namespace
 
 Result<Image> ReadImage(const std::string& path, int channels) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return Error(StatusCode::kNotFound, "can't read {}: {}", path, std::strerror(errno));
+  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path));
   Image image;
   image.channels = channels;
   int channels_in_file = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-      stbi_load_from_file(file, &image.width, &image.height, &channels_in_file, channels), stbi_image_free);
-  std::fclose(file);
-  if (pixels == nullptr) {
-    return Error(StatusCode::kMalformedInput, "{} is no PNG, JPEG or BMP picture that can be read ({})", path,
-                 stbi_failure_reason());
-  }
+      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()), DecoderBytes(file), &image.width,
+                            &image.height, &channels_in_file, channels),
+      stbi_image_free);
+  if (pixels == nullptr) return NoPicture(path);
   const size_t count = static_cast<size_t>(image.width) * image.height * channels;
   image.values.assign(pixels.get(), pixels.get() + count);
-  return image;
+  return Upright(std::move(image), ExifOrientation(file));
 }
 
 Result<PictureSize> SizeOfPicture(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return Error(StatusCode::kNotFound, "can't read {}: {}", path, std::strerror(errno));
+  HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path));
   PictureSize size;
-  const int found = stbi_info_from_file(file, &size.width, &size.height, &size.channels);
-  std::fclose(file);
-  if (found == 0) {
-    return Error(StatusCode::kMalformedInput, "{} is no PNG, JPEG or BMP picture that can be read ({})", path,
-                 stbi_failure_reason());
-  }
+  const int found = stbi_info_from_memory(reinterpret_cast<const stbi_uc*>(file.data()), DecoderBytes(file),
+                                          &size.width, &size.height, &size.channels);
+  if (found == 0) return NoPicture(path);
+  if (TurnsSideways(ExifOrientation(file))) std::swap(size.width, size.height);
   return size;
 }
 
@@ -120,17 +174,27 @@ Image ResizeBilinear(const Image& image, int width, int height) {
   return resized;
 }
 
-Result<std::vector<std::byte>> ReadImageAsInput(const std::string& path, const TensorInfo& info,
-                                                const PixelScaling& scaling) {
+Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling) {
   HEARTH_TRY(CheckTakesPictures(info, scaling));
   HEARTH_ASSIGN(Image image, ReadImage(path, info.shape[3]));
+  const bool has_mask = HasMask(image);
+  PictureInput input;
+  input.story =
+      fmt::format("{}: {}x{} stretched to {}x{}", path, image.width, image.height, info.shape[2], info.shape[1]);
+  if (info.shape[3] == 4)
+    input.story += has_mask ? ", fourth channel from its alpha" : ", fourth channel 0 (the picture has none)";
   image = ResizeBilinear(image, info.shape[2], info.shape[1]);
-  if (info.dtype == "float32") return ScaledFloats(image, scaling);
+  if (info.dtype == "float32") {
+    input.bytes = ScaledFloats(image, scaling, has_mask);
+    return input;
+  }
   const int offset = info.dtype == "int8" ? 128 : 0;
-  std::vector<std::byte> bytes(image.values.size());
-  std::transform(image.values.begin(), image.values.end(), bytes.begin(),
-                 [&](float value) { return static_cast<std::byte>(Rounded(value) - offset); });
-  return bytes;
+  input.bytes.resize(image.values.size());
+  for (size_t k = 0; k < image.values.size(); ++k) {
+    const float value = k % image.channels == 3 && !has_mask ? 0.0f : image.values[k];
+    input.bytes[k] = static_cast<std::byte>(Rounded(value) - offset);
+  }
+  return input;
 }
 
 Status WritePng(const std::string& path, const Image& image) {

@@ -18,15 +18,15 @@ struct Image {
   std::vector<float> values;
 };
 
-// PNG, JPEG or BMP, by content; converted to 1 (grey), 3 (RGB) or 4 (RGBA) channels.
-// kNotFound; kMalformedInput with the decoder's reason.
+// PNG, JPEG or BMP, by content; converted to 1 (grey), 3 (RGB) or 4 (RGBA) channels; turned upright as the EXIF data of
+// a JPEG say. kNotFound; kMalformedInput with the decoder's reason.
 Result<Image> ReadImage(const std::string& path, int channels);
 
 struct PictureSize {
   int width = 0, height = 0, channels = 0;  // grey 1, RGB 3, RGBA 4
 };
 
-// From the file's head alone. kNotFound, kMalformedInput.
+// Upright, as ReadImage. kNotFound, kMalformedInput.
 Result<PictureSize> SizeOfPicture(const std::string& path);
 
 // Stretches by bilinear sampling at half-pixel centres, edges clamped, without antialiasing (TensorFlow's
@@ -38,10 +38,18 @@ struct PixelScaling {
   std::vector<float> mean = {127.5f}, std = {127.5f};
 };
 
-// The picture as bytes of input `info`, a [1,H,W,C] tensor with 1, 3 or 4 channels: resized to it; float32 scaled,
-// uint8 the raw values, int8 the raw values minus 128. kInvalidArgument where the input is no picture.
-Result<std::vector<std::byte>> ReadImageAsInput(const std::string& path, const TensorInfo& info,
-                                                const PixelScaling& scaling);
+// A picture as an input's bytes, and what was done to it: "cat.jpg: 1280x720, turned upright, stretched to 224x224;
+// ...".
+struct PictureInput {
+  std::vector<std::byte> bytes;
+  std::string story;
+};
+
+// For input `info`, a [1,H,W,C] tensor with 1, 3 or 4 channels: resized to it; float32 scaled, uint8 the raw values,
+// int8 the raw values minus 128. A fourth channel is the file's alpha channel (floats: 255ths, unless `scaling` has a
+// value of its own for it); where the file has none, or one that is opaque everywhere, it is 0 (no mask yet).
+// kInvalidArgument where the input is no picture.
+Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling);
 
 // kIoError.
 Status WritePng(const std::string& path, const Image& image);

@@ -10,6 +10,7 @@
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/placement_warnings.h"
 #include "hearth/model.h"
+#include "tools/hearth/files.h"
 #include "tools/hearth/graph_picture.h"
 #include "tools/hearth/memory_picture.h"
 #include "tools/hearth/placement_report.h"
@@ -77,9 +78,12 @@ class InspectCommand final : public Verb {
     model_flags_.AddOptions(app);
     AddDeviceOption(app, device_);
     AddCpuOpsOption(app, options_.cpu_ops);
-    app.add_option("--graph", graph_path_,
-                   "Write the rewritten network: .txt its text, .svg, .png or .pdf a picture (by Graphviz), else .dot")
-        ->type_name("FILE");
+    app.add_option(
+           "--graph", graph_path_,
+           "Write the rewritten network: .txt its text, .svg, .png or .pdf a picture (by Graphviz), .dot or .gv "
+           "what Graphviz reads")
+        ->type_name("FILE")
+        ->check(CLI::Validator(WhyNoGraphFile, ""));
     app.add_option("--passes", passes_folder_,
                    "Write a picture of the network as the file has it, and one after every pass that changed it")
         ->type_name("DIR");
@@ -89,6 +93,10 @@ class InspectCommand final : public Verb {
   }
 
   Result<ExitCode> Run() override {
+    HEARTH_TRY(output_.CheckJson());
+    for (const std::string* path : {&graph_path_, &memory_path_}) {
+      if (!path->empty()) HEARTH_TRY(CheckWritable(*path));
+    }
     HEARTH_ASSIGN(const ModelOptions model_options, model_flags_.Options(nullptr));
     HEARTH_ASSIGN(const Model model, Model::FromFile(model_flags_.path(), model_options));
     HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(device_));
@@ -105,8 +113,13 @@ class InspectCommand final : public Verb {
     Print(model, opened, report, advice);
     if (!graph_path_.empty()) {
       HEARTH_TRY(WriteGraph(graph_path_, report.rewritten, report.placements));
+      output_.PrintText(fmt::format("the network is in {}\n", graph_path_));
     }
-    if (!memory_path_.empty()) HEARTH_TRY(WriteMemory(report, opened));
+    if (!memory_path_.empty()) {
+      HEARTH_TRY(WriteMemory(report, opened));
+      output_.PrintText(fmt::format("the memory plan is in {}\n", memory_path_));
+    }
+    if (!passes_folder_.empty()) output_.PrintText(fmt::format("the passes' pictures are in {}\n", passes_folder_));
     HEARTH_TRY(output_.WriteJson(ReportAsJson(model, opened, report, advice)));
     return ExitCode::kFine;
   }

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "hearth/version.h"
+#include "tools/hearth/error_record.h"
+#include "tools/hearth/nearest_name.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 
@@ -19,8 +21,10 @@ std::vector<std::unique_ptr<Verb>> AllVerbs() {
   verbs.push_back(MakeInspectCommand());
   verbs.push_back(MakeRunCommand());
   verbs.push_back(MakeBenchCommand());
+  verbs.push_back(MakeCompareCommand());
   verbs.push_back(MakeCacheCommand());
   verbs.push_back(MakeConformanceCommand());
+  verbs.push_back(MakeDiagnoseCommand());
   verbs.push_back(MakeEmitCommand());
   verbs.push_back(MakeManualCommand());
   verbs.push_back(MakeCompletionCommand());
@@ -37,6 +41,20 @@ std::string FullName(const CLI::App& app) {
   return app.get_parent() == nullptr ? app.get_name() : FullName(*app.get_parent()) + " " + app.get_name();
 }
 
+// What may have been meant by a word that is not known: a verb or option at most two letters away; empty without one.
+std::string NearestName(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  if (word.starts_with("-")) {
+    for (const CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  } else {
+    for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+      names.push_back(verb->get_name());
+  }
+  return Nearest(word, names);
+}
+
 ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == 0) {  // --help and --version
     app.exit(error);
@@ -46,8 +64,12 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> unknown = app.remaining(true);
   const bool is_unknown = !unknown.empty() && (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
                                                dynamic_cast<const CLI::RequiredError*>(&error) != nullptr);
-  const std::string what =
-      is_unknown ? fmt::format("'{}' is not known here", unknown.front()) : std::string(error.what());
+  std::string what = error.what();
+  if (is_unknown) {
+    what = fmt::format("'{}' is not known here", unknown.front());
+    const std::string meant = NearestName(named, unknown.front().substr(0, unknown.front().find('=')));
+    if (!meant.empty()) what += fmt::format("; did you mean '{}'?", meant);
+  }
   PrintError(fmt::format("{}: {}; `{} --help` shows what there is", FullName(named), what, FullName(named)));
   return ExitCode::kUsage;
 }
@@ -62,7 +84,6 @@ ExitCode CheckOutput(ExitCode code) {
 ExitCode Main(int argc, char** argv) {
   CLI::App app("Runs neural networks on the compute drivers of this machine.", "hearth");
   app.set_version_flag("--version", HEARTH_VERSION);
-  app.require_subcommand(1);
   app.footer("Example:\n  hearth run model.tflite --input photo.jpg --top 3\n`hearth VERB --help` explains each verb.");
   const std::vector<std::unique_ptr<Verb>> verbs = AllVerbs();
   for (const auto& verb : verbs) {
@@ -75,12 +96,18 @@ ExitCode Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return OnParseError(app, error);
   }
+  if (app.get_subcommands().empty()) {
+    fmt::print("{}", app.help());
+    return ExitCode::kUsage;
+  }
   for (const auto& verb : verbs) {
     if (!app.got_subcommand(verb->info().name)) continue;
     const Result<ExitCode> code = verb->Run();
     if (code.ok()) return code.value();
     PrintError(code.status().message());
-    return ExitCodeOf(code.status().code());
+    const ExitCode exit_code = ExitCodeOf(code.status().code());
+    RecordError(verb->info().name, static_cast<int>(exit_code), code.status().message());
+    return exit_code;
   }
   return ExitCode::kUsage;
 }

@@ -4,8 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -13,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/float16.h"
 #include "hearth/array.h"
+#include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
 #include "tools/hearth/printing.h"
 
@@ -86,23 +85,6 @@ Result<std::vector<std::string>> AssignFiles(const InputOptions& options, std::s
   return files;
 }
 
-Result<std::vector<std::byte>> ReadFile(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return Error(StatusCode::kNotFound, "can't read {}: it is a folder", path);
-  std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return Error(StatusCode::kNotFound, "can't read {}: {}", path, std::strerror(errno));
-  std::vector<std::byte> bytes;
-  std::vector<std::byte> chunk(1 << 20);
-  while (const size_t count = std::fread(chunk.data(), 1, chunk.size(), file)) {
-    bytes.insert(bytes.end(), chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(count));
-  }
-  const bool failed = std::ferror(file) != 0;
-  std::fclose(file);
-  if (failed) return Error(StatusCode::kNotFound, "can't read {} to its end", path);
-  return bytes;
-}
-
 Result<std::vector<std::byte>> ReadNpyInput(const std::string& path, const TensorInfo& info) {
   HEARTH_ASSIGN(const std::vector<std::byte> file, ReadFile(path));
   Result<NpyArray> array = ParseNpy(file);
@@ -111,8 +93,30 @@ Result<std::vector<std::byte>> ReadNpyInput(const std::string& path, const Tenso
   return std::move(array->bytes);
 }
 
-Result<std::vector<std::byte>> ReadInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling) {
-  if (IsPicture(path)) return ReadImageAsInput(path, info, scaling);
+// How pixels become floats, and who says so.
+PixelScaling ScalingOf(const InputOptions& options, const TensorMetadata* said, std::string& source) {
+  const bool file_says = said != nullptr && !said->mean.empty() && !said->std.empty();
+  source = options.scaling_is_given ? "as asked for"
+           : file_says              ? "as the model's metadata says"
+                                    : "the default: the model's file does not say; --mean and --std choose another";
+  if (options.scaling_is_given || !file_says) return options.scaling;
+  return {said->mean, said->std};
+}
+
+Result<std::vector<std::byte>> ReadPicture(const std::string& path, const TensorInfo& info, const InputOptions& options,
+                                           const TensorMetadata* said, std::vector<std::string>& stories) {
+  std::string source;
+  const PixelScaling scaling = ScalingOf(options, said, source);
+  HEARTH_ASSIGN(PictureInput picture, ReadImageAsInput(path, info, scaling));
+  if (info.dtype == "float32") {
+    picture.story +=
+        fmt::format("; (x - {}) / {}, {}", fmt::join(scaling.mean, ","), fmt::join(scaling.std, ","), source);
+  }
+  stories.push_back(fmt::format("input '{}': {}", info.name, picture.story));
+  return std::move(picture.bytes);
+}
+
+Result<std::vector<std::byte>> ReadArray(const std::string& path, const TensorInfo& info) {
   const std::string ending = EndingOf(path);
   if (ending == ".npy") return ReadNpyInput(path, info);
   if (ending != ".bin") {
@@ -148,15 +152,27 @@ void InputOptions::AddOptions(CLI::App& app) {
   app.add_option("--input", arguments, "An input's file: .npy, .bin (raw, little-endian) or a picture (PNG, JPEG, BMP)")
       ->type_name("[NAME=]FILE")
       ->allow_extra_args(false);
+  // Declared behind --input, whose values it follows.
+  app.add_option_function<std::vector<std::string>>(
+         "INPUT",
+         [this](const std::vector<std::string>& files) {
+           arguments.insert(arguments.end(), files.begin(), files.end());
+         },
+         "The same as --input")
+      ->type_name("...");
   app.add_option("--random-inputs", random_seed, "Fill the inputs that are not given with random numbers")
       ->type_name("SEED");
   const CLI::Validator not_zero(
       [](std::string& text) { return std::strtof(text.c_str(), nullptr) == 0.0f ? "must not be 0" : ""; }, "", "");
-  app.add_option("--mean", scaling.mean, "Pictures for float inputs: (x - mean) / std; one value or one per channel")
+  app.add_option("--mean", scaling.mean,
+                 "Pictures for float inputs: (x - mean) / std; one value or one per channel. "
+                 "Not needed where the model's file says it (TFLite metadata)")
+      ->each([this](const std::string&) { scaling_is_given = true; })
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
   app.add_option("--std", scaling.std, "See --mean")
+      ->each([this](const std::string&) { scaling_is_given = true; })
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Number)
@@ -183,16 +199,19 @@ std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t
   return bytes;
 }
 
-Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& options,
-                                                       std::span<const TensorInfo> inputs) {
+Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs,
+                                const ModelMetadata& metadata) {
   HEARTH_ASSIGN(const std::vector<std::string> files, AssignFiles(options, inputs));
-  std::vector<std::vector<std::byte>> loaded;
+  LoadedInputs loaded;
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (!files[k].empty()) {
-      HEARTH_ASSIGN(std::vector<std::byte> bytes, ReadInput(files[k], inputs[k], options.scaling));
-      loaded.push_back(std::move(bytes));
+      const TensorMetadata* said = k < metadata.inputs.size() ? &metadata.inputs[k] : nullptr;
+      HEARTH_ASSIGN(std::vector<std::byte> bytes, IsPicture(files[k])
+                                                      ? ReadPicture(files[k], inputs[k], options, said, loaded.stories)
+                                                      : ReadArray(files[k], inputs[k]));
+      loaded.bytes.push_back(std::move(bytes));
     } else if (options.random_seed) {
-      loaded.push_back(RandomInput(inputs[k], *options.random_seed, k));
+      loaded.bytes.push_back(RandomInput(inputs[k], *options.random_seed, k));
     } else {
       return Error(StatusCode::kInvalidArgument,
                    "input '{}' ({}[{}]) was not given; use --input '{}=FILE', or --random-inputs SEED to fill it",

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/model_metadata.h"
 #include "hearth/status.h"
 #include "hearth/tensor_info.h"
 #include "tools/hearth/image.h"
@@ -24,16 +25,24 @@ namespace hearth {
 struct InputOptions {
   std::vector<std::string> arguments;   // "[NAME=]FILE"
   std::optional<uint64_t> random_seed;  // fills the inputs that no argument names
-  PixelScaling scaling;
+  PixelScaling scaling;                 // of pictures, where the file says none or the command line says one
+  bool scaling_is_given = false;
 
   void AddOptions(CLI::App& app);
 };
 
-// The bytes of every input, in the model's order. An argument without a name takes the first input that is still
+struct LoadedInputs {
+  std::vector<std::vector<std::byte>> bytes;  // of every input, in the model's order
+  std::vector<std::string> stories;           // what was done to pictures, for people
+};
+
+// An argument without a name takes the first input that is still
 // free; text before a '=' is a name only if the model has such an input (or such an alias of one). Errors (all the
 // user's): kNotFound, kMalformedInput, kInvalidArgument (a wrong name, type, shape or size; an input that was not
 // given).
-Result<std::vector<std::vector<std::byte>>> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs);
+// `metadata` says how pictures are scaled where the command line does not.
+Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs,
+                                const ModelMetadata& metadata);
 
 // The shapes of the files for those inputs whose declared shape is open (a -1, or none at all), by the input's name: an
 // array's own shape, a picture's height, width and channels; an open batch is 1. Errors as LoadInputs.

@@ -10,6 +10,7 @@
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
+#include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
 #include "tools/hearth/printing.h"
 

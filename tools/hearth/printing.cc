@@ -6,12 +6,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 
 #include "core/base/error.h"
 #include "hearth/log.h"
+#include "tools/hearth/files.h"
 
 namespace hearth {
 namespace {
@@ -22,10 +21,6 @@ std::string OneLine(std::string_view message) {
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
   return line;
-}
-
-std::string Reason(int error_number) {
-  return std::strerror(error_number);
 }
 
 // Warnings are left to the verbs, which print those of the report.
@@ -76,23 +71,20 @@ void OutputOptions::ShowProgress(size_t done, size_t total, std::string_view wha
              OneLine(what));
 }
 
+Status OutputOptions::CheckJson() const {
+  return json_path_.empty() || json_path_ == "-" ? Status::Ok() : CheckWritable(json_path_);
+}
+
 Status OutputOptions::WriteJson(const Json& json) const {
   if (json_path_.empty()) return Status::Ok();
   // Names come from model files and drivers and may hold anything.
   const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
-  if (json_path_ != "-") return WriteFile(json_path_, text);
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  return Status::Ok();
-}
-
-Status WriteFile(const std::string& path, std::string_view contents) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return Error(StatusCode::kIoError, "can't write {}: {}", path, Reason(errno));
-  const bool written = std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
-  const int error_number = errno;
-  if (std::fclose(file) != 0 || !written) {
-    return Error(StatusCode::kIoError, "can't write {}: {}", path, Reason(written ? errno : error_number));
+  if (json_path_ != "-") {
+    HEARTH_TRY(WriteFile(json_path_, text));
+    PrintText(fmt::format("the data are in {}\n", json_path_));
+    return Status::Ok();
   }
+  std::fwrite(text.data(), 1, text.size(), stdout);
   return Status::Ok();
 }
 

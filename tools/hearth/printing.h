@@ -35,6 +35,8 @@ class OutputOptions {
   void PrintWarning(std::string_view message) const;
   // A bar on standard error where that is a terminal, drawn over the one before; gone when `done` is `total`.
   void ShowProgress(size_t done, size_t total, std::string_view what) const;
+  // Whether WriteJson will be able to write, asked before the work. kIoError.
+  Status CheckJson() const;
   // Writes the same data for machines, where --json asked for it.
   Status WriteJson(const Json& json) const;
 
@@ -42,9 +44,6 @@ class OutputOptions {
   std::string json_path_;
   bool quiet_ = false;
 };
-
-// Replaces the file. kIoError names it and the reason.
-Status WriteFile(const std::string& path, std::string_view contents);
 
 // Rows of cells as aligned columns, two blanks between them.
 class TextTable {

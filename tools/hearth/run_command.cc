@@ -5,9 +5,10 @@
 #include <cmath>
 
 #include "core/base/error.h"
-#include "tools/hearth/class_map.h"
+#include "tools/hearth/files.h"
 #include "tools/hearth/model_inputs.h"
 #include "tools/hearth/model_outputs.h"
+#include "tools/hearth/result_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -36,26 +37,27 @@ class RunCommand final : public Verb {
     session_flags_.AddOptions(app);
     input_options_.AddOptions(app);
     app.add_option("--output-dir", output_folder_, "Write each output to DIR/<index>_<name>.npy")->type_name("DIR");
-    app.add_option("--top", top_, "Print the K highest scores of outputs that hold one score per class")
-        ->type_name("K")
-        ->check(CLI::Range(1, 1000000));
-    app.add_option("--labels", labels_path_, "Names of the classes, one a line, line 0 first; implies --top 5")
-        ->type_name("FILE");
-    app.add_option("--picture", picture_path_, "Draw a segmentation result (an output [1,H,W,classes]) into a PNG file")
+    show_.AddOptions(app);
+    app.add_option("--picture", picture_path_,
+                   "Draw the result into a PNG file: boxes, masks, classes, key points, images or the highest scores")
         ->type_name("FILE");
     output_.AddOptions(app);
   }
 
   Result<ExitCode> Run() override {
-    HEARTH_TRY(PrepareLabels());
+    HEARTH_TRY(CheckFiles());
     WarningPrinter warnings(output_);
     HEARTH_ASSIGN(Session session, session_flags_.Open(input_options_));
     warnings.PrintNew(session.report());
-    HEARTH_ASSIGN(const auto inputs, LoadInputs(input_options_, session.inputs()));
-    HEARTH_TRY(SetInputs(session, inputs));
+    ReadMetadata(session.model());
+    HEARTH_ASSIGN(const std::vector<ResultGroup> groups, show_.Choose(session.model(), metadata_));
+    if (!picture_path_.empty()) HEARTH_TRY(CheckDrawable(groups, session.outputs()));
+    HEARTH_ASSIGN(const LoadedInputs inputs, LoadInputs(input_options_, session.inputs(), metadata_));
+    HEARTH_TRY(SetInputs(session, inputs.bytes));
     HEARTH_TRY(session.Run());
 
-    HEARTH_ASSIGN(const Json outputs, HandOut(session));
+    PrintStart(session.report(), inputs);
+    HEARTH_ASSIGN(const Json outputs, HandOut(session, groups));
     std::fflush(stdout);
     session.SaveToCache();  // not on the way to the first result
     warnings.PrintNew(session.report());
@@ -65,81 +67,108 @@ class RunCommand final : public Verb {
 
  private:
   // Before the slow part, so that a wrong path is told at once.
-  Status PrepareLabels() {
-    if (labels_path_.empty()) return Status::Ok();
-    HEARTH_ASSIGN(labels_, ReadLabels(labels_path_));
-    if (top_ == 0) top_ = 5;
-    return Status::Ok();
+  Status CheckFiles() {
+    HEARTH_TRY(show_.Prepare());
+    HEARTH_TRY(output_.CheckJson());
+    if (!output_folder_.empty()) HEARTH_TRY(CheckFolderWritable(output_folder_));
+    if (picture_path_.empty()) return Status::Ok();
+    for (const char* ending : {".jpg", ".jpeg", ".bmp", ".gif", ".tflite", ".npy"}) {
+      if (!picture_path_.ends_with(ending)) continue;
+      return Error(StatusCode::kInvalidArgument, "--picture {}: PNG is what is written; name a .png file",
+                   picture_path_);
+    }
+    return CheckWritable(picture_path_);
   }
 
-  // Writes and prints the outputs; gives the report's "outputs".
-  Result<Json> HandOut(const Session& session) {
-    const Report& report = session.report();
+  void ReadMetadata(const Model& model) {
+    Result<ModelMetadata> metadata = model.ReadMetadata();
+    if (!metadata.ok()) return output_.PrintWarning(metadata.status().message());
+    metadata_ = std::move(metadata).value();
+    for (const std::string& warning : metadata_.warnings) output_.PrintWarning(warning);
+  }
+
+  void PrintStart(const Report& report, const LoadedInputs& inputs) const {
     output_.PrintText(DeviceText(report));
+    for (const std::string& story : inputs.stories) output_.PrintText(story + "\n");
     output_.PrintText(fmt::format(
         "ready after {:.1f} ms (start {:.1f}, first run {:.1f}); {} programs compiled, {} loaded\n", report.ready_ms,
         report.init_ms.total, report.first_run_ms, report.programs.compiled, report.programs.loaded));
-    Json outputs = Json::array();
-    for (size_t k = 0; k < session.outputs().size(); ++k) {
-      HEARTH_ASSIGN(Json output, HandOutOne(k, session.outputs()[k], session.output(k)));
-      outputs.push_back(std::move(output));
-    }
-    if (!picture_path_.empty()) HEARTH_TRY(DrawPicture(session));
-    return outputs;
   }
 
-  Result<Json> HandOutOne(size_t index, const TensorInfo& info, std::span<const std::byte> bytes) {
-    Json json = {{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}};
-    HEARTH_ASSIGN(const std::vector<float> values, OutputAsFloats(info, bytes));
-    output_.PrintText(fmt::format("output {} '{}' {}[{}]: {}\n", index, info.name, info.dtype, ShapeText(info.shape),
-                                  SummaryText(values)));
-    if (!output_folder_.empty()) {
-      HEARTH_ASSIGN(const std::string path, WriteOutput(output_folder_, index, info, bytes));
-      json["file"] = path;
-      output_.PrintText(fmt::format("  written to {}\n", path));
+  // Writes and prints the outputs; gives the report's "outputs".
+  Result<Json> HandOut(const Session& session, const std::vector<ResultGroup>& groups) {
+    std::vector<Json> outputs(session.outputs().size());
+    std::vector<std::string> texts(outputs.size());
+    bool is_drawn = picture_path_.empty();
+    std::string picture_text;
+    for (const ResultGroup& group : groups) {
+      HEARTH_ASSIGN(const DecodedResult result, Decode(group, session, show_, metadata_));
+      for (size_t k = 0; k < group.outputs.size(); ++k) {
+        HEARTH_ASSIGN(outputs[group.outputs[k]], HandOutOne(session, result, k, texts[group.outputs[k]]));
+      }
+      if (is_drawn || !IsDrawable(group)) continue;
+      is_drawn = true;
+      HEARTH_TRY(DrawPicture(session, result));
+      picture_text = fmt::format("the result's picture ({}) is {}\n", MeaningName(group.meaning), picture_path_);
     }
-    if (top_ > 0 && HoldsClassScores(info)) json["top"] = PrintTop(values);
+    for (const std::string& text : texts) output_.PrintText(text);
+    output_.PrintText(picture_text);
+    return Json(outputs);
+  }
+
+  // The `place`th output of a result: its numbers, and for the first what they mean.
+  Result<Json> HandOutOne(const Session& session, const DecodedResult& result, size_t place, std::string& text) {
+    const size_t index = result.group.outputs[place];
+    const TensorInfo& info = result.infos[place];
+    Json json = {{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}};
+    text = fmt::format("output {} '{}' {}[{}]: {}\n", index, info.name, info.dtype, ShapeText(info.shape),
+                       SummaryText(result.values[place]));
+    if (!output_folder_.empty()) {
+      HEARTH_ASSIGN(const std::string path, WriteOutput(output_folder_, index, info, session.output(index)));
+      json["file"] = path;
+      text += fmt::format("  written to {}\n", path);
+    }
+    json["meaning"] = MeaningName(result.group.meaning);
+    json["meaning_reason"] = result.group.reason;
+    if (place > 0) {
+      json["part_of"] = result.group.outputs[0];
+      text += fmt::format("  part of output {}'s {}\n", result.group.outputs[0], MeaningName(result.group.meaning));
+      return json;
+    }
+    json.update(JsonOf(result, show_));
+    text += fmt::format("  meaning: {} ({})\n", MeaningName(result.group.meaning), result.group.reason);
+    WarnOfLabels(result);
+    text += TextOf(result, show_);
     return json;
   }
 
-  Json PrintTop(std::span<const float> scores) const {
-    if (!labels_.empty() && labels_.size() != scores.size()) {
-      output_.PrintWarning(
-          fmt::format("{} holds {} labels, the output has {} classes", labels_path_, labels_.size(), scores.size()));
-    }
-    TextTable table({{"  class", TextTable::Align::kRight}, {"score", TextTable::Align::kRight}, {"label"}});
-    Json top = Json::array();
-    for (const TopEntry& entry : TopEntries(scores, static_cast<size_t>(top_), labels_)) {
-      table.AddRow({std::to_string(entry.index), fmt::format("{:.6f}", entry.score), entry.label});
-      top.push_back({{"index", entry.index}, {"label", entry.label}, {"score", entry.score}});
-    }
-    output_.PrintText(table.ToString());
-    return top;
+  void WarnOfLabels(const DecodedResult& result) const {
+    const bool are_scores = result.group.meaning == Meaning::kClasses;
+    const size_t classes = are_scores ? result.values[0].size()
+                           : result.group.layout == Layout::kScoresPerPixel
+                               ? static_cast<size_t>(result.infos[0].shape[3])
+                               : 0;
+    const bool fits = are_scores ? result.labels.size() == classes : result.labels.size() >= classes;
+    if (result.labels.empty() || classes == 0 || fits) return;
+    const std::string source = show_.labels_path().empty() ? "the model's label file" : show_.labels_path();
+    output_.PrintWarning(
+        fmt::format("{} holds {} labels, the output has {} classes", source, result.labels.size(), classes));
   }
 
-  Status DrawPicture(const Session& session) const {
-    const auto& outputs = session.outputs();
-    const auto found = std::find_if(outputs.begin(), outputs.end(), IsClassMap);
-    if (found == outputs.end()) {
-      output_.PrintWarning(fmt::format("no output is a class map [1,H,W,classes]; {} is not written", picture_path_));
-      return Status::Ok();
-    }
+  Status DrawPicture(const Session& session, const DecodedResult& result) const {
     Image picture;
     if (const std::string path = FirstPicture(input_options_, session.inputs()); !path.empty()) {
       HEARTH_ASSIGN(picture, ReadImage(path, 3));
     }
-    HEARTH_ASSIGN(const std::vector<float> scores, OutputAsFloats(*found, session.output(found - outputs.begin())));
-    HEARTH_TRY(WritePng(picture_path_, DrawClassMap(*found, scores, picture)));
-    output_.PrintText(fmt::format("the result's picture is {}\n", picture_path_));
-    return Status::Ok();
+    return WritePng(picture_path_, PictureOf(result, picture, show_));
   }
 
   SessionFlags session_flags_;
   InputOptions input_options_;
   OutputOptions output_;
-  std::string output_folder_, labels_path_, picture_path_;
-  int top_ = 0;
-  std::vector<std::string> labels_;
+  ShowOptions show_;
+  std::string output_folder_, picture_path_;
+  ModelMetadata metadata_;
 };
 
 }  // namespace

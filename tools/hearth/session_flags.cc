@@ -33,10 +33,11 @@ std::string WhyNoDeviceName(const std::string& name) {
 
 }  // namespace
 
-void AddDeviceOption(CLI::App& app, std::string& device) {
-  app.add_option("--device", device,
-                 "auto, cpu, gpu (the first hardware GPU), opencl, vulkan, gles, one of several (opencl:1), a UUID or "
-                 "part of one device's name")
+void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help) {
+  constexpr const char* kOneName =
+      "auto, cpu, gpu (the first hardware GPU), opencl, vulkan, gles, one of several (opencl:1), a UUID or part of one "
+      "device's name";
+  app.add_option("--device", device, help.empty() ? kOneName : help)
       ->type_name("D")
       ->capture_default_str()
       ->envname(kDeviceVariable)
@@ -136,9 +137,9 @@ void AddTuneOption(CLI::App& app, SessionOptions& options) {
   options.on_tuning = PrintTuningProgress;
 }
 
-void SessionFlags::AddOptions(CLI::App& app) {
+void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
   model_flags_.AddOptions(app);
-  AddDeviceOption(app, options_.device);
+  AddDeviceOption(app, options_.device, device_help);
   CLI::Option* cache = AddCacheOption(app, options_.cache_folder);
   CLI::Option* none = app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
   CLI::Option* read_only =
@@ -149,11 +150,16 @@ void SessionFlags::AddOptions(CLI::App& app) {
   AddTuneOption(app, options_);
 }
 
-Result<Session> SessionFlags::Open(const InputOptions& inputs) const {
+Result<SessionOptions> SessionFlags::Options(const InputOptions& inputs) const {
   SessionOptions options = options_;
   options.use_cache = !no_cache_;
   HEARTH_ASSIGN(options.model, model_flags_.Options(&inputs));
-  return Session::Open(model_flags_.path(), options);
+  return options;
+}
+
+Result<Session> SessionFlags::Open(const InputOptions& inputs) const {
+  HEARTH_ASSIGN(const SessionOptions options, Options(inputs));
+  return Session::Open(path(), options);
 }
 
 Status SetInputs(Session& session, std::span<const std::vector<std::byte>> inputs) {

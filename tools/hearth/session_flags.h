@@ -17,7 +17,8 @@ class Option;
 namespace hearth {
 
 // --device alone, for verbs that open no session; $HEARTH_DEVICE where it is not given.
-void AddDeviceOption(CLI::App& app, std::string& device);
+// `help`: what it takes, where it is not one name.
+void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help = "");
 // --device with a list.
 CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, const std::string& description);
 // --cpu-ops alone.
@@ -37,9 +38,12 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
 // MODEL and all session options.
 class SessionFlags {
  public:
-  void AddOptions(CLI::App& app);
+  // `device_help`: what --device takes, where it is more than one name.
+  void AddOptions(CLI::App& app, const std::string& device_help = "");
 
+  const std::string& path() const { return model_flags_.path(); }
   // `inputs`: their files decide shapes that the model leaves open and --shape does not say.
+  Result<SessionOptions> Options(const InputOptions& inputs) const;
   Result<Session> Open(const InputOptions& inputs) const;
 
  private:

@@ -41,9 +41,11 @@ class Verb {
 // One function per <name>_command.cc.
 std::unique_ptr<Verb> MakeBenchCommand();
 std::unique_ptr<Verb> MakeCacheCommand();
+std::unique_ptr<Verb> MakeCompareCommand();
 std::unique_ptr<Verb> MakeCompletionCommand();
 std::unique_ptr<Verb> MakeConformanceCommand();
 std::unique_ptr<Verb> MakeDevicesCommand();
+std::unique_ptr<Verb> MakeDiagnoseCommand();
 std::unique_ptr<Verb> MakeEmitCommand();
 std::unique_ptr<Verb> MakeInspectCommand();
 std::unique_ptr<Verb> MakeManualCommand();

@@ -1,0 +1,201 @@
+#include "frontends/tflite/metadata_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+
+#include "core/base/error.h"
+#include "frontends/tflite/metadata_schema_generated.h"
+#include "frontends/tflite/tensor_reader.h"
+#include "frontends/tflite/zip_entry.h"
+
+namespace hearth {
+namespace {
+
+constexpr std::string_view kMetadataName = "TFLITE_METADATA";
+constexpr size_t kMaxMetadataBytes = 16 << 20;  // texts and names; label files lie outside
+constexpr uint32_t kMaxTables = 100'000;
+constexpr uint32_t kMaxNumbers = 4096;  // of one mean, std or box order: one per channel
+
+// The bytes of the metadata's flatbuffer; empty without one.
+Result<std::span<const std::byte>> MetadataBytes(const wire::Model& model, std::span<const std::byte> file) {
+  const auto* list = model.metadata();
+  for (uint32_t k = 0; list != nullptr && k < list->size(); ++k) {
+    const wire::Metadata& entry = *list->Get(k);
+    if (entry.name() == nullptr || entry.name()->string_view() != kMetadataName) continue;
+    if (model.buffers() == nullptr || entry.buffer() >= model.buffers()->size()) {
+      return Error(StatusCode::kMalformedInput, "the metadata lies in buffer {}, which the file has not",
+                   entry.buffer());
+    }
+    const wire::Buffer& buffer = *model.buffers()->Get(entry.buffer());
+    if (buffer.data() != nullptr) return std::as_bytes(std::span(buffer.data()->data(), buffer.data()->size()));
+    if (buffer.offset() <= 1) return std::span<const std::byte>();
+    if (buffer.offset() > file.size() || buffer.size() > file.size() - buffer.offset()) {
+      return Error(StatusCode::kMalformedInput, "the metadata lies outside the file");
+    }
+    return file.subspan(buffer.offset(), buffer.size());
+  }
+  return std::span<const std::byte>();
+}
+
+std::vector<std::string> LinesOf(std::span<const std::byte> bytes) {
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    lines.push_back(CleanName(line));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+std::vector<float> FiniteNumbers(const flatbuffers::Vector<float>* numbers) {
+  std::vector<float> result;
+  if (numbers == nullptr || numbers->size() > kMaxNumbers) return result;
+  for (const float number : *numbers) {
+    if (!std::isfinite(number)) return {};
+    result.push_back(number);
+  }
+  return result;
+}
+
+// Reads one verified metadata flatbuffer.
+class MetadataReader {
+ public:
+  explicit MetadataReader(std::span<const std::byte> file) : file_(file), budget_(file.size()) {}
+
+  ModelMetadata Read(const metadata_wire::ModelMetadata& model, const wire::SubGraph& subgraph, uint32_t index) {
+    result_.name = Text(model.name());
+    result_.description = Text(model.description());
+    result_.version = Text(model.version());
+    result_.author = Text(model.author());
+    result_.license = Text(model.license());
+    const auto* subgraphs = model.subgraph_metadata();
+    if (subgraphs == nullptr || index >= subgraphs->size()) return std::move(result_);
+    const metadata_wire::SubGraphMetadata& described = *subgraphs->Get(index);
+    result_.inputs = Tensors(described.input_tensor_metadata(), subgraph.inputs(), "inputs");
+    result_.outputs = Tensors(described.output_tensor_metadata(), subgraph.outputs(), "outputs");
+    return std::move(result_);
+  }
+
+ private:
+  using TensorList = flatbuffers::Vector<flatbuffers::Offset<metadata_wire::TensorMetadata>>;
+
+  // Empty when the same text was listed too often.
+  std::string Text(const flatbuffers::String* text) {
+    return text != nullptr && budget_.Charge(text->size()) ? CleanName(text->string_view()) : "";
+  }
+
+  std::vector<TensorMetadata> Tensors(const TensorList* described, const flatbuffers::Vector<int32_t>* tensors,
+                                      std::string_view what) {
+    std::vector<TensorMetadata> result;
+    const uint32_t count = described == nullptr ? 0 : described->size();
+    const uint32_t wanted = tensors == nullptr ? 0 : tensors->size();
+    if (count == 0) return result;
+    if (count != wanted) {
+      result_.warnings.push_back(
+          fmt::format("the metadata describes {} {}, the model has {}; they are left out", count, what, wanted));
+      return result;
+    }
+    for (uint32_t k = 0; k < count; ++k) result.push_back(Tensor(*described->Get(k)));
+    return result;
+  }
+
+  TensorMetadata Tensor(const metadata_wire::TensorMetadata& tensor) {
+    TensorMetadata result;
+    result.name = Text(tensor.name());
+    result.description = Text(tensor.description());
+    if (tensor.content() != nullptr) ReadContent(*tensor.content(), result);
+    const auto* units = tensor.process_units();
+    for (uint32_t k = 0; units != nullptr && k < units->size(); ++k) {
+      const auto* scaling = units->Get(k)->options_as_NormalizationOptions();
+      if (scaling != nullptr) ReadScaling(*scaling, result);
+    }
+    const auto* files = tensor.associated_files();
+    for (uint32_t k = 0; files != nullptr && k < files->size(); ++k) ReadLabels(*files->Get(k), result);
+    return result;
+  }
+
+  void ReadScaling(const metadata_wire::NormalizationOptions& scaling, TensorMetadata& result) {
+    result.mean = FiniteNumbers(scaling.mean());
+    result.std = FiniteNumbers(scaling.std());
+    const bool divides_by_zero = std::find(result.std.begin(), result.std.end(), 0.0f) != result.std.end();
+    if (!result.mean.empty() && !result.std.empty() && !divides_by_zero) return;
+    result.mean.clear();
+    result.std.clear();
+    result_.warnings.push_back(fmt::format("the metadata's mean and std of '{}' are no usable numbers", result.name));
+  }
+
+  static void ReadContent(const metadata_wire::Content& content, TensorMetadata& result) {
+    if (content.content_properties_as_FeatureProperties() != nullptr) result.content = "feature";
+    if (content.content_properties_as_ImageProperties() != nullptr) result.content = "image";
+    const auto* box = content.content_properties_as_BoundingBoxProperties();
+    if (box == nullptr) return;
+    result.content = "boxes";
+    switch (box->type()) {
+      case metadata_wire::BoundingBoxType_BOUNDARIES: result.box_type = "boundaries"; break;
+      case metadata_wire::BoundingBoxType_UPPER_LEFT: result.box_type = "upper_left"; break;
+      case metadata_wire::BoundingBoxType_CENTER: result.box_type = "center"; break;
+      default: break;
+    }
+    result.box_in_pixels = box->coordinate_type() == metadata_wire::CoordinateType_PIXEL;
+    if (box->index() != nullptr && box->index()->size() == 4) {
+      result.box_order.assign(box->index()->begin(), box->index()->end());
+    }
+  }
+
+  // The first label file of its kind counts: others are the same in other languages.
+  void ReadLabels(const metadata_wire::AssociatedFile& file, TensorMetadata& result) {
+    const bool of_axis = file.type() == metadata_wire::AssociatedFileType_TENSOR_AXIS_LABELS;
+    if (!of_axis && file.type() != metadata_wire::AssociatedFileType_TENSOR_VALUE_LABELS) return;
+    std::vector<std::string>& labels = of_axis ? result.axis_labels : result.value_labels;
+    if (!labels.empty() || file.name() == nullptr) return;
+    const std::string name = Text(file.name());
+    Result<std::span<const std::byte>> bytes = FindZipEntry(file_, file.name()->string_view());
+    Status status = bytes.status();
+    if (status.ok()) {
+      const auto lines = static_cast<size_t>(std::count(bytes->begin(), bytes->end(), std::byte{'\n'})) + 1;
+      if (!budget_.Charge(bytes->size() + lines * sizeof(std::string))) status = CopyBudget::Exceeded("it");
+    }
+    if (status.ok()) {
+      labels = LinesOf(*bytes);
+    } else {
+      result_.warnings.push_back(fmt::format("the label file '{}' that the metadata names can't be read: {}",
+                                             name.substr(0, 200), status.message()));
+    }
+  }
+
+  std::span<const std::byte> file_;
+  CopyBudget budget_;
+  ModelMetadata result_;
+};
+
+}  // namespace
+
+Result<ModelMetadata> ReadMetadataOf(const wire::Model& model, uint32_t subgraph, std::span<const std::byte> file) {
+  HEARTH_ASSIGN(const std::span<const std::byte> bytes, MetadataBytes(model, file));
+  if (bytes.empty()) return ModelMetadata();
+  if (bytes.size() > kMaxMetadataBytes) {
+    return Error(StatusCode::kUnsupported, "the metadata takes {} bytes; at most {} are read", bytes.size(),
+                 kMaxMetadataBytes);
+  }
+  // Copied: where it lies in the file need not be a place that its numbers are aligned to.
+  std::vector<uint64_t> copy((bytes.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+  std::memcpy(copy.data(), bytes.data(), bytes.size());
+  const auto* data = reinterpret_cast<const uint8_t*>(copy.data());
+  flatbuffers::Verifier::Options limits;
+  limits.max_tables = kMaxTables;
+  flatbuffers::Verifier verifier(data, bytes.size(), limits);
+  if (!metadata_wire::VerifyModelMetadataBuffer(verifier)) {
+    return Error(StatusCode::kMalformedInput, "the metadata inside is no flatbuffer of its format ({})",
+                 metadata_wire::ModelMetadataIdentifier());
+  }
+  MetadataReader reader(file);
+  return reader.Read(*metadata_wire::GetModelMetadata(data), *model.subgraphs()->Get(subgraph), subgraph);
+}
+
+}  // namespace hearth

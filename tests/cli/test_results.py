@@ -1,0 +1,214 @@
+"""What `hearth run` says that outputs mean, and the pictures that it draws of them.
+
+    HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_results.py
+"""
+
+import os
+import struct
+import sys
+import unittest
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import flat_model  # noqa: E402
+from cli_case import CliTest, MODEL, PICTURE, SHARED, npy, png, read_npy  # noqa: E402
+
+NEG, LOGISTIC, SOFTMAX, TANH = 59, 14, 25, 28
+MODELS, IMAGES, LABELS = SHARED / "models", SHARED / "images", SHARED / "labels"
+
+
+def read_png(path):
+    """Width, height and rows of RGB bytes."""
+    file = path.read_bytes()
+    assert file[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height, depth, colours = struct.unpack(">IIBB", file[16:26])
+    assert (depth, colours) == (8, 2)
+    at, packed = 8, b""
+    while at < len(file):
+        size, kind = struct.unpack(">I4s", file[at:at + 8])
+        packed += file[at + 8:at + 8 + size] if kind == b"IDAT" else b""
+        at += 12 + size
+    data, rows, above = zlib.decompress(packed), [], bytes(3 * width)
+    for y in range(height):
+        kind, line = data[y * (3 * width + 1)], bytearray(data[y * (3 * width + 1) + 1:(y + 1) * (3 * width + 1)])
+        for x in range(3 * width):
+            left, up, corner = (line[x - 3] if x >= 3 else 0), above[x], (above[x - 3] if x >= 3 else 0)
+            nearest = min((abs(left + up - corner - v), k) for k, v in enumerate((left, up, corner)))[1]
+            line[x] = (line[x] + (0, left, up, (left + up) // 2, (left, up, corner)[nearest])[kind]) & 255
+        rows.append(bytes(line))
+        above = line
+    return width, height, rows
+
+
+def jpeg_with_orientation(jpeg, orientation, order):
+    tiff = (b"II*\0" if order == "<" else b"MM\0*") + struct.pack(order + "IHHHIHHI", 8, 1, 0x0112, 3, 1, orientation, 0, 0)
+    exif = b"Exif\0\0" + tiff
+    return jpeg[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + jpeg[2:]
+
+
+class ResultsTest(CliTest):
+    def run_cpu(self, model, *arguments):
+        return self.run_json("run", model, "--device", "cpu", "--no-cache", *arguments)
+
+    def model(self, code, shape, name="m.tflite"):
+        return self.file(name, flat_model.chain([code], list(shape)))
+
+    def meaning(self, code, shape, *arguments):
+        return self.run_cpu(self.model(code, shape), "--random-inputs", "1", *arguments)["outputs"][0]["meaning"]
+
+
+class Meanings(ResultsTest):
+    def test_shapes_and_operators_decide_what_an_output_means(self):
+        for code, shape, meaning in ((SOFTMAX, (1, 10), "classes"), (NEG, (1, 10), "classes"), (NEG, (1, 1), "none"),
+                                     (NEG, (2, 3, 4), "none"), (LOGISTIC, (1, 8, 8, 5), "class-map"),
+                                     (NEG, (1, 8, 8, 2), "mask"), (LOGISTIC, (1, 8, 8, 3), "image"),
+                                     (NEG, (1, 8, 8, 3), "class-map"), (NEG, (1, 8, 8, 1), "image")):
+            with self.subTest(code=code, shape=shape):
+                self.assertEqual(self.meaning(code, shape), meaning)
+
+    def test_show_says_otherwise(self):
+        self.assertEqual(self.meaning(NEG, (1, 8, 8, 3), "--show", "image"), "image")
+        self.assertEqual(self.meaning(NEG, (1, 10), "--show", "none"), "none")
+
+    def test_what_an_output_can_not_mean_is_refused(self):
+        done = self.run_hearth("run", self.model(NEG, (1, 10)), "--device", "cpu", "--random-inputs", "1", "--show", "mask", expect=3)
+        self.assert_one_error(done, "--show mask", "'y'")
+
+    def test_a_picture_of_nothing_is_refused_before_the_run(self):
+        done = self.run_hearth("run", self.model(NEG, (1, 1)), "--device", "cpu", "--random-inputs", "1", "--picture",
+                               self.folder / "p.png", expect=3)
+        self.assert_one_error(done, "a single number")
+        self.assertFalse((self.folder / "p.png").exists())
+
+    def test_a_picture_is_a_png_file(self):
+        done = self.run_hearth("run", MODEL, "--device", "cpu", "--input", PICTURE, "--picture", self.folder / "p.jpg", expect=3)
+        self.assert_one_error(done, ".png")
+
+    def test_two_channels_are_a_mask_with_the_share_that_the_scores_give(self):
+        values = [(0.0, 5.0), (5.0, 0.0), (5.0, 0.0), (5.0, 0.0)]
+        data = struct.pack("<8f", *(-v for pair in values for v in pair))
+        report = self.run_cpu(self.model(NEG, (1, 2, 2, 2)), "--input", self.file("x.npy", npy("<f4", (1, 2, 2, 2), data)))
+        self.assertEqual(report["outputs"][0]["mask"], {"share": 0.25, "threshold": 0.5})
+
+    def test_a_class_map_names_each_class_that_is_there(self):
+        data = b"".join(struct.pack("<3f", *(-float(k == winner) for k in range(3))) for winner in (0, 2, 2, 2))
+        labels = self.file("l.txt", b"sky\nsea\nsand\n")
+        report = self.run_cpu(self.model(NEG, (1, 2, 2, 3)), "--input", self.file("x.npy", npy("<f4", (1, 2, 2, 3), data)),
+                              "--labels", labels)
+        self.assertEqual(report["outputs"][0]["areas"], [{"class": 2, "label": "sand", "share": 0.75},
+                                                         {"class": 0, "label": "sky", "share": 0.25}])
+
+
+class InputPictures(ResultsTest):
+    def output_of(self, name, *arguments):
+        model = self.model(NEG, (1, 2, 3, 3))
+        self.run_cpu(model, "--output-dir", self.folder / name, "--mean", "0", "--std", "1", *arguments)
+        return struct.unpack("<18f", read_npy(self.folder / name / "0_y.npy")[2])
+
+    def test_photographs_are_turned_as_their_exif_data_say(self):
+        jpeg = IMAGES / "burger.jpg"
+        if not jpeg.exists():
+            self.skipTest(f"{jpeg} is not there: set HEARTH_SHARED to the shared data")
+        original = jpeg.read_bytes()
+        upright = self.output_of("upright", "--input", jpeg)
+        for order in "<>":
+            turned = self.file("turned.jpg", jpeg_with_orientation(original, 3, order))
+            rows = [upright[3 * k:3 * k + 3] for k in range(6)]
+            expected = [value for pixel in reversed(rows) for value in pixel]
+            for got, wanted in zip(self.output_of("turned", "--input", turned), expected):
+                self.assertAlmostEqual(got, wanted, delta=0.01)
+
+    def test_damaged_exif_data_are_passed_over(self):
+        jpeg = IMAGES / "burger.jpg"
+        if not jpeg.exists():
+            self.skipTest(f"{jpeg} is not there: set HEARTH_SHARED to the shared data")
+        whole = jpeg_with_orientation(jpeg.read_bytes(), 6, "<")
+        for at, byte in ((14, 0xff), (16, 0xff), (20, 0xff), (24, 9), (4, 0)):
+            damaged = bytearray(whole)
+            damaged[at] = byte
+            self.run_hearth("run", self.model(NEG, (1, 2, 3, 3)), "--device", "cpu", "--input", self.file("d.jpg", bytes(damaged)))
+
+    def test_a_fourth_channel_that_the_picture_has_not_is_0(self):
+        model = self.model(NEG, (1, 2, 2, 4))
+        self.run_cpu(model, "--input", self.file("p.png", png(2, 2, (255, 255, 255))), "--output-dir", self.folder / "o")
+        values = struct.unpack("<16f", read_npy(self.folder / "o" / "0_y.npy")[2])
+        self.assertEqual(values, (-1.0, -1.0, -1.0, 0.0) * 4)
+
+    def test_how_pixels_were_scaled_is_told(self):
+        done = self.run_hearth("run", MODEL, "--device", "cpu", "--no-cache", "--input", PICTURE)
+        self.assertIn("(x - 127.5) / 127.5, the default", done.stdout)
+
+
+class RealModels(ResultsTest):
+    """What the pictures show is in the JSON: held against what a person sees in the photographs."""
+
+    def result(self, model, image, *arguments):
+        path = MODELS / (model + ".tflite")
+        if not path.exists():
+            self.skipTest(f"{path} is not there: set HEARTH_SHARED to the shared data")
+        drawn = self.folder / "drawn.png"
+        report = self.run_cpu(path, "--input", IMAGES / image, "--picture", drawn, *arguments)
+        self.assertGreater(len(set(b"".join(read_png(drawn)[2][::8]))), 20, "one colour only")
+        return report["outputs"], read_png(drawn)
+
+    def test_ssd_finds_the_dogs(self):
+        outputs, _ = self.result("ssd_mobilenet_v1_1.0_quant", "dogs.jpg", "--labels", LABELS / "coco_labels.txt")
+        self.assertEqual([o["meaning"] for o in outputs], ["boxes"] * 4)
+        self.assertEqual([o.get("part_of") for o in outputs], [None, 0, 0, 0])
+        dogs = [box for box in outputs[0]["boxes"] if box["label"] == "dog"]
+        self.assertGreaterEqual(len(dogs), 1)
+        for box in dogs:
+            self.assertTrue(-0.05 <= box["left"] < box["right"] <= 1.05 and -0.05 <= box["top"] < box["bottom"] <= 1.05, box)
+        self.assertFalse([o for o in outputs if "top" in o])
+
+    def test_blazeface_finds_one_face_with_its_eyes_above_its_mouth(self):
+        outputs, _ = self.result("face_detection_front", "grace_hopper.jpg")
+        faces = outputs[0]["boxes"]
+        self.assertEqual(len(faces), 1)
+        points = {point["name"]: point for point in faces[0]["keypoints"]}
+        self.assertLess(points["left eye"]["y"], points["mouth"]["y"])
+        self.assertTrue(faces[0]["left"] < points["nose"]["x"] < faces[0]["right"])
+
+    def test_posenet_stands_upright(self):
+        outputs, _ = self.result("posenet_mobilenet_v1_100_257x257_f32_dequant", "person_standing.jpg")
+        keypoints = next(o["keypoints"] for o in outputs if "keypoints" in o)
+        self.assertEqual(keypoints["kind"], "body")
+        at = {point["name"]: point["y"] for point in keypoints["points"]}
+        self.assertTrue(at["nose"] < at["left shoulder"] < at["left hip"] < at["left knee"] < at["left ankle"], at)
+
+    def test_masks_of_people_and_hair_cover_part_of_the_picture(self):
+        for model, image, low, high in (("selfie_segmentation", "grace_hopper.jpg", 0.3, 0.9),
+                                        ("meet_segmentation_144x256_f32", "person_192_192_3.jpg", 0.2, 0.9),
+                                        ("hair_segmentation", "grace_hopper.jpg", 0.01, 0.3)):
+            with self.subTest(model=model):
+                outputs, _ = self.result(model, image, "--mean", "0", "--std", "255")
+                self.assertEqual(outputs[0]["meaning"], "mask")
+                self.assertTrue(low < outputs[0]["mask"]["share"] < high, outputs[0]["mask"])
+
+    def test_deeplab_names_what_it_sees_and_has_a_legend(self):
+        outputs, (width, height, _) = self.result("deeplabv3_257_mv_gpu", "dogs.jpg", "--labels",
+                                                  LABELS / "pascal_voc_segmentation_labels.txt")
+        self.assertEqual(outputs[0]["meaning"], "class-map")
+        self.assertIn("dog", [area["label"] for area in outputs[0]["areas"][:2]])
+        self.assertGreater(height, 384 * 3 // 5)
+        self.assertEqual(width, 2 * 384)
+
+    def test_edsr_gives_a_picture_of_twice_the_size(self):
+        outputs, (width, height, _) = self.result("edsr_f32b5_f32_in90x160", "cat_720p.jpg", "--mean", "0", "--std", "1")
+        self.assertEqual((outputs[0]["meaning"], width, height), ("image", 320, 180))
+
+    def test_landmarks_of_hands_and_faces_are_points(self):
+        for model, kind, count in (("hand_landmark_lite", "hand", 21), ("face_landmark", "face", 468)):
+            with self.subTest(model=model):
+                outputs, _ = self.result(model, "grace_hopper.jpg", "--mean", "0", "--std", "255")
+                self.assertEqual(outputs[0]["keypoints"]["kind"], kind)
+                self.assertEqual(len(outputs[0]["keypoints"]["points"]), count)
+
+    def test_labels_inside_a_model_are_used(self):
+        outputs, _ = self.result("mobilenet_v1_0.25_128_quant", "cat_720p.jpg", "--top", "3")
+        self.assertEqual(len(outputs[0]["top"]), 3)
+        self.assertTrue(all(entry["label"] for entry in outputs[0]["top"]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,188 @@
+#include "tools/hearth/bench_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/hearth/session_flags.h"
+
+namespace hearth {
+namespace {
+
+std::string StartText(const Report& report) {
+  TextTable table({{""}, {"", TextTable::Align::kRight}});
+  const auto add = [&](const std::string& phase, double milliseconds) {
+    table.AddRow({phase, MillisecondsText(milliseconds)});
+  };
+  add("open device", report.init_ms.open_device);
+  add("open cache", report.init_ms.open_cache);
+  add("read model", report.init_ms.read_model);
+  add("rewrite", report.init_ms.rewrite);
+  add("lower", report.init_ms.lower);
+  add("programs", report.init_ms.programs);
+  add("weights", report.init_ms.weights);
+  add("other", report.init_ms.other);
+  add("start in all", report.init_ms.total);
+  add("first run", report.first_run_ms);
+  add("ready", report.ready_ms);
+  add("save to cache", report.save_ms);
+  return "\nstart-up, ms (phases may overlap)\n" + table.ToString();
+}
+
+std::string ResourcesText(const Report& report) {
+  std::string text =
+      fmt::format("\nprograms: {} distinct, {} compiled, {} GLSL to SPIR-V, {} loaded; {} dispatches a run\n",
+                  report.programs.distinct, report.programs.compiled, report.programs.spirv_compiled,
+                  report.programs.loaded, report.programs.dispatches);
+  text += fmt::format("transfers a run: {} to the device, {} to the host\n",
+                      BytesText(report.transfers.to_device_bytes), BytesText(report.transfers.to_host_bytes));
+  text += fmt::format("memory: arena {} (naive {}, lower bound {}), weights {}, peak resident {}\n",
+                      BytesText(report.memory.arena_bytes), BytesText(report.memory.naive_bytes),
+                      BytesText(report.memory.lower_bound_bytes), BytesText(report.memory.weights_bytes),
+                      BytesText(report.memory.peak_rss_bytes));
+  if (!report.cache.path.empty()) {
+    text += fmt::format("cache: {} hits, {} misses, {} rejected; {} read, {} written; {}\n", report.cache.hits,
+                        report.cache.misses, report.cache.rejected, BytesText(report.cache.bytes_read),
+                        BytesText(report.cache.bytes_written), report.cache.path);
+  }
+  return text;
+}
+
+std::string RunsText(const BenchResult& result) {
+  return fmt::format(
+      "\n{} runs, ms: median {:.3f}, min {:.3f}, p90 {:.3f}, p99 {:.3f}, max {:.3f}; mean {:.3f}, deviation {:.3f}; "
+      "{:.1f} inferences a second; CPU threads: {}\n",
+      result.report.run_ms.runs, result.runs.median, result.runs.min, result.runs.p90, result.runs.p99, result.runs.max,
+      result.runs.mean, result.runs.deviation, PerSecond(result.runs), result.report.threads);
+}
+
+std::string LayersText(const BenchResult& result, double total) {
+  TextTable table({{"#", TextTable::Align::kRight},
+                   {"ms", TextTable::Align::kRight},
+                   {"%", TextTable::Align::kRight},
+                   {"GFLOP/s", TextTable::Align::kRight},
+                   {"output"},
+                   {"kernel"},
+                   {"node"}});
+  for (size_t k = 0; k < result.profile.size(); ++k) {
+    const ProfileEntry& entry = result.profile[k];
+    const LayerCost& cost = result.costs[k];
+    const double share = total > 0 ? 100 * entry.milliseconds / total : 0;
+    table.AddRow({std::to_string(k), MillisecondsText(entry.milliseconds), fmt::format("{:.1f}", share),
+                  cost.operations > 0 ? fmt::format("{:.2f}", cost.giga_per_second) : "", cost.output, entry.kernel,
+                  entry.node});
+  }
+  return table.ToString();
+}
+
+std::string KindsText(const BenchResult& result, double total) {
+  TextTable table({{"ms", TextTable::Align::kRight},
+                   {"%", TextTable::Align::kRight},
+                   {"steps", TextTable::Align::kRight},
+                   {"operation"}});
+  for (const KindCost& kind : SumsByKind(result.profile, result.costs)) {
+    const double share = total > 0 ? 100 * kind.milliseconds / total : 0;
+    table.AddRow(
+        {MillisecondsText(kind.milliseconds), fmt::format("{:.1f}", share), std::to_string(kind.entries), kind.op});
+  }
+  return table.ToString();
+}
+
+std::string ProfileText(const BenchResult& result, int profiled_runs) {
+  double total = 0;
+  for (const ProfileEntry& entry : result.profile) total += entry.milliseconds;
+  return fmt::format("\nprofile, median of {} runs with every step timed: {} ms\n", profiled_runs,
+                     MillisecondsText(total)) +
+         LayersText(result, total) + "\nby operation\n" + KindsText(result, total);
+}
+
+// Quoted where a comma, a quote or a line's end is inside (RFC 4180).
+std::string CsvCell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+double PerSecond(const RunStatistics& runs) {
+  return runs.mean > 0 ? 1000 / runs.mean : 0;
+}
+
+std::string BenchText(const BenchResult& result, int profiled_runs) {
+  std::string text =
+      DeviceText(result.report) + StartText(result.report) + RunsText(result) + ResourcesText(result.report);
+  if (profiled_runs > 0) text += ProfileText(result, profiled_runs);
+  return text;
+}
+
+std::string DevicesText(std::span<const BenchResult> results) {
+  TextTable table({{"device"},
+                   {"ready ms", TextTable::Align::kRight},
+                   {"compiled", TextTable::Align::kRight},
+                   {"median ms", TextTable::Align::kRight},
+                   {"p90", TextTable::Align::kRight},
+                   {"p99", TextTable::Align::kRight},
+                   {"deviation", TextTable::Align::kRight},
+                   {"inferences/s", TextTable::Align::kRight},
+                   {"name, or why not"}});
+  for (const BenchResult& result : results) {
+    if (!result.status.ok()) {
+      table.AddRow({result.device, "", "", "", "", "", "", "", result.status.message()});
+      continue;
+    }
+    table.AddRow({result.report.device.id, fmt::format("{:.1f}", result.report.ready_ms),
+                  std::to_string(result.report.programs.compiled), MillisecondsText(result.runs.median),
+                  MillisecondsText(result.runs.p90), MillisecondsText(result.runs.p99),
+                  MillisecondsText(result.runs.deviation), fmt::format("{:.1f}", PerSecond(result.runs)),
+                  result.report.device.name});
+  }
+  return "\n" + table.ToString();
+}
+
+std::string DevicesCsv(std::span<const BenchResult> results) {
+  std::string csv =
+      "device,name,precision,runs,median_ms,min_ms,p90_ms,p99_ms,max_ms,mean_ms,deviation_ms,inferences_per_second,"
+      "ready_ms,compiled,error\r\n";
+  for (const BenchResult& result : results) {
+    const RunStatistics& runs = result.runs;
+    if (!result.status.ok()) {
+      csv += fmt::format("{},,,,,,,,,,,,,,{}\r\n", CsvCell(result.device), CsvCell(result.status.message()));
+      continue;
+    }
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},\r\n", CsvCell(result.report.device.id),
+                       CsvCell(result.report.device.name), result.report.precision, result.report.run_ms.runs,
+                       runs.median, runs.min, runs.p90, runs.p99, runs.max, runs.mean, runs.deviation, PerSecond(runs),
+                       result.report.ready_ms, result.report.programs.compiled);
+  }
+  return csv;
+}
+
+Json BenchJson(const BenchResult& result) {
+  if (!result.status.ok()) return {{"device", {{"asked", result.device}}}, {"error", result.status.message()}};
+  Json json = ReportJson(result.report, result.outputs);
+  json["run_ms"]["p99"] = result.runs.p99;
+  json["run_ms"]["mean"] = result.runs.mean;
+  json["run_ms"]["deviation"] = result.runs.deviation;
+  json["run_ms"]["inferences_per_second"] = PerSecond(result.runs);
+  if (result.profile.empty()) return json;
+  json["profile"] = Json::array();
+  for (size_t k = 0; k < result.profile.size(); ++k) {
+    const ProfileEntry& entry = result.profile[k];
+    json["profile"].push_back({{"node", entry.node},
+                               {"kernel", entry.kernel},
+                               {"ms", entry.milliseconds},
+                               {"op", result.costs[k].op},
+                               {"output", result.costs[k].output},
+                               {"operations", result.costs[k].operations},
+                               {"gflops", result.costs[k].giga_per_second}});
+  }
+  json["profile_by_op"] = Json::array();
+  for (const KindCost& kind : SumsByKind(result.profile, result.costs)) {
+    json["profile_by_op"].push_back({{"op", kind.op}, {"steps", kind.entries}, {"ms", kind.milliseconds}});
+  }
+  return json;
+}
+
+}  // namespace hearth

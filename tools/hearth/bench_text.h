@@ -1,0 +1,38 @@
+// What bench prints: tables of phases, resources, layers and devices, and CSV.
+#ifndef HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
+#define HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hearth/report.h"
+#include "tools/hearth/layer_costs.h"
+#include "tools/hearth/printing.h"
+#include "tools/hearth/statistics.h"
+
+namespace hearth {
+
+// One device's figures, or why there are none.
+struct BenchResult {
+  std::string device;  // as asked for
+  Status status;
+  Report report;
+  RunStatistics runs;
+  std::vector<ProfileEntry> profile;
+  std::vector<LayerCost> costs;  // of the profile
+  Json outputs = Json::array();  // names, types, shapes
+};
+
+double PerSecond(const RunStatistics& runs);  // by the mean
+
+// `profiled_runs`: of whose times the profile holds the medians; 0: without the profile.
+std::string BenchText(const BenchResult& result, int profiled_runs);
+// Devices beside each other.
+std::string DevicesText(std::span<const BenchResult> results);
+std::string DevicesCsv(std::span<const BenchResult> results);
+Json BenchJson(const BenchResult& result);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_BENCH_TEXT_H_

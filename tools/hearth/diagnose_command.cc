@@ -1,0 +1,172 @@
+// hearth diagnose FILE: what a report about a problem needs to say.
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <vector>
+
+#include "core/base/error.h"
+#include "hearth/cache.h"
+#include "hearth/device.h"
+#include "hearth/graph_builder.h"
+#include "hearth/session.h"
+#include "hearth/version.h"
+#include "tools/hearth/error_record.h"
+#include "tools/hearth/files.h"
+#include "tools/hearth/printing.h"
+#include "tools/hearth/verb.h"
+
+extern char** environ;
+
+namespace hearth {
+namespace {
+
+// What changes how drivers and Hearth work. Only the names are told: values hold paths.
+constexpr std::array<std::string_view, 16> kVariables = {
+    "HEARTH_",  "MESA_",     "VK_",  "POCL_",  "OCL_ICD_", "OPENCL_",         "LIBGL_",
+    "GALLIUM_", "LP_",       "EGL_", "__EGL_", "DISPLAY",  "WAYLAND_DISPLAY", "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_",  "LD_PRELOAD"};
+
+std::vector<std::string> VariablesThatAreSet() {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::string_view name = text.substr(0, text.find('='));
+    const bool matters = std::any_of(kVariables.begin(), kVariables.end(),
+                                     [&](std::string_view known) { return name.starts_with(known); });
+    if (matters) names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The value of the first line "KEY<separator>VALUE" of a small system file; empty without one.
+std::string ValueIn(const char* file, std::string_view key, char separator) {
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    const size_t at = line.find(separator);
+    if (at == std::string::npos || line.substr(0, line.find_last_not_of(" \t", at - 1) + 1) != key) continue;
+    const size_t first = line.find_first_not_of(" \t\"", at + 1);
+    return first == std::string::npos ? "" : line.substr(first, line.find_last_not_of(" \t\"") - first + 1);
+  }
+  return "";
+}
+
+Json SystemJson() {
+  utsname names = {};
+  uname(&names);
+  return {{"kernel", fmt::format("{} {}", names.sysname, names.release)},
+          {"machine", names.machine},
+          {"distribution", ValueIn("/etc/os-release", "PRETTY_NAME", '=')},
+          {"processor", ValueIn("/proc/cpuinfo", "model name", ':')},
+          {"processors", sysconf(_SC_NPROCESSORS_ONLN)},
+          {"memory", ValueIn("/proc/meminfo", "MemTotal", ':')},
+          {"compiler", __VERSION__}};
+}
+
+// A convolution whose result is known: "fine", or what went wrong.
+std::string SelfTest(const std::string& device) {
+  const auto test = [&]() -> Status {
+    GraphBuilder builder("self test");
+    constexpr std::array<float, 9> kOnes = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const BuilderTensor kernel = builder.Constant("kernel", {1, 3, 3, 1}, kOnes);
+    builder.Output(builder.Conv2D(builder.Input("x", {1, 8, 8, 1}), kernel, {}, {}), "sum");
+    HEARTH_ASSIGN(const Model model, std::move(builder).Build());
+    HEARTH_ASSIGN(Session session, Session::Create(model, {.device = device, .use_cache = false}));
+    const std::vector<float> ones(64, 1.0f);
+    HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(ones))));
+    HEARTH_TRY(session.Run());
+    const std::span<const std::byte> bytes = session.output(0);
+    const float* sums = reinterpret_cast<const float*>(bytes.data());
+    for (size_t k = 0; k < bytes.size() / sizeof(float); ++k) {
+      if (sums[k] != 9 && sums[k] != 6 && sums[k] != 4)
+        return Error(StatusCode::kInternal, "wrong sums: {} at {}", sums[k], k);
+    }
+    return Status::Ok();
+  };
+  const Status status = test();
+  return status.ok() ? "fine" : WithoutUserData(status.message());
+}
+
+Json DevicesJson() {
+  Json list = Json::array();
+  for (const DeviceDescription& device : ListDevices()) {
+    Json json = {{"id", device.id},
+                 {"backend", device.backend},
+                 {"name", device.name},
+                 {"driver", device.driver},
+                 {"type", device.type},
+                 {"usable", device.usable},
+                 {"reason", WithoutUserData(device.reason)},
+                 {"limits", device.features}};
+    json["limits"].erase("uuid");  // tells machines apart
+    if (device.usable) json["self_test"] = SelfTest(device.id);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json CacheJson() {
+  const auto read = []() -> Result<Json> {
+    HEARTH_ASSIGN(const Cache cache, Cache::At());
+    HEARTH_ASSIGN(const CacheStats stats, cache.Stats());
+    HEARTH_ASSIGN(const CacheVerification verification, cache.Verify(false));
+    Json kinds = Json::object();
+    for (const auto& [kind, of_kind] : stats.kinds)
+      kinds[kind] = {{"entries", of_kind.entries}, {"bytes", of_kind.blob_bytes}};
+    return Json{{"entries", stats.entries},
+                {"blob_bytes", stats.blob_bytes},
+                {"file_bytes", stats.file_bytes},
+                {"quarantined", stats.quarantined},
+                {"hits", stats.lifetime.hits},
+                {"misses", stats.lifetime.misses},
+                {"rejected", stats.lifetime.rejected},
+                {"put_errors", stats.lifetime.put_errors},
+                {"damages", verification.damages.size()},
+                {"kinds", kinds}};
+  };
+  Result<Json> json = read();
+  return json.ok() ? std::move(*json) : Json{{"error", WithoutUserData(json.status().message())}};
+}
+
+class DiagnoseCommand final : public Verb {
+ public:
+  DiagnoseCommand()
+      : Verb({"diagnose", "What a report about a problem needs, in one file: devices, limits, versions, errors, cache",
+              "hearth diagnose hearth-report.json"}) {}
+
+  void AddOptions(CLI::App& app) override {
+    app.add_option("FILE", path_, "Where the JSON goes; - for standard output")->required()->type_name("");
+  }
+
+  Result<ExitCode> Run() override {
+    if (path_ != "-") HEARTH_TRY(CheckWritable(path_));
+    const Json json = {{"hearth", HEARTH_VERSION}, {"system", SystemJson()}, {"variables", VariablesThatAreSet()},
+                       {"devices", DevicesJson()}, {"cache", CacheJson()},   {"last_errors", RecordedErrors()}};
+    const std::string text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (path_ == "-") {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      return ExitCode::kFine;
+    }
+    HEARTH_TRY(WriteFile(path_, text));
+    fmt::print(
+        "{} tells devices, limits, versions, the cache's state and the last errors; paths, names and values of "
+        "variables are left out. Read it before you send it.\n",
+        path_);
+    return ExitCode::kFine;
+  }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeDiagnoseCommand() {
+  return std::make_unique<DiagnoseCommand>();
+}
+
+}  // namespace hearth

@@ -1,0 +1,27 @@
+// Whole files, read and written; errors name the file and the reason.
+#ifndef HEARTH_TOOLS_HEARTH_FILES_H_
+#define HEARTH_TOOLS_HEARTH_FILES_H_
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hearth/status.h"
+
+namespace hearth {
+
+// kNotFound, for folders too.
+Result<std::vector<std::byte>> ReadFile(const std::string& path);
+
+// Replaces the file. kIoError.
+Status WriteFile(const std::string& path, std::string_view contents);
+
+// Whether WriteFile would work, asked before the work whose result it is; nothing is changed. kIoError.
+Status CheckWritable(const std::string& path);
+// The same for files in a folder, which is made where it is missing.
+Status CheckFolderWritable(const std::string& folder);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_FILES_H_

@@ -1,0 +1,50 @@
+// The values between a network's layers, computed on a device or by the float64 reference.
+#ifndef HEARTH_TOOLS_HEARTH_LAYER_VALUES_H_
+#define HEARTH_TOOLS_HEARTH_LAYER_VALUES_H_
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/device/device_info.h"
+#include "hearth/session.h"
+#include "tools/hearth/comparison.h"
+
+namespace hearth {
+
+// A layer: a node of the network as passes leave it for a device.
+struct LayerInfo {
+  int index = -1;  // its first operator in the model file; -1 for one that a pass made
+  std::string op, name;
+};
+
+struct LayerComparison {
+  LayerInfo layer;
+  TensorComparison output;
+};
+
+using TensorBytes = std::vector<std::vector<std::byte>>;
+
+// Runs a model on one side of a comparison.
+struct Side {
+  std::string id, name;                                  // "opencl:0" and the device's name, or "reference"
+  std::string precision;                                 // that was used
+  std::function<Result<TensorBytes>(const Model&)> run;  // every output of a model, for the inputs of the comparison
+};
+
+// `options` without a model's: its own. Nothing of the layers' runs is kept in the cache.
+Result<TensorBytes> RunOnDevice(const Model& model, const SessionOptions& options,
+                                std::span<const std::vector<std::byte>> inputs);
+Result<TensorBytes> RunReference(const Model& model, std::span<const std::vector<std::byte>> inputs);
+
+// Compares every layer of `model` as passes leave it for `device`, in order. Each layer's result becomes an output of a
+// copy of the network, so what is fused while lowering runs apart here; memory is bounded by running parts of it.
+Result<std::vector<LayerComparison>> CompareLayers(const Model& model, const DeviceInfo& device, const Side& ours,
+                                                   const Side& theirs, double real_tolerance,
+                                                   const std::function<void(size_t done, size_t total)>& progress);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_LAYER_VALUES_H_

@@ -1,0 +1,372 @@
+#include "tools/hearth/output_meaning.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <tuple>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/graph/op_text.h"
+#include "frontends/api/model_data.h"
+#include "tools/hearth/skeleton.h"
+
+namespace hearth {
+namespace {
+
+constexpr std::array<std::pair<Meaning, std::string_view>, 7> kNames = {{{Meaning::kNone, "none"},
+                                                                         {Meaning::kClasses, "classes"},
+                                                                         {Meaning::kMask, "mask"},
+                                                                         {Meaning::kClassMap, "class-map"},
+                                                                         {Meaning::kImage, "image"},
+                                                                         {Meaning::kBoxes, "boxes"},
+                                                                         {Meaning::kKeypoints, "keypoints"}}};
+
+constexpr int32_t kFaceAnchors = 896, kFaceNumbers = 16;  // BlazeFace: 16x16x2 + 8x8x6; a box and six points
+
+// Reads the outputs of one model.
+class Outputs {
+ public:
+  Outputs(const Model& model, const ModelMetadata& metadata)
+      : model_(model), metadata_(metadata), taken_(model.outputs().size()) {}
+
+  size_t count() const { return taken_.size(); }
+  const TensorInfo& info(size_t k) const { return model_.outputs()[k]; }
+  const std::vector<int32_t>& shape(size_t k) const { return info(k).shape; }
+  bool is_free(size_t k) const { return !taken_[k]; }
+  void Take(const std::vector<size_t>& outputs) {
+    for (const size_t k : outputs) taken_[k] = true;
+  }
+
+  bool HasShape(size_t k, std::initializer_list<int32_t> wanted) const {  // -1: any
+    return std::equal(shape(k).begin(), shape(k).end(), wanted.begin(), wanted.end(),
+                      [](int32_t has, int32_t wants) { return wants == -1 || has == wants; });
+  }
+  size_t ElementCount(size_t k) const {
+    size_t count = 1;
+    for (const int32_t size : shape(k)) count *= static_cast<size_t>(std::max(size, 0));
+    return count;
+  }
+  std::optional<size_t> FirstFree(const std::function<bool(size_t)>& fits) const {
+    for (size_t k = 0; k < count(); ++k) {
+      if (is_free(k) && fits(k)) return k;
+    }
+    return std::nullopt;
+  }
+
+  const TensorMetadata* Said(size_t k) const { return k < metadata_.outputs.size() ? &metadata_.outputs[k] : nullptr; }
+  std::string Content(size_t k) const { return Said(k) == nullptr ? "" : Said(k)->content; }
+  bool HasLabels(size_t k) const { return Said(k) != nullptr && !Said(k)->axis_labels.empty(); }
+
+  // Whether a name of the output holds one of the words.
+  bool IsCalled(size_t k, std::initializer_list<std::string_view> words) const {
+    std::string names = info(k).name + " " + info(k).alias + " " + (Said(k) == nullptr ? "" : Said(k)->name);
+    std::transform(names.begin(), names.end(), names.begin(), [](unsigned char c) { return std::tolower(c); });
+    return std::any_of(words.begin(), words.end(),
+                       [&](std::string_view word) { return names.find(word) != std::string::npos; });
+  }
+
+  // The operation behind an output, looking through those that only change form; null for an input or a constant.
+  const Op* MadeBy(size_t k) const {
+    const Graph& graph = model_.data().graph;
+    if (k >= graph.outputs.size()) return nullptr;
+    int node = graph.ProducerOf(graph.outputs[k]);
+    while (node >= 0) {
+      const Op& op = graph.nodes()[static_cast<size_t>(node)].op;
+      const auto* unary = std::get_if<Unary>(&op);
+      const bool is_form =
+          std::holds_alternative<Reshape>(op) || std::holds_alternative<Cast>(op) ||
+          (unary != nullptr && (unary->kind == UnaryKind::kQuantize || unary->kind == UnaryKind::kDequantize ||
+                                unary->kind == UnaryKind::kCopy));
+      if (!is_form) return &op;
+      node = graph.ProducerOf(graph.nodes()[static_cast<size_t>(node)].inputs.at(0));
+    }
+    return nullptr;
+  }
+  template <typename T>
+  bool IsMadeBy(size_t k) const {
+    const Op* op = MadeBy(k);
+    return op != nullptr && std::holds_alternative<T>(*op);
+  }
+  bool IsMadeBy(size_t k, std::initializer_list<UnaryKind> kinds) const {
+    const Op* op = MadeBy(k);
+    const auto* unary = op == nullptr ? nullptr : std::get_if<Unary>(op);
+    return unary != nullptr && std::find(kinds.begin(), kinds.end(), unary->kind) != kinds.end();
+  }
+
+  // Height and width of the input that takes pictures; zeros without one.
+  std::pair<int32_t, int32_t> PictureSize() const {
+    const std::vector<int32_t>* shape = PictureShape();
+    return shape == nullptr ? std::pair(0, 0) : std::pair((*shape)[1], (*shape)[2]);
+  }
+  int32_t PictureChannels() const { return PictureShape() == nullptr ? 0 : PictureShape()->back(); }
+
+ private:
+  const std::vector<int32_t>* PictureShape() const {
+    for (const TensorInfo& input : model_.inputs()) {
+      const auto& shape = input.shape;
+      if (shape.size() == 4 && (shape[3] == 1 || shape[3] == 3 || shape[3] == 4) && shape[1] > 1 && shape[2] > 1) {
+        return &shape;
+      }
+    }
+    return nullptr;
+  }
+
+  const Model& model_;
+  const ModelMetadata& metadata_;
+  std::vector<bool> taken_;
+};
+
+std::string OpText(const Outputs& outputs, size_t k) {
+  const Op* op = outputs.MadeBy(k);
+  return op == nullptr ? "" : fmt::format(", made by {}", OpName(*op));
+}
+
+// ---- Several outputs that belong together ----
+
+std::optional<ResultGroup> Detections(const Outputs& outputs) {
+  const auto boxes = outputs.FirstFree([&](size_t k) { return outputs.HasShape(k, {1, -1, 4}); });
+  if (!boxes) return std::nullopt;
+  const bool by_operator = outputs.IsMadeBy<DetectionPostProcess>(*boxes);
+  if (!by_operator && outputs.Content(*boxes) != "boxes") return std::nullopt;
+  const int32_t count = outputs.shape(*boxes)[1];
+  ResultGroup group{Meaning::kBoxes, Layout::kDetections, "", {*boxes}};
+  group.reason = by_operator ? "TFLite_Detection_PostProcess makes it" : "the file's metadata says so";
+  // Classes before scores, as the operator has them; metadata may name them in another order.
+  std::vector<size_t> lists;
+  for (size_t k = 0; k < outputs.count(); ++k) {
+    if (outputs.is_free(k) && outputs.HasShape(k, {1, count}) && lists.size() < 2) lists.push_back(k);
+  }
+  if (lists.size() < 2) return std::nullopt;
+  if (outputs.IsCalled(lists[0], {"score"}) && !outputs.IsCalled(lists[1], {"score"})) std::swap(lists[0], lists[1]);
+  group.outputs.insert(group.outputs.end(), lists.begin(), lists.end());
+  const auto number = outputs.FirstFree([&](size_t k) {
+    return outputs.ElementCount(k) == 1 && std::find(lists.begin(), lists.end(), k) == lists.end();
+  });
+  if (number) group.outputs.push_back(*number);
+  return group;
+}
+
+std::optional<ResultGroup> Faces(const Outputs& outputs) {
+  const auto numbers = outputs.FirstFree([&](size_t k) {
+    return outputs.HasShape(k, {1, kFaceAnchors, kFaceNumbers});
+  });
+  const auto scores = outputs.FirstFree([&](size_t k) { return outputs.HasShape(k, {1, kFaceAnchors, 1}); });
+  const auto [height, width] = outputs.PictureSize();
+  if (!numbers || !scores || height != width || height % 16 != 0) return std::nullopt;
+  return ResultGroup{Meaning::kBoxes,
+                     Layout::kAnchoredFaces,
+                     "its 896 anchors with 16 numbers are those of BlazeFace: a box and six points each",
+                     {*numbers, *scores}};
+}
+
+std::optional<ResultGroup> Heatmaps(const Outputs& outputs) {
+  const auto maps = outputs.FirstFree([&](size_t k) {
+    return outputs.HasShape(k, {1, -1, -1, -1}) && outputs.IsCalled(k, {"heatmap"});
+  });
+  if (!maps) return std::nullopt;
+  const std::vector<int32_t>& shape = outputs.shape(*maps);
+  const auto offsets = outputs.FirstFree([&](size_t k) {
+    return outputs.HasShape(k, {1, shape[1], shape[2], 2 * shape[3]}) && outputs.IsCalled(k, {"offset"});
+  });
+  if (!offsets) return std::nullopt;
+  ResultGroup group{Meaning::kKeypoints,
+                    Layout::kHeatmaps,
+                    fmt::format("its name, and offsets for its {} maps", shape[3]),
+                    {*maps, *offsets}};
+  for (size_t k = 0; k < outputs.count(); ++k) {
+    if (outputs.is_free(k) && outputs.IsCalled(k, {"displacement"})) group.outputs.push_back(k);
+  }
+  return group;
+}
+
+// 21 points of a hand, 468 of a face, each x, y, z; beside them how sure the model is that there is one.
+std::optional<ResultGroup> Landmarks(const Outputs& outputs) {
+  if (outputs.PictureSize().first == 0 || outputs.count() < 2) return std::nullopt;
+  const auto points = outputs.FirstFree([&](size_t k) {
+    const size_t numbers = outputs.ElementCount(k);
+    return (numbers == 3 * 21 || numbers == 3 * 468) && outputs.shape(k).back() > 3;
+  });
+  const auto sure = outputs.FirstFree([&](size_t k) { return outputs.ElementCount(k) == 1; });
+  if (!points || !sure) return std::nullopt;
+  const Skeleton& skeleton = *SkeletonOf(outputs.ElementCount(*points) / 3);
+  ResultGroup group{Meaning::kKeypoints,
+                    Layout::kPointsInPixels,
+                    fmt::format("{} numbers beside a single one: x, y, z of the {} points of a {}",
+                                outputs.ElementCount(*points), skeleton.point_count, skeleton.name),
+                    {*points, *sure}};
+  return group;
+}
+
+std::optional<ResultGroup> ScoredPoints(const Outputs& outputs) {
+  const auto points = outputs.FirstFree([&](size_t k) { return outputs.HasShape(k, {1, 1, 17, 3}); });
+  if (!points) return std::nullopt;
+  return ResultGroup{Meaning::kKeypoints, Layout::kScoredPoints, "17 points with y, x and a score", {*points}};
+}
+
+// ---- Single outputs ----
+
+bool IsInteger(const TensorInfo& info) {
+  return info.scales.empty() && (info.dtype == "int32" || info.dtype == "int64" || info.dtype == "uint8" ||
+                                 info.dtype == "int8" || info.dtype == "int16");
+}
+
+// [1,H,W], [1,H,W,C]: C, with 1 for the former; 0 for what is no map.
+int32_t MapChannels(const Outputs& outputs, size_t k) {
+  const std::vector<int32_t>& shape = outputs.shape(k);
+  if (shape.size() < 3 || shape.size() > 4 || shape[0] != 1 || shape[1] < 2 || shape[2] < 2) return 0;
+  return shape.size() == 3 ? 1 : shape[3];
+}
+
+bool IsVector(const Outputs& outputs, size_t k) {
+  const std::vector<int32_t>& shape = outputs.shape(k);
+  return !shape.empty() && shape.back() > 1 && outputs.ElementCount(k) == static_cast<size_t>(shape.back());
+}
+
+bool LooksLikePixels(const Outputs& outputs, size_t k) {
+  const auto [height, width] = outputs.PictureSize();
+  const std::vector<int32_t>& shape = outputs.shape(k);
+  const bool grows =
+      height > 0 && shape[1] % height == 0 && shape[2] % width == 0 && shape[1] / height == shape[2] / width;
+  if (!grows || outputs.IsCalled(k, {"segment", "mask", "logit", "class"}) || outputs.IsMadeBy<Softmax>(k))
+    return false;
+  const bool is_bounded = outputs.IsMadeBy(k, {UnaryKind::kLogistic, UnaryKind::kTanh, UnaryKind::kRelu,
+                                               UnaryKind::kRelu6, UnaryKind::kRelu0To1, UnaryKind::kReluN1To1}) ||
+                          outputs.IsMadeBy<DepthToSpace>(k) || outputs.IsMadeBy<Binary>(k);
+  return is_bounded || shape[1] > height;
+}
+
+ResultGroup OfMap(const Outputs& outputs, size_t k, int32_t channels) {
+  const std::string made = OpText(outputs, k);
+  const auto group = [&](Meaning meaning, Layout layout, const std::string& reason) {
+    return ResultGroup{meaning, layout, reason, {k}};
+  };
+  if (channels == 1 && IsInteger(outputs.info(k)) && !outputs.IsCalled(k, {"image", "picture"})) {
+    return group(Meaning::kClassMap, Layout::kClassPerPixel, fmt::format("a whole number per pixel{}", made));
+  }
+  if (outputs.Content(k) == "image" && (channels == 1 || channels == 3) && !outputs.HasLabels(k)) {
+    return group(Meaning::kImage, Layout::kPixels, "the file's metadata says so");
+  }
+  if (channels == 1) {
+    const bool is_mask = outputs.IsMadeBy(k, {UnaryKind::kLogistic}) || outputs.IsCalled(k, {"segment", "mask"});
+    if (is_mask && outputs.PictureChannels() != 1) {
+      return group(Meaning::kMask, Layout::kOneChannel, fmt::format("one number per pixel{}", made));
+    }
+    return group(Meaning::kImage, Layout::kPixels, fmt::format("one channel{}", made));
+  }
+  if (channels == 2) {
+    return group(Meaning::kMask, Layout::kTwoChannels, "two scores per pixel: background, foreground");
+  }
+  if (channels == 3 && !outputs.HasLabels(k) && LooksLikePixels(outputs, k)) {
+    return group(Meaning::kImage, Layout::kPixels, fmt::format("three channels{}", made));
+  }
+  return group(Meaning::kClassMap, Layout::kScoresPerPixel, fmt::format("{} scores per pixel{}", channels, made));
+}
+
+ResultGroup OfOne(const Outputs& outputs, size_t k, bool is_alone) {
+  const int32_t channels = MapChannels(outputs, k);
+  if (channels > 0) return OfMap(outputs, k, channels);
+  ResultGroup nothing{Meaning::kNone, Layout::kOther, "its shape says nothing", {k}};
+  if (outputs.ElementCount(k) == 1) nothing.reason = "a single number";
+  if (!IsVector(outputs, k)) return nothing;
+  ResultGroup scores{Meaning::kClasses, Layout::kScores, "", {k}};
+  if (outputs.HasLabels(k)) {
+    scores.reason = "the file's metadata names its classes";
+  } else if (outputs.IsMadeBy<Softmax>(k) || outputs.IsMadeBy<LogSoftmax>(k) ||
+             outputs.IsMadeBy(k, {UnaryKind::kLogistic})) {
+    scores.reason = fmt::format("one score per class{}", OpText(outputs, k));
+  } else if (is_alone && !outputs.IsMadeBy<L2Normalization>(k)) {
+    scores.reason = "its shape: one score per class";
+  } else {
+    nothing.reason = fmt::format("{} numbers{}", outputs.ElementCount(k), OpText(outputs, k));
+    return nothing;
+  }
+  return scores;
+}
+
+using GroupRule = std::optional<ResultGroup> (*)(const Outputs&);
+constexpr GroupRule kGroupRules[] = {Detections, Faces, Heatmaps, Landmarks, ScoredPoints};
+
+// What an output may mean by its shape alone.
+std::optional<Layout> LayoutFor(Meaning wanted, const Outputs& outputs, size_t k) {
+  const int32_t channels = MapChannels(outputs, k);
+  switch (wanted) {
+    case Meaning::kClasses: return IsVector(outputs, k) ? std::optional(Layout::kScores) : std::nullopt;
+    case Meaning::kMask:
+      return channels == 1   ? std::optional(Layout::kOneChannel)
+             : channels == 2 ? std::optional(Layout::kTwoChannels)
+                             : std::nullopt;
+    case Meaning::kClassMap:
+      if (channels >= 2) return Layout::kScoresPerPixel;
+      return channels == 1 && IsInteger(outputs.info(k)) ? std::optional(Layout::kClassPerPixel) : std::nullopt;
+    case Meaning::kImage: return channels == 1 || channels == 3 ? std::optional(Layout::kPixels) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string_view MeaningName(Meaning meaning) {
+  return std::find_if(kNames.begin(), kNames.end(), [&](const auto& row) { return row.first == meaning; })->second;
+}
+
+std::optional<Meaning> MeaningOf(std::string_view name) {
+  for (const auto& [meaning, text] : kNames) {
+    if (text == name) return meaning;
+  }
+  return std::nullopt;
+}
+
+std::vector<ResultGroup> FindResults(const Model& model, const ModelMetadata& metadata) {
+  Outputs outputs(model, metadata);
+  std::vector<ResultGroup> groups;
+  for (const GroupRule rule : kGroupRules) {
+    if (std::optional<ResultGroup> group = rule(outputs)) {
+      outputs.Take(group->outputs);
+      groups.push_back(std::move(*group));
+    }
+  }
+  const bool is_alone = outputs.count() == 1;
+  for (size_t k = 0; k < outputs.count(); ++k) {
+    if (outputs.is_free(k)) groups.push_back(OfOne(outputs, k, is_alone));
+  }
+  for (ResultGroup& group : groups) std::tie(group.input_height, group.input_width) = outputs.PictureSize();
+  std::sort(groups.begin(), groups.end(),
+            [](const ResultGroup& a, const ResultGroup& b) { return a.outputs[0] < b.outputs[0]; });
+  return groups;
+}
+
+Result<std::vector<ResultGroup>> FindResultsOf(Meaning wanted, const Model& model, const ModelMetadata& metadata) {
+  std::vector<ResultGroup> groups = FindResults(model, metadata);
+  const bool is_found =
+      std::any_of(groups.begin(), groups.end(), [&](const ResultGroup& group) { return group.meaning == wanted; });
+  Outputs outputs(model, metadata);
+  std::vector<ResultGroup> result;
+  bool fits = is_found || wanted == Meaning::kNone;
+  for (ResultGroup& group : groups) {
+    if (group.meaning == wanted) {
+      result.push_back(std::move(group));
+      continue;
+    }
+    for (const size_t k : group.outputs) {
+      const std::optional<Layout> layout = is_found ? std::nullopt : LayoutFor(wanted, outputs, k);
+      fits |= layout.has_value();
+      result.push_back({layout ? wanted : Meaning::kNone,
+                        layout.value_or(Layout::kOther),
+                        "asked for by --show",
+                        {k},
+                        group.input_height,
+                        group.input_width});
+    }
+  }
+  if (fits) return result;
+  std::vector<std::string> shapes;
+  for (const TensorInfo& info : model.outputs())
+    shapes.push_back(fmt::format("'{}' [{}]", info.name, fmt::join(info.shape, ",")));
+  return Error(StatusCode::kInvalidArgument, "--show {}: no output of this model has a form that can be shown so: {}",
+               MeaningName(wanted), fmt::join(shapes, ", "));
+}
+
+}  // namespace hearth
