@@ -49,6 +49,7 @@ class CopyNode final : public HostNode {
 std::optional<int> CopiedAxis(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Reshape>(node.op)) return 0;
   if (const auto* unary = std::get_if<Unary>(&node.op); unary != nullptr && unary->kind == UnaryKind::kCopy) return 0;
+  if (const auto* pack = std::get_if<Pack>(&node.op)) return pack->axis;
   const auto* concat = std::get_if<Concat>(&node.op);
   if (concat == nullptr || concat->activation != Activation::kNone) return std::nullopt;
   const int rank = graph.value(node.outputs[0]).desc.shape.rank();
@@ -70,8 +71,8 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
   const std::optional<int> axis = CopiedAxis(graph, node);
   if (!axis) return std::unique_ptr<HostNode>();
 
-  const bool is_concat = std::holds_alternative<Concat>(node.op);
-  const size_t operand_count = is_concat ? node.inputs.size() : 1;  // a reshape's new shape may be input 1
+  const bool is_joined = std::holds_alternative<Concat>(node.op) || std::holds_alternative<Pack>(node.op);
+  const size_t operand_count = is_joined ? node.inputs.size() : 1;  // a reshape's new shape may be input 1
   const TensorDesc& stored_out = graph.value(node.outputs[0]).desc;
   const TensorDesc out = HeldAs(stored_out);
   bool changes_grid = false;
@@ -90,7 +91,7 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
         graph.IsConstant(value) ? graph.ConstantBytes(value) : request.arena.bytes(value);
     if (source.empty()) continue;
     RowCopy copy{source.data(), target, 1, source.size(), source.size()};
-    if (is_concat) {
+    if (is_joined) {
       copy.row_bytes = BytesFrom(in, *axis);
       copy.rows = source.size() / copy.row_bytes;
       copy.target_stride_bytes = BytesFrom(out, *axis);

@@ -113,8 +113,10 @@ class CpuExecutor final : public HostExecutor {
     if (node != nullptr) return node;
     HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
     if (node != nullptr) return node;
-    HEARTH_ASSIGN(node, MakeNormalizeNode(request));
-    if (node != nullptr) return node;
+    for (const auto& make : {MakeUnaryNode, MakeMovementNode, MakeNormalizeNode}) {
+      HEARTH_ASSIGN(node, make(request));
+      if (node != nullptr) return node;
+    }
     return MakeReferenceNode(request);
   }
 

@@ -33,6 +33,12 @@ struct HostNodeRequest {
 // Reshape, copy and concatenation of equally stored tensors: bytes are moved as they are.
 Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request);
 
+// A function of each element, of values that are held as float32.
+Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request);
+
+// Movement of elements: views with strides, mirrored and zero padding, blocks, nearest pixels. Any type.
+Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& request);
+
 // Layer, instance and group normalization of float32.
 Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request);
 

@@ -8,7 +8,9 @@
 #include <tuple>
 #include <vector>
 
+#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/mean_variance.h"
@@ -23,29 +25,60 @@ struct Runs {
   int64_t count = 1, length = 1, channels = 1, group = 1;
 };
 
+// Rows are added up in at most so many blocks, whatever the number of threads: their number changes no bit.
+constexpr int64_t kMostBlocks = 16;
+constexpr int64_t kLeastElements = 8 * 1024;  // of a block
+
+// The sum of function(element), eight sums side by side: no addition waits for the one before.
+template <typename Function>
+HEARTH_INTO_CALLER inline double SumOf(const float* x, int64_t count, Function function) {
+  constexpr int64_t kParts = 8;
+  double parts[kParts] = {};
+  int64_t k = 0;
+  for (; k + kParts <= count; k += kParts) {
+    for (int64_t part = 0; part < kParts; ++part) parts[part] += function(static_cast<double>(x[k + part]));
+  }
+  for (; k < count; ++k) parts[0] += function(static_cast<double>(x[k]));
+  return std::accumulate(parts, parts + kParts, 0.0);
+}
+
 class NormalizeNode final : public HostNode {
  public:
   NormalizeNode(const HostNodeRequest& request, const Runs& runs, std::vector<float> scale, std::vector<float> offset)
       : norm_(std::get<MeanVarianceNormalization>(request.node.op)),
         node_(request.node),
         arena_(request.arena),
+        workers_(request.workers),
         runs_(runs),
         scale_(std::move(scale)),
         offset_(std::move(offset)) {
-    if (const auto bounds = ActivationBounds(norm_.activation)) std::tie(lowest_, highest_) = *bounds;
+    if (const auto bounds = ActivationBounds(norm_.activation)) {
+      std::tie(lowest_, highest_) = *bounds;
+    } else {
+      after_.kind = UnaryOf(norm_.activation);
+    }
   }
 
   std::string_view kernel() const override { return "normalize"; }
 
   Status Run() override {
-    const std::span<const float> scale = Operand(1, scale_), offset = Operand(2, offset_);
-    const float* x = arena_.floats(node_.inputs[0]).data();
-    float* y = arena_.floats(node_.outputs[0]).data();
-    for (int64_t run = 0; run < runs_.count; ++run) {
-      NormalizeRun(x, scale, offset, y);
-      x += runs_.length * runs_.channels;
-      y += runs_.length * runs_.channels;
+    const float *scale = Operand(1, scale_).data(), *offset = Operand(2, offset_).data();
+    const std::span<const float> in = arena_.floats(node_.inputs[0]);
+    const std::span<float> out = arena_.floats(node_.outputs[0]);
+    if (runs_.length == 1 && runs_.group == runs_.channels) {
+      const int64_t least = kLeastElements / runs_.channels + 1;
+      workers_.ForEachPart(runs_.count, least, [&](int64_t begin, int64_t end) {
+        for (int64_t row = begin; row < end; ++row) {
+          NormalizeRow(in.data() + row * runs_.channels, scale, offset, out.data() + row * runs_.channels);
+        }
+      });
+    } else {
+      for (int64_t run = 0; run < runs_.count; ++run) {
+        const int64_t first = run * runs_.length * runs_.channels;
+        NormalizeRun(in.data() + first, scale, offset, out.data() + first);
+      }
     }
+    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out, out, workers_);
     return Status::Ok();
   }
 
@@ -56,58 +89,93 @@ class NormalizeNode final : public HostNode {
     return arena_.floats(node_.inputs[position]);
   }
 
-  void NormalizeRun(const float* x, std::span<const float> scale, std::span<const float> offset, float* y) {
-    const auto channels = static_cast<size_t>(runs_.channels);
-    means_.assign(channels, 0.0);
-    squares_.assign(channels, 0.0);
-    factors_.resize(channels);
-    if (!norm_.root_mean_square) {
-      for (int64_t row = 0; row < runs_.length; ++row) {
-        for (size_t c = 0; c < channels; ++c) means_[c] += x[row * runs_.channels + c];
+  // All channels of one row as one.
+  void NormalizeRow(const float* x, const float* scale, const float* offset, float* y) const {
+    Vectorized([&]() HEARTH_INTO_CALLER {
+      const int64_t channels = runs_.channels;
+      const auto count = static_cast<double>(channels);
+      double mean = 0;
+      if (!norm_.root_mean_square) mean = SumOf(x, channels, [](double v) HEARTH_INTO_CALLER { return v; }) / count;
+      const double variance =
+          SumOf(x, channels, [mean](double v) HEARTH_INTO_CALLER { return (v - mean) * (v - mean); }) / count;
+      const double inverse = 1.0 / std::sqrt(variance + double{norm_.epsilon});
+      const float lowest = lowest_, highest = highest_;
+      for (int64_t c = 0; c < channels; ++c) {
+        const auto factor = static_cast<float>(scale[c] * inverse);
+        const float value = static_cast<float>(x[c] - mean) * factor + offset[c];
+        y[c] = value < lowest ? lowest : value > highest ? highest : value;
       }
-      AverageGroups(means_);
-    }
-    for (int64_t row = 0; row < runs_.length; ++row) {
-      for (size_t c = 0; c < channels; ++c) {
-        const double off = x[row * runs_.channels + c] - means_[c];
-        squares_[c] += off * off;
-      }
-    }
-    AverageGroups(squares_);
-    for (size_t c = 0; c < channels; ++c) {
-      factors_[c] = static_cast<float>(scale[c] / std::sqrt(squares_[c] + double{norm_.epsilon}));
-    }
-    for (int64_t row = 0; row < runs_.length; ++row) {
-      for (size_t c = 0; c < channels; ++c) {
-        const double off = x[row * runs_.channels + c] - means_[c];
-        const float value = static_cast<float>(off) * factors_[c] + offset[c];
-        y[row * runs_.channels + c] = value < lowest_ ? lowest_ : value > highest_ ? highest_ : value;
-      }
-    }
+    });
   }
 
-  // Sums of rows become the mean of each group's elements.
-  void AverageGroups(std::vector<double>& sums) const {
+  // Each channel, or each group of them, over all rows.
+  void NormalizeRun(const float* x, const float* scale, const float* offset, float* y) {
+    const int64_t channels = runs_.channels;
+    const int64_t blocks = std::clamp<int64_t>(runs_.length * channels / kLeastElements, 1, kMostBlocks);
+    const auto rows_of = [&](int64_t block) { return runs_.length * block / blocks; };
+    means_.assign(static_cast<size_t>(channels), 0.0);
+    factors_.resize(static_cast<size_t>(channels));
+    if (!norm_.root_mean_square) means_ = AddRows(blocks, x, false);
+    const std::vector<double> squares = AddRows(blocks, x, true);
+    for (size_t c = 0; c < factors_.size(); ++c) {
+      factors_[c] = static_cast<float>(scale[c] / std::sqrt(squares[c] + double{norm_.epsilon}));
+    }
+    workers_.ForEach(blocks, [&](int64_t block) {
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        const double* means = means_.data();
+        const float* factors = factors_.data();
+        const float lowest = lowest_, highest = highest_;
+        for (int64_t row = rows_of(block); row < rows_of(block + 1); ++row) {
+          const float* from = x + row * channels;
+          float* to = y + row * channels;
+          for (int64_t c = 0; c < channels; ++c) {
+            const float value = static_cast<float>(from[c] - means[c]) * factors[c] + offset[c];
+            to[c] = value < lowest ? lowest : value > highest ? highest : value;
+          }
+        }
+      });
+    });
+  }
+
+  // The mean over rows and groups of each channel's elements, or of their squared distances from means_.
+  std::vector<double> AddRows(int64_t blocks, const float* x, bool squares) {
+    const int64_t channels = runs_.channels;
+    partial_.assign(static_cast<size_t>(blocks * channels), 0.0);
+    workers_.ForEach(blocks, [&](int64_t block) {
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        double* sums = partial_.data() + block * channels;
+        const double* means = means_.data();
+        const int64_t end = runs_.length * (block + 1) / blocks;
+        for (int64_t row = runs_.length * block / blocks; row < end; ++row) {
+          const float* from = x + row * channels;
+          if (squares) {
+            for (int64_t c = 0; c < channels; ++c) sums[c] += (from[c] - means[c]) * (from[c] - means[c]);
+          } else {
+            for (int64_t c = 0; c < channels; ++c) sums[c] += from[c];
+          }
+        }
+      });
+    });
+    std::vector<double> sums(partial_.begin(), partial_.begin() + channels);
+    for (int64_t block = 1; block < blocks; ++block) {
+      for (int64_t c = 0; c < channels; ++c) sums[static_cast<size_t>(c)] += partial_[block * channels + c];
+    }
     const auto count = static_cast<double>(runs_.length * runs_.group);
     for (auto first = sums.begin(); first != sums.end(); first += runs_.group) {
-      constexpr int64_t kParts = 8;  // no sum waits for the one before
-      double parts[kParts] = {};
-      int64_t k = 0;
-      for (; k + kParts <= runs_.group; k += kParts) {
-        for (int64_t part = 0; part < kParts; ++part) parts[part] += first[k + part];
-      }
-      for (; k < runs_.group; ++k) parts[0] += first[k];
-      std::fill_n(first, runs_.group, std::accumulate(parts, parts + kParts, 0.0) / count);
+      std::fill_n(first, runs_.group, std::accumulate(first, first + runs_.group, 0.0) / count);
     }
+    return sums;
   }
 
   const MeanVarianceNormalization& norm_;
   const Node& node_;
   const HostArena& arena_;
+  WorkerPool& workers_;
   Runs runs_;
   std::vector<float> scale_, offset_;  // empty where a node makes them
   float lowest_ = -std::numeric_limits<float>::infinity(), highest_ = std::numeric_limits<float>::infinity();
-  std::vector<double> means_, squares_;
+  Unary after_;  // an activation that is no clamp; kCopy: nothing
+  std::vector<double> means_, partial_;
   std::vector<float> factors_;
 };
 
@@ -118,7 +186,6 @@ Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& reque
   const Node& node = request.node;
   const auto* norm = std::get_if<MeanVarianceNormalization>(&node.op);
   if (norm == nullptr || graph.IsConstant(node.inputs[0])) return std::unique_ptr<HostNode>();
-  if (norm->activation != Activation::kNone && !ActivationBounds(norm->activation)) return std::unique_ptr<HostNode>();
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
       if (value != kNoValue && !IsPlainFloat32(graph.value(value).desc)) return std::unique_ptr<HostNode>();

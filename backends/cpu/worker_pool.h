@@ -2,6 +2,7 @@
 #ifndef HEARTH_BACKENDS_CPU_WORKER_POOL_H_
 #define HEARTH_BACKENDS_CPU_WORKER_POOL_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,13 @@ class WorkerPool {
     ForEach(
         count, [](void* context, int64_t index) { (*static_cast<Plain*>(context))(index); },
         const_cast<void*>(static_cast<const void*>(&work)));
+  }
+
+  // Calls work(begin, end) for parts of [0, count) that have about `least` elements or more each.
+  template <typename Work>
+  void ForEachPart(int64_t count, int64_t least, Work&& work) {
+    const int64_t parts = std::max<int64_t>(1, std::min(count / least, int64_t{threads()} * 4));
+    ForEach(parts, [&](int64_t part) { work(count * part / parts, count * (part + 1) / parts); });
   }
 
   // Loops that more threads than the caller worked in. For tests and benchmarks.

@@ -19,6 +19,7 @@ struct XnnpackBuild {
   std::vector<const float*> inputs;           // null where absent
   std::vector<std::vector<float>> constants;  // those of `inputs` that are no view of the model file
   xnn_operator_t op = nullptr;                // the result
+  Activation after = Activation::kNone;       // what is done to its output then
 
   const Node& node() const { return request.node; }
   bool has_input(size_t k) const { return k < inputs.size() && inputs[k] != nullptr; }
@@ -34,11 +35,12 @@ struct XnnpackBuild {
 using XnnpackBuilder = xnn_status (*)(XnnpackBuild& build);
 inline constexpr xnn_status kXnnpackRefuses = xnn_status_unsupported_parameter;
 
-// The range that clamps like `activation`; nothing for tanh and sigmoid.
+// The range that clamps like `activation`. Of one that is no clamp (tanh and sigmoid) nothing is clamped, and it
+// becomes build.after.
 struct OutputRange {
   float min = 0, max = 0;
 };
-std::optional<OutputRange> RangeOf(Activation activation);
+OutputRange RangeOf(XnnpackBuild& build, Activation activation);
 
 xnn_status BuildConv2D(XnnpackBuild& build);
 xnn_status BuildDepthwiseConv2D(XnnpackBuild& build);

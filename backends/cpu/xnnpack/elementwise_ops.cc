@@ -111,11 +111,10 @@ xnn_status BuildUnary(XnnpackBuild& build) {
 
 xnn_status BuildBinary(XnnpackBuild& build) {
   const auto& binary = std::get<Binary>(build.node().op);
-  const std::optional<OutputRange> range = RangeOf(binary.activation);
-  if (!range) return kXnnpackRefuses;
+  const OutputRange range = RangeOf(build, binary.activation);
   for (const ClampingBinaryKernel& kernel : kClampingBinaryKernels) {
     if (kernel.kind != binary.kind) continue;
-    return SetUpBinary(build, kernel.create(range->min, range->max, build.flags, &build.op), kernel.setup);
+    return SetUpBinary(build, kernel.create(range.min, range.max, build.flags, &build.op), kernel.setup);
   }
   if (binary.activation != Activation::kNone) return kXnnpackRefuses;
   for (const PlainBinaryKernel& kernel : kPlainBinaryKernels) {

@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 
+#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/near_ties.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack/build.h"
@@ -61,6 +63,8 @@ class XnnpackNode final : public HostNode {
         out_desc_(request.graph.value(request.node.outputs[0]).desc),
         out_(request.arena.floats(request.node.outputs[0])),
         pool_(build.pool),
+        workers_(request.workers),
+        after_{UnaryOf(build.after)},
         constants_(std::move(build.constants)),
         op_(build.op),
         near_ties_(NearTies::Of(request.graph, request.node)) {
@@ -75,6 +79,7 @@ class XnnpackNode final : public HostNode {
   Status Run() override {
     const xnn_status status = xnn_run_operator(op_, pool_);
     if (status == xnn_status_success) {
+      if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out_, out_, workers_);
       if (near_ties_ != nullptr) near_ties_->Refine(x_, out_);
       if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, out_);
       return Status::Ok();
@@ -88,6 +93,8 @@ class XnnpackNode final : public HostNode {
   const TensorDesc& out_desc_;
   std::span<float> out_;
   pthreadpool_t pool_;
+  WorkerPool& workers_;
+  Unary after_;  // kCopy: nothing
   std::vector<std::vector<float>> constants_;
   xnn_operator_t op_;
   std::unique_ptr<NearTies> near_ties_;
@@ -105,6 +112,28 @@ bool HasFloat32Values(const Graph& graph, const Node& node) {
     if (value != kNoValue && !graph.IsConstant(value) && !IsWholeFloat32(graph.value(value).desc)) return false;
   }
   return true;
+}
+
+// One operation of floats for each result: the same as in float64, then rounded.
+bool IsRoundedOnce(const Op& op) {
+  if (const auto* pool = std::get_if<Pool2D>(&op)) return pool->kind == PoolKind::kMax;
+  if (const auto* binary = std::get_if<Binary>(&op)) {
+    return binary->kind != BinaryKind::kSquaredDifference && ActivationBounds(binary->activation).has_value();
+  }
+  if (const auto* unary = std::get_if<Unary>(&op)) {
+    switch (unary->kind) {
+      case UnaryKind::kAbs:
+      case UnaryKind::kNeg:
+      case UnaryKind::kRelu:
+      case UnaryKind::kRelu0To1:
+      case UnaryKind::kRelu6:
+      case UnaryKind::kReluN1To1:
+      case UnaryKind::kLeakyRelu: return true;
+      default: return false;
+    }
+  }
+  return std::holds_alternative<PRelu>(op) || std::holds_alternative<Pad>(op) ||
+         std::holds_alternative<DepthToSpace>(op);
 }
 
 bool IsReadableInPlace(const TensorDesc& desc, std::span<const std::byte> bytes) {
@@ -168,10 +197,12 @@ std::string_view HostKernelsName() {
   return "XNNPACK + reference";
 }
 
-std::optional<OutputRange> RangeOf(Activation activation) {
+OutputRange RangeOf(XnnpackBuild& build, Activation activation) {
   const auto bounds = ActivationBounds(activation);
-  if (!bounds) return std::nullopt;
-  return OutputRange{bounds->first, bounds->second};
+  if (bounds) return {bounds->first, bounds->second};
+  build.after = activation;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  return {-kInfinity, kInfinity};
 }
 
 XnnpackNodes::XnnpackNodes() : pools_(std::make_unique<Pools>()) {}
@@ -184,7 +215,7 @@ Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& requ
   }
   // Its sums are chains of fused multiply-adds: as good as others, but where positions are chosen only the reference's
   // float64 sums choose as the network was checked with (hair segmentation: off by 0.064 of 12 without this).
-  if (request.chooses_positions) return std::unique_ptr<HostNode>();
+  if (request.chooses_positions && !IsRoundedOnce(request.node.op)) return std::unique_ptr<HostNode>();
   XnnpackBuild build{request};
   if (!LocateInputs(*row, build)) return std::unique_ptr<HostNode>();
   const bool is_small = WorkOf(*row, request.graph, request.node) < kMinWorkForThreads;

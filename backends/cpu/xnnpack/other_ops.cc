@@ -8,12 +8,12 @@
 namespace hearth {
 
 xnn_status BuildFullyConnected(XnnpackBuild& build) {
-  const std::optional<OutputRange> range = RangeOf(std::get<FullyConnected>(build.node().op).activation);
-  if (!range || !build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
+  const OutputRange range = RangeOf(build, std::get<FullyConnected>(build.node().op).activation);
+  if (!build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
   const size_t outputs = build.in_shape(1)[0], depth = build.in_shape(1)[1];
   const size_t rows = static_cast<size_t>(build.in_shape().element_count()) / depth;
   const xnn_status status = xnn_create_fully_connected_nc_f32(
-      depth, outputs, depth, outputs, build.inputs[1], build.bias(), range->min, range->max, build.flags, &build.op);
+      depth, outputs, depth, outputs, build.inputs[1], build.bias(), range.min, range.max, build.flags, &build.op);
   if (status != xnn_status_success) return status;
   return xnn_setup_fully_connected_nc_f32(build.op, rows, build.inputs[0], build.output(), build.pool);
 }

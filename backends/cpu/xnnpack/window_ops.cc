@@ -10,8 +10,8 @@ struct Groups {
 };
 
 xnn_status BuildConvolution(XnnpackBuild& build, const Window2D& window, Activation activation, const Groups& groups) {
-  const std::optional<OutputRange> range = RangeOf(activation);
-  if (!range || !build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
+  const OutputRange range = RangeOf(build, activation);
+  if (!build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
   const Shape& in = build.in_shape();
   const Shape& filter = build.in_shape(1);
   const Padding2D padding = ResolvePadding(window, in[1], in[2], filter[1], filter[2]);
@@ -20,7 +20,7 @@ xnn_status BuildConvolution(XnnpackBuild& build, const Window2D& window, Activat
   const xnn_status status = xnn_create_convolution2d_nhwc_f32(
       padding.top, padding.right, padding.bottom, padding.left, filter[1], filter[2], window.stride_h, window.stride_w,
       window.dilation_h, window.dilation_w, groups.count, groups.in_channels, groups.out_channels, in_channels,
-      out_channels, build.inputs[1], build.bias(), range->min, range->max, build.flags, &build.op);
+      out_channels, build.inputs[1], build.bias(), range.min, range.max, build.flags, &build.op);
   if (status != xnn_status_success) return status;
   return xnn_setup_convolution2d_nhwc_f32(build.op, in[0], in[1], in[2], build.inputs[0], build.output(), build.pool);
 }
@@ -68,20 +68,20 @@ xnn_status BuildDepthwiseConv2D(XnnpackBuild& build) {
 
 xnn_status BuildPool2D(XnnpackBuild& build) {
   const auto& pool = std::get<Pool2D>(build.node().op);
-  const std::optional<OutputRange> range = RangeOf(pool.activation);
+  const OutputRange range = RangeOf(build, pool.activation);
   const bool one_element = pool.kernel_h == 1 && pool.kernel_w == 1;
   // It knows no window of one element, and no root of mean squares.
-  if (!range || one_element || pool.kind == PoolKind::kL2) return kXnnpackRefuses;
+  if (one_element || pool.kind == PoolKind::kL2) return kXnnpackRefuses;
   const Shape& in = build.in_shape();
   const Padding2D padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
-  return pool.kind == PoolKind::kAverage ? BuildAveragePool(build, pool, padding, *range)
-                                         : BuildMaxPool(build, pool, padding, *range);
+  return pool.kind == PoolKind::kAverage ? BuildAveragePool(build, pool, padding, range)
+                                         : BuildMaxPool(build, pool, padding, range);
 }
 
 xnn_status BuildTransposeConv(XnnpackBuild& build) {
   const auto& conv = std::get<TransposeConv>(build.node().op);
-  const std::optional<OutputRange> range = RangeOf(conv.activation);
-  if (!range || !build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
+  const OutputRange range = RangeOf(build, conv.activation);
+  if (!build.is_constant(1) || (build.has_input(2) && !build.is_constant(2))) return kXnnpackRefuses;
   const Shape &in = build.in_shape(), &out = build.out_shape(), &filter = build.in_shape(1);
   const Window2D window{conv.stride_h, conv.stride_w, 1, 1, conv.padding};
   const Padding2D padding = ResolvePadding(window, out[1], out[2], filter[1], filter[2]);
@@ -92,7 +92,7 @@ xnn_status BuildTransposeConv(XnnpackBuild& build) {
   const size_t in_channels = in[3], out_channels = filter[0];
   const xnn_status status = xnn_create_deconvolution2d_nhwc_f32(
       padding.top, padding.right, padding.bottom, padding.left, filter[1], filter[2], conv.stride_h, conv.stride_w, 1,
-      1, 1, in_channels, out_channels, in_channels, out_channels, build.inputs[1], build.bias(), range->min, range->max,
+      1, 1, in_channels, out_channels, in_channels, out_channels, build.inputs[1], build.bias(), range.min, range.max,
       build.flags, &build.op);
   if (status != xnn_status_success) return status;
   return xnn_setup_deconvolution2d_nhwc_f32(build.op, in[0], in[1], in[2], static_cast<uint32_t>(extra_h),

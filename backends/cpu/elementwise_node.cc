@@ -1,0 +1,89 @@
+#include "backends/cpu/elementwise_node.h"
+
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/quantized.h"
+#include "backends/cpu/vector_math.h"
+#include "core/graph/ops/elementwise_table.h"
+
+namespace hearth {
+namespace {
+
+// Fewer are done before a worker wakes up.
+constexpr int64_t kLeastElements = 16 * 1024;
+
+template <typename Function>
+void ApplyVectors(const float* x, float* y, int64_t count, Function function) {
+  Vectorized([=]() HEARTH_INTO_CALLER {
+    for (int64_t k = 0; k < count; ++k) y[k] = function(x[k]);
+  });
+}
+
+void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
+  switch (unary.kind) {
+    case UnaryKind::kTanh: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorTanh(v); });
+    case UnaryKind::kLogistic:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorSigmoid(v); });
+    case UnaryKind::kGelu:
+      return ApplyVectors(x, y, count,
+                          [](float v) HEARTH_INTO_CALLER { return 0.5f * v * (1.0f + VectorErf(v * 0.70710678f)); });
+    case UnaryKind::kGeluTanh:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
+        return 0.5f * v * (1.0f + VectorTanh(0.79788456f * (v + 0.044715f * v * v * v)));
+      });
+    case UnaryKind::kCopy:
+    case UnaryKind::kQuantize:
+    case UnaryKind::kDequantize: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v; });
+    default: break;
+  }
+  const auto function = RowOf(unary.kind).function;
+  for (int64_t k = 0; k < count; ++k) y[k] = static_cast<float>(function(x[k], unary.alpha));
+}
+
+class UnaryNode final : public HostNode {
+ public:
+  explicit UnaryNode(const HostNodeRequest& request)
+      : unary_(std::get<Unary>(request.node.op)),
+        out_desc_(request.graph.value(request.node.outputs[0]).desc),
+        x_(request.arena.floats(request.node.inputs[0])),
+        y_(request.arena.floats(request.node.outputs[0])),
+        workers_(request.workers) {}
+
+  std::string_view kernel() const override { return "elementwise"; }
+
+  Status Run() override {
+    ApplyUnary(unary_, x_, y_, workers_);
+    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, y_);
+    return Status::Ok();
+  }
+
+ private:
+  const Unary& unary_;
+  const TensorDesc& out_desc_;
+  std::span<const float> x_;
+  std::span<float> y_;
+  WorkerPool& workers_;
+};
+
+}  // namespace
+
+void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y, WorkerPool& workers) {
+  workers.ForEachPart(static_cast<int64_t>(x.size()), kLeastElements, [&](int64_t begin, int64_t end) {
+    ApplyPart(unary, x.data() + begin, y.data() + begin, end - begin);
+  });
+}
+
+Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  const auto* unary = std::get_if<Unary>(&node.op);
+  if (unary == nullptr || graph.IsConstant(node.inputs[0])) return std::unique_ptr<HostNode>();
+  for (ValueId value : {node.inputs[0], node.outputs[0]}) {
+    if (HeldAs(graph.value(value).desc).dtype != DType::kFloat32) return std::unique_ptr<HostNode>();
+  }
+  if (request.arena.floats(node.inputs[0]).size() != request.arena.floats(node.outputs[0]).size()) {
+    return std::unique_ptr<HostNode>();
+  }
+  return std::unique_ptr<HostNode>(std::make_unique<UnaryNode>(request));
+}
+
+}  // namespace hearth

@@ -1,0 +1,124 @@
+#include "backends/cpu/movement.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/graph/ops/strided_view.h"
+
+namespace hearth {
+namespace {
+
+using Digit = MovedPart::Digit;
+
+std::vector<int64_t> StridesOf(const Shape& shape) {
+  std::vector<int64_t> strides(static_cast<size_t>(shape.rank()));
+  int64_t stride = 1;
+  for (int d = shape.rank() - 1; d >= 0; stride *= shape[d--]) strides[static_cast<size_t>(d)] = stride;
+  return strides;
+}
+
+// A digit of `size` values whose step is stride * position(value), or zero where the position is outside of `limit`.
+template <typename PositionOf>
+Digit Stepped(int64_t size, int64_t stride, int64_t limit, PositionOf position_of) {
+  Digit digit{size, 0, {}};
+  for (int64_t k = 0; k < size; ++k) {
+    const int64_t position = position_of(k);
+    digit.steps.push_back(position >= 0 && position < limit ? position * stride : MovedPart::kZero);
+  }
+  return digit;
+}
+
+std::vector<MovedPart> Parts(const MirrorPad& pad, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  const int64_t edge = pad.symmetric ? 1 : 0;  // how often the edge element is repeated
+  MovedPart part;
+  for (int d = 0; d < in.rank(); ++d) {
+    if (pad.before[d] == 0 && pad.after[d] == 0) {
+      part.digits.push_back({in[d], strides[d], {}});
+      continue;
+    }
+    part.digits.push_back(Stepped(out[d], strides[d], in[d], [&](int64_t at) {
+      at -= pad.before[d];
+      if (at < 0) at = -at - edge;
+      return at >= in[d] ? 2 * (int64_t{in[d]} - 1) + edge - at : at;
+    }));
+  }
+  return {part};
+}
+
+// One part for each pixel of a block.
+std::vector<MovedPart> Parts(const SpaceToBatch& op, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  const int64_t blocks = out[0] / in[0], part_elements = out.element_count() / std::max<int64_t>(1, blocks);
+  std::vector<MovedPart> parts;
+  for (int64_t in_block = 0; in_block < blocks; ++in_block) {
+    MovedPart part{0, in_block * part_elements, {{in[0], strides[0], {}}}};
+    for (int d = 0; d < op.block.rank(); ++d) {
+      const int64_t pixel =
+          op.block.rank() == 1 ? in_block : (d == 0 ? in_block / op.block[1] : in_block % op.block[1]);
+      part.digits.push_back(Stepped(out[d + 1], strides[d + 1], in[d + 1],
+                                    [&](int64_t at) { return at * op.block[d] + pixel - op.before[d]; }));
+    }
+    part.digits.push_back({in[in.rank() - 1], 1, {}});
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::vector<MovedPart> Parts(const BatchToSpace& op, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  MovedPart part{0, 0, {{out[0], strides[0], {}}}};
+  int64_t block_stride = out[0] * strides[0];  // between images that are neighbours in a block, from the last dimension
+  std::vector<Digit> spatial;
+  for (int d = op.block.rank() - 1; d >= 0; --d) {
+    Digit digit{out[d + 1], 0, {}};
+    for (int64_t at = 0; at < out[d + 1]; ++at) {
+      const int64_t whole = at + op.crop_before[d];
+      digit.steps.push_back(whole / op.block[d] * strides[d + 1] + whole % op.block[d] * block_stride);
+    }
+    block_stride *= op.block[d];
+    spatial.push_back(std::move(digit));
+  }
+  for (auto digit = spatial.rbegin(); digit != spatial.rend(); ++digit) part.digits.push_back(std::move(*digit));
+  part.digits.push_back({in[in.rank() - 1], 1, {}});
+  return {part};
+}
+
+// In float32 as TFLite's and as the reference: the choice of a pixel is not continuous.
+int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_t in_size) {
+  const float scale = resize.align_corners && out_size > 1
+                          ? static_cast<float>(in_size - 1) / static_cast<float>(out_size - 1)
+                          : static_cast<float>(in_size) / static_cast<float>(out_size);
+  const float position = (static_cast<float>(out) + (resize.half_pixel_centers ? 0.5f : 0.0f)) * scale;
+  const float pixel = resize.align_corners ? std::round(position) : std::floor(position);
+  return std::clamp<int64_t>(static_cast<int64_t>(pixel), 0, in_size - 1);
+}
+
+std::vector<MovedPart> Parts(const Resize& resize, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  MovedPart part{0, 0, {{in[0], strides[0], {}}}};
+  for (int d : {1, 2}) {
+    part.digits.push_back(
+        Stepped(out[d], strides[d], in[d], [&](int64_t at) { return NearestPixel(resize, at, out[d], in[d]); }));
+  }
+  part.digits.push_back({in[3], 1, {}});
+  return {part};
+}
+
+}  // namespace
+
+std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output) {
+  const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[output]).desc.shape;
+  if (const auto* op = std::get_if<MirrorPad>(&node.op)) return Parts(*op, in, out);
+  if (const auto* op = std::get_if<SpaceToBatch>(&node.op)) return Parts(*op, in, out);
+  if (const auto* op = std::get_if<BatchToSpace>(&node.op)) return Parts(*op, in, out);
+  const auto* resize = std::get_if<Resize>(&node.op);
+  if (resize != nullptr && resize->kind == ResizeKind::kNearest) return Parts(*resize, in, out);
+  const std::optional<StridedView> view = ViewOf(graph, node, output);
+  if (!view) return std::nullopt;
+  MovedPart part{view->base, 0, {}};
+  for (const StridedView::Digit& digit : view->digits) part.digits.push_back({digit.radix, digit.stride, {}});
+  return std::vector<MovedPart>{part};
+}
+
+}  // namespace hearth

@@ -1,0 +1,32 @@
+// Where each element of an output that only moves elements comes from.
+#ifndef HEARTH_BACKENDS_CPU_MOVEMENT_H_
+#define HEARTH_BACKENDS_CPU_MOVEMENT_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/graph/graph.h"
+
+namespace hearth {
+
+// A part of the output that is dense there, as a number of digits, the last one the fastest. The element with the
+// digits (i, j, ...) is the input's element `source` + steps of i + steps of j + ..., or zero where a digit has no
+// step.
+struct MovedPart {
+  static constexpr int64_t kZero = INT64_MIN;
+  struct Digit {
+    int64_t radix = 1, stride = 0;
+    std::vector<int64_t> steps;  // one per value, or empty: the value times `stride`
+    bool is_regular() const { return steps.empty(); }
+  };
+  int64_t source = 0, target = 0;
+  std::vector<Digit> digits;
+};
+
+// The parts that make up output number `output`; nothing for operations that do more than move elements of input 0.
+std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output);
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_MOVEMENT_H_

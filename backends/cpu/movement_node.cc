@@ -1,0 +1,202 @@
+// Nodes that move elements without computing, on worker threads: any view with strides, mirrored padding, blocks,
+// nearest pixels. In the reference each element is looked up on its own, as a double.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/movement.h"
+#include "backends/cpu/quantized.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kMostInRow = 8192;       // elements whose places are listed
+constexpr int64_t kShortRun = 4;           // below, elements are moved one by one
+constexpr int64_t kLeastBytes = 64 << 10;  // fewer are moved before a worker wakes up
+
+// A part, made ready: rows that are all alike but for where they begin.
+struct Rows {
+  struct Run {
+    int64_t target = 0, source = 0, length = 0;  // in elements; the source may be MovedPart::kZero
+  };
+  int64_t source = 0, target = 0, count = 1, length = 1;
+  std::vector<MovedPart::Digit> outer;  // of the row's number
+  std::vector<Run> runs;                // of one row; or
+  std::vector<int64_t> places;          // of its elements, where runs would be short
+};
+
+int64_t StepOf(const MovedPart::Digit& digit, int64_t value) {
+  return digit.is_regular() ? value * digit.stride : digit.steps[static_cast<size_t>(value)];
+}
+
+int64_t Plus(int64_t a, int64_t b) {
+  return a == MovedPart::kZero || b == MovedPart::kZero ? MovedPart::kZero : a + b;
+}
+
+// Where the elements of the last digits come from.
+std::vector<int64_t> PlacesOf(std::span<const MovedPart::Digit> digits) {
+  std::vector<int64_t> places = {0};
+  for (const MovedPart::Digit& digit : digits) {
+    std::vector<int64_t> longer;
+    longer.reserve(places.size() * static_cast<size_t>(digit.radix));
+    for (int64_t place : places) {
+      for (int64_t value = 0; value < digit.radix; ++value) longer.push_back(Plus(place, StepOf(digit, value)));
+    }
+    places = std::move(longer);
+  }
+  return places;
+}
+
+std::vector<Rows::Run> RunsOf(const std::vector<int64_t>& places) {
+  std::vector<Rows::Run> runs;
+  for (size_t k = 0; k < places.size(); ++k) {
+    if (!runs.empty()) {
+      Rows::Run& last = runs.back();
+      const int64_t next = last.source == MovedPart::kZero ? MovedPart::kZero : last.source + last.length;
+      if (places[k] == next) {
+        ++last.length;
+        continue;
+      }
+    }
+    runs.push_back({static_cast<int64_t>(k), places[k], 1});
+  }
+  return runs;
+}
+
+Rows RowsOf(MovedPart part) {
+  Rows rows{part.source, part.target};
+  if (part.digits.empty()) part.digits.push_back({});
+  size_t first = part.digits.size() - 1;  // of a row
+  rows.length = part.digits[first].radix;
+  while (first > 0 && rows.length * part.digits[first - 1].radix <= kMostInRow)
+    rows.length *= part.digits[--first].radix;
+  const std::span<const MovedPart::Digit> inner = std::span(part.digits).subspan(first);
+  if (inner.size() == 1 && inner[0].is_regular() && inner[0].stride == 1) {
+    rows.runs = {{0, 0, rows.length}};
+  } else {
+    rows.places = PlacesOf(inner);
+    rows.runs = RunsOf(rows.places);
+    if (static_cast<int64_t>(rows.runs.size()) * kShortRun <= rows.length) {
+      rows.places.clear();
+    } else {
+      rows.runs.clear();
+    }
+  }
+  part.digits.resize(first);
+  for (const MovedPart::Digit& digit : part.digits) rows.count *= digit.radix;
+  rows.outer = std::move(part.digits);
+  return rows;
+}
+
+template <typename Element>
+void MoveRow(const Rows& rows, const Element* source, Element* target) {
+  for (const Rows::Run& run : rows.runs) {
+    const size_t bytes = static_cast<size_t>(run.length) * sizeof(Element);
+    if (run.source == MovedPart::kZero) {
+      std::memset(target + run.target, 0, bytes);
+    } else {
+      std::memcpy(target + run.target, source + run.source, bytes);
+    }
+  }
+  for (size_t k = 0; k < rows.places.size(); ++k) {
+    target[k] = rows.places[k] == MovedPart::kZero ? Element{} : source[rows.places[k]];
+  }
+}
+
+template <typename Element>
+void MoveRows(const Rows& rows, const std::byte* in, std::byte* out, int64_t begin, int64_t end) {
+  const auto* source = reinterpret_cast<const Element*>(in) + rows.source;
+  auto* target = reinterpret_cast<Element*>(out) + rows.target + begin * rows.length;
+  for (int64_t row = begin; row < end; ++row, target += rows.length) {
+    int64_t place = 0, rest = row;
+    for (size_t d = rows.outer.size(); d-- > 0; rest /= rows.outer[d].radix) {
+      place = Plus(place, StepOf(rows.outer[d], rest % rows.outer[d].radix));
+    }
+    if (place == MovedPart::kZero) {
+      std::memset(target, 0, static_cast<size_t>(rows.length) * sizeof(Element));
+    } else {
+      MoveRow(rows, source + place, target);
+    }
+  }
+}
+
+class MovementNode final : public HostNode {
+ public:
+  struct Output {
+    ValueId value = kNoValue;
+    std::byte* bytes = nullptr;
+    bool changes_grid = false;
+    std::vector<Rows> parts;
+  };
+
+  MovementNode(const HostNodeRequest& request, const std::byte* in, size_t element_bytes, std::vector<Output> outputs)
+      : graph_(request.graph),
+        arena_(request.arena),
+        workers_(request.workers),
+        in_(in),
+        element_bytes_(static_cast<int64_t>(element_bytes)),
+        outputs_(std::move(outputs)) {}
+
+  std::string_view kernel() const override { return "movement"; }
+
+  Status Run() override {
+    for (const Output& output : outputs_) {
+      for (const Rows& rows : output.parts) {
+        const int64_t least_rows = kLeastBytes / (rows.length * element_bytes_) + 1;
+        workers_.ForEachPart(rows.count, least_rows, [&](int64_t begin, int64_t end) {
+          switch (element_bytes_) {
+            case 1: return MoveRows<uint8_t>(rows, in_, output.bytes, begin, end);
+            case 2: return MoveRows<uint16_t>(rows, in_, output.bytes, begin, end);
+            case 4: return MoveRows<uint32_t>(rows, in_, output.bytes, begin, end);
+            default: return MoveRows<uint64_t>(rows, in_, output.bytes, begin, end);
+          }
+        });
+      }
+      if (output.changes_grid) RoundToGrid(graph_.value(output.value).desc, arena_.floats(output.value));
+    }
+    return Status::Ok();
+  }
+
+ private:
+  const Graph& graph_;
+  const HostArena& arena_;
+  WorkerPool& workers_;
+  const std::byte* in_;
+  int64_t element_bytes_;
+  std::vector<Output> outputs_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  if (node.inputs.empty() || node.inputs[0] == kNoValue) return std::unique_ptr<HostNode>();
+  const ValueId x = node.inputs[0];
+  const TensorDesc& stored = graph.value(x).desc;
+  const TensorDesc in = graph.IsConstant(x) ? stored : HeldAs(stored);
+  const int bits = BitsOf(in.dtype);
+  if ((bits != 8 && bits != 16 && bits != 32 && bits != 64) || stored.shape.element_count() == 0) {
+    return std::unique_ptr<HostNode>();
+  }
+  std::vector<MovementNode::Output> outputs;
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    const ValueId y = node.outputs[k];
+    const TensorDesc &stored_out = graph.value(y).desc, out = HeldAs(stored_out);
+    if (in.dtype != out.dtype || in.quantization != out.quantization) return std::unique_ptr<HostNode>();
+    std::optional<std::vector<MovedPart>> parts = MovedPartsOf(graph, node, k);
+    if (!parts) return std::unique_ptr<HostNode>();
+    MovementNode::Output output{y, request.arena.bytes(y).data(), false, {}};
+    output.changes_grid = IsHeldAsFloats(stored_out) && stored.quantization != stored_out.quantization;
+    if (stored_out.shape.element_count() > 0) {
+      for (MovedPart& part : *parts) output.parts.push_back(RowsOf(std::move(part)));
+    }
+    outputs.push_back(std::move(output));
+  }
+  const std::byte* bytes = graph.IsConstant(x) ? graph.ConstantBytes(x).data() : request.arena.bytes(x).data();
+  if (reinterpret_cast<uintptr_t>(bytes) % (static_cast<size_t>(bits) / 8) != 0) return std::unique_ptr<HostNode>();
+  return std::unique_ptr<HostNode>(
+      std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, std::move(outputs)));
+}
+
+}  // namespace hearth

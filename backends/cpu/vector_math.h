@@ -1,0 +1,76 @@
+// Transcendental functions that compilers make vectors of: no branch, no call, no table.
+#ifndef HEARTH_BACKENDS_CPU_VECTOR_MATH_H_
+#define HEARTH_BACKENDS_CPU_VECTOR_MATH_H_
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "backends/cpu/vectorized.h"
+
+namespace hearth {
+
+// Off by at most 2e-7 of the value from exp(x) between -87 and 88; 0 and infinity are not reached. NaN stays NaN.
+HEARTH_INTO_CALLER inline float VectorExp(float x) {
+  x = x < -87.0f ? -87.0f : x;
+  x = x > 88.0f ? 88.0f : x;
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves a whole number in the low bits
+  const float biased = x * 1.44269504f + kRounder;
+  const float n = biased - kRounder;
+  // ln 2 in two parts, the first without low bits.
+  const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  const auto power = static_cast<int32_t>(std::bit_cast<uint32_t>(biased) << 23) + 0x3f800000;
+  return p * std::bit_cast<float>(power);
+}
+
+HEARTH_INTO_CALLER inline float VectorSigmoid(float x) {
+  return 1.0f / (1.0f + VectorExp(-x));
+}
+
+// Off by at most 3e-7 of the value.
+HEARTH_INTO_CALLER inline float VectorTanh(float x) {
+  const float size = x < 0.0f ? -x : x;
+  const float square = x * x;
+  float p = -5.70498872745e-3f;
+  p = p * square + 2.06390887954e-2f;
+  p = p * square - 5.37397155531e-2f;
+  p = p * square + 1.33314422036e-1f;
+  p = p * square - 3.33332819422e-1f;
+  const float near_zero = p * square * x + x;
+  const float far = 1.0f - 2.0f / (VectorExp(2.0f * size) + 1.0f);
+  const float with_sign = x < 0.0f ? -far : far;
+  return size < 0.625f ? near_zero : with_sign;
+}
+
+// Off by at most 5e-7.
+HEARTH_INTO_CALLER inline float VectorErf(float x) {
+  const float size = x < 0.0f ? -x : x;
+  // Near zero its power series; further out Abramowitz and Stegun 7.1.26 with t = 1 / (1 + p |x|).
+  const float square = x * x;
+  float series = -7.5757576e-4f;
+  series = series * square + 4.6296296e-3f;
+  series = series * square - 2.3809524e-2f;
+  series = series * square + 1.0e-1f;
+  series = series * square - 3.3333333e-1f;
+  series = (series * square + 1.0f) * x * 1.12837917f;
+  const float t = 1.0f / (1.0f + 0.3275911f * size);
+  float p = 1.061405429f;
+  p = p * t - 1.453152027f;
+  p = p * t + 1.421413741f;
+  p = p * t - 0.284496736f;
+  p = p * t + 0.254829592f;
+  const float far = 1.0f - p * t * VectorExp(-square);
+  const float with_sign = x < 0.0f ? -far : far;
+  return size < 0.5f ? series : with_sign;
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_VECTOR_MATH_H_

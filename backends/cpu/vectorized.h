@@ -1,0 +1,54 @@
+// The same loop in machine code for each set of vector instructions, chosen at run time.
+#ifndef HEARTH_BACKENDS_CPU_VECTORIZED_H_
+#define HEARTH_BACKENDS_CPU_VECTORIZED_H_
+
+#include <cstdint>
+
+// Of a lambda or function that is compiled into its caller, with the caller's instructions.
+#define HEARTH_INTO_CALLER __attribute__((always_inline))
+
+namespace hearth {
+
+enum class VectorSet : uint8_t { kBase, kAvx2, kAvx512 };
+
+#if defined(__x86_64__)
+inline VectorSet BestVectorSet() {
+  static const VectorSet best = [] {
+    __builtin_cpu_init();
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return VectorSet::kBase;
+    const bool has_512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return has_512 ? VectorSet::kAvx512 : VectorSet::kAvx2;
+  }();
+  return best;
+}
+
+template <typename Body>
+__attribute__((target("avx2,fma"), noinline)) void RunAvx2(const Body& body) {
+  body();
+}
+template <typename Body>
+__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"), noinline)) void RunAvx512(
+    const Body& body) {
+  body();
+}
+
+// Runs `body`, a lambda marked HEARTH_INTO_CALLER, which the compiler makes vectors of.
+template <typename Body>
+void Vectorized(const Body& body) {
+  switch (BestVectorSet()) {
+    case VectorSet::kAvx512: return RunAvx512(body);
+    case VectorSet::kAvx2: return RunAvx2(body);
+    default: return body();
+  }
+}
+#else
+template <typename Body>
+void Vectorized(const Body& body) {
+  body();
+}
+#endif
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_VECTORIZED_H_
