@@ -2,8 +2,10 @@
 #include <cstring>
 #include <optional>
 
+#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/quantized.h"
+#include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
@@ -22,7 +24,10 @@ class CopyNode final : public HostNode {
         arena_(request.arena),
         out_(request.node.outputs[0]),
         copies_(std::move(copies)),
-        changes_grid_(changes_grid) {}
+        changes_grid_(changes_grid),
+        workers_(request.workers) {
+    if (const auto* concat = std::get_if<Concat>(&request.node.op)) after_.kind = UnaryOf(concat->activation);
+  }
 
   std::string_view kernel() const override { return "copy"; }
 
@@ -31,6 +36,11 @@ class CopyNode final : public HostNode {
       for (size_t row = 0; row < copy.rows; ++row) {
         std::memcpy(copy.target + row * copy.target_stride_bytes, copy.source + row * copy.row_bytes, copy.row_bytes);
       }
+    }
+    if (after_.kind != UnaryKind::kCopy) {
+      ApplyUnary(after_, arena_.floats(out_), arena_.floats(out_), workers_);
+      if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, arena_.floats(out_));
+      return Status::Ok();
     }
     if (changes_grid_) RoundToGrid(out_desc_, arena_.floats(out_));
     return Status::Ok();
@@ -42,6 +52,8 @@ class CopyNode final : public HostNode {
   ValueId out_;
   std::vector<RowCopy> copies_;
   bool changes_grid_;
+  Unary after_;  // kCopy: nothing
+  WorkerPool& workers_;
 };
 
 // The axis along which the inputs lie one behind the other in the output; nothing for other nodes.
@@ -51,7 +63,7 @@ std::optional<int> CopiedAxis(const Graph& graph, const Node& node) {
   if (const auto* unary = std::get_if<Unary>(&node.op); unary != nullptr && unary->kind == UnaryKind::kCopy) return 0;
   if (const auto* pack = std::get_if<Pack>(&node.op)) return pack->axis;
   const auto* concat = std::get_if<Concat>(&node.op);
-  if (concat == nullptr || concat->activation != Activation::kNone) return std::nullopt;
+  if (concat == nullptr) return std::nullopt;
   const int rank = graph.value(node.outputs[0]).desc.shape.rank();
   return concat->axis < 0 ? concat->axis + rank : concat->axis;
 }
@@ -75,6 +87,10 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
   const size_t operand_count = is_joined ? node.inputs.size() : 1;  // a reshape's new shape may be input 1
   const TensorDesc& stored_out = graph.value(node.outputs[0]).desc;
   const TensorDesc out = HeldAs(stored_out);
+  const auto* concat = std::get_if<Concat>(&node.op);
+  if (concat != nullptr && concat->activation != Activation::kNone && out.dtype != DType::kFloat32) {
+    return std::unique_ptr<HostNode>();
+  }
   bool changes_grid = false;
   std::byte* target = request.arena.bytes(node.outputs[0]).data();
   std::vector<RowCopy> copies;

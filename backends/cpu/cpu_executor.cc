@@ -113,7 +113,8 @@ class CpuExecutor final : public HostExecutor {
     if (node != nullptr) return node;
     HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
     if (node != nullptr) return node;
-    for (const auto& make : {MakeUnaryNode, MakeMovementNode, MakeNormalizeNode}) {
+    for (const auto& make :
+         {MakeUnaryNode, MakeMovementNode, MakeNormalizeNode, MakeExactConvolutionNode, MakePositionNode}) {
       HEARTH_ASSIGN(node, make(request));
       if (node != nullptr) return node;
     }

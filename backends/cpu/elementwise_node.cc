@@ -30,6 +30,12 @@ void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
         return 0.5f * v * (1.0f + VectorTanh(0.79788456f * (v + 0.044715f * v * v * v)));
       });
+    case UnaryKind::kRelu:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v < 0.0f ? 0.0f : v; });
+    case UnaryKind::kRelu6:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
+        return v < 0.0f ? 0.0f : v > 6.0f ? 6.0f : v;
+      });
     case UnaryKind::kCopy:
     case UnaryKind::kQuantize:
     case UnaryKind::kDequantize: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v; });

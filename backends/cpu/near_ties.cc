@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backends/cpu/quantized.h"
+#include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/elementwise_table.h"
 
@@ -16,14 +17,14 @@ constexpr float kNear = 3e-4f;
 
 // Whether `real` lies near the middle between two steps: half a step off, it is near a whole number. Adding and taking
 // off 1.5 * 2^23 rounds to one, without a branch, so that the compiler makes vectors of it.
-bool IsNearTie(float real, float inverse) {
+HEARTH_INTO_CALLER inline bool IsNearTie(float real, float inverse) {
   constexpr float kRounder = 12582912.0f;
   const float shifted = real * inverse - 0.5f;
   return std::fabs(shifted - ((shifted + kRounder) - kRounder)) <= kNear;
 }
 
 // Most blocks have none.
-bool HasNearTie(std::span<const float> block, float inverse) {
+HEARTH_INTO_CALLER inline bool HasNearTie(std::span<const float> block, float inverse) {
   int has = 0;
   for (float real : block) has |= static_cast<int>(IsNearTie(real, inverse));
   return has != 0;
@@ -115,16 +116,17 @@ double NearTies::Sum(std::span<const float> x, int64_t pixel, int32_t channel) c
   return bias_[channel] + filter_scales_[channel] * sum;
 }
 
-void NearTies::Refine(std::span<const float> x, std::span<float> y) const {
-  constexpr size_t kBlock = 32;
+void NearTies::RefinePart(std::span<const float> x, std::span<float> part, size_t first) const {
+  constexpr size_t kBlock = 256;
   const auto inverse = static_cast<float>(1.0 / step_);
-  for (size_t first = 0; first < y.size(); first += kBlock) {
-    const size_t count = std::min(kBlock, y.size() - first);
-    float* block = y.data() + first;
-    if (!HasNearTie({block, count}, inverse)) continue;
-    for (size_t k = 0; k < count; ++k) {
+  for (size_t begin = 0; begin < part.size(); begin += kBlock) {
+    const std::span<float> block = part.subspan(begin, std::min(kBlock, part.size() - begin));
+    bool has_near_tie = false;
+    Vectorized([&]() HEARTH_INTO_CALLER { has_near_tie = HasNearTie(block, inverse); });
+    if (!has_near_tie) continue;
+    for (size_t k = 0; k < block.size(); ++k) {
       if (!IsNearTie(block[k], inverse)) continue;
-      const auto at = static_cast<int64_t>(first + k);
+      const auto at = static_cast<int64_t>(first + begin + k);
       const double sum = Sum(x, at / out_[3], static_cast<int32_t>(at % out_[3]));
       block[k] = static_cast<float>(std::clamp(sum, lowest_, highest_));
     }

@@ -20,8 +20,10 @@ class NearTies {
   // clamp. The graph must outlive the result, which reads weights of 8 bits where they lie.
   static std::unique_ptr<NearTies> Of(const Graph& graph, const Node& node);
 
-  // `x` and `y` hold real numbers, dense; y is the float kernel's result, not yet rounded. One thread at a time.
-  void Refine(std::span<const float> x, std::span<float> y) const;
+  // `x` and `y` hold real numbers, dense; y is the float kernel's result, not yet rounded.
+  void Refine(std::span<const float> x, std::span<float> y) const { RefinePart(x, y, 0); }
+  // The same of y's elements from number `first` on, which `part` holds. Several threads may refine their parts.
+  void RefinePart(std::span<const float> x, std::span<float> part, size_t first) const;
 
  private:
   NearTies() = default;

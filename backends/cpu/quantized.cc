@@ -3,13 +3,14 @@
 #include <cstring>
 #include <limits>
 
+#include "backends/cpu/vectorized.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
 
 // Steps from the zero point. Written so that compilers make vectors of it.
-int32_t StepsOf(float real, const TensorGrid& grid) {
+HEARTH_INTO_CALLER inline int32_t StepsOf(float real, const TensorGrid& grid) {
   float steps = real * grid.inverse;
   steps = steps > grid.lowest ? steps : grid.lowest;
   steps = steps < grid.highest ? steps : grid.highest;
@@ -19,24 +20,30 @@ int32_t StepsOf(float real, const TensorGrid& grid) {
 template <typename T>
 void Read(const TensorGrid& grid, const std::byte* stored, std::span<float> floats) {
   const auto zero_point = static_cast<int32_t>(grid.zero_point);  // vectors of 32 bits
-  for (size_t i = 0; i < floats.size(); ++i) {
-    T number;
-    std::memcpy(&number, stored + i * sizeof(T), sizeof(T));
-    floats[i] = static_cast<float>(number - zero_point) * grid.scale;
-  }
+  Vectorized([&]() HEARTH_INTO_CALLER {
+    for (size_t i = 0; i < floats.size(); ++i) {
+      T number;
+      std::memcpy(&number, stored + i * sizeof(T), sizeof(T));
+      floats[i] = static_cast<float>(number - zero_point) * grid.scale;
+    }
+  });
 }
 
 template <typename T>
 void Write(const TensorGrid& grid, std::span<const float> floats, std::byte* stored) {
   const auto zero_point = static_cast<int32_t>(grid.zero_point);
-  for (size_t i = 0; i < floats.size(); ++i) {
-    const auto number = static_cast<T>(StepsOf(floats[i], grid) + zero_point);
-    std::memcpy(stored + i * sizeof(T), &number, sizeof(T));
-  }
+  Vectorized([&]() HEARTH_INTO_CALLER {
+    for (size_t i = 0; i < floats.size(); ++i) {
+      const auto number = static_cast<T>(StepsOf(floats[i], grid) + zero_point);
+      std::memcpy(stored + i * sizeof(T), &number, sizeof(T));
+    }
+  });
 }
 
 void Round(const TensorGrid& grid, std::span<float> floats) {
-  for (float& real : floats) real = static_cast<float>(StepsOf(real, grid)) * grid.scale;
+  Vectorized([&]() HEARTH_INTO_CALLER {
+    for (float& real : floats) real = static_cast<float>(StepsOf(real, grid)) * grid.scale;
+  });
 }
 
 // Calls visit with a number of the stored type.

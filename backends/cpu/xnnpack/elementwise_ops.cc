@@ -116,7 +116,7 @@ xnn_status BuildBinary(XnnpackBuild& build) {
     if (kernel.kind != binary.kind) continue;
     return SetUpBinary(build, kernel.create(range.min, range.max, build.flags, &build.op), kernel.setup);
   }
-  if (binary.activation != Activation::kNone) return kXnnpackRefuses;
+  build.after = binary.activation;  // these know no range
   for (const PlainBinaryKernel& kernel : kPlainBinaryKernels) {
     if (kernel.kind == binary.kind) return SetUpBinary(build, kernel.create(build.flags, &build.op), kernel.setup);
   }

@@ -67,6 +67,7 @@ class XnnpackNode final : public HostNode {
         after_{UnaryOf(build.after)},
         constants_(std::move(build.constants)),
         op_(build.op),
+        is_on_grid_(IsHeldAsFloats(out_desc_)),
         near_ties_(NearTies::Of(request.graph, request.node)) {
     if (near_ties_ != nullptr) x_ = request.arena.floats(request.node.inputs[0]);
   }
@@ -80,8 +81,7 @@ class XnnpackNode final : public HostNode {
     const xnn_status status = xnn_run_operator(op_, pool_);
     if (status == xnn_status_success) {
       if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out_, out_, workers_);
-      if (near_ties_ != nullptr) near_ties_->Refine(x_, out_);
-      if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, out_);
+      if (is_on_grid_) RoundAll();
       return Status::Ok();
     }
     return Error(StatusCode::kInternal, "{}: XNNPACK failed with status {}", NodeLabel(node_),
@@ -89,6 +89,15 @@ class XnnpackNode final : public HostNode {
   }
 
  private:
+  void RoundAll() {
+    constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
+    workers_.ForEachPart(static_cast<int64_t>(out_.size()), kLeastElements, [&](int64_t begin, int64_t end) {
+      const std::span<float> part = out_.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      if (near_ties_ != nullptr) near_ties_->RefinePart(x_, part, static_cast<size_t>(begin));
+      RoundToGrid(out_desc_, part);
+    });
+  }
+
   const Node& node_;
   const TensorDesc& out_desc_;
   std::span<float> out_;
@@ -97,6 +106,7 @@ class XnnpackNode final : public HostNode {
   Unary after_;  // kCopy: nothing
   std::vector<std::vector<float>> constants_;
   xnn_operator_t op_;
+  bool is_on_grid_;
   std::unique_ptr<NearTies> near_ties_;
   std::span<const float> x_;  // where near ties are refined
 };
