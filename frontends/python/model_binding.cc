@@ -5,6 +5,38 @@ namespace py = pybind11;
 
 namespace hearth {
 
+namespace {
+
+py::dict DictOf(const TensorMetadata& tensor) {
+  py::dict dict;
+  dict["name"] = tensor.name;
+  dict["description"] = tensor.description;
+  dict["content"] = tensor.content;
+  dict["mean"] = tensor.mean;
+  dict["std"] = tensor.std;
+  dict["axis_labels"] = tensor.axis_labels;
+  dict["value_labels"] = tensor.value_labels;
+  return dict;
+}
+
+py::dict DictOf(const ModelMetadata& metadata) {
+  py::list inputs, outputs;
+  for (const TensorMetadata& tensor : metadata.inputs) inputs.append(DictOf(tensor));
+  for (const TensorMetadata& tensor : metadata.outputs) outputs.append(DictOf(tensor));
+  py::dict dict;
+  dict["name"] = metadata.name;
+  dict["description"] = metadata.description;
+  dict["version"] = metadata.version;
+  dict["author"] = metadata.author;
+  dict["license"] = metadata.license;
+  dict["inputs"] = std::move(inputs);
+  dict["outputs"] = std::move(outputs);
+  dict["warnings"] = metadata.warnings;
+  return dict;
+}
+
+}  // namespace
+
 void BindModels(py::module_& module) {
   py::class_<TensorInfo>(module, "TensorInfo")
       .def_readonly("name", &TensorInfo::name)
@@ -39,7 +71,8 @@ void BindModels(py::module_& module) {
       .def_property_readonly("signature", &Model::signature)
       .def_property_readonly("signatures", &Model::signatures)
       .def_property_readonly("path", &Model::path)
-      .def_property_readonly("fingerprint", &Model::fingerprint);
+      .def_property_readonly("fingerprint", &Model::fingerprint)
+      .def("metadata", [](const Model& model) { return DictOf(Value(model.ReadMetadata())); });
 }
 
 }  // namespace hearth

@@ -38,6 +38,11 @@ def test_a_file_and_its_bytes_are_the_same_model(demo):
     assert np.array_equal(results[0], results[1])
 
 
+def test_a_model_that_says_nothing_of_itself_has_empty_metadata(demo):
+    metadata = hearth.Model(demo[0]).metadata()
+    assert (metadata["name"], metadata["inputs"], metadata["outputs"], metadata["warnings"]) == ("", [], [], [])
+
+
 def test_outputs_are_the_callers_own():
     session = hearth.Session(negated_sum(), **CPU)
     (first,) = session.run(np.float32([[1, 2, 3, 4]]))

@@ -120,6 +120,15 @@ class Model:
         """32 hex digits over the content."""
         return self._native.fingerprint
 
+    def metadata(self) -> Dict[str, Any]:
+        """What the file says about the meaning of its inputs and outputs (TFLite metadata).
+
+        `name`, `description`, `version`, `author`, `license`, `warnings`; `inputs` and `outputs`: a dict each, or none,
+        with `name`, `description`, `content` ("image", "boxes", "feature", ""), `mean` and `std` of pixels,
+        `axis_labels` of the last dimension and `value_labels` of values.
+        """
+        return self._native.metadata()
+
 
 class Session:
     """A model on a device, ready to run. A context manager; closing it stores in the cache what is not stored yet."""

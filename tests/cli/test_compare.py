@@ -1,0 +1,70 @@
+"""Where two devices differ: `hearth compare`.
+
+    HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_compare.py
+"""
+
+import json
+import os
+import struct
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import flat_model  # noqa: E402
+from cli_case import CliTest, INT8_MODEL, MODEL, PICTURE, npy  # noqa: E402
+
+LOG = 73
+
+
+class Compare(CliTest):
+    def compare(self, model, *arguments, expect=0):
+        report = self.folder / "c.json"
+        self.run_hearth("compare", model, *arguments, "--no-cache", "--json", report, expect=expect)
+        return json.loads(report.read_text())
+
+    def test_a_device_agrees_with_itself_to_the_bit(self):
+        report = self.compare(MODEL, "--device", "cpu", "--input", PICTURE)
+        self.assertEqual([output["max_difference"] for output in report["outputs"]], [0])
+        self.assertFalse(report["over"])
+        self.assertNotIn("layers", report)
+
+    def test_the_cpu_agrees_with_the_reference_in_every_layer(self):
+        report = self.compare(MODEL, PICTURE, "--device", "cpu", "--against", "reference", "--per-layer")
+        self.assertEqual((report["device"]["id"], report["against"]["id"]), ("cpu", "reference"))
+        self.assertIsNone(report["first_over"])
+        self.assertGreaterEqual(len(report["layers"]), 39)
+        self.assertEqual(report["layers"][-1]["name"], "Identity")
+        for layer in report["layers"]:
+            self.assertLessEqual(layer["max_difference"], layer["allowed_difference"])
+            self.assertAlmostEqual(abs(layer["worst"]["ours"] - layer["worst"]["theirs"]), layer["max_difference"], delta=1e-6)
+
+    def test_the_first_layer_that_is_too_far_off_is_named_and_the_exit_code_is_1(self):
+        # 8-bit roundings differ from those of the reference, and the differences grow from layer to layer.
+        report = self.compare(INT8_MODEL, PICTURE, "--device", "cpu", "--against", "reference", "--per-layer", expect=1)
+        over = [layer["over"] for layer in report["layers"]]
+        first = over.index(True)
+        self.assertGreater(first, 0)
+        self.assertEqual(report["first_over"], report["layers"][first])
+
+    def test_infinities_and_numbers_that_are_none_agree_with_themselves(self):
+        data = struct.pack("<4f", 1.0, 0.0, -1.0, 1000.0)
+        model = self.file("log.tflite", flat_model.chain([LOG], [1, 4]))
+        report = self.compare(model, self.file("x.npy", npy("<f4", (1, 4), data)), "--device", "cpu", "--against", "reference")
+        self.assertFalse(report["over"])
+
+    def test_random_inputs_will_do_and_missing_ones_are_told(self):
+        self.compare(MODEL, "--random-inputs", "7", "--device", "cpu")
+        self.assert_one_error(self.run_hearth("compare", MODEL, "--device", "cpu", expect=3), "--random-inputs")
+
+    def test_the_picture_has_a_row_for_each_layer(self):
+        drawn = self.folder / "c.png"
+        self.compare(MODEL, PICTURE, "--device", "cpu", "--per-layer", "--picture", drawn)
+        self.assertGreater(struct.unpack(">II", drawn.read_bytes()[16:24])[1], 39 * 10)
+
+    def test_a_device_that_is_not_there_is_exit_code_4(self):
+        for arguments in (("--device", "nope"), ("--device", "cpu", "--against", "nope")):
+            self.assert_one_error(self.run_hearth("compare", MODEL, PICTURE, *arguments, expect=4), "'nope'")
+
+
+if __name__ == "__main__":
+    unittest.main()

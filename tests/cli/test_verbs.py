@@ -1,0 +1,243 @@
+"""The verbs of the program beside `run`, its devices' names, its manual and its completions.
+
+    HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_verbs.py
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import unittest
+import xml.etree.ElementTree
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import flat_model  # noqa: E402
+from cli_case import CliTest, DEMO, INPUT_SHAPE, MODEL, PICTURE, PROGRAM, TIMEOUT_S  # noqa: E402
+
+
+class DeviceNames(CliTest):
+    def device_of(self, *arguments, variables=None):
+        done = self.run_hearth("inspect", MODEL, *arguments, "--json", "-", variables=variables)
+        return json.loads(done.stdout)["device"]["id"]
+
+    def test_capitals_and_blanks_around_a_name_do_not_matter(self):
+        for name in ("CPU", " cpu "):
+            self.assertEqual(self.device_of("--device", name), "cpu")
+
+    def test_the_variable_is_the_default_and_the_option_comes_before_it(self):
+        self.assertEqual(self.device_of(variables={"HEARTH_DEVICE": "CPU"}), "cpu")
+        done = self.run_hearth("inspect", MODEL, variables={"HEARTH_DEVICE": "cuda"}, expect=4)
+        self.assert_one_error(done, "'cuda'")
+        self.assertEqual(self.device_of("--device", "cpu", variables={"HEARTH_DEVICE": "cuda"}), "cpu")
+
+    def test_an_empty_name_is_wrong_usage(self):
+        for line in (["run", MODEL, "--random-inputs", "1"], ["inspect", MODEL], ["cache", "warm", MODEL]):
+            for name in ("", " "):
+                with self.subTest(line=line, name=name):
+                    self.assert_one_error(self.run_hearth(*line, "--device", name, expect=2), "empty")
+
+    def test_the_gpu_is_hardware_or_an_error_that_says_what_there_is(self):
+        devices = self.run_json("devices")["devices"]
+        hardware = [d["id"] for d in devices if d["usable"] and d["type"] != "cpu"]
+        if hardware:
+            self.assertIn(self.device_of("--device", "gpu"), hardware)
+        else:
+            self.assert_one_error(self.run_hearth("inspect", MODEL, "--device", "GPU", expect=4), "no hardware GPU", "cpu (")
+
+    def test_a_uuid_of_the_list_names_its_device(self):
+        devices = [d for d in self.run_json("devices")["devices"] if d["usable"] and d["features"]["uuid"]]
+        if not devices:
+            self.skipTest("no usable device reports a UUID")
+        for device in devices:
+            uuid = device["features"]["uuid"]
+            same = [d["id"] for d in devices if d["features"]["uuid"] == uuid]
+            dashed = "-".join((uuid[:8], uuid[8:12], uuid[12:16], uuid[16:20], uuid[20:]))
+            for name in (uuid, uuid.upper(), dashed):
+                self.assertEqual(self.device_of("--device", name), same[0])
+
+
+class OtherVerbs(CliTest):
+    def test_devices_lists_the_cpu_as_usable(self):
+        devices = self.run_json("devices")["devices"]
+        self.assertTrue([d for d in devices if d["id"] == "cpu" and d["usable"]], devices)
+        for device in devices:
+            self.assertEqual(list(device), ["id", "backend", "name", "driver", "type", "usable", "reason", "features"])
+            self.assertTrue(device["usable"] or device["reason"], device)
+
+    def test_inspect_counts_the_operations_and_says_where_they_run(self):
+        report = self.run_json("inspect", MODEL, "--device", "cpu")
+        self.assertEqual(report["ops"]["total"], 40)
+        self.assertEqual(report["ops"]["on_cpu"] + report["ops"]["merged"], 40)
+        self.assertEqual(report["inputs"][0]["shape"], list(INPUT_SHAPE))
+        self.assertEqual([op["index"] for op in report["ops"]["list"]], list(range(40)))
+
+    def test_inspect_draws_the_memory_plan(self):
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--memory", self.folder / "m.svg")
+        picture = xml.etree.ElementTree.parse(self.folder / "m.svg").getroot()
+        name = "{http://www.w3.org/2000/svg}"
+        tensors = [r for r in picture.iter(name + "rect") if r.find(name + "title") is not None]
+        self.assertGreater(len(tensors), 10)
+        self.assertTrue(all(" at " in r.find(name + "title").text for r in tensors))
+        text = " ".join(t.text for t in picture.iter(name + "text"))
+        self.assertIn("min-cost flow", text)
+
+    def test_inspect_writes_the_graph_as_text_or_for_graphviz(self):
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.txt")
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.dot")
+        self.assertTrue((self.folder / "g.txt").read_text().startswith('graph "'))
+        self.assertTrue((self.folder / "g.dot").read_text().startswith("digraph "))
+
+    def test_inspect_draws_the_graph_and_every_pass_that_changed_it(self):
+        passes = self.folder / "passes"
+        negate, concatenate = 59, 2  # of one tensor: it does nothing
+        model = self.file("chain.tflite", flat_model.chain([negate, concatenate, negate], [1, 4]))
+        self.run_hearth("inspect", model, "--device", "cpu", "--passes", passes)
+        self.assertEqual(sorted(path.stem for path in passes.iterdir()), ["00_file", "01_remove_no_ops"])
+        done = self.run_hearth("inspect", MODEL, "--device", "cpu", "--passes", MODEL, expect=1)
+        self.assert_one_error(done, "can't make the folder", MODEL)
+        if shutil.which("dot") is None:
+            self.skipTest("graphviz is not installed")
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.svg")
+        self.assertIn("<svg", (self.folder / "g.svg").read_text())
+        done = self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "no" / "g.svg", expect=1)
+        self.assert_one_error(done, "g.svg", "there is no folder")
+
+    def test_a_picture_without_graphviz_is_an_error_that_says_what_to_do(self):
+        os.environ["PATH"], path = str(self.folder), os.environ["PATH"]
+        self.addCleanup(os.environ.__setitem__, "PATH", path)
+        done = self.run_hearth("inspect", MODEL, "--device", "cpu", "--graph", self.folder / "g.svg", expect=1)
+        self.assert_one_error(done, "install graphviz", ".dot")
+        self.assertFalse((self.folder / "g.svg").exists())
+        self.run_hearth("inspect", MODEL, "--device", "cpu", "--passes", self.folder / "passes")
+        self.assertTrue((self.folder / "passes" / "00_file.dot").exists())
+
+    def test_bench_counts_runs_profiles_steps_and_writes_a_trace(self):
+        trace = self.folder / "trace.json"
+        report = self.run_json("bench", MODEL, "--device", "cpu", "--runs", "3", "--warmup", "0", "--profile", "--trace", trace)
+        times = report["run_ms"]
+        self.assertEqual(times["runs"], 3)
+        self.assertTrue(0 < times["min"] <= times["median"] <= times["p90"] <= times["max"], times)
+        self.assertTrue(report["profile"])
+        self.assertTrue(times["p90"] <= times["p99"] <= times["max"] and times["inferences_per_second"] > 0, times)
+        self.assertEqual(sum(kind["steps"] for kind in report["profile_by_op"]), len(report["profile"]))
+        names = [event["name"] for event in json.loads(trace.read_text())["traceEvents"]]
+        self.assertIn("first run", names)
+
+    def test_bench_compares_devices_in_one_table_and_as_csv(self):
+        csv = self.folder / "b.csv"
+        done = self.run_hearth("bench", MODEL, "--device", "cpu,no such device,cpu", "--runs", "2", "--csv", csv, "--json",
+                               self.folder / "b.json", expect=1)
+        self.assertIn("inferences/s", done.stdout)
+        lines = csv.read_text().splitlines()
+        self.assertEqual([line.split(",")[0] for line in lines], ["device", "cpu", "no such device", "cpu"])
+        self.assertEqual(len({line.count(",") for line in lines[:2]}), 1)
+        devices = json.loads((self.folder / "b.json").read_text())["devices"]
+        self.assertEqual([device.get("error") is None for device in devices], [True, False, True])
+
+    def test_bench_runs_for_the_seconds_that_are_asked(self):
+        times = self.run_json("bench", MODEL, "--device", "cpu", "--seconds", "0.2")["run_ms"]
+        self.assertGreaterEqual(times["runs"] * times["mean"], 150)
+
+    def test_an_interrupted_bench_writes_what_it_has(self):
+        report = self.folder / "b.json"
+        environment = dict(os.environ, HEARTH_CACHE_DIR=str(self.folder / "cache"))
+        bench = subprocess.Popen([PROGRAM, "bench", MODEL, "--device", "cpu", "--seconds", "100000", "--log", "info", "--json", report],
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        bench.stderr.readline()  # the device is open: ^C is caught since before
+        bench.send_signal(signal.SIGINT)
+        bench.communicate(timeout=TIMEOUT_S)
+        self.assertEqual(bench.returncode, 130)
+        self.assertGreaterEqual(json.loads(report.read_text())["run_ms"]["runs"], 1)
+
+    def test_emit_gives_the_same_text_alone_and_as_json(self):
+        text = self.run_hearth("emit", "softmax", "--dialect", "vulkan").stdout
+        self.assertTrue(text.startswith("#version 450"), text[:40])
+        self.assertEqual(self.run_json("emit", "softmax", "--dialect", "vulkan")["text"], text)
+
+
+class Diagnose(CliTest):
+    def test_the_file_tells_devices_cache_and_errors_without_paths(self):
+        (self.folder / "cache").mkdir(mode=0o700)
+        self.run_hearth("run", self.folder / "secret-model.tflite", expect=3)
+        self.run_hearth("run", MODEL, "--device", "cpu", "--input", f"secret={PICTURE}", expect=3)
+        report = self.folder / "report.json"
+        self.run_hearth("diagnose", report)
+        text = report.read_text()
+        told = json.loads(text)
+        self.assertEqual([d["self_test"] for d in told["devices"] if d["id"] == "cpu"], ["fine"])
+        self.assertEqual(len(told["last_errors"]), 2)
+        self.assertIn("run exit 3", told["last_errors"][0])
+        self.assertIn("cache", told)
+        for private in (str(self.folder), "secret", os.environ.get("USER") or "nobody/nowhere"):
+            if private != "root":
+                self.assertNotIn(private, text)
+
+    def test_errors_make_no_cache_folder(self):
+        self.run_hearth("run", "no-such.tflite", expect=3)
+        self.assertFalse((self.folder / "cache").exists())
+
+    def test_a_file_that_can_not_be_written_is_told(self):
+        self.assert_one_error(self.run_hearth("diagnose", self.folder / "no" / "x.json", expect=1), "can't write")
+
+
+class Log(CliTest):
+    ARGUMENTS = ("run", MODEL, "--device", "cpu", "--input", PICTURE)
+
+    def test_info_names_the_device_and_debug_also_how_the_start_went(self):
+        self.assertEqual(self.run_hearth(*self.ARGUMENTS).stderr, "")
+        info = self.run_hearth(*self.ARGUMENTS, "--log", "info").stderr
+        self.assertEqual(info.count("\n"), 1, info)
+        self.assertTrue(info.startswith(f"hearth: info: {MODEL} on cpu"), info)
+        debug = self.run_hearth(*self.ARGUMENTS, "--log", "debug").stderr
+        self.assertIn("hearth: debug: start ", debug)
+
+    def test_a_level_that_there_is_not_is_wrong_usage(self):
+        self.assert_one_error(self.run_hearth(*self.ARGUMENTS, "--log", "loud", expect=2), "loud")
+
+
+class Manual(CliTest):
+    def complete(self, words):
+        """What bash offers for the last of `words`."""
+        script = self.file("completion.bash", self.run_hearth("completion", "bash").stdout.encode())
+        done = subprocess.run(
+            ["bash", "-c", f"source {script}; COMP_WORDS=(hearth {words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+             "_hearth; echo ${COMPREPLY[*]}"], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_the_manual_page_has_every_verb_and_no_mistake_in_its_macros(self):
+        page = self.run_hearth("manual").stdout
+        for verb in ("devices", "inspect", "run", "bench", "cache", "cache explain", "emit", "completion"):
+            self.assertIn(f".SS hearth {verb}\n", page)
+        if shutil.which("groff") is None:
+            self.skipTest("groff is not installed")
+        done = subprocess.run(["groff", "-man", "-ww", "-Tutf8"], input=page, capture_output=True, text=True,
+                              timeout=TIMEOUT_S, check=True)
+        self.assertEqual(done.stderr, "")
+        self.assertIn("HEARTH_CACHE_DIR", done.stdout)
+
+    def test_bash_completes_verbs_options_choices_and_files(self):
+        self.assertEqual(self.complete("insp"), ["inspect"])
+        self.assertEqual(self.complete("cache ver"), ["verify"])
+        self.assertEqual(self.complete("run --prec"), ["--precision"])
+        self.assertEqual(self.complete("run x --precision fp32_"), ["fp32_16"])
+        self.assertIn("vulkan", self.complete("bench m.tflite --device ''"))
+        self.assertEqual(self.complete(f"inspect {DEMO}/shapes_f"), [MODEL])
+        self.assertEqual(self.complete("completion fi"), ["fish"])
+
+    def test_zsh_and_fish_take_their_scripts(self):
+        missing = [shell for shell in ("zsh", "fish") if shutil.which(shell) is None]
+        for shell in {"zsh", "fish"} - set(missing):
+            script = self.file(f"completion.{shell}", self.run_hearth("completion", shell).stdout.encode())
+            subprocess.run([shell, "-n", str(script)], capture_output=True, timeout=TIMEOUT_S, check=True)
+        if missing:
+            self.skipTest(f"not installed: {', '.join(missing)}")
+
+    def test_another_shell_is_wrong_usage(self):
+        self.assert_one_error(self.run_hearth("completion", "tcsh", expect=2), "tcsh")
+
+
+if __name__ == "__main__":
+    unittest.main()
