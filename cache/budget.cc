@@ -46,17 +46,23 @@ Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_by
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
   // Splits of full pages, at worst one in each of the trees.
   const uint64_t wanted_bytes = needed_bytes + 6 * static_cast<uint64_t>(page_bytes);
+  HEARTH_TRY(database.Run("SAVEPOINT room"));
   while (true) {
     HEARTH_ASSIGN(uint64_t used_bytes, UsedBytes(database));
-    if (used_bytes + wanted_bytes <= max_bytes) return true;
+    if (used_bytes + wanted_bytes <= max_bytes) break;
     HEARTH_ASSIGN(const std::vector<int64_t> victims, LongestUnused(database, is_kept));
-    if (victims.empty()) return false;
+    if (victims.empty()) {
+      HEARTH_TRY(database.Run("ROLLBACK TO room; RELEASE room"));  // nobody gains by what was deleted in vain
+      return false;
+    }
     for (int64_t id : victims) {
       HEARTH_TRY(DeleteEntry(database, id));
       HEARTH_ASSIGN(used_bytes, UsedBytes(database));
-      if (used_bytes + wanted_bytes <= max_bytes) return true;
+      if (used_bytes + wanted_bytes <= max_bytes) break;
     }
   }
+  HEARTH_TRY(database.Run("RELEASE room"));
+  return true;
 }
 
 }  // namespace hearth

@@ -17,7 +17,7 @@ Result<uint64_t> UsedBytes(Database& database);
 uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_bytes);
 
 // Within the caller's transaction: deletes entries, those longest unused first and none for which `is_kept`
-// is true, until `needed_bytes` more fit below `max_bytes`. False when they can't: the caller rolls back.
+// is true, until `needed_bytes` more fit below `max_bytes`. False, with nothing deleted, when they can't.
 Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_bytes,
                       const std::function<bool(const Fingerprint&)>& is_kept);
 

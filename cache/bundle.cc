@@ -75,10 +75,6 @@ std::optional<LoadedEntry> LoadSound(Database& database, const Statement& row) {
 constexpr const char* kColumnsWithChecksum =
     "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, checksum FROM entries";
 
-std::span<const std::byte> BytesOf(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
-
 ManifestEntry Describe(const LoadedEntry& entry, Manifest& manifest) {
   ManifestEntry described;
   described.kind = entry.key.kind();
@@ -211,6 +207,8 @@ Status ImportEntries(const ImportRequest& request, const Manifest& manifest, Dat
     HEARTH_TRY(CheckDevice(manifest, promised, entry));
   }
   StoreOptions options;
+  SessionWaits waits(kReportWaitMs);
+  options.waits = &waits;
   options.folder = request.store;
   if (request.max_bytes > 0) options.max_bytes = request.max_bytes;
   HEARTH_ASSIGN(const std::unique_ptr<SqliteStore> target, SqliteStore::Open(options));
@@ -270,7 +268,8 @@ Result<BundleImport> ImportBundle(const ImportRequest& request) {
   StoreOptions options;
   options.read_only = options.immutable = true;
   HEARTH_ASSIGN(options.folder, PrepareFolder(request.bundle, FolderUse::kReadOnlyLayer));
-  Result<Database> database = OpenStoreFileAsItIs(options);
+  WaitBudget waits(kReportWaitMs);
+  Result<Database> database = OpenStoreFileAsItIs(options, waits);
   if (!database.ok()) return Status(StatusCode::kIoError, database.status().message());
   HEARTH_TRY(ImportEntries(request, *manifest, *database, report));
   return report;

@@ -3,11 +3,14 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 #include <utility>
 
 namespace hearth {
 namespace {
+
+constexpr double kPollMs = 1;
 
 StatusCode CodeOf(int sqlite_code) {
   switch (sqlite_code & 0xff) {
@@ -34,7 +37,18 @@ StatusCode CodeOf(int sqlite_code) {
   }
 }
 
+// sqlite tells some calls that find no room from other failures only by the system's error number.
+bool IsDiskFull(sqlite3* connection, int sqlite_code) {
+  if (sqlite_code == SQLITE_FULL || sqlite_code == SQLITE_IOERR_SHMSIZE) return true;
+  if ((sqlite_code & 0xff) != SQLITE_IOERR && (sqlite_code & 0xff) != SQLITE_CANTOPEN) return false;
+  const int error = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+  return error == ENOSPC || error == EDQUOT;
+}
+
 Status SqliteError(sqlite3* connection, int sqlite_code) {
+  if (IsDiskFull(connection, sqlite_code)) {
+    return Error(StatusCode::kResourceExhausted, "the disk is full (sqlite code {})", sqlite_code);
+  }
   const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
                                                                                          : sqlite3_errstr(sqlite_code);
   // It may quote names from the file, which a damaged or foreign one fills with anything.
@@ -125,6 +139,26 @@ std::span<const std::byte> Statement::Blob(int column) const {
   return {bytes, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
+// sqlite's way to the operating system, but for its sleeping: it may retry the locks of a log for 10 s by itself, which
+// no time-out bounds. One for each connection, so that the sleeps count for the session that has it.
+struct Database::Vfs {
+  sqlite3_vfs base;
+  std::string name;
+  WaitBudget* waits = nullptr;
+
+  // At once where nothing is left: sqlite then soon runs out of attempts.
+  static int Sleep(sqlite3_vfs* vfs, int microseconds) {
+    WaitBudget* waits = reinterpret_cast<Vfs*>(vfs)->waits;
+    if (waits != nullptr) waits->Sleep(microseconds / 1000.0);
+    return microseconds;
+  }
+};
+
+void Database::VfsRemover::operator()(Vfs* vfs) const {
+  sqlite3_vfs_unregister(&vfs->base);
+  delete vfs;
+}
+
 void Database::Closer::operator()(sqlite3* connection) const {
   sqlite3_close_v2(connection);
 }
@@ -137,9 +171,15 @@ Result<Database> Database::Open(const std::filesystem::path& file, Access access
     flags |= SQLITE_OPEN_URI;
     name = UriOf(file) + "?immutable=1";
   }
+  std::unique_ptr<Vfs, VfsRemover> vfs(new Vfs{*sqlite3_vfs_find(nullptr), {}});
+  vfs->name = fmt::format("hearth-{}", static_cast<void*>(vfs.get()));
+  vfs->base.zName = vfs->name.c_str();
+  vfs->base.pNext = nullptr;
+  vfs->base.xSleep = Vfs::Sleep;
+  sqlite3_vfs_register(&vfs->base, 0);
   sqlite3* connection = nullptr;
-  const int code = sqlite3_open_v2(name.c_str(), &connection, flags, nullptr);
-  Database database(connection);
+  const int code = sqlite3_open_v2(name.c_str(), &connection, flags, vfs->name.c_str());
+  Database database(std::move(vfs), connection);
   if (code != SQLITE_OK) return SqliteError(connection, code);
   // The file is not trusted to be what we wrote.
   sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -153,8 +193,10 @@ bool Database::read_only() const {
   return sqlite3_db_readonly(connection_.get(), "main") != 0;
 }
 
-void Database::SetWait(int milliseconds) {
-  sqlite3_busy_timeout(connection_.get(), milliseconds);
+void Database::SetWaits(WaitBudget* waits) {
+  vfs_->waits = waits;
+  const auto wait = [](void* budget, int) { return static_cast<WaitBudget*>(budget)->Sleep(kPollMs) ? 1 : 0; };
+  sqlite3_busy_handler(connection_.get(), waits != nullptr ? +wait : nullptr, waits);
 }
 
 void Database::SetCheckpointAtClose(bool is_wanted) {

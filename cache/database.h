@@ -17,6 +17,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cache/wait_budget.h"
 #include "core/base/error.h"
 #include "hearth/status.h"
 
@@ -94,8 +95,8 @@ class Database {
   static Result<Database> Open(const std::filesystem::path& file, Access access);
 
   bool read_only() const;
-  // How long a call waits for a lock that somebody else holds.
-  void SetWait(int milliseconds);
+  // What calls may wait for locks that others hold; without it they don't wait. It must outlive the database.
+  void SetWaits(WaitBudget* waits);
   // Whether the last connection copies the write-ahead log into the file (two fsyncs) when it closes, as
   // sqlite does by default, or leaves it to the next opener.
   void SetCheckpointAtClose(bool is_wanted);
@@ -112,10 +113,15 @@ class Database {
   Result<BlobReader> OpenBlob(const char* table, const char* column, int64_t row);
 
  private:
+  struct Vfs;
+  struct VfsRemover {
+    void operator()(Vfs* vfs) const;
+  };
   struct Closer {
     void operator()(sqlite3* connection) const;
   };
-  explicit Database(sqlite3* connection) : connection_(connection) {}
+  Database(std::unique_ptr<Vfs, VfsRemover> vfs, sqlite3* connection) : vfs_(std::move(vfs)), connection_(connection) {}
+  std::unique_ptr<Vfs, VfsRemover> vfs_;
   std::unique_ptr<sqlite3, Closer> connection_;
 };
 

@@ -1,8 +1,14 @@
 #include "cache/entry_row.h"
 
+#include <chrono>
 #include <cstring>
 
 namespace hearth {
+
+int64_t NowMs() {
+  using std::chrono::milliseconds;
+  return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
 
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes) {
   Fingerprint fingerprint;

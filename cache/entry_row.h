@@ -5,11 +5,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "cache/database.h"
 #include "core/base/fingerprint.h"
 
 namespace hearth {
+
+int64_t NowMs();  // since 1970
+
+inline std::span<const std::byte> BytesOf(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
 
 // The 16 bytes of a digest or checksum column; zeros when it holds something else.
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes);

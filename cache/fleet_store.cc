@@ -29,7 +29,13 @@ class SpentTime {
 }  // namespace
 
 bool FleetStore::MayAskServer() const {
-  return remote_->is_usable() && spent_ms_ < options_.budget_ms;
+  const bool may_wait = options_.waits == nullptr || options_.waits->left_ms() > 0;
+  return may_wait && remote_->is_usable() && spent_ms_ < options_.budget_ms;
+}
+
+void FleetStore::Lose(double ms) {
+  spent_ms_ += ms;
+  if (options_.waits != nullptr) options_.waits->Spend(ms);
 }
 
 std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
@@ -41,9 +47,11 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
     const SpentTime time(took_ms);
     value = remote_->Read(NameInKeyValueStore(key));
   }
-  spent_ms_ += took_ms;
   if (!remote_->is_usable()) warnings_.Add("server", remote_->why_unusable());
-  if (!value || value->empty()) return std::nullopt;
+  if (!value || value->empty()) {
+    Lose(took_ms);
+    return std::nullopt;
+  }
   Signature signature;
   std::optional<PublicKey> signer;
   std::span<const std::byte> envelope;
@@ -53,13 +61,14 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
     if (auto found = SignerOf(envelope, signature, options_.trusted); found.ok()) signer = *found;
   }
   const std::optional<OpenedEnvelope> opened = signer ? OpenEnvelope(key, envelope) : std::nullopt;
+  // Only what a start loses by asking is bounded: an entry that is dear to make may take its time.
+  const bool is_worth_it = opened && opened->cost_ms > 0;
+  Lose(is_worth_it ? std::max(0.0, took_ms - opened->cost_ms) : took_ms);
   if (!opened) {
     ++own_.rejected;
     warnings_.Add("value", "the cache server holds entries that are damaged or that no trusted key has signed");
     return std::nullopt;
   }
-  // Only what a start loses by asking is bounded: an entry that is dear to make may take its time.
-  if (opened->cost_ms > 0) spent_ms_ -= std::min(took_ms, opened->cost_ms);
   return Fetched{key, {opened->blob.begin(), opened->blob.end()}, opened->cost_ms};
 }
 
@@ -104,8 +113,12 @@ void FleetStore::Send(const PutRequest& request) {
   std::vector<std::byte> value(signature->size() + envelope.size());
   std::memcpy(value.data(), signature->data(), signature->size());
   std::memcpy(value.data() + signature->size(), envelope.data(), envelope.size());
-  const SpentTime time(spent_ms_);
-  remote_->Write(NameInKeyValueStore(*request.key), value);
+  double took_ms = 0;
+  {
+    const SpentTime time(took_ms);
+    remote_->Write(NameInKeyValueStore(*request.key), value);
+  }
+  Lose(took_ms);
 }
 
 void FleetStore::Put(std::span<const PutRequest> requests) {
@@ -135,6 +148,15 @@ void FleetStore::EndUse(const CacheKey& key) {
 }
 MakingTurn FleetStore::TakeMakingTurn(const CacheKey& key) {
   return local_ == nullptr ? MakingTurn() : local_->TakeMakingTurn(key);
+}
+void FleetStore::ReleaseWhenStored(std::unique_ptr<MakingClaim> claim) {
+  if (local_ != nullptr) local_->ReleaseWhenStored(std::move(claim));
+}
+void FleetStore::BeginBatch() {
+  if (local_ != nullptr) local_->BeginBatch();
+}
+void FleetStore::EndBatch() {
+  if (local_ != nullptr) local_->EndBatch();
 }
 bool FleetStore::IsSuspect(const CacheKey& key) const {
   return local_ != nullptr && local_->IsSuspect(key);

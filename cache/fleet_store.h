@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "cache/signature.h"
+#include "cache/wait_budget.h"
 #include "cache/warnings.h"
 #include "core/base/blob_store.h"
 
@@ -31,6 +32,7 @@ struct FleetOptions {
   std::vector<PublicKey> trusted;
   std::optional<SigningKey> sign_with;  // nothing is put there without
   double budget_ms = 50;
+  WaitBudget* waits = nullptr;  // the session's: what is lost here counts there too; it must outlive the store
 };
 
 class FleetStore final : public BlobStore {
@@ -47,6 +49,9 @@ class FleetStore final : public BlobStore {
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;
   MakingTurn TakeMakingTurn(const CacheKey& key) override;
+  void ReleaseWhenStored(std::unique_ptr<MakingClaim> claim) override;
+  void BeginBatch() override;
+  void EndBatch() override;
   bool IsSuspect(const CacheKey& key) const override;
   void Flush() override;  // stores locally what came from the server
   StoreCounters counters() const override;
@@ -60,6 +65,7 @@ class FleetStore final : public BlobStore {
   };
 
   bool MayAskServer() const;  // under the lock
+  void Lose(double ms);       // a wait that brought nothing
   std::optional<Fetched> Fetch(const CacheKey& key);
   void Send(const PutRequest& request);
   void StoreFetched();

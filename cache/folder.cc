@@ -9,13 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include "core/base/error.h"
@@ -26,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
+constexpr double kPollMs = 1;
 
 std::string_view Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -169,17 +168,17 @@ Status CheckStoreFile(const fs::path& file, FolderUse use) {
   return Status::Ok();
 }
 
-Result<FolderLock> FolderLock::Take(const fs::path& folder, Mode mode, int wait_ms) {
+Result<FolderLock> FolderLock::Take(const fs::path& folder, Mode mode, WaitBudget& waits) {
   const fs::path file = folder / "hearth.lock";
   Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!descriptor.is_open()) return FolderLock(std::move(descriptor));
   const int operation = (mode == Mode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
-  for (int waited_ms = 0; ::flock(descriptor.get(), operation) != 0; ++waited_ms) {
+  while (::flock(descriptor.get(), operation) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) break;  // no locks here
-    if (waited_ms >= wait_ms) {
-      return Error(StatusCode::kUnavailable, "another process has kept {} locked for {} ms", file.string(), wait_ms);
+    if (!waits.Sleep(kPollMs)) {
+      return Error(StatusCode::kUnavailable, "another process keeps {} locked (waited {:.0f} ms)", file.string(),
+                   waits.waited_ms());
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return FolderLock(std::move(descriptor));
 }

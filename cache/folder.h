@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cache/descriptor.h"
+#include "cache/wait_budget.h"
 #include "hearth/cache_types.h"
 #include "hearth/status.h"
 
@@ -55,9 +56,9 @@ Status CheckStoreFile(const std::filesystem::path& file, FolderUse use);
 class FolderLock {
  public:
   enum class Mode { kShared, kExclusive };
-  // Waits at most `wait_ms`; kUnavailable then. Where locking does not exist (a read-only
+  // kUnavailable when the budget is spent. Where locking does not exist (a read-only
   // folder, some network file systems) it returns an empty lock.
-  static Result<FolderLock> Take(const std::filesystem::path& folder, Mode mode, int wait_ms);
+  static Result<FolderLock> Take(const std::filesystem::path& folder, Mode mode, WaitBudget& waits);
 
  private:
   explicit FolderLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}

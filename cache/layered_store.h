@@ -28,6 +28,15 @@ class LayeredStore final : public BlobStore {
   MakingTurn TakeMakingTurn(const CacheKey& key) override {
     return writable_ == nullptr ? MakingTurn() : writable_->TakeMakingTurn(key);
   }
+  void ReleaseWhenStored(std::unique_ptr<MakingClaim> claim) override {
+    if (writable_ != nullptr) writable_->ReleaseWhenStored(std::move(claim));
+  }
+  void BeginBatch() override {
+    if (writable_ != nullptr) writable_->BeginBatch();
+  }
+  void EndBatch() override {
+    if (writable_ != nullptr) writable_->EndBatch();
+  }
   bool IsSuspect(const CacheKey& key) const override { return writable_ != nullptr && writable_->IsSuspect(key); }
   void Flush() override;
   StoreCounters counters() const override;  // a miss is one look-up that no store could serve

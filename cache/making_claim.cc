@@ -7,11 +7,12 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <ctime>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 namespace hearth {
 namespace {
@@ -19,17 +20,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "making-";
-constexpr int kPollMs = 2;
+constexpr double kPollMs = 2;
 constexpr std::time_t kMaxClaimAgeS = 10;  // a session that was opened and never runs must not hold up others for ever
 
 class FileClaim final : public MakingClaim {
  public:
   FileClaim(fs::path file, Descriptor descriptor) : file_(std::move(file)), descriptor_(std::move(descriptor)) {}
-  ~FileClaim() override { ::unlink(file_.c_str()); }  // before the lock goes: the next one makes a file of its own
+  ~FileClaim() override {
+    if (::getpid() == maker_) ::unlink(file_.c_str());  // before the lock goes: the next one makes a file of its own
+  }
 
  private:
   fs::path file_;
   Descriptor descriptor_;
+  pid_t maker_ = ::getpid();  // a forked child has a copy
 };
 
 bool Lock(const Descriptor& descriptor) {
@@ -42,6 +46,17 @@ bool IsLinked(const Descriptor& descriptor) {
   return ::fstat(descriptor.get(), &info) == 0 && info.st_nlink > 0;
 }
 
+// Whether a process was stopped, by a signal or by a debugger: the third word of its stat, behind the name in brackets.
+bool IsStopped(pid_t process) {
+  std::array<char, 512> text{};
+  const Descriptor stat(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!stat.is_open() || ::read(stat.get(), text.data(), text.size() - 1) <= 0) return false;
+  const std::string_view words(text.data());
+  const size_t bracket = words.rfind(')');
+  const char state = bracket + 2 < words.size() ? words[bracket + 2] : ' ';
+  return state == 'T' || state == 't';
+}
+
 // Whether the process that holds the lock is worth waiting for.
 bool IsWorthWaiting(const Descriptor& descriptor) {
   std::array<char, 32> text{};
@@ -50,13 +65,16 @@ bool IsWorthWaiting(const Descriptor& descriptor) {
     return false;
   }
   const std::time_t age_s = std::time(nullptr) - info.st_mtime;
-  return age_s >= 0 && age_s < kMaxClaimAgeS && std::atol(text.data()) != ::getpid();
+  const auto maker = static_cast<pid_t>(std::atol(text.data()));
+  return age_s >= 0 && age_s < kMaxClaimAgeS && maker != ::getpid() && !IsStopped(maker);
 }
 
 }  // namespace
 
-MakingTurn MakingClaims::Take(const Fingerprint& digest) {
+MakingTurn MakingClaims::Take(const Fingerprint& digest, const std::function<double()>& known_cost_ms) {
   MakingTurn turn;
+  std::optional<double> most_ms;
+  const auto start = std::chrono::steady_clock::now();
   const fs::path file = folder_ / (std::string(kPrefix) + digest.ToHex());
   while (true) {
     Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
@@ -70,9 +88,12 @@ MakingTurn MakingClaims::Take(const Fingerprint& digest) {
       turn.claim = std::make_unique<FileClaim>(file, std::move(descriptor));
       return turn;
     }
-    if (!IsWorthWaiting(descriptor) || wait_left_ms_.fetch_sub(kPollMs) <= 0) return turn;
+    if (!IsWorthWaiting(descriptor)) return turn;
+    if (!most_ms) most_ms = known_cost_ms();
+    using Milliseconds = std::chrono::duration<double, std::milli>;
+    const double waited_ms = Milliseconds(std::chrono::steady_clock::now() - start).count();
+    if (waited_ms >= *most_ms || !waits_.Sleep(kPollMs)) return turn;
     turn.has_waited = true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(kPollMs));
   }
 }
 

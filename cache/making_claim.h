@@ -6,11 +6,12 @@
 #ifndef HEARTH_CACHE_MAKING_CLAIM_H_
 #define HEARTH_CACHE_MAKING_CLAIM_H_
 
-#include <atomic>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "cache/descriptor.h"
+#include "cache/wait_budget.h"
 #include "core/base/blob_store.h"
 
 namespace hearth {
@@ -18,16 +19,17 @@ namespace hearth {
 // Thread-safe.
 class MakingClaims {
  public:
-  // `wait_ms` is for all waits of this object together: a start is not held up longer, however many entries it needs.
-  MakingClaims(std::filesystem::path folder, int wait_ms) : folder_(std::move(folder)), wait_left_ms_(wait_ms) {}
+  // `waits` is for all waits together: a start is not held up longer, however many entries it needs.
+  MakingClaims(std::filesystem::path folder, WaitBudget& waits) : folder_(std::move(folder)), waits_(waits) {}
 
-  // Waits while another process that lives and has not held its claim for long makes the entry. A claim of this very
-  // process is not waited for: its holder may be the one who waits.
-  MakingTurn Take(const Fingerprint& digest);
+  // Waits while another process that lives, is not stopped and has not held its claim for long makes the entry, but
+  // not longer than `known_cost_ms()`, which is asked for at most once: then making it is cheaper. A claim of this
+  // very process is not waited for: its holder may be the one who waits.
+  MakingTurn Take(const Fingerprint& digest, const std::function<double()>& known_cost_ms);
 
  private:
   std::filesystem::path folder_;
-  std::atomic<int> wait_left_ms_;
+  WaitBudget& waits_;
 };
 
 // Removes side files whose processes are dead. Cost where there is none: one readdir.

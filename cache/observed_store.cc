@@ -1,5 +1,8 @@
 #include "cache/observed_store.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace hearth {
 
 void ObservedStore::Tell(CacheEvent::What what, const CacheKey& key, uint64_t size_bytes) {
@@ -23,8 +26,41 @@ void ObservedStore::Put(std::span<const PutRequest> requests) {
   if (inner_ == nullptr) return;
   const uint64_t errors_before = inner_->counters().put_errors;
   inner_->Put(requests);
+  std::vector<std::pair<CacheKey, uint64_t>> put;
+  for (const PutRequest& request : requests) put.emplace_back(*request.key, request.bytes.size());
+  {
+    const std::scoped_lock lock(mutex_);
+    if (is_in_batch_) {
+      std::ranges::move(put, std::back_inserter(batch_));
+      return;
+    }
+  }
+  TellOfPuts(std::move(put), errors_before);
+}
+
+void ObservedStore::TellOfPuts(std::vector<std::pair<CacheKey, uint64_t>> put, uint64_t errors_before) {
   if (inner_->counters().put_errors != errors_before) return;
-  for (const PutRequest& request : requests) Tell(CacheEvent::What::kStored, *request.key, request.bytes.size());
+  for (const auto& [key, size_bytes] : put) Tell(CacheEvent::What::kStored, key, size_bytes);
+}
+
+void ObservedStore::BeginBatch() {
+  if (inner_ == nullptr) return;
+  inner_->BeginBatch();
+  const std::scoped_lock lock(mutex_);
+  is_in_batch_ = true;
+  errors_before_batch_ = inner_->counters().put_errors;
+}
+
+void ObservedStore::EndBatch() {
+  if (inner_ == nullptr) return;
+  inner_->EndBatch();
+  std::vector<std::pair<CacheKey, uint64_t>> put;
+  {
+    const std::scoped_lock lock(mutex_);
+    is_in_batch_ = false;
+    put.swap(batch_);
+  }
+  TellOfPuts(std::move(put), errors_before_batch_);
 }
 
 void ObservedStore::Reject(const CacheKey& key, std::string_view reason) {

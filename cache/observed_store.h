@@ -25,16 +25,25 @@ class ObservedStore final : public BlobStore {
   MakingTurn TakeMakingTurn(const CacheKey& key) override {
     return inner_ == nullptr ? MakingTurn() : inner_->TakeMakingTurn(key);
   }
+  void ReleaseWhenStored(std::unique_ptr<MakingClaim> claim) override {
+    if (inner_ != nullptr) inner_->ReleaseWhenStored(std::move(claim));
+  }
+  void BeginBatch() override;
+  void EndBatch() override;
   bool IsSuspect(const CacheKey& key) const override { return inner_ != nullptr && inner_->IsSuspect(key); }
   StoreCounters counters() const override;
   std::vector<std::string> TakeWarnings() override;
 
  private:
   void Tell(CacheEvent::What what, const CacheKey& key, uint64_t size_bytes);
+  void TellOfPuts(std::vector<std::pair<CacheKey, uint64_t>> put, uint64_t errors_before);
 
   std::unique_ptr<BlobStore> inner_;
   CacheObserver observer_;
-  std::mutex mutex_;  // one observer call at a time
+  std::mutex mutex_;  // one observer call at a time; guards what follows
+  bool is_in_batch_ = false;
+  uint64_t errors_before_batch_ = 0;
+  std::vector<std::pair<CacheKey, uint64_t>> batch_;  // keys and sizes
 };
 
 }  // namespace hearth

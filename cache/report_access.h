@@ -3,6 +3,7 @@
 #define HEARTH_CACHE_REPORT_ACCESS_H_
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "cache/database.h"
@@ -13,10 +14,13 @@ namespace hearth {
 
 struct ReportedStore {
   StoreOptions options;
-  std::optional<Database> database;  // empty: there is no store yet
+  std::unique_ptr<WaitBudget> waits;  // before the database, which points to it
+  std::optional<Database> database;   // empty: there is no store yet
 };
 // Opens the store without making or healing it.
 Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
+// Somebody asked for it and sees it wait.
+inline constexpr int kReportWaitMs = 5000;
 
 inline constexpr const char* kEntryColumns =
     "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id FROM entries";

@@ -112,7 +112,8 @@ Result<ReportedStore> OpenForReport(const fs::path& folder) {
     return prepared.status();
   }
   store.options.folder = *prepared;
-  Result<Database> opened = OpenStoreFileAsItIs(store.options);
+  store.waits = std::make_unique<WaitBudget>(kReportWaitMs);
+  Result<Database> opened = OpenStoreFileAsItIs(store.options, *store.waits);
   if (opened.ok()) {
     store.database = std::move(opened).value();
   } else if (opened.status().code() != StatusCode::kNotFound) {

@@ -1,29 +1,17 @@
 #include "cache/sqlite_store.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
-#include "cache/budget.h"
 #include "cache/entry_row.h"
 #include "cache/quarantine.h"
 
 namespace hearth {
 namespace {
-
-// The next opener reads a log that was left: 1 MiB takes about 0.3 ms.
-constexpr uint64_t kMaxLogLeftBytes = 1 << 20;
-constexpr int kStampWaitMs = 100;  // nobody waits for statistics
-
-int64_t NowMs() {
-  using std::chrono::milliseconds;
-  return std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-std::span<const std::byte> BytesOf(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 // An entry and its blob or neither: alone, either would be damage.
 Status DeleteWhole(Database& database, const Fingerprint& digest) {
@@ -40,32 +28,41 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
                                             : FolderUse::kExisting;
   HEARTH_ASSIGN(options.folder, PrepareFolder(options.folder, use));
   Warnings warnings;
-  HEARTH_ASSIGN(Database database, OpenStoreFile(options, warnings));
-  std::unique_ptr<SqliteStore> store(new SqliteStore(std::move(options), std::move(database), std::move(warnings)));
+  auto own_waits = std::make_unique<SessionWaits>();
+  WaitBudget& waits = (options.waits != nullptr ? options.waits : own_waits.get())->others;
+  HEARTH_ASSIGN(Database database, OpenStoreFile(options, waits, warnings));
+  std::unique_ptr<SqliteStore> store(
+      new SqliteStore(std::move(options), std::move(own_waits), std::move(database), std::move(warnings)));
   if (const Status status = store->PrepareStatements(); !status.ok()) {
     store->OnTrouble("opening", status);
     if (!store->find_) return status;
   }
   store->QuarantineDeadUses();
+  store->StoreLeftovers();
   return store;
 }
 
-SqliteStore::SqliteStore(StoreOptions options, Database database, Warnings warnings)
-    : options_(std::move(options)),
+SqliteStore::SqliteStore(StoreOptions options, std::unique_ptr<SessionWaits> own_waits, Database database,
+                         Warnings warnings)
+    : own_waits_(std::move(own_waits)),
+      waits_(options.waits != nullptr ? *options.waits : *own_waits_),
+      options_(std::move(options)),
       warnings_(std::move(warnings)),
       database_(std::move(database)),
       identity_(IdentityOf(file())),
       marker_(options_.folder),
-      claims_(options_.folder, options_.making_wait_ms),
+      claims_(options_.folder, waits_.makers),
       read_only_(database_->read_only()) {
   if (read_only_ && !options_.read_only) {
-    warnings_.Add("read-only",
-                  fmt::format("{} can't be written: what it holds is used, nothing new is stored", file().string()));
+    const bool can_be_written = ::access(file().c_str(), W_OK) == 0;
+    warnings_.Add("read-only", fmt::format("{} can't be written{}: what it holds is used, nothing new is stored",
+                                           file().string(), can_be_written ? ", the disk is full" : ""));
   }
 }
 
 SqliteStore::~SqliteStore() {
   Flush();
+  LeavePending();
 }
 
 Status SqliteStore::PrepareStatements() {
@@ -100,6 +97,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
   Found found;
   {
     const std::scoped_lock lock(mutex_);
+    if (FindPending(key, digest, destination)) return true;
     Result<Lookup> lookup = Find(key, digest, destination, found);
     if (!lookup.ok()) OnTrouble("reading", lookup.status());
     if (!lookup.ok() || *lookup == Lookup::kMiss) {
@@ -129,6 +127,17 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
   return true;
 }
 
+bool SqliteStore::FindPending(const CacheKey& key, const Fingerprint& digest, const Destination& destination) {
+  const auto pending = pending_.find(digest);
+  if (pending == pending_.end() || pending->second.key.material() != key.material()) return false;
+  const std::span<std::byte> bytes = destination(pending->second.bytes.size());
+  if (bytes.size() != pending->second.bytes.size()) return false;
+  std::ranges::copy(pending->second.bytes, bytes.begin());
+  ++counters_.hits;
+  counters_.bytes_read += bytes.size();
+  return true;
+}
+
 Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerprint& digest,
                                               const Destination& destination, Found& found) {
   if (!database_ || hidden_.contains(digest)) return Lookup::kMiss;
@@ -149,89 +158,6 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
   const int64_t age_ms = NowMs() - find_->Number(6);
   used_[digest] |= age_ms < 0 || age_ms >= options_.stamp_age_ms;
   return Lookup::kHit;
-}
-
-void SqliteStore::Put(std::span<const PutRequest> requests) {
-  if (requests.empty()) return;
-  std::vector<Fingerprint> checksums;
-  for (const PutRequest& request : requests) checksums.push_back(FingerprintOf(request.bytes));
-  const std::scoped_lock lock(mutex_);
-  if (!Writable()) {
-    counters_.put_errors += requests.size();
-    return;
-  }
-  Status status = PutAll(requests, checksums);
-  if (status.code() == StatusCode::kMalformedInput) {
-    Heal(status);
-    if (Writable()) status = PutAll(requests, checksums);
-  }
-  if (!status.ok()) {
-    counters_.put_errors += requests.size();
-    OnTrouble("writing", status);
-    return;
-  }
-  for (const PutRequest& request : requests) {
-    counters_.bytes_written += request.bytes.size();
-    const Fingerprint digest = request.key->digest();
-    used_.emplace(digest, false);
-    hidden_.erase(digest);
-  }
-}
-
-Status SqliteStore::PutAll(std::span<const PutRequest> requests, std::span<const Fingerprint> checksums) {
-  database_->SetWait(options_.write_wait_ms);
-  Result<Transaction> transaction = Transaction::Begin(*database_);
-  database_->SetWait(options_.read_wait_ms);
-  if (!transaction.ok()) return transaction.status();
-
-  HEARTH_ASSIGN(const int64_t page_bytes, database_->Number("PRAGMA page_size"));
-  uint64_t needed_bytes = 0;
-  std::set<Fingerprint> digests;
-  for (const PutRequest& request : requests) {
-    const Fingerprint digest = request.key->digest();
-    HEARTH_TRY(DeleteEntry(*database_, digest));
-    digests.insert(digest);
-    needed_bytes += EntryBytes(request.bytes.size(), request.key->material().size(), static_cast<uint64_t>(page_bytes));
-  }
-  HEARTH_ASSIGN(const bool has_room, MakeRoom(*database_, needed_bytes, options_.max_bytes,
-                                              [this](const Fingerprint& digest) { return used_.contains(digest); }));
-  if (!has_room) {
-    return Error(StatusCode::kResourceExhausted,
-                 "{} new bytes and what this run uses already don't fit into the cache's {} bytes: raise its limit",
-                 needed_bytes, options_.max_bytes);
-  }
-  for (size_t i = 0; i < requests.size(); ++i) {
-    // A key named twice: the later one counts.
-    const Fingerprint digest = requests[i].key->digest();
-    if (digests.erase(digest) == 0) HEARTH_TRY(DeleteEntry(*database_, digest));
-    HEARTH_TRY(Insert(requests[i], digest, checksums[i]));
-  }
-  // What eviction freed and the new entries did not take goes back to the file system.
-  HEARTH_TRY(database_->Run("PRAGMA incremental_vacuum"));
-  HEARTH_TRY(transaction->Commit());
-  has_put_ = true;
-  return Status::Ok();
-}
-
-Status SqliteStore::Insert(const PutRequest& request, const Fingerprint& digest, const Fingerprint& checksum) {
-  if (on_probation_.contains(digest)) {
-    HEARTH_ASSIGN(const bool is_barred, IsBarred(*database_, digest, checksum));
-    if (is_barred) return Status::Ok();
-  }
-  HEARTH_ASSIGN(
-      Statement entry,
-      database_->Prepare(
-          "INSERT INTO entries(digest, kind, material, size_bytes, checksum, cost_ms, created_ms, last_used_ms)"
-          " VALUES(?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"));
-  const int64_t now_ms = NowMs();
-  entry.Bind(0, digest.bytes).Bind(1, BlobKindName(request.key->kind())).Bind(2, BytesOf(request.key->material()));
-  entry.Bind(3, static_cast<int64_t>(request.bytes.size())).Bind(4, checksum.bytes).Bind(5, request.cost_ms);
-  entry.Bind(6, now_ms).Bind(7, now_ms);
-  HEARTH_ASSIGN(const bool row, entry.Step());
-  const int64_t id = row ? entry.Number(0) : 0;
-  HEARTH_TRY(entry.Run());
-  HEARTH_ASSIGN(Statement blob, database_->Prepare("INSERT INTO blobs(id, bytes) VALUES(?, ?)"));
-  return blob.Bind(0, id).Bind(1, request.bytes).Run();
 }
 
 void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
@@ -262,7 +188,7 @@ MakingTurn SqliteStore::TakeMakingTurn(const CacheKey& key) {
     if (!Writable()) return {};  // nobody would find what is made here
   }
   const Fingerprint digest = key.digest();
-  MakingTurn turn = claims_.Take(digest);
+  MakingTurn turn = claims_.Take(digest, [&] { return KnownCostMs(key.kind()); });
   if (turn.has_waited) return turn;
   // Its maker may have finished between the look-up and the claim.
   const std::scoped_lock lock(mutex_);
@@ -271,6 +197,25 @@ MakingTurn SqliteStore::TakeMakingTurn(const CacheKey& key) {
   const Result<bool> row = find_->Bind(0, digest.bytes).Step();
   turn.has_waited = row.ok() && *row;
   return turn;
+}
+
+// What making an entry of this kind took at most, of those that were used lately.
+double SqliteStore::KnownCostMs(BlobKind kind) {
+  const std::scoped_lock lock(mutex_);
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  if (!database_) return kUnknown;
+  Result<Statement> latest = database_->Prepare(
+      "SELECT max(cost_ms) FROM (SELECT kind, cost_ms FROM entries ORDER BY last_used_ms DESC"
+      " LIMIT 256) WHERE kind=?");
+  if (!latest.ok()) return kUnknown;
+  const Result<bool> row = latest->Bind(0, BlobKindName(kind)).Step();
+  const double cost_ms = row.ok() && *row ? latest->Real(0) : 0;
+  return cost_ms > 0 ? cost_ms : kUnknown;
+}
+
+void SqliteStore::ReleaseWhenStored(std::unique_ptr<MakingClaim> claim) {
+  const std::scoped_lock lock(mutex_);
+  if (claim != nullptr && !pending_.empty()) held_claims_.push_back(std::move(claim));
 }
 
 bool SqliteStore::IsSuspect(const CacheKey& key) const {
@@ -286,59 +231,6 @@ StoreCounters SqliteStore::counters() const {
 std::vector<std::string> SqliteStore::TakeWarnings() {
   const std::scoped_lock lock(mutex_);
   return warnings_.Take();
-}
-
-void SqliteStore::Flush() {
-  const std::scoped_lock lock(mutex_);
-  if (!Writable()) return;
-  // A start that only read leaves its page or two in the log, which spares it the two fsyncs of a checkpoint.
-  std::error_code error;
-  const uint64_t log_bytes = std::filesystem::file_size(file().string() + "-wal", error);
-  if (has_put_) RemoveDeadClaims(options_.folder);
-  database_->SetCheckpointAtClose(has_put_ || error || log_bytes > kMaxLogLeftBytes);
-  database_->SetWait(kStampWaitMs);
-  Status status = WriteStampsAndCounters();
-  database_->SetWait(options_.read_wait_ms);
-  // Damage that sqlite does not notice may spoil what is stored next, again and again. Looking for it reads the whole
-  // file, which only this occasion is worth.
-  if (status.ok() && std::exchange(has_met_damage_, false)) status = database_->CheckStructure();
-  // Otherwise nothing is lost but statistics and the order of eviction.
-  if (status.code() == StatusCode::kMalformedInput) Heal(status);
-}
-
-Status SqliteStore::WriteStampsAndCounters() {
-  const bool has_stamps = std::ranges::any_of(used_, [](const auto& used) { return used.second; });
-  const std::pair<std::string_view, double> deltas[] = {
-      {"hits", static_cast<double>(counters_.hits - flushed_.hits)},
-      {"misses", static_cast<double>(counters_.misses - flushed_.misses)},
-      {"rejected", static_cast<double>(counters_.rejected - flushed_.rejected)},
-      {"put_errors", static_cast<double>(counters_.put_errors - flushed_.put_errors)},
-      {"bytes_read", static_cast<double>(counters_.bytes_read - flushed_.bytes_read)},
-      {"bytes_written", static_cast<double>(counters_.bytes_written - flushed_.bytes_written)},
-      {"milliseconds_saved", counters_.milliseconds_saved - flushed_.milliseconds_saved},
-  };
-  const bool has_counts = std::ranges::any_of(deltas, [](const auto& delta) { return delta.second != 0; });
-  if (!has_stamps && !has_counts && acquitted_.empty()) return Status::Ok();
-
-  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
-  HEARTH_ASSIGN(Statement stamp, database_->Prepare("UPDATE entries SET last_used_ms=? WHERE digest=?"));
-  const int64_t now_ms = NowMs();
-  for (const auto& [digest, is_due] : used_) {
-    if (is_due) HEARTH_TRY(stamp.Bind(0, now_ms).Bind(1, digest.bytes).Run());
-  }
-  HEARTH_ASSIGN(Statement count,
-                database_->Prepare(
-                    "INSERT INTO counters VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=value + excluded.value"));
-  for (const auto& [name, delta] : deltas) {
-    if (delta != 0) HEARTH_TRY(count.Bind(0, name).Bind(1, delta).Run());
-  }
-  HEARTH_TRY(Acquit(*database_, acquitted_));
-  HEARTH_TRY(transaction.Commit());
-  for (auto& [digest, is_due] : used_) is_due = false;
-  for (const Fingerprint& digest : acquitted_) on_probation_.erase(digest);
-  acquitted_.clear();
-  flushed_ = counters_;
-  return Status::Ok();
 }
 
 void SqliteStore::OnTrouble(std::string_view what, const Status& status) {
@@ -358,8 +250,21 @@ void SqliteStore::Heal(const Status& damage) {
                                        read_only_ ? "" : " and starts anew", damage.message()));
   if (read_only_ || has_healed_) return;
   has_healed_ = true;
-  if (!MoveAside(options_, identity_).ok()) return;
-  Result<Database> fresh = OpenStoreFile(options_, warnings_);
+  if (!MoveAside(options_, waits_.others, identity_).ok()) return;
+  Reopen();
+}
+
+// Somebody may have cleared the cache: what this session stores is to be found by others.
+void SqliteStore::FollowTheName() {
+  if (!Writable() || IdentityOf(file()) == identity_) return;
+  find_.reset();
+  database_.reset();
+  used_.clear();
+  Reopen();
+}
+
+void SqliteStore::Reopen() {
+  Result<Database> fresh = OpenStoreFile(options_, waits_.others, warnings_);
   if (!fresh.ok()) return;
   database_ = std::move(fresh).value();
   identity_ = IdentityOf(file());

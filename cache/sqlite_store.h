@@ -29,21 +29,40 @@ class SqliteStore final : public BlobStore {
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
+  // While somebody else writes, for longer than the session may wait, it is kept in memory until the next chance.
   void Put(std::span<const PutRequest> requests) override;
+  void BeginBatch() override;
+  void EndBatch() override;
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;
   void EndUse(const CacheKey& key) override;
   MakingTurn TakeMakingTurn(const CacheKey& key) override;
+  void ReleaseWhenStored(std::unique_ptr<MakingClaim> claim) override;
   bool IsSuspect(const CacheKey& key) const override;
   StoreCounters counters() const override;  // of this session
   std::vector<std::string> TakeWarnings() override;
 
   void Flush() override;  // the destructor does it too
 
+  // Where it is, or was until somebody cleared the cache: what is put goes into the file that has its name now.
   std::filesystem::path file() const { return options_.folder / kStoreFileName; }
 
  private:
   enum class Lookup { kHit, kMiss, kReject };
+  // To be stored. The bytes are the caller's, or lie in `pending_`.
+  struct NewEntry {
+    const CacheKey* key = nullptr;
+    std::span<const std::byte> bytes;
+    double cost_ms = 0;
+    Fingerprint digest, checksum;
+  };
+  // Put, not yet stored.
+  struct PendingEntry {
+    CacheKey key;
+    std::vector<std::byte> bytes;
+    double cost_ms = 0;
+    Fingerprint checksum;
+  };
   // What a look-up found: bytes not yet verified.
   struct Found {
     std::span<const std::byte> bytes;
@@ -51,18 +70,33 @@ class SqliteStore final : public BlobStore {
     double cost_ms = 0;
   };
 
-  SqliteStore(StoreOptions options, Database database, Warnings warnings);
+  SqliteStore(StoreOptions options, std::unique_ptr<SessionWaits> own_waits, Database database, Warnings warnings);
 
   Status PrepareStatements();
   void QuarantineDeadUses();
   Result<Lookup> Find(const CacheKey& key, const Fingerprint& digest, const Destination& destination, Found& found);
-  Status PutAll(std::span<const PutRequest> requests, std::span<const Fingerprint> checksums);
-  Status Insert(const PutRequest& request, const Fingerprint& digest, const Fingerprint& checksum);
+  bool FindPending(const CacheKey& key, const Fingerprint& digest, const Destination& destination);
+  double KnownCostMs(BlobKind kind);
+  // sqlite_store_put.cc
+  static std::vector<NewEntry> WithDigests(std::span<const PutRequest> requests);
+  void Keep(std::span<const NewEntry> entries);
+  void StorePending();
+  void LeavePending();
+  void StoreLeftovers();
+  Status Store(std::span<const NewEntry> entries, bool all_or_nothing);
+  Status StoreAll(std::span<const NewEntry> entries, bool all_or_nothing, size_t& left_out);
+  Result<bool> HasRoom(std::span<const NewEntry> entries, const std::set<Fingerprint>& stored);
+  Status Insert(const NewEntry& entry);
+  // sqlite_store_end.cc
   Status WriteStampsAndCounters();
   void OnTrouble(std::string_view what, const Status& status);
   void Heal(const Status& damage);
+  void Reopen();
+  void FollowTheName();
   bool Writable() const { return database_.has_value() && !read_only_; }
 
+  std::unique_ptr<SessionWaits> own_waits_;  // where the options name none
+  SessionWaits& waits_;
   mutable std::mutex mutex_;  // guards everything below
   StoreOptions options_;
   Warnings warnings_;
@@ -75,6 +109,10 @@ class SqliteStore final : public BlobStore {
   bool has_met_damage_ = false;  // bytes that are not what was stored, so that more may be wrong
   bool has_healed_ = false;
   bool has_put_ = false;
+  int open_batches_ = 0;
+  std::map<Fingerprint, PendingEntry> pending_;
+  uint64_t pending_bytes_ = 0;
+  std::vector<std::unique_ptr<MakingClaim>> held_claims_;  // until what is pending is stored
   StoreCounters counters_, flushed_;
   std::map<Fingerprint, bool> used_;    // by this session, so never evicted; true: its stamp is to be renewed
   std::set<Fingerprint> hidden_;        // refused or quarantined, but could not be deleted

@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "cache/leftover.h"
 #include "core/base/embedded_file.h"
 
 namespace hearth {
@@ -58,9 +59,9 @@ Status CheckFormat(Database& database) {
   return all.status().Within("its tables are not those of the store");
 }
 
-Result<Database> OpenWith(const fs::path& file, Database::Access access, const StoreOptions& options) {
+Result<Database> OpenWith(const fs::path& file, Database::Access access, WaitBudget& waits) {
   HEARTH_ASSIGN(Database database, Database::Open(file, access));
-  database.SetWait(options.read_wait_ms);
+  database.SetWaits(&waits);
   const bool may_be_written = !database.read_only();
   HEARTH_TRY(database.Run(kSettings));
   HEARTH_TRY(CheckFormat(database));
@@ -69,7 +70,7 @@ Result<Database> OpenWith(const fs::path& file, Database::Access access, const S
   return database;
 }
 
-Result<Database> OpenChecked(const StoreOptions& options, bool read_only) {
+Result<Database> OpenChecked(const StoreOptions& options, WaitBudget& waits, bool read_only) {
   const fs::path file = options.folder / kStoreFileName;
   HEARTH_TRY(CheckStoreFile(file, read_only ? FolderUse::kReadOnlyLayer : FolderUse::kExisting));
   std::error_code error;
@@ -79,10 +80,12 @@ Result<Database> OpenChecked(const StoreOptions& options, bool read_only) {
   const auto access = !read_only  ? Database::Access::kReadWrite
                       : immutable ? Database::Access::kImmutable
                                   : Database::Access::kReadOnly;
-  Result<Database> opened = OpenWith(file, access, options);
-  if (!opened.ok() && opened.status().code() == StatusCode::kIoError && read_only) {
+  Result<Database> opened = OpenWith(file, access, waits);
+  const bool is_disk_full = opened.status().code() == StatusCode::kResourceExhausted;
+  if (is_disk_full || (opened.status().code() == StatusCode::kIoError && read_only)) {
     // A write-ahead log needs a side file that can't be made here. Without it the last checkpoint is seen.
-    opened = OpenWith(file, Database::Access::kImmutable, options);
+    Result<Database> last_checkpoint = OpenWith(file, Database::Access::kImmutable, waits);
+    if (last_checkpoint.ok()) return last_checkpoint;
   }
   if (!opened.ok()) return opened.status().Within(file.string());
   if (!read_only && !SupportsWriteAheadLog(options.folder)) {
@@ -92,7 +95,7 @@ Result<Database> OpenChecked(const StoreOptions& options, bool read_only) {
 }
 
 // Under the exclusive lock.
-Status MakeFile(const StoreOptions& options) {
+Status MakeFile(const StoreOptions& options, WaitBudget& waits) {
   const fs::path file = options.folder / kStoreFileName;
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor >= 0) ::close(descriptor);
@@ -100,7 +103,7 @@ Status MakeFile(const StoreOptions& options) {
     return Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
   }
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
-  database.SetWait(options.read_wait_ms);
+  database.SetWaits(&waits);
   // Unsynced: nothing is lost yet, and a file spoilt by a power cut is replaced at the next start.
   HEARTH_TRY(database.Run(fmt::format("PRAGMA synchronous=OFF; PRAGMA page_size={}; PRAGMA auto_vacuum=INCREMENTAL;",
                                       options.page_size_bytes)));
@@ -115,6 +118,10 @@ Status MakeFile(const StoreOptions& options) {
   return transaction.Commit();
 }
 
+void RemoveSideFiles(const fs::path& file) {
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) ::unlink((file.string() + suffix).c_str());
+}
+
 Status RenameDamaged(const fs::path& folder) {
   const fs::path file = folder / kStoreFileName;
   const fs::path kept = folder / (std::string(kStoreFileName) + ".damaged");
@@ -122,7 +129,7 @@ Status RenameDamaged(const fs::path& folder) {
     return Error(StatusCode::kIoError, "can't move the damaged {} aside: {}", file.string(), std::strerror(errno));
   }
   // A log belongs to its file. sqlite drops one that lies beside an empty file; this does not rely on it.
-  for (const char* suffix : {"-wal", "-shm", "-journal"}) ::unlink((file.string() + suffix).c_str());
+  RemoveSideFiles(file);
   return Status::Ok();
 }
 
@@ -138,23 +145,21 @@ FileIdentity IdentityOf(const fs::path& file) {
   return {static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino)};
 }
 
-Result<Database> OpenStoreFileAsItIs(const StoreOptions& options) {
-  if (options.read_only || !CanWrite(options.folder)) return OpenChecked(options, true);
+Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& waits) {
+  if (options.read_only || !CanWrite(options.folder)) return OpenChecked(options, waits, true);
   // The lock keeps the file from being replaced between its opening and that of its side files.
-  HEARTH_ASSIGN(const FolderLock lock,
-                FolderLock::Take(options.folder, FolderLock::Mode::kShared, options.write_wait_ms));
-  return OpenChecked(options, false);
+  HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kShared, waits));
+  return OpenChecked(options, waits, false);
 }
 
-Result<Database> OpenStoreFile(const StoreOptions& options, Warnings& warnings) {
-  Result<Database> opened = OpenStoreFileAsItIs(options);
+Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, Warnings& warnings) {
+  Result<Database> opened = OpenStoreFileAsItIs(options, waits);
   const StatusCode code = opened.status().code();
   if (opened.ok() || options.read_only || !(code == StatusCode::kNotFound || code == StatusCode::kMalformedInput)) {
     return opened;
   }
-  HEARTH_ASSIGN(const FolderLock lock,
-                FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, options.write_wait_ms));
-  opened = OpenChecked(options, false);  // somebody else may have been here first
+  HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
+  opened = OpenChecked(options, waits, false);  // somebody else may have been here first
   if (opened.ok()) return opened;
   if (opened.status().code() == StatusCode::kMalformedInput) {
     HEARTH_TRY(RenameDamaged(options.folder));
@@ -164,13 +169,41 @@ Result<Database> OpenStoreFile(const StoreOptions& options, Warnings& warnings) 
   } else if (opened.status().code() != StatusCode::kNotFound) {
     return opened;
   }
-  HEARTH_TRY(MakeFile(options).Within((options.folder / kStoreFileName).string()));
-  return OpenChecked(options, false);
+  HEARTH_TRY(MakeFile(options, waits).Within((options.folder / kStoreFileName).string()));
+  return OpenChecked(options, waits, false);
 }
 
-Status MoveAside(const StoreOptions& options, const FileIdentity& expected) {
-  HEARTH_ASSIGN(const FolderLock lock,
-                FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, options.write_wait_ms));
+Result<Database> OpenWithoutSideFiles(const StoreOptions& options, WaitBudget& waits) {
+  const fs::path file = options.folder / kStoreFileName;
+  HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
+  HEARTH_TRY(CheckStoreFile(file, FolderUse::kExisting));
+  HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
+  database.SetWaits(&waits);
+  // Before the first read: the log's index then lies in memory.
+  HEARTH_TRY(database.Run("PRAGMA locking_mode=EXCLUSIVE"));
+  HEARTH_TRY(database.Run(kSettings));
+  HEARTH_TRY(CheckFormat(database).Within(file.string()));
+  HEARTH_ASSIGN(const std::string mode, database.Text("PRAGMA journal_mode=MEMORY"));
+  if (mode == "memory") return database;
+  return Error(StatusCode::kUnavailable, "the disk is full and {} is in use: end the programs that use it, or clear it",
+               file.string());
+}
+
+Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
+  const fs::path file = options.folder / kStoreFileName;
+  HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
+  if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
+    return Error(StatusCode::kIoError, "can't remove {}: {}", file.string(), std::strerror(errno));
+  }
+  RemoveSideFiles(file);
+  RemoveLeftovers(options.folder);
+  // A disk that is full all the same takes none: a folder without a file is an empty store too.
+  static_cast<void>(MakeFile(options, waits));
+  return Status::Ok();
+}
+
+Status MoveAside(const StoreOptions& options, WaitBudget& waits, const FileIdentity& expected) {
+  HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
   if (IdentityOf(options.folder / kStoreFileName) != expected) return Status::Ok();
   return RenameDamaged(options.folder);
 }

@@ -17,11 +17,8 @@ struct StoreOptions {
   bool read_only = false;  // never written; must exist
   bool immutable = false;  // with read_only: a layer that nobody writes, so it is read without locks; may be root's
 
-  // Waiting for other processes. Readers of a store with a write-ahead log wait for nobody.
-  int read_wait_ms = 500;
-  int write_wait_ms = 3000;
-  // How long a session waits in all for other processes that are making what it needs.
-  int making_wait_ms = 2000;
+  // What the session may wait for other processes; null: the store has its own. It must outlive the store.
+  SessionWaits* waits = nullptr;
   // An entry's last-used stamp is renewed only when it is older than this: keeps starts from writing.
   int64_t stamp_age_ms = 60 * 60 * 1000;
 
@@ -38,18 +35,27 @@ struct FileIdentity {
 };
 FileIdentity IdentityOf(const std::filesystem::path& file);  // zeros when there is none
 
+// The functions below wait for others as long as `waits` allows; databases that they return do so too.
+
 // Opens the store file in `options.folder` (already prepared); makes it where it is missing,
 // replaces it where it is damaged or of an older format, unless `options.read_only`.
 // Errors: kUnsupported a newer format (left as it is), kUnavailable locked, kIoError refused or not
 // accessible, kNotFound and kMalformedInput for read-only layers.
-Result<Database> OpenStoreFile(const StoreOptions& options, Warnings& warnings);
+Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, Warnings& warnings);
 
 // The same without making, healing or changing anything: kNotFound, kMalformedInput, kUnsupported, ...
 // Falls back to reading where the folder can't be written.
-Result<Database> OpenStoreFileAsItIs(const StoreOptions& options);
+Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& waits);
+
+// The same for writing where the disk is so full that not even side files can be made: alone, with its journal in
+// memory, so that a process that dies meanwhile leaves a damaged file. kUnavailable while others use the store.
+Result<Database> OpenWithoutSideFiles(const StoreOptions& options, WaitBudget& waits);
+
+// An empty file in place of the store, and nothing kept of the old one but what sessions have open.
+Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits);
 
 // Renames the file to hearth.db.damaged (one is kept) unless it is no longer `expected`.
-Status MoveAside(const StoreOptions& options, const FileIdentity& expected);
+Status MoveAside(const StoreOptions& options, WaitBudget& waits, const FileIdentity& expected);
 
 }  // namespace hearth
 

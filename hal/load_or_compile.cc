@@ -137,6 +137,7 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore&
     requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms});
   }
   if (!requests.empty()) store.Put(requests);
+  for (FreshGroup& fresh : programs.fresh) store.ReleaseWhenStored(std::move(fresh.claim));
   programs.fresh.clear();
   return warnings;
 }

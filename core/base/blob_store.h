@@ -51,6 +51,11 @@ class BlobStore {
   // Stores all or nothing, in one transaction. Replaces entries of the same key.
   virtual void Put(std::span<const PutRequest> requests) = 0;
 
+  // Between the two, what is put may be kept in memory, where Get finds it, and be stored in one transaction at the
+  // end; of that, what there is no room for is left out alone.
+  virtual void BeginBatch() {}
+  virtual void EndBatch() {}
+
   // Removes an entry whose blob turned out to be unusable (a driver refused it); counts a reject.
   virtual void Reject(const CacheKey& key, std::string_view reason) = 0;
 
@@ -61,6 +66,8 @@ class BlobStore {
 
   // After a miss of something dear: waits a bounded time while another process makes this entry.
   virtual MakingTurn TakeMakingTurn(const CacheKey&) { return {}; }
+  // Gives a claim back once all that was put so far is stored, so that whoever waited for it finds the entry.
+  virtual void ReleaseWhenStored(std::unique_ptr<MakingClaim>) {}
 
   // Whether a process died while it was using this entry: then copies of it elsewhere are not to be used either.
   virtual bool IsSuspect(const CacheKey&) const { return false; }
@@ -73,6 +80,22 @@ class BlobStore {
 
   // Get into a vector of its own.
   std::optional<std::vector<std::byte>> Get(const CacheKey& key);
+};
+
+// A batch for one scope. `store` may be null.
+class PutBatch {
+ public:
+  explicit PutBatch(BlobStore* store) : store_(store) {
+    if (store_ != nullptr) store_->BeginBatch();
+  }
+  ~PutBatch() {
+    if (store_ != nullptr) store_->EndBatch();
+  }
+  PutBatch(const PutBatch&) = delete;
+  PutBatch& operator=(const PutBatch&) = delete;
+
+ private:
+  BlobStore* store_;
 };
 
 }  // namespace hearth

@@ -48,7 +48,9 @@ std::string Report::ToJson(int indent) const {
                    {"rejected", cache.rejected},
                    {"put_errors", cache.put_errors},
                    {"bytes_read", cache.bytes_read},
-                   {"bytes_written", cache.bytes_written}};
+                   {"bytes_written", cache.bytes_written},
+                   {"waited_ms", cache.waited_ms},
+                   {"waited_for_makers_ms", cache.waited_for_makers_ms}};
   json["memory"] = {{"arena_bytes", memory.arena_bytes},
                     {"naive_bytes", memory.naive_bytes},
                     {"lower_bound_bytes", memory.lower_bound_bytes},

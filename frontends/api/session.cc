@@ -33,9 +33,10 @@ void OpenStore(SessionData& data) {
   const SessionOptions& options = data.options;
   if (!options.use_cache) return;
   const Stopwatch watch;
+  data.waits.emplace(options.cache_wait_ms);
   OpenedCache opened =
       OpenCache({options.cache_folder, options.cache_layers, options.cache_max_bytes, options.cache_read_only,
-                 options.cache_store, options.cache_server, options.on_cache_event});
+                 options.cache_store, options.cache_server, options.on_cache_event, &*data.waits});
   data.store = std::move(opened.store);
   data.report.cache.path = opened.path;
   for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));
@@ -217,6 +218,22 @@ Status PrepareOnAUsableDevice(SessionData& data) {
   return status;
 }
 
+// All that this start had to make, in one transaction of the cache. Returns warnings.
+std::vector<std::string> SaveInOneBatch(SessionData& data) {
+  const PutBatch batch(data.store.get());
+  std::vector<std::string> warnings = data.runner->SaveToStore(data.made.is_new);
+  ReleasePages(data.model->data(), data.model->data().bytes);
+  if (data.made.is_new) {
+    StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
+  }
+  if (data.opened.device != nullptr) {
+    // An empty record: the next start then finds everything that it asks for.
+    if (!data.tuning.has_record) StoreTuning(data.opened.info, {}, 0, *data.store);
+    ProbeReadPathOnce(*data.opened.device, *data.store);
+  }
+  return warnings;
+}
+
 // Opens the device on a thread of its own while `meanwhile` runs.
 Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwhile) {
   Status device_status;
@@ -289,16 +306,7 @@ void Session::SaveToCache() {
   if (data_->store == nullptr || data_->options.cache_read_only || data_->is_saved || !data_->has_run) return;
   data_->is_saved = true;
   const Stopwatch watch;
-  std::vector<std::string> warnings = data_->runner->SaveToStore(data_->made.is_new);
-  ReleasePages(data_->model->data(), data_->model->data().bytes);
-  if (data_->made.is_new) {
-    StorePlan(data_->plan_request, data_->runner->plan(), data_->made.rewrite_ms + data_->made.lower_ms, *data_->store);
-  }
-  if (data_->opened.device != nullptr) {
-    // An empty record: the next start then finds everything that it asks for.
-    if (!data_->tuning.has_record) StoreTuning(data_->opened.info, {}, 0, *data_->store);
-    ProbeReadPathOnce(*data_->opened.device, *data_->store);
-  }
+  std::vector<std::string> warnings = SaveInOneBatch(*data_);
   data_->store->Flush();
   data_->report.warnings.insert(data_->report.warnings.end(), warnings.begin(), warnings.end());
   data_->report.save_ms = watch.milliseconds();
@@ -316,6 +324,8 @@ const Report& Session::report() const {
     report.cache.put_errors = counters.put_errors;
     report.cache.bytes_read = counters.bytes_read;
     report.cache.bytes_written = counters.bytes_written;
+    report.cache.waited_ms = data_->waits->others.waited_ms();
+    report.cache.waited_for_makers_ms = data_->waits->makers.waited_ms();
     for (std::string& warning : data_->store->TakeWarnings()) report.warnings.push_back("cache: " + warning);
   }
   data_->LogNewWarnings();

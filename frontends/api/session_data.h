@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/wait_budget.h"
 #include "core/base/log.h"
 #include "core/plan/host_executor.h"
 #include "frontends/engine/device_choice.h"
@@ -41,6 +42,7 @@ struct SessionData {
   std::optional<Model> owned_model;
   const Model* model = nullptr;
   SessionOptions options;
+  std::optional<SessionWaits> waits;
   std::unique_ptr<BlobStore> store;
   OpenedDevice opened;
   std::unique_ptr<HostExecutor> host;

@@ -50,7 +50,7 @@ struct OptionRow {
   Setter set;
 };
 
-constexpr int kMostThreads = 1024, kMostInFlight = 1024;
+constexpr int kMostThreads = 1024, kMostInFlight = 1024, kMostWaitMs = 60000;
 
 // One row per option.
 constexpr OptionRow kRows[] = {
@@ -71,6 +71,8 @@ constexpr OptionRow kRows[] = {
      [](SessionOptions& o, std::string_view v) { return SetList(v, ':', o.cache_layers); }},
     {{"cache_max_bytes", "a number, or one with K, M, G or T"},
      [](SessionOptions& o, std::string_view v) { return SetSizeBytes(v, o.cache_max_bytes); }},
+    {{"cache_wait_ms", "a number"},
+     [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostWaitMs, o.cache_wait_ms); }},
     {{"cache_read_only", "on, off"},
      [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.cache_read_only); }},
     {{"cache_server", "host:port"},

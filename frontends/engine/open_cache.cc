@@ -17,6 +17,7 @@ Result<std::unique_ptr<SqliteStore>> OpenFolder(const CacheRequest& request, std
   StoreOptions options;
   options.folder = request.folder;
   options.read_only = request.read_only;
+  options.waits = request.waits;
   if (options.folder.empty()) {
     HEARTH_ASSIGN(options.folder, DefaultCacheFolder());
   }
@@ -38,6 +39,7 @@ std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, 
     StoreOptions options;
     options.folder = folder;
     options.read_only = options.immutable = true;
+    options.waits = request.waits;
     Result<std::unique_ptr<SqliteStore>> layer = SqliteStore::Open(std::move(options));
     if (layer.ok()) {
       layers.push_back(std::move(layer).value());
@@ -50,8 +52,9 @@ std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, 
 
 // `local` behind the server's store; `local` itself, with a warning, where the server can't be used.
 std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const CacheServer& server,
-                                        std::vector<std::string>& warnings) {
+                                        SessionWaits* waits, std::vector<std::string>& warnings) {
   FleetOptions options;
+  options.waits = waits != nullptr ? &waits->others : nullptr;
   std::unique_ptr<RemoteValues> values;
   const auto prepare = [&]() -> Status {
     HEARTH_ASSIGN(values, MakeRedisValues({server.address}));
@@ -105,7 +108,7 @@ OpenedCache OpenCache(const CacheRequest& request) {
   }
   const CacheServer server = request.server.address.empty() ? DefaultCacheServer() : request.server;
   if (!server.address.empty() && !request.read_only) {
-    opened.store = BehindServer(std::move(opened.store), server, opened.warnings);
+    opened.store = BehindServer(std::move(opened.store), server, request.waits, opened.warnings);
   }
   if (CacheObserver observer = WithLog(request.observer)) {
     opened.store = std::make_unique<ObservedStore>(std::move(opened.store), std::move(observer));

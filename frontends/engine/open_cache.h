@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/wait_budget.h"
 #include "core/base/blob_store.h"
 
 namespace hearth {
@@ -19,6 +20,7 @@ struct CacheRequest {
   KeyValueStore* own_store = nullptr;  // instead of the folder
   CacheServer server;                  // its fields where set, else the environment's
   CacheObserver observer;
+  SessionWaits* waits = nullptr;  // the session's; must outlive the store
 };
 
 struct OpenedCache {

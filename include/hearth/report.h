@@ -56,6 +56,8 @@ struct Report {
   struct {
     std::string path;
     uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0, bytes_read = 0, bytes_written = 0;
+    double waited_ms = 0;             // for locks and servers, at most SessionOptions::cache_wait_ms
+    double waited_for_makers_ms = 0;  // for processes that were making what this one needs, at most 2 s
   } cache;
   struct {
     uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, peak_rss_bytes = 0;

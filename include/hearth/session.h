@@ -55,6 +55,7 @@ struct SessionOptions {
   std::vector<std::string>
       cache_layers;                      // read-only folders that are asked first, before those of $HEARTH_CACHE_LAYERS
   uint64_t cache_max_bytes = 0;          // 0: $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB
+  int cache_wait_ms = 250;               // what a session waits in all for the cache's locks and servers
   bool cache_read_only = false;          // use what is there, store nothing
   KeyValueStore* cache_store = nullptr;  // the caller's own instead of a folder; must outlive the session
   CacheServer cache_server;      // empty: $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN

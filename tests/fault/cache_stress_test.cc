@@ -90,7 +90,8 @@ TEST(CacheStress, SixteenStartsAtOnceWithAThirdOfThemKilledLeaveASoundWarmStore)
 TEST(CacheStress, OneProcessMakesAnEntryWhileOthersWait) {
   const CacheFolder folder;
   StoreOptions options = folder.options();
-  options.making_wait_ms = 60000;
+  SessionWaits waits(60000, 60000);
+  options.waits = &waits;  // each process has its own copy
   std::vector<pid_t> children;
   for (int k = 0; k < 8; ++k) children.push_back(StartProcess([&options] { return StartOnce(options); }));
   int made = 0;
@@ -104,8 +105,8 @@ TEST(CacheStress, OneProcessMakesAnEntryWhileOthersWait) {
 TEST(CacheStress, AMakerThatDiesOrTakesLongHoldsNobodyUp) {
   const CacheFolder folder;
   StoreOptions options = folder.options();
-  options.making_wait_ms = 20;
-  const auto store = CacheFolder::Open(options);
+  SessionWaits waits(250, 20);
+  options.waits = &waits;
   std::array<int, 2> ends;
   ASSERT_EQ(::pipe(ends.data()), 0);
   const pid_t child = StartProcess([&] {
@@ -117,6 +118,7 @@ TEST(CacheStress, AMakerThatDiesOrTakesLongHoldsNobodyUp) {
   });
   char byte;
   ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  const auto store = CacheFolder::Open(options);
   MakingTurn turn = store->TakeMakingTurn(NumberedKey(1));
   EXPECT_TRUE(turn.has_waited);
   EXPECT_EQ(turn.claim, nullptr) << "it must go on alone";
@@ -126,6 +128,55 @@ TEST(CacheStress, AMakerThatDiesOrTakesLongHoldsNobodyUp) {
   EXPECT_EQ(WaitFor(child), 128 + SIGKILL);
   turn = store->TakeMakingTurn(NumberedKey(1));
   EXPECT_NE(turn.claim, nullptr);
+  for (int end : ends) ::close(end);
+}
+
+TEST(CacheStress, AMakerThatIsStoppedIsNotWaitedFor) {
+  const CacheFolder folder;
+  std::array<int, 2> ends;
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t child = StartProcess([&] {
+    const auto own = SqliteStore::Open(folder.options());
+    const MakingTurn turn = (*own)->TakeMakingTurn(NumberedKey(1));
+    if (turn.claim == nullptr || ::write(ends[1], "x", 1) != 1) return 1;
+    ::pause();
+    return 2;
+  });
+  char byte;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  ::kill(child, SIGSTOP);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  const auto store = folder.Open();
+  const MakingTurn turn = store->TakeMakingTurn(NumberedKey(1));
+  EXPECT_FALSE(turn.has_waited);
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(WaitFor(child), 128 + SIGKILL);
+  for (int end : ends) ::close(end);
+}
+
+TEST(CacheStress, AMakerIsWaitedForNoLongerThanSuchAnEntryIsKnownToCost) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(2), NumberedBlob(2, 100), 15);
+  std::array<int, 2> ends;
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  const pid_t child = StartProcess([&] {
+    const auto own = SqliteStore::Open(folder.options());
+    const MakingTurn turn = (*own)->TakeMakingTurn(NumberedKey(1));
+    if (turn.claim == nullptr || ::write(ends[1], "x", 1) != 1) return 1;
+    ::pause();
+    return 2;
+  });
+  char byte;
+  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  StoreOptions options = folder.options();
+  SessionWaits waits;
+  options.waits = &waits;
+  const MakingTurn turn = CacheFolder::Open(options)->TakeMakingTurn(NumberedKey(1));
+  EXPECT_TRUE(turn.has_waited);
+  EXPECT_GT(waits.makers.left_ms(), 1000) << "what making it costs is 15 ms";
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(WaitFor(child), 128 + SIGKILL);
   for (int end : ends) ::close(end);
 }
 
@@ -142,7 +193,8 @@ TEST(CacheStress, AProcessDoesNotWaitForItself) {
 TEST(CacheStress, ProcessesThatStartAtOnceCompileEachProgramOnce) {
   const CacheFolder folder;
   StoreOptions options = folder.options();
-  options.making_wait_ms = 60000;
+  SessionWaits waits(60000, 60000);
+  options.waits = &waits;
   std::vector<pid_t> children;
   for (int k = 0; k < 4; ++k) {
     children.push_back(StartProcess([&options] {

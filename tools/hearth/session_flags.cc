@@ -83,6 +83,11 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
              "--cache-max-size", set_max_size,
              "What the cache may grow to: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
           ->type_name("SIZE"),
+      app.add_option("--cache-wait", options.cache_wait_ms,
+                     "What a session waits in all for the cache's locks and servers")
+          ->type_name("MS")
+          ->check(CLI::Range(0, 60000))
+          ->capture_default_str(),
       app.add_option("--cache-server", options.cache_server.address,
                      "A Redis server whose entries machines share (default $HEARTH_CACHE_SERVER)")
           ->type_name("HOST:PORT"),

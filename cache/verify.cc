@@ -1,9 +1,9 @@
-// The reports that look into every entry or delete some: verify, clear, prune.
+// The report that looks into every entry: verify.
 #include <utility>
 #include <vector>
 
-#include "cache/budget.h"
 #include "cache/entry_row.h"
+#include "cache/removal.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
 
@@ -58,25 +58,13 @@ Status CheckEntries(Database& database, CacheVerification& report, std::vector<i
   }
 }
 
-Status DeleteAll(Database& database, const std::vector<int64_t>& ids) {
-  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-  for (int64_t id : ids) HEARTH_TRY(DeleteEntry(database, id));
-  HEARTH_TRY(database.Run("PRAGMA incremental_vacuum"));
-  return transaction.Commit();
-}
-
 Result<CacheVerification> DamagedFile(const StoreOptions& options, CacheVerification report, bool repair) {
   if (repair) {
-    HEARTH_TRY(MoveAside(options, IdentityOf(options.folder / kStoreFileName)));
+    WaitBudget waits(kReportWaitMs);
+    HEARTH_TRY(MoveAside(options, waits, IdentityOf(options.folder / kStoreFileName)));
     report.repaired = true;
   }
   return report;
-}
-
-Result<RemovedEntries> CountEntries(Database& database) {
-  HEARTH_ASSIGN(const int64_t entries, database.Number("SELECT count(*) FROM entries"));
-  HEARTH_ASSIGN(const int64_t bytes, database.Number("SELECT sum(size_bytes) FROM entries"));
-  return RemovedEntries{static_cast<uint64_t>(entries), static_cast<uint64_t>(bytes)};
 }
 
 }  // namespace
@@ -101,59 +89,12 @@ Result<CacheVerification> VerifyStore(const fs::path& folder, bool repair) {
   if (report.clean() || !repair) return report;
 
   const bool is_file_sound = report.damages.size() == damaged_entries.size();
-  if (is_file_sound && DeleteAll(*store->database, damaged_entries).ok()) {
+  if (is_file_sound && DeleteInBatches(*store->database, damaged_entries).ok()) {
     report.repaired = true;
     return report;
   }
   store->database.reset();
   return DamagedFile(store->options, std::move(report), repair);
-}
-
-Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& filter) {
-  RemovedEntries removed;
-  const bool has_filter = !filter.kind.empty() || !filter.digest_prefix.empty() || !filter.field_contains.empty() ||
-                          !filter.device.empty() || filter.digests || filter.unused_since_ms;
-  Result<ReportedStore> opened = OpenForReport(folder);
-  if (!has_filter && opened.status().code() == StatusCode::kMalformedInput) {
-    StoreOptions options;
-    HEARTH_ASSIGN(options.folder, PrepareFolder(folder, FolderUse::kExisting));
-    HEARTH_TRY(MoveAside(options, IdentityOf(options.folder / kStoreFileName)));
-    return removed;
-  }
-  HEARTH_ASSIGN(ReportedStore store, std::move(opened));
-  if (!store.database) return removed;
-  store.database->SetWait(store.options.write_wait_ms);
-  std::vector<int64_t> ids;
-  {
-    HEARTH_ASSIGN(Statement rows, store.database->Prepare(kEntryColumns));
-    while (true) {
-      HEARTH_ASSIGN(const bool row, rows.Step());
-      if (!row) break;
-      const CacheEntry entry = EntryFrom(rows);
-      if (!Matches(entry, filter)) continue;
-      ids.push_back(rows.Number(7));
-      ++removed.entries;
-      removed.blob_bytes += entry.size_bytes;
-    }
-  }
-  HEARTH_TRY(DeleteAll(*store.database, ids));
-  if (!has_filter) HEARTH_TRY(store.database->Run("DELETE FROM quarantine; DELETE FROM counters;"));
-  return removed;
-}
-
-Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return RemovedEntries{};
-  store.database->SetWait(store.options.write_wait_ms);
-  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*store.database));
-  HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
-  // False only says that even an empty store is larger than the limit.
-  HEARTH_ASSIGN(const bool fits, MakeRoom(*store.database, 0, max_bytes, [](const Fingerprint&) { return false; }));
-  static_cast<void>(fits);
-  HEARTH_TRY(store.database->Run("PRAGMA incremental_vacuum"));
-  HEARTH_ASSIGN(const RemovedEntries after, CountEntries(*store.database));
-  HEARTH_TRY(transaction.Commit());
-  return RemovedEntries{before.entries - after.entries, before.blob_bytes - after.blob_bytes};
 }
 
 }  // namespace hearth

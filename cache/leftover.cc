@@ -1,0 +1,145 @@
+#include "cache/leftover.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "cache/descriptor.h"
+#include "cache/folder.h"
+#include "cache/key_value_blob_store.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "left-";
+constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
+constexpr size_t kMaxFiles = 8;
+
+std::vector<fs::path> Files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename().string().starts_with(kPrefix)) files.push_back(it->path());
+  }
+  return files;
+}
+
+struct Record {
+  CacheKey key{BlobKind::kPlan};
+  std::span<const std::byte> bytes;
+  double cost_ms = 0;
+};
+
+// Takes bytes off the front; false when there are too few.
+template <typename T>
+bool TakeNumber(std::span<const std::byte>& rest, T& number) {
+  if (rest.size() < sizeof(T)) return false;
+  std::memcpy(&number, rest.data(), sizeof(T));
+  rest = rest.subspan(sizeof(T));
+  return true;
+}
+
+// nullopt at the end, and where what follows is not what was written.
+std::optional<Record> TakeRecord(std::span<const std::byte>& rest) {
+  uint64_t envelope_bytes = 0, material_bytes = 0;
+  uint8_t kind = 0;
+  if (!TakeNumber(rest, envelope_bytes) || !TakeNumber(rest, kind) || !TakeNumber(rest, material_bytes)) return {};
+  if (kind >= kBlobKindCount || material_bytes > rest.size() || envelope_bytes > rest.size() - material_bytes)
+    return {};
+  const std::string_view material(reinterpret_cast<const char*>(rest.data()), material_bytes);
+  const auto fields = DecodeKeyMaterial(material);
+  if (!fields.ok()) return {};
+  Record record;
+  record.key = CacheKey(static_cast<BlobKind>(kind));
+  for (const auto& [name, value] : *fields) record.key.Add(name, value);
+  const auto opened = OpenEnvelope(record.key, rest.subspan(material_bytes, envelope_bytes));
+  if (!opened) return {};
+  record.bytes = opened->blob;
+  record.cost_ms = opened->cost_ms;
+  rest = rest.subspan(material_bytes + envelope_bytes);
+  return record;
+}
+
+void Append(std::string& text, std::span<const std::byte> bytes) {
+  text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::string Encoded(const PutRequest& request) {
+  const std::vector<std::byte> envelope = MakeEnvelope(request);
+  const std::string& material = request.key->material();
+  const uint64_t envelope_bytes = envelope.size(), material_bytes = material.size();
+  const auto kind = static_cast<uint8_t>(request.key->kind());
+  std::string record;
+  Append(record, std::as_bytes(std::span(&envelope_bytes, 1)));
+  Append(record, std::as_bytes(std::span(&kind, 1)));
+  Append(record, std::as_bytes(std::span(&material_bytes, 1)));
+  Append(record, std::as_bytes(std::span(material)));
+  Append(record, envelope);
+  return record;
+}
+
+// Whole, if it is one of ours that nobody else is taking; the descriptor keeps others off it.
+std::vector<std::byte> ReadWhole(const fs::path& file, const Descriptor& descriptor) {
+  struct stat info;
+  if (!descriptor.is_open() || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  if (::fstat(descriptor.get(), &info) != 0 || info.st_nlink == 0 || !S_ISREG(info.st_mode)) return {};
+  if (!CheckStoreFile(file, FolderUse::kExisting).ok() || static_cast<uint64_t>(info.st_size) > kMaxFileBytes)
+    return {};
+  std::vector<std::byte> bytes(static_cast<size_t>(info.st_size));
+  const ssize_t count = ::pread(descriptor.get(), bytes.data(), bytes.size(), 0);
+  bytes.resize(count < 0 ? 0 : static_cast<size_t>(count));
+  return bytes;
+}
+
+}  // namespace
+
+bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests) {
+  static std::atomic<unsigned> next_number{0};
+  if (Files(folder).size() >= kMaxFiles) return false;
+  const std::string name = std::to_string(::getpid()) + "-" + std::to_string(next_number++);
+  const fs::path file = folder / (std::string(kPrefix) + name), unfinished = folder / ("unfinished-" + name);
+  const Descriptor descriptor(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  bool is_written = descriptor.is_open();
+  uint64_t size_bytes = 0;
+  for (const PutRequest& request : requests) {
+    const std::string record = Encoded(request);
+    size_bytes += record.size();
+    is_written = is_written && size_bytes <= kMaxFileBytes &&
+                 ::write(descriptor.get(), record.data(), record.size()) == static_cast<ssize_t>(record.size());
+  }
+  // Under its own name only when it is whole.
+  if (is_written && ::rename(unfinished.c_str(), file.c_str()) == 0) return true;
+  ::unlink(unfinished.c_str());
+  return false;
+}
+
+void TakeLeftovers(const fs::path& folder, const std::function<bool(std::span<const PutRequest>)>& store) {
+  for (const fs::path& file : Files(folder)) {
+    const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    const std::vector<std::byte> bytes = ReadWhole(file, descriptor);
+    std::vector<Record> records;
+    std::span<const std::byte> rest(bytes);
+    while (std::optional<Record> record = TakeRecord(rest)) records.push_back(*std::move(record));
+    std::vector<PutRequest> requests;
+    for (const Record& record : records) requests.push_back({&record.key, record.bytes, record.cost_ms});
+    if (!bytes.empty() && store(requests)) ::unlink(file.c_str());
+  }
+}
+
+void RemoveLeftovers(const fs::path& folder) {
+  for (const fs::path& file : Files(folder)) ::unlink(file.c_str());
+}
+
+}  // namespace hearth

@@ -1,0 +1,70 @@
+// What a session writes down at its end.
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "cache/entry_row.h"
+#include "cache/quarantine.h"
+#include "cache/sqlite_store.h"
+
+namespace hearth {
+namespace {
+
+// The next opener reads a log that was left: 1 MiB takes about 0.3 ms.
+constexpr uint64_t kMaxLogLeftBytes = 1 << 20;
+
+}  // namespace
+
+void SqliteStore::Flush() {
+  const std::scoped_lock lock(mutex_);
+  StorePending();
+  if (!Writable()) return;
+  // A start that only read leaves its page or two in the log, which spares it the two fsyncs of a checkpoint.
+  std::error_code error;
+  const uint64_t log_bytes = std::filesystem::file_size(file().string() + "-wal", error);
+  if (has_put_) RemoveDeadClaims(options_.folder);
+  database_->SetCheckpointAtClose(has_put_ || error || log_bytes > kMaxLogLeftBytes);
+  Status status = WriteStampsAndCounters();
+  // Damage that sqlite does not notice may spoil what is stored next, again and again. Looking for it reads the whole
+  // file, which only this occasion is worth.
+  if (status.ok() && std::exchange(has_met_damage_, false)) status = database_->CheckStructure();
+  // Otherwise nothing is lost but statistics and the order of eviction.
+  if (status.code() == StatusCode::kMalformedInput) Heal(status);
+}
+
+Status SqliteStore::WriteStampsAndCounters() {
+  const bool has_stamps = std::ranges::any_of(used_, [](const auto& used) { return used.second; });
+  const std::pair<std::string_view, double> deltas[] = {
+      {"hits", static_cast<double>(counters_.hits - flushed_.hits)},
+      {"misses", static_cast<double>(counters_.misses - flushed_.misses)},
+      {"rejected", static_cast<double>(counters_.rejected - flushed_.rejected)},
+      {"put_errors", static_cast<double>(counters_.put_errors - flushed_.put_errors)},
+      {"bytes_read", static_cast<double>(counters_.bytes_read - flushed_.bytes_read)},
+      {"bytes_written", static_cast<double>(counters_.bytes_written - flushed_.bytes_written)},
+      {"milliseconds_saved", counters_.milliseconds_saved - flushed_.milliseconds_saved},
+  };
+  const bool has_counts = std::ranges::any_of(deltas, [](const auto& delta) { return delta.second != 0; });
+  if (!has_stamps && !has_counts && acquitted_.empty()) return Status::Ok();
+
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
+  HEARTH_ASSIGN(Statement stamp, database_->Prepare("UPDATE entries SET last_used_ms=? WHERE digest=?"));
+  const int64_t now_ms = NowMs();
+  for (const auto& [digest, is_due] : used_) {
+    if (is_due) HEARTH_TRY(stamp.Bind(0, now_ms).Bind(1, digest.bytes).Run());
+  }
+  HEARTH_ASSIGN(Statement count,
+                database_->Prepare(
+                    "INSERT INTO counters VALUES(?, ?) ON CONFLICT(name) DO UPDATE SET value=value + excluded.value"));
+  for (const auto& [name, delta] : deltas) {
+    if (delta != 0) HEARTH_TRY(count.Bind(0, name).Bind(1, delta).Run());
+  }
+  HEARTH_TRY(Acquit(*database_, acquitted_));
+  HEARTH_TRY(transaction.Commit());
+  for (auto& [digest, is_due] : used_) is_due = false;
+  for (const Fingerprint& digest : acquitted_) on_probation_.erase(digest);
+  acquitted_.clear();
+  flushed_ = counters_;
+  return Status::Ok();
+}
+
+}  // namespace hearth

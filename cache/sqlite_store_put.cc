@@ -1,0 +1,192 @@
+// How entries get into the store: at once, or collected in memory until a batch ends or a lock comes free.
+#include <set>
+#include <utility>
+
+#include "cache/budget.h"
+#include "cache/entry_row.h"
+#include "cache/leftover.h"
+#include "cache/quarantine.h"
+#include "cache/sqlite_store.h"
+
+namespace hearth {
+namespace {
+
+// What may wait in memory for its transaction; a transaction's log grows by as much.
+constexpr uint64_t kMaxPendingBytes = 48 << 20;
+
+}  // namespace
+
+std::vector<SqliteStore::NewEntry> SqliteStore::WithDigests(std::span<const PutRequest> requests) {
+  std::vector<NewEntry> entries;
+  for (const PutRequest& request : requests) {
+    entries.push_back(
+        {request.key, request.bytes, request.cost_ms, request.key->digest(), FingerprintOf(request.bytes)});
+  }
+  return entries;
+}
+
+void SqliteStore::Put(std::span<const PutRequest> requests) {
+  if (requests.empty()) return;
+  const std::vector<NewEntry> entries = WithDigests(requests);
+  const std::scoped_lock lock(mutex_);
+  if (!Writable()) {
+    counters_.put_errors += entries.size();
+    return;
+  }
+  if (open_batches_ == 0 && pending_.empty()) {
+    const Status status = Store(entries, true);
+    if (status.code() == StatusCode::kUnavailable) Keep(entries);
+    return;
+  }
+  Keep(entries);
+  if (open_batches_ == 0 || pending_bytes_ > kMaxPendingBytes) StorePending();
+}
+
+void SqliteStore::BeginBatch() {
+  const std::scoped_lock lock(mutex_);
+  ++open_batches_;
+}
+
+void SqliteStore::EndBatch() {
+  const std::scoped_lock lock(mutex_);
+  if (--open_batches_ == 0) StorePending();
+}
+
+void SqliteStore::Keep(std::span<const NewEntry> entries) {
+  for (const NewEntry& entry : entries) {
+    PendingEntry pending{*entry.key, {entry.bytes.begin(), entry.bytes.end()}, entry.cost_ms, entry.checksum};
+    const auto [place, is_new] = pending_.try_emplace(entry.digest, pending);
+    if (!is_new) {
+      pending_bytes_ -= place->second.bytes.size();
+      place->second = std::move(pending);
+    }
+    pending_bytes_ += entry.bytes.size();
+    hidden_.erase(entry.digest);
+  }
+}
+
+void SqliteStore::StorePending() {
+  if (pending_.empty()) return;
+  std::vector<NewEntry> entries;
+  for (const auto& [digest, pending] : pending_) {
+    entries.push_back({&pending.key, pending.bytes, pending.cost_ms, digest, pending.checksum});
+  }
+  if (const Status status = Store(entries, false); status.code() == StatusCode::kUnavailable) {
+    if (pending_bytes_ <= kMaxPendingBytes) return;
+    counters_.put_errors += entries.size();
+  }
+  pending_.clear();
+  pending_bytes_ = 0;
+  held_claims_.clear();
+}
+
+// Somebody has kept the store locked until the end of this session.
+void SqliteStore::LeavePending() {
+  std::vector<PutRequest> requests;
+  for (const auto& [digest, pending] : pending_) requests.push_back({&pending.key, pending.bytes, pending.cost_ms});
+  if (!requests.empty()) LeaveForLater(options_.folder, requests);
+}
+
+// What earlier sessions had to leave.
+void SqliteStore::StoreLeftovers() {
+  if (!Writable()) return;
+  TakeLeftovers(options_.folder, [this](std::span<const PutRequest> requests) {
+    const std::vector<NewEntry> entries = WithDigests(requests);
+    const bool is_done = entries.empty() || Store(entries, false).code() != StatusCode::kUnavailable;
+    used_.clear();  // they are not this session's
+    return is_done;
+  });
+}
+
+// Counts and warns, but for kUnavailable, after which it may come again.
+Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing) {
+  size_t left_out = 0;
+  FollowTheName();
+  if (!Writable()) {
+    counters_.put_errors += entries.size();
+    return Error(StatusCode::kIoError, "the cache is gone");
+  }
+  Status status = StoreAll(entries, all_or_nothing, left_out);
+  if (status.code() == StatusCode::kMalformedInput) {
+    Heal(status);
+    if (Writable()) status = StoreAll(entries, all_or_nothing, left_out);
+  }
+  if (!status.ok()) OnTrouble("writing", status);
+  if (status.code() == StatusCode::kUnavailable) return status;
+  counters_.put_errors += status.ok() ? left_out : entries.size();
+  return status;
+}
+
+Status SqliteStore::StoreAll(std::span<const NewEntry> entries, bool all_or_nothing, size_t& left_out) {
+  left_out = 0;
+  HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
+  HEARTH_ASSIGN(const int64_t free_before, database_->Number("PRAGMA freelist_count"));
+  for (const NewEntry& entry : entries) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
+  HEARTH_ASSIGN(const bool has_room_for_all, HasRoom(entries, {}));
+  const Status no_room =
+      Error(StatusCode::kResourceExhausted,
+            "new entries and what this run uses already don't fit into the cache's {} bytes: raise its limit",
+            options_.max_bytes);
+  if (!has_room_for_all && all_or_nothing) return no_room;
+  std::vector<const NewEntry*> stored;
+  std::set<Fingerprint> digests;  // of these
+  for (const NewEntry& entry : entries) {
+    if (!has_room_for_all) {
+      HEARTH_ASSIGN(const bool has_room, HasRoom({&entry, 1}, digests));
+      left_out += !has_room;
+      if (!has_room) continue;
+    }
+    // A key named twice: the later one counts.
+    if (!digests.insert(entry.digest).second) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
+    HEARTH_TRY(Insert(entry));
+    stored.push_back(&entry);
+  }
+  // What eviction freed and the new entries did not take goes back to the file system. What was free before is the
+  // work of whoever is pruning.
+  HEARTH_ASSIGN(const int64_t free_pages, database_->Number("PRAGMA freelist_count"));
+  if (free_pages > free_before) {
+    HEARTH_TRY(database_->Run(fmt::format("PRAGMA incremental_vacuum({})", free_pages - free_before)));
+  }
+  HEARTH_TRY(transaction.Commit());
+  if (left_out > 0) OnTrouble("writing", no_room);
+  has_put_ = true;
+  for (const NewEntry* entry : stored) {
+    counters_.bytes_written += entry->bytes.size();
+    used_.emplace(entry->digest, false);
+    hidden_.erase(entry->digest);
+  }
+  return Status::Ok();
+}
+
+Result<bool> SqliteStore::HasRoom(std::span<const NewEntry> entries, const std::set<Fingerprint>& stored) {
+  HEARTH_ASSIGN(const int64_t page_bytes, database_->Number("PRAGMA page_size"));
+  uint64_t needed_bytes = 0;
+  for (const NewEntry& entry : entries) {
+    needed_bytes += EntryBytes(entry.bytes.size(), entry.key->material().size(), static_cast<uint64_t>(page_bytes));
+  }
+  return MakeRoom(*database_, needed_bytes, options_.max_bytes,
+                  [&](const Fingerprint& digest) { return used_.contains(digest) || stored.contains(digest); });
+}
+
+Status SqliteStore::Insert(const NewEntry& entry) {
+  if (on_probation_.contains(entry.digest)) {
+    HEARTH_ASSIGN(const bool is_barred, IsBarred(*database_, entry.digest, entry.checksum));
+    if (is_barred) return Status::Ok();
+  }
+  HEARTH_ASSIGN(
+      Statement row,
+      database_->Prepare(
+          "INSERT INTO entries(digest, kind, material, size_bytes, checksum, cost_ms, created_ms, last_used_ms)"
+          " VALUES(?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"));
+  const int64_t now_ms = NowMs();
+  row.Bind(0, entry.digest.bytes).Bind(1, BlobKindName(entry.key->kind())).Bind(2, BytesOf(entry.key->material()));
+  row.Bind(3, static_cast<int64_t>(entry.bytes.size())).Bind(4, entry.checksum.bytes).Bind(5, entry.cost_ms);
+  row.Bind(6, now_ms).Bind(7, now_ms);
+  HEARTH_ASSIGN(const bool is_made, row.Step());
+  const int64_t id = is_made ? row.Number(0) : 0;
+  HEARTH_TRY(row.Run());
+  HEARTH_ASSIGN(Statement blob, database_->Prepare("INSERT INTO blobs(id, bytes) VALUES(?, ?)"));
+  return blob.Bind(0, id).Bind(1, entry.bytes).Run();
+}
+
+}  // namespace hearth

@@ -1,0 +1,186 @@
+// One process that stands still, lock in hand, must not hold the others up for longer than their budget.
+#include <sys/file.h>
+
+#include <csignal>
+
+#include "cache/database.h"
+#include "cache/leftover.h"
+#include "cache/reports.h"
+#include "core/base/error.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+
+constexpr int kBudgetMs = 40;
+constexpr double kSlackMs = 60;  // of a busy machine's clock, once
+
+// Options with a budget of their own.
+struct BoundedOptions {
+  explicit BoundedOptions(const CacheFolder& folder) : options(folder.options()) { options.waits = &waits; }
+  SessionWaits waits{kBudgetMs};
+  StoreOptions options;
+};
+
+TEST(CacheWaits, AStartBesideAHeldFolderLockGoesOnWithoutACacheWithinItsBudget) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  WaitBudget ample(1000);
+  const auto lock = FolderLock::Take(folder.path(), FolderLock::Mode::kExclusive, ample);
+  ASSERT_TRUE(lock.ok());
+  BoundedOptions bounded(folder);
+  EXPECT_FALSE(SqliteStore::Open(bounded.options).ok());
+  EXPECT_GE(bounded.waits.others.waited_ms(), kBudgetMs);
+  EXPECT_LE(bounded.waits.others.waited_ms(), kBudgetMs + kSlackMs);
+}
+
+TEST(CacheWaits, ManyPutsBesideAHeldWriteLockShareOneBudget) {
+  const CacheFolder folder;
+  BoundedOptions bounded(folder);
+  const auto store = CacheFolder::Open(bounded.options);
+  auto other = Database::Open(folder.file(), Database::Access::kReadWrite);
+  ASSERT_TRUE(other.ok() && other->Run("BEGIN IMMEDIATE").ok());
+  for (int number = 0; number < 20; ++number) PutOne(*store, NumberedKey(number), NumberedBlob(number, 1000));
+  store->Reject(NumberedKey(0), "test");
+  store->Flush();
+  EXPECT_LE(bounded.waits.others.waited_ms(), kBudgetMs + kSlackMs);
+  EXPECT_EQ(store->counters().put_errors, 0u) << "it is kept for the next chance";
+  ASSERT_TRUE(other->Run("COMMIT").ok());
+  store->Flush();
+  for (int number = 1; number < 20; ++number) EXPECT_TRUE(folder.Open()->Get(NumberedKey(number))) << number;
+}
+
+TEST(CacheWaits, WhatASessionCouldNotStoreUntilItsEndIsTakenUpByTheNext) {
+  const CacheFolder folder;
+  auto other = [&] {
+    folder.Open().reset();
+    return Database::Open(folder.file(), Database::Access::kReadWrite);
+  }();
+  ASSERT_TRUE(other.ok() && other->Run("BEGIN IMMEDIATE").ok());
+  {
+    BoundedOptions bounded(folder);
+    const auto store = CacheFolder::Open(bounded.options);
+    for (int number = 0; number < 20; ++number) PutOne(*store, NumberedKey(number), NumberedBlob(number, 1000), 7);
+  }
+  ASSERT_TRUE(other->Run("COMMIT").ok());
+  const auto store = folder.Open();
+  for (int number = 0; number < 20; ++number) {
+    EXPECT_EQ(store->Get(NumberedKey(number)), NumberedBlob(number, 1000)) << number;
+  }
+  EXPECT_EQ(store->counters().milliseconds_saved, 140);
+  EXPECT_TRUE(store->TakeWarnings().empty());
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("left-")) << entry.path();
+  }
+}
+
+TEST(CacheWaits, ALeftFileThatIsDamagedGivesNoWrongBytes) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  const CacheKey key = NumberedKey(1);
+  const auto bytes = NumberedBlob(1, 200);
+  const PutRequest request{&key, bytes, 1};
+  ASSERT_TRUE(LeaveForLater(folder.path(), {&request, 1}));
+  std::filesystem::path file;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    if (entry.path().filename().string().starts_with("left-")) file = entry.path();
+  }
+  const std::string sound = testing::ReadFile(file);
+  for (size_t position = 0; position < sound.size(); position += 3) {
+    ASSERT_TRUE(ClearStore(folder.path()).ok());
+    std::string spoilt = sound;
+    spoilt[position] = static_cast<char>(~spoilt[position]);
+    testing::WriteFile(file, position % 2 == 0 ? spoilt : sound.substr(0, position));
+    const auto found = folder.Open()->Get(key);
+    ASSERT_TRUE(!found || *found == bytes) << position;
+  }
+}
+
+// The log's own locks: sqlite retries some of them for 10 s, whatever its time-out.
+TEST(CacheWaits, AReaderBesideAHeldRecoveryLockOfTheLogIsBoundedToo) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
+  const std::string index = folder.file().string() + "-shm";
+  const pid_t child = testing::StartProcess([&] {
+    const auto store = SqliteStore::Open(folder.options());  // so that the index is there
+    const int descriptor = ::open(index.c_str(), O_RDWR);
+    // All of the index's lock bytes (120 to 127), as during a recovery, and a header that is being written.
+    struct flock held = {};
+    held.l_type = F_WRLCK;
+    held.l_whence = SEEK_SET;
+    held.l_start = 120;
+    held.l_len = 8;
+    if (!store.ok() || ::fcntl(descriptor, F_SETLK, &held) != 0) return 1;
+    const std::string spoilt(96, 'x');
+    if (::pwrite(descriptor, spoilt.data(), spoilt.size(), 0) != 96) return 2;
+    ::raise(SIGSTOP);
+    return 0;
+  });
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
+  ASSERT_TRUE(WIFSTOPPED(status)) << WEXITSTATUS(status);
+  BoundedOptions bounded(folder);
+  EXPECT_FALSE(SqliteStore::Open(bounded.options).ok());
+  EXPECT_LE(bounded.waits.others.waited_ms(), kBudgetMs + kSlackMs);
+  ::kill(child, SIGKILL);
+  EXPECT_EQ(testing::WaitFor(child), 128 + SIGKILL);
+}
+
+TEST(CacheWaits, WhatABatchPutsIsFoundAtOnceAndStoredInOneTransaction) {
+  const CacheFolder folder;
+  const auto store = folder.Open();
+  auto watcher = Database::Open(folder.file(), Database::Access::kReadOnly);
+  ASSERT_TRUE(watcher.ok());
+  const int64_t version_before = *watcher->Number("PRAGMA data_version");
+  {
+    const PutBatch batch(store.get());
+    for (int number = 0; number < 5; ++number) PutOne(*store, NumberedKey(number), NumberedBlob(number, 1000));
+    EXPECT_EQ(store->Get(NumberedKey(3)), NumberedBlob(3, 1000));
+    EXPECT_EQ(*watcher->Number("SELECT count(*) FROM entries"), 0);
+    EXPECT_EQ(*watcher->Number("PRAGMA data_version"), version_before);
+  }
+  EXPECT_EQ(*watcher->Number("SELECT count(*) FROM entries"), 5);
+  EXPECT_EQ(store->counters().bytes_written, 5000u);
+}
+
+TEST(CacheWaits, OfABatchThatDoesNotFitTheRestIsStored) {
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.max_bytes = 1 << 20;
+  const auto store = CacheFolder::Open(options);
+  {
+    const PutBatch batch(store.get());
+    PutOne(*store, NumberedKey(1), NumberedBlob(1, 3000));
+    PutOne(*store, NumberedKey(2), NumberedBlob(2, 2000000));
+    PutOne(*store, NumberedKey(3), NumberedBlob(3, 3000));
+  }
+  EXPECT_EQ(store->counters().put_errors, 1u);
+  EXPECT_EQ(store->TakeWarnings().size(), 1u);
+  EXPECT_TRUE(folder.Open()->Get(NumberedKey(1)));
+  EXPECT_TRUE(folder.Open()->Get(NumberedKey(3)));
+}
+
+TEST(CacheWaits, AClaimIsGivenBackOnlyWhenItsEntryIsStored) {
+  const CacheFolder folder;
+  const auto store = folder.Open(), other = folder.Open();
+  const auto has_claim = [&] {
+    return std::filesystem::exists(folder.path() / ("making-" + NumberedKey(1).digest().ToHex()));
+  };
+  {
+    MakingTurn turn = store->TakeMakingTurn(NumberedKey(1));
+    const PutBatch batch(store.get());
+    PutOne(*store, NumberedKey(1), NumberedBlob(1, 1000));
+    store->ReleaseWhenStored(std::move(turn.claim));
+    EXPECT_TRUE(has_claim());
+  }
+  EXPECT_FALSE(has_claim());
+  EXPECT_TRUE(other->Get(NumberedKey(1)));
+}
+
+}  // namespace
+}  // namespace hearth
