@@ -22,6 +22,14 @@ Result<std::vector<int64_t>> LongestUnused(Database& database, const std::functi
 
 }  // namespace
 
+Status SetFutureStampsRight(Database& database) {
+  constexpr int64_t kDayMs = 24 * 60 * 60 * 1000;
+  HEARTH_ASSIGN(Statement stamp, database.Prepare("UPDATE entries SET last_used_ms=min(created_ms, ?1) WHERE"
+                                                  " last_used_ms>?2"));
+  const int64_t now_ms = NowMs();
+  return stamp.Bind(0, now_ms).Bind(1, now_ms + kDayMs).Run();
+}
+
 Result<uint64_t> UsedBytes(Database& database) {
   HEARTH_ASSIGN(const int64_t pages, database.Number("PRAGMA page_count"));
   HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
@@ -47,6 +55,7 @@ Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_by
   // Splits of full pages, at worst one in each of the trees.
   const uint64_t wanted_bytes = needed_bytes + 6 * static_cast<uint64_t>(page_bytes);
   HEARTH_TRY(database.Run("SAVEPOINT room"));
+  HEARTH_TRY(SetFutureStampsRight(database));
   while (true) {
     HEARTH_ASSIGN(uint64_t used_bytes, UsedBytes(database));
     if (used_bytes + wanted_bytes <= max_bytes) break;

@@ -13,6 +13,9 @@ namespace hearth {
 // Bytes of the file that hold something.
 Result<uint64_t> UsedBytes(Database& database);
 
+// A clock that was wrong for a while must not keep entries for ever: they count as used when they were made, or now.
+Status SetFutureStampsRight(Database& database);
+
 // An upper estimate of what a new entry takes in the file.
 uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_bytes);
 

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "cache/quarantine.h"
 #include "cache/removal.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
+#include "cache/store_names.h"
 
 namespace hearth {
 namespace {
@@ -25,8 +27,9 @@ template <typename Work>
 Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
   Status status = store.database->read_only() ? Error(StatusCode::kResourceExhausted, "the disk is full") : work();
   if (status.code() != StatusCode::kResourceExhausted) return status;
+  const fs::path file = store.database->file();
   store.database.reset();
-  HEARTH_ASSIGN(store.database, OpenWithoutSideFiles(store.options, *store.waits));
+  HEARTH_ASSIGN(store.database, OpenWithoutSideFiles(store.options, file, *store.waits));
   status = work();
   // From here on with a log again, which needs a side file: where even that has no place, the next opener sees to it.
   static_cast<void>(store.database->Run("PRAGMA journal_mode=WAL"));
@@ -42,7 +45,10 @@ Result<RemovedEntries> ClearAll(const fs::path& folder) {
   if (prepared.status().code() == StatusCode::kNotFound) return removed;
   HEARTH_ASSIGN(options.folder, std::move(prepared));
   if (Result<ReportedStore> store = OpenForReport(folder); store.ok()) {
-    if (!store->database) return removed;
+    if (!store->database) {
+      RemoveWithSideFiles(DamagedFile(options.folder));
+      return removed;
+    }
     if (const Result<RemovedEntries> counted = CountEntries(*store->database); counted.ok()) removed = *counted;
   } else if (store.status().code() != StatusCode::kMalformedInput) {
     return store.status();
@@ -77,7 +83,11 @@ Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& fil
       removed.blob_bytes += entry.size_bytes;
     }
   }
-  HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteInBatches(*store.database, ids); }));
+  HEARTH_TRY(OnAFullDiskToo(store, [&]() -> Status {
+    HEARTH_TRY(DeleteInBatches(*store.database, ids));
+    const bool is_of_a_kind = IsRestricted(filter) && !filter.kind.empty();
+    return is_of_a_kind ? LiftQuarantine(*store.database, filter.kind).status() : Status::Ok();
+  }));
   return removed;
 }
 
@@ -85,6 +95,7 @@ Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return RemovedEntries{};
   HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
+  RemoveWithSideFiles(DamagedFile(store.options.folder));
   HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
   HEARTH_ASSIGN(const RemovedEntries after, CountEntries(*store.database));
   // What sessions stored meanwhile may be more than what went.

@@ -1,8 +1,10 @@
 #include "cache/database.h"
 
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <utility>
@@ -77,30 +79,34 @@ void Statement::Finalizer::operator()(sqlite3_stmt* statement) const {
   sqlite3_finalize(statement);
 }
 
-// A failed bind (out of memory) shows as a failed constraint or a miss; nothing can go wrong silently.
+void Statement::Note(int code) {
+  if (code != SQLITE_OK) bind_code_ = code;
+}
+
 Statement& Statement::Bind(int index, int64_t number) {
-  sqlite3_bind_int64(statement_.get(), index + 1, number);
+  Note(sqlite3_bind_int64(statement_.get(), index + 1, number));
   return *this;
 }
 
 Statement& Statement::Bind(int index, double number) {
-  sqlite3_bind_double(statement_.get(), index + 1, number);
+  Note(sqlite3_bind_double(statement_.get(), index + 1, number));
   return *this;
 }
 
 Statement& Statement::Bind(int index, std::string_view text) {
-  sqlite3_bind_text64(statement_.get(), index + 1, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
+  Note(sqlite3_bind_text64(statement_.get(), index + 1, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8));
   return *this;
 }
 
 Statement& Statement::Bind(int index, std::span<const std::byte> blob) {
   // A null pointer would bind NULL instead of an empty blob.
   const void* data = blob.empty() ? "" : static_cast<const void*>(blob.data());
-  sqlite3_bind_blob64(statement_.get(), index + 1, data, blob.size(), SQLITE_STATIC);
+  Note(sqlite3_bind_blob64(statement_.get(), index + 1, data, blob.size(), SQLITE_STATIC));
   return *this;
 }
 
 Result<bool> Statement::Step() {
+  if (bind_code_ != SQLITE_OK) return SqliteError(nullptr, std::exchange(bind_code_, SQLITE_OK));
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
@@ -139,6 +145,35 @@ std::span<const std::byte> Statement::Blob(int column) const {
   return {bytes, static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
+namespace {
+
+// The open connections of one process: its number in the upper half, theirs in the lower. One word, so that a child
+// that was forked in the middle of anything finds no lock held.
+std::atomic<uint64_t> open_connections{0};
+
+uint64_t ThisProcess() {
+  return static_cast<uint64_t>(::getpid()) << 32;
+}
+
+bool IsOfAnotherProcess(uint64_t count) {
+  return static_cast<uint32_t>(count) != 0 && (count >> 32) != (ThisProcess() >> 32);
+}
+
+// False where connections of the process that this one was forked from are still open.
+bool CountOpened() {
+  uint64_t count = open_connections;
+  do {
+    if (IsOfAnotherProcess(count)) return false;
+  } while (!open_connections.compare_exchange_weak(count, (ThisProcess() | static_cast<uint32_t>(count)) + 1));
+  return true;
+}
+
+void CountClosed() {
+  --open_connections;
+}
+
+}  // namespace
+
 // sqlite's way to the operating system, but for its sleeping: it may retry the locks of a log for 10 s by itself, which
 // no time-out bounds. One for each connection, so that the sleeps count for the session that has it.
 struct Database::Vfs {
@@ -161,9 +196,19 @@ void Database::VfsRemover::operator()(Vfs* vfs) const {
 
 void Database::Closer::operator()(sqlite3* connection) const {
   sqlite3_close_v2(connection);
+  if (is_counted) CountClosed();
+}
+
+bool Database::IsForkedFromAUser() {
+  return IsOfAnotherProcess(open_connections);
 }
 
 Result<Database> Database::Open(const std::filesystem::path& file, Access access) {
+  const bool is_counted = access != Access::kImmutable;
+  if (is_counted && !CountOpened()) {
+    return Error(StatusCode::kUnavailable,
+                 "this process was forked from one that had the cache open, whose locks it does not have");
+  }
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE;
   flags |= access == Access::kReadWrite ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
   std::string name = file.string();
@@ -179,7 +224,10 @@ Result<Database> Database::Open(const std::filesystem::path& file, Access access
   sqlite3_vfs_register(&vfs->base, 0);
   sqlite3* connection = nullptr;
   const int code = sqlite3_open_v2(name.c_str(), &connection, flags, vfs->name.c_str());
+  if (connection == nullptr && is_counted) CountClosed();
   Database database(std::move(vfs), connection);
+  database.connection_.get_deleter().is_counted = is_counted;
+  database.file_ = file;
   if (code != SQLITE_OK) return SqliteError(connection, code);
   // The file is not trusted to be what we wrote.
   sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
@@ -191,6 +239,22 @@ Result<Database> Database::Open(const std::filesystem::path& file, Access access
 
 bool Database::read_only() const {
   return sqlite3_db_readonly(connection_.get(), "main") != 0;
+}
+
+void Database::Abandon() {
+  static_cast<void>(connection_.release());
+  static_cast<void>(vfs_.release());
+}
+
+uint64_t Database::max_value_bytes() const {
+  constexpr int kRestOfTheRow = 1 << 16;
+  return static_cast<uint64_t>(sqlite3_limit(connection_.get(), SQLITE_LIMIT_LENGTH, -1) - kRestOfTheRow);
+}
+
+bool Database::has_moved() const {
+  int has_moved = 0;
+  const int code = sqlite3_file_control(connection_.get(), "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+  return code == SQLITE_OK && has_moved != 0;
 }
 
 void Database::SetWaits(WaitBudget* waits) {

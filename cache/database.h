@@ -37,9 +37,10 @@ class Statement {
   Statement& Bind(int index, std::span<const std::byte> blob);
   Statement& Bind(int index, std::span<const uint8_t> blob) { return Bind(index, std::as_bytes(blob)); }
 
-  Result<bool> Step();  // true: there is a row
-  Status Run();         // steps to the end and resets
-  void Reset();         // also ends the read transaction that an unfinished statement keeps
+  Result<bool> Step();                                         // true: there is a row
+  Status Run();                                                // steps to the end and resets
+  void Abandon() { static_cast<void>(statement_.release()); }  // in a forked child: never touched again
+  void Reset();  // also ends the read transaction that an unfinished statement keeps
 
   int64_t Number(int column) const;
   double Real(int column) const;
@@ -52,7 +53,9 @@ class Statement {
     void operator()(sqlite3_stmt* statement) const;
   };
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
+  void Note(int code);  // of binding: Step returns it
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
+  int bind_code_ = 0;
 };
 
 // An open blob; reading it costs one copy.
@@ -91,10 +94,17 @@ class Database {
     kImmutable,  // nobody writes: no locks, no side files, a leftover write-ahead log is not seen
   };
 
+  // Whether this process was forked from one that had databases open. sqlite then believes to hold locks that the child
+  // does not have, so that only kImmutable, which needs none, is safe: the others are refused (kUnavailable).
+  static bool IsForkedFromAUser();
+
   // Opens an existing file; symbolic links anywhere in the path are refused. Reads nothing yet.
   static Result<Database> Open(const std::filesystem::path& file, Access access);
 
+  const std::filesystem::path& file() const { return file_; }
   bool read_only() const;
+  void Abandon();          // in a forked child: never touched again
+  bool has_moved() const;  // another file has its name now, or none
   // What calls may wait for locks that others hold; without it they don't wait. It must outlive the database.
   void SetWaits(WaitBudget* waits);
   // Whether the last connection copies the write-ahead log into the file (two fsyncs) when it closes, as
@@ -109,6 +119,9 @@ class Database {
   // Reads the whole file, every table and index: kMalformedInput with the first thing that is wrong.
   Status CheckStructure();
 
+  // The longest blob or text that a row takes, with room for the rest of the row.
+  uint64_t max_value_bytes() const;
+
   // A blob in place, to be copied straight to where it is needed; kMalformedInput when there is none.
   Result<BlobReader> OpenBlob(const char* table, const char* column, int64_t row);
 
@@ -118,11 +131,14 @@ class Database {
     void operator()(Vfs* vfs) const;
   };
   struct Closer {
+    Closer() : is_counted(false) {}
+    bool is_counted;  // among the open ones of this process
     void operator()(sqlite3* connection) const;
   };
   Database(std::unique_ptr<Vfs, VfsRemover> vfs, sqlite3* connection) : vfs_(std::move(vfs)), connection_(connection) {}
   std::unique_ptr<Vfs, VfsRemover> vfs_;
   std::unique_ptr<sqlite3, Closer> connection_;
+  std::filesystem::path file_;
 };
 
 // BEGIN IMMEDIATE now, ROLLBACK at the end of the scope unless Commit came first.

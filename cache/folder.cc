@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -16,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cache/trusted_path.h"
 #include "core/base/error.h"
 
 namespace hearth {
@@ -23,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
 constexpr double kPollMs = 1;
 
 std::string_view Variable(const char* name) {
@@ -55,7 +56,7 @@ Status CheckPrivateFolder(const fs::path& folder, const struct stat& info, Folde
     return Error(StatusCode::kIoError, "cache folder {} belongs to user {}, not to user {}: choose another folder",
                  folder.string(), info.st_uid, ::geteuid());
   }
-  if ((info.st_mode & kOthersWrite) != 0) {
+  if (OthersMayWrite(info)) {
     return Error(StatusCode::kIoError,
                  "cache folder {} may be written by other users, who could plant driver code there: "
                  "'chmod go-w' it after checking what it holds, or choose another folder",
@@ -111,16 +112,28 @@ CacheServer DefaultCacheServer() {
 }
 
 Result<uint64_t> ParseSizeBytes(std::string_view text) {
-  uint64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
+  const auto no_size = [&] {
+    return Error(
+        StatusCode::kInvalidArgument,
+        "'{}' is no size: give bytes, or a number with K, M, G or T (also MiB, and MB of 1000 x 1000), like 1.5G",
+        text);
+  };
+  double number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
+  if (parsed.ec != std::errc() || !(number >= 0)) return no_size();
+  std::string_view unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
   constexpr std::string_view kUnits = "KMGT";
-  const size_t power = unit.size() == 1 ? kUnits.find(unit[0]) : std::string_view::npos;
-  const int shift = unit.empty() ? 0 : power == std::string_view::npos ? 64 : 10 * (static_cast<int>(power) + 1);
-  if (parsed.ec != std::errc() || shift == 64 || number > (UINT64_MAX >> shift)) {
-    return Error(StatusCode::kInvalidArgument, "'{}' is no size: give bytes, or a number with K, M, G or T", text);
+  double factor = 1;
+  if (!unit.empty() && unit != "B") {
+    const size_t power = kUnits.find(unit[0]);
+    const std::string_view rest = unit.substr(1);
+    if (power == std::string_view::npos || !(rest.empty() || rest == "B" || rest == "iB")) return no_size();
+    factor = std::pow(rest == "B" ? 1000.0 : 1024.0, static_cast<double>(power + 1));
   }
-  return number << shift;
+  const double bytes = number * factor;
+  constexpr double kMost = 9e18;
+  if (bytes > kMost || (factor == 1 && bytes != std::floor(bytes))) return no_size();
+  return static_cast<uint64_t>(bytes);
 }
 
 Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
@@ -134,11 +147,16 @@ Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
   const fs::path parent = fs::canonical(folder.parent_path(), error);
   if (error) return Error(StatusCode::kIoError, "cache folder {}: {}", folder.string(), error.message());
   folder = parent / folder.filename();
+  HEARTH_TRY(CheckParents(folder));
 
-  const bool shared = (info.st_mode & kOthersWrite) != 0 && (info.st_mode & S_ISVTX) != 0;
+  const bool shared = (info.st_mode & S_ISVTX) != 0 && OthersMayWrite(info);
   if (!shared || use == FolderUse::kReadOnlyLayer) {
     HEARTH_TRY(CheckPrivateFolder(folder, info, use));
     return folder;
+  }
+  if (!OwnerIsTrusted(info.st_uid, FolderUse::kReadOnlyLayer)) {  // its owner may do there what the sticky bit forbids
+    return Error(StatusCode::kIoError, "cache folder {} belongs to user {}: choose another folder", folder.string(),
+                 info.st_uid);
   }
   folder /= "hearth-" + std::to_string(::geteuid());
   if (use == FolderUse::kCreate) HEARTH_TRY(MakeFolder(folder));
@@ -147,7 +165,7 @@ Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
   return folder;
 }
 
-Status CheckStoreFile(const fs::path& file, FolderUse use) {
+Result<FileIdentity> CheckStoreFile(const fs::path& file, FolderUse use) {
   struct stat info;
   if (::lstat(file.c_str(), &info) != 0) {
     if (errno == ENOENT) return Error(StatusCode::kNotFound, "there is no {}", file.string());
@@ -161,11 +179,17 @@ Status CheckStoreFile(const fs::path& file, FolderUse use) {
     return Error(StatusCode::kIoError, "{} belongs to user {}, not to user {}: remove it or choose another folder",
                  file.string(), info.st_uid, ::geteuid());
   }
-  if ((info.st_mode & kOthersWrite) != 0) {
+  if (OthersMayWrite(info)) {
     return Error(StatusCode::kIoError, "{} may be written by other users, who could plant driver code there: remove it",
                  file.string());
   }
-  return Status::Ok();
+  return FileIdentity{static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), info.st_uid};
+}
+
+FileIdentity IdentityOf(const fs::path& file) {
+  struct stat info;
+  if (::lstat(file.c_str(), &info) != 0) return {};
+  return {static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), info.st_uid};
 }
 
 Result<FolderLock> FolderLock::Take(const fs::path& folder, Mode mode, WaitBudget& waits) {

@@ -31,7 +31,7 @@ Result<uint64_t> DefaultCacheMaxBytes();
 // $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN.
 CacheServer DefaultCacheServer();
 
-// "1500", "64K", "256M", "2G", powers of 1024. kInvalidArgument says what is expected.
+// "1500", "64K", "256M", "1.5G", "256MiB", powers of 1024; "256MB" of 1000. kInvalidArgument says what is expected.
 Result<uint64_t> ParseSizeBytes(std::string_view text);
 
 enum class FolderUse {
@@ -41,15 +41,23 @@ enum class FolderUse {
 };
 
 // The folder that may be used for `wanted`, absolute and without symbolic links: `wanted` itself
-// when it is ours and nobody else may write to it; `wanted`/hearth-<uid> (mode 0700) when
-// `wanted` has the sticky bit and others may write to it, like /tmp. Links above `wanted` are resolved.
+// when it is ours and nobody else may write to it or to a folder above it (trusted_path.h); `wanted`/hearth-<uid> (mode
+// 0700) when `wanted` has the sticky bit and others may write to it, like /tmp. Links above `wanted` are resolved.
 // Errors say why a folder was refused: kIoError.
 Result<std::filesystem::path> PrepareFolder(const std::filesystem::path& wanted, FolderUse use = FolderUse::kCreate);
+
+// Tells the file now there from one that replaced it.
+struct FileIdentity {
+  uint64_t device = 0, inode = 0;
+  uint32_t owner = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+FileIdentity IdentityOf(const std::filesystem::path& file);  // zeros when there is none
 
 // Whether a store file may be opened: a regular file, ours (or root's in a read-only layer), not writable by
 // others. kNotFound when it does not exist. Opens nothing: closing a second descriptor of
 // a file drops sqlite's locks on it.
-Status CheckStoreFile(const std::filesystem::path& file, FolderUse use);
+Result<FileIdentity> CheckStoreFile(const std::filesystem::path& file, FolderUse use);
 
 // A lock between processes on `folder`/hearth.lock (flock), released by the destructor or the
 // end of the process. Openers share it; who makes or replaces the store file has it alone.

@@ -72,7 +72,7 @@ std::vector<Fingerprint> DigestsInUse(std::string_view text) {
 }  // namespace
 
 InUseMarker::~InUseMarker() {
-  if (descriptor_.is_open()) ::unlink(file_.c_str());
+  if (descriptor_.is_open() && ::getpid() == user_) ::unlink(file_.c_str());
 }
 
 bool InUseMarker::Open() {

@@ -8,6 +8,8 @@
 #ifndef HEARTH_CACHE_IN_USE_MARKER_H_
 #define HEARTH_CACHE_IN_USE_MARKER_H_
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <map>
 #include <vector>
@@ -33,6 +35,7 @@ class InUseMarker {
   void Append(char sign, const Fingerprint& digest);
 
   std::filesystem::path folder_;
+  pid_t user_ = ::getpid();  // a forked child has a copy, which is none of its
   std::filesystem::path file_;
   Descriptor descriptor_;
   std::map<Fingerprint, int> in_use_;

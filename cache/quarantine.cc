@@ -10,13 +10,14 @@ namespace hearth {
 Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead) {
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
   HEARTH_ASSIGN(Statement strike,
-                database.Prepare("INSERT INTO quarantine"
-                                 " VALUES(?1, (SELECT checksum FROM entries WHERE digest=?1), 1)"
+                database.Prepare("INSERT INTO quarantine VALUES(?1, (SELECT checksum FROM entries WHERE digest=?1), 1,"
+                                 " (SELECT kind FROM entries WHERE digest=?1), ?2)"
                                  " ON CONFLICT(digest) DO UPDATE SET checksum=excluded.checksum,"
+                                 " kind=excluded.kind, since_ms=excluded.since_ms,"
                                  " strikes=CASE WHEN excluded.checksum IS checksum THEN strikes + 1 ELSE 1 END"));
   for (const DeadMarker& marker : dead) {
     for (const Fingerprint& digest : marker.in_use) {
-      HEARTH_TRY(strike.Bind(0, digest.bytes).Run());
+      HEARTH_TRY(strike.Bind(0, digest.bytes).Bind(1, NowMs()).Run());
       HEARTH_TRY(DeleteEntry(database, digest));
     }
   }
@@ -28,14 +29,35 @@ Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead) {
   return Status::Ok();
 }
 
-Result<std::set<Fingerprint>> QuarantinedDigests(Database& database) {
-  HEARTH_ASSIGN(Statement quarantined, database.Prepare("SELECT digest FROM quarantine"));
-  std::set<Fingerprint> digests;
-  while (true) {
-    HEARTH_ASSIGN(const bool row, quarantined.Step());
-    if (!row) return digests;
-    digests.insert(FingerprintFrom(quarantined.Blob(0)));
+Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& database) {
+  std::map<Fingerprint, QuarantineRecord> records;
+  bool has_expired = false;
+  const int64_t now_ms = NowMs();
+  {
+    HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT digest, strikes, since_ms, kind FROM quarantine"));
+    while (true) {
+      HEARTH_ASSIGN(const bool row, rows.Step());
+      if (!row) break;
+      const int64_t since_ms = rows.Number(2);
+      const bool counts = since_ms > now_ms - kQuarantineMs && since_ms <= now_ms + kQuarantineMs;
+      has_expired |= !counts;
+      if (!counts) continue;
+      records[FingerprintFrom(rows.Blob(0))] = {rows.Number(1), since_ms + kQuarantineMs, std::string(rows.Text(3))};
+    }
   }
+  if (has_expired && !database.read_only()) {
+    HEARTH_ASSIGN(Statement expired, database.Prepare("DELETE FROM quarantine WHERE since_ms <= ? OR since_ms > ?"));
+    // Where somebody else is writing, the next start deletes them.
+    static_cast<void>(expired.Bind(0, now_ms - kQuarantineMs).Bind(1, now_ms + kQuarantineMs).Run());
+  }
+  return records;
+}
+
+Result<uint64_t> LiftQuarantine(Database& database, std::string_view kind) {
+  HEARTH_ASSIGN(Statement lifted, database.Prepare("DELETE FROM quarantine WHERE ?1='' OR kind IS NULL OR kind=?1"));
+  HEARTH_TRY(lifted.Bind(0, kind).Run());
+  HEARTH_ASSIGN(const int64_t count, database.Number("SELECT changes()"));
+  return static_cast<uint64_t>(count);
 }
 
 Result<bool> IsBarred(Database& database, const Fingerprint& digest, const Fingerprint& checksum) {

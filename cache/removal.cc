@@ -77,6 +77,7 @@ Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
 }
 
 Status DeleteDownTo(Database& database, uint64_t max_bytes) {
+  HEARTH_TRY(InTurn(database, [&] { return SetFutureStampsRight(database); }));
   for (bool is_done = false; !is_done;) {
     HEARTH_TRY(InTurn(database, [&]() -> Status {
       HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(database));

@@ -7,7 +7,9 @@
 
 #include "cache/entry_row.h"
 #include "cache/folder.h"
+#include "cache/quarantine.h"
 #include "cache/report_access.h"
+#include "cache/store_names.h"
 
 namespace hearth {
 namespace {
@@ -177,15 +179,13 @@ Result<CacheEntry> ShowEntry(const fs::path& folder, std::string_view digest_pre
 Result<CacheStats> ReadStoreStats(const fs::path& folder) {
   CacheStats stats;
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  const fs::path file = store.options.folder / kStoreFileName;
+  const fs::path file = store.database ? store.database->file() : store.options.folder / kStoreFileName;
   stats.file = file.string();
   for (int kind = 0; kind < kBlobKindCount; ++kind) stats.kinds[std::string(BlobKindName(static_cast<BlobKind>(kind)))];
+  stats.damaged_bytes = BytesWithLog(DamagedFile(store.options.folder));
+  stats.other_formats_bytes = OtherFormatsBytes(store.options.folder, file);
   if (!store.database) return stats;
-  for (const char* suffix : {"", "-wal"}) {
-    std::error_code error;
-    const uint64_t size_bytes = fs::file_size(file.string() + suffix, error);
-    if (!error) stats.file_bytes += size_bytes;
-  }
+  stats.file_bytes = BytesWithLog(file);
   HEARTH_ASSIGN(Statement rows,
                 store.database->Prepare("SELECT kind, count(*), sum(size_bytes) FROM entries GROUP BY kind"));
   while (true) {
@@ -197,10 +197,28 @@ Result<CacheStats> ReadStoreStats(const fs::path& folder) {
     if (const auto kind = stats.kinds.find(std::string(rows.Text(0))); kind != stats.kinds.end())
       kind->second = counted;
   }
-  HEARTH_ASSIGN(const int64_t quarantined, store.database->Number("SELECT count(*) FROM quarantine"));
-  stats.quarantined = static_cast<uint64_t>(quarantined);
+  HEARTH_ASSIGN(const auto quarantine, ReadQuarantine(*store.database));
+  stats.quarantined = quarantine.size();
+  for (const auto& [digest, record] : quarantine) stats.barred += record.strikes >= kMaxStrikes;
   HEARTH_TRY(ReadCounters(*store.database, stats.lifetime));
   return stats;
+}
+
+Result<std::vector<CacheQuarantine>> ListQuarantine(const fs::path& folder) {
+  std::vector<CacheQuarantine> listed;
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return listed;
+  HEARTH_ASSIGN(const auto records, ReadQuarantine(*store.database));
+  for (const auto& [digest, record] : records) {
+    listed.push_back({digest.ToHex(), record.kind, record.strikes, record.until_ms, record.strikes >= kMaxStrikes});
+  }
+  return listed;
+}
+
+Result<uint64_t> LiftQuarantine(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return uint64_t{0};
+  return LiftQuarantine(*store.database, "");
 }
 
 std::optional<NearestEntry> FindNearestEntry(const std::vector<CacheEntry>& entries, std::string_view kind,

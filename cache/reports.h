@@ -28,6 +28,10 @@ Result<CacheEntry> ShowEntry(const std::filesystem::path& folder, std::string_vi
 
 Result<CacheStats> ReadStoreStats(const std::filesystem::path& folder);
 
+Result<std::vector<CacheQuarantine>> ListQuarantine(const std::filesystem::path& folder);
+// Forgets all of it, so that what is in it is taken back; how many records that were.
+Result<uint64_t> LiftQuarantine(const std::filesystem::path& folder);
+
 // Reads everything: the structure of the file, then each entry's key, size and checksum. With `repair`
 // damaged entries are deleted, and a damaged file is moved aside.
 Result<CacheVerification> VerifyStore(const std::filesystem::path& folder, bool repair);

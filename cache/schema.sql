@@ -19,7 +19,19 @@ CREATE TABLE blobs(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);  -- id is that 
 CREATE TABLE quarantine(
   digest   BLOB PRIMARY KEY,
   checksum BLOB,
-  strikes  INTEGER NOT NULL
+  strikes  INTEGER NOT NULL,
+  kind     TEXT,             -- null: the entry was of a layer
+  since_ms INTEGER NOT NULL  -- of the last strike
 ) WITHOUT ROWID;
+
+-- Which model asked for which entry. A row may outlive its entry: it then says what the model will ask for again.
+CREATE TABLE models(
+  id           INTEGER PRIMARY KEY,
+  fingerprint  TEXT NOT NULL UNIQUE,
+  path         TEXT NOT NULL,     -- where it was last
+  is_pinned    INTEGER NOT NULL,  -- its entries are never evicted
+  last_used_ms INTEGER NOT NULL
+);
+CREATE TABLE uses(model INTEGER, digest BLOB, PRIMARY KEY(model, digest)) WITHOUT ROWID;
 
 CREATE TABLE counters(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;

@@ -99,8 +99,12 @@ Result<PublicKey> MakeSigningKey(const std::filesystem::path& file) {
   sodium->randombytes_buf(key.seed.data(), key.seed.size());
   HEARTH_ASSIGN(const KeyPair pair, PairOf(key));
   HEARTH_TRY(WriteNewFile(file, 0600, fmt::format("{}{}\n", kSecretWord, HexOf(key.seed))));
-  HEARTH_TRY(WriteNewFile(file.string() + ".pub", 0644, fmt::format("{}{}\n", kPublicWord, HexOf(pair.public_key))));
-  return pair.public_key;
+  const Status status =
+      WriteNewFile(file.string() + ".pub", 0644, fmt::format("{}{}\n", kPublicWord, HexOf(pair.public_key)));
+  if (status.ok()) return pair.public_key;
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);  // a secret whose public half nobody has is of no use
+  return status;
 }
 
 Result<PublicKey> PublicKeyOf(const SigningKey& key) {

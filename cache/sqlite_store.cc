@@ -1,14 +1,15 @@
 #include "cache/sqlite_store.h"
 
+#include <fmt/chrono.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <utility>
 
 #include "cache/entry_row.h"
-#include "cache/quarantine.h"
 
 namespace hearth {
 namespace {
@@ -33,7 +34,9 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
   HEARTH_ASSIGN(Database database, OpenStoreFile(options, waits, warnings));
   std::unique_ptr<SqliteStore> store(
       new SqliteStore(std::move(options), std::move(own_waits), std::move(database), std::move(warnings)));
-  if (const Status status = store->PrepareStatements(); !status.ok()) {
+  Status status = store->PrepareStatements();
+  if (status.code() == StatusCode::kMalformedInput && store->ReadAgain(status)) status = Status::Ok();
+  if (!status.ok()) {
     store->OnTrouble("opening", status);
     if (!store->find_) return status;
   }
@@ -49,18 +52,26 @@ SqliteStore::SqliteStore(StoreOptions options, std::unique_ptr<SessionWaits> own
       options_(std::move(options)),
       warnings_(std::move(warnings)),
       database_(std::move(database)),
-      identity_(IdentityOf(file())),
+      file_(database_->file()),
+      identity_(IdentityOf(file_)),
       marker_(options_.folder),
       claims_(options_.folder, waits_.makers),
       read_only_(database_->read_only()) {
   if (read_only_ && !options_.read_only) {
-    const bool can_be_written = ::access(file().c_str(), W_OK) == 0;
+    const char* why = ::access(file().c_str(), W_OK) != 0 ? ""
+                      : Database::IsForkedFromAUser()     ? ", this process was forked from one that has it open"
+                                                          : ", the disk is full";
     warnings_.Add("read-only", fmt::format("{} can't be written{}: what it holds is used, nothing new is stored",
-                                           file().string(), can_be_written ? ", the disk is full" : ""));
+                                           file().string(), why));
   }
 }
 
 SqliteStore::~SqliteStore() {
+  if (IsForked()) {
+    if (find_) find_->Abandon();
+    if (database_) database_->Abandon();
+    return;
+  }
   Flush();
   LeavePending();
 }
@@ -69,7 +80,7 @@ Status SqliteStore::PrepareStatements() {
   HEARTH_ASSIGN(
       find_, database_->Prepare(
                  "SELECT id, kind, material, size_bytes, checksum, cost_ms, last_used_ms FROM entries WHERE digest=?"));
-  HEARTH_ASSIGN(on_probation_, QuarantinedDigests(*database_));
+  HEARTH_ASSIGN(on_probation_, ReadQuarantine(*database_));
   return Status::Ok();
 }
 
@@ -80,7 +91,7 @@ void SqliteStore::QuarantineDeadUses() {
   for (const DeadMarker& marker : dead) {
     count += marker.in_use.size();
     hidden_.insert(marker.in_use.begin(), marker.in_use.end());
-    on_probation_.insert(marker.in_use.begin(), marker.in_use.end());
+    for (const Fingerprint& digest : marker.in_use) on_probation_[digest];
   }
   warnings_.Add("quarantine", fmt::format("an earlier run died while it was loading {} cached item{}: rebuilding {}",
                                           count, count == 1 ? "" : "s", count == 1 ? "it" : "them"));
@@ -90,23 +101,28 @@ void SqliteStore::QuarantineDeadUses() {
     return;
   }
   hidden_.clear();
+  if (auto records = ReadQuarantine(*database_); records.ok()) on_probation_ = *std::move(records);
 }
 
 bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
+  if (IsForked()) return false;
   const Fingerprint digest = key.digest();
   Found found;
   {
     const std::scoped_lock lock(mutex_);
     if (FindPending(key, digest, destination)) return true;
     Result<Lookup> lookup = Find(key, digest, destination, found);
+    if (Status damage = lookup.status(); damage.code() == StatusCode::kMalformedInput) {
+      lookup = ReadAgain(damage) ? Find(key, digest, destination, found) : damage;
+    }
     if (!lookup.ok()) OnTrouble("reading", lookup.status());
     if (!lookup.ok() || *lookup == Lookup::kMiss) {
       ++counters_.misses;
+      TellIfBarred(key, digest);
       return false;
     }
     if (*lookup == Lookup::kReject) {
-      has_met_damage_ = true;
-      ++counters_.rejected;
+      RejectDamaged(key, digest, "size", "has not the size that it should have");
       return false;
     }
   }
@@ -114,17 +130,34 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
   const bool is_intact = FingerprintOf(found.bytes) == found.checksum;
   const std::scoped_lock lock(mutex_);
   if (!is_intact) {
-    has_met_damage_ = true;
-    ++counters_.rejected;
-    warnings_.Add("checksum", fmt::format("a cached {} was damaged and is rebuilt", BlobKindName(key.kind())));
-    hidden_.insert(digest);
-    if (Writable() && DeleteWhole(*database_, digest).ok()) hidden_.erase(digest);
+    RejectDamaged(key, digest, "checksum", "was damaged");
     return false;
   }
   ++counters_.hits;
   counters_.bytes_read += found.bytes.size();
   if (std::isfinite(found.cost_ms)) counters_.milliseconds_saved += found.cost_ms;
   return true;
+}
+
+void SqliteStore::TellIfBarred(const CacheKey& key, const Fingerprint& digest) {
+  const auto record = on_probation_.find(digest);
+  if (record == on_probation_.end() || record->second.strikes < kMaxStrikes) return;
+  const std::string_view kind = BlobKindName(key.kind());
+  warnings_.Add(
+      fmt::format("barred {}", kind),
+      fmt::format("{} runs died while they were loading the same cached {}, which is therefore made anew at each "
+                  "start until {:%Y-%m-%d}; `hearth cache clear --kind {}` lifts that",
+                  record->second.strikes, kind, fmt::gmtime(std::time_t{record->second.until_ms / 1000}), kind));
+}
+
+// Once for each entry: it is deleted, or at least not looked at again.
+void SqliteStore::RejectDamaged(const CacheKey& key, const Fingerprint& digest, std::string_view trouble,
+                                std::string_view what) {
+  has_met_damage_ = true;
+  ++counters_.rejected;
+  warnings_.Add(trouble, fmt::format("a cached {} {} and is rebuilt", BlobKindName(key.kind()), what));
+  hidden_.insert(digest);
+  if (Writable() && DeleteWhole(*database_, digest).ok()) hidden_.erase(digest);
 }
 
 bool SqliteStore::FindPending(const CacheKey& key, const Fingerprint& digest, const Destination& destination) {
@@ -161,6 +194,7 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
 }
 
 void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
+  if (IsForked()) return;
   const Fingerprint digest = key.digest();
   const std::scoped_lock lock(mutex_);
   ++counters_.rejected;
@@ -171,11 +205,13 @@ void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
 }
 
 void SqliteStore::BeginUse(const CacheKey& key) {
+  if (IsForked()) return;
   const std::scoped_lock lock(mutex_);
   if (!read_only_) marker_.Begin(key.digest());
 }
 
 void SqliteStore::EndUse(const CacheKey& key) {
+  if (IsForked()) return;
   const Fingerprint digest = key.digest();
   const std::scoped_lock lock(mutex_);
   marker_.End(digest);
@@ -183,6 +219,7 @@ void SqliteStore::EndUse(const CacheKey& key) {
 }
 
 MakingTurn SqliteStore::TakeMakingTurn(const CacheKey& key) {
+  if (IsForked()) return {};
   {
     const std::scoped_lock lock(mutex_);
     if (!Writable()) return {};  // nobody would find what is made here
@@ -214,21 +251,28 @@ double SqliteStore::KnownCostMs(BlobKind kind) {
 }
 
 void SqliteStore::ReleaseWhenStored(std::unique_ptr<MakingClaim> claim) {
+  if (IsForked()) return;
   const std::scoped_lock lock(mutex_);
   if (claim != nullptr && !pending_.empty()) held_claims_.push_back(std::move(claim));
 }
 
 bool SqliteStore::IsSuspect(const CacheKey& key) const {
+  if (IsForked()) return false;
   const std::scoped_lock lock(mutex_);
   return on_probation_.contains(key.digest());
 }
 
 StoreCounters SqliteStore::counters() const {
+  if (IsForked()) return {};
   const std::scoped_lock lock(mutex_);
   return counters_;
 }
 
 std::vector<std::string> SqliteStore::TakeWarnings() {
+  if (IsForked()) {
+    if (has_told_child_.exchange(true)) return {};
+    return {"this process was forked from the one that opened the cache: it goes on without"};
+  }
   const std::scoped_lock lock(mutex_);
   return warnings_.Take();
 }
@@ -242,6 +286,21 @@ void SqliteStore::OnTrouble(std::string_view what, const Status& status) {
                 fmt::format("{} the cache {} failed, going on without: {}", what, file().string(), status.message()));
 }
 
+// A disk that fails once looks like damage: the file is given up only when it shows it again. False the second time,
+// and where it can't be opened any more, for the reason that `damage` then is.
+bool SqliteStore::ReadAgain(Status& damage) {
+  if (std::exchange(has_read_again_, true)) return false;
+  find_.reset();
+  database_.reset();
+  Result<Database> again = OpenStoreFileAsItIs(options_, waits_.others);
+  if (!again.ok()) {
+    damage = again.status();
+    return false;
+  }
+  TakeOver(std::move(again).value());
+  return database_.has_value();
+}
+
 void SqliteStore::Heal(const Status& damage) {
   find_.reset();
   database_.reset();
@@ -250,7 +309,7 @@ void SqliteStore::Heal(const Status& damage) {
                                        read_only_ ? "" : " and starts anew", damage.message()));
   if (read_only_ || has_healed_) return;
   has_healed_ = true;
-  if (!MoveAside(options_, waits_.others, identity_).ok()) return;
+  if (!MoveAside(options_, file_, waits_.others, identity_).ok()) return;
   Reopen();
 }
 
@@ -265,14 +324,17 @@ void SqliteStore::FollowTheName() {
 
 void SqliteStore::Reopen() {
   Result<Database> fresh = OpenStoreFile(options_, waits_.others, warnings_);
-  if (!fresh.ok()) return;
-  database_ = std::move(fresh).value();
-  identity_ = IdentityOf(file());
+  if (fresh.ok()) TakeOver(std::move(fresh).value());
+}
+
+void SqliteStore::TakeOver(Database database) {
+  database_ = std::move(database);
+  file_ = database_->file();
+  identity_ = IdentityOf(file_);
   read_only_ = database_->read_only();
-  if (!PrepareStatements().ok()) {
-    find_.reset();
-    database_.reset();
-  }
+  if (PrepareStatements().ok()) return;
+  find_.reset();
+  database_.reset();
 }
 
 }  // namespace hearth

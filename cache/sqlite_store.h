@@ -2,6 +2,9 @@
 #ifndef HEARTH_CACHE_SQLITE_STORE_H_
 #define HEARTH_CACHE_SQLITE_STORE_H_
 
+#include <unistd.h>
+
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -12,11 +15,14 @@
 
 #include "cache/in_use_marker.h"
 #include "cache/making_claim.h"
+#include "cache/quarantine.h"
 #include "cache/store_file.h"
 #include "core/base/blob_store.h"
 
 namespace hearth {
 
+// A forked child that has a copy gets misses from it, and a warning: neither connection nor side files are its own.
+//
 // Thread-safe: calls wait for each other while they are in the database. The destination given to
 // Get is called meanwhile and must not call the store.
 class SqliteStore final : public BlobStore {
@@ -45,7 +51,7 @@ class SqliteStore final : public BlobStore {
   void Flush() override;  // the destructor does it too
 
   // Where it is, or was until somebody cleared the cache: what is put goes into the file that has its name now.
-  std::filesystem::path file() const { return options_.folder / kStoreFileName; }
+  std::filesystem::path file() const { return file_; }
 
  private:
   enum class Lookup { kHit, kMiss, kReject };
@@ -75,16 +81,18 @@ class SqliteStore final : public BlobStore {
   Status PrepareStatements();
   void QuarantineDeadUses();
   Result<Lookup> Find(const CacheKey& key, const Fingerprint& digest, const Destination& destination, Found& found);
+  void TellIfBarred(const CacheKey& key, const Fingerprint& digest);
   bool FindPending(const CacheKey& key, const Fingerprint& digest, const Destination& destination);
   double KnownCostMs(BlobKind kind);
   // sqlite_store_put.cc
-  static std::vector<NewEntry> WithDigests(std::span<const PutRequest> requests);
+  std::vector<NewEntry> WithDigests(std::span<const PutRequest> requests);
   void Keep(std::span<const NewEntry> entries);
   void StorePending();
   void LeavePending();
   void StoreLeftovers();
   Status Store(std::span<const NewEntry> entries, bool all_or_nothing);
   Status StoreAll(std::span<const NewEntry> entries, bool all_or_nothing, size_t& left_out);
+  void KeepLogInBudget(uint64_t needed_bytes);
   Result<bool> HasRoom(std::span<const NewEntry> entries, const std::set<Fingerprint>& stored);
   Status Insert(const NewEntry& entry);
   // sqlite_store_end.cc
@@ -92,9 +100,16 @@ class SqliteStore final : public BlobStore {
   void OnTrouble(std::string_view what, const Status& status);
   void Heal(const Status& damage);
   void Reopen();
+  void TakeOver(Database database);
+  void RejectDamaged(const CacheKey& key, const Fingerprint& digest, std::string_view trouble, std::string_view what);
   void FollowTheName();
+  // In a child of the process that opened it. Asked before the lock, which may have been held at the fork.
+  bool IsForked() const { return ::getpid() != opener_; }
+  bool ReadAgain(Status& damage);
   bool Writable() const { return database_.has_value() && !read_only_; }
 
+  const pid_t opener_ = ::getpid();
+  mutable std::atomic<bool> has_told_child_ = false;
   std::unique_ptr<SessionWaits> own_waits_;  // where the options name none
   SessionWaits& waits_;
   mutable std::mutex mutex_;  // guards everything below
@@ -102,11 +117,13 @@ class SqliteStore final : public BlobStore {
   Warnings warnings_;
   std::optional<Database> database_;  // empty after trouble that could not be healed
   std::optional<Statement> find_;     // after database_: it must go first
+  std::filesystem::path file_;
   FileIdentity identity_;
   InUseMarker marker_;
   MakingClaims claims_;  // thread-safe by itself
   bool read_only_ = false;
   bool has_met_damage_ = false;  // bytes that are not what was stored, so that more may be wrong
+  bool has_read_again_ = false;
   bool has_healed_ = false;
   bool has_put_ = false;
   int open_batches_ = 0;
@@ -114,9 +131,10 @@ class SqliteStore final : public BlobStore {
   uint64_t pending_bytes_ = 0;
   std::vector<std::unique_ptr<MakingClaim>> held_claims_;  // until what is pending is stored
   StoreCounters counters_, flushed_;
-  std::map<Fingerprint, bool> used_;    // by this session, so never evicted; true: its stamp is to be renewed
-  std::set<Fingerprint> hidden_;        // refused or quarantined, but could not be deleted
-  std::set<Fingerprint> on_probation_;  // quarantined before: their record goes once they were used without a crash
+  std::map<Fingerprint, bool> used_;  // by this session, so never evicted; true: its stamp is to be renewed
+  std::set<Fingerprint> hidden_;      // refused or quarantined, but could not be deleted
+  // In use at a crash before: their record goes once they were used without one.
+  std::map<Fingerprint, QuarantineRecord> on_probation_;
   std::set<Fingerprint> acquitted_;
 };
 

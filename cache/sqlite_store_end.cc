@@ -16,6 +16,7 @@ constexpr uint64_t kMaxLogLeftBytes = 1 << 20;
 }  // namespace
 
 void SqliteStore::Flush() {
+  if (IsForked()) return;
   const std::scoped_lock lock(mutex_);
   StorePending();
   if (!Writable()) return;
@@ -28,6 +29,7 @@ void SqliteStore::Flush() {
   // Damage that sqlite does not notice may spoil what is stored next, again and again. Looking for it reads the whole
   // file, which only this occasion is worth.
   if (status.ok() && std::exchange(has_met_damage_, false)) status = database_->CheckStructure();
+  if (status.code() == StatusCode::kMalformedInput && ReadAgain(status)) status = database_->CheckStructure();
   // Otherwise nothing is lost but statistics and the order of eviction.
   if (status.code() == StatusCode::kMalformedInput) Heal(status);
 }

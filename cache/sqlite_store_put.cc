@@ -1,5 +1,7 @@
 // How entries get into the store: at once, or collected in memory until a batch ends or a lock comes free.
+#include <algorithm>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "cache/budget.h"
@@ -7,6 +9,7 @@
 #include "cache/leftover.h"
 #include "cache/quarantine.h"
 #include "cache/sqlite_store.h"
+#include "cache/store_names.h"
 
 namespace hearth {
 namespace {
@@ -16,18 +19,34 @@ constexpr uint64_t kMaxPendingBytes = 48 << 20;
 
 }  // namespace
 
+// Without those that sqlite does not take, which are counted and told.
 std::vector<SqliteStore::NewEntry> SqliteStore::WithDigests(std::span<const PutRequest> requests) {
+  uint64_t max_bytes = UINT64_MAX;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (database_) max_bytes = database_->max_value_bytes();
+  }
   std::vector<NewEntry> entries;
   for (const PutRequest& request : requests) {
-    entries.push_back(
-        {request.key, request.bytes, request.cost_ms, request.key->digest(), FingerprintOf(request.bytes)});
+    const uint64_t size_bytes = std::max<uint64_t>(request.bytes.size(), request.key->material().size());
+    if (size_bytes <= max_bytes) {
+      entries.push_back(
+          {request.key, request.bytes, request.cost_ms, request.key->digest(), FingerprintOf(request.bytes)});
+      continue;
+    }
+    const std::scoped_lock lock(mutex_);
+    ++counters_.put_errors;
+    warnings_.Add("too large", fmt::format("an entry of {} bytes ({}) is more than the cache takes as one ({}): it is "
+                                           "made anew at each start",
+                                           size_bytes, BlobKindName(request.key->kind()), max_bytes));
   }
   return entries;
 }
 
 void SqliteStore::Put(std::span<const PutRequest> requests) {
-  if (requests.empty()) return;
+  if (IsForked()) return;
   const std::vector<NewEntry> entries = WithDigests(requests);
+  if (entries.empty()) return;
   const std::scoped_lock lock(mutex_);
   if (!Writable()) {
     counters_.put_errors += entries.size();
@@ -43,11 +62,13 @@ void SqliteStore::Put(std::span<const PutRequest> requests) {
 }
 
 void SqliteStore::BeginBatch() {
+  if (IsForked()) return;
   const std::scoped_lock lock(mutex_);
   ++open_batches_;
 }
 
 void SqliteStore::EndBatch() {
+  if (IsForked()) return;
   const std::scoped_lock lock(mutex_);
   if (--open_batches_ == 0) StorePending();
 }
@@ -107,18 +128,36 @@ Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing
     return Error(StatusCode::kIoError, "the cache is gone");
   }
   Status status = StoreAll(entries, all_or_nothing, left_out);
+  if (status.code() == StatusCode::kMalformedInput && ReadAgain(status) && Writable()) {
+    status = StoreAll(entries, all_or_nothing, left_out);
+  }
   if (status.code() == StatusCode::kMalformedInput) {
     Heal(status);
     if (Writable()) status = StoreAll(entries, all_or_nothing, left_out);
   }
+  if (status.ok()) KeepLogInBudget(0);
   if (!status.ok()) OnTrouble("writing", status);
   if (status.code() == StatusCode::kUnavailable) return status;
   counters_.put_errors += status.ok() ? left_out : entries.size();
   return status;
 }
 
+// The log counts too. It can be copied into the file and begun anew when no session reads in it.
+void SqliteStore::KeepLogInBudget(uint64_t needed_bytes) {
+  std::error_code error;
+  const uint64_t log_bytes = std::filesystem::file_size(file_.string() + "-wal", error);
+  if (error || log_bytes == 0 || BytesWithLog(file_) + needed_bytes <= options_.max_bytes) return;
+  WaitBudget none(0);
+  database_->SetWaits(&none);
+  static_cast<void>(database_->Number("PRAGMA wal_checkpoint(TRUNCATE)"));
+  database_->SetWaits(&waits_.others);
+}
+
 Status SqliteStore::StoreAll(std::span<const NewEntry> entries, bool all_or_nothing, size_t& left_out) {
   left_out = 0;
+  uint64_t new_bytes = 0;
+  for (const NewEntry& entry : entries) new_bytes += entry.bytes.size();
+  KeepLogInBudget(new_bytes);
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
   HEARTH_ASSIGN(const int64_t free_before, database_->Number("PRAGMA freelist_count"));
   for (const NewEntry& entry : entries) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
@@ -164,7 +203,14 @@ Result<bool> SqliteStore::HasRoom(std::span<const NewEntry> entries, const std::
   for (const NewEntry& entry : entries) {
     needed_bytes += EntryBytes(entry.bytes.size(), entry.key->material().size(), static_cast<uint64_t>(page_bytes));
   }
-  return MakeRoom(*database_, needed_bytes, options_.max_bytes,
+  const auto limit = [&] {
+    return options_.max_bytes - std::min(options_.max_bytes, BytesWithLog(DamagedFile(options_.folder)));
+  };
+  if (limit() < options_.max_bytes) {
+    HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(*database_));
+    if (used_bytes + needed_bytes > limit()) RemoveWithSideFiles(DamagedFile(options_.folder));
+  }
+  return MakeRoom(*database_, needed_bytes, limit(),
                   [&](const Fingerprint& digest) { return used_.contains(digest) || stored.contains(digest); });
 }
 

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "cache/leftover.h"
+#include "cache/store_names.h"
 #include "core/base/embedded_file.h"
 
 namespace hearth {
@@ -21,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kApplicationId = 0x48525448;  // "HRTH"
-constexpr int64_t kFormatNumber = 1;            // raise it whenever schema.sql changes
+constexpr int kOtherFormatsDays = 7;            // unused for so long, they go
+constexpr int64_t kFormatNumber = 2;            // raise it whenever schema.sql changes
 
 // What the header holds for a format: the number, and above it its complement. Otherwise one damaged bit would be a
 // newer Hearth's store, which is never replaced.
@@ -36,7 +38,8 @@ constexpr const char* kSettings =
     "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=1000;"
     "PRAGMA journal_size_limit=4194304;";
 
-Status CheckFormat(Database& database) {
+// `format` is set where the file tells it.
+Status CheckFormat(Database& database, int64_t& format) {
   HEARTH_ASSIGN(const int64_t stamp, database.Number("PRAGMA user_version"));
   HEARTH_ASSIGN(const int64_t application, database.Number("PRAGMA application_id"));
   if (stamp == 0 && application == 0) {
@@ -44,59 +47,63 @@ Status CheckFormat(Database& database) {
     if (objects == 0) return Error(StatusCode::kNotFound, "the store was never filled");
   }
   if (application != kApplicationId) return Error(StatusCode::kMalformedInput, "it is another program's database");
-  const int64_t format = stamp & 0x7fff;
+  format = stamp & 0x7fff;
   if (stamp != FormatStamp(format)) return Error(StatusCode::kMalformedInput, "its format number is damaged");
-  if (format > kFormatNumber) {
-    return Error(StatusCode::kUnsupported,
-                 "it was made by a newer Hearth (format {}, this one knows {}): choose another folder or remove it",
-                 format, kFormatNumber);
+  if (format != kFormatNumber) {
+    return Error(StatusCode::kUnsupported, "it has format {}, of {} Hearth, and this one knows {}", format,
+                 format > kFormatNumber ? "a newer" : "an older", kFormatNumber);
   }
-  if (format < kFormatNumber) return Error(StatusCode::kMalformedInput, "it has the old format {}", format);
   const Result<Statement> all = database.Prepare(
       "SELECT e.id, e.digest, e.kind, e.material, e.size_bytes, e.checksum, e.cost_ms, e.created_ms, e.last_used_ms,"
-      " b.id, b.bytes, q.digest, q.checksum, q.strikes, c.name, c.value"
-      " FROM entries e, blobs b, quarantine q, counters c");
+      " b.id, b.bytes, q.digest, q.checksum, q.strikes, q.kind, q.since_ms, c.name, c.value, m.id, m.fingerprint,"
+      " m.path, m.is_pinned, m.last_used_ms, u.model, u.digest"
+      " FROM entries e, blobs b, quarantine q, counters c, models m, uses u");
   return all.status().Within("its tables are not those of the store");
 }
 
-Result<Database> OpenWith(const fs::path& file, Database::Access access, WaitBudget& waits) {
+Result<Database> OpenWith(const fs::path& file, Database::Access access, WaitBudget& waits, int64_t& format) {
   HEARTH_ASSIGN(Database database, Database::Open(file, access));
   database.SetWaits(&waits);
   const bool may_be_written = !database.read_only();
   HEARTH_TRY(database.Run(kSettings));
-  HEARTH_TRY(CheckFormat(database));
+  HEARTH_TRY(CheckFormat(database, format));
   // sqlite only reads a file whose header names a later way of writing, which no sqlite has ever had.
   if (may_be_written && database.read_only()) return Error(StatusCode::kMalformedInput, "its header forbids writing");
   return database;
 }
 
-Result<Database> OpenChecked(const StoreOptions& options, WaitBudget& waits, bool read_only) {
-  const fs::path file = options.folder / kStoreFileName;
-  HEARTH_TRY(CheckStoreFile(file, read_only ? FolderUse::kReadOnlyLayer : FolderUse::kExisting));
+Result<Database> OpenChecked(const StoreOptions& options, const fs::path& file, WaitBudget& waits, bool read_only,
+                             int64_t& format) {
+  HEARTH_ASSIGN(const FileIdentity checked,
+                CheckStoreFile(file, read_only ? FolderUse::kReadOnlyLayer : FolderUse::kExisting));
   std::error_code error;
   if (fs::file_size(file, error) == 0 && !error) return Error(StatusCode::kNotFound, "{} is empty", file.string());
   // A log beside it says that somebody writes it after all.
-  const bool immutable = options.immutable && !fs::exists(file.string() + "-wal", error);
+  const bool immutable =
+      Database::IsForkedFromAUser() || (options.immutable && !fs::exists(file.string() + "-wal", error));
   const auto access = !read_only  ? Database::Access::kReadWrite
                       : immutable ? Database::Access::kImmutable
                                   : Database::Access::kReadOnly;
-  Result<Database> opened = OpenWith(file, access, waits);
+  Result<Database> opened = OpenWith(file, access, waits, format);
   const bool is_disk_full = opened.status().code() == StatusCode::kResourceExhausted;
   if (is_disk_full || (opened.status().code() == StatusCode::kIoError && read_only)) {
     // A write-ahead log needs a side file that can't be made here. Without it the last checkpoint is seen.
-    Result<Database> last_checkpoint = OpenWith(file, Database::Access::kImmutable, waits);
-    if (last_checkpoint.ok()) return last_checkpoint;
+    Result<Database> last_checkpoint = OpenWith(file, Database::Access::kImmutable, waits, format);
+    if (last_checkpoint.ok()) opened = std::move(last_checkpoint);
+  }
+  // What was checked is what was opened.
+  if (opened.ok() && (opened->has_moved() || IdentityOf(file) != checked)) {
+    return Error(StatusCode::kIoError, "{} was replaced by another file while it was opened", file.string());
   }
   if (!opened.ok()) return opened.status().Within(file.string());
-  if (!read_only && !SupportsWriteAheadLog(options.folder)) {
+  if (!opened->read_only() && !read_only && !SupportsWriteAheadLog(options.folder)) {
     HEARTH_TRY(opened->Run("PRAGMA journal_mode=DELETE").Within(file.string()));
   }
   return opened;
 }
 
 // Under the exclusive lock.
-Status MakeFile(const StoreOptions& options, WaitBudget& waits) {
-  const fs::path file = options.folder / kStoreFileName;
+Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor >= 0) ::close(descriptor);
   if (descriptor < 0 && errno != EEXIST) {  // EEXIST: the empty file of a process that died here
@@ -118,19 +125,38 @@ Status MakeFile(const StoreOptions& options, WaitBudget& waits) {
   return transaction.Commit();
 }
 
-void RemoveSideFiles(const fs::path& file) {
-  for (const char* suffix : {"-wal", "-shm", "-journal"}) ::unlink((file.string() + suffix).c_str());
+// hearth.db, or beside one of a newer Hearth the file of this format. What `opened` says is of that file; `format` is
+// that of hearth.db.
+struct OwnFile {
+  fs::path file;
+  Result<Database> opened;
+  int64_t format = 0;
+};
+OwnFile OpenOwnFile(const StoreOptions& options, WaitBudget& waits, bool read_only) {
+  int64_t format = 0, format_beside = 0;
+  const fs::path file = options.folder / kStoreFileName;
+  Result<Database> opened = OpenChecked(options, file, waits, read_only, format);
+  if (opened.status().code() != StatusCode::kUnsupported || format < kFormatNumber) {
+    return {file, std::move(opened), format};
+  }
+  const fs::path beside = FileOfFormat(options.folder, kFormatNumber);
+  Result<Database> own = OpenChecked(options, beside, waits, read_only, format_beside);
+  // A layer is not written: which format it has instead is what counts.
+  if (read_only && own.status().code() == StatusCode::kNotFound) return {beside, std::move(opened), format};
+  return {beside, std::move(own), format};
 }
 
-Status RenameDamaged(const fs::path& folder) {
-  const fs::path file = folder / kStoreFileName;
-  const fs::path kept = folder / (std::string(kStoreFileName) + ".damaged");
-  if (::rename(file.c_str(), kept.c_str()) != 0 && ::unlink(file.c_str()) != 0) {
-    return Error(StatusCode::kIoError, "can't move the damaged {} aside: {}", file.string(), std::strerror(errno));
-  }
-  // A log belongs to its file. sqlite drops one that lies beside an empty file; this does not rely on it.
-  RemoveSideFiles(file);
-  return Status::Ok();
+bool IsToBeMade(const OwnFile& own) {
+  const StatusCode code = own.opened.status().code();
+  const bool is_of_an_older_format = code == StatusCode::kUnsupported && own.format < kFormatNumber;
+  return code == StatusCode::kNotFound || code == StatusCode::kMalformedInput || is_of_an_older_format;
+}
+
+// Some other program may have changed how the file is written.
+void RestoreLog(Database& database, const StoreOptions& options) {
+  if (database.read_only() || !options.allow_write_ahead_log || !SupportsWriteAheadLog(options.folder)) return;
+  const Result<std::string> mode = database.Text("PRAGMA journal_mode");
+  if (mode.ok() && *mode != "wal") static_cast<void>(database.Text("PRAGMA journal_mode=WAL"));
 }
 
 bool CanWrite(const fs::path& folder) {
@@ -139,50 +165,51 @@ bool CanWrite(const fs::path& folder) {
 
 }  // namespace
 
-FileIdentity IdentityOf(const fs::path& file) {
-  struct stat info;
-  if (::lstat(file.c_str(), &info) != 0) return {};
-  return {static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino)};
-}
-
 Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& waits) {
-  if (options.read_only || !CanWrite(options.folder)) return OpenChecked(options, waits, true);
+  const bool read_only = options.read_only || !CanWrite(options.folder) || Database::IsForkedFromAUser();
+  if (read_only) return OpenOwnFile(options, waits, true).opened;
   // The lock keeps the file from being replaced between its opening and that of its side files.
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kShared, waits));
-  return OpenChecked(options, waits, false);
+  OwnFile own = OpenOwnFile(options, waits, false);
+  if (own.opened.status().code() == StatusCode::kUnsupported) {
+    return Error(StatusCode::kNotFound, "{}", own.opened.status().message());  // of an older Hearth: there is none yet
+  }
+  return std::move(own.opened);
 }
 
 Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, Warnings& warnings) {
   Result<Database> opened = OpenStoreFileAsItIs(options, waits);
+  if (opened.ok()) RestoreLog(*opened, options);
   const StatusCode code = opened.status().code();
   if (opened.ok() || options.read_only || !(code == StatusCode::kNotFound || code == StatusCode::kMalformedInput)) {
     return opened;
   }
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
-  opened = OpenChecked(options, waits, false);  // somebody else may have been here first
-  if (opened.ok()) return opened;
-  if (opened.status().code() == StatusCode::kMalformedInput) {
-    HEARTH_TRY(RenameDamaged(options.folder));
+  OwnFile own = OpenOwnFile(options, waits, false);  // somebody else may have been here first
+  if (!IsToBeMade(own)) return std::move(own.opened);
+  if (own.opened.status().code() == StatusCode::kMalformedInput) {
+    HEARTH_TRY(RenameWithSideFiles(own.file, DamagedFile(options.folder)));
     warnings.Add("damaged",
                  fmt::format("the cache was damaged and starts anew; the old file is kept as {}.damaged ({})",
-                             kStoreFileName, opened.status().message()));
-  } else if (opened.status().code() != StatusCode::kNotFound) {
-    return opened;
+                             kStoreFileName, own.opened.status().message()));
+  } else if (own.opened.status().code() == StatusCode::kUnsupported) {
+    HEARTH_TRY(RenameWithSideFiles(own.file, FileOfFormat(options.folder, own.format)));
   }
-  HEARTH_TRY(MakeFile(options, waits).Within((options.folder / kStoreFileName).string()));
-  return OpenChecked(options, waits, false);
+  RemoveOtherFormats(options.folder, own.file, kOtherFormatsDays);
+  HEARTH_TRY(MakeFile(options, own.file, waits).Within(own.file.string()));
+  return OpenChecked(options, own.file, waits, false, own.format);
 }
 
-Result<Database> OpenWithoutSideFiles(const StoreOptions& options, WaitBudget& waits) {
-  const fs::path file = options.folder / kStoreFileName;
+Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const fs::path& file, WaitBudget& waits) {
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
-  HEARTH_TRY(CheckStoreFile(file, FolderUse::kExisting));
+  HEARTH_TRY(CheckStoreFile(file, FolderUse::kExisting).status());
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWaits(&waits);
   // Before the first read: the log's index then lies in memory.
   HEARTH_TRY(database.Run("PRAGMA locking_mode=EXCLUSIVE"));
   HEARTH_TRY(database.Run(kSettings));
-  HEARTH_TRY(CheckFormat(database).Within(file.string()));
+  int64_t format = 0;
+  HEARTH_TRY(CheckFormat(database, format).Within(file.string()));
   HEARTH_ASSIGN(const std::string mode, database.Text("PRAGMA journal_mode=MEMORY"));
   if (mode == "memory") return database;
   return Error(StatusCode::kUnavailable, "the disk is full and {} is in use: end the programs that use it, or clear it",
@@ -190,22 +217,24 @@ Result<Database> OpenWithoutSideFiles(const StoreOptions& options, WaitBudget& w
 }
 
 Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
-  const fs::path file = options.folder / kStoreFileName;
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
+  fs::path file = OpenOwnFile(options, waits, true).file;
   if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
     return Error(StatusCode::kIoError, "can't remove {}: {}", file.string(), std::strerror(errno));
   }
-  RemoveSideFiles(file);
+  RemoveWithSideFiles(file);
+  RemoveWithSideFiles(DamagedFile(options.folder));
+  RemoveOtherFormats(options.folder, file, 0);
   RemoveLeftovers(options.folder);
   // A disk that is full all the same takes none: a folder without a file is an empty store too.
-  static_cast<void>(MakeFile(options, waits));
+  static_cast<void>(MakeFile(options, file, waits));
   return Status::Ok();
 }
 
-Status MoveAside(const StoreOptions& options, WaitBudget& waits, const FileIdentity& expected) {
+Status MoveAside(const StoreOptions& options, const fs::path& file, WaitBudget& waits, const FileIdentity& expected) {
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
-  if (IdentityOf(options.folder / kStoreFileName) != expected) return Status::Ok();
-  return RenameDamaged(options.folder);
+  if (IdentityOf(file) != expected) return Status::Ok();
+  return RenameWithSideFiles(file, DamagedFile(options.folder));
 }
 
 }  // namespace hearth

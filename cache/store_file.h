@@ -28,18 +28,12 @@ struct StoreOptions {
   bool allow_write_ahead_log = true;
 };
 
-// Tells the file now there from one that replaced it.
-struct FileIdentity {
-  uint64_t device = 0, inode = 0;
-  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
-};
-FileIdentity IdentityOf(const std::filesystem::path& file);  // zeros when there is none
-
 // The functions below wait for others as long as `waits` allows; databases that they return do so too.
 
 // Opens the store file in `options.folder` (already prepared); makes it where it is missing,
-// replaces it where it is damaged or of an older format, unless `options.read_only`.
-// Errors: kUnsupported a newer format (left as it is), kUnavailable locked, kIoError refused or not
+// replaces it where it is damaged, unless `options.read_only`. The file of an older format is renamed and left to the
+// older Hearth (store_names.h); beside one of a newer format this Hearth has a file of its own.
+// Errors: kUnsupported a read-only layer of another format, kUnavailable locked, kIoError refused or not
 // accessible, kNotFound and kMalformedInput for read-only layers.
 Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, Warnings& warnings);
 
@@ -49,13 +43,15 @@ Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& wa
 
 // The same for writing where the disk is so full that not even side files can be made: alone, with its journal in
 // memory, so that a process that dies meanwhile leaves a damaged file. kUnavailable while others use the store.
-Result<Database> OpenWithoutSideFiles(const StoreOptions& options, WaitBudget& waits);
+Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const std::filesystem::path& file,
+                                      WaitBudget& waits);
 
 // An empty file in place of the store, and nothing kept of the old one but what sessions have open.
 Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits);
 
-// Renames the file to hearth.db.damaged (one is kept) unless it is no longer `expected`.
-Status MoveAside(const StoreOptions& options, WaitBudget& waits, const FileIdentity& expected);
+// Renames `file` with its log to hearth.db.damaged (one is kept) unless it is no longer `expected`.
+Status MoveAside(const StoreOptions& options, const std::filesystem::path& file, WaitBudget& waits,
+                 const FileIdentity& expected);
 
 }  // namespace hearth
 

@@ -58,18 +58,17 @@ Status CheckEntries(Database& database, CacheVerification& report, std::vector<i
   }
 }
 
-Result<CacheVerification> DamagedFile(const StoreOptions& options, CacheVerification report, bool repair) {
+Result<CacheVerification> UnsoundFile(const StoreOptions& options, const fs::path& file, CacheVerification report,
+                                      bool repair) {
   if (repair) {
     WaitBudget waits(kReportWaitMs);
-    HEARTH_TRY(MoveAside(options, waits, IdentityOf(options.folder / kStoreFileName)));
+    HEARTH_TRY(MoveAside(options, file, waits, IdentityOf(file)));
     report.repaired = true;
   }
   return report;
 }
 
-}  // namespace
-
-Result<CacheVerification> VerifyStore(const fs::path& folder, bool repair) {
+Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
   CacheVerification report;
   Result<ReportedStore> store = OpenForReport(folder);
   if (!store.ok()) {
@@ -77,7 +76,7 @@ Result<CacheVerification> VerifyStore(const fs::path& folder, bool repair) {
     report.damages.push_back({kStoreFileName, store.status().message()});
     StoreOptions options;
     HEARTH_ASSIGN(options.folder, PrepareFolder(folder, FolderUse::kExisting));
-    return DamagedFile(options, std::move(report), repair);
+    return UnsoundFile(options, options.folder / kStoreFileName, std::move(report), repair);
   }
   if (!store->database) return report;
 
@@ -93,8 +92,18 @@ Result<CacheVerification> VerifyStore(const fs::path& folder, bool repair) {
     report.repaired = true;
     return report;
   }
+  const fs::path file = store->database->file();
   store->database.reset();
-  return DamagedFile(store->options, std::move(report), repair);
+  return UnsoundFile(store->options, file, std::move(report), repair);
+}
+
+}  // namespace
+
+Result<CacheVerification> VerifyStore(const fs::path& folder, bool repair) {
+  HEARTH_ASSIGN(CacheVerification found, VerifyOnce(folder, false));
+  // What a disk misread once is not to be deleted: damage has to show itself twice.
+  if (found.clean() || !repair) return found;
+  return VerifyOnce(folder, true);
 }
 
 }  // namespace hearth

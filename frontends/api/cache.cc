@@ -1,6 +1,9 @@
 #include "hearth/cache.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
+#include <ctime>
 #include <set>
 
 #include "cache/folder.h"
@@ -51,6 +54,18 @@ void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries,
     need.differences = std::move(nearest->differences);
   }
   need.reason = ReasonOf(need, store_trouble);
+}
+
+// A reason of its own, which no difference of keys explains.
+void NameQuarantine(const std::vector<CacheQuarantine>& quarantine, std::vector<CacheNeed>& needs) {
+  for (CacheNeed& need : needs) {
+    const auto record = std::ranges::find(quarantine, need.digest, &CacheQuarantine::digest);
+    if (need.is_hit || record == quarantine.end()) continue;
+    need.reason =
+        fmt::format("in quarantine until {:%Y-%m-%d}: {} run{} died using it{}",
+                    fmt::gmtime(std::time_t{record->until_ms / 1000}), record->deaths, record->deaths == 1 ? "" : "s",
+                    record->is_barred ? "; `hearth cache clear --quarantine` lifts that" : "");
+  }
 }
 
 // Every usable device but the CPU, for which there is nothing to keep.
@@ -142,6 +157,14 @@ Result<RemovedEntries> Cache::Prune(uint64_t max_bytes) const {
   return AsFound(PruneStore(folder_, max_bytes));
 }
 
+Result<std::vector<CacheQuarantine>> Cache::Quarantine() const {
+  return AsFound(ListQuarantine(folder_));
+}
+
+Result<uint64_t> Cache::LiftQuarantine() const {
+  return AsFound(hearth::LiftQuarantine(std::filesystem::path(folder_)));
+}
+
 Result<CacheExplanation> Cache::Explain(const std::string& model_path, const SessionOptions& options) const {
   CacheExplanation explanation;
   std::set<std::string> seen;
@@ -173,6 +196,7 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
   const std::string trouble = entries.ok() ? std::string() : entries.status().message();
   static const std::vector<CacheEntry> kNone;
   for (CacheNeed& need : explanation.needs) CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble);
+  if (const auto quarantine = ListQuarantine(folder_); quarantine.ok()) NameQuarantine(*quarantine, explanation.needs);
   return explanation;
 }
 

@@ -259,6 +259,8 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 Session::~Session() {
+  // Of what drivers and the cache hold in a forked child nothing can be ended there: their threads are not.
+  if (data_ != nullptr && data_->process != ::getpid()) static_cast<void>(data_.release());
   if (data_ != nullptr) SaveToCache();
 }
 
@@ -302,6 +304,7 @@ const std::vector<TensorInfo>& Session::outputs() const {
 }
 
 void Session::SaveToCache() {
+  if (data_->process != ::getpid()) return;
   // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
   if (data_->store == nullptr || data_->options.cache_read_only || data_->is_saved || !data_->has_run) return;
   data_->is_saved = true;

@@ -2,6 +2,8 @@
 #ifndef HEARTH_FRONTENDS_API_SESSION_DATA_H_
 #define HEARTH_FRONTENDS_API_SESSION_DATA_H_
 
+#include <unistd.h>
+
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +40,7 @@ struct RunSlot {
 
 // Members are destroyed from the last to the first: the runner before the device and the store.
 struct SessionData {
+  pid_t process = ::getpid();  // that opened it
   Stopwatch since_asked;
   std::optional<Model> owned_model;
   const Model* model = nullptr;

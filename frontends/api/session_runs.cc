@@ -126,6 +126,13 @@ Status SetBinding(EdgeState& state, const Binding& binding, const TensorDesc& de
   return Status::Ok();
 }
 
+// Drivers' threads and connections are not in a forked child; a run there would wait for ever.
+Status CheckProcess(const SessionData& data) {
+  if (data.process == ::getpid()) return Status::Ok();
+  return Error(StatusCode::kUnavailable,
+               "this session was opened by process {}, of which this one is a fork: open the model here", data.process);
+}
+
 }  // namespace
 
 Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
@@ -177,6 +184,7 @@ Status Session::UnbindOutput(std::string_view name) {
 }
 
 Status Session::Run() {
+  HEARTH_TRY(CheckProcess(*data_));
   if (NeedsSlot(*data_)) {
     HEARTH_ASSIGN(const Ticket ticket, SubmitRun(*data_, {}, nullptr));
     return WaitForRun(*data_, ticket.number);
@@ -191,6 +199,7 @@ Status Session::Run() {
 }
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
+  HEARTH_TRY(CheckProcess(*data_));
   const Stopwatch watch;
   HEARTH_TRY(data_->runner->Run(inputs, outputs));
   NoteFinishedRun(*data_, watch.milliseconds());
@@ -198,14 +207,17 @@ Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::spa
 }
 
 Result<Ticket> Session::Submit(const SubmitOptions& options) {
+  HEARTH_TRY(CheckProcess(*data_));
   return SubmitRun(*data_, options, nullptr);
 }
 
 Status Session::Wait(const Ticket& ticket) {
+  HEARTH_TRY(CheckProcess(*data_));
   return WaitForRun(*data_, ticket.number);
 }
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled() {
+  HEARTH_TRY(CheckProcess(*data_));
   if (NeedsSlot(*data_)) {
     std::vector<ProfileRow> rows;
     HEARTH_ASSIGN(const Ticket ticket, SubmitRun(*data_, {}, &rows));
@@ -223,6 +235,7 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled() {
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                                        std::span<const std::span<std::byte>> outputs) {
+  HEARTH_TRY(CheckProcess(*data_));
   const Stopwatch watch;
   HEARTH_ASSIGN(const std::vector<ProfileRow> rows, data_->runner->RunProfiled(inputs, outputs));
   NoteFinishedRun(*data_, watch.milliseconds());
@@ -230,6 +243,7 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span
 }
 
 Status Session::ResetState() {
+  HEARTH_TRY(CheckProcess(*data_));
   return data_->runner->ResetState();
 }
 

@@ -62,6 +62,10 @@ class HEARTH_EXPORT Cache {
   // Deletes the longest unused entries until the store is not larger than `max_bytes`.
   Result<RemovedEntries> Prune(uint64_t max_bytes) const;
 
+  // What was in use when a process died. Lifting forgets all of it, so that it is taken back; how many records.
+  Result<std::vector<CacheQuarantine>> Quarantine() const;
+  Result<uint64_t> LiftQuarantine() const;
+
   // Starts the model as a session with these options would, cold where entries are missing, without storing anything;
   // says for each entry that it asks for whether it is there and, if not, what differs. The options' folder, observer
   // and store are not used. Errors: as Session::Open.

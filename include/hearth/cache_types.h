@@ -50,9 +50,21 @@ struct CacheStats {
   std::string file;
   uint64_t entries = 0, blob_bytes = 0;
   uint64_t file_bytes = 0;                      // with the write-ahead log
+  uint64_t damaged_bytes = 0;                   // of a damaged file that was moved aside
+  uint64_t other_formats_bytes = 0;             // of stores of other versions of Hearth
   uint64_t quarantined = 0;                     // blobs that were in use when a process died
+  uint64_t barred = 0;                          // of these: not taken back for now
   std::map<std::string, CacheKindStats> kinds;  // every kind
   StoreCounters lifetime;                       // of all finished sessions
+};
+
+// An entry that was in use when a process died. The same bytes come back until three processes in a row died so, and
+// then not before `until_ms`.
+struct CacheQuarantine {
+  std::string digest, kind;  // kind empty: of an entry of a read-only layer
+  int64_t deaths = 0;
+  int64_t until_ms = 0;  // since 1970
+  bool is_barred = false;
 };
 
 struct CacheDamage {

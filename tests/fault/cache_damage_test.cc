@@ -1,4 +1,5 @@
 // Files that are not what the store wrote: right bytes or nothing, never a crash.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "cache/database.h"
@@ -225,19 +226,67 @@ TEST(CacheDamage, TheLogOfADamagedFileIsNotReplayedIntoTheFreshOne) {
   EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
 }
 
-TEST(CacheDamage, ANewerFormatIsLeftAloneAndSaid) {
+TEST(CacheDamage, AForeignDatabaseKeepsItsLogWhereItIsMovedTo) {
   const CacheFolder folder;
-  folder.Open().reset();
+  {
+    WriteFile(folder.file(), "");
+    auto foreign = Database::Open(folder.file(), Database::Access::kReadWrite);
+    ASSERT_TRUE(foreign.ok() && foreign->Run("PRAGMA journal_mode=WAL; CREATE TABLE precious(x)").ok());
+    ASSERT_TRUE(foreign->Run("INSERT INTO precious VALUES(42)").ok());  // in the log alone
+    folder.Open().reset();
+  }
+  auto moved = Database::Open(folder.file().string() + ".damaged", Database::Access::kReadWrite);
+  ASSERT_TRUE(moved.ok());
+  EXPECT_EQ(moved->Number("SELECT x FROM precious").value(), 42);
+}
+
+TEST(CacheDamage, AnEntryOfAWrongSizeIsRejectedOnceAndTold) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
   {
     auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
-    const int stamp = (~99 & 0x7fff) << 16 | 99;  // FormatStamp in store_file.cc
-    ASSERT_TRUE(database.ok() && database->Run("PRAGMA user_version=" + std::to_string(stamp)).ok());
+    ASSERT_TRUE(database.ok() && database->Run("UPDATE entries SET size_bytes=99").ok());
   }
-  const std::string before = ReadFile(folder.file());
-  const auto store = SqliteStore::Open(folder.options());
-  ASSERT_FALSE(store.ok());
-  EXPECT_NE(store.status().message().find("newer Hearth"), std::string::npos) << store.status().message();
-  EXPECT_EQ(ReadFile(folder.file()), before);
+  const auto store = folder.Open();
+  for (int look_up = 0; look_up < 3; ++look_up) EXPECT_FALSE(store->Get(NumberedKey(1)).has_value());
+  EXPECT_EQ(store->counters().rejected, 1u);
+  EXPECT_EQ(store->TakeWarnings().size(), 1u);
+  EXPECT_FALSE(store->TakeMakingTurn(NumberedKey(1)).has_waited) << "there is nothing to ask for again";
+}
+
+TEST(CacheDamage, ADamagedCopyIsCountedMakesRoomFirstAndIsCleared) {
+  const CacheFolder folder;
+  WriteFile(folder.file(), std::string(500000, 'x'));
+  StoreOptions options = folder.options();
+  options.max_bytes = 1 << 20;
+  PutOne(*CacheFolder::Open(options), NumberedKey(1), NumberedBlob(1, 10000));
+  EXPECT_EQ(ReadStoreStats(folder.path())->damaged_bytes, 500000u);
+  PutOne(*CacheFolder::Open(options), NumberedKey(2), NumberedBlob(2, 500000));
+  EXPECT_EQ(ReadStoreStats(folder.path())->damaged_bytes, 0u);
+  EXPECT_TRUE(CacheFolder::Open(options)->Get(NumberedKey(1)).has_value());
+  WriteFile(folder.file().string() + ".damaged", "x");
+  ASSERT_TRUE(ClearStore(folder.path()).ok());
+  EXPECT_EQ(ReadStoreStats(folder.path())->damaged_bytes, 0u);
+}
+
+TEST(CacheDamage, AnEntryLargerThanSqliteTakesIsLeftOutAndTheOthersAreStored) {
+  const CacheFolder folder;
+  constexpr size_t kTooLarge = 1000000001;
+  void* memory = ::mmap(nullptr, kTooLarge, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto store = folder.Open();
+  PutOne(*store, NumberedKey(1), NumberedBlob(1, 100));
+  const CacheKey large = NumberedKey(2), small = NumberedKey(3);
+  const auto bytes = NumberedBlob(3, 100);
+  const PutRequest requests[] = {{&large, {static_cast<const std::byte*>(memory), kTooLarge}, 0}, {&small, bytes, 0}};
+  store->Put(requests);
+  ::munmap(memory, kTooLarge);
+  EXPECT_EQ(store->counters().put_errors, 1u);
+  const auto warnings = store->TakeWarnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("1000000001 bytes"), std::string::npos) << warnings[0];
+  EXPECT_TRUE(store->Get(NumberedKey(1)) && store->Get(NumberedKey(3)));
+  EXPECT_FALSE(fs::exists(folder.file().string() + ".damaged"));
 }
 
 TEST(CacheDamage, AStoreWhoseTablesAreGoneStartsAnew) {

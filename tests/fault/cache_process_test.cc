@@ -148,6 +148,68 @@ TEST(CacheQuarantine, TheSameBytesStayOutAfterThreeCrashes) {
   EXPECT_TRUE(folder.Open()->Get(NumberedKey(1)).has_value()) << "other bytes deserve a chance";
 }
 
+// A blob with three strikes.
+void Bar(const CacheFolder& folder, const CacheKey& key, const std::vector<std::byte>& bytes) {
+  for (int crash = 0; crash < 3; ++crash) {
+    PutOne(*folder.Open(), key, bytes);
+    DieUsing(folder.options(), key);
+  }
+  folder.Open().reset();
+}
+
+TEST(CacheQuarantine, WhatStaysOutIsToldAtEachStartWithTheCommandThatLiftsIt) {
+  const CacheFolder folder;
+  Bar(folder, NumberedKey(1), NumberedBlob(1, 100));
+  for (int start = 0; start < 2; ++start) {
+    const auto store = folder.Open();
+    EXPECT_FALSE(store->Get(NumberedKey(1)));
+    PutOne(*store, NumberedKey(1), NumberedBlob(1, 100));
+    const auto warnings = store->TakeWarnings();
+    ASSERT_EQ(warnings.size(), 1u) << start;
+    EXPECT_NE(warnings[0].find("hearth cache clear --kind program"), std::string::npos) << warnings[0];
+  }
+  const auto records = ListQuarantine(folder.path());
+  ASSERT_TRUE(records.ok() && records->size() == 1);
+  EXPECT_EQ((*records)[0].digest, NumberedKey(1).digest().ToHex());
+  EXPECT_TRUE((*records)[0].is_barred);
+}
+
+TEST(CacheQuarantine, ClearingTheKindOrTheQuarantineLiftsIt) {
+  for (const bool by_kind : {true, false}) {
+    const CacheFolder folder;
+    const auto bytes = NumberedBlob(1, 100);
+    Bar(folder, NumberedKey(1), bytes);
+    CacheFilter other;
+    other.kind = "weights";
+    ASSERT_TRUE(ClearStore(folder.path(), other).ok());
+    EXPECT_EQ(ListQuarantine(folder.path())->size(), 1u) << "of another kind";
+    other.kind = "program";
+    if (by_kind) {
+      ASSERT_TRUE(ClearStore(folder.path(), other).ok());
+    } else {
+      EXPECT_EQ(LiftQuarantine(folder.path()).value(), 1u);
+    }
+    PutOne(*folder.Open(), NumberedKey(1), bytes);
+    EXPECT_TRUE(folder.Open()->Get(NumberedKey(1))) << by_kind;
+  }
+}
+
+TEST(CacheQuarantine, ItEndsAfterAWeek) {
+  const CacheFolder folder;
+  const auto bytes = NumberedBlob(1, 100);
+  Bar(folder, NumberedKey(1), bytes);
+  {
+    auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+    const std::string older = "UPDATE quarantine SET since_ms=since_ms-7*24*60*60*1000-1";
+    ASSERT_TRUE(database.ok() && database->Run(older).ok());
+  }
+  const auto store = folder.Open();
+  PutOne(*store, NumberedKey(1), bytes);
+  EXPECT_TRUE(folder.Open()->Get(NumberedKey(1)));
+  EXPECT_TRUE(store->TakeWarnings().empty());
+  EXPECT_EQ(ReadStoreStats(folder.path())->quarantined, 0u);
+}
+
 TEST(CacheQuarantine, AUseThatEndsWellClearsTheRecord) {
   const CacheFolder folder;
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));

@@ -365,7 +365,7 @@ TEST(CacheStress, AFullFileSystemIsAPutErrorAndTheStoreStaysSound) {
 TEST(CachePermissions, AStoreThatOthersMayWriteIsRefusedWithASentence) {
   const CacheFolder folder;
   folder.Open().reset();
-  ASSERT_EQ(::chmod(folder.file().c_str(), 0620), 0);
+  ASSERT_EQ(::chmod(folder.file().c_str(), 0602), 0);
   const auto store = SqliteStore::Open(folder.options());
   ASSERT_FALSE(store.ok());
   EXPECT_NE(store.status().message().find("may be written by other users"), std::string::npos);

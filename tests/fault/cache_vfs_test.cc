@@ -76,16 +76,65 @@ TEST_P(CacheVfs, WhicheverCallFailsTheBytesAreRightAndTheNextSessionIsSound) {
   EXPECT_GT(n, 3) << "nothing was made to fail";
 }
 
+TEST(CacheVfsOnce, AReadThatFailsOnceLosesNothingOfASoundStore) {
+  const CacheFolder folder;
+  for (int number = 0; number < kEntries; ++number) {
+    PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, kBlobBytes));
+  }
+  FailingVfs vfs;
+  int n = 1, failures = 1;
+  for (; failures > 0; ++n) {
+    vfs.Arm(FaultKind::kMisread, n, false);
+    {
+      const auto store = SqliteStore::Open(folder.options());
+      for (int number = 0; store.ok() && number < kEntries; ++number) {
+        EXPECT_TRUE((*store)->Get(NumberedKey(number))) << "call " << n << ", entry " << number;
+      }
+    }
+    failures = vfs.Disarm();
+    ASSERT_FALSE(fs::exists(folder.file().string() + ".damaged")) << "call " << n;
+    ASSERT_EQ(ListEntries(folder.path())->size(), static_cast<size_t>(kEntries)) << "call " << n;
+  }
+  EXPECT_GT(n, 3) << "nothing was made to fail";
+}
+
+TEST(CacheVfsOnce, RepairReadsAgainBeforeItMovesAFileAside) {
+  const CacheFolder folder;
+  for (int number = 0; number < kEntries; ++number) {
+    PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, kBlobBytes));
+  }
+  FailingVfs vfs;
+  int failures = 1;
+  for (int n = 1; failures > 0; ++n) {
+    vfs.Arm(FaultKind::kMisread, n, false);
+    static_cast<void>(VerifyStore(folder.path(), true));
+    failures = vfs.Disarm();
+    ASSERT_FALSE(fs::exists(folder.file().string() + ".damaged")) << "call " << n;
+    ASSERT_EQ(ListEntries(folder.path())->size(), static_cast<size_t>(kEntries)) << "call " << n;
+  }
+}
+
+TEST(CacheVfsOnce, AFileThatTakesTheStoresPlaceBetweenCheckAndOpeningIsRefused) {
+  const CacheFolder folder, stranger;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, kBlobBytes));
+  PutOne(*stranger.Open(), NumberedKey(2), NumberedBlob(2, kBlobBytes));
+  FailingVfs vfs;
+  vfs.BeforeOpening([&] { fs::rename(stranger.file(), folder.file()); });
+  const auto store = SqliteStore::Open(folder.options());
+  ASSERT_FALSE(store.ok());
+  EXPECT_NE(store.status().message().find("replaced"), std::string::npos) << store.status().message();
+}
+
 std::string NameOf(const ::testing::TestParamInfo<CacheVfs::ParamType>& info) {
   const auto [kind, lasts, has_log] = info.param;
-  const char* const names[] = {"IoError", "DiskFull", "FileTooBig", "CantOpen", "Locked"};
+  const char* const names[] = {"IoError", "DiskFull", "FileTooBig", "Misread", "CantOpen", "Locked"};
   return fmt::format("{}{}{}", names[static_cast<int>(kind)], lasts ? "Lasting" : "Once", has_log ? "Wal" : "Journal");
 }
 
 INSTANTIATE_TEST_SUITE_P(Faults, CacheVfs,
                          ::testing::Combine(::testing::Values(FaultKind::kIoError, FaultKind::kDiskFull,
-                                                              FaultKind::kFileTooBig, FaultKind::kCantOpen,
-                                                              FaultKind::kLocked),
+                                                              FaultKind::kFileTooBig, FaultKind::kMisread,
+                                                              FaultKind::kCantOpen, FaultKind::kLocked),
                                             ::testing::Bool(), ::testing::Bool()),
                          NameOf);
 

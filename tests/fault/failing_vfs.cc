@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <mutex>
+#include <utility>
 
 namespace hearth::testing {
 namespace {
@@ -13,6 +14,7 @@ struct Fault {
   bool lasts = false;
   int calls = 0, failures = 0;
 };
+std::function<void()> before_opening;
 std::mutex fault_mutex;
 Fault fault;
 
@@ -47,6 +49,7 @@ int Close(sqlite3_file* file) {
 }
 int Read(sqlite3_file* file, void* bytes, int count, sqlite3_int64 offset) {
   if (Fails(FaultKind::kIoError)) return SQLITE_IOERR_READ;
+  if (Fails(FaultKind::kMisread)) return SQLITE_IOERR_CORRUPTFS;
   return Real(file).xRead(FileOf(file)->real(), bytes, count, offset);
 }
 int Write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset) {
@@ -128,6 +131,7 @@ const sqlite3_io_methods kMethods = {2,
 
 int Open(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   file->pMethods = nullptr;
+  if (before_opening) std::exchange(before_opening, nullptr)();
   if (Fails(FaultKind::kCantOpen)) return SQLITE_CANTOPEN;
   const int code = RealVfs()->xOpen(RealVfs(), name, FileOf(file)->real(), flags, out_flags);
   if (FileOf(file)->real()->pMethods != nullptr) file->pMethods = &kMethods;
@@ -170,6 +174,10 @@ FailingVfs::~FailingVfs() {
 void FailingVfs::Arm(FaultKind kind, int first, bool lasts) {
   const std::scoped_lock lock(fault_mutex);
   fault = {kind, first, lasts, 0, 0};
+}
+
+void FailingVfs::BeforeOpening(std::function<void()> action) {
+  before_opening = std::move(action);
 }
 
 int FailingVfs::Disarm() {

@@ -45,6 +45,23 @@ TEST(CacheFolderRules, TheDefaultFollowsTheThreeVariablesInOrder) {
   EXPECT_EQ(DefaultCacheFolder().value(), "/own");
 }
 
+TEST(CacheSizes, AreReadAsPeopleWriteThem) {
+  const std::pair<const char*, uint64_t> sizes[] = {{"0", 0},
+                                                    {"1500", 1500},
+                                                    {"1500B", 1500},
+                                                    {"64K", 64 << 10},
+                                                    {"256M", 256 << 20},
+                                                    {"256MiB", 256 << 20},
+                                                    {"256MB", 256000000},
+                                                    {"1.5G", 3 << 29},
+                                                    {"2T", uint64_t{2} << 40},
+                                                    {"0.5KB", 500}};
+  for (const auto& [text, bytes] : sizes) EXPECT_EQ(ParseSizeBytes(text).value(), bytes) << text;
+  for (const char* text : {"", "much", "-1", "1.5", "1X", "1Mi", "1 G", "1e3", "99999999T", "nan"}) {
+    EXPECT_FALSE(ParseSizeBytes(text).ok()) << text;
+  }
+}
+
 TEST(CacheFolderRules, WithoutAnyVariableTheErrorSaysWhatToSet) {
   const VariableScope home("HOME", nullptr), xdg("XDG_CACHE_HOME", nullptr), own("HEARTH_CACHE_DIR", nullptr);
   const auto folder = DefaultCacheFolder();
@@ -68,12 +85,58 @@ TEST(CacheFolderRules, AFolderThatOthersMayReadIsUsed) {
   EXPECT_TRUE(PrepareFolder(folder.path()).ok());
 }
 
+// A group of somebody else's; false where this user can't give files away.
+bool GiveToAnotherGroup(const fs::path& path) {
+  constexpr gid_t kNobodysGroup = 12345;
+  return ::chown(path.c_str(), static_cast<uid_t>(-1), kNobodysGroup) == 0;
+}
+
 TEST(CacheFolderRules, AFolderThatItsGroupMayWriteIsRefused) {
   const CacheFolder folder;
+  if (!GiveToAnotherGroup(folder.path())) GTEST_SKIP() << "only root can give a folder to any group";
   ASSERT_EQ(::chmod(folder.path().c_str(), 0770), 0);
   const auto prepared = PrepareFolder(folder.path());
   ASSERT_FALSE(prepared.ok());
   EXPECT_NE(prepared.status().message().find("other users"), std::string::npos);
+}
+
+TEST(CacheFolderRules, AGroupThatHasOnlyItsOwnerIsNoOthers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "not every user has a group of his own, root has";
+  const CacheFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0770), 0);
+  const auto prepared = PrepareFolder(folder.path());
+  EXPECT_TRUE(prepared.ok()) << prepared.status().message();
+}
+
+TEST(CacheFolderRules, AFolderBelowOneThatOthersMayWriteIsRefused) {
+  const CacheFolder folder;
+  const fs::path open = folder.path() / "open", inner = open / "between" / "cache";
+  fs::create_directories(inner);
+  ASSERT_TRUE(PrepareFolder(inner).ok());
+  ASSERT_EQ(::chmod(open.c_str(), 0777), 0);
+  const auto prepared = PrepareFolder(inner);
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_NE(prepared.status().message().find("open, above the cache folder"), std::string::npos)
+      << prepared.status().message();
+  EXPECT_FALSE(PrepareFolder(inner, FolderUse::kReadOnlyLayer).ok());
+  ASSERT_EQ(::chmod(open.c_str(), 01777), 0);
+  EXPECT_TRUE(PrepareFolder(inner).ok()) << "with the sticky bit nobody else can replace it";
+}
+
+TEST(CacheFolderRules, AFolderBelowOneOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const CacheFolder folder;
+  fs::create_directories(folder.path() / "his" / "cache");
+  ASSERT_EQ(::chown((folder.path() / "his").c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(PrepareFolder(folder.path() / "his" / "cache").ok());
+}
+
+TEST(CacheFolderRules, AStickyFolderOfAnotherUserIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  const CacheFolder folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 01777), 0);
+  ASSERT_EQ(::chown(folder.path().c_str(), 12345, 12345), 0);
+  EXPECT_FALSE(PrepareFolder(folder.path()).ok());
 }
 
 TEST(CacheFolderRules, AStickyFolderForAllGetsAPrivateOneInside) {
@@ -130,7 +193,7 @@ TEST(CacheFolderRules, ALinkInPlaceOfTheStoreIsRefusedAndItsTargetLeftAlone) {
 TEST(CacheFolderRules, AStoreThatOthersMayWriteIsRefused) {
   const CacheFolder folder;
   folder.Open().reset();
-  ASSERT_EQ(::chmod(folder.file().c_str(), 0620), 0);
+  ASSERT_EQ(::chmod(folder.file().c_str(), 0602), 0);
   const auto store = SqliteStore::Open(folder.options());
   ASSERT_FALSE(store.ok());
   EXPECT_NE(store.status().message().find("other users"), std::string::npos);

@@ -92,7 +92,11 @@ class BenchCommand final : public Verb {
     if (IsInterrupted()) return ExitCode::kInterrupted;
     const bool failed =
         std::any_of(results.begin(), results.end(), [](const BenchResult& r) { return !r.status.ok(); });
-    return failed ? ExitCode::kFailed : ExitCode::kFine;
+    ExitCode code = failed ? ExitCode::kFailed : ExitCode::kFine;
+    for (const BenchResult& result : results) {
+      if (result.status.ok() && session_flags_.CodeOf(result.report) != ExitCode::kFine) code = ExitCode::kFailed;
+    }
+    return code;
   }
 
  private:

@@ -95,10 +95,16 @@ class CacheCommand final : public Verb {
   void AddDeletingParts() {
     CLI::App* prune = AddPart("prune", "Deletes the longest unused entries until the file is not larger than a size",
                               "hearth cache prune --max-size 256M --yes", &CacheCommand::Prune);
-    prune->add_option("--max-size", max_size_, "Bytes, or a number with K, M, G")->required()->type_name("SIZE");
+    prune
+        ->add_option("--max-size", max_size_,
+                     "256MB, 256MiB, 1.5G, or bytes (default, without --unused-for: $HEARTH_CACHE_MAX_SIZE or 1G)")
+        ->type_name("SIZE");
+    prune->add_option("--unused-for", unused_for_, "Only, or before that, entries not used for that long: 30d, 12h")
+        ->type_name("AGE");
     CLI::App* clear =
         AddPart("clear", "Deletes the entries", "hearth cache clear --kind program --yes", &CacheCommand::Clear);
     AddFilterOptions(*clear);
+    clear->add_flag("--quarantine", quarantine_, "No entries: what crashed three runs in a row is taken back");
     for (CLI::App* part : {prune, clear}) {
       part->add_flag("--yes", yes_, "Don't ask (needed where there is no terminal)");
     }
@@ -238,21 +244,41 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> Prune(const Cache& cache) {
-    const Result<uint64_t> max_bytes = ParseSizeBytes(max_size_);
+    const bool by_age = !unused_for_.empty(), by_size = !by_age || !max_size_.empty();
+    const Result<uint64_t> max_bytes = max_size_.empty() ? DefaultCacheMaxBytes() : ParseSizeBytes(max_size_);
     if (!max_bytes.ok()) {
-      PrintError(max_bytes.status().Within("--max-size").message());
+      PrintError(max_bytes.status().Within(max_size_.empty() ? "HEARTH_CACHE_MAX_SIZE" : "--max-size").message());
       return ExitCode::kUsage;
     }
+    HEARTH_ASSIGN(const CacheFilter filter, Filter(cache));
     HEARTH_ASSIGN(const CacheStats stats, cache.Stats());
-    const std::string what =
-        fmt::format("the longest unused entries of the cache in {} ({} now) until it is not larger than {}",
-                    cache.folder(), BytesText(stats.file_bytes), BytesText(*max_bytes));
+    std::string what;
+    if (by_age) what = fmt::format("the entries not used for {}", unused_for_);
+    if (by_size) {
+      what += fmt::format("{}the longest unused entries until it is not larger than {}", by_age ? ", then " : "",
+                          BytesText(*max_bytes));
+    }
+    what += fmt::format(", of the cache in {} ({} now)", cache.folder(), BytesText(stats.file_bytes));
     if (const ExitCode code = Confirm(what); code != ExitCode::kFine) return code;
-    HEARTH_ASSIGN(const RemovedEntries removed, cache.Prune(*max_bytes));
+    RemovedEntries removed;
+    if (by_age) {
+      HEARTH_ASSIGN(removed, cache.Clear(filter));
+    }
+    if (by_size) {
+      HEARTH_ASSIGN(const RemovedEntries more, cache.Prune(*max_bytes));
+      removed.entries += more.entries;
+      removed.blob_bytes += more.blob_bytes;
+    }
     return PrintRemoved(cache, removed);
   }
 
   Result<ExitCode> Clear(const Cache& cache) {
+    if (quarantine_) {
+      HEARTH_ASSIGN(const uint64_t count, cache.LiftQuarantine());
+      output_.PrintText(fmt::format("{} entries were in quarantine\n", count));
+      HEARTH_TRY(WriteJsonText(RemovedEntriesJson(cache.folder(), {})));
+      return ExitCode::kFine;
+    }
     HEARTH_ASSIGN(const CacheFilter filter, Filter(cache));
     // A damaged store has no list; clearing moves it aside.
     const Result<std::vector<CacheEntry>> entries = cache.List(filter);
@@ -327,7 +353,7 @@ class CacheCommand final : public Verb {
   CacheFilter filter_;
   std::vector<std::string> models_, devices_{"auto"};
   SessionOptions session_options_;
-  bool repair_ = false, yes_ = false;
+  bool repair_ = false, yes_ = false, quarantine_ = false;
 };
 
 }  // namespace

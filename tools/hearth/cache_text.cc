@@ -93,7 +93,19 @@ std::string TextOf(const CacheStats& stats) {
       stats.file, BytesText(stats.file_bytes), table.ToString(), life.hits, life.misses, life.rejected, life.put_errors,
       BytesText(life.bytes_read), BytesText(life.bytes_written), life.milliseconds_saved);
   if (stats.quarantined > 0) {
-    text += fmt::format("{} entries are in quarantine: a process died using them\n", stats.quarantined);
+    text += fmt::format(
+        "{} entries are in quarantine: a process died using them; {} of them were in use at three deaths in a row and "
+        "are "
+        "made anew at each start (`hearth cache clear --quarantine` lifts that)\n",
+        stats.quarantined, stats.barred);
+  }
+  if (stats.damaged_bytes > 0) {
+    text += fmt::format("a damaged file of {} was moved aside (`hearth cache clear` removes it)\n",
+                        BytesText(stats.damaged_bytes));
+  }
+  if (stats.other_formats_bytes > 0) {
+    text += fmt::format("stores of other versions of Hearth take {}; unused for a week, they go\n",
+                        BytesText(stats.other_formats_bytes));
   }
   return text;
 }

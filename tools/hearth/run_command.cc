@@ -62,7 +62,7 @@ class RunCommand final : public Verb {
     session.SaveToCache();  // not on the way to the first result
     warnings.PrintNew(session.report());
     HEARTH_TRY(output_.WriteJson(ReportJson(session.report(), outputs)));
-    return ExitCode::kFine;
+    return session_flags_.CodeOf(session.report());
   }
 
  private:

@@ -146,6 +146,7 @@ void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
   model_flags_.AddOptions(app);
   AddDeviceOption(app, options_.device, device_help);
   CLI::Option* cache = AddCacheOption(app, options_.cache_folder);
+  app.add_flag("--expect-warm", expect_warm_, "Exit code 1 when anything had to be compiled");
   CLI::Option* none = app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
   CLI::Option* read_only =
       app.add_flag("--cache-read-only", options_.cache_read_only, "Use what the cache has, store nothing");
@@ -153,6 +154,16 @@ void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
   for (CLI::Option* tier : AddCacheTierOptions(app, options_)) none->excludes(tier);
   AddPlanOptions(app, options_);
   AddTuneOption(app, options_);
+}
+
+ExitCode SessionFlags::CodeOf(const Report& report) const {
+  const auto& programs = report.programs;
+  if (!expect_warm_ || programs.compiled + programs.spirv_compiled == 0) return ExitCode::kFine;
+  PrintError(
+      fmt::format("this start was to be warm, and compiled {} programs and {} texts to SPIR-V; `hearth cache "
+                  "explain` says why",
+                  programs.compiled, programs.spirv_compiled));
+  return ExitCode::kFailed;
 }
 
 Result<SessionOptions> SessionFlags::Options(const InputOptions& inputs) const {

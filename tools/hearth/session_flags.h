@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearth/session.h"
+#include "tools/hearth/exit_code.h"
 #include "tools/hearth/model_flags.h"
 #include "tools/hearth/printing.h"
 
@@ -46,10 +47,13 @@ class SessionFlags {
   Result<SessionOptions> Options(const InputOptions& inputs) const;
   Result<Session> Open(const InputOptions& inputs) const;
 
+  // With --expect-warm, kFailed and a sentence where this start compiled anything.
+  ExitCode CodeOf(const Report& report) const;
+
  private:
   ModelFlags model_flags_;
   SessionOptions options_;
-  bool no_cache_ = false;
+  bool no_cache_ = false, expect_warm_ = false;
 };
 
 // Copies every input into the session.

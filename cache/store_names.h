@@ -1,0 +1,31 @@
+// The files of a cache folder: which is the store, and what lies beside it.
+//
+//   hearth.db            the store, in the newest format that was used here
+//   hearth-<n>.db        a store of format n: Hearths of different formats share a folder, each with its own
+//   hearth.db.damaged    a damaged store that was moved aside
+// each with sqlite's side files.
+#ifndef HEARTH_CACHE_STORE_NAMES_H_
+#define HEARTH_CACHE_STORE_NAMES_H_
+
+#include <cstdint>
+#include <filesystem>
+
+#include "hearth/status.h"
+
+namespace hearth {
+
+std::filesystem::path FileOfFormat(const std::filesystem::path& folder, int64_t format);
+std::filesystem::path DamagedFile(const std::filesystem::path& folder);
+
+// A log belongs to its file, and goes with it: a live database may be what is renamed. What was `to` goes.
+Status RenameWithSideFiles(const std::filesystem::path& from, const std::filesystem::path& to);
+void RemoveWithSideFiles(const std::filesystem::path& file);
+uint64_t BytesWithLog(const std::filesystem::path& file);  // 0 when it does not exist
+
+// Stores in `folder` other than `own` that nothing was written to for `unused_days` are removed; 0: all.
+void RemoveOtherFormats(const std::filesystem::path& folder, const std::filesystem::path& own, int unused_days);
+uint64_t OtherFormatsBytes(const std::filesystem::path& folder, const std::filesystem::path& own);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_STORE_NAMES_H_

@@ -1,0 +1,85 @@
+#include "cache/trusted_path.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxRecordBytes = 1 << 16;
+
+// Users of this machine alone: a directory server is not asked for the list of all its users.
+bool IsAnyoneElsesGroup(gid_t group, uid_t owner) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> users(std::fopen("/etc/passwd", "re"), std::fclose);
+  if (users == nullptr) return true;
+  std::vector<char> room(kMaxRecordBytes);
+  passwd entry;
+  passwd* user = nullptr;
+  while (::fgetpwent_r(users.get(), &entry, room.data(), room.size(), &user) == 0) {
+    if (user->pw_gid == group && user->pw_uid != owner) return true;
+  }
+  return false;
+}
+
+// The user's own group: his first one, of his name, and without other members.
+bool IsPrivateGroup(gid_t group, uid_t owner) {
+  std::vector<char> user_room(kMaxRecordBytes), group_room(kMaxRecordBytes);
+  passwd user_entry;
+  passwd* user = nullptr;
+  ::group group_entry;
+  ::group* found = nullptr;
+  if (::getpwuid_r(owner, &user_entry, user_room.data(), user_room.size(), &user) != 0 || user == nullptr) return false;
+  if (::getgrgid_r(group, &group_entry, group_room.data(), group_room.size(), &found) != 0 || found == nullptr) {
+    return false;
+  }
+  const std::string_view name(user->pw_name);
+  if (user->pw_gid != group || name != found->gr_name) return false;
+  for (char** member = found->gr_mem; *member != nullptr; ++member) {
+    if (name != *member) return false;
+  }
+  return !IsAnyoneElsesGroup(group, owner);
+}
+
+}  // namespace
+
+bool OthersMayWrite(const struct stat& info) {
+  if ((info.st_mode & S_IWOTH) != 0) return true;
+  return (info.st_mode & S_IWGRP) != 0 && !IsPrivateGroup(info.st_gid, info.st_uid);
+}
+
+Status CheckParents(const fs::path& folder) {
+  for (fs::path parent = folder.parent_path();; parent = parent.parent_path()) {
+    struct stat info;
+    if (::lstat(parent.c_str(), &info) != 0) {
+      return Error(StatusCode::kIoError, "can't look at {}: {}", parent.string(), std::strerror(errno));
+    }
+    if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
+      return Error(StatusCode::kIoError,
+                   "{}, above the cache folder {}, belongs to user {}, who could put another folder in its place: "
+                   "choose another folder",
+                   parent.string(), folder.string(), info.st_uid);
+    }
+    if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(info)) {
+      return Error(StatusCode::kIoError,
+                   "{}, above the cache folder {}, may be written by other users, who could put another folder in its "
+                   "place: 'chmod go-w' it, or choose another folder",
+                   parent.string(), folder.string());
+    }
+    if (parent == parent.root_path()) return Status::Ok();
+  }
+}
+
+}  // namespace hearth

@@ -1,0 +1,23 @@
+// Who else could change what lies under a path.
+#ifndef HEARTH_CACHE_TRUSTED_PATH_H_
+#define HEARTH_CACHE_TRUSTED_PATH_H_
+
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "hearth/status.h"
+
+namespace hearth {
+
+// Whether others than the owner (and root) may write to it. A group in which nobody but the owner is, as many systems
+// give each user one, is no others.
+bool OthersMayWrite(const struct stat& info);
+
+// Every folder above `folder` (absolute, without links): owned by this user or root, and not writable by others,
+// except with the sticky bit, with which they can't replace what is ours. kIoError says which is not, and what to do.
+Status CheckParents(const std::filesystem::path& folder);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_TRUSTED_PATH_H_
