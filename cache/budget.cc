@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cache/entry_row.h"
+#include "cache/models.h"
 
 namespace hearth {
 namespace {
@@ -10,12 +11,14 @@ namespace {
 constexpr size_t kVictimsAtOnce = 64;
 
 Result<std::vector<int64_t>> LongestUnused(Database& database, const std::function<bool(const Fingerprint&)>& is_kept) {
+  HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
   HEARTH_ASSIGN(Statement oldest, database.Prepare("SELECT id, digest FROM entries ORDER BY last_used_ms, id"));
   std::vector<int64_t> ids;
   while (ids.size() < kVictimsAtOnce) {
     HEARTH_ASSIGN(const bool row, oldest.Step());
     if (!row) break;
-    if (!is_kept(FingerprintFrom(oldest.Blob(1)))) ids.push_back(oldest.Number(0));
+    const Fingerprint digest = FingerprintFrom(oldest.Blob(1));
+    if (!pinned.contains(digest) && !is_kept(digest)) ids.push_back(oldest.Number(0));
   }
   return ids;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/entry_row.h"
 #include "cache/quarantine.h"
 #include "cache/removal.h"
 #include "cache/report_access.h"
@@ -60,7 +61,7 @@ Result<RemovedEntries> ClearAll(const fs::path& folder) {
 
 bool IsRestricted(const CacheFilter& filter) {
   return !filter.kind.empty() || !filter.digest_prefix.empty() || !filter.field_contains.empty() ||
-         !filter.device.empty() || filter.digests || filter.unused_since_ms;
+         !filter.device.empty() || filter.digests || filter.unused_since_ms || filter.spares_pinned;
 }
 
 }  // namespace
@@ -71,13 +72,17 @@ Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& fil
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return removed;
   std::vector<int64_t> ids;
+  std::set<Fingerprint> spared;
+  if (filter.spares_pinned) {
+    HEARTH_ASSIGN(spared, PinnedDigests(*store.database));
+  }
   {
     HEARTH_ASSIGN(Statement rows, store.database->Prepare(kEntryColumns));
     while (true) {
       HEARTH_ASSIGN(const bool row, rows.Step());
       if (!row) break;
       const CacheEntry entry = EntryFrom(rows);
-      if (!Matches(entry, filter)) continue;
+      if (!Matches(entry, filter) || spared.contains(FingerprintFrom(rows.Blob(0)))) continue;
       ids.push_back(rows.Number(7));
       ++removed.entries;
       removed.blob_bytes += entry.size_bytes;
@@ -89,6 +94,31 @@ Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& fil
     return is_of_a_kind ? LiftQuarantine(*store.database, filter.kind).status() : Status::Ok();
   }));
   return removed;
+}
+
+Result<std::vector<CacheModel>> ListModels(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<CacheModel>();
+  return ReadModels(*store.database);
+}
+
+Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
+  return PinModel(*store.database, id, is_pinned);
+}
+
+Result<RemovedEntries> RemoveModel(const fs::path& folder, std::string_view model) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+  HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
+  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
+  HEARTH_ASSIGN(const std::vector<int64_t> own, ForgetModel(*store.database, id));
+  HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteInBatches(*store.database, own); }));
+  HEARTH_ASSIGN(const RemovedEntries after, CountEntries(*store.database));
+  return RemovedEntries{before.entries - std::min(before.entries, after.entries),
+                        before.blob_bytes - std::min(before.blob_bytes, after.blob_bytes)};
 }
 
 Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {

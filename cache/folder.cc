@@ -102,7 +102,7 @@ std::vector<fs::path> DefaultCacheLayers() {
 
 Result<uint64_t> DefaultCacheMaxBytes() {
   const std::string_view text = Variable("HEARTH_CACHE_MAX_SIZE");
-  if (text.empty()) return uint64_t{1} << 30;
+  if (text.empty()) return kUsualCacheBytes;
   return ParseSizeBytes(text);
 }
 

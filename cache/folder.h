@@ -25,6 +25,7 @@ Result<std::filesystem::path> DefaultCacheFolder();
 // $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', the first asked first.
 std::vector<std::filesystem::path> DefaultCacheLayers();
 
+inline constexpr uint64_t kUsualCacheBytes = uint64_t{1} << 30;
 // $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB. kInvalidArgument when it is no size.
 Result<uint64_t> DefaultCacheMaxBytes();
 

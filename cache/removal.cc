@@ -5,6 +5,7 @@
 
 #include "cache/budget.h"
 #include "cache/entry_row.h"
+#include "cache/models.h"
 
 namespace hearth {
 namespace {
@@ -46,12 +47,15 @@ struct Victim {
 };
 
 // The longest unused, at most a batch, whose blobs together have about `wanted_bytes`.
-Result<std::vector<Victim>> LongestUnused(Database& database, uint64_t wanted_bytes) {
-  HEARTH_ASSIGN(Statement oldest, database.Prepare("SELECT id, size_bytes FROM entries ORDER BY last_used_ms, id"));
+Result<std::vector<Victim>> LongestUnused(Database& database, const std::set<Fingerprint>& pinned,
+                                          uint64_t wanted_bytes) {
+  HEARTH_ASSIGN(Statement oldest,
+                database.Prepare("SELECT id, size_bytes, digest FROM entries ORDER BY last_used_ms, id"));
   std::vector<Victim> victims;
   for (uint64_t bytes = 0; bytes < std::min(wanted_bytes, kBatchBytes);) {
     HEARTH_ASSIGN(const bool row, oldest.Step());
     if (!row) break;
+    if (pinned.contains(FingerprintFrom(oldest.Blob(2)))) continue;
     victims.push_back({oldest.Number(0), static_cast<uint64_t>(std::max<int64_t>(0, oldest.Number(1)))});
     bytes += victims.back().bytes + 1;
   }
@@ -78,17 +82,20 @@ Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
 
 Status DeleteDownTo(Database& database, uint64_t max_bytes) {
   HEARTH_TRY(InTurn(database, [&] { return SetFutureStampsRight(database); }));
+  HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
   for (bool is_done = false; !is_done;) {
     HEARTH_TRY(InTurn(database, [&]() -> Status {
       HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(database));
       is_done = used_bytes <= max_bytes;
       if (is_done) return Status::Ok();
-      HEARTH_ASSIGN(const std::vector<Victim> victims, LongestUnused(database, used_bytes - max_bytes));
+      HEARTH_ASSIGN(const std::vector<Victim> victims, LongestUnused(database, pinned, used_bytes - max_bytes));
       is_done = victims.empty();
       for (const Victim& victim : victims) HEARTH_TRY(DeleteEntry(database, victim.id));
       return Status::Ok();
     }));
   }
+  // What the models that are known will ask for again need not be remembered for entries that went.
+  HEARTH_TRY(database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"));
   return ShrinkFile(database);
 }
 

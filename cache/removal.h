@@ -12,7 +12,8 @@ namespace hearth {
 // Entries with their blobs; then ShrinkFile.
 Status DeleteInBatches(Database& database, std::span<const int64_t> ids);
 
-// Deletes the longest unused entries until the store is not larger than `max_bytes`; then ShrinkFile.
+// Deletes the longest unused entries, but for those of pinned models, until the store is not larger than `max_bytes`;
+// then ShrinkFile.
 Status DeleteDownTo(Database& database, uint64_t max_bytes);
 
 // Gives free pages back to the file system.

@@ -28,6 +28,12 @@ Result<CacheEntry> ShowEntry(const std::filesystem::path& folder, std::string_vi
 
 Result<CacheStats> ReadStoreStats(const std::filesystem::path& folder);
 
+// `model`: its fingerprint or the beginning of it, or the path that it had.
+Result<std::vector<CacheModel>> ListModels(const std::filesystem::path& folder);
+Status SetPinned(const std::filesystem::path& folder, std::string_view model, bool is_pinned);
+// Forgets the model and deletes the entries that no other model uses.
+Result<RemovedEntries> RemoveModel(const std::filesystem::path& folder, std::string_view model);
+
 Result<std::vector<CacheQuarantine>> ListQuarantine(const std::filesystem::path& folder);
 // Forgets all of it, so that what is in it is taken back; how many records that were.
 Result<uint64_t> LiftQuarantine(const std::filesystem::path& folder);

@@ -33,5 +33,6 @@ CREATE TABLE models(
   last_used_ms INTEGER NOT NULL
 );
 CREATE TABLE uses(model INTEGER, digest BLOB, PRIMARY KEY(model, digest)) WITHOUT ROWID;
+CREATE INDEX uses_by_digest ON uses(digest);
 
 CREATE TABLE counters(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;

@@ -46,7 +46,12 @@ Status SqliteStore::WriteStampsAndCounters() {
       {"milliseconds_saved", counters_.milliseconds_saved - flushed_.milliseconds_saved},
   };
   const bool has_counts = std::ranges::any_of(deltas, [](const auto& delta) { return delta.second != 0; });
-  if (!has_stamps && !has_counts && acquitted_.empty()) return Status::Ok();
+  bool has_news_of_model = !options_.model.fingerprint.empty() && !used_.empty();
+  if (has_news_of_model && !has_put_ && !has_stamps) {
+    HEARTH_ASSIGN(const bool is_known, KnowsModel(*database_, options_.model, used_.size()));
+    has_news_of_model = !is_known;
+  }
+  if (!has_stamps && !has_counts && acquitted_.empty() && !has_news_of_model) return Status::Ok();
 
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
   HEARTH_ASSIGN(Statement stamp, database_->Prepare("UPDATE entries SET last_used_ms=? WHERE digest=?"));
@@ -61,6 +66,11 @@ Status SqliteStore::WriteStampsAndCounters() {
     if (delta != 0) HEARTH_TRY(count.Bind(0, name).Bind(1, delta).Run());
   }
   HEARTH_TRY(Acquit(*database_, acquitted_));
+  if (has_news_of_model) {
+    std::vector<Fingerprint> used;
+    for (const auto& [digest, is_due] : used_) used.push_back(digest);
+    HEARTH_TRY(NoteModel(*database_, options_.model, used));
+  }
   HEARTH_TRY(transaction.Commit());
   for (auto& [digest, is_due] : used_) is_due = false;
   for (const Fingerprint& digest : acquitted_) on_probation_.erase(digest);

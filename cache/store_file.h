@@ -7,6 +7,7 @@
 
 #include "cache/database.h"
 #include "cache/folder.h"
+#include "cache/models.h"
 #include "cache/warnings.h"
 
 namespace hearth {
@@ -16,6 +17,8 @@ struct StoreOptions {
   uint64_t max_bytes = uint64_t{1} << 30;
   bool read_only = false;  // never written; must exist
   bool immutable = false;  // with read_only: a layer that nobody writes, so it is read without locks; may be root's
+
+  ModelName model;  // whose session it is
 
   // What the session may wait for other processes; null: the store has its own. It must outlive the store.
   SessionWaits* waits = nullptr;

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <set>
 
+#include "cache/doctor.h"
 #include "cache/folder.h"
 #include "cache/reports.h"
 #include "core/base/error.h"
@@ -54,6 +55,14 @@ void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries,
     need.differences = std::move(nearest->differences);
   }
   need.reason = ReasonOf(need, store_trouble);
+}
+
+// Of the file, where it is one; else the name as it was given.
+std::string FingerprintOfModel(const std::string& name) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(name, error)) return name;
+  const Result<Model> model = Model::FromFile(name);
+  return model.ok() ? model->fingerprint() : name;
 }
 
 // A reason of its own, which no difference of keys explains.
@@ -155,6 +164,29 @@ Result<RemovedEntries> Cache::Clear(const CacheFilter& filter) const {
 
 Result<RemovedEntries> Cache::Prune(uint64_t max_bytes) const {
   return AsFound(PruneStore(folder_, max_bytes));
+}
+
+std::vector<CacheFinding> Cache::Examine(const CacheServer& server) const {
+  const Result<uint64_t> limit = DefaultCacheMaxBytes();
+  std::vector<CacheFinding> findings = ExamineCache(folder_, limit.ok() ? *limit : kUsualCacheBytes,
+                                                    server.address.empty() ? DefaultCacheServer() : server);
+  if (!limit.ok()) {
+    findings.push_back({true, limit.status().Within("HEARTH_CACHE_MAX_SIZE").message(), "the limit is 1 GiB",
+                        "export HEARTH_CACHE_MAX_SIZE=1G"});
+  }
+  return findings;
+}
+
+Result<std::vector<CacheModel>> Cache::Models() const {
+  return AsFound(ListModels(folder_));
+}
+
+Status Cache::Pin(const std::string& model, bool is_pinned) const {
+  return SetPinned(folder_, FingerprintOfModel(model), is_pinned);
+}
+
+Result<RemovedEntries> Cache::Remove(const std::string& model) const {
+  return AsFound(RemoveModel(folder_, FingerprintOfModel(model)));
 }
 
 Result<std::vector<CacheQuarantine>> Cache::Quarantine() const {

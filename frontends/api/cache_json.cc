@@ -93,6 +93,31 @@ std::string CacheStatsJson(const CacheStats& stats, int indent) {
   return TextOf(json, indent);
 }
 
+std::string CacheModelsJson(const std::string& folder, const std::vector<CacheModel>& models, int indent) {
+  Json list = Json::array();
+  for (const CacheModel& model : models) {
+    list.push_back({{"path", model.path},
+                    {"fingerprint", model.fingerprint},
+                    {"pinned", model.is_pinned},
+                    {"last_used_ms", model.last_used_ms},
+                    {"entries", model.entries},
+                    {"own_bytes", model.own_bytes},
+                    {"shared_bytes", model.shared_bytes}});
+  }
+  return TextOf({{"folder", folder}, {"models", std::move(list)}}, indent);
+}
+
+std::string CacheFindingsJson(const std::string& folder, const std::vector<CacheFinding>& findings, int indent) {
+  Json list = Json::array();
+  for (const CacheFinding& finding : findings) {
+    list.push_back({{"trouble", finding.is_trouble},
+                    {"what", finding.what},
+                    {"cost", finding.cost},
+                    {"command", finding.command}});
+  }
+  return TextOf({{"folder", folder}, {"findings", std::move(list)}}, indent);
+}
+
 std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification, int indent) {
   Json damages = Json::array();
   for (const CacheDamage& damage : verification.damages) {

@@ -1,6 +1,7 @@
 #include "hearth/session.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
@@ -28,6 +29,13 @@ int ThreadCount(int wanted) {
   return wanted > 0 ? wanted : UsableCpus();
 }
 
+ModelName NameOf(const SessionData& data) {
+  const Model& model = data.model != nullptr ? *data.model : *data.owned_model;
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(model.path(), error);
+  return {model.fingerprint(), error ? model.path() : path.string()};
+}
+
 // A cache that can't be had is a warning, never an error.
 void OpenStore(SessionData& data) {
   const SessionOptions& options = data.options;
@@ -36,7 +44,7 @@ void OpenStore(SessionData& data) {
   data.waits.emplace(options.cache_wait_ms);
   OpenedCache opened =
       OpenCache({options.cache_folder, options.cache_layers, options.cache_max_bytes, options.cache_read_only,
-                 options.cache_store, options.cache_server, options.on_cache_event, &*data.waits});
+                 options.cache_store, options.cache_server, options.on_cache_event, NameOf(data), &*data.waits});
   data.store = std::move(opened.store);
   data.report.cache.path = opened.path;
   for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));

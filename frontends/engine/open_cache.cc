@@ -18,6 +18,7 @@ Result<std::unique_ptr<SqliteStore>> OpenFolder(const CacheRequest& request, std
   options.folder = request.folder;
   options.read_only = request.read_only;
   options.waits = request.waits;
+  options.model = request.model;
   if (options.folder.empty()) {
     HEARTH_ASSIGN(options.folder, DefaultCacheFolder());
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/models.h"
 #include "cache/wait_budget.h"
 #include "core/base/blob_store.h"
 
@@ -20,6 +21,7 @@ struct CacheRequest {
   KeyValueStore* own_store = nullptr;  // instead of the folder
   CacheServer server;                  // its fields where set, else the environment's
   CacheObserver observer;
+  ModelName model;                // whose session it is; noted beside the entries that it uses
   SessionWaits* waits = nullptr;  // the session's; must outlive the store
 };
 

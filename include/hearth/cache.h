@@ -62,6 +62,17 @@ class HEARTH_EXPORT Cache {
   // Deletes the longest unused entries until the store is not larger than `max_bytes`.
   Result<RemovedEntries> Prune(uint64_t max_bytes) const;
 
+  // What is wrong with the folder, the file, the disk or `server` (empty: that of the environment), what it costs, and
+  // the command that mends it; also what is well. Changes nothing.
+  std::vector<CacheFinding> Examine(const CacheServer& server = {}) const;
+
+  // The models whose sessions used the cache. `model`: a file, its fingerprint or the beginning of it, or the path that
+  // it had. kNotFound: none of them.
+  Result<std::vector<CacheModel>> Models() const;
+  Status Pin(const std::string& model, bool is_pinned = true) const;  // what it uses is not evicted
+  // Forgets the model and deletes what no other model uses.
+  Result<RemovedEntries> Remove(const std::string& model) const;
+
   // What was in use when a process died. Lifting forgets all of it, so that it is taken back; how many records.
   Result<std::vector<CacheQuarantine>> Quarantine() const;
   Result<uint64_t> LiftQuarantine() const;
@@ -109,6 +120,10 @@ HEARTH_EXPORT std::string CacheEntryJson(const CacheEntry& entry, int indent = 2
 HEARTH_EXPORT std::string CacheListJson(const std::string& folder, const std::vector<CacheEntry>& entries,
                                         int indent = 2);
 HEARTH_EXPORT std::string CacheStatsJson(const CacheStats& stats, int indent = 2);
+HEARTH_EXPORT std::string CacheModelsJson(const std::string& folder, const std::vector<CacheModel>& models,
+                                          int indent = 2);
+HEARTH_EXPORT std::string CacheFindingsJson(const std::string& folder, const std::vector<CacheFinding>& findings,
+                                            int indent = 2);
 HEARTH_EXPORT std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification,
                                                 int indent = 2);
 HEARTH_EXPORT std::string RemovedEntriesJson(const std::string& folder, const RemovedEntries& removed, int indent = 2);

@@ -41,6 +41,7 @@ struct CacheFilter {
   std::string device;             // part of the name of the device or backend that the entry was made for
   std::optional<std::vector<std::string>> digests;  // one of these
   std::optional<int64_t> unused_since_ms;           // last used before that time
+  bool spares_pinned = false;                       // none that a pinned model uses
 };
 
 struct CacheKindStats {
@@ -56,6 +57,23 @@ struct CacheStats {
   uint64_t barred = 0;                          // of these: not taken back for now
   std::map<std::string, CacheKindStats> kinds;  // every kind
   StoreCounters lifetime;                       // of all finished sessions
+};
+
+// A model whose sessions used the cache.
+struct CacheModel {
+  std::string fingerprint;
+  std::string path;        // where it was last
+  bool is_pinned = false;  // its entries are not evicted
+  int64_t last_used_ms = 0;
+  uint64_t entries = 0, own_bytes = 0, shared_bytes = 0;  // own: no other model uses them
+};
+
+// One thing that a doctor looked at.
+struct CacheFinding {
+  bool is_trouble = false;
+  std::string what;     // how it is
+  std::string cost;     // what that costs; empty where it costs nothing
+  std::string command;  // what mends it; empty where there is nothing to mend, or no command
 };
 
 // An entry that was in use when a process died. The same bytes come back until three processes in a row died so, and

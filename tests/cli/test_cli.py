@@ -311,6 +311,36 @@ class Cache(CliTest):
         self.assertEqual((run["programs"]["compiled"], run["cache"]["misses"]), (0, 0))
         self.assertGreater(self.run_json("cache", "stats")["lifetime"]["hits"], 0)
 
+    def test_a_start_that_was_to_be_warm_and_is_not_is_exit_code_1(self):
+        devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
+        if not devices:
+            self.skipTest("no device but the CPU, which keeps nothing")
+        line = (MODEL, "--device", devices[0], "--random-inputs", "1", "--expect-warm")
+        self.assert_one_error(self.run_hearth("run", *line, expect=1), "cache explain")
+        self.run_hearth("run", *line)
+        self.run_hearth("bench", *line, "--runs", "1", "--warmup", "0")
+
+    def test_the_models_of_a_cache_are_listed_pinned_and_removed(self):
+        devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
+        if not devices:
+            self.skipTest("no device but the CPU, which keeps nothing")
+        self.run_hearth("cache", "warm", MODEL, "--device", devices[0])
+        models = self.run_json("cache", "ls", "--by-model")["models"]
+        self.assertEqual([(m["path"], m["pinned"], m["shared_bytes"]) for m in models], [(os.path.abspath(MODEL), False, 0)])
+        self.assertTrue(self.run_json("cache", "pin", MODEL)["models"][0]["pinned"])
+        self.assertEqual(self.run_json("cache", "prune", "--max-size", "1K", "--unused-for", "0s", "--yes")["removed_entries"], 0)
+        self.assertFalse(self.run_json("cache", "pin", MODEL, "--off")["models"][0]["pinned"])
+        self.assertEqual(self.run_json("cache", "rm", MODEL, "--yes")["removed_entries"], models[0]["entries"])
+        self.assertEqual(self.run_json("cache", "ls")["entries"], [])
+        self.assert_one_error(self.run_hearth("cache", "rm", "nobody", "--yes", expect=3), "nobody")
+
+    def test_the_doctor_names_what_is_wrong_and_the_command_that_mends_it(self):
+        self.assertFalse(any(f["trouble"] for f in self.run_json("cache", "doctor")["findings"]))
+        (self.folder / "cache").mkdir(mode=0o700, exist_ok=True)
+        self.file("cache/hearth.db", b"x" * 5000)
+        found = json.loads(self.run_hearth("cache", "doctor", "--json", "-", expect=1).stdout)["findings"]
+        self.assertEqual([f["command"] for f in found if f["trouble"]], ["hearth cache verify --repair"])
+
     def test_a_bundle_carries_a_warm_start_to_another_cache_where_it_is_trusted(self):
         devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["backend"] != "cpu"]
         if not devices:

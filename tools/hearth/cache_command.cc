@@ -1,11 +1,9 @@
-// hearth cache path|ls|show|stats|verify|prune|clear|warm|explain|export|import: looks after the cache.
+// hearth cache path|ls|show|stats|verify|doctor|prune|clear|pin|rm|warm|explain|export|import: looks after the cache.
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
-#include <iostream>
 
 #include "cache/folder.h"
 #include "core/base/error.h"
@@ -13,6 +11,7 @@
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "tools/hearth/cache_text.h"
+#include "tools/hearth/confirm_deletion.h"
 #include "tools/hearth/interrupt.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
@@ -40,8 +39,12 @@ class CacheCommand final : public Verb {
     app.require_subcommand(1);
     app_ = &app;
     AddPart("path", "Where the cache is", "hearth cache path", &CacheCommand::Path);
-    AddFilterOptions(*AddPart("ls", "The entries, most recently used first", "hearth cache ls --kind weights --json -",
-                              &CacheCommand::List));
+    CLI::App* list = AddPart("ls", "The entries, most recently used first", "hearth cache ls --kind weights --json -",
+                             &CacheCommand::List);
+    AddFilterOptions(*list);
+    list->add_flag("--by-model", by_model_, "The models that used the cache, with what each has alone and shares");
+    AddPart("doctor", "What is wrong with the cache, what that costs and what mends it; exit code 1 where anything is",
+            "hearth cache doctor", &CacheCommand::Doctor);
     AddPart("show", "One entry with its full key", "hearth cache show 1f2e3d", &CacheCommand::Show)
         ->add_option("DIGEST", digest_, "The first hex digits of an entry's digest")
         ->required()
@@ -105,7 +108,17 @@ class CacheCommand final : public Verb {
         AddPart("clear", "Deletes the entries", "hearth cache clear --kind program --yes", &CacheCommand::Clear);
     AddFilterOptions(*clear);
     clear->add_flag("--quarantine", quarantine_, "No entries: what crashed three runs in a row is taken back");
-    for (CLI::App* part : {prune, clear}) {
+    CLI::App* pin = AddPart("pin", "Keeps what a model uses, however full the cache gets",
+                            "hearth cache pin model.tflite", &CacheCommand::Pin);
+    pin->add_flag("--off", unpin_, "No longer");
+    CLI::App* remove = AddPart("rm", "Forgets a model and deletes the entries that no other model uses",
+                               "hearth cache rm model.tflite --yes", &CacheCommand::Remove);
+    for (CLI::App* part : {pin, remove}) {
+      part->add_option("MODEL", named_model_, "A file, the path that it had, or a fingerprint's first digits")
+          ->required()
+          ->type_name("");
+    }
+    for (CLI::App* part : {prune, clear, remove}) {
       part->add_flag("--yes", yes_, "Don't ask (needed where there is no terminal)");
     }
   }
@@ -191,7 +204,34 @@ class CacheCommand final : public Verb {
     return filter;
   }
 
+  Result<ExitCode> Doctor(const Cache& cache) {
+    const std::vector<CacheFinding> findings = cache.Examine();
+    output_.PrintText(TextOf(findings));
+    HEARTH_TRY(WriteJsonText(CacheFindingsJson(cache.folder(), findings)));
+    return std::ranges::any_of(findings, &CacheFinding::is_trouble) ? ExitCode::kFailed : ExitCode::kFine;
+  }
+
+  Result<ExitCode> Pin(const Cache& cache) {
+    HEARTH_TRY(cache.Pin(named_model_, !unpin_));
+    return ListModels(cache);
+  }
+
+  Result<ExitCode> Remove(const Cache& cache) {
+    const std::string what = fmt::format("what only {} uses of the cache in {}", named_model_, cache.folder());
+    if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;
+    HEARTH_ASSIGN(const RemovedEntries removed, cache.Remove(named_model_));
+    return PrintRemoved(cache, removed);
+  }
+
+  Result<ExitCode> ListModels(const Cache& cache) {
+    HEARTH_ASSIGN(const std::vector<CacheModel> models, cache.Models());
+    output_.PrintText(TextOf(models));
+    HEARTH_TRY(WriteJsonText(CacheModelsJson(cache.folder(), models)));
+    return ExitCode::kFine;
+  }
+
   Result<ExitCode> List(const Cache& cache) {
+    if (by_model_) return ListModels(cache);
     HEARTH_ASSIGN(const CacheFilter filter, Filter(cache));
     HEARTH_ASSIGN(const std::vector<CacheEntry> entries, cache.List(filter));
     output_.PrintText(TextOf(entries));
@@ -220,23 +260,6 @@ class CacheCommand final : public Verb {
     return verification.clean() ? ExitCode::kFine : ExitCode::kFailed;
   }
 
-  // kFine: go on.
-  ExitCode Confirm(const std::string& what) const {
-    if (yes_) {
-      output_.PrintText(fmt::format("deleting {}\n", what));
-      return ExitCode::kFine;
-    }
-    if (isatty(STDIN_FILENO) == 0) {
-      PrintError(fmt::format("this would delete {}; say --yes to do it without being asked", what));
-      return ExitCode::kUsage;
-    }
-    fmt::print(stderr, "This deletes {}. Go on? [y/N] ", what);
-    std::string answer;
-    if (std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes")) return ExitCode::kFine;
-    PrintError("nothing was deleted: the answer was not yes");
-    return ExitCode::kFailed;
-  }
-
   Result<ExitCode> PrintRemoved(const Cache& cache, const RemovedEntries& removed) const {
     output_.PrintText(fmt::format("{} entries deleted, {}\n", removed.entries, BytesText(removed.blob_bytes)));
     HEARTH_TRY(WriteJsonText(RemovedEntriesJson(cache.folder(), removed)));
@@ -250,7 +273,8 @@ class CacheCommand final : public Verb {
       PrintError(max_bytes.status().Within(max_size_.empty() ? "HEARTH_CACHE_MAX_SIZE" : "--max-size").message());
       return ExitCode::kUsage;
     }
-    HEARTH_ASSIGN(const CacheFilter filter, Filter(cache));
+    HEARTH_ASSIGN(CacheFilter filter, Filter(cache));
+    filter.spares_pinned = true;
     HEARTH_ASSIGN(const CacheStats stats, cache.Stats());
     std::string what;
     if (by_age) what = fmt::format("the entries not used for {}", unused_for_);
@@ -259,7 +283,7 @@ class CacheCommand final : public Verb {
                           BytesText(*max_bytes));
     }
     what += fmt::format(", of the cache in {} ({} now)", cache.folder(), BytesText(stats.file_bytes));
-    if (const ExitCode code = Confirm(what); code != ExitCode::kFine) return code;
+    if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;
     RemovedEntries removed;
     if (by_age) {
       HEARTH_ASSIGN(removed, cache.Clear(filter));
@@ -288,7 +312,7 @@ class CacheCommand final : public Verb {
       for (const CacheEntry& entry : *entries) bytes += entry.size_bytes;
       what = fmt::format("{} entries ({}) of the cache in {}", entries->size(), BytesText(bytes), cache.folder());
     }
-    if (const ExitCode code = Confirm(what); code != ExitCode::kFine) return code;
+    if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;
     HEARTH_ASSIGN(const RemovedEntries removed, cache.Clear(filter));
     return PrintRemoved(cache, removed);
   }
@@ -347,13 +371,13 @@ class CacheCommand final : public Verb {
   CLI::App* app_ = nullptr;
   std::vector<Part> parts_;
   OutputOptions output_;
-  std::string folder_option_, digest_, unused_for_, filter_model_, max_size_, bundle_, key_file_;
+  std::string folder_option_, digest_, named_model_, unused_for_, filter_model_, max_size_, bundle_, key_file_;
   ModelFlags warm_flags_, explain_flags_;
   Cache::ImportOptions import_;
   CacheFilter filter_;
   std::vector<std::string> models_, devices_{"auto"};
   SessionOptions session_options_;
-  bool repair_ = false, yes_ = false, quarantine_ = false;
+  bool repair_ = false, yes_ = false, quarantine_ = false, by_model_ = false, unpin_ = false;
 };
 
 }  // namespace

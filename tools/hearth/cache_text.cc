@@ -110,6 +110,32 @@ std::string TextOf(const CacheStats& stats) {
   return text;
 }
 
+std::string TextOf(const std::vector<CacheModel>& models) {
+  if (models.empty()) return "no models\n";
+  TextTable table({{"model"},
+                   {"fingerprint"},
+                   {"entries", TextTable::Align::kRight},
+                   {"own", TextTable::Align::kRight},
+                   {"shared", TextTable::Align::kRight},
+                   {"last used"},
+                   {""}});
+  for (const CacheModel& model : models) {
+    table.AddRow({model.path, Short(model.fingerprint), std::to_string(model.entries), BytesText(model.own_bytes),
+                  BytesText(model.shared_bytes), TimeText(model.last_used_ms), model.is_pinned ? "pinned" : ""});
+  }
+  return table.ToString();
+}
+
+std::string TextOf(const std::vector<CacheFinding>& findings) {
+  std::string text;
+  for (const CacheFinding& finding : findings) {
+    text += fmt::format("{} {}\n", finding.is_trouble ? "trouble:" : "fine:   ", finding.what);
+    if (!finding.cost.empty()) text += fmt::format("         cost: {}\n", finding.cost);
+    if (!finding.command.empty()) text += fmt::format("         mend: {}\n", finding.command);
+  }
+  return text;
+}
+
 std::string TextOf(const CacheVerification& verification) {
   std::string text;
   for (const CacheDamage& damage : verification.damages) {

@@ -12,6 +12,8 @@ namespace hearth {
 std::string TextOf(const std::vector<CacheEntry>& entries);
 std::string TextOf(const CacheEntry& entry);
 std::string TextOf(const CacheStats& stats);
+std::string TextOf(const std::vector<CacheModel>& models);
+std::string TextOf(const std::vector<CacheFinding>& findings);
 std::string TextOf(const CacheVerification& verification);
 std::string TextOf(const CacheExplanation& explanation);
 std::string TextOf(const std::vector<WarmResult>& results);

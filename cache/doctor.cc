@@ -1,0 +1,173 @@
+#include "cache/doctor.h"
+
+#include <fmt/chrono.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "cache/entry_row.h"
+#include "cache/redis_values.h"
+#include "cache/report_access.h"
+#include "cache/reports.h"
+#include "cache/store_names.h"
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using Findings = std::vector<CacheFinding>;
+
+constexpr int kLockWaitMs = 100;
+constexpr uint64_t kLittleSpaceBytes = uint64_t{64} << 20;
+constexpr const char* kNoCache = "each start is a cold one";
+
+std::string MegabytesText(uint64_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+void Sound(Findings& findings, std::string what) {
+  findings.push_back({false, std::move(what), "", ""});
+}
+void Trouble(Findings& findings, std::string what, std::string cost, std::string command) {
+  findings.push_back({true, std::move(what), std::move(cost), std::move(command)});
+}
+
+void LookAtFolder(const fs::path& folder, Findings& findings) {
+  struct stat info = {};
+  if (::lstat(folder.c_str(), &info) != 0) return;
+  Sound(findings, fmt::format("{} and all folders above it belong to user {} or root, and nobody else may write there "
+                              "(mode {:04o})",
+                              folder.string(), info.st_uid, info.st_mode & 07777));
+  if (::access(folder.c_str(), W_OK) != 0) {
+    Trouble(findings, fmt::format("{} can't be written", folder.string()), "nothing new is stored",
+            fmt::format("chmod u+rwx '{}'", folder.string()));
+  }
+  if (SupportsWriteAheadLog(folder)) return;
+  Trouble(findings, fmt::format("{} lies on a network or user-space file system", folder.string()),
+          "without a write-ahead log, readers and writers wait for each other",
+          "export HEARTH_CACHE_DIR=/a/folder/of/a/local/disk");
+}
+
+void LookAtDisk(const fs::path& folder, Findings& findings) {
+  struct statvfs disk = {};
+  if (::statvfs(folder.c_str(), &disk) != 0) return;
+  const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
+  if (free_bytes >= kLittleSpaceBytes) {
+    Sound(findings, fmt::format("{} are free on its disk", MegabytesText(free_bytes)));
+    return;
+  }
+  Trouble(findings, fmt::format("only {} are free on its disk", MegabytesText(free_bytes)), "nothing new may be stored",
+          "hearth cache prune --max-size 64M --yes");
+}
+
+void LookAtLock(const fs::path& folder, Findings& findings) {
+  WaitBudget waits(kLockWaitMs);
+  if (FolderLock::Take(folder, FolderLock::Mode::kExclusive, waits).ok()) return;
+  Trouble(findings, fmt::format("another process keeps {} locked", (folder / "hearth.lock").string()),
+          "each start waits for it, 250 ms at most, and then goes on without the cache",
+          fmt::format("fuser -v '{}'", (folder / "hearth.lock").string()));
+}
+
+void LookAtDatabase(Database& database, Findings& findings) {
+  const Result<std::string> mode = database.Text("PRAGMA journal_mode");
+  Sound(findings, fmt::format("{} opens; its journal mode is {}", database.file().string(),
+                              mode.ok() ? *mode : mode.status().message()));
+  if (database.read_only()) {
+    Trouble(findings, fmt::format("{} can only be read", database.file().string()), "nothing new is stored",
+            fmt::format("chmod u+rw '{}'", database.file().string()));
+  }
+  const Result<int64_t> future = database.Number(
+      fmt::format("SELECT count(*) FROM entries WHERE last_used_ms > {}", NowMs() + int64_t{24} * 60 * 60 * 1000));
+  if (!future.ok() || *future == 0) return;
+  Trouble(findings, fmt::format("{} entries were last used in the future: a clock is or was wrong", *future),
+          "they are evicted late; the next eviction sets them right", "date");
+}
+
+void LookAtStats(const CacheStats& stats, uint64_t max_bytes, Findings& findings) {
+  Sound(findings, fmt::format("{} entries, {} on disk, limit {}", stats.entries, MegabytesText(stats.file_bytes),
+                              MegabytesText(max_bytes)));
+  if (stats.file_bytes > max_bytes) {
+    Trouble(findings, "the store is larger than its limit", "each new entry evicts others", "hearth cache prune --yes");
+  }
+  if (stats.damaged_bytes > 0) {
+    Trouble(findings, fmt::format("a damaged file of {} is kept", MegabytesText(stats.damaged_bytes)),
+            "it counts against the limit", "hearth cache clear --yes");
+  }
+  if (stats.other_formats_bytes > 0) {
+    Sound(findings, fmt::format("stores of other versions of Hearth take {}; unused for a week, they go",
+                                MegabytesText(stats.other_formats_bytes)));
+  }
+}
+
+void LookAtQuarantine(const std::vector<CacheQuarantine>& quarantine, Findings& findings) {
+  for (const CacheQuarantine& record : quarantine) {
+    if (!record.is_barred) continue;
+    Trouble(findings,
+            fmt::format("{} runs died while they were using entry {} ({})", record.deaths, record.digest.substr(0, 12),
+                        record.kind.empty() ? "of a layer" : record.kind),
+            fmt::format("it is made anew at each start until {:%Y-%m-%d}",
+                        fmt::gmtime(std::time_t{record.until_ms / 1000})),
+            "hearth cache clear --quarantine --yes");
+  }
+}
+
+void LookAtServer(const CacheServer& server, Findings& findings) {
+  if (server.address.empty()) return;
+  const auto start = std::chrono::steady_clock::now();
+  Result<std::unique_ptr<RemoteValues>> values = MakeRedisValues({server.address});
+  if (values.ok()) static_cast<void>((*values)->Read("doctor"));
+  const double took_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (values.ok() && (*values)->is_usable()) {
+    Sound(findings, fmt::format("the server {} answered after {:.1f} ms", server.address, took_ms));
+    return;
+  }
+  Trouble(findings,
+          fmt::format("the server {} can't be used: {}", server.address,
+                      values.ok() ? (*values)->why_unusable() : values.status().message()),
+          fmt::format("each start loses {:.0f} ms and what other machines made", took_ms), "unset HEARTH_CACHE_SERVER");
+}
+
+void LookAtStore(const fs::path& folder, uint64_t max_bytes, Findings& findings) {
+  Result<ReportedStore> store = OpenForReport(folder);
+  if (!store.ok()) {
+    const bool is_damaged = store.status().code() == StatusCode::kMalformedInput;
+    Trouble(findings, store.status().message(), kNoCache, is_damaged ? "hearth cache verify --repair" : "");
+    return;
+  }
+  if (!store->database) {
+    Sound(findings, "there is no store yet");
+  } else {
+    LookAtDatabase(*store->database, findings);
+    store->database.reset();
+  }
+  if (const auto stats = ReadStoreStats(folder); stats.ok()) LookAtStats(*stats, max_bytes, findings);
+  if (const auto quarantine = ListQuarantine(folder); quarantine.ok()) LookAtQuarantine(*quarantine, findings);
+}
+
+}  // namespace
+
+std::vector<CacheFinding> ExamineCache(const fs::path& folder, uint64_t max_bytes, const CacheServer& server) {
+  Findings findings;
+  const Result<fs::path> prepared = PrepareFolder(folder, FolderUse::kExisting);
+  if (prepared.ok()) {
+    LookAtFolder(*prepared, findings);
+    LookAtDisk(*prepared, findings);
+    LookAtLock(*prepared, findings);
+    LookAtStore(folder, max_bytes, findings);
+  } else if (prepared.status().code() == StatusCode::kNotFound) {
+    Sound(findings, fmt::format("there is no {} yet: the first run makes it", folder.string()));
+  } else {
+    Trouble(findings, prepared.status().message(), kNoCache, "export HEARTH_CACHE_DIR=/a/folder/of/your/own");
+  }
+  LookAtServer(server, findings);
+  return findings;
+}
+
+}  // namespace hearth

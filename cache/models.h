@@ -1,0 +1,41 @@
+// Which models asked for which entries: noted at the end of their sessions, for lists by model, for keeping a model's
+// entries whatever happens, and for removing them.
+#ifndef HEARTH_CACHE_MODELS_H_
+#define HEARTH_CACHE_MODELS_H_
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/database.h"
+#include "core/base/fingerprint.h"
+#include "hearth/cache_types.h"
+
+namespace hearth {
+
+// Of a session. Empty: nothing is noted.
+struct ModelName {
+  std::string fingerprint;  // hex
+  std::string path;         // absolute
+};
+
+// Whether the model is known with at least as many entries, so that there is nothing to write.
+Result<bool> KnowsModel(Database& database, const ModelName& model, size_t entries);
+// Within the caller's transaction.
+Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used);
+
+Result<std::vector<CacheModel>> ReadModels(Database& database);  // most recently used first
+
+// The row of the one model whose path is `name` or whose fingerprint begins with it; kNotFound for none or several.
+Result<int64_t> FindModel(Database& database, std::string_view name);
+Status PinModel(Database& database, int64_t model, bool is_pinned);
+// Forgets the model; returns the entries that no other model uses, for the caller to delete.
+Result<std::vector<int64_t>> ForgetModel(Database& database, int64_t model);
+
+// What pinned models use.
+Result<std::set<Fingerprint>> PinnedDigests(Database& database);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_MODELS_H_

@@ -1,0 +1,155 @@
+// Which models use what: lists, pins, removal; and what the doctor finds.
+#include <algorithm>
+
+#include "cache/database.h"
+#include "cache/doctor.h"
+#include "cache/reports.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CacheFolder;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+
+constexpr size_t kBytes = 100000;
+
+// A session of a model that needs these entries.
+void Use(const CacheFolder& folder, const std::string& name, std::initializer_list<int> numbers,
+         uint64_t max_bytes = uint64_t{1} << 30) {
+  StoreOptions options = folder.options();
+  options.model = {std::string(28, 'f') + name, "/models/" + name};
+  options.max_bytes = max_bytes;
+  const auto store = CacheFolder::Open(options);
+  for (const int number : numbers) {
+    if (!store->Get(NumberedKey(number))) PutOne(*store, NumberedKey(number), NumberedBlob(number, kBytes));
+  }
+}
+
+bool Has(const CacheFolder& folder, int number) {
+  return folder.Open()->Get(NumberedKey(number)).has_value();
+}
+
+TEST(CacheModels, AreListedWithWhatIsTheirOwnAndWhatTheyShare) {
+  const CacheFolder folder;
+  Use(folder, "a.tf", {1, 2, 3});
+  Use(folder, "b.tf", {3, 4});
+  const auto models = ListModels(folder.path());
+  ASSERT_TRUE(models.ok()) << models.status().message();
+  ASSERT_EQ(models->size(), 2u);
+  const CacheModel& a = (*models)[0].path == "/models/a.tf" ? (*models)[0] : (*models)[1];
+  EXPECT_EQ(a.fingerprint, std::string(28, 'f') + "a.tf");
+  EXPECT_EQ(a.entries, 3u);
+  EXPECT_EQ(a.own_bytes, 2 * kBytes);
+  EXPECT_EQ(a.shared_bytes, kBytes);
+}
+
+TEST(CacheModels, RemovingOneLeavesWhatOthersUse) {
+  const CacheFolder folder;
+  Use(folder, "a.tf", {1, 2, 3});
+  Use(folder, "b.tf", {3, 4});
+  const auto removed = RemoveModel(folder.path(), "/models/a.tf");
+  ASSERT_TRUE(removed.ok()) << removed.status().message();
+  EXPECT_EQ(removed->entries, 2u);
+  EXPECT_FALSE(Has(folder, 1));
+  EXPECT_TRUE(Has(folder, 3) && Has(folder, 4));
+  EXPECT_EQ(ListModels(folder.path())->size(), 1u);
+  EXPECT_EQ(RemoveModel(folder.path(), "/models/a.tf").status().code(), StatusCode::kNotFound);
+  EXPECT_EQ(RemoveModel(folder.path(), "f").status().code(), StatusCode::kNotFound) << "too short to be meant";
+}
+
+TEST(CacheModels, WhatAPinnedModelUsesIsNeitherEvictedNorPruned) {
+  const CacheFolder folder;
+  constexpr uint64_t kLimit = 1 << 20;
+  Use(folder, "a.tf", {1, 2}, kLimit);
+  ASSERT_TRUE(SetPinned(folder.path(), "/models/a.tf", true).ok());
+  Use(folder, "b.tf", {3, 4, 5}, kLimit);
+  Use(folder, "c.tf", {6, 7, 8, 9, 10}, kLimit);
+  EXPECT_TRUE(Has(folder, 1) && Has(folder, 2));
+  EXPECT_FALSE(Has(folder, 3));
+  ASSERT_TRUE(PruneStore(folder.path(), 0).ok());
+  EXPECT_TRUE(Has(folder, 1) && Has(folder, 2));
+  EXPECT_FALSE(Has(folder, 10));
+  CacheFilter old;
+  old.unused_since_ms = INT64_MAX;
+  old.spares_pinned = true;
+  EXPECT_EQ(ClearStore(folder.path(), old)->entries, 0u);
+  ASSERT_TRUE(SetPinned(folder.path(), "/models/a.tf", false).ok());
+  ASSERT_TRUE(PruneStore(folder.path(), 0).ok());
+  EXPECT_FALSE(Has(folder, 1));
+}
+
+TEST(CacheModels, AWarmSessionOfAKnownModelWritesNothingAboutIt) {
+  const CacheFolder folder;
+  Use(folder, "a.tf", {1, 2});
+  const int64_t before = ListModels(folder.path())->front().last_used_ms;
+  Use(folder, "a.tf", {1});
+  EXPECT_EQ(ListModels(folder.path())->front().last_used_ms, before);
+  Use(folder, "b.tf", {1});
+  EXPECT_EQ(ListModels(folder.path())->size(), 2u) << "new to the store, although all was there";
+}
+
+size_t Troubles(const std::vector<CacheFinding>& findings) {
+  return static_cast<size_t>(std::ranges::count_if(findings, &CacheFinding::is_trouble));
+}
+
+std::vector<CacheFinding> Examine(const CacheFolder& folder) {
+  return ExamineCache(folder.path(), uint64_t{1} << 30, {});
+}
+
+TEST(CacheDoctor, FindsNothingWrongWithASoundStoreNorWithNone) {
+  const CacheFolder folder;
+  EXPECT_EQ(Troubles(Examine(folder)), 0u);
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, kBytes));
+  const auto findings = Examine(folder);
+  for (const CacheFinding& finding : findings) EXPECT_FALSE(finding.is_trouble) << finding.what;
+  EXPECT_EQ(Troubles(ExamineCache(folder.path() / "none", 1, {})), 0u);
+}
+
+TEST(CacheDoctor, NamesEachTroubleWithItsCostAndACommand) {
+  const auto expect = [](const CacheFolder& folder, const std::string& part, const std::string& command) {
+    for (const CacheFinding& finding : Examine(folder)) {
+      if (!finding.is_trouble || finding.what.find(part) == std::string::npos) continue;
+      EXPECT_FALSE(finding.cost.empty()) << part;
+      EXPECT_NE(finding.command.find(command), std::string::npos) << finding.command;
+      return;
+    }
+    ADD_FAILURE() << "not found: " << part;
+  };
+  {
+    const CacheFolder folder;
+    testing::WriteFile(folder.file(), std::string(5000, 'x'));
+    expect(folder, "hearth.db", "hearth cache verify --repair");
+    folder.Open().reset();
+    expect(folder, "damaged file", "hearth cache clear");
+  }
+  {
+    const CacheFolder folder;
+    ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+    expect(folder, "other users", "HEARTH_CACHE_DIR");
+  }
+  {
+    const CacheFolder folder;
+    WaitBudget waits(100);
+    const auto lock = FolderLock::Take(folder.path(), FolderLock::Mode::kShared, waits);
+    expect(folder, "keeps", "fuser");
+  }
+  {
+    const CacheFolder folder;
+    PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, kBytes));
+    auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+    ASSERT_TRUE(database->Run("UPDATE entries SET last_used_ms=9000000000000000").ok());
+    expect(folder, "in the future", "date");
+  }
+}
+
+TEST(CacheDoctor, AServerThatDoesNotAnswerIsATrouble) {
+  const CacheFolder folder;
+  EXPECT_EQ(Troubles(ExamineCache(folder.path(), 1 << 30, {"127.0.0.1:1", "", ""})), 1u);
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,17 @@
+// Asking before something is deleted.
+#ifndef HEARTH_TOOLS_HEARTH_CONFIRM_DELETION_H_
+#define HEARTH_TOOLS_HEARTH_CONFIRM_DELETION_H_
+
+#include <string>
+
+#include "tools/hearth/exit_code.h"
+#include "tools/hearth/printing.h"
+
+namespace hearth {
+
+// kFine: go on. `is_confirmed`: it was already, on the command line; without a terminal nothing else counts.
+ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const OutputOptions& output);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_CONFIRM_DELETION_H_
