@@ -94,7 +94,8 @@ TEST(CpuPositions, ConvolutionsBeforeThemAddUpInFloat64) {
         const ValueId x = network.Input({2, 9, 11, 5});
         const ValueId y =
             network.Add(Conv2D{window, activation}, {x, network.Constant({7, 3, 3, 5}), network.Constant({7})})[0];
-        const ValueId z = network.Add(DepthwiseConv2D{window, activation}, {y, network.Constant({1, 3, 3, 7})})[0];
+        const Window2D same{1, 1, dilation, dilation, {PaddingMode::kSame}};
+        const ValueId z = network.Add(DepthwiseConv2D{same, activation}, {y, network.Constant({1, 3, 3, 7})})[0];
         network.graph.outputs = network.Add(Pool(2, 2), {z}, 2);
         ExpectReference(network, {"exact", "exact", "positions"});
       }
