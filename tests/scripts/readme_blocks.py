@@ -45,7 +45,7 @@ PLUGIN_END = "\ninterpreter.allocate_tensors()\ninterpreter.invoke()\n"
 
 def blocks(text):
     """(language, text) of each block: fenced ones by their language, indented ones as 'shell'."""
-    for match in re.finditer(r"^```(\w+)\n(.*?)^```|((?:^ {4}.*\n)+)", text, re.M | re.S):
+    for match in re.finditer(r"^```(\w+)\n(.*?)^```|((?:^ {4}[^\n]*\n)+)", text, re.M | re.S):
         if match.group(1):
             yield match.group(1), match.group(2)
         else:
@@ -95,10 +95,10 @@ class Runner:
         self.run([program])
 
     def cpp(self, text):
-        self.compiled(text, CPP, os.environ.get("CXX", "c++"), ".cc", ["-std=c++20"])
+        self.compiled(text, CPP, os.environ.get("CXX", "c++"), ".cc", ["-std=c++20", "-Wall", "-Wextra", "-Werror"])
 
     def c(self, text):
-        self.compiled(text, C, os.environ.get("CC", "cc"), ".c", ["-std=c11"])
+        self.compiled(text, C, os.environ.get("CC", "cc"), ".c", ["-std=c11", "-Wall", "-Wextra", "-Werror"])
 
     def python(self, text):
         if "load_delegate" in text:
