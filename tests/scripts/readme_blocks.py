@@ -95,7 +95,7 @@ class Runner:
         self.run([program])
 
     def cpp(self, text):
-        self.compiled(text, CPP, os.environ.get("CXX", "c++"), ".cc", ["-std=c++20", "-Wall", "-Wextra", "-Werror"])
+        self.compiled(text, CPP, os.environ.get("CXX", "c++"), ".cc", ["-std=c++20", "-Wall", "-Werror"])
 
     def c(self, text):
         self.compiled(text, C, os.environ.get("CC", "cc"), ".c", ["-std=c11", "-Wall", "-Wextra", "-Werror"])
