@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/device/device_info.h"
+#include "core/device/device_profiles.h"
 #include "core/emit/kernel_source.h"
 #include "hal/command_list.h"
 #include "hal/native.h"
@@ -150,7 +151,8 @@ struct DeviceCandidate {
   DeviceType type = DeviceType::kOther;
   bool usable = false;
   std::string unusable_reason;
-  int driver_index = 0;  // how the backend finds it again in Open
+  int driver_index = 0;                    // how the backend finds it again in Open
+  const DeviceProfile* profile = nullptr;  // the device that it stands in for once it is open; see device_profiles.h
 };
 
 // One row per backend in frontends/backends.cc; functions, not statics, so that nothing runs before main.

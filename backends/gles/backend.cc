@@ -70,7 +70,7 @@ Result<std::unique_ptr<Device>> OpenGles(const DeviceCandidate& candidate) {
     return Error(StatusCode::kUnavailable, "the OpenGL ES device '{}' is gone; list the devices again", candidate.name);
   }
   HEARTH_ASSIGN(std::unique_ptr<gles::Context> context,
-                gles::Context::Open(api, sources[static_cast<size_t>(candidate.driver_index)]));
+                gles::Context::Open(api, sources[static_cast<size_t>(candidate.driver_index)], candidate.profile));
   return std::unique_ptr<Device>(std::make_unique<gles::GlesDevice>(std::move(context)));
 }
 

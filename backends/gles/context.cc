@@ -4,9 +4,10 @@
 
 namespace hearth::gles {
 
-Result<std::unique_ptr<Context>> Context::Open(const DriverApi& api, const DisplaySource& source) {
+Result<std::unique_ptr<Context>> Context::Open(const DriverApi& api, const DisplaySource& source,
+                                               const DeviceProfile* profile) {
   std::unique_ptr<Context> context(new Context(api));
-  HEARTH_TRY(context->Start([&] { return EglContext::Create(context->api_.egl, source); }, source));
+  HEARTH_TRY(context->Start([&] { return EglContext::Create(context->api_.egl, source); }, source, profile));
   return context;
 }
 
@@ -14,15 +15,17 @@ Result<std::unique_ptr<Context>> Context::Share(const DriverApi& api, const GlCo
   std::unique_ptr<Context> context(new Context(api));
   context->is_shared_ = true;
   const DisplaySource source{.name = "the shared OpenGL ES context"};
-  HEARTH_TRY(context->Start([&] { return EglContext::Share(context->api_.egl, shared); }, source));
+  HEARTH_TRY(context->Start([&] { return EglContext::Share(context->api_.egl, shared); }, source, nullptr));
   return context;
 }
 
-Status Context::Start(const std::function<Result<std::unique_ptr<EglContext>>()>& create, const DisplaySource& source) {
+Status Context::Start(const std::function<Result<std::unique_ptr<EglContext>>()>& create, const DisplaySource& source,
+                      const DeviceProfile* profile) {
   HEARTH_ASSIGN(worker_, Worker::Start());
   const auto open = [&]() -> Status {
     HEARTH_ASSIGN(egl_context_, create());
     HEARTH_ASSIGN(facts_, QueryDriverFacts(gl(), source));
+    if (profile != nullptr) facts_.info = Simulated(std::move(facts_.info), *profile);
     if (facts_.parallel_compile) gl().MaxShaderCompilerThreads(0xffffffffu);
     return Check("opening the device");
   };

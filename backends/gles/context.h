@@ -11,6 +11,7 @@
 #include "backends/gles/driver_facts.h"
 #include "backends/gles/submissions.h"
 #include "backends/gles/worker.h"
+#include "core/device/device_profiles.h"
 #include "hearth/status.h"
 
 namespace hearth::gles {
@@ -18,7 +19,8 @@ namespace hearth::gles {
 class Context {
  public:
   // Starts a thread and makes the context there. `api` is copied. kUnavailable with a reason.
-  static Result<std::unique_ptr<Context>> Open(const DriverApi& api, const DisplaySource& source);
+  static Result<std::unique_ptr<Context>> Open(const DriverApi& api, const DisplaySource& source,
+                                               const DeviceProfile* profile = nullptr);
   // The same in the share group of a context of the caller's. kInvalidArgument where the driver refuses that.
   static Result<std::unique_ptr<Context>> Share(const DriverApi& api, const GlContext& shared);
   ~Context();
@@ -42,7 +44,8 @@ class Context {
 
  private:
   explicit Context(const DriverApi& api) : api_(api) {}
-  Status Start(const std::function<Result<std::unique_ptr<EglContext>>()>& create, const DisplaySource& source);
+  Status Start(const std::function<Result<std::unique_ptr<EglContext>>()>& create, const DisplaySource& source,
+               const DeviceProfile* profile);
 
   const DriverApi api_;
   DriverFacts facts_;

@@ -67,7 +67,9 @@ Result<std::unique_ptr<Device>> OpenOpenCl(const DeviceCandidate& candidate) {
   if (const std::string reason = OpenClUnusableReason(*api, id); !reason.empty()) {
     return Error(StatusCode::kUnavailable, "OpenCL device {}: {}", candidate.name, reason);
   }
-  return OpenClDevice::Create(*api, id.platform, id.device, ReadOpenClDeviceInfo(*api, id));
+  DeviceInfo info = ReadOpenClDeviceInfo(*api, id);
+  if (candidate.profile != nullptr) info = Simulated(std::move(info), *candidate.profile);
+  return OpenClDevice::Create(*api, id.platform, id.device, std::move(info));
 }
 
 Result<std::unique_ptr<Device>> OpenSharedOpenCl(const SharedContext& context) {

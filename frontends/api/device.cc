@@ -1,8 +1,10 @@
 #include "hearth/device.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "backends/cpu/cpu_executor.h"
+#include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
 #include "frontends/engine/device_choice.h"
 
@@ -61,6 +63,19 @@ DeviceDescription Describe(const ListedDevice& listed) {
 }
 
 }  // namespace
+
+std::vector<SimulatedDevice> SimulatedDevices() {
+  std::vector<SimulatedDevice> devices;
+  for (const DeviceProfile& profile : DeviceProfiles()) {
+    std::vector<std::string_view> apis;
+    for (const Dialect dialect : {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan}) {
+      if (profile.Offers(dialect)) apis.push_back(DialectName(dialect));
+    }
+    devices.push_back({std::string(profile.name), std::string(profile.title), fmt::format("{}", fmt::join(apis, ", ")),
+                       std::string(DeviceTypeName(profile.type)), std::string(profile.source)});
+  }
+  return devices;
+}
 
 std::vector<DriverRule> DriverRules() {
   std::vector<DriverRule> rules;

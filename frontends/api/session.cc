@@ -12,6 +12,7 @@
 #include "core/lowering/lower.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
+#include "frontends/engine/device_simulation.h"
 #include "frontends/engine/open_cache.h"
 #include "frontends/engine/peak_memory.h"
 #include "frontends/engine/placement_warnings.h"
@@ -213,8 +214,8 @@ bool IsTheDevicesFault(const Status& status) {
 Status PrepareOnAUsableDevice(SessionData& data) {
   std::vector<std::string> failed_ids;
   Status status = Prepare(data);
-  while (IsTheDevicesFault(status) && IsAutoDevice(data.options.device) && data.options.shared.index() == 0 &&
-         data.opened.device != nullptr) {
+  while (IsTheDevicesFault(status) && IsAutoDevice(data.options.device) && data.options.simulate.empty() &&
+         data.options.shared.index() == 0 && data.opened.device != nullptr) {
     const std::string warning =
         fmt::format("{} could not be made ready, the next device is taken: {}", data.opened.id, status.message());
     failed_ids.push_back(data.opened.id);
@@ -249,7 +250,7 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
     const Stopwatch watch;
     Result<OpenedDevice> opened = data.options.shared.index() != 0
                                       ? OpenSharedDevice(data.options.shared, data.options.device)
-                                      : OpenChosenDevice(data.options.device);
+                                      : OpenDeviceAs(data.options.device, data.options.simulate);
     device_status = opened.status();
     if (opened.ok()) data.opened = std::move(opened).value();
     data.report.init_ms.open_device = watch.milliseconds();

@@ -84,6 +84,8 @@ constexpr OptionRow kRows[] = {
     {{"model_token", "a text"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.model_token); }},
     {{"cpu_ops", "operations or file indices, separated by ',': softmax,op:7"},
      [](SessionOptions& o, std::string_view v) { return SetList(v, ',', o.cpu_ops); }},
+    {{"simulate", "a device that a software driver stands in for: navi21, mali-g78, ..."},
+     [](SessionOptions& o, std::string_view v) { return SetText(v, o.simulate); }},
     {{"rules", "driver rules forced on or off: +wide_stores,-texel_reads"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.rules); }},
     {{"threads", "a number; 0: what affinity, cgroup quota and machine give"},

@@ -11,7 +11,7 @@
 #include "frontends/delegate/guard.h"
 #include "frontends/delegate/partition_kernel.h"
 #include "frontends/delegate/partitions.h"
-#include "frontends/engine/device_choice.h"
+#include "frontends/engine/device_simulation.h"
 #include "hearth/version.h"
 
 namespace hearth {
@@ -80,7 +80,7 @@ std::string Delegate::device_id() {
 Status Delegate::OpenDevice() {
   const std::lock_guard lock(mutex_);
   if (device_) return Status::Ok();
-  HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(options_.session.device));
+  HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(options_.session.device, options_.session.simulate));
   device_ = opened.info;
   device_id_ = opened.id;
   return Status::Ok();

@@ -34,6 +34,16 @@ struct DriverRule {
 };
 HEARTH_EXPORT std::vector<DriverRule> DriverRules();
 
+// A device that a software driver can stand in for: SessionOptions::simulate takes its name.
+struct SimulatedDevice {
+  std::string name;    // "navi21"
+  std::string title;   // "AMD Radeon RX 6800 (Navi 21)"
+  std::string apis;    // "opencl, gles, vulkan"
+  std::string type;    // "discrete-gpu"
+  std::string source;  // where its numbers come from
+};
+HEARTH_EXPORT std::vector<SimulatedDevice> SimulatedDevices();
+
 }  // namespace hearth
 
 #endif  // HEARTH_DEVICE_H_

@@ -37,6 +37,9 @@ struct SessionOptions {
   // "auto", "cpu", "gpu" (the first usable hardware GPU), a backend ("opencl", "vulkan", "gles"), "opencl:1", a UUID,
   // or part of one device's name; capitals don't matter.
   std::string device = "auto";
+  // Empty, or a device that a software driver stands in for (SimulatedDevices lists them): its limits, rules and paths,
+  // with right results and times that say nothing.
+  std::string simulate;
   // "fp32", "fp32_16", "fp16"; what the device can't do falls back with a warning. Empty: as `priority` says.
   std::string precision;
   // "fast_single_answer": few distinct programs, ready soon; "balanced"; "sustained_speed": also kernels that cost a

@@ -6,7 +6,8 @@
 #include "conformance/report.h"
 #include "conformance/suite.h"
 #include "core/base/error.h"
-#include "frontends/engine/device_choice.h"
+#include "core/base/fingerprint.h"
+#include "frontends/engine/device_simulation.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/interrupt.h"
 #include "tools/hearth/printing.h"
@@ -58,15 +59,21 @@ class ConformanceCommand final : public Verb {
     AddDevicesOption(app, devices_, "As for run, several by commas; all usable ones by default");
     app.add_option("--filter", filter_,
                    "Only an operation (conv_2d) or cases whose op/name fits a glob ('conv_2d/*same*')");
+    app.add_option("--sample", sample_, "Only about one of so many cases, chosen by --seed")
+        ->type_name("N")
+        ->check(CLI::Range(1, 100000))
+        ->capture_default_str();
+    app.add_option("--seed", seed_, "Which cases --sample takes")->capture_default_str();
     app.add_flag("--list", list_, "Print the cases and stop");
     app.add_option("--junit", junit_path_, "Write JUnit XML to a file");
     app.add_option("--html", html_path_, "Write a page of operations against devices to a file");
+    AddSimulateOption(app, simulate_);
     output_.AddOptions(app);
   }
 
   Result<ExitCode> Run() override {
     std::vector<ConformanceCase> cases = conformance::AllCases();
-    std::erase_if(cases, [&](const ConformanceCase& test) { return !Selects(filter_, test); });
+    std::erase_if(cases, [&](const ConformanceCase& test) { return !Selects(filter_, test) || !IsInSample(test); });
     std::vector<conformance::DeviceCase> device_cases;
     for (const conformance::DeviceCase& test : conformance::DeviceCases()) {
       if (Selects(filter_, test)) device_cases.push_back(test);
@@ -84,7 +91,7 @@ class ConformanceCommand final : public Verb {
     std::vector<DeviceResults> all;
     for (const std::string& wanted : DevicesToRun()) {
       if (IsInterrupted()) break;
-      HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(wanted));
+      HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(wanted, simulate_));
       for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
       const auto observer = [&](size_t done, size_t total, const std::string& next) {
         output_.ShowProgress(done, total, fmt::format("{}: {}", opened.id, next));
@@ -102,7 +109,14 @@ class ConformanceCommand final : public Verb {
   }
 
  private:
+  bool IsInSample(const ConformanceCase& test) const {
+    const std::string text = fmt::format("{} {}", seed_, test.id());
+    const Fingerprint hash = FingerprintOf(std::as_bytes(std::span(text)));
+    return (hash.bytes[0] | hash.bytes[1] << 8) % sample_ == 0;
+  }
+
   std::vector<std::string> DevicesToRun() const {
+    if (devices_.empty() && !simulate_.empty()) return {"auto"};
     if (!devices_.empty() && devices_ != std::vector<std::string>{"all"}) return devices_;
     std::vector<std::string> ids;
     for (const ListedDevice& listed : ListAllDevices()) {
@@ -134,6 +148,9 @@ class ConformanceCommand final : public Verb {
   }
 
   std::vector<std::string> devices_;
+  std::string simulate_;
+  int sample_ = 1;
+  uint64_t seed_ = 1;
   std::string filter_, junit_path_, html_path_;
   bool list_ = false;
   OutputOptions output_;

@@ -15,10 +15,13 @@ class DevicesCommand final : public Verb {
 
   void AddOptions(CLI::App& app) override {
     app.add_flag("--rules", lists_rules_, "What Hearth knows about drivers: the rules that --rules forces on or off");
+    app.add_flag("--profiles", lists_profiles_, "The devices that --simulate lets a software driver stand in for");
     output_.AddOptions(app);
   }
 
-  Result<ExitCode> Run() override { return lists_rules_ ? ListRules() : ListAllDevices(); }
+  Result<ExitCode> Run() override {
+    return lists_rules_ ? ListRules() : lists_profiles_ ? ListProfiles() : ListAllDevices();
+  }
 
  private:
   Result<ExitCode> ListRules() {
@@ -30,6 +33,22 @@ class DevicesCommand final : public Verb {
     }
     output_.PrintText(table.ToString());
     HEARTH_TRY(output_.WriteJson({{"rules", rules}}));
+    return ExitCode::kFine;
+  }
+
+  Result<ExitCode> ListProfiles() {
+    TextTable table({{"profile"}, {"device"}, {"type"}, {"APIs"}, {"numbers from"}});
+    Json profiles = Json::array();
+    for (const SimulatedDevice& device : SimulatedDevices()) {
+      table.AddRow({device.name, device.title, device.type, device.apis, device.source});
+      profiles.push_back({{"name", device.name},
+                          {"title", device.title},
+                          {"type", device.type},
+                          {"apis", device.apis},
+                          {"source", device.source}});
+    }
+    output_.PrintText(table.ToString());
+    HEARTH_TRY(output_.WriteJson({{"profiles", profiles}}));
     return ExitCode::kFine;
   }
 
@@ -54,7 +73,7 @@ class DevicesCommand final : public Verb {
     return ExitCode::kFine;
   }
 
-  bool lists_rules_ = false;
+  bool lists_rules_ = false, lists_profiles_ = false;
   OutputOptions output_;
 };
 

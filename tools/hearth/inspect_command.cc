@@ -7,7 +7,7 @@
 #include "core/base/error.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/advice.h"
-#include "frontends/engine/device_choice.h"
+#include "frontends/engine/device_simulation.h"
 #include "frontends/engine/placement_warnings.h"
 #include "hearth/model.h"
 #include "tools/hearth/files.h"
@@ -77,6 +77,7 @@ class InspectCommand final : public Verb {
   void AddOptions(CLI::App& app) override {
     model_flags_.AddOptions(app);
     AddDeviceOption(app, device_);
+    AddSimulateOption(app, simulate_);
     AddCpuOpsOption(app, options_.cpu_ops);
     app.add_option(
            "--graph", graph_path_,
@@ -99,7 +100,7 @@ class InspectCommand final : public Verb {
     }
     HEARTH_ASSIGN(const ModelOptions model_options, model_flags_.Options(nullptr));
     HEARTH_ASSIGN(const Model model, Model::FromFile(model_flags_.path(), model_options));
-    HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(device_));
+    HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(device_, simulate_));
     for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
     Result<PlacementReport> placed = Place(model.data().graph, opened.info);
     if (!placed.ok()) return placed.status().Within(model_flags_.path());
@@ -205,6 +206,7 @@ class InspectCommand final : public Verb {
   }
 
   ModelFlags model_flags_;
+  std::string simulate_;
   std::string device_ = "auto", graph_path_, passes_folder_, memory_path_;
   LowerOptions options_;
   OutputOptions output_;

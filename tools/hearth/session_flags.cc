@@ -53,6 +53,14 @@ CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, 
       ->check(CLI::Validator(WhyNoDeviceName, ""));
 }
 
+void AddSimulateOption(CLI::App& app, std::string& profile) {
+  app.add_option(
+         "--simulate", profile,
+         "Open a software driver that answers as another device (`hearth devices --profiles`): its limits, rules "
+         "and paths; times say nothing")
+      ->type_name("PROFILE");
+}
+
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops) {
   app.add_option("--cpu-ops", cpu_ops, "Operations to keep on the CPU, by name or file index: softmax,op:7")
       ->type_name("LIST")
@@ -145,6 +153,7 @@ void AddTuneOption(CLI::App& app, SessionOptions& options) {
 void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
   model_flags_.AddOptions(app);
   AddDeviceOption(app, options_.device, device_help);
+  AddSimulateOption(app, options_.simulate);
   CLI::Option* cache = AddCacheOption(app, options_.cache_folder);
   app.add_flag("--expect-warm", expect_warm_, "Exit code 1 when anything had to be compiled");
   CLI::Option* none = app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);

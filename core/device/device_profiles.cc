@@ -1,0 +1,352 @@
+#include "core/device/device_profiles.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+constexpr uint64_t kMiB = 1u << 20, kGiB = 1u << 30;
+constexpr std::array<uint32_t, 3> kGroups = {65535, 65535, 65535};
+
+constexpr std::string_view kVulkanReports = "reports of its drivers in Khronos's format (vulkan.gpuinfo.org)";
+
+// Where reports of a device's driver versions differ, the narrower number stands here.
+constexpr DeviceProfile kProfiles[] = {
+    {.name = "adreno640",
+     .title = "Qualcomm Adreno 640",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {1024, 1024, 64},
+     .max_local_invocations = 1024,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 32768,
+     .max_buffer_bytes = kGiB,
+     .max_binding_bytes = 128 * kMiB,
+     .max_texel_elements = 65536,
+     .buffer_offset_alignment = 64,
+     .max_storage_buffers = 24,
+     .max_scalar_bytes = 128,
+     .compute_units = 2,
+     .subgroup_size = 64,
+     .fp16_arithmetic = true,
+     .unified_memory = true},
+    {.name = "adreno730",
+     .title = "Qualcomm Adreno 730",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {1024, 1024, 64},
+     .max_local_invocations = 1024,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 32768,
+     .max_buffer_bytes = kGiB,
+     .max_binding_bytes = 128 * kMiB,
+     .max_texel_elements = 65536,
+     .buffer_offset_alignment = 64,
+     .max_storage_buffers = 24,
+     .max_scalar_bytes = 256,
+     .compute_units = 4,
+     .subgroup_size = 64,
+     .int64 = true,
+     .fp16_arithmetic = true,
+     .unified_memory = true},
+    {.name = "mali-g52",
+     .title = "Arm Mali-G52",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {384, 384, 384},
+     .max_local_invocations = 384,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 32768,
+     .max_buffer_bytes = kGiB,
+     .max_binding_bytes = 128 * kMiB,
+     .max_texel_elements = 65536,
+     .buffer_offset_alignment = 64,
+     .max_storage_buffers = 35,
+     .max_scalar_bytes = 128,
+     .compute_units = 2,
+     .subgroup_size = 8,
+     .int64 = true,
+     .fp16_arithmetic = true,
+     .unified_memory = true},
+    {.name = "mali-g78",
+     .title = "Arm Mali-G78",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {512, 512, 512},
+     .max_local_invocations = 512,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 32768,
+     .max_buffer_bytes = kGiB,
+     .max_binding_bytes = 128 * kMiB,
+     .max_texel_elements = 65536,
+     .buffer_offset_alignment = 64,
+     .max_storage_buffers = 35,
+     .max_scalar_bytes = 128,
+     .compute_units = 14,
+     .subgroup_size = 16,
+     .int64 = true,
+     .fp16_arithmetic = true,
+     .unified_memory = true},
+    {.name = "powervr-ge8320",
+     .title = "Imagination PowerVR Rogue GE8320",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {512, 512, 64},
+     .max_local_invocations = 512,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 16384,
+     .max_buffer_bytes = 256 * kMiB,
+     .max_binding_bytes = 128 * kMiB,
+     .max_texel_elements = 65536,
+     .buffer_offset_alignment = 64,
+     .max_storage_buffers = 16,
+     .max_scalar_bytes = 128,
+     .compute_units = 1,
+     .subgroup_size = 1,
+     .unified_memory = true},
+    {.name = "intel-uhd620",
+     .title = "Intel UHD Graphics 620",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {1024, 1024, 64},
+     .max_local_invocations = 1024,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 32768,
+     .max_buffer_bytes = 2 * kGiB,
+     .max_binding_bytes = kGiB,
+     .max_texel_elements = 134217728,
+     .buffer_offset_alignment = 64,
+     .max_storage_buffers = 64,
+     .max_scalar_bytes = 128,
+     .compute_units = 24,
+     .subgroup_size = 32,
+     .int64 = true,
+     .fp16_arithmetic = true,
+     .unified_memory = true},
+    {.name = "polaris10",
+     .title = "AMD Radeon RX 580 (Polaris)",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kDiscreteGpu,
+     .max_local_size = {1024, 1024, 1024},
+     .max_local_invocations = 1024,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 32768,
+     .max_buffer_bytes = 2 * kGiB,
+     .max_binding_bytes = 4 * kGiB - 1,
+     .max_texel_elements = 134217728,
+     .buffer_offset_alignment = 16,
+     .max_storage_buffers = 64,
+     .max_scalar_bytes = 128,
+     .compute_units = 36,
+     .subgroup_size = 64,
+     .int64 = true},
+    {.name = "navi21",
+     .title = "AMD Radeon RX 6800 (Navi 21)",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kDiscreteGpu,
+     .max_local_size = {1024, 1024, 1024},
+     .max_local_invocations = 1024,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 32768,
+     .max_buffer_bytes = 2 * kGiB,
+     .max_binding_bytes = 4 * kGiB - 1,
+     .max_texel_elements = 134217728,
+     .buffer_offset_alignment = 16,
+     .max_storage_buffers = 64,
+     .max_scalar_bytes = 128,
+     .compute_units = 60,
+     .subgroup_size = 64,
+     .int64 = true,
+     .fp16_arithmetic = true},
+    {.name = "turing",
+     .title = "NVIDIA GeForce RTX 2060 (Turing)",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kDiscreteGpu,
+     .max_local_size = {1024, 1024, 64},
+     .max_local_invocations = 1024,
+     .max_group_count = {2147483647, 65535, 65535},
+     .local_memory_bytes = 49152,
+     .max_buffer_bytes = 4 * kGiB - 1,
+     .max_binding_bytes = 4 * kGiB - 1,
+     .max_texel_elements = 134217728,
+     .buffer_offset_alignment = 32,
+     .max_storage_buffers = 64,
+     .max_scalar_bytes = 256,
+     .compute_units = 30,
+     .subgroup_size = 32,
+     .int64 = true,
+     .fp16_arithmetic = true},
+    {.name = "ampere-laptop",
+     .title = "NVIDIA GeForce RTX 3060 Laptop (Ampere)",
+     .source = kVulkanReports,
+     .opencl = true,
+     .gles = true,
+     .vulkan = true,
+     .type = DeviceType::kDiscreteGpu,
+     .max_local_size = {1024, 1024, 64},
+     .max_local_invocations = 1024,
+     .max_group_count = {2147483647, 65535, 65535},
+     .local_memory_bytes = 49152,
+     .max_buffer_bytes = 4 * kGiB - 1,
+     .max_binding_bytes = 4 * kGiB - 1,
+     .max_texel_elements = 134217728,
+     .buffer_offset_alignment = 16,
+     .max_storage_buffers = 64,
+     .max_scalar_bytes = 256,
+     .compute_units = 30,
+     .subgroup_size = 32,
+     .int64 = true,
+     .fp16_arithmetic = true},
+    {.name = "apple-m1",
+     .title = "Apple M1 through MoltenVK",
+     .source = kVulkanReports,
+     .vulkan = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {1024, 1024, 1024},
+     .max_local_invocations = 1024,
+     .max_group_count = {1073741824, 1073741824, 1073741824},
+     .local_memory_bytes = 32768,
+     .max_buffer_bytes = 4 * kGiB - 1,
+     .max_binding_bytes = 4 * kGiB - 1,
+     .max_texel_elements = 4194304,
+     .buffer_offset_alignment = 16,
+     .max_storage_buffers = 31,
+     .max_scalar_bytes = 256,
+     .compute_units = 8,
+     .subgroup_size = 32,
+     .int64 = true,
+     .fp16_arithmetic = true,
+     .unified_memory = true},
+    {.name = "vulkan-1.1-minimum",
+     .title = "The least that Vulkan 1.1 guarantees",
+     .source = "Vulkan specification, table of required limits",
+     .vulkan = true,
+     .type = DeviceType::kDiscreteGpu,
+     .max_local_size = {128, 128, 64},
+     .max_local_invocations = 128,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 16384,
+     .max_buffer_bytes = kGiB,
+     .max_binding_bytes = 128 * kMiB,
+     .max_texel_elements = 65536,
+     .buffer_offset_alignment = 256,
+     .max_storage_buffers = 4,
+     .max_scalar_bytes = 128},
+    {.name = "gles-3.1-minimum",
+     .title = "The least that OpenGL ES 3.1 guarantees",
+     .source = "OpenGL ES 3.1 specification, tables of implementation-dependent values",
+     .gles = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {128, 128, 64},
+     .max_local_invocations = 128,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 16384,
+     .max_buffer_bytes = kGiB,
+     .max_binding_bytes = 128 * kMiB,
+     .max_texel_elements = 0,
+     .buffer_offset_alignment = 256,
+     .max_storage_buffers = 4,
+     .max_scalar_bytes = 512},
+    {.name = "opencl-1.2-embedded-minimum",
+     .title = "The least that OpenCL 1.2's embedded profile guarantees",
+     .source = "OpenCL 1.2 specification, table 4.3 and section 10",
+     .opencl = true,
+     .type = DeviceType::kIntegratedGpu,
+     .max_local_size = {1, 1, 1},
+     .max_local_invocations = 1,
+     .max_group_count = kGroups,
+     .local_memory_bytes = 1024,
+     .max_buffer_bytes = kMiB,
+     .max_binding_bytes = kMiB,
+     .max_texel_elements = 0,
+     .buffer_offset_alignment = 128,
+     .max_storage_buffers = 16,
+     .max_scalar_bytes = 128},
+};
+
+std::string Lowered(std::string_view text) {
+  std::string lowered(text);
+  std::ranges::transform(lowered, lowered.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lowered;
+}
+
+}  // namespace
+
+bool DeviceProfile::Offers(Dialect dialect) const {
+  return dialect == Dialect::kOpenCl ? opencl : dialect == Dialect::kGles ? gles : vulkan;
+}
+
+std::span<const DeviceProfile> DeviceProfiles() {
+  return kProfiles;
+}
+
+Result<const DeviceProfile*> FindDeviceProfile(std::string_view name) {
+  const auto* found = std::ranges::find(kProfiles, Lowered(name), &DeviceProfile::name);
+  if (found != std::end(kProfiles)) return found;
+  std::vector<std::string_view> names;
+  for (const DeviceProfile& profile : kProfiles) names.push_back(profile.name);
+  return Error(StatusCode::kInvalidArgument, "'{}' is no device profile; there are {}", name, fmt::join(names, ", "));
+}
+
+DeviceInfo Simulated(DeviceInfo driver, const DeviceProfile& profile) {
+  DeviceInfo info = std::move(driver);
+  info.name = fmt::format("{} as {}", info.name, profile.title);
+  info.driver_version += fmt::format("; as {}", profile.name);
+  info.uuid += fmt::format("-{}", profile.name);
+  info.type = profile.type;
+  for (size_t d = 0; d < 3; ++d) {
+    info.max_local_size[d] = std::min(info.max_local_size[d], profile.max_local_size[d]);
+    info.max_group_count[d] = std::min(info.max_group_count[d], profile.max_group_count[d]);
+  }
+  info.max_local_invocations = std::min(info.max_local_invocations, profile.max_local_invocations);
+  info.local_memory_bytes = std::min(info.local_memory_bytes, profile.local_memory_bytes);
+  info.max_buffer_bytes = std::min({info.max_buffer_bytes, profile.max_buffer_bytes, profile.max_binding_bytes});
+  info.max_texel_elements = std::min(info.max_texel_elements, profile.max_texel_elements);
+  info.buffer_offset_alignment = std::max(info.buffer_offset_alignment, profile.buffer_offset_alignment);
+  info.max_storage_buffers = std::min(info.max_storage_buffers, profile.max_storage_buffers);
+  info.max_scalar_bytes = std::min(info.max_scalar_bytes, profile.max_scalar_bytes);
+  info.compute_units = profile.compute_units;  // a hint: nothing breaks where it is wrong
+  info.native_vector_floats = 1;
+  info.subgroup_size = std::min(info.subgroup_size, profile.subgroup_size);
+  info.int64 = info.int64 && profile.int64;
+  info.fp16_arithmetic = info.fp16_arithmetic && profile.fp16_arithmetic;
+  info.unified_memory = info.unified_memory && profile.unified_memory;
+  info.compile_grouping = CompileGrouping::kEach;
+  return info;
+}
+
+}  // namespace hearth
