@@ -71,6 +71,18 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
   EXPECT_NE(ProgramKey(kernels, SomeDevice()).digest(), base.digest()) << "programs come back in the order of sources";
 }
 
+TEST(CacheKeys, ABinaryOfASoftwareGlesDeviceIsForTheNumberOfCpusThatMadeIt) {
+  DeviceInfo two = SomeDevice();
+  two.backend = BackendKind::kGles;
+  two.type = DeviceType::kCpu;
+  two.compute_units = 2;
+  DeviceInfo one = two;
+  one.compute_units = 1;
+  EXPECT_EQ(PartThatDiffers(ProgramKey(SomeKernels(), one), ProgramKey(SomeKernels(), two)), "device capability");
+  one.type = two.type = DeviceType::kDiscreteGpu;
+  EXPECT_EQ(PartThatDiffers(ProgramKey(SomeKernels(), one), ProgramKey(SomeKernels(), two)), "");
+}
+
 TEST(CacheKeys, EveryPartOfAPortableProgramsKeyCountsAndNoDriverDoes) {
   const CacheKey base = SourceKey(SomeKernels(), SomeDevice(), "compiler 1");
   EXPECT_EQ(PartThatDiffers(SourceKey(SomeKernels(), SomeDevice(), "compiler 2"), base), "Hearth version");
