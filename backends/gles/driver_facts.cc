@@ -1,5 +1,7 @@
 #include "backends/gles/driver_facts.h"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -7,6 +9,13 @@
 
 namespace hearth::gles {
 namespace {
+
+// As llvmpipe counts them: those that the process may run on, not those that are online.
+uint32_t CpusOfThisProcess() {
+  cpu_set_t allowed;
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
 
 std::string Text(const GlApi& gl, GLenum name) {
   const GLubyte* text = gl.GetString(name);
@@ -125,7 +134,7 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   info.fp16_arithmetic = false;
   info.unified_memory = info.is_software();
   // The API has no number of compute units; a CPU's are known.
-  if (info.is_software()) info.compute_units = std::max(1u, std::thread::hardware_concurrency());
+  if (info.is_software()) info.compute_units = CpusOfThisProcess();
   info.compile_grouping = CompileGrouping::kEach;
   ReadWorkGroupLimits(gl, info);
   ReadExtensions(gl, version, facts);
