@@ -63,7 +63,7 @@ class OtherVerbs(CliTest):
         devices = self.run_json("devices")["devices"]
         self.assertTrue([d for d in devices if d["id"] == "cpu" and d["usable"]], devices)
         for device in devices:
-            self.assertEqual(list(device), ["id", "backend", "name", "driver", "type", "usable", "reason", "features"])
+            self.assertEqual(list(device), ["id", "backend", "name", "driver", "type", "usable", "reason", "features", "rules"])
             self.assertTrue(device["usable"] or device["reason"], device)
 
     def test_inspect_counts_the_operations_and_says_where_they_run(self):
