@@ -20,7 +20,7 @@ from cli_case import CliTest, INPUT_SHAPE, INT8_MODEL, MODEL, PICTURE, PROGRAM, 
 class Usage(CliTest):
     def test_wrong_command_lines_give_exit_code_2_and_name_the_help(self):
         for line in (["frob"], ["run"], ["run", MODEL, "--tune", "loudly"], ["run", MODEL, "--colour", "red"], ["emit", "softmax"], ["cache"],
-                     ["cache", "prune"], ["cache", "warm"], ["run", MODEL, "--cache", "x", "--no-cache"], ["run", MODEL, "--std", "0"],
+                     ["cache", "warm"], ["run", MODEL, "--cache", "x", "--no-cache"], ["run", MODEL, "--std", "0"],
                      ["run", MODEL, "--precision", "fp8"], ["bench", MODEL, "--runs", "0"]):
             with self.subTest(line=line):
                 self.assert_one_error(self.run_hearth(*line, expect=2), "--help")
