@@ -40,7 +40,7 @@ thread_local const WorkerPool* current_pool = nullptr;
 }  // namespace
 
 WorkerPool::WorkerPool(int threads, int cpus)
-    : has_cpu_for_each_(threads <= cpus), ranges_(static_cast<size_t>(std::max(1, threads))) {
+    : cpus_(cpus), has_cpu_for_each_(threads <= cpus), ranges_(static_cast<size_t>(std::max(1, threads))) {
   HEARTH_CHECK(ranges_.size() < kInside / kOneInside);
 }
 
@@ -148,7 +148,11 @@ void WorkerPool::ForEach(int64_t count, Piece piece, void* context) {
   helped_.store(false, std::memory_order_relaxed);
   const uint32_t last_number = state_.load(std::memory_order_relaxed) & kLoopNumber;
   state_.store((last_number + kOneLoop) | kOpen, std::memory_order_release);
-  for (int64_t k = 1; k < std::min(count, threads); ++k) state_.notify_one();
+  // A worker that shares the caller's CPU delays it. At times all are woken: there may be more CPUs by now.
+  constexpr uint32_t kWakesAll = 16;
+  const bool wakes_all = has_cpu_for_each_ || last_number / kOneLoop % kWakesAll == 0;
+  const int64_t useful = std::min(count, wakes_all ? threads : cpus_);
+  for (int64_t k = 1; k < useful; ++k) state_.notify_one();
   const WorkerPool* const outer = current_pool;
   current_pool = this;
   TakeAll(0);

@@ -67,6 +67,7 @@ class WorkerPool {
   template <typename Done>
   bool WaitAwake(Done done);
 
+  const int64_t cpus_;
   const bool has_cpu_for_each_;
   std::vector<Range> ranges_;
   std::vector<std::thread> workers_;
