@@ -10,6 +10,7 @@
 #include "cache/quarantine.h"
 #include "cache/report_access.h"
 #include "cache/store_names.h"
+#include "core/plan/key_fields.h"
 
 namespace hearth {
 namespace {
@@ -35,47 +36,6 @@ Status ReadCounters(Database& database, StoreCounters& counters) {
   }
 }
 
-// What a field of a key says, in a user's words.
-std::string KeyPartOf(std::string_view field) {
-  static constexpr std::pair<std::string_view, std::string_view> kParts[] = {
-      {"driver", "driver version"},
-      {"uuid", "device uuid"},
-      {"device", "device"},
-      {"vendor", "device"},
-      {"backend", "backend"},
-      {"dialect", "backend"},
-      {"type", "type"},
-      {"model", "model content"},
-      {"model token", "option"},
-      {"precision", "option"},
-      {"read path", "option"},
-      {"cpu ops", "option"},
-      {"preference", "option"},
-      {"low memory", "option"},
-      {"content", "weights"},
-      {"scales", "weights"},
-      {"zero points", "weights"},
-      {"text", "kernel"},
-      {"kernel", "kernel"},
-      {"plan version", "Hearth version"},
-      {"packer", "Hearth version"},
-      {"emitter", "Hearth version"},
-      {"tuning version", "Hearth version"},
-      {"tuning", "tuning record"},
-      {"probe", "Hearth version"},
-      {"compiler", "Hearth version"},
-      {"layout", "layout"},
-      {"width", "layout"},
-      {"dims", "layout"},
-      {"shape", "weights"},
-      {"quantized dimension", "weights"},
-  };
-  for (const auto& [name, part] : kParts) {
-    if (name == field) return std::string(part);
-  }
-  return "device capability";  // limits, in a plan's key
-}
-
 std::vector<CacheKeyDifference> Differences(const std::vector<std::pair<std::string, std::string>>& wanted,
                                             const std::vector<std::pair<std::string, std::string>>& stored) {
   std::vector<CacheKeyDifference> differences;
@@ -86,13 +46,13 @@ std::vector<CacheKeyDifference> Differences(const std::vector<std::pair<std::str
     if (same != last) {
       left.erase(same);
     } else if (first != last) {
-      differences.push_back({field.first, KeyPartOf(field.first), field.second, first->second});
+      differences.push_back({field.first, WordOfKeyField(field.first), field.second, first->second});
       left.erase(first);
     } else {
-      differences.push_back({field.first, KeyPartOf(field.first), field.second, std::nullopt});
+      differences.push_back({field.first, WordOfKeyField(field.first), field.second, std::nullopt});
     }
   }
-  for (const auto& [field, value] : left) differences.push_back({field, KeyPartOf(field), std::nullopt, value});
+  for (const auto& [field, value] : left) differences.push_back({field, WordOfKeyField(field), std::nullopt, value});
   return differences;
 }
 

@@ -11,6 +11,7 @@
 
 #include "core/base/error.h"
 #include "core/emit/kernel_source.h"
+#include "core/graph/op.h"
 
 namespace hearth::conformance {
 namespace {
@@ -183,10 +184,11 @@ Status ScalarsOfBothTypesReachTheKernel(Device& device) {
 
 Status EpilogueRunsBeforeTheStore(Device& device) {
   KernelSource source = CopyKernel();
-  source.epilogue = {"v = v * 2.0f;", "v = vmax(v - splat4(20.0f), splat4(0.0f)) + x_load(i);"};
+  source.epilogue = {{StatementForm::kUnary, ElementFunction::Of(UnaryKind::kSquare)},
+                     {.form = StatementForm::kAdd, .arguments = {"x"}}};
   const Floats input = Ramp(4 * 64);
   Floats expected = input;
-  for (float& value : expected) value = std::max(value * 2.0f - 20.0f, 0.0f) + value;
+  for (float& value : expected) value = value * value + value;
   return SameFloats(expected, CompileAndRunUnary(device, source, input, {64}));
 }
 

@@ -1,10 +1,10 @@
 #include "hal/constant_upload.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/plan/key_fields.h"
+#include "core/plan/source_fingerprints.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -45,20 +45,9 @@ bool ReadFromStore(const CacheKey& key, std::span<std::byte> memory, bool is_fas
 }  // namespace
 
 CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> source) {
-  const PackRecipe& recipe = constant.recipe;
   CacheKey key(BlobKind::kWeights);
-  key.Add("packer", kPackerVersion).AddContent("content", source);
-  key.Add("type", DTypeName(recipe.source.dtype)).Add("shape", recipe.source.shape.ToString());
-  if (recipe.source.quantization) {
-    const Quantization& quantization = *recipe.source.quantization;
-    key.AddContent("scales", std::as_bytes(std::span(quantization.scales)));
-    key.AddContent("zero points", std::as_bytes(std::span(quantization.zero_points)));
-    key.Add("quantized dimension", quantization.dimension);
-  }
-  key.Add("layout", static_cast<int64_t>(recipe.layout))
-      .Add("width", recipe.width)
-      .Add("storage", static_cast<int64_t>(recipe.storage))
-      .Add("dims", fmt::format("{}", fmt::join(recipe.dims, "x")));
+  key.Add(kWeightSourcesField.name, kWeightSources).AddContent(kContentField.name, source);
+  AddRecipe(key, constant.recipe);
   return key;
 }
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/plan/key_fields.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -34,7 +35,7 @@ std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, std::span<const Kern
 void AddTexts(CacheKey& key, std::span<const KernelSource> sources, Dialect dialect) {
   for (const KernelSource& source : sources) {
     const std::string text = Emit(source, dialect);
-    key.Add("kernel", source.name).AddContent("text", std::as_bytes(std::span(text)));
+    key.Add(kKernelField.name, source.name).AddContent(kTextField.name, std::as_bytes(std::span(text)));
   }
 }
 
@@ -79,17 +80,16 @@ std::vector<GroupWork> SplitIntoGroups(std::span<const KernelSource> sources, Co
 
 CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info) {
   CacheKey key(BlobKind::kProgram);
-  key.Add("backend", BackendName(info.backend)).Add("device", info.name).Add("vendor", info.vendor);
-  key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
+  AddDevice(key, info, DevicePart::kIdentity);
   // llvmpipe's binaries hold how many CPUs the process had, and are refused with any other number.
-  if (info.backend == BackendKind::kGles && info.is_software()) key.Add("cpus", info.compute_units);
+  if (info.backend == BackendKind::kGles && info.is_software()) key.Add(kCpusField.name, info.compute_units);
   AddTexts(key, sources, info.dialect);
   return key;
 }
 
 CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::string_view compiler) {
   CacheKey key(BlobKind::kSource);
-  key.Add("dialect", DialectName(info.dialect)).Add("compiler", compiler).Add("emitter", kEmitterVersion);
+  key.Add(kCompilerField.name, compiler);
   AddTexts(key, sources, info.dialect);
   return key;
 }

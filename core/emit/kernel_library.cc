@@ -98,17 +98,6 @@ Result<KernelSource> ParseKernel(std::string_view name, std::string_view text) {
   return Error(StatusCode::kInternal, "{}.kernel has no line '---' before its body", name);
 }
 
-Fingerprint FingerprintOfKernels() {
-  static const Fingerprint fingerprint = [] {  // every start asks, more than once
-    std::string texts;
-    for (size_t k = 0; k < kKernelFilesCount; ++k) {
-      texts += fmt::format("{} {}\n", kKernelFiles[k].name, kKernelFiles[k].text);
-    }
-    return FingerprintOf(std::as_bytes(std::span(texts)));
-  }();
-  return fingerprint;
-}
-
 Result<KernelSource> LoadKernel(std::string_view name) {
   for (size_t k = 0; k < kKernelFilesCount; ++k) {
     if (kKernelFiles[k].name == name) return ParseKernel(name, kKernelFiles[k].text);

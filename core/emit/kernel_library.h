@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/fingerprint.h"
 #include "core/emit/kernel_source.h"
 
 namespace hearth {
@@ -15,12 +14,14 @@ namespace hearth {
 // Names of all kernels, sorted.
 std::vector<std::string> KernelNames();
 
-// Of all their texts: part of the key of everything that holds a kernel's text or a choice among kernels.
-Fingerprint FingerprintOfKernels();
-
 // The kernel with its default defines, buffer access, float32 storage and no epilogue.
 // kNotFound lists the names that exist; kInternal names a line of a broken header.
 Result<KernelSource> LoadKernel(std::string_view name);
+
+// Of a kernel from outside (a plan of the cache), whose body and shared arrays are not set yet: fills them in. An error
+// (kMalformedInput) unless the library has this kernel with these arguments and defines, and everything else is what
+// lowering can write: no text of its own reaches a compiler.
+Status CompleteStoredKernel(KernelSource& source);
 
 // The text of one .kernel file as a source; `name` is the file's name without its ending.
 Result<KernelSource> ParseKernel(std::string_view name, std::string_view text);

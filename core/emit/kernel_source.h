@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/device/device_info.h"
+#include "core/emit/statement.h"
 #include "hearth/status.h"
 
 namespace hearth {
@@ -68,15 +69,13 @@ struct KernelSource {
   std::vector<ScalarArg> scalars;  // 4 bytes each
   std::vector<SharedArray> shared;
   std::vector<Define> defines;
-  // Statements over `v` (texel4, the value being stored) and `i` (its texel index), run in every store to the first
-  // written tensor before the write; may use the tensors and scalars above.
-  std::vector<std::string> epilogue;
+  // Over `v` (texel4, the value being stored) and `i` (its texel index), run in every store to the first written tensor
+  // before the write; may use the tensors and scalars above.
+  std::vector<Statement> epilogue;
   std::array<uint32_t, 3> local_size = {1, 1, 1};
   std::string body;
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
-
-inline constexpr int kEmitterVersion = 5;  // part of every key that emitted text reaches
 
 // The kernel's name inside emitted OpenCL text: unique per source value, so that several
 // kernels can share a program ("hearth_pointwise_wide_1f2e3d4c"). GLSL entry points are "main".

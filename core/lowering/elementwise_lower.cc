@@ -15,11 +15,7 @@ namespace {
 // of 5 channels would spoil the convolution behind it.
 EpilogueStep ClearTail(const Bhwc& out, std::string_view suffix) {
   const std::string pixels = fmt::format("tail_pixels{}", suffix), channels = fmt::format("tail_channels{}", suffix);
-  return {fmt::format("v = vselect_lt(make_float4(0.5f, 1.5f, 2.5f, 3.5f) + splat4(to_float(i / {} * 4)), "
-                      "splat4(to_float({})), v, splat4(0.0f));",
-                      pixels, channels),
-          {},
-          {{pixels, static_cast<int32_t>(out.pixels())}, {channels, out.c}}};
+  return {{StatementForm::kClearTail}, {}, {{pixels, static_cast<int32_t>(out.pixels())}, {channels, out.c}}};
 }
 
 KernelCall MapCallOf(PlanBuilder& builder, const Node& node, ValueId input) {
@@ -37,48 +33,37 @@ bool HoldsIntegers(const PlanBuilder& builder, ValueId value) {
 
 // A function of two operands that broadcast to the node's output.
 struct PairFunction {
-  std::string_view text;
+  ElementFunction function;
   std::vector<EpilogueStep> epilogue;
   std::vector<std::pair<std::string, Scalar>> scalars;  // that the text names
 };
 
-// How the texel of an operand follows from the index of the output's.
-enum class Reach : uint8_t { kOther, kSame, kOneElement, kPerChannel, kPerPixel };
-Reach ReachOf(const Shape& operand, const Shape& out) {
+std::optional<Reach> ReachOf(const Shape& operand, const Shape& out) {
   if (FillsWithoutRepeating(operand, out)) return Reach::kSame;
   if (operand.element_count() == 1) return Reach::kOneElement;
   const Bhwc own = ToBhwc(operand), whole = ToBhwc(out);
   if (own.pixels() == 1 && own.c == whole.c) return Reach::kPerChannel;
-  if (out.rank() == 0) return Reach::kOther;
+  if (out.rank() == 0) return std::nullopt;
   Shape one_channel = out;
   one_channel[out.rank() - 1] = 1;
-  return FillsWithoutRepeating(operand, one_channel) ? Reach::kPerPixel : Reach::kOther;
-}
-
-std::string LoadOf(Reach reach, const std::string& name, const std::string& pixels) {
-  switch (reach) {
-    case Reach::kOneElement: return fmt::format("splat4({}_load(0).x)", name);
-    case Reach::kPerChannel: return fmt::format("{}_load(i / {})", name, pixels);
-    case Reach::kPerPixel: return fmt::format("splat4({}_load(i % {}).x)", name, pixels);
-    default: return fmt::format("{}_load(i)", name);
-  }
+  if (FillsWithoutRepeating(operand, one_channel)) return Reach::kPerPixel;
+  return std::nullopt;
 }
 
 // The node as steps behind the dispatch that makes one of its operands. False where that can't be.
-bool ExtendByPair(const Node& node, PlanBuilder& builder, std::string_view text,
+bool ExtendByPair(const Node& node, PlanBuilder& builder, const ElementFunction& function,
                   const std::vector<EpilogueStep>& epilogue, bool rhs_leads) {
   const ValueId lead = node.inputs[rhs_leads ? 1 : 0], other = node.inputs[rhs_leads ? 0 : 1];
   const ValueId output = node.outputs[0];
   const Shape& out = ShapeOf(builder, output);
-  const Reach reach = ReachOf(ShapeOf(builder, other), out);
-  const bool fits = FillsWithoutRepeating(ShapeOf(builder, lead), out) && reach != Reach::kOther &&
+  const std::optional<Reach> reach = ReachOf(ShapeOf(builder, other), out);
+  const bool fits = FillsWithoutRepeating(ShapeOf(builder, lead), out) && reach.has_value() &&
                     !HoldsIntegers(builder, other) && !HoldsIntegers(builder, output);
   if (!fits || !builder.CanExtend(lead, {&other, 1})) return false;
   const std::string name = "other" + builder.StepSuffix(lead), pixels = name + "_pixels";
-  EpilogueStep step{fmt::format("{{ float4 {} = v; float4 {} = {}; v = {}; }}", rhs_leads ? "b" : "a",
-                                rhs_leads ? "a" : "b", LoadOf(reach, name, pixels), text),
-                    {{name, builder.Tensor(other)}},
-                    {}};
+  const Statement statement{
+      .form = StatementForm::kPair, .function = function, .reach = *reach, .other_first = rhs_leads};
+  EpilogueStep step{statement, {{name, builder.Tensor(other)}}, {}};
   if (reach == Reach::kPerChannel || reach == Reach::kPerPixel)
     step.scalars.emplace_back(pixels, static_cast<int32_t>(ToBhwc(out).pixels()));
   std::vector<EpilogueStep> steps = {std::move(step)};
@@ -94,13 +79,13 @@ Status LowerPairAsMap(const Node& node, PlanBuilder& builder, const PairFunction
   KernelCall call = MapCallOf(builder, node, lead);
   const bool changes_type = integers != HoldsIntegers(builder, node.outputs[0]);
   if (changes_type) call.defines = {{"VALUE", "splat4(0.0f)"}};
-  const std::string_view type = integers ? "int4" : "float4";
-  const std::string load =
-      other_repeats ? fmt::format("{}(other_load(0).x)", integers ? "splat_int4" : "splat4") : "other_load(i)";
-  call.epilogue = {{fmt::format("{{ {0} {1} = {2}; {0} {3} = {4}; v = {5}; }}", type, rhs_leads ? "b" : "a",
-                                changes_type ? "x_load(i)" : "v", rhs_leads ? "a" : "b", load, function.text),
-                    {{"other", builder.Tensor(other)}},
-                    function.scalars}};
+  const Statement statement{.form = StatementForm::kPair,
+                            .function = function.function,
+                            .reach = other_repeats ? Reach::kOneElement : Reach::kSame,
+                            .integers = integers,
+                            .other_first = rhs_leads,
+                            .from_x = changes_type};
+  call.epilogue = {{statement, {{"other", builder.Tensor(other)}}, function.scalars}};
   call.epilogue.insert(call.epilogue.end(), function.epilogue.begin(), function.epilogue.end());
   return builder.Call(node, call);
 }
@@ -114,7 +99,7 @@ Status LowerPair(const Node& node, PlanBuilder& builder, const PairFunction& fun
   KernelCall call;
   call.kernel = "binary";
   call.stores_each_texel_once = true;
-  call.defines = {{"OP", fmt::format("({})", function.text)}};
+  call.defines = {{"OP", DefineValueOf(function.function)}};
   if (HoldsIntegers(builder, node.inputs[0])) {
     call.defines.push_back({"IN", "int4"});
     call.defines.push_back({"SPLAT", "splat_int4"});
@@ -123,7 +108,7 @@ Status LowerPair(const Node& node, PlanBuilder& builder, const PairFunction& fun
                   {"rhs", builder.Tensor(node.inputs[1])},
                   {"y", builder.Tensor(node.outputs[0])}};
   AddBroadcast(shapes, out, call);
-  if (!function.scalars.empty()) call.epilogue.push_back({"", {}, function.scalars});
+  if (!function.scalars.empty()) call.epilogue.push_back({{}, {}, function.scalars});
   call.epilogue.insert(call.epilogue.end(), function.epilogue.begin(), function.epilogue.end());
   return builder.Call(node, call);
 }
@@ -145,9 +130,9 @@ bool ExtendByUnary(const Node& node, PlanBuilder& builder, const Unary& unary) {
   if (HoldsIntegers(builder, output) || !builder.CanExtend(input, {})) return false;
   const UnaryRow& row = RowOf(unary.kind);
   const std::string suffix = builder.StepSuffix(input);
-  EpilogueStep step{fmt::format("v = {};", row.text), {}, {}};
+  EpilogueStep step{{StatementForm::kUnary, ElementFunction::Of(unary.kind)}, {}, {}};
   if (row.uses_alpha) {
-    step.statement = fmt::format("{{ float alpha = slope{}; v = {}; }}", suffix, row.text);
+    step.statement.form = StatementForm::kSlopedUnary;
     step.scalars.emplace_back("slope" + suffix, unary.alpha);
   }
   std::vector<EpilogueStep> steps = {std::move(step)};
@@ -158,11 +143,11 @@ bool ExtendByUnary(const Node& node, PlanBuilder& builder, const Unary& unary) {
 
 // The operand that is made last leads: the other one is there by then.
 bool ExtendByBinary(const Node& node, PlanBuilder& builder, const Binary& binary) {
-  const std::string_view text = RowOf(binary.kind).text;
+  const ElementFunction function = ElementFunction::Of(binary.kind);
   for (const bool rhs_leads : {false, true}) {
     const std::string suffix = builder.StepSuffix(node.inputs[rhs_leads ? 1 : 0]);
     const auto epilogue = EpilogueOf(binary, false, builder.ShapeOf(node.outputs[0]), suffix);
-    if (ExtendByPair(node, builder, text, epilogue, rhs_leads)) return true;
+    if (ExtendByPair(node, builder, function, epilogue, rhs_leads)) return true;
   }
   return false;
 }
@@ -179,7 +164,7 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
   const bool integers = HoldsIntegers(builder, node.inputs[0]);
   if (!integers && ExtendByUnary(node, builder, unary)) return Status::Ok();
   KernelCall call = MapCallOf(builder, node, node.inputs[0]);
-  EpilogueStep step{fmt::format("v = {};", integers ? row.integer_text : row.text), {}, {}};
+  EpilogueStep step{{StatementForm::kUnary, ElementFunction::Of(unary.kind, integers)}, {}, {}};
   if (row.uses_alpha) step.scalars.emplace_back("alpha", unary.alpha);
   call.epilogue = {step};
   const Bhwc shape = builder.ShapeOf(node.outputs[0]);
@@ -195,12 +180,11 @@ std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& nod
 
 Status LowerBinary(const Node& node, PlanBuilder& builder) {
   const auto& binary = std::get<Binary>(node.op);
-  const BinaryRow& row = RowOf(binary.kind);
   const bool integers = HoldsIntegers(builder, node.inputs[0]);
   if (!integers && ExtendByBinary(node, builder, binary)) return Status::Ok();
-  PairFunction function{integers ? row.integer_text : row.text, {}, {}};
+  PairFunction function{ElementFunction::Of(binary.kind, integers), {}, {}};
   function.epilogue = EpilogueOf(binary, HoldsIntegers(builder, node.outputs[0]), builder.ShapeOf(node.outputs[0]));
-  if (function.text.find("type_bits") != std::string_view::npos) {
+  if (TextOf(function.function).find("type_bits") != std::string_view::npos) {
     function.scalars = {{"type_bits", BitsOf(builder.graph().value(node.inputs[0]).desc.dtype)}};
   }
   return LowerPair(node, builder, function);
@@ -211,9 +195,8 @@ std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node
 }
 
 Status LowerPRelu(const Node& node, PlanBuilder& builder) {
-  constexpr std::string_view kText = "vselect_lt(a, splat4(0.0f), a * b, a)";
-  if (ExtendByPair(node, builder, kText, {}, false)) return Status::Ok();
-  return LowerPair(node, builder, {kText, {}, {}});
+  if (ExtendByPair(node, builder, ElementFunction::PRelu(), {}, false)) return Status::Ok();
+  return LowerPair(node, builder, {ElementFunction::PRelu(), {}, {}});
 }
 
 std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
@@ -229,9 +212,9 @@ Status LowerAddN(const Node& node, PlanBuilder& builder) {
     KernelCall call = MapCallOf(builder, node, first == 1 ? inputs[0] : node.outputs[0]);
     if (first > 1) call.buffer_reads = {"x"};
     if (first <= rest)
-      call.epilogue.push_back({"v = v + second_load(i);", {{"second", builder.Tensor(inputs[first])}}, {}});
+      call.epilogue.push_back({{StatementForm::kAdd}, {{"second", builder.Tensor(inputs[first])}}, {}});
     if (first < rest)
-      call.epilogue.push_back({"v = v + third_load(i);", {{"third", builder.Tensor(inputs[first + 1])}}, {}});
+      call.epilogue.push_back({{StatementForm::kAdd}, {{"third", builder.Tensor(inputs[first + 1])}}, {}});
     HEARTH_TRY(builder.Call(node, call));
   }
   return Status::Ok();

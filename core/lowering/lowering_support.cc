@@ -45,21 +45,17 @@ bool MovesElements(const Op& op) {
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix) {
   if (const auto bounds = ActivationBounds(activation)) {
     const std::string lowest = fmt::format("act_lowest{}", suffix), highest = fmt::format("act_highest{}", suffix);
-    return {{fmt::format("v = vclamp(v, splat4({}), splat4({}));", lowest, highest),
-             {},
-             {{lowest, bounds->first}, {highest, bounds->second}}}};
+    return {{{StatementForm::kClamp}, {}, {{lowest, bounds->first}, {highest, bounds->second}}}};
   }
-  return {{fmt::format("v = {};", RowOf(UnaryOf(activation)).text), {}, {}}};
+  return {{{StatementForm::kUnary, ElementFunction::Of(UnaryOf(activation))}, {}, {}}};
 }
 
 std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
   const auto bounds = ActivationBounds(activation);
   if (activation == Activation::kNone || !bounds.has_value()) return {};
-  return {
-      {"v = vselect_lt(v, splat_int4(act_lowest), splat_int4(act_lowest), v); "
-       "v = vselect_lt(splat_int4(act_highest), v, splat_int4(act_highest), v);",
-       {},
-       {{"act_lowest", SaturateToInt32(bounds->first)}, {"act_highest", SaturateToInt32(bounds->second)}}}};
+  return {{{StatementForm::kIntegerClamp},
+           {},
+           {{"act_lowest", SaturateToInt32(bounds->first)}, {"act_highest", SaturateToInt32(bounds->second)}}}};
 }
 
 void UseWholeLines(const DeviceInfo& device, KernelCall& call) {

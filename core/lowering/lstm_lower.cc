@@ -140,8 +140,7 @@ class LstmLowering {
     call.h = Batch(out);
     call.y = Output(t);
     if (lstm_.proj_clip > 0.0f) {
-      call.epilogue = {
-          {"v = vclamp(v, splat4(0.0f - proj_clip), splat4(proj_clip));", {}, {{"proj_clip", lstm_.proj_clip}}}};
+      call.epilogue = {{{StatementForm::kLimit}, {}, {{"proj_clip", lstm_.proj_clip}}}};
     }
     return CallRecurrentStep(builder_, node_, sequence_.batch, call);
   }

@@ -119,15 +119,12 @@ KernelCall AppendChannelsCall(const Node& node, float value, PlanBuilder& builde
   KernelCall call = MapCall(builder.ShapeOf(node.outputs[0]));
   call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
   call.defines = {{"VALUE", "splat4(0.0f)"}};
-  call.epilogue = {
-      {"v = splat4(appended); if (i < filled) v = x_load(i); "
-       "if (i >= whole && i < filled) v = make_float4(v.x, rest > 1 ? v.y : appended, "
-       "rest > 2 ? v.z : appended, appended);",
-       {},
-       {{"filled", static_cast<int32_t>(in.pixels()) * in.slices()},
-        {"whole", static_cast<int32_t>(in.pixels()) * (in.c / 4)},
-        {"rest", in.c % 4},
-        {"appended", value}}}};
+  call.epilogue = {{{StatementForm::kAppendChannels},
+                    {},
+                    {{"filled", static_cast<int32_t>(in.pixels()) * in.slices()},
+                     {"whole", static_cast<int32_t>(in.pixels()) * (in.c / 4)},
+                     {"rest", in.c % 4},
+                     {"appended", value}}}};
   return call;
 }
 

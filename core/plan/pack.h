@@ -13,8 +13,6 @@
 
 namespace hearth {
 
-inline constexpr int kPackerVersion = 2;  // part of every weights key; raise it when a layout changes
-
 enum class PackLayout : uint8_t {
   // [O,kh,kw,I] -> [O/width][kh*kw][I padded to 4][width]: one wide vector of outputs per input.
   kMatrix,

@@ -31,6 +31,7 @@ enum class BufferRole : uint8_t {
 struct BufferSpec {
   BufferRole role = BufferRole::kArena;
   uint64_t size_bytes = 0;
+  friend bool operator==(const BufferSpec&, const BufferSpec&) = default;
 };
 
 // A constant in device memory: packed from bytes of the model file or from `inline_bytes`.
@@ -41,6 +42,7 @@ struct PlanConstant {
   uint64_t file_size_bytes = 0;
   std::vector<std::byte> inline_bytes;
   bool is_kept = false;  // its packed form was stored in the cache: reading was measured to beat packing
+  friend bool operator==(const PlanConstant&, const PlanConstant&) = default;
 };
 
 // One kernel launch. `tensors` and `scalars` follow the kernel's argument order;
@@ -51,6 +53,7 @@ struct Dispatch {
   std::vector<uint32_t> scalars;
   std::array<uint32_t, 3> group_count = {1, 1, 1};
   std::string label;  // the node's name, for profiles and traces
+  friend bool operator==(const Dispatch&, const Dispatch&) = default;
 };
 
 // A value that crosses between host and device: dense in the model's layout on the host,
@@ -60,6 +63,7 @@ struct HostTransfer {
   TensorDesc desc;           // on the host
   StorageType storage = StorageType::kFloat32;
   BufferRange range;
+  friend bool operator==(const HostTransfer&, const HostTransfer&) = default;
 };
 
 // Nodes that the host executes between two groups of dispatches, in order.
@@ -67,6 +71,7 @@ struct HostStep {
   std::vector<int> nodes;            // indices into the lowered graph's nodes
   std::vector<HostTransfer> reads;   // device -> host before it
   std::vector<HostTransfer> writes;  // host -> device after it
+  friend bool operator==(const HostStep&, const HostStep&) = default;
 };
 
 using Step = std::variant<Dispatch, HostStep>;
@@ -76,6 +81,7 @@ struct PlanTensor {  // an input or output of the network
   TensorDesc desc;
   bool on_device = true;  // false: only host steps touch it
   HostTransfer transfer;  // when on_device
+  friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 
 // What the network remembers between runs. On the device its next content is copied by a dispatch of the plan;
@@ -88,16 +94,19 @@ struct PlanState {
   // Without on_device: what it becomes; on the device where next_on_device, else a value of a host step.
   bool next_on_device = false;
   HostTransfer next;
+  friend bool operator==(const PlanState&, const PlanState&) = default;
 };
 
 struct Fallback {  // a file operator that runs on the CPU, and why
   int32_t source_index = -1;
   std::string op;
   std::string reason;
+  friend bool operator==(const Fallback&, const Fallback&) = default;
 };
 
 struct MemoryFigures {
   uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, state_bytes = 0;
+  friend bool operator==(const MemoryFigures&, const MemoryFigures&) = default;
 };
 
 struct Plan {
@@ -113,11 +122,12 @@ struct Plan {
 
   size_t dispatch_count() const;
   bool has_host_steps() const;
+  friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-inline constexpr int kPlanVersion = 10;  // part of every plan key; raise it when lowering changes
-
-// For the cache. Deserialize refuses anything that is not exactly one serialized plan.
+// For the cache. Every member is written: plan_fields.h takes them from the structs themselves. Of a kernel its name,
+// arguments, defines and epilogue are; its body is the kernel library's when the plan is read. Deserialize refuses
+// anything that is not exactly one plan of this build's sources.
 std::vector<std::byte> SerializePlan(const Plan& plan);
 Result<Plan> DeserializePlan(std::span<const std::byte> bytes);
 

@@ -27,12 +27,14 @@ const Item* FindNamed(const std::vector<std::pair<std::string_view, Item>>& list
 void AppendEpilogue(const std::vector<EpilogueStep>& steps, KernelSource& source, std::vector<Operand>& operands,
                     std::vector<uint32_t>& scalars) {
   for (const EpilogueStep& step : steps) {
-    source.epilogue.push_back(step.statement);
+    Statement& statement = source.epilogue.emplace_back(step.statement);
     for (const auto& [name, operand] : step.tensors) {
+      statement.arguments.push_back(name);
       source.tensors.push_back({name, ArgDirection::kRead});
       operands.push_back(operand);
     }
     for (const auto& [name, scalar] : step.scalars) {
+      statement.arguments.push_back(name);
       source.scalars.push_back({name, scalar.type});
       scalars.push_back(scalar.bits);
     }
@@ -204,7 +206,12 @@ uint64_t PlanBuilder::OperandBytes(const Operand& operand) const {
 Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                               std::vector<uint32_t>& scalars) const {
   HEARTH_ASSIGN(KernelSource source, LoadKernel(call.kernel));
-  for (const Define& define : call.defines) SetDefine(source, define.name, define.value);
+  for (const Define& define : call.defines) {
+    if (!IsDefineValue(define.value))
+      return Error(StatusCode::kInternal, "'{}' is no value that a plan may hold: add it to statement.cc",
+                   define.value);
+    SetDefine(source, define.name, define.value);
+  }
   source.local_size = call.local_size.value_or(LocalSizeFor(source, call, device_));
   for (const TensorArg& arg : source.tensors) {
     const Operand* operand = FindNamed(call.tensors, arg.name);
@@ -248,8 +255,7 @@ std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source
     // Clamped first, so that a conversion to integers can round: PoCL's round() is five times as dear (3.1).
     constexpr float kMostSmall = 1 << 22;
     const bool is_small = grid.highest < kMostSmall && grid.lowest > -kMostSmall;
-    return {{fmt::format("v = {}(vclamp(v * grid_inverse, splat4(grid_lowest), splat4(grid_highest))) * grid_scale;",
-                         is_small ? "vround_small" : "vround_away"),
+    return {{{is_small ? StatementForm::kRoundToSmallGrid : StatementForm::kRoundToGrid},
              {},
              {{"grid_scale", grid.scale},
               {"grid_inverse", grid.inverse},

@@ -37,9 +37,9 @@ struct Scalar {
   uint32_t bits = 0;
 };
 
-// One step of an epilogue: a statement over `v` and `i`, with the arguments that it names.
+// One step of an epilogue, with its arguments: the statement's are these in order, tensors first.
 struct EpilogueStep {
-  std::string statement;
+  Statement statement;
   std::vector<std::pair<std::string, Operand>> tensors;  // read by the statement
   std::vector<std::pair<std::string, Scalar>> scalars;
 };

@@ -61,7 +61,7 @@ bool PlanBuilder::Extend(const Node& node, ValueId value, ValueId output, const 
   auto& producer = std::get<PendingDispatch>(pending_[index]);
   KernelCall call = producer.call;
   // What a kernel of its own would have read: results do not depend on what became part of what.
-  if (StorageOf(value) == StorageType::kFloat16) call.epilogue.push_back({"v = vhalf(v);", {}, {}});
+  if (StorageOf(value) == StorageType::kFloat16) call.epilogue.push_back({{StatementForm::kRoundToHalf}, {}, {}});
   call.epilogue.insert(call.epilogue.end(), steps.begin(), steps.end());
   const Operand made = Tensor(output);
   for (auto& [name, operand] : call.tensors) {

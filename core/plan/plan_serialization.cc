@@ -1,13 +1,16 @@
-// The binary form: magic, kPlanVersion, then the fields in the order of plan_fields.h. There is one form per plan:
-// whatever Deserialize accepts serializes to the same bytes again. No checksum: the cache verifies its own first.
+// The binary form: magic, the fingerprint of the sources that make plans, then plan_fields.h. There is one form per
+// plan: whatever Deserialize accepts serializes to the same bytes again. No checksum: the cache verifies its own first.
+#include <algorithm>
 #include <bit>
 #include <limits>
 #include <optional>
 #include <span>
 
 #include "core/base/error.h"
+#include "core/emit/kernel_library.h"
 #include "core/plan/plan.h"
 #include "core/plan/plan_fields.h"
+#include "core/plan/source_fingerprints.h"
 
 namespace hearth {
 namespace {
@@ -233,7 +236,7 @@ class PlanChecker {
     if (dispatch.kernel >= plan_.kernels.size()) return false;
     const KernelSource& kernel = plan_.kernels[dispatch.kernel];
     return dispatch.tensors.size() == kernel.tensors.size() && dispatch.scalars.size() == kernel.scalars.size() &&
-           All(dispatch.tensors);
+           All(dispatch.tensors) && std::ranges::find(dispatch.group_count, 0u) == dispatch.group_count.end();
   }
 
   bool IsGood(const HostTransfer& transfer) const {
@@ -263,25 +266,25 @@ class PlanChecker {
 
 std::vector<std::byte> SerializePlan(const Plan& plan) {
   PlanWriter writer;
-  writer(kPlanMagic, uint32_t{kPlanVersion}, plan);
+  writer(kPlanMagic, std::string(kPlanSources), plan);
   return writer.TakeBytes();
 }
 
 Result<Plan> DeserializePlan(std::span<const std::byte> bytes) {
   PlanReader reader(bytes);
-  uint32_t magic = 0, version = 0;
-  reader(magic, version);
+  uint32_t magic = 0;
+  std::string sources;
+  reader(magic, sources);
   if (!reader.ok() || magic != kPlanMagic) {
     return Error(StatusCode::kMalformedInput, "{} bytes are not a plan", bytes.size());
   }
-  if (version != kPlanVersion) {
-    return Error(StatusCode::kMalformedInput, "plan of version {}, this Hearth reads {}", version, kPlanVersion);
-  }
+  if (sources != kPlanSources) return Error(StatusCode::kMalformedInput, "a plan of another version of Hearth");
   Plan plan;
   reader(plan);
   if (!reader.ok() || !reader.at_end()) {
     return Error(StatusCode::kMalformedInput, "a plan of {} bytes is cut short or damaged", bytes.size());
   }
+  for (KernelSource& kernel : plan.kernels) HEARTH_TRY(CompleteStoredKernel(kernel));
   if (!PlanChecker(plan).Run()) {
     return Error(StatusCode::kMalformedInput, "a plan of {} bytes contradicts itself", bytes.size());
   }

@@ -12,8 +12,6 @@
 
 namespace hearth {
 
-inline constexpr int kTuningVersion = 1;  // part of the key of every record; raise it when choices change their meaning
-
 // A layer's shape content: operation, attributes, types and shapes of its operands, precision, read path. No names and
 // no weights, so that networks share what was measured.
 std::string LayerKey(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options);

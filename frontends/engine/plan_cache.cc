@@ -1,15 +1,12 @@
 #include "frontends/engine/plan_cache.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/device/device_rules.h"
-#include "core/emit/kernel_library.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
-#include "core/plan/tuning.h"
+#include "core/plan/key_fields.h"
+#include "core/plan/source_fingerprints.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -34,31 +31,11 @@ bool NeedsTheGraph(const Plan& plan, const Graph& graph) {
 CacheKey PlanKey(const PlanRequest& request) {
   const DeviceInfo& device = *request.device;
   CacheKey key(BlobKind::kPlan);
-  key.Add("plan version", kPlanVersion).Add("packer", kPackerVersion).Add("emitter", kEmitterVersion);
-  key.Add("kernels", FingerprintOfKernels());
-  key.Add("model", request.model).Add("model token", request.model_token);
-  key.Add("signature", request.signature).Add("input shapes", InputShapesText(*request.graph));
-  key.Add("backend", BackendName(device.backend))
-      .Add("dialect", DialectName(device.dialect))
-      .Add("type", DeviceTypeName(device.type));
-  key.Add("local size", fmt::format("{} {} {}", fmt::join(device.max_local_size, "x"), device.max_local_invocations,
-                                    device.local_memory_bytes));
-  key.Add("group count", fmt::format("{}", fmt::join(device.max_group_count, "x")));
-  key.Add("max buffer", static_cast<int64_t>(device.max_buffer_bytes))
-      .Add("max texels", static_cast<int64_t>(device.max_texel_elements));
-  key.Add("alignment", device.buffer_offset_alignment).Add("storage buffers", device.max_storage_buffers);
-  key.Add("scalar bytes", device.max_scalar_bytes).Add("compute units", device.compute_units);
-  key.Add("vector floats", device.native_vector_floats);
-  key.Add("subgroup", device.subgroup_size).Add("int64", device.int64 ? 1 : 0);
-  key.Add("rules", ToText(device.forced_rules));
-  key.Add("fp16", fmt::format("storage {} arithmetic {}", device.fp16_storage, device.fp16_arithmetic));
-  key.Add("precision", PrecisionName(request.options.precision));
-  key.Add("read path", AccessPathName(request.options.read_path.value_or(DefaultReadPath(device))));
-  key.Add("preference", PreferenceName(request.options.preference))
-      .Add("low memory", request.options.low_memory ? 1 : 0);
-  const std::string tuned = ToText(request.options.tuned);
-  key.AddContent("tuning", std::as_bytes(std::span(tuned)));
-  key.Add("cpu ops", fmt::format("{}", fmt::join(request.options.cpu_ops, ",")));
+  key.Add(kPlanSourcesField.name, kPlanSources);
+  key.Add(kModelField.name, request.model).Add(kModelTokenField.name, request.model_token);
+  key.Add(kSignatureField.name, request.signature).Add(kInputShapesField.name, InputShapesText(*request.graph));
+  AddDevice(key, device, DevicePart::kCapability);
+  AddOptions(key, request.options, device);
   return key;
 }
 

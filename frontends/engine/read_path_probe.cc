@@ -7,12 +7,15 @@
 #include "core/base/error.h"
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"
+#include "core/plan/key_fields.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
+
+extern const std::string_view kProbeSources;  // a fingerprint: frontends/CMakeLists.txt lists the files
+
 namespace {
 
-constexpr int kProbeVersion = 4;
 constexpr double kMargin = 2.0;
 constexpr int kSamples = 15, kClearWins = 13;
 constexpr uint64_t kTexels = 1u << 16;  // 1 MiB: what every texel buffer takes
@@ -94,8 +97,8 @@ Status TryTexelReads(Device& device) {
 
 CacheKey ReadPathProbeKey(const DeviceInfo& info) {
   CacheKey key(BlobKind::kProbe);
-  key.Add("probe", kProbeVersion).Add("backend", BackendName(info.backend)).Add("device", info.name);
-  key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
+  key.Add(kProbeSourcesField.name, kProbeSources);
+  AddDevice(key, info, DevicePart::kIdentity);
   return key;
 }
 

@@ -1,17 +1,15 @@
 #include "frontends/engine/tuning_cache.h"
 
-#include "core/emit/kernel_library.h"
-#include "core/plan/plan.h"
+#include "core/plan/key_fields.h"
+#include "core/plan/source_fingerprints.h"
 #include "core/plan/tuning.h"
 
 namespace hearth {
 
 CacheKey TuningKey(const DeviceInfo& info) {
   CacheKey key(BlobKind::kTuning);
-  key.Add("tuning version", kTuningVersion).Add("plan version", kPlanVersion).Add("emitter", kEmitterVersion);
-  key.Add("kernels", FingerprintOfKernels());
-  key.Add("backend", BackendName(info.backend)).Add("device", info.name).Add("vendor", info.vendor);
-  key.Add("driver", info.driver_version).Add("uuid", info.uuid);
+  key.Add(kTuningSourcesField.name, kTuningSources);
+  AddDevice(key, info, DevicePart::kIdentity);
   return key;
 }
 

@@ -27,7 +27,8 @@ KernelSource WithEpilogue(KernelSource source) {
   source.tensors.push_back({"rhs", ArgDirection::kRead});
   source.scalars.push_back({"lowest", ScalarType::kFloat});
   source.scalars.push_back({"highest", ScalarType::kFloat});
-  source.epilogue = {"v = v + rhs_load(i);", "v = vclamp(v, splat4(lowest), splat4(highest));"};
+  source.epilogue = {{.form = StatementForm::kAdd, .arguments = {"rhs"}},
+                     {.form = StatementForm::kClamp, .arguments = {"lowest", "highest"}}};
   return source;
 }
 

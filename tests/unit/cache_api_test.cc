@@ -73,7 +73,7 @@ TEST(CacheApi, AModelThatWasWarmedFindsEverything) {
 TEST(CacheApi, ExplainNamesTheOnePartThatDiffers) {
   SKIP_WITHOUT_DEVICE();
   const std::pair<std::string, std::string> changes[] = {
-      {"driver", "driver version"}, {"uuid", "device uuid"}, {"emitter", "Hearth version"}};
+      {"driver", "driver version"}, {"uuid", "device uuid"}, {"vendor", "device"}};
   const CacheFolder folder;
   const auto cache = Cache::At(folder.path().string());
   for (const auto& [field, part] : changes) {

@@ -5,8 +5,10 @@
 
 #include "cache/reports.h"
 #include "core/emit/kernel_library.h"
+#include "core/plan/key_fields.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/read_path_probe.h"
+#include "frontends/engine/tuning_cache.h"
 #include "hal/constant_upload.h"
 #include "hal/load_or_compile.h"
 #include "tests/testing/cache_folder.h"
@@ -101,15 +103,20 @@ struct PlanCase {
   DeviceInfo device = SomeDevice();
   LowerOptions options;
   Fingerprint model;
-  std::string token;
+  std::string token, signature;
 
-  CacheKey Key() const { return PlanKey({&graph, model, &device, options, token}); }
+  CacheKey Key() const { return PlanKey({&graph, model, &device, options, token, signature}); }
 };
 
 TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
   const Changes<PlanCase> changes = {
       {"model content", [](PlanCase& c) { c.model.bytes[15] ^= 1; }},
       {"option", [](PlanCase& c) { c.token = "mine"; }},
+      {"signature", [](PlanCase& c) { c.signature = "encode"; }},
+      {"input shape",
+       [](PlanCase& c) {
+         c.graph.inputs = {c.graph.AddValue({"x", {DType::kFloat32, Shape{1, 8}, {}}, {}})};
+       }},
       {"option", [](PlanCase& c) { c.options.precision = Precision::kFp16; }},
       {"option", [](PlanCase& c) { c.options.read_path = AccessPath::kTexelBuffer; }},
       {"option", [](PlanCase& c) { c.options.cpu_ops = {"softmax"}; }},
@@ -133,6 +140,10 @@ TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
       {"device capability", [](PlanCase& c) { c.device.native_vector_floats = 16; }},
       {"device capability", [](PlanCase& c) { c.device.fp16_storage = !c.device.fp16_storage; }},
       {"device capability", [](PlanCase& c) { c.device.fp16_arithmetic = !c.device.fp16_arithmetic; }},
+      {"device capability", [](PlanCase& c) { c.device.subgroup_size = 16; }},
+      {"device capability", [](PlanCase& c) { c.device.int64 = !c.device.int64; }},
+      {"device capability", [](PlanCase& c) { c.device.unified_memory = !c.device.unified_memory; }},
+      {"", [](PlanCase& c) { c.device.id = "opencl:7"; }},
       {"", [](PlanCase& c) { c.device.driver_version = "2.0"; }},  // a driver update keeps the plan
       {"", [](PlanCase& c) { c.device.uuid = "other"; }},
       {"", [](PlanCase& c) { c.device.name = "other"; }},
@@ -160,13 +171,15 @@ TEST(CacheKeys, EveryPartOfAWeightsKeyCountsAndIsNamed) {
   const Changes<WeightsCase> changes = {
       {"weights", [](WeightsCase& c) { c.source[63] ^= std::byte{1}; }},
       {"weights", [](WeightsCase& c) { c.source.resize(63); }},
-      {"type", [](WeightsCase& c) { c.constant.recipe.source.dtype = DType::kInt8; }},
+      {"weights", [](WeightsCase& c) { c.constant.recipe.source.dtype = DType::kInt8; }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.shape = Shape({16}); }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->scales[0] = 0.25f; }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->zero_points[0] = 4; }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->dimension = 1; }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization.reset(); }},
       {"layout", [](WeightsCase& c) { c.constant.recipe.width += 1; }},
+      {"layout", [](WeightsCase& c) { c.constant.recipe.layout = PackLayout::kSlices; }},
+      {"layout", [](WeightsCase& c) { c.constant.recipe.storage = StorageType::kFloat16; }},
       {"layout", [](WeightsCase& c) { c.constant.recipe.dims[0] = 16; }},
       {"", [](WeightsCase& c) { c.constant.range.offset_bytes = 4096; }},  // where it lies does not matter
       {"", [](WeightsCase& c) { c.constant.file_offset = 4096; }},
@@ -192,14 +205,35 @@ TEST(CacheKeys, EveryPartOfAProbesKeyCountsAndIsNamed) {
   }
 }
 
-// The three versions of Hearth's own code are fields of their own: raising one changes only that.
-TEST(CacheKeys, HearthsVersionsAreNamedAsSuch) {
-  for (const char* field : {"plan version", "packer", "emitter", "probe"}) {
+TEST(CacheKeys, OtherSourcesAreNamedAsAnotherVersionOfHearth) {
+  for (const char* field : {"plan sources", "weight sources", "tuning sources", "probe sources"}) {
     CacheKey stored(BlobKind::kPlan), wanted(BlobKind::kPlan);
     stored.Add(field, 1).Add("model", "same");
     wanted.Add(field, 2).Add("model", "same");
     EXPECT_EQ(PartThatDiffers(wanted, stored), "Hearth version") << field;
   }
+}
+
+TEST(CacheKeys, EveryFieldOfEveryKeyHasAWordForUsers) {
+  const CacheKey keys[] = {ProgramKey(SomeKernels(), SomeDevice()),
+                           SourceKey(SomeKernels(), SomeDevice(), "compiler"),
+                           PlanCase().Key(),
+                           WeightsCase().Key(),
+                           ReadPathProbeKey(SomeDevice()),
+                           TuningKey(SomeDevice())};
+  const std::set<std::string> words = {"Hearth version", "backend",        "device",      "device capability",
+                                       "device uuid",    "driver version", "input shape", "kernel",
+                                       "layout",         "option",         "signature",   "model content",
+                                       "weights",        "tuning record",  "type"};
+  for (const CacheKey& key : keys) {
+    const CacheKeyFields fields = *DecodeKeyMaterial(key.material());
+    ASSERT_FALSE(fields.empty());
+    for (const auto& [name, value] : fields) EXPECT_TRUE(words.contains(WordOfKeyField(name))) << name;
+  }
+}
+
+TEST(CacheKeys, AFieldOfAnotherVersionIsCalledByItsName) {
+  EXPECT_EQ(WordOfKeyField("a field of 2031"), "a field of 2031");
 }
 
 // Fields can't run into each other: no two different lists of fields have one encoding.

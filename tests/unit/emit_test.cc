@@ -7,6 +7,7 @@
 
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_source.h"
+#include "core/graph/op.h"
 
 namespace hearth {
 namespace {
@@ -64,12 +65,12 @@ TEST(Emit, PrefixesEveryDeclaredNameSoThatALocalOfABodyCapturesNoArgument) {
 TEST(Emit, StoreEvaluatesItsOperandsBeforeTheEpilogueNamesThem) {
   // `i` and `v` of a body must not be captured by the `i` and `v` that an epilogue sees.
   KernelSource source = Kernel("@read x\n@write y\n@local 8 1 1\n---\n  int v = 3;\n  y_store(v + 1, x_load(v))\n");
-  source.epilogue = {"v = v * 2.0f;"};
+  source.epilogue = {{.form = StatementForm::kAdd, .arguments = {"x"}}};
   for (Dialect dialect : kDialects) {
     const std::string store = LinesWith(Emit(source, dialect), "#define y_store");
     EXPECT_LT(store.find("int px_i = (px_at)"), store.find("int i = px_i")) << store;
     EXPECT_LT(store.find("float4 px_v = (px_value)"), store.find("float4 v = px_v")) << store;
-    EXPECT_LT(store.find("v = v * 2.0f;"), store.find("[i] = v;")) << store;
+    EXPECT_LT(store.find("v = v + x_load(i);"), store.find("[i] = v;")) << store;
   }
 }
 
@@ -134,7 +135,7 @@ TEST(Emit, UndefinesEveryMacroOfAnOpenClKernel) {
 TEST(Emit, DefinesErfcForGlslOnlyWhereItIsUsed) {
   KernelSource source = CopyKernel();
   EXPECT_THAT(Emit(source, Dialect::kVulkan), Not(HasSubstr("vec4 verfc")));
-  source.epilogue = {"v = verfc(v);"};
+  source.epilogue = {{StatementForm::kUnary, ElementFunction::Of(UnaryKind::kGelu)}};
   EXPECT_THAT(Emit(source, Dialect::kVulkan), HasSubstr("vec4 verfc"));
 }
 
@@ -149,7 +150,7 @@ TEST(Emit, ConvertsHalfStorageAtTheSeam) {
 
 TEST(EntryPoint, DiffersWhereverTheTextDoes) {
   std::vector<KernelSource> variants(6, CopyKernel());
-  variants[1].epilogue = {"v = vabs(v);"};
+  variants[1].epilogue = {{StatementForm::kUnary, ElementFunction::Of(UnaryKind::kAbs)}};
   variants[2].defines.push_back({"ROWS", "2"});
   variants[3].local_size = {16, 1, 1};
   variants[4].tensors[0].path = AccessPath::kTexelBuffer;

@@ -1,0 +1,15 @@
+# Run by hearth_fingerprint, and by tests with -DPRINT=1.
+set(lines "")
+foreach(file IN LISTS FILES)
+  file(SHA256 ${file} digest)
+  file(RELATIVE_PATH name ${ROOT} ${file})
+  string(APPEND lines "${name} ${digest}\n")
+endforeach()
+string(SHA256 fingerprint "${lines}")
+string(SUBSTRING ${fingerprint} 0 32 fingerprint)
+if(PRINT)
+  message("${fingerprint}")
+else()
+  file(WRITE ${OUTPUT} "#include <string_view>\n\nnamespace hearth {\nextern const std::string_view ${VARIABLE};\n"
+    "const std::string_view ${VARIABLE} = \"${fingerprint}\";\n}  // namespace hearth\n")
+endif()

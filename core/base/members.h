@@ -1,0 +1,82 @@
+// The members of a plain struct, counted and visited without a list of them: a list cannot forget one.
+#ifndef HEARTH_CORE_BASE_MEMBERS_H_
+#define HEARTH_CORE_BASE_MEMBERS_H_
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace hearth {
+namespace members_internal {
+
+struct Anything {
+  template <typename T>
+  operator T() const;  // NOLINT(google-explicit-constructor): never called, it only fits everywhere
+};
+
+template <size_t>
+using AnythingAt = Anything;
+
+template <typename T, size_t... I>
+constexpr bool TakesMembers(std::index_sequence<I...>) {
+  return requires {
+    T{AnythingAt<I>{}...};
+  };
+}
+
+template <typename T, size_t kCount = 0>
+constexpr size_t CountMembers() {
+  if constexpr (TakesMembers<T>(std::make_index_sequence<kCount + 1>())) {
+    return CountMembers<T, kCount + 1>();
+  } else {
+    return kCount;
+  }
+}
+
+}  // namespace members_internal
+
+// Precondition: T is a struct without bases and constructors, whose members are not C arrays.
+template <typename T>
+inline constexpr size_t kMemberCount = members_internal::CountMembers<std::remove_cvref_t<T>>();
+
+// visit(first member, second member, ...). A struct with more members than this function knows does not compile.
+template <typename T, typename Visit>
+decltype(auto) VisitMembers(T& value, Visit&& visit) {
+  constexpr size_t kCount = kMemberCount<T>;
+  static_assert(kCount >= 1 && kCount <= 10, "add a line for structs of this size");
+  if constexpr (kCount == 1) {
+    auto& [a] = value;
+    return visit(a);
+  } else if constexpr (kCount == 2) {
+    auto& [a, b] = value;
+    return visit(a, b);
+  } else if constexpr (kCount == 3) {
+    auto& [a, b, c] = value;
+    return visit(a, b, c);
+  } else if constexpr (kCount == 4) {
+    auto& [a, b, c, d] = value;
+    return visit(a, b, c, d);
+  } else if constexpr (kCount == 5) {
+    auto& [a, b, c, d, e] = value;
+    return visit(a, b, c, d, e);
+  } else if constexpr (kCount == 6) {
+    auto& [a, b, c, d, e, f] = value;
+    return visit(a, b, c, d, e, f);
+  } else if constexpr (kCount == 7) {
+    auto& [a, b, c, d, e, f, g] = value;
+    return visit(a, b, c, d, e, f, g);
+  } else if constexpr (kCount == 8) {
+    auto& [a, b, c, d, e, f, g, h] = value;
+    return visit(a, b, c, d, e, f, g, h);
+  } else if constexpr (kCount == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = value;
+    return visit(a, b, c, d, e, f, g, h, i);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j] = value;
+    return visit(a, b, c, d, e, f, g, h, i, j);
+  }
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_BASE_MEMBERS_H_

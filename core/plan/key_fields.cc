@@ -1,0 +1,204 @@
+#include "core/plan/key_fields.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/members.h"
+#include "core/device/device_rules.h"
+#include "core/plan/tuning.h"
+
+namespace hearth {
+namespace {
+
+// ---- What a member's value is in a key: different values have different texts ----
+
+std::string KeyText(const std::string& text) {
+  return text;
+}
+std::string KeyText(bool flag) {
+  return flag ? "1" : "0";
+}
+std::string KeyText(uint32_t number) {
+  return fmt::to_string(number);
+}
+std::string KeyText(uint64_t number) {
+  return fmt::to_string(number);
+}
+std::string KeyText(int32_t number) {
+  return fmt::to_string(number);
+}
+template <typename Number, size_t N>
+std::string KeyText(const std::array<Number, N>& numbers) {
+  return fmt::format("{}", fmt::join(numbers, "x"));
+}
+std::string KeyText(const std::vector<std::string>& texts) {
+  return fmt::format("{}", fmt::join(texts, ","));
+}
+std::string KeyText(BackendKind backend) {
+  return std::string(BackendName(backend));
+}
+std::string KeyText(Dialect dialect) {
+  return std::string(DialectName(dialect));
+}
+std::string KeyText(DeviceType type) {
+  return std::string(DeviceTypeName(type));
+}
+std::string KeyText(CompileGrouping grouping) {
+  return grouping == CompileGrouping::kTogether ? "together" : "each";
+}
+std::string KeyText(const ForcedRules& rules) {
+  return ToText(rules);
+}
+std::string KeyText(Precision precision) {
+  return std::string(PrecisionName(precision));
+}
+std::string KeyText(Preference preference) {
+  return std::string(PreferenceName(preference));
+}
+std::string KeyText(const std::optional<AccessPath>& path) {
+  return path.has_value() ? std::string(AccessPathName(*path)) : "";
+}
+std::string KeyText(const TuningTable& table) {
+  const std::string text = ToText(table);
+  return FingerprintOf(std::as_bytes(std::span(text))).ToHex();
+}
+std::string KeyText(PackLayout layout) {
+  return fmt::to_string(static_cast<int>(layout));
+}
+std::string KeyText(StorageType storage) {
+  return fmt::to_string(static_cast<int>(storage));
+}
+std::string KeyText(const TensorDesc& desc) {
+  static_assert(kMemberCount<TensorDesc> == 3 && kMemberCount<Quantization> == 3, "add the new member here");
+  std::string text = fmt::format("{} {}", DTypeName(desc.dtype), desc.shape.ToString());
+  if (!desc.quantization.has_value()) return text;
+  const auto& [scales, zero_points, dimension] = *desc.quantization;
+  return text + fmt::format(" scales {} zero points {} along {}",
+                            FingerprintOf(std::as_bytes(std::span(scales))).ToHex(),
+                            FingerprintOf(std::as_bytes(std::span(zero_points))).ToHex(), dimension);
+}
+
+// ---- Rows ----
+
+enum DeviceKeys : uint8_t { kNoKey = 0, kIdentity = 1, kCapability = 2, kBoth = 3 };
+
+template <typename Struct>
+struct Row {
+  std::string_view name, word;
+  std::string (*text)(const Struct&);
+  const char* member;  // a different address for each
+  uint8_t keys;
+};
+
+template <auto kMember>
+inline constexpr char kTag = 0;
+
+template <typename Struct, auto kMember>
+constexpr Row<Struct> RowOf(std::string_view name, std::string_view word, uint8_t keys = kBoth) {
+  return {name, word, [](const Struct& value) { return KeyText(value.*kMember); }, &kTag<kMember>, keys};
+}
+
+// Each member once.
+template <typename Struct, size_t N>
+constexpr bool AreMembersOf(const std::array<Row<Struct>, N>& rows) {
+  for (size_t k = 0; k < N; ++k) {
+    for (size_t other = 0; other < k; ++other) {
+      if (rows[k].member == rows[other].member || rows[k].name == rows[other].name) return false;
+    }
+  }
+  return N == kMemberCount<Struct>;
+}
+
+using D = DeviceInfo;
+constexpr std::string_view kLimit = "device capability";
+constexpr std::array kDeviceRows = {
+    RowOf<D, &D::backend>("backend", "backend"),
+    RowOf<D, &D::dialect>("dialect", "backend", kCapability),
+    RowOf<D, &D::type>("type", "type", kCapability),
+    RowOf<D, &D::id>("id", "device", kNoKey),  // its place in a list
+    RowOf<D, &D::name>("device", "device", kIdentity),
+    RowOf<D, &D::vendor>("vendor", "device", kIdentity),
+    RowOf<D, &D::driver_version>("driver", "driver version", kIdentity),
+    RowOf<D, &D::uuid>("uuid", "device uuid", kIdentity),
+    RowOf<D, &D::max_local_size>("local size", kLimit, kCapability),
+    RowOf<D, &D::max_local_invocations>("local invocations", kLimit, kCapability),
+    RowOf<D, &D::max_group_count>("group count", kLimit, kCapability),
+    RowOf<D, &D::local_memory_bytes>("local memory", kLimit, kCapability),
+    RowOf<D, &D::max_buffer_bytes>("max buffer", kLimit, kCapability),
+    RowOf<D, &D::max_texel_elements>("max texels", kLimit, kCapability),
+    RowOf<D, &D::buffer_offset_alignment>("alignment", kLimit, kCapability),
+    RowOf<D, &D::max_storage_buffers>("storage buffers", kLimit, kCapability),
+    RowOf<D, &D::max_scalar_bytes>("scalar bytes", kLimit, kCapability),
+    RowOf<D, &D::compute_units>("compute units", kLimit, kCapability),
+    RowOf<D, &D::native_vector_floats>("vector floats", kLimit, kCapability),
+    RowOf<D, &D::subgroup_size>("subgroup", kLimit, kCapability),
+    RowOf<D, &D::int64>("int64", kLimit, kCapability),
+    RowOf<D, &D::fp16_storage>("fp16 storage", kLimit, kCapability),
+    RowOf<D, &D::fp16_arithmetic>("fp16 arithmetic", kLimit, kCapability),
+    RowOf<D, &D::unified_memory>("unified memory", kLimit, kCapability),
+    RowOf<D, &D::compile_grouping>("compile grouping", kLimit, kCapability),
+    RowOf<D, &D::forced_rules>("rules", "option"),
+};
+static_assert(AreMembersOf(kDeviceRows), "each member of DeviceInfo needs a row");
+
+using O = LowerOptions;
+constexpr std::array kOptionRows = {
+    RowOf<O, &O::precision>("precision", "option"),   RowOf<O, &O::read_path>("read path", "option"),
+    RowOf<O, &O::cpu_ops>("cpu ops", "option"),       RowOf<O, &O::preference>("preference", "option"),
+    RowOf<O, &O::low_memory>("low memory", "option"), RowOf<O, &O::tuned>("tuning", "tuning record"),
+};
+static_assert(AreMembersOf(kOptionRows), "each member of LowerOptions needs a row");
+
+using P = PackRecipe;
+constexpr std::array kRecipeRows = {
+    RowOf<P, &P::layout>("layout", "layout"),   RowOf<P, &P::source>("source", "weights"),
+    RowOf<P, &P::width>("width", "layout"),     RowOf<P, &P::dims>("dims", "layout"),
+    RowOf<P, &P::storage>("storage", "layout"),
+};
+static_assert(AreMembersOf(kRecipeRows), "each member of PackRecipe needs a row");
+
+constexpr KeyField kOtherFields[] = {
+    kPlanSourcesField, kWeightSourcesField, kTuningSourcesField, kProbeSourcesField, kCompilerField, kModelField,
+    kModelTokenField,  kSignatureField,     kInputShapesField,   kContentField,      kKernelField,   kTextField,
+};
+
+template <typename Struct, size_t N>
+void AddRows(CacheKey& key, const std::array<Row<Struct>, N>& rows, const Struct& value, uint8_t keys) {
+  for (const Row<Struct>& row : rows) {
+    if ((row.keys & keys) != 0) key.Add(row.name, row.text(value));
+  }
+}
+
+}  // namespace
+
+void AddDevice(CacheKey& key, const DeviceInfo& device, DevicePart part) {
+  AddRows(key, kDeviceRows, device, part == DevicePart::kIdentity ? kIdentity : kCapability);
+}
+
+void AddOptions(CacheKey& key, const LowerOptions& options, const DeviceInfo& device) {
+  LowerOptions meant = options;
+  meant.read_path = options.read_path.value_or(DefaultReadPath(device));
+  AddRows(key, kOptionRows, meant, kBoth);
+}
+
+void AddRecipe(CacheKey& key, const PackRecipe& recipe) {
+  AddRows(key, kRecipeRows, recipe, kBoth);
+}
+
+std::string WordOfKeyField(std::string_view name) {
+  std::string word(name);
+  const auto look = [&](const auto& rows) {
+    for (const auto& row : rows) {
+      if (row.name == name) word = row.word;
+    }
+  };
+  look(kDeviceRows);
+  look(kOptionRows);
+  look(kRecipeRows);
+  look(kOtherFields);
+  return word;
+}
+
+}  // namespace hearth

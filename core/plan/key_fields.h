@@ -1,0 +1,51 @@
+// The fields of cache keys: one row for each, with the name that stands in the key and the word for it that a user
+// reads in `hearth cache explain`. A struct whose content keys depend on has a row for each of its members: a member
+// without one does not compile.
+#ifndef HEARTH_CORE_PLAN_KEY_FIELDS_H_
+#define HEARTH_CORE_PLAN_KEY_FIELDS_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/base/fingerprint.h"
+#include "core/device/device_info.h"
+#include "core/device/options.h"
+#include "core/plan/pack.h"
+
+namespace hearth {
+
+// Who a device is (of everything that a driver made or somebody measured), and what it can do (of plans).
+enum class DevicePart : uint8_t { kIdentity, kCapability };
+void AddDevice(CacheKey& key, const DeviceInfo& device, DevicePart part);
+
+// With the read path that is meant where `options` leaves it to the rule.
+void AddOptions(CacheKey& key, const LowerOptions& options, const DeviceInfo& device);
+
+void AddRecipe(CacheKey& key, const PackRecipe& recipe);
+
+// A key field that is no member of those structs.
+struct KeyField {
+  std::string_view name, word;
+};
+inline constexpr std::string_view kHearthVersion = "Hearth version";
+inline constexpr KeyField kPlanSourcesField = {"plan sources", kHearthVersion};
+inline constexpr KeyField kWeightSourcesField = {"weight sources", kHearthVersion};
+inline constexpr KeyField kTuningSourcesField = {"tuning sources", kHearthVersion};
+inline constexpr KeyField kProbeSourcesField = {"probe sources", kHearthVersion};
+inline constexpr KeyField kCompilerField = {"compiler", kHearthVersion};
+inline constexpr KeyField kModelField = {"model", "model content"};
+inline constexpr KeyField kModelTokenField = {"model token", "option"};
+inline constexpr KeyField kSignatureField = {"signature", "signature"};
+inline constexpr KeyField kInputShapesField = {"input shapes", "input shape"};
+inline constexpr KeyField kContentField = {"content", "weights"};
+inline constexpr KeyField kCpusField = {"cpus", "device capability"};
+inline constexpr KeyField kKernelField = {"kernel", "kernel"};
+inline constexpr KeyField kTextField = {"text", "kernel"};
+
+// The user's word for a field of a key; for one that this version of Hearth does not know, its name.
+std::string WordOfKeyField(std::string_view name);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_PLAN_KEY_FIELDS_H_
