@@ -18,16 +18,19 @@ struct GroupWork {
   std::optional<FreshGroup> fresh;
   Status status;
   std::optional<CacheKey> source_key;
+  std::optional<CacheKey> loaded_key;
 };
 
-std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, std::span<const KernelSource> sources, const CacheKey& key,
-                                            BlobStore& store) {
+std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, GroupWork& work, const CacheKey& key, BlobStore& store) {
   const std::optional<std::vector<std::byte>> binary = store.Get(key);
   if (!binary.has_value()) return nullptr;
   store.BeginUse(key);
-  Result<std::unique_ptr<ProgramGroup>> loaded = device.Load(sources, *binary);
+  Result<std::unique_ptr<ProgramGroup>> loaded = device.Load(work.sources, *binary);
   store.EndUse(key);
-  if (loaded.ok()) return std::move(loaded).value();
+  if (loaded.ok()) {
+    work.loaded_key = key;
+    return std::move(loaded).value();
+  }
   store.Reject(key, loaded.status().message());
   return nullptr;
 }
@@ -44,7 +47,7 @@ Result<std::unique_ptr<ProgramGroup>> Compile(Device& device, BlobStore* store, 
   const std::string compiler = device.portable_compiler();
   if (store != nullptr && !compiler.empty()) {
     const CacheKey key = SourceKey(work.sources, device.info(), compiler);
-    if (auto group = LoadFromStore(device, work.sources, key, *store)) return group;
+    if (auto group = LoadFromStore(device, work, key, *store)) return group;
     work.source_key = key;
   }
   return device.Compile(work.sources);
@@ -55,10 +58,10 @@ void MakeGroup(Device& device, BlobStore* store, GroupWork& work) {
   MakingTurn turn;
   if (store != nullptr) {
     key = ProgramKey(work.sources, device.info());
-    work.group = LoadFromStore(device, work.sources, key, *store);
+    work.group = LoadFromStore(device, work, key, *store);
     if (work.group != nullptr) return;
     turn = store->TakeMakingTurn(key);
-    if (turn.has_waited) work.group = LoadFromStore(device, work.sources, key, *store);
+    if (turn.has_waited) work.group = LoadFromStore(device, work, key, *store);
     if (work.group != nullptr) return;
   }
   const Stopwatch watch;
@@ -112,6 +115,7 @@ Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSourc
     HEARTH_TRY(work.status);
     for (const std::unique_ptr<Program>& program : work.group->programs()) programs.by_kernel.push_back(program.get());
     (work.fresh.has_value() ? programs.compiled : programs.loaded) += static_cast<int>(work.sources.size());
+    if (work.loaded_key.has_value()) programs.loaded_keys.push_back(*std::move(work.loaded_key));
     programs.spirv_compiled += work.group->spirv_compiled();
     if (work.fresh.has_value() && store != nullptr) programs.fresh.push_back(*std::move(work.fresh));
     programs.groups.push_back(std::move(work.group));

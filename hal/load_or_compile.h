@@ -27,9 +27,10 @@ struct LoadedPrograms {
   std::vector<std::unique_ptr<ProgramGroup>> groups;
   std::vector<Program*> by_kernel;  // in the order of the sources; owned by `groups`
   std::vector<FreshGroup> fresh;
-  int compiled = 0;        // programs made from source
-  int loaded = 0;          // programs made from a cached binary
-  int spirv_compiled = 0;  // GLSL texts turned into SPIR-V
+  std::vector<CacheKey> loaded_keys;  // of the entries that programs were made from
+  int compiled = 0;                   // programs made from source
+  int loaded = 0;                     // programs made from a cached binary
+  int spirv_compiled = 0;             // GLSL texts turned into SPIR-V
 };
 
 // The key of a native binary of `sources` on this device and driver.

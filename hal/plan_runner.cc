@@ -21,39 +21,53 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
     return Error(StatusCode::kInternal, "the plan has {} dispatches and no device", runner->plan_.dispatch_count());
   }
   HEARTH_CHECK(parts.programs.empty() || parts.programs.size() == runner->plan_.kernels.size());
-  HEARTH_TRY(runner->CreateBuffers());
+  const Status ready = runner->MakeReady();
+  if (!ready.ok()) {
+    runner->RejectLoaded(ready.message());
+    return ready;
+  }
+  return runner;
+}
+
+Status PlanRunner::MakeReady() {
+  HEARTH_TRY(CreateBuffers());
   Status programs_status;
   std::thread compiling([&] {
-    if (parts.device == nullptr) return;
-    if (!parts.programs.empty()) {
-      runner->programs_.by_kernel = parts.programs;
+    if (parts_.device == nullptr) return;
+    if (!parts_.programs.empty()) {
+      programs_.by_kernel = parts_.programs;
       return;
     }
     const Stopwatch watch;
-    Result<LoadedPrograms> programs = LoadOrCompile(*parts.device, runner->plan_.kernels, parts.store, parts.threads);
+    Result<LoadedPrograms> programs = LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads);
     programs_status = programs.status();
-    if (programs.ok()) runner->programs_ = std::move(programs).value();
-    runner->times_.programs_ms = watch.milliseconds();
+    if (programs.ok()) programs_ = std::move(programs).value();
+    times_.programs_ms = watch.milliseconds();
   });
   const Stopwatch watch;
   Status weights_status;
-  if (parts.device != nullptr) {
-    Result<std::vector<double>> pack_ms = UploadConstants(*parts.device, runner->buffers_, runner->plan_,
-                                                          parts.model_bytes, parts.store, parts.model_bytes_read);
+  if (parts_.device != nullptr) {
+    Result<std::vector<double>> pack_ms =
+        UploadConstants(*parts_.device, buffers_, plan_, parts_.model_bytes, parts_.store, parts_.model_bytes_read);
     weights_status = pack_ms.status();
-    if (pack_ms.ok()) runner->pack_ms_ = std::move(pack_ms).value();
+    if (pack_ms.ok()) pack_ms_ = std::move(pack_ms).value();
   }
-  runner->times_.weights_ms = watch.milliseconds();
+  times_.weights_ms = watch.milliseconds();
   compiling.join();
   HEARTH_TRY(programs_status);
   HEARTH_TRY(weights_status);
-  HEARTH_TRY(runner->PrepareStages());
-  if (parts.device != nullptr) {
-    runner->requests_ =
-        std::make_unique<Requests>(*parts.device, runner->plan_, runner->buffers_, parts.store, parts.threads);
+  HEARTH_TRY(PrepareStages());
+  if (parts_.device != nullptr) {
+    requests_ = std::make_unique<Requests>(*parts_.device, plan_, buffers_, parts_.store, parts_.threads);
   }
-  HEARTH_TRY(runner->ResetState());
-  return runner;
+  return ResetState();
+}
+
+bool PlanRunner::RejectLoaded(std::string_view reason) {
+  if (parts_.store == nullptr || programs_.loaded_keys.empty()) return false;
+  for (const CacheKey& key : programs_.loaded_keys) parts_.store->Reject(key, reason);
+  programs_.loaded_keys.clear();
+  return true;
 }
 
 Status PlanRunner::CreateBuffers() {

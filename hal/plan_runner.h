@@ -89,6 +89,10 @@ class PlanRunner {
   // The states hold real zeros again, as before the first run.
   Status ResetState();
 
+  // Takes the entries of the cache that programs were loaded from out of it: something that they led to went wrong.
+  // False when there are none.
+  bool RejectLoaded(std::string_view reason);
+
   // After the first result: stores what this start had to make. A plan that is new is also told which constants the
   // cache keeps; one from the cache knows. Returns warnings.
   std::vector<std::string> SaveToStore(bool plan_is_new);
@@ -103,6 +107,7 @@ class PlanRunner {
   };
 
   PlanRunner(Plan plan, const RunnerParts& parts);
+  Status MakeReady();
   Status CreateBuffers();
   Status PrepareStages();
   Status PrepareDispatches(std::span<const size_t> steps);

@@ -180,7 +180,7 @@ void AddTexelTypes(const KernelSource& source, Macros& macros) {
 std::string StoreMacro(const KernelSource& source, const TensorArg& arg, std::string_view write) {
   std::string epilogue;
   if (&arg == FirstWritten(source)) {
-    for (const Statement& statement : source.epilogue) epilogue += TextOf(statement) + " ";
+    for (const EpilogueStatement& statement : source.epilogue) epilogue += TextOf(statement) + " ";
   }
   const char* type = arg.storage == StorageType::kInt32 ? "int4" : "float4";
   return fmt::format("{{ int px_i = (px_at); {0} px_v = (px_value); {{ int i = px_i; {0} v = px_v; {1}{2} }} }}", type,

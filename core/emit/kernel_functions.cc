@@ -171,7 +171,7 @@ constexpr FunctionGroup kGroups[] = {
 
 bool Uses(const KernelSource& source, std::string_view word) {
   const auto has = [word](const std::string& text) { return text.find(word) != std::string::npos; };
-  const auto states = [&](const Statement& statement) { return has(TextOf(statement)); };
+  const auto states = [&](const EpilogueStatement& statement) { return has(TextOf(statement)); };
   return has(source.body) || std::any_of(source.epilogue.begin(), source.epilogue.end(), states) ||
          std::any_of(source.defines.begin(), source.defines.end(), [&](const Define& d) { return has(d.value); });
 }

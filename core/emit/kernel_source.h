@@ -71,7 +71,7 @@ struct KernelSource {
   std::vector<Define> defines;
   // Over `v` (texel4, the value being stored) and `i` (its texel index), run in every store to the first written tensor
   // before the write; may use the tensors and scalars above.
-  std::vector<Statement> epilogue;
+  std::vector<EpilogueStatement> epilogue;
   std::array<uint32_t, 3> local_size = {1, 1, 1};
   std::string body;
   friend bool operator==(const KernelSource&, const KernelSource&) = default;

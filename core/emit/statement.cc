@@ -53,7 +53,7 @@ constexpr bool RowsFollowForms() {
 }
 static_assert(RowsFollowForms());
 
-std::string LoadOf(const Statement& statement) {
+std::string LoadOf(const EpilogueStatement& statement) {
   const std::string& name = statement.arguments[0];
   switch (statement.reach) {
     case Reach::kOneElement: return fmt::format("{}({}_load(0).x)", statement.integers ? "splat_int4" : "splat4", name);
@@ -64,7 +64,7 @@ std::string LoadOf(const Statement& statement) {
   return fmt::format("{}_load(i)", name);
 }
 
-std::string PairText(const Statement& statement) {
+std::string PairText(const EpilogueStatement& statement) {
   return fmt::format("{{ {0} {1} = {2}; {0} {3} = {4}; v = {5}; }}", statement.integers ? "int4" : "float4",
                      statement.other_first ? "b" : "a", statement.from_x ? "x_load(i)" : "v",
                      statement.other_first ? "a" : "b", LoadOf(statement), TextOf(statement.function));
@@ -119,7 +119,7 @@ std::string_view TextOf(const ElementFunction& function) {
   return {};
 }
 
-bool IsComplete(const Statement& statement) {
+bool IsComplete(const EpilogueStatement& statement) {
   size_t arguments = kForms[static_cast<size_t>(statement.form)].arguments;
   if (statement.form == StatementForm::kPair && statement.reach >= Reach::kPerChannel) ++arguments;
   const bool has_function = statement.form == StatementForm::kUnary || statement.form == StatementForm::kSlopedUnary ||
@@ -127,7 +127,7 @@ bool IsComplete(const Statement& statement) {
   return statement.arguments.size() >= arguments && (!has_function || !TextOf(statement.function).empty());
 }
 
-std::string TextOf(const Statement& statement) {
+std::string TextOf(const EpilogueStatement& statement) {
   if (statement.form == StatementForm::kPair) return PairText(statement);
   const std::string_view form = kForms[static_cast<size_t>(statement.form)].text;
   std::string text;

@@ -48,7 +48,7 @@ enum class StatementForm : uint8_t {
 // How the texel of a pair's other operand follows from the index of the output's.
 enum class Reach : uint8_t { kSame, kOneElement, kPerChannel, kPerPixel };  // the last two: $1 is the output's pixels
 
-struct Statement {
+struct EpilogueStatement {
   StatementForm form = StatementForm::kNothing;
   ElementFunction function;    // of kUnary, kSlopedUnary and kPair
   Reach reach = Reach::kSame;  // this and the next three: of kPair
@@ -57,13 +57,13 @@ struct Statement {
   bool from_x = false;       // x as it lies in memory instead of `v`, which has another type
   std::vector<std::string> arguments;
 
-  friend bool operator==(const Statement&, const Statement&) = default;
+  friend bool operator==(const EpilogueStatement&, const EpilogueStatement&) = default;
 };
 
 // In the kernel dialect. Precondition: IsComplete(statement).
-std::string TextOf(const Statement& statement);
+std::string TextOf(const EpilogueStatement& statement);
 // Whether it has the arguments and the function that its form takes.
-bool IsComplete(const Statement& statement);
+bool IsComplete(const EpilogueStatement& statement);
 
 // The text that converts "x_load(at)" to `to`, for a define.
 std::string_view CastText(DType to, bool from_real);

@@ -67,7 +67,7 @@ std::set<std::string_view> NamesOf(const KernelSource& source) {
 
 bool IsGoodEpilogue(const KernelSource& source) {
   const std::set<std::string_view> names = NamesOf(source);
-  return !names.empty() && std::ranges::all_of(source.epilogue, [&](const Statement& statement) {
+  return !names.empty() && std::ranges::all_of(source.epilogue, [&](const EpilogueStatement& statement) {
     return IsComplete(statement) &&
            std::ranges::all_of(statement.arguments, [&](const std::string& name) { return names.contains(name); });
   });

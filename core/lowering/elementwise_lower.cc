@@ -61,7 +61,7 @@ bool ExtendByPair(const Node& node, PlanBuilder& builder, const ElementFunction&
                     !HoldsIntegers(builder, other) && !HoldsIntegers(builder, output);
   if (!fits || !builder.CanExtend(lead, {&other, 1})) return false;
   const std::string name = "other" + builder.StepSuffix(lead), pixels = name + "_pixels";
-  const Statement statement{
+  const EpilogueStatement statement{
       .form = StatementForm::kPair, .function = function, .reach = *reach, .other_first = rhs_leads};
   EpilogueStep step{statement, {{name, builder.Tensor(other)}}, {}};
   if (reach == Reach::kPerChannel || reach == Reach::kPerPixel)
@@ -79,12 +79,12 @@ Status LowerPairAsMap(const Node& node, PlanBuilder& builder, const PairFunction
   KernelCall call = MapCallOf(builder, node, lead);
   const bool changes_type = integers != HoldsIntegers(builder, node.outputs[0]);
   if (changes_type) call.defines = {{"VALUE", "splat4(0.0f)"}};
-  const Statement statement{.form = StatementForm::kPair,
-                            .function = function.function,
-                            .reach = other_repeats ? Reach::kOneElement : Reach::kSame,
-                            .integers = integers,
-                            .other_first = rhs_leads,
-                            .from_x = changes_type};
+  const EpilogueStatement statement{.form = StatementForm::kPair,
+                                    .function = function.function,
+                                    .reach = other_repeats ? Reach::kOneElement : Reach::kSame,
+                                    .integers = integers,
+                                    .other_first = rhs_leads,
+                                    .from_x = changes_type};
   call.epilogue = {{statement, {{"other", builder.Tensor(other)}}, function.scalars}};
   call.epilogue.insert(call.epilogue.end(), function.epilogue.begin(), function.epilogue.end());
   return builder.Call(node, call);

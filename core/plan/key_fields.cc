@@ -139,7 +139,7 @@ constexpr std::array kDeviceRows = {
     RowOf<D, &D::fp16_arithmetic>("fp16 arithmetic", kLimit, kCapability),
     RowOf<D, &D::unified_memory>("unified memory", kLimit, kCapability),
     RowOf<D, &D::compile_grouping>("compile grouping", kLimit, kCapability),
-    RowOf<D, &D::forced_rules>("rules", "option"),
+    RowOf<D, &D::forced_rules>("rules", "option", kCapability),
 };
 static_assert(AreMembersOf(kDeviceRows), "each member of DeviceInfo needs a row");
 

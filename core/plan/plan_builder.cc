@@ -27,7 +27,7 @@ const Item* FindNamed(const std::vector<std::pair<std::string_view, Item>>& list
 void AppendEpilogue(const std::vector<EpilogueStep>& steps, KernelSource& source, std::vector<Operand>& operands,
                     std::vector<uint32_t>& scalars) {
   for (const EpilogueStep& step : steps) {
-    Statement& statement = source.epilogue.emplace_back(step.statement);
+    EpilogueStatement& statement = source.epilogue.emplace_back(step.statement);
     for (const auto& [name, operand] : step.tensors) {
       statement.arguments.push_back(name);
       source.tensors.push_back({name, ArgDirection::kRead});

@@ -39,7 +39,7 @@ struct Scalar {
 
 // One step of an epilogue, with its arguments: the statement's are these in order, tensors first.
 struct EpilogueStep {
-  Statement statement;
+  EpilogueStatement statement;
   std::vector<std::pair<std::string, Operand>> tensors;  // read by the statement
   std::vector<std::pair<std::string, Scalar>> scalars;
 };

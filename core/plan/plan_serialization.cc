@@ -199,6 +199,11 @@ bool IsSaneShape(std::span<const int32_t> dims) {
   return true;
 }
 
+// What one holds has room in the other.
+bool AreAlike(const TensorDesc& a, const TensorDesc& b) {
+  return a.dtype == b.dtype && a.shape == b.shape;
+}
+
 class PlanChecker {
  public:
   explicit PlanChecker(const Plan& plan) : plan_(plan) {}
@@ -250,13 +255,14 @@ class PlanChecker {
   bool IsGood(const HostStep& step) const { return All(step.reads) && All(step.writes); }
 
   bool IsGood(const PlanTensor& tensor) const {
-    return IsSaneShape(tensor.desc.shape.dims()) && (!tensor.on_device || IsGood(tensor.transfer));
+    return IsSaneShape(tensor.desc.shape.dims()) &&
+           (!tensor.on_device || (IsGood(tensor.transfer) && AreAlike(tensor.desc, tensor.transfer.desc)));
   }
 
   bool IsGood(const PlanState& state) const {
     if (!IsSaneShape(state.desc.shape.dims())) return false;
-    if (state.on_device) return IsGood(state.transfer);
-    return !state.next_on_device || IsGood(state.next);
+    if (state.on_device) return IsGood(state.transfer) && AreAlike(state.desc, state.transfer.desc);
+    return !state.next_on_device || (IsGood(state.next) && AreAlike(state.desc, state.next.desc));
   }
 
   const Plan& plan_;

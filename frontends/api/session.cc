@@ -148,6 +148,44 @@ void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
   if (model.file) model.file->ReleasePages(bytes);
 }
 
+// The sizes of inputs and outputs are the model's: users' memory is made for those.
+Status CheckSizes(const std::vector<PlanTensor>& tensors, const std::vector<TensorInfo>& infos) {
+  const bool are_same = std::ranges::equal(tensors, infos, [](const PlanTensor& tensor, const TensorInfo& info) {
+    return tensor.desc.size_bytes() == info.size_bytes;
+  });
+  return are_same ? Status::Ok() : Error(StatusCode::kInternal, "the plan is not the model's");
+}
+
+Status MakeRunner(SessionData& data, BlobStore* plans) {
+  const ModelData& model = data.model->data();
+  Result<MadePlan> made = MakePlan(data.plan_request, plans);
+  if (!made.ok()) return Status(made.status().code(), made.status().message() + OpenShapeHint(model));
+  data.made = std::move(made).value();
+  if (data.host == nullptr) data.host = MakeCpuExecutor();
+  const RunnerParts parts{data.opened.device.get(),
+                          data.made.lowered_graph ? &*data.made.lowered_graph : nullptr,
+                          model.bytes,
+                          data.host.get(),
+                          data.store.get(),
+                          data.threads,
+                          [&model](std::span<const std::byte> bytes) { ReleasePages(model, bytes); }};
+  HEARTH_ASSIGN(data.runner, PlanRunner::Create(std::move(data.made.plan), parts));
+  HEARTH_TRY(CheckSizes(data.runner->plan().inputs, data.model->inputs()));
+  return CheckSizes(data.runner->plan().outputs, data.model->outputs());
+}
+
+// What stood in the cache never fails a start: where something that came from there led to an error, it is taken out
+// and everything is made anew, once.
+Status MakeRunner(SessionData& data) {
+  const uint64_t rejected = data.store == nullptr ? 0 : data.store->counters().rejected;
+  const Status status = MakeRunner(data, data.store.get());
+  if (status.ok() || data.store == nullptr) return status;
+  if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), status.message());
+  if (data.store->counters().rejected == rejected) return status;
+  data.runner.reset();
+  return MakeRunner(data, nullptr);
+}
+
 // Everything after the device is open and the model is read.
 Status Prepare(SessionData& data) {
   if (data.options.max_in_flight < 1 || data.options.max_in_flight > kMostInFlight) {
@@ -170,18 +208,7 @@ Status Prepare(SessionData& data) {
   data.plan_request = {&model.graph, model.fingerprint,        &data.opened.info,
                        lowering,     data.options.model_token, model.signature};
   HEARTH_TRY(ChooseKernels(data));
-  Result<MadePlan> made = MakePlan(data.plan_request, data.store.get());
-  if (!made.ok()) return Status(made.status().code(), made.status().message() + OpenShapeHint(model));
-  data.made = std::move(made).value();
-  data.host = MakeCpuExecutor();
-  const RunnerParts parts{data.opened.device.get(),
-                          data.made.lowered_graph ? &*data.made.lowered_graph : nullptr,
-                          model.bytes,
-                          data.host.get(),
-                          data.store.get(),
-                          data.threads,
-                          [&model](std::span<const std::byte> bytes) { ReleasePages(model, bytes); }};
-  HEARTH_ASSIGN(data.runner, PlanRunner::Create(std::move(data.made.plan), parts));
+  HEARTH_TRY(MakeRunner(data));
   ReleasePages(model, model.bytes);
   data.inputs.clear();
   data.outputs.clear();
@@ -322,6 +349,19 @@ void Session::SaveToCache() {
   data_->store->Flush();
   data_->report.warnings.insert(data_->report.warnings.end(), warnings.begin(), warnings.end());
   data_->report.save_ms = watch.milliseconds();
+}
+
+bool RestartWithoutStored(SessionData& data, const Status& failure) {
+  if (data.store == nullptr || data.has_run || failure.code() == StatusCode::kInvalidArgument) return false;
+  const bool has_loaded = data.runner->RejectLoaded(failure.message());
+  if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), failure.message());
+  if (!has_loaded && !data.made.is_stored) return false;
+  MadePlan failed_plan = std::move(data.made);
+  std::unique_ptr<PlanRunner> failed_runner = std::move(data.runner);
+  if (MakeRunner(data, nullptr).ok()) return true;
+  data.made = std::move(failed_plan);
+  data.runner = std::move(failed_runner);
+  return false;
 }
 
 const Report& Session::report() const {

@@ -69,6 +69,10 @@ struct SessionData {
   }
 };
 
+// After a first run that failed: what came from the cache is taken out of it and made anew. False where nothing did, or
+// where that fails too.
+bool RestartWithoutStored(SessionData& data, const Status& failure);
+
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_API_SESSION_DATA_H_

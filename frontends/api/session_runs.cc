@@ -201,7 +201,9 @@ Status Session::Run() {
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
   HEARTH_TRY(CheckProcess(*data_));
   const Stopwatch watch;
-  HEARTH_TRY(data_->runner->Run(inputs, outputs));
+  Status status = data_->runner->Run(inputs, outputs);
+  if (!status.ok() && RestartWithoutStored(*data_, status)) status = data_->runner->Run(inputs, outputs);
+  HEARTH_TRY(status);
   NoteFinishedRun(*data_, watch.milliseconds());
   return Status::Ok();
 }

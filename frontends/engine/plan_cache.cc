@@ -7,6 +7,7 @@
 #include "core/graph/passes/pass.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
+#include "frontends/engine/stored_plan.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -53,11 +54,13 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
     const CacheKey key = PlanKey(request);
     if (const auto bytes = store->Get(key)) {
       Result<Plan> plan = DeserializePlan(*bytes);
-      if (plan.ok()) {
+      const Status usable = plan.ok() ? CheckStoredPlan(*plan, *request.graph, *request.device) : plan.status();
+      if (usable.ok()) {
         made.plan = std::move(plan).value();
+        made.is_stored = true;
         return made;
       }
-      store->Reject(key, plan.status().message());
+      store->Reject(key, usable.message());
     }
   }
   const Stopwatch rewriting;

@@ -24,6 +24,7 @@ struct MadePlan {
   Plan plan;
   std::optional<Graph> lowered_graph;  // what the plan's host steps refer to; empty when the plan came from the cache
   bool is_new = false;                 // worth storing
+  bool is_stored = false;              // it came from the cache
   double rewrite_ms = 0, lower_ms = 0;
 };
 

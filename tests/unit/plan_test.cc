@@ -77,7 +77,7 @@ Plan RichPlan() {
   plan.outputs[0].transfer.value = 9;
   plan.states.resize(1);
   plan.states[0].name = "memory";
-  plan.states[0].desc = {DType::kFloat16, Shape{1, 4}, {}};
+  plan.states[0].desc = transfer.desc;
   plan.states[0].on_device = true;
   plan.states[0].transfer = transfer;
   plan.states[0].next_on_device = true;

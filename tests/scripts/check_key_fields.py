@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""A member added to a struct that cache keys or plans depend on stops the build until it has its row.
+
+check_key_fields.py COMPILER BUILD_FOLDER: compiles, without making objects, against headers to which a member was added.
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CASES = [  # struct, its header, the source that has a row for each member
+    ("DeviceInfo", "core/device/device_info.h", "core/plan/key_fields.cc"),
+    ("LowerOptions", "core/device/options.h", "core/plan/key_fields.cc"),
+    ("PackRecipe", "core/plan/pack.h", "core/plan/key_fields.cc"),
+    ("Quantization", "core/graph/types.h", "core/plan/key_fields.cc"),
+    ("KernelSource", "core/emit/kernel_source.h", "core/plan/plan_serialization.cc"),
+]
+
+
+def compiles(compiler, build, scratch, source):
+    folders = [scratch, ROOT, ROOT / "include", build / "include"]
+    command = [compiler, "-std=c++20", "-fsyntax-only", *(f"-I{folder}" for folder in folders), str(ROOT / source)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode == 0, done.stderr
+
+
+def main():
+    compiler, build = sys.argv[1], pathlib.Path(sys.argv[2])
+    failures = []
+    with tempfile.TemporaryDirectory() as folder:
+        for source in sorted({case[2] for case in CASES}):
+            passed, errors = compiles(compiler, build, folder, source)
+            if not passed:
+                failures.append(f"{source} does not compile as it is:\n{errors}")
+    for struct, header, source in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            text = (ROOT / header).read_text()
+            start = f"struct {struct} {{\n"
+            if text.count(start) != 1:
+                failures.append(f"{header} does not declare struct {struct}")
+                continue
+            scratch = pathlib.Path(folder) / header
+            scratch.parent.mkdir(parents=True)
+            scratch.write_text(text.replace(start, start + "  int an_added_member = 0;\n"))
+            if compiles(compiler, build, folder, source)[0]:
+                failures.append(f"{struct} took a member that {source} does not know")
+    print("\n".join(failures) or f"{len(CASES)} structs, none takes a member without a row")
+    return 1 if failures else 0
+
+
+sys.exit(main())

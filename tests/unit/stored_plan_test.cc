@@ -1,0 +1,199 @@
+// A plan in the cache that is not what it should be costs time, never a run.
+#include "frontends/engine/stored_plan.h"
+
+#include <algorithm>
+#include <random>
+
+#include "backends/null/device.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op.h"
+#include "core/graph/passes/pass.h"
+#include "core/lowering/lower.h"
+#include "frontends/tflite/reader.h"
+#include "hal/plan_runner.h"
+#include "hearth/cache.h"
+#include "hearth/device.h"
+#include "hearth/session.h"
+#include "tests/testing/cache_folder.h"
+#include "tests/testing/shared_data.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+
+const std::string kModel = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
+
+std::vector<std::byte> BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
+}
+
+// ---- Seeded mutations, as far as a device that checks what it is asked ----
+
+struct Lowered {
+  std::vector<std::byte> model = BytesOf(kModel);
+  Graph graph;
+  Plan plan;
+};
+
+Result<std::unique_ptr<Lowered>> LowerDemo(const DeviceInfo& device) {
+  auto lowered = std::make_unique<Lowered>();
+  HEARTH_ASSIGN(lowered->graph, ReadTfliteModel(lowered->model));
+  Graph rewritten = lowered->graph.Clone();
+  HEARTH_TRY(InferShapes(rewritten));
+  HEARTH_TRY(RunPasses(rewritten, device, {}));
+  HEARTH_ASSIGN(lowered->plan, Lower(rewritten, device, {}));
+  return lowered;
+}
+
+// One mutation: bytes flipped, numbers made extreme, pieces cut out, doubled or exchanged.
+void Mutate(std::vector<std::byte>& bytes, std::mt19937& random) {
+  const size_t at = random() % bytes.size(), size = std::min<size_t>(1 + random() % 16, bytes.size() - at);
+  const auto begin = bytes.begin() + static_cast<std::ptrdiff_t>(at), end = begin + static_cast<std::ptrdiff_t>(size);
+  switch (random() % 6) {
+    case 0: bytes[at] ^= static_cast<std::byte>(1u << random() % 8); break;
+    case 1: bytes[at] = static_cast<std::byte>(random()); break;
+    case 2: std::fill(begin, end, std::byte{0xff}); break;
+    case 3: std::fill(begin, end, std::byte{0}); break;
+    case 4: bytes.erase(begin, end); break;
+    default: {
+      const std::vector<std::byte> piece(begin, end);
+      bytes.insert(begin, piece.begin(), piece.end());
+    }
+  }
+}
+
+TEST(StoredPlan, MutatedPlansAreErrorsOrPlansThatADeviceTakesOrRefuses) {
+  NullDevice device(NullDeviceInfo());
+  const auto lowered = LowerDemo(device.info());
+  ASSERT_TRUE(lowered.ok()) << lowered.status().message();
+  const std::vector<std::byte> whole = SerializePlan((*lowered)->plan);
+  ASSERT_TRUE(CheckStoredPlan(*DeserializePlan(whole), (*lowered)->graph, device.info()).ok());
+  constexpr uint32_t kSeed = 20260607;
+  std::mt19937 random(kSeed);
+  int usable = 0;
+  for (int round = 0; round < 3000; ++round) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", round " << round);
+    std::vector<std::byte> mutated = whole;
+    for (uint32_t count = 1 + random() % 3; count > 0; --count) Mutate(mutated, random);
+    Result<Plan> plan = DeserializePlan(mutated);
+    if (!plan.ok()) continue;
+    EXPECT_EQ(SerializePlan(*plan), mutated);
+    if (!CheckStoredPlan(*plan, (*lowered)->graph, device.info()).ok()) continue;
+    ++usable;
+    const auto runner =
+        PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_bytes = (*lowered)->model});
+    if (runner.ok()) EXPECT_TRUE((*runner)->RunStages().ok());
+  }
+  EXPECT_GT(usable, 0) << "no mutation got as far as a device";
+}
+
+TEST(StoredPlan, AnotherModelsPlanIsRefused) {
+  NullDevice device(NullDeviceInfo());
+  const auto lowered = LowerDemo(device.info());
+  ASSERT_TRUE(lowered.ok());
+  Plan plan = (*lowered)->plan;
+  plan.inputs[0].desc.shape = {1, 7};
+  EXPECT_FALSE(CheckStoredPlan(plan, (*lowered)->graph, device.info()).ok());
+  plan = (*lowered)->plan;
+  plan.outputs.clear();
+  EXPECT_FALSE(CheckStoredPlan(plan, (*lowered)->graph, device.info()).ok());
+  plan = (*lowered)->plan;
+  plan.steps.emplace_back(HostStep{{0}, {}, {}});
+  EXPECT_FALSE(CheckStoredPlan(plan, (*lowered)->graph, device.info()).ok());
+}
+
+TEST(StoredPlan, APlanBeyondTheDevicesLimitsIsRefused) {
+  NullDevice device(NullDeviceInfo());
+  const auto lowered = LowerDemo(device.info());
+  ASSERT_TRUE(lowered.ok());
+  DeviceInfo smaller = device.info();
+  smaller.max_group_count = {1, 1, 1};
+  EXPECT_FALSE(CheckStoredPlan((*lowered)->plan, (*lowered)->graph, smaller).ok());
+  smaller = device.info();
+  smaller.max_buffer_bytes = 16;
+  EXPECT_FALSE(CheckStoredPlan((*lowered)->plan, (*lowered)->graph, smaller).ok());
+}
+
+// ---- A whole session over a store whose plan was exchanged ----
+
+std::string SomeDevice() {
+  for (const DeviceDescription& device : ListDevices()) {
+    if (device.usable && device.backend != "cpu") return device.id;
+  }
+  return "";
+}
+
+// The first output of a run on zeros, and the session's report.
+Result<std::pair<std::vector<std::byte>, Report>> RunDemo(const CacheFolder& folder) {
+  HEARTH_ASSIGN(Session session,
+                Session::Open(kModel, {.device = SomeDevice(), .cache_folder = folder.path().string()}));
+  for (size_t k = 0; k < session.inputs().size(); ++k) {
+    HEARTH_TRY(session.SetInput(k, std::vector<std::byte>(session.inputs()[k].size_bytes)));
+  }
+  HEARTH_TRY(session.Run());
+  const std::span<const std::byte> output = session.output(0);
+  session.SaveToCache();
+  return std::pair(std::vector<std::byte>(output.begin(), output.end()), session.report());
+}
+
+void ExchangePlan(const CacheFolder& folder, const std::function<void(Plan&)>& change) {
+  CacheFilter plans;
+  plans.kind = "plan";
+  const auto cache = Cache::At(folder.path().string());
+  ASSERT_TRUE(cache.ok());
+  const auto entries = cache->List(plans);
+  ASSERT_TRUE(entries.ok());
+  ASSERT_EQ(entries->size(), 1u);
+  CacheKey key(BlobKind::kPlan);
+  for (const auto& [name, value] : entries->front().fields) key.Add(name, value);
+  const auto store = folder.Open();
+  const auto bytes = store->Get(key);
+  ASSERT_TRUE(bytes.has_value());
+  Result<Plan> plan = DeserializePlan(*bytes);
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  change(*plan);
+  store->Reject(key, "exchanged");
+  testing::PutOne(*store, key, SerializePlan(*plan));
+}
+
+TEST(StoredPlan, APlanThatCannotBeUsedIsMadeAnewAndTheNextStartIsWarm) {
+  if (SomeDevice().empty()) GTEST_SKIP() << "no device but the CPU, which keeps nothing";
+  const std::pair<const char*, std::function<void(Plan&)>> changes[] = {
+      {"constants beyond the model",
+       [](Plan& plan) {
+         for (PlanConstant& constant : plan.constants) constant.file_offset += uint64_t{1} << 40;
+       }},
+      {"another kernel", [](Plan& plan) { plan.kernels[0].name = "mine"; }},
+      {"no dispatches", [](Plan& plan) { plan.outputs.clear(); }},
+      {"a statement that does not compile",
+       [](Plan& plan) {
+         plan.kernels[0].epilogue.push_back({.form = StatementForm::kPair,
+                                             .function = ElementFunction::Of(BinaryKind::kAdd),
+                                             .arguments = {plan.kernels[0].scalars[0].name}});
+       }},
+  };
+  const CacheFolder folder;
+  const auto cold = RunDemo(folder);
+  ASSERT_TRUE(cold.ok()) << cold.status().message();
+  for (const auto& [what, change] : changes) {
+    SCOPED_TRACE(what);
+    ExchangePlan(folder, change);
+    const auto mended = RunDemo(folder);
+    ASSERT_TRUE(mended.ok()) << mended.status().message();
+    EXPECT_EQ(mended->first, cold->first);
+    EXPECT_GE(mended->second.cache.rejected, 1u);
+    const auto warm = RunDemo(folder);
+    ASSERT_TRUE(warm.ok()) << warm.status().message();
+    EXPECT_EQ(warm->first, cold->first);
+    EXPECT_EQ(warm->second.programs.compiled, 0);
+    EXPECT_EQ(warm->second.cache.rejected, 0u);
+    EXPECT_EQ(warm->second.cache.misses, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace hearth
