@@ -258,12 +258,13 @@ Result<BundleImport> ImportBundle(const ImportRequest& request) {
                  manifest.status().message());
   }
   HEARTH_ASSIGN(report.signed_by, TrustedSigner(request, text));
-  const auto native = std::ranges::count_if(manifest->entries, IsNativeCode, &ManifestEntry::kind);
-  if (native > 0 && report.signed_by.empty() && !request.is_trusted) {
+  // Of every kind: programs run, a plan says what they read and write, weights and tuning change results.
+  if (!manifest->entries.empty() && report.signed_by.empty() && !request.is_trusted) {
     return Error(StatusCode::kIoError,
-                 "{} holds {} native programs that no trusted key has signed, and a driver would run them: name the "
-                 "file of the keys you trust, or say that you trust this bundle (--keys, --trust)",
-                 request.bundle.string(), native);
+                 "{} holds {} entries that no trusted key has signed, and models would run with them: name the file of "
+                 "the keys you trust, or say that you trust this bundle (--keys, --trust){}",
+                 request.bundle.string(), manifest->entries.size(),
+                 HasSignatures() ? "" : "; signatures can't be checked here, for want of libsodium");
   }
   StoreOptions options;
   options.read_only = options.immutable = true;

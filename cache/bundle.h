@@ -31,12 +31,12 @@ struct ImportRequest {
   std::filesystem::path bundle;
   std::filesystem::path store;  // folder; made where it is missing
   uint64_t max_bytes = 0;       // of the store
-  bool is_trusted = false;      // take native code that no trusted key signed
+  bool is_trusted = false;      // take entries that no trusted key signed
   std::vector<PublicKey> trusted_keys;
   // Whether native entries for this device are wanted; all are where it is empty.
   std::function<bool(const CacheDevice&)> is_wanted;
 };
-// All or nothing is checked before anything is stored. kIoError: native code that no trusted key signed, or anything
+// All or nothing is checked before anything is stored. kIoError: entries that no trusted key signed, or anything
 // that does not match the manifest; the message says what. kNotFound: no bundle there.
 Result<BundleImport> ImportBundle(const ImportRequest& request);
 

@@ -98,13 +98,13 @@ class HEARTH_EXPORT Cache {
   Result<BundleExport> Export(const std::string& folder, const ExportOptions& options) const;
 
   struct ImportOptions {
-    bool is_trusted = false;   // take native code that no trusted key signed
+    bool is_trusted = false;   // take entries that no trusted key signed
     std::string trusted_keys;  // file of public keys; empty: none
     bool any_device = false;   // also native code for devices that this machine has not
     uint64_t max_bytes = 0;    // of the store; 0: as for sessions
   };
   // Stores what the bundle holds, after all of it was checked. kIoError: it does not match its manifest, or holds
-  // native code that no trusted key signed.
+  // entries that no trusted key signed.
   Result<BundleImport> Import(const std::string& folder, const ImportOptions& options) const;
 
   // Makes `file` (secret, mode 0600) and `file`.pub; returns the public key in hex.

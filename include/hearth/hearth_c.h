@@ -331,7 +331,7 @@ HEARTH_C_EXPORT hearth_status hearth_cache_warm(const hearth_cache* cache, const
 /* A bundle of all entries in a folder that must be missing or empty; `sign_with`: file of a secret key, or NULL. */
 HEARTH_C_EXPORT hearth_status hearth_cache_export(const hearth_cache* cache, const char* bundle, const char* sign_with,
                                                   char** json);
-/* `trusted_keys`: file of public keys, or NULL. `is_trusted` other than 0: take native code that none of them signed.
+/* `trusted_keys`: file of public keys, or NULL. `is_trusted` other than 0: take entries that none of them signed.
  */
 HEARTH_C_EXPORT hearth_status hearth_cache_import(const hearth_cache* cache, const char* bundle,
                                                   const char* trusted_keys, int32_t is_trusted, char** json);

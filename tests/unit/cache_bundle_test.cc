@@ -72,7 +72,7 @@ TEST(CacheBundle, ABundleServesAsAReadOnlyLayer) {
   }
 }
 
-TEST(CacheBundle, UnsignedNativeCodeIsRefusedAndPortableEntriesAreNot) {
+TEST(CacheBundle, UnsignedEntriesOfEveryKindAreRefused) {
   const Carried carried;
   ASSERT_TRUE(carried.Export().ok());
   const auto refused = ImportBundle(carried.Request());
@@ -80,12 +80,25 @@ TEST(CacheBundle, UnsignedNativeCodeIsRefusedAndPortableEntriesAreNot) {
   EXPECT_NE(refused.status().message().find("--trust"), std::string::npos);
   EXPECT_TRUE(ListEntries(carried.target.path())->empty());
 
-  CacheFilter plans;
-  plans.kind = "plan";
-  ImportRequest request = carried.Request();
-  request.bundle = carried.parent.path() / "plans";
-  ASSERT_TRUE(ExportBundle({carried.source.path(), request.bundle, plans, {}, ""}).ok());
-  EXPECT_EQ(ImportBundle(request)->entries, 1u);
+  for (int kind = 0; kind < kBlobKindCount; ++kind) {
+    SCOPED_TRACE(BlobKindName(static_cast<BlobKind>(kind)));
+    const CacheFolder source, target, parent;
+    PutOne(*source.Open(), NumberedKey(kind, static_cast<BlobKind>(kind)), NumberedBlob(kind, 10));
+    ImportRequest request{parent.path() / "bundle", target.path()};
+    ASSERT_TRUE(ExportBundle({source.path(), request.bundle, {}, {}, ""}).ok());
+    EXPECT_EQ(ImportBundle(request).status().code(), StatusCode::kIoError);
+    EXPECT_TRUE(ListEntries(target.path())->empty());
+    request.is_trusted = true;
+    EXPECT_TRUE(ImportBundle(request).ok());
+  }
+}
+
+TEST(CacheBundle, ABundleOfNothingNeedsNoTrust) {
+  const CacheFolder source, target, parent;
+  const ImportRequest request{parent.path() / "bundle", target.path()};
+  ASSERT_TRUE(source.Open() != nullptr);
+  ASSERT_TRUE(ExportBundle({source.path(), request.bundle, {}, {}, ""}).ok());
+  EXPECT_EQ(ImportBundle(request)->entries, 0u);
 }
 
 TEST(CacheBundle, NativeCodeForOtherDevicesIsLeftOut) {

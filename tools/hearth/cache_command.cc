@@ -153,8 +153,8 @@ class CacheCommand final : public Verb {
     CLI::App* import = AddPart("import", "Checks a bundle and stores its entries",
                                "hearth cache import bundle --keys trusted.pub", &CacheCommand::Import);
     import->add_option("BUNDLE", bundle_, "What export made")->required()->type_name("");
-    import->add_option("--keys", import_.trusted_keys, "Public keys whose native code is taken")->type_name("FILE");
-    import->add_flag("--trust", import_.is_trusted, "Take native code that no such key signed");
+    import->add_option("--keys", import_.trusted_keys, "Public keys whose signatures count")->type_name("FILE");
+    import->add_flag("--trust", import_.is_trusted, "Take entries that no such key signed");
     import->add_flag("--any-device", import_.any_device, "Also native code for devices that are not here");
   }
 

@@ -53,5 +53,5 @@ class Cache:
         return json.loads(self._native.export_to(os.fspath(bundle), os.fspath(sign_with)))
 
     def import_from(self, bundle: Path, *, trusted_keys: Path = "", trust: bool = False) -> Dict[str, Any]:
-        """`trust`: take native code that none of the trusted keys signed."""
+        """`trust`: take entries that none of the trusted keys signed."""
         return json.loads(self._native.import_from(os.fspath(bundle), os.fspath(trusted_keys), trust))
