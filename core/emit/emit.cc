@@ -350,7 +350,8 @@ std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
     out += fmt::format("shared {} px_{}[{}];\n", shared.type, shared.name, shared.count);
   }
   Result<std::string> body = ExpandUnrolledLoops(source.body, source.defines);
-  HEARTH_CHECK(body.ok());  // kernels are ours; tests emit each one
+  // Tests emit each of our kernels: this is one of a plan from elsewhere, and the compiler says no.
+  if (!body.ok()) return out + "#error its loops can't be unrolled\n";
   return out + "void main() {\n" + GlslScalars(source, dialect) + *body + "}\n";
 }
 
