@@ -160,8 +160,9 @@ constexpr std::array kRecipeRows = {
 static_assert(AreMembersOf(kRecipeRows), "each member of PackRecipe needs a row");
 
 constexpr KeyField kOtherFields[] = {
-    kPlanSourcesField, kWeightSourcesField, kTuningSourcesField, kProbeSourcesField, kCompilerField, kModelField,
-    kModelTokenField,  kSignatureField,     kInputShapesField,   kContentField,      kKernelField,   kTextField,
+    kPlanSourcesField, kWeightSourcesField, kTuningSourcesField, kProbeSourcesField, kCompilerField,
+    kModelField,       kModelTokenField,    kSignatureField,     kInputShapesField,  kContentField,
+    kKernelField,      kTextField,          kCpusField,
 };
 
 template <typename Struct, size_t N>
