@@ -79,7 +79,7 @@ std::vector<GroupWork> SplitIntoGroups(std::span<const KernelSource> sources, Co
 
 CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info) {
   CacheKey key(BlobKind::kProgram);
-  key.Add("backend", BackendName(info.backend)).Add("device", info.name).Add("vendor", info.vendor);
+  key.Add("backend", info.backend).Add("device", info.name).Add("vendor", info.vendor);
   key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
   // llvmpipe's binaries hold how many CPUs the process had, and are refused with any other number.
   if (info.backend == BackendKind::kGles && info.is_software()) key.Add("cpus", info.compute_units);

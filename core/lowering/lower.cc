@@ -15,7 +15,7 @@ namespace {
 // A reason of the user's own, or of any operation: what the op table doesn't ask.
 std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device,
                                          const LowerOptions& options) {
-  if (device.backend == BackendKind::kCpu) return "the device is the CPU";
+  if (device.is_host()) return "the device is the CPU";
   const std::string by_index = fmt::format("op:{}", node.source_index);
   const std::string name = OpName(node.op);
   for (const std::string& excluded : options.cpu_ops) {
@@ -40,7 +40,7 @@ Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& devi
   const OpDef& def = OpDefOf(node.op);
   if (def.unsupported == nullptr)
     return {false,
-            fmt::format("no kernel on {}", device.id.empty() ? std::string(BackendName(device.backend)) : device.id)};
+            fmt::format("no kernel on {}", device.id.empty() ? device.backend : device.id)};
   if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
   if (const int64_t turns = def.loop_turns(graph, node); turns > MostLoopTurns(device)) {
     return {false, fmt::format("its loops take {} turns, drivers like this one end them after 65536", turns)};
@@ -81,7 +81,7 @@ Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOpti
       HEARTH_TRY(OpDefOf(node.op).lower(node, builder));
     } else {
       builder.CallHost(static_cast<int>(k));
-      if (device.backend != BackendKind::kCpu)
+      if (!device.is_host())
         fallbacks.push_back({node.source_index, OpName(node.op), placements[k].reason});
     }
   }

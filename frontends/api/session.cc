@@ -82,7 +82,7 @@ void FillReport(SessionData& data) {
   report.model_path = data.model->path();
   report.model_fingerprint = data.model->fingerprint();
   report.device.id = data.opened.id;
-  report.device.backend = BackendName(data.opened.info.backend);
+  report.device.backend = data.opened.info.backend;
   report.device.name = data.opened.info.name;
   report.device.driver = data.opened.info.driver_version;
   report.device.reason = data.opened.reason;

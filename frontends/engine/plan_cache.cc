@@ -38,15 +38,17 @@ CacheKey PlanKey(const PlanRequest& request) {
   key.Add("kernels", FingerprintOfKernels());
   key.Add("model", request.model).Add("model token", request.model_token);
   key.Add("signature", request.signature).Add("input shapes", InputShapesText(*request.graph));
-  key.Add("backend", BackendName(device.backend))
+  key.Add("backend", device.backend)
       .Add("dialect", DialectName(device.dialect))
       .Add("type", DeviceTypeName(device.type));
   key.Add("local size", fmt::format("{} {} {}", fmt::join(device.max_local_size, "x"), device.max_local_invocations,
                                     device.local_memory_bytes));
   key.Add("group count", fmt::format("{}", fmt::join(device.max_group_count, "x")));
   key.Add("max buffer", static_cast<int64_t>(device.max_buffer_bytes))
+      .Add("max binding", static_cast<int64_t>(device.max_binding_bytes))
       .Add("max texels", static_cast<int64_t>(device.max_texel_elements));
   key.Add("alignment", device.buffer_offset_alignment).Add("storage buffers", device.max_storage_buffers);
+  key.Add("texel buffers", device.max_texel_buffers).Add("argument bytes", device.max_argument_bytes);
   key.Add("scalar bytes", device.max_scalar_bytes).Add("compute units", device.compute_units);
   key.Add("vector floats", device.native_vector_floats);
   key.Add("subgroup", device.subgroup_size).Add("int64", device.int64 ? 1 : 0);
@@ -72,7 +74,7 @@ Result<Graph> RewrittenGraph(const PlanRequest& request) {
 Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   MadePlan made;
   // On the CPU the plan is one host step: there is nothing to keep.
-  if (store != nullptr && request.device->backend != BackendKind::kCpu) {
+  if (store != nullptr && !request.device->is_host()) {
     const CacheKey key = PlanKey(request);
     if (const auto bytes = store->Get(key)) {
       Result<Plan> plan = DeserializePlan(*bytes);

@@ -94,7 +94,7 @@ Status TryTexelReads(Device& device) {
 
 CacheKey ReadPathProbeKey(const DeviceInfo& info) {
   CacheKey key(BlobKind::kProbe);
-  key.Add("probe", kProbeVersion).Add("backend", BackendName(info.backend)).Add("device", info.name);
+  key.Add("probe", kProbeVersion).Add("backend", info.backend).Add("device", info.name);
   key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
   return key;
 }

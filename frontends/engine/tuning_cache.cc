@@ -10,7 +10,7 @@ CacheKey TuningKey(const DeviceInfo& info) {
   CacheKey key(BlobKind::kTuning);
   key.Add("tuning version", kTuningVersion).Add("plan version", kPlanVersion).Add("emitter", kEmitterVersion);
   key.Add("kernels", FingerprintOfKernels());
-  key.Add("backend", BackendName(info.backend)).Add("device", info.name).Add("vendor", info.vendor);
+  key.Add("backend", info.backend).Add("device", info.name).Add("vendor", info.vendor);
   key.Add("driver", info.driver_version).Add("uuid", info.uuid);
   return key;
 }

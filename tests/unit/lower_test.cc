@@ -13,7 +13,7 @@ namespace {
 
 DeviceInfo Device(Dialect dialect, DeviceType type) {
   DeviceInfo info;
-  info.backend = dialect == Dialect::kOpenCl ? BackendKind::kOpenCl : BackendKind::kVulkan;
+  info.backend = dialect == Dialect::kOpenCl ? "opencl" : "vulkan";
   info.dialect = dialect;
   info.type = type;
   info.name = "a device of the test";
