@@ -66,7 +66,8 @@ Status CheckBindingLimit(const KernelSource& source, const TensorArg& arg, uint6
                          const DeviceInfo& info) {
   if (arg.path == AccessPath::kTexture) return Status::Ok();
   const bool as_texels = IsSampled(arg);
-  const uint64_t limit = as_texels ? info.max_texel_elements : std::min(info.max_binding_bytes, info.max_buffer_bytes);
+  const uint64_t limit = as_texels ? std::min(info.max_texel_elements, info.max_buffer_bytes / TexelBytes(arg.storage))
+                                   : std::min(info.max_binding_bytes, info.max_buffer_bytes);
   const uint64_t needed = as_texels ? size_bytes / TexelBytes(arg.storage) : size_bytes;
   if (needed <= limit) return Status::Ok();
   return Error(StatusCode::kResourceExhausted, "argument '{}' of kernel {} has {} {}, one binding on {} takes {}",
