@@ -172,8 +172,8 @@ Status OffsetsInsideABufferAreRespected(Device& device) {
 Status PartsOfABufferOverTheBindingLimitAreBound(Device& device) {
   const DeviceInfo& info = device.info();
   constexpr uint64_t kMostBytesTried = uint64_t{1} << 29;
-  const uint64_t offset_bytes =
-      (info.max_binding_bytes + info.buffer_offset_alignment) / info.buffer_offset_alignment * info.buffer_offset_alignment;
+  const uint64_t offset_bytes = (info.max_binding_bytes + info.buffer_offset_alignment) / info.buffer_offset_alignment *
+                                info.buffer_offset_alignment;
   if (offset_bytes + 4096 > std::min(info.max_buffer_bytes, kMostBytesTried)) return Lacks(device, "such a buffer");
   const KernelSource source = CopyKernel();
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));

@@ -24,8 +24,8 @@ KernelSource CopyKernel() {
 
 Status Expect(const Status& status, StatusCode code, std::string_view what, std::string_view part = "") {
   if (status.code() != code) {
-    return Error(StatusCode::kInternal, "{}: the answer is '{}' ({}) instead of {}", what, StatusCodeName(status.code()),
-                 status.message(), StatusCodeName(code));
+    return Error(StatusCode::kInternal, "{}: the answer is '{}' ({}) instead of {}", what,
+                 StatusCodeName(status.code()), status.message(), StatusCodeName(code));
   }
   if (status.message().find(part) != std::string::npos) return Status::Ok();
   return Error(StatusCode::kInternal, "{}: '{}' does not name {}", what, status.message(), part);

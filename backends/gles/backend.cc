@@ -21,11 +21,8 @@ DeviceCandidate Probe(const gles::DriverApi& api, const gles::DisplaySource& sou
   DeviceCandidate candidate;
   if (context.ok()) {
     const DeviceInfo& info = (*context)->facts().info;
-    candidate = {.backend = "gles",
-                 .name = info.name,
-                 .driver = info.driver_version,
-                 .type = info.type,
-                 .usable = true};
+    candidate = {
+        .backend = "gles", .name = info.name, .driver = info.driver_version, .type = info.type, .usable = true};
   } else {
     candidate = Unusable(source.name, context.status());
     if (source.software) candidate.type = DeviceType::kCpu;

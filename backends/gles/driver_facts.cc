@@ -60,8 +60,8 @@ void ReadWorkGroupLimits(const GlApi& gl, DeviceInfo& info) {
 
 void ReadMemoryLimits(const GlApi& gl, bool has_texel_buffers, DriverFacts& facts) {
   DeviceInfo& info = facts.info;
-  // The API has no limit of a buffer's size: what a driver does not take is out of memory when it is made. Drivers count
-  // bytes in signed 32 bits.
+  // The API has no limit of a buffer's size: what a driver does not take is out of memory when it is made. Drivers
+  // count bytes in signed 32 bits.
   info.max_buffer_bytes = uint64_t{1} << 30;
   info.max_binding_bytes = std::min(Limit(gl, GL_MAX_SHADER_STORAGE_BLOCK_SIZE), info.max_buffer_bytes);
   info.max_texel_buffers = Limit32(gl, GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);

@@ -43,8 +43,8 @@ Status CheckWorkGroup(const KernelSource& source, const DeviceInfo& info) {
   for (int d = 0; d < 3; ++d) {
     if (source.local_size[d] == 0)
       return Error(StatusCode::kInvalidArgument, "kernel {} has an empty work group", source.name);
-    HEARTH_TRY(AtMost(source, source.local_size[d], info.max_local_size[d], "items in one dimension of a work group",
-                      info));
+    HEARTH_TRY(
+        AtMost(source, source.local_size[d], info.max_local_size[d], "items in one dimension of a work group", info));
     items *= source.local_size[d];
     HEARTH_TRY(AtMost(source, items, info.max_local_invocations, "items in a work group", info));
   }

@@ -45,8 +45,7 @@ Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& devi
   if (auto reason = GeneralReason(graph, node, device, options)) return {false, *reason};
   const OpDef& def = OpDefOf(node.op);
   if (def.unsupported == nullptr)
-    return {false,
-            fmt::format("no kernel on {}", device.id.empty() ? device.backend : device.id)};
+    return {false, fmt::format("no kernel on {}", device.id.empty() ? device.backend : device.id)};
   if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
   if (const int64_t turns = def.loop_turns(graph, node); turns > MostLoopTurns(device)) {
     return {false, fmt::format("its loops take {} turns, drivers like this one end them after 65536", turns)};
@@ -101,7 +100,8 @@ Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOpti
     if (on_device() < before) continue;
     // All of it together does not fit.
     for (Placement& placement : placements) {
-      if (placement.on_device) placement = {false, "the network is too large for the device: " + plan.status().message()};
+      if (placement.on_device)
+        placement = {false, "the network is too large for the device: " + plan.status().message()};
     }
   }
 }

@@ -33,7 +33,7 @@ struct EdgeState {
 
 // A run that was submitted and not waited for.
 struct RunSlot {
-  uint64_t number = 0;  // 0: free
+  uint64_t number = 0;                         // 0: free
   bool is_done = false;                        // repeated on another device: the outputs are there
   std::vector<std::vector<std::byte>> inputs;  // a copy, where the device may be lost and the run be repeated
   std::vector<std::vector<std::byte>> outputs;

@@ -5,6 +5,7 @@
 
 #include "backends/null/backend.h"
 #include "backends/null/device.h"
+#include "conformance/device_cases.h"
 
 namespace hearth {
 namespace {
