@@ -161,8 +161,9 @@ TEST(Lower, LeavesToTheHostWhatABufferDoesNotHold) {
   device.max_buffer_bytes = 4096;
   const Plan plan = PlanFor(device);
   EXPECT_EQ(plan.dispatch_count(), 0u);
-  ASSERT_EQ(plan.fallbacks.size(), 4u);
+  ASSERT_EQ(plan.fallbacks.size(), 5u);
   EXPECT_THAT(plan.fallbacks[0].reason, ::testing::HasSubstr("one binding on"));
+  EXPECT_THAT(plan.fallbacks[3].reason, ::testing::HasSubstr("the network is too large for the device"));
 }
 
 // Everything but the first convolution, whose 3 slices and filters are the largest, fits.
@@ -173,7 +174,7 @@ TEST(Lower, LeavesToTheHostOnlyTheOperationThatABindingDoesNotHold) {
     Result<Graph> read = GraphFromText(R"(graph "wide"
 %0 = input : float32[1x8x8x8] "x"
 %1 = neg(%0) : float32[1x8x8x8] "a" node "neg" operator 0
-%2 = resize_nearest(%1) : float32[1x32x32x8] "b" node "large" operator 1
+%2 = resize_nearest(%1) size=32x32 : float32[1x32x32x8] "b" node "large" operator 1
 %3 = max_pool_2d(%2) kernel=4x4 stride=4x4 : float32[1x8x8x8] "c" node "pool" operator 2
 %4 = abs(%3) : float32[1x8x8x8] "d" node "abs" operator 3
 output %4

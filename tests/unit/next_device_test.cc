@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "backends/null/device.h"
@@ -97,7 +98,8 @@ class NextDevice : public ::testing::Test {
   }
 
   static Status RunWith(Session& session, float first) {
-    HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(Numbers(first)))));
+    const std::vector<float> numbers = Numbers(first);
+    HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(numbers))));
     return session.Run();
   }
 
@@ -123,7 +125,7 @@ TEST_F(NextDevice, ADriverThatFailsAtAnyCallOfAStartIsLeftForTheNext) {
     ASSERT_TRUE(RunWith(*session, 1).ok());
     EXPECT_EQ(OutputOf(*session)[2], -3.0f);
   }
-  EXPECT_GT(failures, 3);
+  EXPECT_GE(failures, 3);
 }
 
 TEST_F(NextDevice, ANamedDeviceThatFailsIsAnError) {
@@ -176,7 +178,8 @@ TEST_F(NextDevice, RunsInFlightAreRepeatedElsewhere) {
     fault_.Arm(call, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
     std::vector<Ticket> tickets;
     for (int run = 0; run < 3; ++run) {
-      ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(Numbers(1)))).ok());
+      const std::vector<float> numbers = Numbers(1);
+      ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(numbers))).ok());
       const Result<Ticket> ticket = session->Submit();
       ASSERT_TRUE(ticket.ok()) << ticket.status().message();
       tickets.push_back(*ticket);
