@@ -82,7 +82,7 @@ CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& inf
   key.Add("backend", info.backend).Add("device", info.name).Add("vendor", info.vendor);
   key.Add("driver", info.driver_version).Add("uuid", info.uuid).Add("emitter", kEmitterVersion);
   // llvmpipe's binaries hold how many CPUs the process had, and are refused with any other number.
-  if (info.backend == BackendKind::kGles && info.is_software()) key.Add("cpus", info.compute_units);
+  if (info.backend == "gles" && info.is_software()) key.Add("cpus", info.compute_units);
   AddTexts(key, sources, info.dialect);
   return key;
 }

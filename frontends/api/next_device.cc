@@ -74,7 +74,8 @@ bool IsTheDevicesFault(const Status& status) {
 }
 
 bool HasNextDevice(const SessionData& data) {
-  return data.opened.device != nullptr && data.options.shared.index() == 0 && IsAutoDevice(data.options.device);
+  return data.opened.device != nullptr && data.options.shared.index() == 0 && data.options.simulate.empty() &&
+         IsAutoDevice(data.options.device);
 }
 
 Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why) {

@@ -73,7 +73,7 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
 
 TEST(CacheKeys, ABinaryOfASoftwareGlesDeviceIsForTheNumberOfCpusThatMadeIt) {
   DeviceInfo two = SomeDevice();
-  two.backend = BackendKind::kGles;
+  two.backend = "gles";
   two.type = DeviceType::kCpu;
   two.compute_units = 2;
   DeviceInfo one = two;
