@@ -25,6 +25,9 @@ std::span<const DeviceCase> DeviceCases();
 // Those of submissions and lent memory (device_cases_requests.cc), a part of all.
 std::span<const DeviceCase> RequestCases();
 
+// What is refused, with which code (device_cases_contract.cc), a part of all; a device that computes nothing runs them.
+std::span<const DeviceCase> ContractCases();
+
 }  // namespace hearth::conformance
 
 #endif  // HEARTH_CONFORMANCE_DEVICE_CASES_H_

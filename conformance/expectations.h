@@ -20,9 +20,9 @@ struct Expectation {
 };
 
 // Cases that lowering leaves to the host on this backend.
-std::span<const Expectation> Unsupported(BackendKind backend);
+std::span<const Expectation> Unsupported(std::string_view backend);
 // Cases that a device of this backend gets wrong, by a bug that is known and named.
-std::span<const Expectation> ExpectedFailures(BackendKind backend);
+std::span<const Expectation> ExpectedFailures(std::string_view backend);
 
 // The first entry that fits, or null.
 const Expectation* FindExpectation(std::span<const Expectation> list, const std::string& id, const std::string& device,

@@ -1,6 +1,7 @@
 #include "hal/device.h"
 
 #include "core/base/error.h"
+#include "core/emit/kernel_limits.h"
 
 namespace hearth {
 namespace {
@@ -41,19 +42,15 @@ Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
                  source.name, dispatch.tensors.size(), dispatch.scalars.size(), source.tensors.size(),
                  source.scalars.size());
   }
-  for (int d = 0; d < 3; ++d) {
-    if (dispatch.group_count[d] == 0 || dispatch.group_count[d] > info.max_group_count[d]) {
-      return Error(StatusCode::kResourceExhausted,
-                   "dispatch '{}' of kernel {} asks for {} work groups in dimension {}, the device takes 1 to {}",
-                   dispatch.label, source.name, dispatch.group_count[d], d, info.max_group_count[d]);
-    }
-  }
+  const auto& groups = dispatch.group_count;
+  HEARTH_TRY(CheckGroupLimits(source, {groups[0], groups[1], groups[2]}, info).Within(dispatch.label));
   for (size_t k = 0; k < dispatch.tensors.size(); ++k) {
     const BoundRange& range = dispatch.tensors[k];
     if (range.buffer == nullptr)
       return Error(StatusCode::kInvalidArgument, "dispatch '{}' has an unbound tensor", dispatch.label);
     HEARTH_TRY(CheckTexture(range, source.tensors[k]).Within(dispatch.label));
     HEARTH_TRY(CheckRange(*range.buffer, range.offset_bytes, range.size_bytes).Within(dispatch.label));
+    HEARTH_TRY(CheckBindingLimit(source, source.tensors[k], range.size_bytes, info).Within(dispatch.label));
     if (range.offset_bytes % info.buffer_offset_alignment != 0 || range.size_bytes == 0) {
       return Error(StatusCode::kInvalidArgument,
                    "dispatch '{}': offset {} is not a multiple of {}, or the range is empty", dispatch.label,
@@ -61,6 +58,25 @@ Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
     }
   }
   return Status::Ok();
+}
+
+Status CheckKernels(std::span<const KernelSource> sources, const DeviceInfo& info) {
+  for (const KernelSource& source : sources) HEARTH_TRY(CheckKernelLimits(source, info));
+  return Status::Ok();
+}
+
+// Drivers have many words for a program that they do not take.
+Result<std::unique_ptr<ProgramGroup>> WithOneCode(Result<std::unique_ptr<ProgramGroup>> group, bool is_binary) {
+  const Status status = group.status();
+  switch (status.code()) {
+    case StatusCode::kOk:
+    case StatusCode::kResourceExhausted:
+    case StatusCode::kDeviceLost: return group;
+    case StatusCode::kMalformedInput:
+      if (is_binary) return group;
+      [[fallthrough]];
+    default: return Status(StatusCode::kUnavailable, status.message());
+  }
 }
 
 }  // namespace
@@ -107,14 +123,16 @@ Status Device::Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_b
 
 Result<std::unique_ptr<ProgramGroup>> Device::Compile(std::span<const KernelSource> sources) {
   if (sources.empty()) return Error(StatusCode::kInvalidArgument, "no kernel to compile was given");
-  return DoCompile(sources);
+  HEARTH_TRY(CheckKernels(sources, info_));
+  return WithOneCode(DoCompile(sources), false);
 }
 
 Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource> sources,
                                                    std::span<const std::byte> binary) {
   if (sources.empty() || binary.empty())
     return Error(StatusCode::kInvalidArgument, "an empty binary, or no kernel, was given to load");
-  return DoLoad(sources, binary);
+  HEARTH_TRY(CheckKernels(sources, info_));
+  return WithOneCode(DoLoad(sources, binary), true);
 }
 
 Result<std::unique_ptr<Executable>> Device::Prepare(const CommandList& commands) {

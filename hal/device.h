@@ -97,7 +97,8 @@ class Device {
   // The compiler in this process that makes the portable part of programs, with its version; empty where there is none.
   virtual std::string portable_compiler() const { return {}; }
 
-  // Memory for storage and texel reads. kInvalidArgument for size 0, kResourceExhausted over the limit.
+  // Memory for storage and texel reads. kInvalidArgument for size 0; kResourceExhausted over max_buffer_bytes, and when
+  // the driver has no memory left.
   Result<std::unique_ptr<Buffer>> CreateBuffer(uint64_t size_bytes);
 
   // Memory or a texture of the caller's, which it keeps alive and owns. kUnsupported for a kind that this backend does
@@ -115,14 +116,18 @@ class Device {
   Status Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
               const std::function<Status(std::span<const std::byte>)>& view);
 
-  // Compiles `sources` as one group. Errors carry the driver's log and the kernel's name.
+  // Compiles `sources` as one group. kInvalidArgument for no sources or an empty work group; kResourceExhausted for a
+  // kernel over a limit of info() and when the driver has no memory left; kDeviceLost; kUnavailable when the driver
+  // refuses a program for any other reason, with its log. Names the kernel.
   Result<std::unique_ptr<ProgramGroup>> Compile(std::span<const KernelSource> sources);
-  // The same from a binary that Binary() gave for the same sources on the same driver. The caller has
-  // verified its checksum. Any refusal is an error, never a crash where the driver allows it.
+  // The same from a binary that Binary() gave for the same sources on the same driver. The caller has verified its
+  // checksum. The codes of Compile, and kMalformedInput for what is no binary of these sources; never a crash where the
+  // driver allows it.
   Result<std::unique_ptr<ProgramGroup>> Load(std::span<const KernelSource> sources, std::span<const std::byte> binary);
 
-  // Checks each command (ranges inside buffers, alignment, argument counts, group counts within the
-  // device's limits) and readies the list. May be called again for the same or another list.
+  // Readies the list. kInvalidArgument for a command without program or memory, with too few or too many arguments, a
+  // range outside of its buffer, empty or misaligned; kResourceExhausted for more work groups, or more bytes in one
+  // binding, than info() allows; kInternal for a race. May be called again for the same or another list.
   Result<std::unique_ptr<Executable>> Prepare(const CommandList& commands);
 
  protected:
@@ -146,7 +151,7 @@ class Device {
 // A device that a backend found, opened or not. `usable` is false with a reason a person can act on:
 // a missing loader library, no driver, a missing extension or a version too old.
 struct DeviceCandidate {
-  BackendKind backend = BackendKind::kNull;
+  std::string backend;  // the name of its row
   std::string name, driver;
   DeviceType type = DeviceType::kOther;
   bool usable = false;
@@ -155,15 +160,16 @@ struct DeviceCandidate {
   const DeviceProfile* profile = nullptr;  // the device that it stands in for once it is open; see device_profiles.h
 };
 
-// One row per backend in frontends/backends.cc; functions, not statics, so that nothing runs before main.
+// One row per backend in frontends/engine/backends.cc; functions, not statics, so that nothing runs before main.
 struct BackendDef {
-  BackendKind kind;
+  std::string_view name;  // "vulkan": what users call it, and the backend of its devices
   // Never fails and never crashes: a backend without loader or driver gives one unusable candidate.
   std::vector<DeviceCandidate> (*enumerate)();
   Result<std::unique_ptr<Device>> (*open)(const DeviceCandidate& candidate);
   // A device in a context that the caller opened: the alternative of SharedContext that belongs to the backend.
   // kInvalidArgument for one that can't be shared.
   Result<std::unique_ptr<Device>> (*open_shared)(const SharedContext& context);
+  bool (*shares)(const SharedContext& context);  // whether it is that alternative
 };
 
 }  // namespace hearth

@@ -85,7 +85,7 @@ CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& inf
   CacheKey key(BlobKind::kProgram);
   AddDevice(key, info, DevicePart::kIdentity);
   // llvmpipe's binaries hold how many CPUs the process had, and are refused with any other number.
-  if (info.backend == BackendKind::kGles && info.is_software()) key.Add(kCpusField.name, info.compute_units);
+  if (info.backend == "gles" && info.is_software()) key.Add(kCpusField.name, info.compute_units);
   AddTexts(key, sources, info.dialect);
   return key;
 }

@@ -235,6 +235,37 @@ Status PlanRunner::ResetState() {
   return Status::Ok();
 }
 
+Result<std::vector<StateContent>> PlanRunner::ReadStates() {
+  HEARTH_TRY(WaitForSubmitted());
+  const TransferCounts of_the_run = transfers_;
+  std::vector<StateContent> contents;
+  for (const PlanState& state : plan_.states) {
+    StateContent& content = contents.emplace_back(StateContent{state.name, {}});
+    if (state.on_device) {
+      content.bytes.resize(state.desc.size_bytes());
+      HEARTH_TRY(FromDevice(state.transfer, content.bytes));
+    } else {
+      content.bytes = HostValue(state.transfer.value);
+    }
+  }
+  transfers_ = of_the_run;
+  return contents;
+}
+
+Status PlanRunner::WriteStates(std::span<const StateContent> contents) {
+  HEARTH_TRY(WaitForSubmitted());
+  for (const PlanState& state : plan_.states) {
+    const auto content = std::ranges::find(contents, state.name, &StateContent::name);
+    if (content == contents.end() || content->bytes.size() != state.desc.size_bytes()) continue;
+    if (state.on_device) {
+      HEARTH_TRY(ToDevice(state.transfer, content->bytes));
+    } else {
+      HostValue(state.transfer.value) = content->bytes;
+    }
+  }
+  return Status::Ok();
+}
+
 Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile) {
   const Stopwatch watch;
   for (const HostTransfer& read : stage.host->reads) HEARTH_TRY(FromDevice(read, HostValue(read.value)));

@@ -42,6 +42,12 @@ struct ProfileRow {
   double milliseconds = 0;
 };
 
+// A state's elements, dense.
+struct StateContent {
+  std::string name;
+  std::vector<std::byte> bytes;
+};
+
 // For one thread at a time, any thread.
 class PlanRunner {
  public:
@@ -88,6 +94,10 @@ class PlanRunner {
 
   // The states hold real zeros again, as before the first run.
   Status ResetState();
+  // What the states hold after the last run that was submitted, and back, by name, into this plan or that of another
+  // device.
+  Result<std::vector<StateContent>> ReadStates();
+  Status WriteStates(std::span<const StateContent> contents);
 
   // Takes the entries of the cache that programs were loaded from out of it: something that they led to went wrong.
   // False when there are none.

@@ -24,7 +24,7 @@ std::string CpuModelName() {
 
 DeviceInfo CpuDeviceInfo() {
   DeviceInfo info;
-  info.backend = BackendKind::kCpu;
+  info.backend = kHostBackend;
   info.type = DeviceType::kCpu;
   info.name = CpuModelName();
   info.driver_version = HostKernelsName();

@@ -10,7 +10,7 @@ namespace hearth {
 namespace {
 
 DeviceCandidate Unusable(std::string name, const Status& why) {
-  DeviceCandidate candidate{.backend = BackendKind::kGles, .name = std::move(name)};
+  DeviceCandidate candidate{.backend = "gles", .name = std::move(name)};
   candidate.unusable_reason = why.message();
   return candidate;
 }
@@ -21,11 +21,8 @@ DeviceCandidate Probe(const gles::DriverApi& api, const gles::DisplaySource& sou
   DeviceCandidate candidate;
   if (context.ok()) {
     const DeviceInfo& info = (*context)->facts().info;
-    candidate = {.backend = BackendKind::kGles,
-                 .name = info.name,
-                 .driver = info.driver_version,
-                 .type = info.type,
-                 .usable = true};
+    candidate = {
+        .backend = "gles", .name = info.name, .driver = info.driver_version, .type = info.type, .usable = true};
   } else {
     candidate = Unusable(source.name, context.status());
     if (source.software) candidate.type = DeviceType::kCpu;

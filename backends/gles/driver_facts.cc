@@ -60,7 +60,11 @@ void ReadWorkGroupLimits(const GlApi& gl, DeviceInfo& info) {
 
 void ReadMemoryLimits(const GlApi& gl, bool has_texel_buffers, DriverFacts& facts) {
   DeviceInfo& info = facts.info;
-  info.max_buffer_bytes = Limit(gl, GL_MAX_SHADER_STORAGE_BLOCK_SIZE);
+  // The API has no limit of a buffer's size: what a driver does not take is out of memory when it is made. Drivers
+  // count bytes in signed 32 bits.
+  info.max_buffer_bytes = uint64_t{1} << 30;
+  info.max_binding_bytes = std::min(Limit(gl, GL_MAX_SHADER_STORAGE_BLOCK_SIZE), info.max_buffer_bytes);
+  info.max_texel_buffers = Limit32(gl, GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
   info.max_storage_buffers =
       std::min(Limit32(gl, GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS), Limit32(gl, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS));
   // 16 at least: kernels address texels of four floats. Both limits are powers of two.
@@ -69,7 +73,6 @@ void ReadMemoryLimits(const GlApi& gl, bool has_texel_buffers, DriverFacts& fact
     info.max_texel_elements = Limit(gl, GL_MAX_TEXTURE_BUFFER_SIZE);
     info.buffer_offset_alignment =
         std::max(info.buffer_offset_alignment, Limit32(gl, GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT));
-    facts.texel_unit_count = Limit32(gl, GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
   }
   // An array of ints may take a vector of four components per element (GLSL ES 3.10, packing of
   // uniforms), so a quarter of the components can be counted on.
@@ -123,7 +126,7 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   }
   DriverFacts facts;
   DeviceInfo& info = facts.info;
-  info.backend = BackendKind::kGles;
+  info.backend = "gles";
   info.dialect = Dialect::kGles;
   info.name = Text(gl, GL_RENDERER);
   info.vendor = Text(gl, GL_VENDOR);
@@ -139,7 +142,7 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   ReadWorkGroupLimits(gl, info);
   ReadExtensions(gl, version, facts);
   HEARTH_TRY(TakeGlErrors(gl, "reading the limits of " + info.name));
-  if (info.max_local_invocations == 0 || info.max_storage_buffers == 0 || info.max_buffer_bytes == 0) {
+  if (info.max_local_invocations == 0 || info.max_storage_buffers == 0 || info.max_binding_bytes == 0) {
     return Error(StatusCode::kUnavailable, "{}: {} has no compute shaders with storage buffers", source.name,
                  info.name);
   }

@@ -15,7 +15,6 @@ namespace hearth::gles {
 // What the context's driver answered; `info` is for core, the rest for this backend.
 struct DriverFacts {
   DeviceInfo info;
-  uint32_t texel_unit_count = 0;  // texture units that a compute program may use
   std::vector<GLint> binary_formats;
   bool parallel_compile = false;
   bool timer_query = false;

@@ -28,21 +28,6 @@ std::string ProgramLog(const GlApi& gl, GLuint program) {
   return log;
 }
 
-// What the driver need not be asked about.
-Status CheckLimits(const KernelSource& source, const DriverFacts& facts) {
-  uint32_t buffers = 0, texels = 0, images = 0;  // ES 3.1 has four images, no kernel uses more than one
-  for (const TensorArg& arg : source.tensors) ++(IsSampled(arg) ? texels : IsImage(arg) ? images : buffers);
-  if (buffers > facts.info.max_storage_buffers || texels > facts.texel_unit_count) {
-    return Error(StatusCode::kUnsupported, "kernel '{}' binds {} storage and {} texel buffers; {} takes {} and {}",
-                 source.name, buffers, texels, facts.info.name, facts.info.max_storage_buffers, facts.texel_unit_count);
-  }
-  if (source.scalars.size() * 4 > facts.info.max_scalar_bytes) {
-    return Error(StatusCode::kUnsupported, "kernel '{}' has {} scalars; {} takes {}", source.name,
-                 source.scalars.size(), facts.info.name, facts.info.max_scalar_bytes / 4);
-  }
-  return Status::Ok();
-}
-
 // Starts compiling and linking without waiting. The shader lives as long as the program that it is attached to.
 void StartCompile(const GlApi& gl, const KernelSource& source, GLuint shader, GLuint program) {
   const std::string text = Emit(source, Dialect::kGles);
@@ -59,12 +44,12 @@ Status FinishCompile(const GlApi& gl, const KernelSource& source, GLuint shader,
   GLint compiled = GL_FALSE, linked = GL_FALSE;
   gl.GetShaderiv(shader, GL_COMPILE_STATUS, &compiled);
   if (compiled != GL_TRUE) {
-    return Error(StatusCode::kUnsupported, "the driver does not compile kernel '{}': {}", source.name,
+    return Error(StatusCode::kUnavailable, "the driver does not compile kernel '{}': {}", source.name,
                  ShaderLog(gl, shader));
   }
   gl.GetProgramiv(program, GL_LINK_STATUS, &linked);
   if (linked != GL_TRUE) {
-    return Error(StatusCode::kUnsupported, "the driver does not link kernel '{}': {}", source.name,
+    return Error(StatusCode::kUnavailable, "the driver does not link kernel '{}': {}", source.name,
                  ProgramLog(gl, program));
   }
   return Status::Ok();
@@ -87,7 +72,7 @@ Status LoadOne(const Context& context, const KernelSource& source, const Program
   const GlApi& gl = context.gl();
   const std::vector<GLint>& formats = context.facts().binary_formats;
   if (std::find(formats.begin(), formats.end(), static_cast<GLint>(binary.format)) == formats.end()) {
-    return Error(StatusCode::kUnsupported, "the stored binary of kernel '{}' has format {}, which the driver lacks",
+    return Error(StatusCode::kUnavailable, "the stored binary of kernel '{}' has format {}, which the driver lacks",
                  source.name, binary.format);
   }
   gl.ProgramBinary(program, binary.format, binary.bytes.data(), static_cast<GLsizei>(binary.bytes.size()));
@@ -95,7 +80,7 @@ Status LoadOne(const Context& context, const KernelSource& source, const Program
   gl.GetProgramiv(program, GL_LINK_STATUS, &linked);
   const Status errors = context.Check("loading kernel '" + source.name + "'");
   if (linked != GL_TRUE || !errors.ok()) {
-    return Error(StatusCode::kUnsupported, "the driver does not take the stored binary of kernel '{}': {}", source.name,
+    return Error(StatusCode::kUnavailable, "the driver does not take the stored binary of kernel '{}': {}", source.name,
                  errors.ok() ? ProgramLog(gl, program) : errors.message());
   }
   return CheckLocalSize(context, source, program);
@@ -135,7 +120,6 @@ GlesProgramGroup::GlesProgramGroup(Context& context, std::span<const KernelSourc
 
 Result<std::unique_ptr<GlesProgramGroup>> GlesProgramGroup::Compile(Context& context,
                                                                     std::span<const KernelSource> sources) {
-  for (const KernelSource& source : sources) HEARTH_TRY(CheckLimits(source, context.facts()));
   std::unique_ptr<GlesProgramGroup> group(new GlesProgramGroup(context, sources));
   const auto compile = [&]() -> Status {
     const GlApi& gl = context.gl();
@@ -151,7 +135,7 @@ Result<std::unique_ptr<GlesProgramGroup>> GlesProgramGroup::Compile(Context& con
       gl.DeleteShader(shaders[k]);
     }
     const Status errors = context.Check("compiling kernels");
-    return status.ok() ? errors : status;
+    return status.ok() || errors.code() == StatusCode::kDeviceLost ? errors : status;
   };
   HEARTH_TRY(context.OnThread(compile));
   return group;
@@ -165,7 +149,6 @@ Result<std::unique_ptr<GlesProgramGroup>> GlesProgramGroup::Load(Context& contex
     return Error(StatusCode::kMalformedInput, "{} stored OpenGL ES programs for {} kernels", binaries.size(),
                  sources.size());
   }
-  for (const KernelSource& source : sources) HEARTH_TRY(CheckLimits(source, context.facts()));
   std::unique_ptr<GlesProgramGroup> group(new GlesProgramGroup(context, sources));
   const auto load = [&]() -> Status {
     for (size_t k = 0; k < sources.size(); ++k) {

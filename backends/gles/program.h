@@ -29,11 +29,11 @@ class GlesProgram : public Program {
 class GlesProgramGroup : public ProgramGroup {
  public:
   // Compiles and links all sources, then asks for the results: a driver with
-  // GL_KHR_parallel_shader_compile works on all at once. kUnsupported with the driver's log.
+  // GL_KHR_parallel_shader_compile works on all at once. kUnavailable with the driver's log.
   static Result<std::unique_ptr<GlesProgramGroup>> Compile(Context& context, std::span<const KernelSource> sources);
 
   // From what Binary() gave. kMalformedInput for anything that is no such binary of these sources,
-  // kUnsupported when the driver does not take it (any more).
+  // kUnavailable when the driver does not take it (any more).
   static Result<std::unique_ptr<GlesProgramGroup>> Load(Context& context, std::span<const KernelSource> sources,
                                                         std::span<const std::byte> binary);
 

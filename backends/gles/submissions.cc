@@ -11,13 +11,21 @@ Submissions::~Submissions() {
   worker_.Call([this] { DropFences(UINT64_MAX); });
 }
 
+Status Submissions::WaitOnHost(GLsync fence, GLbitfield flags) const {
+  const GLenum answer = gl_.ClientWaitSync(fence, flags, GL_TIMEOUT_IGNORED);
+  if (answer == GL_ALREADY_SIGNALED || answer == GL_CONDITION_SATISFIED) return Status::Ok();
+  const Status error = TakeGlErrors(gl_, "waiting for a fence");
+  return Error(StatusCode::kDeviceLost, "glClientWaitSync answered 0x{:x}{}{}: the work before it did not finish",
+               answer, error.ok() ? "" : ", ", error.message());
+}
+
 Status Submissions::WaitForFences(const std::vector<SyncPoint>& points) const {
   for (const SyncPoint& point : points) {
     const auto fence = reinterpret_cast<GLsync>(point.handle);
     if (gl_.IsSync(fence) != GL_TRUE)
       return Error(StatusCode::kInvalidArgument, "0x{:x} is no fence of the share group", point.handle);
     if (is_software_) {
-      gl_.ClientWaitSync(fence, GL_SYNC_FLUSH_COMMANDS_BIT, GL_TIMEOUT_IGNORED);
+      HEARTH_TRY(WaitOnHost(fence, GL_SYNC_FLUSH_COMMANDS_BIT));
     } else {
       gl_.WaitSync(fence, 0, GL_TIMEOUT_IGNORED);
     }
@@ -41,6 +49,8 @@ Result<uint64_t> Submissions::Submit(std::function<Status()> issue, const Submit
     } else {
       own = gl_.FenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
       gl_.Flush();
+      if (own == nullptr && status.ok())
+        status = Error(StatusCode::kDeviceLost, "glFenceSync gave no fence for submission {}", number);
     }
     const std::lock_guard done(mutex_);
     issued_ = number;
@@ -62,15 +72,17 @@ Status Submissions::Wait(uint64_t submission) {
     issued_one_.wait(lock, [&] { return issued_ >= submission; });
     if (const auto found = fences_.find(submission); found != fences_.end()) fence = found->second;
   }
+  Status waited;
   if (fence != nullptr) {
-    worker_.Call([&] {
-      gl_.ClientWaitSync(fence, 0, GL_TIMEOUT_IGNORED);
+    waited = worker_.Call([&] {
+      Status status = WaitOnHost(fence, 0);
       DropFences(submission);
+      return status;
     });
   }
   const std::lock_guard lock(mutex_);
   auto failure = failures_.extract(submission);
-  return failure.empty() ? Status::Ok() : std::move(failure.mapped());
+  return failure.empty() ? waited : std::move(failure.mapped());
 }
 
 void Submissions::DropFences(uint64_t submission) {

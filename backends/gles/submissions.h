@@ -31,6 +31,7 @@ class Submissions {
   Status Wait(uint64_t submission);
 
  private:
+  Status WaitOnHost(GLsync fence, GLbitfield flags) const;  // on the worker; kDeviceLost for any other answer than done
   Status WaitForFences(const std::vector<SyncPoint>& points) const;  // on the worker
   void DropFences(uint64_t submission);                              // up to this one; on the worker
 

@@ -9,13 +9,13 @@ namespace hearth {
 
 DeviceInfo NullDeviceInfo() {
   DeviceInfo info;
-  info.backend = BackendKind::kNull;
+  info.backend = "null";
   info.name = "null";
   info.vendor = "Hearth";
   info.driver_version = "1";
   info.max_local_size = {1024, 1024, 64};
   info.max_local_invocations = 1024;
-  info.max_buffer_bytes = uint64_t{1} << 32;
+  info.max_buffer_bytes = info.max_binding_bytes = uint64_t{1} << 32;
   info.max_texel_elements = 1u << 27;
   info.max_storage_buffers = 32;
   info.fp16_storage = info.fp16_arithmetic = true;
@@ -48,14 +48,14 @@ Status NullDevice::DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t 
 }
 
 Result<std::unique_ptr<ProgramGroup>> NullDevice::DoCompile(std::span<const KernelSource> sources) {
-  Result<std::unique_ptr<ProgramGroup>> group = NullProgramGroup::Compile(info(), sources);
+  Result<std::unique_ptr<ProgramGroup>> group = NullProgramGroup::Compile(sources);
   if (group.ok()) counts_.programs_compiled += static_cast<int64_t>(sources.size());
   return group;
 }
 
 Result<std::unique_ptr<ProgramGroup>> NullDevice::DoLoad(std::span<const KernelSource> sources,
                                                          std::span<const std::byte> binary) {
-  Result<std::unique_ptr<ProgramGroup>> group = NullProgramGroup::Load(info(), sources, binary);
+  Result<std::unique_ptr<ProgramGroup>> group = NullProgramGroup::Load(sources, binary);
   if (group.ok()) counts_.programs_loaded += static_cast<int64_t>(sources.size());
   return group;
 }

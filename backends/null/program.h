@@ -1,4 +1,4 @@
-// Kernels that are checked against the device's limits instead of being compiled.
+// Kernels that are looked at and kept instead of being compiled.
 #ifndef HEARTH_BACKENDS_NULL_PROGRAM_H_
 #define HEARTH_BACKENDS_NULL_PROGRAM_H_
 
@@ -13,10 +13,10 @@ namespace hearth {
 
 class NullProgramGroup final : public ProgramGroup {
  public:
-  // kResourceExhausted when a kernel needs more than `info` says that the device has.
-  static Result<std::unique_ptr<ProgramGroup>> Compile(const DeviceInfo& info, std::span<const KernelSource> sources);
-  // kInvalidArgument when `binary` is not what Binary() gave for these sources.
-  static Result<std::unique_ptr<ProgramGroup>> Load(const DeviceInfo& info, std::span<const KernelSource> sources,
+  // kUnavailable for a kernel whose brackets are not in pairs.
+  static Result<std::unique_ptr<ProgramGroup>> Compile(std::span<const KernelSource> sources);
+  // kMalformedInput when `binary` is not what Binary() gave for these sources.
+  static Result<std::unique_ptr<ProgramGroup>> Load(std::span<const KernelSource> sources,
                                                     std::span<const std::byte> binary);
 
   std::span<const std::unique_ptr<Program>> programs() const override { return programs_; }

@@ -13,7 +13,7 @@ namespace {
 
 DeviceCandidate NoDevice(const Status& why) {
   DeviceCandidate candidate;
-  candidate.backend = BackendKind::kOpenCl;
+  candidate.backend = "opencl";
   candidate.name = "OpenCL";
   candidate.unusable_reason = why.message();
   return candidate;
@@ -22,7 +22,7 @@ DeviceCandidate NoDevice(const Status& why) {
 DeviceCandidate Describe(const OpenClApi& api, const OpenClDeviceId& id, int index) {
   const DeviceInfo info = ReadOpenClDeviceInfo(api, id);
   DeviceCandidate candidate;
-  candidate.backend = BackendKind::kOpenCl;
+  candidate.backend = "opencl";
   candidate.name = info.name;
   candidate.driver = info.driver_version;
   candidate.type = info.type;

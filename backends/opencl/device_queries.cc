@@ -11,9 +11,7 @@
 namespace hearth {
 namespace {
 
-// A kernel's tensor arguments take this much of CL_DEVICE_MAX_PARAMETER_SIZE, the scalars get the rest.
-constexpr uint32_t kMaxTensorArguments = 32;
-constexpr uint32_t kMaxScalarBytes = 1024;
+constexpr size_t kLeastArgumentBytes = 256;
 // Ids are `int` in kernels. GPU drivers that launch through CUDA's or Vulkan's limits take 65535 in y and z,
 // and OpenCL has no query for it.
 constexpr uint32_t kAnyGroupCount = 0x7fffffff;
@@ -77,15 +75,18 @@ void ReadLimits(const OpenClApi& api, cl_device_id device, DeviceInfo& info) {
   info.max_group_count = {kAnyGroupCount, groups, groups};
   info.local_memory_bytes = at_most(DeviceValue<cl_ulong>(api, device, CL_DEVICE_LOCAL_MEM_SIZE, 16384), UINT32_MAX);
   info.max_buffer_bytes = DeviceValue<cl_ulong>(api, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, info.max_buffer_bytes);
+  info.max_binding_bytes = info.max_buffer_bytes;
   if (DeviceValue<cl_bool>(api, device, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) == CL_TRUE) {
     info.max_texel_elements = DeviceValue<size_t>(api, device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 0);
   }
   const auto align_bits = DeviceValue<cl_uint>(api, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 2048);
   info.buffer_offset_alignment = std::max<uint32_t>(128, align_bits / 8);
-  info.max_storage_buffers = kMaxTensorArguments;
-  const auto parameter_bytes = DeviceValue<size_t>(api, device, CL_DEVICE_MAX_PARAMETER_SIZE, 1024);
-  constexpr size_t kTensorBytes = kMaxTensorArguments * sizeof(void*);
-  info.max_scalar_bytes = parameter_bytes > kTensorBytes ? at_most(parameter_bytes - kTensorBytes, kMaxScalarBytes) : 0;
+  // Buffers and scalars share one limit, 256 bytes at least on embedded devices. Without an answer take that.
+  info.max_argument_bytes =
+      at_most(DeviceValue<size_t>(api, device, CL_DEVICE_MAX_PARAMETER_SIZE, kLeastArgumentBytes), UINT32_MAX);
+  info.max_scalar_bytes = info.max_argument_bytes;
+  info.max_storage_buffers = info.max_argument_bytes / kPointerBytes;
+  info.max_texel_buffers = DeviceValue<cl_uint>(api, device, CL_DEVICE_MAX_READ_IMAGE_ARGS, 0);
   info.compute_units = std::max<uint32_t>(1, DeviceValue<cl_uint>(api, device, CL_DEVICE_MAX_COMPUTE_UNITS, 1));
   info.native_vector_floats =
       std::max<uint32_t>(1, DeviceValue<cl_uint>(api, device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 1));
@@ -121,7 +122,7 @@ Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api) {
 
 DeviceInfo ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id) {
   DeviceInfo info;
-  info.backend = BackendKind::kOpenCl;
+  info.backend = "opencl";
   info.dialect = Dialect::kOpenCl;
   info.unified_memory = DeviceValue<cl_bool>(api, id.device, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) == CL_TRUE;
   info.type = TypeOf(DeviceValue<cl_device_type>(api, id.device, CL_DEVICE_TYPE, 0), info.unified_memory);

@@ -42,6 +42,7 @@ namespace hearth {
   X(clGetProgramBuildInfo)         \
   X(clReleaseProgram)              \
   X(clCreateKernel)                \
+  X(clGetKernelWorkGroupInfo)      \
   X(clSetKernelArg)                \
   X(clReleaseKernel)               \
   X(clEnqueueNDRangeKernel)        \

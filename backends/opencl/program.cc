@@ -64,9 +64,20 @@ Result<std::span<const std::byte>> DriverBytes(const std::string& entry_points, 
   }
   const std::string_view held(reinterpret_cast<const char*>(rest.data()), header.entry_points_bytes);
   if (held != entry_points) {
-    return Error(StatusCode::kInvalidArgument, "the OpenCL binary holds other kernels than those asked for");
+    return Error(StatusCode::kMalformedInput, "the OpenCL binary holds other kernels than those asked for");
   }
   return rest.subspan(header.entry_points_bytes);
+}
+
+// A kernel that takes many registers may run in smaller groups than the device's largest.
+Status CheckWorkGroup(const OpenClDriver& driver, cl_kernel kernel, const KernelSource& source) {
+  size_t limit = 0;
+  const cl_int code = driver.api.clGetKernelWorkGroupInfo(kernel, driver.device, CL_KERNEL_WORK_GROUP_SIZE,
+                                                          sizeof limit, &limit, nullptr);
+  const size_t items = size_t{source.local_size[0]} * source.local_size[1] * source.local_size[2];
+  if (code != CL_SUCCESS || items <= limit) return Status::Ok();
+  return Error(StatusCode::kResourceExhausted, "kernel {} needs {} items in a work group, compiled it runs with {}",
+               source.name, items, limit);
 }
 
 }  // namespace
@@ -95,7 +106,8 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
     auto program =
         std::make_unique<OpenClProgram>(driver.api, group->driver_program_.get(), sources[k], entry_points[k]);
     // Asked for once here so that a missing kernel is the error of Compile or Load, not of the first Prepare.
-    if (Result<KernelHandle> kernel = program->CreateKernel(); !kernel.ok()) return kernel.status();
+    HEARTH_ASSIGN(const KernelHandle kernel, program->CreateKernel());
+    HEARTH_TRY(CheckWorkGroup(driver, kernel.get(), sources[k]));
     group->programs_.push_back(std::move(program));
   }
   return std::unique_ptr<ProgramGroup>(std::move(group));

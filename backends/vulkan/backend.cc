@@ -11,14 +11,14 @@ using vulkan::PhysicalDevice;
 
 DeviceCandidate UnusableBackend(const Status& reason) {
   DeviceCandidate candidate;
-  candidate.backend = BackendKind::kVulkan;
+  candidate.backend = "vulkan";
   candidate.unusable_reason = reason.message();
   return candidate;
 }
 
 DeviceCandidate CandidateOf(const PhysicalDevice& device, int index) {
   DeviceCandidate candidate;
-  candidate.backend = BackendKind::kVulkan;
+  candidate.backend = "vulkan";
   candidate.name = device.info.name;
   candidate.driver = device.info.driver_version;
   candidate.type = device.info.type;

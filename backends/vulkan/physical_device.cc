@@ -59,13 +59,14 @@ void ReadLimits(const VkPhysicalDeviceLimits& limits, uint64_t max_allocation_by
   }
   info.max_local_invocations = limits.maxComputeWorkGroupInvocations;
   info.local_memory_bytes = limits.maxComputeSharedMemorySize;
-  info.max_buffer_bytes = std::min<uint64_t>(limits.maxStorageBufferRange, max_allocation_bytes);
+  info.max_buffer_bytes = max_allocation_bytes;
+  info.max_binding_bytes = std::min<uint64_t>(limits.maxStorageBufferRange, max_allocation_bytes);
   info.max_texel_elements = limits.maxTexelBufferElements;
   info.buffer_offset_alignment = static_cast<uint32_t>(std::max<uint64_t>(
       {limits.minStorageBufferOffsetAlignment, limits.minTexelBufferOffsetAlignment, sizeof(float) * 4}));
   info.max_storage_buffers = limits.maxPerStageDescriptorStorageBuffers;
   info.max_scalar_bytes = limits.maxPushConstantsSize;
-  device.max_texel_bindings = limits.maxPerStageDescriptorSampledImages;
+  info.max_texel_buffers = limits.maxPerStageDescriptorSampledImages;
   device.timestamp_period_ns = limits.timestampPeriod;
 }
 
@@ -191,7 +192,7 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
   PhysicalDevice device;
   device.instance = &instance;
   device.handle = handle;
-  device.info.backend = BackendKind::kVulkan;
+  device.info.backend = "vulkan";
   device.info.dialect = Dialect::kVulkan;
   device.info.compile_grouping = CompileGrouping::kEach;
   VkPhysicalDeviceProperties base{};

@@ -21,7 +21,6 @@ struct PhysicalDevice {
   uint32_t timestamp_bits = 0;  // 0: the queue has no clock
   double timestamp_period_ns = 1;
   VkPhysicalDeviceMemoryProperties memory{};
-  uint32_t max_texel_bindings = 0;  // uniform texel buffers of one program
 
   // Features that exist and are switched on when the device is opened, as info.int64 is.
   bool storage_buffer_16bit = false;

@@ -1,41 +1,8 @@
 #include "backends/vulkan/program.h"
 
-#include <algorithm>
-
 #include "core/base/error.h"
 
 namespace hearth::vulkan {
-namespace {
-
-Status CheckFits(const KernelSource& source, const PhysicalDevice& device) {
-  const DeviceInfo& info = device.info;
-  const auto texel_reads = static_cast<size_t>(std::count_if(
-      source.tensors.begin(), source.tensors.end(), [](const TensorArg& arg) { return TexelFormat(arg).has_value(); }));
-  const size_t storage_buffers = source.tensors.size() - texel_reads;
-  if (storage_buffers > info.max_storage_buffers || texel_reads > device.max_texel_bindings) {
-    return Error(StatusCode::kUnsupported, "{} storage and {} texel buffers are bound; {} takes {} and {}",
-                 storage_buffers, texel_reads, info.name, info.max_storage_buffers, device.max_texel_bindings);
-  }
-  const size_t scalar_bytes = source.scalars.size() * sizeof(uint32_t);
-  if (scalar_bytes > info.max_scalar_bytes) {
-    return Error(StatusCode::kUnsupported, "{} bytes of scalars; {} takes {}", scalar_bytes, info.name,
-                 info.max_scalar_bytes);
-  }
-  uint64_t invocations = 1;
-  for (int d = 0; d < 3; ++d) {
-    const uint32_t size = source.local_size[d];
-    // A product of three such sizes stays within 64 bits only if each is checked before.
-    if (size == 0 || size > info.max_local_size[d] || (invocations *= size) > info.max_local_invocations) {
-      return Error(StatusCode::kUnsupported, "work group of {}x{}x{}; {} takes {}x{}x{} and {} invocations",
-                   source.local_size[0], source.local_size[1], source.local_size[2], info.name, info.max_local_size[0],
-                   info.max_local_size[1], info.max_local_size[2], info.max_local_invocations);
-    }
-  }
-  return Status::Ok();
-}
-
-}  // namespace
-
 std::optional<VkFormat> TexelFormat(const TensorArg& arg) {
   if (arg.direction != ArgDirection::kRead || arg.path != AccessPath::kTexelBuffer) return std::nullopt;
   return arg.storage == StorageType::kFloat16 ? VK_FORMAT_R16G16B16A16_SFLOAT : VK_FORMAT_R32G32B32A32_SFLOAT;
@@ -48,8 +15,7 @@ uint64_t TexelBytes(VkFormat format) {
 Result<std::unique_ptr<VulkanProgram>> VulkanProgram::Create(LogicalDevice& device, const KernelSource& source,
                                                              const SpirvWords& spirv, VkPipelineCache cache) {
   std::unique_ptr<VulkanProgram> program(new VulkanProgram(source));
-  Status made = CheckFits(source, device.physical());
-  if (made.ok()) made = program->MakeLayouts(device);
+  Status made = program->MakeLayouts(device);
   if (made.ok()) made = program->MakePipeline(device, spirv, cache);
   if (!made.ok()) return made.Within("kernel " + source.name);
   return program;

@@ -53,12 +53,12 @@ Result<SpirvWords> CompileToSpirv(const std::string& glsl) {
   shader.setEnvClient(glslang::EShClientVulkan, glslang::EShTargetVulkan_1_1);
   shader.setEnvTarget(glslang::EShTargetSpv, glslang::EShTargetSpv_1_3);
   if (!shader.parse(&limits, 450, false, kMessages)) {
-    return Error(StatusCode::kUnsupported, "GLSL does not compile:\n{}", LogOf(shader.getInfoLog()));
+    return Error(StatusCode::kUnavailable, "GLSL does not compile:\n{}", LogOf(shader.getInfoLog()));
   }
   glslang::TProgram program;
   program.addShader(&shader);
   if (!program.link(kMessages)) {
-    return Error(StatusCode::kUnsupported, "GLSL does not link:\n{}", LogOf(program.getInfoLog()));
+    return Error(StatusCode::kUnavailable, "GLSL does not link:\n{}", LogOf(program.getInfoLog()));
   }
   SpirvWords words;
   spv::SpvBuildLogger logger;
@@ -66,7 +66,7 @@ Result<SpirvWords> CompileToSpirv(const std::string& glsl) {
   options.disableOptimizer = true;
   glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &options);
   if (words.empty())
-    return Error(StatusCode::kUnsupported, "no SPIR-V came out: {}", LogOf(logger.getAllMessages().c_str()));
+    return Error(StatusCode::kUnavailable, "no SPIR-V came out: {}", LogOf(logger.getAllMessages().c_str()));
   return words;
 }
 

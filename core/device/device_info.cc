@@ -7,11 +7,6 @@ std::string_view DialectName(Dialect dialect) {
   return kNames[static_cast<int>(dialect)];
 }
 
-std::string_view BackendName(BackendKind backend) {
-  constexpr std::string_view kNames[] = {"null", "opencl", "gles", "vulkan", "cpu"};
-  return kNames[static_cast<int>(backend)];
-}
-
 std::string_view DeviceTypeName(DeviceType type) {
   constexpr std::string_view kNames[] = {"cpu", "integrated-gpu", "discrete-gpu", "other"};
   return kNames[static_cast<int>(type)];

@@ -6,14 +6,15 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace hearth {
 
 enum class Dialect : uint8_t { kOpenCl, kGles, kVulkan };
 std::string_view DialectName(Dialect dialect);  // "opencl", "gles", "vulkan"
 
-enum class BackendKind : uint8_t { kNull, kOpenCl, kGles, kVulkan, kCpu };
-std::string_view BackendName(BackendKind backend);  // "null", "opencl", "gles", "vulkan", "cpu"
+// The processor that this program runs on, as a device without kernels: every operation is a step on the host.
+inline constexpr std::string_view kHostBackend = "cpu";
 
 enum class DeviceType : uint8_t { kCpu, kIntegratedGpu, kDiscreteGpu, kOther };
 std::string_view DeviceTypeName(DeviceType type);
@@ -29,6 +30,8 @@ enum class CompileGrouping : uint8_t { kTogether, kEach };
 
 // Work groups along one dimension that every device takes.
 inline constexpr int64_t kMostGroups = 65535;
+// What a tensor takes of max_argument_bytes.
+inline constexpr uint32_t kPointerBytes = 8;
 
 // Rules of the table in device_rules.h that a user forced, a bit each.
 struct ForcedRules {
@@ -37,8 +40,8 @@ struct ForcedRules {
 };
 
 struct DeviceInfo {
-  BackendKind backend = BackendKind::kNull;
-  Dialect dialect = Dialect::kOpenCl;  // meaningless for kCpu
+  std::string backend = "null";        // its name in the list of backends, or kHostBackend
+  Dialect dialect = Dialect::kOpenCl;  // meaningless on the host
   DeviceType type = DeviceType::kOther;
 
   // What users call it ("gles:0"), for messages; empty where nobody listed devices.
@@ -53,11 +56,14 @@ struct DeviceInfo {
   uint32_t max_local_invocations = 128;
   std::array<uint32_t, 3> max_group_count = {65535, 65535, 65535};
   uint32_t local_memory_bytes = 16384;
-  uint64_t max_buffer_bytes = 1u << 27;    // one buffer, and one binding of it
-  uint64_t max_texel_elements = 0;         // 0: no texel buffers
-  uint32_t buffer_offset_alignment = 256;  // for storage and texel bindings both
-  uint32_t max_storage_buffers = 4;        // per program
-  uint32_t max_scalar_bytes = 128;         // push constants or uniforms per dispatch
+  uint64_t max_buffer_bytes = 1u << 27;      // one buffer
+  uint64_t max_binding_bytes = 1u << 27;     // what a kernel sees of a buffer through one argument
+  uint64_t max_texel_elements = 0;           // 0: no texel buffers
+  uint32_t buffer_offset_alignment = 256;    // for storage and texel bindings both
+  uint32_t max_storage_buffers = 4;          // per program
+  uint32_t max_texel_buffers = 16;           // per program, lent textures among them
+  uint32_t max_scalar_bytes = 128;           // push constants or uniforms per dispatch
+  uint32_t max_argument_bytes = UINT32_MAX;  // scalars, and kPointerBytes a tensor, together
   uint32_t compute_units = 1;
   uint32_t native_vector_floats = 1;  // float32 numbers in a vector register; 16 of a CPU: it has 32 such registers
   uint32_t subgroup_size = 1;         // invocations whose values a kernel may read from each other (shuffle)
@@ -68,6 +74,7 @@ struct DeviceInfo {
   CompileGrouping compile_grouping = CompileGrouping::kEach;
   ForcedRules forced_rules;
 
+  bool is_host() const { return backend == kHostBackend; }
   bool is_software() const { return type == DeviceType::kCpu; }
 };
 

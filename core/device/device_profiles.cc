@@ -334,7 +334,8 @@ DeviceInfo Simulated(DeviceInfo driver, const DeviceProfile& profile) {
   }
   info.max_local_invocations = std::min(info.max_local_invocations, profile.max_local_invocations);
   info.local_memory_bytes = std::min(info.local_memory_bytes, profile.local_memory_bytes);
-  info.max_buffer_bytes = std::min({info.max_buffer_bytes, profile.max_buffer_bytes, profile.max_binding_bytes});
+  info.max_buffer_bytes = std::min(info.max_buffer_bytes, profile.max_buffer_bytes);
+  info.max_binding_bytes = std::min(info.max_binding_bytes, profile.max_binding_bytes);
   info.max_texel_elements = std::min(info.max_texel_elements, profile.max_texel_elements);
   info.buffer_offset_alignment = std::max(info.buffer_offset_alignment, profile.buffer_offset_alignment);
   info.max_storage_buffers = std::min(info.max_storage_buffers, profile.max_storage_buffers);

@@ -1,5 +1,6 @@
 #include "core/lowering/lower.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "core/base/error.h"
@@ -12,10 +13,13 @@
 namespace hearth {
 namespace {
 
+// Kernels count texels and elements in 32 bits.
+constexpr int64_t kMostTexels = std::numeric_limits<int32_t>::max() / 4;
+
 // A reason of the user's own, or of any operation: what the op table doesn't ask.
 std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device,
                                          const LowerOptions& options) {
-  if (device.backend == BackendKind::kCpu) return "the device is the CPU";
+  if (device.is_host()) return "the device is the CPU";
   const std::string by_index = fmt::format("op:{}", node.source_index);
   const std::string name = OpName(node.op);
   for (const std::string& excluded : options.cpu_ops) {
@@ -26,6 +30,8 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
       if (value == kNoValue) continue;
       const TensorDesc& desc = graph.value(value).desc;
       if (desc.shape.element_count() == 0) return "a tensor of it has no elements";
+      if (const Bhwc shape = ToBhwc(desc.shape); shape.pixels() * shape.slices() > kMostTexels)
+        return fmt::format("a tensor of it ({}) has more than 2^31 elements", desc.shape.ToString());
       if (graph.IsConstant(value)) continue;
       if (desc.dtype == DType::kInt4) return "a tensor that is not constant has 4-bit elements";
       if (IsQuantized(desc) && desc.quantization->scales.size() > 1)
@@ -39,8 +45,7 @@ Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& devi
   if (auto reason = GeneralReason(graph, node, device, options)) return {false, *reason};
   const OpDef& def = OpDefOf(node.op);
   if (def.unsupported == nullptr)
-    return {false,
-            fmt::format("no kernel on {}", device.id.empty() ? std::string(BackendName(device.backend)) : device.id)};
+    return {false, fmt::format("no kernel on {}", device.id.empty() ? device.backend : device.id)};
   if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
   if (const int64_t turns = def.loop_turns(graph, node); turns > MostLoopTurns(device)) {
     return {false, fmt::format("its loops take {} turns, drivers like this one end them after 65536", turns)};
@@ -48,16 +53,29 @@ Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& devi
   return {true, ""};
 }
 
-// Kernels count texels and elements in 32 bits.
-Status CheckTensorSizes(const Graph& graph) {
-  for (const Value& value : graph.values()) {
-    const Bhwc shape = ToBhwc(value.desc.shape);
-    if (shape.pixels() * shape.slices() > std::numeric_limits<int32_t>::max() / 4) {
-      return Error(StatusCode::kUnsupported, "tensor '{}' ({}) is too large: more than 2^31 elements", value.name,
-                   value.desc.shape.ToString());
+// One plan with the nodes where `placements` says. What does not fit the device is placed on the host for the next try,
+// with the reason, and makes the result kResourceExhausted.
+Result<Plan> TryLower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options,
+                      std::vector<Placement>& placements) {
+  PlanBuilder builder(graph, device, options);
+  Status too_large;
+  std::vector<Fallback> fallbacks;
+  for (size_t k = 0; k < graph.nodes().size(); ++k) {
+    const Node& node = graph.nodes()[k];
+    if (placements[k].on_device) {
+      const Status lowered = OpDefOf(node.op).lower(node, builder);
+      if (!lowered.ok() && lowered.code() != StatusCode::kResourceExhausted) return lowered;
+      if (lowered.ok()) continue;
+      too_large = lowered;
+      placements[k] = {false, "it is too large for the device: " + lowered.message()};
     }
+    builder.CallHost(static_cast<int>(k));
+    if (!device.is_host()) fallbacks.push_back({node.source_index, OpName(node.op), placements[k].reason});
   }
-  return Status::Ok();
+  HEARTH_TRY(too_large);
+  HEARTH_ASSIGN(Plan plan, builder.Finish());
+  plan.fallbacks = std::move(fallbacks);
+  return plan;
 }
 
 }  // namespace
@@ -70,24 +88,22 @@ std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, 
 }
 
 Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
-  HEARTH_TRY(CheckTensorSizes(graph));
-  const std::vector<Placement> placements = PlaceNodes(graph, device, options);
-  PlanBuilder builder(graph, device, options);
-  std::vector<Fallback> fallbacks;
-  for (size_t k = 0; k < graph.nodes().size(); ++k) {
-    const Node& node = graph.nodes()[k];
+  for (const Node& node : graph.nodes()) {
     if (std::holds_alternative<UnknownOp>(node.op)) return UnknownOperation(node);
-    if (placements[k].on_device) {
-      HEARTH_TRY(OpDefOf(node.op).lower(node, builder));
-    } else {
-      builder.CallHost(static_cast<int>(k));
-      if (device.backend != BackendKind::kCpu)
-        fallbacks.push_back({node.source_index, OpName(node.op), placements[k].reason});
+  }
+  std::vector<Placement> placements = PlaceNodes(graph, device, options);
+  const auto on_device = [&] { return std::ranges::count_if(placements, &Placement::on_device); };
+  for (;;) {
+    const auto before = on_device();
+    Result<Plan> plan = TryLower(graph, device, options, placements);
+    if (plan.ok() || plan.status().code() != StatusCode::kResourceExhausted || before == 0) return plan;
+    if (on_device() < before) continue;
+    // All of it together does not fit.
+    for (Placement& placement : placements) {
+      if (placement.on_device)
+        placement = {false, "the network is too large for the device: " + plan.status().message()};
     }
   }
-  HEARTH_ASSIGN(Plan plan, builder.Finish());
-  plan.fallbacks = std::move(fallbacks);
-  return plan;
 }
 
 }  // namespace hearth

@@ -23,7 +23,8 @@ struct Placement {
 std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
 // Precondition: the graph is valid, its shapes are inferred, the passes have run.
-// kUnsupported names an operator that nothing can run; kResourceExhausted what does not fit the device.
+// What does not fit the device goes to the host, each node by itself with its reason, all of them where nothing else
+// helps. kUnsupported names an operator that nothing can run.
 Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
 }  // namespace hearth

@@ -36,9 +36,6 @@ std::string KeyText(const std::array<Number, N>& numbers) {
 std::string KeyText(const std::vector<std::string>& texts) {
   return fmt::format("{}", fmt::join(texts, ","));
 }
-std::string KeyText(BackendKind backend) {
-  return std::string(BackendName(backend));
-}
 std::string KeyText(Dialect dialect) {
   return std::string(DialectName(dialect));
 }
@@ -127,10 +124,13 @@ constexpr std::array kDeviceRows = {
     RowOf<D, &D::max_group_count>("group count", kLimit, kCapability),
     RowOf<D, &D::local_memory_bytes>("local memory", kLimit, kCapability),
     RowOf<D, &D::max_buffer_bytes>("max buffer", kLimit, kCapability),
+    RowOf<D, &D::max_binding_bytes>("max binding", kLimit, kCapability),
     RowOf<D, &D::max_texel_elements>("max texels", kLimit, kCapability),
     RowOf<D, &D::buffer_offset_alignment>("alignment", kLimit, kCapability),
     RowOf<D, &D::max_storage_buffers>("storage buffers", kLimit, kCapability),
+    RowOf<D, &D::max_texel_buffers>("texel buffers", kLimit, kCapability),
     RowOf<D, &D::max_scalar_bytes>("scalar bytes", kLimit, kCapability),
+    RowOf<D, &D::max_argument_bytes>("argument bytes", kLimit, kCapability),
     RowOf<D, &D::compute_units>("compute units", kLimit, kCapability),
     RowOf<D, &D::native_vector_floats>("vector floats", kLimit, kCapability),
     RowOf<D, &D::subgroup_size>("subgroup", kLimit, kCapability),

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/device/device_rules.h"
 #include "core/emit/kernel_library.h"
+#include "core/emit/kernel_limits.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/positions.h"
@@ -75,21 +76,6 @@ KernelCall CopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
 }
 
 }  // namespace
-
-Status PlanBuilder::CheckLimits(const KernelSource& source) const {
-  const auto on_buffers = std::count_if(source.tensors.begin(), source.tensors.end(), [](const TensorArg& arg) {
-    return arg.direction == ArgDirection::kWrite || arg.path == AccessPath::kBuffer;
-  });
-  if (on_buffers > static_cast<int64_t>(device_.max_storage_buffers)) {
-    return Error(StatusCode::kResourceExhausted, "kernel {} needs {} storage buffers, {} has {}", source.name,
-                 on_buffers, device_.name, device_.max_storage_buffers);
-  }
-  if (source.scalars.size() * 4 > device_.max_scalar_bytes) {
-    return Error(StatusCode::kResourceExhausted, "kernel {} needs {} bytes of scalars, {} has {}", source.name,
-                 source.scalars.size() * 4, device_.name, device_.max_scalar_bytes);
-  }
-  return Status::Ok();
-}
 
 KernelCall MapCall(const Bhwc& out) {
   constexpr int64_t kRow = int64_t{1} << 21;  // within the 65,535 groups that every device takes in a dimension
@@ -272,20 +258,22 @@ uint32_t PlanBuilder::KernelIndex(KernelSource source) {
   return static_cast<uint32_t>(plan_.kernels.size() - 1);
 }
 
+Status PlanBuilder::CheckFits(const KernelSource& source, std::span<const Operand> operands,
+                              const std::array<uint64_t, 3>& groups) const {
+  HEARTH_TRY(CheckKernelLimits(source, device_));
+  for (size_t k = 0; k < source.tensors.size(); ++k)
+    HEARTH_TRY(CheckBindingLimit(source, source.tensors[k], OperandBytes(operands[k]), device_));
+  return CheckGroupLimits(source, groups, device_);
+}
+
 Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
   PendingDispatch pending;
   HEARTH_ASSIGN(KernelSource source, Instantiate(call, pending.operands, pending.dispatch.scalars));
-  HEARTH_TRY(CheckLimits(source).Within(NodeLabel(node)));
-  for (int d = 0; d < 3; ++d) {
-    const uint64_t groups =
-        RoundUp(static_cast<uint64_t>(call.work_items[d]), source.local_size[d]) / source.local_size[d];
-    if (groups == 0 || groups > device_.max_group_count[d]) {
-      return Error(StatusCode::kResourceExhausted,
-                   "{} needs {} work groups in dimension {} of kernel {}; {} takes 1 to {}", NodeLabel(node), groups, d,
-                   source.name, device_.name, device_.max_group_count[d]);
-    }
-    pending.dispatch.group_count[d] = static_cast<uint32_t>(groups);
-  }
+  std::array<uint64_t, 3> groups{};
+  for (int d = 0; d < 3; ++d)
+    groups[d] = RoundUp(static_cast<uint64_t>(call.work_items[d]), source.local_size[d]) / source.local_size[d];
+  HEARTH_TRY(CheckFits(source, pending.operands, groups).Within(NodeLabel(node)));
+  for (int d = 0; d < 3; ++d) pending.dispatch.group_count[d] = static_cast<uint32_t>(groups[d]);
   pending.dispatch.label = NodeLabel(node);
   for (size_t k = 0; k < source.tensors.size(); ++k) {
     if (source.tensors[k].direction == ArgDirection::kWrite && pending.operands[k].kind == Operand::Kind::kValue)

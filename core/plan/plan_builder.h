@@ -124,7 +124,9 @@ class PlanBuilder {
   Operand ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes);
   // The dispatch that makes `value` alone and whole, where elementwise nodes may become part of it; null: none.
   const PendingDispatch* ExtensibleProducerOf(ValueId value) const;
-  Status CheckLimits(const KernelSource& source) const;
+  // Whether the device takes a dispatch of this size.
+  Status CheckFits(const KernelSource& source, std::span<const Operand> operands,
+                   const std::array<uint64_t, 3>& groups) const;
   Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                    std::vector<uint32_t>& scalars) const;
   StorageType StorageOf(ValueId value) const;

@@ -70,7 +70,8 @@ bool PlanBuilder::Extend(const Node& node, ValueId value, ValueId output, const 
   std::vector<Operand> operands;
   std::vector<uint32_t> scalars;
   Result<KernelSource> source = Instantiate(call, operands, scalars);
-  if (!source.ok() || !CheckLimits(*source).ok()) return false;
+  const auto& groups = producer.dispatch.group_count;
+  if (!source.ok() || !CheckFits(*source, operands, {groups[0], groups[1], groups[2]}).ok()) return false;
   producer.dispatch.scalars = std::move(scalars);
   producer.dispatch.label += " + " + NodeLabel(node);
   producer.call = std::move(call);

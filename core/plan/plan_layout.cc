@@ -8,6 +8,16 @@
 #include "core/plan/texel_view.h"
 
 namespace hearth {
+namespace {
+
+uint64_t LargestBytes(const std::vector<TensorUsage>& usages) {
+  uint64_t largest = 0;
+  for (const TensorUsage& usage : usages) largest = std::max(largest, usage.size_bytes);
+  return largest;
+}
+
+}  // namespace
+
 uint64_t PlanBuilder::PlacedBytes(uint64_t size_bytes) const {
   return size_bytes + (read_path_ == AccessPath::kTexelBuffer ? TexelViewRoomBytes(size_bytes) : 0);
 }
@@ -42,27 +52,41 @@ std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
 
 Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const {
   const std::map<ValueId, Lifetime> lifetimes = Lifetimes();
+  std::vector<ValueId> values;
   std::vector<TensorUsage> usages;
-  usages.reserve(lifetimes.size());
-  for (const auto& [value, lifetime] : lifetimes) usages.push_back({ValueBytes(value), lifetime.first, lifetime.last});
-  if (usages.empty()) return Status::Ok();
-  std::vector<TensorUsage> placed = usages;
-  for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);
-  const OffsetPlan offsets = PlanOffsets(placed, MemoryStrategy::kBest, device_.buffer_offset_alignment);
-  plan.memory.arena_bytes = offsets.total_bytes;
+  for (const auto& [value, lifetime] : lifetimes) {
+    values.push_back(value);
+    usages.push_back({ValueBytes(value), lifetime.first, lifetime.last});
+  }
   plan.memory.naive_bytes = NaiveBytes(usages);
   plan.memory.lower_bound_bytes = LowerBoundBytes(usages);
-  if (offsets.total_bytes > device_.max_buffer_bytes) {
-    return Error(StatusCode::kResourceExhausted,
-                 "the network's tensors need {} bytes at once, one buffer of {} takes {}; try --device cpu",
-                 offsets.total_bytes, device_.name, device_.max_buffer_bytes);
-  }
-  const auto arena = static_cast<uint32_t>(plan.buffers.size());
-  plan.buffers.push_back({BufferRole::kArena, offsets.total_bytes});
-  size_t k = 0;
-  for (const auto& [value, lifetime] : lifetimes) {
-    ranges[value] = {arena, offsets.offsets[k], usages[k].size_bytes};
-    ++k;
+  // What ends behind the largest buffer of the device lies in the next one; most devices need one buffer.
+  while (!values.empty()) {
+    std::vector<TensorUsage> placed = usages;
+    for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);
+    const OffsetPlan offsets = PlanOffsets(placed, MemoryStrategy::kBest, device_.buffer_offset_alignment);
+    const auto arena = static_cast<uint32_t>(plan.buffers.size());
+    BufferSpec buffer{BufferRole::kArena, 0};
+    std::vector<ValueId> left;
+    std::vector<TensorUsage> left_usages;
+    for (size_t k = 0; k < values.size(); ++k) {
+      const uint64_t end_bytes = offsets.offsets[k] + placed[k].size_bytes;
+      if (end_bytes <= device_.max_buffer_bytes) {
+        ranges[values[k]] = {arena, offsets.offsets[k], usages[k].size_bytes};
+        buffer.size_bytes = std::max(buffer.size_bytes, end_bytes);
+      } else {
+        left.push_back(values[k]);
+        left_usages.push_back(usages[k]);
+      }
+    }
+    if (left.size() == values.size()) {
+      return Error(StatusCode::kResourceExhausted, "a tensor of {} bytes is larger than a buffer of {}, {} bytes",
+                   LargestBytes(left_usages), device_.name, device_.max_buffer_bytes);
+    }
+    plan.buffers.push_back(buffer);
+    plan.memory.arena_bytes += buffer.size_bytes;
+    values = std::move(left);
+    usages = std::move(left_usages);
   }
   return Status::Ok();
 }

@@ -20,7 +20,7 @@ std::vector<CacheDevice> DevicesHere() {
     const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
     if (!device.ok()) continue;
     const DeviceInfo& info = (*device)->info();
-    devices.push_back({std::string(BackendName(info.backend)), info.name, info.driver_version, info.uuid});
+    devices.push_back({info.backend, info.name, info.driver_version, info.uuid});
   }
   return devices;
 }

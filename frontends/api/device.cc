@@ -19,6 +19,7 @@ std::map<std::string, std::string> FeaturesOf(const DeviceInfo& info) {
           {"max_local_invocations", std::to_string(info.max_local_invocations)},
           {"local_memory_bytes", std::to_string(info.local_memory_bytes)},
           {"max_buffer_bytes", std::to_string(info.max_buffer_bytes)},
+          {"max_binding_bytes", std::to_string(info.max_binding_bytes)},
           {"max_texel_elements", std::to_string(info.max_texel_elements)},
           {"buffer_offset_alignment", std::to_string(info.buffer_offset_alignment)},
           {"max_storage_buffers", std::to_string(info.max_storage_buffers)},
@@ -39,7 +40,7 @@ std::map<std::string, bool> RulesOf(const DeviceInfo& info) {
 
 DeviceDescription Describe(const ListedDevice& listed) {
   DeviceDescription description{listed.id,
-                                std::string(BackendName(listed.candidate.backend)),
+                                listed.candidate.backend,
                                 listed.candidate.name,
                                 listed.candidate.driver,
                                 std::string(DeviceTypeName(listed.candidate.type)),

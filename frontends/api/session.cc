@@ -11,6 +11,7 @@
 #include "core/device/device_rules.h"
 #include "core/lowering/lower.h"
 #include "frontends/api/model_data.h"
+#include "frontends/api/next_device.h"
 #include "frontends/api/session_data.h"
 #include "frontends/engine/device_simulation.h"
 #include "frontends/engine/open_cache.h"
@@ -67,6 +68,7 @@ void CountOperators(SessionData& data) {
   const bool is_cpu = data.opened.device == nullptr;
   report.ops.on_cpu = is_cpu ? report.ops.total : static_cast<int>(plan.fallbacks.size());
   report.ops.on_device = report.ops.total - report.ops.on_cpu;
+  report.ops.fallbacks.clear();
   for (const Fallback& fallback : plan.fallbacks) {
     report.ops.fallbacks.push_back({fallback.source_index, fallback.op, fallback.reason});
   }
@@ -82,7 +84,7 @@ void FillReport(SessionData& data) {
   report.model_path = data.model->path();
   report.model_fingerprint = data.model->fingerprint();
   report.device.id = data.opened.id;
-  report.device.backend = BackendName(data.opened.info.backend);
+  report.device.backend = data.opened.info.backend;
   report.device.name = data.opened.info.name;
   report.device.driver = data.opened.info.driver_version;
   report.device.reason = data.opened.reason;
@@ -233,28 +235,6 @@ Status Prepare(SessionData& data) {
   return Status::Ok();
 }
 
-bool IsTheDevicesFault(const Status& status) {
-  const StatusCode code = status.code();
-  return code == StatusCode::kUnavailable || code == StatusCode::kDeviceLost || code == StatusCode::kResourceExhausted;
-}
-
-// Prepare, and under `auto` the same on the next device when one that opened can't be made ready.
-Status PrepareOnAUsableDevice(SessionData& data) {
-  std::vector<std::string> failed_ids;
-  Status status = Prepare(data);
-  while (IsTheDevicesFault(status) && IsAutoDevice(data.options.device) && data.options.simulate.empty() &&
-         data.options.shared.index() == 0 && data.opened.device != nullptr) {
-    const std::string warning =
-        fmt::format("{} could not be made ready, the next device is taken: {}", data.opened.id, status.message());
-    failed_ids.push_back(data.opened.id);
-    data.runner.reset();
-    HEARTH_ASSIGN(data.opened, OpenChosenDevice(data.options.device, failed_ids));
-    data.opened.warnings.push_back(warning);
-    status = Prepare(data);
-  }
-  return status;
-}
-
 // All that this start had to make, in one transaction of the cache. Returns warnings.
 std::vector<std::string> SaveInOneBatch(SessionData& data) {
   const PutBatch batch(data.store.get());
@@ -276,9 +256,10 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
   Status device_status;
   std::thread opening([&] {
     const Stopwatch watch;
-    Result<OpenedDevice> opened = data.options.shared.index() != 0
-                                      ? OpenSharedDevice(data.options.shared, data.options.device)
-                                      : OpenDeviceAs(data.options.device, data.options.simulate);
+    Result<OpenedDevice> opened =
+        data.options.shared.index() != 0 ? OpenSharedDevice(data.options.shared, data.options.device, data.backends)
+        : !data.options.simulate.empty() ? OpenDeviceAs(data.options.device, data.options.simulate)
+                                         : OpenChosenDevice(data.options.device, {}, data.backends);
     device_status = opened.status();
     if (opened.ok()) data.opened = std::move(opened).value();
     data.report.init_ms.open_device = watch.milliseconds();
@@ -290,6 +271,17 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
 }
 
 }  // namespace
+
+Status PrepareOnAUsableDevice(SessionData& data) {
+  const std::vector<std::string> warnings = data.report.warnings;
+  Status status = Prepare(data);
+  while (IsTheDevicesFault(status) && HasNextDevice(data)) {
+    HEARTH_TRY(TakeNextDevice(data, "could not be made ready", status));
+    data.report.warnings = warnings;
+    status = Prepare(data);
+  }
+  return status;
+}
 
 Session::Session(std::unique_ptr<SessionData> data) : data_(std::move(data)) {}
 Session::Session(Session&&) noexcept = default;
@@ -322,11 +314,15 @@ Result<Session> Session::Create(const Model& model, const SessionOptions& option
   auto data = std::make_unique<SessionData>();
   data->options = options;
   data->model = &model;
+  return CreateSession(std::move(data));
+}
+
+Result<Session> CreateSession(std::unique_ptr<SessionData> data) {
   HEARTH_TRY(OpenDeviceDuring(*data, [&] {
     OpenStore(*data);
     return Status::Ok();
   }));
-  HEARTH_TRY(PrepareOnAUsableDevice(*data).Within(model.path()));
+  HEARTH_TRY(PrepareOnAUsableDevice(*data).Within(data->model->path()));
   return Session(std::move(data));
 }
 
@@ -344,6 +340,7 @@ void Session::SaveToCache() {
   if (data_->process != ::getpid()) return;
   // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
   if (data_->store == nullptr || data_->options.cache_read_only || data_->is_saved || !data_->has_run) return;
+  if (data_->runner == nullptr) return;
   data_->is_saved = true;
   const Stopwatch watch;
   std::vector<std::string> warnings = SaveInOneBatch(*data_);
@@ -368,7 +365,8 @@ bool RestartWithoutStored(SessionData& data, const Status& failure) {
 const Report& Session::report() const {
   Report& report = data_->report;
   report.memory.peak_rss_bytes = PeakResidentBytes();
-  report.programs.compiled = data_->runner->programs().compiled + data_->runner->edge_programs_compiled();
+  if (data_->runner != nullptr)
+    report.programs.compiled = data_->runner->programs().compiled + data_->runner->edge_programs_compiled();
   if (data_->store != nullptr) {
     const StoreCounters counters = data_->store->counters();
     report.cache.hits = counters.hits;

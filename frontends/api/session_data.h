@@ -33,7 +33,9 @@ struct EdgeState {
 
 // A run that was submitted and not waited for.
 struct RunSlot {
-  uint64_t number = 0;  // 0: free
+  uint64_t number = 0;                         // 0: free
+  bool is_done = false;                        // repeated on another device: the outputs are there
+  std::vector<std::vector<std::byte>> inputs;  // a copy, where the device may be lost and the run be repeated
   std::vector<std::vector<std::byte>> outputs;
   double submitted_at_ms = 0;
 };
@@ -47,6 +49,8 @@ struct SessionData {
   SessionOptions options;
   std::optional<SessionWaits> waits;
   std::unique_ptr<BlobStore> store;
+  std::span<const BackendDef> backends = GpuBackends();
+  std::vector<std::string> failed_ids;  // devices that `auto` left behind
   OpenedDevice opened;
   std::unique_ptr<HostExecutor> host;
   PlanRequest plan_request;
@@ -56,6 +60,8 @@ struct SessionData {
   std::vector<EdgeState> input_states, output_states;
   std::vector<RunSlot> slots;  // as many as runs may be in flight
   uint64_t submit_count = 0;
+  std::vector<StateContent> kept_states;  // see KeepStates; empty: zeros
+  int runs_since_kept = 0;                // finished ones
   int threads = 1;
   bool has_run = false, is_saved = false;
   TuningOutcome tuning;
@@ -72,6 +78,12 @@ struct SessionData {
 // After a first run that failed: what came from the cache is taken out of it and made anew. False where nothing did, or
 // where that fails too.
 bool RestartWithoutStored(SessionData& data, const Status& failure);
+
+// The rest of Session::Create, with the options, the model and the backends that `data` holds.
+Result<Session> CreateSession(std::unique_ptr<SessionData> data);
+
+// Makes all that a run needs on the device that is open, and under `auto` on the next one where that fails.
+Status PrepareOnAUsableDevice(SessionData& data);
 
 }  // namespace hearth
 

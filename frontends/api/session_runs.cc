@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "frontends/api/model_data.h"
+#include "frontends/api/next_device.h"
 #include "frontends/api/session_data.h"
 #include "hearth/session.h"
 
@@ -21,7 +22,14 @@ Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view 
   return Error(StatusCode::kInvalidArgument, "the model has no {} named '{}'; it has {}", kind, name, names);
 }
 
+// Moving to another device can fail, too.
+Status CheckHasDevice(const SessionData& data) {
+  if (data.runner != nullptr) return Status::Ok();
+  return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
+}
+
 Status CheckInputsAreSet(const SessionData& data) {
+  HEARTH_TRY(CheckHasDevice(data));
   for (size_t k = 0; k < data.input_states.size(); ++k) {
     const EdgeState& state = data.input_states[k];
     if (!state.is_set && !state.is_on_device && !state.layout)
@@ -76,14 +84,69 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   slot->submitted_at_ms = data.since_asked.milliseconds();
   ReadHostBindings(data);
   if (slot->outputs.empty()) slot->outputs = data.outputs;
-  const InputSpans inputs(data.inputs.begin(), data.inputs.end());
-  const OutputSpans outputs(slot->outputs.begin(), slot->outputs.end());
-  Ticket ticket;
-  const SubmitSync sync{options.wait_for, options.signal, options.make_fence ? &ticket.fence : nullptr};
   const auto index = static_cast<size_t>(slot - data.slots.data());
-  HEARTH_TRY(data.runner->Submit(index, inputs, outputs, sync, profile));
+  Ticket ticket;
+  const bool is_synchronized = !options.wait_for.empty() || !options.signal.empty() || options.make_fence;
+  const auto submit = [&] {
+    const SubmitSync sync{options.wait_for, options.signal, options.make_fence ? &ticket.fence : nullptr};
+    const InputSpans inputs(data.inputs.begin(), data.inputs.end());
+    const OutputSpans outputs(data.slots[index].outputs.begin(), data.slots[index].outputs.end());
+    return data.runner->Submit(index, inputs, outputs, sync, profile);
+  };
+  HEARTH_TRY(is_synchronized ? submit() : RunOnAUsableDevice(data, submit));
+  slot = &data.slots[index];
+  slot->is_done = false;
+  slot->inputs.clear();
+  if (HasNextDevice(data) && !is_synchronized) slot->inputs = data.inputs;
   ticket.number = slot->number = ++data.submit_count;
   return ticket;
+}
+
+// Brings the outputs, and the states where no later run is on its way.
+Status FinishSlot(SessionData& data, size_t index) {
+  RunSlot& slot = data.slots[index];
+  if (slot.is_done) return Status::Ok();
+  const OutputSpans outputs(slot.outputs.begin(), slot.outputs.end());
+  HEARTH_TRY(data.runner->Finish(index, outputs));
+  const bool is_last = std::ranges::none_of(
+      data.slots, [&](const RunSlot& other) { return &other != &slot && other.number != 0 && !other.is_done; });
+  if (is_last) return KeepStates(data);
+  ++data.runs_since_kept;
+  return Status::Ok();
+}
+
+// Whether an output's memory is an input's too: the run can't be repeated with what it left there.
+bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
+  return std::ranges::any_of(outputs, [&](std::span<std::byte> output) {
+    return std::ranges::any_of(inputs, [&](std::span<const std::byte> input) {
+      return std::less<>()(input.data(), output.data() + output.size()) &&
+             std::less<>()(output.data(), input.data() + input.size());
+    });
+  });
+}
+
+// One run on the caller's memory, where it works.
+Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
+                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
+  const Stopwatch watch;
+  std::vector<std::vector<std::byte>> copies;
+  InputSpans kept(inputs.begin(), inputs.end());
+  if (HasNextDevice(data) && AnyOverlap(inputs, outputs)) {
+    for (const std::span<const std::byte> input : inputs) copies.emplace_back(input.begin(), input.end());
+    kept.assign(copies.begin(), copies.end());
+  }
+  HEARTH_TRY(RunOnAUsableDevice(data, [&]() -> Status {
+    if (profile == nullptr) {
+      Status status = data.runner->Run(kept, outputs);
+      if (!status.ok() && RestartWithoutStored(data, status)) status = data.runner->Run(kept, outputs);
+      HEARTH_TRY(status);
+    } else {
+      HEARTH_ASSIGN(*profile, data.runner->RunProfiled(kept, outputs));
+    }
+    return KeepStates(data);
+  }));
+  NoteFinishedRun(data, watch.milliseconds());
+  return Status::Ok();
 }
 
 Status WaitForRun(SessionData& data, uint64_t number) {
@@ -91,11 +154,13 @@ Status WaitForRun(SessionData& data, uint64_t number) {
                                  [&](const RunSlot& slot) { return number != 0 && slot.number == number; });
   if (slot == data.slots.end())
     return Error(StatusCode::kInvalidArgument, "run {} was never submitted, or waited for already", number);
-  slot->number = 0;
-  const OutputSpans outputs(slot->outputs.begin(), slot->outputs.end());
-  HEARTH_TRY(data.runner->Finish(static_cast<size_t>(slot - data.slots.begin()), outputs));
-  std::swap(data.outputs, slot->outputs);
-  NoteFinishedRun(data, data.since_asked.milliseconds() - slot->submitted_at_ms);
+  const auto index = static_cast<size_t>(slot - data.slots.begin());
+  const Status finished = RunOnAUsableDevice(data, [&] { return FinishSlot(data, index); });
+  RunSlot& done = data.slots[index];
+  done.number = 0;
+  HEARTH_TRY(finished);
+  std::swap(data.outputs, done.outputs);
+  NoteFinishedRun(data, data.since_asked.milliseconds() - done.submitted_at_ms);
   WriteHostBindings(data);
   return Status::Ok();
 }
@@ -155,6 +220,7 @@ Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes
 }
 
 Status Session::BindInput(std::string_view name, const Binding& binding) {
+  HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
   const TensorDesc& desc = data_->runner->plan().inputs[index].desc;
   return SetBinding(data_->input_states[index], binding, desc, name,
@@ -162,6 +228,7 @@ Status Session::BindInput(std::string_view name, const Binding& binding) {
 }
 
 Status Session::BindOutput(std::string_view name, const Binding& binding) {
+  HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
   const TensorDesc& desc = data_->runner->plan().outputs[index].desc;
   return SetBinding(data_->output_states[index], binding, desc, name,
@@ -169,6 +236,7 @@ Status Session::BindOutput(std::string_view name, const Binding& binding) {
 }
 
 Status Session::UnbindInput(std::string_view name) {
+  HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
   HEARTH_TRY(data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
   data_->input_states[index].is_on_device = false;
@@ -177,6 +245,7 @@ Status Session::UnbindInput(std::string_view name) {
 }
 
 Status Session::UnbindOutput(std::string_view name) {
+  HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
   HEARTH_TRY(data_->runner->BindOutput(index, {.memory = MemoryKind::kHost}));
   data_->output_states[index] = {};
@@ -200,12 +269,7 @@ Status Session::Run() {
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
   HEARTH_TRY(CheckProcess(*data_));
-  const Stopwatch watch;
-  Status status = data_->runner->Run(inputs, outputs);
-  if (!status.ok() && RestartWithoutStored(*data_, status)) status = data_->runner->Run(inputs, outputs);
-  HEARTH_TRY(status);
-  NoteFinishedRun(*data_, watch.milliseconds());
-  return Status::Ok();
+  return RunOnMemory(*data_, inputs, outputs, nullptr);
 }
 
 Result<Ticket> Session::Submit(const SubmitOptions& options) {
@@ -238,15 +302,15 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled() {
 Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                                        std::span<const std::span<std::byte>> outputs) {
   HEARTH_TRY(CheckProcess(*data_));
-  const Stopwatch watch;
-  HEARTH_ASSIGN(const std::vector<ProfileRow> rows, data_->runner->RunProfiled(inputs, outputs));
-  NoteFinishedRun(*data_, watch.milliseconds());
+  std::vector<ProfileRow> rows;
+  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, &rows));
   return EntriesOf(rows);
 }
 
 Status Session::ResetState() {
   HEARTH_TRY(CheckProcess(*data_));
-  return data_->runner->ResetState();
+  data_->kept_states.clear();
+  return RunOnAUsableDevice(*data_, [&] { return data_->runner->ResetState(); });
 }
 
 std::span<const std::byte> Session::output(size_t index) const {

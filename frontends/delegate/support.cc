@@ -189,7 +189,7 @@ Result<Support> FindSupport(const TfLiteContext& context, std::span<const Interp
       Leave({FirstUnreadable(context, support.taken, support.shapes, inferred)}, support);
       continue;
     }
-    if (question.device->backend == BackendKind::kCpu) break;  // runs all that can be read
+    if (question.device->is_host()) break;  // runs all that can be read
     HEARTH_TRY(RunPasses(together.read.graph, *question.device, {}));
     Leave(NodesOffTheDevice(together, question), support);
     break;

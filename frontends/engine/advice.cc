@@ -197,7 +197,7 @@ void AdviseOnSize(const Graph& graph, std::span<const Placement> placements, std
 std::vector<Advice> AdviceOn(const Graph& graph, std::span<const Placement> placements, const DeviceInfo& device) {
   std::vector<Advice> advice;
   AdviseOnUnknown(graph, advice);
-  if (device.backend == BackendKind::kCpu) return advice;
+  if (device.is_host()) return advice;
   const std::set<ValueId> values = DeviceValues(graph, placements);
   AdviseOnPadding(graph, values, advice);
   AdviseOnMovement(graph, placements, advice);

@@ -15,17 +15,22 @@
 namespace hearth {
 namespace {
 
+template <typename Context>
+bool Shares(const SharedContext& context) {
+  return std::holds_alternative<Context>(context);
+}
+
 constexpr BackendDef kGpuBackends[] = {
 #ifdef HEARTH_WITH_VULKAN
-    {BackendKind::kVulkan, EnumerateVulkan, OpenVulkan, OpenSharedVulkan},
+    {"vulkan", EnumerateVulkan, OpenVulkan, OpenSharedVulkan, Shares<VulkanContext>},
 #endif
 #ifdef HEARTH_WITH_OPENCL
-    {BackendKind::kOpenCl, EnumerateOpenCl, OpenOpenCl, OpenSharedOpenCl},
+    {"opencl", EnumerateOpenCl, OpenOpenCl, OpenSharedOpenCl, Shares<OpenClContext>},
 #endif
 #ifdef HEARTH_WITH_GLES
-    {BackendKind::kGles, EnumerateGles, OpenGles, OpenSharedGles},
+    {"gles", EnumerateGles, OpenGles, OpenSharedGles, Shares<GlContext>},
 #endif
-    {BackendKind::kNull, nullptr, nullptr, nullptr},  // keeps the array legal in a build without GPU backends
+    {"", nullptr, nullptr, nullptr, nullptr},  // keeps the array legal in a build without GPU backends
 };
 
 }  // namespace
@@ -36,7 +41,7 @@ std::span<const BackendDef> GpuBackends() {
 
 const BackendDef* FindGpuBackend(std::string_view name) {
   for (const BackendDef& backend : GpuBackends()) {
-    if (BackendName(backend.kind) == name) return &backend;
+    if (backend.name == name) return &backend;
   }
   return nullptr;
 }

@@ -10,10 +10,12 @@
 namespace hearth {
 namespace {
 
+using Backends = std::span<const BackendDef>;
+
 void AppendDevicesOf(const BackendDef& backend, std::vector<ListedDevice>& list) {
   int usable_count = 0;
   for (DeviceCandidate& candidate : backend.enumerate()) {
-    const std::string name(BackendName(backend.kind));
+    const std::string name(backend.name);
     const std::string id = candidate.usable ? fmt::format("{}:{}", name, usable_count++) : name;
     list.push_back({id, &backend, std::move(candidate)});
   }
@@ -21,14 +23,16 @@ void AppendDevicesOf(const BackendDef& backend, std::vector<ListedDevice>& list)
 
 ListedDevice CpuDevice() {
   const DeviceInfo info = CpuDeviceInfo();
-  return {"cpu", nullptr, {BackendKind::kCpu, info.name, info.driver_version, DeviceType::kCpu, true, "", 0}};
+  return {"cpu", nullptr, {info.backend, info.name, info.driver_version, DeviceType::kCpu, true, "", 0}};
 }
 
 // "opencl" or "opencl:1", "vulkan:radeon" of a backend in this build; `rest` is what follows the colon, or empty.
-const BackendDef* BackendIn(const std::string& name, std::string& rest) {
+const BackendDef* BackendIn(const std::string& name, Backends backends, std::string& rest) {
   const size_t colon = std::min(name.find(':'), name.size());
   rest = name.substr(std::min(colon + 1, name.size()));
-  return FindGpuBackend(name.substr(0, colon));
+  const auto found =
+      std::ranges::find_if(backends, [&](const BackendDef& row) { return row.name == name.substr(0, colon); });
+  return found == backends.end() ? nullptr : &*found;
 }
 
 bool IsNumber(const std::string& text) {
@@ -56,11 +60,11 @@ Result<ListedDevice> OfBackend(const std::string& wanted, const BackendDef& back
   const bool fits = rest.empty() || std::from_chars(rest.data(), rest.data() + rest.size(), index).ec == std::errc();
   if (fits && index < usable.size()) return usable[index];
   return Error(StatusCode::kUnavailable, "device '{}' does not exist: the usable devices of {} are {}", wanted,
-               BackendName(backend.kind), UsableDevicesText(usable));
+               backend.name, UsableDevicesText(usable));
 }
 
-Result<std::vector<ListedDevice>> Gpus() {
-  const std::vector<ListedDevice> all = ListAllDevices();
+Result<std::vector<ListedDevice>> Gpus(Backends backends) {
+  const std::vector<ListedDevice> all = ListAllDevices(backends);
   std::vector<ListedDevice> gpus = HardwareGpus(all);
   if (!gpus.empty()) return gpus;
   return Error(StatusCode::kUnavailable,
@@ -70,9 +74,9 @@ Result<std::vector<ListedDevice>> Gpus() {
 
 }  // namespace
 
-std::vector<ListedDevice> ListAllDevices() {
+std::vector<ListedDevice> ListAllDevices(Backends backends) {
   std::vector<ListedDevice> list;
-  for (const BackendDef& backend : GpuBackends()) AppendDevicesOf(backend, list);
+  for (const BackendDef& backend : backends) AppendDevicesOf(backend, list);
   list.push_back(CpuDevice());
   return list;
 }
@@ -82,30 +86,36 @@ bool IsAutoDevice(const std::string& wanted) {
   return name.ok() && *name == "auto";
 }
 
-Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted) {
+Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted, Backends backends) {
   HEARTH_ASSIGN(const std::string name, NormalizedDeviceName(wanted));
   if (name == "cpu") return std::vector<ListedDevice>{CpuDevice()};
-  if (name == "gpu") return Gpus();
+  if (name == "gpu") return Gpus(backends);
   if (name == "auto") {
-    std::vector<ListedDevice> chosen = HardwareGpus(ListAllDevices());
+    std::vector<ListedDevice> chosen = HardwareGpus(ListAllDevices(backends));
     chosen.push_back(CpuDevice());
     return chosen;
   }
   std::string rest;
-  const BackendDef* backend = BackendIn(name, rest);
+  const BackendDef* backend = BackendIn(name, backends, rest);
   HEARTH_ASSIGN(ListedDevice device, backend != nullptr ? OfBackend(wanted, *backend, rest)
-                                                        : DeviceByName(name, ListAllDevices(), OpenedUuid));
+                                                        : DeviceByName(name, ListAllDevices(backends), OpenedUuid));
   return std::vector<ListedDevice>{std::move(device)};
 }
 
-Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids) {
-  HEARTH_ASSIGN(const std::vector<ListedDevice> choices, ChooseDevices(wanted));
+Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids,
+                                      Backends backends) {
+  HEARTH_ASSIGN(const std::vector<ListedDevice> choices, ChooseDevices(wanted, backends));
   OpenedDevice opened;
-  Status last_failure;
+  Status last_failure(StatusCode::kUnavailable, "no further device is usable");
+  bool any_failed = false;
   for (const ListedDevice& choice : choices) {
-    if (std::find(failed_ids.begin(), failed_ids.end(), choice.id) != failed_ids.end()) continue;
+    if (std::find(failed_ids.begin(), failed_ids.end(), choice.id) != failed_ids.end()) {
+      any_failed = true;
+      continue;
+    }
     opened.id = choice.id;
     opened.reason = !IsAutoDevice(wanted)       ? fmt::format("asked for as '{}'", wanted)
+                    : any_failed                ? "the devices before it failed"
                     : choice.backend != nullptr ? "the first hardware GPU"
                                                 : "no hardware GPU is usable";
     if (choice.backend == nullptr) {
@@ -120,6 +130,7 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
       opened.info.id = opened.id;
       return opened;
     }
+    any_failed = true;
     last_failure = device.status();
     opened.warnings.push_back(
         fmt::format("{} failed to open, the next device is taken: {}", choice.id, last_failure.message()));
@@ -127,18 +138,18 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
   return Status(StatusCode::kUnavailable, last_failure.message()).Within(fmt::format("device '{}'", wanted));
 }
 
-Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted) {
-  constexpr BackendKind kKinds[] = {BackendKind::kNull, BackendKind::kOpenCl, BackendKind::kVulkan, BackendKind::kGles};
-  const std::string name(BackendName(kKinds[context.index()]));
+Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted, Backends backends) {
+  const auto backend = std::ranges::find_if(backends, [&](const BackendDef& row) { return row.shares(context); });
+  if (backend == backends.end())
+    return Error(StatusCode::kUnsupported, "this build has no backend for the context to share");
   HEARTH_ASSIGN(const std::string asked, NormalizedDeviceName(wanted));
-  if (asked != "auto" && asked != name) {
-    return Error(StatusCode::kInvalidArgument, "device '{}' was asked for with a context of {} to share", wanted, name);
+  if (asked != "auto" && asked != backend->name) {
+    return Error(StatusCode::kInvalidArgument, "device '{}' was asked for with a context of {} to share", wanted,
+                 backend->name);
   }
-  const BackendDef* backend = FindGpuBackend(name);
-  if (backend == nullptr) return Error(StatusCode::kUnsupported, "this build has no backend for {}", name);
   OpenedDevice opened;
   HEARTH_ASSIGN(opened.device, backend->open_shared(context));
-  opened.id = name;
+  opened.id = std::string(backend->name);
   opened.reason = "shared by the program";
   opened.info = opened.device->info();
   opened.info.id = opened.id;

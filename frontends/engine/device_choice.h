@@ -3,23 +3,28 @@
 #define HEARTH_FRONTENDS_ENGINE_DEVICE_CHOICE_H_
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "frontends/engine/backends.h"
 #include "frontends/engine/device_names.h"
 #include "hal/device.h"
 
 namespace hearth {
 
+// The list of backends is an argument so that a test can give its own.
+
 // All devices of all backends, the CPU last.
-std::vector<ListedDevice> ListAllDevices();
+std::vector<ListedDevice> ListAllDevices(std::span<const BackendDef> backends = GpuBackends());
 
 // Devices to try in this order. `gpu` gives usable hardware GPUs (discrete before integrated, then the order of
-// GpuBackends), `auto` those and then the CPU, never a software driver. Any other name means one device: `cpu`, a
+// the list), `auto` those and then the CPU, never a software driver. Any other name means one device: `cpu`, a
 // backend
 // ("opencl": its first usable device; "opencl:1"; "opencl:radeon"), a UUID, part of a name; capitals don't matter.
 // kUnavailable names what was asked, why it is not usable, and what is; kInvalidArgument for an empty name.
-Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted);
+Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted,
+                                                std::span<const BackendDef> backends = GpuBackends());
 
 // "auto", in any case.
 bool IsAutoDevice(const std::string& wanted);
@@ -34,10 +39,12 @@ struct OpenedDevice {
 
 // The device that the caller shares; `wanted` must be "auto" or name its backend. kUnsupported when this build has no
 // such backend.
-Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted);
+Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted,
+                                      std::span<const BackendDef> backends = GpuBackends());
 
 // Leaves out the devices in `failed_ids`, which opened but could not be made ready.
-Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids = {});
+Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vector<std::string>& failed_ids = {},
+                                      std::span<const BackendDef> backends = GpuBackends());
 
 }  // namespace hearth
 

@@ -50,7 +50,7 @@ Result<Graph> RewrittenGraph(const PlanRequest& request) {
 Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   MadePlan made;
   // On the CPU the plan is one host step: there is nothing to keep.
-  if (store != nullptr && request.device->backend != BackendKind::kCpu) {
+  if (store != nullptr && !request.device->is_host()) {
     const CacheKey key = PlanKey(request);
     if (const auto bytes = store->Get(key)) {
       Result<Plan> plan = DeserializePlan(*bytes);

@@ -161,6 +161,7 @@ class HEARTH_EXPORT Session {
   const Report& report() const;
 
  private:
+  friend Result<Session> CreateSession(std::unique_ptr<SessionData> data);
   explicit Session(std::unique_ptr<SessionData> data);
   std::unique_ptr<SessionData> data_;
 };

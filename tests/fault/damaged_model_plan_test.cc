@@ -23,7 +23,7 @@ constexpr int kFlipsPerCopy = 3;
 
 DeviceInfo AGpu(Dialect dialect) {
   DeviceInfo info;
-  info.backend = dialect == Dialect::kOpenCl ? BackendKind::kOpenCl : BackendKind::kVulkan;
+  info.backend = dialect == Dialect::kOpenCl ? "opencl" : "vulkan";
   info.dialect = dialect;
   info.type = DeviceType::kDiscreteGpu;
   info.name = "a device of the test";

@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 
 DeviceInfo Gpu() {
   DeviceInfo info;
-  info.backend = BackendKind::kVulkan;
+  info.backend = "vulkan";
   info.id = "vulkan:0";
   return info;
 }
@@ -125,7 +125,7 @@ output %1
 )");
   EXPECT_THAT(Kinds(AdviceOn(graph, Places(graph), Gpu())), ElementsAre("too-small"));
   DeviceInfo cpu;
-  cpu.backend = BackendKind::kCpu;
+  cpu.backend = kHostBackend;
   EXPECT_THAT(AdviceOn(graph, Places(graph, {0}), cpu), IsEmpty());
 }
 
@@ -136,7 +136,7 @@ TEST(Advice, NamesAnOperationThatNothingCanRunAndTheReason) {
 output %1
 )");
   DeviceInfo cpu;
-  cpu.backend = BackendKind::kCpu;
+  cpu.backend = kHostBackend;
   const std::vector<Advice> advice = AdviceOn(graph, Places(graph, {0}), cpu);
   ASSERT_THAT(Kinds(advice), ElementsAre("unknown-operation"));
   EXPECT_THAT(advice[0].text, HasSubstr("op 7 FOO can't be run: bar is computed at run time"));

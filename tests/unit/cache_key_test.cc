@@ -18,7 +18,7 @@ namespace {
 
 DeviceInfo SomeDevice() {
   DeviceInfo info;
-  info.backend = BackendKind::kOpenCl;
+  info.backend = "opencl";
   info.name = "GPU";
   info.vendor = "Vendor";
   info.driver_version = "1.0";
@@ -57,7 +57,7 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
       {"device", [](DeviceInfo& d) { d.vendor = "Other"; }},
       {"driver version", [](DeviceInfo& d) { d.driver_version = "1.1"; }},
       {"device uuid", [](DeviceInfo& d) { d.uuid = "0012"; }},
-      {"backend", [](DeviceInfo& d) { d.backend = BackendKind::kVulkan; }},
+      {"backend", [](DeviceInfo& d) { d.backend = "vulkan"; }},
   };
   const CacheKey base = ProgramKey(SomeKernels(), SomeDevice());
   for (const auto& [part, change] : changes) {
@@ -75,7 +75,7 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
 
 TEST(CacheKeys, ABinaryOfASoftwareGlesDeviceIsForTheNumberOfCpusThatMadeIt) {
   DeviceInfo two = SomeDevice();
-  two.backend = BackendKind::kGles;
+  two.backend = "gles";
   two.type = DeviceType::kCpu;
   two.compute_units = 2;
   DeviceInfo one = two;
@@ -132,6 +132,9 @@ TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
       {"device capability", [](PlanCase& c) { c.device.local_memory_bytes += 1; }},
       {"device capability", [](PlanCase& c) { c.device.max_group_count[2] += 1; }},
       {"device capability", [](PlanCase& c) { c.device.max_buffer_bytes += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_binding_bytes += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_texel_buffers += 1; }},
+      {"device capability", [](PlanCase& c) { c.device.max_argument_bytes -= 1; }},
       {"device capability", [](PlanCase& c) { c.device.max_texel_elements += 1; }},
       {"device capability", [](PlanCase& c) { c.device.buffer_offset_alignment += 1; }},
       {"device capability", [](PlanCase& c) { c.device.max_storage_buffers += 1; }},
@@ -196,7 +199,7 @@ TEST(CacheKeys, EveryPartOfAProbesKeyCountsAndIsNamed) {
       {"device", [](DeviceInfo& d) { d.name = "GPU 2"; }},
       {"driver version", [](DeviceInfo& d) { d.driver_version = "1.1"; }},
       {"device uuid", [](DeviceInfo& d) { d.uuid = "0012"; }},
-      {"backend", [](DeviceInfo& d) { d.backend = BackendKind::kVulkan; }},
+      {"backend", [](DeviceInfo& d) { d.backend = "vulkan"; }},
   };
   for (const auto& [part, change] : changes) {
     DeviceInfo device = SomeDevice();

@@ -562,7 +562,7 @@ TEST(CpuExecutor, MissingMemoryForAValueIsAnErrorThatNamesIt) {
 
 TEST(CpuExecutor, TheCpuIsADeviceWithANameAndCores) {
   const DeviceInfo info = CpuDeviceInfo();
-  EXPECT_EQ(info.backend, BackendKind::kCpu);
+  EXPECT_EQ(info.backend, kHostBackend);
   EXPECT_FALSE(info.name.empty());
   EXPECT_THAT(info.driver_version, HasSubstr("reference"));
   EXPECT_GE(info.compute_units, 1u);

@@ -11,7 +11,7 @@ namespace {
 
 DeviceInfo Driver() {
   DeviceInfo info;
-  info.backend = BackendKind::kVulkan;
+  info.backend = "vulkan";
   info.dialect = Dialect::kVulkan;
   info.type = DeviceType::kCpu;
   info.name = "llvmpipe";

@@ -9,7 +9,7 @@ namespace {
 
 DeviceInfo Lavapipe() {
   DeviceInfo info;
-  info.backend = BackendKind::kVulkan;
+  info.backend = "vulkan";
   info.dialect = Dialect::kVulkan;
   info.type = DeviceType::kCpu;
   info.int64 = true;

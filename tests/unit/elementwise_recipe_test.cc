@@ -53,9 +53,7 @@ std::vector<std::string_view> TypesOf(const Row& row) {
 
 DeviceInfo Device(Dialect dialect) {
   DeviceInfo info;
-  info.backend = dialect == Dialect::kOpenCl ? BackendKind::kOpenCl
-                 : dialect == Dialect::kGles ? BackendKind::kGles
-                                             : BackendKind::kVulkan;
+  info.backend = dialect == Dialect::kOpenCl ? "opencl" : dialect == Dialect::kGles ? "gles" : "vulkan";
   info.dialect = dialect;
   info.max_storage_buffers = 4;
   return info;

@@ -1,5 +1,6 @@
 #include "core/lowering/lower.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 
 DeviceInfo Device(Dialect dialect, DeviceType type) {
   DeviceInfo info;
-  info.backend = dialect == Dialect::kOpenCl ? BackendKind::kOpenCl : BackendKind::kVulkan;
+  info.backend = dialect == Dialect::kOpenCl ? "opencl" : "vulkan";
   info.dialect = dialect;
   info.type = type;
   info.name = "a device of the test";
@@ -155,12 +156,76 @@ TEST(Lower, KeepsOperationsOnTheCpuByNameAndByIndex) {
   EXPECT_FALSE(placements.back().reason.empty());
 }
 
-TEST(Lower, RefusesADeviceWhoseBuffersAreTooSmall) {
+TEST(Lower, LeavesToTheHostWhatABufferDoesNotHold) {
   DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
   device.max_buffer_bytes = 4096;
-  Graph graph = SmallNetwork();
-  ASSERT_TRUE(InferShapes(graph).ok());
-  EXPECT_EQ(Lower(graph, device, {}).status().code(), StatusCode::kResourceExhausted);
+  const Plan plan = PlanFor(device);
+  EXPECT_EQ(plan.dispatch_count(), 0u);
+  ASSERT_EQ(plan.fallbacks.size(), 5u);
+  EXPECT_THAT(plan.fallbacks[0].reason, ::testing::HasSubstr("one binding on"));
+  EXPECT_THAT(plan.fallbacks[3].reason, ::testing::HasSubstr("the network is too large for the device"));
+}
+
+// Everything but the first convolution, whose 3 slices and filters are the largest, fits.
+TEST(Lower, LeavesToTheHostOnlyTheOperationThatABindingDoesNotHold) {
+  DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kDiscreteGpu);
+  device.max_binding_bytes = 6000;
+  const Graph graph = [] {
+    Result<Graph> read = GraphFromText(R"(graph "wide"
+%0 = input : float32[1x8x8x8] "x"
+%1 = neg(%0) : float32[1x8x8x8] "a" node "neg" operator 0
+%2 = resize_nearest(%1) size=32x32 : float32[1x32x32x8] "b" node "large" operator 1
+%3 = max_pool_2d(%2) kernel=4x4 stride=4x4 : float32[1x8x8x8] "c" node "pool" operator 2
+%4 = abs(%3) : float32[1x8x8x8] "d" node "abs" operator 3
+output %4
+)");
+    EXPECT_TRUE(read.ok()) << read.status().message();
+    return std::move(read).value();
+  }();
+  const Result<Plan> plan = Lower(graph, device, {});
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan->dispatch_count(), 2u);
+  ASSERT_EQ(plan->fallbacks.size(), 2u);
+  EXPECT_EQ(plan->fallbacks[0].source_index, 1);
+  EXPECT_EQ(plan->fallbacks[1].source_index, 2);
+  EXPECT_THAT(plan->fallbacks[0].reason, ::testing::HasSubstr("too large for the device"));
+}
+
+TEST(Lower, LeavesToTheHostWhatHasTooManyWorkGroups) {
+  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kDiscreteGpu);
+  device.max_group_count = {1, 1, 1};
+  const Plan plan = PlanFor(device);
+  ASSERT_FALSE(plan.fallbacks.empty());
+  EXPECT_THAT(plan.fallbacks[0].reason, ::testing::HasSubstr("work groups"));
+}
+
+// Bindings are what APIs limit to 128 MiB and less; the arena is a buffer of which parts are bound.
+TEST(Lower, TakesAnArenaLargerThanABinding) {
+  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kDiscreteGpu);
+  const uint64_t arena_bytes = PlanFor(device).memory.arena_bytes;
+  device.max_binding_bytes = arena_bytes - 1;
+  const Plan plan = PlanFor(device);
+  EXPECT_TRUE(plan.fallbacks.empty());
+  EXPECT_EQ(plan.memory.arena_bytes, arena_bytes);
+}
+
+TEST(Lower, SplitsAnArenaThatOneBufferDoesNotHold) {
+  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kDiscreteGpu);
+  device.max_buffer_bytes = PlanFor(device).memory.arena_bytes - 1;
+  const Plan plan = PlanFor(device);
+  EXPECT_TRUE(plan.fallbacks.empty());
+  const auto arenas = std::count_if(plan.buffers.begin(), plan.buffers.end(),
+                                    [](const BufferSpec& buffer) { return buffer.role == BufferRole::kArena; });
+  EXPECT_EQ(arenas, 2);
+  for (const BufferSpec& buffer : plan.buffers) EXPECT_LE(buffer.size_bytes, device.max_buffer_bytes);
+}
+
+// CL_DEVICE_MAX_PARAMETER_SIZE of embedded devices.
+TEST(Lower, RunsWithArgumentsOf256Bytes) {
+  DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kIntegratedGpu);
+  device.max_argument_bytes = device.max_scalar_bytes = 256;
+  device.max_storage_buffers = 256 / kPointerBytes;
+  EXPECT_TRUE(PlanFor(device).fallbacks.empty());
 }
 
 TEST(Lower, GivesEqualPlansForEqualInputs) {

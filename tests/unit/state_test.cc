@@ -105,7 +105,7 @@ state %5 = %3
 
 DeviceInfo PlanDevice() {
   DeviceInfo info;
-  info.backend = BackendKind::kOpenCl;
+  info.backend = "opencl";
   info.max_local_invocations = 256;
   info.max_local_size = {256, 256, 64};
   info.max_storage_buffers = 8;

@@ -283,7 +283,7 @@ TEST(TuningRecord, IsOfOneDeviceDriverAndVersion) {
   for (auto change :
        {+[](DeviceInfo& info) { info.name = "another"; }, +[](DeviceInfo& info) { info.uuid = "7"; },
         +[](DeviceInfo& info) { info.driver_version = "2"; }, +[](DeviceInfo& info) { info.vendor = "another"; },
-        +[](DeviceInfo& info) { info.backend = BackendKind::kGles; }}) {
+        +[](DeviceInfo& info) { info.backend = "gles"; }}) {
     DeviceInfo other = device;
     change(other);
     EXPECT_FALSE(StoredTuning(other, store).has_value());

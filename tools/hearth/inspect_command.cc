@@ -46,7 +46,7 @@ Json JsonOf(const TensorInfo& info) {
 
 // Of what would run: one per reason, and one for many pieces.
 std::vector<std::string> WarningsOf(const PlacementReport& report, const DeviceInfo& device) {
-  if (device.backend == BackendKind::kCpu) return {};
+  if (device.is_host()) return {};
   std::vector<Fallback> fallbacks;
   for (const OperatorPlacement& op : report.operators) {
     if (op.where == RunsOn::kCpu) fallbacks.push_back({op.index, op.op, op.reason});
@@ -162,7 +162,7 @@ class InspectCommand final : public Verb {
     Json json = {{"model", {{"path", model.path()}, {"fingerprint", model.fingerprint()}}},
                  {"device",
                   {{"id", opened.id},
-                   {"backend", BackendName(opened.info.backend)},
+                   {"backend", opened.info.backend},
                    {"name", opened.info.name},
                    {"driver", opened.info.driver_version},
                    {"reason", opened.reason}}},

@@ -59,7 +59,7 @@ Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& dev
     if (const auto found = rewritten_by_source.find(node.source_index); found != rewritten_by_source.end()) {
       const Placement& placement = report.placements[found->second];
       op.where = WhereOf(report.rewritten.nodes()[found->second], placement);
-      const bool cpu_was_chosen = device.backend == BackendKind::kCpu;
+      const bool cpu_was_chosen = device.is_host();
       op.reason = op.where == RunsOn::kNowhere ? WhyNowhere(node) : cpu_was_chosen ? "" : placement.reason;
     }
     report.operators.push_back(std::move(op));

@@ -1,0 +1,220 @@
+// Sessions under `auto` whose first device fails: at the start, or at the Nth call of a run.
+#include "frontends/api/next_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/null/device.h"
+#include "core/base/error.h"
+#include "hearth/graph_builder.h"
+#include "tests/testing/failing_device.h"
+#include "tests/testing/fake_backends.h"
+
+namespace hearth {
+namespace {
+
+using testing::CallFault;
+using testing::FailingDevice;
+using testing::FakeBackendRows;
+using ::testing::HasSubstr;
+using testing::TheFakeBackends;
+
+constexpr int kCount = 8;
+
+Model ModelOf(GraphBuilder builder) {
+  Result<Model> model = std::move(builder).Build();
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  return std::move(model).value();
+}
+
+Model Negation() {
+  GraphBuilder builder("negation");
+  builder.Output(builder.Unary("neg", builder.Input("x", {1, 1, 2, 4})), "y");
+  return ModelOf(std::move(builder));
+}
+
+// y = x + the sum of all earlier x.
+Model Sum() {
+  GraphBuilder builder("sum");
+  const auto x = builder.Input("x", {1, 1, 2, 4});
+  const auto sum = builder.State("sum", {1, 1, 2, 4});
+  const auto next = builder.Binary("add", sum, x);
+  builder.Update(sum, next);
+  builder.Output(next, "y");
+  return ModelOf(std::move(builder));
+}
+
+std::vector<float> Numbers(float first) {
+  std::vector<float> numbers(kCount);
+  for (int k = 0; k < kCount; ++k) numbers[k] = first + static_cast<float>(k);
+  return numbers;
+}
+
+std::vector<float> OutputOf(const Session& session) {
+  std::vector<float> output(kCount);
+  std::memcpy(output.data(), session.output(0).data(), sizeof(float) * kCount);
+  return output;
+}
+
+size_t Count(const std::vector<std::string>& texts, const std::string& part) {
+  return static_cast<size_t>(
+      std::ranges::count_if(texts, [&](const std::string& text) { return text.find(part) != std::string::npos; }));
+}
+
+class NextDevice : public ::testing::Test {
+ protected:
+  ~NextDevice() override { TheFakeBackends() = {}; }
+
+  // A software driver that says it is a GPU, and fails where `fault_` says; without one, the null device.
+  void SetUp() override {
+    for (const ListedDevice& listed : ListAllDevices()) {
+      if (listed.backend == nullptr || !listed.candidate.usable) continue;
+      Result<std::unique_ptr<Device>> opened = listed.backend->open(listed.candidate);
+      if (opened.ok()) inner_ = std::move(opened).value();
+      if (opened.ok()) break;
+    }
+    if (inner_ == nullptr) inner_ = std::make_unique<NullDevice>(NullDeviceInfo());
+    TheFakeBackends().first = {{"fake", DeviceType::kDiscreteGpu, "", [this]() -> Result<std::unique_ptr<Device>> {
+                                  DeviceInfo info = inner_->info();
+                                  info.type = DeviceType::kDiscreteGpu;
+                                  return std::unique_ptr<Device>(
+                                      std::make_unique<FailingDevice>(*inner_, fault_, info, ""));
+                                }}};
+  }
+
+  bool Computes() const { return inner_->info().backend != "null"; }
+
+  Result<Session> Start(const Model& model, const std::string& device = "auto") {
+    auto data = std::make_unique<SessionData>();
+    data->options.device = device;
+    data->options.use_cache = false;
+    data->options.max_in_flight = 3;
+    data->model = &model;
+    data->backends = FakeBackendRows();
+    return CreateSession(std::move(data));
+  }
+
+  static Status RunWith(Session& session, float first) {
+    const std::vector<float> numbers = Numbers(first);
+    HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(numbers))));
+    return session.Run();
+  }
+
+  CallFault fault_;
+  std::unique_ptr<Device> inner_;
+};
+
+TEST_F(NextDevice, ADriverThatFailsAtAnyCallOfAStartIsLeftForTheNext) {
+  const Model model = Negation();
+  int failures = 0;
+  for (int call = 1; call < 100; ++call) {
+    SCOPED_TRACE(call);
+    // The backend's own word for a refused program; Compile makes one code of it.
+    fault_.Arm(call, Status(StatusCode::kUnavailable, "the driver's compiler crashed"));
+    Result<Session> session = Start(model);
+    const bool came = fault_.Disarm();
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    if (!came) break;
+    ++failures;
+    EXPECT_EQ(session->report().device.id, "cpu");
+    EXPECT_EQ(Count(session->report().warnings, "first:0 could not be made ready"), 1u);
+    EXPECT_EQ(Count(session->report().warnings, "the driver's compiler crashed"), 1u);
+    ASSERT_TRUE(RunWith(*session, 1).ok());
+    EXPECT_EQ(OutputOf(*session)[2], -3.0f);
+  }
+  EXPECT_GE(failures, 3);
+}
+
+TEST_F(NextDevice, ANamedDeviceThatFailsIsAnError) {
+  const Model model = Negation();
+  fault_.Arm(1, Status(StatusCode::kDeviceLost, "lost"));
+  EXPECT_EQ(Start(model, "first").status().code(), StatusCode::kDeviceLost);
+  fault_.Disarm();
+  Result<Session> session = Start(model, "first");
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  fault_.Arm(1, Status(StatusCode::kDeviceLost, "lost"));
+  EXPECT_EQ(RunWith(*session, 1).code(), StatusCode::kDeviceLost);
+}
+
+// Three runs; the device is lost at each call of them.
+TEST_F(NextDevice, ADeviceLostAtAnyCallOfARunGivesTheRightAnswersElsewhereStateIncluded) {
+  if (!Computes()) GTEST_SKIP() << "no GPU driver, and the null device computes nothing";
+  const Model model = Sum();
+  int failures = 0;
+  for (int call = 1; call < 100; ++call) {
+    SCOPED_TRACE(call);
+    Result<Session> session = Start(model);
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    ASSERT_EQ(session->report().device.id, "first:0");
+    fault_.Arm(call, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+    for (int run = 1; run <= 3; ++run) {
+      const Status status = RunWith(*session, 1);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(OutputOf(*session)[2], 3.0f * static_cast<float>(run)) << "run " << run;
+    }
+    if (!fault_.Disarm()) break;
+    ++failures;
+    const Report& report = session->report();
+    EXPECT_EQ(report.device.id, "cpu");
+    EXPECT_EQ(report.device.reason, "first:0 failed in a run");
+    EXPECT_EQ(Count(report.warnings, "first:0 failed in a run, the next device is taken: "), 1u);
+    EXPECT_EQ(report.warnings.size(), 1u);
+  }
+  EXPECT_GE(failures, 9);
+}
+
+TEST_F(NextDevice, RunsInFlightAreRepeatedElsewhere) {
+  if (!Computes()) GTEST_SKIP() << "no GPU driver, and the null device computes nothing";
+  const Model model = Sum();
+  int failures = 0;
+  for (int call = 1; call < 100; ++call) {
+    SCOPED_TRACE(call);
+    Result<Session> session = Start(model);
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    ASSERT_TRUE(RunWith(*session, 10).ok());
+    fault_.Arm(call, Status(StatusCode::kDeviceLost, "the GPU fell off the bus"));
+    std::vector<Ticket> tickets;
+    for (int run = 0; run < 3; ++run) {
+      const std::vector<float> numbers = Numbers(1);
+      ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(numbers))).ok());
+      const Result<Ticket> ticket = session->Submit();
+      ASSERT_TRUE(ticket.ok()) << ticket.status().message();
+      tickets.push_back(*ticket);
+    }
+    const Status first = session->Wait(tickets[0]);
+    ASSERT_TRUE(first.ok()) << first.message();
+    EXPECT_EQ(OutputOf(*session)[0], 11.0f);
+    const bool came = fault_.Disarm();  // with state, what fails behind a run that was waited for is lost
+    for (int run = 1; run < 3; ++run) {
+      const Status status = session->Wait(tickets[run]);
+      ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_EQ(OutputOf(*session)[0], 11.0f + static_cast<float>(run));
+    }
+    if (!came) break;
+    ++failures;
+    EXPECT_EQ(session->report().device.id, "cpu");
+  }
+  EXPECT_GT(failures, 5);
+}
+
+TEST_F(NextDevice, AnInputInTheMemoryOfAnOutputIsRepeatedAsItWas) {
+  const Model model = Negation();
+  for (int call = 1; call <= 6; ++call) {
+    SCOPED_TRACE(call);
+    Result<Session> session = Start(model);
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    std::vector<float> memory = Numbers(1);
+    const std::span<const std::byte> inputs[] = {std::as_bytes(std::span(memory))};
+    const std::span<std::byte> outputs[] = {std::as_writable_bytes(std::span(memory))};
+    fault_.Arm(call, Status(StatusCode::kDeviceLost, "lost"));
+    ASSERT_TRUE(session->Run(inputs, outputs).ok());
+    if (!fault_.Disarm()) break;
+    EXPECT_EQ(memory[2], -3.0f);
+  }
+}
+
+}  // namespace
+}  // namespace hearth
