@@ -9,10 +9,13 @@
 namespace hearth {
 
 // Whether a message would reach anybody: for messages that cost something to make.
-bool HasLogSink();
+bool IsLogged(LogLevel level);
 
-// False when there is no sink.
+// False when it reaches nobody.
 bool Log(LogLevel level, std::string_view message);
+
+// Standard error gets only what HEARTH_LOG asks for: for a plugin, whose host has a log of its own.
+void SilenceDefaultLog();
 
 }  // namespace hearth
 

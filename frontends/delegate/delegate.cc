@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
 #include "frontends/delegate/guard.h"
 #include "frontends/delegate/partition_kernel.h"
 #include "frontends/delegate/partitions.h"
@@ -61,6 +62,7 @@ Delegate::Delegate(DelegateOptions options, Status broken) : options_(std::move(
 }
 
 TfLiteDelegate* Delegate::Create(DelegateOptions options, Status broken) {
+  SilenceDefaultLog();  // the interpreter's log gets the warnings
   const std::shared_ptr<Delegate> made(new Delegate(std::move(options), std::move(broken)));
   made->programs_ = made;
   return &made->native_;

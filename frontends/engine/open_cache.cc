@@ -84,7 +84,7 @@ std::string_view WordOf(CacheEvent::What what) {
 
 // Also tells the log, where anybody listens.
 CacheObserver WithLog(CacheObserver observer) {
-  if (!HasLogSink()) return observer;
+  if (!IsLogged(LogLevel::kDebug)) return observer;
   return [observer = std::move(observer)](const CacheEvent& event) {
     Log(LogLevel::kDebug, fmt::format("cache: {} {} {} of {} bytes", WordOf(event.what), event.kind,
                                       event.digest.substr(0, 12), event.size_bytes));

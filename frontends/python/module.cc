@@ -17,7 +17,8 @@ void Raise(const Status& status) {
   const std::string& message = status.message();
   const py::object error = type(py::reinterpret_steal<py::str>(
       PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace")));
-  error.attr("code") = std::string(StatusCodeName(status.code()));
+  error.attr("code") =
+      py::module_::import("hearth._errors").attr("ErrorCode")(std::string(StatusCodeName(status.code())));
   PyErr_SetObject(type.ptr(), error.ptr());
   throw py::error_already_set();
 }

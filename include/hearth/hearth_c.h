@@ -67,9 +67,8 @@ HEARTH_C_EXPORT void hearth_free_text(char* text);
 enum { HEARTH_LOG_DEBUG = 0, HEARTH_LOG_INFO = 1, HEARTH_LOG_WARNING = 2, HEARTH_LOG_ERROR = 3 };
 typedef void (*hearth_log_sink)(void* user_data, int32_t level, const char* message);
 /* Takes the process's log messages from now on: how a start went (debug), a session's device (info), each of
- * its warnings. NULL, as at the start:
- * nobody does; Hearth writes nothing to standard output or error by itself. Called from whichever thread it happened
- * on, one call at a time; it must not call Hearth. After the return nothing is in the old sink any more. */
+ * its warnings. NULL, as at the start: warnings and errors go to standard error, or what the environment variable
+ * HEARTH_LOG says (off, error, warning, info, debug). Called from whichever thread it happened on, one call at a time; it must not call Hearth. After the return nothing is in the old sink any more. */
 HEARTH_C_EXPORT void hearth_set_log_sink(hearth_log_sink sink, void* user_data);
 
 /* ---- Devices ---- */

@@ -1,6 +1,6 @@
-// Where Hearth's messages go: to the one sink that the program gives, and nowhere without it. The library writes
-// nothing to standard output or error by itself (drivers may), but for the last words before it aborts on a bug of its
-// own.
+// Where Hearth's messages go: to the one sink that the program gives. Without one, warnings and errors go to standard
+// error, so that a fallback or a lost cache is seen; the environment variable HEARTH_LOG says another level: off,
+// error, warning, info or debug. Nothing goes to standard output.
 #ifndef HEARTH_LOG_H_
 #define HEARTH_LOG_H_
 
@@ -22,8 +22,8 @@ enum class LogLevel : uint8_t {
 // Called from whichever thread it happened on, one call at a time; must neither throw nor call Hearth.
 using LogSink = std::function<void(LogLevel, std::string_view message)>;
 
-// The sink of the whole process from now on; empty: none, as at the start. After the return no call of the old sink is
-// under way. Any thread.
+// The sink of the whole process from now on; empty: standard error, as at the start. A sink that does nothing silences
+// Hearth. After the return no call of the old sink is under way. Any thread.
 HEARTH_EXPORT void SetLogSink(LogSink sink);
 
 }  // namespace hearth

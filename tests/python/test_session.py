@@ -126,7 +126,38 @@ def test_integers_are_not_made_of_floats(demo):
 def test_errors_have_a_code_and_a_sentence(make, code, words):
     with pytest.raises(hearth.Error, match=words) as caught:
         make()
-    assert caught.value.code == code
+    assert caught.value.code == code and caught.value.code is hearth.ErrorCode(code)
+
+
+def test_a_missing_file_is_pythons_error_too(tmp_path):
+    for make in (hearth.Model, hearth.Session):
+        with pytest.raises(FileNotFoundError, match="check the path") as caught:
+            make(tmp_path / "none.tflite")
+        assert isinstance(caught.value, hearth.Error) and caught.value.filename == str(tmp_path / "none.tflite")
+        assert caught.value.code is hearth.ErrorCode.NOT_FOUND
+
+
+def test_a_session_is_made_of_a_models_bytes_too(demo):
+    session = hearth.Session(demo[0].read_bytes(), **CPU)
+    assert session.inputs[0].shape == (1, 96, 96, 3)
+
+
+def test_models_and_sessions_show_what_goes_in_and_out():
+    model = negated_sum()
+    assert repr(model) == f"<hearth.Model {model.path!r}: 'x' float32[1, 4] -> 'y' float32[1, 4]>"
+    assert repr(hearth.Session(model, **CPU)) == "<hearth.Session: 'x' float32[1, 4] -> 'y' float32[1, 4]>"
+
+
+def test_warnings_are_pythons_and_name_the_callers_line():
+    with pytest.warns(hearth.Warning, match="precision fp16 is not available") as caught:
+        hearth.Session(negated_sum(), precision="fp16", **CPU)
+    assert caught[0].filename == __file__
+
+
+def test_the_rest_is_logged(caplog):
+    with caplog.at_level("DEBUG", logger="hearth"):
+        hearth.Session(negated_sum(), **CPU)
+    assert {record.levelname for record in caplog.records} == {"INFO", "DEBUG"}
 
 
 def test_shapes_are_chosen_when_the_model_is_opened(demo):

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,31 @@ class Listener {
   std::vector<std::string> details;
 };
 
-TEST(Log, NobodyHearsAMessageWithoutASink) {
-  EXPECT_FALSE(HasLogSink());
-  EXPECT_FALSE(Log(LogLevel::kInfo, "unheard"));
+// What goes to standard error without a sink.
+std::string Said(LogLevel level, const char* environment) {
+  if (environment == nullptr) {
+    unsetenv("HEARTH_LOG");
+  } else {
+    setenv("HEARTH_LOG", environment, 1);
+  }
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(Log(level, "x"), IsLogged(level));
+  unsetenv("HEARTH_LOG");
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(Log, WarningsGoToStandardErrorWithoutASink) {
+  EXPECT_EQ(Said(LogLevel::kInfo, nullptr), "");
+  EXPECT_EQ(Said(LogLevel::kWarning, nullptr), "hearth: warning: x\n");
+  EXPECT_EQ(Said(LogLevel::kError, nullptr), "hearth: error: x\n");
+}
+
+TEST(Log, TheEnvironmentSaysAnotherLevel) {
+  EXPECT_EQ(Said(LogLevel::kDebug, "debug"), "hearth: debug: x\n");
+  EXPECT_EQ(Said(LogLevel::kDebug, "info"), "");
+  EXPECT_EQ(Said(LogLevel::kWarning, "error"), "");
+  EXPECT_EQ(Said(LogLevel::kError, "off"), "");
+  EXPECT_EQ(Said(LogLevel::kWarning, "loud"), "hearth: warning: x\n");
 }
 
 TEST(Log, DetailsTellWhatTheCacheHad) {

@@ -82,6 +82,7 @@ ExitCode CheckOutput(ExitCode code) {
 }
 
 ExitCode Main(int argc, char** argv) {
+  LogAsTheEnvironmentSays();
   CLI::App app("Runs neural networks on the compute drivers of this machine.", "hearth");
   app.set_version_flag("--version", HEARTH_VERSION);
   app.footer("Example:\n  hearth run model.tflite --input photo.jpg --top 3\n`hearth VERB --help` explains each verb.");

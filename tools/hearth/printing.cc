@@ -26,6 +26,7 @@ std::string OneLine(std::string_view message) {
 // Warnings are left to the verbs, which print those of the report.
 void LogToStandardError(bool with_details) {
   SetLogSink([with_details](LogLevel level, std::string_view message) {
+    if (level == LogLevel::kError) PrintError(message);
     if (level != LogLevel::kInfo && (level != LogLevel::kDebug || !with_details)) return;
     std::fflush(stdout);
     fmt::print(stderr, "hearth: {}: {}\n", level == LogLevel::kInfo ? "info" : "debug", OneLine(message));
@@ -33,6 +34,18 @@ void LogToStandardError(bool with_details) {
 }
 
 }  // namespace
+
+void LogAsTheEnvironmentSays() {
+  const char* said = std::getenv("HEARTH_LOG");
+  const std::string_view level = said == nullptr ? "" : said;
+  if (level == "info" || level == "debug") {
+    LogToStandardError(level == "debug");
+    return;
+  }
+  SetLogSink([](LogLevel message_level, std::string_view message) {
+    if (message_level == LogLevel::kError) PrintError(message);
+  });
+}
 
 void PrintError(std::string_view message) {
   std::fflush(stdout);

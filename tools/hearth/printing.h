@@ -20,6 +20,9 @@ namespace hearth {
 using Json = nlohmann::ordered_json;
 
 // "hearth: error: <message>", on one line.
+// Before anything else: warnings are left to the verbs, HEARTH_LOG=info or debug is --log.
+void LogAsTheEnvironmentSays();
+
 void PrintError(std::string_view message);
 
 // --json, --quiet and --log, which every verb has.

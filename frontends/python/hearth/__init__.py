@@ -14,6 +14,7 @@ from typing import Callable, Dict, List, Optional, TypedDict
 
 from hearth import _hearth
 from hearth._hearth import Error, __version__
+from hearth._errors import ErrorCode, ModelNotFoundError, Warning, log_as_python_does  # noqa: A004
 from hearth._cache import Cache
 from hearth._graph import Graph, GraphTensor
 from hearth._session import Model, ProfileEntry, Session, Tensor
@@ -22,12 +23,15 @@ __all__ = [
     "Cache",
     "Device",
     "Error",
+    "ErrorCode",
     "Graph",
     "GraphTensor",
     "Model",
+    "ModelNotFoundError",
     "ProfileEntry",
     "Session",
     "Tensor",
+    "Warning",
     "__version__",
     "devices",
     "log_to",
@@ -59,8 +63,16 @@ def option_names() -> Dict[str, str]:
 
 
 def log_to(callback: Optional[Callable[[str, str], None]]) -> None:
-    """Gives Hearth's messages to callback(level, message), level "debug", "info", "warning" or "error"; None: to nobody.
+    """Gives Hearth's messages to callback(level, message), level "debug", "info", "warning" or "error".
 
-    One callback per process, called from any thread; it must not call Hearth.
+    None, as at the start: warnings are Python's warnings (hearth.Warning), the rest goes to the logger "hearth"; with the
+    environment variable HEARTH_LOG (off, error, warning, info, debug) all goes to standard error instead. One callback per
+    process, called from any thread; it must not call Hearth.
     """
-    _hearth.log_to(callback)
+    if callback is None:
+        log_as_python_does()
+    else:
+        _hearth.log_to(callback)
+
+
+log_as_python_does()

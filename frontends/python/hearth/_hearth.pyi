@@ -1,9 +1,11 @@
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, overload
 
+from hearth._errors import ErrorCode
+
 __version__: str
 
 class Error(RuntimeError):
-    code: str
+    code: ErrorCode
 
 def devices() -> List[Any]: ...
 def log_to(callback: Optional[Callable[[str, str], None]]) -> None: ...

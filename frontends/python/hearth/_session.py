@@ -8,6 +8,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from hearth import _hearth
+from hearth._errors import opened
 
 Shapes = Mapping[str, Sequence[int]]
 OptionValue = Union[str, int, bool, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
@@ -86,7 +87,8 @@ class Model:
         if isinstance(source, (bytes, bytearray, memoryview)):
             native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes))
         else:
-            native = _hearth.Model.from_file(os.fspath(source), signature, shape_lists(shapes))
+            path = os.fspath(source)
+            native = opened(path, lambda: _hearth.Model.from_file(path, signature, shape_lists(shapes)))
         self._native = native
 
     @classmethod
@@ -115,6 +117,9 @@ class Model:
     def path(self) -> str:
         return self._native.path
 
+    def __repr__(self) -> str:
+        return f"<hearth.Model {self.path!r}: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
+
     @property
     def fingerprint(self) -> str:
         """32 hex digits over the content."""
@@ -135,22 +140,25 @@ class Session:
 
     def __init__(
         self,
-        model: Union[str, "os.PathLike[str]", Model],
+        model: Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Model],
         *,
         shapes: Optional[Shapes] = None,
         **options: OptionValue,
     ):
-        """Of a file or a Model; a Model's shapes and signature were chosen when it was made.
+        """Of a file (its path), of its bytes or of a Model; a Model's shapes and signature were chosen when it was made.
 
         Options by name, as hearth.option_names() lists them: device="opencl", precision="fp16", cache=False,
         cache_folder="/tmp/c", model_token="v2", cpu_ops=["softmax"], threads=2, signature="serving_default", ...
         """
+        if isinstance(model, (bytes, bytearray, memoryview)):
+            model, shapes = Model(model, signature=str(options.pop("signature", None) or ""), shapes=shapes), None
         if isinstance(model, Model):
             if shapes:
                 raise ValueError("the model's shapes are chosen already: give them to hearth.Model")
             self._native = _hearth.Session(model._native, option_texts(options))
         else:
-            self._native = _hearth.Session(os.fspath(model), option_texts(options), shape_lists(shapes))
+            path = os.fspath(model)
+            self._native = opened(path, lambda: _hearth.Session(path, option_texts(options), shape_lists(shapes)))
         self.inputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.inputs)
         self.outputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.outputs)
 
@@ -199,6 +207,9 @@ class Session:
         """What the session did and what it cost: the object of `hearth run --json`."""
         return json.loads(self._native.report_json())
 
+    def __repr__(self) -> str:
+        return f"<hearth.Session: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
+
     def close(self) -> None:
         self._native.close()
 
@@ -234,6 +245,10 @@ class Session:
         if missing:
             raise ValueError(f"input {missing[0]!r} was not given")
         return [by_index[k] for k in range(len(self.inputs))]
+
+
+def _listed(tensors: Sequence[Tensor]) -> str:
+    return ", ".join(f"{tensor.name!r} {tensor.dtype}{list(tensor.shape)}" for tensor in tensors)
 
 
 def _holds_arrays(inputs: Any) -> bool:
