@@ -142,8 +142,9 @@ Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::s
   const auto backend = std::ranges::find_if(backends, [&](const BackendDef& row) { return row.shares(context); });
   if (backend == backends.end())
     return Error(StatusCode::kUnsupported, "this build has no backend for the context to share");
-  HEARTH_ASSIGN(const std::string asked, NormalizedDeviceName(wanted));
-  if (asked != "auto" && asked != backend->name) {
+  const Result<std::string> asked = NormalizedDeviceName(wanted);
+  HEARTH_TRY(asked.status());
+  if (*asked != "auto" && *asked != backend->name) {
     return Error(StatusCode::kInvalidArgument, "device '{}' was asked for with a context of {} to share", wanted,
                  backend->name);
   }
