@@ -282,7 +282,7 @@ void TakeLine(void* user_data, int32_t level, const char* message) {
   if (level == HEARTH_LOG_WARNING) lines.warnings.emplace_back(message);
 }
 
-TEST(CApi, TheLogSinkGetsTheDeviceAndEachWarningOnceAndStandardErrorGetsNothing) {
+TEST(CApi, TheLogSinkGetsTheDeviceAndEachWarningOnceAndStandardErrorGetsNothingThen) {
   OwnedOptions options;
   SetCpu(options);
   ASSERT_FINE(hearth_options_set(options, "precision", "fp16"));  // the CPU device has none: a warning
@@ -297,14 +297,25 @@ TEST(CApi, TheLogSinkGetsTheDeviceAndEachWarningOnceAndStandardErrorGetsNothing)
     EXPECT_FINE(hearth_session_report_json(session, json.out()));
   }
   hearth_set_log_sink(nullptr, nullptr);
+  const std::string errors = ::testing::internal::GetCapturedStderr();
+  const std::string output = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(errors, "");
+  EXPECT_EQ(output, "");
+  EXPECT_THAT(lines.info, ElementsAre(HasSubstr(" on cpu ")));
+  EXPECT_THAT(lines.warnings, ElementsAre(HasSubstr("precision fp16")));
+}
+
+TEST(CApi, WithoutALogSinkWarningsReachStandardErrorAndNothingElseDoes) {
+  OwnedOptions options;
+  SetCpu(options);
+  ASSERT_FINE(hearth_options_set(options, "precision", "fp16"));
+  ::testing::internal::CaptureStderr();
   {
     OwnedSession session;
     EXPECT_FINE(hearth_session_open(kDemo.c_str(), options, session.out()));
   }
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
-  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "");
-  EXPECT_THAT(lines.info, ElementsAre(HasSubstr(" on cpu ")));
-  EXPECT_THAT(lines.warnings, ElementsAre(HasSubstr("precision fp16")));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+            "hearth: warning: precision fp16 is not available on cpu; fp32 is used\n");
 }
 
 TEST(CApi, StatusesHaveNames) {

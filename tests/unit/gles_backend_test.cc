@@ -319,7 +319,7 @@ TEST(GlesBackend, AnUnknownBinaryFormatIsRefused) {
   ASSERT_TRUE(binaries.ok());
   (*binaries)[0].format = 0x12345678;
   const KernelSource source = AddKernel();
-  EXPECT_EQ(device->Load({&source, 1}, gles::PackBinaries(*binaries)).status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(device->Load({&source, 1}, gles::PackBinaries(*binaries)).status().code(), StatusCode::kUnavailable);
 }
 
 // Above the backend a checksum keeps such bytes away; Mesa has one of its own, so that this is safe to try there.

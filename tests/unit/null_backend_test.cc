@@ -130,7 +130,7 @@ TEST(NullBackend, AKernelThatNeedsMoreThanTheDeviceHasIsRefused) {
   const KernelSource source = ScaleKernel();
   DeviceInfo info = NullDeviceInfo();
   info.max_local_invocations = 63;
-  EXPECT_THAT(CompileWith(info, source).message(), HasSubstr("kernel scale needs 64 items in a group"));
+  EXPECT_THAT(CompileWith(info, source).message(), HasSubstr("kernel scale needs 64 items in a work group"));
   info = NullDeviceInfo();
   info.max_local_size[1] = 1;
   EXPECT_EQ(CompileWith(info, source).code(), StatusCode::kResourceExhausted);

@@ -169,7 +169,7 @@ TEST_F(OpenClBackend, TheBinaryOfOtherKernelsIsRefused) {
   const std::vector<std::byte> binary = BinaryOf(AddOneKernel());
   KernelSource other = AddOneKernel();
   other.local_size = {8, 1, 1};
-  EXPECT_EQ(device().Load({&other, 1}, binary).status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(device().Load({&other, 1}, binary).status().code(), StatusCode::kMalformedInput);
 }
 
 TEST_F(OpenClBackend, AnExecutableMayOutliveItsBuffers) {
