@@ -48,13 +48,13 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
     AddDeclaration(declared, data.inputs[k]);
     const bool given = options.input_shapes.contains(declared.name) || options.input_shapes.contains(declared.alias);
     if (!declared.IsDynamic() || given) continue;
-    data.open_inputs.push_back(fmt::format("'{}' ({})", declared.name, ShapeText(declared.shape)));
-    // A batch of 1 is what is meant, and so is a scalar where no shape is declared.
-    if (!declared.has_shape || LeavesOnlyBatchOpen(declared)) continue;
+    if (!declared.has_shape) continue;  // a scalar
+    data.open_inputs.push_back({declared.name, ShapeText(declared.shape), ShapeText(data.inputs[k].shape)});
+    if (LeavesOnlyBatchOpen(declared)) continue;  // a batch of 1 is what is meant
     data.shape_warnings.push_back(
-        fmt::format("the file leaves the shape of input {} open; {} is taken, --shape '{}=...' "
+        fmt::format("the file leaves the shape of input '{}' ({}) open; {} is taken, --shape '{}=...' "
                     "chooses another",
-                    data.open_inputs.back(), ShapeText(data.inputs[k].shape), declared.name));
+                    declared.name, ShapeText(declared.shape), ShapeText(data.inputs[k].shape), declared.name));
   }
   for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }
@@ -73,10 +73,12 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
 
 }  // namespace
 
-std::string OpenShapeHint(const ModelData& data) {
-  if (data.open_inputs.empty()) return "";
-  return fmt::format("; the file leaves the shape of input {} open: choose it with --shape NAME=1x224x224x3",
-                     data.open_inputs[0]);
+std::string OpenShapeHint(const ModelData& data, StatusCode code) {
+  // No shape makes an operator known.
+  if (data.open_inputs.empty() || code == StatusCode::kUnsupported) return "";
+  const OpenInput& input = data.open_inputs[0];
+  return fmt::format("; the file leaves the shape of input '{}' ({}) open: choose it with --shape '{}={}'", input.name,
+                     input.declared, input.name, input.taken);
 }
 
 void DescribeModel(ModelData& data) {

@@ -13,6 +13,11 @@
 
 namespace hearth {
 
+struct OpenInput {
+  std::string name;
+  std::string declared, taken;  // "1x-1x-1x3", "1x1x1x3"
+};
+
 struct ModelData {
   std::string path;
   std::optional<ModelFile> file;
@@ -24,13 +29,13 @@ struct ModelData {
   std::vector<TensorInfo> inputs, outputs;
   std::string signature;
   std::vector<std::string> signatures;
-  std::vector<std::string> open_inputs;     // "'x' (1x-1x-1x3)": shapes that neither the file nor the user says
+  std::vector<OpenInput> open_inputs;       // whose shape neither the file nor the user says
   std::vector<std::string> shape_warnings;  // what was taken for them, where it may not be what is meant
   double read_ms = 0;
 };
 
 // "; input 'x' (1x-1x-1x3) ... --shape ...": what a message about shapes ends with. Empty when all are known.
-std::string OpenShapeHint(const ModelData& data);
+std::string OpenShapeHint(const ModelData& data, StatusCode code);
 
 // Fills fingerprint_hex, inputs and outputs from the graph.
 void DescribeModel(ModelData& data);

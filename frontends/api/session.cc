@@ -161,7 +161,8 @@ Status CheckSizes(const std::vector<PlanTensor>& tensors, const std::vector<Tens
 Status MakeRunner(SessionData& data, BlobStore* plans) {
   const ModelData& model = data.model->data();
   Result<MadePlan> made = MakePlan(data.plan_request, plans);
-  if (!made.ok()) return Status(made.status().code(), made.status().message() + OpenShapeHint(model));
+  if (!made.ok())
+    return Status(made.status().code(), made.status().message() + OpenShapeHint(model, made.status().code()));
   data.made = std::move(made).value();
   if (data.host == nullptr) data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(),

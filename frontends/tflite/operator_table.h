@@ -55,7 +55,7 @@ constexpr std::string_view StateInputs(const OperatorRow& row, size_t operand_co
 const OperatorRow* FindOperator(int32_t code);
 // The row of a custom operator; null when Hearth does not know the name.
 const OperatorRow* FindCustomOperator(std::string_view name);
-// "CONV_2D", or "BUILTIN_199" for a code that is not in the table.
+// "CONV_2D", or "BUILTIN_999" for a code that is not in the table.
 std::string BuiltinName(int32_t code);
 
 // An entry of Model.operator_codes.

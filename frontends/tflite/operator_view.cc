@@ -28,16 +28,17 @@ Result<std::vector<int32_t>> Narrowed(std::span<const std::byte> bytes, const st
 Result<std::vector<int32_t>> OperatorView::ConstantIntegers(int i, size_t most) const {
   HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
-  if (desc.dtype != DType::kInt32 && desc.dtype != DType::kInt64) {
+  if (desc.dtype != DType::kInt32 && desc.dtype != DType::kInt64 && desc.dtype != DType::kInt16) {
     return Error(StatusCode::kMalformedInput, "{} is {} where integers belong", InputLabel(i), DTypeName(desc.dtype));
   }
   const int64_t count = desc.shape.element_count();
   if (count == 0) return std::vector<int32_t>();
-  if (bytes.empty()) return Error(StatusCode::kUnsupported, "{} is computed at run time", InputLabel(i));
+  if (bytes.empty()) return Error(StatusCode::kUnsupported, "{}", tensors_.WhyNotConstant(inputs_[i]));
   if (count < 0 || static_cast<size_t>(count) > most) {
     return Error(StatusCode::kMalformedInput, "{} lists {} numbers; at most {} are possible", InputLabel(i), count,
                  most);
   }
+  if (desc.dtype == DType::kInt16) return Narrowed<int16_t>(bytes, InputLabel(i));
   return desc.dtype == DType::kInt32 ? Narrowed<int32_t>(bytes, InputLabel(i))
                                      : Narrowed<int64_t>(bytes, InputLabel(i));
 }
@@ -60,7 +61,7 @@ Result<double> OperatorView::ConstantReal(int i) const {
     return Error(StatusCode::kMalformedInput, "{} of shape {} stands where one number belongs", InputLabel(i),
                  desc.shape.ToString());
   }
-  if (bytes.empty()) return Error(StatusCode::kUnsupported, "{} is computed at run time", InputLabel(i));
+  if (bytes.empty()) return Error(StatusCode::kUnsupported, "{}", tensors_.WhyNotConstant(inputs_[i]));
   HEARTH_ASSIGN(const ReferenceTensor number, ReferenceFromBytes(desc, bytes));
   return number.values[0];
 }

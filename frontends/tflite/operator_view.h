@@ -39,7 +39,7 @@ class OperatorView {
   Result<TensorDesc> DescribeInput(int i) const { return tensors_.Describe(inputs_[i]); }
   std::string InputLabel(int i) const { return tensors_.Label(inputs_[i]); }
 
-  // The numbers in a constant int32 or int64 operand of at most `most` elements, each within int32.
+  // The numbers in a constant int16, int32 or int64 operand of at most `most` elements, each within int32.
   // kUnsupported when it is not constant. Precondition: HasInput(i).
   Result<std::vector<int32_t>> ConstantIntegers(int i, size_t most = 2 * Shape::kMaxRank) const;
   // The one number in a constant operand of any type, quantization not applied; nothing when it is not constant.

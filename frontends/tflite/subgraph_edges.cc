@@ -64,6 +64,17 @@ Status SubgraphReader::SetInputShape(int32_t tensor, const TensorDeclaration& de
   return Status::Ok();
 }
 
+Status SubgraphReader::CheckInput(int32_t tensor) {
+  constexpr std::string_view kWhere = "the caller of the model";
+  if (tensors_.IsVariable(tensor)) {
+    return Error(StatusCode::kUnsupported, "{} writes {}, which is state of the model", kWhere, tensors_.Label(tensor));
+  }
+  HEARTH_TRY(CheckProduced(tensor, kWhere));
+  HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(tensor));
+  if (shape.element_count() > 0) return Status::Ok();
+  return Error(StatusCode::kMalformedInput, "{} writes {}, which has no elements", kWhere, tensors_.Label(tensor));
+}
+
 Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> input_shapes) {
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), "the list of model inputs"));
   HEARTH_ASSIGN(const auto aliases, AliasesOf(Edge::kInputs));
@@ -71,7 +82,7 @@ Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> in
   std::string names;  // for a message
   for (const int32_t tensor : inputs) {
     HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs"));
-    HEARTH_TRY(CheckProduced(tensor, "the caller of the model"));
+    HEARTH_TRY(CheckInput(tensor));
     if (sources_[tensor] == Source::kReady) {
       return Error(StatusCode::kMalformedInput, "{} is listed twice as a model input", tensors_.Label(tensor));
     }

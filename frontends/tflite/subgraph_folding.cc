@@ -15,11 +15,19 @@ constexpr int32_t kDensifyOperator = 124;
 
 // Evaluation is slow and takes 8 bytes an element: for what shapes are computed from, and constants that only move.
 constexpr int64_t kMaxFoldedElements = 1 << 24;
+// Multiply-adds of an operation that takes more than a few for each element.
+constexpr double kMaxFoldedWork = 1 << 26;
 
-// Costs no more than a few operations an element.
-bool IsCheap(const Op& op) {
-  const OpDef& def = OpDefOf(op);
-  return !def.Has(kCostly) && def.reference != nullptr;
+bool IsAffordable(const Graph& graph, const Node& node) {
+  const OpDef& def = OpDefOf(node.op);
+  if (def.reference == nullptr || !def.Has(kCostly)) return def.reference != nullptr;
+  if (node.inputs.size() < 2 || node.inputs[1] == kNoValue) return false;
+  // Of a product; filters have their outputs first.
+  const Shape& factor = graph.value(node.inputs[1]).desc.shape;
+  const bool has_outputs_first = factor.rank() > 0 && !std::holds_alternative<BatchMatMul>(node.op);
+  double work = static_cast<double>(factor.element_count()) / (has_outputs_first ? std::max(1, factor[0]) : 1);
+  work *= static_cast<double>(graph.value(node.outputs[0]).desc.shape.element_count());
+  return work < kMaxFoldedWork;
 }
 
 bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
@@ -126,8 +134,9 @@ Status SubgraphReader::FoldLastNode(std::span<const int32_t> outputs) {
     return id == kNoValue || graph_.IsConstant(id);
   });
   const bool is_kept = std::any_of(outputs.begin(), outputs.end(), [&](int32_t t) { return is_model_output_[t]; });
-  if (!is_constant || is_kept || node.outputs.size() != outputs.size() || !IsCheap(node.op)) return Status::Ok();
+  if (!is_constant || is_kept || node.outputs.size() != outputs.size()) return Status::Ok();
   if (!OpDefOf(node.op).infer(graph_, node).ok()) return Status::Ok();  // reported by whoever lowers it
+  if (!IsAffordable(graph_, node)) return Status::Ok();
   int64_t elements = 0, bytes_made = 0;
   for (ValueId id : node.inputs) elements += id == kNoValue ? 0 : graph_.value(id).desc.shape.element_count();
   for (ValueId id : node.outputs) {

@@ -9,6 +9,7 @@
 #include "core/graph/op_def.h"
 #include "frontends/tflite/operator_view.h"
 #include "frontends/tflite/recurrent_operands.h"
+#include "frontends/tflite/refused_operators.h"
 
 namespace hearth {
 namespace {
@@ -63,12 +64,12 @@ Status SubgraphReader::CheckProduced(int32_t tensor, std::string_view where) {
   if (!bytes.empty()) {
     return Error(StatusCode::kMalformedInput, "{} writes {}, which holds constant data", where, tensors_.Label(tensor));
   }
-  if (shape.element_count() == 0) {
+  // A list of sizes may be empty: the shape of a scalar.
+  if (shape.element_count() == 0 && shape.rank() != 1) {
     return Error(StatusCode::kMalformedInput, "{} writes {}, which has no elements", where, tensors_.Label(tensor));
   }
-  if (tensors_.IsVariable(tensor)) {
-    return Error(StatusCode::kUnsupported, "{} writes {}, which is state of the model", where, tensors_.Label(tensor));
-  }
+  // State that an operator initializes is made anew by each run.
+  tensors_.MakeOrdinary(tensor);
   return Status::Ok();
 }
 
@@ -160,7 +161,8 @@ Status SubgraphReader::CheckInputs(int index, std::span<const int32_t> inputs) {
 Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs) {
   const OperatorCode& code = CodeOf(index);
   if (!budget_.Charge(code.name.size())) return CopyBudget::Exceeded(OperatorLabel(index));
-  if (code.row == nullptr || code.row->read == nullptr) return Op(UnknownOp{code.name});
+  if (code.row == nullptr) return Op(UnknownOp{code.name});
+  if (code.row->read == nullptr) return Op(UnknownOp{code.name, std::string(WhyRefused(code.row->code))});
   const OperatorView view(op(index), inputs, tensors_);
   Result<Op> read = code.row->read(view);
   if (read.ok()) return read;
@@ -209,6 +211,12 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   }
   for (const int32_t tensor : outputs) {
     HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
+    if (graph_.IsConstant(value)) {
+      return Error(StatusCode::kUnsupported,
+                   "{} has no elements: only lists of sizes that can be computed ahead may "
+                   "be empty",
+                   tensors_.Label(tensor));
+    }
     node.outputs.push_back(value);
   }
   if (!std::holds_alternative<UnknownOp>(node.op)) {
@@ -233,16 +241,17 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
 
 // The node makes what `tensor` becomes; operators after this one read that.
 Status SubgraphReader::AddStateOutput(int32_t tensor, Node& node) {
-  HEARTH_ASSIGN(const ValueId before, tensors_.ValueOf(tensor));
+  HEARTH_ASSIGN(const ValueId before, InputValue(node.op, tensor));
   Value next{graph_.value(before).name + "_next", graph_.value(before).desc, std::nullopt};
   if (!budget_.Charge(next.name.size())) return CopyBudget::Exceeded(tensors_.Label(tensor));
   const ValueId after = graph_.AddValue(std::move(next));
   node.outputs.push_back(after);
-  if (!tensors_.IsState(tensor)) return Status::Ok();
+  if (!tensors_.IsState(tensor) && !tensors_.IsMadeOrdinary(tensor)) return Status::Ok();
   for (StatePair& state : graph_.states) {
     if (state.read == before || state.written == before) state.written = after;
   }
   tensors_.Alias(tensor, after);
+  is_folded_[tensor] = false;
   return Status::Ok();
 }
 

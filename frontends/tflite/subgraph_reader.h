@@ -53,6 +53,7 @@ class SubgraphReader {
   Result<std::unordered_map<int32_t, std::string>> AliasesOf(Edge edge);
   TensorDeclaration DeclarationOf(int32_t tensor, const std::unordered_map<int32_t, std::string>& aliases) const;
   Status SetInputShape(int32_t tensor, const TensorDeclaration& declared, const std::vector<int32_t>& dims);
+  Status CheckInput(int32_t tensor);
   Status FindOutputs();
   Status ReadOutputs();
   Status FindProducers();

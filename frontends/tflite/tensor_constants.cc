@@ -1,4 +1,5 @@
 // The bytes behind tensors: in the file, sparse in it, or found while reading.
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -94,6 +95,23 @@ Result<bool> TensorReader::IsConstant(int32_t index) const {
   if (value_of_[index] != kNoValue) return graph_.IsConstant(value_of_[index]);
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
   return !bytes.empty();
+}
+
+std::string TensorReader::WhyNotConstant(int32_t index) const {
+  ValueId value = value_of_[index];
+  std::string text = fmt::format("{} is computed at run time", Label(index));
+  // Back over the first operands that are not constant.
+  for (int producer = value == kNoValue ? -1 : graph_.ProducerOf(value); producer >= 0;
+       producer = graph_.ProducerOf(value)) {
+    const std::vector<ValueId>& operands = graph_.nodes()[producer].inputs;
+    const auto found = std::find_if(operands.begin(), operands.end(), [&](ValueId operand) {
+      return operand != kNoValue && !graph_.IsConstant(operand);
+    });
+    if (found == operands.end() || *found == value) break;
+    value = *found;
+  }
+  if (value == kNoValue || value == value_of_[index]) return text;
+  return text + fmt::format(", from '{}'", CleanName(graph_.value(value).name.substr(0, kMaxLabelBytes)));
 }
 
 bool TensorReader::ChargeMade(size_t bytes) {

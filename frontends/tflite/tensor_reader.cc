@@ -12,7 +12,6 @@ namespace {
 
 // Far above any tensor, far below where byte and bit counts would overflow 64 bits.
 constexpr int64_t kMaxElements = int64_t{1} << 40;
-constexpr size_t kMaxLabelBytes = 200;
 
 // "STRING", or the number of a type that the schema doesn't name.
 std::string TypeName(wire::TensorType type) {
@@ -93,6 +92,7 @@ TensorReader::TensorReader(const wire::Model& model, const wire::SubGraph& subgr
       shapes_(count_),
       is_folded_(count_, false),
       is_state_(count_, false),
+      is_ordinary_(count_, false),
       made_bytes_left_(64 * file_bytes + (size_t{16} << 20)) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
@@ -115,7 +115,11 @@ std::string TensorReader::NameOf(int32_t index) const {
 }
 
 bool TensorReader::IsVariable(int32_t index) const {
-  return tensor(index).is_variable();
+  return tensor(index).is_variable() && !is_ordinary_[index];
+}
+
+bool TensorReader::IsMadeOrdinary(int32_t index) const {
+  return tensor(index).is_variable() && is_ordinary_[index];
 }
 
 bool TensorReader::HasNoShape(int32_t index) const {

@@ -29,6 +29,9 @@ std::vector<T> CopyOf(const flatbuffers::Vector<T>* vector) {
 // text is not UTF-8. Names go into messages, JSON and graph texts.
 std::string CleanName(std::string_view name);
 
+// Longer names are cut in messages.
+inline constexpr size_t kMaxLabelBytes = 200;
+
 // Nothing for an element type that Hearth can't hold.
 std::optional<DType> DTypeOf(wire::TensorType type);
 
@@ -65,6 +68,10 @@ class TensorReader {
   std::string Label(int32_t tensor) const;   // "tensor 3 'conv/relu'"; long names are cut
   std::string NameOf(int32_t tensor) const;  // cleaned; "tensor_3" for one without a name
   bool IsVariable(int32_t tensor) const;
+  // An operator's result, whatever the file says of it: no state from now on.
+  void MakeOrdinary(int32_t tensor) { is_ordinary_[tensor] = true; }
+  // The file calls it state, but an operator makes it.
+  bool IsMadeOrdinary(int32_t tensor) const;
   // Neither the file nor SetShape says a shape: a scalar, or a shape known only at run time.
   bool HasNoShape(int32_t tensor) const;
   // A dimension is known at run time only, or all of them are.
@@ -92,6 +99,9 @@ class TensorReader {
 
   // Whether the tensor's content is known: in the file, folded, or another name of a constant.
   Result<bool> IsConstant(int32_t tensor) const;
+  // "tensor 3 'x' is computed at run time, from tensor 0 'y'": the input, state or operator's result without constant
+  // sizes that it depends on. Precondition: the tensor is not constant.
+  std::string WhyNotConstant(int32_t tensor) const;
   // The tensor, which nothing else makes, was found to be constant: ConstantBytes tells the bytes from now on.
   Status Fold(int32_t tensor, std::vector<std::byte> bytes);
   // False when constants that the file does not hold (sparse, computed) would become too large.
@@ -118,7 +128,7 @@ class TensorReader {
   int count_;
   std::vector<ValueId> value_of_;             // kNoValue until made
   std::vector<std::optional<Shape>> shapes_;  // that were set
-  std::vector<bool> is_folded_, is_state_;
+  std::vector<bool> is_folded_, is_state_, is_ordinary_;
   // Constants that the file describes without holding their bytes: sparse, computed and stacked ones.
   size_t made_bytes_left_;
   // State (is_variable) is the one thing that a file can ask for without holding its bytes.

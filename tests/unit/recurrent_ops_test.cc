@@ -244,6 +244,30 @@ TEST(TfliteLstm, StacksItsGatesAndTiesItsStates) {
   }
 }
 
+TEST(TfliteLstm, StateThatTheGraphInitializesStartsEachRunAnew) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {kBatch, kSteps, kDepth}});
+  const int32_t y = writer.AddTensor({"y", {kBatch, kSteps, kUnits}});
+  const std::vector<int32_t> operands = FullOperands(writer, x, false);
+  const int32_t zeros = writer.AddConstant<uint16_t>({"zeros", {kBatch, kUnits}, wire::TensorType_FLOAT16},
+                                                     std::vector<uint16_t>(kBatch * kUnits, 0x3c00));
+  writer.AddOperator(6, {zeros}, {operands[18]});
+  writer.AddOperator(
+      44, operands, {y},
+      wire::CreateUnidirectionalSequenceLSTMOptions(writer.builder(), wire::ActivationFunctionType_TANH));
+  const std::vector<std::byte> file = writer.Finish({x}, {y});
+  Result<Graph> graph = ReadTfliteModel(file);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), 1u);
+  EXPECT_EQ(graph->states.size(), 1u);  // the cell alone
+  const Result<std::vector<float>> hidden = ConstantAsFloats(*graph, graph->nodes()[0].inputs[1]);
+  ASSERT_TRUE(hidden.ok()) << hidden.status().message();
+  EXPECT_EQ(*hidden, std::vector<float>(kBatch * kUnits, 1.0f));
+  EXPECT_TRUE(graph->Validate().ok());
+  const Status inferred = InferShapes(*graph);
+  EXPECT_TRUE(inferred.ok()) << inferred.message();
+}
+
 TEST(TfliteLstm, GatesThatAreHalfThereAreRefused) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"x", {kBatch, kSteps, kDepth}});

@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "core/graph/op_text.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"
+#include "frontends/tflite/refused_operators.h"
+#include "tests/testing/shared_data.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -357,11 +361,31 @@ TEST(TfliteMean, MarksItsAxes) {
 }
 
 TEST(TfliteUnknown, ABuiltinOperatorKeepsItsNameOrNumber) {
-  for (const auto& [code, name] : {std::pair{10, "HASHTABLE_LOOKUP"}, std::pair{199, "BUILTIN_199"}}) {
+  for (const auto& [code, name] :
+       {std::pair{10, "HASHTABLE_LOOKUP"}, std::pair{199, "STABLEHLO_SORT"}, std::pair{999, "BUILTIN_999"}}) {
     OneOperator model({3});
     model.writer.AddOperator(code, {model.x, -1}, {model.y});
     ExpectUnknown(model, name);
   }
+}
+
+TEST(TfliteUnknown, EveryBuiltinOperatorHasANameAndAReaderOrAReasonThatTheDocumentationTells) {
+  std::ifstream file(SourceFolder() / "docs/operators.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (int32_t code = 0; code <= 209; ++code) {
+    const OperatorRow* row = FindOperator(code);
+    ASSERT_NE(row, nullptr) << code;
+    if (code == kCustomOperator) continue;
+    EXPECT_EQ(row->read != nullptr, WhyRefused(code).empty()) << row->name;
+    EXPECT_THAT(page, HasSubstr(std::string(row->name)));
+    EXPECT_THAT(page, HasSubstr(std::string(WhyRefused(code)))) << row->name;
+  }
+}
+
+TEST(TfliteUnknown, ARefusalGivesTheWayOut) {
+  OneOperator model({3});
+  model.writer.AddOperator(119, {model.x, model.x}, {model.y});
+  EXPECT_THAT(std::get<UnknownOp>(model.ReadOp()).reason, HasSubstr("unroll=True"));
 }
 
 TEST(TfliteUnknown, ACustomOperatorKeepsItsName) {

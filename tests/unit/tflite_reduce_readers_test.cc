@@ -68,6 +68,16 @@ TEST(TfliteReduce, OverAxesComputedAtRunTimeIsUnknown) {
   ExpectOp(model, UnknownOp{"SUM", "tensor 1 'indices' is computed at run time"}, {"x", "indices"});
 }
 
+TEST(TfliteReduce, ARefusalNamesTheInputThatTheAxesComeFrom) {
+  OneOperator model({2, 3, 4});
+  const int32_t axes = model.writer.AddTensor({"axes", {2}, wire::TensorType_INT32});
+  model.writer.AddOperator(101, {model.indices}, {axes});
+  model.writer.AddOperator(74, {model.x, axes}, {model.y});
+  const Result<Graph> graph = model.Read({model.y});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->nodes().back().op, Op(UnknownOp{"SUM", "tensor 3 'axes' is computed at run time, from 'indices'"}));
+}
+
 TEST(TfliteArgReduce, ResolvesItsAxis) {
   for (const auto& [code, kind] : {std::pair{56, ArgKind::kMax}, std::pair{79, ArgKind::kMin}}) {
     OneOperator model({2, 3, 4}, wire::TensorType_INT64);
@@ -87,6 +97,16 @@ TEST(TfliteTopK, HasTwoOutputs) {
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_TRUE(std::get<TopK>(graph->nodes()[0].op) == TopK{4});
   EXPECT_EQ(graph->nodes()[0].outputs, graph->outputs);
+}
+
+TEST(TfliteTopK, TakesAnInt16K) {
+  OneOperator model({2, 9});
+  const int32_t k = model.writer.AddConstant<int16_t>({"k", {}, wire::TensorType_INT16}, {3});
+  const int32_t positions = model.writer.AddTensor({"positions", {2, 3}, wire::TensorType_INT32});
+  model.writer.AddOperator(48, {model.x, k}, {model.y, positions});
+  const Result<Graph> graph = model.Read({model.y, positions});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_EQ(graph->nodes()[0].op, Op(TopK{3}));
 }
 
 TEST(TfliteTopK, RefusesKBeyondTheLastDimensionAndASingleOutput) {

@@ -15,8 +15,10 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
-constexpr int32_t kAdd = 0, kConv2D = 3, kRelu = 19, kReshape = 22, kMean = 40, kStridedSlice = 45, kShape = 77,
+constexpr int32_t kAdd = 0, kConcatenation = 2, kConv2D = 3, kFullyConnected = 9, kRelu = 19, kPow = 78, kProduct = 81,
+                  kBroadcastTo = 130, kBroadcastArgs = 145, kReshape = 22, kMean = 40, kStridedSlice = 45, kShape = 77,
                   kPack = 83, kZerosLike = 93, kFill = 94, kRange = 96, kRank = 110;
 
 Graph Read(const std::vector<std::byte>& bytes, const ReadOptions& options = {}) {
@@ -181,6 +183,66 @@ TEST(TfliteShapes, AnOperatorOfConstantsIsEvaluated) {
   EXPECT_THAT(Folded(writer, positive, {2}), ElementsAre(1.5f, 0.0f));
 }
 
+TEST(TfliteShapes, AShapeMayBeWhatTwoShapesBroadcastTo) {
+  // x ** 2 of rank 5 and an open batch, as TensorFlow writes it: the shape of the scalar is an empty list.
+  TfliteWriter writer;
+  const std::vector<int32_t> here = {1, 2, 3, 3, 4}, open = {-1, 2, 3, 3, 4};
+  const int32_t x = writer.AddTensor({.name = "x", .shape = here, .shape_signature = open});
+  const int32_t two = writer.AddConstant<float>({"two", {}}, {2.0f});
+  const int32_t shape = writer.AddTensor({"shape", {5}, wire::TensorType_INT32});
+  const int32_t wanted = writer.AddTensor({"wanted", {5}, wire::TensorType_INT32});
+  const int32_t twos = writer.AddTensor({.name = "twos", .shape = here, .shape_signature = open});
+  const int32_t y = writer.AddTensor({.name = "y", .shape = here, .shape_signature = open});
+  writer.AddOperator(kShape, {x}, {shape});
+  writer.AddOperator(kBroadcastArgs, {shape, writer.AddTensor({"none", {0}, wire::TensorType_INT32})}, {wanted});
+  writer.AddOperator(kBroadcastTo, {two, wanted}, {twos});
+  writer.AddOperator(kPow, {x, twos}, {y});
+  Graph graph = Read(writer.Finish({x}, {y}), {.input_shapes = {{"x", {7, 2, 3, 3, 4}}}});
+  ASSERT_EQ(graph.nodes().size(), 1u) << ToText(graph);
+  EXPECT_EQ(graph.value(graph.outputs[0]).desc.shape, (Shape{7, 2, 3, 3, 4}));
+  EXPECT_TRUE(InferShapes(graph).ok());
+}
+
+TEST(TfliteShapes, ShapesThatDoNotBroadcastAreRefused) {
+  TfliteWriter writer;
+  const int32_t wanted = writer.AddTensor({"wanted", {2}, wire::TensorType_INT32});
+  const int32_t y = writer.AddTensor({"y", {2}, wire::TensorType_INT32});
+  writer.AddOperator(kBroadcastArgs, {writer.AddIntegers({2, 3}), writer.AddIntegers({4})}, {wanted});
+  writer.AddOperator(kAdd, {wanted, wanted}, {y});
+  EXPECT_THAT(ReadTfliteModel(writer.Finish({}, {y})).status().message(), HasSubstr("sizes 3 and 4 do not broadcast"));
+}
+
+TEST(TfliteShapes, AShapeMayComeOverListsThatAreEmpty) {
+  // y = reshape(x, concat(shape(x)[2:2], [product(shape(x)[2:2]), 6])): how products over chosen axes are written.
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2, 3}});
+  const int32_t shape = writer.AddTensor({"shape", {2}, wire::TensorType_INT32});
+  const int32_t none = writer.AddTensor({"none", {0}, wire::TensorType_INT32});
+  const int32_t product = writer.AddTensor({"product", {1}, wire::TensorType_INT32});
+  const int32_t wanted = writer.AddTensor({"wanted", {2}, wire::TensorType_INT32});
+  const int32_t y = writer.AddTensor({"y", {1, 6}});
+  writer.AddOperator(kShape, {x}, {shape});
+  const int32_t end = writer.AddIntegers({2});
+  writer.AddOperator(kStridedSlice, {shape, end, end, writer.AddIntegers({1})}, {none});
+  writer.AddOperator(kProduct, {none, writer.AddIntegers({0})}, {product},
+                     wire::CreateReducerOptions(writer.builder(), /*keep_dims=*/true));
+  writer.AddOperator(kConcatenation, {none, product, writer.AddIntegers({6})}, {wanted},
+                     wire::CreateConcatenationOptions(writer.builder(), 0));
+  writer.AddOperator(kReshape, {x, wanted}, {y});
+  const Graph graph = Read(writer.Finish({x}, {y}));
+  ASSERT_EQ(graph.nodes().size(), 1u) << ToText(graph);
+  EXPECT_EQ(graph.nodes()[0].op, Op(Reshape{{1, 6}}));
+}
+
+TEST(TfliteShapes, AProductOfConstantsIsEvaluated) {
+  TfliteWriter writer;
+  const int32_t a = writer.AddConstant<float>({"a", {1, 2}}, {1, 2});
+  const int32_t w = writer.AddConstant<float>({"w", {2, 2}}, {3, 4, 5, 6});
+  const int32_t product = writer.AddTensor({"product", {1, 2}});
+  writer.AddOperator(kFullyConnected, {a, w}, {product});
+  EXPECT_THAT(Folded(writer, product, {1, 2}), ElementsAre(11.0f, 17.0f));
+}
+
 TEST(TfliteShapes, ARangeWithoutAnEndIsRefused) {
   TfliteWriter writer;
   const int32_t zero = writer.AddConstant<float>({"0", {}}, {0.0f});
@@ -282,7 +344,23 @@ TEST(Session, SaysThatAnOpenShapeMayBeWhatIsWrong) {
   options.device = "cpu";
   options.use_cache = false;
   EXPECT_THAT(Session::Create(*model, options).status().message(),
-              HasSubstr("leaves the shape of input 'image' (1x-1x-1x1) open: choose it with --shape"));
+              HasSubstr("leaves the shape of input 'image' (1x-1x-1x1) open: choose it with --shape 'image=1x1x1x1'"));
+}
+
+TEST(Session, BlamesNoShapeForAnOperatorThatIsNotKnownNorAScalarForBeingOne) {
+  for (const bool is_scalar : {true, false}) {
+    TfliteWriter writer;
+    const int32_t x = is_scalar ? writer.AddTensor({"n", {}})
+                                : writer.AddTensor({.name = "n", .shape = {1, 1}, .shape_signature = {1, -1}});
+    const int32_t y = writer.AddTensor({"y", {1}});
+    writer.AddCustomOperator("FOO", {x}, {y});
+    const Result<Model> model = Model::FromMemory(writer.Finish({x}, {y}));
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    SessionOptions options;
+    options.device = "cpu";
+    options.use_cache = false;
+    EXPECT_THAT(Session::Create(*model, options).status().message(), Not(HasSubstr("leaves the shape")));
+  }
 }
 
 }  // namespace

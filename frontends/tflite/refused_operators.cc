@@ -1,0 +1,105 @@
+#include "frontends/tflite/refused_operators.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hearth {
+namespace {
+
+struct RefusedRow {
+  int32_t code;
+  std::string_view why;
+};
+
+constexpr std::string_view
+    kStrings = "it works on strings and hash tables, which Hearth has not: do this step before the model",
+    kLoop =
+        "loops and branches are not run: in Keras convert recurrent layers with unroll=True and a fixed length, or "
+        "with tf-keras, whose LSTM becomes one operator",
+    kVariables = "resource variables: freeze them before converting, or pass state as an input and an output",
+    kDataSize = "the size of its result depends on data: do this step behind the model, on its output",
+    kBoxes =
+        "the choice of boxes is not offered: end the model at boxes and scores and choose behind it, or convert "
+        "with TFLite_Detection_PostProcess",
+    kRandom = "random numbers: convert in inference mode, or pass them as an input",
+    kStableHlo = "an operator of StableHLO: convert to TFLite's own operators",
+    kComplex = "complex numbers: compute the spectrum as two products with constant cosine and sine matrices",
+    kConv3D = "three-dimensional convolution: slices with CONV_2D and a sum compute the same", kRare = "not offered",
+    kReducedSegments = "extremes and products over segments are not offered: do this step outside of the model",
+    kSegments = "sums over segments are not offered: with constant segment numbers a matrix product gives them";
+
+// Sorted by code.
+constexpr RefusedRow kRefused[] = {
+    {10, kStrings},
+    {15, kRare},
+    {29, kRare},
+    {30, kStrings},
+    {31, kRare},
+    {33, "sparse look-ups are not offered: EMBEDDING_LOOKUP and a sum compute the same"},
+    {46, "it is not offered: two layers, one of them over a reversed sequence, compute the same"},
+    {51, "a delegate's own node, which no file should hold: convert the model again"},
+    {52, "it is not offered: two layers, one of them over a reversed sequence, compute the same"},
+    {68, "it writes elements at places that are data: SELECT with a mask computes the same"},
+    {77, "it asks for the shape of a tensor whose shape is known at run time only: choose the inputs' shapes"},
+    {80, "training's rounding is not offered: convert to a quantized model, or leave it out"},
+    {93, "the shape of its operand is known at run time only: choose the inputs' shapes"},
+    {94, "its shape is known at run time only: choose the inputs' shapes"},
+    {96, "its length is known at run time only: choose the inputs' shapes"},
+    {103, kDataSize},
+    {109, kDataSize},
+    {110, "it asks for the rank of a tensor whose shape is known at run time only: choose the inputs' shapes"},
+    {112, "it is not offered: GATHER with computed positions computes the same"},
+    {113, "it is not offered: a product with a unit matrix computes the same"},
+    {115, "it is not offered: SELECT with a constant mask computes the same"},
+    {118, kLoop},
+    {119, kLoop},
+    {120, kBoxes},
+    {121, kBoxes},
+    {122, "it writes elements at places that are data: ONE_HOT and a product compute the same"},
+    {124, "it makes a constant dense that is none"},
+    {125, kSegments},
+    {127, "a place holder and no operator: the file is damaged"},
+    {129, kVariables},
+    {131, kComplex},
+    {132, kConv3D},
+    {133, kComplex},
+    {134, kComplex},
+    {135, kComplex},
+    {136, kStrings},
+    {137, kStrings},
+    {138, kStrings},
+    {139, kStrings},
+    {141, kConv3D},
+    {142, kVariables},
+    {143, kVariables},
+    {144, kVariables},
+    {145, "its operands are shapes that are computed from data"},
+    {146, kRandom},
+    {147, "it is not offered: comparisons with the boundaries and a sum compute the same"},
+    {148, kRandom},
+    {149, kRandom},
+    {153, kReducedSegments},
+    {154, kReducedSegments},
+    {155, kSegments},
+    {157, kReducedSegments},
+    {159, "the bits of one type read as another are not offered: use CAST where the numbers are meant"},
+    {203, "it is not offered: PADV2 and RESHAPE compute the same"},
+    {205, "it is not offered: pooling and reductions compute the common cases"},
+};
+static_assert(std::is_sorted(std::begin(kRefused), std::end(kRefused),
+                             [](const RefusedRow& a, const RefusedRow& b) { return a.code < b.code; }));
+
+bool IsStableHlo(int32_t code) {
+  return code >= 162 && code <= 209 && code != 203 && code != 205;
+}
+
+}  // namespace
+
+std::string_view WhyRefused(int32_t code) {
+  if (IsStableHlo(code)) return kStableHlo;
+  const auto* row = std::lower_bound(std::begin(kRefused), std::end(kRefused), code,
+                                     [](const RefusedRow& a, int32_t wanted) { return a.code < wanted; });
+  return row != std::end(kRefused) && row->code == code ? row->why : std::string_view();
+}
+
+}  // namespace hearth

@@ -1,0 +1,15 @@
+// Why builtin operators that have no reader have none, and the way around each.
+#ifndef HEARTH_FRONTENDS_TFLITE_REFUSED_OPERATORS_H_
+#define HEARTH_FRONTENDS_TFLITE_REFUSED_OPERATORS_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace hearth {
+
+// One sentence without a capital and a full stop; empty for an operator that is read, and for codes of no name.
+std::string_view WhyRefused(int32_t code);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_REFUSED_OPERATORS_H_
