@@ -85,16 +85,19 @@ template <typename Struct>
 struct Row {
   std::string_view name, word;
   std::string (*text)(const Struct&);
-  const char* member;  // a different address for each
+  std::string_view member;  // a different text for each
   uint8_t keys;
 };
 
+// A text of its own for each member. Addresses would do, but GCC 12 compares none at compile time under sanitizers.
 template <auto kMember>
-inline constexpr char kTag = 0;
+constexpr std::string_view TextOfMember() {
+  return __PRETTY_FUNCTION__;
+}
 
 template <typename Struct, auto kMember>
 constexpr Row<Struct> RowOf(std::string_view name, std::string_view word, uint8_t keys = kBoth) {
-  return {name, word, [](const Struct& value) { return KeyText(value.*kMember); }, &kTag<kMember>, keys};
+  return {name, word, [](const Struct& value) { return KeyText(value.*kMember); }, TextOfMember<kMember>(), keys};
 }
 
 // Each member once.
