@@ -341,7 +341,7 @@ TEST(CacheStress, AFullFileSystemIsAPutErrorAndTheStoreStaysSound) {
   const CacheFolder parent;
   const fs::path mounted = parent.path() / "small";
   ASSERT_TRUE(fs::create_directory(mounted));
-  if (::mount("none", mounted.c_str(), "tmpfs", 0, "size=400k,mode=700") != 0) {
+  if (::mount("none", mounted.c_str(), "tmpfs", 0, "size=800k,mode=700") != 0) {
     GTEST_SKIP() << "mounting is not allowed here: " << std::strerror(errno);
   }
   StoreOptions options;
