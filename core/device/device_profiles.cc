@@ -15,9 +15,10 @@ namespace {
 constexpr uint64_t kMiB = 1u << 20, kGiB = 1u << 30;
 constexpr std::array<uint32_t, 3> kGroups = {65535, 65535, 65535};
 
-constexpr std::string_view kVulkanReports = "reports of its drivers in Khronos's format (vulkan.gpuinfo.org)";
+constexpr std::string_view kVulkanReports = "as commonly reported for its drivers; not checked against a report";
 
-// Where reports of a device's driver versions differ, the narrower number stands here.
+// The numbers of devices are not checked against their drivers' reports; those of the APIs' minima are the
+// specifications'.
 constexpr DeviceProfile kProfiles[] = {
     {.name = "adreno640",
      .title = "Qualcomm Adreno 640",
