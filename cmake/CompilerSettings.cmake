@@ -22,7 +22,8 @@ if(HEARTH_WARNINGS_AS_ERRORS)
   add_compile_options(-Werror)
 endif()
 if(HEARTH_SANITIZE)
-  add_compile_options(-fsanitize=${HEARTH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # -g1: the lines of a stack are all that a sanitizer prints; a tenth of the time to compile (GCC 12) is for the rest.
+  add_compile_options(-fsanitize=${HEARTH_SANITIZE} -g1 -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${HEARTH_SANITIZE})
 endif()
 
