@@ -1,4 +1,4 @@
-// What the LiteRT interpreter answered to the models of tests/oracle/models, and how far another answer may lie off.
+// What the LiteRT interpreter answered to the models of models.zip, and how far another answer may lie off.
 #ifndef HEARTH_TESTS_ORACLE_ANSWERS_H_
 #define HEARTH_TESTS_ORACLE_ANSWERS_H_
 

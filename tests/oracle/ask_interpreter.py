@@ -59,7 +59,7 @@ def main():
         reason_file.write_text(reason + "\n")
         print("SKIP:", reason)
         return SKIPPED
-    return subprocess.run([python, HERE / "run_interpreter.py", HERE / "models", folder], check=False).returncode
+    return subprocess.run([python, HERE / "run_interpreter.py", folder], check=False).returncode
 
 
 if __name__ == "__main__":

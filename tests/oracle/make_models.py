@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the single-operator models of tests/oracle/models and their list, manifest.json.
+"""Makes the archive of single-operator models, models.zip, and its manifest, models.json.
 
 Needs the packages of requirements-make.txt. The same packages give the same files. Takes about two minutes.
 """
 
 import argparse
 import collections
-import json
 import pathlib
 import sys
 
@@ -21,6 +20,7 @@ import cases_matrix
 import cases_pool
 import cases_reduce
 import cases_window
+import model_archive
 from model_set import ModelSet
 
 # The operators that the GPU delegate takes, with the versions that its parser accepts and the interpreter has.
@@ -42,8 +42,6 @@ REVERSE_V2 1; ARG_MAX 1 2; ARG_MIN 1 2; L2_NORMALIZATION 1 2; LOG_SOFTMAX 1 2; B
 REDUCE_ALL 1; ATAN2 1; UNIDIRECTIONAL_SEQUENCE_LSTM 1 2 3; LOCAL_RESPONSE_NORMALIZATION 1; GATHER_ND 1;
 TFLite_Detection_PostProcess 1
 """
-FOLDER = pathlib.Path(__file__).parent / "models"
-
 
 FAMILIES = {  # run together, as one network
     "elementwise": [cases_elementwise.add_unary],
@@ -75,16 +73,11 @@ def make_all():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--output-dir", type=pathlib.Path, default=FOLDER)
+    parser.add_argument("--output-dir", type=pathlib.Path, default=model_archive.FOLDER)
     folder = parser.parse_args().output_dir
     models = make_all()
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.tflite"):
-        old.unlink()
-    for name, data in models.files.items():
-        (folder / name).write_bytes(data)
-    lines = ",\n".join("  " + json.dumps(entry) for entry in sorted(models.entries, key=lambda entry: entry["file"]))
-    (folder / "manifest.json").write_text(f'{{"models": [\n{lines}\n]}}\n')
+    model_archive.write(folder, models.files, models.entries)
     versions = collections.Counter(op for entry in models.entries for op in entry["ops"])
     for row in REQUIRED.replace("\n", " ").split(";"):
         op, *wanted = row.split()

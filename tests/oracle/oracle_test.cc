@@ -9,7 +9,6 @@
 #include <fstream>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
@@ -19,28 +18,24 @@
 #include "hearth/hearth.h"
 #include "tests/oracle/answers.h"
 #include "tests/oracle/merged_model.h"
+#include "tests/testing/oracle_models.h"
+#include "tests/testing/shared_data.h"
 
 namespace hearth::oracle {
 namespace {
 
 const std::string kDevices[] = {"cpu", "opencl", "vulkan", "gles"};
 
-std::filesystem::path OracleFolder() {
-  return HEARTH_ORACLE_FOLDER;
-}
-
 std::set<std::string> Families() {
-  std::ifstream file(OracleFolder() / "models" / "manifest.json");
   std::set<std::string> families;
-  const nlohmann::json json = nlohmann::json::parse(file);
-  for (const nlohmann::json& model : json.at("models")) families.insert(model.at("family").get<std::string>());
+  for (const OracleModel& model : ListOracleModels()) families.insert(model.family);
   return families;
 }
 
 // Lines of expected_failures.txt: model, device, * or gpu (all but the CPU), reason. Reasons by model.
 std::map<std::string, std::string> ExpectedFailures(const std::string& device) {
   std::map<std::string, std::string> reasons;
-  std::ifstream file(OracleFolder() / "expected_failures.txt");
+  std::ifstream file(SourceFolder() / "tests/oracle/expected_failures.txt");
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string model, where, reason;
@@ -80,7 +75,9 @@ class FamilyRun {
 
   // Null, and a failure, when the file cannot be read or holds something that nothing can run.
   const ReadableModel* Read(const AnsweredModel& answered) {
-    Result<Model> model = Model::FromFile(OracleFolder() / "models" / answered.file);
+    const Result<std::span<const std::byte>> content = archive_.Find(answered.file);
+    if (!content.ok()) return Fail(answered, content.status().message()), nullptr;
+    Result<Model> model = Model::FromMemory(*content, answered.file);
     if (!model.ok()) return Fail(answered, model.status().message()), nullptr;
     for (const Node& node : model->data().graph.nodes()) {
       const auto* unknown = std::get_if<UnknownOp>(&node.op);
@@ -140,6 +137,7 @@ class FamilyRun {
   }
 
   std::string device_;
+  OracleArchive archive_;
   std::vector<std::unique_ptr<ReadableModel>> readable_;
   std::map<std::string, std::string> failures_;
 };

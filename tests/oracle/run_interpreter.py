@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every model of a manifest with the LiteRT interpreter on the CPU, without delegates, on seeded inputs.
+"""Runs every model of models.zip with the LiteRT interpreter on the CPU, without delegates, on seeded inputs.
 
 The answer is that of the reference kernels, where the interpreter has one for the operator and it is right, and that of
 the optimized kernels otherwise.
@@ -15,6 +15,7 @@ import pathlib
 import sys
 import zlib
 
+import model_archive
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter, OpResolverType
@@ -152,13 +153,13 @@ class ByteFile:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("models", type=pathlib.Path, help="folder with manifest.json")
     parser.add_argument("output", type=pathlib.Path)
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     data, listed, failed = ByteFile(options.output / "expected.bin"), [], []
-    for entry in json.loads((options.models / "manifest.json").read_text())["models"]:
-        content = (options.models / entry["file"]).read_bytes()
+    models = model_archive.Archive()
+    for entry in model_archive.read_manifest():
+        content = models[entry["file"]]
         try:
             inputs, outputs, runs, peer_distances = run_model(content, entry)
         except (RuntimeError, ValueError) as error:

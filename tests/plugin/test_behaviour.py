@@ -14,9 +14,10 @@ import plugin
 
 sys.path.insert(0, str(plugin.ROOT / "tests" / "oracle"))
 import flatbuffer_net  # noqa: E402
+import model_archive  # noqa: E402
 
 DEMO = plugin.ROOT / "tools" / "demo" / "shapes_f32.tflite"
-LSTM = plugin.ROOT / "tests" / "oracle" / "models" / "lstm_full_plain.tflite"
+LSTM = model_archive.Archive()["lstm_full_plain.tflite"]
 SHAPE = (1, 8, 8, 4)
 LSTM_WIDTH = 160
 

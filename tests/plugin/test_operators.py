@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every operator in every form of tests/oracle/models, run by Hearth's CPU device inside the interpreter: the attributes,
+"""Every operator in every form of tests/oracle/models.zip, run by Hearth's CPU device inside the interpreter: the attributes,
 constants and states that the plugin reads from the interpreter's structures are those of the file."""
 
 import json
@@ -12,8 +12,10 @@ import numpy as np
 import plugin
 from plugin import OpResolverType
 
+sys.path.insert(0, str(plugin.ROOT / "tests" / "oracle"))
+import model_archive  # noqa: E402
+
 ANSWERS = pathlib.Path(os.environ["HEARTH_ORACLE_ANSWERS"])
-MODELS = plugin.ROOT / "tests" / "oracle" / "models"
 
 
 def allowed_distance(model, answer, expected):
@@ -40,10 +42,10 @@ def part(content, place, dtype, shape):
     return np.frombuffer(content[place["offset"] : place["offset"] + place["size"]], dtype).reshape(shape)
 
 
-def check(model, content, log):
+def check(model, file, content, log):
     """Sentences about what is wrong."""
     interpreter = plugin.open_interpreter(
-        (MODELS / model["file"]).read_bytes(), "cpu", resolver=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES, log=log
+        file, "cpu", resolver=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES, log=log
     )
     inputs = [
         part(content, place, details["dtype"], details["shape"])
@@ -62,10 +64,11 @@ def check(model, content, log):
 def main():
     content = (ANSWERS / "expected.bin").read_bytes()
     models = json.loads((ANSWERS / "expected.json").read_text())["models"]
+    files = model_archive.Archive()
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for index, model in enumerate(models):
-            for sentence in check(model, content, pathlib.Path(folder) / f"{index}.txt"):
+            for sentence in check(model, files[model["file"]], content, pathlib.Path(folder) / f"{index}.txt"):
                 print(f"{model['file']}: {sentence}")
                 failures += 1
     print(f"{len(models)} models, {failures} failures")
