@@ -191,7 +191,8 @@ class PathRun {
   Status AddTimes(PlanRunner& runner, const Graph& graph, std::span<const std::span<const std::byte>> inputs,
                   std::span<const std::span<std::byte>> outputs, std::span<CaseResult> results) {
     if (device_ == nullptr) return Status::Ok();
-    HEARTH_ASSIGN(const std::vector<ProfileRow> rows, runner.RunProfiled(inputs, outputs));
+    std::vector<ProfileRow> rows;
+    HEARTH_TRY(runner.Run(inputs, outputs, &rows));
     std::map<std::string, std::string> case_of_label;
     for (const Node& node : graph.nodes()) case_of_label[NodeLabel(node)] = node.name;
     std::map<std::string, double> milliseconds;

@@ -8,7 +8,6 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "hal/constant_upload.h"
-#include "hal/slices.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -187,30 +186,22 @@ Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs
   return Status::Ok();
 }
 
-Status PlanRunner::ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense) {
-  transfers_.to_device_bytes += transfer.range.size_bytes;
-  return parts_.device->Write(*buffers_[transfer.range.buffer], transfer.range.offset_bytes, transfer.range.size_bytes,
-                              [&](std::span<std::byte> memory) {
-                                DenseToSlices(transfer.desc, transfer.storage, dense, memory);
-                                return Status::Ok();
-                              });
+Status PlanRunner::Upload(const HostTransfer& transfer, std::span<const std::byte> dense, TransferCounts& counts) {
+  const auto& [buffer, offset_bytes, size_bytes] = transfer.range;
+  return ToDevice(*parts_.device, {buffers_[buffer].get(), offset_bytes, size_bytes}, transfer, dense, counts);
 }
 
-Status PlanRunner::FromDevice(const HostTransfer& transfer, std::span<std::byte> dense) {
-  transfers_.to_host_bytes += transfer.range.size_bytes;
-  return parts_.device->Read(*buffers_[transfer.range.buffer], transfer.range.offset_bytes, transfer.range.size_bytes,
-                             [&](std::span<const std::byte> memory) {
-                               SlicesToDense(transfer.desc, transfer.storage, memory, dense);
-                               return Status::Ok();
-                             });
+Status PlanRunner::Download(const HostTransfer& transfer, std::span<std::byte> dense, TransferCounts& counts) {
+  const auto& [buffer, offset_bytes, size_bytes] = transfer.range;
+  return FromDevice(*parts_.device, {buffers_[buffer].get(), offset_bytes, size_bytes}, transfer, dense, counts);
 }
 
-Status PlanRunner::AdvanceHostStates() {
+Status PlanRunner::AdvanceHostStates(TransferCounts& counts) {
   for (const PlanState& state : plan_.states) {
     if (state.on_device) continue;
     std::vector<std::byte>& content = HostValue(state.transfer.value);
     if (state.next_on_device) {
-      HEARTH_TRY(FromDevice(state.next, content));
+      HEARTH_TRY(Download(state.next, content, counts));
     } else {
       content = HostValue(state.next.value);
     }
@@ -237,28 +228,28 @@ Status PlanRunner::ResetState() {
 
 Result<std::vector<StateContent>> PlanRunner::ReadStates() {
   HEARTH_TRY(WaitForSubmitted());
-  const TransferCounts of_the_run = transfers_;
+  TransferCounts not_of_a_run;
   std::vector<StateContent> contents;
   for (const PlanState& state : plan_.states) {
     StateContent& content = contents.emplace_back(StateContent{state.name, {}});
     if (state.on_device) {
       content.bytes.resize(state.desc.size_bytes());
-      HEARTH_TRY(FromDevice(state.transfer, content.bytes));
+      HEARTH_TRY(Download(state.transfer, content.bytes, not_of_a_run));
     } else {
       content.bytes = HostValue(state.transfer.value);
     }
   }
-  transfers_ = of_the_run;
   return contents;
 }
 
 Status PlanRunner::WriteStates(std::span<const StateContent> contents) {
   HEARTH_TRY(WaitForSubmitted());
+  TransferCounts not_of_a_run;
   for (const PlanState& state : plan_.states) {
     const auto content = std::ranges::find(contents, state.name, &StateContent::name);
     if (content == contents.end() || content->bytes.size() != state.desc.size_bytes()) continue;
     if (state.on_device) {
-      HEARTH_TRY(ToDevice(state.transfer, content->bytes));
+      HEARTH_TRY(Upload(state.transfer, content->bytes, not_of_a_run));
     } else {
       HostValue(state.transfer.value) = content->bytes;
     }
@@ -266,14 +257,14 @@ Status PlanRunner::WriteStates(std::span<const StateContent> contents) {
   return Status::Ok();
 }
 
-Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile) {
+Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile, TransferCounts& counts) {
   const Stopwatch watch;
-  for (const HostTransfer& read : stage.host->reads) HEARTH_TRY(FromDevice(read, HostValue(read.value)));
+  for (const HostTransfer& read : stage.host->reads) HEARTH_TRY(Download(read, HostValue(read.value), counts));
   std::vector<HostTensor> tensors;
   for (auto& [value, bytes] : host_values_) tensors.push_back({value, bytes});
   std::vector<HostNodeTime> times;
   HEARTH_TRY(stage.program->Run(tensors, profile != nullptr ? &times : nullptr));
-  for (const HostTransfer& write : stage.host->writes) HEARTH_TRY(ToDevice(write, HostValue(write.value)));
+  for (const HostTransfer& write : stage.host->writes) HEARTH_TRY(Upload(write, HostValue(write.value), counts));
   if (profile == nullptr) return Status::Ok();
   double rest_ms = watch.milliseconds();
   for (const HostNodeTime& time : times) {
@@ -285,45 +276,25 @@ Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile) {
   return Status::Ok();
 }
 
-Status PlanRunner::RunStage(Stage& stage, std::vector<ProfileRow>* profile) {
-  if (stage.host != nullptr) return RunHost(stage, profile);
-  if (profile == nullptr) return stage.executable->Run();
+Status PlanRunner::ProfileDispatches(Stage& stage, std::vector<ProfileRow>& profile) {
   HEARTH_ASSIGN(const std::vector<double> times_ms, stage.executable->RunProfiled());
   for (size_t k = 0; k < stage.dispatches.size() && k < times_ms.size(); ++k) {
     const auto& dispatch = std::get<Dispatch>(plan_.steps[stage.dispatches[k]]);
-    profile->push_back({dispatch.label, plan_.kernels[dispatch.kernel].name, times_ms[k]});
+    profile.push_back({dispatch.label, plan_.kernels[dispatch.kernel].name, times_ms[k]});
   }
   return Status::Ok();
 }
 
-Status PlanRunner::Execute(std::span<const std::span<const std::byte>> inputs,
-                           std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
-  HEARTH_TRY(CheckSizes(inputs, outputs));
-  HEARTH_TRY(WaitForSubmitted());
-  transfers_ = {};
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    const PlanTensor& input = plan_.inputs[k];
-    if (input.on_device) HEARTH_TRY(ToDevice(input.transfer, inputs[k]));
-    const auto host = host_values_.find(input.transfer.value);
-    if (host != host_values_.end()) std::copy(inputs[k].begin(), inputs[k].end(), host->second.begin());
-  }
-  for (Stage& stage : stages_) HEARTH_TRY(RunStage(stage, profile));
-  HEARTH_TRY(AdvanceHostStates());
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    if (plan_.outputs[k].on_device) HEARTH_TRY(FromDevice(plan_.outputs[k].transfer, outputs[k]));
-  }
-  CopyHostOutputs(inputs, outputs);
-  return Status::Ok();
-}
-
-void PlanRunner::CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
-                                 std::span<const std::span<std::byte>> outputs) const {
+Status PlanRunner::CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
+                                   std::span<const std::span<std::byte>> outputs) const {
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (plan_.outputs[k].on_device) continue;
     const std::span<const std::byte> bytes = HostOutput(plan_.outputs[k].transfer.value, inputs);
-    HEARTH_CHECK(bytes.size() == outputs[k].size());
+    if (bytes.size() != outputs[k].size())
+      return Error(StatusCode::kInternal, "nothing in the plan makes output '{}'", plan_.outputs[k].name);
     std::copy(bytes.begin(), bytes.end(), outputs[k].begin());
   }
+  return Status::Ok();
 }
 
 std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
@@ -333,25 +304,10 @@ std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (plan_.inputs[k].transfer.value == value) return inputs[k];
   }
-  HEARTH_CHECK(parts_.graph != nullptr && parts_.graph->IsConstant(value));
-  return parts_.graph->ConstantBytes(value);
-}
-
-Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,
-                       std::span<const std::span<std::byte>> outputs) {
-  return Execute(inputs, outputs, nullptr);
-}
-
-Status PlanRunner::RunStages() {
-  for (Stage& stage : stages_) HEARTH_TRY(RunStage(stage, nullptr));
-  return Status::Ok();
-}
-
-Result<std::vector<ProfileRow>> PlanRunner::RunProfiled(std::span<const std::span<const std::byte>> inputs,
-                                                        std::span<const std::span<std::byte>> outputs) {
-  std::vector<ProfileRow> profile;
-  HEARTH_TRY(Execute(inputs, outputs, &profile));
-  return profile;
+  const bool is_constant = parts_.graph != nullptr && value >= 0 &&
+                           static_cast<size_t>(value) < parts_.graph->values().size() &&
+                           parts_.graph->IsConstant(value);
+  return is_constant ? parts_.graph->ConstantBytes(value) : std::span<const std::byte>();
 }
 
 std::vector<std::string> PlanRunner::SaveToStore(bool plan_is_new) {

@@ -63,14 +63,14 @@ class PlanRunner {
 
   // One inference, which also advances the states. `inputs` and `outputs` follow the plan's; sizes must be the tensors'
   // own.
-  Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);
-  Result<std::vector<ProfileRow>> RunProfiled(std::span<const std::span<const std::byte>> inputs,
-                                              std::span<const std::span<std::byte>> outputs);
+  // Submit and Finish of a slot that needs no memory of its own. Precondition: no other slot is in use.
+  Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
+             std::vector<ProfileRow>* profile = nullptr);
 
   // The stages alone, with what a Run before it left in the inputs: for measuring.
   Status RunStages();
 
-  // The same in two halves: Submit returns when all is handed to the device, which then works without waiting for this
+  // A run in two halves: Submit returns when all is handed to the device, which then works without waiting for this
   // thread, and Finish brings the outputs. Runs are numbered by `slot`, from 0; each slot that is in use at once has
   // memory of its own for inputs and outputs, and all see each other's effect on the states in the order of Submit.
   // Steps on the CPU are done in Submit, which waits for what they read; without a device all of the run is. Outputs
@@ -122,26 +122,27 @@ class PlanRunner {
   Status PrepareStages();
   Status PrepareDispatches(std::span<const size_t> steps);
   Status PrepareHost(const HostStep& step);
-  Status Execute(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
-                 std::vector<ProfileRow>* profile);
   Status SubmitRequest(size_t slot, std::span<const std::span<const std::byte>> inputs,
                        std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
                        std::vector<ProfileRow>* profile);
-  Status SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile);
+  // Counts what host steps copy.
+  Status SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
+                      TransferCounts& counts);
   // Until all dispatches of the plan that were submitted are finished.
   Status WaitForSubmitted();
-  void CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
-                       std::span<const std::span<std::byte>> outputs) const;
+  Status CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
+                         std::span<const std::span<std::byte>> outputs) const;
   Status CheckSizes(std::span<const std::span<const std::byte>> inputs,
                     std::span<const std::span<std::byte>> outputs) const;
-  Status RunStage(Stage& stage, std::vector<ProfileRow>* profile);
-  Status RunHost(Stage& stage, std::vector<ProfileRow>* profile);
+  Status ProfileDispatches(Stage& stage, std::vector<ProfileRow>& profile);
+  Status RunHost(Stage& stage, std::vector<ProfileRow>* profile, TransferCounts& counts);
   // An output that no dispatch makes: a host step's, or one of the network's own inputs or constants.
+  // Nothing for a value that is none of these.
   std::span<const std::byte> HostOutput(ValueId value, std::span<const std::span<const std::byte>> inputs) const;
-  Status ToDevice(const HostTransfer& transfer, std::span<const std::byte> dense);
-  Status FromDevice(const HostTransfer& transfer, std::span<std::byte> dense);
+  Status Upload(const HostTransfer& transfer, std::span<const std::byte> dense, TransferCounts& counts);
+  Status Download(const HostTransfer& transfer, std::span<std::byte> dense, TransferCounts& counts);
   // Behind the last stage: what states on the host become.
-  Status AdvanceHostStates();
+  Status AdvanceHostStates(TransferCounts& counts);
   std::vector<std::byte>& HostValue(ValueId value);
 
   Plan plan_;
@@ -155,8 +156,7 @@ class PlanRunner {
   Executable* last_submitted_ = nullptr;                   // of stages_; null: nothing is left to wait for
   uint64_t last_submission_ = 0;
   TransferCounts transfers_;
-  std::vector<TransferCounts> request_transfers_;  // by slot: those of host steps
-  std::unique_ptr<Requests> requests_;             // null without a device; goes before the buffers
+  std::unique_ptr<Requests> requests_;  // null without a device; goes before the buffers
 };
 
 }  // namespace hearth

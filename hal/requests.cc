@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "hal/slices.h"
 
 namespace hearth {
 
@@ -56,90 +55,115 @@ void Requests::DropStale() {
       any_in_use = true;
       continue;
     }
-    slot.before.reset();
-    slot.behind.reset();
+    slot.inputs.moving.reset();
+    slot.outputs.moving.reset();
     slot.is_stale = false;
   }
   if (!any_in_use) retired_.clear();
 }
 
+BoundRange Requests::InArena(const PlanTensor& tensor) const {
+  const BufferRange& range = tensor.transfer.range;
+  return {buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes};
+}
+
 Status Requests::PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, bool is_output,
-                             std::vector<std::unique_ptr<Buffer>>& memory, std::unique_ptr<Executable>& executable) {
+                             Side& side) {
   edges.resize(tensors.size());
-  memory.resize(tensors.size());
+  side.memory.resize(tensors.size());
+  side.on_device.assign(tensors.size(), {});
   CommandRecorder recorder;
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (!tensors[k].on_device) continue;
     Edge& edge = edges[k];
     if (!edge.is_ready) HEARTH_TRY(MakeEdge(edge, tensors[k], nullptr, is_output));
-    const BufferRange& range = tensors[k].transfer.range;
+    const BoundRange inner = InArena(tensors[k]);
     if (edge.lent != nullptr) {
-      memory[k].reset();
-    } else if (memory[k] == nullptr) {
-      HEARTH_ASSIGN(memory[k], device_.CreateBuffer(range.size_bytes));
+      side.memory[k].reset();
+    } else {
+      if (side.memory[k] == nullptr) {
+        HEARTH_ASSIGN(side.memory[k], device_.CreateBuffer(inner.size_bytes));
+      }
+      side.on_device[k] = {side.memory[k].get(), 0, inner.size_bytes};
     }
-    Buffer& outside = edge.lent != nullptr ? *edge.lent : *memory[k];
-    const BoundRange outer{&outside, 0, outside.size_bytes()};
-    const BoundRange inner{buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes};
+    const BoundRange outer =
+        edge.lent != nullptr ? BoundRange{edge.lent.get(), 0, edge.lent->size_bytes()} : side.on_device[k];
     DispatchCommand command{edge.program, is_output ? std::vector{inner, outer} : std::vector{outer, inner},
                             edge.kernel.scalars, edge.kernel.group_count,
                             fmt::format("{} '{}'", is_output ? "output" : "input", tensors[k].name)};
     recorder.Record(std::move(command), {false, true});
   }
-  HEARTH_ASSIGN(executable, device_.Prepare(recorder.Finish()));
+  HEARTH_ASSIGN(side.moving, device_.Prepare(recorder.Finish()));
   return Status::Ok();
 }
 
 Status Requests::PrepareSlot(Slot& slot) {
-  if (slot.before != nullptr && slot.behind != nullptr) return Status::Ok();
-  HEARTH_TRY(PrepareSide(inputs_, plan_.inputs, false, slot.inputs, slot.before));
-  return PrepareSide(outputs_, plan_.outputs, true, slot.outputs, slot.behind);
+  if (slot.inputs.moving != nullptr && slot.outputs.moving != nullptr) return Status::Ok();
+  HEARTH_TRY(PrepareSide(inputs_, plan_.inputs, false, slot.inputs));
+  return PrepareSide(outputs_, plan_.outputs, true, slot.outputs);
+}
+
+Status Requests::PrepareArenaSlot() {
+  if (std::ranges::any_of(slots_, &Slot::is_busy))
+    return Error(StatusCode::kInternal, "a run on the arena itself was asked for while others are in flight");
+  const auto ranges_of = [&](const std::vector<PlanTensor>& tensors) {
+    std::vector<BoundRange> ranges;
+    for (const PlanTensor& tensor : tensors) ranges.push_back(tensor.on_device ? InArena(tensor) : BoundRange{});
+    return ranges;
+  };
+  if (arena_slot_.inputs.on_device.empty()) arena_slot_.inputs.on_device = ranges_of(plan_.inputs);
+  if (arena_slot_.outputs.on_device.empty()) arena_slot_.outputs.on_device = ranges_of(plan_.outputs);
+  return Status::Ok();
 }
 
 Status Requests::Begin(size_t index, std::span<const std::span<const std::byte>> inputs,
                        std::span<const SyncPoint> wait_for) {
-  if (index >= slots_.size()) slots_.resize(index + 1);
-  Slot& slot = slots_[index];
+  if (index != kArenaSlot && index >= slots_.size()) slots_.resize(index + 1);
+  Slot& slot = At(index);
   HEARTH_CHECK(!slot.is_busy);
-  HEARTH_TRY(PrepareSlot(slot));
+  HEARTH_TRY(index == kArenaSlot ? PrepareArenaSlot() : PrepareSlot(slot));
   slot.transfers = {};
   slot.is_busy = true;
   for (size_t k = 0; k < plan_.inputs.size(); ++k) {
-    if (slot.inputs[k] == nullptr) continue;
-    const HostTransfer& transfer = plan_.inputs[k].transfer;
-    HEARTH_TRY(device_.Write(*slot.inputs[k], 0, transfer.range.size_bytes, [&](std::span<std::byte> memory) {
-      DenseToSlices(transfer.desc, transfer.storage, inputs[k], memory);
-      return Status::Ok();
-    }));
-    slot.transfers.to_device_bytes += transfer.range.size_bytes;
+    if (slot.inputs.on_device[k].buffer == nullptr) continue;
+    HEARTH_TRY(ToDevice(device_, slot.inputs.on_device[k], plan_.inputs[k].transfer, inputs[k], slot.transfers));
   }
-  HEARTH_ASSIGN(slot.first_submission, slot.before->Submit({.wait_for = wait_for}));
+  if (slot.inputs.moving == nullptr) return Status::Ok();
+  HEARTH_ASSIGN(slot.inputs.submission, slot.inputs.moving->Submit({.wait_for = wait_for}));
   return Status::Ok();
+}
+
+Status Requests::WaitForBegin(size_t index) {
+  const Slot& slot = At(index);
+  return slot.inputs.moving == nullptr ? Status::Ok() : slot.inputs.moving->Wait(slot.inputs.submission);
 }
 
 Status Requests::End(size_t index, std::span<const SyncPoint> signal, uint64_t* fence) {
-  Slot& slot = slots_[index];
-  HEARTH_ASSIGN(slot.last_submission, slot.behind->Submit({.signal = signal, .fence = fence}));
+  Slot& slot = At(index);
+  if (slot.outputs.moving == nullptr) return Status::Ok();
+  HEARTH_ASSIGN(slot.outputs.submission, slot.outputs.moving->Submit({.signal = signal, .fence = fence}));
   return Status::Ok();
 }
 
+namespace {
+
+// The last one is waited for first: each wait returns at once then, and says what went wrong in its own submission.
+Status WaitForEach(Executable& executable, uint64_t first, uint64_t last) {
+  Status of_last = executable.Wait(last);
+  for (uint64_t number = first; number < last; ++number) HEARTH_TRY(executable.Wait(number));
+  return of_last;
+}
+
+}  // namespace
+
 Status Requests::Finish(size_t index, std::span<const std::span<std::byte>> outputs) {
-  Slot& slot = slots_[index];
+  Slot& slot = At(index);
   Status status;
-  // The last one is waited for first: each wait returns at once then, and says what went wrong in its own submission.
-  Status last = slot.behind->Wait(slot.last_submission);
-  for (uint64_t number = slot.first_submission; status.ok() && number < slot.last_submission; ++number) {
-    status = slot.behind->Wait(number);
-  }
-  if (status.ok()) status = std::move(last);
+  if (slot.outputs.moving != nullptr)
+    status = WaitForEach(*slot.outputs.moving, slot.inputs.submission, slot.outputs.submission);
   for (size_t k = 0; status.ok() && k < plan_.outputs.size(); ++k) {
-    if (slot.outputs[k] == nullptr) continue;
-    const HostTransfer& transfer = plan_.outputs[k].transfer;
-    status = device_.Read(*slot.outputs[k], 0, transfer.range.size_bytes, [&](std::span<const std::byte> memory) {
-      SlicesToDense(transfer.desc, transfer.storage, memory, outputs[k]);
-      return Status::Ok();
-    });
-    slot.transfers.to_host_bytes += transfer.range.size_bytes;
+    if (slot.outputs.on_device[k].buffer == nullptr) continue;
+    status = FromDevice(device_, slot.outputs.on_device[k], plan_.outputs[k].transfer, outputs[k], slot.transfers);
   }
   slot.is_busy = false;
   DropStale();
@@ -147,11 +171,11 @@ Status Requests::Finish(size_t index, std::span<const std::span<std::byte>> outp
 }
 
 void Requests::Abandon(size_t index) {
-  if (index >= slots_.size()) return;
-  Slot& slot = slots_[index];
+  if (index != kArenaSlot && index >= slots_.size()) return;
+  Slot& slot = At(index);
   // The executables wait for what they submitted.
-  slot.before.reset();
-  slot.behind.reset();
+  slot.inputs.moving.reset();
+  slot.outputs.moving.reset();
   slot.is_busy = false;
   DropStale();
 }

@@ -1,6 +1,7 @@
 // Runs of a plan that may be in flight together: each has a slot with memory of its own for inputs and outputs, which
 // dispatches before and behind those of the plan move to and from the plan's arena. Inputs and outputs that are bound
-// to memory of the caller's move the same way, without the host.
+// to memory of the caller's move the same way, without the host. A run that is alone needs none of this: its inputs and
+// outputs are copied between the host and the arena.
 #ifndef HEARTH_HAL_REQUESTS_H_
 #define HEARTH_HAL_REQUESTS_H_
 
@@ -15,13 +16,13 @@
 #include "hal/device.h"
 #include "hal/edge_layout.h"
 #include "hal/load_or_compile.h"
+#include "hal/transfers.h"
 
 namespace hearth {
 
-// Bytes copied between host and device.
-struct TransferCounts {
-  uint64_t to_device_bytes = 0, to_host_bytes = 0;
-};
+// The slot of a run that is alone. It has no memory of its own and knows neither bindings nor fences. kInternal from
+// Begin while another slot is in use.
+inline constexpr size_t kArenaSlot = SIZE_MAX;
 
 // Used by one thread at a time. All that it is given must outlive it. Its owner numbers the slots.
 class Requests {
@@ -36,22 +37,21 @@ class Requests {
   Status BindOutput(size_t index, const Binding& binding) {
     return Bind(outputs_, plan_.outputs, index, binding, true);
   }
-  bool InputIsBound(size_t index) const { return index < inputs_.size() && inputs_[index].lent != nullptr; }
-  bool OutputIsBound(size_t index) const { return index < outputs_.size() && outputs_[index].lent != nullptr; }
 
   // Uploads what is not bound and submits what brings inputs to the plan's arena.
   Status Begin(size_t slot, std::span<const std::span<const std::byte>> inputs, std::span<const SyncPoint> wait_for);
   // Returns when what Begin submitted is finished.
-  Status WaitForBegin(size_t slot) { return slots_[slot].before->Wait(slots_[slot].first_submission); }
+  Status WaitForBegin(size_t slot);
   // Submits what takes outputs from there.
   Status End(size_t slot, std::span<const SyncPoint> signal, uint64_t* fence);
-  // Waits for End and reads what is not bound. The slot is free then, whatever the answer is.
+  // Waits for End and reads what is not bound. The slot is free then, whatever the answer is. Precondition of
+  // kArenaSlot: the plan's dispatches are finished.
   Status Finish(size_t slot, std::span<const std::span<std::byte>> outputs);
   // Gives a slot back whose Begin or End failed.
   void Abandon(size_t slot);
 
-  // Of the slot's last run: what Begin and Finish copied.
-  const TransferCounts& transfers(size_t slot) const { return slots_[slot].transfers; }
+  // What the slot's last run copied: Begin and Finish, and whoever else adds to it between them.
+  TransferCounts& transfers(size_t slot) { return At(slot).transfers; }
 
   int programs_compiled() const;
   std::vector<std::string> SaveToStore();
@@ -63,12 +63,17 @@ class Requests {
     EdgeKernel kernel;
     Program* program = nullptr;
   };
+  // Inputs or outputs of a slot.
+  struct Side {
+    std::vector<std::unique_ptr<Buffer>> memory;  // null where bound, and in kArenaSlot
+    std::vector<BoundRange> on_device;            // what the host writes or reads; without buffer: nothing
+    std::unique_ptr<Executable> moving;           // between there and the arena; null in kArenaSlot
+    uint64_t submission = 0;                      // of `moving`, in the slot's run
+  };
   struct Slot {
     bool is_busy = false;
-    bool is_stale = false;                                 // made with bindings that hold no more
-    std::vector<std::unique_ptr<Buffer>> inputs, outputs;  // null where bound
-    std::unique_ptr<Executable> before, behind;            // after the memory that they use
-    uint64_t first_submission = 0, last_submission = 0;    // of the run, the plan's own between them
+    bool is_stale = false;  // made with bindings that hold no more
+    Side inputs, outputs;
     TransferCounts transfers;
   };
   struct EdgeProgram {
@@ -80,9 +85,11 @@ class Requests {
               bool is_output);
   Status MakeEdge(Edge& edge, const PlanTensor& tensor, const Binding* binding, bool is_output);
   Result<Program*> ProgramFor(const KernelSource& source);
+  Slot& At(size_t slot) { return slot == kArenaSlot ? arena_slot_ : slots_[slot]; }
+  BoundRange InArena(const PlanTensor& tensor) const;
+  Status PrepareArenaSlot();
   Status PrepareSlot(Slot& slot);
-  Status PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, bool is_output,
-                     std::vector<std::unique_ptr<Buffer>>& memory, std::unique_ptr<Executable>& executable);
+  Status PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, bool is_output, Side& side);
   void DropStale();
 
   Device& device_;
@@ -93,7 +100,8 @@ class Requests {
   std::deque<EdgeProgram> programs_;
   std::vector<Edge> inputs_, outputs_;            // by index, made when first needed
   std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
-  std::deque<Slot> slots_;                        // after the memory that they use
+  Slot arena_slot_;
+  std::deque<Slot> slots_;  // after the memory that they use
 };
 
 }  // namespace hearth

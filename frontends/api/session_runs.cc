@@ -136,13 +136,13 @@ Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>
     kept.assign(copies.begin(), copies.end());
   }
   HEARTH_TRY(RunOnAUsableDevice(data, [&]() -> Status {
-    if (profile == nullptr) {
-      Status status = data.runner->Run(kept, outputs);
-      if (!status.ok() && RestartWithoutStored(data, status)) status = data.runner->Run(kept, outputs);
-      HEARTH_TRY(status);
-    } else {
-      HEARTH_ASSIGN(*profile, data.runner->RunProfiled(kept, outputs));
-    }
+    const auto run = [&] {
+      if (profile != nullptr) profile->clear();
+      return data.runner->Run(kept, outputs, profile);
+    };
+    Status status = run();
+    if (!status.ok() && RestartWithoutStored(data, status)) status = run();
+    HEARTH_TRY(status);
     return KeepStates(data);
   }));
   NoteFinishedRun(data, watch.milliseconds());

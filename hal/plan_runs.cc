@@ -1,4 +1,4 @@
-// PlanRunner's runs that need not be waited for.
+// PlanRunner's runs.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -33,7 +33,8 @@ Status PlanRunner::WaitForSubmitted() {
   return std::exchange(last_submitted_, nullptr)->Wait(last_submission_);
 }
 
-Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile) {
+Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
+                                TransferCounts& counts) {
   for (size_t k = 0; k < inputs.size(); ++k) {
     const auto host = host_values_.find(plan_.inputs[k].transfer.value);
     if (host == host_values_.end()) continue;
@@ -44,7 +45,7 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
     if (stage.host != nullptr || profile != nullptr) {
       // It reads what was submitted before, and writes where that may still be reading.
       HEARTH_TRY(WaitForSubmitted());
-      HEARTH_TRY(RunStage(stage, profile));
+      HEARTH_TRY(stage.host != nullptr ? RunHost(stage, profile, counts) : ProfileDispatches(stage, *profile));
       continue;
     }
     HEARTH_ASSIGN(last_submission_, stage.executable->Submit());
@@ -54,19 +55,17 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
       std::any_of(plan_.states.begin(), plan_.states.end(), [](const PlanState& state) { return !state.on_device; });
   if (!has_host_states) return Status::Ok();
   HEARTH_TRY(WaitForSubmitted());
-  return AdvanceHostStates();
+  return AdvanceHostStates(counts);
 }
 
 Status PlanRunner::SubmitRequest(size_t slot, std::span<const std::span<const std::byte>> inputs,
                                  std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
                                  std::vector<ProfileRow>* profile) {
-  transfers_ = {};
+  if (slot == kArenaSlot) HEARTH_TRY(WaitForSubmitted());
   HEARTH_TRY(requests_->Begin(slot, inputs, sync.wait_for));
   if (profile != nullptr || plan_.has_host_steps()) HEARTH_TRY(requests_->WaitForBegin(slot));
-  HEARTH_TRY(SubmitStages(inputs, profile));
-  CopyHostOutputs(inputs, outputs);
-  request_transfers_.resize(std::max(request_transfers_.size(), slot + 1));
-  request_transfers_[slot] = transfers_;
+  HEARTH_TRY(SubmitStages(inputs, profile, requests_->transfers(slot)));
+  HEARTH_TRY(CopyHostOutputs(inputs, outputs));
   return requests_->End(slot, sync.signal, sync.fence);
 }
 
@@ -77,7 +76,8 @@ Status PlanRunner::Submit(size_t slot, std::span<const std::span<const std::byte
   if (requests_ == nullptr) {
     if (!sync.wait_for.empty() || !sync.signal.empty() || sync.fence != nullptr)
       return Error(StatusCode::kUnsupported, "the CPU has no fences to wait for or to signal");
-    return Execute(inputs, outputs, profile);
+    HEARTH_TRY(SubmitStages(inputs, profile, transfers_));
+    return CopyHostOutputs(inputs, outputs);
   }
   const Status status = SubmitRequest(slot, inputs, outputs, sync, profile);
   if (!status.ok()) requests_->Abandon(slot);
@@ -86,11 +86,26 @@ Status PlanRunner::Submit(size_t slot, std::span<const std::span<const std::byte
 
 Status PlanRunner::Finish(size_t slot, std::span<const std::span<std::byte>> outputs) {
   if (requests_ == nullptr) return Status::Ok();
+  const Status submitted = slot == kArenaSlot ? WaitForSubmitted() : Status::Ok();
+  if (!submitted.ok()) {
+    requests_->Abandon(slot);
+    return submitted;
+  }
   const Status status = requests_->Finish(slot, outputs);
-  transfers_ = request_transfers_[slot];
-  transfers_.to_device_bytes += requests_->transfers(slot).to_device_bytes;
-  transfers_.to_host_bytes += requests_->transfers(slot).to_host_bytes;
+  transfers_ = requests_->transfers(slot);
   return status;
+}
+
+Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,
+                       std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
+  HEARTH_TRY(Submit(kArenaSlot, inputs, outputs, {}, profile));
+  return Finish(kArenaSlot, outputs);
+}
+
+Status PlanRunner::RunStages() {
+  TransferCounts not_of_a_run;
+  HEARTH_TRY(SubmitStages({}, nullptr, not_of_a_run));
+  return WaitForSubmitted();
 }
 
 }  // namespace hearth

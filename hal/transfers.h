@@ -1,0 +1,27 @@
+// Dense host tensors to ranges of device memory and back, counted.
+#ifndef HEARTH_HAL_TRANSFERS_H_
+#define HEARTH_HAL_TRANSFERS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "core/plan/plan.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+// Bytes copied between host and device.
+struct TransferCounts {
+  uint64_t to_device_bytes = 0, to_host_bytes = 0;
+};
+
+// `range` holds the tensor of `transfer` in slices; it may lie elsewhere than in transfer.range. Precondition:
+// `dense` has the tensor's size.
+Status ToDevice(Device& device, const BoundRange& range, const HostTransfer& transfer, std::span<const std::byte> dense,
+                TransferCounts& counts);
+Status FromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer, std::span<std::byte> dense,
+                  TransferCounts& counts);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_TRANSFERS_H_
