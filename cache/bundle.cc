@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "cache/entry_row.h"
-#include "cache/manifest.h"
 #include "cache/report_access.h"
 #include "cache/sha256.h"
+#include "cache/signed_manifest.h"
 #include "cache/sqlite_store.h"
 
 namespace hearth {
@@ -16,9 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kManifestName = "manifest.txt";
-constexpr const char* kSignatureName = "manifest.sig";
-constexpr uint64_t kMaxManifestBytes = uint64_t{64} << 20;
 constexpr uint64_t kBatchBytes = uint64_t{32} << 20;
 
 // A key with its blob, out of a store.
@@ -146,29 +142,6 @@ Status FillBundle(const ExportRequest& request, BundleExport& report) {
   return WriteText(request.bundle / kSignatureName, HexOf(signature) + "\n");
 }
 
-Result<std::string> ReadText(const fs::path& file, uint64_t max_bytes) {
-  std::error_code error;
-  const uint64_t size_bytes = fs::file_size(file, error);
-  if (error) return Error(StatusCode::kNotFound, "{}: {}", file.string(), error.message());
-  if (size_bytes > max_bytes) return Error(StatusCode::kIoError, "{} is too long to be a bundle's", file.string());
-  std::ifstream in(file, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-// The trusted key behind the bundle; empty when there is none. A signature that is broken under no matter which key is
-// not told apart from one by a stranger.
-Result<std::string> TrustedSigner(const ImportRequest& request, const std::string& manifest) {
-  const fs::path file = request.bundle / kSignatureName;
-  std::error_code error;
-  if (request.trusted_keys.empty() || !fs::exists(file, error)) return std::string();
-  HEARTH_ASSIGN(std::string hex, ReadText(file, 1024));
-  while (!hex.empty() && hex.back() == '\n') hex.pop_back();
-  Signature signature;
-  if (!BytesFromHex(hex, signature)) return Error(StatusCode::kIoError, "{} is no signature", file.string());
-  HEARTH_ASSIGN(const std::optional<PublicKey> signer, SignerOf(BytesOf(manifest), signature, request.trusted_keys));
-  return signer ? HexOf(*signer) : std::string();
-}
-
 // The bundle's entry that `promised` names, when all that was promised is so.
 Result<LoadedEntry> LoadPromised(Database& database, const ManifestEntry& promised) {
   HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kColumnsWithChecksum) + " WHERE digest=?"));
@@ -251,20 +224,14 @@ Result<BundleExport> ExportBundle(const ExportRequest& request) {
 
 Result<BundleImport> ImportBundle(const ImportRequest& request) {
   BundleImport report;
-  HEARTH_ASSIGN(const std::string text, ReadText(request.bundle / kManifestName, kMaxManifestBytes));
-  Result<Manifest> manifest = Manifest::FromText(text);
-  if (!manifest.ok()) {
-    return Error(StatusCode::kIoError, "the manifest of {} is damaged: {}", request.bundle.string(),
-                 manifest.status().message());
-  }
-  HEARTH_ASSIGN(report.signed_by, TrustedSigner(request, text));
+  HEARTH_ASSIGN(const SignedManifest bundle, ReadSignedManifest(request.bundle, request.trusted_keys));
+  report.signed_by = bundle.signed_by;
   // Of every kind: programs run, a plan says what they read and write, weights and tuning change results.
-  if (!manifest->entries.empty() && report.signed_by.empty() && !request.is_trusted) {
+  if (!bundle.manifest.entries.empty() && report.signed_by.empty() && !request.is_trusted) {
     return Error(StatusCode::kIoError,
                  "{} holds {} entries that no trusted key has signed, and models would run with them: name the file of "
                  "the keys you trust, or say that you trust this bundle (--keys, --trust){}",
-                 request.bundle.string(), manifest->entries.size(),
-                 HasSignatures() ? "" : "; signatures can't be checked here, for want of libsodium");
+                 request.bundle.string(), bundle.manifest.entries.size(), WhyNoSignatures());
   }
   StoreOptions options;
   options.read_only = options.immutable = true;
@@ -272,7 +239,7 @@ Result<BundleImport> ImportBundle(const ImportRequest& request) {
   WaitBudget waits(kReportWaitMs);
   Result<Database> database = OpenStoreFileAsItIs(options, waits);
   if (!database.ok()) return Status(StatusCode::kIoError, database.status().message());
-  HEARTH_TRY(ImportEntries(request, *manifest, *database, report));
+  HEARTH_TRY(ImportEntries(request, bundle.manifest, *database, report));
   return report;
 }
 

@@ -100,6 +100,10 @@ std::vector<fs::path> DefaultCacheLayers() {
   return layers;
 }
 
+std::string DefaultCacheLayerKeys() {
+  return std::string(Variable("HEARTH_CACHE_LAYER_KEYS"));
+}
+
 Result<uint64_t> DefaultCacheMaxBytes() {
   const std::string_view text = Variable("HEARTH_CACHE_MAX_SIZE");
   if (text.empty()) return kUsualCacheBytes;

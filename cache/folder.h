@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,6 +25,9 @@ Result<std::filesystem::path> DefaultCacheFolder();
 
 // $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', the first asked first.
 std::vector<std::filesystem::path> DefaultCacheLayers();
+
+// $HEARTH_CACHE_LAYER_KEYS: the file of the keys whose layers are used; may be empty.
+std::string DefaultCacheLayerKeys();
 
 inline constexpr uint64_t kUsualCacheBytes = uint64_t{1} << 30;
 // $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB. kInvalidArgument when it is no size.

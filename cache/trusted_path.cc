@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "core/base/error.h"
@@ -53,6 +54,12 @@ bool IsPrivateGroup(gid_t group, uid_t owner) {
   return !IsAnyoneElsesGroup(group, owner);
 }
 
+bool IsRootsAlone(const fs::path& path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) == 0 && info.st_uid == 0 && !S_ISLNK(info.st_mode) &&
+         (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 }  // namespace
 
 bool OthersMayWrite(const struct stat& info) {
@@ -79,6 +86,19 @@ Status CheckParents(const fs::path& folder) {
                    parent.string(), folder.string());
     }
     if (parent == parent.root_path()) return Status::Ok();
+  }
+}
+
+bool OnlyRootMayWrite(const fs::path& folder) {
+  std::error_code error;
+  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    if (!IsRootsAlone(entry->path())) return false;
+  }
+  if (error) return false;
+  for (fs::path path = folder;; path = path.parent_path()) {
+    if (!IsRootsAlone(path)) return false;
+    if (path == path.root_path()) return true;
   }
 }
 

@@ -45,8 +45,9 @@ void OpenStore(SessionData& data) {
   const Stopwatch watch;
   data.waits.emplace(options.cache_wait_ms);
   OpenedCache opened =
-      OpenCache({options.cache_folder, options.cache_layers, options.cache_max_bytes, options.cache_read_only,
-                 options.cache_store, options.cache_server, options.on_cache_event, NameOf(data), &*data.waits});
+      OpenCache({options.cache_folder, options.cache_layers, options.cache_layer_keys, options.trust_cache_layers,
+                 options.cache_max_bytes, options.cache_read_only, options.cache_store, options.cache_server,
+                 options.on_cache_event, NameOf(data), &*data.waits});
   data.store = std::move(opened.store);
   data.report.cache.path = opened.path;
   for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));

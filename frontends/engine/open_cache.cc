@@ -3,6 +3,7 @@
 #include "cache/fleet_store.h"
 #include "cache/folder.h"
 #include "cache/key_value_blob_store.h"
+#include "cache/layer.h"
 #include "cache/layered_store.h"
 #include "cache/observed_store.h"
 #include "cache/redis_values.h"
@@ -32,16 +33,24 @@ Result<std::unique_ptr<SqliteStore>> OpenFolder(const CacheRequest& request, std
   return SqliteStore::Open(std::move(options));
 }
 
+// The keys whose layers are used; none, with a warning, where they can't be read.
+std::vector<PublicKey> KeysOfLayers(const CacheRequest& request, std::vector<std::string>& warnings) {
+  const std::string file = request.layer_keys.empty() ? DefaultCacheLayerKeys() : request.layer_keys;
+  if (file.empty()) return {};
+  Result<std::vector<PublicKey>> keys = ReadPublicKeys(file);
+  if (keys.ok()) return std::move(keys).value();
+  warnings.push_back("no keys of cache layers: " + keys.status().message());
+  return {};
+}
+
 std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, std::vector<std::string>& warnings) {
   std::vector<std::filesystem::path> folders(request.layers.begin(), request.layers.end());
   for (std::filesystem::path& folder : DefaultCacheLayers()) folders.push_back(std::move(folder));
   std::vector<std::unique_ptr<BlobStore>> layers;
+  if (folders.empty()) return layers;
+  const std::vector<PublicKey> keys = KeysOfLayers(request, warnings);
   for (const std::filesystem::path& folder : folders) {
-    StoreOptions options;
-    options.folder = folder;
-    options.read_only = options.immutable = true;
-    options.waits = request.waits;
-    Result<std::unique_ptr<SqliteStore>> layer = SqliteStore::Open(std::move(options));
+    Result<std::unique_ptr<BlobStore>> layer = OpenLayer({folder, keys, request.trusts_layers, request.waits});
     if (layer.ok()) {
       layers.push_back(std::move(layer).value());
     } else {

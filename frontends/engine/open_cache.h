@@ -16,6 +16,8 @@ namespace hearth {
 struct CacheRequest {
   std::string folder;                  // empty: the default folder
   std::vector<std::string> layers;     // read-only, before those of the environment
+  std::string layer_keys;              // file of the keys whose layers are used; empty: the environment's
+  bool trusts_layers = false;          // also layers that no such key has signed
   uint64_t max_bytes = 0;              // 0: the default size
   bool read_only = false;              // the folder is neither made nor written
   KeyValueStore* own_store = nullptr;  // instead of the folder

@@ -31,6 +31,7 @@ struct CacheEntry {
   double cost_ms = 0;                        // what making it took
   int64_t created_ms = 0, last_used_ms = 0;  // since 1970
   CacheKeyFields fields;
+  std::string origin;  // "here", "bundle KEY", "server KEY" with the 64 hex digits of who signed it; "bundle" of none
 };
 
 // All conditions together; what is not set does not restrict.
@@ -42,6 +43,8 @@ struct CacheFilter {
   std::optional<std::vector<std::string>> digests;  // one of these
   std::optional<int64_t> unused_since_ms;           // last used before that time
   bool spares_pinned = false;                       // none that a pinned model uses
+  std::string origin;                               // the beginning of the entry's origin: "here", "bundle"
+  std::string signed_by;                            // hex digits that the key begins with that signed it
 };
 
 struct CacheKindStats {
@@ -141,7 +144,7 @@ struct BundleImport {
 // A Redis server that machines with the same device and driver share, behind the local cache. Entries count only when
 // a trusted key has signed them.
 struct CacheServer {
-  std::string address;       // "host:port"; empty: none
+  std::string address;       // "host:port" or "rediss://user:password@host:port/database?ttl=30d"; empty: none
   std::string trusted_keys;  // file of public keys (hearth cache key)
   std::string sign_with;     // file of the secret key; empty: nothing is put there
 };

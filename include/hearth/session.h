@@ -56,10 +56,12 @@ struct SessionOptions {
   bool use_cache = true;
   std::string cache_folder;  // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
   std::vector<std::string>
-      cache_layers;                      // read-only folders that are asked first, before those of $HEARTH_CACHE_LAYERS
-  uint64_t cache_max_bytes = 0;          // 0: $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB
-  int cache_wait_ms = 250;               // what a session waits in all for the cache's locks and servers
-  bool cache_read_only = false;          // use what is there, store nothing
+      cache_layers;                 // read-only folders that are asked first, before those of $HEARTH_CACHE_LAYERS
+  std::string cache_layer_keys;     // file of the public keys whose layers are used; empty: $HEARTH_CACHE_LAYER_KEYS
+  bool trust_cache_layers = false;  // use layers that no such key has signed
+  uint64_t cache_max_bytes = 0;     // 0: $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB
+  int cache_wait_ms = 250;          // what a session waits in all for the cache's locks and servers
+  bool cache_read_only = false;     // use what is there, store nothing
   KeyValueStore* cache_store = nullptr;  // the caller's own instead of a folder; must outlive the session
   CacheServer cache_server;      // empty: $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN
   CacheObserver on_cache_event;  // hits, misses, rejects and what was stored, as they happen

@@ -146,12 +146,27 @@ class Options(CacheCase):
         layer = self.folder / "layer"
         self.run_model(variables={"HEARTH_CACHE_DIR": str(layer)})
         before = (layer / "hearth.db").read_bytes()
-        bits, lines, report = self.run_model("--cache-layer", layer)
+        bits, lines, report = self.run_model("--cache-layer", layer, "--trust-cache-layers")
         self.assertEqual((bits, lines), (self.expected, []))
         self.assertEqual((report["programs"]["compiled"], report["cache"]["misses"]), (0, 0))
         self.assertEqual((layer / "hearth.db").read_bytes(), before)
         missing = self.folder / "none"
-        self.assert_runs_with_one_warning(self.run_model("--cache-layer", missing, "--cache-layer", layer), str(missing))
+        self.assert_runs_with_one_warning(
+            self.run_model("--cache-layer", missing, "--cache-layer", layer, "--trust-cache-layers"), str(missing))
+
+    def test_a_layer_runs_only_when_a_trusted_key_signed_it(self):
+        self.run_model(variables={"HEARTH_CACHE_DIR": str(self.folder / "made")})
+        key, bundle = self.folder / "key", self.folder / "bundle"
+        if subprocess.run([PROGRAM, "cache", "key", str(key)], capture_output=True, check=False).returncode != 0:
+            self.skipTest("libsodium is not installed")
+        subprocess.run([PROGRAM, "cache", "export", str(bundle), "--sign", str(key), "--cache", str(self.folder / "made")],
+                       capture_output=True, check=True)
+        report = self.assert_runs_with_one_warning(self.run_model("--cache-layer", bundle), str(bundle), "--trust-cache-layers")
+        self.assertGreater(report["programs"]["compiled"], 0)
+        shutil.rmtree(self.folder / "cache", ignore_errors=True)
+        bits, lines, report = self.run_model("--cache-layer", bundle, "--cache-layer-keys", f"{key}.pub")
+        self.assertEqual((bits, lines), (self.expected, []))
+        self.assertEqual((report["programs"]["compiled"], report["cache"]["misses"]), (0, 0))
 
     def test_a_limit_that_holds_nothing_is_one_warning_with_advice(self):
         self.assert_runs_with_one_warning(self.run_model("--cache-max-size", "64K"), "raise its limit")

@@ -118,10 +118,20 @@ TEST(OpenCache, AStampOrCounterOfALayerIsNeverWritten) {
   PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
   const std::string before = testing::ReadFile(bundle.file());
   {
-    const OpenedCache cache = OpenCache({folder.path().string(), {bundle.path().string()}});
+    const OpenedCache cache =
+        OpenCache({.folder = folder.path().string(), .layers = {bundle.path().string()}, .trusts_layers = true});
     EXPECT_TRUE(cache.store->Get(NumberedKey(1)).has_value());
   }
   EXPECT_EQ(testing::ReadFile(bundle.file()), before);
+}
+
+TEST(OpenCache, ALayerThatNobodySignedIsLeftOutWithOneWarning) {
+  const CacheFolder bundle, folder;
+  PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
+  const OpenedCache cache = OpenCache({.folder = folder.path().string(), .layers = {bundle.path().string()}});
+  EXPECT_FALSE(cache.store->Get(NumberedKey(1)).has_value());
+  ASSERT_EQ(cache.warnings.size(), 1u);
+  EXPECT_NE(cache.warnings[0].find("--cache-layer-keys"), std::string::npos) << cache.warnings[0];
 }
 
 class ValuesInMemory final : public KeyValueStore {

@@ -60,8 +60,10 @@ constexpr Entry kExitCodes[] = {
 constexpr Entry kVariables[] = {
     {"HEARTH_CACHE_DIR", "The cache's folder; else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth."},
     {"HEARTH_CACHE_LAYERS", "Read-only cache folders that are asked first, separated by colons."},
+    {"HEARTH_CACHE_LAYER_KEYS", "The file of the public keys whose signatures make such a folder usable."},
     {"HEARTH_CACHE_MAX_SIZE", "The cache's limit, like 512M; 1 GiB without it."},
-    {"HEARTH_CACHE_SERVER", "A Redis server, host:port, whose entries machines share."},
+    {"HEARTH_CACHE_SERVER",
+     "A Redis server whose entries machines share: host:port, or redis:// and rediss:// addresses."},
     {"HEARTH_CACHE_SERVER_KEYS", "The file of the public keys whose entries are trusted."},
     {"HEARTH_CACHE_SERVER_SIGN", "The file of the secret key that signs what this machine stores there."},
     {"HEARTH_DEVICE", "The device where --device is not given."},

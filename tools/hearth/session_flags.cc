@@ -87,6 +87,10 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
                      "may be given several times")
           ->type_name("DIR")
           ->allow_extra_args(false),
+      app.add_option("--cache-layer-keys", options.cache_layer_keys,
+                     "Public keys whose signatures make a layer usable (default $HEARTH_CACHE_LAYER_KEYS)")
+          ->type_name("FILE"),
+      app.add_flag("--trust-cache-layers", options.trust_cache_layers, "Use layers that no such key has signed"),
       app.add_option_function<std::string>(
              "--cache-max-size", set_max_size,
              "What the cache may grow to: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
@@ -98,7 +102,7 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
           ->capture_default_str(),
       app.add_option("--cache-server", options.cache_server.address,
                      "A Redis server whose entries machines share (default $HEARTH_CACHE_SERVER)")
-          ->type_name("HOST:PORT"),
+          ->type_name("HOST:PORT|URL"),
       app.add_option("--cache-server-keys", options.cache_server.trusted_keys,
                      "Public keys whose entries are taken from it (default $HEARTH_CACHE_SERVER_KEYS)")
           ->type_name("FILE"),
