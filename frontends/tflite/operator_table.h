@@ -58,12 +58,6 @@ const OperatorRow* FindCustomOperator(std::string_view name);
 // "CONV_2D", or "BUILTIN_999" for a code that is not in the table.
 std::string BuiltinName(int32_t code);
 
-// An entry of Model.operator_codes.
-struct OperatorCode {
-  const OperatorRow* row = nullptr;  // null for an operator that is not in the tables
-  std::string name;                  // a custom operator's own
-};
-
 Result<std::vector<OperatorCode>> ReadOperatorCodes(const wire::Model& model, CopyBudget& budget);
 
 }  // namespace hearth

@@ -104,23 +104,24 @@ bool TensorDeclaration::IsDynamic() const {
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options) {
   HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
   const size_t file_bytes = std::max(bytes.size(), options.file_bytes);
-  CopyBudget budget(file_bytes);
-  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget));
-  SubgraphReader reader(*model, *choice.subgraph, choice.signature, bytes, file_bytes);
-  return reader.Read(options.input_shapes);
+  Reading reading(*model, bytes, file_bytes);
+  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, reading.copies));
+  reading.calls.push_back(static_cast<int32_t>(choice.index));
+  HEARTH_TRY(SubgraphReader(reading, *choice.subgraph, choice.signature).Read(options.input_shapes));
+  return std::move(reading.graph);
 }
 
 Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options) {
   HEARTH_ASSIGN(const wire::Model* model, VerifiedModel(bytes));
   const size_t file_bytes = std::max(bytes.size(), options.file_bytes);
-  CopyBudget budget(file_bytes);
-  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, budget));
+  Reading reading(*model, bytes, file_bytes);
+  HEARTH_ASSIGN(const Choice choice, Choose(*model, options.signature, reading.copies));
   ModelInterface interface;
-  interface.signatures = SignatureNames(*model, budget);
+  interface.signatures = SignatureNames(*model, reading.copies);
   if (choice.signature != nullptr && choice.signature->signature_key() != nullptr) {
     interface.signature = CleanName(choice.signature->signature_key()->string_view());
   }
-  SubgraphReader reader(*model, *choice.subgraph, choice.signature, bytes, file_bytes);
+  SubgraphReader reader(reading, *choice.subgraph, choice.signature);
   HEARTH_ASSIGN(interface.inputs, reader.Declarations(SubgraphReader::Edge::kInputs));
   HEARTH_ASSIGN(interface.outputs, reader.Declarations(SubgraphReader::Edge::kOutputs));
   return interface;

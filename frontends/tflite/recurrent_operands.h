@@ -2,17 +2,10 @@
 #ifndef HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
 #define HEARTH_FRONTENDS_TFLITE_RECURRENT_OPERANDS_H_
 
-#include <map>
-#include <vector>
-
 #include "core/graph/graph.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {
-
-// What was made of constants, by those constants: nodes that share their weights (the steps of an unrolled network)
-// share what is made of them.
-using StackedConstants = std::map<std::vector<int64_t>, ValueId>;
 
 // For an Lstm node with the file's operands (5 of a BASIC kernel, or 20 to 24) and outputs: stacks the weights of its
 // gates, which the file has one by one or, BASIC, in another order, into constants of floats, and drops outputs that

@@ -14,8 +14,8 @@ struct RefusedRow {
 constexpr std::string_view
     kStrings = "it works on strings and hash tables, which Hearth has not: do this step before the model",
     kLoop =
-        "loops and branches are not run: in Keras convert recurrent layers with unroll=True and a fixed length, or "
-        "with tf-keras, whose LSTM becomes one operator",
+        "it is not said or not known when the model is read how often it turns, or its branches make different "
+        "shapes: in Keras convert recurrent layers with unroll=True and a fixed length, give loops maximum_iterations",
     kVariables = "resource variables: freeze them before converting, or pass state as an input and an output",
     kDataSize = "the size of its result depends on data: do this step behind the model, on its output",
     kBoxes =
@@ -34,7 +34,7 @@ constexpr RefusedRow kRefused[] = {
     {15, kRare},
     {29, kRare},
     {30, kStrings},
-    {31, kRare},
+    {31, "it does not say what it calls"},
     {33, "sparse look-ups are not offered: EMBEDDING_LOOKUP and a sum compute the same"},
     {46, "it is not offered: two layers, one of them over a reversed sequence, compute the same"},
     {51, "a delegate's own node, which no file should hold: convert the model again"},

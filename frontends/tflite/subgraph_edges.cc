@@ -107,7 +107,6 @@ Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> in
 Status SubgraphReader::FindOutputs() {
   HEARTH_ASSIGN(output_tensors_, CopyIndices(subgraph_.outputs(), "the list of model outputs"));
   if (output_tensors_.empty()) return Error(StatusCode::kMalformedInput, "the model has no outputs");
-  is_model_output_.resize(tensors_.count(), false);
   for (const int32_t tensor : output_tensors_) {
     HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model outputs"));
     is_model_output_[tensor] = true;

@@ -30,6 +30,16 @@ bool IsAffordable(const Graph& graph, const Node& node) {
   return work < kMaxFoldedWork;
 }
 
+// "Less than so many turns, and ...": a loop's condition that is false whatever the data are.
+bool IsConjunctionWithFalse(const Graph& graph, const Node& node) {
+  const auto* binary = std::get_if<Binary>(&node.op);
+  if (binary == nullptr || binary->kind != BinaryKind::kLogicalAnd) return false;
+  return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+    return graph.IsConstant(id) && graph.value(id).desc.dtype == DType::kBool &&
+           graph.value(id).desc.shape.element_count() == 1 && graph.ConstantBytes(id)[0] == std::byte{0};
+  });
+}
+
 bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
   const bool is_narrow = stored.dtype == DType::kFloat16 || stored.quantization.has_value();
   return is_narrow && output.dtype == DType::kFloat32;
@@ -127,16 +137,16 @@ std::vector<std::vector<std::byte>> SubgraphReader::EvaluateLastNode() const {
   return bytes;
 }
 
-// Replaces the last node by its results when all of its operands are constant. Where that can't be done, it stays.
-Status SubgraphReader::FoldLastNode(std::span<const int32_t> outputs) {
+// The results of the last node when all of its operands are constant; none where they can't be had.
+std::vector<std::vector<std::byte>> SubgraphReader::ConstantsOfLastNode() {
   const Node& node = graph_.nodes().back();
   const bool is_constant = !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     return id == kNoValue || graph_.IsConstant(id);
   });
-  const bool is_kept = std::any_of(outputs.begin(), outputs.end(), [&](int32_t t) { return is_model_output_[t]; });
-  if (!is_constant || is_kept || node.outputs.size() != outputs.size()) return Status::Ok();
-  if (!OpDefOf(node.op).infer(graph_, node).ok()) return Status::Ok();  // reported by whoever lowers it
-  if (!IsAffordable(graph_, node)) return Status::Ok();
+  if (!is_constant && !IsConjunctionWithFalse(graph_, node)) return {};
+  if (!OpDefOf(node.op).infer(graph_, node).ok()) return {};  // reported by whoever lowers it
+  if (!is_constant) return {std::vector<std::byte>(graph_.value(node.outputs[0]).desc.size_bytes())};
+  if (!IsAffordable(graph_, node)) return {};
   int64_t elements = 0, bytes_made = 0;
   for (ValueId id : node.inputs) elements += id == kNoValue ? 0 : graph_.value(id).desc.shape.element_count();
   for (ValueId id : node.outputs) {
@@ -144,9 +154,17 @@ Status SubgraphReader::FoldLastNode(std::span<const int32_t> outputs) {
     bytes_made += static_cast<int64_t>(graph_.value(id).desc.size_bytes());
   }
   if (elements > kMaxFoldedElements || !tensors_.ChargeMade(static_cast<size_t>(elements + bytes_made))) {
-    return Status::Ok();
+    return {};
   }
-  std::vector<std::vector<std::byte>> results = EvaluateLastNode();
+  return EvaluateLastNode();
+}
+
+// Replaces the last node by its results when they are constant.
+Status SubgraphReader::FoldLastNode(std::span<const int32_t> outputs) {
+  const Node& node = graph_.nodes().back();
+  const bool is_kept = std::any_of(outputs.begin(), outputs.end(), [&](int32_t t) { return is_model_output_[t]; });
+  if (is_kept || node.outputs.size() != outputs.size()) return Status::Ok();
+  std::vector<std::vector<std::byte>> results = ConstantsOfLastNode();
   if (results.empty()) return Status::Ok();
   for (size_t k = 0; k < outputs.size(); ++k) {
     tensors_.SetShape(outputs[k], graph_.value(node.outputs[k]).desc.shape);

@@ -27,14 +27,12 @@ std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int3
 
 }  // namespace
 
-Result<Graph> SubgraphReader::Read(const std::map<std::string, std::vector<int32_t>>& input_shapes) {
-  HEARTH_ASSIGN(codes_, ReadOperatorCodes(model_, budget_));
+Status SubgraphReader::Read(const std::map<std::string, std::vector<int32_t>>& input_shapes) {
+  HEARTH_ASSIGN(reading_.codes, ReadOperatorCodes(reading_.model, budget_));
   if (subgraph_.name() != nullptr && budget_.Charge(subgraph_.name()->size())) {
     graph_.name = CleanName(subgraph_.name()->string_view());
   }
-  sources_.resize(tensors_.count(), Source::kNone);
-  is_folded_.resize(tensors_.count(), false);
-  has_open_shape_.resize(tensors_.count(), false);
+  PrepareLists();
   HEARTH_TRY(ReadInputs(input_shapes));
   HEARTH_TRY(FindOutputs());
   HEARTH_TRY(FindProducers());
@@ -44,11 +42,20 @@ Result<Graph> SubgraphReader::Read(const std::map<std::string, std::vector<int32
   HEARTH_TRY(ReadOutputs());
   FinishStates();
   graph_.source_operator_count = operator_count();
-  return std::move(graph_);
+  return Status::Ok();
+}
+
+void SubgraphReader::PrepareLists() {
+  sources_.resize(tensors_.count(), Source::kNone);
+  is_folded_.resize(tensors_.count(), false);
+  has_open_shape_.resize(tensors_.count(), false);
+  is_model_output_.resize(tensors_.count(), false);
 }
 
 std::string SubgraphReader::OperatorLabel(int index) const {
-  return fmt::format("operator {} ({})", index, std::string_view(CodeOf(index).name).substr(0, 200));
+  const std::string_view name = std::string_view(CodeOf(index).name).substr(0, 200);
+  return number_ < 0 ? fmt::format("operator {} ({})", index, name)
+                     : fmt::format("operator {} ({}) of subgraph {}", index, name, number_);
 }
 
 Result<std::vector<int32_t>> SubgraphReader::CopyIndices(const flatbuffers::Vector<int32_t>* indices,
@@ -76,9 +83,9 @@ Status SubgraphReader::CheckProduced(int32_t tensor, std::string_view where) {
 // Checks every operator's code and outputs, so that later an operator's input tells "made later" from "never made".
 Status SubgraphReader::FindProducers() {
   for (int index = 0; index < operator_count(); ++index) {
-    if (op(index).opcode_index() >= codes_.size()) {
+    if (op(index).opcode_index() >= reading_.codes.size()) {
       return Error(StatusCode::kMalformedInput, "operator {} has operator code {}; the model has {} operator codes",
-                   index, op(index).opcode_index(), codes_.size());
+                   index, op(index).opcode_index(), reading_.codes.size());
     }
     const std::string where = OperatorLabel(index);
     HEARTH_ASSIGN(const std::vector<int32_t> outputs, CopyIndices(op(index).outputs(), where));
@@ -180,14 +187,14 @@ Result<Op> SubgraphReader::ReadOp(int index, const std::vector<int32_t>& inputs)
 Result<ValueId> SubgraphReader::InputValue(const Op& op, int32_t tensor) {
   HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
   if (!is_folded_[tensor] || OpDefOf(op).Has(kTakesStoredConstants)) return value;
-  if (const auto found = widened_.find(tensor); found != widened_.end()) return found->second;
+  if (const auto found = reading_.widened.find(value); found != reading_.widened.end()) return found->second;
   const Shape shape = graph_.value(value).desc.shape;
   if (!tensors_.ChargeMade(4 * static_cast<size_t>(shape.element_count()))) {
     return CopyBudget::Exceeded(tensors_.Label(tensor));
   }
   HEARTH_ASSIGN(const std::vector<float> floats, ConstantAsFloats(graph_, value));
   const ValueId widened = graph_.AddFloatConstant(graph_.value(value).name, shape, floats);
-  widened_.emplace(tensor, widened);
+  reading_.widened.emplace(value, widened);
   return widened;
 }
 
@@ -201,7 +208,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   }
   Node node;
   node.op = std::move(op);
-  node.source_index = index;
+  node.source_index = SourceIndex(index);
   for (const int32_t tensor : inputs) {
     ValueId value = kNoValue;
     if (tensor != -1) {
@@ -227,7 +234,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
   }
   const bool is_basic_lstm = std::holds_alternative<Lstm>(node.op) && IsBasicLstm(operands.size());
   const ValueId file_cell = is_basic_lstm && outputs.size() > 1 ? node.outputs[1] : kNoValue;
-  const Status arranged = ArrangeRecurrentOperands(graph_, tensors_, stacked_, node);
+  const Status arranged = ArrangeRecurrentOperands(graph_, tensors_, reading_.stacked, node);
   if (!arranged.ok() && arranged.code() != StatusCode::kUnsupported) return arranged;
   if (!arranged.ok()) node.op = UnknownOp{CodeOf(index).name, std::string(arranged.message())};
   if (arranged.ok() && file_cell != kNoValue) {
@@ -270,8 +277,9 @@ Status SubgraphReader::ReadOperator(int index) {
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(op(index).inputs(), "an operator"));
   HEARTH_ASSIGN(const std::vector<int32_t> outputs, CopyIndices(op(index).outputs(), "an operator"));
   HEARTH_TRY(CheckInputs(index, inputs));
-  HEARTH_ASSIGN(const bool folded, FoldOperator(index, inputs, outputs));
-  if (!folded) {
+  HEARTH_ASSIGN(const bool is_called, ReadControl(index, inputs, outputs));
+  HEARTH_ASSIGN(const bool is_made, is_called ? Result<bool>(true) : FoldOperator(index, inputs, outputs));
+  if (!is_made) {
     HEARTH_ASSIGN(Op attributes, ReadOp(index, inputs));
     Status status = AddNode(index, std::move(attributes), inputs, outputs);
     if (status.ok()) status = InferLastNode(inputs, outputs);

@@ -1,4 +1,4 @@
-// Turns one subgraph of a verified model into a Graph.
+// Turns one subgraph of a verified model, and those that it calls, into a Graph.
 #ifndef HEARTH_FRONTENDS_TFLITE_SUBGRAPH_READER_H_
 #define HEARTH_FRONTENDS_TFLITE_SUBGRAPH_READER_H_
 
@@ -21,18 +21,20 @@ namespace hearth {
 // Reads one subgraph, once.
 class SubgraphReader {
  public:
-  // `bytes` is the file that the verified `model` and its `subgraph` lie in; it outlives the graph.
-  // `signature` describes it and may be null. `file_bytes`: see ReadOptions.
-  SubgraphReader(const wire::Model& model, const wire::SubGraph& subgraph, const wire::SignatureDef* signature,
-                 std::span<const std::byte> bytes, size_t file_bytes)
-      : model_(model),
+  // `subgraph` is a verified part of reading.model, which outlives the graph. `signature` describes it and may be null.
+  SubgraphReader(Reading& reading, const wire::SubGraph& subgraph, const wire::SignatureDef* signature)
+      : reading_(reading),
         subgraph_(subgraph),
         signature_(signature),
-        budget_(file_bytes),
-        tensors_(model, subgraph, bytes, file_bytes, budget_, graph_) {}
+        graph_(reading.graph),
+        budget_(reading.copies),
+        tensors_(reading, subgraph) {}
 
-  // `input_shapes`: see ReadOptions.
-  Result<Graph> Read(const std::map<std::string, std::vector<int32_t>>& input_shapes);
+  // The model's own subgraph, into reading.graph. `input_shapes`: see ReadOptions.
+  Status Read(const std::map<std::string, std::vector<int32_t>>& input_shapes);
+  // Subgraph `number`, called by operator `source_index` of the model's own: appends its nodes and returns its outputs.
+  // kUnsupported for operators that Hearth has not and for state inside.
+  Result<std::vector<ValueId>> ReadCalled(int32_t number, std::span<const ValueId> arguments, int32_t source_index);
 
   enum class Edge : uint8_t { kInputs, kOutputs };
   Result<std::vector<TensorDeclaration>> Declarations(Edge edge);
@@ -44,10 +46,13 @@ class SubgraphReader {
   int operator_count() const {
     return subgraph_.operators() == nullptr ? 0 : static_cast<int>(subgraph_.operators()->size());
   }
+  // Of a node that operator `index` makes.
+  int32_t SourceIndex(int index) const { return source_index_ < 0 ? index : source_index_; }
   const wire::Operator& op(int index) const { return *subgraph_.operators()->Get(index); }
   std::string OperatorLabel(int index) const;  // "operator 3 (CONV_2D)"
-  const OperatorCode& CodeOf(int index) const { return codes_[op(index).opcode_index()]; }
+  const OperatorCode& CodeOf(int index) const { return reading_.codes[op(index).opcode_index()]; }
 
+  void PrepareLists();
   Result<std::vector<int32_t>> CopyIndices(const flatbuffers::Vector<int32_t>* indices, std::string_view where);
   Status ReadInputs(std::map<std::string, std::vector<int32_t>> input_shapes);
   Result<std::unordered_map<int32_t, std::string>> AliasesOf(Edge edge);
@@ -56,6 +61,8 @@ class SubgraphReader {
   Status CheckInput(int32_t tensor);
   Status FindOutputs();
   Status ReadOutputs();
+  Status BindArguments(std::span<const ValueId> arguments);
+  Result<std::vector<ValueId>> CalledOutputs();
   Status FindProducers();
   Status CheckProduced(int32_t tensor, std::string_view where);
   Status CheckHasContent(int32_t tensor, std::string_view where);
@@ -75,23 +82,34 @@ class SubgraphReader {
   bool ReadsOpenShape(std::span<const int32_t> inputs) const;
   Status InferLastNode(std::span<const int32_t> inputs, std::span<const int32_t> outputs);
   std::vector<std::vector<std::byte>> EvaluateLastNode() const;
+  std::vector<std::vector<std::byte>> ConstantsOfLastNode();
   Status FoldLastNode(std::span<const int32_t> outputs);
 
-  const wire::Model& model_;
+  // subgraph_control.cc: operators that call other subgraphs.
+  Result<bool> ReadControl(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  Result<std::vector<ValueId>> ReadCalls(int index, const std::vector<int32_t>& inputs);
+  Result<std::vector<ValueId>> ReadIf(int index, std::span<const ValueId> operands);
+  Result<std::vector<ValueId>> ReadWhile(int index, std::vector<ValueId> operands);
+  Result<std::vector<ValueId>> Call(int index, int32_t subgraph, std::span<const ValueId> arguments);
+  Result<ValueId> AddMadeNode(int index, Op op, std::vector<ValueId> inputs, TensorDesc desc);
+  Result<ValueId> AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false);
+  Result<ValueId> AddScalar(int index, ValueId value);
+  Status BindOutput(int index, int32_t tensor, ValueId value);
+
+  Reading& reading_;
   const wire::SubGraph& subgraph_;
   const wire::SignatureDef* signature_;
-  Graph graph_;
-  CopyBudget budget_;
+  Graph& graph_;
+  CopyBudget& budget_;
   TensorReader tensors_;
-  std::vector<OperatorCode> codes_;
+  int32_t number_ = -1;        // of a subgraph that is called; -1 for the model's own
+  int32_t source_index_ = -1;  // of the operator that calls it
   std::vector<int32_t> output_tensors_;
   bool shapes_were_given_ = false;
   std::vector<Source> sources_;        // by tensor
   std::vector<bool> is_model_output_;  // by tensor
   std::vector<bool> is_folded_;        // by tensor: another name of a constant that it dequantizes
   std::vector<bool> has_open_shape_;   // by tensor: its shape was decided at load, or depends on one that was
-  StackedConstants stacked_;           // of recurrent operators
-  std::unordered_map<int32_t, ValueId> widened_;  // float32 copies of folded tensors, where one was needed
 };
 
 }  // namespace hearth

@@ -10,15 +10,15 @@ namespace hearth {
 
 Result<std::span<const std::byte>> TensorReader::BytesOutsideFlatbuffer(const wire::Buffer& buffer,
                                                                         int32_t index) const {
-  if (buffer.offset() > file_.size() || buffer.size() > file_.size() - buffer.offset()) {
+  if (buffer.offset() > reading_.file.size() || buffer.size() > reading_.file.size() - buffer.offset()) {
     return Error(StatusCode::kMalformedInput, "{} has its {} bytes at offset {}, beyond the end of the file ({} bytes)",
-                 Label(index), buffer.size(), buffer.offset(), file_.size());
+                 Label(index), buffer.size(), buffer.offset(), reading_.file.size());
   }
   if (buffer.offset() % 4 != 0) {
     return Error(StatusCode::kMalformedInput, "{} has its bytes at offset {}, which is not a multiple of 4",
                  Label(index), buffer.offset());
   }
-  return file_.subspan(buffer.offset(), buffer.size());
+  return reading_.file.subspan(buffer.offset(), buffer.size());
 }
 
 Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) const {
@@ -27,12 +27,12 @@ Result<std::span<const std::byte>> TensorReader::BufferBytes(int32_t index) cons
   }
   const uint32_t buffer_index = tensor(index).buffer();
   if (buffer_index == 0) return std::span<const std::byte>();  // by convention: no data
-  const size_t buffer_count = model_.buffers() == nullptr ? 0 : model_.buffers()->size();
+  const size_t buffer_count = reading_.model.buffers() == nullptr ? 0 : reading_.model.buffers()->size();
   if (buffer_index >= buffer_count) {
     return Error(StatusCode::kMalformedInput, "{} refers to buffer {}; the model has {} buffers", Label(index),
                  buffer_index, buffer_count);
   }
-  const wire::Buffer& buffer = *model_.buffers()->Get(buffer_index);
+  const wire::Buffer& buffer = *reading_.model.buffers()->Get(buffer_index);
   if (buffer.data() != nullptr && buffer.data()->size() > 0) {
     return std::as_bytes(std::span(buffer.data()->Data(), buffer.data()->size()));
   }
@@ -62,11 +62,11 @@ Result<std::span<const std::byte>> TensorReader::DenseConstantBytes(int32_t inde
 
 Status TensorReader::ChargeState(const TensorDesc& desc, int32_t index) {
   const size_t size_bytes = desc.size_bytes();
-  if (size_bytes > state_bytes_left_) {
+  if (size_bytes > reading_.state_bytes_left) {
     return Error(StatusCode::kUnsupported, "{} is state of {} bytes; at most {} are possible in all", Label(index),
-                 size_bytes, kMaxStateBytes);
+                 size_bytes, Reading::kMaxStateBytes);
   }
-  state_bytes_left_ -= size_bytes;
+  reading_.state_bytes_left -= size_bytes;
   return Status::Ok();
 }
 
@@ -82,10 +82,10 @@ Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const Ten
     return Error(StatusCode::kMalformedInput, "{} holds {} bytes, no whole number of {} elements", Label(index),
                  values.size(), DTypeName(desc.dtype));
   }
-  if (!budget_.Charge(ListBytes(sparsity))) return CopyBudget::Exceeded(Label(index));
+  if (!reading_.copies.Charge(ListBytes(sparsity))) return CopyBudget::Exceeded(Label(index));
   if (!ChargeMade(desc.size_bytes())) {
     return Error(StatusCode::kUnsupported, "{} takes {} bytes when it is made dense: too many for a file of {}",
-                 Label(index), desc.size_bytes(), file_.size());
+                 Label(index), desc.size_bytes(), reading_.file.size());
   }
   Result<std::vector<std::byte>> dense = MakeDense(sparsity, desc.shape, values, element_bytes);
   return dense.ok() ? std::move(dense) : Result<std::vector<std::byte>>(dense.status().Within(Label(index)));
@@ -115,8 +115,8 @@ std::string TensorReader::WhyNotConstant(int32_t index) const {
 }
 
 bool TensorReader::ChargeMade(size_t bytes) {
-  if (bytes > made_bytes_left_) return false;
-  made_bytes_left_ -= bytes;
+  if (bytes > reading_.made_bytes_left) return false;
+  reading_.made_bytes_left -= bytes;
   return true;
 }
 

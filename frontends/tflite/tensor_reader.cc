@@ -80,20 +80,16 @@ Status CopyBudget::Exceeded(std::string_view what) {
                what);
 }
 
-TensorReader::TensorReader(const wire::Model& model, const wire::SubGraph& subgraph, std::span<const std::byte> file,
-                           size_t file_bytes, CopyBudget& budget, Graph& graph)
-    : model_(model),
+TensorReader::TensorReader(Reading& reading, const wire::SubGraph& subgraph)
+    : reading_(reading),
       subgraph_(subgraph),
-      file_(file),
-      budget_(budget),
-      graph_(graph),
+      graph_(reading.graph),
       count_(subgraph.tensors() == nullptr ? 0 : static_cast<int>(subgraph.tensors()->size())),
       value_of_(count_, kNoValue),
       shapes_(count_),
       is_folded_(count_, false),
       is_state_(count_, false),
-      is_ordinary_(count_, false),
-      made_bytes_left_(64 * file_bytes + (size_t{16} << 20)) {}
+      is_ordinary_(count_, false) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
   if (tensor >= 0 && tensor < count_) return Status::Ok();
@@ -195,7 +191,7 @@ Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& 
     return Error(StatusCode::kMalformedInput, "{} has {} quantization scales and {} zero points", Label(index),
                  scale_count, zero_count);
   }
-  if (!budget_.Charge(12 * scale_count)) return CopyBudget::Exceeded(Label(index));
+  if (!reading_.copies.Charge(12 * scale_count)) return CopyBudget::Exceeded(Label(index));
   quantization.scales = CopyOf(parameters.scale());
   quantization.zero_points = CopyOf(parameters.zero_point());
   // Fewer zero points than scales: the one that is there, or 0, holds for all.
@@ -236,9 +232,14 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
 
 Result<ValueId> TensorReader::ValueOf(int32_t index) {
   if (value_of_[index] != kNoValue) return value_of_[index];
+  if (const auto known = reading_.constants.find(&tensor(index)); known != reading_.constants.end()) {
+    value_of_[index] = known->second;
+    is_folded_[index] = tensor(index).sparsity() != nullptr;
+    return value_of_[index];
+  }
   HEARTH_ASSIGN(TensorDesc desc, Describe(index));
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
-  if (tensor(index).name() != nullptr && !budget_.Charge(tensor(index).name()->size())) {
+  if (tensor(index).name() != nullptr && !reading_.copies.Charge(tensor(index).name()->size())) {
     return CopyBudget::Exceeded(Label(index));
   }
   std::string name = NameOf(index);
@@ -254,17 +255,42 @@ Result<ValueId> TensorReader::ValueOf(int32_t index) {
     HEARTH_ASSIGN(std::vector<std::byte> dense, DenseBytes(index, desc, bytes));
     value_of_[index] = graph_.AddConstantValue(std::move(name), std::move(desc), std::move(dense));
     is_folded_[index] = true;
+    reading_.constants.emplace(&tensor(index), value_of_[index]);
     return value_of_[index];
   }
   Value value{std::move(name), std::move(desc), std::nullopt};
   if (!bytes.empty()) {
-    value.constant = graph_.BorrowConstant(bytes, static_cast<uint64_t>(bytes.data() - file_.data()));
+    value.constant = graph_.BorrowConstant(bytes, static_cast<uint64_t>(bytes.data() - reading_.file.data()));
   } else if (value.desc.shape.element_count() == 0) {
     value.constant = graph_.BorrowConstant({}, std::nullopt);
   }
+  const bool is_constant = value.constant.has_value();
   value_of_[index] = graph_.AddValue(std::move(value));
+  if (is_constant && !bytes.empty()) reading_.constants.emplace(&tensor(index), value_of_[index]);
   if (is_variable) graph_.states.push_back({value_of_[index], kNoValue});
   return value_of_[index];
+}
+
+void TensorReader::Forget(int32_t index) {
+  value_of_[index] = kNoValue;
+  is_folded_[index] = false;
+  shapes_[index].reset();
+}
+
+Status TensorReader::Bind(int32_t index, ValueId value) {
+  const TensorDesc& given = graph_.value(value).desc;
+  SetShape(index, given.shape);
+  HEARTH_ASSIGN(const TensorDesc declared, Describe(index));
+  if (declared.dtype != given.dtype) {
+    return Error(StatusCode::kMalformedInput, "{} is {}, what is given for it {}", Label(index),
+                 DTypeName(declared.dtype), DTypeName(given.dtype));
+  }
+  if (declared.quantization != given.quantization) {
+    return Error(StatusCode::kUnsupported, "{} has another quantization than what is given for it", Label(index));
+  }
+  value_of_[index] = value;
+  is_folded_[index] = graph_.IsConstant(value);
+  return Status::Ok();
 }
 
 }  // namespace hearth

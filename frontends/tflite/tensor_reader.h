@@ -12,6 +12,7 @@
 
 #include "core/base/error.h"
 #include "core/graph/graph.h"
+#include "frontends/tflite/reading.h"
 #include "frontends/tflite/schema_generated.h"
 
 namespace hearth {
@@ -35,31 +36,11 @@ inline constexpr size_t kMaxLabelBytes = 200;
 // Nothing for an element type that Hearth can't hold.
 std::optional<DType> DTypeOf(wire::TensorType type);
 
-// Limits what is copied out of a file to four times its size. The same vector or string may be
-// referred to from many tables, so that a small file could otherwise ask for any amount of memory.
-class CopyBudget {
- public:
-  explicit CopyBudget(size_t file_bytes) : left_bytes_(4 * file_bytes + (1 << 20)) {}
-  // False when that is too much.
-  [[nodiscard]] bool Charge(size_t bytes) {
-    if (bytes > left_bytes_) return false;
-    left_bytes_ -= bytes;
-    return true;
-  }
-  // The error for it; `what` asked for too much.
-  static Status Exceeded(std::string_view what);
-
- private:
-  size_t left_bytes_;
-};
-
 class TensorReader {
  public:
-  // All are verified flatbuffer parts of `file`; values and constants are added to `graph`.
+  // `subgraph` is a verified part of reading.file; values and constants are added to reading.graph.
   // Preconditions: model.buffers() and subgraph.tensors() may be null, everything outlives the reader.
-  // `file_bytes`: see ReadOptions.
-  TensorReader(const wire::Model& model, const wire::SubGraph& subgraph, std::span<const std::byte> file,
-               size_t file_bytes, CopyBudget& budget, Graph& graph);
+  TensorReader(Reading& reading, const wire::SubGraph& subgraph);
 
   int count() const { return count_; }
   // An error unless 0 <= tensor < count(); `where` says who refers to it. The precondition of all below.
@@ -96,6 +77,11 @@ class TensorReader {
   Result<ValueId> ValueOf(int32_t tensor);
   // From now on the tensor is another name of `value`.
   void Alias(int32_t tensor, ValueId value) { value_of_[tensor] = value; }
+  // The tensor, which nothing else makes, is `value` with its shape, whatever shape the file says. An error where the
+  // types differ; kUnsupported where one and the same number stands for different real ones.
+  Status Bind(int32_t tensor, ValueId value);
+  // As if nothing had been asked or said about the tensor, which is not constant in the file.
+  void Forget(int32_t tensor);
 
   // Whether the tensor's content is known: in the file, folded, or another name of a constant.
   Result<bool> IsConstant(int32_t tensor) const;
@@ -120,20 +106,13 @@ class TensorReader {
   // The bytes of a constant that is stored sparsely.
   Result<std::vector<std::byte>> DenseBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> values);
 
-  const wire::Model& model_;
+  Reading& reading_;
   const wire::SubGraph& subgraph_;
-  std::span<const std::byte> file_;
-  CopyBudget& budget_;
   Graph& graph_;
   int count_;
   std::vector<ValueId> value_of_;             // kNoValue until made
   std::vector<std::optional<Shape>> shapes_;  // that were set
   std::vector<bool> is_folded_, is_state_, is_ordinary_;
-  // Constants that the file describes without holding their bytes: sparse, computed and stacked ones.
-  size_t made_bytes_left_;
-  // State (is_variable) is the one thing that a file can ask for without holding its bytes.
-  static constexpr size_t kMaxStateBytes = size_t{64} << 20;
-  size_t state_bytes_left_ = kMaxStateBytes;
 };
 
 }  // namespace hearth

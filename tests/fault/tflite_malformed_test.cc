@@ -287,6 +287,53 @@ TEST(TfliteDamaged, EverySingleBitFlipOfAModelOfAllKindsIsAnErrorOrAValidGraph) 
   }
 }
 
+// A loop of two turns whose body chooses between its argument and twice that.
+Bytes ModelWithALoop() {
+  TfliteWriter writer;
+  constexpr auto kInt = wire::TensorType_INT32, kBool = wire::TensorType_BOOL;
+  const auto number = [&](int32_t of) { return writer.AddConstant<int32_t>({"", {}, kInt}, {of}); };
+  const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}});
+  writer.AddOperator(119, {number(0), x}, {writer.AddTensor({"", {}, kInt}), y},
+                     wire::CreateWhileOptions(writer.builder(), 1, 2));
+  writer.EndSubgraph({x}, {y});
+  int32_t i = writer.AddTensor({"i", {}, kInt}), v = writer.AddTensor({"v", {2}});
+  const int32_t goes_on = writer.AddTensor({"", {}, kBool});
+  writer.AddOperator(58, {i, number(2)}, {goes_on});  // LESS
+  writer.EndSubgraph({i, v}, {goes_on});
+  i = writer.AddTensor({"i", {}, kInt}), v = writer.AddTensor({"v", {2}});
+  const int32_t next = writer.AddTensor({"", {}, kInt}), made = writer.AddTensor({"", {2}});
+  const int32_t total = writer.AddTensor({"", {}}), is_small = writer.AddTensor({"", {}, kBool});
+  writer.AddOperator(kAdd, {i, number(1)}, {next});
+  writer.AddOperator(74, {v, writer.AddIntegers({0})}, {total}, wire::CreateReducerOptions(writer.builder(), false));
+  writer.AddOperator(58, {total, writer.AddConstant<float>({"", {}}, {9.0f})}, {is_small});
+  writer.AddOperator(118, {is_small, v}, {made}, wire::CreateIfOptions(writer.builder(), 3, 4));
+  writer.EndSubgraph({i, v}, {next, made});
+  v = writer.AddTensor({"v", {2}});
+  const int32_t doubled = writer.AddTensor({"", {2}});
+  writer.AddOperator(kAdd, {v, v}, {doubled});
+  writer.EndSubgraph({v}, {doubled});
+  v = writer.AddTensor({"v", {2}});
+  writer.EndSubgraph({v}, {v});
+  return writer.FinishFile();
+}
+
+// One bit of each byte: a loop whose end is damaged is read up to the limit, which takes its time.
+TEST(TfliteDamaged, ABitFlipInAModelWithALoopIsAnErrorOrAValidGraph) {
+  Bytes model = ModelWithALoop();
+  const Result<Graph> whole = ReadTfliteModel(model);
+  ASSERT_TRUE(whole.ok()) << whole.status().message();
+  ASSERT_GT(whole->nodes().size(), 4u);
+  constexpr uint32_t kSeed = 20261122;
+  std::mt19937 random(kSeed);
+  for (size_t at = 0; at < model.size(); ++at) {
+    SCOPED_TRACE(at);
+    const std::byte bit = std::byte{1} << (random() % 8);
+    model[at] ^= bit;
+    ExpectErrorOrValidGraph(model);
+    model[at] ^= bit;
+  }
+}
+
 class TfliteDamagedModels : public testing::TestWithParam<const char*> {
  protected:
   // The model, or nothing after skipping.

@@ -1,0 +1,79 @@
+// What all subgraphs that are read into one graph share: the graph, limits, and constants.
+#ifndef HEARTH_FRONTENDS_TFLITE_READING_H_
+#define HEARTH_FRONTENDS_TFLITE_READING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "core/graph/graph.h"
+#include "frontends/tflite/schema_generated.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+struct OperatorRow;
+
+// An entry of Model.operator_codes.
+struct OperatorCode {
+  const OperatorRow* row = nullptr;  // null for an operator that is not in the tables
+  std::string name;                  // a custom operator's own
+};
+
+// What was made of constants, by those constants: nodes that share their weights (the steps of an unrolled network)
+// share what is made of them.
+using StackedConstants = std::map<std::vector<int64_t>, ValueId>;
+
+// Limits what is copied out of a file to four times its size. The same vector or string may be
+// referred to from many tables, so that a small file could otherwise ask for any amount of memory.
+class CopyBudget {
+ public:
+  explicit CopyBudget(size_t file_bytes) : left_bytes_(4 * file_bytes + (1 << 20)) {}
+  // False when that is too much.
+  [[nodiscard]] bool Charge(size_t bytes) {
+    if (bytes > left_bytes_) return false;
+    left_bytes_ -= bytes;
+    return true;
+  }
+  // For what is read once more, within a limit of its own.
+  void Add(size_t bytes) { left_bytes_ += bytes; }
+  // The error for it; `what` asked for too much.
+  static Status Exceeded(std::string_view what);
+
+ private:
+  size_t left_bytes_;
+};
+
+struct Reading {
+  // All outlive the graph. `size_limit`: see ReadOptions::file_bytes.
+  Reading(const wire::Model& the_model, std::span<const std::byte> the_file, size_t size_limit)
+      : model(the_model), file(the_file), copies(size_limit), made_bytes_left(64 * size_limit + (size_t{16} << 20)) {}
+
+  const wire::Model& model;
+  std::span<const std::byte> file;
+  Graph graph;
+  CopyBudget copies;
+  // Constants that the file describes without holding their bytes: sparse, computed and stacked ones.
+  size_t made_bytes_left;
+  // State (is_variable) is the one thing that a file can ask for without holding its bytes.
+  static constexpr size_t kMaxStateBytes = size_t{64} << 20;
+  size_t state_bytes_left = kMaxStateBytes;
+  std::vector<OperatorCode> codes;
+  // Loops are unrolled, so a constant of a loop's body is read again at each turn: it stays one value.
+  std::unordered_map<const wire::Tensor*, ValueId> constants;
+  std::unordered_map<ValueId, ValueId> widened;  // float32 copies of constants, where one was needed
+  StackedConstants stacked;                      // of recurrent operators
+  // Operators of subgraphs that stand in the place of the operators that call them.
+  static constexpr int64_t kMaxInlinedOperators = 20'000;
+  int64_t inlined_operators_left = kMaxInlinedOperators;
+  std::vector<int32_t> calls;  // subgraphs that are being read, the outermost first
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_READING_H_

@@ -1,0 +1,262 @@
+// Operators that call other subgraphs: CALL, IF, WHILE. What they call is read into the one graph, a loop's body once
+// for each of its turns, so that every device runs it and constants inside (counters, positions) are folded.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/op_def.h"
+#include "core/graph/op_text.h"
+#include "frontends/tflite/refused_operators.h"
+#include "frontends/tflite/subgraph_reader.h"
+
+namespace hearth {
+namespace {
+
+constexpr int32_t kCall = 31, kIf = 118, kWhile = 119;
+constexpr size_t kMaxDepth = 16;                  // of calls in calls
+constexpr size_t kBytesPerInlinedOperator = 512;  // of names and lists, on average
+
+// What a constant condition says; nothing when it is not constant.
+Result<std::optional<bool>> KnownCondition(const Graph& graph, ValueId id) {
+  const TensorDesc& desc = graph.value(id).desc;
+  if (desc.dtype != DType::kBool || desc.shape.element_count() != 1) {
+    return Error(StatusCode::kMalformedInput, "its condition '{}' is {}[{}], not one bool", graph.value(id).name,
+                 DTypeName(desc.dtype), desc.shape.ToString());
+  }
+  if (!graph.IsConstant(id)) return std::optional<bool>();
+  return std::optional(graph.ConstantBytes(id)[0] != std::byte{0});
+}
+
+// Of operators that a called subgraph holds and Hearth has not, the first.
+const Node* FirstUnknown(const Graph& graph, size_t first_node) {
+  const auto found = std::find_if(graph.nodes().begin() + static_cast<ptrdiff_t>(first_node), graph.nodes().end(),
+                                  [](const Node& node) { return std::holds_alternative<UnknownOp>(node.op); });
+  return found == graph.nodes().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Status SubgraphReader::BindArguments(std::span<const ValueId> arguments) {
+  const std::string where = fmt::format("the call of subgraph {}", number_);
+  HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), where));
+  if (inputs.size() != arguments.size()) {
+    return Error(StatusCode::kMalformedInput, "{} gives {} tensors to {} inputs", where, arguments.size(),
+                 inputs.size());
+  }
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    HEARTH_TRY(tensors_.CheckIndex(inputs[k], where));
+    HEARTH_TRY(CheckProduced(inputs[k], where));
+    if (sources_[inputs[k]] == Source::kReady) {
+      return Error(StatusCode::kMalformedInput, "{} writes {} twice", where, tensors_.Label(inputs[k]));
+    }
+    HEARTH_TRY(tensors_.Bind(inputs[k], arguments[k]));
+    sources_[inputs[k]] = Source::kReady;
+    has_open_shape_[inputs[k]] = true;
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<ValueId>> SubgraphReader::CalledOutputs() {
+  const std::string where = fmt::format("the list of outputs of subgraph {}", number_);
+  HEARTH_ASSIGN(const std::vector<int32_t> outputs, CopyIndices(subgraph_.outputs(), where));
+  std::vector<ValueId> values;
+  for (const int32_t tensor : outputs) {
+    HEARTH_TRY(tensors_.CheckIndex(tensor, where));
+    HEARTH_TRY(CheckHasContent(tensor, where));
+    HEARTH_ASSIGN(const ValueId value, InputValue(Op(Unary{}), tensor));
+    values.push_back(value);
+  }
+  return values;
+}
+
+Result<std::vector<ValueId>> SubgraphReader::ReadCalled(int32_t number, std::span<const ValueId> arguments,
+                                                        int32_t source_index) {
+  number_ = number;
+  source_index_ = source_index;
+  PrepareLists();
+  HEARTH_TRY(BindArguments(arguments));
+  HEARTH_TRY(FindProducers());
+  const size_t states = graph_.states.size(), first_node = graph_.nodes().size();
+  for (int index = 0; index < operator_count(); ++index) HEARTH_TRY(ReadOperator(index));
+  HEARTH_ASSIGN(std::vector<ValueId> outputs, CalledOutputs());
+  if (graph_.states.size() != states) {
+    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, has state of its own", number);
+  }
+  if (const Node* unknown = FirstUnknown(graph_, first_node)) {
+    const auto& op = std::get<UnknownOp>(unknown->op);
+    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, holds {}{}{}", number, op.name.substr(0, 200),
+                 op.reason.empty() ? "" : ": ", op.reason.substr(0, 1000));
+  }
+  return outputs;
+}
+
+// Calls `subgraph` for operator `index`.
+Result<std::vector<ValueId>> SubgraphReader::Call(int index, int32_t subgraph, std::span<const ValueId> arguments) {
+  const auto* subgraphs = reading_.model.subgraphs();
+  if (subgraph < 0 || static_cast<uint32_t>(subgraph) >= subgraphs->size()) {
+    return Error(StatusCode::kMalformedInput, "it calls subgraph {}; the model has {} subgraphs", subgraph,
+                 subgraphs->size());
+  }
+  std::vector<int32_t>& calls = reading_.calls;
+  if (std::find(calls.begin(), calls.end(), subgraph) != calls.end() || calls.size() >= kMaxDepth) {
+    return Error(StatusCode::kMalformedInput, "it calls subgraph {}, which calls itself or too deep", subgraph);
+  }
+  const wire::SubGraph& called = *subgraphs->Get(static_cast<uint32_t>(subgraph));
+  const int64_t operators = 1 + (called.operators() == nullptr ? 0 : int64_t{called.operators()->size()});
+  if (operators > reading_.inlined_operators_left) {
+    return Error(StatusCode::kUnsupported,
+                 "its turns, which stand behind each other in the network, have more than {} operators: convert with "
+                 "fewer turns (shorter sequences), or bound a loop whose end depends on data (maximum_iterations)",
+                 Reading::kMaxInlinedOperators);
+  }
+  reading_.inlined_operators_left -= operators;
+  budget_.Add(kBytesPerInlinedOperator * static_cast<size_t>(operators));
+  calls.push_back(subgraph);
+  Result<std::vector<ValueId>> outputs =
+      SubgraphReader(reading_, called, nullptr).ReadCalled(subgraph, arguments, SourceIndex(index));
+  calls.pop_back();
+  return outputs;
+}
+
+// Adds a node for operator `index`, and returns what it makes: a constant where its operands are.
+Result<ValueId> SubgraphReader::AddMadeNode(int index, Op op, std::vector<ValueId> inputs, TensorDesc desc) {
+  const ValueId made = graph_.AddValue(
+      {fmt::format("{}_{}", CodeOf(index).row->name, graph_.values().size()), std::move(desc), std::nullopt});
+  Node node{std::move(op), std::move(inputs), {made}, "", SourceIndex(index)};
+  HEARTH_TRY(OpDefOf(node.op).infer(graph_, node));
+  graph_.AddNode(std::move(node));
+  std::vector<std::vector<std::byte>> constants = ConstantsOfLastNode();
+  if (constants.empty()) return made;
+  graph_.MakeConstant(made, std::move(constants[0]));
+  graph_.nodes().pop_back();
+  return made;
+}
+
+Result<ValueId> SubgraphReader::AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false) {
+  if (if_true == if_false) return if_true;
+  const TensorDesc desc = graph_.value(if_true).desc;
+  if (desc != graph_.value(if_false).desc) {
+    return Error(StatusCode::kUnsupported,
+                 "its condition is computed from data, and it makes '{}' as {}[{}] or as {}[{}]: both need one shape",
+                 graph_.value(if_true).name, DTypeName(desc.dtype), desc.shape.ToString(),
+                 DTypeName(graph_.value(if_false).desc.dtype), graph_.value(if_false).desc.shape.ToString());
+  }
+  return AddMadeNode(index, Select{}, {condition, if_true, if_false}, desc);
+}
+
+Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const ValueId> operands) {
+  const auto* options = op(index).builtin_options_as_IfOptions();
+  if (options == nullptr || operands.empty()) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kIf));
+  HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(graph_, operands[0]));
+  const std::span<const ValueId> arguments = operands.subspan(1);
+  if (known) return Call(index, *known ? options->then_subgraph_index() : options->else_subgraph_index(), arguments);
+  HEARTH_ASSIGN(const std::vector<ValueId> if_true, Call(index, options->then_subgraph_index(), arguments));
+  HEARTH_ASSIGN(const std::vector<ValueId> if_false, Call(index, options->else_subgraph_index(), arguments));
+  if (if_true.size() != if_false.size()) {
+    return Error(StatusCode::kMalformedInput, "its branches have {} and {} outputs", if_true.size(), if_false.size());
+  }
+  HEARTH_ASSIGN(const ValueId condition, AddScalar(index, operands[0]));
+  std::vector<ValueId> chosen;
+  for (size_t k = 0; k < if_true.size(); ++k) {
+    HEARTH_ASSIGN(const ValueId value, AddChoice(index, condition, if_true[k], if_false[k]));
+    chosen.push_back(value);
+  }
+  return chosen;
+}
+
+// A loop whose end depends on data runs to where its condition is known to be false; what it makes is what it had when
+// its condition was false for the first time.
+Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, std::vector<ValueId> state) {
+  const auto* options = op(index).builtin_options_as_WhileOptions();
+  if (options == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kWhile));
+  std::vector<ValueId> result = state;
+  ValueId goes_on = kNoValue;  // whether it has not ended yet, where data say that
+  while (true) {
+    HEARTH_ASSIGN(const std::vector<ValueId> condition, Call(index, options->cond_subgraph_index(), state));
+    if (condition.size() != 1) {
+      return Error(StatusCode::kMalformedInput, "its condition has {} outputs", condition.size());
+    }
+    HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(graph_, condition[0]));
+    if (known && !*known) return result;
+    if (!known) {
+      HEARTH_ASSIGN(const ValueId now, AddScalar(index, condition[0]));
+      const Op both = Binary{.kind = BinaryKind::kLogicalAnd};
+      HEARTH_ASSIGN(goes_on, goes_on == kNoValue ? Result<ValueId>(now)
+                                                 : AddMadeNode(index, both, {goes_on, now}, graph_.value(now).desc));
+    }
+    HEARTH_ASSIGN(state, Call(index, options->body_subgraph_index(), state));
+    if (state.size() != result.size()) {
+      return Error(StatusCode::kMalformedInput, "its body makes {} tensors of {}", state.size(), result.size());
+    }
+    for (size_t k = 0; k < state.size(); ++k) {
+      if (goes_on == kNoValue) {
+        result[k] = state[k];
+      } else {
+        HEARTH_ASSIGN(result[k], AddChoice(index, goes_on, state[k], result[k]));
+      }
+    }
+  }
+}
+
+// `value`, which has one element, without dimensions.
+Result<ValueId> SubgraphReader::AddScalar(int index, ValueId value) {
+  TensorDesc desc = graph_.value(value).desc;
+  if (desc.shape.rank() == 0) return value;
+  desc.shape = Shape();
+  return AddMadeNode(index, Reshape{}, {value}, desc);
+}
+
+Result<std::vector<ValueId>> SubgraphReader::ReadCalls(int index, const std::vector<int32_t>& inputs) {
+  std::vector<ValueId> operands;
+  for (const int32_t tensor : inputs) {
+    if (tensor == -1) return Error(StatusCode::kMalformedInput, "an input is absent");
+    HEARTH_ASSIGN(const ValueId value, InputValue(Op(Unary{}), tensor));
+    operands.push_back(value);
+  }
+  const int32_t code = CodeOf(index).row->code;
+  if (code == kIf) return ReadIf(index, operands);
+  if (code == kWhile) return ReadWhile(index, std::move(operands));
+  const auto* options = op(index).builtin_options_as_CallOptions();
+  if (options == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kCall));
+  return Call(index, static_cast<int32_t>(std::min<uint32_t>(options->subgraph(), 1u << 30)), operands);
+}
+
+Status SubgraphReader::BindOutput(int index, int32_t tensor, ValueId value) {
+  has_open_shape_[tensor] = true;
+  if (!is_model_output_[tensor]) return tensors_.Bind(tensor, value);
+  // It keeps its own name.
+  tensors_.SetShape(tensor, graph_.value(value).desc.shape);
+  HEARTH_ASSIGN(const ValueId output, tensors_.ValueOf(tensor));
+  if (graph_.value(output).desc != graph_.value(value).desc) {
+    return Error(StatusCode::kMalformedInput, "{} has another type than what is made for it", tensors_.Label(tensor));
+  }
+  graph_.AddNode({.op = Unary{.kind = UnaryKind::kCopy},
+                  .inputs = {value},
+                  .outputs = {output},
+                  .source_index = SourceIndex(index)});
+  return Status::Ok();
+}
+
+// True when the operator calls subgraphs; what it makes was bound, or an UnknownOp says why it can't be made.
+Result<bool> SubgraphReader::ReadControl(int index, const std::vector<int32_t>& inputs,
+                                         const std::vector<int32_t>& outputs) {
+  const OperatorRow* row = CodeOf(index).row;
+  if (row == nullptr || (row->code != kCall && row->code != kIf && row->code != kWhile)) return false;
+  const size_t first_node = graph_.nodes().size(), states = graph_.states.size();
+  const Result<std::vector<ValueId>> made = ReadCalls(index, inputs);
+  Status status = made.status();
+  if (status.ok() && made->size() != outputs.size()) {
+    status =
+        Error(StatusCode::kMalformedInput, "it has {} outputs, what it calls makes {}", outputs.size(), made->size());
+  }
+  for (size_t k = 0; status.ok() && k < outputs.size(); ++k) status = BindOutput(index, outputs[k], (*made)[k]);
+  if (status.ok()) return true;
+  if (status.code() != StatusCode::kUnsupported) return status.Within(OperatorLabel(index));
+  graph_.nodes().erase(graph_.nodes().begin() + static_cast<ptrdiff_t>(first_node), graph_.nodes().end());
+  graph_.states.resize(states);
+  for (const int32_t tensor : outputs) tensors_.Forget(tensor);
+  if (!budget_.Charge(status.message().size())) return CopyBudget::Exceeded(OperatorLabel(index));
+  HEARTH_TRY(AddNode(index, UnknownOp{CodeOf(index).name, std::string(status.message())}, inputs, outputs));
+  return true;
+}
+
+}  // namespace hearth
