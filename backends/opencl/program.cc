@@ -1,9 +1,9 @@
 #include "backends/opencl/program.h"
 
 #include <cstring>
-#include <set>
 
 #include "core/base/error.h"
+#include "core/emit/emit.h"
 
 namespace hearth {
 namespace {
@@ -116,11 +116,7 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
 Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Compile(const OpenClDriver& driver,
                                                                   std::span<const KernelSource> sources) {
   const std::vector<std::string> entry_points = EntryPoints(sources);
-  std::string text = EmitOpenClPrelude();
-  std::set<std::string_view> emitted;
-  for (size_t k = 0; k < sources.size(); ++k) {
-    if (emitted.insert(entry_points[k]).second) text += EmitOpenClKernel(sources[k]);
-  }
+  const std::string text = EmitOpenClProgram(sources);
   const char* start = text.data();
   const size_t size = text.size();
   cl_int code = CL_SUCCESS;

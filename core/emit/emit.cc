@@ -2,115 +2,22 @@
 // nowhere else: types, ids, accessors, argument declarations.
 
 #define XXH_INLINE_ALL  // header-only use, as in fingerprint.cc
+#include "core/emit/emit.h"
+
 #include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/base/error.h"
-#include "core/base/fingerprint.h"
 #include "core/emit/emit_access.h"
-#include "core/emit/kernel_functions.h"
+#include "core/emit/helpers.h"
 #include "core/emit/kernel_source.h"
 #include "core/emit/unroll.h"
 
 namespace hearth {
 namespace {
-
-constexpr std::string_view kOpenClPrelude = R"(#define GID(d) ((int)get_global_id(d))
-#define LID(d) ((int)get_local_id(d))
-#define WGID(d) ((int)get_group_id(d))
-#define BARRIER barrier(CLK_LOCAL_MEM_FENCE)
-#define UNROLL _Pragma("unroll")
-#define make_float4(a, b, c, d) ((float4)((a), (b), (c), (d)))
-#define splat4(a) ((float4)(a))
-#define splat16(a) ((float16)(a))
-#define make_int4(a, b, c, d) ((int4)((a), (b), (c), (d)))
-#define splat_int4(a) ((int4)(a))
-#define to_float(a) ((float)(a))
-#define to_int(a) ((int)(a))
-#define to_float4(a) convert_float4(a)
-#define to_int4(a) convert_int4(a)
-#define to_int4_sat(a) convert_int4_sat(a)
-#define bits_int4(a) as_int4(a)
-#define bits_uint4(a) as_uint4(a)
-#define LANE(t, p) ((p) == 0 ? (t).x : (p) == 1 ? (t).y : (p) == 2 ? (t).z : (t).w)
-#define vabs(a) fabs(a)
-#define vfloor(a) floor(a)
-#define vceil(a) ceil(a)
-#define vround(a) rint(a)
-#define vround_away(a) round(a)
-#define vround_small(a) convert_float4(convert_int4((a) + copysign((float4)(0.49999997f), (a))))
-#define vsign(a) sign(a)
-#define vexp(a) exp(a)
-#define vlog(a) log(a)
-#define vsqrt(a) sqrt(a)
-#define vrsqrt(a) rsqrt(a)
-#define vsin(a) sin(a)
-#define vcos(a) cos(a)
-#define vtanh(a) tanh(a)
-#define verfc(a) erfc(a)
-#define vpow(a, b) pow(a, b)
-#define vatan2(a, b) atan2(a, b)
-#define vfma(a, b, c) fma(a, b, c)
-#define vmin(a, b) fmin(a, b)
-#define vmax(a, b) fmax(a, b)
-#define vclamp(a, lo, hi) fmin(fmax(a, lo), hi)
-#define vselect_lt(a, b, x, y) select((y), (x), (a) < (b))
-#define vselect_eq(a, b, x, y) select((y), (x), (a) == (b))
-#define vless(a, b) convert_float4(-((a) < (b)))
-#define vless_equal(a, b) convert_float4(-((a) <= (b)))
-#define vequal(a, b) convert_float4(-((a) == (b)))
-)";
-
-constexpr std::string_view kGlslPrelude = R"(#define float2 vec2
-#define float4 vec4
-#define float16 mat4
-#define int2 ivec2
-#define int4 ivec4
-#define uint2 uvec2
-#define uint4 uvec4
-#define GID(d) int(gl_GlobalInvocationID[d])
-#define LID(d) int(gl_LocalInvocationID[d])
-#define WGID(d) int(gl_WorkGroupID[d])
-#define BARRIER { memoryBarrierShared(); barrier(); }
-#define make_float4(a, b, c, d) vec4(a, b, c, d)
-#define splat4(a) vec4(a)
-#define splat16(a) mat4(vec4(a), vec4(a), vec4(a), vec4(a))
-#define make_int4(a, b, c, d) ivec4(a, b, c, d)
-#define splat_int4(a) ivec4(a)
-#define to_float(a) float(a)
-#define to_int(a) int(a)
-#define to_float4(a) vec4(a)
-#define to_int4(a) ivec4(a)
-#define to_int4_sat(a) mix(ivec4(clamp(a, -2147483648.0, 2147483520.0)), ivec4(2147483647), greaterThanEqual(a, vec4(2147483648.0)))
-#define bits_int4(a) ivec4(a)
-#define bits_uint4(a) uvec4(a)
-#define LANE(t, p) ((p) == 0 ? (t).x : (p) == 1 ? (t).y : (p) == 2 ? (t).z : (t).w)
-#define vabs(a) abs(a)
-#define vfloor(a) floor(a)
-#define vceil(a) ceil(a)
-#define vround(a) roundEven(a)
-#define vround_away(a) (sign(a) * floor(abs(a) + 0.5))
-#define vround_small(a) trunc((a) + sign(a) * 0.49999997)
-#define vsign(a) sign(a)
-#define vexp(a) exp(a)
-#define vlog(a) log(a)
-#define vsqrt(a) sqrt(a)
-#define vrsqrt(a) inversesqrt(a)
-#define vsin(a) px_sin((a), 0)
-#define vcos(a) px_sin((a), 1)
-#define vtanh(a) tanh(clamp(a, -15.0, 15.0))
-#define vfma(a, b, c) ((a) * (b) + (c))
-#define vmin(a, b) min(a, b)
-#define vmax(a, b) max(a, b)
-#define vclamp(a, lo, hi) min(max(a, lo), hi)
-#define vselect_lt(a, b, x, y) mix((y), (x), lessThan((a), (b)))
-#define vselect_eq(a, b, x, y) mix((y), (x), equal((a), (b)))
-#define vless(a, b) vec4(lessThan((a), (b)))
-#define vless_equal(a, b) vec4(lessThanEqual((a), (b)))
-#define vequal(a, b) vec4(equal((a), (b)))
-)";
 
 constexpr std::string_view kGlesPrecision = R"(precision highp float;
 precision highp int;
@@ -144,19 +51,36 @@ bool ReadsTexels(const TensorArg& arg) {
   return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
 }
 
-// #define for one macro, remembered so that OpenCL kernels sharing a program can #undef it.
+// What a kernel's own arguments and defines are called in its body. OpenCL kernels share a program and undefine them.
 class Macros {
  public:
   void Add(std::string_view signature, std::string_view text) {
-    out_ += fmt::format("#define {} {}\n", signature, text);
-    undefs_ += fmt::format("#undef {}\n", signature.substr(0, signature.find('(')));
+    AddLine(signature.substr(0, signature.find('(')), fmt::format("#define {} {}\n", signature, text));
   }
-  const std::string& text() const { return out_; }
-  const std::string& undefs() const { return undefs_; }
+  // A line that is no macro but declares `name`.
+  void AddLine(std::string_view name, std::string line) {
+    names_.push_back(std::string(name));
+    lines_.push_back(std::move(line));
+  }
+
+  // Inside this object, until the next Add.
+  std::vector<Helper> helpers() const {
+    std::vector<Helper> helpers;
+    for (size_t k = 0; k < names_.size(); ++k) helpers.push_back({{names_[k]}, lines_[k]});
+    return helpers;
+  }
 
  private:
-  std::string out_, undefs_;
+  std::vector<std::string> names_, lines_;
 };
+
+std::string Undefines(std::span<const Helper> macros, const UsedHelpers& used) {
+  std::string text;
+  for (const Helper& macro : macros) {
+    if (used.Has(macro)) text += fmt::format("#undef {}\n", macro.names[0]);
+  }
+  return text;
+}
 
 const TensorArg* FirstWritten(const KernelSource& source) {
   for (const TensorArg& arg : source.tensors) {
@@ -167,7 +91,6 @@ const TensorArg* FirstWritten(const KernelSource& source) {
 
 // texel4 and texel1: what a kernel moves whose text serves every element type.
 void AddTexelTypes(const KernelSource& source, Macros& macros) {
-  if (!Uses(source, "texel4") && !Uses(source, "texel1")) return;
   const TensorArg* written = FirstWritten(source);
   const bool integers = written != nullptr && written->storage == StorageType::kInt32;
   macros.Add("texel4", integers ? "int4" : "float4");
@@ -211,11 +134,17 @@ void AddWideMacros(const TensorArg& arg, Dialect dialect, bool native_load16, Ma
   macros.Add(name + "_store16(px_start, px_stride, px_texels, px_value16)", text + "}");
 }
 
+std::string SharedArrays(const KernelSource& source, std::string_view memory) {
+  std::string text;
+  for (const SharedArray& shared : source.shared) {
+    text += fmt::format("{} {} {}[{}];\n", memory, shared.type, shared.name, shared.count);
+  }
+  return text;
+}
+
 Macros OpenClMacros(const KernelSource& source) {
   Macros macros;
   for (const Define& define : source.defines) macros.Add(define.name, define.value);
-  for (const ScalarArg& scalar : source.scalars) macros.Add(scalar.name, "px_" + scalar.name);
-  for (const SharedArray& shared : source.shared) macros.Add(shared.name, "px_" + shared.name);
   AddTexelTypes(source, macros);
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
@@ -253,7 +182,7 @@ std::string OpenClParameters(const KernelSource& source) {
     }
   }
   for (const ScalarArg& scalar : source.scalars) {
-    parameters.push_back(fmt::format("{} px_{}", scalar.type == ScalarType::kInt ? "int" : "float", scalar.name));
+    parameters.push_back(fmt::format("{} {}", scalar.type == ScalarType::kInt ? "int" : "float", scalar.name));
   }
   return fmt::format("{}", fmt::join(parameters, ", "));
 }
@@ -295,23 +224,22 @@ void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::stri
 }
 
 // As variables of main: llvmpipe and lavapipe (Mesa 22.3) load a uniform once for all lanes only outside of loops.
-std::string GlslScalars(const KernelSource& source, Dialect dialect) {
-  std::string out;
+Macros GlslScalars(const KernelSource& source, Dialect dialect) {
+  Macros scalars;
   for (size_t k = 0; k < source.scalars.size(); ++k) {
     const ScalarArg& scalar = source.scalars[k];
     const bool is_int = scalar.type == ScalarType::kInt;
     const std::string uniform = dialect == Dialect::kVulkan ? "px_" + scalar.name
                                 : is_int                    ? fmt::format("px_scalars[{}]", k)
                                                             : fmt::format("intBitsToFloat(px_scalars[{}])", k);
-    out += fmt::format("{} {} = {};\n", is_int ? "int" : "float", scalar.name, uniform);
+    scalars.AddLine(scalar.name, fmt::format("{} {} = {};\n", is_int ? "int" : "float", scalar.name, uniform));
   }
-  return out;
+  return scalars;
 }
 
 Macros GlslMacros(const KernelSource& source, Dialect dialect) {
   Macros macros;
   for (const Define& define : source.defines) macros.Add(define.name, define.value);
-  for (const SharedArray& shared : source.shared) macros.Add(shared.name, "px_" + shared.name);
   AddTexelTypes(source, macros);
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
@@ -331,7 +259,7 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
   return macros;
 }
 
-std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
+std::string GlslBeginning(const KernelSource& source, Dialect dialect) {
   std::string out = "#version 450\n";
   if (dialect == Dialect::kVulkan) {
     if (std::any_of(source.tensors.begin(), source.tensors.end(), IsInPairs)) out += kVulkanInt64;
@@ -340,47 +268,77 @@ std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
     const bool has_texels = std::any_of(source.tensors.begin(), source.tensors.end(), ReadsTexels);
     out = "#version 310 es\n" + std::string(has_texels ? kGlesTexelBuffers : "") + std::string(kGlesPrecision);
   }
-  out += fmt::format("layout(local_size_x = {}, local_size_y = {}, local_size_z = {}) in;\n", source.local_size[0],
-                     source.local_size[1], source.local_size[2]);
-  out += kGlslPrelude;
-  out += FunctionsUsedBy(source, dialect);
-  DeclareGlslArguments(source, dialect, out);
-  out += GlslMacros(source, dialect).text();  // first: a shared array may be of texel4
-  for (const SharedArray& shared : source.shared) {
-    out += fmt::format("shared {} px_{}[{}];\n", shared.type, shared.name, shared.count);
-  }
+  return out + fmt::format("layout(local_size_x = {}, local_size_y = {}, local_size_z = {}) in;\n",
+                           source.local_size[0], source.local_size[1], source.local_size[2]);
+}
+
+std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
+  const Macros own = GlslMacros(source, dialect), own_scalars = GlslScalars(source, dialect);
+  const std::vector<Helper> macros = own.helpers(), scalars = own_scalars.helpers();
+  const std::span<const Helper> library = HelpersOf(dialect);
   Result<std::string> body = ExpandUnrolledLoops(source.body, source.defines);
+  const std::string shared = SharedArrays(source, "shared");
+  UsedHelpers used;
+  for (const std::span<const Helper> helpers : {library, std::span(scalars), std::span(macros)}) used.Know(helpers);
+  used.Read(body.ok() ? *body : source.body);
+  used.Read(shared);
+
+  std::string out = GlslBeginning(source, dialect) + used.TextOf(library);
+  DeclareGlslArguments(source, dialect, out);
+  out += used.TextOf(macros) + shared;  // in this order: a shared array may be of texel4
   // Tests emit each of our kernels: this is one of a plan from elsewhere, and the compiler says no.
   if (!body.ok()) return out + "#error its loops can't be unrolled\n";
-  return out + "void main() {\n" + GlslScalars(source, dialect) + *body + "}\n";
+  return out + "void main() {\n" + used.TextOf(scalars) + *body + "}\n";
+}
+
+struct OpenClText {
+  std::string name, text;
+};
+
+// The kernel alone; `used` learns which helpers it needs.
+OpenClText OpenClKernel(const KernelSource& source, UsedHelpers& used) {
+  const Macros own = OpenClMacros(source);
+  const std::vector<Helper> macros = own.helpers();
+  UsedHelpers own_used;
+  own_used.Know(macros);
+  const std::string arrays = SharedArrays(source, "__local");
+  own_used.Read(arrays);
+  own_used.Read(source.body);
+  const std::string definitions = own_used.TextOf(macros);
+  const std::string start = fmt::format("{}__kernel __attribute__((reqd_work_group_size({}, {}, {}))) void ",
+                                        definitions, source.local_size[0], source.local_size[1], source.local_size[2]);
+  const std::string rest =
+      fmt::format("({}) {{\n{}{}}}\n{}", OpenClParameters(source), arrays, source.body, Undefines(macros, own_used));
+  for (const std::string_view text : std::initializer_list<std::string_view>{definitions, arrays, source.body}) {
+    used.Read(text);
+  }
+  const std::string all = start + rest;
+  const auto hash = static_cast<uint32_t>(XXH3_64bits(all.data(), all.size()));
+  const std::string name = fmt::format("hearth_{}_{:08x}", source.name, hash);
+  return {name, start + name + rest};
 }
 
 }  // namespace
 
 std::string EntryPoint(const KernelSource& source) {
-  // Over everything that reaches the text, so that two variants of a kernel can share a program.
-  std::string all = EmitGlsl(source, Dialect::kVulkan);
-  return fmt::format("hearth_{}_{:08x}", source.name, static_cast<uint32_t>(XXH3_64bits(all.data(), all.size())));
+  UsedHelpers used;
+  return OpenClKernel(source, used).name;
 }
 
-std::string EmitOpenClPrelude() {
-  return std::string(kOpenClPrelude);
-}
-
-std::string EmitOpenClKernel(const KernelSource& source) {
-  const Macros macros = OpenClMacros(source);
-  std::string out = FunctionsUsedBy(source, Dialect::kOpenCl) + macros.text();
-  out +=
-      fmt::format("__kernel __attribute__((reqd_work_group_size({}, {}, {}))) void {}({}) {{\n", source.local_size[0],
-                  source.local_size[1], source.local_size[2], EntryPoint(source), OpenClParameters(source));
-  for (const SharedArray& shared : source.shared) {
-    out += fmt::format("__local {} px_{}[{}];\n", shared.type, shared.name, shared.count);
+std::string EmitOpenClProgram(std::span<const KernelSource> sources) {
+  UsedHelpers used;
+  used.Know(HelpersOf(Dialect::kOpenCl));
+  std::set<std::string> names;
+  std::string kernels;
+  for (const KernelSource& source : sources) {
+    const OpenClText kernel = OpenClKernel(source, used);
+    if (names.insert(kernel.name).second) kernels += kernel.text;
   }
-  return out + source.body + "}\n" + macros.undefs();
+  return used.TextOf(HelpersOf(Dialect::kOpenCl)) + kernels;
 }
 
 std::string Emit(const KernelSource& source, Dialect dialect) {
-  if (dialect == Dialect::kOpenCl) return EmitOpenClPrelude() + EmitOpenClKernel(source);
+  if (dialect == Dialect::kOpenCl) return EmitOpenClProgram({&source, 1});
   return EmitGlsl(source, dialect);
 }
 

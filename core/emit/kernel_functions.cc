@@ -1,10 +1,5 @@
 #include "core/emit/kernel_functions.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-
 namespace hearth {
 namespace {
 
@@ -146,48 +141,35 @@ float16 vinside16(float16 v, int column, int step, int width) {
 constexpr std::string_view kGlslRolled = "#define ROLLED\n";
 constexpr std::string_view kOpenClRolled = "#define ROLLED _Pragma(\"nounroll\")\n";
 
+// Functions that call each other, with all their names.
 struct FunctionGroup {
-  std::array<std::string_view, 4> names;  // each with the character behind it; the rest empty
-  std::string_view text;
-  bool only_glsl = false;             // built into OpenCL
-  std::string_view opencl_text = {};  // instead of `text`
+  std::array<std::string_view, 4> names;
+  std::string_view glsl, opencl;  // empty where the language has them
 };
 
 constexpr FunctionGroup kGroups[] = {
-    {{"vquotient(", "vfloor_quotient(", "vfloor_remainder("}, kIntegerDivision},
-    {{"vpower("}, kIntegerPower},
-    {{"vfloor_div(", "vfloor_mod("}, kFloatDivision},
-    {{"verfc("}, kGlslErfc, true},
-    {{"vpow("}, kGlslPow, true},
-    {{"vatan2("}, kGlslAtan2, true},
-    {{"vsin(", "vcos("}, kGlslSine, true},
-    {{"vhalf("}, kGlslHalf, false, kOpenClHalf},
-    {{"ROLLED "}, kGlslRolled, false, kOpenClRolled},
-    {{"FLOAT_OF(", "FLOAT4_OF("}, kGlslElements, false, kOpenClElements},
-    {{"make_float16(", "vmul16(", "veven16(", "vinside16("}, kGlslFourTexels, false, kOpenClFourTexels},
+    {{"vquotient", "vfloor_quotient", "vfloor_remainder"}, kIntegerDivision, kIntegerDivision},
+    {{"vpower"}, kIntegerPower, kIntegerPower},
+    {{"vfloor_div", "vfloor_mod"}, kFloatDivision, kFloatDivision},
+    {{"verfc"}, kGlslErfc, {}},
+    {{"vpow"}, kGlslPow, {}},
+    {{"vatan2"}, kGlslAtan2, {}},
+    {{"px_sin"}, kGlslSine, {}},
+    {{"vhalf"}, kGlslHalf, kOpenClHalf},
+    {{"ROLLED"}, kGlslRolled, kOpenClRolled},
+    {{"FLOAT_OF", "FLOAT4_OF"}, kGlslElements, kOpenClElements},
+    {{"make_float16", "vmul16", "veven16", "vinside16"}, kGlslFourTexels, kOpenClFourTexels},
 };
 
 }  // namespace
 
-bool Uses(const KernelSource& source, std::string_view word) {
-  const auto has = [word](const std::string& text) { return text.find(word) != std::string::npos; };
-  const auto states = [&](const EpilogueStatement& statement) { return has(TextOf(statement)); };
-  return has(source.body) || std::any_of(source.epilogue.begin(), source.epilogue.end(), states) ||
-         std::any_of(source.defines.begin(), source.defines.end(), [&](const Define& d) { return has(d.value); });
-}
-
-std::string FunctionsUsedBy(const KernelSource& source, Dialect dialect) {
-  std::string out;
+std::vector<Helper> KernelFunctions(Dialect dialect) {
+  std::vector<Helper> functions;
   for (const FunctionGroup& group : kGroups) {
-    const bool is_called = std::any_of(group.names.begin(), group.names.end(),
-                                       [&](std::string_view name) { return !name.empty() && Uses(source, name); });
-    if (!is_called || (group.only_glsl && dialect == Dialect::kOpenCl)) continue;
-    const std::string_view first = group.names[0].substr(0, group.names[0].size() - 1);
-    out += dialect != Dialect::kOpenCl ? std::string(group.text)
-                                       : fmt::format("#ifndef px_has_{0}\n#define px_has_{0}\n{1}#endif\n", first,
-                                                     group.opencl_text.empty() ? group.text : group.opencl_text);
+    const std::string_view text = dialect == Dialect::kOpenCl ? group.opencl : group.glsl;
+    if (!text.empty()) functions.push_back({group.names, text});
   }
-  return out;
+  return functions;
 }
 
 }  // namespace hearth

@@ -1,20 +1,22 @@
-// Functions of the kernel dialect that are too long for a macro: a kernel's text carries those that it calls.
+// Functions of the kernel dialect that are too long for a macro.
 #ifndef HEARTH_CORE_EMIT_KERNEL_FUNCTIONS_H_
 #define HEARTH_CORE_EMIT_KERNEL_FUNCTIONS_H_
 
-#include <string>
+#include <array>
 #include <string_view>
+#include <vector>
 
-#include "core/emit/kernel_source.h"
+#include "core/device/device_info.h"
 
 namespace hearth {
 
-// Whether body, epilogue or defines of the kernel contain `word`.
-bool Uses(const KernelSource& source, std::string_view word);
+struct Helper {
+  std::array<std::string_view, 4> names;  // the identifiers that it defines; the rest empty
+  std::string_view text;                  // the definitions, whole lines
+};
 
-// Their definitions, to stand between the prelude and the kernel. In OpenCL each guards itself, because several kernels
-// share a program.
-std::string FunctionsUsedBy(const KernelSource& source, Dialect dialect);
+// Each after those that it calls.
+std::vector<Helper> KernelFunctions(Dialect dialect);
 
 }  // namespace hearth
 

@@ -1,13 +1,16 @@
 // Compiles every emitted text without a driver, so that a machine without any GPU finds a broken kernel.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 
-#include "tests/golden/emitted_kernels.h"
+#include "core/emit/emit.h"
+#include "tests/golden/picks.h"
 #include "tests/testing/temporary_folder.h"
 #ifdef HEARTH_WITH_VULKAN
 #include "backends/vulkan/spirv_compiler.h"
@@ -16,8 +19,16 @@
 namespace hearth {
 namespace {
 
-using testing::EmittedKernel;
-using testing::EmittedKernels;
+using testing::KernelPicks;
+using testing::Pick;
+
+std::vector<Pick> PicksOf(Dialect dialect) {
+  std::vector<Pick> found;
+  for (const std::vector<Pick>* picks : {&KernelPicks().oracle, &KernelPicks().shared}) {
+    std::ranges::copy_if(*picks, std::back_inserter(found), [&](const Pick& pick) { return pick.dialect == dialect; });
+  }
+  return found;
+}
 
 struct ToolResult {
   int exit_code = -1;
@@ -46,12 +57,9 @@ TEST(EmittedText, CompilesAsOneOpenClProgram) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "kernels.cl";
   // All of them in one program, as PoCL gets them: no kernel's macros may reach the next.
-  std::ofstream file(path);
-  file << EmitOpenClPrelude();
-  for (const EmittedKernel& kernel : EmittedKernels()) {
-    if (kernel.dialects[0] == Dialect::kOpenCl) file << EmitOpenClKernel(kernel.source);
-  }
-  file.close();
+  std::vector<KernelSource> sources;
+  for (const Pick& pick : PicksOf(Dialect::kOpenCl)) sources.push_back(pick.source);
+  std::ofstream(path) << EmitOpenClProgram(sources);
   const ToolResult result = RunTool(
       "clang -x cl -cl-std=CL1.2 -Xclang -finclude-default-header -fsyntax-only -Wall "
       "-Werror=implicit-function-declaration " +
@@ -64,10 +72,10 @@ TEST(EmittedText, CompilesAsGlslEs) {
     GTEST_SKIP() << "no glslangValidator (Debian: glslang-tools) to compile GLSL ES with";
   const TemporaryFolder folder;
   std::string command = "glslangValidator -S comp";
-  for (const EmittedKernel& kernel : EmittedKernels()) {
-    if (std::find(kernel.dialects.begin(), kernel.dialects.end(), Dialect::kGles) == kernel.dialects.end()) continue;
-    const auto path = folder.path() / (kernel.name + ".comp");
-    std::ofstream(path) << Emit(kernel.source, Dialect::kGles);
+  int count = 0;
+  for (const Pick& pick : PicksOf(Dialect::kGles)) {
+    const auto path = folder.path() / fmt::format("{}.comp", ++count);
+    std::ofstream(path) << pick.text;
     command += " " + path.string();
   }
   const ToolResult result = RunTool(command);
@@ -76,10 +84,10 @@ TEST(EmittedText, CompilesAsGlslEs) {
 
 TEST(EmittedText, CompilesToSpirv) {
 #ifdef HEARTH_WITH_VULKAN
-  for (const EmittedKernel& kernel : EmittedKernels()) {
-    const auto words = vulkan::CompileToSpirv(Emit(kernel.source, Dialect::kVulkan));
-    ASSERT_TRUE(words.ok()) << kernel.name << ": " << words.status().message();
-    EXPECT_TRUE(vulkan::CheckSpirv(*words).ok()) << kernel.name;
+  for (const Pick& pick : PicksOf(Dialect::kVulkan)) {
+    const auto words = vulkan::CompileToSpirv(pick.text);
+    ASSERT_TRUE(words.ok()) << pick.source.name << ", " << pick.where << ": " << words.status().message();
+    EXPECT_TRUE(vulkan::CheckSpirv(*words).ok()) << pick.source.name << ", " << pick.where;
   }
 #else
   GTEST_SKIP() << "this build has no Vulkan backend, whose glslang compiles the text";

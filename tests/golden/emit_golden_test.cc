@@ -1,28 +1,25 @@
-// The text of every kernel in every dialect, against files that were reviewed. After an intended change:
+// The texts of the kernels that lowering picks, against files that were reviewed. After an intended change:
 //   HEARTH_UPDATE_GOLDENS=1 ctest -L golden && git diff tests/golden/emitted
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <set>
+#include <map>
 #include <sstream>
 
-#include "tests/golden/emitted_kernels.h"
+#include "tests/golden/picks.h"
 #include "tests/testing/shared_data.h"
 
 namespace hearth {
 namespace {
 
-using testing::EmittedKernel;
-using testing::EmittedKernels;
+using testing::KernelPicks;
+using testing::Pick;
 
 std::filesystem::path GoldenFolder() {
   return SourceFolder() / "tests" / "golden" / "emitted";
-}
-
-std::string FileName(const EmittedKernel& kernel, Dialect dialect) {
-  return kernel.name + "." + std::string(DialectName(dialect)) + ".txt";
 }
 
 bool UpdateGoldens() {
@@ -50,29 +47,38 @@ std::string FirstDifference(const std::string& golden, const std::string& emitte
   }
 }
 
-TEST(EmittedText, IsTheReviewedOneForEveryKernelAndDialect) {
-  for (const EmittedKernel& kernel : EmittedKernels()) {
-    for (Dialect dialect : kernel.dialects) {
-      const std::filesystem::path path = GoldenFolder() / FileName(kernel, dialect);
-      const std::string emitted = Emit(kernel.source, dialect);
-      if (UpdateGoldens()) {
-        std::filesystem::create_directories(GoldenFolder());
-        std::ofstream(path, std::ios::binary) << emitted;
-      }
-      const std::string golden = ReadText(path);
-      EXPECT_TRUE(golden == emitted) << path.filename() << " differs at " << FirstDifference(golden, emitted);
-    }
+// By kernel.
+std::map<std::string, std::string> Goldens(const std::vector<Pick>& picks) {
+  std::map<std::string, std::string> texts;
+  for (const Pick& pick : picks) {
+    texts[pick.source.name] += "== " + std::string(DialectName(pick.dialect)) + ": " + pick.where + "\n" + pick.lines;
+  }
+  return texts;
+}
+
+void ExpectFiles(const std::vector<Pick>& picks, const std::filesystem::path& folder) {
+  const std::map<std::string, std::string> texts = Goldens(picks);
+  if (UpdateGoldens()) {
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    for (const auto& [name, text] : texts) std::ofstream(folder / (name + ".txt"), std::ios::binary) << text;
+  }
+  for (const auto& [name, text] : texts) {
+    const std::string golden = ReadText(folder / (name + ".txt"));
+    EXPECT_TRUE(golden == text) << name << ".txt differs at " << FirstDifference(golden, text);
+  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    EXPECT_TRUE(texts.contains(entry.path().stem())) << entry.path() << " is of a kernel that nothing picks";
   }
 }
 
-TEST(EmittedText, HasNoGoldenOfAKernelThatIsGone) {
-  std::set<std::string> expected;
-  for (const EmittedKernel& kernel : EmittedKernels()) {
-    for (Dialect dialect : kernel.dialects) expected.insert(FileName(kernel, dialect));
-  }
-  for (const auto& entry : std::filesystem::directory_iterator(GoldenFolder())) {
-    EXPECT_TRUE(expected.contains(entry.path().filename().string())) << entry.path().filename();
-  }
+TEST(EmittedText, IsTheReviewedOneForSingleOperators) {
+  ExpectFiles(KernelPicks().oracle, GoldenFolder() / "operators");
+}
+
+TEST(EmittedText, IsTheReviewedOneForSharedModels) {
+  HEARTH_SKIP_WITHOUT(SharedFolder() / "models");
+  ExpectFiles(KernelPicks().shared, GoldenFolder() / "shared_models");
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 // What emitted texts promise to backends and lowerings; their wording is kept by tests/golden.
 
+#include "core/emit/emit.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/emit/kernel_library.h"
@@ -50,16 +53,42 @@ TEST(Emit, WritesTheLocalSizeInEveryDialect) {
   }
 }
 
-TEST(Emit, PrefixesEveryDeclaredNameSoThatALocalOfABodyCapturesNoArgument) {
+TEST(Emit, PrefixesTensorsSoThatALocalOfABodyCapturesNoArgument) {
   // A body that calls its locals like the arguments: each use of x_load must still reach the argument's memory.
   const KernelSource source =
-      Kernel("@read x\n@write y\n@shared float4 part 8\n@local 8 1 1\n---\n  float4 x = x_load(0);\n  y_store(0, x)\n");
+      Kernel("@read x\n@write y\n@local 8 1 1\n---\n  float4 x = x_load(0);\n  y_store(0, x)\n");
   EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("float4* px_x"));
-  EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("__local float4 px_part[8]"));
   for (Dialect dialect : {Dialect::kGles, Dialect::kVulkan}) {
     EXPECT_THAT(Emit(source, dialect), HasSubstr("vec4 px_x[]"));
-    EXPECT_THAT(Emit(source, dialect), HasSubstr("shared float4 px_part[8]"));
   }
+}
+
+TEST(Emit, DefinesWhatABodyUsesAndNothingElse) {
+  const KernelSource source = Kernel(
+      "@read x wide\n@write y\n@int COUNT UNUSED\n@define ROWS 3\n@define LINES 4\n@shared texel4 part 8\n---\n"
+      "  part[0] = x_load(ROWS);\n  y_store(COUNT, vmax(part[0], splat4(0.0f)))\n");
+  for (Dialect dialect : kDialects) {
+    const std::string text = Emit(source, dialect);
+    for (const char* macro : {"ROWS", "texel4", "splat4", "vmax", "x_load", "y_store"}) {
+      EXPECT_THAT(text, HasSubstr(std::string("#define ") + macro));
+    }
+    for (const char* macro : {"LINES", "GID", "vmin", "make_float4", "x_load16", "make_texel4"}) {
+      EXPECT_THAT(text, Not(HasSubstr(std::string("#define ") + macro)));
+    }
+    EXPECT_EQ(text.find("#define float4 vec4") != std::string::npos, dialect != Dialect::kOpenCl);
+    EXPECT_THAT(text, Not(HasSubstr("int UNUSED =")));
+  }
+}
+
+TEST(Emit, DefinesAHelperOfSeveralOpenClKernelsOnce) {
+  const KernelSource sources[] = {Kernel("@read x\n@write y\n---\n  y_store(0, vpower(x_load(0), x_load(1)))\n"),
+                                  Kernel("@read x\n@write y\n---\n  y_store(1, vpower(x_load(0), x_load(1)))\n"),
+                                  Kernel("@read x\n@write y\n---\n  y_store(1, vpower(x_load(0), x_load(1)))\n")};
+  const std::string text = EmitOpenClProgram(sources);
+  EXPECT_EQ(LinesWith(text, "int4 vpower(int4 a, int4 b) {"), "int4 vpower(int4 a, int4 b) {\n");
+  EXPECT_EQ(LinesWith(text, "#define splat_int4").size(),
+            LinesWith(Emit(sources[0], Dialect::kOpenCl), "#define splat_int4").size());
+  EXPECT_EQ(std::ranges::count(LinesWith(text, "__kernel"), '\n'), 2) << text;
 }
 
 TEST(Emit, StoreEvaluatesItsOperandsBeforeTheEpilogueNamesThem) {
@@ -89,7 +118,7 @@ TEST(Emit, NumbersBindingsPerKindForGlesAndByPositionForVulkan) {
 
 TEST(Emit, PassesFloatScalarsOfGlesAsTheirBits) {
   const std::string gles = Emit(CopyKernel(), Dialect::kGles);
-  EXPECT_THAT(gles, HasSubstr("int COUNT = px_scalars[0];"));
+  EXPECT_THAT(gles, HasSubstr("uniform int px_scalars[2];"));
   EXPECT_THAT(gles, HasSubstr("float SCALE = intBitsToFloat(px_scalars[1]);"));
   EXPECT_THAT(Emit(CopyKernel(), Dialect::kVulkan), HasSubstr("float px_SCALE;"));
 }
@@ -124,10 +153,11 @@ TEST(Emit, UnrollsForGlslAndLeavesItToTheCompilerForOpenCl) {
 
 TEST(Emit, UndefinesEveryMacroOfAnOpenClKernel) {
   KernelSource source = Kernel(
-      "@read x wide\n@write y wide\n@int M\n@define ROWS 3\n@shared float part 4\n---\n  y_store16(0, M, ROWS, "
+      "@read x wide\n@write y wide\n@int M\n@define ROWS 3\n---\n  y_store16(0, M, ROWS, "
       "x_load16(0))\n");
-  const std::string text = EmitOpenClKernel(source);
-  for (const char* macro : {"ROWS", "M", "part", "x_load", "x_load16", "y_store", "y_store16"}) {
+  const std::string text = Emit(source, Dialect::kOpenCl);
+  for (const char* macro : {"ROWS", "x_load16", "y_store", "y_store16"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("#define ") + macro));
     EXPECT_THAT(text, HasSubstr(std::string("#undef ") + macro + "\n"));
   }
 }
@@ -151,7 +181,7 @@ TEST(Emit, ConvertsHalfStorageAtTheSeam) {
 TEST(EntryPoint, DiffersWhereverTheTextDoes) {
   std::vector<KernelSource> variants(6, CopyKernel());
   variants[1].epilogue = {{StatementForm::kUnary, ElementFunction::Of(UnaryKind::kAbs)}};
-  variants[2].defines.push_back({"ROWS", "2"});
+  variants[2].body = "  y_store(1, x_load(0) * SCALE)\n";
   variants[3].local_size = {16, 1, 1};
   variants[4].tensors[0].path = AccessPath::kTexelBuffer;
   variants[5].tensors[0].storage = StorageType::kFloat16;
