@@ -1,13 +1,12 @@
 #include "backends/vulkan/spirv_compiler.h"
 
-#include <glslang/Public/ResourceLimits.h>
-#include <glslang/Public/ShaderLang.h>
-#include <glslang/SPIRV/GlslangToSpv.h>
+#include <array>
+#include <string>
+#include <vector>
 
-#include <climits>
-#include <memory>
-#include <mutex>
-
+#include "backends/vulkan/spirv/compiler_name.h"
+#include "backends/vulkan/spirv/spirv_library.h"
+#include "core/base/dynamic_library.h"
 #include "core/base/error.h"
 
 namespace hearth::vulkan {
@@ -17,57 +16,50 @@ constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kNewestVersion = 0x00010300;
 constexpr size_t kHeaderWords = 5;  // magic, version, generator, id bound, schema
 
-// Limits are the device's business: lowering keeps them, and Compile checks the work group.
-TBuiltInResource ResourceLimits() {
-  TBuiltInResource limits = *GetDefaultResources();
-  limits.maxComputeWorkGroupSizeX = limits.maxComputeWorkGroupSizeY = limits.maxComputeWorkGroupSizeZ = INT_MAX;
-  return limits;
-}
+// From the folder of the file that holds this code: beside a library, plugin or Python module; below the Python
+// package; from a build's or an installed program's folder to that of its libraries.
+constexpr std::array kFolders{"", "lib/", "../lib/", HEARTH_LIBRARIES_FROM_PROGRAMS "/"};
 
-void StartGlslangOnce() {
-  static std::once_flag once;
-  std::call_once(once, [] { glslang::InitializeProcess(); });  // its memory lives until the process ends
-}
-
-std::string LogOf(const char* log) {
-  std::string text(log != nullptr ? log : "");
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  return text;
+Result<HearthSpirvCompileFn> OpenCompiler() {
+  const std::string here = FolderOfThisCode();
+  std::vector<std::string> paths;
+  if (!here.empty()) {
+    for (const char* folder : kFolders) paths.push_back(here + "/" + folder + HEARTH_SPIRV_LIBRARY);
+  }
+  paths.emplace_back(HEARTH_SPIRV_LIBRARY);  // where the system's loader looks
+  std::vector<const char*> names;
+  for (const std::string& path : paths) names.push_back(path.c_str());
+  HEARTH_ASSIGN(DynamicLibrary library, DynamicLibrary::Open(names));
+  const auto compile = library.Symbol<HearthSpirvCompileFn>("hearth_spirv_compile");
+  const auto name = library.Symbol<HearthSpirvCompilerNameFn>("hearth_spirv_compiler_name");
+  if (compile == nullptr || name == nullptr || name() != BuiltCompilerName()) {
+    return Error(StatusCode::kUnavailable,
+                 HEARTH_SPIRV_LIBRARY " is of another version; install the one that came with this Hearth");
+  }
+  library.Leak();  // glslang keeps memory of the process
+  return compile;
 }
 
 }  // namespace
 
 std::string SpirvCompilerName() {
-  const glslang::Version version = glslang::GetVersion();
-  return fmt::format("glslang {}.{}.{}", version.major, version.minor, version.patch);
+  return BuiltCompilerName();
 }
 
 Result<SpirvWords> CompileToSpirv(const std::string& glsl) {
-  StartGlslangOnce();
-  const TBuiltInResource limits = ResourceLimits();
-  constexpr auto kMessages = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules);
-  glslang::TShader shader(EShLangCompute);
-  const char* text = glsl.c_str();
-  shader.setStrings(&text, 1);
-  shader.setEnvInput(glslang::EShSourceGlsl, EShLangCompute, glslang::EShClientVulkan, 100);
-  shader.setEnvClient(glslang::EShClientVulkan, glslang::EShTargetVulkan_1_1);
-  shader.setEnvTarget(glslang::EShTargetSpv, glslang::EShTargetSpv_1_3);
-  if (!shader.parse(&limits, 450, false, kMessages)) {
-    return Error(StatusCode::kUnavailable, "GLSL does not compile:\n{}", LogOf(shader.getInfoLog()));
-  }
-  glslang::TProgram program;
-  program.addShader(&shader);
-  if (!program.link(kMessages)) {
-    return Error(StatusCode::kUnavailable, "GLSL does not link:\n{}", LogOf(program.getInfoLog()));
-  }
-  SpirvWords words;
-  spv::SpvBuildLogger logger;
-  glslang::SpvOptions options;
-  options.disableOptimizer = true;
-  glslang::GlslangToSpv(*program.getIntermediate(EShLangCompute), words, &logger, &options);
-  if (words.empty())
-    return Error(StatusCode::kUnavailable, "no SPIR-V came out: {}", LogOf(logger.getAllMessages().c_str()));
-  return words;
+  static const Result<HearthSpirvCompileFn> compile = OpenCompiler();
+  if (!compile.ok()) return compile.status();
+  Result<SpirvWords> result = SpirvWords();
+  const HearthSpirvReceiver receiver{
+      .user = &result,
+      .words = [](void* user, const uint32_t* words,
+                  size_t count) { *static_cast<Result<SpirvWords>*>(user) = SpirvWords(words, words + count); },
+      .error =
+          [](void* user, const char* message) {
+            *static_cast<Result<SpirvWords>*>(user) = Error(StatusCode::kUnavailable, "{}", message);
+          }};
+  (*compile)(glsl.c_str(), &receiver);
+  return result;
 }
 
 Status CheckSpirv(std::span<const uint32_t> words) {

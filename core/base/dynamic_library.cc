@@ -1,8 +1,11 @@
 #include "core/base/dynamic_library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "core/base/error.h"
 
@@ -25,6 +28,18 @@ DynamicLibrary::~DynamicLibrary() {
 
 void* DynamicLibrary::Find(const char* name) const {
   return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
+}
+
+std::string FolderOfThisCode() {
+  Dl_info info{};
+  link_map* loaded = nullptr;
+  void** extra = reinterpret_cast<void**>(&loaded);
+  if (dladdr1(reinterpret_cast<void*>(&FolderOfThisCode), &info, extra, RTLD_DL_LINKMAP) == 0) return "";
+  // A program's own entry has no name, and what dladdr says for it is what it was started by, without a folder.
+  const bool is_program = loaded == nullptr || loaded->l_name == nullptr || *loaded->l_name == '\0';
+  std::error_code failed;
+  const std::filesystem::path file = std::filesystem::canonical(is_program ? "/proc/self/exe" : loaded->l_name, failed);
+  return failed ? "" : file.parent_path().string();
 }
 
 }  // namespace hearth

@@ -3,6 +3,7 @@
 #define HEARTH_CORE_BASE_DYNAMIC_LIBRARY_H_
 
 #include <span>
+#include <string>
 #include <utility>
 
 #include "hearth/status.h"
@@ -40,6 +41,9 @@ class DynamicLibrary {
 
   void* handle_ = nullptr;
 };
+
+// The folder of the shared library or program that holds Hearth's code; empty where the system does not tell.
+std::string FolderOfThisCode();
 
 }  // namespace hearth
 

@@ -16,6 +16,10 @@ def test_the_cpu_is_among_the_devices():
     assert all(device["usable"] or device["reason"] for device in devices)
 
 
+def test_the_plugin_comes_with_the_package():
+    assert pathlib.Path(hearth.delegate_path()).name == "libhearth_tflite_delegate.so"
+
+
 def test_a_second_start_on_a_device_compiles_nothing(demo, own_cache):
     usable = [device["id"] for device in hearth.devices() if device["usable"] and device["backend"] != "cpu"]
     if not usable:

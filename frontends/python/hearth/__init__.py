@@ -17,6 +17,7 @@ from hearth._hearth import Error, __version__
 from hearth._errors import ErrorCode, ModelNotFoundError, Warning, log_as_python_does  # noqa: A004
 from hearth._cache import Cache
 from hearth._graph import Graph, GraphTensor
+from hearth._program import delegate_path
 from hearth._session import Model, ProfileEntry, Session, Tensor
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Tensor",
     "Warning",
     "__version__",
+    "delegate_path",
     "devices",
     "log_to",
     "option_names",

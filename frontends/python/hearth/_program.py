@@ -1,0 +1,28 @@
+"""What else a wheel holds: the plugin for the LiteRT interpreter, and the program."""
+
+import os
+import pathlib
+import sys
+
+_FOLDER = pathlib.Path(__file__).resolve().parent
+
+
+def delegate_path() -> str:
+    """The file of Hearth's plugin for the TFLite or LiteRT interpreter: load_delegate(hearth.delegate_path(), {...}).
+
+    Raises FileNotFoundError where Hearth was built without it.
+    """
+    return str(_installed("lib/libhearth_tflite_delegate.so"))
+
+
+def main() -> None:
+    """The console script `hearth`: becomes the program."""
+    program = _installed("bin/hearth")
+    os.execv(program, [str(program), *sys.argv[1:]])
+
+
+def _installed(name: str) -> pathlib.Path:
+    file = _FOLDER / name
+    if not file.is_file():
+        raise FileNotFoundError(f"{file} is not there; `cmake --build --preset release` builds it all")
+    return file
