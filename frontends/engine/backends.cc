@@ -39,6 +39,12 @@ std::span<const BackendDef> GpuBackends() {
   return std::span(kGpuBackends).first(std::size(kGpuBackends) - 1);
 }
 
+std::vector<std::string> BackendNames() {
+  std::vector<std::string> names;
+  for (const BackendDef& backend : GpuBackends()) names.emplace_back(backend.name);
+  return names;
+}
+
 const BackendDef* FindGpuBackend(std::string_view name) {
   for (const BackendDef& backend : GpuBackends()) {
     if (backend.name == name) return &backend;

@@ -2,9 +2,10 @@
 #ifndef HEARTH_FRONTENDS_ENGINE_BACKENDS_H_
 #define HEARTH_FRONTENDS_ENGINE_BACKENDS_H_
 
-#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "hal/device.h"
 
@@ -12,6 +13,8 @@ namespace hearth {
 
 // GPU backends in the order in which `auto` prefers them among devices of one type.
 std::span<const BackendDef> GpuBackends();
+// Their names.
+std::vector<std::string> BackendNames();
 const BackendDef* FindGpuBackend(std::string_view name);  // null when this build has none of that name
 
 }  // namespace hearth

@@ -1,9 +1,12 @@
 #include "frontends/engine/device_names.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 
 #include "core/base/error.h"
+#include "frontends/engine/backends.h"
 
 namespace hearth {
 namespace {
@@ -42,9 +45,9 @@ Status NothingCalled(const std::string& name, const std::vector<ListedDevice>& l
     return Error(StatusCode::kUnavailable, "device '{}' is not usable: {}", name, UnusableDevicesText(unusable));
   }
   return Error(StatusCode::kUnavailable,
-               "no usable device is called '{}'; there is {}. `gpu`, a backend (opencl, vulkan, gles), a UUID or part "
-               "of a name is understood too; `hearth devices` shows all",
-               name, UsableDevicesText(listed));
+               "no usable device is called '{}'; there is {}. `gpu`, a backend ({}), a UUID or part of a name is "
+               "understood too; `hearth devices` shows all",
+               name, UsableDevicesText(listed), fmt::join(BackendNames(), ", "));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "frontends/engine/device_choice.h"
 #include "hearth/hearth.h"
 #include "tests/models/golden.h"
+#include "tests/testing/device_names.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/temporary_folder.h"
 
@@ -37,7 +38,6 @@ constexpr const char* kModels[] = {"deeplabv3_257_mv_gpu",
                                    "ssd_mobilenet_v1_1.0_quant",
                                    "style_transfer_f16_384",
                                    "vww_96_int8"};
-constexpr const char* kDevices[] = {"cpu", "opencl", "vulkan", "gles"};
 
 // Empty when `device` can be used.
 std::string WhyNotUsable(const std::string& device) {
@@ -84,7 +84,7 @@ void ExpectNothingButDetectionsOnTheCpu(const Report& report) {
   EXPECT_EQ(static_cast<size_t>(report.ops.on_cpu), on_cpu);
 }
 
-class GoldenModel : public ::testing::TestWithParam<std::tuple<const char*, const char*>> {
+class GoldenModel : public ::testing::TestWithParam<std::tuple<const char*, std::string>> {
  protected:
   void SetUp() override {
     const auto& [model, device] = GetParam();
@@ -135,7 +135,7 @@ TEST_P(GoldenModel, GivesTheGoldenWith16BitStorage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenModel,
-                         ::testing::Combine(::testing::ValuesIn(kModels), ::testing::ValuesIn(kDevices)),
+                         ::testing::Combine(::testing::ValuesIn(kModels), ::testing::ValuesIn(testing::DeviceNames())),
                          [](const auto& info) {
                            std::string name = std::string(std::get<0>(info.param)) + "_on_" + std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), '.', '_');
@@ -154,7 +154,7 @@ TEST(Session, CountsTheFilesOperatorsIncludingThoseThatMadeNoNode) {
   EXPECT_EQ(session->report().ops.total, 167);
 }
 
-class DemoModel : public ::testing::TestWithParam<const char*> {
+class DemoModel : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     if (const std::string why = WhyNotUsable(GetParam()); !why.empty()) GTEST_SKIP() << why;
@@ -187,7 +187,7 @@ TEST_P(DemoModel, GivesItsGoldenWhenSomeOperationsAreKeptOnTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, DemoModel, ::testing::ValuesIn(kDevices));
+INSTANTIATE_TEST_SUITE_P(All, DemoModel, ::testing::ValuesIn(testing::DeviceNames()));
 
 TEST(Session, RunsWithTheRightResultWhenTheCacheFileIsNotADatabase) {
   const auto folder = SourceFolder() / "tools" / "demo";

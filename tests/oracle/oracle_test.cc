@@ -18,13 +18,12 @@
 #include "hearth/hearth.h"
 #include "tests/oracle/answers.h"
 #include "tests/oracle/merged_model.h"
+#include "tests/testing/device_names.h"
 #include "tests/testing/oracle_models.h"
 #include "tests/testing/shared_data.h"
 
 namespace hearth::oracle {
 namespace {
-
-const std::string kDevices[] = {"cpu", "opencl", "vulkan", "gles"};
 
 std::set<std::string> Families() {
   std::set<std::string> families;
@@ -170,7 +169,8 @@ TEST_P(OracleFamily, GivesWhatTheLiteRtInterpreterGives) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OracleFamily,
-                         ::testing::Combine(::testing::ValuesIn(Families()), ::testing::ValuesIn(kDevices)),
+                         ::testing::Combine(::testing::ValuesIn(Families()),
+                                            ::testing::ValuesIn(testing::DeviceNames())),
                          [](const auto& info) { return std::get<0>(info.param) + "_on_" + std::get<1>(info.param); });
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "hal/edge_layout.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
+#include "tests/testing/device_names.h"
 #include "tests/testing/lent_memory.h"
 
 namespace hearth {
@@ -128,7 +129,7 @@ class HostMemory final : public testing::LentMemory {
   std::deque<std::vector<std::byte>> memory_;
 };
 
-class BoundHostMemory : public ::testing::TestWithParam<const char*> {
+class BoundHostMemory : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     Result<Session> session = Session::Create(model_, SharedOptions({}, GetParam()));
@@ -180,8 +181,8 @@ TEST_P(BoundHostMemory, WrongNamesNullAndOtherDriversMemoryAreRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, BoundHostMemory, ::testing::Values("cpu", "opencl", "vulkan", "gles"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, BoundHostMemory, ::testing::ValuesIn(testing::DeviceNames()),
+                         [](const auto& info) { return info.param; });
 
 TEST(SharedContext, MustFitTheDeviceThatIsAskedFor) {
   if (FindGpuBackend("opencl") == nullptr) GTEST_SKIP() << "this build has no backend for an OpenCL context";

@@ -136,7 +136,7 @@ double ErrorOf(const Layer& layer, Plan plan, Device& device, const std::vector<
   return error / largest;
 }
 
-class Candidates : public ::testing::TestWithParam<const char*> {};
+class Candidates : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(Candidates, AllGiveTheReferencesResult) {
   Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
@@ -166,7 +166,7 @@ TEST_P(Candidates, AllGiveTheReferencesResult) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, Candidates, ::testing::Values("opencl", "vulkan", "gles"),
+INSTANTIATE_TEST_SUITE_P(Devices, Candidates, ::testing::ValuesIn(BackendNames()),
                          [](const auto& device) { return device.param; });
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "hearth/device.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
+#include "tests/testing/device_names.h"
 
 namespace hearth {
 namespace {
@@ -36,7 +37,7 @@ std::vector<float> Output(const Session& session) {
   return output;
 }
 
-class RunsInFlight : public ::testing::TestWithParam<const char*> {
+class RunsInFlight : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     auto model = TwoSteps();
@@ -122,8 +123,8 @@ TEST_P(RunsInFlight, ASessionMayGoWhileTheyRun) {
   session_.reset();
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, RunsInFlight, ::testing::Values("cpu", "opencl", "vulkan", "gles"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, RunsInFlight, ::testing::ValuesIn(testing::DeviceNames()),
+                         [](const auto& info) { return info.param; });
 
 // Nodes on the CPU between the device's: what they read was submitted before, by whichever run.
 TEST_P(RunsInFlight, NodesOnTheCpuSeeTheirOwnRun) {
@@ -173,7 +174,7 @@ TEST_P(RunsInFlight, TheReportCountsWhatTheLastRunCopied) {
   const auto plain = plain_->report().transfers;
   EXPECT_EQ(in_flight.to_device_bytes, plain.to_device_bytes);
   EXPECT_EQ(in_flight.to_host_bytes, plain.to_host_bytes);
-  const bool is_cpu = std::string(GetParam()) == "cpu";
+  const bool is_cpu = GetParam() == "cpu";
   EXPECT_EQ(plain.to_device_bytes >= dense_bytes, !is_cpu) << "six channels lie in eight";
 }
 

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "frontends/engine/backends.h"
+
 namespace hearth {
 namespace {
 
@@ -30,7 +32,10 @@ CommandOption OptionOf(const CLI::Option& option) {
     result.value = type_name.substr(0, type_name.find(':'));
     if (result.value.starts_with('{')) result.value = "VALUE";
   }
-  if (result.name == "--device") result.choices = {"auto", "cpu", "gpu", "opencl", "vulkan", "gles"};
+  if (result.name == "--device") {
+    result.choices = {"auto", "cpu", "gpu"};
+    for (const std::string& name : BackendNames()) result.choices.push_back(name);
+  }
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include "tools/hearth/session_flags.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,6 +9,7 @@
 
 #include "cache/folder.h"
 #include "core/base/error.h"
+#include "frontends/engine/backends.h"
 
 namespace hearth {
 namespace {
@@ -34,10 +36,10 @@ std::string WhyNoDeviceName(const std::string& name) {
 }  // namespace
 
 void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help) {
-  constexpr const char* kOneName =
-      "auto, cpu, gpu (the first hardware GPU), opencl, vulkan, gles, one of several (opencl:1), a UUID or part of one "
-      "device's name";
-  app.add_option("--device", device, help.empty() ? kOneName : help)
+  const std::string one_name = fmt::format(
+      "auto, cpu, gpu (the first hardware GPU), {}, one of several (opencl:1), a UUID or part of one device's name",
+      fmt::join(BackendNames(), ", "));
+  app.add_option("--device", device, help.empty() ? one_name : help)
       ->type_name("D")
       ->capture_default_str()
       ->envname(kDeviceVariable)
