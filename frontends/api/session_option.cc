@@ -1,10 +1,13 @@
 #include "hearth/session_option.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 
 #include "cache/folder.h"
 #include "core/base/error.h"
+#include "frontends/engine/backends.h"
 
 namespace hearth {
 namespace {
@@ -54,7 +57,7 @@ constexpr int kMostThreads = 1024, kMostInFlight = 1024, kMostWaitMs = 60000;
 
 // One row per option.
 constexpr OptionRow kRows[] = {
-    {{"device", "auto, cpu, opencl, vulkan, gles, opencl:1, part of a name"},
+    {{"device", ""},  // DeviceValues() depends on the list of backends
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.device); }},
     {{"precision", "fp32, fp32_16, fp16"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.precision); }},
@@ -98,12 +101,20 @@ constexpr OptionRow kRows[] = {
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.model.signature); }},
 };
 
+std::string_view DeviceValues() {
+  static const std::string values = fmt::format("auto, cpu, gpu, {}, one of several (opencl:1), a UUID, part of a name",
+                                                fmt::join(BackendNames(), ", "));
+  return values;
+}
+
 }  // namespace
 
 const std::vector<SessionOptionName>& SessionOptionNames() {
   static const std::vector<SessionOptionName> names = [] {
     std::vector<SessionOptionName> all;
-    for (const OptionRow& row : kRows) all.push_back(row.name);
+    for (const OptionRow& row : kRows) {
+      all.push_back({row.name.name, row.name.values.empty() ? DeviceValues() : row.name.values});
+    }
     return all;
   }();
   return names;

@@ -139,7 +139,8 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
 }
 
 Result<OpenedDevice> OpenSharedDevice(const SharedContext& context, const std::string& wanted, Backends backends) {
-  const auto backend = std::ranges::find_if(backends, [&](const BackendDef& row) { return row.shares(context); });
+  const auto backend = std::ranges::find_if(
+      backends, [&](const BackendDef& row) { return row.shares != nullptr && row.shares(context); });
   if (backend == backends.end())
     return Error(StatusCode::kUnsupported, "this build has no backend for the context to share");
   const Result<std::string> asked = NormalizedDeviceName(wanted);

@@ -15,6 +15,7 @@
 #include "conformance/report.h"
 #include "conformance/suite.h"
 #include "conformance/tolerance.h"
+#include "tests/testing/device_names.h"
 
 namespace hearth::conformance {
 namespace {
@@ -80,8 +81,7 @@ TEST(Conformance, RunsCaseByCaseWhenAFamilyFailsAsAWhole) {
 
 TEST(Conformance, EveryExpectationFitsACase) {
   const std::vector<ConformanceCase> cases = AllCases();
-  for (std::string_view backend :
-       {std::string_view("opencl"), std::string_view("gles"), std::string_view("vulkan"), kHostBackend}) {
+  for (const std::string& backend : testing::DeviceNames()) {
     for (const auto& list : {Unsupported(backend), ExpectedFailures(backend)}) {
       for (const Expectation& expectation : list) {
         EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [&](const ConformanceCase& test) {
