@@ -1,5 +1,5 @@
 // Convolutions that add up in float64 as the reference does, in vectors and on all threads: for networks in which one
-// bit chooses a position (hair segmentation: 101 ms of 117 on a busy core in the reference).
+// bit decides an index (hair segmentation: 101 ms of 117 on a busy core in the reference).
 #include <algorithm>
 #include <limits>
 #include <vector>

@@ -14,7 +14,7 @@
 
 namespace hearth {
 
-// Intermediate values share space where their lifetimes allow; values that cross the program's edge have
+// Intermediate values share space where their lifetimes allow; the program's inputs and outputs have
 // memory of their own behind them. Addresses never change, so operators are set up once. Each value may be
 // read up to kReadSlackBytes past its end (vector loads of the last elements), never written there.
 class HostArena {
@@ -34,7 +34,7 @@ class HostArena {
   const std::vector<ValueId>& edge_inputs() const { return edge_inputs_; }
   const std::vector<ValueId>& edge_outputs() const { return edge_outputs_; }
 
-  // Of the intermediate values, without those at the edge.
+  // Sizes of the intermediate values; the program's inputs and outputs are not counted.
   uint64_t planned_bytes() const { return planned_bytes_; }
   uint64_t naive_bytes() const { return naive_bytes_; }
   uint64_t lower_bound_bytes() const { return lower_bound_bytes_; }

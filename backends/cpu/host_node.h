@@ -42,10 +42,10 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
 // Layer, instance and group normalization of float32.
 Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request);
 
-// Convolutions of float32 with constant weights whose output chooses positions: sums in float64.
+// Convolutions of float32 with constant weights whose output decides indices: sums in float64.
 Result<std::unique_ptr<HostNode>> MakeExactConvolutionNode(const HostNodeRequest& request);
 
-// Pooling that remembers positions, and its reversal, of float32.
+// Max pooling with argmax, and its unpooling, of float32.
 Result<std::unique_ptr<HostNode>> MakePositionNode(const HostNodeRequest& request);
 
 // Any node that core's float64 reference knows. kUnsupported for an operation that it does not.

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-// Of a lambda or function that is compiled into its caller, with the caller's instructions.
+// Marks a lambda or function that is compiled into its caller, with the caller's instruction set.
 #define HEARTH_INTO_CALLER __attribute__((always_inline))
 
 namespace hearth {

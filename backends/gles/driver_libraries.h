@@ -6,7 +6,7 @@
 
 namespace hearth::gles {
 
-// Of each list the first that is there is opened; the names without a version are Android's.
+// The first library of each list that exists is opened. Names without a version are Android's.
 struct DriverLibraries {
   std::vector<const char*> egl = {"libEGL.so.1", "libEGL.so"};
   std::vector<const char*> gles = {"libGLESv2.so.2", "libGLESv2.so"};

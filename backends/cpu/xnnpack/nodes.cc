@@ -108,7 +108,7 @@ class XnnpackNode final : public HostNode {
   xnn_operator_t op_;
   bool is_on_grid_;
   std::unique_ptr<NearTies> near_ties_;
-  std::span<const float> x_;  // where near ties are refined
+  std::span<const float> x_;  // where sums close to a rounding boundary are computed again
 };
 
 bool IsWholeFloat32(const TensorDesc& desc) {
@@ -223,8 +223,9 @@ Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& requ
   if (row == nullptr || !HasFloat32Values(request.graph, request.node) || !IsInitialized()) {
     return std::unique_ptr<HostNode>();
   }
-  // Its sums are chains of fused multiply-adds: as good as others, but where positions are chosen only the reference's
-  // float64 sums choose as the network was checked with (hair segmentation: off by 0.064 of 12 without this).
+  // Its sums are chains of fused multiply-adds: as accurate as others, but where they decide an index only the
+  // reference's float64 sums choose as the network was checked with (hair segmentation: off by 0.064 of 12 without
+  // this).
   if (request.chooses_positions && !IsRoundedOnce(request.node.op)) return std::unique_ptr<HostNode>();
   XnnpackBuild build{request};
   if (!LocateInputs(*row, build)) return std::unique_ptr<HostNode>();

@@ -32,7 +32,7 @@ xnn_status BuildResize(XnnpackBuild& build) {
   const auto& resize = std::get<Resize>(build.node().op);
   if (resize.kind != ResizeKind::kBilinear) return kXnnpackRefuses;
   const Shape &in = build.in_shape(), &out = build.out_shape();
-  constexpr int32_t kMaxSize = 1 << 24;  // where XNNPACK's float positions stop being exact; it refuses more
+  constexpr int32_t kMaxSize = 1 << 24;  // where XNNPACK's float coordinates stop being exact; it refuses more
   if (std::max({in[1], in[2], out[1], out[2]}) >= kMaxSize) return kXnnpackRefuses;
   if (resize.align_corners) {
     build.flags |= XNN_FLAG_ALIGN_CORNERS;
