@@ -64,7 +64,7 @@ Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_by
     if (used_bytes + wanted_bytes <= max_bytes) break;
     HEARTH_ASSIGN(const std::vector<int64_t> victims, LongestUnused(database, is_kept));
     if (victims.empty()) {
-      HEARTH_TRY(database.Run("ROLLBACK TO room; RELEASE room"));  // nobody gains by what was deleted in vain
+      HEARTH_TRY(database.Run("ROLLBACK TO room; RELEASE room"));  // deleting these entries would not make enough room
       return false;
     }
     for (int64_t id : victims) {

@@ -226,7 +226,7 @@ Result<BundleImport> ImportBundle(const ImportRequest& request) {
   BundleImport report;
   HEARTH_ASSIGN(const SignedManifest bundle, ReadSignedManifest(request.bundle, request.trusted_keys));
   report.signed_by = bundle.signed_by;
-  // Of every kind: programs run, a plan says what they read and write, weights and tuning change results.
+  // This holds for every kind: programs run, plans say what they read and write, weights and tuning change results.
   if (!bundle.manifest.entries.empty() && report.signed_by.empty() && !request.is_trusted) {
     return Error(StatusCode::kIoError,
                  "{} holds {} entries that no trusted key has signed, and models would run with them: name the file of "

@@ -1,4 +1,4 @@
-// What a cache folder suffers from: whether it may be used at all, what takes room in vain, what holds it up.
+// What a cache folder suffers from: whether it may be used at all, what wastes space, what slows it down.
 #ifndef HEARTH_CACHE_DOCTOR_H_
 #define HEARTH_CACHE_DOCTOR_H_
 

@@ -61,7 +61,7 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
     if (auto found = SignerOf(envelope, signature, options_.trusted); found.ok()) signer = *found;
   }
   const std::optional<OpenedEnvelope> opened = signer ? OpenEnvelope(key, envelope) : std::nullopt;
-  // Only what a start loses by asking is bounded: an entry that is dear to make may take its time.
+  // The bound is on lookups, which delay a start; an entry that is expensive to make may take its time.
   const bool is_worth_it = opened && opened->cost_ms > 0;
   Lose(is_worth_it ? std::max(0.0, took_ms - opened->cost_ms) : took_ms);
   if (!opened) {

@@ -14,7 +14,7 @@
 
 namespace hearth {
 
-// Of a session. Empty: nothing is noted.
+// The model of a session. Empty: nothing is noted.
 struct ModelName {
   std::string fingerprint;  // hex
   std::string path;         // absolute
