@@ -1,5 +1,6 @@
 // Two operations in a row, where the first leaves something behind the last channel. A texel holds 4 channels, so a
-// tensor of 5 has 3 lanes that belong to nobody; log(0), 0/0 or a running exponential there must not reach the second.
+// tensor of 5 channels has 3 unused components in its last texel; log(0), 0/0 or a running exponential there must not
+// reach the second.
 #include <fmt/format.h>
 
 #include "conformance/conformance_case.h"

@@ -33,7 +33,7 @@ void AddArgReduce(std::vector<ConformanceCase>& cases) {
     for (const TypedFill& values : kMovable) {
       for (const auto& [shape, axis] : shapes) {
         const DType out = axis < 0 ? DType::kInt64 : DType::kInt32;
-        // Digits tie often: the first position counts.
+        // Digits are often equal: the first index counts.
         const Fill fill = values.type.dtype == DType::kInt32 ? Digits : values.fill;
         cases.push_back(NewCase(
             kind == ArgKind::kMax ? "arg_max" : "arg_min",

@@ -83,7 +83,7 @@ ConformanceCase ResizeCase(const Shape& input, const Resize& resize) {
   result.op = bilinear ? "resize_bilinear" : "resize_nearest";
   result.name = fmt::format("{}_to_{}x{}{}{}", input.ToString(), resize.height, resize.width,
                             resize.align_corners ? "_corners" : "", resize.half_pixel_centers ? "_half" : "");
-  // The source position is rounded before its fraction is taken: relative to the image's size, so count its pixels.
+  // The source coordinate is rounded before its fraction is taken: relative to the image's size, so count its pixels.
   if (bilinear) result.exactness = {4 + std::max(input[1], input[2]), 4.0};
   result.build = [=](CaseGraph& graph) { return graph.Node(resize, {graph.Input(input)}); };
   return result;

@@ -1,5 +1,5 @@
 // Products and windows beyond plain convolution: matrices of every rank, computed filters, groups of every size,
-// transposed convolution, pooling with positions, sampling.
+// transposed convolution, pooling with argmax, sampling.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -24,7 +24,7 @@ bool SavePng(const Picture& picture, const std::string& path);
 // Bilinear.
 Picture Resized(const Picture& picture, int width, int height);
 
-// Of the 21 classes of Pascal VOC; 0 is the background. Components from 0 to 255.
+// The color of one of the 21 classes of Pascal VOC; 0 is the background. Components from 0 to 255.
 std::array<uint8_t, 3> ClassColor(int class_index);
 constexpr int kClasses = 21;
 constexpr float kMaskShare = 0.6f;  // of a class's color over the picture

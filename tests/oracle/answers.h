@@ -21,7 +21,7 @@ struct Answer {  // one output
 // Tolerance classes of the manifest, for float and for integer outputs:
 //   exact      the same numbers
 //   moved      floats the same; quantized numbers within 1 step
-//   float      CONTRACT.md, "Numbers": 1e-4 of the larger of 1 and the largest magnitude; integers the same
+//   float      within 1e-4 of the larger of 1 and the largest magnitude; integers the same
 //   quantized  within 2 steps (or the manifest's `steps`, with its reason in cases_*.py) beyond what the interpreter's
 //   own kernels differ by; floats as `float` hybrid     `float`, and what rounding activations to 8 bits costs the
 //   interpreter (run_interpreter.py derives it)

@@ -10,7 +10,7 @@
 namespace hearth::oracle {
 
 // The graphs side by side: they share no value. Inputs and outputs are those of the first graph, then of the second,
-// and so on; Node::source_index is the position of the node's graph. Constants stay borrowed, so what the graphs borrow
+// and so on; Node::source_index is the index of the node's graph. Constants stay borrowed, so what the graphs borrow
 // from outlives the model, and so do the graphs.
 Model MergeGraphs(std::span<const Graph* const> graphs);
 

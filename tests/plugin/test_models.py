@@ -16,7 +16,7 @@ import unittest
 import plugin
 
 NOT_ON_GPUS = {"TFLite_Detection_PostProcess"}
-# Of some of their operators LiteRT has no kernels. Its own XNNPACK delegate has, which is left out here.
+# LiteRT has no kernels for some of their operators. Its own XNNPACK delegate does, but it is left out here.
 UNRESOLVED = ("hair_segmentation", "selfie_segmentation")
 WITHOUT_XNNPACK = plugin.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
 

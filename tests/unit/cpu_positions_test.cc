@@ -1,4 +1,4 @@
-// Networks in which a maximum's position is an output, on the host against core's float64 reference.
+// Networks that output the index of a maximum, on the host against core's float64 reference.
 #include <gtest/gtest.h>
 
 #include <numeric>

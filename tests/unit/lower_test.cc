@@ -252,7 +252,7 @@ output %1
   EXPECT_TRUE(PlaceNodes(graph, Device(Dialect::kOpenCl, DeviceType::kCpu), {})[0].on_device);
 }
 
-// A convolution before a pool that chooses positions, and one behind it.
+// A convolution before a max pool with argmax, and one after it.
 TEST(Lower, KeepsWhatChoosesPositionsInFloat32) {
   const Graph graph = GraphOf(R"(graph "positions"
 %0 = input : float32[1x8x8x8] "x"

@@ -133,7 +133,7 @@ TEST(Reference, BilinearDownsizingReadsBetweenPixels) {
 TEST(Reference, NearestResizeInItsVariants) {
   Resize resize{.kind = ResizeKind::kNearest, .height = 1, .width = 5};
   EXPECT_THAT(Evaluate(resize, {Counting({1, 1, 3, 1})}), ElementsAre(1, 1, 2, 2, 3));
-  resize.align_corners = true;  // positions 0, 0.5, 1, 1.5, 2; halves round away from zero
+  resize.align_corners = true;  // coordinates 0, 0.5, 1, 1.5, 2; halves round away from zero
   EXPECT_THAT(Evaluate(resize, {Counting({1, 1, 3, 1})}), ElementsAre(1, 2, 2, 3, 3));
   resize.align_corners = false;
   resize.half_pixel_centers = true;  // floor of 0.3, 0.9, 1.5, 2.1, 2.7

@@ -58,7 +58,7 @@ TEST(Pipeline, ASecondRunChangesNothing) {
   EXPECT_EQ(ToText(graph), once);
 }
 
-// What the passes at a network's edges see.
+// What passes see at a network's inputs and outputs.
 constexpr std::string_view kEdges = R"(graph "g"
 %0 = input : float32[1x16x16x2] "x"
 %1 = constant : float32[2] "s" = {2, -3}

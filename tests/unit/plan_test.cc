@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-// Of every kind of thing that lowering may change about a kernel of the library.
+// A kernel in which everything that lowering may change is changed.
 KernelSource RichKernel() {
   KernelSource kernel = *LoadKernel("softmax");  // it has shared arrays too
   kernel.tensors[0].path = AccessPath::kTexelBuffer;

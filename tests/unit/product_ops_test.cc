@@ -1,4 +1,4 @@
-// Shapes and values of matrix products, transposed convolution, pooling with positions and sampling.
+// Shapes and values of matrix products, transposed convolution, pooling with argmax and sampling.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -61,7 +61,7 @@ struct ClassArea {
   std::string label;
   float share = 0;  // of all pixels
 };
-// Of the classes that are there, largest first.
+// The areas of the classes that occur, largest first.
 std::vector<ClassArea> AreasOf(const PixelMap& classes, std::span<const std::string> labels);
 
 }  // namespace hearth

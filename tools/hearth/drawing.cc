@@ -27,7 +27,7 @@ void Blend(Image& image, int x, int y, const Colour& colour, float opacity) {
   for (size_t c = 0; c < 3; ++c) pixel[c] += (colour[c] - pixel[c]) * opacity;
 }
 
-// The part of a line or column that lies in the picture; places that are no numbers become its edge.
+// The part of a line or column that lies in the picture; coordinates that are NaN become its border.
 int Within(float place, int size) {
   return std::isfinite(place) ? static_cast<int>(std::clamp(place, 0.0f, static_cast<float>(size))) : 0;
 }

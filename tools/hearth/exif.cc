@@ -18,7 +18,7 @@ class Tiff {
  public:
   explicit Tiff(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // The order of bytes and the position of the first directory; false where there is no TIFF data.
+  // The byte order and the offset of the first directory; false where there is no TIFF data.
   bool ReadHead() {
     if (bytes_.size() < 8) return false;
     const auto first = std::to_integer<char>(bytes_[0]);
@@ -27,7 +27,7 @@ class Tiff {
     return Number(2, 2) == 42;
   }
 
-  // Of the first directory; nothing where it lacks the entry or lies outside.
+  // A number of the first directory; nothing where the entry is missing or lies outside the file.
   std::optional<uint32_t> ShortOf(uint16_t tag) const {
     constexpr size_t kEntryBytes = 12;
     const size_t directory = Number(4, 4);

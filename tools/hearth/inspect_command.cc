@@ -44,7 +44,7 @@ Json JsonOf(const TensorInfo& info) {
           {"zero_points", info.zero_points}};
 }
 
-// Of what would run: one per reason, and one for many pieces.
+// Warnings about what would run: one per reason, and one if the graph splits into many pieces.
 std::vector<std::string> WarningsOf(const PlacementReport& report, const DeviceInfo& device) {
   if (device.is_host()) return {};
   std::vector<Fallback> fallbacks;

@@ -100,7 +100,7 @@ Result<Header> FindHeader(std::string_view file) {
   return Header{file.substr(offset, size), offset + size};
 }
 
-// Of elements whose first index changes fastest.
+// Reorders elements whose first index changes fastest.
 std::vector<std::byte> InCOrder(std::span<const std::byte> fortran, size_t element_bytes,
                                 std::span<const int64_t> shape) {
   std::vector<std::byte> dense(fortran.size());

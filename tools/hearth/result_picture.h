@@ -17,7 +17,7 @@ namespace hearth {
 Image DrawBoxes(const Image& picture, std::span<const Box> boxes);
 // Points that are at least `min_score` sure, and the limbs between them.
 Image DrawKeyPoints(const Image& picture, const KeyPoints& points, float min_score);
-// Left the picture; right what is foreground in colours, the rest grey, with the edge of the mask at one half.
+// Left the picture; right what is foreground in colours, the rest grey, with the mask's border at one half.
 Image DrawMask(const Image& picture, const PixelMap& mask);
 // Left the picture; right each pixel in the colour of its class over the grey picture, which class 0 (by custom the
 // background) leaves as it is; below the names of the classes that are there.

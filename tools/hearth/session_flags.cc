@@ -119,7 +119,7 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
       ->type_name("P")
       ->default_str("fp32, or as --priority says");
   app.add_option("--preference", options.preference,
-                 "fast_single_answer (few programs, ready soon), balanced, sustained_speed (dear starts, fast runs)")
+                 "fast_single_answer (few programs, ready soon), balanced, sustained_speed (slow starts, fast runs)")
       ->check(CLI::IsMember({"fast_single_answer", "balanced", "sustained_speed"}))
       ->type_name("WHAT")
       ->capture_default_str();
