@@ -57,7 +57,7 @@ void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries,
   need.reason = ReasonOf(need, store_trouble);
 }
 
-// Of the file, where it is one; else the name as it was given.
+// The fingerprint of the file, if there is one; else the name as given.
 std::string FingerprintOfModel(const std::string& name) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(name, error)) return name;

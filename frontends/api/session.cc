@@ -290,7 +290,7 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 
 Session::~Session() {
-  // Of what drivers and the cache hold in a forked child nothing can be ended there: their threads are not.
+  // A forked child cannot release what drivers and the cache hold: their threads do not exist there.
   if (data_ != nullptr && data_->process != ::getpid()) static_cast<void>(data_.release());
   if (data_ != nullptr) SaveToCache();
 }

@@ -20,7 +20,7 @@ namespace hearth {
 // What the report says of one kernel.
 struct KernelReport {
   std::vector<int> nodes;  // the interpreter's
-  std::string session;     // JSON, see CONTRACT.md
+  std::string session;     // the session's report as JSON
   int64_t invocations = 0;
   std::vector<ProfileEntry> profile;  // sums over all invocations with the last shapes
 };

@@ -1,4 +1,4 @@
-// The edge to the interpreter, across which nothing is thrown.
+// The boundary to the interpreter: no exception crosses it.
 #ifndef HEARTH_FRONTENDS_DELEGATE_GUARD_H_
 #define HEARTH_FRONTENDS_DELEGATE_GUARD_H_
 

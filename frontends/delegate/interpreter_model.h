@@ -66,8 +66,8 @@ Result<InterpreterModel> ModelOfNodes(const tflite_c::TfLiteContext& context, st
                                       const std::optional<std::vector<int>>& outputs = std::nullopt,
                                       const TensorShapes& shapes = {});
 
-// A graph read from `written`, and where its edges lie in the interpreter. States became an input and an output each:
-// their content stays in the interpreter, which resets it, and which other nodes read.
+// A graph read from `written`, and which of the interpreter's tensors are its inputs and outputs. States became an
+// input and an output each: their content stays in the interpreter, which resets it, and which other nodes read.
 struct InterpreterGraph {
   Graph graph;
   std::vector<int> inputs, outputs;  // the interpreter's tensors behind the graph's

@@ -21,7 +21,8 @@ using namespace tflite_c;  // NOLINT(google-build-using-namespace): the names of
 
 constexpr size_t kMostProfileLines = 40;
 
-// Of the C library's memory: the interpreter frees it. (ResizeTensorExplicit, which copies, is not in every one.)
+// Allocated with malloc, since the interpreter frees it. (Not every interpreter has ResizeTensorExplicit, which
+// copies.)
 TfLiteIntArray* NewArray(const std::vector<int32_t>& numbers) {
   auto* array = static_cast<TfLiteIntArray*>(std::malloc(sizeof(TfLiteIntArray) + numbers.size() * sizeof(int)));
   if (array == nullptr) throw std::bad_alloc();

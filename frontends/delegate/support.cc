@@ -86,7 +86,7 @@ Status CanBeRead(const TfLiteContext& context, std::span<const InterpreterNode> 
   return UnknownNodes(read).empty() ? InferShapes(read.read.graph) : Status::Ok();
 }
 
-// Of nodes that cannot be read together, though each can alone: the first that cannot be read with those before it.
+// For nodes that can be read each alone but not together: the first that cannot be read with those before it.
 LeftNode FirstUnreadable(const TfLiteContext& context, std::span<const InterpreterNode> nodes,
                          const TensorShapes& shapes, const Status& why) {
   size_t readable = 0, unreadable = nodes.size();
@@ -136,7 +136,7 @@ std::vector<LeftNode> NodesOfNames(const ReadNodes& nodes, std::span<const Inter
   return named;
 }
 
-// Of `names`, those that name neither a node of the plan nor one that was left by its name.
+// Those of `names` that name neither a node of the plan nor one that was left by its name.
 std::vector<std::string> UnusedNames(const std::vector<std::string>& names, std::span<const InterpreterNode> plan,
                                      const std::set<std::string>& ops) {
   std::vector<std::string> unused;

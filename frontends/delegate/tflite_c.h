@@ -1,8 +1,8 @@
 // The C interface between the TFLite/LiteRT interpreter and a delegate, as Hearth uses it: structures, numbers and the
-// order of their fields, which are the interface's and must not be changed. tests/plugin/layout_test.cc compares them
-// with the interpreter's own headers where those are installed. The layout is that of TensorFlow Lite 2.14 and later
-// and of LiteRT 1 and 2; fields that were appended over time come last and are only read where the interpreter made
-// them.
+// order of their fields, which are the interface's and must not be changed. tests/unit/delegate_layout_test.cc compares
+// them with the interpreter's own headers where those are installed. The layout is that of TensorFlow Lite 2.14 and
+// later and of LiteRT 1 and 2; fields that were appended over time come last and are only read where the interpreter
+// made them.
 #ifndef HEARTH_FRONTENDS_DELEGATE_TFLITE_C_H_
 #define HEARTH_FRONTENDS_DELEGATE_TFLITE_C_H_
 

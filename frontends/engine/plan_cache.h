@@ -28,7 +28,7 @@ struct MadePlan {
   double rewrite_ms = 0, lower_ms = 0;
 };
 
-// Of everything that Lower and the passes depend on; no driver version, so that a driver update keeps it.
+// Covers everything that Lower and the passes depend on; no driver version, so that plans outlive a driver update.
 CacheKey PlanKey(const PlanRequest& request);
 
 // The request's graph as the passes leave it: what Lower takes.

@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// Of the device, its driver and the probe's own version.
+// Covers the device, its driver and the probe's own version.
 CacheKey ReadPathProbeKey(const DeviceInfo& info);
 
 // Reads part of a buffer through texels. An error: the driver promises them and refuses (rusticl of Mesa 22.3 answers

@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-// Of a plan that DeserializePlan accepted. Errors are kMalformedInput.
+// Checks a plan that DeserializePlan accepted. Errors are kMalformedInput.
 Status CheckStoredPlan(const Plan& plan, const Graph& graph, const DeviceInfo& device);
 
 }  // namespace hearth

@@ -11,7 +11,7 @@
 
 namespace hearth {
 
-// Of the device, its driver, and the versions of kernels and emitter that were measured.
+// Covers the device, its driver, and the versions of kernels and emitter that were measured.
 CacheKey TuningKey(const DeviceInfo& info);
 
 // Nothing where there is no record; one that can't be read is rejected.

@@ -12,8 +12,8 @@
 
 namespace hearth {
 
-// Of the subgraph with that index; empty for a file without metadata. `model` is verified and lies in `file`, the whole
-// file. Lists of tensors that are not as long as the subgraph's are left out with a warning.
+// Metadata of the subgraph with that index; empty if the file has none. `model` is verified and lies in `file`, the
+// whole file. Lists of tensors that are not as long as the subgraph's are left out with a warning.
 Result<ModelMetadata> ReadMetadataOf(const wire::Model& model, uint32_t subgraph, std::span<const std::byte> file);
 
 }  // namespace hearth

@@ -27,7 +27,7 @@ class ModelFile {
 
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return bytes_; }  // page-aligned, never empty
-  // Of the contents alone. Reads the whole file, and leaves none of it resident: keep the result.
+  // Depends on the contents alone. Reads the whole file and leaves none of it resident: keep the result.
   Fingerprint ContentFingerprint() const;
 
   // Gives the whole pages inside `part` of bytes() back to the system. They are read from the file again when

@@ -92,8 +92,8 @@ class WrittenModel {
 Result<WrittenModel> WriteModel(const ModelToWrite& model,
                                 size_t most_copied_bytes = std::numeric_limits<size_t>::max());
 
-// Whether an operator changes its input `position` when that is a variable tensor (the state of an LSTM, ...), as the
-// reader understands it.
+// Whether an operator changes its input number `position` when that is a variable tensor (the state of an LSTM, ...),
+// as the reader understands it.
 bool ChangesVariableInput(int32_t code, std::string_view custom_name, size_t input_count, size_t position);
 
 }  // namespace hearth

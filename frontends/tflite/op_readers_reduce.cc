@@ -41,7 +41,7 @@ Result<Op> ReadArgReduce(const OperatorView& view, ArgKind kind) {
 
 Result<Op> ReadTopK(const OperatorView& view) {
   if (view.output_count() != 2) {
-    return Error(StatusCode::kMalformedInput, "it has {} outputs instead of values and positions", view.output_count());
+    return Error(StatusCode::kMalformedInput, "it has {} outputs instead of values and indices", view.output_count());
   }
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   TopK topk;

@@ -23,7 +23,7 @@ struct Run {
   int32_t begin = 0, size = 0, stride = 1;
 };
 
-// Negative positions count from the end; what lies outside is cut off. With a negative stride, position -1 stands for
+// Negative indices count from the end; what lies outside is cut off. With a negative stride, index -1 stands for
 // "before the first".
 Result<Run> Resolve(const Range& range, const wire::StridedSliceOptions& options, int32_t dim) {
   const bool forward = range.stride > 0;
@@ -76,7 +76,7 @@ Result<StridedOperands> ReadStridedOperands(const OperatorView& view) {
   return operands;
 }
 
-// Of the entries that stand for dimensions of the input one each: all but the ellipsis and new dimensions.
+// Counts the entries that stand for one dimension of the input each: all but the ellipsis and new dimensions.
 int CountInputEntries(const wire::StridedSliceOptions& options, int entries) {
   int count = 0;
   for (int i = 0; i < entries; ++i) {

@@ -12,10 +12,10 @@
 namespace hearth {
 namespace {
 
-// Positions of an LSTM's operands in the file, gates in the order input, forget, cell, output.
+// Indices of an LSTM's operands in the file, gates in the order input, forget, cell, output.
 constexpr size_t kFileWeights = 1, kFileRecurrent = 5, kFilePeephole = 9, kFileBias = 12, kFileProjection = 16,
                  kFileProjectionBias = 17, kFileOutputState = 18, kFileCellState = 19, kFileNormalization = 20;
-// Of the BASIC kernel.
+// Operands of the BASIC kernel.
 enum BasicOperand : size_t { kBasicX, kBasicActivation, kBasicWeights, kBasicBias, kBasicState };
 
 class LstmOperands {

@@ -48,7 +48,7 @@ constexpr RefusedRow kRefused[] = {
     {103, kDataSize},
     {109, kDataSize},
     {110, "it asks for the rank of a tensor whose shape is known at run time only: choose the inputs' shapes"},
-    {112, "it is not offered: GATHER with computed positions computes the same"},
+    {112, "it is not offered: GATHER with computed indices computes the same"},
     {113, "it is not offered: a product with a unit matrix computes the same"},
     {115, "it is not offered: SELECT with a constant mask computes the same"},
     {118, kLoop},

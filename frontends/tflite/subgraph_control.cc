@@ -1,5 +1,5 @@
 // Operators that call other subgraphs: CALL, IF, WHILE. What they call is read into the one graph, a loop's body once
-// for each of its turns, so that every device runs it and constants inside (counters, positions) are folded.
+// for each of its turns, so that every device runs it and constants inside (counters, indices) are folded.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -26,7 +26,7 @@ Result<std::optional<bool>> KnownCondition(const Graph& graph, ValueId id) {
   return std::optional(graph.ConstantBytes(id)[0] != std::byte{0});
 }
 
-// Of operators that a called subgraph holds and Hearth has not, the first.
+// The first operator of a called subgraph that Hearth does not know.
 const Node* FirstUnknown(const Graph& graph, size_t first_node) {
   const auto found = std::find_if(graph.nodes().begin() + static_cast<ptrdiff_t>(first_node), graph.nodes().end(),
                                   [](const Node& node) { return std::holds_alternative<UnknownOp>(node.op); });

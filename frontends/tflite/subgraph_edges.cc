@@ -1,4 +1,4 @@
-// The edges of a subgraph: what its inputs and outputs are called, and the shapes that are given for inputs.
+// A subgraph's inputs and outputs: their names, and the shapes that are given for inputs.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-// What the signature calls the tensors of an edge.
+// What the signature calls the inputs or the outputs.
 Result<std::unordered_map<int32_t, std::string>> SubgraphReader::AliasesOf(Edge edge) {
   std::unordered_map<int32_t, std::string> aliases;
   if (signature_ == nullptr) return aliases;

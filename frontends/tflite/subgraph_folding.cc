@@ -22,7 +22,7 @@ bool IsAffordable(const Graph& graph, const Node& node) {
   const OpDef& def = OpDefOf(node.op);
   if (def.reference == nullptr || !def.Has(kCostly)) return def.reference != nullptr;
   if (node.inputs.size() < 2 || node.inputs[1] == kNoValue) return false;
-  // Of a product; filters have their outputs first.
+  // The factor of a product; in filters the output channels come first.
   const Shape& factor = graph.value(node.inputs[1]).desc.shape;
   const bool has_outputs_first = factor.rank() > 0 && !std::holds_alternative<BatchMatMul>(node.op);
   double work = static_cast<double>(factor.element_count()) / (has_outputs_first ? std::max(1, factor[0]) : 1);

@@ -46,7 +46,7 @@ class SubgraphReader {
   int operator_count() const {
     return subgraph_.operators() == nullptr ? 0 : static_cast<int>(subgraph_.operators()->size());
   }
-  // Of a node that operator `index` makes.
+  // The source index of a node that operator `index` makes.
   int32_t SourceIndex(int index) const { return source_index_ < 0 ? index : source_index_; }
   const wire::Operator& op(int index) const { return *subgraph_.operators()->Get(index); }
   std::string OperatorLabel(int index) const;  // "operator 3 (CONV_2D)"
