@@ -12,7 +12,7 @@ namespace {
 
 // What having a constant from the cache costs, measured with the file in the page cache: reading it, checksum included,
 // 0.2 ms per MiB; hashing its source for the key 0.15; 0.05 per entry. Plain float32 packs at 0.3 to 0.7 ms per MiB,
-// so only what is clearly dearer is kept.
+// so only what clearly costs more is kept.
 constexpr double kReadMsPerByte = 0.35 / (1 << 20);
 constexpr double kReadMsPerEntry = 0.05;
 constexpr double kMargin = 2.0;
@@ -91,7 +91,7 @@ void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span
     std::vector<std::byte> packed(constant.range.size_bytes);
     const Stopwatch again;
     if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;
-    // The first time ran beside compilations: only what is dear twice is dear.
+    // The first time was measured beside compilations: only what is slow twice counts as slow.
     if (!IsCostly(constant, again.milliseconds())) continue;
     const CacheKey key = WeightsKey(constant, *source);
     const PutRequest put{&key, packed, pack_ms[k]};

@@ -14,7 +14,7 @@
 
 namespace hearth {
 
-// Of the content, its quantization, the layout and the packer: models and backends that share a layer in one
+// Covers the content, its quantization, the layout and the packer: models and backends that share a layer in one
 // layout share the entry.
 CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> source);
 

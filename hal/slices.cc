@@ -162,8 +162,8 @@ void TexelsToPixels(const std::byte* texels, int64_t row_bytes, int64_t count, s
   for (int64_t p = 0; p < count; ++p) std::memcpy(pixels + p * row_bytes, texels + p * 16, kLanes * 4);
 }
 
-// Calls move(lanes, offset of the first pixel, of its texel, pixels): all planes of a few pixels one after the other,
-// so that a cache line of pixels is touched while it is at hand.
+// Calls move(channels, offset of the first pixel, of its texel, pixels): all planes of a few pixels one after the
+// other, so that a cache line of pixels is touched while it is at hand.
 template <typename Move>
 void ForEachPlane(const Bhwc& shape, Move move) {
   constexpr int64_t kBlock = 512;
