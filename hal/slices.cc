@@ -92,11 +92,11 @@ template <typename Host, typename Device>
 void ToSlices(const Bhwc& shape, const Host& host, const Device& device, const std::byte* dense, std::byte* slices) {
   const int64_t pixels = shape.pixels();
   for (int32_t s = 0; s < shape.slices(); ++s) {
-    const int32_t lanes = std::min(4, shape.c - s * 4);
+    const int32_t channels = std::min(4, shape.c - s * 4);
     for (int64_t p = 0; p < pixels; ++p) {
       for (int32_t k = 0; k < 4; ++k) {
         using Number = decltype(host.Load(dense, 0));
-        const Number value = k < lanes ? host.Load(dense, p * shape.c + s * 4 + k) : Number{};
+        const Number value = k < channels ? host.Load(dense, p * shape.c + s * 4 + k) : Number{};
         device.Store(slices, (s * pixels + p) * 4 + k, value);
       }
     }
@@ -107,9 +107,9 @@ template <typename Host, typename Device>
 void FromSlices(const Bhwc& shape, const Host& host, const Device& device, const std::byte* slices, std::byte* dense) {
   const int64_t pixels = shape.pixels();
   for (int32_t s = 0; s < shape.slices(); ++s) {
-    const int32_t lanes = std::min(4, shape.c - s * 4);
+    const int32_t channels = std::min(4, shape.c - s * 4);
     for (int64_t p = 0; p < pixels; ++p) {
-      for (int32_t k = 0; k < lanes; ++k) {
+      for (int32_t k = 0; k < channels; ++k) {
         host.Store(dense, p * shape.c + s * 4 + k, device.Load(slices, (s * pixels + p) * 4 + k));
       }
     }
@@ -178,15 +178,15 @@ void ForEachPlane(const Bhwc& shape, Move move) {
 
 void FloatsToSlices(const Bhwc& shape, const std::byte* dense, std::byte* slices) {
   constexpr std::array kMoves = {PixelsToTexels<1>, PixelsToTexels<2>, PixelsToTexels<3>, PixelsToTexels<4>};
-  ForEachPlane(shape, [&](int32_t lanes, int64_t pixel, int64_t texel, int64_t count) {
-    kMoves[lanes - 1](dense + pixel, int64_t{shape.c} * 4, count, slices + texel);
+  ForEachPlane(shape, [&](int32_t channels, int64_t pixel, int64_t texel, int64_t count) {
+    kMoves[channels - 1](dense + pixel, int64_t{shape.c} * 4, count, slices + texel);
   });
 }
 
 void SlicesToFloats(const Bhwc& shape, const std::byte* slices, std::byte* dense) {
   constexpr std::array kMoves = {TexelsToPixels<1>, TexelsToPixels<2>, TexelsToPixels<3>, TexelsToPixels<4>};
-  ForEachPlane(shape, [&](int32_t lanes, int64_t pixel, int64_t texel, int64_t count) {
-    kMoves[lanes - 1](slices + texel, int64_t{shape.c} * 4, count, dense + pixel);
+  ForEachPlane(shape, [&](int32_t channels, int64_t pixel, int64_t texel, int64_t count) {
+    kMoves[channels - 1](slices + texel, int64_t{shape.c} * 4, count, dense + pixel);
   });
 }
 
