@@ -2,46 +2,31 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "core/base/float16.h"
+#include "core/graph/element.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
 
-template <typename T>
-T LoadAt(const std::byte* bytes, int64_t index) {  // callers' memory promises no alignment
-  T value;
-  std::memcpy(&value, bytes + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return value;
-}
-template <typename T>
-void StoreAt(std::byte* bytes, int64_t index, T value) {
-  std::memcpy(bytes + index * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
-}
-
 // ---- One element, on the host ----
 
 template <typename T>
 struct RealElement {
-  explicit RealElement(const TensorGrid& grid) : scale(grid.scale), zero_point(static_cast<float>(grid.zero_point)) {}
+  explicit RealElement(const TensorGrid& of) : grid(of), is_small(IsSmall(of)) {}
   float Load(const std::byte* bytes, int64_t i) const {
-    return scale * (static_cast<float>(LoadAt<T>(bytes, i)) - zero_point);
+    return grid.scale * (static_cast<float>(LoadAt<T>(bytes, i)) - static_cast<float>(grid.zero_point));
   }
   void Store(std::byte* bytes, int64_t i, float value) const {
-    constexpr auto kLowest = static_cast<float>(std::numeric_limits<T>::lowest());
-    constexpr auto kHighest = static_cast<float>(std::numeric_limits<T>::max());
-    const float stored = std::round(value / scale) + zero_point;
-    // Compared before the cast: the float next to the largest int32 lies above it. NaN becomes the zero point.
-    if (stored <= kLowest) return StoreAt(bytes, i, std::numeric_limits<T>::lowest());
-    if (stored >= kHighest) return StoreAt(bytes, i, std::numeric_limits<T>::max());
-    StoreAt(bytes, i, std::isnan(stored) ? static_cast<T>(zero_point) : static_cast<T>(stored));
+    StoreAt(bytes, i,
+            is_small ? static_cast<T>(StepsOf(value, grid) + grid.zero_point) : Saturate<T>(StoredNumber(value, grid)));
   }
 
-  float scale, zero_point;
+  TensorGrid grid;
+  bool is_small;
 };
 
 // A byte has 256 values: their real numbers by table.

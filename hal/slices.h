@@ -15,7 +15,7 @@ namespace hearth {
 void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const std::byte> dense,
                    std::span<std::byte> slices);
 
-// The reverse: quantized elements are rounded half away from zero and clamped to their type's range.
+// The reverse: quantized elements by the rule of core/graph/quantize.h.
 void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const std::byte> slices,
                    std::span<std::byte> dense);
 

@@ -1,30 +1,20 @@
 #include "backends/cpu/quantized.h"
 
-#include <cstring>
 #include <limits>
 
 #include "backends/cpu/vectorized.h"
+#include "core/graph/element.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
-
-// Steps from the zero point. Written so that compilers make vectors of it.
-HEARTH_INTO_CALLER inline int32_t StepsOf(float real, const TensorGrid& grid) {
-  float steps = real * grid.inverse;
-  steps = steps > grid.lowest ? steps : grid.lowest;
-  steps = steps < grid.highest ? steps : grid.highest;
-  return static_cast<int32_t>(steps + (steps < 0.0f ? -0.5f : 0.5f));
-}
 
 template <typename T>
 void Read(const TensorGrid& grid, const std::byte* stored, std::span<float> floats) {
   const auto zero_point = static_cast<int32_t>(grid.zero_point);  // vectors of 32 bits
   Vectorized([&]() HEARTH_INTO_CALLER {
     for (size_t i = 0; i < floats.size(); ++i) {
-      T number;
-      std::memcpy(&number, stored + i * sizeof(T), sizeof(T));
-      floats[i] = static_cast<float>(number - zero_point) * grid.scale;
+      floats[i] = static_cast<float>(LoadAt<T>(stored, static_cast<int64_t>(i)) - zero_point) * grid.scale;
     }
   });
 }
@@ -34,8 +24,7 @@ void Write(const TensorGrid& grid, std::span<const float> floats, std::byte* sto
   const auto zero_point = static_cast<int32_t>(grid.zero_point);
   Vectorized([&]() HEARTH_INTO_CALLER {
     for (size_t i = 0; i < floats.size(); ++i) {
-      const auto number = static_cast<T>(StepsOf(floats[i], grid) + zero_point);
-      std::memcpy(stored + i * sizeof(T), &number, sizeof(T));
+      StoreAt(stored, static_cast<int64_t>(i), static_cast<T>(StepsOf(floats[i], grid) + zero_point));
     }
   });
 }

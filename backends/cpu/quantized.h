@@ -17,7 +17,7 @@ TensorDesc HeldAs(const TensorDesc& desc);
 
 // For a `desc` that IsHeldAsFloats; spans of equally many elements.
 void ToFloats(const TensorDesc& desc, std::span<const std::byte> stored, std::span<float> floats);
-// Rounds half away from zero and clamps to the type's range; NaN becomes its lowest number.
+// By the rule of core/graph/quantize.h.
 void ToStored(const TensorDesc& desc, std::span<const float> floats, std::span<std::byte> stored);
 // Both, one after the other: what a float kernel has computed becomes what an integer kernel would have.
 void RoundToGrid(const TensorDesc& desc, std::span<float> floats);

@@ -33,21 +33,30 @@ __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector
   body();
 }
 
-// Runs `body`, a lambda marked HEARTH_INTO_CALLER, which the compiler makes vectors of.
+// With the instructions of `set`, which this machine must have.
 template <typename Body>
-void Vectorized(const Body& body) {
-  switch (BestVectorSet()) {
+void RunIn(VectorSet set, const Body& body) {
+  switch (set) {
     case VectorSet::kAvx512: return RunAvx512(body);
     case VectorSet::kAvx2: return RunAvx2(body);
     default: return body();
   }
 }
 #else
+inline VectorSet BestVectorSet() {
+  return VectorSet::kBase;
+}
 template <typename Body>
-void Vectorized(const Body& body) {
+void RunIn(VectorSet, const Body& body) {
   body();
 }
 #endif
+
+// Runs `body`, a lambda marked HEARTH_INTO_CALLER, which the compiler makes vectors of.
+template <typename Body>
+void Vectorized(const Body& body) {
+  RunIn(BestVectorSet(), body);
+}
 
 }  // namespace hearth
 

@@ -1,44 +1,17 @@
 #include "core/graph/element.h"
 
-#include <cmath>
-#include <cstring>
-#include <limits>
-
-#include "core/base/float16.h"
+#include <algorithm>
 
 namespace hearth {
 namespace {
 
 template <typename T>
-T Load(std::span<const std::byte> bytes, int64_t index) {
-  T stored;
-  std::memcpy(&stored, bytes.data() + index * sizeof(T), sizeof(T));
-  return stored;
-}
-
-template <typename T>
 void Store(std::span<std::byte> bytes, int64_t index, T stored) {
-  std::memcpy(bytes.data() + index * sizeof(T), &stored, sizeof(T));
-}
-
-template <typename T>
-T Saturate(double number) {
-  if (std::isnan(number)) return 0;
-  const double rounded = std::round(number);
-  // As doubles: the largest int64 is not one, so compare with ">=".
-  if (rounded <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
-  if (rounded >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
-  return static_cast<T>(rounded);
-}
-
-int LoadInt4(std::span<const std::byte> bytes, int64_t index) {
-  const int pair = std::to_integer<int>(bytes[index / 2]);
-  const int nibble = index % 2 == 0 ? pair & 15 : pair >> 4;
-  return nibble >= 8 ? nibble - 16 : nibble;
+  StoreAt(bytes.data(), index, stored);
 }
 
 void StoreInt4(std::span<std::byte> bytes, int64_t index, double number) {
-  const int clamped = std::isnan(number) ? 0 : static_cast<int>(std::round(std::fmin(std::fmax(number, -8.0), 7.0)));
+  const int clamped = std::clamp<int>(Saturate<int8_t>(number), -8, 7);
   const int pair = std::to_integer<int>(bytes[index / 2]);
   const int nibble = clamped & 15;
   bytes[index / 2] = static_cast<std::byte>(index % 2 == 0 ? (pair & 0xf0) | nibble : (pair & 0x0f) | (nibble << 4));
@@ -60,18 +33,7 @@ std::optional<int64_t> CheckedElementCount(const Shape& shape) {
 }
 
 double LoadElement(DType dtype, std::span<const std::byte> bytes, int64_t index) {
-  switch (dtype) {
-    case DType::kFloat32: return Load<float>(bytes, index);
-    case DType::kFloat16: return HalfToFloat(Load<uint16_t>(bytes, index));
-    case DType::kInt32: return Load<int32_t>(bytes, index);
-    case DType::kUInt8: return Load<uint8_t>(bytes, index);
-    case DType::kInt64: return static_cast<double>(Load<int64_t>(bytes, index));
-    case DType::kBool: return Load<uint8_t>(bytes, index) != 0 ? 1.0 : 0.0;
-    case DType::kInt16: return Load<int16_t>(bytes, index);
-    case DType::kInt8: return Load<int8_t>(bytes, index);
-    case DType::kInt4: return LoadInt4(bytes, index);
-  }
-  return 0.0;
+  return WithLoad(dtype, [&](const auto& load) { return static_cast<double>(load(bytes.data(), index)); });
 }
 
 int64_t ToInt64(double number) {

@@ -20,30 +20,28 @@ constexpr int64_t kMaxReferenceElements = int64_t{1} << 30;
 // Which scale and zero point an element has. Precondition: CheckQuantization passed.
 class QuantizationGrid {
  public:
-  QuantizationGrid(const Quantization& quantization, const Shape& shape) : quantization_(quantization) {
-    if (quantization.scales.size() < 2) return;
-    slices_ = shape[quantization.dimension];
-    for (int d = quantization.dimension + 1; d < shape.rank(); ++d) stride_ *= shape[d];
+  explicit QuantizationGrid(const TensorDesc& desc) {
+    const Quantization& quantization = *desc.quantization;
+    const size_t slices = quantization.scales.size(), zero_points = quantization.zero_points.size();
+    for (size_t k = 0; k < slices; ++k) {
+      const int64_t zero_point = zero_points == 0 ? 0 : quantization.zero_points[zero_points == 1 ? 0 : k];
+      grids_.push_back(GridOf(desc.dtype, quantization.scales[k], zero_point));
+    }
+    if (slices < 2) return;
+    for (int d = quantization.dimension + 1; d < desc.shape.rank(); ++d) stride_ *= desc.shape[d];
   }
 
   double ToReal(double stored, int64_t index) const {
-    const int64_t slice = index / stride_ % slices_;
-    return (stored - ZeroPoint(slice)) * quantization_.scales[slice];
+    const TensorGrid& grid = At(index);
+    return (stored - static_cast<double>(grid.zero_point)) * static_cast<double>(grid.scale);
   }
-  double ToStored(double real, int64_t index) const {
-    const int64_t slice = index / stride_ % slices_;
-    const double scale = quantization_.scales[slice];
-    return (scale == 0.0 ? 0.0 : std::round(real / scale)) + ZeroPoint(slice);
-  }
+  double ToStored(double real, int64_t index) const { return StoredNumber(real, At(index)); }
 
  private:
-  double ZeroPoint(int64_t slice) const {
-    if (quantization_.zero_points.empty()) return 0.0;
-    return static_cast<double>(quantization_.zero_points[quantization_.zero_points.size() == 1 ? 0 : slice]);
-  }
+  const TensorGrid& At(int64_t index) const { return grids_[static_cast<size_t>(index / stride_) % grids_.size()]; }
 
-  const Quantization& quantization_;
-  int64_t slices_ = 1, stride_ = 1;
+  std::vector<TensorGrid> grids_;
+  int64_t stride_ = 1;
 };
 
 Status CheckQuantization(const Quantization& quantization, const Shape& shape) {
@@ -224,7 +222,7 @@ Result<ReferenceTensor> ReferenceFromBytes(const TensorDesc& desc, std::span<con
     tensor.values[i] = LoadElement(desc.dtype, bytes, static_cast<int64_t>(i));
   }
   if (!IsQuantized(desc)) return tensor;
-  const QuantizationGrid grid(*desc.quantization, desc.shape);
+  const QuantizationGrid grid(desc);
   for (size_t i = 0; i < tensor.values.size(); ++i) {
     tensor.values[i] = grid.ToReal(tensor.values[i], static_cast<int64_t>(i));
   }
@@ -239,7 +237,7 @@ Status ReferenceToBytes(const ReferenceTensor& tensor, const TensorDesc& desc, s
       StoreElement(desc.dtype, bytes, static_cast<int64_t>(i), tensor.values[i]);
     return Status::Ok();
   }
-  const QuantizationGrid grid(*desc.quantization, desc.shape);
+  const QuantizationGrid grid(desc);
   for (size_t i = 0; i < tensor.values.size(); ++i) {
     StoreElement(desc.dtype, bytes, static_cast<int64_t>(i), grid.ToStored(tensor.values[i], static_cast<int64_t>(i)));
   }
@@ -252,7 +250,7 @@ Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc) {
   std::vector<std::byte> bytes(desc.size_bytes());
   if (!IsQuantized(desc)) return bytes;
   HEARTH_TRY(CheckQuantization(*desc.quantization, desc.shape));
-  const QuantizationGrid grid(*desc.quantization, desc.shape);
+  const QuantizationGrid grid(desc);
   for (int64_t i = 0; i < *count; ++i) StoreElement(desc.dtype, bytes, i, grid.ToStored(0.0, i));
   return bytes;
 }

@@ -1,5 +1,7 @@
 #include "core/graph/quantize.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace hearth {
@@ -30,23 +32,36 @@ std::pair<double, double> StoredRange(DType dtype) {
     case DType::kInt8: return {-128, 127};
     case DType::kInt16: return {-32768, 32767};
     case DType::kInt4: return {-8, 7};
+    case DType::kInt64: return {-0x1p63, 0x1p63};
     default: return {-2147483648.0, 2147483647.0};
   }
 }
 
 }  // namespace
 
-TensorGrid GridOf(const TensorDesc& desc) {
+TensorGrid GridOf(DType dtype, float scale, int64_t zero_point) {
   TensorGrid grid;
-  if (IsQuantized(desc) && !desc.quantization->scales.empty()) {
-    grid.scale = desc.quantization->scales[0];
-    grid.inverse = static_cast<float>(1.0 / static_cast<double>(grid.scale));
-    if (!desc.quantization->zero_points.empty()) grid.zero_point = desc.quantization->zero_points[0];
-  }
-  const auto [lowest, highest] = StoredRange(desc.dtype);
-  grid.lowest = static_cast<float>(lowest - static_cast<double>(grid.zero_point));
-  grid.highest = static_cast<float>(highest - static_cast<double>(grid.zero_point));
+  grid.scale = scale;
+  grid.inverse = static_cast<float>(1.0 / static_cast<double>(scale));
+  grid.zero_point = zero_point;
+  const auto [lowest, highest] = StoredRange(dtype);
+  grid.lowest = static_cast<float>(lowest - static_cast<double>(zero_point));
+  grid.highest = static_cast<float>(highest - static_cast<double>(zero_point));
   return grid;
+}
+
+TensorGrid GridOf(const TensorDesc& desc) {
+  if (!IsQuantized(desc) || desc.quantization->scales.empty()) return GridOf(desc.dtype, 1, 0);
+  const std::vector<int64_t>& zero_points = desc.quantization->zero_points;
+  return GridOf(desc.dtype, desc.quantization->scales[0], zero_points.empty() ? 0 : zero_points[0]);
+}
+
+double StoredNumber(double real, const TensorGrid& grid) {
+  const auto zero_point = static_cast<double>(grid.zero_point);
+  if (grid.scale == 0.0f) return zero_point;  // of a channel of zeros
+  if (IsSmall(grid)) return zero_point + StepsOf(static_cast<float>(real), grid);
+  const double lowest = grid.lowest, steps = std::round(real / static_cast<double>(grid.scale));
+  return zero_point + (steps > lowest ? std::min<double>(steps, grid.highest) : lowest);
 }
 
 }  // namespace hearth

@@ -2,6 +2,8 @@
 #ifndef HEARTH_CORE_GRAPH_QUANTIZE_H_
 #define HEARTH_CORE_GRAPH_QUANTIZE_H_
 
+#include <cstdint>
+
 #include "core/graph/types.h"
 
 namespace hearth {
@@ -23,8 +25,39 @@ struct TensorGrid {
   float lowest = 0, highest = 0;  // the type's numbers, counted from the zero point
 };
 
+// Of a type with this scale and zero point.
+TensorGrid GridOf(DType dtype, float scale, int64_t zero_point);
 // Of the first scale; scale 1 and zero point 0 where there is none.
 TensorGrid GridOf(const TensorDesc& desc);
+
+// ---- Real numbers to stored ones ----
+//
+// The rule of every device, of the CPU's vectors, of the host's copies and of the reference: in float32, multiplied by
+// the scale's inverse, clamped to the type, rounded half away from zero. NaN becomes the type's lowest number. Kernels
+// do the same in StatementForm::kRoundToSmallGrid and kRoundToGrid. A multiplication gives the same bits on all
+// devices; Vulkan and OpenGL ES allow a division to be off by 2.5 units.
+// LiteRT's reference kernels round half away from zero too, but divide by the scale: one step apart on about a tenth of
+// the exact ties. XNNPACK multiplies as here, but rounds ties to even: one step apart on half of them.
+
+// Whether steps stay below 2^22, where float32 holds halves.
+constexpr bool IsSmall(const TensorGrid& grid) {
+  return grid.highest < 0x1p22f && grid.lowest > -0x1p22f;
+}
+
+// Steps from the zero point. Written so that compilers make vectors of it, with the caller's instructions.
+// Precondition: IsSmall(grid).
+[[gnu::always_inline]] inline int32_t StepsOf(float real, const TensorGrid& grid) {
+  // The float below 0.5: 0.5 itself would take the float below 0.5 to 1.
+  constexpr float kBelowHalf = 0x1.fffffep-2f;
+  float steps = real * grid.inverse;
+  steps = steps > grid.lowest ? steps : grid.lowest;
+  steps = steps < grid.highest ? steps : grid.highest;
+  return static_cast<int32_t>(steps + (steps < 0.0f ? -kBelowHalf : kBelowHalf));
+}
+
+// The stored number, a whole one, of any grid. Types of 32 and 64 bits are beyond float32: theirs is calculated in
+// float64.
+double StoredNumber(double real, const TensorGrid& grid);
 
 }  // namespace hearth
 

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
+#include "core/graph/element.h"
 #include "core/graph/ops/pad.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/lowering_support.h"
@@ -134,11 +133,6 @@ void SetScalar(KernelCall& call, std::string_view name, Scalar scalar) {
   }
 }
 
-int32_t RoundedToInt32(double value) {
-  constexpr double kLowest = std::numeric_limits<int32_t>::min(), kHighest = std::numeric_limits<int32_t>::max();
-  return std::isnan(value) ? 0 : static_cast<int32_t>(std::clamp(std::round(value), kLowest, kHighest));
-}
-
 }  // namespace
 
 std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
@@ -153,7 +147,7 @@ Status LowerPad(const Node& node, PlanBuilder& builder) {
   }
   KernelCall call = PadCall(node, pad.before, false, builder);
   SetScalar(call, "REAL_VALUE", static_cast<float>(pad.value));
-  SetScalar(call, "INTEGER_VALUE", RoundedToInt32(pad.value));
+  SetScalar(call, "INTEGER_VALUE", Saturate<int32_t>(pad.value));
   return builder.Call(node, call);
 }
 

@@ -12,10 +12,6 @@
 
 namespace hearth {
 
-inline uint64_t RoundUp(uint64_t number, uint64_t multiple) {
-  return (number + multiple - 1) / multiple * multiple;
-}
-
 // A tensor that holds data from the step that writes it to the last step that reads it, both included.
 struct TensorUsage {
   uint64_t size_bytes = 0;

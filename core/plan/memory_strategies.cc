@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/plan/offset_search.h"
 
 namespace hearth {

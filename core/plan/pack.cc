@@ -7,16 +7,14 @@
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
+#include "core/base/round_up.h"
+#include "core/graph/element.h"
 
 namespace hearth {
 namespace {
 
 constexpr int64_t kTile = 16;  // a cache line of floats
 constexpr int64_t kMaxElements = int64_t{1} << 40;
-
-int64_t RoundUp(int64_t n, int64_t multiple) {
-  return (n + multiple - 1) / multiple * multiple;
-}
 
 // The product of non-negative numbers; nothing when one is negative or the product is beyond any tensor.
 std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
@@ -31,30 +29,6 @@ std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
 
 // ---- Source elements to floats ----
 
-template <typename T>
-T LoadAs(const std::byte* bytes) {  // model files promise no alignment
-  T value;
-  std::memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
-double IntegerAt(DType dtype, const std::byte* bytes, int64_t index) {
-  switch (dtype) {
-    case DType::kBool: return LoadAs<uint8_t>(bytes + index) != 0 ? 1 : 0;
-    case DType::kInt8: return LoadAs<int8_t>(bytes + index);
-    case DType::kUInt8: return LoadAs<uint8_t>(bytes + index);
-    case DType::kInt16: return LoadAs<int16_t>(bytes + 2 * index);
-    case DType::kInt32: return LoadAs<int32_t>(bytes + 4 * index);
-    case DType::kInt64: return static_cast<double>(LoadAs<int64_t>(bytes + 8 * index));
-    case DType::kInt4: {
-      const int byte = LoadAs<uint8_t>(bytes + index / 2);
-      const int nibble = index % 2 == 0 ? byte & 15 : byte >> 4;
-      return nibble < 8 ? nibble : nibble - 16;
-    }
-    default: return 0;
-  }
-}
-
 // Reads consecutive elements of a tensor as floats. Quantized ones cost a few ns each, floats a copy.
 class FloatReader {
  public:
@@ -67,17 +41,15 @@ class FloatReader {
   }
 
   void Read(int64_t first, int64_t count, float* out) const {
-    switch (desc_.dtype) {
-      case DType::kFloat32: std::memcpy(out, bytes_ + 4 * first, 4 * count); return;
-      case DType::kFloat16:
-        for (int64_t i = 0; i < count; ++i) out[i] = HalfToFloat(LoadAs<uint16_t>(bytes_ + 2 * (first + i)));
-        return;
-      default: ReadIntegers(first, count, out);
+    if (desc_.dtype == DType::kFloat32) {
+      std::memcpy(out, bytes_ + 4 * first, 4 * count);
+    } else {
+      ReadSlices(first, count, out);
     }
   }
 
  private:
-  void ReadIntegers(int64_t first, int64_t count, float* out) const {
+  void ReadSlices(int64_t first, int64_t count, float* out) const {
     int64_t slice = first / slice_size_ % slice_count_;
     int64_t left_in_slice = slice_size_ - first % slice_size_;
     while (count > 0) {
@@ -99,9 +71,10 @@ class FloatReader {
       const size_t zero_points = quantization.zero_points.size();
       if (zero_points > 0) zero_point = static_cast<double>(quantization.zero_points[zero_points == 1 ? 0 : slice]);
     }
-    for (int64_t i = 0; i < count; ++i) {
-      out[i] = static_cast<float>(scale * (IntegerAt(desc_.dtype, bytes_, first + i) - zero_point));
-    }
+    WithLoad(desc_.dtype, [&](const auto& load) {
+      for (int64_t i = 0; i < count; ++i)
+        out[i] = static_cast<float>(scale * (static_cast<double>(load(bytes_, first + i)) - zero_point));
+    });
   }
 
   const TensorDesc& desc_;
@@ -145,7 +118,7 @@ void PackIntegerSlices(const TensorDesc& desc, std::span<const std::byte> source
     for (int64_t pixel = 0; pixel < pixels; ++pixel, next += 4 * sizeof(int32_t)) {
       int32_t texel[4] = {};
       for (int64_t k = 0; k < std::min<int64_t>(4, channels - c); ++k) {
-        const double stored = IntegerAt(desc.dtype, source.data(), pixel * channels + c + k);
+        const double stored = LoadElement(desc.dtype, source, pixel * channels + c + k);
         texel[k] = static_cast<int32_t>(std::clamp(stored, kLowest, kHighest));
       }
       std::memcpy(next, texel, sizeof(texel));
@@ -201,7 +174,7 @@ void PackWinograd(const PackRecipe& recipe, const FloatReader& reader, FloatWrit
   std::vector<float> vector(static_cast<size_t>(width));
   for (int plane = 0; plane < 36; ++plane) {
     for (int64_t first = 0; first < outputs; first += width) {
-      for (int64_t i = 0; i < static_cast<int64_t>(RoundUp(static_cast<uint64_t>(inputs), 4)); ++i) {
+      for (int64_t i = 0; i < RoundUp(inputs, 4); ++i) {
         for (int64_t lane = 0; lane < width; ++lane) {
           const int64_t o = first + lane;
           double columns[3] = {};
@@ -302,12 +275,13 @@ uint64_t PackRecipe::packed_size_bytes() const {
   switch (layout) {
     case PackLayout::kMatrix: {
       const int64_t taps = int64_t{dims[1]} * dims[2];
-      return RoundUp(dims[0], vector) * taps * RoundUp(dims[3], 4) * element_bytes;
+      return RoundUp<int64_t>(dims[0], vector) * taps * RoundUp<int64_t>(dims[3], 4) * element_bytes;
     }
-    case PackLayout::kWinograd: return uint64_t{36} * RoundUp(dims[0], vector) * RoundUp(dims[3], 4) * element_bytes;
+    case PackLayout::kWinograd:
+      return uint64_t{36} * RoundUp<int64_t>(dims[0], vector) * RoundUp<int64_t>(dims[3], 4) * element_bytes;
     case PackLayout::kLinear: return RoundUp(*elements, vector) * element_bytes;
     case PackLayout::kDepthwise:
-    case PackLayout::kSlices: return *elements / dims[3] * RoundUp(dims[3], 4) * element_bytes;
+    case PackLayout::kSlices: return *elements / dims[3] * RoundUp<int64_t>(dims[3], 4) * element_bytes;
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
@@ -239,9 +240,7 @@ std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source
     if (!IsQuantized(desc)) return {};
     const TensorGrid grid = GridOf(desc);
     // Clamped first, so that a conversion to integers can round: PoCL's round() is five times as dear (3.1).
-    constexpr float kMostSmall = 1 << 22;
-    const bool is_small = grid.highest < kMostSmall && grid.lowest > -kMostSmall;
-    return {{{is_small ? StatementForm::kRoundToSmallGrid : StatementForm::kRoundToGrid},
+    return {{{IsSmall(grid) ? StatementForm::kRoundToSmallGrid : StatementForm::kRoundToGrid},
              {},
              {{"grid_scale", grid.scale},
               {"grid_inverse", grid.inverse},

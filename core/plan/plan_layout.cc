@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/plan/memory_strategies.h"
 #include "core/plan/plan_builder.h"
 #include "core/plan/texel_view.h"

@@ -56,9 +56,9 @@ TEST(Slices, QuantizedBytesLeaveRoundedAwayFromZeroAndClamped) {
   EXPECT_THAT(ToDense<int8_t>(Bytes(DType::kInt8, {4}), StorageType::kFloat32, slices), ElementsAre(-128, 11, 9, 127));
 }
 
-TEST(Slices, NotANumberLeavesAsTheZeroPoint) {
+TEST(Slices, NotANumberLeavesAsTheLowestNumber) {
   const std::vector<float> slices = {NAN, 0, 0, 0};
-  EXPECT_THAT(ToDense<int8_t>(Bytes(DType::kInt8, {1}), StorageType::kFloat32, slices), ElementsAre(10));
+  EXPECT_THAT(ToDense<int8_t>(Bytes(DType::kInt8, {1}), StorageType::kFloat32, slices), ElementsAre(-128));
 }
 
 TEST(Slices, RealNumbersAreRoundedToHalvesWhereTheDeviceStoresThose) {
