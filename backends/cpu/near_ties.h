@@ -16,7 +16,7 @@ namespace hearth {
 
 class NearTies {
  public:
-  // Null for a node that is no convolution with constant weights and a quantized result, or whose activation is no
+  // Null for a node that is not a convolution with constant weights and a quantized result, or whose activation is no
   // clamp. The graph must outlive the result, which reads weights of 8 bits where they lie.
   static std::unique_ptr<NearTies> Of(const Graph& graph, const Node& node);
 

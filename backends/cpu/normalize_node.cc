@@ -174,7 +174,7 @@ class NormalizeNode final : public HostNode {
   Runs runs_;
   std::vector<float> scale_, offset_;  // empty where a node makes them
   float lowest_ = -std::numeric_limits<float>::infinity(), highest_ = std::numeric_limits<float>::infinity();
-  Unary after_;  // an activation that is no clamp; kCopy: nothing
+  Unary after_;  // an activation that is not a clamp; kCopy: nothing
   std::vector<double> means_, partial_;
   std::vector<float> factors_;
 };

@@ -23,7 +23,7 @@ Status Submissions::WaitForFences(const std::vector<SyncPoint>& points) const {
   for (const SyncPoint& point : points) {
     const auto fence = reinterpret_cast<GLsync>(point.handle);
     if (gl_.IsSync(fence) != GL_TRUE)
-      return Error(StatusCode::kInvalidArgument, "0x{:x} is no fence of the share group", point.handle);
+      return Error(StatusCode::kInvalidArgument, "0x{:x} is not a fence of the share group", point.handle);
     if (is_software_) {
       HEARTH_TRY(WaitOnHost(fence, GL_SYNC_FLUSH_COMMANDS_BIT));
     } else {

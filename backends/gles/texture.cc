@@ -57,7 +57,7 @@ Status GlesTexture::Adopt(const NativeMemory& memory) {
   gl.ActiveTexture(GL_TEXTURE0);
   const TextureFacts facts = QueryTexture(gl, id);
   if (const Status errors = context_.Check("looking at a lent texture"); !errors.ok()) {
-    return Error(StatusCode::kInvalidArgument, "texture {} is no GL_TEXTURE_2D: {}", id, errors.message());
+    return Error(StatusCode::kInvalidArgument, "texture {} is not a GL_TEXTURE_2D: {}", id, errors.message());
   }
   if (static_cast<uint32_t>(facts.width) != memory.width || static_cast<uint32_t>(facts.height) != memory.height) {
     return Error(StatusCode::kInvalidArgument, "texture {} is {}x{}, {}x{} is needed", id, facts.width, facts.height,

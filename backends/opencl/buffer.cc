@@ -63,7 +63,7 @@ Result<std::unique_ptr<Buffer>> OpenClBuffer::Import(const OpenClDriver& driver,
     return Error(StatusCode::kInvalidArgument,
                  "the lent cl_mem is of another context: open the session with that one (SessionOptions::shared)");
   }
-  if (type != CL_MEM_OBJECT_BUFFER) return Error(StatusCode::kInvalidArgument, "the lent cl_mem is no buffer");
+  if (type != CL_MEM_OBJECT_BUFFER) return Error(StatusCode::kInvalidArgument, "the lent cl_mem is not a buffer");
   // The whole of it: a part of what may be a sub-buffer itself can't be made.
   if (its_size_bytes != size_bytes) {
     return Error(StatusCode::kInvalidArgument, "the lent cl_mem has {} bytes, {} were promised", its_size_bytes,

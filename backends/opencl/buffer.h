@@ -17,7 +17,7 @@ class OpenClBuffer final : public Buffer {
   // memory, and slow on a card with its own. Where the driver has no memory left: kResourceExhausted.
   static Result<std::unique_ptr<Buffer>> Create(const OpenClDriver& driver, uint64_t size_bytes, bool host_allocated);
 
-  // The caller's buffer, kept alive by a reference. kInvalidArgument when it is no buffer, of another context, or
+  // The caller's buffer, kept alive by a reference. kInvalidArgument when it is not a buffer, of another context, or
   // smaller than `size_bytes`.
   static Result<std::unique_ptr<Buffer>> Import(const OpenClDriver& driver, cl_mem memory, uint64_t size_bytes);
 

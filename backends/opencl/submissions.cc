@@ -52,7 +52,7 @@ cl_int OpenClSubmissions::StatusOf(cl_event event) const {
 
 Status OpenClSubmissions::TakeFailure(uint64_t submission, cl_int wait_code) {
   const auto failure = failures_.extract(submission);
-  // A wait that fails for another submission's sake is no failure of this one.
+  // A wait that fails for another submission's sake is not a failure of this one.
   const cl_int code = !failure.empty()                                            ? failure.mapped()
                       : wait_code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? CL_SUCCESS
                                                                                   : wait_code;

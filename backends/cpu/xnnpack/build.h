@@ -17,7 +17,7 @@ struct XnnpackBuild {
   pthreadpool_t pool = nullptr;
   uint32_t flags = 0;                         // for the create function
   std::vector<const float*> inputs;           // null where absent
-  std::vector<std::vector<float>> constants;  // those of `inputs` that are no view of the model file
+  std::vector<std::vector<float>> constants;  // those of `inputs` that are not a view of the model file
   xnn_operator_t op = nullptr;                // the result
   Activation after = Activation::kNone;       // what is done to its output then
 
@@ -35,7 +35,7 @@ struct XnnpackBuild {
 using XnnpackBuilder = xnn_status (*)(XnnpackBuild& build);
 inline constexpr xnn_status kXnnpackRefuses = xnn_status_unsupported_parameter;
 
-// The range that clamps like `activation`. Of one that is no clamp (tanh and sigmoid) nothing is clamped, and it
+// The range that clamps like `activation`. Of one that is not a clamp (tanh and sigmoid) nothing is clamped, and it
 // becomes build.after.
 struct OutputRange {
   float min = 0, max = 0;
