@@ -119,7 +119,7 @@ Result<uint64_t> ParseSizeBytes(std::string_view text) {
   const auto no_size = [&] {
     return Error(
         StatusCode::kInvalidArgument,
-        "'{}' is no size: give bytes, or a number with K, M, G or T (also MiB, and MB of 1000 x 1000), like 1.5G",
+        "'{}' is not a size: give bytes, or a number with K, M, G or T (also MiB, and MB of 1000 x 1000), like 1.5G",
         text);
   };
   double number = 0;

@@ -30,7 +30,7 @@ std::vector<std::filesystem::path> DefaultCacheLayers();
 std::string DefaultCacheLayerKeys();
 
 inline constexpr uint64_t kUsualCacheBytes = uint64_t{1} << 30;
-// $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB. kInvalidArgument when it is no size.
+// $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB. kInvalidArgument when it is not a size.
 Result<uint64_t> DefaultCacheMaxBytes();
 
 // $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN.

@@ -33,7 +33,7 @@ Result<std::string> TrustedSigner(const fs::path& bundle, const std::string& man
   HEARTH_ASSIGN(std::string hex, ReadText(file, 1024));
   while (!hex.empty() && hex.back() == '\n') hex.pop_back();
   Signature signature;
-  if (!BytesFromHex(hex, signature)) return Error(StatusCode::kIoError, "{} is no signature", file.string());
+  if (!BytesFromHex(hex, signature)) return Error(StatusCode::kIoError, "{} is not a signature", file.string());
   HEARTH_ASSIGN(const std::optional<PublicKey> signer, SignerOf(BytesOf(manifest), signature, trusted_keys));
   return signer ? HexOf(*signer) : std::string();
 }
@@ -52,7 +52,7 @@ Result<SignedManifest> ReadSignedManifest(const fs::path& bundle, std::span<cons
 }
 
 std::string WhyNoSignatures() {
-  return HasSignatures() ? "" : "; signatures can't be checked here, for want of libsodium";
+  return HasSignatures() ? "" : "; signatures can't be checked here: libsodium is not installed";
 }
 
 }  // namespace hearth
