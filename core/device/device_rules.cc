@@ -52,7 +52,8 @@ bool HasSmallSubgroups(const DeviceInfo& device) {
 // Times: 2-core machine, Zen 5, PoCL 3.1, Mesa 22.3.6 unless a row says otherwise. benchmarks/README.md has the tables.
 constexpr DeviceRule kRules[] = {
     {Rule::kTexelReads, "texel_reads", "Kernels read tensors through texel buffers.",
-     "llvmpipe, lavapipe: a load from a storage buffer is done lane by lane; a texel fetch is about 40 times faster",
+     "llvmpipe, lavapipe: a load from a storage buffer is done for one work item at a time; a texel fetch is about 40 "
+     "times faster",
      HasTexelBuffers, IsSoftware},
     {Rule::kWideVectors, "wide_vectors", "Matrix products and convolutions work on vectors of 16 floats.",
      "PoCL: 81 to 93 GFLOP/s on one thread where vectors of 4 reach half of that", IsOpenCl, IsOpenClCpu},
@@ -81,7 +82,7 @@ constexpr DeviceRule kRules[] = {
     {Rule::kFourPixelsEach, "four_pixels_each", "A work item normalizes the channels of four pixels at once.",
      "eight times 128x512: PoCL 0.48 ms instead of 1.2, lavapipe 0.84 instead of 1.0", Always, IsSoftware},
     {Rule::kTilesWithinLines, "tiles_within_lines", "Tiles of transposed convolutions end with their line.",
-     "PoCL, llvmpipe: saves a division a pixel, which is done lane by lane", Always, IsSoftware},
+     "PoCL, llvmpipe: saves a division a pixel, which is not vectorized", Always, IsSoftware},
     {Rule::kMeansOfSmallWindows, "means_of_small_windows", "Average pooling of whole small images becomes a mean.",
      "PoCL, llvmpipe: one work item a channel walks over the window otherwise", Always, IsSoftware},
     {Rule::kLoopLimit, "loop_limit", "Nodes whose loops take over 60,000 turns in a work item run on the CPU.",

@@ -57,7 +57,7 @@ class Macros {
   void Add(std::string_view signature, std::string_view text) {
     AddLine(signature.substr(0, signature.find('(')), fmt::format("#define {} {}\n", signature, text));
   }
-  // A line that is no macro but declares `name`.
+  // A line that is not a macro but declares `name`.
   void AddLine(std::string_view name, std::string line) {
     names_.push_back(std::string(name));
     lines_.push_back(std::move(line));
@@ -223,7 +223,7 @@ void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::stri
   out += "};\n";
 }
 
-// As variables of main: llvmpipe and lavapipe (Mesa 22.3) load a uniform once for all lanes only outside of loops.
+// As variables of main: llvmpipe and lavapipe (Mesa 22.3) load a uniform once for all work items only outside of loops.
 Macros GlslScalars(const KernelSource& source, Dialect dialect) {
   Macros scalars;
   for (size_t k = 0; k < source.scalars.size(); ++k) {

@@ -17,7 +17,7 @@ struct AccessText {
 AccessText OpenClAccess(StorageType storage);
 AccessText GlslAccess(const TensorArg& arg);
 
-// Of a texture in GLSL; see AccessPath::kTexture.
+// Access to a texture in GLSL; see AccessPath::kTexture.
 inline constexpr const char* kTextureLoad =
     "texelFetch({0}, ivec2((i) % textureSize({0}, 0).x, (i) / textureSize({0}, 0).x), 0)";
 inline constexpr const char* kTextureStore = "imageStore({0}, ivec2(i % imageSize({0}).x, i / imageSize({0}).x), v);";

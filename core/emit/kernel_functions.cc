@@ -5,7 +5,7 @@ namespace {
 
 // Truncated quotient, floored quotient and floored remainder. GLSL leaves the division of negative numbers undefined,
 // and a CPU traps on a divisor of 0 and on INT_MIN / -1: the magnitudes are divided, and 0 divides as 1. TFLite reports
-// an error for a zero divisor, but the lanes behind the last channel divide too.
+// an error for a zero divisor, but the unused components of a last texel divide too.
 constexpr std::string_view kIntegerDivision = R"(int4 vquotient(int4 a, int4 b) {
   int4 d = vselect_eq(b, splat_int4(0), splat_int4(1), b);
   uint4 q = bits_uint4((a ^ (a >> 31)) - (a >> 31)) / bits_uint4((d ^ (d >> 31)) - (d >> 31));
@@ -95,7 +95,7 @@ constexpr std::string_view kGlslSine = R"(vec4 px_sin(vec4 a, int quarter_turns)
 }
 )";
 
-// To what 16-bit storage holds, and back: what a kernel that reads a stored value begins with.
+// Rounds to 16-bit storage and back: the value that a kernel which reads the stored one starts from.
 constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 a) {
   return vec4(unpackHalf2x16(packHalf2x16(a.xy)), unpackHalf2x16(packHalf2x16(a.zw)));
 }

@@ -18,7 +18,7 @@ std::vector<std::string> KernelNames();
 // kNotFound lists the names that exist; kInternal names a line of a broken header.
 Result<KernelSource> LoadKernel(std::string_view name);
 
-// Of a kernel from outside (a plan of the cache), whose body and shared arrays are not set yet: fills them in. An error
+// Fills in body and shared arrays of a kernel that a cached plan names. An error
 // (kMalformedInput) unless the library has this kernel with these arguments and defines, and everything else is what
 // lowering can write: no text of its own reaches a compiler.
 Status CompleteStoredKernel(KernelSource& source);

@@ -54,7 +54,8 @@ Status ReadElements(TextScanner& scanner, DType dtype, int64_t count, std::span<
     if (i > 0 && !scanner.Take(',')) {
       return Error(StatusCode::kMalformedInput, "a constant of {} elements lists {}", count, i);
     }
-    if (!scanner.Number(number)) return Error(StatusCode::kMalformedInput, "element {} of a constant is no number", i);
+    if (!scanner.Number(number))
+      return Error(StatusCode::kMalformedInput, "element {} of a constant is not a number", i);
     StoreElement(dtype, bytes, i, number);
   }
   if (!scanner.Take('}')) {

@@ -257,7 +257,7 @@ Result<std::vector<std::byte>> BytesOfZeros(const TensorDesc& desc) {
 
 Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {
   if (id < 0 || static_cast<size_t>(id) >= graph.values().size() || !graph.IsConstant(id)) {
-    return Error(StatusCode::kInvalidArgument, "value %{} is no constant", id);
+    return Error(StatusCode::kInvalidArgument, "value %{} is not a constant", id);
   }
   const Value& value = graph.value(id);
   HEARTH_TRY(CheckDense(value.desc, graph.ConstantBytes(id).size()).Within(value.name));

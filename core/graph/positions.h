@@ -1,4 +1,4 @@
-// Which values decide about positions.
+// Which values decide about indices.
 #ifndef HEARTH_CORE_GRAPH_POSITIONS_H_
 #define HEARTH_CORE_GRAPH_POSITIONS_H_
 

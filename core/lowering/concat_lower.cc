@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-// What is put together: pixels stand in `rows` rows, of which each input has a part; along channels, the whole of it.
+// The output has `rows` rows of pixels. Each input holds a part of every row; along channels, the whole row.
 struct Join {
   int64_t rows = 1, row_pixels = 1;  // of the output
   bool along_channels = false;

@@ -106,8 +106,8 @@ bool IsWideDepthwise(const Node& node, const PlanBuilder& builder) {
          builder.ShapeOf(node.inputs[0]).c == builder.ShapeOf(node.outputs[0]).c;
 }
 
-// Of a work item on a software GPU. More rows share their fetches, but a program of 7 or 9 compiles 20 to 60 ms longer
-// than one of 4. Costs in fetches, 3 texels a row of input, and in stores, which are as dear as 6 (llvmpipe and
+// Rows of a work item on a software GPU. More rows share fetches, but a program of 7 or 9 compiles 20 to 60 ms longer
+// than one of 4. Costs in fetches, 3 texels a row of input, and in stores, each as slow as 6 fetches (llvmpipe and
 // lavapipe of Mesa 22.3).
 int ShaderRows(const Window2D& window, int32_t out_h, Preference preference) {
   const auto cost = [&](int rows) {

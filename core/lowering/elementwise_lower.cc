@@ -11,8 +11,8 @@
 namespace hearth {
 namespace {
 
-// Zeros the lanes behind the last channel. They meet only zero weights, but infinity times zero is NaN: a logarithm
-// of 5 channels would spoil the convolution behind it.
+// Zeros the last texel's components that hold no channel. They meet only zero weights, but infinity times zero is NaN:
+// a logarithm of 5 channels would spoil the convolution behind it.
 EpilogueStep ClearTail(const Bhwc& out, std::string_view suffix) {
   const std::string pixels = fmt::format("tail_pixels{}", suffix), channels = fmt::format("tail_channels{}", suffix);
   return {{StatementForm::kClearTail}, {}, {{pixels, static_cast<int32_t>(out.pixels())}, {channels, out.c}}};

@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// int64 positions may come from anywhere: those beyond 32 bits saturate on their way to the device, and are outside of
+// int64 indices may come from anywhere: those beyond 32 bits saturate on their way to the device, and are outside of
 // any dimension before and after.
 std::optional<std::string> WideValues(const Graph& graph, std::initializer_list<ValueId> values) {
   for (ValueId value : values) {

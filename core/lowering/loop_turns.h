@@ -24,15 +24,15 @@ int64_t ArgReduceTurns(const Graph& graph, const Node& node);
 int64_t CumSumTurns(const Graph& graph, const Node& node);
 int64_t TopKTurns(const Graph& graph, const Node& node);
 
-// More than that a device does not make. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 turns a work
-// item and go on with what they have; no query tells, so every graphics driver that runs on the CPU is taken for one.
+// The most turns that a device makes. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 turns a work item
+// without an error; no query tells, so every graphics driver that runs on the CPU is treated as one of them.
 int64_t MostLoopTurns(const DeviceInfo& device);
 
-// From how many slices of a pixel's channels on, and texels of a run, software devices share them among 32 work items
-// (ops/lowering_support.h, ops/mean_variance_lower.cc).
+// Software devices share a pixel's channels, or a run of pixels, among 32 work items from so many slices or texels on
+// (lowering_support.h, mean_variance_lower.cc).
 inline constexpr int64_t kManySlicesOfSoftware = 1 << 14, kManyTexelsOfSoftware = 1024;
 
-// Work items that share one output texel of a long reduction (ops/reduce_lower.cc): 1 where they don't.
+// Work items that share one output texel of a long reduction (reduce_lower.cc); 1 where none share.
 int32_t LanesOfReduction(int64_t shared_length, int64_t output_texels);
 
 }  // namespace hearth

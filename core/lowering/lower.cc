@@ -16,7 +16,7 @@ namespace {
 // Kernels count texels and elements in 32 bits.
 constexpr int64_t kMostTexels = std::numeric_limits<int32_t>::max() / 4;
 
-// A reason of the user's own, or of any operation: what the op table doesn't ask.
+// Reasons that do not depend on the operation: the user's choice, and limits of the device.
 std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device,
                                          const LowerOptions& options) {
   if (device.is_host()) return "the device is the CPU";

@@ -46,7 +46,7 @@ int ChannelLanes(const DeviceInfo& device, int32_t slices);
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices);
 
 // Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
-// int64 that comes from outside or was calculated. Positions, class numbers and what is moved from them do.
+// int64 that is an input or was calculated. Indices, class numbers and what is moved from them do.
 bool FitsInt32(const Graph& graph, ValueId value);
 
 // Reasons that apply to most operations.

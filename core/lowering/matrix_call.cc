@@ -15,7 +15,7 @@ constexpr int kWideRows = 6;  // pointwise_wide: 12 accumulator registers of 256
 constexpr int kWideConvRows = 4;
 // With 32 registers of 512 bits (PoCL 3.1, AVX-512): 20 of them as accumulators, or 8 where there are few channels.
 constexpr int kPatchRows = 10, kWideRowsOfMany = 8;
-constexpr int64_t kFewMultiplications = 1 << 20;  // per output channel: idle lanes cost less than another program
+constexpr int64_t kFewMultiplications = 1 << 20;  // per output channel: idle work items cost less than another program
 
 // Sizes of 7 x 2^n pixels are common. Convolutions gain little past 16 accumulators, and each program of theirs would
 // compile for 70 ms more.
@@ -77,7 +77,7 @@ void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<K
   for (int rows : {5, 4, 6, 3, 2, 1}) candidates.push_back({"wide", rows, 1, 8});
 }
 
-// Of one of several products.
+// Sets the tile of one of several products.
 void UseWideTile(const KernelChoice& choice, int64_t pixels, int32_t slices_out, KernelCall& call) {
   call.defines = {{"ROWS", std::to_string(choice.rows)}};
   call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
@@ -142,7 +142,7 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
   }
   candidates.push_back(TileFor(builder, shapes, slices_out));
   AddTiles(builder.device(), candidates);
-  // More than what there is only calculates the same again; groups of channels allow one column.
+  // Larger tiles than the output only repeat work; grouped convolutions allow one column.
   const int most_cols = shapes.groups > 1                              ? 1
                         : Applies(Rule::kLargeTiles, builder.device()) ? std::max(slices_out, candidates.front().cols)
                                                                        : slices_out;
@@ -185,7 +185,7 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   if (wide) {
     UseWideTile(choice, shapes.pixels, slices_out, call);
     if (choice.variant == "patch" && !shapes.is_pointwise && shapes.filter[3] <= 4) {
-      call.defines.push_back({"DEPTH", "1"});  // the second texel would be read in vain
+      call.defines.push_back({"DEPTH", "1"});  // the second texel would not be used
     }
     return call;
   }

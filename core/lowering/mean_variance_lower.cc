@@ -27,12 +27,12 @@ Operand PerChannel(PlanBuilder& builder, const Node& node, size_t input) {
   return BiasOperand(builder, value, builder.ShapeOf(node.inputs[0]).c, 4);
 }
 
-// What makes a factor of the scale's operand: kernels add it.
+// Kernels add this to the scale operand: 1 where there is none.
 float UnitOf(const Node& node) {
   return node.inputs.size() > 1 && node.inputs[1] != kNoValue ? 0.0f : 1.0f;
 }
 
-// Four pixels a work item where there is no want of work items: PoCL's cache loses lines 2 KiB apart.
+// Four pixels a work item where there are enough work items: on PoCL, lines 2 KiB apart evict each other.
 std::vector<KernelChoice> ChannelChoices(const DeviceInfo& device, const Bhwc& shape) {
   std::vector<KernelChoice> choices = ChannelLaneChoices(device, shape.slices());
   const bool has_many_pixels = Applies(Rule::kFourPixelsEach, device) && shape.pixels() >= 32;
@@ -69,7 +69,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
-// Of each run and channel the mean, and behind all of them 1 / sqrt(variance + epsilon) * scale.
+// The mean of each run and channel, and behind all of them 1 / sqrt(variance + epsilon) * scale.
 KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedRuns& runs, ValueId moments) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const int lanes = builder.Choose(node).lanes;

@@ -64,7 +64,7 @@ Status LowerFullyConnected(const Node& node, PlanBuilder& builder);
 // gather
 Status LowerGather(const Node& node, PlanBuilder& builder);
 Status LowerGatherNd(const Node& node, PlanBuilder& builder);
-// Of both.
+// For both operations.
 std::optional<std::string> GatherUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 std::optional<std::string> OneHotUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 Status LowerOneHot(const Node& node, PlanBuilder& builder);
@@ -109,7 +109,7 @@ Status LowerResize(const Node& node, PlanBuilder& builder);
 // search
 Status LowerArgReduce(const Node& node, PlanBuilder& builder);
 Status LowerTopK(const Node& node, PlanBuilder& builder);
-// Of both: they compare integers of 32 bits.
+// For both operations: they compare integers of 32 bits.
 std::optional<std::string> SearchUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 
 // select

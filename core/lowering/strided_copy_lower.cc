@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kKernelDigits = 11;
 
-// What the kernel counts as an element: scalars of the view, and how many of them a pixel has on each side.
+// The unit that the kernel moves: so many scalars of the view, and how many units a pixel has on each side.
 struct Units {
   StridedView view;
   int32_t in_per_pixel = 1, out_per_pixel = 1;

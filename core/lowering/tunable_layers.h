@@ -20,7 +20,7 @@ struct TunableLayer {
   std::vector<KernelChoice> candidates;  // at least two; the first is what rules choose
 };
 
-// Of a graph that passes have rewritten; each key once. Only nodes that the device takes.
+// The tunable layers of a graph that passes have rewritten, each key once. Only nodes that the device takes.
 std::vector<TunableLayer> TunableLayers(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
 // One node of `graph` alone: its inputs are the graph's, its constants are zeros. `graph` may go.

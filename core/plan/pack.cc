@@ -245,7 +245,7 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
                  DTypeName(recipe.source.dtype));
   }
   if (recipe.layout == PackLayout::kWinograd && (recipe.dims[1] != 3 || recipe.dims[2] != 3)) {
-    return Error(StatusCode::kMalformedInput, "Winograd weights of dims {} are no 3x3 filter", DimsText(recipe));
+    return Error(StatusCode::kMalformedInput, "Winograd weights of dims {} are not a 3x3 filter", DimsText(recipe));
   }
   if (recipe.width != 4 && recipe.width != 16 && recipe.width != 32) {
     return Error(StatusCode::kInvalidArgument, "packing width {} is none of 4, 16 and 32", recipe.width);

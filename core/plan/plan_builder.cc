@@ -53,8 +53,8 @@ std::array<uint32_t, 3> LocalSizeOfManyItems(std::array<uint32_t, 3> own, const 
   return own;
 }
 
-// A kernel's own local size is made for 8 lanes of a CPU; a GPU needs a whole warp or wave in a work group. Only for
-// kernels that ask for no size of their own in the call: those don't depend on it.
+// A kernel's own local size is made for a CPU's vectors of 8; a GPU needs a whole warp or wave in a work group. Only
+// for kernels that ask for no size of their own in the call: those don't depend on it.
 std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCall& call, const DeviceInfo& device) {
   constexpr uint32_t kItems = 64;
   std::array<uint32_t, 3> size = source.local_size;
@@ -176,8 +176,8 @@ uint64_t PlanBuilder::ValueBytes(ValueId value) const {
 
 StorageType PlanBuilder::StorageOf(ValueId value) const {
   const TensorDesc& desc = DescOf(value);
-  // What is one pixel is few numbers, and an error in one is the same in all the pixels that it scales or shifts; what
-  // is between the dispatches of one node would be rounded once more than the node's result.
+  // Tensors of one pixel stay float32: an error there repeats in every pixel that they scale or shift. So do values
+  // between the dispatches of one node, which would be rounded once more than the node's result.
   const bool is_whole = IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || chooses_positions_[value];
   return hearth::StorageOf(desc, is_whole ? StorageType::kFloat32 : real_storage_);
 }
@@ -195,7 +195,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
   HEARTH_ASSIGN(KernelSource source, LoadKernel(call.kernel));
   for (const Define& define : call.defines) {
     if (!IsDefineValue(define.value))
-      return Error(StatusCode::kInternal, "'{}' is no value that a plan may hold: add it to statement.cc",
+      return Error(StatusCode::kInternal, "'{}' is not a value that a plan may hold: add it to statement.cc",
                    define.value);
     SetDefine(source, define.name, define.value);
   }
@@ -228,8 +228,8 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
   return source;
 }
 
-// Devices hold a quantized value as the real number that it stands for: what the call writes is clamped to the range of
-// its type and rounded to its grid, as an integer kernel would have. The clamp is not optional: converters drop a
+// Devices hold a quantized value as the real number that it represents. The call's result is clamped to the range of
+// its type and rounded to its grid, as an integer kernel would do. The clamp is not optional: converters drop a
 // relu6 that the range implies.
 std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source,
                                                       const std::vector<Operand>& operands) const {
@@ -239,7 +239,7 @@ std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source
     const TensorDesc& desc = DescOf(operands[k].id);
     if (!IsQuantized(desc)) return {};
     const TensorGrid grid = GridOf(desc);
-    // Clamped first, so that a conversion to integers can round: PoCL's round() is five times as dear (3.1).
+    // Clamped first, so that a conversion to integers can round: PoCL's round() costs five times as much (3.1).
     return {{{IsSmall(grid) ? StatementForm::kRoundToSmallGrid : StatementForm::kRoundToGrid},
              {},
              {{"grid_scale", grid.scale},

@@ -60,7 +60,7 @@ bool PlanBuilder::Extend(const Node& node, ValueId value, ValueId output, const 
   const size_t index = made_at_.at(value);
   auto& producer = std::get<PendingDispatch>(pending_[index]);
   KernelCall call = producer.call;
-  // What a kernel of its own would have read: results do not depend on what became part of what.
+  // A kernel of its own would have read a rounded value: results do not depend on which nodes are fused.
   if (StorageOf(value) == StorageType::kFloat16) call.epilogue.push_back({{StatementForm::kRoundToHalf}, {}, {}});
   call.epilogue.insert(call.epilogue.end(), steps.begin(), steps.end());
   const Operand made = Tensor(output);

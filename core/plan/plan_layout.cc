@@ -61,7 +61,7 @@ Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& range
   }
   plan.memory.naive_bytes = NaiveBytes(usages);
   plan.memory.lower_bound_bytes = LowerBoundBytes(usages);
-  // What ends behind the largest buffer of the device lies in the next one; most devices need one buffer.
+  // A tensor that does not fit into the device's largest buffer goes to the next one; most devices need one buffer.
   while (!values.empty()) {
     std::vector<TensorUsage> placed = usages;
     for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);

@@ -50,7 +50,7 @@ Result<TuningTable> TuningTableFromText(std::string_view text) {
     if (of_all) choice_text.remove_suffix(kOfAll.size());
     const auto choice = KernelChoiceFromText(choice_text);
     if (end == std::string_view::npos || !choice.has_value() || equals == 0) {
-      return Error(StatusCode::kMalformedInput, "line {} of a tuning record is no choice", table.size() + 1);
+      return Error(StatusCode::kMalformedInput, "line {} of a tuning record is not a choice", table.size() + 1);
     }
     table.insert_or_assign(std::string(line.substr(0, equals)), TunedLayer{*choice, of_all});
     text.remove_prefix(end + 1);

@@ -99,7 +99,7 @@ Status InferSpaceToBatch(Graph& graph, const Node& node) {
   for (int d = 0; d < op.block.rank(); ++d) {
     const int64_t padded = int64_t{op.before[d]} + in[d + 1] + op.after[d];
     if (padded % op.block[d] != 0 || padded > std::numeric_limits<int32_t>::max()) {
-      return inference.Fail(StatusCode::kMalformedInput, "{} pixels with {} before and {} after are no blocks of {}",
+      return inference.Fail(StatusCode::kMalformedInput, "{} pixels with {} before and {} after are not blocks of {}",
                             in[d + 1], op.before[d], op.after[d], op.block[d]);
     }
     dims[d + 1] = padded / op.block[d];

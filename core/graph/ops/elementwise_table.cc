@@ -21,7 +21,8 @@ double FloorMod(double a, double b) {
   return remainder != 0.0 && (b < 0.0) != (remainder < 0.0) ? remainder + b : remainder;
 }
 
-// Of integers, where `b` is 0 (an error in TFLite) as if it were 1. Sums and products go through uint64_t, which wraps.
+// Integer division; a divisor of 0 (an error in TFLite) divides as 1. Sums and products go through uint64_t, which
+// wraps.
 int64_t Quotient(int64_t a, int64_t b) {
   if (b == 0) return a;
   return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / b;

@@ -30,7 +30,7 @@ Status InferFullyConnected(Graph& graph, const Node& node) {
   // Without keep_dims TFLite sees the input as a flat list of rows, whatever its shape.
   if (in.element_count() % depth != 0) {
     return inference.Fail(StatusCode::kMalformedInput,
-                          "the input's {} elements ({}) are no multiple of the filter's {}", in.element_count(),
+                          "the input's {} elements ({}) are not a multiple of the filter's {}", in.element_count(),
                           in.ToString(), depth);
   }
   return inference.SetOutput(0, {in.element_count() / depth, outputs});

@@ -83,8 +83,7 @@ Status InferGatherNd(Graph& graph, const Node& node) {
   }
   const int depth = indices[indices.rank() - 1];
   if (depth > x.rank()) {
-    return inference.Fail(StatusCode::kMalformedInput, "positions of {} numbers for x of shape {}", depth,
-                          x.ToString());
+    return inference.Fail(StatusCode::kMalformedInput, "indices of {} numbers for x of shape {}", depth, x.ToString());
   }
   std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
   dims.insert(dims.end(), x.dims().begin() + depth, x.dims().end());

@@ -1,4 +1,4 @@
-// Looking up by position: GATHER (also EMBEDDING_LOOKUP), GATHER_ND, and the reverse picture ONE_HOT. A position
+// Lookups by index: GATHER (also EMBEDDING_LOOKUP), GATHER_ND, and their inverse ONE_HOT. An index
 // outside of its dimension, which TFLite refuses, means the nearest one inside; one-hot has no element for it.
 #ifndef HEARTH_CORE_GRAPH_OPS_GATHER_H_
 #define HEARTH_CORE_GRAPH_OPS_GATHER_H_

@@ -166,7 +166,7 @@ Status InferLstm(Graph& graph, const Node& node) {
                           outputs);
   }
   if (!std::isfinite(lstm.cell_clip) || !std::isfinite(lstm.proj_clip)) {
-    return inference.Fail(StatusCode::kMalformedInput, "clips of {} and {} are no numbers", lstm.cell_clip,
+    return inference.Fail(StatusCode::kMalformedInput, "clips of {} and {} are not numbers", lstm.cell_clip,
                           lstm.proj_clip);
   }
   Shape y = x;

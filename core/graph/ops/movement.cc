@@ -21,7 +21,7 @@ Status InferTranspose(Graph& graph, const Node& node) {
     dims.push_back(in[from]);
   }
   if (permutation.rank() != in.rank() || used != (1u << in.rank()) - 1) {
-    return inference.Fail(StatusCode::kMalformedInput, "{} is no permutation of the {} dimensions of {}",
+    return inference.Fail(StatusCode::kMalformedInput, "{} is not a permutation of the {} dimensions of {}",
                           permutation.ToString(), in.rank(), in.ToString());
   }
   return inference.SetOutput(0, dims);

@@ -68,7 +68,7 @@ Status NodeInference::CheckBias(size_t i, int32_t channels) const {
     const Shape& bias = shape(i);
     if (graph_.IsConstant(node_.inputs[i]) || (bias.rank() > 0 && bias[bias.rank() - 1] == channels))
       return Status::Ok();
-    return Fail(StatusCode::kUnsupported, "a computed bias of shape {}, which is no vector", bias.ToString());
+    return Fail(StatusCode::kUnsupported, "a computed bias of shape {}, which is not a vector", bias.ToString());
   }
   return Fail(StatusCode::kMalformedInput, "bias has shape {}, needs one element for each of {} output channels",
               shape(i).ToString(), channels);

@@ -30,9 +30,9 @@ class NodeInference {
   const Shape& shape(size_t i) const { return input(i).shape; }
 
   Status CheckRank(size_t i, int rank) const;
-  // A type that stands for real numbers: float32, float16, or quantized.
+  // A type of real numbers: float32, float16, or quantized.
   Status CheckReal(size_t i) const;
-  // Integers that stand for themselves, not quantized: positions.
+  // Integers that are not quantized: indices.
   Status CheckIntegers(size_t i) const;
   // Real, or the int32 that biases of quantized models have; one element for each of `channels`.
   Status CheckBias(size_t i, int32_t channels) const;

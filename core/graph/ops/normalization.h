@@ -1,4 +1,4 @@
-// Dividing by the size of what is around: by the length of a pixel's channels, or by sums of neighbouring channels.
+// L2 normalization of a pixel's channels, and local response normalization over neighbouring channels.
 #ifndef HEARTH_CORE_GRAPH_OPS_NORMALIZATION_H_
 #define HEARTH_CORE_GRAPH_OPS_NORMALIZATION_H_
 

@@ -1,4 +1,4 @@
-// Padding of any dimension: with a constant, or with what lies on the other side of the edge.
+// Padding of any dimension: with a constant, or with a mirror image of the border.
 #ifndef HEARTH_CORE_GRAPH_OPS_PAD_H_
 #define HEARTH_CORE_GRAPH_OPS_PAD_H_
 

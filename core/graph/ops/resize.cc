@@ -15,7 +15,7 @@ struct Sample {
   double weight = 0.0;
 };
 
-// TFLite's reference formulas. A half-pixel position before the first or behind the last pixel has both
+// TFLite's reference formulas. A half-pixel coordinate before the first or behind the last pixel has both
 // neighbors clamped to that pixel, so its weight does not matter.
 Sample BilinearSample(const Resize& resize, int32_t out, int32_t out_size, int32_t in_size) {
   const double scale = resize.align_corners && out_size > 1 ? (in_size - 1.0) / (out_size - 1.0)

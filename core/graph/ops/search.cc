@@ -20,7 +20,7 @@ Status InferArgReduce(Graph& graph, const Node& node) {
   }
   const DType dtype = graph.value(node.outputs[0]).desc.dtype;
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
-    return inference.Fail(StatusCode::kMalformedInput, "the output is {}, positions need int32 or int64",
+    return inference.Fail(StatusCode::kMalformedInput, "the output is {}, indices need int32 or int64",
                           DTypeName(dtype));
   }
   inference.SetOutputType(0, dtype);

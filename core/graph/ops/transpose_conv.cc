@@ -9,7 +9,7 @@ namespace hearth {
 namespace {
 
 constexpr int32_t kMaxStep = 1 << 14;     // of strides
-constexpr int32_t kMaxPadding = 1 << 28;  // position plus padding stays within 32 bits
+constexpr int32_t kMaxPadding = 1 << 28;  // a coordinate plus padding stays within 32 bits
 constexpr int64_t kMaxSide = 1 << 28;     // of the output
 
 // Along one axis, as MediaPipe's Convolution2DTransposeBias computes it.
@@ -46,8 +46,8 @@ void AddTap(const double* in, const ReferenceTensor& filter, int64_t tap, double
   }
 }
 
-// The taps along one axis that reach output position `at`: tap = first, first + stride, ...; input = origin - n for the
-// n-th of them.
+// The taps along one axis that reach output coordinate `at`: tap = first, first + stride, ...; input = origin - n for
+// the n-th of them.
 struct Phase {
   Phase(int64_t at, int32_t padding, int32_t stride)
       : first((at + padding) % stride), origin((at + padding) / stride) {}

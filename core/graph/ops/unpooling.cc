@@ -101,11 +101,11 @@ Status InferMaxUnpool2D(Graph& graph, const Node& node) {
   }
   const Shape &in = inference.shape(0), &positions = inference.shape(1);
   if (!(in == positions)) {
-    return inference.Fail(StatusCode::kMalformedInput, "{} positions for {} elements", positions.ToString(),
+    return inference.Fail(StatusCode::kMalformedInput, "{} indices for {} elements", positions.ToString(),
                           in.ToString());
   }
   const int64_t height = int64_t{in[1]} * unpool.kernel_h, width = int64_t{in[2]} * unpool.kernel_w;
-  // Positions with their padding stay within 32 bits.
+  // Coordinates with their padding stay within 32 bits.
   const int64_t reach = int64_t{std::max(in[1], in[2])} * highest;
   if (reach > std::numeric_limits<int32_t>::max() / 4) {
     return inference.Fail(StatusCode::kMalformedInput, "an output of {}x{} pixels", height, width);

@@ -18,7 +18,7 @@ Status InferResampler(Graph& graph, const Node& node);
 void ReferenceResampler(const Node& node, std::span<const ReferenceTensor* const> inputs,
                         std::span<ReferenceTensor> outputs);
 
-// Of an image of height x width: rows above and columns left of it that the first windows cover. MediaPipe derives it
+// For an image of height x width: rows above and columns left of it that the first windows cover. MediaPipe derives it
 // from the output's size; more than 0 only under strides larger than the kernel.
 Padding2D UnpoolPadding(const MaxUnpool2D& unpool, int32_t height, int32_t width);
 

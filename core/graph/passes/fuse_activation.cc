@@ -28,7 +28,6 @@ Activation* ActivationAttribute(Op& op) {
       op);
 }
 
-// Quantized values are rounded between the two nodes; merging them would leave that out.
 }  // namespace
 
 Result<Verdict> FuseActivation(Graph& graph, const DeviceInfo&) {
@@ -42,6 +41,7 @@ Result<Verdict> FuseActivation(Graph& graph, const DeviceInfo&) {
     Activation* attribute = ActivationAttribute(producer->op);
     if (attribute == nullptr || *attribute != Activation::kNone) continue;
     const TensorDesc& inner = graph.value(node.inputs[0]).desc;
+    // Quantized values are rounded between the two nodes, which a fused activation would leave out.
     if (!IsPlainFloat(inner) || inner != graph.value(node.outputs[0]).desc) continue;
     *attribute = *activation;
     rewriter.TakeOver(*producer, node.outputs[0]);

@@ -71,7 +71,7 @@ bool AllFinite(std::span<const float> values) {
   return true;
 }
 
-// The filter with each output channel scaled; nothing where it is no float32 constant. Output channels come last in
+// The filter with each output channel scaled; nothing where it is not a float32 constant. Output channels come last in
 // depthwise filters and first in the others.
 std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& node, const PerChannel& scales) {
   const ValueId id = node.inputs[1];
