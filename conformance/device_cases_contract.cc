@@ -43,7 +43,7 @@ Status ABrokenKernelIsUnavailableAndNamed(Device& device) {
   KernelSource source = CopyKernel();
   source.name = "broken_on_purpose";
   source.body = "int at = no_such_function(1;\ny_store(at, x_load(at));\n";
-  HEARTH_TRY(ExpectRefused(device, source, StatusCode::kUnavailable, "a kernel that is no program"));
+  HEARTH_TRY(ExpectRefused(device, source, StatusCode::kUnavailable, "a kernel that is not a program"));
   const KernelSource good = CopyKernel();
   return device.Compile({&good, 1}).status();  // the device works as before
 }

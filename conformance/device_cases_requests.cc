@@ -119,7 +119,7 @@ Status MemoryThatIsNoneIsNotImported(Device& device) {
     empty.handle = 1;
     empty.size_bytes = empty.width = 0;
     HEARTH_TRY(Check(device.ImportBuffer(empty).status().code() == StatusCode::kInvalidArgument, "an empty object"));
-    if (kind == MemoryKind::kVulkanBuffer || kind == MemoryKind::kClBuffer) continue;  // 1 is no pointer
+    if (kind == MemoryKind::kVulkanBuffer || kind == MemoryKind::kClBuffer) continue;  // 1 is not a pointer
     if (kind == MemoryKind::kHost) continue;
     NativeMemory unknown = nothing;
     unknown.handle = 123456789;

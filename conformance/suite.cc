@@ -117,7 +117,7 @@ class PathRun {
     result.detail = expected != nullptr ? fmt::format("{} ({})", why, expected->reason) : why;
   }
 
-  // A result for a case that is not to be run: lowering leaves it to the host, or it is no valid graph.
+  // A result for a case that is not to be run: lowering leaves it to the host, or it is not a valid graph.
   std::optional<CaseResult> CheckPlacement(const ConformanceCase& test) const {
     if (device_ == nullptr) return std::nullopt;
     CaseResult result = NewResult(test);

@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   }
   const auto picture = examples::LoadPicture(argv[2]);
   if (!picture) {
-    std::fprintf(stderr, "%s is no picture\n", argv[2]);
+    std::fprintf(stderr, "%s is not a picture\n", argv[2]);
     return 1;
   }
   examples::GlWindow window;

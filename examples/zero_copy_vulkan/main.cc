@@ -147,7 +147,7 @@ int main(int argc, char** argv) {
   }
   const auto picture = examples::LoadPicture(argv[2]);
   if (!picture) {
-    std::fprintf(stderr, "%s is no picture\n", argv[2]);
+    std::fprintf(stderr, "%s is not a picture\n", argv[2]);
     return 1;
   }
   return Run(argv[1], examples::Resized(*picture, kSize, kSize), argv[3],

@@ -175,7 +175,7 @@ class Options(CacheCase):
         done = subprocess.run([PROGRAM, "run", str(self.model), "--cache-max-size", "much"], capture_output=True, text=True,
                               timeout=TIMEOUT_S, check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("'much' is no size", done.stderr)
+        self.assertIn("'much' is not a size", done.stderr)
 
     def test_a_cache_that_is_only_to_be_read_stays_empty(self):
         bits, _, report = self.run_model("--cache-read-only")

@@ -245,7 +245,7 @@ class OpenModels(CliTest):
         self.assertEqual(report["outputs"][0]["shape"], [1, 8, 8, 3])
 
     def test_a_wrong_shape_is_exit_code_3(self):
-        for text, part in (("x=1x2", "has 4 dimensions"), ("z=1x2x2x3", "it has 'x'"), ("x=1x0x2x3", "is no shape"),
+        for text, part in (("x=1x2", "has 4 dimensions"), ("z=1x2x2x3", "it has 'x'"), ("x=1x0x2x3", "is not a shape"),
                            ("1x2x2x3", "NAME=")):
             self.assert_one_error(self.run_hearth("run", self.model, "--shape", text, "--random-inputs", "1", expect=3),
                                   part)

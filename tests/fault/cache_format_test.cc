@@ -35,7 +35,7 @@ TEST(CacheFormats, AnOlderStoreIsRenamedWithoutAWordAndNotRead) {
   ASSERT_NE(store, nullptr);
   EXPECT_FALSE(store->Get(NumberedKey(1)));
   PutOne(*store, NumberedKey(2), NumberedBlob(2, 100));
-  EXPECT_TRUE(store->TakeWarnings().empty()) << "an update is no damage";
+  EXPECT_TRUE(store->TakeWarnings().empty()) << "an update is not damage";
   EXPECT_EQ(store->file(), folder.file());
   EXPECT_TRUE(fs::exists(folder.path() / "hearth-1.db"));
   EXPECT_FALSE(fs::exists(folder.file().string() + ".damaged"));

@@ -88,7 +88,7 @@ TEST_P(DriverFault, WhicheverCallFailsItIsAnErrorOrAResultAndTheNextStartIsRight
       ASSERT_TRUE(VerifyStore(folder.path(), false)->clean()) << n;
     }
     EXPECT_GT(errors, 3);
-    EXPECT_LT(errors, n) << "a refused binary or a failed probe is no error of the run";
+    EXPECT_LT(errors, n) << "a refused binary or a failed probe is not an error of the run";
   }
 }
 

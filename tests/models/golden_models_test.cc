@@ -193,7 +193,7 @@ TEST(Session, RunsWithTheRightResultWhenTheCacheFileIsNotADatabase) {
   const auto folder = SourceFolder() / "tools" / "demo";
   const Golden golden = ReadGolden(folder, folder / "golden.json");
   const TemporaryFolder cache;
-  std::ofstream(cache.path() / "hearth.db") << "this is no database";
+  std::ofstream(cache.path() / "hearth.db") << "this is not a database";
   SessionOptions options;
   options.device = "cpu";
   options.cache_folder = cache.path();

@@ -73,7 +73,7 @@ output %2
   const std::vector<Advice> advice = AdviceOn(graph, Places(graph), Gpu());
   EXPECT_THAT(Kinds(advice), ElementsAre("channel-padding"));
   EXPECT_NEAR(advice[0].numbers.at("wasted_share"), 1.0 - 8.0 / 12.0, 1e-9);
-  EXPECT_THAT(advice[0].text, HasSubstr("2 tensors have channels that are no multiple of 4"));
+  EXPECT_THAT(advice[0].text, HasSubstr("2 tensors have channels that are not a multiple of 4"));
   EXPECT_THAT(advice[0].text, HasSubstr("33 %"));
   EXPECT_THAT(advice[0].text, HasSubstr("most of it in 'y' (1x2048x2048x5)"));
 }

@@ -111,7 +111,7 @@ TEST(DelegateOptions, MistakesAreSentences) {
   EXPECT_EQ(MistakeIn({{"max_cache_size", "much"}}), "option max_cache_size is 'much'; it takes a size like 256M");
   EXPECT_EQ(MistakeIn({{"store", "soon"}}), "option store is 'soon'; it takes now or later");
   EXPECT_EQ(MistakeIn({{"tune", "slow"}}), "option tune is 'slow'; it takes off, fast or full");
-  EXPECT_THAT(MistakeIn({{"threads", "many"}}), HasSubstr("option 'threads': 'many' is no number"));
+  EXPECT_THAT(MistakeIn({{"threads", "many"}}), HasSubstr("option 'threads': 'many' is not a number"));
   EXPECT_THAT(MistakeIn({{"preference", "speed"}}), HasSubstr("sustained_speed"));
   EXPECT_EQ(MistakeIn({{"priorities", "speed"}}),
             "option priorities is 'speed'; it takes up to three of auto, max_precision, min_latency, min_memory_usage, "

@@ -7,7 +7,7 @@
 namespace hearth {
 namespace {
 
-constexpr BackendDef kSome{};  // any backend: what is listed with one is no CPU
+constexpr BackendDef kSome{};  // any backend: what is listed with one is not a CPU
 
 ListedDevice Listed(const std::string& id, const std::string& name, DeviceType type, bool usable = true) {
   DeviceCandidate candidate;

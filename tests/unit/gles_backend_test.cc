@@ -192,7 +192,7 @@ TEST(GlesBackend, ARefusedKernelLeavesTheDeviceWorking) {
   OPEN_OR_SKIP(device);
   std::vector<KernelSource> sources(3, AddKernel());
   sources[1].name = "broken";
-  sources[1].body = "this is no kernel";
+  sources[1].body = "this is not a kernel";
   EXPECT_FALSE(device->Compile(sources).ok());
   const auto group = CompileAdd(*device);
   ASSERT_NE(group, nullptr);

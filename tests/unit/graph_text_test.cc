@@ -201,7 +201,7 @@ TEST(GraphText, ErrorsNameLineAndCause) {
       {"output %3", "no line defines %3"},
       {"%0 = constant : float32[3] \"c\" = {1, 2}", "a constant of 3 elements lists 2"},
       {"%0 = constant : float32[2] \"c\" = {1, 2, 3}", "expected '}' after 2 elements"},
-      {"%0 = constant : float32[2] \"c\" = {1, b}", "element 1 of a constant is no number"},
+      {"%0 = constant : float32[2] \"c\" = {1, b}", "element 1 of a constant is not a number"},
       {"%0 = constant : float32[2000000000x2000000000] \"c\" = fill(0)", "is too large"},
       {"hello", "expected"},
   };

@@ -93,10 +93,10 @@ TEST(MovementInfer, OutputsFollowFromAttributes) {
 
 TEST(MovementInfer, HostileAttributesAreErrors) {
   const Shape x = {2, 4, 6, 8};
-  EXPECT_THAT(Inferred(Transpose{{0, 1, 2, 2}}, {x}), HasSubstr("is no permutation"));
-  EXPECT_THAT(Inferred(Transpose{{0, 1, 2, 4}}, {x}), HasSubstr("is no permutation"));
-  EXPECT_THAT(Inferred(Transpose{{0, 1, -2, 3}}, {x}), HasSubstr("is no permutation"));
-  EXPECT_THAT(Inferred(Transpose{{0, 1}}, {x}), HasSubstr("is no permutation"));
+  EXPECT_THAT(Inferred(Transpose{{0, 1, 2, 2}}, {x}), HasSubstr("is not a permutation"));
+  EXPECT_THAT(Inferred(Transpose{{0, 1, 2, 4}}, {x}), HasSubstr("is not a permutation"));
+  EXPECT_THAT(Inferred(Transpose{{0, 1, -2, 3}}, {x}), HasSubstr("is not a permutation"));
+  EXPECT_THAT(Inferred(Transpose{{0, 1}}, {x}), HasSubstr("is not a permutation"));
   EXPECT_THAT(Inferred(Slice{{0}, {3}, {kHuge}, {3}}, {{5}}), HasSubstr("3 elements from 0 by 2147483647"));
   EXPECT_THAT(Inferred(Slice{{0}, {kHuge}, {kHuge}, {kHuge}}, {{5}}), HasSubstr("which has 5"));
   EXPECT_THAT(Inferred(Slice{{-1}, {2}, {1}, {2}}, {{5}}), HasSubstr("which has 5"));

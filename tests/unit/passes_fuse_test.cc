@@ -395,7 +395,7 @@ output %3
 output %1
 output %2
 )",
-    // Producers without the attribute, functions that are no activation attribute, inputs of the network.
+    // Producers without the attribute, functions that are not an activation attribute, inputs of the network.
     R"(graph "g"
 %0 = input : float32[4] "x"
 %1 = relu(%0) : float32[4] "a" node "1"

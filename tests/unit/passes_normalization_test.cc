@@ -322,7 +322,7 @@ output %11
 %11 = div(%10, %5) : float32[3x5] "n" node "normal"
 output %11
 )",
-    // A sum with something that is no constant number in the place of epsilon.
+    // A sum with something that is not a constant number in the place of epsilon.
     R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
 %5 = sub(%0, %4) : float32[3x5] "d" node "difference"
 %6 = square(%5) : float32[3x5] "q" node "square"

@@ -142,7 +142,7 @@ TEST(MaxUnpool, LetsTheLastWindowWinWhereTheyOverlap) {
 TEST(MaxUnpool, RefusesHostileAttributes) {
   EXPECT_THAT(InferredShape(MaxUnpool2D{0, 1, 1, 1}, {{1, 2, 2, 1}, {1, 2, 2, 1}}), HasSubstr("a window of 0x1"));
   EXPECT_THAT(InferredShape(MaxUnpool2D{1, kHuge, 1, 1}, {{1, 2, 2, 1}, {1, 2, 2, 1}}), HasSubstr("each must be"));
-  EXPECT_THAT(InferredShape(MaxUnpool2D{2, 2, 2, 2}, {{1, 2, 2, 1}, {1, 2, 1, 1}}), HasSubstr("positions for"));
+  EXPECT_THAT(InferredShape(MaxUnpool2D{2, 2, 2, 2}, {{1, 2, 2, 1}, {1, 2, 1, 1}}), HasSubstr("indices for"));
 }
 
 TEST(Resampler, InterpolatesAndFadesToZeroOutside) {

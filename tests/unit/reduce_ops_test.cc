@@ -175,7 +175,7 @@ TEST(Gather, RefusesWhatDoesNotFit) {
 TEST(GatherNd, TakesSlicesByPosition) {
   EXPECT_THAT(Evaluate(GatherNd{}, {kTwoByThree, {{2, 2}, {0, 1, 1, 2}, DType::kInt32}}), ElementsAre(5, 5));
   EXPECT_THAT(Evaluate(GatherNd{}, {kTwoByThree, {{1, 1}, {1}, DType::kInt32}}), ElementsAre(-4, 2, 5));
-  EXPECT_THAT(InferredShape(GatherNd{}, {kTwoByThree, {{1, 3}, {}, DType::kInt32}}), HasSubstr("positions of 3"));
+  EXPECT_THAT(InferredShape(GatherNd{}, {kTwoByThree, {{1, 3}, {}, DType::kInt32}}), HasSubstr("indices of 3"));
   EXPECT_THAT(InferredShape(GatherNd{}, {kTwoByThree, {{}, {}, DType::kInt32}}), HasSubstr("scalar"));
 }
 

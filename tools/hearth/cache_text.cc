@@ -206,7 +206,7 @@ Result<int64_t> ParseAgeMs(const std::string& text) {
   const std::string_view unit(parsed.ptr, static_cast<size_t>(text.data() + text.size() - parsed.ptr));
   const int64_t seconds = unit == "d" ? 86400 : unit == "h" ? 3600 : unit == "m" ? 60 : unit == "s" ? 1 : 0;
   if (parsed.ec != std::errc() || seconds == 0 || number < 0 || number > 1000000000) {
-    return Error(StatusCode::kInvalidArgument, "'{}' is no age: give a number with d, h, m or s, like 30d", text);
+    return Error(StatusCode::kInvalidArgument, "'{}' is not an age: give a number with d, h, m or s, like 30d", text);
   }
   return number * seconds * 1000;
 }

@@ -48,7 +48,7 @@ std::vector<Box> DecodeBoxes(const ResultGroup& group, const GroupValues& values
                              float min_score);
 // `infos`: of the group's outputs.
 KeyPoints DecodeKeyPoints(const ResultGroup& group, std::span<const TensorInfo> infos, const GroupValues& values);
-// How sure each pixel is of the foreground, 0 to 1. What is no share yet is taken for logits (of two channels:
+// How sure each pixel is of the foreground, 0 to 1. What is not a share yet is taken for logits (of two channels:
 // softmax), bytes for 255ths.
 PixelMap DecodeMask(const ResultGroup& group, const TensorInfo& info, std::span<const float> values);
 PixelMap DecodeClassMap(const ResultGroup& group, const TensorInfo& info, std::span<const float> values);

@@ -65,7 +65,7 @@ Status CheckFolderWritable(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return Error(StatusCode::kIoError, "can't make the folder {}: {}", folder, error.message());
-  if (!std::filesystem::is_directory(folder, error)) return CantWrite(folder, "it is no folder");
+  if (!std::filesystem::is_directory(folder, error)) return CantWrite(folder, "it is not a folder");
   return access(folder.c_str(), W_OK | X_OK) == 0 ? Status::Ok() : CantWrite(folder, Reason(errno));
 }
 

@@ -98,7 +98,7 @@ int DecoderBytes(std::span<const std::byte> file) {
 }
 
 Status NoPicture(const std::string& path) {
-  return Error(StatusCode::kMalformedInput, "{} is no PNG, JPEG or BMP picture that can be read ({})", path,
+  return Error(StatusCode::kMalformedInput, "{} is not a PNG, JPEG or BMP picture that can be read ({})", path,
                stbi_failure_reason());
 }
 

@@ -48,7 +48,7 @@ struct PictureInput {
 // For input `info`, a [1,H,W,C] tensor with 1, 3 or 4 channels: resized to it; float32 scaled, uint8 the raw values,
 // int8 the raw values minus 128. A fourth channel is the file's alpha channel (floats: 255ths, unless `scaling` has a
 // value of its own for it); where the file has none, or one that is opaque everywhere, it is 0 (no mask yet).
-// kInvalidArgument where the input is no picture.
+// kInvalidArgument where the input is not a picture.
 Result<PictureInput> ReadImageAsInput(const std::string& path, const TensorInfo& info, const PixelScaling& scaling);
 
 // kIoError.

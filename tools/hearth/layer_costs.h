@@ -11,7 +11,7 @@
 namespace hearth {
 
 struct LayerCost {
-  std::string op;         // "conv_2d"; the whole entry's name for what is no operator of the file
+  std::string op;         // "conv_2d"; the whole entry's name for what is not an operator of the file
   std::string output;     // "1x112x112x32"; empty where unknown
   double operations = 0;  // multiplications and additions; 0 where unknown
   double giga_per_second = 0;

@@ -20,7 +20,7 @@ Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
     int32_t dimension = 0;
     const auto [next, error] = std::from_chars(at, end, dimension);
     if (error != std::errc() || dimension < 1 || dimension > kMaxDimension || (next != end && *next != 'x')) {
-      return Error(StatusCode::kInvalidArgument, "'{}' is no shape such as 1x224x224x3", text);
+      return Error(StatusCode::kInvalidArgument, "'{}' is not a shape such as 1x224x224x3", text);
     }
     dimensions.push_back(dimension);
     if (next == end) return dimensions;

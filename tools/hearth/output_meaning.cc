@@ -213,7 +213,7 @@ bool IsInteger(const TensorInfo& info) {
                                  info.dtype == "int8" || info.dtype == "int16");
 }
 
-// [1,H,W], [1,H,W,C]: C, with 1 for the former; 0 for what is no map.
+// [1,H,W], [1,H,W,C]: C, with 1 for the former; 0 for what is not a map.
 int32_t MapChannels(const Outputs& outputs, size_t k) {
   const std::vector<int32_t>& shape = outputs.shape(k);
   if (shape.size() < 3 || shape.size() > 4 || shape[0] != 1 || shape[1] < 2 || shape[2] < 2) return 0;
