@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Keys come out of files: bytes that are no UTF-8 are replaced, not thrown at the caller.
+// Keys come out of files: bytes that are not UTF-8 are replaced, not thrown at the caller.
 std::string TextOf(const Json& json, int indent) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

@@ -126,7 +126,7 @@ void GraphBuilder::Update(BuilderTensor state, BuilderTensor next) {
     return;
   }
   Blame(*data_,
-        Error(StatusCode::kInvalidArgument, "tensor {} is no state, or updated twice, or by nothing", state.id));
+        Error(StatusCode::kInvalidArgument, "tensor {} is not a state, or updated twice, or by nothing", state.id));
 }
 
 BuilderTensor GraphBuilder::Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,

@@ -27,7 +27,7 @@ Status SetNumber(std::string_view value, int most, int& field) {
   int number = -1;
   const auto parsed = std::from_chars(value.data(), value.data() + value.size(), number);
   if (parsed.ec != std::errc() || parsed.ptr != value.data() + value.size() || number < 0 || number > most)
-    return Error(StatusCode::kInvalidArgument, "'{}' is no number from 0 to {}", value, most);
+    return Error(StatusCode::kInvalidArgument, "'{}' is not a number from 0 to {}", value, most);
   field = number;
   return Status::Ok();
 }

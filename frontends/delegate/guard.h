@@ -17,7 +17,7 @@ Status Guarded(const Work& work) noexcept {
     } catch (const std::exception& exception) {
       return Error(StatusCode::kResourceExhausted, "out of memory or threads: {}", exception.what());
     } catch (...) {
-      return Error(StatusCode::kInternal, "a library threw what is no exception");
+      return Error(StatusCode::kInternal, "a library threw what is not an exception");
     }
   } catch (...) {  // not even memory for the message
     return Status(StatusCode::kResourceExhausted, "");

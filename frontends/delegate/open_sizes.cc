@@ -17,7 +17,7 @@ constexpr std::string_view kOfData[] = {
     "WHERE", "UNIQUE",    "NON_MAX_SUPPRESSION_V4", "NON_MAX_SUPPRESSION_V5", "SEGMENT_SUM", "IF",
     "WHILE", "CALL",      "READ_VARIABLE",          "HASHTABLE_LOOKUP",       "SKIP_GRAM",   "LSH_PROJECTION",
     "RANGE", "VAR_HANDLE"};
-// The same where the integer operands that say the size are no constants.
+// The same where the integer operands that say the size are not constants.
 constexpr std::string_view kOfOperands[] = {"RESHAPE",
                                             "TILE",
                                             "FILL",

@@ -76,11 +76,12 @@ void AdviseOnPadding(const Graph& graph, const std::set<ValueId>& values, std::v
   const double share = padded > 0 ? 1 - used / padded : 0;
   if (share < kNotableShare) return;
   const Value& value = graph.value(worst);
-  advice.push_back({"channel-padding",
-                    fmt::format("{} tensors have channels that are no multiple of 4 and are padded to one: {:.0f} % of "
-                                "the tensors' memory and work is padding, most of it in '{}' ({})",
-                                count, 100 * share, value.name, value.desc.shape.ToString()),
-                    {{"tensors", count}, {"wasted_share", share}}});
+  advice.push_back(
+      {"channel-padding",
+       fmt::format("{} tensors have channels that are not a multiple of 4 and are padded to one: {:.0f} % of "
+                   "the tensors' memory and work is padding, most of it in '{}' ({})",
+                   count, 100 * share, value.name, value.desc.shape.ToString()),
+       {{"tensors", count}, {"wasted_share", share}}});
 }
 
 bool OnlyMoves(const Graph& graph, const Node& node) {

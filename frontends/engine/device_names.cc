@@ -19,7 +19,7 @@ std::string Lower(std::string text) {
   return text;
 }
 
-// Without dashes; empty for what is no UUID.
+// Without dashes; empty for what is not a UUID.
 std::string UuidDigits(const std::string& text) {
   std::string digits;
   for (const unsigned char c : Lower(text)) {

@@ -13,7 +13,7 @@ namespace hearth {
 
 void Raise(const Status& status) {
   const py::object type = py::module_::import("hearth._hearth").attr("Error");
-  // A path may hold bytes that are no UTF-8.
+  // A path may hold bytes that are not UTF-8.
   const std::string& message = status.message();
   const py::object error = type(py::reinterpret_steal<py::str>(
       PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace")));

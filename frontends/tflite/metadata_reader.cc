@@ -191,7 +191,7 @@ Result<ModelMetadata> ReadMetadataOf(const wire::Model& model, uint32_t subgraph
   limits.max_tables = kMaxTables;
   flatbuffers::Verifier verifier(data, bytes.size(), limits);
   if (!metadata_wire::VerifyModelMetadataBuffer(verifier)) {
-    return Error(StatusCode::kMalformedInput, "the metadata inside is no flatbuffer of its format ({})",
+    return Error(StatusCode::kMalformedInput, "the metadata inside is not a flatbuffer of its format ({})",
                  metadata_wire::ModelMetadataIdentifier());
   }
   MetadataReader reader(file);

@@ -23,10 +23,10 @@ class OptionsMap {
     const auto* data = reinterpret_cast<const uint8_t*>(options.bytes_.data());
     std::vector<uint8_t> reuse;
     if (bytes.size() < 3 || !flexbuffers::VerifyBuffer(data, bytes.size(), &reuse)) {
-      return Error(StatusCode::kMalformedInput, "its options are no FlexBuffers data");
+      return Error(StatusCode::kMalformedInput, "its options are not FlexBuffers data");
     }
     options.root_ = flexbuffers::GetRoot(data, bytes.size());
-    if (!options.root_.IsMap()) return Error(StatusCode::kMalformedInput, "its options are no map of names");
+    if (!options.root_.IsMap()) return Error(StatusCode::kMalformedInput, "its options are not a map of names");
     return options;
   }
 

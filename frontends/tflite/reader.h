@@ -35,14 +35,14 @@ namespace hearth {
 //   out of order or in a cycle, sizes that don't fit, ...): one sentence that names what and where.
 // kUnsupported: a tensor of an element type or storage that Hearth has not.
 // kNotFound: no signature of that name.  kInvalidArgument: `bytes` not aligned, a shape for an input that the model has
-//   not or that is no shape.
+//   not or that is not a shape.
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options = {});
 
 // The declarations alone: what options.input_shapes may name. Errors as above, operators are not looked at.
 Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, const ReadOptions& options = {});
 
 // What the file says about the meaning of the chosen subgraph's inputs and outputs; empty for a file that says nothing.
-// Texts are cleaned and bounded by the file's size, as names are. kMalformedInput: metadata that is no flatbuffer of
+// Texts are cleaned and bounded by the file's size, as names are. kMalformedInput: metadata that is not a flatbuffer of
 // its format; a label file that is missing or damaged is a warning in the result. Other errors as ReadTfliteModel.
 Result<ModelMetadata> ReadTfliteMetadata(std::span<const std::byte> bytes, const ReadOptions& options = {});
 

@@ -56,7 +56,7 @@ class DenseMaker {
     std::vector<bool> seen(count, false);
     for (size_t k = 0; k < count; ++k) {
       if (order[k] < 0 || static_cast<size_t>(order[k]) >= count || seen[order[k]]) {
-        return Contradiction("the order of dimensions is no permutation");
+        return Contradiction("the order of dimensions is not a permutation");
       }
       seen[order[k]] = true;
       HEARTH_TRY(AddLevel(order[k], *sparsity.dim_metadata()->Get(static_cast<uint32_t>(k))));

@@ -100,8 +100,9 @@ Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> in
     if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
   }
   if (input_shapes.empty()) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument, "a shape was given for '{}', which is no input of the model; it has {}",
-               input_shapes.begin()->first, names.empty() ? "none" : names);
+  return Error(StatusCode::kInvalidArgument,
+               "a shape was given for '{}', which is not an input of the model; it has {}", input_shapes.begin()->first,
+               names.empty() ? "none" : names);
 }
 
 Status SubgraphReader::FindOutputs() {

@@ -15,7 +15,7 @@ Opened = TypeVar("Opened")
 
 
 class ErrorCode(str, enum.Enum):
-    """Of an Error. Each is also its text: code == "not found"."""
+    """The code of an Error. Each is also its text: code == "not found"."""
 
     INVALID_ARGUMENT = "invalid argument"
     MALFORMED_INPUT = "malformed input"

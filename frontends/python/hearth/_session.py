@@ -196,7 +196,7 @@ class Session:
         return [ProfileEntry(entry.node, entry.kernel, entry.milliseconds) for entry in entries]
 
     def reset_state(self) -> None:
-        """What the model remembers between runs becomes zero again."""
+        """Sets the model's state to zero again."""
         self._native.reset_state()
 
     def save_to_cache(self) -> None:
