@@ -320,7 +320,8 @@ Result<const DeviceProfile*> FindDeviceProfile(std::string_view name) {
   if (found != std::end(kProfiles)) return found;
   std::vector<std::string_view> names;
   for (const DeviceProfile& profile : kProfiles) names.push_back(profile.name);
-  return Error(StatusCode::kInvalidArgument, "'{}' is not a device profile; there are {}", name, fmt::join(names, ", "));
+  return Error(StatusCode::kInvalidArgument, "'{}' is not a device profile; there are {}", name,
+               fmt::join(names, ", "));
 }
 
 DeviceInfo Simulated(DeviceInfo driver, const DeviceProfile& profile) {
