@@ -74,7 +74,7 @@ class Golden:
         ]
 
     def disagreements(self, results, relative=1e-4):
-        """Sentences; none when the results agree as CONTRACT.md, "Numbers", says (tests/models/golden.h in words)."""
+        """Sentences; none when the results agree within the tolerances of tests/models/golden.h."""
         found = []
         for index, ((golden, peer), result) in enumerate(zip(self.outputs, results, strict=True)):
             expected, actual = golden.astype(np.float64), result.flatten().astype(np.float64)
