@@ -51,11 +51,11 @@ class BenchCommand final : public Verb {
                             ->type_name("N")
                             ->check(CLI::Range(1, 1000000))
                             ->capture_default_str();
-    app.add_option("--seconds", seconds_, "Run for so long instead, at least once")
+    app.add_option("--seconds", seconds_, "Run for this many seconds instead, at least once")
         ->type_name("S")
         ->check(CLI::Range(0.001, 1e6))
         ->excludes(runs);
-    app.add_option("--warmup", warmup_, "Runs before them")
+    app.add_option("--warmup", warmup_, "Untimed runs before them")
         ->type_name("N")
         ->check(CLI::Range(0, 1000000))
         ->capture_default_str();

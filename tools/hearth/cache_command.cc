@@ -96,7 +96,7 @@ class CacheCommand final : public Verb {
   }
 
   void AddDeletingParts() {
-    CLI::App* prune = AddPart("prune", "Deletes the longest unused entries until the file is not larger than a size",
+    CLI::App* prune = AddPart("prune", "Deletes the least recently used entries until the file fits a size",
                               "hearth cache prune --max-size 256M --yes", &CacheCommand::Prune);
     prune
         ->add_option("--max-size", max_size_,
@@ -279,7 +279,7 @@ class CacheCommand final : public Verb {
     std::string what;
     if (by_age) what = fmt::format("the entries not used for {}", unused_for_);
     if (by_size) {
-      what += fmt::format("{}the longest unused entries until it is not larger than {}", by_age ? ", then " : "",
+      what += fmt::format("{}the least recently used entries until it fits {}", by_age ? ", then " : "",
                           BytesText(*max_bytes));
     }
     what += fmt::format(", of the cache in {} ({} now)", cache.folder(), BytesText(stats.file_bytes));

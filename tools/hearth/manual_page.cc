@@ -63,7 +63,7 @@ constexpr Entry kVariables[] = {
     {"HEARTH_CACHE_LAYER_KEYS", "The file of the public keys whose signatures make such a folder usable."},
     {"HEARTH_CACHE_MAX_SIZE", "The cache's limit, like 512M; 1 GiB without it."},
     {"HEARTH_CACHE_SERVER",
-     "A Redis server whose entries machines share: host:port, or redis:// and rediss:// addresses."},
+     "A Redis server with entries that machines share: host:port, or redis:// and rediss:// addresses."},
     {"HEARTH_CACHE_SERVER_KEYS", "The file of the public keys whose entries are trusted."},
     {"HEARTH_CACHE_SERVER_SIGN", "The file of the secret key that signs what this machine stores there."},
     {"HEARTH_DEVICE", "The device where --device is not given."},

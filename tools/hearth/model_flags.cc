@@ -52,10 +52,10 @@ void ModelFlags::AddOptions(CLI::App& app) {
 }
 
 void ModelFlags::AddChoices(CLI::App& app) {
-  app.add_option("--signature", signature_, "Which of the model's named functions (default: its first subgraph)")
+  app.add_option("--signature", signature_, "The signature to run, by name (default: the model's first subgraph)")
       ->type_name("NAME");
   app.add_option("--shape", shapes_,
-                 "An input's shape where the file leaves it open, or instead of the file's: x=1x224x224x3")
+                 "The shape of an input that the file leaves open, or to replace the file's: x=1x224x224x3")
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);
 }

@@ -92,7 +92,7 @@ Json JsonOf(const KeyPoints& points) {
 }  // namespace
 
 void ShowOptions::AddOptions(CLI::App& app) {
-  app.add_option("--show", show_, "What the outputs mean, where the program is wrong about it")
+  app.add_option("--show", show_, "What the outputs mean, where the program guesses wrong")
       ->check(CLI::IsMember({"classes", "mask", "class-map", "image", "boxes", "keypoints", "none"}))
       ->type_name("WHAT");
   app.add_option("--top", top_, "Show the K highest scores of outputs that hold one score per class")

@@ -59,7 +59,7 @@ void AddSimulateOption(CLI::App& app, std::string& profile) {
   app.add_option(
          "--simulate", profile,
          "Open a software driver that answers as another device (`hearth devices --profiles`): its limits, rules "
-         "and paths; times say nothing")
+         "and paths; times are meaningless")
       ->type_name("PROFILE");
 }
 
@@ -83,38 +83,39 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
     if (!bytes.ok()) throw CLI::ValidationError("--cache-max-size", std::string(bytes.status().message()));
     options.cache_max_bytes = *bytes;
   };
-  return {
-      app.add_option("--cache-layer", options.cache_layers,
-                     "A bundle or cache that is asked first and never written, before those of $HEARTH_CACHE_LAYERS; "
-                     "may be given several times")
-          ->type_name("DIR")
-          ->allow_extra_args(false),
-      app.add_option("--cache-layer-keys", options.cache_layer_keys,
-                     "Public keys whose signatures make a layer usable (default $HEARTH_CACHE_LAYER_KEYS)")
-          ->type_name("FILE"),
-      app.add_flag("--trust-cache-layers", options.trust_cache_layers, "Use layers that no such key has signed"),
-      app.add_option_function<std::string>(
-             "--cache-max-size", set_max_size,
-             "What the cache may grow to: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
-          ->type_name("SIZE"),
-      app.add_option("--cache-wait", options.cache_wait_ms,
-                     "What a session waits in all for the cache's locks and servers")
-          ->type_name("MS")
-          ->check(CLI::Range(0, 60000))
-          ->capture_default_str(),
-      app.add_option("--cache-server", options.cache_server.address,
-                     "A Redis server whose entries machines share (default $HEARTH_CACHE_SERVER)")
-          ->type_name("HOST:PORT|URL"),
-      app.add_option("--cache-server-keys", options.cache_server.trusted_keys,
-                     "Public keys whose entries are taken from it (default $HEARTH_CACHE_SERVER_KEYS)")
-          ->type_name("FILE"),
-      app.add_option("--cache-server-sign", options.cache_server.sign_with,
-                     "Secret key that signs what is put there (default $HEARTH_CACHE_SERVER_SIGN)")
-          ->type_name("FILE")};
+  return {app.add_option(
+                 "--cache-layer", options.cache_layers,
+                 "A bundle or cache that is looked up first and never written, before those of $HEARTH_CACHE_LAYERS; "
+                 "may be given several times")
+              ->type_name("DIR")
+              ->allow_extra_args(false),
+          app.add_option("--cache-layer-keys", options.cache_layer_keys,
+                         "Public keys whose signatures make a layer usable (default $HEARTH_CACHE_LAYER_KEYS)")
+              ->type_name("FILE"),
+          app.add_flag("--trust-cache-layers", options.trust_cache_layers, "Use layers that no such key has signed"),
+          app.add_option_function<std::string>(
+                 "--cache-max-size", set_max_size,
+                 "The cache's size limit: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
+              ->type_name("SIZE"),
+          app.add_option("--cache-wait", options.cache_wait_ms,
+                         "Milliseconds that a session may wait in all for the cache's locks and servers")
+              ->type_name("MS")
+              ->check(CLI::Range(0, 60000))
+              ->capture_default_str(),
+          app.add_option("--cache-server", options.cache_server.address,
+                         "A Redis server with entries that machines share (default $HEARTH_CACHE_SERVER)")
+              ->type_name("HOST:PORT|URL"),
+          app.add_option("--cache-server-keys", options.cache_server.trusted_keys,
+                         "Public keys whose entries are taken from it (default $HEARTH_CACHE_SERVER_KEYS)")
+              ->type_name("FILE"),
+          app.add_option("--cache-server-sign", options.cache_server.sign_with,
+                         "Secret key that signs what is put there (default $HEARTH_CACHE_SERVER_SIGN)")
+              ->type_name("FILE")};
 }
 
 void AddPlanOptions(CLI::App& app, SessionOptions& options) {
-  app.add_option("--precision", options.precision, "What the device can't do falls back to fp32 with a warning")
+  app.add_option("--precision", options.precision,
+                 "How real numbers are stored; falls back to fp32 with a warning on devices that lack it")
       ->check(CLI::IsMember({"fp32", "fp32_16", "fp16"}))
       ->type_name("P")
       ->default_str("fp32, or as --priority says");
@@ -124,7 +125,8 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
       ->type_name("WHAT")
       ->capture_default_str();
   app.add_option("--priority", options.priority,
-                 "What counts most, first: precision, latency, memory. Precision first is fp32, second fp32_16, third "
+                 "What matters, most important first: precision, latency, memory. Precision first is fp32, second "
+                 "fp32_16, third "
                  "fp16")
       ->check(CLI::IsMember({"precision", "latency", "memory"}))
       ->type_name("LIST")

@@ -32,7 +32,7 @@ class Cache:
         return json.loads(self._native.verify(repair))
 
     def prune(self, max_bytes: int) -> Dict[str, Any]:
-        """Deletes the longest unused entries until the store is not larger."""
+        """Deletes the least recently used entries until the store fits that size."""
         return json.loads(self._native.prune(max_bytes))
 
     def clear(self, *, kind: str = "", device: str = "") -> Dict[str, Any]:
