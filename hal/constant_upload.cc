@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
+#include "hal/stopping.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -53,7 +54,7 @@ CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> sou
 
 Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers,
                                             const Plan& plan, std::span<const std::byte> model_bytes, BlobStore* store,
-                                            const ModelBytesRead& done) {
+                                            const ModelBytesRead& done, const std::stop_token& stop) {
   std::vector<double> pack_ms(plan.constants.size());
   const auto place = [&](size_t index, std::span<std::byte> memory) -> Status {
     const PlanConstant& constant = plan.constants[index];
@@ -74,6 +75,7 @@ Result<std::vector<double>> UploadConstants(Device& device, std::span<const std:
     HEARTH_TRY(device.Write(*buffers[b], 0, plan.buffers[b].size_bytes, [&](std::span<std::byte> memory) -> Status {
       for (size_t k = 0; k < plan.constants.size(); ++k) {
         const BufferRange& range = plan.constants[k].range;
+        if (stop.stop_requested()) return Stopped();
         if (range.buffer == b) HEARTH_TRY(place(k, memory.subspan(range.offset_bytes, range.size_bytes)));
       }
       return Status::Ok();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "core/base/blob_store.h"
@@ -23,10 +24,11 @@ CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> sou
 using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
 
 // Fills the plan's constant buffers. `buffers` follow plan.buffers, `store` may be null. Returns, per constant, the
-// milliseconds that packing took; 0 where the cache had it. `done` may be empty.
+// milliseconds that packing took; 0 where the cache had it. `done` may be empty. kUnavailable once `stop` was
+// requested.
 Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers,
                                             const Plan& plan, std::span<const std::byte> model_bytes, BlobStore* store,
-                                            const ModelBytesRead& done = {});
+                                            const ModelBytesRead& done = {}, const std::stop_token& stop = {});
 
 // Stores the constants whose packing took clearly longer than reading them would, and marks them is_kept. They
 // are packed once more for it, so that nothing is held twice: call after the first result.

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
+#include "hal/stopping.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -98,19 +99,20 @@ CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info
 }
 
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
-                                     int threads) {
+                                     int threads, const std::stop_token& stop) {
   LoadedPrograms programs;
   if (sources.empty()) return programs;
   std::vector<GroupWork> works = SplitIntoGroups(sources, device.info().compile_grouping);
   std::atomic<size_t> next = 0;
   const auto work_off = [&] {
-    for (size_t k = next++; k < works.size(); k = next++) MakeGroup(device, store, works[k]);
+    for (size_t k = next++; k < works.size() && !stop.stop_requested(); k = next++) MakeGroup(device, store, works[k]);
   };
   std::vector<std::thread> helpers;
   for (int t = 1; t < threads && t < static_cast<int>(works.size()); ++t) helpers.emplace_back(work_off);
   work_off();
   for (std::thread& helper : helpers) helper.join();
 
+  if (stop.stop_requested()) return Stopped();
   for (GroupWork& work : works) {
     HEARTH_TRY(work.status);
     for (const std::unique_ptr<Program>& program : work.group->programs()) programs.by_kernel.push_back(program.get());
@@ -124,12 +126,13 @@ Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSourc
   return programs;
 }
 
-std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore& store) {
+std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore& store, const std::stop_token& stop) {
   std::vector<std::string> warnings;
   std::vector<std::vector<std::byte>> binaries;
   std::vector<PutRequest> requests;
   binaries.reserve(2 * programs.fresh.size());
   for (const FreshGroup& fresh : programs.fresh) {
+    if (stop.stop_requested()) break;
     if (fresh.source_key.has_value()) {
       binaries.push_back(fresh.group->Portable());
       requests.push_back({&*fresh.source_key, binaries.back(), fresh.compile_ms});

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -41,14 +42,16 @@ CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info
 
 // `store` may be null. Kernels share one program or stand alone as info().compile_grouping says; programs that
 // stand alone are compiled on up to `threads` threads. Where no binary fits, the portable part is tried. A cached
-// binary that the driver refuses is rejected from the store and compiled instead.
+// binary that the driver refuses is rejected from the store and compiled instead. kUnavailable once `stop` was
+// requested: no further call to the driver is begun.
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
-                                     int threads);
+                                     int threads, const std::stop_token& stop = {});
 
 // Puts the binaries of `fresh` groups into the store: call after their programs ran once (PoCL's binary
 // before that holds no machine code), and after the result was handed out (asking costs PoCL 130-250 ms a
-// kernel). Returns warnings.
-std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore& store);
+// kernel). Once `stop` was requested the driver is asked for no more of them. Returns warnings.
+std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore& store,
+                                            const std::stop_token& stop = {});
 
 }  // namespace hearth
 

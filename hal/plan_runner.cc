@@ -8,6 +8,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "hal/constant_upload.h"
+#include "hal/stopping.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -22,7 +23,7 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
   HEARTH_CHECK(parts.programs.empty() || parts.programs.size() == runner->plan_.kernels.size());
   const Status ready = runner->MakeReady();
   if (!ready.ok()) {
-    runner->RejectLoaded(ready.message());
+    if (!parts.stop.stop_requested()) runner->RejectLoaded(ready.message());
     return ready;
   }
   return runner;
@@ -38,7 +39,8 @@ Status PlanRunner::MakeReady() {
       return;
     }
     const Stopwatch watch;
-    Result<LoadedPrograms> programs = LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads);
+    Result<LoadedPrograms> programs =
+        LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads, parts_.stop);
     programs_status = programs.status();
     if (programs.ok()) programs_ = std::move(programs).value();
     times_.programs_ms = watch.milliseconds();
@@ -46,8 +48,8 @@ Status PlanRunner::MakeReady() {
   const Stopwatch watch;
   Status weights_status;
   if (parts_.device != nullptr) {
-    Result<std::vector<double>> pack_ms =
-        UploadConstants(*parts_.device, buffers_, plan_, parts_.model_bytes, parts_.store, parts_.model_bytes_read);
+    Result<std::vector<double>> pack_ms = UploadConstants(*parts_.device, buffers_, plan_, parts_.model_bytes,
+                                                          parts_.store, parts_.model_bytes_read, parts_.stop);
     weights_status = pack_ms.status();
     if (pack_ms.ok()) pack_ms_ = std::move(pack_ms).value();
   }
@@ -144,6 +146,7 @@ Status PlanRunner::PrepareStages() {
     return Status::Ok();
   };
   for (size_t k = 0; k < plan_.steps.size(); ++k) {
+    if (parts_.stop.stop_requested()) return Stopped();
     if (const auto* host = std::get_if<HostStep>(&plan_.steps[k])) {
       HEARTH_TRY(flush());
       HEARTH_TRY(PrepareHost(*host));
@@ -313,7 +316,7 @@ std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
 std::vector<std::string> PlanRunner::SaveToStore(bool plan_is_new) {
   if (parts_.store == nullptr) return {};
   if (plan_is_new) StoreCostlyConstants(plan_, pack_ms_, parts_.model_bytes, *parts_.store);
-  std::vector<std::string> warnings = StoreFreshPrograms(programs_, *parts_.store);
+  std::vector<std::string> warnings = StoreFreshPrograms(programs_, *parts_.store, parts_.stop);
   if (requests_ == nullptr) return warnings;
   const std::vector<std::string> more = requests_->SaveToStore();
   warnings.insert(warnings.end(), more.begin(), more.end());

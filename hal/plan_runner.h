@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,9 @@ struct RunnerParts {
   // Programs of the plan's kernels that are there already, in their order; empty: loaded or compiled. They must outlive
   // the runner.
   std::vector<Program*> programs = {};
+  // Once requested, Create ends with an error before the next call to the driver; nothing of the cache is to blame
+  // then.
+  std::stop_token stop = {};
 };
 
 struct RunnerTimes {

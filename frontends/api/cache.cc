@@ -99,7 +99,9 @@ WarmResult WarmOne(const std::string& model_path, const SessionOptions& options)
   WarmResult result{model_path, options.device, Status::Ok(), 0, 0, 0, 0, 0};
   const Stopwatch watch;
   const auto run = [&]() -> Status {
-    HEARTH_ASSIGN(Session session, Session::Open(model_path, options));
+    SessionOptions ready = options;
+    ready.start = "ready";
+    HEARTH_ASSIGN(Session session, Session::Open(model_path, ready));
     for (size_t k = 0; k < session.inputs().size(); ++k) {
       HEARTH_TRY(session.SetInput(k, std::vector<std::byte>(session.inputs()[k].size_bytes)));
     }
@@ -204,6 +206,7 @@ Result<CacheExplanation> Cache::Explain(const std::string& model_path, const Ses
   looking.use_cache = looking.cache_read_only = true;
   looking.cache_folder = folder_;
   looking.cache_store = nullptr;
+  looking.start = "ready";
   looking.on_cache_event = [&](const CacheEvent& event) {
     const bool is_look_up = event.what == CacheEvent::What::kHit || event.what == CacheEvent::What::kMiss;
     if (is_look_up && seen.insert(event.digest).second) {

@@ -15,15 +15,46 @@ bool IsOnDevice(const EdgeState& state) {
 }
 
 // What is made ready anew says the same as before.
-void DropRepeatedWarnings(std::vector<std::string>& warnings, size_t known) {
-  const auto is_known = [&](const std::string& warning) {
-    return std::find(warnings.begin(), warnings.begin() + static_cast<std::ptrdiff_t>(known), warning) !=
-           warnings.begin() + static_cast<std::ptrdiff_t>(known);
-  };
-  std::vector<std::string> fresh(warnings.begin() + static_cast<std::ptrdiff_t>(known), warnings.end());
-  std::erase_if(fresh, is_known);
-  warnings.resize(known);
-  warnings.insert(warnings.end(), fresh.begin(), fresh.end());
+void AddNewWarnings(std::vector<std::string>& warnings, std::vector<std::string>& fresh) {
+  const auto known = static_cast<std::ptrdiff_t>(warnings.size());
+  for (std::string& warning : fresh) {
+    const auto end = warnings.begin() + known;
+    if (std::find(warnings.begin(), end, warning) == end) warnings.push_back(std::move(warning));
+  }
+  fresh.clear();
+}
+
+// Of the report what belongs to the device; the times of the start stay.
+void AdoptReport(SessionData& data, Report& fresh) {
+  Report& report = data.report;
+  report.device = std::move(fresh.device);
+  report.precision = std::move(fresh.precision);
+  report.ops = std::move(fresh.ops);
+  report.programs = fresh.programs;
+  report.tuning = std::move(fresh.tuning);
+  report.transfers = fresh.transfers;
+  const uint64_t both_live_bytes = report.memory.both_live_bytes;
+  report.memory = fresh.memory;
+  report.memory.both_live_bytes = both_live_bytes;
+  report.save_ms += fresh.save_ms;
+  AddNewWarnings(report.warnings, fresh.warnings);
+  // Of a run that a device did not finish nobody has seen an answer.
+  if (data.run_count <= 1) report.start.first_by = report.device.id;
+  if (data.run_count > 1) report.start.moved_at_run = data.run_count;
+}
+
+// What is made for one device.
+void SwapDevices(SessionData& a, SessionData& b) {
+  std::swap(a.failed_ids, b.failed_ids);
+  std::swap(a.opened, b.opened);
+  std::swap(a.host, b.host);
+  std::swap(a.plan_request, b.plan_request);
+  std::swap(a.made, b.made);
+  std::swap(a.runner, b.runner);
+  std::swap(a.tuning, b.tuning);
+  std::swap(a.is_saved, b.is_saved);
+  a.plan_request.device = &a.opened.info;
+  b.plan_request.device = &b.opened.info;
 }
 
 // Runs that nobody waited for yet, in their order.
@@ -42,31 +73,37 @@ Status RepeatRunsInFlight(SessionData& data) {
   return busy.empty() ? Status::Ok() : KeepStates(data);
 }
 
-// What the caller set stays; so do the times of the start.
+// The device that failed is closed before the next one is made ready: memory may be what it lacked.
 Status Move(SessionData& data, const Status& why) {
-  auto inputs = std::move(data.inputs);
-  auto outputs = std::move(data.outputs);
-  auto input_states = std::move(data.input_states);
-  auto output_states = std::move(data.output_states);
-  auto slots = std::move(data.slots);
-  const auto init_ms = data.report.init_ms;
-  const size_t known = data.report.warnings.size();
-  Status status = TakeNextDevice(data, "failed in a run", why);
-  if (status.ok()) status = PrepareOnAUsableDevice(data);
-  data.inputs = std::move(inputs);
-  data.outputs = std::move(outputs);
-  data.input_states = std::move(input_states);
-  data.output_states = std::move(output_states);
-  data.slots = std::move(slots);
-  data.report.init_ms = init_ms;
-  data.is_saved = false;
-  DropRepeatedWarnings(data.report.warnings, known);
-  data.logged_warnings = std::min(data.logged_warnings, data.report.warnings.size());
-  HEARTH_TRY(status);
-  return data.kept_states.empty() ? Status::Ok() : data.runner->WriteStates(data.kept_states);
+  const std::unique_ptr<SessionData> next = DataBeside(data);
+  data.runner.reset();
+  next->opened = std::move(data.opened);
+  HEARTH_TRY(TakeNextDevice(*next, "failed in a run", why));
+  HEARTH_TRY(PrepareOnAUsableDevice(*next));
+  return TakeOver(data, *next, data.kept_states);
 }
 
 }  // namespace
+
+std::unique_ptr<SessionData> DataBeside(const SessionData& data) {
+  auto next = std::make_unique<SessionData>();
+  next->model = data.model;
+  next->options = data.options;
+  next->waits = data.waits;
+  next->store = data.store;
+  next->backends = data.backends;
+  next->failed_ids = data.failed_ids;
+  next->is_beside = true;
+  return next;
+}
+
+Status TakeOver(SessionData& data, SessionData& next, std::span<const StateContent> states) {
+  if (!next.runner->plan().states.empty()) HEARTH_TRY(next.runner->ResetState());
+  HEARTH_TRY(next.runner->WriteStates(states));
+  SwapDevices(data, next);
+  AdoptReport(data, next.report);
+  return Status::Ok();
+}
 
 bool IsTheDevicesFault(const Status& status) {
   const StatusCode code = status.code();
@@ -75,7 +112,7 @@ bool IsTheDevicesFault(const Status& status) {
 
 bool HasNextDevice(const SessionData& data) {
   return data.opened.device != nullptr && data.options.shared.index() == 0 && data.options.simulate.empty() &&
-         IsAutoDevice(data.options.device);
+         IsAutoDevice(data.options.device) && !data.stop.stop_requested();
 }
 
 Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why) {

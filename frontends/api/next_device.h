@@ -1,4 +1,5 @@
-// Under `auto`: from a device that fails to the next one, at the start of a session and in a run.
+// From one device to another: under `auto` from one that fails to the next, at the start of a session and in a run; and
+// in a hot start from the CPU to the device behind it. There is one way to move, TakeOver.
 #ifndef HEARTH_FRONTENDS_API_NEXT_DEVICE_H_
 #define HEARTH_FRONTENDS_API_NEXT_DEVICE_H_
 
@@ -9,10 +10,18 @@
 
 namespace hearth {
 
+// A second set of what belongs to a device, of the same session: to be made ready and then taken over.
+std::unique_ptr<SessionData> DataBeside(const SessionData& data);
+
+// The session goes on with what was made ready in `next`, which holds its old device afterwards: states are brought
+// there first, and runs in flight that were not repeated are finished before by the caller. What the caller of the
+// session set, and the times of the start, stay. On an error the session is as it was.
+Status TakeOver(SessionData& data, SessionData& next, std::span<const StateContent> states);
+
 // Whether another device may do better: it refuses programs, is lost, or has too little memory.
 bool IsTheDevicesFault(const Status& status);
 
-// The device was chosen by `auto`, and it is not the last choice, the CPU.
+// The device was chosen by `auto`, it is not the last choice, the CPU, and nobody asked to stop.
 bool HasNextDevice(const SessionData& data);
 
 // Closes the device and opens the next one; nothing is prepared on it yet. `how` follows the device's name in the

@@ -55,8 +55,15 @@ std::string Report::ToJson(int indent) const {
                     {"naive_bytes", memory.naive_bytes},
                     {"lower_bound_bytes", memory.lower_bound_bytes},
                     {"weights_bytes", memory.weights_bytes},
-                    {"peak_rss_bytes", memory.peak_rss_bytes}};
+                    {"peak_rss_bytes", memory.peak_rss_bytes},
+                    {"needed_bytes", memory.needed_bytes},
+                    {"both_live_bytes", memory.both_live_bytes}};
   json["threads"] = threads;
+  json["start"] = {{"mode", start.mode},
+                   {"first_by", start.first_by},
+                   {"moved_at_run", start.moved_at_run ? Json(*start.moved_at_run) : Json()},
+                   {"reason", start.reason},
+                   {"settled", start.is_settled}};
   json["warnings"] = warnings;
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

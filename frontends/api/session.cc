@@ -10,13 +10,15 @@
 #include "core/base/log.h"
 #include "core/device/device_rules.h"
 #include "core/lowering/lower.h"
+#include "frontends/api/device_behind.h"
+#include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/session_data.h"
+#include "frontends/api/session_memory.h"
+#include "frontends/api/session_report.h"
 #include "frontends/engine/device_simulation.h"
 #include "frontends/engine/open_cache.h"
-#include "frontends/engine/peak_memory.h"
-#include "frontends/engine/placement_warnings.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
 #include "frontends/engine/tuning_cache.h"
@@ -26,6 +28,10 @@ namespace hearth {
 namespace {
 
 constexpr int kMostInFlight = 64;
+
+Result<LowerOptions> AskedOptions(const SessionOptions& options) {
+  return OptionsFromChoices({options.precision, options.preference, options.priority});
+}
 
 int ThreadCount(int wanted) {
   return wanted > 0 ? wanted : UsableCpus();
@@ -43,7 +49,7 @@ void OpenStore(SessionData& data) {
   const SessionOptions& options = data.options;
   if (!options.use_cache) return;
   const Stopwatch watch;
-  data.waits.emplace(options.cache_wait_ms);
+  data.waits = std::make_shared<SessionWaits>(options.cache_wait_ms);
   OpenedCache opened =
       OpenCache({options.cache_folder, options.cache_layers, options.cache_layer_keys, options.trust_cache_layers,
                  options.cache_max_bytes, options.cache_read_only, options.cache_store, options.cache_server,
@@ -54,85 +60,10 @@ void OpenStore(SessionData& data) {
   data.report.init_ms.open_cache = watch.milliseconds();
 }
 
-Precision ChoosePrecision(SessionData& data, Precision wanted) {
-  const bool stores_halves = data.opened.device != nullptr && data.opened.device->info().fp16_storage;
-  if (wanted == Precision::kFp32 || stores_halves) return wanted;
-  data.report.warnings.push_back(
-      fmt::format("precision {} is not available on {}; fp32 is used", PrecisionName(wanted), data.opened.id));
-  return Precision::kFp32;
-}
-
-void CountOperators(SessionData& data) {
-  const Plan& plan = data.runner->plan();
-  Report& report = data.report;
-  report.ops.total = plan.source_op_count;
-  const bool is_cpu = data.opened.device == nullptr;
-  report.ops.on_cpu = is_cpu ? report.ops.total : static_cast<int>(plan.fallbacks.size());
-  report.ops.on_device = report.ops.total - report.ops.on_cpu;
-  report.ops.fallbacks.clear();
-  for (const Fallback& fallback : plan.fallbacks) {
-    report.ops.fallbacks.push_back({fallback.source_index, fallback.op, fallback.reason});
-  }
-  const std::vector<std::string> warnings = PlacementWarnings(plan.fallbacks, PiecesOf(plan));
-  report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
-  const std::vector<std::string> mistakes = UnknownCpuOpsWarnings(data.model->data().graph, data.options.cpu_ops);
-  report.warnings.insert(report.warnings.end(), mistakes.begin(), mistakes.end());
-}
-
-void FillReport(SessionData& data) {
-  const Plan& plan = data.runner->plan();
-  Report& report = data.report;
-  report.model_path = data.model->path();
-  report.model_fingerprint = data.model->fingerprint();
-  report.device.id = data.opened.id;
-  report.device.backend = data.opened.info.backend;
-  report.device.name = data.opened.info.name;
-  report.device.driver = data.opened.info.driver_version;
-  report.device.reason = data.opened.reason;
-  report.init_ms.read_model = data.model->data().read_ms;
-  report.init_ms.rewrite = data.made.rewrite_ms;
-  report.init_ms.lower = data.made.lower_ms;
-  report.init_ms.programs = data.runner->times().programs_ms;
-  report.init_ms.weights = data.runner->times().weights_ms;
-  const LoadedPrograms& programs = data.runner->programs();
-  report.programs.distinct = static_cast<int>(plan.kernels.size());
-  report.programs.compiled = programs.compiled;
-  report.programs.spirv_compiled = programs.spirv_compiled;
-  report.programs.loaded = programs.loaded;
-  report.programs.dispatches = static_cast<int>(plan.dispatch_count());
-  const MemoryFigures host = data.runner->host_memory();
-  report.memory.arena_bytes = plan.memory.arena_bytes + host.arena_bytes;
-  report.memory.naive_bytes = plan.memory.naive_bytes + host.naive_bytes;
-  report.memory.lower_bound_bytes = plan.memory.lower_bound_bytes + host.lower_bound_bytes;
-  report.memory.weights_bytes = plan.memory.weights_bytes;
-  report.threads = data.threads;
-  for (const PlanTensor& input : plan.inputs)
-    report.transfers.to_device_bytes += input.on_device ? input.transfer.range.size_bytes : 0;
-  for (const PlanTensor& output : plan.outputs)
-    report.transfers.to_host_bytes += output.on_device ? output.transfer.range.size_bytes : 0;
-  for (const Step& step : plan.steps) {
-    if (const auto* host = std::get_if<HostStep>(&step)) {
-      for (const HostTransfer& read : host->reads) report.transfers.to_host_bytes += read.range.size_bytes;
-      for (const HostTransfer& write : host->writes) report.transfers.to_device_bytes += write.range.size_bytes;
-    }
-  }
-  CountOperators(data);
-}
-
-// Phases of a start and what it had to make.
-std::string StartText(const Report& report) {
-  const auto& times = report.init_ms;
-  return fmt::format(
-      "start {:.1f} ms: device {:.1f}, cache {:.1f}, model {:.1f}, rewrite {:.1f}, lower {:.1f}, programs {:.1f} ({} "
-      "distinct, {} compiled, {} loaded), weights {:.1f}; {} dispatches, {} operations on the device, {} on the CPU",
-      times.total, times.open_device, times.open_cache, times.read_model, times.rewrite, times.lower, times.programs,
-      report.programs.distinct, report.programs.compiled, report.programs.loaded, times.weights,
-      report.programs.dispatches, report.ops.on_device, report.ops.on_cpu);
-}
-
 Status ChooseKernels(SessionData& data) {
   TuningRequest request{
-      data.options.tune, data.opened.device.get(), data.store.get(), data.options.cache_read_only, data.threads, {}};
+      data.options.tune, data.opened.device.get(), data.store.get(), data.options.cache_read_only, data.threads, {},
+      data.stop};
   if (data.options.on_tuning) {
     request.observer = [&](const TuneProgress& progress) {
       data.options.on_tuning({progress.done, progress.total, progress.layer,
@@ -159,21 +90,39 @@ Status CheckSizes(const std::vector<PlanTensor>& tensors, const std::vector<Tens
   return are_same ? Status::Ok() : Error(StatusCode::kInternal, "the plan is not the model's");
 }
 
+bool IsOverTheLimit(const SessionData& data) {
+  const uint64_t limit = data.options.memory_limit_bytes;
+  return limit != 0 && data.report.memory.needed_bytes > limit;
+}
+
+Status CountMemory(SessionData& data, const Plan& plan, uint64_t host_arena_bytes) {
+  const MemoryNeed need = NeedOf(plan, data.made.lowered_graph.get(), data.opened.info, host_arena_bytes);
+  data.report.memory.needed_bytes = need.total();
+  return CheckMemoryLimit(data, need);
+}
+
 Status MakeRunner(SessionData& data, BlobStore* plans) {
   const ModelData& model = data.model->data();
   Result<MadePlan> made = MakePlan(data.plan_request, plans);
   if (!made.ok())
     return Status(made.status().code(), made.status().message() + OpenShapeHint(model, made.status().code()));
   data.made = std::move(made).value();
+  const Graph* graph = data.made.lowered_graph.get();
+  const bool has_host_steps = data.made.plan.has_host_steps();
+  if (!has_host_steps) HEARTH_TRY(CountMemory(data, data.made.plan, 0));
   if (data.host == nullptr) data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(),
-                          data.made.lowered_graph ? &*data.made.lowered_graph : nullptr,
+                          graph,
                           model.bytes,
                           data.host.get(),
                           data.store.get(),
                           data.threads,
-                          [&model](std::span<const std::byte> bytes) { ReleasePages(model, bytes); }};
-  HEARTH_ASSIGN(data.runner, PlanRunner::Create(std::move(data.made.plan), parts));
+                          [&model](std::span<const std::byte> bytes) { ReleasePages(model, bytes); },
+                          {},
+                          data.stop};
+  HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(data.made.plan), parts));
+  if (has_host_steps) HEARTH_TRY(CountMemory(data, runner->plan(), runner->host_memory().arena_bytes));
+  data.runner = std::move(runner);
   if (!data.made.is_stored) return Status::Ok();
   HEARTH_TRY(CheckSizes(data.runner->plan().inputs, data.model->inputs()));
   return CheckSizes(data.runner->plan().outputs, data.model->outputs());
@@ -184,11 +133,35 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
 Status MakeRunner(SessionData& data) {
   const uint64_t rejected = data.store == nullptr ? 0 : data.store->counters().rejected;
   const Status status = MakeRunner(data, data.store.get());
-  if (status.ok() || data.store == nullptr) return status;
+  const bool is_blameless = data.stop.stop_requested() || IsOverTheLimit(data);
+  if (status.ok() || data.store == nullptr || is_blameless) return status;
   if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), status.message());
   if (data.store->counters().rejected == rejected) return status;
   data.runner.reset();
   return MakeRunner(data, nullptr);
+}
+
+// Where the limit would be broken: once more without kernels that need memory between their dispatches.
+Status MakeRunnerWithinTheLimit(SessionData& data) {
+  const Status status = MakeRunner(data);
+  if (status.ok() || !IsOverTheLimit(data) || data.plan_request.options.low_memory) return status;
+  data.plan_request.options.low_memory = true;
+  return MakeRunner(data);
+}
+
+// What is known before anything is made.
+void AddWarnings(SessionData& data, Precision wanted) {
+  std::vector<std::string>& warnings = data.report.warnings;
+  const Precision used = data.plan_request.options.precision;
+  // The CPU of a hot start answers in more than was asked for.
+  const bool answers_for_another = data.report.start.mode == "hot" && !data.is_beside;
+  if (used != wanted && !answers_for_another) {
+    warnings.push_back(
+        fmt::format("precision {} is not available on {}; fp32 is used", PrecisionName(wanted), data.opened.id));
+  }
+  warnings.insert(warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
+  const std::vector<std::string>& shape_warnings = data.model->data().shape_warnings;
+  warnings.insert(warnings.end(), shape_warnings.begin(), shape_warnings.end());
 }
 
 // Everything after the device is open and the model is read.
@@ -197,23 +170,13 @@ Status Prepare(SessionData& data) {
     return Error(StatusCode::kInvalidArgument, "max_in_flight is {}; 1 to {} make sense", data.options.max_in_flight,
                  kMostInFlight);
   }
-  data.threads = ThreadCount(data.options.threads);
-  HEARTH_ASSIGN(LowerOptions lowering,
-                OptionsFromChoices({data.options.precision, data.options.preference, data.options.priority}));
-  lowering.precision = ChoosePrecision(data, lowering.precision);
-  data.report.precision = PrecisionName(lowering.precision);
-  data.report.warnings.insert(data.report.warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
-  const std::vector<std::string>& shape_warnings = data.model->data().shape_warnings;
-  data.report.warnings.insert(data.report.warnings.end(), shape_warnings.begin(), shape_warnings.end());
-  lowering.cpu_ops = data.options.cpu_ops;
-  HEARTH_ASSIGN(data.opened.info.forced_rules, ForcedRulesFromText(data.options.rules));
-  if (data.store != nullptr && data.opened.device != nullptr)
-    lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
+  HEARTH_TRY(RequestPlan(data));
+  HEARTH_ASSIGN(const LowerOptions asked, AskedOptions(data.options));
+  data.report.precision = PrecisionName(data.plan_request.options.precision);
+  AddWarnings(data, asked.precision);
   const ModelData& model = data.model->data();
-  data.plan_request = {&model.graph, model.fingerprint,        &data.opened.info,
-                       lowering,     data.options.model_token, model.signature};
   HEARTH_TRY(ChooseKernels(data));
-  HEARTH_TRY(MakeRunner(data));
+  HEARTH_TRY(MakeRunnerWithinTheLimit(data));
   ReleasePages(model, model.bytes);
   data.inputs.clear();
   data.outputs.clear();
@@ -253,15 +216,17 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   return warnings;
 }
 
-// Opens the device on a thread of its own while `meanwhile` runs.
+// Opens the device on a thread of its own while `meanwhile` runs; for a hot start the CPU, which takes no time.
 Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwhile) {
+  HEARTH_TRY(CheckStart(data.options));
+  if (IsAskedHot(data.options)) {
+    HEARTH_ASSIGN(data.opened, OpenChosenDevice("cpu"));
+    return meanwhile();
+  }
   Status device_status;
   std::thread opening([&] {
     const Stopwatch watch;
-    Result<OpenedDevice> opened =
-        data.options.shared.index() != 0 ? OpenSharedDevice(data.options.shared, data.options.device, data.backends)
-        : !data.options.simulate.empty() ? OpenDeviceAs(data.options.device, data.options.simulate)
-                                         : OpenChosenDevice(data.options.device, {}, data.backends);
+    Result<OpenedDevice> opened = OpenAskedDevice(data);
     device_status = opened.status();
     if (opened.ok()) data.opened = std::move(opened).value();
     data.report.init_ms.open_device = watch.milliseconds();
@@ -272,7 +237,46 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
   return device_status;
 }
 
+// Model, cache and, unless the CPU answers first, the device are there.
+Status Start(SessionData& data) {
+  HEARTH_ASSIGN(std::unique_ptr<SessionData> next, ChooseStart(data));
+  HEARTH_TRY(PrepareOnAUsableDevice(data).Within(data.model->path()));
+  data.report.start.first_by = data.opened.id;
+  if (next == nullptr) return Status::Ok();
+  // Both live until the session has moved.
+  uint64_t& left = next->options.memory_limit_bytes;
+  if (left != 0) left = std::max<uint64_t>(1, left - data.report.memory.needed_bytes);
+  data.behind = std::make_unique<DeviceBehind>(std::move(next));
+  return Status::Ok();
+}
+
 }  // namespace
+
+SessionData::SessionData() = default;
+SessionData::~SessionData() {
+  LogNewWarnings();
+}
+
+Result<OpenedDevice> OpenAskedDevice(const SessionData& data) {
+  const SessionOptions& options = data.options;
+  if (options.shared.index() != 0) return OpenSharedDevice(options.shared, options.device, data.backends);
+  if (!options.simulate.empty()) return OpenDeviceAs(options.device, options.simulate);
+  return OpenChosenDevice(options.device, data.failed_ids, data.backends);
+}
+
+Status RequestPlan(SessionData& data) {
+  data.threads = ThreadCount(data.options.threads);
+  HEARTH_ASSIGN(LowerOptions lowering, AskedOptions(data.options));
+  const bool stores_halves = data.opened.device != nullptr && data.opened.device->info().fp16_storage;
+  if (!stores_halves) lowering.precision = Precision::kFp32;
+  HEARTH_ASSIGN(data.opened.info.forced_rules, ForcedRulesFromText(data.options.rules));
+  if (data.store != nullptr && data.opened.device != nullptr)
+    lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
+  const ModelData& model = data.model->data();
+  data.plan_request = {&model.graph, model.fingerprint,        &data.opened.info,
+                       lowering,     data.options.model_token, model.signature};
+  return Status::Ok();
+}
 
 Status PrepareOnAUsableDevice(SessionData& data) {
   const std::vector<std::string> warnings = data.report.warnings;
@@ -305,7 +309,7 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
     return Status::Ok();
   }));
   data->model = &*data->owned_model;
-  HEARTH_TRY(PrepareOnAUsableDevice(*data).Within(model_path));
+  HEARTH_TRY(Start(*data));
   return Session(std::move(data));
 }
 
@@ -324,7 +328,7 @@ Result<Session> CreateSession(std::unique_ptr<SessionData> data) {
     OpenStore(*data);
     return Status::Ok();
   }));
-  HEARTH_TRY(PrepareOnAUsableDevice(*data).Within(data->model->path()));
+  HEARTH_TRY(Start(*data));
   return Session(std::move(data));
 }
 
@@ -338,17 +342,26 @@ const std::vector<TensorInfo>& Session::outputs() const {
   return data_->model->outputs();
 }
 
+void SaveData(SessionData& data) {
+  // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
+  if (data.store == nullptr || data.options.cache_read_only || data.is_saved || !data.has_run) return;
+  if (data.runner == nullptr) return;
+  data.is_saved = true;
+  const Stopwatch watch;
+  std::vector<std::string> warnings = SaveInOneBatch(data);
+  data.store->Flush();
+  data.report.warnings.insert(data.report.warnings.end(), warnings.begin(), warnings.end());
+  data.report.save_ms += watch.milliseconds();
+}
+
 void Session::SaveToCache() {
   if (data_->process != ::getpid()) return;
-  // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
-  if (data_->store == nullptr || data_->options.cache_read_only || data_->is_saved || !data_->has_run) return;
-  if (data_->runner == nullptr) return;
-  data_->is_saved = true;
-  const Stopwatch watch;
-  std::vector<std::string> warnings = SaveInOneBatch(*data_);
-  data_->store->Flush();
-  data_->report.warnings.insert(data_->report.warnings.end(), warnings.begin(), warnings.end());
-  data_->report.save_ms = watch.milliseconds();
+  SaveData(*data_);
+  SaveBehind(*data_);
+}
+
+Status Session::WaitForDevice() {
+  return WaitForBehind(*data_);
 }
 
 bool RestartWithoutStored(SessionData& data, const Status& failure) {
@@ -362,27 +375,6 @@ bool RestartWithoutStored(SessionData& data, const Status& failure) {
   data.made = std::move(failed_plan);
   data.runner = std::move(failed_runner);
   return false;
-}
-
-const Report& Session::report() const {
-  Report& report = data_->report;
-  report.memory.peak_rss_bytes = PeakResidentBytes();
-  if (data_->runner != nullptr)
-    report.programs.compiled = data_->runner->programs().compiled + data_->runner->edge_programs_compiled();
-  if (data_->store != nullptr) {
-    const StoreCounters counters = data_->store->counters();
-    report.cache.hits = counters.hits;
-    report.cache.misses = counters.misses;
-    report.cache.rejected = counters.rejected;
-    report.cache.put_errors = counters.put_errors;
-    report.cache.bytes_read = counters.bytes_read;
-    report.cache.bytes_written = counters.bytes_written;
-    report.cache.waited_ms = data_->waits->others.waited_ms();
-    report.cache.waited_for_makers_ms = data_->waits->makers.waited_ms();
-    for (std::string& warning : data_->store->TakeWarnings()) report.warnings.push_back("cache: " + warning);
-  }
-  data_->LogNewWarnings();
-  return report;
 }
 
 }  // namespace hearth

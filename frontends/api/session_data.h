@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -40,15 +41,25 @@ struct RunSlot {
   double submitted_at_ms = 0;
 };
 
-// Members are destroyed from the last to the first: the runner before the device and the store.
+class DeviceBehind;
+
+// When a hot session moves to the device behind it.
+enum class MoveRule : uint8_t {
+  kWhenFaster,
+  kWhenReady,  // for tests; the environment variable HEARTH_HOT_MOVE=ready says so too
+};
+
+// Members are destroyed from the last to the first: the runner before the device and the store. What is made for one
+// device (see SwapDevices) may be made in a second SessionData of the same session, see DataBeside.
 struct SessionData {
+  SessionData();
   pid_t process = ::getpid();  // that opened it
   Stopwatch since_asked;
   std::optional<Model> owned_model;
   const Model* model = nullptr;
   SessionOptions options;
-  std::optional<SessionWaits> waits;
-  std::unique_ptr<BlobStore> store;
+  std::shared_ptr<SessionWaits> waits;
+  std::shared_ptr<BlobStore> store;
   std::span<const BackendDef> backends = GpuBackends();
   std::vector<std::string> failed_ids;  // devices that `auto` left behind
   OpenedDevice opened;
@@ -63,13 +74,20 @@ struct SessionData {
   std::vector<StateContent> kept_states;  // see KeepStates; empty: zeros
   int runs_since_kept = 0;                // finished ones
   int threads = 1;
+  uint64_t run_count = 0;  // begun
   bool has_run = false, is_saved = false;
+  bool is_beside = false;  // its warnings are told by the session
+  std::stop_token stop;    // of what is made on a thread behind
+  MoveRule move_rule = MoveRule::kWhenFaster;
+  std::vector<double> cpu_ms;  // of a hot start's runs on the CPU, see BeginRun
   TuningOutcome tuning;
   mutable Report report;
   mutable size_t logged_warnings = 0;
+  std::unique_ptr<DeviceBehind> behind;  // of a hot start, until it was moved to or given up
 
-  ~SessionData() { LogNewWarnings(); }  // also of a session that could not be opened
+  ~SessionData();  // also of a session that could not be opened
   void LogNewWarnings() const {
+    if (is_beside) return;
     for (; logged_warnings < report.warnings.size(); ++logged_warnings)
       Log(LogLevel::kWarning, report.warnings[logged_warnings]);
   }
@@ -82,8 +100,21 @@ bool RestartWithoutStored(SessionData& data, const Status& failure);
 // The rest of Session::Create, with the options, the model and the backends that `data` holds.
 Result<Session> CreateSession(std::unique_ptr<SessionData> data);
 
+// Opens the device that the options ask for.
+Result<OpenedDevice> OpenAskedDevice(const SessionData& data);
+
+// The words of options, device and cache as data.plan_request, without what tuning found.
+Status RequestPlan(SessionData& data);
+
 // Makes all that a run needs on the device that is open, and under `auto` on the next one where that fails.
 Status PrepareOnAUsableDevice(SessionData& data);
+
+// One run on this memory, waited for.
+Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
+                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile);
+
+// Session::SaveToCache for what is made for the data's own device.
+void SaveData(SessionData& data);
 
 }  // namespace hearth
 

@@ -2,9 +2,11 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/session_data.h"
+#include "frontends/api/session_memory.h"
 #include "hearth/session.h"
 
 namespace hearth {
@@ -81,6 +83,8 @@ bool NeedsSlot(const SessionData& data) {
 Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::vector<ProfileRow>* profile) {
   HEARTH_TRY(CheckInputsAreSet(data));
   HEARTH_ASSIGN(RunSlot * slot, FreeSlot(data));
+  if (slot->outputs.empty()) HEARTH_TRY(CountRunInFlight(data));
+  BeginRun(data);
   slot->submitted_at_ms = data.since_asked.milliseconds();
   ReadHostBindings(data);
   if (slot->outputs.empty()) slot->outputs = data.outputs;
@@ -93,7 +97,9 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
     const OutputSpans outputs(data.slots[index].outputs.begin(), data.slots[index].outputs.end());
     return data.runner->Submit(index, inputs, outputs, sync, profile);
   };
-  HEARTH_TRY(is_synchronized ? submit() : RunOnAUsableDevice(data, submit));
+  const Status submitted = is_synchronized ? WithHotHint(data, submit()) : RunOnAUsableDevice(data, submit);
+  EndRun(data, data.since_asked.milliseconds() - data.slots[index].submitted_at_ms);
+  HEARTH_TRY(submitted);
   slot = &data.slots[index];
   slot->is_done = false;
   slot->inputs.clear();
@@ -125,17 +131,19 @@ bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<co
   });
 }
 
-// One run on the caller's memory, where it works.
+}  // namespace
+
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
   const Stopwatch watch;
+  BeginRun(data);
   std::vector<std::vector<std::byte>> copies;
   InputSpans kept(inputs.begin(), inputs.end());
   if (HasNextDevice(data) && AnyOverlap(inputs, outputs)) {
     for (const std::span<const std::byte> input : inputs) copies.emplace_back(input.begin(), input.end());
     kept.assign(copies.begin(), copies.end());
   }
-  HEARTH_TRY(RunOnAUsableDevice(data, [&]() -> Status {
+  const Status finished = RunOnAUsableDevice(data, [&]() -> Status {
     const auto run = [&] {
       if (profile != nullptr) profile->clear();
       return data.runner->Run(kept, outputs, profile);
@@ -144,10 +152,14 @@ Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>
     if (!status.ok() && RestartWithoutStored(data, status)) status = run();
     HEARTH_TRY(status);
     return KeepStates(data);
-  }));
+  });
+  EndRun(data, watch.milliseconds());
+  HEARTH_TRY(finished);
   NoteFinishedRun(data, watch.milliseconds());
   return Status::Ok();
 }
+
+namespace {
 
 Status WaitForRun(SessionData& data, uint64_t number) {
   const auto slot = std::find_if(data.slots.begin(), data.slots.end(),
@@ -223,16 +235,16 @@ Status Session::BindInput(std::string_view name, const Binding& binding) {
   HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
   const TensorDesc& desc = data_->runner->plan().inputs[index].desc;
-  return SetBinding(data_->input_states[index], binding, desc, name,
-                    [&] { return data_->runner->BindInput(index, binding); });
+  return WithHotHint(*data_, SetBinding(data_->input_states[index], binding, desc, name,
+                                        [&] { return data_->runner->BindInput(index, binding); }));
 }
 
 Status Session::BindOutput(std::string_view name, const Binding& binding) {
   HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
   const TensorDesc& desc = data_->runner->plan().outputs[index].desc;
-  return SetBinding(data_->output_states[index], binding, desc, name,
-                    [&] { return data_->runner->BindOutput(index, binding); });
+  return WithHotHint(*data_, SetBinding(data_->output_states[index], binding, desc, name,
+                                        [&] { return data_->runner->BindOutput(index, binding); }));
 }
 
 Status Session::UnbindInput(std::string_view name) {

@@ -116,6 +116,13 @@ const void* hearth_session_output_data(const hearth_session* session, size_t ind
   return data;
 }
 
+hearth_status hearth_session_wait_for_device(hearth_session* session) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    return session->session->WaitForDevice();
+  });
+}
+
 hearth_status hearth_session_reset_state(hearth_session* session) {
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(session);

@@ -126,6 +126,8 @@ constexpr OptionRow kRows[] = {
     {"threads", SetOfSession},
     {"cpu_ops", SetOfSession},
     {"tune", SetOfSession},
+    {"start", SetOfSession},
+    {"memory_limit_bytes", SetOfSession},
     {"cache_dir", SetText<&Said::cache_folder>},
     {"max_cache_size", [](auto key, auto value, Said& said) { return SetSize(key, value, said.cache_max_bytes); }},
     {"store", SetStore},

@@ -5,6 +5,7 @@
 #include "frontends/engine/tuner.h"
 #include "hal/load_or_compile.h"
 #include "hal/plan_runner.h"
+#include "hal/stopping.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -12,7 +13,8 @@ namespace {
 
 class DeviceLayer final : public TimedLayer {
  public:
-  explicit DeviceLayer(std::unique_ptr<PlanRunner> runner) : runner_(std::move(runner)) {}
+  DeviceLayer(std::unique_ptr<PlanRunner> runner, const std::stop_token& stop)
+      : runner_(std::move(runner)), stop_(stop) {}
 
   // Zeros into the inputs: what a fresh buffer holds may be denormal numbers, which are slow.
   Status FillInputs() {
@@ -28,6 +30,7 @@ class DeviceLayer final : public TimedLayer {
   }
 
   Result<double> RunMs() override {
+    if (stop_.stop_requested()) return Stopped();
     const Stopwatch watch;
     HEARTH_TRY(runner_->RunStages());
     return watch.milliseconds();
@@ -35,26 +38,30 @@ class DeviceLayer final : public TimedLayer {
 
  private:
   std::unique_ptr<PlanRunner> runner_;
+  std::stop_token stop_;
 };
 
 class DeviceClock final : public LayerClock {
  public:
-  DeviceClock(Device& device, int threads) : device_(device), threads_(threads) {}
+  DeviceClock(Device& device, int threads, const std::stop_token& stop)
+      : device_(device), threads_(threads), stop_(stop) {}
 
   void Announce(std::span<const KernelSource> kernels) override {
-    Result<LoadedPrograms> compiled = LoadOrCompile(device_, kernels, nullptr, threads_);
+    Result<LoadedPrograms> compiled = LoadOrCompile(device_, kernels, nullptr, threads_, stop_);
     if (compiled.ok()) batches_.push_back(std::move(compiled).value());  // else one by one, as they are needed
   }
 
   Result<std::unique_ptr<TimedLayer>> Prepare(Plan plan) override {
+    if (stop_.stop_requested()) return Stopped();
     RunnerParts parts;
     parts.device = &device_;
+    parts.stop = stop_;
     for (const KernelSource& kernel : plan.kernels) {
       HEARTH_ASSIGN(Program * program, ProgramOf(kernel));
       parts.programs.push_back(program);
     }
     HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(plan), parts));
-    auto layer = std::make_unique<DeviceLayer>(std::move(runner));
+    auto layer = std::make_unique<DeviceLayer>(std::move(runner), stop_);
     HEARTH_TRY(layer->FillInputs());
     return std::unique_ptr<TimedLayer>(std::move(layer));
   }
@@ -73,13 +80,14 @@ class DeviceClock final : public LayerClock {
 
   Device& device_;
   int threads_;
+  std::stop_token stop_;
   std::vector<LoadedPrograms> batches_;
 };
 
 }  // namespace
 
-std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads) {
-  return std::make_unique<DeviceClock>(device, threads);
+std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads, const std::stop_token& stop) {
+  return std::make_unique<DeviceClock>(device, threads, stop);
 }
 
 }  // namespace hearth

@@ -64,7 +64,8 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
     }
   }
   const Stopwatch rewriting;
-  HEARTH_ASSIGN(made.lowered_graph, RewrittenGraph(request));
+  HEARTH_ASSIGN(Graph rewritten, RewrittenGraph(request));
+  made.lowered_graph = std::make_unique<Graph>(std::move(rewritten));
   made.rewrite_ms = rewriting.milliseconds();
   const Stopwatch lowering;
   HEARTH_ASSIGN(made.plan, Lower(*made.lowered_graph, *request.device, request.options));

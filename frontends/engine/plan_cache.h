@@ -2,7 +2,7 @@
 #ifndef HEARTH_FRONTENDS_ENGINE_PLAN_CACHE_H_
 #define HEARTH_FRONTENDS_ENGINE_PLAN_CACHE_H_
 
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "core/base/blob_store.h"
@@ -22,9 +22,9 @@ struct PlanRequest {
 
 struct MadePlan {
   Plan plan;
-  std::optional<Graph> lowered_graph;  // what the plan's host steps refer to; empty when the plan came from the cache
-  bool is_new = false;                 // worth storing
-  bool is_stored = false;              // it came from the cache
+  std::unique_ptr<Graph> lowered_graph;  // what the plan's host steps refer to; null when the plan came from the cache
+  bool is_new = false;                   // worth storing
+  bool is_stored = false;                // it came from the cache
   double rewrite_ms = 0, lower_ms = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 Status Measure(const TuningRequest& request, PlanRequest& plan_request, TuningOutcome& outcome) {
   const Stopwatch watch;
   HEARTH_ASSIGN(const Graph graph, RewrittenGraph(plan_request));
-  const std::unique_ptr<LayerClock> clock = MakeDeviceClock(*request.device, request.threads);
+  const std::unique_ptr<LayerClock> clock = MakeDeviceClock(*request.device, request.threads, request.stop);
   const TuneObserver counting = [&](const TuneProgress& progress) {
     if (!progress.layer.empty()) {
       ++outcome.measured;

@@ -3,6 +3,7 @@
 #ifndef HEARTH_FRONTENDS_ENGINE_TUNED_START_H_
 #define HEARTH_FRONTENDS_ENGINE_TUNED_START_H_
 
+#include <stop_token>
 #include <string>
 
 #include "core/base/blob_store.h"
@@ -18,6 +19,7 @@ struct TuningRequest {
   bool read_only = false;  // nothing is put into the store
   int threads = 1;
   TuneObserver observer;
+  std::stop_token stop = {};  // once requested, what was measured so far is all
 };
 
 struct TuningOutcome {

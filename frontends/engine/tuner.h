@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,7 +42,8 @@ class LayerClock {
 };
 
 // On a real device. The device must outlive the clock. Weights are zeros; nothing is read from or put into a cache.
-std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads);
+// Once `stop` was requested nothing can be measured any more.
+std::unique_ptr<LayerClock> MakeDeviceClock(Device& device, int threads, const std::stop_token& stop = {});
 
 struct TuneProgress {
   size_t done = 0, total = 0;  // layers

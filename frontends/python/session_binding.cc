@@ -59,6 +59,10 @@ class PythonSession {
     WithBuffers({}, outputs, [&](Session& session) { return session.Wait({ticket, 0}); });
   }
 
+  void WaitForDevice() {
+    RaiseUnlessOk(Locked([](Session& session) { return session.WaitForDevice(); }));
+  }
+
   void ResetState() {
     RaiseUnlessOk(Locked([](Session& session) { return session.ResetState(); }));
   }
@@ -147,6 +151,7 @@ void BindSessions(py::module_& module) {
       .def("run_profiled", &PythonSession::RunProfiled, py::arg("inputs"), py::arg("outputs"))
       .def("submit", &PythonSession::Submit, py::arg("inputs"))
       .def("wait", &PythonSession::Wait, py::arg("ticket"), py::arg("outputs"))
+      .def("wait_for_device", &PythonSession::WaitForDevice)
       .def("reset_state", &PythonSession::ResetState)
       .def("save_to_cache", &PythonSession::SaveToCache)
       .def("report_json", &PythonSession::ReportJson)

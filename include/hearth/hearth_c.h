@@ -68,7 +68,8 @@ enum { HEARTH_LOG_DEBUG = 0, HEARTH_LOG_INFO = 1, HEARTH_LOG_WARNING = 2, HEARTH
 typedef void (*hearth_log_sink)(void* user_data, int32_t level, const char* message);
 /* Takes the process's log messages from now on: how a start went (debug), a session's device (info), each of
  * its warnings. NULL, as at the start: warnings and errors go to standard error, or what the environment variable
- * HEARTH_LOG says (off, error, warning, info, debug). Called from whichever thread it happened on, one call at a time; it must not call Hearth. After the return nothing is in the old sink any more. */
+ * HEARTH_LOG says (off, error, warning, info, debug). Called from whichever thread it happened on, one call at a time;
+ * it must not call Hearth. After the return nothing is in the old sink any more. */
 HEARTH_C_EXPORT void hearth_set_log_sink(hearth_log_sink sink, void* user_data);
 
 /* ---- Devices ---- */
@@ -174,6 +175,9 @@ HEARTH_C_EXPORT hearth_status hearth_session_set_input(hearth_session* session, 
 HEARTH_C_EXPORT hearth_status hearth_session_run(hearth_session* session);
 /* The result of the last run, valid until the next one; `size_bytes` may be NULL. NULL when there is no such output. */
 HEARTH_C_EXPORT const void* hearth_session_output_data(const hearth_session* session, size_t index, size_t* size_bytes);
+/* After a hot start (option "start"): returns when the device behind is ready, was moved to, or was given up, and then
+ * says why. At once after another start. */
+HEARTH_C_EXPORT hearth_status hearth_session_wait_for_device(hearth_session* session);
 /* What the model remembers between runs becomes zero again. */
 HEARTH_C_EXPORT hearth_status hearth_session_reset_state(hearth_session* session);
 /* Stores what this start had to make. Call it after the first result was used; hearth_session_destroy does otherwise.

@@ -3,6 +3,7 @@
 #define HEARTH_REPORT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,7 +62,17 @@ struct Report {
   } cache;
   struct {
     uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, peak_rss_bytes = 0;
+    uint64_t needed_bytes = 0;     // what SessionOptions::memory_limit_bytes counts
+    uint64_t both_live_bytes = 0;  // the same of CPU and device together, while a hot start has both; 0: never
   } memory;
+  // Who answers. Runs count from 1.
+  struct {
+    std::string mode = "ready";            // or "hot"
+    std::string first_by;                  // the device that answered the first run
+    std::optional<uint64_t> moved_at_run;  // the first run that `device` answered where another did before
+    std::string reason;                    // why in this mode; after a hot start, why it moved or did not
+    bool is_settled = true;                // false: the device of a hot start may still take over
+  } start;
   int threads = 0;  // of the host, the calling one included
   std::vector<std::string> warnings;
 

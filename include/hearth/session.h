@@ -69,6 +69,14 @@ struct SessionOptions {
   SharedContext shared;          // what the program opened itself and lends: the session works there
   int max_in_flight = 2;         // runs that may be submitted and not yet waited for
   std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
+  // "ready": the session opens when its device is ready. "hot": it opens when the CPU is, which answers while the
+  // device is opened, compiled for and filled behind it at low priority; between two runs the session moves over,
+  // states included, once the device is ready and was measured faster, or never, and the report says why. Empty: "hot"
+  // under "auto" where a hardware GPU finds nothing of the model in the cache, else "ready".
+  std::string start;
+  // What weights, intermediate values, states, inputs and outputs may take on host and device together; where the plan
+  // that needs least takes more, the session is refused with the bytes that it needs. 0: no limit.
+  uint64_t memory_limit_bytes = 0;
   std::string rules;   // driver rules forced on or off, "+wide_stores,-texel_reads"; DeviceDescription lists them
   int threads = 0;     // 0: what affinity, cgroup quota and machine give
   ModelOptions model;  // for Open; Create takes a model that was read with its own
@@ -152,12 +160,17 @@ class HEARTH_EXPORT Session {
   // again, as before the first run. Nothing to do for a model without state.
   Status ResetState();
 
+  // After a hot start: returns when the device behind is ready, was moved to, or was given up, and then says why. At
+  // once after another start. The next run may be the device's.
+  Status WaitForDevice();
+
   // The result of the last Run, or of the run that Wait was last called for; valid until the next Run, or until as many
   // runs as can be in flight were submitted. Precondition: index < outputs().size().
   std::span<const std::byte> output(size_t index) const;
 
   // Stores in the cache what this start had to make. Call once after the first result was used: it is not
-  // on the way to the first result. The destructor calls it when nobody did.
+  // on the way to the first result. The destructor calls it when nobody did. After a hot start it stores what the
+  // device behind made once that is ready (WaitForDevice).
   void SaveToCache();
 
   const Report& report() const;

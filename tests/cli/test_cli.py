@@ -129,12 +129,30 @@ class Run(CliTest):
         report = self.run_cpu("--random-inputs", "1")
         self.assertEqual(list(report), ["hearth", "model", "device", "precision", "ops", "init_ms", "first_run_ms",
                                         "ready_ms", "save_ms", "run_ms", "programs", "tuning", "transfers", "cache",
-                                        "memory", "threads", "outputs", "warnings"])
+                                        "memory", "threads", "start", "outputs", "warnings"])
+        self.assertEqual(report["start"], {"mode": "ready", "first_by": "cpu", "moved_at_run": None,
+                                           "reason": "the CPU is the device", "settled": True})
         self.assertEqual(report["device"]["id"], "cpu")
         self.assertAlmostEqual(report["ready_ms"], report["init_ms"]["total"] + report["first_run_ms"], places=6)
         output = report["outputs"][0]
         self.assertEqual(list(output)[:4], ["name", "dtype", "shape", "meaning"])
         self.assertEqual((output["name"], output["shape"], output["meaning"]), ("Identity", [1, 96, 96, 6], "class-map"))
+
+    def test_a_memory_limit_is_kept_or_refused_with_the_bytes_needed(self):
+        needed = self.run_cpu("--random-inputs", "1")["memory"]["needed_bytes"]
+        done = self.run_hearth("run", MODEL, "--device", "cpu", "--random-inputs", "1", "--memory-limit", "64K", expect=3)
+        self.assert_one_error(done, f"needs {needed} bytes", "the memory limit leaves 65536")
+        self.run_cpu("--random-inputs", "1", "--memory-limit", str(needed))
+        self.assert_one_error(self.run_hearth("run", MODEL, "--memory-limit", "much", expect=2), "--memory-limit")
+
+    def test_a_hot_start_answers_on_the_cpu_and_tells_what_became_of_its_device(self):
+        arguments = ("run", MODEL, "--random-inputs", "1", "--start", "hot", "--json", self.folder / "r.json")
+        done = self.run_hearth(*arguments, "--device", "opencl:77", expect=4)
+        self.assertIn("Identity", done.stdout)  # the answer comes all the same
+        self.assertIn("opencl", done.stderr)
+        start = json.loads((self.folder / "r.json").read_text())["start"]
+        self.assertEqual((start["mode"], start["first_by"], start["moved_at_run"], start["settled"]), ("hot", "cpu", None, True))
+        self.assertIn("opencl", start["reason"])
 
     def test_json_goes_to_a_file_and_text_to_standard_output(self):
         done = self.run_hearth("run", MODEL, "--device", "cpu", "--random-inputs", "1", "--json", self.folder / "r.json")

@@ -136,6 +136,20 @@ class OtherVerbs(CliTest):
         devices = json.loads((self.folder / "b.json").read_text())["devices"]
         self.assertEqual([device.get("error") is None for device in devices], [True, False, True])
 
+    def test_a_hot_bench_counts_the_runs_until_the_session_has_moved(self):
+        devices = [d["id"] for d in self.run_json("devices")["devices"] if d["usable"] and d["id"] != "cpu"]
+        if not devices:
+            self.skipTest("no device but the CPU")
+        done = self.run_hearth("bench", MODEL, "--device", devices[0], "--start", "hot", "--runs", "3", "--json", "-",
+                               variables={"HEARTH_HOT_MOVE": "ready"})
+        report = json.loads(done.stdout)
+        start = report["start"]
+        self.assertEqual((start["mode"], start["first_by"], start["settled"]), ("hot", "cpu", True))
+        self.assertEqual(report["device"]["id"], devices[0])
+        self.assertEqual(start["moved_at_run"], start["cpu_runs"]["runs"] + 2)  # the first answer is counted apart
+        self.assertGreater(start["settled_ms"], 0)
+        self.assertGreater(report["memory"]["both_live_bytes"], report["memory"]["needed_bytes"])
+
     def test_bench_runs_for_the_seconds_that_are_asked(self):
         times = self.run_json("bench", MODEL, "--device", "cpu", "--seconds", "0.2")["run_ms"]
         self.assertGreaterEqual(times["runs"] * times["mean"], 150)

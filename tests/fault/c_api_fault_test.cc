@@ -151,6 +151,7 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_options_share_vulkan(options, &number, &number, &number, nullptr, 0),
       hearth_options_share_gl(options, nullptr, &number),
       hearth_session_run_profiled(nullptr, profile.out()),
+      hearth_session_wait_for_device(nullptr),
       hearth_session_reset_state(nullptr),
       hearth_session_save_to_cache(nullptr),
       hearth_session_report_json(nullptr, text.out()),

@@ -29,6 +29,16 @@ def test_the_demo_model_gives_its_golden(demo):
     np.testing.assert_allclose(y.ravel(), expected, atol=1e-4)
 
 
+def test_a_hot_start_answers_and_says_who_did():
+    with hearth.Session(negated_sum(), device="no such device", start="hot", cache=False) as session:
+        for run in (1, 2):
+            assert session.run(np.ones((1, 4), np.float32))[0][0, 0] == -run
+        with pytest.raises(hearth.Error, match="no such device"):
+            session.wait_for_device()
+        start = session.report()["start"]
+    assert (start["mode"], start["first_by"], start["moved_at_run"], start["settled"]) == ("hot", "cpu", None, True)
+
+
 def test_a_file_and_its_bytes_are_the_same_model(demo):
     path, x, _ = demo
     from_file, from_bytes = hearth.Model(path), hearth.Model(path.read_bytes())

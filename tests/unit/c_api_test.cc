@@ -44,6 +44,7 @@ TEST(CApi, ABuiltModelRunsRemembersAndForgets) {
   EXPECT_THAT(Floats(session, 0), ElementsAre(-1, -2, -3, -4));
   ASSERT_FINE(hearth_session_run(session));
   EXPECT_THAT(Floats(session, 0), ElementsAre(-2, -4, -6, -8));
+  ASSERT_FINE(hearth_session_wait_for_device(session));
   ASSERT_FINE(hearth_session_reset_state(session));
   OwnedProfile profile;
   ASSERT_FINE(hearth_session_run_profiled(session, profile.out()));

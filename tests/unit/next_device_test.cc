@@ -90,6 +90,7 @@ class NextDevice : public ::testing::Test {
   Result<Session> Start(const Model& model, const std::string& device = "auto") {
     auto data = std::make_unique<SessionData>();
     data->options.device = device;
+    data->options.start = "ready";
     data->options.use_cache = false;
     data->options.max_in_flight = 3;
     data->model = &model;

@@ -29,6 +29,15 @@ std::string StartText(const Report& report) {
   return "\nstart-up, ms (phases may overlap)\n" + table.ToString();
 }
 
+std::string HotText(const BenchResult& result) {
+  if (result.report.start.mode != "hot") return "";
+  return fmt::format(
+      "\nhot start: {}; settled after {:.1f} ms; {} runs on the CPU until then, ms: median {:.3f}, p99 "
+      "{:.3f}, max {:.3f}\n",
+      result.report.start.reason, result.settled_ms, result.cpu_runs_count, result.cpu_runs.median, result.cpu_runs.p99,
+      result.cpu_runs.max);
+}
+
 std::string ResourcesText(const Report& report) {
   std::string text =
       fmt::format("\nprograms: {} distinct, {} compiled, {} GLSL to SPIR-V, {} loaded; {} dispatches a run\n",
@@ -111,8 +120,8 @@ double PerSecond(const RunStatistics& runs) {
 }
 
 std::string BenchText(const BenchResult& result, int profiled_runs) {
-  std::string text =
-      DeviceText(result.report) + StartText(result.report) + RunsText(result) + ResourcesText(result.report);
+  std::string text = DeviceText(result.report) + StartText(result.report) + HotText(result) + RunsText(result) +
+                     ResourcesText(result.report);
   if (profiled_runs > 0) text += ProfileText(result, profiled_runs);
   return text;
 }
@@ -166,6 +175,13 @@ Json BenchJson(const BenchResult& result) {
   json["run_ms"]["mean"] = result.runs.mean;
   json["run_ms"]["deviation"] = result.runs.deviation;
   json["run_ms"]["inferences_per_second"] = PerSecond(result.runs);
+  if (result.report.start.mode == "hot") {
+    json["start"]["settled_ms"] = result.settled_ms;
+    json["start"]["cpu_runs"] = {{"runs", result.cpu_runs_count},
+                                 {"median", result.cpu_runs.median},
+                                 {"p99", result.cpu_runs.p99},
+                                 {"max", result.cpu_runs.max}};
+  }
   if (result.profile.empty()) return json;
   json["profile"] = Json::array();
   for (size_t k = 0; k < result.profile.size(); ++k) {

@@ -19,6 +19,10 @@ struct BenchResult {
   Status status;
   Report report;
   RunStatistics runs;
+  // Of a hot start: the runs until the session had moved, or stayed on the CPU, and when that was.
+  int cpu_runs_count = 0;
+  RunStatistics cpu_runs;
+  double settled_ms = 0;
   std::vector<ProfileEntry> profile;
   std::vector<LayerCost> costs;  // of the profile
   Json outputs = Json::array();  // names, types, shapes

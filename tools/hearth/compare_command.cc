@@ -123,10 +123,11 @@ class CompareCommand final : public Verb {
  private:
   // Opens the device once to learn its name and the precision that it can do.
   Result<Side> DeviceSide(const Model& model, const SessionOptions& options, const LoadedInputs& inputs) {
-    HEARTH_ASSIGN(Session session, Session::Create(model, options));
+    SessionOptions layer_options = options;
+    layer_options.start = "ready";  // the device is compared, not the CPU before it
+    HEARTH_ASSIGN(Session session, Session::Create(model, layer_options));
     WarningPrinter(output_).PrintNew(session.report());
     const Report& report = session.report();
-    SessionOptions layer_options = options;
     layer_options.device = report.device.id;
     const std::string whole = model.fingerprint();
     return Side{report.device.id, report.device.name, report.precision,

@@ -75,7 +75,7 @@ std::string SelfTest(const std::string& device) {
     const BuilderTensor kernel = builder.Constant("kernel", {1, 3, 3, 1}, kOnes);
     builder.Output(builder.Conv2D(builder.Input("x", {1, 8, 8, 1}), kernel, {}, {}), "sum");
     HEARTH_ASSIGN(const Model model, std::move(builder).Build());
-    HEARTH_ASSIGN(Session session, Session::Create(model, {.device = device, .use_cache = false}));
+    HEARTH_ASSIGN(Session session, Session::Create(model, {.device = device, .use_cache = false, .start = "ready"}));
     const std::vector<float> ones(64, 1.0f);
     HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(ones))));
     HEARTH_TRY(session.Run());

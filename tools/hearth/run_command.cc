@@ -59,10 +59,11 @@ class RunCommand final : public Verb {
     PrintStart(session.report(), inputs);
     HEARTH_ASSIGN(const Json outputs, HandOut(session, groups));
     std::fflush(stdout);
-    session.SaveToCache();  // not on the way to the first result
+    const ExitCode device_code = session_flags_.WaitForDevice(session);  // neither of it on the way to the first result
+    session.SaveToCache();
     warnings.PrintNew(session.report());
     HEARTH_TRY(output_.WriteJson(ReportJson(session.report(), outputs)));
-    return session_flags_.CodeOf(session.report());
+    return device_code != ExitCode::kFine ? device_code : session_flags_.CodeOf(session.report());
   }
 
  private:

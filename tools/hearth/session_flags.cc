@@ -158,6 +158,26 @@ void AddTuneOption(CLI::App& app, SessionOptions& options) {
   options.on_tuning = PrintTuningProgress;
 }
 
+void AddStartOptions(CLI::App& app, SessionOptions& options) {
+  app.add_option(
+         "--start", options.start,
+         "hot: the CPU answers until the device, which is made ready behind it, is ready and faster; ready: the device "
+         "answers from the first run on (default: ready for a named device; for auto hot where the cache holds nothing "
+         "of the model)")
+      ->check(CLI::IsMember({"ready", "hot"}))
+      ->type_name("HOW");
+  const auto set_limit = [&options](const std::string& text) {
+    const Result<uint64_t> bytes = ParseSizeBytes(text);
+    if (!bytes.ok()) throw CLI::ValidationError("--memory-limit", std::string(bytes.status().message()));
+    options.memory_limit_bytes = *bytes;
+  };
+  app.add_option_function<std::string>(
+         "--memory-limit", set_limit,
+         "What weights, intermediate values, inputs and outputs may take: bytes, or a number with K, M, G. Kept, or "
+         "refused with the bytes needed")
+      ->type_name("SIZE");
+}
+
 void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
   model_flags_.AddOptions(app);
   AddDeviceOption(app, options_.device, device_help);
@@ -171,6 +191,15 @@ void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
   for (CLI::Option* tier : AddCacheTierOptions(app, options_)) none->excludes(tier);
   AddPlanOptions(app, options_);
   AddTuneOption(app, options_);
+  AddStartOptions(app, options_);
+}
+
+ExitCode SessionFlags::WaitForDevice(Session& session) const {
+  const Status device = session.WaitForDevice();
+  if (device.ok() || device.code() != StatusCode::kUnavailable) return ExitCode::kFine;
+  if (options_.device == "auto") return ExitCode::kFine;
+  PrintError(device.message());
+  return ExitCode::kDeviceUnavailable;
 }
 
 ExitCode SessionFlags::CodeOf(const Report& report) const {

@@ -32,6 +32,8 @@ void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 void AddPlanOptions(CLI::App& app, SessionOptions& options);
 // --tune, with a progress bar on standard error.
 void AddTuneOption(CLI::App& app, SessionOptions& options);
+// --start, --memory-limit.
+void AddStartOptions(CLI::App& app, SessionOptions& options);
 // --cache alone.
 CLI::Option* AddCacheOption(CLI::App& app, std::string& folder);
 // What stands around that folder: --cache-layer, --cache-max-size, --cache-server, --cache-server-keys,
@@ -48,6 +50,10 @@ class SessionFlags {
   // `inputs`: their files decide shapes that the model leaves open and --shape does not say.
   Result<SessionOptions> Options(const InputOptions& inputs) const;
   Result<Session> Open(const InputOptions& inputs) const;
+
+  // After the answers of a hot start: waits until the device behind is ready, so that the cache keeps what it made. A
+  // named device that is not usable is told, and the exit code.
+  ExitCode WaitForDevice(Session& session) const;
 
   // With --expect-warm, kFailed and a sentence where this start compiled anything.
   ExitCode CodeOf(const Report& report) const;

@@ -195,6 +195,13 @@ class Session:
         entries = self._native.run_profiled(self._arrays(inputs), [])
         return [ProfileEntry(entry.node, entry.kernel, entry.milliseconds) for entry in entries]
 
+    def wait_for_device(self) -> None:
+        """After start="hot": returns when the device behind the CPU is ready, was moved to, or was given up.
+
+        hearth.Error says why it was given up. The next run may be the device's.
+        """
+        self._native.wait_for_device()
+
     def reset_state(self) -> None:
         """Sets the model's state to zero again."""
         self._native.reset_state()

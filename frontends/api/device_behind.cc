@@ -1,0 +1,193 @@
+#include "frontends/api/device_behind.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <tuple>
+#include <utility>
+
+#include "core/base/error.h"
+#include "frontends/api/next_device.h"
+#include "hal/stopping.h"
+
+namespace hearth {
+namespace {
+
+// A first run begins right behind the opening, as a rule, and what goes on beside it would slow it down.
+constexpr std::chrono::milliseconds kWaitForAnswer{20};
+
+// Low enough that the CPU's runs go first where cores are scarce, high enough that the device gets ready: by 19 the
+// kernel would give it a seventieth of a core beside a run.
+constexpr int kNiceness = 5;
+
+constexpr int kMeasuredRuns = 5;
+constexpr double kMeasuringMs = 200;
+
+// Of this thread and those that it starts. Threads can't be raised again without privileges, so the device is opened
+// and measured by another: drivers start their own threads when they open.
+void LowerPriority() {
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, kNiceness));
+}
+
+double Median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+// Zeros in, as the session's inputs stand before they are set.
+Status RunOnZeros(SessionData& data) {
+  const std::vector<std::span<const std::byte>> inputs(data.inputs.begin(), data.inputs.end());
+  const std::vector<std::span<std::byte>> outputs(data.outputs.begin(), data.outputs.end());
+  return RunOnMemory(data, inputs, outputs, nullptr);
+}
+
+}  // namespace
+
+DeviceBehind::DeviceBehind(std::unique_ptr<SessionData> next)
+    : since_asked_(next->since_asked), next_(std::move(next)) {
+  next_->stop = stop_.get_token();
+  thread_ = std::thread([this] { Work(); });
+}
+
+DeviceBehind::~DeviceBehind() {
+  if (next_ != nullptr) stop_.request_stop();
+  {
+    const std::scoped_lock lock(mutex_);
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+DeviceBehind::State DeviceBehind::state() const {
+  const std::scoped_lock lock(mutex_);
+  return state_;
+}
+
+double DeviceBehind::ready_ms() const {
+  const std::scoped_lock lock(mutex_);
+  return ready_ms_;
+}
+
+double DeviceBehind::run_ms() const {
+  const std::scoped_lock lock(mutex_);
+  return run_ms_;
+}
+
+Status DeviceBehind::failure() const {
+  const std::scoped_lock lock(mutex_);
+  return failure_;
+}
+
+void DeviceBehind::NoteRunBegins() {
+  const std::scoped_lock lock(mutex_);
+  has_begun_ = true;
+}
+
+void DeviceBehind::NoteRunEnds() {
+  const std::scoped_lock lock(mutex_);
+  if (std::exchange(has_answered_, true)) return;
+  changed_.notify_all();
+}
+
+void DeviceBehind::Wait() const {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return state_ != State::kPreparing; });
+}
+
+std::unique_ptr<SessionData> DeviceBehind::Take() {
+  {
+    const std::scoped_lock lock(mutex_);
+    word_ = Word::kTaken;
+    changed_.notify_all();
+  }
+  thread_.join();
+  next_->stop = {};
+  return std::move(next_);
+}
+
+void DeviceBehind::Dismiss() {
+  const std::scoped_lock lock(mutex_);
+  word_ = Word::kDismissed;
+  state_ = State::kGivenUp;
+  changed_.notify_all();
+}
+
+void DeviceBehind::Save() {
+  SaveData(*next_);
+}
+
+void DeviceBehind::Work() {
+  WaitForAnswer();
+  Status status = MakeReady();
+  const double ready_ms = since_asked_.milliseconds();
+  Result<double> run_ms = 0.0;
+  if (status.ok() && next_->move_rule == MoveRule::kWhenFaster) run_ms = MeasureRunMs();
+  if (status.ok()) status = run_ms.status();
+  if (!status.ok()) CloseDevice();
+  std::unique_lock lock(mutex_);
+  state_ = status.ok() ? State::kReady : State::kGivenUp;
+  failure_ = status;
+  if (status.ok()) std::tie(ready_ms_, run_ms_) = std::pair(ready_ms, *run_ms);
+  changed_.notify_all();
+  if (!status.ok()) return;
+  changed_.wait(lock, [&] { return word_ != Word::kNone || stop_.stop_requested(); });
+  if (word_ != Word::kDismissed) return;
+  lock.unlock();
+  SaveData(*next_);
+  CloseDevice();
+}
+
+void DeviceBehind::CloseDevice() {
+  next_->runner.reset();
+  next_->opened.device.reset();
+}
+
+void DeviceBehind::WaitForAnswer() {
+  std::unique_lock lock(mutex_);
+  const auto is_over = [&] { return has_answered_ || stop_.stop_requested(); };
+  changed_.wait_for(lock, kWaitForAnswer, is_over);
+  if (has_begun_) changed_.wait(lock, is_over);
+}
+
+Status DeviceBehind::MakeReady() {
+  if (stop_.stop_requested()) return Stopped();
+  if (next_->opened.id.empty()) {
+    HEARTH_ASSIGN(next_->opened, OpenAskedDevice(*next_));
+  }
+  Status status;
+  std::thread preparing([&] {
+    LowerPriority();
+    status = PrepareAndRunOnce();
+  });
+  preparing.join();
+  HEARTH_TRY(status);
+  if (next_->opened.device != nullptr) return Status::Ok();
+  const std::vector<std::string>& warnings = next_->opened.warnings;
+  return Error(StatusCode::kUnavailable, "there is no other device than the CPU: {}",
+               warnings.empty() ? next_->opened.reason : warnings.back());
+}
+
+Status DeviceBehind::PrepareAndRunOnce() {
+  if (stop_.stop_requested()) return Stopped();
+  if (next_->opened.device == nullptr) return Status::Ok();  // told by MakeReady
+  HEARTH_TRY(PrepareOnAUsableDevice(*next_));
+  if (stop_.stop_requested()) return Stopped();
+  // The drivers' late compilations are in it.
+  return RunOnZeros(*next_);
+}
+
+Result<double> DeviceBehind::MeasureRunMs() {
+  std::vector<double> times;
+  double sum_ms = 0;
+  while (times.size() < kMeasuredRuns && sum_ms < kMeasuringMs) {
+    if (stop_.stop_requested()) return Stopped();
+    const Stopwatch watch;
+    HEARTH_TRY(RunOnZeros(*next_));
+    times.push_back(watch.milliseconds());
+    sum_ms += times.back();
+  }
+  return Median(std::move(times));
+}
+
+}  // namespace hearth

@@ -1,0 +1,85 @@
+#include "frontends/api/session_memory.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "frontends/api/next_device.h"
+
+namespace hearth {
+namespace {
+
+// Each once, however many nodes read it.
+uint64_t HostWeights(const Plan& plan, const Graph& graph) {
+  std::set<ValueId> constants;
+  for (const Step& step : plan.steps) {
+    const auto* host = std::get_if<HostStep>(&step);
+    if (host == nullptr) continue;
+    for (int node : host->nodes) {
+      for (ValueId value : graph.nodes()[static_cast<size_t>(node)].inputs) {
+        if (value != kNoValue && graph.IsConstant(value)) constants.insert(value);
+      }
+    }
+  }
+  uint64_t bytes = 0;
+  for (ValueId value : constants)
+    bytes += sizeof(float) * static_cast<uint64_t>(graph.value(value).desc.shape.element_count());
+  return bytes;
+}
+
+uint64_t EdgeBytes(const Plan& plan) {
+  uint64_t bytes = 0;
+  for (const PlanTensor& input : plan.inputs) bytes += input.desc.size_bytes();
+  for (const PlanTensor& output : plan.outputs) bytes += output.desc.size_bytes();
+  return bytes;
+}
+
+}  // namespace
+
+MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device, uint64_t host_arena_bytes) {
+  MemoryNeed need;
+  uint64_t largest_constants = 0, largest_edge = 0;
+  for (const BufferSpec& buffer : plan.buffers) {
+    if (buffer.role == BufferRole::kArena) need.arena_bytes += buffer.size_bytes;
+    if (buffer.role == BufferRole::kState) need.state_bytes += buffer.size_bytes;
+    if (buffer.role != BufferRole::kConstants) continue;
+    need.weights_bytes += buffer.size_bytes;
+    largest_constants = std::max(largest_constants, buffer.size_bytes);
+  }
+  for (const PlanTensor& input : plan.inputs)
+    if (input.on_device) largest_edge = std::max(largest_edge, input.transfer.range.size_bytes);
+  for (const PlanTensor& output : plan.outputs)
+    if (output.on_device) largest_edge = std::max(largest_edge, output.transfer.range.size_bytes);
+  if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, largest_edge);
+  if (graph != nullptr) need.weights_bytes += HostWeights(plan, *graph);
+  need.arena_bytes += host_arena_bytes;
+  need.edge_bytes = EdgeBytes(plan);
+  return need;
+}
+
+Status CheckMemoryLimit(const SessionData& data, const MemoryNeed& need) {
+  const uint64_t limit = data.options.memory_limit_bytes;
+  if (limit == 0 || need.total() <= limit) return Status::Ok();
+  const StatusCode code = HasNextDevice(data) ? StatusCode::kResourceExhausted : StatusCode::kInvalidArgument;
+  return Error(code,
+               "{} needs {} bytes for this model, the memory limit leaves {}: weights {}, intermediate values {}, "
+               "states {}, staging {}, inputs and outputs {}; raise the limit, or take a smaller precision or shape",
+               data.opened.id, need.total(), limit, need.weights_bytes, need.arena_bytes, need.state_bytes,
+               need.staging_bytes, need.edge_bytes);
+}
+
+Status CountRunInFlight(SessionData& data) {
+  // On the host the outputs, on the device both.
+  const uint64_t bytes = 2 * EdgeBytes(data.runner->plan());
+  const uint64_t limit = data.options.memory_limit_bytes;
+  uint64_t& needed = data.report.memory.needed_bytes;
+  if (limit != 0 && needed + bytes > limit) {
+    return Error(StatusCode::kResourceExhausted,
+                 "one more run in flight needs {} bytes beside {}, the memory limit is {}; wait for a run first", bytes,
+                 needed, limit);
+  }
+  needed += bytes;
+  return Status::Ok();
+}
+
+}  // namespace hearth

@@ -1,0 +1,28 @@
+// What a session takes of memory, for SessionOptions::memory_limit_bytes.
+#ifndef HEARTH_FRONTENDS_API_SESSION_MEMORY_H_
+#define HEARTH_FRONTENDS_API_SESSION_MEMORY_H_
+
+#include "frontends/api/session_data.h"
+
+namespace hearth {
+
+struct MemoryNeed {
+  uint64_t weights_bytes = 0, arena_bytes = 0, state_bytes = 0;  // on device and host
+  uint64_t staging_bytes = 0;  // between the two, where the device's memory is not the host's
+  uint64_t edge_bytes = 0;     // the session's copies of inputs and outputs
+  uint64_t total() const { return weights_bytes + arena_bytes + state_bytes + staging_bytes + edge_bytes; }
+};
+
+// Of the plan; `host_arena_bytes` is known once the runner is made. `graph` is the lowered one that host steps refer
+// to, or null: XNNPACK's packed weights count as float32 elements.
+MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device, uint64_t host_arena_bytes);
+
+// kResourceExhausted where the next device may need less, else kInvalidArgument, with the bytes that are needed.
+Status CheckMemoryLimit(const SessionData& data, const MemoryNeed& need);
+
+// Memory of one more run in flight, counted in the report's needed_bytes. kResourceExhausted over the limit.
+Status CountRunInFlight(SessionData& data);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_API_SESSION_MEMORY_H_

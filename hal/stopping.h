@@ -1,0 +1,15 @@
+// What whoever makes something ready answers once it was asked to stop.
+#ifndef HEARTH_HAL_STOPPING_H_
+#define HEARTH_HAL_STOPPING_H_
+
+#include "hearth/status.h"
+
+namespace hearth {
+
+inline Status Stopped() {
+  return Status(StatusCode::kUnavailable, "stopped before it was ready");
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_STOPPING_H_
