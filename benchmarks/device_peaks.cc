@@ -123,7 +123,7 @@ Result<double> BestRun(Device& device, const KernelSource& source, uint64_t item
 
 Status MeasureFlops(Device& device, bool wide, int chains, DevicePeaks& peaks) {
   HEARTH_ASSIGN(KernelSource source, ParseKernel(wide ? "peak_fma16" : "peak_fma4", wide ? kFma16 : kFma4));
-  SetDefine(source, "CHAINS", std::to_string(chains));
+  HEARTH_TRY(SetDefine(source, "CHAINS", std::to_string(chains)));
   const uint64_t width = wide ? 16 : 4, bytes = kFmaItems * width * sizeof(float);
   HEARTH_ASSIGN(const double best_ms,
                 BestRun(device, source, kFmaItems, bytes, bytes, {kFmaTurns, std::bit_cast<uint32_t>(0.5f)}));

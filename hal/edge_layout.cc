@@ -61,7 +61,7 @@ Result<EdgeKernel> EdgeKernelOf(const char* name, const EdgeLayout& layout, cons
                                 const DeviceInfo& device) {
   EdgeKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel(name));
-  SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0");
+  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0"));
   if (!Applies(Rule::kShortGroups, device))
     kernel.source.local_size = {8, 8, 1};  // a GPU needs a whole wave in a group
   const Bhwc shape = ToBhwc(transfer.desc.shape);

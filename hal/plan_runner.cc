@@ -20,7 +20,9 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
   if (parts.device == nullptr && runner->plan_.dispatch_count() > 0) {
     return Error(StatusCode::kInternal, "the plan has {} dispatches and no device", runner->plan_.dispatch_count());
   }
-  HEARTH_CHECK(parts.programs.empty() || parts.programs.size() == runner->plan_.kernels.size());
+  if (!parts.programs.empty() && parts.programs.size() != runner->plan_.kernels.size())
+    return Error(StatusCode::kInternal, "{} programs for {} kernels", parts.programs.size(),
+                 runner->plan_.kernels.size());
   const Status ready = runner->MakeReady();
   if (!ready.ok()) {
     if (!parts.stop.stop_requested()) runner->RejectLoaded(ready.message());
@@ -105,7 +107,8 @@ Status PlanRunner::PrepareDispatches(std::span<const size_t> steps) {
 }
 
 Status PlanRunner::PrepareHost(const HostStep& step) {
-  HEARTH_CHECK(parts_.graph != nullptr && parts_.host != nullptr);
+  if (parts_.graph == nullptr || parts_.host == nullptr)
+    return Error(StatusCode::kInternal, "the plan has steps on the CPU, which are run without their graph");
   const Graph& graph = *parts_.graph;
   std::vector<ValueId> edge_outputs;
   for (int index : step.nodes) {

@@ -105,11 +105,13 @@ Result<KernelSource> LoadKernel(std::string_view name) {
   return Error(StatusCode::kNotFound, "no kernel is named '{}'; there are: {}", name, fmt::join(KernelNames(), ", "));
 }
 
-void SetDefine(KernelSource& source, std::string_view name, std::string_view value) {
+Status SetDefine(KernelSource& source, std::string_view name, std::string_view value) {
   const auto define =
       std::find_if(source.defines.begin(), source.defines.end(), [&](const Define& d) { return d.name == name; });
-  HEARTH_CHECK(define != source.defines.end());
+  if (define == source.defines.end())
+    return Error(StatusCode::kInternal, "kernel {} has no define {}", source.name, name);
   define->value = std::string(value);
+  return Status::Ok();
 }
 
 }  // namespace hearth

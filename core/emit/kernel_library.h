@@ -26,8 +26,8 @@ Status CompleteStoredKernel(KernelSource& source);
 // The text of one .kernel file as a source; `name` is the file's name without its ending.
 Result<KernelSource> ParseKernel(std::string_view name, std::string_view text);
 
-// Gives `name` another value. Precondition: the kernel declares it.
-void SetDefine(KernelSource& source, std::string_view name, std::string_view value);
+// Gives `name` another value. kInternal unless the kernel declares it.
+Status SetDefine(KernelSource& source, std::string_view name, std::string_view value);
 
 }  // namespace hearth
 

@@ -6,7 +6,7 @@ namespace hearth {
 namespace {
 
 // `y` per output pixel; block, top and left by spatial dimension, of which rank 3 has only the last.
-KernelCall BlockCall(const Node& node, std::string_view kernel, const Shape& block, const Shape& before,
+KernelCall BlockCall(const Node& node, KernelName kernel, const Shape& block, const Shape& before,
                      PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
   const Lines lines = LinesOf(out);

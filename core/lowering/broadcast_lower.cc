@@ -49,8 +49,8 @@ MergedDims Merge(std::span<const Shape> shapes, const Shape& out_shape) {
 
 // Names of an operand's scalars in the kernels, in the order of PixelDims, then slices and "its only channel".
 struct StrideNames {
-  std::array<std::string_view, kPixelDims> pixels;
-  std::string_view slice, first;
+  std::array<ScalarName, kPixelDims> pixels;
+  ScalarName slice, first;
 };
 constexpr StrideNames kNames[] = {
     {{"AB0", "AB1", "AB2", "AH", "AW"}, "AS", "AFIRST"},
@@ -68,20 +68,19 @@ void AddBroadcast(std::span<const Shape> operands, const Shape& out, KernelCall&
   const MergedDims dims = Merge(operands, out);
   const Bhwc bhwc = ToBhwc(out);
   const auto pixels = static_cast<int32_t>(bhwc.pixels());
-  const std::pair<std::string_view, Scalar> sizes[] = {{"OPIX", pixels},     {"N4", bhwc.slices()},
-                                                       {"OB1", dims.out[1]}, {"OB2", dims.out[2]},
-                                                       {"OH", dims.out[3]},  {"OW", dims.out[4]}};
+  const NamedScalar sizes[] = {{"OPIX", pixels},     {"N4", bhwc.slices()}, {"OB1", dims.out[1]},
+                               {"OB2", dims.out[2]}, {"OH", dims.out[3]},   {"OW", dims.out[4]}};
   call.scalars.insert(call.scalars.end(), std::begin(sizes), std::end(sizes));
   for (size_t k = 0; k < operands.size(); ++k) {
     int32_t stride = 1;
     for (int d = kPixelDims - 1; d >= 0; --d) {
       const int32_t dim = dims.operands[k][d];
-      call.scalars.emplace_back(kNames[k].pixels[d], dim == 1 ? 0 : stride);
+      call.scalars.push_back({kNames[k].pixels[d], dim == 1 ? 0 : stride});
       stride *= dim;
     }
     const int32_t channels = ChannelsOf(operands[k]);
-    call.scalars.emplace_back(kNames[k].slice, channels == 1 ? 0 : stride);
-    call.scalars.emplace_back(kNames[k].first, channels == 1 && bhwc.c > 1 ? 1 : 0);
+    call.scalars.push_back({kNames[k].slice, channels == 1 ? 0 : stride});
+    call.scalars.push_back({kNames[k].first, channels == 1 && bhwc.c > 1 ? 1 : 0});
   }
   call.defines.push_back({"LINES", dims.out[kPixelDims - 1] < pixels ? "1" : "0"});
   call.work_items = {pixels, bhwc.slices(), 1};

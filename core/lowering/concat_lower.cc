@@ -32,7 +32,7 @@ KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, cons
   const auto width = static_cast<int32_t>(in.pixels() / join.rows);
   KernelCall call;
   call.kernel = "concat_pixels";
-  call.tensors = {{"x", x}, {"y", y}};
+  call.tensors = TensorsOf<kernels::ConcatPixels>({{"x", x}, {"y", y}});
   call.scalars = {{"OW", width},
                   {"ROWS", static_cast<int32_t>(join.rows)},
                   {"SLICES", in.slices()},
@@ -55,7 +55,7 @@ KernelCall AppendChannelsCall(Operand x, Operand y, const Bhwc& in, int32_t offs
   const Lines lines = LinesOf(in);
   KernelCall call;
   call.kernel = "concat_channels";
-  call.tensors = {{"x", x}, {"before", y}, {"y", y}};
+  call.tensors = TensorsOf<kernels::ConcatChannels>({{"x", x}, {"before", y}, {"y", y}});
   call.scalars = {
       {"PIXELS", static_cast<int32_t>(in.pixels())}, {"CHANNELS", in.c}, {"OFFSET", offset}, {"LINE", lines.length}};
   call.work_items = {lines.length, lines.count, (in.c + offset % 4 + 3) / 4};
@@ -67,7 +67,7 @@ KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out
   const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "pack_channel";
-  call.tensors = {{"x", x}, {"before", y}, {"y", y}};
+  call.tensors = TensorsOf<kernels::PackChannel>({{"x", x}, {"before", y}, {"y", y}});
   call.scalars = {{"IC", in.c},
                   {"IPIX", static_cast<int32_t>(in.pixels())},
                   {"OPIX", static_cast<int32_t>(out.pixels())},

@@ -39,10 +39,10 @@ KernelCall GroupedCall(PlanBuilder& builder, const Node& node, const Shape& filt
   KernelCall call;
   call.kernel = "conv_grouped";
   call.stores_each_texel_once = true;
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"w", builder.Tensor(node.inputs[1])},
-                  {"bias", BiasOperand(builder, bias, filter[0], 4)},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::ConvGrouped>({{"x", builder.Tensor(node.inputs[0])},
+                                                  {"w", builder.Tensor(node.inputs[1])},
+                                                  {"bias", BiasOperand(builder, bias, filter[0], 4)},
+                                                  {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"M", static_cast<int32_t>(pixels)}, {"GI", filter[3]}, {"GO", filter[0] / groups}, {"O", filter[0]}};
   call.work_items = {pixels, Tiles(filter[0], 4), 1};
   return call;
@@ -163,7 +163,7 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
   const KernelChoice choice = builder.Choose(node);
   const bool tile = choice.variant == "tile", wide = choice.variant == "wide";
   KernelCall call;
-  call.kernel = wide ? "depthwise_wide" : tile ? "depthwise" : "depthwise_any";
+  call.kernel = wide ? KernelName("depthwise_wide") : tile ? KernelName("depthwise") : KernelName("depthwise_any");
   call.stores_each_texel_once = true;
   if (wide || tile) {
     const bool any_stride = wide && builder.options().preference == Preference::kFastSingleAnswer;
@@ -185,19 +185,19 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = ImageScalars(in, out);
   // Without a tile along an axis the kernel still steps its taps by the dilation, but the outputs are neighbours.
-  for (const auto& [name, number] : {std::pair{"DH", window.dilation_h},
-                                     {"DW", window.dilation_w},
-                                     {"PT", padding.top},
-                                     {"PL", padding.left},
-                                     {"KH", filter[1]},
-                                     {"KW", filter[2]},
-                                     {"SH", window.stride_h},
-                                     {"SW", window.stride_w},
-                                     {"STRIDE_H", window.stride_h},
-                                     {"STRIDE_W", window.stride_w},
-                                     {"IC", in.c},
-                                     {"MULTIPLIER", out.c / in.c}}) {
-    call.scalars.emplace_back(name, number);
+  for (const NamedScalar& scalar : {NamedScalar{"DH", window.dilation_h},
+                                    {"DW", window.dilation_w},
+                                    {"PT", padding.top},
+                                    {"PL", padding.left},
+                                    {"KH", filter[1]},
+                                    {"KW", filter[2]},
+                                    {"SH", window.stride_h},
+                                    {"SW", window.stride_w},
+                                    {"STRIDE_H", window.stride_h},
+                                    {"STRIDE_W", window.stride_w},
+                                    {"IC", in.c},
+                                    {"MULTIPLIER", out.c / in.c}}) {
+    call.scalars.push_back(scalar);
   }
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
   if (wide) call.work_items = {out.h, int64_t{out.slices()} * out.b, 1};

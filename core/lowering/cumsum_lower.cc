@@ -21,7 +21,8 @@ Status LowerCumSum(const Node& node, PlanBuilder& builder) {
   KernelCall call;
   call.kernel = "cumsum";
   call.defines = {{"CHANNELS", over_channels ? "1" : "0"}};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors =
+      TensorsOf<kernels::Cumsum>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())},
                   {"C", in.c},
                   {"SUMS", static_cast<int32_t>(sums)},

@@ -9,8 +9,8 @@ std::optional<std::string> DynamicUpdateSliceUnsupported(const Graph& graph, con
 }
 
 Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
-  static constexpr std::string_view kOut[] = {"O1", "O2", "O3", "O4", "O5"};
-  static constexpr std::string_view kUpdate[] = {"U1", "U2", "U3", "U4", "U5"};
+  static constexpr ScalarName kOut[] = {"O1", "O2", "O3", "O4", "O5"};
+  static constexpr ScalarName kUpdate[] = {"U1", "U2", "U3", "U4", "U5"};
   const Shape& shape = builder.graph().value(node.inputs[0]).desc.shape;
   const Shape& update_shape = builder.graph().value(node.inputs[1]).desc.shape;
   const Bhwc update = builder.ShapeOf(node.inputs[1]), out = builder.ShapeOf(node.outputs[0]);
@@ -18,16 +18,16 @@ Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
   const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "dynamic_update_slice";
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"update", builder.Tensor(node.inputs[1])},
-                  {"start", builder.Tensor(node.inputs[2])},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::DynamicUpdateSlice>({{"x", builder.Tensor(node.inputs[0])},
+                                                         {"update", builder.Tensor(node.inputs[1])},
+                                                         {"start", builder.Tensor(node.inputs[2])},
+                                                         {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"UC", update.c},       {"UPIX", static_cast<int32_t>(update.pixels())},
                   {"OC", out.c},          {"OPIX", static_cast<int32_t>(out.pixels())},
                   {"LINE", lines.length}, {"LAST", last}};
   for (int k = 1; k < Shape::kMaxRank; ++k) {
-    call.scalars.emplace_back(kOut[k - 1], k <= last ? shape[last - k] : 1);
-    call.scalars.emplace_back(kUpdate[k - 1], k <= last ? update_shape[last - k] : 1);
+    call.scalars.push_back({kOut[k - 1], k <= last ? shape[last - k] : 1});
+    call.scalars.push_back({kUpdate[k - 1], k <= last ? update_shape[last - k] : 1});
   }
   call.work_items = {lines.length, lines.count, out.slices()};
   return builder.Call(node, call);

@@ -104,9 +104,9 @@ Status LowerPair(const Node& node, PlanBuilder& builder, const PairFunction& fun
     call.defines.push_back({"IN", "int4"});
     call.defines.push_back({"SPLAT", "splat_int4"});
   }
-  call.tensors = {{"lhs", builder.Tensor(node.inputs[0])},
-                  {"rhs", builder.Tensor(node.inputs[1])},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::Binary>({{"lhs", builder.Tensor(node.inputs[0])},
+                                             {"rhs", builder.Tensor(node.inputs[1])},
+                                             {"y", builder.Tensor(node.outputs[0])}});
   AddBroadcast(shapes, out, call);
   if (!function.scalars.empty()) call.epilogue.push_back({{}, {}, function.scalars});
   call.epilogue.insert(call.epilogue.end(), function.epilogue.begin(), function.epilogue.end());

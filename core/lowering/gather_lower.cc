@@ -39,9 +39,9 @@ Status LowerGather(const Node& node, PlanBuilder& builder) {
   KernelCall call;
   call.kernel = "gather";
   call.defines = {{"ELEMENTS", split.over_last ? "1" : "0"}};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"indices", builder.Tensor(node.inputs[1])},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::Gather>({{"x", builder.Tensor(node.inputs[0])},
+                                             {"indices", builder.Tensor(node.inputs[1])},
+                                             {"y", builder.Tensor(node.outputs[0])}});
   const int64_t inner = split.over_last ? 1 : split.inner / x.c;
   call.scalars = {{"IPIX", static_cast<int32_t>(x.pixels())},       {"IC", x.c},
                   {"JPIX", static_cast<int32_t>(indices.pixels())}, {"JC", indices.c},
@@ -58,14 +58,14 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
   const bool by_element = depth == shape.rank();
   // Strides in elements, or in pixels where whole texels move.
   const int strided_rank = by_element ? shape.rank() : shape.rank() - 1;
-  constexpr std::array<std::pair<const char*, const char*>, Shape::kMaxRank> kNames = {
-      {{"D0", "S0"}, {"D1", "S1"}, {"D2", "S2"}, {"D3", "S3"}, {"D4", "S4"}, {"D5", "S5"}}};
+  static constexpr ScalarName kSizes[Shape::kMaxRank] = {"D0", "D1", "D2", "D3", "D4", "D5"};
+  static constexpr ScalarName kStrides[Shape::kMaxRank] = {"S0", "S1", "S2", "S3", "S4", "S5"};
   KernelCall call;
   call.kernel = "gather_nd";
   call.defines = {{"ELEMENTS", by_element ? "1" : "0"}};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"indices", builder.Tensor(node.inputs[1])},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::GatherNd>({{"x", builder.Tensor(node.inputs[0])},
+                                               {"indices", builder.Tensor(node.inputs[1])},
+                                               {"y", builder.Tensor(node.outputs[0])}});
   const int64_t inner = by_element ? 1 : CountBetween(shape, depth, strided_rank);
   call.scalars = {{"IPIX", static_cast<int32_t>(x.pixels())},
                   {"IC", x.c},
@@ -74,9 +74,9 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
                   {"INNER", static_cast<int32_t>(inner)}};
   for (int d = 0; d < Shape::kMaxRank; ++d) {
     const bool is_used = d < depth;
-    call.scalars.push_back({kNames[d].first, is_used ? shape[d] : 1});
+    call.scalars.push_back({kSizes[d], is_used ? shape[d] : 1});
     const int64_t stride = is_used ? CountBetween(shape, d + 1, strided_rank) : 0;
-    call.scalars.push_back({kNames[d].second, static_cast<int32_t>(stride)});
+    call.scalars.push_back({kStrides[d], static_cast<int32_t>(stride)});
   }
   AddOutput(call, builder.ShapeOf(node.outputs[0]));
   return builder.Call(node, call);
@@ -92,10 +92,10 @@ Status LowerOneHot(const Node& node, PlanBuilder& builder) {
   const Bhwc indices = builder.ShapeOf(node.inputs[0]);
   KernelCall call;
   call.kernel = "one_hot";
-  call.tensors = {{"indices", builder.Tensor(node.inputs[0])},
-                  {"on_value", builder.Tensor(node.inputs[1])},
-                  {"off_value", builder.Tensor(node.inputs[2])},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::OneHot>({{"indices", builder.Tensor(node.inputs[0])},
+                                             {"on_value", builder.Tensor(node.inputs[1])},
+                                             {"off_value", builder.Tensor(node.inputs[2])},
+                                             {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"JPIX", static_cast<int32_t>(indices.pixels())},
                   {"JC", indices.c},
                   {"DEPTH", one_hot.depth},

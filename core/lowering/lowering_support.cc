@@ -74,7 +74,7 @@ Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_
   return builder.Packed(bias, {PackLayout::kLinear, builder.graph().value(bias).desc, width, {channels, 1, 1, 1}});
 }
 
-std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, const Bhwc& out) {
+std::vector<NamedScalar> ImageScalars(const Bhwc& in, const Bhwc& out) {
   return {{"IH", in.h},         {"IW", in.w},    {"IPIX", static_cast<int32_t>(in.pixels())},
           {"OH", out.h},        {"OW", out.w},   {"OPIX", static_cast<int32_t>(out.pixels())},
           {"N4", out.slices()}, {"BATCH", out.b}};

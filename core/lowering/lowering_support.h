@@ -27,7 +27,7 @@ void UseWholeLines(const DeviceInfo& device, KernelCall& call);
 Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width);
 
 // Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
-std::vector<std::pair<std::string_view, Scalar>> ImageScalars(const Bhwc& in, const Bhwc& out);
+std::vector<NamedScalar> ImageScalars(const Bhwc& in, const Bhwc& out);
 
 // All pixels of a tensor as `count` lines of `length`, for kernels that need no coordinates: drivers limit the number
 // of work groups in each dimension (GLES guarantees 65,535).

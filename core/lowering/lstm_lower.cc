@@ -80,10 +80,11 @@ class LstmLowering {
     const auto slices = static_cast<int32_t>(Tiles(rows_, 4));
     KernelCall call;
     call.kernel = "lstm_peephole";
-    call.tensors = {{"gates", builder_.Tensor(sums)},
-                    {"c", builder_.Tensor(cell)},
-                    {"w", BiasOperand(builder_, node_.inputs[kLstmPeephole], rows_ - units_, 4)},
-                    {"y", builder_.Tensor(out)}};
+    call.tensors =
+        TensorsOf<kernels::LstmPeephole>({{"gates", builder_.Tensor(sums)},
+                                          {"c", builder_.Tensor(cell)},
+                                          {"w", BiasOperand(builder_, node_.inputs[kLstmPeephole], rows_ - units_, 4)},
+                                          {"y", builder_.Tensor(out)}});
     call.scalars = {{"BATCH", sequence_.batch},  {"UNITS", units_},      {"N4", slices},
                     {"FIRST_GATE", gates.first}, {"GATES", gates.count}, {"WEIGHT_FIRST", gates.weight_first}};
     call.work_items = {slices, sequence_.batch, 1};
@@ -97,10 +98,11 @@ class LstmLowering {
     const auto slices = static_cast<int32_t>(Tiles(rows_, 4));
     KernelCall call;
     call.kernel = "lstm_normalize";
-    call.tensors = {{"gates", builder_.Tensor(sums)},
-                    {"factor", BiasOperand(builder_, node_.inputs[kLstmNormalization], rows_, 4)},
-                    {"bias", BiasOperand(builder_, node_.inputs[kLstmBias], rows_, 4)},
-                    {"y", builder_.Tensor(out)}};
+    call.tensors = TensorsOf<kernels::LstmNormalize>(
+        {{"gates", builder_.Tensor(sums)},
+         {"factor", BiasOperand(builder_, node_.inputs[kLstmNormalization], rows_, 4)},
+         {"bias", BiasOperand(builder_, node_.inputs[kLstmBias], rows_, 4)},
+         {"y", builder_.Tensor(out)}});
     call.scalars = {{"BATCH", sequence_.batch},
                     {"UNITS", units_},
                     {"CHANNELS", rows_},
@@ -117,10 +119,10 @@ class LstmLowering {
     call.kernel = "lstm_cell";
     call.defines = {{"CIFG", gates_ == 3 ? "1" : "0"},
                     {"ACTIVATION", std::to_string(static_cast<int>(lstm_.activation))}};
-    call.tensors = {{"gates", builder_.Tensor(sums)},
-                    {"c_before", builder_.Tensor(cell)},
-                    {"h", builder_.Tensor(h.value)},
-                    {"c", builder_.Tensor(next_cell)}};
+    call.tensors = TensorsOf<kernels::LstmCell>({{"gates", builder_.Tensor(sums)},
+                                                 {"c_before", builder_.Tensor(cell)},
+                                                 {"h", builder_.Tensor(h.value)},
+                                                 {"c", builder_.Tensor(next_cell)}});
     call.scalars = {{"BATCH", sequence_.batch},
                     {"UNITS", units_},
                     {"N4", slices},

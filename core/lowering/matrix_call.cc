@@ -99,6 +99,16 @@ void UseTile(const DeviceInfo& device, const KernelChoice& tile, int64_t pixels,
   call.work_items = {Tiles(pixels, int64_t{tile.rows} * tile.lanes) * tile.lanes, Tiles(slices_out, tile.cols), 1};
 }
 
+KernelName PointwiseKernel(const KernelChoice& choice) {
+  if (choice.variant == "patch") return "pointwise_patch";
+  return choice.variant == "wide" ? KernelName("pointwise_wide") : KernelName("pointwise_tile");
+}
+
+KernelName ConvolutionKernel(const KernelChoice& choice) {
+  if (choice.variant == "patch") return "conv_patch";
+  return choice.variant == "wide" ? KernelName("conv_wide") : KernelName("conv_tile");
+}
+
 }  // namespace
 
 KernelChoice WideProductChoice(const DeviceInfo& device) {
@@ -114,8 +124,8 @@ int64_t Tiles(int64_t size, int64_t tile) {
   return (size + tile - 1) / tile;
 }
 
-std::vector<std::pair<std::string_view, Scalar>> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out,
-                                                              int32_t kernel_h, int32_t kernel_w) {
+std::vector<NamedScalar> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,
+                                      int32_t kernel_w) {
   const Padding2D padding = ResolvePadding(window, in.h, in.w, kernel_h, kernel_w);
   return {{"IH", in.h},
           {"IW", in.w},
@@ -161,8 +171,7 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   const auto slices_out = static_cast<int32_t>(Tiles(channels_out, 4));
   const PackRecipe recipe{PackLayout::kMatrix, graph.value(node.inputs[1]).desc, width, shapes.filter};
   KernelCall call;
-  call.kernel =
-      fmt::format("{}_{}", shapes.is_pointwise && plain ? "pointwise" : "conv", wide ? choice.variant : "tile");
+  call.kernel = shapes.is_pointwise && plain ? PointwiseKernel(choice) : ConvolutionKernel(choice);
   call.stores_each_texel_once = true;
   call.tensors = {{"x", builder.Tensor(node.inputs[0])},
                   {"w", computed_filter ? builder.Tensor(node.inputs[1]) : builder.Packed(node.inputs[1], recipe)},
@@ -203,7 +212,7 @@ KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, cons
   const auto slices_out = static_cast<int32_t>(Tiles(shapes.filter[0], 4));
   const int64_t rows = shapes.pixels / planes;
   KernelCall call;
-  call.kernel = fmt::format("pointwise_{}", choice.variant);
+  call.kernel = PointwiseKernel(choice);
   call.tensors = {{"x", builder.Tensor(operands.a)},
                   {"w", operands.weights},
                   {"bias", builder.Zeros(shapes.filter[0], WidthOf(choice))},
@@ -235,10 +244,10 @@ KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShap
                   {"ADJ_B", flag(shapes.adjoint_b)},
                   {"FLAT_A", flag(shapes.flat_a)},
                   {"COLS", std::to_string(cols)}};
-  call.tensors = {{"a", builder.Tensor(node.inputs[0])},
-                  {"b", builder.Tensor(node.inputs[1])},
-                  {"bias", BiasOperand(builder, bias, shapes.n, 4)},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::Matmul>({{"a", builder.Tensor(node.inputs[0])},
+                                             {"b", builder.Tensor(node.inputs[1])},
+                                             {"bias", BiasOperand(builder, bias, shapes.n, 4)},
+                                             {"y", builder.Tensor(node.outputs[0])}});
   const BatchSteps& batch = shapes.batch;
   call.scalars = {{"M", shapes.m},
                   {"N", shapes.n},

@@ -48,8 +48,8 @@ KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, cons
                       const KernelChoice& choice);
 
 // Where the general convolution kernels find their pixels: IH IW IPIX OH OW KH KW SH SW DH DW PT PL.
-std::vector<std::pair<std::string_view, Scalar>> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out,
-                                                              int32_t kernel_h, int32_t kernel_w);
+std::vector<NamedScalar> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,
+                                      int32_t kernel_w);
 
 // The leading dimensions of a product: how many pixels a step along each is in an operand, 0 where it is broadcast.
 struct BatchSteps {

@@ -54,10 +54,10 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
                   {"CENTERED", norm.root_mean_square ? "0" : "1"},
                   {"EACH", std::to_string(pixels_each)}};
   call.local_size = {lanes == 1 ? OneLaneGroup(builder.device()) : static_cast<uint32_t>(lanes), 1, 1};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"scale", PerChannel(builder, node, 1)},
-                  {"offset", PerChannel(builder, node, 2)},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::NormalizeChannels>({{"x", builder.Tensor(node.inputs[0])},
+                                                        {"scale", PerChannel(builder, node, 1)},
+                                                        {"offset", PerChannel(builder, node, 2)},
+                                                        {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
                   {"LINE", lines.length},
                   {"CHANNELS", shape.c},
@@ -103,10 +103,10 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
   call.kernel = "normalize_pixels";
   call.stores_each_texel_once = true;
   call.local_size = {OneLaneGroup(builder.device()), 1, 1};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"moments", builder.Tensor(moments)},
-                  {"offset", PerChannel(builder, node, 2)},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::NormalizePixels>({{"x", builder.Tensor(node.inputs[0])},
+                                                      {"moments", builder.Tensor(moments)},
+                                                      {"offset", PerChannel(builder, node, 2)},
+                                                      {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
                   {"LENGTH", static_cast<int32_t>(runs.length)},
                   {"COLUMNS", static_cast<int32_t>(columns)}};

@@ -19,7 +19,8 @@ Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   call.kernel = "l2_normalization";
   call.defines = {{"LANES", std::to_string(lane_count)}};
   call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::L2Normalization>(
+      {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
                   {"LINE", lines.length},
                   {"CHANNELS", shape.c},
@@ -35,7 +36,8 @@ Status LowerLocalResponseNormalization(const Node& node, PlanBuilder& builder) {
   const Lines lines = LinesOf(shape);
   KernelCall call;
   call.kernel = "local_response_normalization";
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::LocalResponseNormalization>(
+      {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
                   {"LINE", lines.length},
                   {"C", shape.c},

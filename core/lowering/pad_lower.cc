@@ -49,7 +49,8 @@ KernelCall ImagePadCall(const Node& node, const Shape& before, bool mirror, Plan
   KernelCall call;
   call.kernel = "pad_image";
   call.stores_each_texel_once = true;
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors =
+      TensorsOf<kernels::PadImage>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.defines = {{"MIRROR", mirror ? "1" : "0"}, {"VALUE", ValueOf(builder, node)}};
   call.scalars = {{"IH", in.h},
                   {"IW", in.w},
@@ -66,14 +67,15 @@ KernelCall ImagePadCall(const Node& node, const Shape& before, bool mirror, Plan
 }
 
 KernelCall AnyPadCall(const Node& node, const Shape& before, bool mirror, PlanBuilder& builder) {
-  static constexpr std::string_view kNames[kKernelDimensions][3] = {
+  static constexpr ScalarName kNames[kKernelDimensions][3] = {
       {"O1", "I1", "B1"}, {"O2", "I2", "B2"}, {"O3", "I3", "B3"}, {"O4", "I4", "B4"}, {"O5", "I5", "B5"}};
   const Graph& graph = builder.graph();
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);
   const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "pad";
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors =
+      TensorsOf<kernels::Pad>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"IC", in.c},
                   {"IPIX", static_cast<int32_t>(in.pixels())},
                   {"OC", out.c},
@@ -87,9 +89,9 @@ KernelCall AnyPadCall(const Node& node, const Shape& before, bool mirror, PlanBu
       PixelDimensions(graph.value(node.inputs[0]).desc.shape, graph.value(node.outputs[0]).desc.shape, before, mirror);
   for (size_t k = 0; k < kKernelDimensions; ++k) {
     const PaddedDimension dimension = k < dimensions.size() ? dimensions[k] : PaddedDimension{};
-    call.scalars.emplace_back(kNames[k][0], dimension.out);
-    call.scalars.emplace_back(kNames[k][1], dimension.in);
-    call.scalars.emplace_back(kNames[k][2], dimension.before);
+    call.scalars.push_back({kNames[k][0], dimension.out});
+    call.scalars.push_back({kNames[k][1], dimension.in});
+    call.scalars.push_back({kNames[k][2], dimension.before});
   }
   call.defines = {{"MIRROR", mirror ? "1" : "0"},
                   {"DIMENSIONS", dimensions.size() > 3 ? "5" : "3"},
@@ -127,7 +129,7 @@ KernelCall AppendChannelsCall(const Node& node, float value, PlanBuilder& builde
   return call;
 }
 
-void SetScalar(KernelCall& call, std::string_view name, Scalar scalar) {
+void SetScalar(KernelCall& call, ScalarName name, Scalar scalar) {
   for (auto& [known, value] : call.scalars) {
     if (known == name) value = scalar;
   }

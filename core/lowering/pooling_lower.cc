@@ -17,15 +17,16 @@ Status LowerPool2D(const Node& node, PlanBuilder& builder) {
   call.kernel = "pool";
   call.stores_each_texel_once = true;
   call.defines = {{"MAX", pool.kind == PoolKind::kMax ? "1" : "0"}, {"L2", pool.kind == PoolKind::kL2 ? "1" : "0"}};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors =
+      TensorsOf<kernels::Pool>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = ImageScalars(in, out);
-  for (const auto& [name, number] : {std::pair{"KH", pool.kernel_h},
-                                     {"KW", pool.kernel_w},
-                                     {"SH", pool.window.stride_h},
-                                     {"SW", pool.window.stride_w},
-                                     {"PT", padding.top},
-                                     {"PL", padding.left}}) {
-    call.scalars.emplace_back(name, number);
+  for (const NamedScalar& scalar : {NamedScalar{"KH", pool.kernel_h},
+                                    {"KW", pool.kernel_w},
+                                    {"SH", pool.window.stride_h},
+                                    {"SW", pool.window.stride_w},
+                                    {"PT", padding.top},
+                                    {"PL", padding.left}}) {
+    call.scalars.push_back(scalar);
   }
   call.work_items = {out.w, out.h, int64_t{out.slices()} * out.b};
   call.epilogue = ActivationEpilogue(pool.activation);

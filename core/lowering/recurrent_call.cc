@@ -23,10 +23,11 @@ Status CallRecurrentStep(PlanBuilder& builder, const Node& node, int32_t batch, 
   const bool has_base = step.base.value != kNoValue;
   KernelCall call;
   call.kernel = "recurrent_step";
-  call.tensors = {{"base", has_base ? builder.Tensor(step.base.value) : BiasOperand(builder, step.bias, rows, 4)},
-                  {"w", builder.Packed(step.weights, {PackLayout::kMatrix, weights, 4, {rows, 1, 1, depth}})},
-                  {"h", builder.Tensor(step.h.value)},
-                  {"y", builder.Tensor(step.y.value)}};
+  call.tensors = TensorsOf<kernels::RecurrentStep>(
+      {{"base", has_base ? builder.Tensor(step.base.value) : BiasOperand(builder, step.bias, rows, 4)},
+       {"w", builder.Packed(step.weights, {PackLayout::kMatrix, weights, 4, {rows, 1, 1, depth}})},
+       {"h", builder.Tensor(step.h.value)},
+       {"y", builder.Tensor(step.y.value)}});
   call.scalars = {{"BATCH", batch},
                   {"N4", slices},
                   {"K4", static_cast<int32_t>(Tiles(depth, 4))},
@@ -59,7 +60,7 @@ Status CallCopyLast(PlanBuilder& builder, const Node& node, const SequenceShape&
   const int32_t slices = builder.ShapeOf(to).slices();
   KernelCall call;
   call.kernel = "take_step";
-  call.tensors = {{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}};
+  call.tensors = TensorsOf<kernels::TakeStep>({{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}});
   call.scalars = {
       {"BATCH", sequence.batch}, {"N4", slices}, {"PIXELS", last.pixels}, {"FIRST", last.first}, {"STEP", last.step}};
   call.work_items = {slices, sequence.batch, 1};

@@ -79,7 +79,8 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
                   {"CHANNELS", over_channels ? "1" : "0"},
                   {"INTEGERS", IsReal(desc) ? "0" : "1"},
                   {"LANES", std::to_string(lanes)}};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors =
+      TensorsOf<kernels::Reduce>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   const int64_t count = desc.shape.element_count() / (out.pixels() * out.c);
   call.scalars = {{"OPIX", static_cast<int32_t>(out.pixels())},
                   {"LINE", lines.length},

@@ -57,9 +57,9 @@ Status LowerSvdf(const Node& node, PlanBuilder& builder) {
   const auto state_slices = static_cast<int32_t>(Tiles(channels, 4));
   KernelCall shift;
   shift.kernel = "svdf_shift";
-  shift.tensors = {{"state", builder.Tensor(node.inputs[1])},
-                   {"feature", builder.Tensor(features)},
-                   {"y", builder.Tensor(node.outputs[1])}};
+  shift.tensors = TensorsOf<kernels::SvdfShift>({{"state", builder.Tensor(node.inputs[1])},
+                                                 {"feature", builder.Tensor(features)},
+                                                 {"y", builder.Tensor(node.outputs[1])}});
   shift.scalars = {{"BATCH", batch}, {"CHANNELS", channels}, {"N4", state_slices}, {"MEMORY", memory}};
   shift.work_items = {state_slices, batch, 1};
   HEARTH_TRY(builder.Call(node, shift));
@@ -67,10 +67,11 @@ Status LowerSvdf(const Node& node, PlanBuilder& builder) {
   const auto slices = static_cast<int32_t>(Tiles(outputs, 4));
   KernelCall sum;
   sum.kernel = "svdf_sum";
-  sum.tensors = {{"state", builder.Tensor(node.outputs[1])},
-                 {"w", BiasOperand(builder, node.inputs[3], channels, 4)},
-                 {"bias", BiasOperand(builder, node.inputs.size() > 4 ? node.inputs[4] : kNoValue, outputs, 4)},
-                 {"y", builder.Tensor(node.outputs[0])}};
+  sum.tensors = TensorsOf<kernels::SvdfSum>(
+      {{"state", builder.Tensor(node.outputs[1])},
+       {"w", BiasOperand(builder, node.inputs[3], channels, 4)},
+       {"bias", BiasOperand(builder, node.inputs.size() > 4 ? node.inputs[4] : kNoValue, outputs, 4)},
+       {"y", builder.Tensor(node.outputs[0])}});
   sum.scalars = {{"BATCH", batch}, {"OUTPUTS", outputs}, {"N4", slices}, {"TERMS", svdf.rank * memory}};
   sum.epilogue = ActivationEpilogue(svdf.activation);
   sum.work_items = {slices, batch, 1};

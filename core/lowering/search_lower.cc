@@ -24,7 +24,8 @@ Status LowerArgReduce(const Node& node, PlanBuilder& builder) {
                   {"NUMBER4", IsReal(desc) ? "float4" : "int4"},
                   {"CHANNELS", over_channels ? "1" : "0"},
                   {"LARGEST", search.kind == ArgKind::kMax ? "1" : "0"}};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors =
+      TensorsOf<kernels::ArgReduce>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   const int64_t inner = over_channels ? 1 : CountBetween(desc.shape, axis + 1, rank - 1);
   call.scalars = {{"OPIX", static_cast<int32_t>(out.pixels())},
                   {"LINE", lines.length},
@@ -41,9 +42,9 @@ Status LowerTopK(const Node& node, PlanBuilder& builder) {
   const Lines lines = LinesOf(in);
   KernelCall call;
   call.kernel = "topk";
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"y", builder.Tensor(node.outputs[0])},
-                  {"positions", builder.Tensor(node.outputs[1])}};
+  call.tensors = TensorsOf<kernels::Topk>({{"x", builder.Tensor(node.inputs[0])},
+                                           {"y", builder.Tensor(node.outputs[0])},
+                                           {"positions", builder.Tensor(node.outputs[1])}});
   call.scalars = {{"PIXELS", static_cast<int32_t>(in.pixels())},
                   {"LINE", lines.length},
                   {"LENGTH", in.c},

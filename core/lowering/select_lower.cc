@@ -11,10 +11,10 @@ Status CallSelect(const Node& node, PlanBuilder& builder, const Shape& condition
   KernelCall call;
   call.kernel = "select";
   if (per_row) call.defines = {{"PER_ROW", "1"}};
-  call.tensors = {{"condition", builder.Tensor(node.inputs[0])},
-                  {"yes", builder.Tensor(node.inputs[1])},
-                  {"no", builder.Tensor(node.inputs[2])},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::Select>({{"condition", builder.Tensor(node.inputs[0])},
+                                             {"yes", builder.Tensor(node.inputs[1])},
+                                             {"no", builder.Tensor(node.inputs[2])},
+                                             {"y", builder.Tensor(node.outputs[0])}});
   AddBroadcast(std::array{condition, shape(node.inputs[1]), shape(node.inputs[2])}, shape(node.outputs[0]), call);
   return builder.Call(node, call);
 }

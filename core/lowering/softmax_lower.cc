@@ -27,7 +27,8 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
   call.kernel = "softmax";
   call.defines = {{"LANES", std::to_string(lane_count)}, {"LOG", logarithm ? "1" : "0"}};
   call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors =
+      TensorsOf<kernels::Softmax>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
                   {"LINE", lines.length},
                   {"CHANNELS", shape.c},

@@ -56,10 +56,10 @@ Units UnitsOf(const StridedView& view, const Bhwc& in, const Bhwc& out) {
 }
 
 KernelCall CopyCall(const Units& units, const Bhwc& in, const Bhwc& out) {
-  static constexpr std::string_view kStrides[kKernelDigits] = {"S0", "S1", "S2", "S3", "S4", "S5",
-                                                               "S6", "S7", "S8", "S9", "S10"};
-  static constexpr std::string_view kRadices[kKernelDigits] = {"R0", "R1", "R2", "R3", "R4", "R5",
-                                                               "R6", "R7", "R8", "R9", "R10"};
+  static constexpr ScalarName kStrides[kKernelDigits] = {"S0", "S1", "S2", "S3", "S4", "S5",
+                                                         "S6", "S7", "S8", "S9", "S10"};
+  static constexpr ScalarName kRadices[kKernelDigits] = {"R0", "R1", "R2", "R3", "R4", "R5",
+                                                         "R6", "R7", "R8", "R9", "R10"};
   const Lines lines = LinesOf(out);
   KernelCall call;
   call.kernel = "strided_copy";
@@ -69,8 +69,8 @@ KernelCall CopyCall(const Units& units, const Bhwc& in, const Bhwc& out) {
   const size_t digits = units.view.digits.size();
   for (size_t k = 0; k < kKernelDigits; ++k) {
     const StridedView::Digit digit = k < digits ? units.view.digits[digits - 1 - k] : StridedView::Digit{};
-    call.scalars.emplace_back(kStrides[k], static_cast<int32_t>(digit.stride));
-    call.scalars.emplace_back(kRadices[k], static_cast<int32_t>(digit.radix));
+    call.scalars.push_back({kStrides[k], static_cast<int32_t>(digit.stride)});
+    call.scalars.push_back({kRadices[k], static_cast<int32_t>(digit.radix)});
   }
   call.defines = {{"DIGITS", digits > 6   ? "11"
                              : digits > 3 ? "6"
@@ -94,7 +94,7 @@ Status LowerOutput(const Node& node, size_t output, PlanBuilder& builder) {
   if (!view.digits.empty() && view.digits.front().stride == 0) view.digits.erase(view.digits.begin());
   HEARTH_CHECK(view.digits.size() <= kKernelDigits);
   KernelCall call = CopyCall(UnitsOf(view, in, out), in, out);
-  call.tensors = {{"x", builder.Tensor(x)}, {"y", builder.Tensor(y)}};
+  call.tensors = TensorsOf<kernels::StridedCopy>({{"x", builder.Tensor(x)}, {"y", builder.Tensor(y)}});
   return builder.Call(node, call);
 }
 

@@ -15,8 +15,7 @@ KernelChoice TileFor(const DeviceInfo& device) {
   return {"tile", 2, 1, device.max_local_invocations >= 64 ? 32 : 8};
 }
 
-std::vector<std::pair<std::string_view, Scalar>> Geometry(const TransposeConv& conv, const Shape& filter,
-                                                          const Bhwc& in, const Bhwc& out) {
+std::vector<NamedScalar> Geometry(const TransposeConv& conv, const Shape& filter, const Bhwc& in, const Bhwc& out) {
   const Window2D window = {.stride_h = conv.stride_h, .stride_w = conv.stride_w, .padding = conv.padding};
   const Padding2D padding = ResolvePadding(window, out.h, out.w, filter[1], filter[2]);
   return {{"IH", in.h},
@@ -99,7 +98,7 @@ Status LowerTransposeConv(const Node& node, PlanBuilder& builder) {
   const bool wide = tile.variant == "wide";
   const int32_t width = wide ? 16 : 4;
   KernelCall call;
-  call.kernel = wide ? "transpose_conv_wide" : "transpose_conv";
+  call.kernel = wide ? KernelName("transpose_conv_wide") : KernelName("transpose_conv");
   call.stores_each_texel_once = true;
   call.defines = {{"ROWS", std::to_string(tile.rows)}};
   if (!wide) {

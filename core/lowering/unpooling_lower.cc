@@ -7,13 +7,13 @@ namespace {
 
 void AddWindow(KernelCall& call, int32_t kernel_h, int32_t kernel_w, int32_t stride_h, int32_t stride_w,
                const Padding2D& padding) {
-  for (const auto& [name, number] : {std::pair{"KH", kernel_h},
-                                     {"KW", kernel_w},
-                                     {"SH", stride_h},
-                                     {"SW", stride_w},
-                                     {"PT", padding.top},
-                                     {"PL", padding.left}}) {
-    call.scalars.emplace_back(name, number);
+  for (const NamedScalar& scalar : {NamedScalar{"KH", kernel_h},
+                                    {"KW", kernel_w},
+                                    {"SH", stride_h},
+                                    {"SW", stride_w},
+                                    {"PT", padding.top},
+                                    {"PL", padding.left}}) {
+    call.scalars.push_back(scalar);
   }
 }
 
@@ -29,9 +29,9 @@ Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   KernelCall call;
   call.kernel = "pool_argmax";
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"y", builder.Tensor(node.outputs[0])},
-                  {"where", builder.Tensor(node.outputs[1])}};
+  call.tensors = TensorsOf<kernels::PoolArgmax>({{"x", builder.Tensor(node.inputs[0])},
+                                                 {"y", builder.Tensor(node.outputs[0])},
+                                                 {"where", builder.Tensor(node.outputs[1])}});
   call.scalars = ImageScalars(in, out);
   AddWindow(call, pool.kernel_h, pool.kernel_w, pool.window.stride_h, pool.window.stride_w,
             ResolvePadding(pool.window, in.h, in.w, pool.kernel_h, pool.kernel_w));
@@ -50,9 +50,9 @@ Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   KernelCall call;
   call.kernel = "max_unpool";
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"where", builder.Tensor(node.inputs[1])},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::MaxUnpool>({{"x", builder.Tensor(node.inputs[0])},
+                                                {"where", builder.Tensor(node.inputs[1])},
+                                                {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = ImageScalars(in, out);
   AddWindow(call, unpool.kernel_h, unpool.kernel_w, unpool.stride_h, unpool.stride_w,
             UnpoolPadding(unpool, in.h, in.w));
@@ -69,9 +69,9 @@ Status LowerResampler(const Node& node, PlanBuilder& builder) {
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   KernelCall call;
   call.kernel = "resampler";
-  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
-                  {"points", builder.Tensor(node.inputs[1])},
-                  {"y", builder.Tensor(node.outputs[0])}};
+  call.tensors = TensorsOf<kernels::Resampler>({{"x", builder.Tensor(node.inputs[0])},
+                                                {"points", builder.Tensor(node.inputs[1])},
+                                                {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = ImageScalars(in, out);
   call.work_items = {out.pixels(), out.slices(), 1};
   return builder.Call(node, call);

@@ -64,11 +64,12 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   const Padding2D padding = ResolvePadding(conv.window, in.h, in.w, 3, 3);
   const TileGrid grid = GridOf(out);
   const ValueId patches = builder.Scratch(ScratchOf(grid, in.c)), products = builder.Scratch(ScratchOf(grid, out.c));
-  const std::pair<std::string_view, Scalar> tiles[] = {{"T", grid.all}, {"TH", grid.high}, {"TW", grid.wide}};
+  const NamedScalar tiles[] = {{"T", grid.all}, {"TH", grid.high}, {"TW", grid.wide}};
 
   KernelCall input;
   input.kernel = "winograd_input";
-  input.tensors = {{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(patches)}};
+  input.tensors =
+      TensorsOf<kernels::WinogradInput>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(patches)}});
   input.scalars = {{"IH", in.h},        {"IW", in.w},        {"IPIX", static_cast<int32_t>(in.pixels())},
                    {"N4", in.slices()}, {"PT", padding.top}, {"PL", padding.left}};
   input.scalars.insert(input.scalars.end(), std::begin(tiles), std::end(tiles));
@@ -86,9 +87,10 @@ Status LowerWinograd(const Node& node, PlanBuilder& builder, const KernelChoice&
   KernelCall output;
   output.kernel = "winograd_output";
   output.stores_each_texel_once = true;
-  output.tensors = {{"x", builder.Tensor(products)},
-                    {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
-                    {"y", builder.Tensor(node.outputs[0])}};
+  output.tensors = TensorsOf<kernels::WinogradOutput>(
+      {{"x", builder.Tensor(products)},
+       {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
+       {"y", builder.Tensor(node.outputs[0])}});
   output.scalars = {{"OH", out.h}, {"OW", out.w}, {"OPIX", static_cast<int32_t>(out.pixels())}, {"N4", out.slices()}};
   output.scalars.insert(output.scalars.end(), std::begin(tiles), std::end(tiles));
   output.work_items = {grid.all, out.slices(), 1};

@@ -18,12 +18,13 @@
 namespace hearth {
 namespace {
 
-template <typename Item>
-const Item* FindNamed(const std::vector<std::pair<std::string_view, Item>>& list, std::string_view name) {
-  for (const auto& [item_name, item] : list) {
-    if (item_name == name) return &item;
+// The argument of this name, or an error: that a call names all that its kernel takes is not known to the compiler.
+template <typename Named>
+Result<const Named*> FindNamed(const std::vector<Named>& list, const KernelSource& kernel, std::string_view name) {
+  for (const Named& item : list) {
+    if (item.name.text() == name) return &item;
   }
-  return nullptr;
+  return Error(StatusCode::kInternal, "kernel {} is called without its argument {}", kernel.name, name);
 }
 
 void AppendEpilogue(const std::vector<EpilogueStep>& steps, KernelSource& source, std::vector<Operand>& operands,
@@ -192,30 +193,30 @@ uint64_t PlanBuilder::OperandBytes(const Operand& operand) const {
 
 Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                               std::vector<uint32_t>& scalars) const {
-  HEARTH_ASSIGN(KernelSource source, LoadKernel(call.kernel));
-  for (const Define& define : call.defines) {
+  HEARTH_ASSIGN(KernelSource source, LoadKernel(call.kernel.text()));
+  for (const NamedDefine& define : call.defines) {
     if (!IsDefineValue(define.value))
       return Error(StatusCode::kInternal, "'{}' is not a value that a plan may hold: add it to statement.cc",
                    define.value);
-    SetDefine(source, define.name, define.value);
+    HEARTH_TRY(SetDefine(source, define.name.text(), define.value));
   }
   source.local_size = call.local_size.value_or(LocalSizeFor(source, call, device_));
   for (const TensorArg& arg : source.tensors) {
-    const Operand* operand = FindNamed(call.tensors, arg.name);
-    HEARTH_CHECK(operand != nullptr);
-    operands.push_back(*operand);
+    HEARTH_ASSIGN(const NamedOperand* named, FindNamed(call.tensors, source, arg.name));
+    operands.push_back(named->operand);
   }
   for (const ScalarArg& arg : source.scalars) {
-    const Scalar* scalar = FindNamed(call.scalars, arg.name);
-    HEARTH_CHECK(scalar != nullptr && scalar->type == arg.type);
-    scalars.push_back(scalar->bits);
+    HEARTH_ASSIGN(const NamedScalar* named, FindNamed(call.scalars, source, arg.name));
+    if (named->scalar.type != arg.type)
+      return Error(StatusCode::kInternal, "argument {} of kernel {} is given a number of another type", arg.name,
+                   source.name);
+    scalars.push_back(named->scalar.bits);
   }
   AppendEpilogue(call.epilogue, source, operands, scalars);
   AppendEpilogue(RoundingToGrid(source, operands), source, operands, scalars);
   for (size_t k = 0; k < source.tensors.size(); ++k) {
     TensorArg& arg = source.tensors[k];
-    const bool as_buffer =
-        std::find(call.buffer_reads.begin(), call.buffer_reads.end(), arg.name) != call.buffer_reads.end();
+    const bool as_buffer = std::ranges::find(call.buffer_reads, arg.name, &TensorName::text) != call.buffer_reads.end();
     arg.storage = StorageOf(operands[k]);
     const bool fits = !as_buffer && arg.storage != StorageType::kInt32 &&
                       OperandBytes(operands[k]) / TexelBytes(arg.storage) <= device_.max_texel_elements;

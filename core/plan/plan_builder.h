@@ -15,6 +15,7 @@
 
 #include "core/device/device_info.h"
 #include "core/device/options.h"
+#include "core/emit/kernel_names.h"
 #include "core/graph/graph.h"
 #include "core/plan/plan.h"
 
@@ -44,18 +45,47 @@ struct EpilogueStep {
   std::vector<std::pair<std::string, Scalar>> scalars;
 };
 
+// Arguments of a call, by the names that the .kernel file gives them.
+struct NamedOperand {
+  TensorName name;
+  Operand operand;
+};
+struct NamedScalar {
+  ScalarName name;
+  Scalar scalar;
+};
+template <typename Kernel>
+struct OperandOf {
+  NameIn<Kernel::kTensors> name;
+  Operand operand;
+};
+struct NamedDefine {
+  DefineName name;
+  std::string value;
+};
+
 struct KernelCall {
-  std::string kernel;
+  KernelName kernel;
   // The kernel stores every texel of its result once: elementwise nodes behind it may become part of the store.
   bool stores_each_texel_once = false;
-  std::vector<Define> defines;  // over the kernel's defaults
-  std::vector<std::pair<std::string_view, Operand>> tensors;
-  std::vector<std::pair<std::string_view, Scalar>> scalars;
+  std::vector<NamedDefine> defines;  // over the kernel's defaults
+  std::vector<NamedOperand> tensors;
+  std::vector<NamedScalar> scalars;
   std::vector<EpilogueStep> epilogue;
   std::array<int64_t, 3> work_items = {1, 1, 1};      // rounded up to the local size
   std::optional<std::array<uint32_t, 3>> local_size;  // over the kernel's own
-  std::vector<std::string_view> buffer_reads;         // arguments never read through texels: what the call also writes
+  std::vector<TensorName> buffer_reads;               // arguments never read through texels: what the call also writes
 };
+
+// The tensors of a kernel (a type of kernel_constants.h), where one place names them all: another kernel's names, and
+// too few or too many, do not compile.
+template <typename Kernel, size_t kCount>
+std::vector<NamedOperand> TensorsOf(const OperandOf<Kernel> (&tensors)[kCount]) {
+  static_assert(kCount == Kernel::kTensors.size());
+  std::vector<NamedOperand> named;
+  for (const OperandOf<Kernel>& tensor : tensors) named.push_back({TensorName(tensor.name), tensor.operand});
+  return named;
+}
 
 // A call of map.kernel that writes all texels of `out`; its tensors are yet to be named.
 KernelCall MapCall(const Bhwc& out);

@@ -154,7 +154,7 @@ void AddLent(const std::string& name, size_t lent, Collector& picks) {
     KernelSource source = Loaded(name);
     source.tensors[lent].storage = storage;
     source.tensors[lent].path = path;
-    SetDefine(source, "PIXELS", storage == StorageType::kScalar ? "0" : "1");
+    HEARTH_CHECK(SetDefine(source, "PIXELS", storage == StorageType::kScalar ? "0" : "1").ok());
     picks.Add(source, dialect, words);
   };
   for (Dialect dialect : kDialects) {

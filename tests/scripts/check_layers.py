@@ -61,7 +61,8 @@ def path_of(header):
     if header.startswith("hearth/"):
         name = f"include/{header}"
         return name if (ROOT / name).exists() or (ROOT / f"{name}.in").exists() else None
-    generated = header in ("frontends/tflite/schema_generated.h", "frontends/tflite/metadata_schema_generated.h")
+    generated = header in ("frontends/tflite/schema_generated.h", "frontends/tflite/metadata_schema_generated.h",
+                           "core/emit/kernel_constants.h")
     return header if generated or (ROOT / header).exists() else None
 
 

@@ -126,7 +126,7 @@ TEST(Emit, PassesFloatScalarsOfGlesAsTheirBits) {
 TEST(Emit, AsksForSubgroupsOnlyOnVulkanAndWhereMoreThanOneInvocationSharesValues) {
   KernelSource source = Kernel("@read x\n@write y\n@define SUBGROUP 1\n---\n  y_store(0, x_load(0))\n");
   EXPECT_THAT(Emit(source, Dialect::kVulkan), Not(HasSubstr("GL_KHR_shader_subgroup")));
-  SetDefine(source, "SUBGROUP", "8");
+  EXPECT_TRUE(SetDefine(source, "SUBGROUP", "8").ok());
   EXPECT_THAT(Emit(source, Dialect::kVulkan), HasSubstr("#extension GL_KHR_shader_subgroup_shuffle : enable"));
   EXPECT_THAT(Emit(source, Dialect::kGles), Not(HasSubstr("GL_KHR_shader_subgroup")));
 }

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+
+#include "core/emit/kernel_names.h"
 
 namespace hearth {
 namespace {
@@ -88,8 +91,33 @@ TEST(KernelLibrary, LoadsEveryKernelOfTheTree) {
 TEST(KernelLibrary, SetDefineReplacesOneValue) {
   Result<KernelSource> source = ParseKernel("test", "@write y\n@define ROWS 6\n@define COLS 2\n---\n");
   ASSERT_TRUE(source.ok());
-  SetDefine(*source, "ROWS", "8");
+  EXPECT_TRUE(SetDefine(*source, "ROWS", "8").ok());
   EXPECT_EQ(source->defines, (std::vector<Define>{{"ROWS", "8"}, {"COLS", "2"}}));
+}
+
+TEST(KernelLibrary, ADefineThatTheKernelLacksIsAnError) {
+  Result<KernelSource> source = ParseKernel("test", "@write y\n@define ROWS 6\n---\n");
+  ASSERT_TRUE(source.ok());
+  const Status status = SetDefine(*source, "COLS", "2");
+  EXPECT_EQ(status.code(), StatusCode::kInternal);
+  EXPECT_THAT(status.message(), HasSubstr("COLS"));
+}
+
+// The build reads the headers of .kernel files by expressions of its own.
+TEST(KernelLibrary, TheNamesThatTheCompilerKnowsAreThoseOfTheFiles) {
+  std::set<std::string_view> names, tensors, scalars, defines;
+  std::vector<KernelSource> sources;
+  for (const std::string& name : KernelNames()) sources.push_back(LoadKernel(name).value());
+  for (const KernelSource& source : sources) {
+    names.insert(source.name);
+    for (const TensorArg& tensor : source.tensors) tensors.insert(tensor.name);
+    for (const ScalarArg& scalar : source.scalars) scalars.insert(scalar.name);
+    for (const Define& define : source.defines) defines.insert(define.name);
+  }
+  EXPECT_EQ(names, std::set(kernels::kNames.begin(), kernels::kNames.end()));
+  EXPECT_EQ(tensors, std::set(kernels::kTensors.begin(), kernels::kTensors.end()));
+  EXPECT_EQ(scalars, std::set(kernels::kScalars.begin(), kernels::kScalars.end()));
+  EXPECT_EQ(defines, std::set(kernels::kDefines.begin(), kernels::kDefines.end()));
 }
 
 }  // namespace

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
+#include "core/plan/plan_builder.h"
 #include "core/plan/texel_view.h"
 
 namespace hearth {
@@ -352,6 +354,43 @@ TEST(Lower, AKernelTakesNoMoreArgumentsThanTheDeviceHasBuffers) {
   DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kDiscreteGpu);
   device.max_storage_buffers = 4;  // a convolution's own
   EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), device), 3u) << "the sum apart, the product with it, the rest behind";
+}
+
+// A call of softmax with a mistake.
+Status CallOfSoftmax(const std::function<void(KernelCall&)>& change) {
+  const Graph graph = SmallNetwork();
+  const DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  PlanBuilder builder(graph, device, {});
+  const Operand in = builder.Tensor(graph.inputs[0]), out = builder.Tensor(graph.outputs[0]);
+  KernelCall call;
+  call.kernel = "softmax";
+  call.tensors = TensorsOf<kernels::Softmax>({{"x", in}, {"y", out}});
+  call.scalars = {{"PIXELS", 1}, {"LINE", 1}, {"CHANNELS", 1}, {"N4", 1}, {"BETA", 1.0f}};
+  change(call);
+  return builder.Call(graph.nodes()[0], call);
+}
+
+TEST(PlanBuilder, ACallThatIsNotWhatItsKernelTakesIsAnErrorThatNamesBoth) {
+  EXPECT_TRUE(CallOfSoftmax([](KernelCall&) {}).ok());
+  const std::pair<const char*, std::function<void(KernelCall&)>> mistakes[] = {
+      {"x", [](KernelCall& call) { call.tensors.erase(call.tensors.begin()); }},
+      {"BETA", [](KernelCall& call) { call.scalars.pop_back(); }},
+      {"BETA", [](KernelCall& call) { call.scalars.back().scalar = 1; }},
+      {"ROWS",
+       [](KernelCall& call) {
+         call.defines = {{"ROWS", "4"}};
+       }},
+  };
+  for (const auto& [argument, change] : mistakes) {
+    const Status status = CallOfSoftmax(change);
+    EXPECT_EQ(status.code(), StatusCode::kInternal);
+    EXPECT_THAT(status.message(), ::testing::HasSubstr(argument));
+    EXPECT_THAT(status.message(), ::testing::HasSubstr("softmax"));
+  }
+}
+
+TEST(PlanBuilder, ACallOfNoKernelIsAnError) {
+  EXPECT_EQ(CallOfSoftmax([](KernelCall& call) { call.kernel = {}; }).code(), StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ KernelSource RichKernel() {
   kernel.scalars.push_back({"other_pixels", ScalarType::kInt});
   kernel.scalars.push_back({"low", ScalarType::kFloat});
   kernel.scalars.push_back({"high", ScalarType::kFloat});
-  SetDefine(kernel, "LANES", "8");
+  EXPECT_TRUE(SetDefine(kernel, "LANES", "8").ok());
   kernel.epilogue = {{.form = StatementForm::kPair,
                       .function = ElementFunction::Of(BinaryKind::kMul),
                       .reach = Reach::kPerChannel,

@@ -91,6 +91,76 @@ TEST(StoredPlan, MutatedPlansAreErrorsOrPlansThatADeviceTakesOrRefuses) {
   EXPECT_GT(usable, 0) << "no mutation got as far as a device";
 }
 
+template <typename Item>
+void DropOrExchange(std::vector<Item>& items, std::mt19937& random) {
+  if (items.empty()) return;
+  if (random() % 2 == 0) {
+    items.erase(items.begin() + random() % items.size());
+  } else {
+    std::swap(items[random() % items.size()], items[random() % items.size()]);
+  }
+}
+
+Dispatch* SomeDispatch(Plan& plan, std::mt19937& random) {
+  return std::get_if<Dispatch>(&plan.steps[random() % plan.steps.size()]);
+}
+
+// One mutation that flipped bytes seldom make: names and lists that are sound but belong elsewhere.
+void MutateField(Plan& plan, std::mt19937& random) {
+  KernelSource& kernel = plan.kernels[random() % plan.kernels.size()];
+  const KernelSource& other = plan.kernels[random() % plan.kernels.size()];
+  switch (random() % 12) {
+    case 0: kernel.name = other.name; break;
+    case 1: DropOrExchange(kernel.tensors, random); break;
+    case 2: DropOrExchange(kernel.scalars, random); break;
+    case 3: DropOrExchange(kernel.defines, random); break;
+    case 4: DropOrExchange(kernel.epilogue, random); break;
+    case 5: kernel.defines = other.defines; break;
+    case 6: kernel.tensors = other.tensors; break;
+    case 7: DropOrExchange(plan.kernels, random); break;
+    case 8: DropOrExchange(plan.constants, random); break;
+    case 9: plan.outputs[0].on_device = false; break;
+    case 10: plan.inputs[0].transfer.value = static_cast<ValueId>(random() % 1000) - 500; break;
+    default:
+      if (Dispatch* dispatch = SomeDispatch(plan, random)) {
+        if (random() % 2 == 0) DropOrExchange(dispatch->tensors, random);
+        if (random() % 2 == 0) DropOrExchange(dispatch->scalars, random);
+        if (random() % 2 == 0) dispatch->kernel = random() % 40;
+      }
+  }
+}
+
+TEST(StoredPlan, PlansWhoseNamesAndListsBelongElsewhereAreErrorsOrRun) {
+  NullDevice device(NullDeviceInfo());
+  const auto lowered = LowerDemo(device.info());
+  ASSERT_TRUE(lowered.ok()) << lowered.status().message();
+  constexpr uint32_t kSeed = 20261122;
+  std::mt19937 random(kSeed);
+  int usable = 0;
+  for (int round = 0; round < 800; ++round) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", round " << round);
+    Plan plan = (*lowered)->plan;
+    for (uint32_t count = 1 + random() % 2; count > 0 && !plan.kernels.empty(); --count) MutateField(plan, random);
+    Result<Plan> read = DeserializePlan(SerializePlan(plan));
+    if (!read.ok() || !CheckStoredPlan(*read, (*lowered)->graph, device.info()).ok()) continue;
+    const auto runner =
+        PlanRunner::Create(std::move(read).value(), {.device = &device, .model_bytes = (*lowered)->model});
+    if (!runner.ok()) continue;
+    ++usable;
+    std::vector<std::vector<std::byte>> memory;
+    std::vector<std::span<const std::byte>> inputs;
+    std::vector<std::span<std::byte>> outputs;
+    memory.reserve((*runner)->plan().inputs.size() + (*runner)->plan().outputs.size());
+    for (const PlanTensor& input : (*runner)->plan().inputs)
+      inputs.emplace_back(memory.emplace_back(input.desc.size_bytes()));
+    for (const PlanTensor& output : (*runner)->plan().outputs)
+      outputs.emplace_back(memory.emplace_back(output.desc.size_bytes()));
+    const Status status = (*runner)->Run(inputs, outputs);
+    EXPECT_TRUE(status.ok() || status.code() == StatusCode::kInternal) << status.message();
+  }
+  EXPECT_GT(usable, 0) << "no mutation got as far as a run";
+}
+
 TEST(StoredPlan, AnotherModelsPlanIsRefused) {
   NullDevice device(NullDeviceInfo());
   const auto lowered = LowerDemo(device.info());
