@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/emit/kernel_limits.h"
+#include "hal/driver_isolation.h"
 
 namespace hearth {
 namespace {
@@ -124,6 +125,7 @@ Status Device::Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_b
 Result<std::unique_ptr<ProgramGroup>> Device::Compile(std::span<const KernelSource> sources) {
   if (sources.empty()) return Error(StatusCode::kInvalidArgument, "no kernel to compile was given");
   HEARTH_TRY(CheckKernels(sources, info_));
+  HEARTH_TRY(CheckNoNewLlvm());
   return WithOneCode(DoCompile(sources), false);
 }
 
@@ -132,6 +134,7 @@ Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource>
   if (sources.empty() || binary.empty())
     return Error(StatusCode::kInvalidArgument, "an empty binary, or no kernel, was given to load");
   HEARTH_TRY(CheckKernels(sources, info_));
+  HEARTH_TRY(CheckNoNewLlvm());
   return WithOneCode(DoLoad(sources, binary), true);
 }
 

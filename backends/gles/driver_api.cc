@@ -2,6 +2,8 @@
 
 #include "core/base/dynamic_library.h"
 #include "core/base/error.h"
+#include "hal/driver_files.h"
+#include "hal/driver_isolation.h"
 
 namespace hearth::gles {
 namespace {
@@ -70,6 +72,7 @@ StatusCode CodeOf(GLenum error) {
 }  // namespace
 
 Result<DriverApi> LoadDriverApi(const DriverLibraries& libraries) {
+  HEARTH_TRY(IsolateDrivers(GlesDriverFiles()));
   HEARTH_ASSIGN(DynamicLibrary egl_library, DynamicLibrary::Open(libraries.egl));
   HEARTH_ASSIGN(DynamicLibrary gles_library, DynamicLibrary::Open(libraries.gles));
   DriverApi api;

@@ -2,12 +2,15 @@
 
 #include "core/base/dynamic_library.h"
 #include "core/base/error.h"
+#include "hal/driver_files.h"
+#include "hal/driver_isolation.h"
 
 namespace hearth {
 namespace {
 
 Result<OpenClApi> LoadOnce() {
   constexpr const char* kNames[] = {"libOpenCL.so.1", "libOpenCL.so"};
+  HEARTH_TRY(IsolateDrivers(OpenClDriverFiles()));
   Result<DynamicLibrary> library = DynamicLibrary::Open(kNames);
   if (!library.ok()) return library.status().Within("no OpenCL loader; install ocl-icd-libopencl1 or the GPU's driver");
   OpenClApi api;
