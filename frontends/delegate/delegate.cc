@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "frontends/delegate/guard.h"
-#include "frontends/delegate/partition_kernel.h"
 #include "frontends/delegate/partitions.h"
 #include "frontends/engine/device_simulation.h"
 #include "hearth/version.h"
@@ -55,15 +54,16 @@ bool WriteFile(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-Delegate::Delegate(DelegateOptions options, Status broken) : options_(std::move(options)), broken_(std::move(broken)) {
+Delegate::Delegate(DelegateOptions options, const TfLiteRegistration& kernel, Status broken)
+    : options_(std::move(options)), kernel_(kernel), broken_(std::move(broken)) {
   native_.data_ = this;
   native_.Prepare = PrepareDelegate;
   native_.flags = kTfLiteDelegateFlagsAllowDynamicTensors;
 }
 
-TfLiteDelegate* Delegate::Create(DelegateOptions options, Status broken) {
+TfLiteDelegate* Delegate::Create(DelegateOptions options, const TfLiteRegistration& kernel, Status broken) {
   SilenceDefaultLog();  // the interpreter's log gets the warnings
-  const std::shared_ptr<Delegate> made(new Delegate(std::move(options), std::move(broken)));
+  const std::shared_ptr<Delegate> made(new Delegate(std::move(options), kernel, std::move(broken)));
   made->programs_ = made;
   return &made->native_;
 }
@@ -109,8 +109,7 @@ Status Delegate::Replace(TfLiteContext& context, const std::vector<int>& nodes) 
     return Error(StatusCode::kInternal, "the interpreter does not let a delegate replace nodes");
   }
   const IntArray array(nodes);
-  if (context.ReplaceNodeSubsetsWithDelegateKernels(&context, PartitionKernelRegistration(), array.get(), &native_) !=
-      kTfLiteOk) {
+  if (context.ReplaceNodeSubsetsWithDelegateKernels(&context, kernel_, array.get(), &native_) != kTfLiteOk) {
     return Error(StatusCode::kInternal, "the interpreter could not replace {} nodes", nodes.size());
   }
   return Status::Ok();

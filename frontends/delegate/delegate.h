@@ -39,9 +39,10 @@ struct PreparedNetwork {
 // Nothing is thrown and nothing aborts: what goes wrong is told to the interpreter, which goes on without the delegate.
 class Delegate : public std::enable_shared_from_this<Delegate> {
  public:
-  // What the interpreter holds. `broken`: what applying it answers; for options that could not be refused when they
-  // were given.
-  static tflite_c::TfLiteDelegate* Create(DelegateOptions options, Status broken);
+  // What the interpreter holds. `kernel`: what replaces the nodes of a partition; its functions find the delegate with
+  // Of. `broken`: what applying it answers; for options that could not be refused when they were given.
+  static tflite_c::TfLiteDelegate* Create(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel,
+                                          Status broken);
   // The program needs it no more. Null: nothing to do.
   static void Delete(tflite_c::TfLiteDelegate* native);
   // Precondition: not deleted, or a kernel of it is alive.
@@ -74,7 +75,7 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   void Report(tflite_c::TfLiteContext& context, int64_t kernel, KernelReport report);
 
  private:
-  Delegate(DelegateOptions options, Status broken);
+  Delegate(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel, Status broken);
   Status OpenDevice();
   Result<Support> FindSupported(tflite_c::TfLiteContext& context);
   Status Replace(tflite_c::TfLiteContext& context, const std::vector<int>& nodes);
@@ -84,6 +85,7 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   void WriteReport(tflite_c::TfLiteContext& context);
 
   DelegateOptions options_;
+  tflite_c::TfLiteRegistration kernel_;
   Status broken_;
   tflite_c::TfLiteDelegate native_ = {};
   std::shared_ptr<Delegate> programs_;  // the program's share, until it deletes the delegate
