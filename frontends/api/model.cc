@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "frontends/api/model_data.h"
-#include "frontends/tflite/reader.h"
+#include "frontends/api/model_formats.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {
@@ -62,8 +62,9 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
   const Stopwatch watch;
   const ReadOptions read_options{options.signature, options.input_shapes};
-  HEARTH_ASSIGN(data->graph, ReadTfliteModel(data->bytes, read_options));
-  HEARTH_ASSIGN(const ModelInterface interface, ReadTfliteInterface(data->bytes, read_options));
+  const ModelFormat& format = FormatOf(data->bytes);
+  HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
+  HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
   data->fingerprint = data->file ? data->file->ContentFingerprint() : FingerprintOf(data->bytes);
   DescribeModel(*data);
   AddInterface(interface, options, *data);
@@ -132,7 +133,7 @@ const std::string& Model::fingerprint() const {
 
 Result<ModelMetadata> Model::ReadMetadata() const {
   if (data_->bytes.empty()) return ModelMetadata();
-  Result<ModelMetadata> metadata = ReadTfliteMetadata(data_->bytes, {data_->signature, {}});
+  Result<ModelMetadata> metadata = FormatOf(data_->bytes).read_metadata(data_->bytes, {data_->signature, {}});
   return metadata.ok() ? std::move(metadata) : Result<ModelMetadata>(metadata.status().Within(data_->path));
 }
 

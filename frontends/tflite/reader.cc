@@ -25,9 +25,7 @@ Result<const wire::Model*> VerifiedModel(std::span<const std::byte> bytes) {
                  kAlignment);
   }
   const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
-  if (bytes.size() < 8 || !wire::ModelBufferHasIdentifier(data)) {
-    return NotTfliteError(bytes);
-  }
+  if (!IsTfliteModel(bytes)) return NotTfliteError(bytes);
   // Offsets in a flatbuffer have 31 bits; a larger file holds its constants behind it (Buffer.offset).
   const size_t size_bytes = std::min<size_t>(bytes.size(), FLATBUFFERS_MAX_BUFFER_SIZE - 1);
   flatbuffers::Verifier::Options limits;
@@ -99,6 +97,10 @@ Result<Choice> Choose(const wire::Model& model, const std::string& wanted, CopyB
 
 bool TensorDeclaration::IsDynamic() const {
   return !has_shape || std::find(shape.begin(), shape.end(), -1) != shape.end();
+}
+
+bool IsTfliteModel(std::span<const std::byte> bytes) {
+  return bytes.size() >= 8 && wire::ModelBufferHasIdentifier(bytes.data());
 }
 
 Result<Graph> ReadTfliteModel(std::span<const std::byte> bytes, const ReadOptions& options) {

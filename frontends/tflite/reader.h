@@ -12,6 +12,9 @@
 
 namespace hearth {
 
+// Whether the file identifier is there; no more is looked at.
+bool IsTfliteModel(std::span<const std::byte> bytes);
+
 // Whatever the bytes are, the result is an error or a graph that passes Graph::Validate().
 //
 // `bytes` is the whole file, aligned to 16 (a mapped file or an allocation is). The graph borrows its

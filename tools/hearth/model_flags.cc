@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "core/base/error.h"
+#include "frontends/api/model_formats.h"
 #include "frontends/tflite/model_file.h"
-#include "frontends/tflite/reader.h"
 
 namespace hearth {
 namespace {
@@ -31,7 +31,8 @@ Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
 // The inputs as the file declares them; their types stay open.
 Result<std::vector<TensorInfo>> DeclaredInputs(const std::string& path, const std::string& signature) {
   HEARTH_ASSIGN(const ModelFile file, ModelFile::Open(path));
-  const Result<ModelInterface> interface = ReadTfliteInterface(file.bytes(), {.signature = signature});
+  const Result<ModelInterface> interface =
+      FormatOf(file.bytes()).read_interface(file.bytes(), {.signature = signature});
   if (!interface.ok()) return interface.status().Within(path);
   std::vector<TensorInfo> inputs;
   for (const TensorDeclaration& declared : interface->inputs) {

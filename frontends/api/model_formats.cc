@@ -1,0 +1,25 @@
+#include "frontends/api/model_formats.h"
+
+#include <algorithm>
+
+#include "frontends/tflite/reader.h"
+
+namespace hearth {
+namespace {
+
+constexpr ModelFormat kFormats[] = {
+    {"tflite", IsTfliteModel, ReadTfliteModel, ReadTfliteInterface, ReadTfliteMetadata},
+};
+
+}  // namespace
+
+std::span<const ModelFormat> ModelFormats() {
+  return kFormats;
+}
+
+const ModelFormat& FormatOf(std::span<const std::byte> bytes, std::span<const ModelFormat> formats) {
+  const auto found = std::ranges::find_if(formats, [&](const ModelFormat& format) { return format.begins(bytes); });
+  return found == formats.end() ? formats.front() : *found;
+}
+
+}  // namespace hearth

@@ -1,0 +1,35 @@
+// The formats of model files, told apart by what is in a file.
+#ifndef HEARTH_FRONTENDS_API_MODEL_FORMATS_H_
+#define HEARTH_FRONTENDS_API_MODEL_FORMATS_H_
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "core/graph/graph.h"
+#include "frontends/tflite/model_interface.h"
+#include "hearth/model_metadata.h"
+#include "hearth/status.h"
+
+namespace hearth {
+
+// A row of the list: what a reader of one format does. The functions take the whole file, aligned to 16.
+struct ModelFormat {
+  std::string_view name;  // "tflite"
+  // By the first bytes; true says nothing about the rest.
+  bool (*begins)(std::span<const std::byte> bytes);
+  // The graph borrows its constants from `bytes`.
+  Result<Graph> (*read)(std::span<const std::byte> bytes, const ReadOptions& options);
+  Result<ModelInterface> (*read_interface)(std::span<const std::byte> bytes, const ReadOptions& options);
+  Result<ModelMetadata> (*read_metadata)(std::span<const std::byte> bytes, const ReadOptions& options);
+};
+
+// The list to extend when a format is added.
+std::span<const ModelFormat> ModelFormats();
+
+// The format that `bytes` begin as; the list's first where no format knows them: its reader says what they are instead.
+const ModelFormat& FormatOf(std::span<const std::byte> bytes, std::span<const ModelFormat> formats = ModelFormats());
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_API_MODEL_FORMATS_H_
