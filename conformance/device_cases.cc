@@ -1,133 +1,19 @@
+// Single kernels: access paths, offsets, scalars, storage, work groups.
 #include "conformance/device_cases.h"
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "conformance/device_case_support.h"
 #include "core/base/error.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/op.h"
 
 namespace hearth::conformance {
 namespace {
-
-using Floats = std::vector<float>;
-
-Floats Ramp(size_t count, float start = 0.5f, float step = 0.25f) {
-  Floats values(count);
-  for (size_t i = 0; i < count; ++i) values[i] = start + step * static_cast<float>(i % 4096);
-  return values;
-}
-
-KernelSource CopyKernel(AccessPath path = AccessPath::kBuffer) {
-  KernelSource source;
-  source.name = "copy";
-  source.tensors = {{.name = "x", .path = path}, {.name = "y", .direction = ArgDirection::kWrite}};
-  source.scalars = {{"count", ScalarType::kInt}};
-  source.local_size = {32, 1, 1};
-  source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load(at));\n}\n";
-  return source;
-}
-
-KernelSource AffineKernel() {  // y = scale * x + bias
-  KernelSource source = CopyKernel();
-  source.name = "affine";
-  source.scalars = {{"count", ScalarType::kInt}, {"scale", ScalarType::kFloat}, {"bias", ScalarType::kInt}};
-  source.body =
-      "int at = GID(0);\nif (at < count) {\n"
-      "  y_store(at, x_load(at) * scale + splat4(to_float(bias)));\n}\n";
-  return source;
-}
-
-uint32_t GroupsFor(size_t texels, uint32_t local_size) {
-  return static_cast<uint32_t>((texels + local_size - 1) / local_size);
-}
-
-Status Check(bool holds, std::string_view what) {
-  return holds ? Status::Ok() : Error(StatusCode::kInternal, "{}", what);
-}
-
-Status SameFloats(const Floats& expected, const Result<Floats>& result) {
-  HEARTH_TRY(result.status());
-  const Floats& seen = *result;
-  if (seen.size() != expected.size()) {
-    return Error(StatusCode::kInternal, "{} numbers where {} belong", seen.size(), expected.size());
-  }
-  for (size_t k = 0; k < expected.size(); ++k) {
-    if (seen[k] != expected[k]) {
-      return Error(StatusCode::kInternal, "number {} is {}, expected {}", k, seen[k], expected[k]);
-    }
-  }
-  return Status::Ok();
-}
-
-Status Lacks(const Device& device, const char* what) {
-  return Error(StatusCode::kUnsupported, "no {} on {}", what, device.info().name);
-}
-
-Result<std::unique_ptr<Buffer>> BufferOf(Device& device, size_t floats) {
-  return device.CreateBuffer(floats * sizeof(float));
-}
-
-Status WriteBytes(Device& device, Buffer& buffer, const void* data, size_t size_bytes, uint64_t offset_bytes = 0) {
-  return device.Write(buffer, offset_bytes, size_bytes, [&](std::span<std::byte> room) {
-    std::memcpy(room.data(), data, std::min(room.size(), size_bytes));
-    return Check(room.size() == size_bytes, "the room to write has another size");
-  });
-  return Status::Ok();
-}
-
-Status WriteFloats(Device& device, Buffer& buffer, const Floats& values, uint64_t offset_bytes = 0) {
-  return WriteBytes(device, buffer, values.data(), values.size() * sizeof(float), offset_bytes);
-}
-
-Result<Floats> ReadFloats(Device& device, const Buffer& buffer, size_t count, uint64_t offset_bytes = 0) {
-  Floats values(count, -12345.0f);
-  HEARTH_TRY(device.Read(buffer, offset_bytes, count * sizeof(float), [&](std::span<const std::byte> bytes) {
-    std::memcpy(values.data(), bytes.data(), std::min(bytes.size(), count * sizeof(float)));
-    return Status::Ok();
-  }));
-  return values;
-}
-
-BoundRange Whole(Buffer& buffer) {
-  return {&buffer, 0, buffer.size_bytes()};
-}
-
-DispatchCommand DispatchOf(Program& program, std::vector<BoundRange> tensors, std::vector<uint32_t> scalars,
-                           std::array<uint32_t, 3> group_count) {
-  return {&program, std::move(tensors), std::move(scalars), group_count, program.source().name};
-}
-
-CommandList ListOf(DispatchCommand dispatch) {
-  return {{std::move(dispatch)}};
-}
-
-Status RunList(Device& device, const CommandList& list) {
-  HEARTH_ASSIGN(const auto executable, device.Prepare(list));
-  return executable->Run();
-}
-
-// Runs a kernel of one input "x" and one output "y" over `input.size() / 4` texels and reads y back.
-Result<Floats> RunUnary(Device& device, Program& program, const Floats& input, std::vector<uint32_t> scalars) {
-  HEARTH_ASSIGN(const auto x, BufferOf(device, input.size()));
-  HEARTH_ASSIGN(const auto y, BufferOf(device, input.size()));
-  HEARTH_TRY(WriteFloats(device, *x, input));
-  const uint32_t groups = GroupsFor(input.size() / 4, program.source().local_size[0]);
-  HEARTH_TRY(RunList(device, ListOf(DispatchOf(program, {Whole(*x), Whole(*y)}, std::move(scalars), {groups, 1, 1}))));
-  return ReadFloats(device, *y, input.size());
-}
-
-Result<Floats> CompileAndRunUnary(Device& device, const KernelSource& source, const Floats& input,
-                                  std::vector<uint32_t> scalars) {
-  HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
-  return RunUnary(device, *group->programs()[0], input, std::move(scalars));
-}
 
 Status CopyThroughBuffer(Device& device) {
   const Floats input = Ramp(4 * 1000);
@@ -317,181 +203,6 @@ Status HalfPrecisionTexelsKeepValues(Device& device) {
   return HalfRoundTrip(device, AccessPath::kTexelBuffer);
 }
 
-// A chain a -> b -> a -> ..., where each dispatch reads what the one before wrote, in reversed order so
-// that a group depends on another group's writes.
-Status DependentChain(Device& device, AccessPath path) {
-  constexpr size_t kTexels = 4096;
-  constexpr int kSteps = 21;
-  KernelSource source = CopyKernel(path);
-  source.name = "reverse_and_add";
-  source.body = "int at = GID(0);\nif (at < count) {\n  y_store(at, x_load(count - 1 - at) + splat4(1.0f));\n}\n";
-  HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
-  HEARTH_ASSIGN(const auto a, BufferOf(device, kTexels * 4));
-  HEARTH_ASSIGN(const auto b, BufferOf(device, kTexels * 4));
-  Floats input(kTexels * 4);
-  for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<float>(i);
-  HEARTH_TRY(WriteFloats(device, *a, input));
-  CommandRecorder recorder;
-  for (int step = 0; step < kSteps; ++step) {
-    Buffer& from = step % 2 == 0 ? *a : *b;
-    Buffer& to = step % 2 == 0 ? *b : *a;
-    recorder.Record(DispatchOf(*group->programs()[0], {Whole(from), Whole(to)}, {kTexels}, {kTexels / 32, 1, 1}),
-                    {false, true});
-  }
-  HEARTH_TRY(RunList(device, recorder.Finish()));
-  Floats expected(input.size());
-  for (size_t i = 0; i < input.size(); ++i) {
-    expected[i] = input[(kTexels - 1 - i / 4) * 4 + i % 4] + static_cast<float>(kSteps);
-  }
-  return SameFloats(expected, ReadFloats(device, *b, expected.size()));
-}
-
-Status DependentDispatchesRunInOrder(Device& device) {
-  return DependentChain(device, AccessPath::kBuffer);
-}
-
-Status TexelReadsSeeEarlierWrites(Device& device) {
-  if (device.info().max_texel_elements == 0) return Lacks(device, "texel buffers");
-  return DependentChain(device, AccessPath::kTexelBuffer);
-}
-
-Status APreparedListRunsAgainOnNewInput(Device& device) {
-  const KernelSource source = CopyKernel();
-  HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
-  HEARTH_ASSIGN(const auto x, BufferOf(device, 4 * 96));
-  HEARTH_ASSIGN(const auto y, BufferOf(device, 4 * 96));
-  HEARTH_ASSIGN(const auto executable,
-                device.Prepare(ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {96}, {3, 1, 1}))));
-  for (int run = 0; run < 5; ++run) {
-    const Floats input = Ramp(4 * 96, static_cast<float>(run));
-    HEARTH_TRY(WriteFloats(device, *x, input));
-    const Status status = executable->Run();
-    HEARTH_TRY(status);
-    HEARTH_TRY(SameFloats(input, ReadFloats(device, *y, input.size())));
-  }
-  return Status::Ok();
-}
-
-Status AListIsPreparedTwice(Device& device) {
-  const KernelSource source = AffineKernel();
-  HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
-  HEARTH_ASSIGN(const auto x, BufferOf(device, 4 * 32));
-  HEARTH_ASSIGN(const auto y, BufferOf(device, 4 * 32));
-  const auto list_with_bias = [&](uint32_t bias) {
-    return ListOf(DispatchOf(*group->programs()[0], {Whole(*x), Whole(*y)}, {32, std::bit_cast<uint32_t>(1.0f), bias},
-                             {1, 1, 1}));
-  };
-  HEARTH_TRY(WriteFloats(device, *x, Floats(4 * 32, 1.0f)));
-  HEARTH_ASSIGN(const auto first, device.Prepare(list_with_bias(1)));
-  HEARTH_ASSIGN(const auto second, device.Prepare(list_with_bias(2)));
-  HEARTH_TRY(second->Run());
-  HEARTH_TRY(SameFloats(Floats(4 * 32, 3.0f), ReadFloats(device, *y, 4 * 32)));
-  HEARTH_TRY(first->Run());
-  return SameFloats(Floats(4 * 32, 2.0f), ReadFloats(device, *y, 4 * 32));
-}
-
-Status AnEmptyListRuns(Device& device) {
-  HEARTH_TRY(RunList(device, CommandList{}));
-  return Status::Ok();
-}
-
-Status ProfileGivesOneTimePerDispatch(Device& device) {
-  const KernelSource source = CopyKernel();
-  HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
-  HEARTH_ASSIGN(const auto x, BufferOf(device, 4 * 4096));
-  HEARTH_ASSIGN(const auto y, BufferOf(device, 4 * 4096));
-  HEARTH_ASSIGN(const auto z, BufferOf(device, 4 * 4096));
-  HEARTH_TRY(WriteFloats(device, *x, Ramp(4 * 4096)));
-  CommandRecorder recorder;
-  Program& copy = *group->programs()[0];
-  recorder.Record(DispatchOf(copy, {Whole(*x), Whole(*y)}, {4096}, {128, 1, 1}), {false, true});
-  recorder.Record(DispatchOf(copy, {Whole(*y), Whole(*z)}, {4096}, {128, 1, 1}), {false, true});
-  HEARTH_ASSIGN(const auto executable, device.Prepare(recorder.Finish()));
-  for (int run = 0; run < 2; ++run) {
-    const auto times = executable->RunProfiled();
-    HEARTH_TRY(Check(times.ok(), "times.ok()"));
-    HEARTH_TRY(Check(times->size() == 2u, "times->size() == 2u"));
-    for (double milliseconds : *times) {
-      HEARTH_TRY(Check(milliseconds >= 0.0, "milliseconds >= 0.0"));
-      HEARTH_TRY(Check(milliseconds < 60000.0, "milliseconds < 60000.0"));
-    }
-  }
-  HEARTH_TRY(SameFloats(Ramp(4 * 4096), ReadFloats(device, *z, 4 * 4096)));
-  HEARTH_TRY(executable->Run());
-  return Status::Ok();
-}
-
-Status ABinaryLoadsToEqualResults(Device& device) {
-  const std::vector<KernelSource> sources = {CopyKernel(), AffineKernel()};
-  HEARTH_ASSIGN(const auto compiled, device.Compile(sources));
-  const Floats input = Ramp(4 * 100);
-  const std::vector<uint32_t> scalars = {100, std::bit_cast<uint32_t>(3.0f), 5};
-  HEARTH_ASSIGN(const Floats copied, RunUnary(device, *compiled->programs()[0], input, {100}));
-  HEARTH_ASSIGN(const Floats scaled, RunUnary(device, *compiled->programs()[1], input, scalars));
-  const auto binary = compiled->Binary();
-  if (!binary.ok() && binary.status().code() == StatusCode::kUnsupported) return binary.status();
-  HEARTH_TRY(Check(binary.ok(), "binary.ok()"));
-  HEARTH_ASSIGN(const auto loaded, device.Load(sources, *binary));
-  HEARTH_TRY(Check(loaded->programs().size() == 2u, "loaded->programs().size() == 2u"));
-  HEARTH_TRY(Check(loaded->spirv_compiled() == 0, "loaded->spirv_compiled() == 0"));
-  HEARTH_TRY(SameFloats(copied, RunUnary(device, *loaded->programs()[0], input, {100})));
-  return SameFloats(scaled, RunUnary(device, *loaded->programs()[1], input, scalars));
-}
-
-Status KernelsCompileFromSeveralThreads(Device& device) {
-  constexpr int kThreads = 4;
-  std::vector<std::unique_ptr<ProgramGroup>> groups(kThreads);
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&device, &groups, t] {
-      KernelSource source = AffineKernel();
-      source.defines = {{"OFFSET", std::to_string(t) + ".0f"}};
-      source.body =
-          "int at = GID(0);\nif (at < count) {\n"
-          "  y_store(at, x_load(at) * scale + splat4(to_float(bias) + OFFSET));\n}\n";
-      auto group = device.Compile({&source, 1});
-      if (group.ok()) groups[t] = std::move(group).value();
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (int t = 0; t < kThreads; ++t) {
-    HEARTH_TRY(Check(groups[t] != nullptr, "thread "));
-    HEARTH_TRY(SameFloats(
-        Floats(64, 12.0f + static_cast<float>(t)),
-        RunUnary(device, *groups[t]->programs()[0], Floats(64, 2.0f), {16, std::bit_cast<uint32_t>(1.0f), 10})));
-  }
-  return Status::Ok();
-}
-
-Status AFailedFillIsPassedOn(Device& device) {
-  HEARTH_ASSIGN(const auto buffer, BufferOf(device, 16));
-  const Status refuse(StatusCode::kMalformedInput, "refused on purpose");
-  HEARTH_TRY(Check(
-      device.Write(*buffer, 0, 64, [&](std::span<std::byte>) { return refuse; }).message() == refuse.message(),
-      "device.Write(*buffer, 0, 64, [&](std::span<std::byte>) { return refuse; }).message() == refuse.message()"));
-  HEARTH_TRY(Check(
-      device.Read(*buffer, 0, 64, [&](std::span<const std::byte>) { return refuse; }).message() == refuse.message(),
-      "device.Read(*buffer, 0, 64, [&](std::span<const std::byte>) { return refuse; }).message() == refuse.message()"));
-  return Status::Ok();
-}
-
-Status BytesAtOddOffsetsAreWrittenAndRead(Device& device) {
-  HEARTH_ASSIGN(const auto buffer, device.CreateBuffer(1003));
-  std::string first(1003, 'a');
-  HEARTH_TRY(WriteBytes(device, *buffer, first.data(), first.size()));
-  HEARTH_TRY(WriteBytes(device, *buffer, "hello", 5, 997));
-  HEARTH_TRY(WriteBytes(device, *buffer, "x", 1, 3));
-  first.replace(997, 5, "hello");
-  first[3] = 'x';
-  std::string seen;
-  const Status status = device.Read(*buffer, 1, 1002, [&](std::span<const std::byte> bytes) {
-    seen.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return Status::Ok();
-  });
-  HEARTH_TRY(status);
-  return Check(seen == first.substr(1), "seen == first.substr(1)");
-}
-
 constexpr DeviceCase kCases[] = {
     {"CopyThroughBuffer", CopyThroughBuffer},
     {"CopyThroughTexelBuffer", CopyThroughTexelBuffer},
@@ -505,16 +216,6 @@ constexpr DeviceCase kCases[] = {
     {"WideLoadsAndStoresMoveSixteenValues", WideLoadsAndStoresMoveSixteenValues},
     {"HalfPrecisionStorageKeepsValues", HalfPrecisionStorageKeepsValues},
     {"HalfPrecisionTexelsKeepValues", HalfPrecisionTexelsKeepValues},
-    {"DependentDispatchesRunInOrder", DependentDispatchesRunInOrder},
-    {"TexelReadsSeeEarlierWrites", TexelReadsSeeEarlierWrites},
-    {"APreparedListRunsAgainOnNewInput", APreparedListRunsAgainOnNewInput},
-    {"AListIsPreparedTwice", AListIsPreparedTwice},
-    {"AnEmptyListRuns", AnEmptyListRuns},
-    {"ProfileGivesOneTimePerDispatch", ProfileGivesOneTimePerDispatch},
-    {"ABinaryLoadsToEqualResults", ABinaryLoadsToEqualResults},
-    {"KernelsCompileFromSeveralThreads", KernelsCompileFromSeveralThreads},
-    {"AFailedFillIsPassedOn", AFailedFillIsPassedOn},
-    {"BytesAtOddOffsetsAreWrittenAndRead", BytesAtOddOffsetsAreWrittenAndRead},
 };
 
 }  // namespace
@@ -522,7 +223,8 @@ constexpr DeviceCase kCases[] = {
 std::span<const DeviceCase> DeviceCases() {
   static const std::vector<DeviceCase> kAll = [] {
     std::vector<DeviceCase> all(std::begin(kCases), std::end(kCases));
-    for (const auto& more : {RequestCases(), ContractCases()}) all.insert(all.end(), more.begin(), more.end());
+    for (const auto& more : {ListCases(), RequestCases(), ContractCases()})
+      all.insert(all.end(), more.begin(), more.end());
     return all;
   }();
   return kAll;

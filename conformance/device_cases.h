@@ -22,6 +22,9 @@ struct DeviceCase {
 // All cases.
 std::span<const DeviceCase> DeviceCases();
 
+// Those of lists, binaries and threads (device_cases_lists.cc), a part of all.
+std::span<const DeviceCase> ListCases();
+
 // Those of submissions and lent memory (device_cases_requests.cc), a part of all.
 std::span<const DeviceCase> RequestCases();
 

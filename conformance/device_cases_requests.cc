@@ -2,6 +2,7 @@
 #include <cstring>
 #include <vector>
 
+#include "conformance/device_case_support.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
 
@@ -18,10 +19,6 @@ KernelSource AddOneKernel() {
   source.local_size = {16, 1, 1};
   source.body = "y_store(GID(0), x_load(GID(0)) + splat4(1.0f));\n";
   return source;
-}
-
-Status Check(bool holds, std::string_view what) {
-  return holds ? Status::Ok() : Error(StatusCode::kInternal, "{}", what);
 }
 
 Status Fill(Device& device, Buffer& buffer, float value) {

@@ -1,0 +1,46 @@
+// What device cases share: kernels, buffers of numbers, lists that run.
+#ifndef HEARTH_CONFORMANCE_DEVICE_CASE_SUPPORT_H_
+#define HEARTH_CONFORMANCE_DEVICE_CASE_SUPPORT_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "hal/device.h"
+
+namespace hearth::conformance {
+
+using Floats = std::vector<float>;
+
+Floats Ramp(size_t count, float start = 0.5f, float step = 0.25f);
+
+KernelSource CopyKernel(AccessPath path = AccessPath::kBuffer);
+KernelSource AffineKernel();  // y = scale * x + bias
+
+uint32_t GroupsFor(size_t texels, uint32_t local_size);
+
+Status Check(bool holds, std::string_view what);  // kInternal with these words when it does not
+Status SameFloats(const Floats& expected, const Result<Floats>& result);
+Status Lacks(const Device& device, const char* what);  // kUnsupported
+
+Result<std::unique_ptr<Buffer>> BufferOf(Device& device, size_t floats);
+Status WriteBytes(Device& device, Buffer& buffer, const void* data, size_t size_bytes, uint64_t offset_bytes = 0);
+Status WriteFloats(Device& device, Buffer& buffer, const Floats& values, uint64_t offset_bytes = 0);
+Result<Floats> ReadFloats(Device& device, const Buffer& buffer, size_t count, uint64_t offset_bytes = 0);
+
+BoundRange Whole(Buffer& buffer);
+DispatchCommand DispatchOf(Program& program, std::vector<BoundRange> tensors, std::vector<uint32_t> scalars,
+                           std::array<uint32_t, 3> group_count);
+CommandList ListOf(DispatchCommand dispatch);
+Status RunList(Device& device, const CommandList& list);
+
+// Runs a kernel of one input "x" and one output "y" over `input.size() / 4` texels and reads y back.
+Result<Floats> RunUnary(Device& device, Program& program, const Floats& input, std::vector<uint32_t> scalars);
+Result<Floats> CompileAndRunUnary(Device& device, const KernelSource& source, const Floats& input,
+                                  std::vector<uint32_t> scalars);
+
+}  // namespace hearth::conformance
+
+#endif  // HEARTH_CONFORMANCE_DEVICE_CASE_SUPPORT_H_
