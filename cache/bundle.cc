@@ -6,9 +6,10 @@
 
 #include "cache/entry_row.h"
 #include "cache/report_access.h"
-#include "cache/sha256.h"
 #include "cache/signed_manifest.h"
 #include "cache/sqlite_store.h"
+#include "core/base/sha256.h"
+#include "core/plan/tuning.h"
 
 namespace hearth {
 namespace {
@@ -27,7 +28,7 @@ struct LoadedEntry {
 // Puts loaded entries in batches.
 class BatchedPuts {
  public:
-  explicit BatchedPuts(BlobStore& store) : store_(store) {}
+  explicit BatchedPuts(BlobStore& store, std::string origin = {}) : store_(store), origin_(std::move(origin)) {}
   void Add(LoadedEntry entry) {
     held_bytes_ += entry.bytes.size();
     held_.push_back(std::move(entry));
@@ -35,7 +36,7 @@ class BatchedPuts {
   }
   void Finish() {
     std::vector<PutRequest> requests;
-    for (const LoadedEntry& entry : held_) requests.push_back({&entry.key, entry.bytes, entry.cost_ms});
+    for (const LoadedEntry& entry : held_) requests.push_back({&entry.key, entry.bytes, entry.cost_ms, origin_});
     store_.Put(requests);
     held_.clear();
     held_bytes_ = 0;
@@ -43,6 +44,7 @@ class BatchedPuts {
 
  private:
   BlobStore& store_;
+  std::string origin_;
   std::vector<LoadedEntry> held_;
   uint64_t held_bytes_ = 0;
 };
@@ -63,13 +65,13 @@ std::optional<LoadedEntry> LoadSound(Database& database, const Statement& row) {
     return std::nullopt;
   }
   entry.bytes.resize(blob->size_bytes());
-  if (!blob->Read(entry.bytes).ok() || FingerprintOf(entry.bytes) != FingerprintFrom(row.Blob(8))) return std::nullopt;
+  if (!blob->Read(entry.bytes).ok() || FingerprintOf(entry.bytes) != FingerprintFrom(row.Blob(9))) return std::nullopt;
   entry.cost_ms = row.Real(4);
   return entry;
 }
 
 constexpr const char* kColumnsWithChecksum =
-    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, checksum FROM entries";
+    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin, checksum FROM entries";
 
 ManifestEntry Describe(const LoadedEntry& entry, Manifest& manifest) {
   ManifestEntry described;
@@ -174,6 +176,22 @@ Status CheckDevice(const Manifest& manifest, const ManifestEntry& promised, cons
                promised.digest.ToHex());
 }
 
+// What was measured here is not lost to what others measured: records of a layer's tuning add up.
+void AddToStored(SqliteStore& store, LoadedEntry& entry) {
+  if (entry.key.kind() != BlobKind::kTuning) return;
+  const auto stored_bytes = store.Get(entry.key);
+  if (!stored_bytes) return;
+  const auto text_of = [](const std::vector<std::byte>& bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const Result<TuningRecord> stored = TuningRecordFromText(text_of(*stored_bytes));
+  const Result<TuningRecord> imported = TuningRecordFromText(text_of(entry.bytes));
+  if (!stored.ok() || !imported.ok() || *stored == *imported) return;
+  const std::string merged = ToText(Merged(*stored, *imported));
+  const std::span<const std::byte> bytes = BytesOf(merged);
+  entry.bytes.assign(bytes.begin(), bytes.end());
+}
+
 Status ImportEntries(const ImportRequest& request, const Manifest& manifest, Database& database, BundleImport& report) {
   for (const ManifestEntry& promised : manifest.entries) {
     HEARTH_ASSIGN(const LoadedEntry entry, LoadPromised(database, promised));
@@ -185,13 +203,14 @@ Status ImportEntries(const ImportRequest& request, const Manifest& manifest, Dat
   options.folder = request.store;
   if (request.max_bytes > 0) options.max_bytes = request.max_bytes;
   HEARTH_ASSIGN(const std::unique_ptr<SqliteStore> target, SqliteStore::Open(options));
-  BatchedPuts puts(*target);
+  BatchedPuts puts(*target, report.signed_by.empty() ? "bundle" : "bundle " + report.signed_by);
   for (const ManifestEntry& promised : manifest.entries) {
     if (!IsWanted(request, manifest, promised)) {
       ++report.other_devices;
       continue;
     }
     HEARTH_ASSIGN(LoadedEntry entry, LoadPromised(database, promised));  // the very bytes that are stored
+    AddToStored(*target, entry);
     ++report.entries;
     report.blob_bytes += entry.bytes.size();
     puts.Add(std::move(entry));

@@ -61,7 +61,8 @@ Result<RemovedEntries> ClearAll(const fs::path& folder) {
 
 bool IsRestricted(const CacheFilter& filter) {
   return !filter.kind.empty() || !filter.digest_prefix.empty() || !filter.field_contains.empty() ||
-         !filter.device.empty() || filter.digests || filter.unused_since_ms || filter.spares_pinned;
+         !filter.device.empty() || filter.digests || filter.unused_since_ms || filter.spares_pinned ||
+         !filter.origin.empty() || !filter.signed_by.empty();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "cache/key_value_blob_store.h"
+#include "core/base/sha256.h"
 
 namespace hearth {
 namespace {
@@ -69,7 +70,7 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
     warnings_.Add("value", "the cache server holds entries that are damaged or that no trusted key has signed");
     return std::nullopt;
   }
-  return Fetched{key, {opened->blob.begin(), opened->blob.end()}, opened->cost_ms};
+  return Fetched{key, {opened->blob.begin(), opened->blob.end()}, opened->cost_ms, "server " + HexOf(*signer)};
 }
 
 bool FleetStore::Get(const CacheKey& key, const Destination& destination) {
@@ -91,6 +92,14 @@ bool FleetStore::Get(const CacheKey& key, const Destination& destination) {
   return true;
 }
 
+std::string FleetStore::NameOfContent(std::span<const std::byte> bytes, NameUse use) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (MayAskServer()) use = NameUse::kPut;  // it may have what the local store has never seen
+  }
+  return local_ == nullptr ? BlobStore::NameOfContent(bytes, use) : local_->NameOfContent(bytes, use);
+}
+
 void FleetStore::StoreFetched() {
   std::vector<Fetched> fetched;
   {
@@ -99,7 +108,7 @@ void FleetStore::StoreFetched() {
   }
   std::vector<PutRequest> requests;
   requests.reserve(fetched.size());
-  for (const Fetched& entry : fetched) requests.push_back({&entry.key, entry.bytes, entry.cost_ms});
+  for (const Fetched& entry : fetched) requests.push_back({&entry.key, entry.bytes, entry.cost_ms, entry.origin});
   if (local_ != nullptr && !requests.empty()) local_->Put(requests);
 }
 

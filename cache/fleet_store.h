@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cache/signature.h"
@@ -44,6 +45,10 @@ class FleetStore final : public BlobStore {
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
+  void ForEach(const CacheKey& common, const Visitor& visit) override {
+    if (local_ != nullptr) local_->ForEach(common, visit);
+  }
+  std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
   void Put(std::span<const PutRequest> requests) override;
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;
@@ -62,6 +67,7 @@ class FleetStore final : public BlobStore {
     CacheKey key;
     std::vector<std::byte> bytes;
     double cost_ms = 0;
+    std::string origin;
   };
 
   bool MayAskServer() const;  // under the lock

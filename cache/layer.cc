@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "cache/entry_row.h"
-#include "cache/sha256.h"
 #include "cache/signed_manifest.h"
 #include "cache/sqlite_store.h"
 #include "cache/trusted_path.h"
+#include "core/base/sha256.h"
 
 namespace hearth {
 namespace {
@@ -25,10 +25,9 @@ class SignedLayer final : public BlobStore {
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override {
-    const auto promised = promised_.find(key.digest());
-    if (promised == promised_.end()) return false;
-    const ManifestEntry& entry = promised->second;
-    if (entry.kind != key.kind() || entry.material_sha256 != Sha256Of(BytesOf(key.material()))) return false;
+    const ManifestEntry* promised = Promised(key);
+    if (promised == nullptr) return false;
+    const ManifestEntry& entry = *promised;
     std::span<const std::byte> bytes;
     const bool is_hit = store_->Get(key, [&](uint64_t size_bytes) {
       const std::span<std::byte> room =
@@ -42,6 +41,14 @@ class SignedLayer final : public BlobStore {
     ++broken_;
     broken_bytes_ += bytes.size();
     return false;
+  }
+
+  void ForEach(const CacheKey& common, const Visitor& visit) override {
+    store_->ForEach(common, [&](const CacheKey& key, std::span<const std::byte> bytes) {
+      if (const ManifestEntry* entry = Promised(key); entry != nullptr && Sha256Of(bytes) == entry->blob_sha256) {
+        visit(key, bytes);
+      }
+    });
   }
 
   void Put(std::span<const PutRequest>) override {}
@@ -69,6 +76,12 @@ class SignedLayer final : public BlobStore {
   }
 
  private:
+  const ManifestEntry* Promised(const CacheKey& key) const {
+    const auto found = promised_.find(key.digest());
+    if (found == promised_.end() || found->second.kind != key.kind()) return nullptr;
+    return found->second.material_sha256 == Sha256Of(BytesOf(key.material())) ? &found->second : nullptr;
+  }
+
   std::unique_ptr<BlobStore> store_;
   std::map<Fingerprint, ManifestEntry> promised_;
   mutable std::mutex mutex_;  // guards what follows

@@ -5,6 +5,8 @@
 namespace hearth {
 
 bool LayeredStore::Get(const CacheKey& key, const Destination& destination) {
+  // What was measured here adds to what a layer holds of the same.
+  if (key.kind() == BlobKind::kTuning && writable_ != nullptr && writable_->Get(key, destination)) return true;
   if (!IsSuspect(key)) {
     for (const std::unique_ptr<BlobStore>& layer : layers_) {
       if (!layer->Get(key, destination)) continue;
@@ -17,6 +19,25 @@ bool LayeredStore::Get(const CacheKey& key, const Destination& destination) {
   const std::scoped_lock lock(mutex_);
   ++own_.misses;
   return false;
+}
+
+void LayeredStore::ForEach(const CacheKey& common, const Visitor& visit) {
+  for (const std::unique_ptr<BlobStore>& layer : layers_) {
+    layer->ForEach(common, [&](const CacheKey& key, std::span<const std::byte> bytes) {
+      {
+        const std::scoped_lock lock(mutex_);
+        served_by_[key.digest()] = layer.get();
+      }
+      if (!IsSuspect(key)) visit(key, bytes);
+    });
+  }
+  if (writable_ != nullptr) writable_->ForEach(common, visit);
+}
+
+std::string LayeredStore::NameOfContent(std::span<const std::byte> bytes, NameUse use) {
+  // A layer may have what the writable store has never seen; that one remembers the name all the same.
+  return writable_ == nullptr ? BlobStore::NameOfContent(bytes, use)
+                              : writable_->NameOfContent(bytes, layers_.empty() ? use : NameUse::kPut);
 }
 
 void LayeredStore::Put(std::span<const PutRequest> requests) {

@@ -21,6 +21,9 @@ class LayeredStore final : public BlobStore {
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
+  // Layers first. A record of tuning that both have is visited twice.
+  void ForEach(const CacheKey& common, const Visitor& visit) override;
+  std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
   void Put(std::span<const PutRequest> requests) override;
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cache/sha256.h"
+#include "core/base/sha256.h"
 
 namespace hearth {
 namespace {

@@ -22,6 +22,14 @@ bool ObservedStore::Get(const CacheKey& key, const Destination& destination) {
   return is_hit;
 }
 
+void ObservedStore::ForEach(const CacheKey& common, const Visitor& visit) {
+  if (inner_ == nullptr) return;
+  inner_->ForEach(common, [&](const CacheKey& key, std::span<const std::byte> bytes) {
+    Tell(CacheEvent::What::kHit, key, bytes.size());
+    visit(key, bytes);
+  });
+}
+
 void ObservedStore::Put(std::span<const PutRequest> requests) {
   if (inner_ == nullptr) return;
   const uint64_t errors_before = inner_->counters().put_errors;

@@ -17,6 +17,10 @@ class ObservedStore final : public BlobStore {
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
+  void ForEach(const CacheKey& common, const Visitor& visit) override;
+  std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override {
+    return inner_ == nullptr ? BlobStore::NameOfContent(bytes, use) : inner_->NameOfContent(bytes, use);
+  }
   void Put(std::span<const PutRequest> requests) override;
   void Reject(const CacheKey& key, std::string_view reason) override;
   void BeginUse(const CacheKey& key) override;

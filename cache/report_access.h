@@ -23,7 +23,7 @@ Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
 inline constexpr int kReportWaitMs = 5000;
 
 inline constexpr const char* kEntryColumns =
-    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id FROM entries";
+    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin FROM entries";
 CacheEntry EntryFrom(const Statement& row);  // of kEntryColumns
 
 bool Matches(const CacheEntry& entry, const CacheFilter& filter);

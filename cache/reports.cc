@@ -63,6 +63,12 @@ bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end();
 }
 
+// "bundle 01ab...": the key.
+std::string_view SignerIn(std::string_view origin) {
+  const size_t blank = origin.find(' ');
+  return blank == std::string_view::npos ? std::string_view() : origin.substr(blank + 1);
+}
+
 }  // namespace
 
 Result<ReportedStore> OpenForReport(const fs::path& folder) {
@@ -95,12 +101,14 @@ CacheEntry EntryFrom(const Statement& row) {
   entry.cost_ms = row.Real(4);
   entry.created_ms = row.Number(5);
   entry.last_used_ms = row.Number(6);
+  entry.origin = row.Text(8).empty() ? "here" : row.Text(8);
   return entry;
 }
 
 bool Matches(const CacheEntry& entry, const CacheFilter& filter) {
   if (!filter.kind.empty() && entry.kind != filter.kind) return false;
-  if (!entry.digest.starts_with(filter.digest_prefix)) return false;
+  if (!entry.digest.starts_with(filter.digest_prefix) || !entry.origin.starts_with(filter.origin)) return false;
+  if (!filter.signed_by.empty() && !SignerIn(entry.origin).starts_with(filter.signed_by)) return false;
   if (filter.unused_since_ms && entry.last_used_ms >= *filter.unused_since_ms) return false;
   if (filter.digests && std::ranges::find(*filter.digests, entry.digest) == filter.digests->end()) return false;
   const auto has = [&](std::string_view field, const std::string& part) {

@@ -9,8 +9,10 @@ CREATE TABLE entries(
   checksum     BLOB NOT NULL,         -- XXH3-128 of the blob
   cost_ms      REAL NOT NULL,
   created_ms   INTEGER NOT NULL,      -- since 1970
-  last_used_ms INTEGER NOT NULL
+  last_used_ms INTEGER NOT NULL,
+  origin       TEXT NOT NULL          -- empty: made here; else who signed it (CacheEntry::origin)
 );
+CREATE INDEX tuning_by_key ON entries(material) WHERE kind='tuning';  -- all layers of a device at once
 CREATE INDEX entries_by_last_use ON entries(last_used_ms);
 CREATE TABLE blobs(id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);  -- id is that of the entry
 
@@ -35,4 +37,9 @@ CREATE TABLE models(
 CREATE TABLE uses(model INTEGER, digest BLOB, PRIMARY KEY(model, digest)) WITHOUT ROWID;
 CREATE INDEX uses_by_digest ON uses(digest);
 
+-- What content is called in keys, by a digest with the store's secret: who does not know it can't make other content
+-- that is found here.
+CREATE TABLE content_names(fast BLOB PRIMARY KEY, name TEXT NOT NULL) WITHOUT ROWID;
+
+-- Numbers, and the store's 'secret'.
 CREATE TABLE counters(name TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "cache/descriptor.h"
-#include "cache/sha256.h"
+#include "core/base/sha256.h"
 
 #ifdef HEARTH_WITH_SODIUM
 #include "cache/sodium_api.h"

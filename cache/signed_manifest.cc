@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "cache/entry_row.h"
-#include "cache/sha256.h"
+#include "core/base/sha256.h"
 
 namespace hearth {
 namespace {

@@ -81,6 +81,9 @@ Status SqliteStore::PrepareStatements() {
       find_, database_->Prepare(
                  "SELECT id, kind, material, size_bytes, checksum, cost_ms, last_used_ms FROM entries WHERE digest=?"));
   HEARTH_ASSIGN(on_probation_, ReadQuarantine(*database_));
+  HEARTH_ASSIGN(const int64_t others, database_->Number("SELECT count(*) FROM counters WHERE name='others'"));
+  has_others_ = others != 0;
+  names_.Open(*database_);
   return Status::Ok();
 }
 
@@ -191,6 +194,21 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
   const int64_t age_ms = NowMs() - find_->Number(6);
   used_[digest] |= age_ms < 0 || age_ms >= options_.stamp_age_ms;
   return Lookup::kHit;
+}
+
+std::string SqliteStore::NameOfContent(std::span<const std::byte> bytes, NameUse use) {
+  const std::optional<std::string> place = IsForked() ? std::nullopt : names_.PlaceOf(bytes);
+  if (!place) return BlobStore::NameOfContent(bytes, use);
+  {
+    const std::scoped_lock lock(mutex_);
+    if (database_) {
+      if (std::optional<std::string> known = names_.Find(*database_, *place)) return *std::move(known);
+      if (use == NameUse::kLookUp && !has_others_) return fmt::format("not seen before/{}", bytes.size());
+    }
+  }
+  std::string name = BlobStore::NameOfContent(bytes, use);
+  names_.Note(*place, name);
+  return name;
 }
 
 void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {

@@ -13,6 +13,7 @@
 #include <set>
 #include <string_view>
 
+#include "cache/content_names.h"
 #include "cache/in_use_marker.h"
 #include "cache/making_claim.h"
 #include "cache/quarantine.h"
@@ -35,6 +36,10 @@ class SqliteStore final : public BlobStore {
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
+  void ForEach(const CacheKey& common, const Visitor& visit) override;
+  // For a look-up, content that the store has never seen gets a short name: no SHA-256 is computed for what can't be
+  // there. Where entries came from elsewhere it gets its own.
+  std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
   // While somebody else writes, for longer than the session may wait, it is kept in memory until the next chance.
   void Put(std::span<const PutRequest> requests) override;
   void BeginBatch() override;
@@ -60,6 +65,7 @@ class SqliteStore final : public BlobStore {
     const CacheKey* key = nullptr;
     std::span<const std::byte> bytes;
     double cost_ms = 0;
+    std::string_view origin;
     Fingerprint digest, checksum;
   };
   // Put, not yet stored.
@@ -67,6 +73,7 @@ class SqliteStore final : public BlobStore {
     CacheKey key;
     std::vector<std::byte> bytes;
     double cost_ms = 0;
+    std::string origin;
     Fingerprint checksum;
   };
   // What a look-up found: bytes not yet verified.
@@ -95,6 +102,7 @@ class SqliteStore final : public BlobStore {
   void KeepLogInBudget(uint64_t needed_bytes);
   Result<bool> HasRoom(std::span<const NewEntry> entries, const std::set<Fingerprint>& stored);
   Status Insert(const NewEntry& entry);
+  Status NoteOthers();
   // sqlite_store_end.cc
   Status WriteStampsAndCounters();
   void OnTrouble(std::string_view what, const Status& status);
@@ -126,6 +134,8 @@ class SqliteStore final : public BlobStore {
   bool has_read_again_ = false;
   bool has_healed_ = false;
   bool has_put_ = false;
+  bool has_others_ = false;  // entries that were not made here
+  ContentNames names_;       // thread-safe by itself
   int open_batches_ = 0;
   std::map<Fingerprint, PendingEntry> pending_;
   uint64_t pending_bytes_ = 0;

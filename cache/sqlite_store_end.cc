@@ -51,7 +51,7 @@ Status SqliteStore::WriteStampsAndCounters() {
     HEARTH_ASSIGN(const bool is_known, KnowsModel(*database_, options_.model, used_.size()));
     has_news_of_model = !is_known;
   }
-  if (!has_stamps && !has_counts && acquitted_.empty() && !has_news_of_model) return Status::Ok();
+  if (!has_stamps && !has_counts && acquitted_.empty() && !has_news_of_model && !names_.has_news()) return Status::Ok();
 
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
   HEARTH_ASSIGN(Statement stamp, database_->Prepare("UPDATE entries SET last_used_ms=? WHERE digest=?"));
@@ -66,12 +66,14 @@ Status SqliteStore::WriteStampsAndCounters() {
     if (delta != 0) HEARTH_TRY(count.Bind(0, name).Bind(1, delta).Run());
   }
   HEARTH_TRY(Acquit(*database_, acquitted_));
+  HEARTH_TRY(names_.Store(*database_));
   if (has_news_of_model) {
     std::vector<Fingerprint> used;
     for (const auto& [digest, is_due] : used_) used.push_back(digest);
     HEARTH_TRY(NoteModel(*database_, options_.model, used));
   }
   HEARTH_TRY(transaction.Commit());
+  names_.OnStored();
   for (auto& [digest, is_due] : used_) is_due = false;
   for (const Fingerprint& digest : acquitted_) on_probation_.erase(digest);
   acquitted_.clear();

@@ -30,8 +30,8 @@ std::vector<SqliteStore::NewEntry> SqliteStore::WithDigests(std::span<const PutR
   for (const PutRequest& request : requests) {
     const uint64_t size_bytes = std::max<uint64_t>(request.bytes.size(), request.key->material().size());
     if (size_bytes <= max_bytes) {
-      entries.push_back(
-          {request.key, request.bytes, request.cost_ms, request.key->digest(), FingerprintOf(request.bytes)});
+      entries.push_back({request.key, request.bytes, request.cost_ms, request.origin, request.key->digest(),
+                         FingerprintOf(request.bytes)});
       continue;
     }
     const std::scoped_lock lock(mutex_);
@@ -75,7 +75,8 @@ void SqliteStore::EndBatch() {
 
 void SqliteStore::Keep(std::span<const NewEntry> entries) {
   for (const NewEntry& entry : entries) {
-    PendingEntry pending{*entry.key, {entry.bytes.begin(), entry.bytes.end()}, entry.cost_ms, entry.checksum};
+    PendingEntry pending{
+        *entry.key, {entry.bytes.begin(), entry.bytes.end()}, entry.cost_ms, std::string(entry.origin), entry.checksum};
     const auto [place, is_new] = pending_.try_emplace(entry.digest, pending);
     if (!is_new) {
       pending_bytes_ -= place->second.bytes.size();
@@ -90,7 +91,7 @@ void SqliteStore::StorePending() {
   if (pending_.empty()) return;
   std::vector<NewEntry> entries;
   for (const auto& [digest, pending] : pending_) {
-    entries.push_back({&pending.key, pending.bytes, pending.cost_ms, digest, pending.checksum});
+    entries.push_back({&pending.key, pending.bytes, pending.cost_ms, pending.origin, digest, pending.checksum});
   }
   if (const Status status = Store(entries, false); status.code() == StatusCode::kUnavailable) {
     if (pending_bytes_ <= kMaxPendingBytes) return;
@@ -104,7 +105,10 @@ void SqliteStore::StorePending() {
 // Somebody has kept the store locked until the end of this session.
 void SqliteStore::LeavePending() {
   std::vector<PutRequest> requests;
-  for (const auto& [digest, pending] : pending_) requests.push_back({&pending.key, pending.bytes, pending.cost_ms});
+  for (const auto& [digest, pending] : pending_) {
+    // What others made can be had from them again; a leftover would not say whose it is.
+    if (pending.origin.empty()) requests.push_back({&pending.key, pending.bytes, pending.cost_ms});
+  }
   if (!requests.empty()) LeaveForLater(options_.folder, requests);
 }
 
@@ -180,6 +184,9 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> entries, bool all_or_noth
     HEARTH_TRY(Insert(entry));
     stored.push_back(&entry);
   }
+  if (std::ranges::any_of(stored, [](const NewEntry* entry) { return !entry->origin.empty(); }))
+    HEARTH_TRY(NoteOthers());
+  HEARTH_TRY(names_.Store(*database_));
   // What eviction freed and the new entries did not take goes back to the file system. What was free before is the
   // work of whoever is pruning.
   HEARTH_ASSIGN(const int64_t free_pages, database_->Number("PRAGMA freelist_count"));
@@ -187,6 +194,7 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> entries, bool all_or_noth
     HEARTH_TRY(database_->Run(fmt::format("PRAGMA incremental_vacuum({})", free_pages - free_before)));
   }
   HEARTH_TRY(transaction.Commit());
+  names_.OnStored();
   if (left_out > 0) OnTrouble("writing", no_room);
   has_put_ = true;
   for (const NewEntry* entry : stored) {
@@ -214,6 +222,11 @@ Result<bool> SqliteStore::HasRoom(std::span<const NewEntry> entries, const std::
                   [&](const Fingerprint& digest) { return used_.contains(digest) || stored.contains(digest); });
 }
 
+Status SqliteStore::NoteOthers() {
+  has_others_ = true;
+  return database_->Run("INSERT OR IGNORE INTO counters VALUES('others', 1)");
+}
+
 Status SqliteStore::Insert(const NewEntry& entry) {
   if (on_probation_.contains(entry.digest)) {
     HEARTH_ASSIGN(const bool is_barred, IsBarred(*database_, entry.digest, entry.checksum));
@@ -222,12 +235,12 @@ Status SqliteStore::Insert(const NewEntry& entry) {
   HEARTH_ASSIGN(
       Statement row,
       database_->Prepare(
-          "INSERT INTO entries(digest, kind, material, size_bytes, checksum, cost_ms, created_ms, last_used_ms)"
-          " VALUES(?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"));
+          "INSERT INTO entries(digest, kind, material, size_bytes, checksum, cost_ms, created_ms, last_used_ms,"
+          " origin) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id"));
   const int64_t now_ms = NowMs();
   row.Bind(0, entry.digest.bytes).Bind(1, BlobKindName(entry.key->kind())).Bind(2, BytesOf(entry.key->material()));
   row.Bind(3, static_cast<int64_t>(entry.bytes.size())).Bind(4, entry.checksum.bytes).Bind(5, entry.cost_ms);
-  row.Bind(6, now_ms).Bind(7, now_ms);
+  row.Bind(6, now_ms).Bind(7, now_ms).Bind(8, entry.origin.empty() ? std::string_view("") : entry.origin);
   HEARTH_ASSIGN(const bool is_made, row.Step());
   const int64_t id = is_made ? row.Number(0) : 0;
   HEARTH_TRY(row.Run());

@@ -9,6 +9,7 @@
 #include <string>
 #include <system_error>
 
+#include "cache/content_names.h"
 #include "cache/leftover.h"
 #include "cache/store_names.h"
 #include "core/base/embedded_file.h"
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kApplicationId = 0x48525448;  // "HRTH"
 constexpr int kOtherFormatsDays = 7;            // unused for so long, they go
-constexpr int64_t kFormatNumber = 2;            // raise it whenever schema.sql changes
+constexpr int64_t kFormatNumber = 3;            // raise it whenever schema.sql changes
 
 // What the header holds for a format: the number, and above it its complement. Otherwise one damaged bit would be a
 // newer Hearth's store, which is never replaced.
@@ -54,10 +55,11 @@ Status CheckFormat(Database& database, int64_t& format) {
                  format > kFormatNumber ? "a newer" : "an older", kFormatNumber);
   }
   const Result<Statement> all = database.Prepare(
-      "SELECT e.id, e.digest, e.kind, e.material, e.size_bytes, e.checksum, e.cost_ms, e.created_ms, e.last_used_ms,"
+      "SELECT e.id, e.digest, e.kind, e.material, e.size_bytes, e.checksum, e.cost_ms, e.created_ms, e.last_used_ms, "
+      "e.origin,"
       " b.id, b.bytes, q.digest, q.checksum, q.strikes, q.kind, q.since_ms, c.name, c.value, m.id, m.fingerprint,"
-      " m.path, m.is_pinned, m.last_used_ms, u.model, u.digest"
-      " FROM entries e, blobs b, quarantine q, counters c, models m, uses u");
+      " m.path, m.is_pinned, m.last_used_ms, u.model, u.digest, n.fast, n.name"
+      " FROM entries e, blobs b, quarantine q, counters c, models m, uses u, content_names n");
   return all.status().Within("its tables are not those of the store");
 }
 
@@ -102,27 +104,37 @@ Result<Database> OpenChecked(const StoreOptions& options, const fs::path& file, 
   return opened;
 }
 
-// Under the exclusive lock.
-Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits) {
-  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (descriptor >= 0) ::close(descriptor);
-  if (descriptor < 0 && errno != EEXIST) {  // EEXIST: the empty file of a process that died here
-    return Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
-  }
+Status FillNewFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits) {
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWaits(&waits);
   // Unsynced: nothing is lost yet, and a file spoilt by a power cut is replaced at the next start.
-  HEARTH_TRY(database.Run(fmt::format("PRAGMA synchronous=OFF; PRAGMA page_size={}; PRAGMA auto_vacuum=INCREMENTAL;",
-                                      options.page_size_bytes)));
-  if (options.allow_write_ahead_log && SupportsWriteAheadLog(options.folder)) {
-    // Where sqlite can't have it, it stays with the rollback journal and says so in the result.
-    HEARTH_TRY(database.Run("PRAGMA journal_mode=WAL"));
-  }
+  HEARTH_TRY(database.Run(fmt::format(
+      "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY; PRAGMA page_size={}; PRAGMA auto_vacuum=INCREMENTAL;",
+      options.page_size_bytes)));
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
   HEARTH_TRY(database.Run(std::string(kCacheSchema[0].text)));
+  HEARTH_TRY(MakeSecret(database));
   HEARTH_TRY(database.Run(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kApplicationId, FormatStamp(kFormatNumber))));
-  return transaction.Commit();
+  HEARTH_TRY(transaction.Commit());
+  // Last, so that the log does not begin with a copy of all that. Where sqlite can't have it, it says so in the result.
+  const bool has_log = options.allow_write_ahead_log && SupportsWriteAheadLog(options.folder);
+  return database.Run(has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE");
+}
+
+// Under the exclusive lock. The file has its name only once it is whole.
+Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits) {
+  const fs::path unfinished = file.string() + ".new";
+  RemoveWithSideFiles(unfinished);
+  const int descriptor = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (descriptor < 0) return Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
+  ::close(descriptor);
+  Status status = FillNewFile(options, unfinished, waits);
+  if (status.ok() && ::rename(unfinished.c_str(), file.c_str()) != 0) {
+    status = Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
+  }
+  if (!status.ok()) RemoveWithSideFiles(unfinished);
+  return status;
 }
 
 // hearth.db, or beside one of a newer Hearth the file of this format. What `opened` says is of that file; `format` is

@@ -26,7 +26,7 @@ std::string DamageOf(Database& database, const Statement& entry, uint64_t& read_
   std::vector<std::byte> bytes(blob->size_bytes());
   if (const Status status = blob->Read(bytes); !status.ok()) return status.message();
   read_bytes += bytes.size();
-  if (FingerprintOf(bytes) != FingerprintFrom(entry.Blob(8))) return "its checksum is wrong";
+  if (FingerprintOf(bytes) != FingerprintFrom(entry.Blob(9))) return "its checksum is wrong";
   return {};
 }
 
@@ -46,7 +46,7 @@ Status CheckStructure(Database& database, CacheVerification& report) {
 Status CheckEntries(Database& database, CacheVerification& report, std::vector<int64_t>& damaged) {
   HEARTH_ASSIGN(Statement entries,
                 database.Prepare("SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, "
-                                 "checksum FROM entries"));
+                                 "origin, checksum FROM entries"));
   while (true) {
     HEARTH_ASSIGN(const bool row, entries.Step());
     if (!row) return Status::Ok();

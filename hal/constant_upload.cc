@@ -45,9 +45,9 @@ bool ReadFromStore(const CacheKey& key, std::span<std::byte> memory, bool is_fas
 
 }  // namespace
 
-CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> source) {
+CacheKey WeightsKey(const PlanConstant& constant, std::string_view content) {
   CacheKey key(BlobKind::kWeights);
-  key.Add(kWeightSourcesField.name, kWeightSources).AddContent(kContentField.name, source);
+  key.Add(kWeightSourcesField.name, kWeightSources).Add(kContentField.name, content);
   AddRecipe(key, constant.recipe);
   return key;
 }
@@ -61,7 +61,8 @@ Result<std::vector<double>> UploadConstants(Device& device, std::span<const std:
     HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_bytes));
     const bool is_fast_to_read = device.info().unified_memory;
     if (store != nullptr && constant.is_kept &&
-        ReadFromStore(WeightsKey(constant, source), memory, is_fast_to_read, *store)) {
+        ReadFromStore(WeightsKey(constant, store->NameOfContent(source, BlobStore::NameUse::kLookUp)), memory,
+                      is_fast_to_read, *store)) {
       return Status::Ok();
     }
     const Stopwatch watch;
@@ -95,7 +96,7 @@ void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span
     if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;
     // The first time was measured beside compilations: only what is slow twice counts as slow.
     if (!IsCostly(constant, again.milliseconds())) continue;
-    const CacheKey key = WeightsKey(constant, *source);
+    const CacheKey key = WeightsKey(constant, store.NameOfContent(*source, BlobStore::NameUse::kPut));
     const PutRequest put{&key, packed, pack_ms[k]};
     store.Put({&put, 1});
     constant.is_kept = true;

@@ -15,9 +15,9 @@
 
 namespace hearth {
 
-// Covers the content, its quantization, the layout and the packer: models and backends that share a layer in one
-// layout share the entry.
-CacheKey WeightsKey(const PlanConstant& constant, std::span<const std::byte> source);
+// Of the content (BlobStore::NameOfContent), its quantization, the layout and the packer: models and backends that
+// share a layer in one layout share the entry.
+CacheKey WeightsKey(const PlanConstant& constant, std::string_view content);
 
 // Called with bytes of the model that a start has read for the last time: whoever mapped them may give their pages
 // back, so that weights are not held twice. They may be read again later.

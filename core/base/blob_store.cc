@@ -1,5 +1,8 @@
 #include "core/base/blob_store.h"
 
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+
 namespace hearth {
 
 std::optional<std::vector<std::byte>> BlobStore::Get(const CacheKey& key) {
@@ -10,6 +13,10 @@ std::optional<std::vector<std::byte>> BlobStore::Get(const CacheKey& key) {
   });
   if (!found) return std::nullopt;
   return bytes;
+}
+
+std::string BlobStore::NameOfContent(std::span<const std::byte> bytes, NameUse /*use*/) {
+  return fmt::format("{}/{}", HexOf(Sha256Of(bytes)), bytes.size());
 }
 
 }  // namespace hearth

@@ -23,7 +23,8 @@ namespace hearth {
 struct PutRequest {
   const CacheKey* key = nullptr;
   std::span<const std::byte> bytes;
-  double cost_ms = 0;  // what making it took: the saving that a later hit counts
+  double cost_ms = 0;            // what making it took: the saving that a later hit counts
+  std::string_view origin = {};  // where it came from, as CacheEntry::origin says it; empty: made here
 };
 
 // Held by the process that makes a missing entry, until the entry is put or given up.
@@ -47,6 +48,16 @@ class BlobStore {
   // the caller can't take) is a reject.
   using Destination = std::function<std::span<std::byte>(uint64_t size_bytes)>;
   virtual bool Get(const CacheKey& key, const Destination& destination) = 0;
+
+  // Every entry of the kind whose key begins with the fields of `common`, as far as they lie at hand: a server is not
+  // asked. Each counts as a hit.
+  using Visitor = std::function<void(const CacheKey& key, std::span<const std::byte> bytes)>;
+  virtual void ForEach(const CacheKey& /*common*/, const Visitor& /*visit*/) {}
+
+  // Long content's name in keys: nobody can make other content that has it too. A name for a look-up may be shorter
+  // where no entry can have the full one.
+  enum class NameUse : uint8_t { kLookUp, kPut };
+  virtual std::string NameOfContent(std::span<const std::byte> bytes, NameUse use);
 
   // Stores all or nothing, in one transaction. Replaces entries of the same key.
   virtual void Put(std::span<const PutRequest> requests) = 0;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 
 namespace hearth {
 namespace {
@@ -48,6 +49,13 @@ Fingerprint FingerprintOf(std::span<const std::byte> bytes) {
   return Canonical(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
+static_assert(kFingerprintSecretBytes >= XXH3_SECRET_SIZE_MIN);
+
+Fingerprint SecretFingerprintOf(std::span<const std::byte> bytes, std::span<const std::byte> secret) {
+  HEARTH_CHECK(secret.size() == kFingerprintSecretBytes);
+  return Canonical(XXH3_128bits_withSecret(bytes.data(), bytes.size(), secret.data(), secret.size()));
+}
+
 Fingerprint FingerprintInPieces(std::span<const std::byte> bytes, size_t piece_bytes,
                                 const std::function<void(std::span<const std::byte>)>& after_piece) {
   HEARTH_CHECK(piece_bytes > 0);
@@ -83,7 +91,7 @@ CacheKey& CacheKey::Add(std::string_view field, const Fingerprint& digest) {
 }
 
 CacheKey& CacheKey::AddContent(std::string_view field, std::span<const std::byte> bytes) {
-  return Add(field, fmt::format("{}/{}", FingerprintOf(bytes).ToHex(), bytes.size()));
+  return Add(field, fmt::format("{}/{}", HexOf(Sha256Of(bytes)), bytes.size()));
 }
 
 Fingerprint CacheKey::digest() const {

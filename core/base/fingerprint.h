@@ -27,7 +27,12 @@ struct Fingerprint {
 
 Fingerprint FingerprintOf(std::span<const std::byte> bytes);
 
-// The same digest, with `after_piece` called behind every `piece_bytes` that were read: to give mapped pages back.
+// With a secret of kFingerprintSecretBytes random bytes: who does not know them can't make bytes of a given digest.
+inline constexpr size_t kFingerprintSecretBytes = 192;
+Fingerprint SecretFingerprintOf(std::span<const std::byte> bytes, std::span<const std::byte> secret);
+
+// The same digest as FingerprintOf, with `after_piece` called behind every `piece_bytes` that were read: to give mapped
+// pages back.
 Fingerprint FingerprintInPieces(std::span<const std::byte> bytes, size_t piece_bytes,
                                 const std::function<void(std::span<const std::byte>)>& after_piece);
 
@@ -46,7 +51,7 @@ class CacheKey {
   CacheKey& Add(std::string_view field, std::string_view text);
   CacheKey& Add(std::string_view field, int64_t number);
   CacheKey& Add(std::string_view field, const Fingerprint& digest);
-  // A long input: stored as its own 128-bit hash and length.
+  // A long input: stored as its SHA-256 and length.
   CacheKey& AddContent(std::string_view field, std::span<const std::byte> bytes);
 
   BlobKind kind() const { return kind_; }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/base/members.h"
+#include "core/base/sha256.h"
 #include "core/device/device_rules.h"
 #include "core/plan/tuning.h"
 
@@ -72,9 +73,8 @@ std::string KeyText(const TensorDesc& desc) {
   std::string text = fmt::format("{} {}", DTypeName(desc.dtype), desc.shape.ToString());
   if (!desc.quantization.has_value()) return text;
   const auto& [scales, zero_points, dimension] = *desc.quantization;
-  return text + fmt::format(" scales {} zero points {} along {}",
-                            FingerprintOf(std::as_bytes(std::span(scales))).ToHex(),
-                            FingerprintOf(std::as_bytes(std::span(zero_points))).ToHex(), dimension);
+  return text + fmt::format(" scales {} zero points {} along {}", HexOf(Sha256Of(std::as_bytes(std::span(scales)))),
+                            HexOf(Sha256Of(std::as_bytes(std::span(zero_points)))), dimension);
 }
 
 // ---- Rows ----
@@ -165,7 +165,7 @@ static_assert(AreMembersOf(kRecipeRows), "each member of PackRecipe needs a row"
 constexpr KeyField kOtherFields[] = {
     kPlanSourcesField, kWeightSourcesField, kTuningSourcesField, kProbeSourcesField, kCompilerField,
     kModelField,       kModelTokenField,    kSignatureField,     kInputShapesField,  kContentField,
-    kKernelField,      kTextField,          kCpusField,
+    kKernelField,      kTextField,          kCpusField,          kLayerField,
 };
 
 template <typename Struct, size_t N>

@@ -1,6 +1,9 @@
 #include "core/plan/tuning.h"
 
 #include <algorithm>
+#include <charconv>
+#include <optional>
+#include <system_error>
 
 #include "core/base/error.h"
 #include "core/graph/op_text.h"
@@ -8,7 +11,12 @@
 namespace hearth {
 namespace {
 
-constexpr std::string_view kTitle = "tuned layers\n", kOfAll = ", of all";
+constexpr std::string_view kTitle = "tuned layer\n", kTitleOfAll = "tuned layer, all candidates\n";
+constexpr size_t kMostCandidates = 1000;
+
+// Candidates that are not clearly faster leave what rules choose: a table of winners by a hair would change with each
+// measuring.
+constexpr double kClearlyFaster = 0.97;
 
 std::string OperandText(const Graph& graph, ValueId value) {
   if (value == kNoValue) return "none";
@@ -31,31 +39,107 @@ std::string LayerKey(const Graph& graph, const Node& node, const DeviceInfo& dev
 }
 
 std::string ToText(const TuningTable& table) {
-  std::string text(kTitle);
-  for (const auto& [key, tuned] : table)
-    text += fmt::format("{} = {}{}\n", key, ToText(tuned.choice), tuned.of_all ? kOfAll : "");
+  std::string text;
+  for (const auto& [key, tuned] : table) text += fmt::format("{} = {}\n", key, ToText(tuned.choice));
   return text;
 }
 
-Result<TuningTable> TuningTableFromText(std::string_view text) {
+int64_t TuningRecord::samples() const {
+  int64_t count = 0;
+  for (const CandidateTime& candidate : candidates) count += candidate.count;
+  return count;
+}
+
+const CandidateTime* TuningRecord::Best() const {
+  if (candidates.empty()) return nullptr;
+  const auto best =
+      std::min_element(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) { return a.ms < b.ms; });
+  return best->ms < kClearlyFaster * candidates.front().ms ? &*best : &candidates.front();
+}
+
+TuningTable TableOf(const TuningRecords& records) {
   TuningTable table;
-  if (!text.starts_with(kTitle)) return Error(StatusCode::kMalformedInput, "a tuning record without its title");
-  text.remove_prefix(kTitle.size());
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    const size_t equals = line.rfind(" = ");
-    std::string_view choice_text = equals == std::string_view::npos ? "" : line.substr(equals + 3);
-    const bool of_all = choice_text.ends_with(kOfAll);
-    if (of_all) choice_text.remove_suffix(kOfAll.size());
-    const auto choice = KernelChoiceFromText(choice_text);
-    if (end == std::string_view::npos || !choice.has_value() || equals == 0) {
-      return Error(StatusCode::kMalformedInput, "line {} of a tuning record is not a choice", table.size() + 1);
-    }
-    table.insert_or_assign(std::string(line.substr(0, equals)), TunedLayer{*choice, of_all});
-    text.remove_prefix(end + 1);
+  for (const auto& [layer, record] : records) {
+    if (const CandidateTime* best = record.Best()) table.emplace(layer, TunedLayer{best->choice, record.of_all});
   }
   return table;
+}
+
+// Counts, means and sums of squares of two samples make those of both (Chan, Golub and LeVeque, 1979).
+TuningRecord Merged(const TuningRecord& one, const TuningRecord& other) {
+  TuningRecord merged = one;
+  merged.of_all = one.of_all || other.of_all;
+  for (const CandidateTime& candidate : other.candidates) {
+    const auto same = std::find_if(merged.candidates.begin(), merged.candidates.end(),
+                                   [&](const CandidateTime& known) { return known.choice == candidate.choice; });
+    if (same == merged.candidates.end()) {
+      merged.candidates.push_back(candidate);
+      continue;
+    }
+    const auto n = static_cast<double>(same->count), m = static_cast<double>(candidate.count);
+    const double distance = candidate.ms - same->ms;
+    same->ms += distance * m / (n + m);
+    same->squares += candidate.squares + distance * distance * n * m / (n + m);
+    same->count += candidate.count;
+  }
+  return merged;
+}
+
+std::string ToText(const TuningRecord& record) {
+  std::string text(record.of_all ? kTitleOfAll : kTitle);
+  for (const CandidateTime& candidate : record.candidates) {
+    text += fmt::format("{} = {} {} {}\n", ToText(candidate.choice), candidate.count, candidate.ms, candidate.squares);
+  }
+  return text;
+}
+
+namespace {
+
+template <typename T>
+bool TakeNumber(std::string_view& text, char end, T& number) {
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr == text.data() + text.size() || *parsed.ptr != end) return false;
+  text.remove_prefix(static_cast<size_t>(parsed.ptr - text.data()) + 1);
+  return true;
+}
+
+// Takes a line off the front.
+std::optional<CandidateTime> TakeCandidate(std::string_view& text) {
+  const size_t equals = text.find(" = ");
+  if (equals == std::string_view::npos) return std::nullopt;
+  const auto choice = KernelChoiceFromText(text.substr(0, equals));
+  text.remove_prefix(equals + 3);
+  CandidateTime candidate;
+  if (!choice || !TakeNumber(text, ' ', candidate.count) || !TakeNumber(text, ' ', candidate.ms) ||
+      !TakeNumber(text, '\n', candidate.squares)) {
+    return std::nullopt;
+  }
+  candidate.choice = *choice;
+  constexpr int64_t kMostSamples = int64_t{1} << 40;
+  constexpr double kMostMs = 1e12;
+  const bool is_sound = candidate.count > 0 && candidate.count < kMostSamples && candidate.ms >= 0 &&
+                        candidate.ms < kMostMs && candidate.squares >= 0 && candidate.squares < kMostMs * kMostMs;
+  return is_sound ? std::optional(candidate) : std::nullopt;
+}
+
+}  // namespace
+
+Result<TuningRecord> TuningRecordFromText(std::string_view text) {
+  TuningRecord record;
+  record.of_all = text.starts_with(kTitleOfAll);
+  if (!record.of_all && !text.starts_with(kTitle)) {
+    return Error(StatusCode::kMalformedInput, "a tuning record without its title");
+  }
+  text.remove_prefix((record.of_all ? kTitleOfAll : kTitle).size());
+  while (!text.empty()) {
+    const std::optional<CandidateTime> candidate = TakeCandidate(text);
+    if (!candidate || record.candidates.size() >= kMostCandidates) {
+      return Error(StatusCode::kMalformedInput, "line {} of a tuning record is no candidate",
+                   record.candidates.size() + 1);
+    }
+    record.candidates.push_back(*candidate);
+  }
+  return record;
 }
 
 }  // namespace hearth

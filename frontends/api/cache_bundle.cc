@@ -3,8 +3,8 @@
 
 #include "cache/bundle.h"
 #include "cache/folder.h"
-#include "cache/sha256.h"
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "frontends/engine/device_choice.h"
 #include "hearth/cache.h"
 #include "hearth/version.h"

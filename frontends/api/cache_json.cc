@@ -29,9 +29,9 @@ Json FieldsOf(const CacheKeyFields& fields) {
 }
 
 Json JsonOf(const CacheEntry& entry) {
-  return {{"kind", entry.kind},           {"digest", entry.digest},         {"size_bytes", entry.size_bytes},
-          {"cost_ms", entry.cost_ms},     {"created_ms", entry.created_ms}, {"last_used_ms", entry.last_used_ms},
-          {"key", FieldsOf(entry.fields)}};
+  return {{"kind", entry.kind},       {"digest", entry.digest},         {"size_bytes", entry.size_bytes},
+          {"cost_ms", entry.cost_ms}, {"created_ms", entry.created_ms}, {"last_used_ms", entry.last_used_ms},
+          {"origin", entry.origin},   {"key", FieldsOf(entry.fields)}};
 }
 
 Json JsonOf(const std::optional<std::string>& text) {

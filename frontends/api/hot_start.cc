@@ -34,8 +34,7 @@ bool IsCpu(const std::string& wanted) {
 Result<bool> IsWarm(SessionData& data) {
   if (data.store == nullptr) return false;
   HEARTH_TRY(RequestPlan(data));
-  if (std::optional<TuningTable> tuned = StoredTuning(data.opened.info, *data.store))
-    data.plan_request.options.tuned = *std::move(tuned);
+  data.plan_request.options.tuned = TableOf(StoredTuning(data.opened.info, *data.store));
   return data.store->Get(PlanKey(data.plan_request)).has_value();
 }
 

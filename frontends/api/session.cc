@@ -21,7 +21,6 @@
 #include "frontends/engine/open_cache.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
-#include "frontends/engine/tuning_cache.h"
 
 namespace hearth {
 
@@ -53,7 +52,7 @@ void OpenStore(SessionData& data) {
   OpenedCache opened =
       OpenCache({options.cache_folder, options.cache_layers, options.cache_layer_keys, options.trust_cache_layers,
                  options.cache_max_bytes, options.cache_read_only, options.cache_store, options.cache_server,
-                 options.on_cache_event, NameOf(data), &*data.waits});
+                 options.on_cache_event, NameOf(data), options.model_token, &*data.waits});
   data.store = std::move(opened.store);
   data.report.cache.path = opened.path;
   for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));
@@ -80,6 +79,15 @@ Status ChooseKernels(SessionData& data) {
 // What devices hold now need not lie in host memory too. A model given in memory keeps its copy.
 void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
   if (model.file) model.file->ReleasePages(bytes);
+}
+
+// What the plan's key says of the model. One that was built and not read has no bytes; nobody sends it in.
+std::string NameOfModel(const SessionData& data, BlobStore::NameUse use) {
+  const ModelData& model = data.model->data();
+  if (data.store == nullptr || model.bytes.empty()) return model.fingerprint.ToHex();
+  std::string name = data.store->NameOfContent(model.bytes, use);
+  ReleasePages(model, model.bytes);
+  return name;
 }
 
 // The sizes of inputs and outputs are the model's: users' memory is made for those.
@@ -206,13 +214,10 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   std::vector<std::string> warnings = data.runner->SaveToStore(data.made.is_new);
   ReleasePages(data.model->data(), data.model->data().bytes);
   if (data.made.is_new) {
+    data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
     StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
   }
-  if (data.opened.device != nullptr) {
-    // An empty record: the next start then finds everything that it asks for.
-    if (!data.tuning.has_record) StoreTuning(data.opened.info, {}, 0, *data.store);
-    ProbeReadPathOnce(*data.opened.device, *data.store);
-  }
+  if (data.opened.device != nullptr) ProbeReadPathOnce(*data.opened.device, *data.store);
   return warnings;
 }
 
@@ -273,8 +278,8 @@ Status RequestPlan(SessionData& data) {
   if (data.store != nullptr && data.opened.device != nullptr)
     lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
   const ModelData& model = data.model->data();
-  data.plan_request = {&model.graph, model.fingerprint,        &data.opened.info,
-                       lowering,     data.options.model_token, model.signature};
+  data.plan_request = {&model.graph, NameOfModel(data, BlobStore::NameUse::kLookUp), &data.opened.info, lowering,
+                       model.signature};
   return Status::Ok();
 }
 

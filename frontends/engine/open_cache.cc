@@ -8,6 +8,7 @@
 #include "cache/observed_store.h"
 #include "cache/redis_values.h"
 #include "cache/sqlite_store.h"
+#include "cache/tokened_store.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 
@@ -120,9 +121,12 @@ OpenedCache OpenCache(const CacheRequest& request) {
   if (!server.address.empty() && !request.read_only) {
     opened.store = BehindServer(std::move(opened.store), server, request.waits, opened.warnings);
   }
+  const bool is_tokened = !request.token.empty() && opened.store != nullptr;
   if (CacheObserver observer = WithLog(request.observer)) {
     opened.store = std::make_unique<ObservedStore>(std::move(opened.store), std::move(observer));
   }
+  // Outermost: whoever observes sees the keys as they are stored.
+  if (is_tokened) opened.store = std::make_unique<TokenedStore>(std::move(opened.store), request.token);
   return opened;
 }
 

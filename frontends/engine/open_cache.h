@@ -24,6 +24,7 @@ struct CacheRequest {
   CacheServer server;                  // its fields where set, else the environment's
   CacheObserver observer;
   ModelName model;                // whose session it is; noted beside the entries that it uses
+  std::string token;              // empty: none; keeps entries of every kind apart
   SessionWaits* waits = nullptr;  // the session's; must outlive the store
 };
 

@@ -33,7 +33,7 @@ CacheKey PlanKey(const PlanRequest& request) {
   const DeviceInfo& device = *request.device;
   CacheKey key(BlobKind::kPlan);
   key.Add(kPlanSourcesField.name, kPlanSources);
-  key.Add(kModelField.name, request.model).Add(kModelTokenField.name, request.model_token);
+  key.Add(kModelField.name, request.model);
   key.Add(kSignatureField.name, request.signature).Add(kInputShapesField.name, InputShapesText(*request.graph));
   AddDevice(key, device, DevicePart::kCapability);
   AddOptions(key, request.options, device);

@@ -13,10 +13,9 @@ namespace hearth {
 
 struct PlanRequest {
   const Graph* graph = nullptr;  // as read; not changed
-  Fingerprint model;
+  std::string model;             // its content, as the store names it (BlobStore::NameOfContent)
   const DeviceInfo* device = nullptr;
   LowerOptions options;
-  std::string model_token;
   std::string signature;  // which of the model's functions `graph` is
 };
 

@@ -7,6 +7,16 @@
 namespace hearth {
 namespace {
 
+// Those that do not lie at hand: a server may have them.
+void AskForLayers(const Graph& graph, const DeviceInfo& info, const LowerOptions& options, BlobStore& store,
+                  TuningTable& tuned) {
+  for (const TunableLayer& layer : TunableLayers(graph, info, options)) {
+    if (tuned.contains(layer.key)) continue;
+    const std::optional<TuningRecord> record = StoredTuning(info, layer.key, store);
+    if (record) tuned.merge(TableOf({{layer.key, *record}}));
+  }
+}
+
 Status Measure(const TuningRequest& request, PlanRequest& plan_request, TuningOutcome& outcome) {
   const Stopwatch watch;
   HEARTH_ASSIGN(const Graph graph, RewrittenGraph(plan_request));
@@ -20,12 +30,13 @@ Status Measure(const TuningRequest& request, PlanRequest& plan_request, TuningOu
   };
   const DeviceInfo& info = request.device->info();
   TuningTable& tuned = plan_request.options.tuned;
-  const TuningTable winners = Tune(graph, info, plan_request.options, outcome.mode, *clock, counting);
-  for (const auto& [layer, choice] : winners) tuned.insert_or_assign(layer, choice);
+  if (request.store != nullptr) AskForLayers(graph, info, plan_request.options, *request.store, tuned);
+  const TuningRecords records = Tune(graph, info, plan_request.options, outcome.mode, *clock, counting);
+  for (const auto& [layer, choice] : TableOf(records)) tuned.insert_or_assign(layer, choice);
   outcome.measuring_ms = watch.milliseconds();
-  if (winners.empty() || request.store == nullptr || request.read_only) return Status::Ok();
-  StoreTuning(info, winners, outcome.measuring_ms, *request.store);
-  outcome.has_record = true;
+  if (request.store != nullptr && !request.read_only) {
+    StoreTuning(info, records, outcome.measuring_ms, *request.store);
+  }
   return Status::Ok();
 }
 
@@ -41,9 +52,7 @@ Result<TuningOutcome> TuneBeforePlan(const TuningRequest& request, PlanRequest& 
   outcome.mode = *mode;
   if (request.device == nullptr) return outcome;
   if (request.store != nullptr) {
-    std::optional<TuningTable> stored = StoredTuning(request.device->info(), *request.store);
-    outcome.has_record = stored.has_value();
-    if (stored) plan_request.options.tuned = *std::move(stored);
+    plan_request.options.tuned = TableOf(StoredTuning(request.device->info(), *request.store));
   }
   if (*mode != TuneMode::kOff) HEARTH_TRY(Measure(request, plan_request, outcome));
   outcome.recorded = static_cast<int>(plan_request.options.tuned.size());

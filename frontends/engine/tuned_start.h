@@ -26,7 +26,6 @@ struct TuningOutcome {
   TuneMode mode = TuneMode::kOff;
   int measured = 0, changed = 0, recorded = 0;  // layers: by this start; of these not as rules choose; in the record
   double measuring_ms = 0;
-  bool has_record = false;  // the store held one
 };
 
 // Sets `plan_request.options.tuned`. kInvalidArgument for a mode that does not exist.

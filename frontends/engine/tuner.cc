@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::string_view kModeNames[] = {"off", "fast", "full"};
 
-// A winner must be this much faster than what rules choose: less is noise.
-constexpr double kMargin = 0.97;
 constexpr size_t kFastCandidates = 4;
 // A sample repeats short layers: a clock's steps and a launch's jitter are some microseconds.
 constexpr double kSampleMs = 1.0;
@@ -54,7 +52,6 @@ std::vector<KernelSource> KernelsOf(std::span<const Contest> contests) {
 }
 
 double Median(std::vector<double> samples) {
-  if (samples.empty()) return std::numeric_limits<double>::infinity();
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
   std::nth_element(samples.begin(), middle, samples.end());
   return *middle;
@@ -97,15 +94,25 @@ std::vector<Contestant> WarmedUp(Contest& contest, LayerClock& clock) {
   return contestants;
 }
 
-// The medians of all candidates; infinite for one that can't run.
-std::vector<double> Measure(Contest& contest, TuneMode mode, LayerClock& clock) {
+CandidateTime TimeOf(const KernelChoice& choice, const std::vector<double>& samples_ms) {
+  CandidateTime time{choice, static_cast<int64_t>(samples_ms.size()), Median(samples_ms), 0};
+  for (double ms : samples_ms) time.squares += (ms - time.ms) * (ms - time.ms);
+  return time;
+}
+
+// Of all candidates that can run. Without what rules choose, the next in order stands for it.
+TuningRecord Measure(Contest& contest, TuneMode mode, LayerClock& clock) {
   std::vector<Contestant> contestants = WarmedUp(contest, clock);
   for (int round = 0; round < Rounds(mode); ++round) {
     for (Contestant& contestant : contestants) contestant.Sample();
   }
-  std::vector<double> medians_ms;
-  for (Contestant& contestant : contestants) medians_ms.push_back(Median(std::move(contestant.samples_ms)));
-  return medians_ms;
+  TuningRecord record;
+  record.of_all = mode == TuneMode::kFull;
+  for (size_t k = 0; k < contestants.size(); ++k) {
+    if (contestants[k].samples_ms.empty()) continue;
+    record.candidates.push_back(TimeOf(contest.layer.candidates[k], contestants[k].samples_ms));
+  }
+  return record;
 }
 
 }  // namespace
@@ -118,10 +125,10 @@ std::optional<TuneMode> TuneModeFromName(std::string_view name) {
   return EnumNamed<TuneMode>(kModeNames, name);
 }
 
-TuningTable Tune(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, TuneMode mode,
-                 LayerClock& clock, const TuneObserver& observer) {
-  TuningTable winners;
-  if (mode == TuneMode::kOff) return winners;
+TuningRecords Tune(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, TuneMode mode,
+                   LayerClock& clock, const TuneObserver& observer) {
+  TuningRecords records;
+  if (mode == TuneMode::kOff) return records;
   std::vector<Contest> contests;
   for (TunableLayer& layer : TunableLayers(graph, device, options)) {
     const auto known = options.tuned.find(layer.key);
@@ -133,20 +140,18 @@ TuningTable Tune(const Graph& graph, const DeviceInfo& device, const LowerOption
   progress.total = contests.size();
   if (observer && !contests.empty()) observer(progress);
   for (Contest& contest : contests) {
-    const std::vector<double> medians_ms = Measure(contest, mode, clock);
+    TuningRecord record = Measure(contest, mode, clock);
     ++progress.done;
-    const auto best = std::min_element(medians_ms.begin(), medians_ms.end());
-    if (best == medians_ms.end() || *best == std::numeric_limits<double>::infinity()) continue;
-    const bool is_clear = *best < kMargin * medians_ms.front();
-    const size_t winner = is_clear ? static_cast<size_t>(best - medians_ms.begin()) : 0;
-    winners.insert_or_assign(contest.layer.key, TunedLayer{contest.layer.candidates[winner], mode == TuneMode::kFull});
+    const CandidateTime* best = record.Best();
+    if (best == nullptr) continue;
     progress.layer = contest.layer.key;
-    progress.chosen = contest.layer.candidates[winner];
-    progress.chosen_ms = medians_ms[winner];
-    progress.rule_ms = medians_ms.front();
+    progress.chosen = best->choice;
+    progress.chosen_ms = best->ms;
+    progress.rule_ms = record.candidates.front().ms;
+    records.insert_or_assign(contest.layer.key, std::move(record));
     if (observer) observer(progress);
   }
-  return winners;
+  return records;
 }
 
 }  // namespace hearth

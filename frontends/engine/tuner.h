@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/lowering/tunable_layers.h"
+#include "core/plan/tuning.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -57,8 +58,8 @@ using TuneObserver = std::function<void(const TuneProgress&)>;
 // those of which not all candidates were measured, and returns their winners. Candidates take turns: warm-up, then
 // rounds of one sample each; the lowest median wins, and what rules choose stays where nothing is at least 3 % faster.
 // A layer that can't be measured has no winner.
-TuningTable Tune(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, TuneMode mode,
-                 LayerClock& clock, const TuneObserver& observer = {});
+TuningRecords Tune(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, TuneMode mode,
+                   LayerClock& clock, const TuneObserver& observer = {});
 
 }  // namespace hearth
 

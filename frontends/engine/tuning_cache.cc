@@ -1,36 +1,79 @@
 #include "frontends/engine/tuning_cache.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
-#include "core/plan/tuning.h"
 
 namespace hearth {
+namespace {
 
-CacheKey TuningKey(const DeviceInfo& info) {
+std::string_view TextOf(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// Of a key that TuningKey made.
+std::string LayerOf(const CacheKey& key) {
+  const auto fields = DecodeKeyMaterial(key.material());
+  if (!fields.ok() || fields->empty() || fields->back().first != kLayerField.name) return {};
+  return fields->back().second;
+}
+
+}  // namespace
+
+CacheKey TuningKey(const DeviceInfo& info, std::string_view layer) {
   CacheKey key(BlobKind::kTuning);
   key.Add(kTuningSourcesField.name, kTuningSources);
   AddDevice(key, info, DevicePart::kIdentity);
+  if (!layer.empty()) key.Add(kLayerField.name, layer);
   return key;
 }
 
-std::optional<TuningTable> StoredTuning(const DeviceInfo& info, BlobStore& store) {
-  const CacheKey key = TuningKey(info);
+TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store) {
+  TuningRecords records;
+  std::vector<std::pair<CacheKey, std::string>> broken;
+  store.ForEach(TuningKey(info), [&](const CacheKey& key, std::span<const std::byte> bytes) {
+    Result<TuningRecord> record = TuningRecordFromText(TextOf(bytes));
+    if (!record.ok()) {
+      broken.emplace_back(key, record.status().message());
+      return;
+    }
+    // A layer and the writable store may both have one; that of more samples holds the other, or tells more.
+    TuningRecord& known = records[LayerOf(key)];
+    if (record->samples() > known.samples()) known = std::move(record).value();
+  });
+  for (const auto& [key, why] : broken) store.Reject(key, why);
+  records.erase("");
+  return records;
+}
+
+std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_view layer, BlobStore& store) {
+  const CacheKey key = TuningKey(info, layer);
   const auto bytes = store.Get(key);
   if (!bytes) return std::nullopt;
-  Result<TuningTable> table = TuningTableFromText({reinterpret_cast<const char*>(bytes->data()), bytes->size()});
-  if (table.ok()) return std::move(table).value();
-  store.Reject(key, table.status().message());
+  Result<TuningRecord> record = TuningRecordFromText(TextOf(*bytes));
+  if (record.ok()) return std::move(record).value();
+  store.Reject(key, record.status().message());
   return std::nullopt;
 }
 
-void StoreTuning(const DeviceInfo& info, const TuningTable& winners, double cost_ms, BlobStore& store) {
-  const CacheKey key = TuningKey(info);
-  // Another process may have tuned meanwhile: its layers stay.
-  TuningTable table = StoredTuning(info, store).value_or(TuningTable{});
-  for (const auto& [layer, choice] : winners) table.insert_or_assign(layer, choice);
-  const std::string text = ToText(table);
-  const PutRequest put{&key, std::as_bytes(std::span(text)), cost_ms};
-  store.Put({&put, 1});
+void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double cost_ms, BlobStore& store) {
+  std::vector<CacheKey> keys;
+  std::vector<std::string> texts;
+  const TuningRecords stored = StoredTuning(info, store);
+  for (const auto& [layer, record] : records) {
+    // Another process may have measured the same layer meanwhile.
+    const auto known = stored.find(layer);
+    keys.push_back(TuningKey(info, layer));
+    texts.push_back(ToText(known == stored.end() ? record : Merged(known->second, record)));
+  }
+  std::vector<PutRequest> requests;
+  for (size_t k = 0; k < keys.size(); ++k) {
+    requests.push_back({&keys[k], std::as_bytes(std::span(texts[k])), cost_ms / static_cast<double>(keys.size())});
+  }
+  if (!requests.empty()) store.Put(requests);
 }
 
 }  // namespace hearth

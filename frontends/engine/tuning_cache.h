@@ -1,25 +1,28 @@
-// What tuning found on a device, kept in the cache: one record for all layers of all networks, so that networks with
-// the same layer share it, and an update adds to what is there.
+// What tuning found on a device, kept in the cache: an entry for each layer, so that networks with the same layer share
+// it, and what is imported adds to what is there.
 #ifndef HEARTH_FRONTENDS_ENGINE_TUNING_CACHE_H_
 #define HEARTH_FRONTENDS_ENGINE_TUNING_CACHE_H_
 
 #include <optional>
+#include <string_view>
 
 #include "core/base/blob_store.h"
 #include "core/device/device_info.h"
-#include "core/device/kernel_choice.h"
+#include "core/plan/tuning.h"
 
 namespace hearth {
 
-// Covers the device, its driver, and the versions of kernels and emitter that were measured.
-CacheKey TuningKey(const DeviceInfo& info);
+// Of the device, its driver, the versions of kernels and emitter that were measured, and the layer (LayerKey). Without
+// a layer it is the beginning of all such keys.
+CacheKey TuningKey(const DeviceInfo& info, std::string_view layer = {});
 
-// Nothing where there is no record; one that can't be read is rejected.
-std::optional<TuningTable> StoredTuning(const DeviceInfo& info, BlobStore& store);
+// Of all layers of all networks, as far as it lies at hand; what can't be read is rejected.
+TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store);
+// Of one layer; also asks a server.
+std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_view layer, BlobStore& store);
 
-// Adds `winners` to the record, over what it held for the same layers; `cost_ms` is what measuring took. An empty
-// record is stored too: a start then finds that nothing was tuned.
-void StoreTuning(const DeviceInfo& info, const TuningTable& winners, double cost_ms, BlobStore& store);
+// Adds `records` to what the store holds for the same layers; `cost_ms` is what measuring all took.
+void StoreTuning(const DeviceInfo& info, const TuningRecords& records, double cost_ms, BlobStore& store);
 
 }  // namespace hearth
 

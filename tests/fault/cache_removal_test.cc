@@ -92,10 +92,10 @@ TEST(CacheOnAFullDisk, PruningAndClearingAPartWork) {
   FullDisk disk;
   if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here: " << disk.why_not();
   disk.Fill();
-  const auto pruned = PruneStore(disk.folder(), 250000);
+  const auto pruned = PruneStore(disk.folder(), 290000);
   ASSERT_TRUE(pruned.ok()) << pruned.status().message();
   EXPECT_GT(pruned->entries, 0u);
-  EXPECT_LE(fs::file_size(disk.folder() / kStoreFileName), 250000u);
+  EXPECT_LE(fs::file_size(disk.folder() / kStoreFileName), 290000u);
   CacheFilter filter;
   filter.digest_prefix = NumberedKey(5).digest().ToHex();
   EXPECT_EQ(ClearStore(disk.folder(), filter)->entries, 1u);

@@ -50,6 +50,25 @@ class MemoryStore final : public BlobStore {
     return true;
   }
 
+  void ForEach(const CacheKey& common, const Visitor& visit) override {
+    std::vector<Entry> found;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (const auto& [digest, entry] : entries_) {
+        if (entry.kind == BlobKindName(common.kind()) && entry.material.starts_with(common.material())) {
+          found.push_back(entry);
+        }
+      }
+      counters_.hits += found.size();
+    }
+    for (const Entry& entry : found) {
+      CacheKey key(common.kind());
+      const auto fields = DecodeKeyMaterial(entry.material);
+      for (const auto& [name, value] : *fields) key.Add(name, value);
+      visit(key, entry.bytes);
+    }
+  }
+
   void Put(std::span<const PutRequest> requests) override {
     const std::scoped_lock lock(mutex_);
     if (fail_puts) {

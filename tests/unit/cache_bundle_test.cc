@@ -3,7 +3,7 @@
 #include "cache/database.h"
 #include "cache/manifest.h"
 #include "cache/reports.h"
-#include "cache/sha256.h"
+#include "core/base/sha256.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {

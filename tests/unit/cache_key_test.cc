@@ -102,16 +102,15 @@ struct PlanCase {
   Graph graph = {};
   DeviceInfo device = SomeDevice();
   LowerOptions options;
-  Fingerprint model;
-  std::string token, signature;
+  std::string model;
+  std::string signature;
 
-  CacheKey Key() const { return PlanKey({&graph, model, &device, options, token, signature}); }
+  CacheKey Key() const { return PlanKey({&graph, model, &device, options, signature}); }
 };
 
 TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
   const Changes<PlanCase> changes = {
-      {"model content", [](PlanCase& c) { c.model.bytes[15] ^= 1; }},
-      {"option", [](PlanCase& c) { c.token = "mine"; }},
+      {"model content", [](PlanCase& c) { c.model = "other"; }},
       {"signature", [](PlanCase& c) { c.signature = "encode"; }},
       {"input shape",
        [](PlanCase& c) {
@@ -160,20 +159,19 @@ TEST(CacheKeys, EveryPartOfAPlansKeyCountsAndIsNamed) {
 
 struct WeightsCase {
   PlanConstant constant;
-  std::vector<std::byte> source = testing::NumberedBlob(1, 64);
+  std::string content = "0123/64";
 
   WeightsCase() {
     constant.recipe.source.shape = Shape({4, 4});
     constant.recipe.source.quantization = Quantization{{0.5f}, {3}, 0};
     constant.recipe.dims = {4, 4};
   }
-  CacheKey Key() const { return WeightsKey(constant, source); }
+  CacheKey Key() const { return WeightsKey(constant, content); }
 };
 
 TEST(CacheKeys, EveryPartOfAWeightsKeyCountsAndIsNamed) {
   const Changes<WeightsCase> changes = {
-      {"weights", [](WeightsCase& c) { c.source[63] ^= std::byte{1}; }},
-      {"weights", [](WeightsCase& c) { c.source.resize(63); }},
+      {"weights", [](WeightsCase& c) { c.content = "0124/64"; }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.dtype = DType::kInt8; }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.shape = Shape({16}); }},
       {"weights", [](WeightsCase& c) { c.constant.recipe.source.quantization->scales[0] = 0.25f; }},
@@ -223,11 +221,11 @@ TEST(CacheKeys, EveryFieldOfEveryKeyHasAWordForUsers) {
                            PlanCase().Key(),
                            WeightsCase().Key(),
                            ReadPathProbeKey(SomeDevice()),
-                           TuningKey(SomeDevice())};
+                           TuningKey(SomeDevice(), "a layer")};
   const std::set<std::string> words = {"Hearth version", "backend",        "device",      "device capability",
                                        "device uuid",    "driver version", "input shape", "kernel",
                                        "layout",         "option",         "signature",   "model content",
-                                       "weights",        "tuning record",  "type"};
+                                       "weights",        "tuning record",  "type",        "layer"};
   for (const CacheKey& key : keys) {
     const CacheKeyFields fields = *DecodeKeyMaterial(key.material());
     ASSERT_FALSE(fields.empty());

@@ -69,11 +69,26 @@ TEST(LayeredStore, ARejectGoesToTheStoreThatServedTheBlob) {
   EXPECT_TRUE(stack.writable->entries().empty());
 }
 
+TEST(LayeredStore, WhatWasMeasuredHereComesBeforeALayersRecord) {
+  auto layer = std::make_unique<MemoryStore>(), own = std::make_unique<MemoryStore>();
+  const CacheKey key = NumberedKey(1, BlobKind::kTuning);
+  PutOne(*layer, key, NumberedBlob(1, 10));
+  PutOne(*own, key, NumberedBlob(2, 10));
+  std::vector<std::unique_ptr<BlobStore>> layers;
+  layers.push_back(std::move(layer));
+  LayeredStore store(std::move(layers), std::move(own));
+  EXPECT_EQ(store.Get(key), NumberedBlob(2, 10));
+  int visited = 0;
+  store.ForEach(CacheKey(BlobKind::kTuning), [&](const CacheKey&, auto) { ++visited; });
+  EXPECT_EQ(visited, 2);
+}
+
 TEST(LayeredStore, ABlobOfALayerThatCrashedAProcessIsNotTakenFromItAgain) {
   const CacheFolder bundle, folder;
   PutOne(*bundle.Open(), NumberedKey(1), NumberedBlob(1, 100));
   PutOne(*bundle.Open(), NumberedKey(2), NumberedBlob(2, 100));
-  const CacheRequest request{folder.path().string(), {bundle.path().string()}};
+  const CacheRequest request{
+      .folder = folder.path().string(), .layers = {bundle.path().string()}, .trusts_layers = true};
   const pid_t child = testing::StartProcess([&request] {
     const OpenedCache cache = OpenCache(request);
     if (!cache.store->Get(NumberedKey(1))) return 1;
@@ -132,6 +147,27 @@ TEST(OpenCache, ALayerThatNobodySignedIsLeftOutWithOneWarning) {
   EXPECT_FALSE(cache.store->Get(NumberedKey(1)).has_value());
   ASSERT_EQ(cache.warnings.size(), 1u);
   EXPECT_NE(cache.warnings[0].find("--cache-layer-keys"), std::string::npos) << cache.warnings[0];
+}
+
+TEST(OpenCache, ATokenKeepsEntriesOfEveryKindApart) {
+  const CacheFolder folder;
+  const auto open = [&](const char* token) { return OpenCache({.folder = folder.path().string(), .token = token}); };
+  for (int kind = 0; kind < kBlobKindCount; ++kind) {
+    const CacheKey key = NumberedKey(kind, static_cast<BlobKind>(kind));
+    SCOPED_TRACE(BlobKindName(key.kind()));
+    PutOne(*open("mine").store, key, NumberedBlob(1, 100));
+    EXPECT_FALSE(open("").store->Get(key).has_value());
+    EXPECT_FALSE(open("yours").store->Get(key).has_value());
+    EXPECT_EQ(open("mine").store->Get(key), NumberedBlob(1, 100));
+    int visited = 0;
+    open("yours").store->ForEach(CacheKey(key.kind()), [&](const CacheKey&, auto) { ++visited; });
+    EXPECT_EQ(visited, 0);
+    open("mine").store->ForEach(CacheKey(key.kind()), [&](const CacheKey& found, auto) {
+      EXPECT_EQ(found.material(), key.material());
+      ++visited;
+    });
+    EXPECT_EQ(visited, 1);
+  }
 }
 
 class ValuesInMemory final : public KeyValueStore {

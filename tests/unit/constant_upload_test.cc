@@ -19,6 +19,10 @@ std::span<const std::byte> ModelBytes() {
   return std::as_bytes(std::span(ModelFloats()));
 }
 
+std::string NameOf(std::span<const std::byte> bytes) {
+  return MemoryStore().NameOfContent(bytes, BlobStore::NameUse::kPut);
+}
+
 // One constant of five floats that lies in the model's bytes.
 Plan PlanWithOneConstant() {
   Plan plan;
@@ -56,7 +60,7 @@ TEST(ConstantUpload, GivesTheSameBytesFromTheCacheAsFromPacking) {
   const auto packed = OneBuffer(device);
   ASSERT_TRUE(UploadConstants(device, packed, plan, ModelBytes(), &store).ok());
   plan.constants[0].is_kept = true;
-  const CacheKey key = WeightsKey(plan.constants[0], ModelBytes());
+  const CacheKey key = WeightsKey(plan.constants[0], NameOf(ModelBytes()));
   const std::vector<std::byte> bytes = ContentsOf(device, *packed[0]);
   const PutRequest put{&key, bytes, 1};
   store.Put({&put, 1});
@@ -82,7 +86,7 @@ TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {
   Plan plan = PlanWithOneConstant();
   plan.constants[0].is_kept = true;
   const std::vector<std::byte> anything(32);
-  const CacheKey key = WeightsKey(plan.constants[0], ModelBytes());
+  const CacheKey key = WeightsKey(plan.constants[0], NameOf(ModelBytes()));
   const PutRequest put{&key, anything, 1};
   store.Put({&put, 1});
   store.garble_reads = true;
@@ -114,9 +118,9 @@ TEST(WeightsKey, ChangesWithTheContentAndTheLayout) {
   const std::vector<float> other = {1, 2, 3, 4, 6};
   PlanConstant wider = plan.constants[0];
   wider.recipe.width = 16;
-  const Fingerprint base = WeightsKey(plan.constants[0], ModelBytes()).digest();
-  EXPECT_NE(base, WeightsKey(plan.constants[0], std::as_bytes(std::span(other))).digest());
-  EXPECT_NE(base, WeightsKey(wider, ModelBytes()).digest());
+  const Fingerprint base = WeightsKey(plan.constants[0], NameOf(ModelBytes())).digest();
+  EXPECT_NE(base, WeightsKey(plan.constants[0], NameOf(std::as_bytes(std::span(other)))).digest());
+  EXPECT_NE(base, WeightsKey(wider, NameOf(ModelBytes())).digest());
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <random>
 #include <set>
 
+#include "core/base/sha256.h"
+
 namespace hearth {
 namespace {
 
@@ -52,12 +54,12 @@ TEST(CacheKey, KindNameValueOrderAndSplitAllCount) {
   EXPECT_EQ(std::set<Fingerprint>(std::begin(digests), std::end(digests)).size(), std::size(digests));
 }
 
-TEST(CacheKey, ContentIsStoredAsItsHashAndLength) {
+TEST(CacheKey, ContentIsStoredAsItsSha256AndLength) {
   CacheKey key(BlobKind::kWeights);
   key.AddContent("weights", BytesOf("hello"));
   const auto fields = DecodeKeyMaterial(key.material());
   ASSERT_TRUE(fields.ok());
-  EXPECT_EQ(fields->at(0).second, FingerprintOf(BytesOf("hello")).ToHex() + "/5");
+  EXPECT_EQ(fields->at(0).second, HexOf(Sha256Of(BytesOf("hello"))) + "/5");
 }
 
 TEST(CacheKey, MaterialDecodesToItsFields) {

@@ -93,6 +93,11 @@ class CacheCommand final : public Verb {
         ->type_name("D");
     part.add_option("--unused-for", unused_for_, "Only entries not used for that long: 30d, 12h, 45m, 10s")
         ->type_name("AGE");
+    part.add_option("--from", filter_.origin, "Only entries that were made here, or came from a bundle or a server")
+        ->check(CLI::IsMember({"here", "bundle", "server"}))
+        ->type_name("ORIGIN");
+    part.add_option("--signed-by", filter_.signed_by, "Only entries that this public key has signed: its hex digits")
+        ->type_name("KEY");
   }
 
   void AddDeletingParts() {

@@ -76,6 +76,7 @@ std::string TextOf(const CacheEntry& entry) {
   table.AddRow({"cost", fmt::format("{:.1f} ms to make", entry.cost_ms)});
   table.AddRow({"created", TimeText(entry.created_ms)});
   table.AddRow({"last used", TimeText(entry.last_used_ms)});
+  table.AddRow({"from", entry.origin});
   for (const auto& [field, value] : entry.fields) table.AddRow({"key: " + field, value});
   return table.ToString();
 }

@@ -1,0 +1,73 @@
+// Looking at many entries of a store at once.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/entry_row.h"
+#include "cache/sqlite_store.h"
+
+namespace hearth {
+namespace {
+
+struct Visited {
+  CacheKey key;
+  std::vector<std::byte> bytes;
+};
+
+std::optional<CacheKey> KeyFrom(BlobKind kind, std::span<const std::byte> material) {
+  const auto fields = DecodeKeyMaterial({reinterpret_cast<const char*>(material.data()), material.size()});
+  if (!fields.ok()) return std::nullopt;
+  CacheKey key(kind);
+  for (const auto& [name, value] : *fields) key.Add(name, value);
+  return key;
+}
+
+// Entries whose material begins with that of `common`; damaged ones are left out, and found by verify.
+Status ReadAll(Database& database, const CacheKey& common, std::vector<Visited>& visited) {
+  // The kind is written out: a partial index serves only a condition that sqlite can read.
+  HEARTH_ASSIGN(Statement rows,
+                database.Prepare(fmt::format("SELECT e.material, e.checksum, b.bytes FROM entries e JOIN blobs b ON"
+                                             " b.id=e.id WHERE e.kind='{}' AND e.material>=? AND"
+                                             " substr(e.material, 1, ?)=?",
+                                             BlobKindName(common.kind()))));
+  const std::span<const std::byte> beginning = BytesOf(common.material());
+  rows.Bind(0, beginning).Bind(1, static_cast<int64_t>(beginning.size())).Bind(2, beginning);
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return Status::Ok();
+    std::optional<CacheKey> key = KeyFrom(common.kind(), rows.Blob(0));
+    const std::span<const std::byte> bytes = rows.Blob(2);
+    if (!key || FingerprintOf(bytes) != FingerprintFrom(rows.Blob(1))) continue;
+    visited.push_back({*std::move(key), {bytes.begin(), bytes.end()}});
+  }
+}
+
+}  // namespace
+
+void SqliteStore::ForEach(const CacheKey& common, const Visitor& visit) {
+  if (IsForked()) return;
+  std::vector<Visited> visited;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (database_) {
+      const Status status = ReadAll(*database_, common, visited);
+      if (!status.ok()) OnTrouble("reading", status);
+    }
+    std::erase_if(visited, [this](const Visited& entry) { return pending_.contains(entry.key.digest()); });
+    for (const auto& [digest, pending] : pending_) {
+      if (pending.key.kind() == common.kind() && pending.key.material().starts_with(common.material())) {
+        visited.push_back({pending.key, pending.bytes});
+      }
+    }
+    std::erase_if(visited, [this](const Visited& entry) { return hidden_.contains(entry.key.digest()); });
+    for (const Visited& entry : visited) {
+      ++counters_.hits;
+      counters_.bytes_read += entry.bytes.size();
+      used_.emplace(entry.key.digest(), false);
+    }
+  }
+  for (const Visited& entry : visited) visit(entry.key, entry.bytes);
+}
+
+}  // namespace hearth
