@@ -101,8 +101,23 @@ constexpr std::string_view kGlslMacros = R"(#define float2 vec2
 #define vequal(a, b) vec4(equal((a), (b)))
 )";
 
-bool IsOfIdentifier(char c) {
+constexpr bool IsOfIdentifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+constexpr std::array<bool, 256> kOfIdentifier = [] {
+  std::array<bool, 256> is{};
+  for (int c = 0; c < 128; ++c) is[c] = IsOfIdentifier(static_cast<char>(c));
+  return is;
+}();
+
+size_t SkipWhile(bool of_identifier, std::string_view text, size_t at) {
+  while (at < text.size() && kOfIdentifier[static_cast<unsigned char>(text[at])] == of_identifier) ++at;
+  return at;
+}
+
+size_t BucketOf(std::string_view name) {
+  return (static_cast<size_t>(name.front()) + 7 * static_cast<size_t>(name.back()) + 13 * name.size()) % 256;
 }
 
 std::vector<Helper> MacrosAndFunctions(std::string_view macros, Dialect dialect) {
@@ -129,30 +144,34 @@ std::span<const Helper> HelpersOf(Dialect dialect) {
 void UsedHelpers::Know(std::span<const Helper> helpers) {
   for (const Helper& helper : helpers) {
     for (std::string_view name : helper.names) {
-      if (!name.empty()) unused_.insert_or_assign(name, &helper);
+      if (name.empty()) continue;
+      int& first = first_[BucketOf(name)];
+      known_.push_back({name, &helper, first});
+      first = static_cast<int>(known_.size()) - 1;
     }
   }
 }
 
 void UsedHelpers::Read(std::string_view text) {
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t start = at;
-    while (at < text.size() && IsOfIdentifier(text[at])) ++at;
-    if (at > start) {
-      Use(text.substr(start, at - start));
-    } else {
-      ++at;
-    }
+  for (size_t at = SkipWhile(false, text, 0); at < text.size();) {
+    const size_t end = SkipWhile(true, text, at);
+    Use(text.substr(at, end - at));
+    at = SkipWhile(false, text, end);
   }
 }
 
 void UsedHelpers::Use(std::string_view name) {
-  const auto found = unused_.find(name);
-  if (found == unused_.end()) return;
-  const Helper& helper = *found->second;
-  unused_.erase(found);
-  if (used_.insert(&helper).second) Read(helper.text);
+  for (int k = first_[BucketOf(name)]; k >= 0; k = known_[k].next) {
+    if (known_[k].name != name) continue;
+    const Helper* helper = known_[k].helper;
+    if (Has(*helper)) return;
+    used_.push_back(helper);
+    return Read(helper->text);
+  }
+}
+
+bool UsedHelpers::Has(const Helper& helper) const {
+  return std::find(used_.begin(), used_.end(), &helper) != used_.end();
 }
 
 std::string UsedHelpers::TextOf(std::span<const Helper> helpers) const {

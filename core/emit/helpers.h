@@ -2,11 +2,10 @@
 #ifndef HEARTH_CORE_EMIT_HELPERS_H_
 #define HEARTH_CORE_EMIT_HELPERS_H_
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "core/device/device_info.h"
@@ -17,23 +16,32 @@ namespace hearth {
 // In the order in which they are to be defined. Valid forever.
 std::span<const Helper> HelpersOf(Dialect dialect);
 
-// Which helpers texts use, and which helpers those use in turn.
+// Which helpers texts use, and which helpers those use in turn. A start emits each kernel's text, so this is quick.
 class UsedHelpers {
  public:
-  // `helpers` must outlive this object.
+  UsedHelpers() { first_.fill(-1); }
+
+  // `helpers` must outlive this object. Of two with one name the later one counts.
   void Know(std::span<const Helper> helpers);
   // Every identifier counts, in comments and in branches of #if that are not taken too.
   void Read(std::string_view text);
 
-  bool Has(const Helper& helper) const { return used_.contains(&helper); }
+  bool Has(const Helper& helper) const;
   // The definitions of those that are used.
   std::string TextOf(std::span<const Helper> helpers) const;
 
  private:
+  struct Known {
+    std::string_view name;
+    const Helper* helper;
+    int next;  // in the same bucket; -1: none
+  };
+
   void Use(std::string_view name);
 
-  std::unordered_map<std::string_view, const Helper*> unused_;  // by name
-  std::unordered_set<const Helper*> used_;
+  std::vector<Known> known_;
+  std::array<int, 256> first_;  // of each bucket, into known_
+  std::vector<const Helper*> used_;
 };
 
 }  // namespace hearth

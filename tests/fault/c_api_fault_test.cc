@@ -89,7 +89,7 @@ TEST(CApiFault, MistakesInAGraphAreReportedWhenItIsBuilt) {
       {[](hearth_graph* g) { hearth_graph_concat(g, nullptr, 2, 0); }, "null"},
       {[](hearth_graph* g) { hearth_graph_constant(g, "c", nullptr, 0, nullptr, 3); }, "null"},
       {[](hearth_graph* g) { hearth_graph_output(g, 12345, "far"); }, "'far'"},
-      {[](hearth_graph* g) { hearth_graph_update(g, 0, 777); }, "no state"},
+      {[](hearth_graph* g) { hearth_graph_update(g, 0, 777); }, "not a state"},
   };
   for (const auto& mistake : mistakes) {
     OwnedGraph graph;

@@ -120,8 +120,8 @@ TEST(MovementInfer, HostileAttributesAreErrors) {
   EXPECT_THAT(Inferred(DepthToSpace{0}, {x}), HasSubstr("a block of 0"));
   EXPECT_THAT(Inferred(DepthToSpace{kHuge}, {x}), HasSubstr("can't fill blocks"));
   EXPECT_THAT(Inferred(SpaceToDepth{kHuge}, {x}), HasSubstr("no whole blocks"));
-  EXPECT_THAT(Inferred(SpaceToBatch{{kHuge, kHuge}, {0, 0}, {0, 0}}, {x}), HasSubstr("no blocks of"));
-  EXPECT_THAT(Inferred(SpaceToBatch{{1, 1}, {kHuge, 0}, {kHuge, 0}}, {x}), HasSubstr("no blocks of"));
+  EXPECT_THAT(Inferred(SpaceToBatch{{kHuge, kHuge}, {0, 0}, {0, 0}}, {x}), HasSubstr("not blocks of"));
+  EXPECT_THAT(Inferred(SpaceToBatch{{1, 1}, {kHuge, 0}, {kHuge, 0}}, {x}), HasSubstr("not blocks of"));
   EXPECT_THAT(Inferred(SpaceToBatch{{2, 0}, {0, 0}, {0, 0}}, {x}), HasSubstr("for 2 spatial dimensions"));
   EXPECT_THAT(Inferred(SpaceToBatch{{2}, {0}, {0}}, {{4, 4}}), HasSubstr("needs rank 3 or 4"));
   EXPECT_THAT(Inferred(BatchToSpace{{kHuge, kHuge}, {0, 0}, {0, 0}}, {x}), HasSubstr("can't fill blocks"));

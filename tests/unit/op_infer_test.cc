@@ -161,7 +161,7 @@ TEST(Infer, TheOthersRefuseWhatDoesNotFit) {
   EXPECT_THAT(InferredShape(Softmax{}, {{}}), HasSubstr("at least rank 1"));
   EXPECT_THAT(InferredShape(Pad{{0, 1}, {3, 0}}, {{1, 2, 3}}), HasSubstr("paddings for 2 and 2 dimensions"));
   EXPECT_THAT(InferredShape(Pad{{-1}, {3}}, {{1}}), HasSubstr("negative padding"));
-  EXPECT_THAT(InferredShape(FullyConnected{}, {{2, 3}, {5, 4}}), HasSubstr("no multiple of the filter's 4"));
+  EXPECT_THAT(InferredShape(FullyConnected{}, {{2, 3}, {5, 4}}), HasSubstr("not a multiple of the filter's 4"));
   EXPECT_THAT(InferredShape(FullyConnected{.keep_dims = true}, {{2, 8}, {5, 4}}), HasSubstr("last dimension"));
   EXPECT_THAT(InferredShape(Reduce{ReduceKind::kMean, 0b10000}, {{2, 3, 4, 5}}), HasSubstr("outside of rank 4"));
   EXPECT_THAT(

@@ -165,7 +165,7 @@ TEST(L2Pool, IsTheRootOfTheMeanSquareWithoutPadding) {
 
 TEST(ComputedBias, MustBeAVector) {
   EXPECT_EQ(InferredShape(Conv2D{}, {{1, 2, 2, 3}, {4, 1, 1, 3}, {1, 1, 1, 4}}), "1x2x2x4");
-  EXPECT_THAT(InferredShape(Conv2D{}, {{1, 2, 2, 3}, {4, 1, 1, 3}, {4, 1}}), HasSubstr("no vector"));
+  EXPECT_THAT(InferredShape(Conv2D{}, {{1, 2, 2, 3}, {4, 1, 1, 3}, {4, 1}}), HasSubstr("not a vector"));
 }
 
 TEST(FuseActivation, LeavesNodesWithSeveralOutputsAlone) {

@@ -109,7 +109,7 @@ TEST(TfliteConstants, ContradictorySparsityIsRefused) {
     return std::string(FilterOf(writer, w, 3).status().message());
   };
   EXPECT_THAT(message(kRows, {1, 2}), HasSubstr("more values than there are"));
-  EXPECT_THAT(message({{0, 0}, {}, kRows.levels}, kRowValues), HasSubstr("no permutation"));
+  EXPECT_THAT(message({{0, 0}, {}, kRows.levels}, kRowValues), HasSubstr("not a permutation"));
   EXPECT_THAT(message({{0}, {}, kRows.levels}, kRowValues), HasSubstr("other lengths"));
   EXPECT_THAT(message({{0, 1}, {}, {{4, {}, {}}, kRows.levels[1]}}, kRowValues), HasSubstr("differs from the shape"));
   EXPECT_THAT(message({{0, 1}, {}, {{3, {}, {}}, {0, {0, 2, 2, 3}, {0, 4, 1}}}}, kRowValues),
