@@ -32,7 +32,7 @@ constexpr int64_t FormatStamp(int64_t number) {
   return (~number & 0x7fff) << 16 | number;
 }
 
-// What each connection wants. mmap stays off: it gains 0.2 of 3.2 ms, and a file cut short by somebody
+// Settings of each connection. mmap stays off: it gains 0.2 of 3.2 ms, and a file cut short by somebody
 // else would then be a SIGBUS instead of an error. The small page cache is enough for blobs that are read once.
 constexpr const char* kSettings =
     "PRAGMA synchronous=NORMAL; PRAGMA cache_size=-256; PRAGMA mmap_size=0; PRAGMA secure_delete=OFF;"

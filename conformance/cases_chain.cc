@@ -1,4 +1,4 @@
-// Two operations in a row, where the first leaves something behind the last channel. A texel holds 4 channels, so a
+// Two operations in a row, where the first leaves numbers in unused components. A texel holds 4 channels, so a
 // tensor of 5 channels has 3 unused components in its last texel; log(0), 0/0 or a running exponential there must not
 // reach the second.
 #include <fmt/format.h>

@@ -85,13 +85,13 @@ class PlanRunner {
                 std::vector<ProfileRow>* profile = nullptr);
   Status Finish(size_t slot, std::span<const std::span<std::byte>> outputs);
 
-  // From the next Submit on the input comes from, the output goes to memory that the caller lends; what is given or
-  // asked for of it in Submit and Finish is ignored. Run does not know bindings. kHost ends one. kUnsupported where the
+  // From the next Submit on, the input is read from, or the output written to, memory of the caller's; what Submit and
+  // Finish are given for it is ignored. Run does not know bindings. kHost ends one. kUnsupported where the
   // CPU reads or makes it; otherwise as LayoutOf and Device::ImportBuffer. Precondition: a right index.
   Status BindInput(size_t index, const Binding& binding);
   Status BindOutput(size_t index, const Binding& binding);
 
-  // What the last run that is finished copied.
+  // The bytes that the last finished run copied.
   const TransferCounts& transfers() const { return transfers_; }
   // Kernels compiled for bindings and for runs in flight, beside those of programs().
   int edge_programs_compiled() const { return requests_ != nullptr ? requests_->programs_compiled() : 0; }

@@ -50,7 +50,7 @@ class Requests {
   // Gives a slot back whose Begin or End failed.
   void Abandon(size_t slot);
 
-  // What the slot's last run copied: Begin and Finish, and whoever else adds to it between them.
+  // The bytes that the slot's last run copied, in Begin, in Finish and by host steps between them.
   TransferCounts& transfers(size_t slot) { return At(slot).transfers; }
 
   int programs_compiled() const;

@@ -74,7 +74,7 @@ Status GlesTexture::Adopt(const NativeMemory& memory) {
                  "texture {} can't be written by kernels: make its memory with glTexStorage2D", id);
   }
   id_ = id;
-  // With one of its own the texture need not be complete: the default filter wants mipmaps.
+  // With one of its own the texture need not be complete: the default filter needs mipmaps.
   gl.GenSamplers(1, &sampler_);
   gl.SamplerParameteri(sampler_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   gl.SamplerParameteri(sampler_, GL_TEXTURE_MAG_FILTER, GL_NEAREST);

@@ -75,7 +75,7 @@ class BlobStore {
   virtual void BeginUse(const CacheKey& key) = 0;
   virtual void EndUse(const CacheKey& key) = 0;
 
-  // After a miss of something dear: waits a bounded time while another process makes this entry.
+  // After a miss of something expensive: waits a bounded time while another process makes this entry.
   virtual MakingTurn TakeMakingTurn(const CacheKey&) { return {}; }
   // Gives a claim back once all that was put so far is stored, so that whoever waited for it finds the entry.
   virtual void ReleaseWhenStored(std::unique_ptr<MakingClaim>) {}

@@ -52,7 +52,7 @@ bool Applies(Rule rule, const DeviceInfo& device);
 
 // "+wide_stores,-subgroup_weights", in the order of the table; empty where nothing is forced.
 std::string ToText(const ForcedRules& forced);
-// Errors: kInvalidArgument naming what is no rule, with all rules there are.
+// Errors: kInvalidArgument naming what is not a rule, with all rules there are.
 Result<ForcedRules> ForcedRulesFromText(std::string_view text);
 
 }  // namespace hearth

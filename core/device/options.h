@@ -35,7 +35,7 @@ struct LowerOptions {
   Preference preference = Preference::kBalanced;
   // Memory counts more than speed: no kernel that needs scratch memory between its dispatches.
   bool low_memory = false;
-  // What tuning found, over what rules choose. A choice that is no candidate of its layer is left out.
+  // What tuning found, over what rules choose. A choice that is not a candidate of its layer is left out.
   TuningTable tuned;
 };
 

@@ -16,9 +16,9 @@
 namespace hearth {
 
 enum class ArgDirection : uint8_t { kRead, kWrite };
-// Of one element in memory. Real numbers are float32 or float16 and loaded as float4; integers are int32 and loaded as
-// int4, never through texels. The last two are only of memory that a caller lends: kUnorm8 is four bytes a texel, 0 to
-// 255 standing for 0 to 1; kScalar is one float32 a texel, loaded as (value, 0, 0, 0).
+// The type of one element in memory. Real numbers are float32 or float16 and loaded as float4; integers are int32 and
+// loaded as int4, never through texels. The last two are only of memory that a caller lends: kUnorm8 is four bytes a
+// texel, 0 to 255 standing for 0 to 1; kScalar is one float32 a texel, loaded as (value, 0, 0, 0).
 enum class StorageType : uint8_t { kFloat32, kFloat16, kInt32, kUnorm8, kScalar };
 constexpr uint64_t TexelBytes(StorageType storage) {
   if (storage == StorageType::kUnorm8 || storage == StorageType::kScalar) return 4;
@@ -77,15 +77,12 @@ struct KernelSource {
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
-// The kernel's name inside emitted OpenCL text: unique per source value, so that several
+// The kernel's name inside emitted OpenCL text: unique per OpenCL text of a kernel, so that several
 // kernels can share a program ("hearth_pointwise_wide_1f2e3d4c"). GLSL entry points are "main".
 std::string EntryPoint(const KernelSource& source);
 
-// The whole program text for a driver. For kOpenCl several sources may be concatenated:
-// EmitOpenClPrelude() once, then EmitOpenClKernel() each.
+// The whole program text for a driver. emit.h has that of several OpenCL kernels.
 std::string Emit(const KernelSource& source, Dialect dialect);
-std::string EmitOpenClPrelude();
-std::string EmitOpenClKernel(const KernelSource& source);
 
 // Bindings as the emitter numbers them, the same in every dialect:
 //   OpenCL: kernel arguments, tensors in order, then scalars in order.

@@ -45,7 +45,7 @@ struct Node {
 
 // What the network remembers from one run to the next (an LSTM's cell, an accumulator). During a run nodes read
 // `read`, which nothing makes and which starts as real zeros; after the run the content of `written`, which a node
-// makes, becomes the content of `read`. Both have one description. `read` is no output: a copy of it may be.
+// makes, becomes the content of `read`. Both have one description. `read` is not an output: a copy of it may be.
 struct StatePair {
   ValueId read = kNoValue;
   ValueId written = kNoValue;

@@ -17,7 +17,7 @@ namespace hearth {
 enum class Activation : uint8_t { kNone, kRelu, kRelu6, kReluN1To1, kTanh, kSigmoid };
 std::string_view ActivationName(Activation activation);
 
-// Rows of the table in ops/elementwise.cc, which gives each its name, meaning and kernel text.
+// Rows of the table in ops/elementwise_table.cc, which gives each its name, meaning and kernel text.
 enum class UnaryKind : uint8_t {
   kAbs,
   kCeil,
@@ -212,8 +212,8 @@ struct LocalResponseNormalization {
 // `axes_mask`: the last one for layer normalization, height and width for instance normalization.
 struct MeanVarianceNormalization {
   uint32_t axes_mask = 0;
-  // More than 0: so many equal parts of the last dimension, which is none of the axes, are each normalized as one
-  // (group normalization).
+  // If above 0, group normalization: the last dimension, which is none of the axes, is split into so many equal
+  // groups, each normalized as a whole.
   int32_t groups = 0;
   bool root_mean_square = false;  // the mean counts as 0
   float epsilon = 0.0f;
@@ -326,8 +326,8 @@ struct BatchMatMul {
 // (x[N,H,W,I], filter[O,kh,kw,I], bias[O]?) -> [N, height, width, O]: the gradient of a convolution from an image of
 // that size. Pixels that no window reaches hold the bias.
 struct TransposeConv {
-  // Of the output. 0 for both, as MediaPipe computes it: stride * (size - 1) + kernel less the padding, which for SAME
-  // leaves min(kernel, (size - 1) % stride + 1) of the kernel.
+  // The output's size. 0 for both, as MediaPipe computes it: stride * (size - 1) + kernel less the padding, which for
+  // SAME leaves min(kernel, (size - 1) % stride + 1) of the kernel.
   int32_t height = 0, width = 0;
   int32_t stride_h = 1, stride_w = 1;
   Padding2D padding;  // of the convolution
@@ -335,9 +335,9 @@ struct TransposeConv {
   friend bool operator==(const TransposeConv&, const TransposeConv&) = default;
 };
 
-// ---- MediaPipe's pooling with positions, and sampling ----
+// ---- MediaPipe's pooling with argmax, and sampling ----
 
-// (x[N,H,W,C]) -> (maxima, positions), both [N,H',W',C]: where in its window the first maximum stands, as the real
+// (x[N,H,W,C]) -> (maxima, indices), both [N,H',W',C]: the index of the first maximum in its window, as the real
 // number y * kernel_w + x + 0.1.
 struct MaxPoolArgmax2D {
   int32_t kernel_h = 1, kernel_w = 1;
@@ -345,8 +345,8 @@ struct MaxPoolArgmax2D {
   Activation activation = Activation::kNone;  // of the maxima
   friend bool operator==(const MaxPoolArgmax2D&, const MaxPoolArgmax2D&) = default;
 };
-// (x[N,H,W,C], positions[N,H,W,C]) -> [N, H * kernel_h, W * kernel_w, C]: each element at its position in its window,
-// zero elsewhere. Where windows overlap, the last one counts; positions outside the window or the image are ignored.
+// (x[N,H,W,C], indices[N,H,W,C]) -> [N, H * kernel_h, W * kernel_w, C]: each element at its index in its window,
+// zero elsewhere. Where windows overlap, the last one counts; indices outside the window or the image are ignored.
 struct MaxUnpool2D {
   int32_t kernel_h = 1, kernel_w = 1, stride_h = 1, stride_w = 1;
   friend bool operator==(const MaxUnpool2D&, const MaxUnpool2D&) = default;

@@ -43,7 +43,7 @@ using UnsupportedFunction = std::optional<std::string> (*)(const Graph& graph, c
 using LowerFunction = Status (*)(const Node& node, PlanBuilder& builder);
 // The ways in which the node can be lowered on this device; the first is what rules choose.
 using CandidatesFunction = std::vector<KernelChoice> (*)(const Node& node, const PlanBuilder& builder);
-// About how many turns the loops over data of one work item take in all.
+// Roughly how many loop iterations over data one work item makes in all.
 using LoopTurnsFunction = int64_t (*)(const Graph& graph, const Node& node);
 
 // Facts about all nodes of an operation, a bit each.

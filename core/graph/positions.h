@@ -8,10 +8,10 @@
 
 namespace hearth {
 
-// By value: whether a node that chooses positions (max pooling with argmax, whose choice unpooling follows) depends on
-// it. The choice is not continuous: where two of a window's elements are nearly equal, a rounding more or less puts a
-// large number elsewhere. Such values are computed with care: in float32 whatever the precision, and with sums that
-// stay near the exact ones.
+// For each value, whether a node that outputs indices (max pooling with argmax, whose result unpooling uses) depends
+// on it. Indices are not continuous: where two elements of a window are nearly equal, one rounding moves a large
+// number elsewhere. Such values are computed in float32 whatever the precision, and with sums that stay close to the
+// exact ones.
 std::vector<bool> ValuesThatChoosePositions(const Graph& graph);
 
 }  // namespace hearth

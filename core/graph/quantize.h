@@ -27,7 +27,7 @@ struct TensorGrid {
 
 // Of a type with this scale and zero point.
 TensorGrid GridOf(DType dtype, float scale, int64_t zero_point);
-// Of the first scale; scale 1 and zero point 0 where there is none.
+// The grid of the first scale; scale 1 and zero point 0 where there is none.
 TensorGrid GridOf(const TensorDesc& desc);
 
 // ---- Real numbers to stored ones ----

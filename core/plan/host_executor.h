@@ -30,7 +30,7 @@ class HostProgram {
  public:
   virtual ~HostProgram() = default;
 
-  // `tensors` holds at least every value that crosses the program's edge: non-constant inputs made
+  // `tensors` holds at least the program's inputs and outputs: non-constant inputs made
   // elsewhere (filled) and outputs used elsewhere (to be filled). The same list, same order and
   // addresses may differ between calls; sizes must be the values' own.
   // With `times`, each node's are appended.

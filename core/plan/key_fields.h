@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-// Who a device is (of everything that a driver made or somebody measured), and what it can do (of plans).
+// kIdentity: which device and driver it is, for binaries and measurements. kCapability: what it can do, for plans.
 enum class DevicePart : uint8_t { kIdentity, kCapability };
 void AddDevice(CacheKey& key, const DeviceInfo& device, DevicePart part);
 
@@ -24,7 +24,7 @@ void AddOptions(CacheKey& key, const LowerOptions& options, const DeviceInfo& de
 
 void AddRecipe(CacheKey& key, const PackRecipe& recipe);
 
-// A key field that is no member of those structs.
+// A key field that is not a member of those structs.
 struct KeyField {
   std::string_view name, word;
 };

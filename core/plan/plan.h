@@ -1,5 +1,5 @@
 // The lowered network: everything a device needs to run it, as a value without a driver.
-// Made by Lower(graph, device, options); stored in the cache; executed by hal/session.
+// Made by Lower(graph, device, options); stored in the cache; executed by hal/plan_runner.
 #ifndef HEARTH_CORE_PLAN_PLAN_H_
 #define HEARTH_CORE_PLAN_PLAN_H_
 
@@ -84,8 +84,8 @@ struct PlanTensor {  // an input or output of the network
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 
-// What the network remembers between runs. On the device its next content is copied by a dispatch of the plan;
-// on the host whoever runs the plan copies it after the last step.
+// State that the network keeps between runs. On the device a dispatch of the plan copies its next content;
+// on the host the runner of the plan copies it after the last step.
 struct PlanState {
   std::string name;
   TensorDesc desc;

@@ -96,7 +96,7 @@ class PlanBuilder {
 
   const Graph& graph() const { return graph_; }
   const DeviceInfo& device() const { return device_; }
-  // Of a value of the graph, or a scratch value.
+  // Describes a value of the graph, or a scratch value.
   const TensorDesc& DescOf(ValueId value) const;
   // See positions.h.
   bool ChoosesPositions(ValueId value) const { return !IsScratch(value) && chooses_positions_[value]; }
@@ -118,8 +118,8 @@ class PlanBuilder {
 
   // Appends a dispatch. kResourceExhausted when the device can't take its size.
   Status Call(const Node& node, const KernelCall& call);
-  // Whether the dispatch that makes `value` can go on with an elementwise node that also reads `others`: nobody else
-  // reads `value`, and `others` are there when that dispatch runs.
+  // Whether the dispatch that makes `value` can also run an elementwise node that reads `others` too: nothing else
+  // reads `value`, and `others` exist when that dispatch runs.
   bool CanExtend(ValueId value, std::span<const ValueId> others) const;
   // A text that sets the names of one more step of the dispatch that makes `value` apart from those before.
   std::string StepSuffix(ValueId value) const;

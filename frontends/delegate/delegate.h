@@ -35,8 +35,9 @@ struct PreparedNetwork {
 };
 
 // May be applied to several interpreters, also at once from several threads. It lives until the program has deleted it
-// and the last kernel is gone, in either order: the interface wants it deleted last, Python's collector does not obey.
-// Nothing is thrown and nothing aborts: what goes wrong is told to the interpreter, which goes on without the delegate.
+// and the last kernel is gone, in either order: the interface demands that it is deleted last, but Python's garbage
+// collector does not comply. Nothing is thrown and nothing aborts: what goes wrong is told to the interpreter, which
+// goes on without the delegate.
 class Delegate : public std::enable_shared_from_this<Delegate> {
  public:
   // What the interpreter holds. `kernel`: what replaces the nodes of a partition; its functions find the delegate with

@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-// Of a key, in its order: name and value.
+// The fields of a key, in their order: name and value.
 using CacheKeyFields = std::vector<std::pair<std::string, std::string>>;
 
 struct StoreCounters {

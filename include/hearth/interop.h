@@ -5,7 +5,7 @@
 //                                .scale = {2, 2, 2, 2}, .offset = {-1, -1, -1, -1}});   // 0..255 becomes -1..1
 //
 // What is lent must stay alive, and of the session's own context (SharedContext), until it is bound anew or the session
-// is gone. A pointer that is no object of its kind can't be recognized: drivers crash on it.
+// is gone. A pointer that is not an object of its kind can't be recognized: drivers crash on it.
 #ifndef HEARTH_INTEROP_H_
 #define HEARTH_INTEROP_H_
 

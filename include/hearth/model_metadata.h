@@ -17,7 +17,7 @@ struct TensorMetadata {
   // Names of what the last dimension counts (a classifier's scores), and of what values mean (a detector's classes).
   std::vector<std::string> axis_labels, value_labels;
 
-  // Of boxes: "boundaries" (left, top, right, bottom), "upper_left" (x, y, width, height) or "center"; which place of
+  // For boxes: "boundaries" (left, top, right, bottom), "upper_left" (x, y, width, height) or "center"; which place of
   // the tensor each of those four takes (empty: in this order); pixels, or shares of width and height.
   std::string box_type;
   std::vector<uint32_t> box_order;

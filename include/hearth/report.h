@@ -76,7 +76,7 @@ struct Report {
   int threads = 0;  // of the host, the calling one included
   std::vector<std::string> warnings;
 
-  // The object of CONTRACT.md's "JSON report", without "outputs"; `indent` as nlohmann::json::dump takes it.
+  // The object that `hearth run --json FILE` writes, without "outputs"; `indent` as nlohmann::json::dump takes it.
   HEARTH_EXPORT std::string ToJson(int indent = 2) const;
 };
 

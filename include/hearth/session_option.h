@@ -20,8 +20,8 @@ struct SessionOptionName {
 // Every option that SetSessionOption knows.
 HEARTH_EXPORT const std::vector<SessionOptionName>& SessionOptionNames();
 
-// kInvalidArgument for a name that there is not (the message lists all) and for text that is no value of the option's
-// kind. A device, precision or file that does not exist is found when the session is opened.
+// kInvalidArgument for a name that there is not (the message lists all) and for text that is not a value of the
+// option's kind. A device, precision or file that does not exist is found when the session is opened.
 HEARTH_EXPORT Status SetSessionOption(SessionOptions& options, std::string_view name, std::string_view value);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Who outlives whom: the program's delegate, its library, the interpreters. The interface wants the delegate deleted
+// Lifetimes of the program's delegate, its library and interpreters. The interface demands that the delegate is deleted
 // last; Python's collector deletes it before, after or between the interpreters.
 
 #include <gmock/gmock.h>
