@@ -7,23 +7,10 @@
 #include <iterator>
 #include <vector>
 
+#include "core/base/xml_text.h"
+
 namespace hearth::conformance {
 namespace {
-
-// For XML and HTML, in text and in attributes. Control characters, which XML has no way to write, become '?'.
-std::string Escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
-    }
-  }
-  return out;
-}
 
 std::string SummaryText(const DeviceResults& results) {
   return fmt::format("{} ({}): {} cases, {} passed, {} failed, {} unsupported, {} expected failures, {:.1f} s",
@@ -69,8 +56,8 @@ std::string CellHtml(const Cell& cell) {
   if (cell.expected > 0) text += fmt::format(", {} expected failures", cell.expected);
   std::string numbers = cell.worst_share > 0 ? fmt::format("{:.0f} % of tolerance", cell.worst_share * 100) : "";
   if (cell.milliseconds > 0) numbers += fmt::format("{}{:.2f} ms", numbers.empty() ? "" : ", ", cell.milliseconds);
-  return fmt::format("<td class=\"{}\" title=\"{}\">{}<br><small>{}</small></td>", kind, Escaped(cell.failures), text,
-                     numbers);
+  return fmt::format("<td class=\"{}\" title=\"{}\">{}<br><small>{}</small></td>", kind, XmlEscaped(cell.failures),
+                     text, numbers);
 }
 
 constexpr std::string_view kStyle = R"(<style>
@@ -98,17 +85,18 @@ std::string JUnitXml(std::span<const DeviceResults> devices) {
   for (const DeviceResults& results : devices) {
     const int skipped = results.Count(Outcome::kUnsupported) + results.Count(Outcome::kExpectedFailure);
     xml += fmt::format("<testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n",
-                       Escaped(results.device), results.cases.size(), results.Count(Outcome::kFailed), skipped,
+                       XmlEscaped(results.device), results.cases.size(), results.Count(Outcome::kFailed), skipped,
                        results.milliseconds / 1000.0);
     for (const CaseResult& result : results.cases) {
-      xml += fmt::format("<testcase classname=\"{}.{}\" name=\"{} [{}]\" time=\"{:.6f}\"", Escaped(results.device),
-                         Escaped(result.op), Escaped(result.name), Escaped(result.path), result.milliseconds / 1000.0);
+      xml += fmt::format("<testcase classname=\"{}.{}\" name=\"{} [{}]\" time=\"{:.6f}\"", XmlEscaped(results.device),
+                         XmlEscaped(result.op), XmlEscaped(result.name), XmlEscaped(result.path),
+                         result.milliseconds / 1000.0);
       if (result.outcome == Outcome::kPassed) {
         xml += "/>\n";
         continue;
       }
       const char* element = result.outcome == Outcome::kFailed ? "failure" : "skipped";
-      xml += fmt::format("><{} message=\"{}\"/></testcase>\n", element, Escaped(result.detail));
+      xml += fmt::format("><{} message=\"{}\"/></testcase>\n", element, XmlEscaped(result.detail));
     }
     xml += "</testsuite>\n";
   }
@@ -131,17 +119,17 @@ std::string MatrixHtml(std::span<const DeviceResults> devices) {
       "tooltip.</p>\n<table>\n<tr><th></th>",
       kStyle);
   for (const DeviceResults& results : devices) {
-    html += fmt::format("<th>{}<br><small>{}<br>{}</small></th>", Escaped(results.device), Escaped(results.info.name),
-                        Escaped(results.info.driver_version));
+    html += fmt::format("<th>{}<br><small>{}<br>{}</small></th>", XmlEscaped(results.device),
+                        XmlEscaped(results.info.name), XmlEscaped(results.info.driver_version));
   }
   html += "</tr>\n";
   for (const std::string& op : ops) {
-    html += fmt::format("<tr><th>{}</th>", Escaped(op));
+    html += fmt::format("<tr><th>{}</th>", XmlEscaped(op));
     for (const DeviceResults& results : devices) html += CellHtml(CellOf(results, op));
     html += "</tr>\n";
   }
   html += "</table>\n<ul>\n";
-  for (const DeviceResults& results : devices) html += fmt::format("<li>{}</li>\n", Escaped(SummaryText(results)));
+  for (const DeviceResults& results : devices) html += fmt::format("<li>{}</li>\n", XmlEscaped(SummaryText(results)));
   return html + "</ul>\n</body></html>\n";
 }
 

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
-#include "core/plan/memory_strategies.h"
+#include "core/plan/offset_search.h"
 
 namespace hearth {
 namespace {
@@ -53,7 +53,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
       usages.push_back({HeldAs(graph.value(value).desc).size_bytes(), step, step});
     }
   }
-  const OffsetPlan plan = PlanOffsets(usages, MemoryStrategy::kBest, kAlignmentBytes);
+  const OffsetPlan plan = SearchOffsets(usages, kAlignmentBytes);
   for (size_t k = 0; k < values.size(); ++k) places_[values[k]] = {plan.offsets[k], usages[k].size_bytes};
   planned_bytes_ = plan.total_bytes;
   naive_bytes_ = NaiveBytes(usages);

@@ -4,7 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/round_up.h"
-#include "core/plan/memory_strategies.h"
+#include "core/plan/offset_search.h"
 #include "core/plan/plan_builder.h"
 #include "core/plan/texel_view.h"
 
@@ -65,7 +65,7 @@ Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& range
   while (!values.empty()) {
     std::vector<TensorUsage> placed = usages;
     for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);
-    const OffsetPlan offsets = PlanOffsets(placed, MemoryStrategy::kBest, device_.buffer_offset_alignment);
+    const OffsetPlan offsets = SearchOffsets(placed, device_.buffer_offset_alignment);
     const auto arena = static_cast<uint32_t>(plan.buffers.size());
     BufferSpec buffer{BufferRole::kArena, 0};
     std::vector<ValueId> left;

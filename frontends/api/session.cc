@@ -26,8 +26,6 @@ namespace hearth {
 
 namespace {
 
-constexpr int kMostInFlight = 64;
-
 Result<LowerOptions> AskedOptions(const SessionOptions& options) {
   return OptionsFromChoices({options.precision, options.preference, options.priority});
 }

@@ -32,6 +32,8 @@ struct EdgeState {
   std::span<std::byte> memory;
 };
 
+inline constexpr int kMostInFlight = 64;  // what SessionOptions::max_in_flight may be at most
+
 // A run that was submitted and not waited for.
 struct RunSlot {
   uint64_t number = 0;                         // 0: free

@@ -7,6 +7,7 @@
 
 #include "cache/folder.h"
 #include "core/base/error.h"
+#include "frontends/api/session_data.h"
 #include "frontends/engine/backends.h"
 
 namespace hearth {
@@ -53,7 +54,7 @@ struct OptionRow {
   Setter set;
 };
 
-constexpr int kMostThreads = 1024, kMostInFlight = 1024, kMostWaitMs = 60000;
+constexpr int kMostThreads = 1024, kMostWaitMs = 60000;
 
 // One row per option.
 constexpr OptionRow kRows[] = {

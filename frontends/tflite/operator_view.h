@@ -53,7 +53,6 @@ class OperatorView {
 
   int output_count() const { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
   // What the file says of output `i`; TFLite's own shape inference does not use it. Precondition: i < output_count().
-  Result<Shape> OutputShape(int i) const { return tensors_.ShapeOf(op_.outputs()->Get(i)); }
   Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(op_.outputs()->Get(i)); }
 
   // A custom operator's options: bytes whose meaning is the operator's own.

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "core/plan/memory_strategies.h"
+#include "core/base/xml_text.h"
+#include "core/plan/offset_search.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {
@@ -12,20 +13,6 @@ namespace {
 
 constexpr double kWidth = 1000, kHeight = 480, kLeft = 70, kTop = 40, kRight = 20, kLineHeight = 16;
 constexpr uint64_t kAlignmentBytes = 64;
-
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (char c : text) {
-    switch (c) {
-      case '&': escaped += "&amp;"; break;
-      case '<': escaped += "&lt;"; break;
-      case '>': escaped += "&gt;"; break;
-      case '"': escaped += "&quot;"; break;
-      default: escaped += static_cast<unsigned char>(c) < ' ' ? ' ' : c;  // XML has no other control characters
-    }
-  }
-  return escaped;
-}
 
 // Follows the steps of a plan and notes when ranges of the arena are written and read.
 class ArenaWatch {
@@ -90,12 +77,12 @@ std::string TensorSvg(const ArenaTensor& tensor, size_t index, double x_per_step
   return fmt::format(
       "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"hsl({},55%,65%)\" stroke=\"#333\" "
       "stroke-width=\"0.5\"><title>{}: {} at {}, steps {} to {}</title></rect>\n",
-      x, y, width, height, index * 137 % 360, Escaped(tensor.name), BytesText(tensor.usage.size_bytes),
+      x, y, width, height, index * 137 % 360, XmlEscaped(tensor.name), BytesText(tensor.usage.size_bytes),
       tensor.offset_bytes, tensor.usage.first_step, tensor.usage.last_step);
 }
 
 std::string TextSvg(double x, double y, const std::string& text, std::string_view more = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more, Escaped(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, more, XmlEscaped(text));
 }
 
 std::string AxesSvg(const ArenaPicture& picture, double x_per_step, double y_per_byte) {
@@ -113,19 +100,10 @@ std::string AxesSvg(const ArenaPicture& picture, double x_per_step, double y_per
   return svg;
 }
 
-std::string StrategiesSvg(const std::vector<TensorUsage>& usages) {
-  double y = kTop + kHeight + 3 * kLineHeight;
-  std::string svg = TextSvg(kLeft, y,
-                            fmt::format("lower bound {}. Bytes by strategy: one arena; an object per tensor",
-                                        BytesText(LowerBoundBytes(usages))));
-  for (MemoryStrategy strategy : kMemoryStrategies) {
-    y += kLineHeight;
-    svg += TextSvg(kLeft, y,
-                   fmt::format("{}: {}; {}", MemoryStrategyName(strategy),
-                               BytesText(PlanOffsets(usages, strategy, kAlignmentBytes).total_bytes),
-                               BytesText(PlanObjects(usages, strategy).total_bytes())));
-  }
-  return svg;
+std::string SummarySvg(const std::vector<TensorUsage>& usages, uint64_t arena_bytes) {
+  return TextSvg(kLeft, kTop + kHeight + 3 * kLineHeight,
+                 fmt::format("one arena: {}; a buffer per tensor: {}; lower bound: {}", BytesText(arena_bytes),
+                             BytesText(NaiveBytes(usages)), BytesText(LowerBoundBytes(usages))));
 }
 
 }  // namespace
@@ -180,7 +158,7 @@ ArenaPicture HostArenaOf(const Graph& graph) {
   for (ValueId output : graph.outputs) touch(output, step + 1);
   std::vector<TensorUsage> usages;
   for (const ArenaTensor& tensor : picture.tensors) usages.push_back(tensor.usage);
-  const OffsetPlan plan = PlanOffsets(usages, MemoryStrategy::kBest, kAlignmentBytes);
+  const OffsetPlan plan = SearchOffsets(usages, kAlignmentBytes);
   for (size_t k = 0; k < usages.size(); ++k) picture.tensors[k].offset_bytes = plan.offsets[k];
   picture.arena_bytes = plan.total_bytes;
   picture.steps = step + 2;
@@ -190,7 +168,7 @@ ArenaPicture HostArenaOf(const Graph& graph) {
 std::string MemorySvg(const ArenaPicture& picture, const std::string& title) {
   const double x_per_step = (kWidth - kLeft - kRight) / std::max(1, picture.steps);
   const double y_per_byte = kHeight / static_cast<double>(std::max<uint64_t>(1, picture.arena_bytes));
-  const double height = kTop + kHeight + (4 + kMemoryStrategies.size()) * kLineHeight;
+  const double height = kTop + kHeight + 4 * kLineHeight;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
@@ -202,7 +180,7 @@ std::string MemorySvg(const ArenaPicture& picture, const std::string& title) {
     svg += TensorSvg(picture.tensors[k], k, x_per_step, y_per_byte);
     usages.push_back(picture.tensors[k].usage);
   }
-  return svg + AxesSvg(picture, x_per_step, y_per_byte) + StrategiesSvg(usages) + "</svg>\n";
+  return svg + AxesSvg(picture, x_per_step, y_per_byte) + SummarySvg(usages, picture.arena_bytes) + "</svg>\n";
 }
 
 }  // namespace hearth

@@ -33,7 +33,7 @@ ArenaPicture ArenaOf(const Plan& plan);
 ArenaPicture HostArenaOf(const Graph& graph);
 
 // An SVG image: steps from left to right, offsets from below, a rectangle per tensor with its name, size and steps as a
-// title that viewers show under the pointer; below it what each strategy would need.
+// title that viewers show under the pointer; below it what it takes with and without sharing.
 std::string MemorySvg(const ArenaPicture& picture, const std::string& title);
 
 }  // namespace hearth

@@ -30,8 +30,6 @@ class OutputOptions {
  public:
   void AddOptions(CLI::App& app);
 
-  bool is_quiet() const { return quiet_; }
-
   // Text for people, unless standard output is taken by `--json -`.
   void PrintText(std::string_view text) const;
   // "hearth: warning: <message>" unless --quiet.
