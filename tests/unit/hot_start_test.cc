@@ -5,18 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <cstring>
-#include <mutex>
 
-#include "backends/null/device.h"
-#include "core/base/error.h"
 #include "frontends/api/device_behind.h"
-#include "frontends/api/next_device.h"
-#include "hearth/graph_builder.h"
-#include "tests/testing/failing_device.h"
-#include "tests/testing/fake_backends.h"
-#include "tests/testing/memory_store.h"
+#include "tests/testing/hot_start.h"
 
 namespace hearth {
 namespace {
@@ -25,126 +16,15 @@ using testing::CallFault;
 using testing::FailingDevice;
 using testing::FakeBackendRows;
 using ::testing::HasSubstr;
+using testing::kHotStartCount;
 using testing::MemoryStore;
-using testing::TheFakeBackends;
+using testing::ModelOf;
+using testing::SumModel;
 
-constexpr int kCount = 8;
-
-Model ModelOf(GraphBuilder builder) {
-  Result<Model> model = std::move(builder).Build();
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  return std::move(model).value();
-}
-
-// y = x + the sum of all earlier x.
-Model Sum() {
-  GraphBuilder builder("sum");
-  const auto x = builder.Input("x", {1, 1, 2, 4});
-  const auto sum = builder.State("sum", {1, 1, 2, 4});
-  const auto next = builder.Binary("add", sum, x);
-  builder.Update(sum, next);
-  builder.Output(next, "y");
-  return ModelOf(std::move(builder));
-}
-
-// Opening waits here until the test lets it go on.
-class Gate {
- public:
-  void Pass() {
-    std::unique_lock lock(mutex_);
-    opened_.wait(lock, [&] { return is_open_; });
-  }
-  void Open() {
-    const std::scoped_lock lock(mutex_);
-    is_open_ = true;
-    opened_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable opened_;
-  bool is_open_ = false;
-};
-
-class HotStart : public ::testing::Test {
- protected:
-  ~HotStart() override { TheFakeBackends() = {}; }
-
-  // A software driver that says it is a GPU, opens when the gate lets it, and fails where `fault_` says; without one,
-  // the null device.
-  void SetUp() override {
-    for (const ListedDevice& listed : ListAllDevices()) {
-      if (listed.backend == nullptr || !listed.candidate.usable) continue;
-      Result<std::unique_ptr<Device>> opened = listed.backend->open(listed.candidate);
-      if (opened.ok()) inner_ = std::move(opened).value();
-      if (opened.ok()) break;
-    }
-    if (inner_ == nullptr) inner_ = std::make_unique<NullDevice>(NullDeviceInfo());
-    TheFakeBackends().first = {{"fake", DeviceType::kDiscreteGpu, "", [this]() -> Result<std::unique_ptr<Device>> {
-                                  if (before_gate_) before_gate_();
-                                  if (is_gated_) gate_.Pass();
-                                  HEARTH_TRY(open_status_);
-                                  DeviceInfo info = inner_->info();
-                                  info.type = DeviceType::kDiscreteGpu;
-                                  return std::unique_ptr<Device>(
-                                      std::make_unique<FailingDevice>(*inner_, fault_, info, ""));
-                                }}};
-  }
-
-  bool Computes() const { return inner_->info().backend != "null"; }
-
-  SessionOptions Options(const std::string& start, const std::string& device = "first") const {
-    SessionOptions options;
-    options.device = device;
-    options.start = start;
-    options.use_cache = false;
-    options.max_in_flight = 3;
-    return options;
-  }
-
-  Result<Session> Start(const Model& model, const SessionOptions& options,
-                        const std::shared_ptr<BlobStore>& store = {}) {
-    auto data = std::make_unique<SessionData>();
-    data->options = options;
-    data->model = &model;
-    data->store = store;
-    if (store != nullptr) data->waits = std::make_shared<SessionWaits>();
-    data->move_rule = rule_;
-    data->backends = FakeBackendRows();
-    return CreateSession(std::move(data));
-  }
-
-  // All elements 1.
-  static Status RunOnce(Session& session) {
-    const std::vector<float> ones(kCount, 1.0f);
-    HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(ones))));
-    return session.Run();
-  }
-
-  static float OutputOf(const Session& session) {
-    float output = 0;
-    std::memcpy(&output, session.output(0).data(), sizeof(float));
-    return output;
-  }
-
-  // Of the device; the null device computes nothing.
-  void ExpectOutput(const Session& session, float expected) const {
-    if (Computes()) {
-      EXPECT_EQ(OutputOf(session), expected);
-    }
-  }
-
-  MoveRule rule_ = MoveRule::kWhenReady;
-  bool is_gated_ = false;
-  Gate gate_;
-  std::function<void()> before_gate_;
-  Status open_status_;
-  CallFault fault_;
-  std::unique_ptr<Device> inner_;
-};
+class HotStart : public testing::HotStartTest {};
 
 TEST_F(HotStart, TheCpuAnswersWhileTheDeviceIsBeingOpened) {
-  const Model model = Sum();
+  const Model model = SumModel();
   is_gated_ = true;
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
@@ -163,7 +43,7 @@ TEST_F(HotStart, TheCpuAnswersWhileTheDeviceIsBeingOpened) {
 }
 
 TEST_F(HotStart, StateGoesAlongToTheDevice) {
-  const Model model = Sum();
+  const Model model = SumModel();
   is_gated_ = true;
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
@@ -206,11 +86,11 @@ TEST_F(HotStart, TheDeviceAnswersWithTheBitsOfAReadySession) {
 }
 
 TEST_F(HotStart, RunsInFlightKeepTheirAnswersWhenTheSessionMoves) {
-  const Model model = Sum();
+  const Model model = SumModel();
   is_gated_ = true;
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
-  const std::vector<float> ones(kCount, 1.0f);
+  const std::vector<float> ones(kHotStartCount, 1.0f);
   ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(ones))).ok());
   std::vector<Ticket> tickets;
   for (int run = 1; run <= 3; ++run) {
@@ -232,34 +112,34 @@ TEST_F(HotStart, RunsInFlightKeepTheirAnswersWhenTheSessionMoves) {
 }
 
 TEST_F(HotStart, BoundHostMemoryGoesAlong) {
-  const Model model = Sum();
+  const Model model = SumModel();
   is_gated_ = true;
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
-  std::vector<float> memory(kCount, 1.0f);
+  std::vector<float> memory(kHotStartCount, 1.0f);
   Binding binding;
   binding.memory = MemoryKind::kHost;
   binding.handle = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(memory.data()));
-  binding.size_bytes = sizeof(float) * kCount;
+  binding.size_bytes = sizeof(float) * kHotStartCount;
   ASSERT_TRUE(session->BindInput("x", binding).ok());
   ASSERT_TRUE(session->Run().ok());
   gate_.Open();
   ASSERT_TRUE(session->WaitForDevice().ok());
-  memory.assign(kCount, 10.0f);
+  memory.assign(kHotStartCount, 10.0f);
   ASSERT_TRUE(session->Run().ok());
   EXPECT_EQ(session->report().device.id, "first:0");
   ExpectOutput(*session, 11);
 }
 
 TEST_F(HotStart, DeviceMemoryCanNotBeBoundBeforeTheMove) {
-  const Model model = Sum();
+  const Model model = SumModel();
   is_gated_ = true;
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
   Binding binding;
   binding.memory = MemoryKind::kClBuffer;
   binding.handle = 1;
-  binding.size_bytes = sizeof(float) * kCount;
+  binding.size_bytes = sizeof(float) * kHotStartCount;
   const Status status = session->BindInput("x", binding);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
   EXPECT_THAT(status.message(), HasSubstr("start"));
@@ -268,7 +148,7 @@ TEST_F(HotStart, DeviceMemoryCanNotBeBoundBeforeTheMove) {
 
 // Every call to the driver behind fails once; no run does.
 TEST_F(HotStart, ADeviceThatFailsBehindIsTheReasonToStayOnTheCpu) {
-  const Model model = Sum();
+  const Model model = SumModel();
   int failures = 0;
   for (int call = 1; call < 100; ++call) {
     SCOPED_TRACE(call);
@@ -294,7 +174,7 @@ TEST_F(HotStart, ADeviceThatFailsBehindIsTheReasonToStayOnTheCpu) {
 }
 
 TEST_F(HotStart, AStateThatTheDeviceDoesNotTakeKeepsTheSessionOnTheCpu) {
-  const Model model = Sum();
+  const Model model = SumModel();
   is_gated_ = true;
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
@@ -310,7 +190,7 @@ TEST_F(HotStart, AStateThatTheDeviceDoesNotTakeKeepsTheSessionOnTheCpu) {
 }
 
 TEST_F(HotStart, ASessionMayEndWhileItsDeviceIsMadeReady) {
-  const Model model = Sum();
+  const Model model = SumModel();
   for (int runs = 0; runs < 2; ++runs) {
     Result<Session> session = Start(model, Options("hot"));
     ASSERT_TRUE(session.ok()) << session.status().message();
@@ -319,7 +199,7 @@ TEST_F(HotStart, ASessionMayEndWhileItsDeviceIsMadeReady) {
 }
 
 TEST_F(HotStart, ASessionThatEndsBeginsNoFurtherCallToTheDriver) {
-  const Model model = Sum();
+  const Model model = SumModel();
   SessionData data;
   data.options = Options("hot");
   data.model = &model;
@@ -337,7 +217,7 @@ TEST_F(HotStart, ASessionThatEndsBeginsNoFurtherCallToTheDriver) {
 }
 
 TEST_F(HotStart, ADeviceThatIsNotFasterIsLeftWithTheReason) {
-  const Model model = Sum();
+  const Model model = SumModel();
   rule_ = MoveRule::kWhenFaster;
   Result<Session> session = Start(model, Options("hot"));
   ASSERT_TRUE(session.ok()) << session.status().message();
@@ -357,7 +237,7 @@ TEST_F(HotStart, ADeviceThatIsNotFasterIsLeftWithTheReason) {
 }
 
 TEST_F(HotStart, WhatTheDeviceBehindMadeIsStored) {
-  const Model model = Sum();
+  const Model model = SumModel();
   const auto store = std::make_shared<MemoryStore>();
   const auto start = [&](bool moves) {
     Result<Session> session = Start(model, Options("hot"), store);
@@ -370,83 +250,6 @@ TEST_F(HotStart, WhatTheDeviceBehindMadeIsStored) {
   EXPECT_FALSE(store->entries().empty());
   start(true);  // the probe of read paths that was stored may have changed the plan
   EXPECT_EQ(start(true), 0);
-}
-
-TEST_F(HotStart, AutoStartsHotWhereTheCacheHasNothingOfTheModel) {
-  const Model model = Sum();
-  const auto store = std::make_shared<MemoryStore>();
-  for (const char* mode : {"hot", "ready"}) {
-    Result<Session> session = Start(model, Options("", "auto"), store);
-    ASSERT_TRUE(session.ok()) << session.status().message();
-    EXPECT_EQ(session->report().start.mode, mode);
-    ASSERT_TRUE(RunOnce(*session).ok());
-    ASSERT_TRUE(session->WaitForDevice().ok());
-    ASSERT_TRUE(RunOnce(*session).ok());
-    EXPECT_EQ(session->report().device.id, "first:0");
-    EXPECT_EQ(session->report().start.first_by, mode == std::string("hot") ? "cpu" : "first:0");
-  }
-}
-
-TEST_F(HotStart, ANamedDeviceAndTheCpuStartReady) {
-  const Model model = Sum();
-  for (const auto& [start, device] : {std::pair("", "first"), std::pair("hot", "cpu"), std::pair("ready", "auto")}) {
-    Result<Session> session = Start(model, Options(start, device));
-    ASSERT_TRUE(session.ok()) << session.status().message();
-    EXPECT_EQ(session->report().start.mode, "ready") << device;
-    EXPECT_TRUE(session->report().start.is_settled);
-    EXPECT_FALSE(session->report().start.reason.empty());
-    EXPECT_TRUE(session->WaitForDevice().ok());
-  }
-}
-
-TEST_F(HotStart, ADeviceThatDoesNotExistIsToldBehindTheAnswer) {
-  const Model model = Sum();
-  Result<Session> session = Start(model, Options("hot", "no such device"));
-  ASSERT_TRUE(session.ok()) << session.status().message();
-  ASSERT_TRUE(RunOnce(*session).ok());
-  EXPECT_EQ(session->WaitForDevice().code(), StatusCode::kUnavailable);
-  EXPECT_THAT(session->report().start.reason, HasSubstr("no such device"));
-}
-
-TEST_F(HotStart, AWayToStartThatThereIsNotIsAnError) {
-  const Model model = Sum();
-  const Status status = Start(model, Options("warm")).status();
-  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(status.message(), HasSubstr("there are ready and hot"));
-}
-
-TEST_F(HotStart, AMemoryLimitIsKeptOrRefusedWithTheBytesNeeded) {
-  const Model model = Sum();
-  SessionOptions options = Options("ready");
-  options.max_in_flight = 1;
-  Result<Session> session = Start(model, options);
-  ASSERT_TRUE(session.ok()) << session.status().message();
-  const uint64_t needed = session->report().memory.needed_bytes;
-  ASSERT_GT(needed, 0u);
-  options.memory_limit_bytes = needed - 1;
-  const Status refused = Start(model, options).status();
-  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
-  EXPECT_THAT(refused.message(), HasSubstr(fmt::format("first:0 needs {} bytes", needed)));
-  options.memory_limit_bytes = needed;
-  session = Start(model, options);
-  ASSERT_TRUE(session.ok()) << session.status().message();
-  ASSERT_TRUE(RunOnce(*session).ok());
-  const Result<Ticket> ticket = session->Submit();  // needs memory of its own
-  EXPECT_EQ(ticket.status().code(), StatusCode::kResourceExhausted);
-  EXPECT_THAT(ticket.status().message(), HasSubstr("memory limit"));
-}
-
-TEST_F(HotStart, AMemoryLimitThatOnlyTheCpuFitsIsWhyTheSessionStaysThere) {
-  const Model model = Sum();
-  Result<Session> cpu = Start(model, Options("ready", "cpu"));
-  ASSERT_TRUE(cpu.ok()) << cpu.status().message();
-  SessionOptions options = Options("hot");
-  options.memory_limit_bytes = cpu->report().memory.needed_bytes + 1;
-  Result<Session> session = Start(model, options);
-  ASSERT_TRUE(session.ok()) << session.status().message();
-  ASSERT_TRUE(RunOnce(*session).ok());
-  EXPECT_FALSE(session->WaitForDevice().ok());
-  EXPECT_THAT(session->report().start.reason, HasSubstr("the memory limit leaves 1"));
 }
 
 }  // namespace
