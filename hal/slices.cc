@@ -53,6 +53,9 @@ struct HalfElement {
   float Load(const std::byte* bytes, int64_t i) const { return HalfToFloat(LoadAt<uint16_t>(bytes, i)); }
   void Store(std::byte* bytes, int64_t i, float value) const { StoreAt(bytes, i, FloatToHalf(value)); }
 };
+struct HeldHalfElement : HalfElement {
+  void Store(std::byte* bytes, int64_t i, float value) const { StoreAt(bytes, i, FloatToHeldHalf(value)); }
+};
 struct BoolElement {
   float Load(const std::byte* bytes, int64_t i) const { return LoadAt<uint8_t>(bytes, i) != 0 ? 1.0f : 0.0f; }
   void Store(std::byte* bytes, int64_t i, float value) const {
@@ -115,7 +118,7 @@ void WithElements(const TensorDesc& desc, StorageType storage, Use use) {
     }
   }
   const auto with_device = [&](const auto& host) {
-    if (storage == StorageType::kFloat16) return use(host, HalfElement());
+    if (storage == StorageType::kFloat16) return use(host, HeldHalfElement());
     use(host, FloatElement());
   };
   const TensorGrid grid = GridOf(desc);

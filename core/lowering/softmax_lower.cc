@@ -2,6 +2,7 @@
 #include "core/graph/ops/softmax.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
+#include "core/plan/storage.h"
 
 namespace hearth {
 
@@ -25,7 +26,8 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
   const uint32_t one_lane_group = is_alone ? 1 : OneLaneGroup(device);
   KernelCall call;
   call.kernel = "softmax";
-  call.defines = {{"LANES", std::to_string(lane_count)}, {"LOG", logarithm ? "1" : "0"}};
+  const bool halves = RealStorage(builder.options().precision, device) == StorageType::kFloat16;
+  call.defines = {{"LANES", std::to_string(lane_count)}, {"LOG", logarithm ? "1" : "0"}, {"FLOOR", halves ? "1" : "0"}};
   call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
   call.tensors =
       TensorsOf<kernels::Softmax>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});

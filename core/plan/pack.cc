@@ -98,7 +98,7 @@ class FloatWriter {
  private:
   void WriteHalves(const float* values, int64_t count) {
     for (int64_t i = 0; i < count; ++i, next_ += sizeof(uint16_t)) {
-      const uint16_t half = FloatToHalf(values[i]);
+      const uint16_t half = FloatToHeldHalf(values[i]);
       std::memcpy(next_, &half, sizeof(half));
     }
   }

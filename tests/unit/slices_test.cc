@@ -68,6 +68,13 @@ TEST(Slices, RealNumbersAreRoundedToHalvesWhereTheDeviceStoresThose) {
   EXPECT_THAT(ToDense<float>(desc, StorageType::kFloat16, slices), ElementsAre(1.0f, HalfToFloat(FloatToHalf(0.1f))));
 }
 
+TEST(Slices, FiniteNumbersStayFiniteWhereTheDeviceStoresHalves) {
+  const TensorDesc desc{DType::kFloat32, {4}, {}};
+  const auto slices =
+      ToSlices<uint16_t>(desc, StorageType::kFloat16, std::vector<float>{-1e9f, 1e9f, -INFINITY, 65504});
+  EXPECT_THAT(ToDense<float>(desc, StorageType::kFloat16, slices), ElementsAre(-65504, 65504, -INFINITY, 65504));
+}
+
 TEST(Slices, BoolIsZeroOrOne) {
   const TensorDesc desc{DType::kBool, {3}, {}};
   const auto slices = ToSlices<float>(desc, StorageType::kFloat32, std::vector<uint8_t>{0, 1, 7});

@@ -1,0 +1,90 @@
+// Masks beyond float16's range, on devices that store real numbers in 16 bits.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "backends/cpu/cpu_executor.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/graph/passes/pass.h"
+#include "core/lowering/lower.h"
+#include "frontends/engine/device_choice.h"
+#include "hal/plan_runner.h"
+
+namespace hearth {
+namespace {
+
+constexpr int kRows = 8, kChannels = 12;
+
+Result<std::vector<float>> RunOn(const OpenedDevice& opened, const std::string& text, Precision precision) {
+  HEARTH_ASSIGN(Graph graph, GraphFromText(text));
+  HEARTH_TRY(InferShapes(graph));
+  LowerOptions options;
+  options.precision = precision;
+  HEARTH_TRY(RunPasses(graph, opened.info, {}));
+  HEARTH_ASSIGN(Plan plan, Lower(graph, opened.info, options));
+  const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
+  RunnerParts parts;
+  parts.device = opened.device.get();
+  parts.graph = &graph;
+  parts.host = host.get();
+  HEARTH_ASSIGN(const auto runner, PlanRunner::Create(std::move(plan), parts));
+  std::vector<float> x(kRows * kChannels), y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 40.0f;
+  const std::vector<std::span<const std::byte>> inputs = {std::as_bytes(std::span(x))};
+  const std::vector<std::span<std::byte>> outputs = {std::as_writable_bytes(std::span(y))};
+  HEARTH_TRY(runner->Run(inputs, outputs));
+  return y;
+}
+
+class Fp16Mask : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
+    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+    if (!opened->info.fp16_storage) GTEST_SKIP() << opened->id << " stores no 16-bit numbers";
+    opened_ = std::move(opened).value();
+  }
+
+  void ExpectEvenRows(const std::string& text) {
+    for (const Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
+      SCOPED_TRACE(::testing::Message() << PrecisionName(precision) << "\n" << text);
+      const Result<std::vector<float>> y = RunOn(opened_, text, precision);
+      ASSERT_TRUE(y.ok()) << y.status().message();
+      for (float number : *y) ASSERT_NEAR(number, 1.0f / kChannels, 1e-3f);
+    }
+  }
+
+  OpenedDevice opened_;
+};
+
+TEST_P(Fp16Mask, ASoftmaxOfAWhollyMaskedRowIsEven) {
+  for (const char* mask : {"-1e9", "-3.4e38", "-1e5"}) {
+    ExpectEvenRows(fmt::format(R"(graph "added mask"
+%0 = input : float32[1x2x4x12] "x"
+%1 = constant : float32[1x2x4x12] "mask" = fill({})
+%2 = add(%0, %1) : float32[1x2x4x12] "masked" node "add" operator 0
+%3 = softmax(%2) : float32[1x2x4x12] "y" node "softmax" operator 1
+output %3
+)",
+                               mask));
+  }
+}
+
+// What was masked by a product is stored as minus infinity: it can't be told from its neighbours.
+TEST_P(Fp16Mask, SoIsThatOfARowWhollyBelowTheRange) {
+  ExpectEvenRows(R"(graph "scaled"
+%0 = input : float32[1x2x4x12] "x"
+%1 = constant : float32[1] "large" = fill(1e9)
+%2 = mul(%0, %1) : float32[1x2x4x12] "masked" node "mul" operator 0
+%3 = softmax(%2) : float32[1x2x4x12] "y" node "softmax" operator 1
+output %3
+)");
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Fp16Mask, ::testing::Values("opencl", "vulkan", "gles"),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace hearth
