@@ -158,7 +158,7 @@ using P = PackRecipe;
 constexpr std::array kRecipeRows = {
     RowOf<P, &P::layout>("layout", "layout"),   RowOf<P, &P::source>("source", "weights"),
     RowOf<P, &P::width>("width", "layout"),     RowOf<P, &P::dims>("dims", "layout"),
-    RowOf<P, &P::storage>("storage", "layout"),
+    RowOf<P, &P::storage>("storage", "layout"), RowOf<P, &P::order>("order", "layout"),
 };
 static_assert(AreMembersOf(kRecipeRows), "each member of PackRecipe needs a row");
 

@@ -29,10 +29,14 @@ std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
 
 // ---- Source elements to floats ----
 
-// Reads consecutive elements of a tensor as floats. Quantized ones cost a few ns each, floats a copy.
+// Reads elements of a tensor as floats, consecutive ones in the order of the recipe's dims. Quantized ones cost a few
+// ns each, floats a copy, permuted ones some ns each.
 class FloatReader {
  public:
-  FloatReader(const TensorDesc& desc, std::span<const std::byte> bytes) : desc_(desc), bytes_(bytes.data()) {
+  FloatReader(const PackRecipe& recipe, std::span<const std::byte> bytes)
+      : desc_(recipe.source), bytes_(bytes.data()), dims_(recipe.dims) {
+    if (recipe.is_permuted()) strides_ = StridesOf(recipe);
+    const TensorDesc& desc = desc_;
     if (!desc.quantization.has_value() || desc.quantization->scales.size() <= 1) return;
     const int dimension = desc.quantization->dimension;
     slice_count_ = desc.shape[dimension];
@@ -41,6 +45,41 @@ class FloatReader {
   }
 
   void Read(int64_t first, int64_t count, float* out) const {
+    if (strides_.has_value()) return ReadPermuted(first, count, out);
+    ReadStored(first, count, out);
+  }
+
+ private:
+  using Strides = std::array<int64_t, 4>;
+
+  // From one element of the source to the next along each dimension of the recipe's dims.
+  static Strides StridesOf(const PackRecipe& recipe) {
+    Strides strides;
+    for (size_t k = 0; k < strides.size(); ++k) {
+      strides[k] = 1;
+      for (int i = recipe.order[k] + 1; i < recipe.source.shape.rank(); ++i) strides[k] *= recipe.source.shape[i];
+    }
+    return strides;
+  }
+
+  void ReadPermuted(int64_t first, int64_t count, float* out) const {
+    const Strides& strides = *strides_;
+    while (count > 0) {
+      int64_t rest = first, at = 0;
+      for (int k = 3; k >= 0; --k) {
+        at += rest % dims_[k] * strides[k];
+        rest /= dims_[k];
+      }
+      const int64_t run = std::min(count, dims_[3] - first % dims_[3]);
+      for (int64_t i = 0; i < run; ++i) ReadStored(at + i * strides[3], 1, out + i);
+      first += run;
+      out += run;
+      count -= run;
+    }
+  }
+
+  // Consecutive elements as they lie in the source.
+  void ReadStored(int64_t first, int64_t count, float* out) const {
     if (desc_.dtype == DType::kFloat32) {
       std::memcpy(out, bytes_ + 4 * first, 4 * count);
     } else {
@@ -48,7 +87,6 @@ class FloatReader {
     }
   }
 
- private:
   void ReadSlices(int64_t first, int64_t count, float* out) const {
     int64_t slice = first / slice_size_ % slice_count_;
     int64_t left_in_slice = slice_size_ - first % slice_size_;
@@ -79,6 +117,8 @@ class FloatReader {
 
   const TensorDesc& desc_;
   const std::byte* bytes_;
+  const std::array<int32_t, 4>& dims_;
+  std::optional<Strides> strides_;  // of permuted elements
   int64_t slice_count_ = 1;
   int64_t slice_size_ = std::numeric_limits<int64_t>::max();  // per tensor: one slice without end
 };
@@ -233,6 +273,20 @@ Status CheckQuantization(const TensorDesc& desc) {
   return Status::Ok();
 }
 
+Status CheckOrder(const PackRecipe& recipe) {
+  if (!recipe.is_permuted()) return Status::Ok();
+  if (recipe.storage == StorageType::kInt32) {
+    return Error(StatusCode::kInvalidArgument, "integers can't be permuted while they are packed");
+  }
+  std::array<int32_t, 4> sorted = recipe.order;
+  std::ranges::sort(sorted);
+  bool fits = recipe.source.shape.rank() == 4 && sorted == std::array<int32_t, 4>{0, 1, 2, 3};
+  for (size_t k = 0; fits && k < 4; ++k) fits = recipe.source.shape[recipe.order[k]] == recipe.dims[k];
+  if (fits) return Status::Ok();
+  return Error(StatusCode::kMalformedInput, "weights of shape {} in the order {} can't be packed as {}",
+               recipe.source.shape.ToString(), Shape::FromSpan(recipe.order).ToString(), DimsText(recipe));
+}
+
 Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
   const auto elements = CheckedProduct(recipe.dims), source_elements = CheckedProduct(recipe.source.shape.dims());
   if (!elements.has_value() || !source_elements.has_value() || *elements != *source_elements) {
@@ -262,6 +316,7 @@ Status CheckRecipe(const PackRecipe& recipe, std::span<const std::byte> source, 
     return Error(StatusCode::kInvalidArgument, "packed weights need {} bytes of room but got {}",
                  recipe.packed_size_bytes(), packed.size());
   }
+  HEARTH_TRY(CheckOrder(recipe));
   return CheckQuantization(recipe.source);
 }
 
@@ -289,7 +344,7 @@ uint64_t PackRecipe::packed_size_bytes() const {
 Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
   HEARTH_TRY(CheckRecipe(recipe, source, packed));
   if (packed.empty()) return Status::Ok();
-  const FloatReader reader(recipe.source, source);
+  const FloatReader reader(recipe, source);
   const FloatWriter writer(packed, recipe.storage);
   const int64_t channels = recipe.dims[3];
   const int64_t pixels = int64_t{recipe.dims[0]} * recipe.dims[1] * recipe.dims[2];

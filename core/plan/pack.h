@@ -32,8 +32,12 @@ struct PackRecipe {
   int32_t width = 4;                            // outputs per vector: 4, 16 or 32 (kMatrix, kWinograd, kLinear)
   std::array<int32_t, 4> dims = {1, 1, 1, 1};   // O,kh,kw,I (kWinograd too) / 1,kh,kw,O / n,1,1,1 / B,H,W,C
   StorageType storage = StorageType::kFloat32;  // of the packed elements; kInt32 for kLinear and kSlices only
+  // How `source` lies in memory: dimension k of `dims` is dimension order[k] of its shape. A model format that keeps
+  // filters as [O,I,kh,kw] says {0, 2, 3, 1}: they are permuted while they are packed, and no copy is made before.
+  std::array<int32_t, 4> order = {0, 1, 2, 3};
 
   uint64_t packed_size_bytes() const;
+  bool is_permuted() const { return order != std::array<int32_t, 4>{0, 1, 2, 3}; }
   friend bool operator==(const PackRecipe&, const PackRecipe&) = default;
 };
 

@@ -166,6 +166,71 @@ TEST(Pack, PerChannelScalesOfDepthwiseWeightsFollowTheLastDimension) {
   EXPECT_EQ(PackedFloats(recipe, BytesOf<int8_t>({2, 2, 4, 4})), (std::vector<float>{1, 6, 0, 0, 2, 12, 0, 0}));
 }
 
+// [O,kh,kw,I] -> [O,I,kh,kw], the order of other model formats.
+template <typename T>
+std::vector<T> ChannelsBeforePixels(const std::vector<T>& w, int outputs, int taps, int inputs) {
+  std::vector<T> moved;
+  for (int o = 0; o < outputs; ++o) {
+    for (int i = 0; i < inputs; ++i) {
+      for (int tap = 0; tap < taps; ++tap) moved.push_back(w[(o * taps + tap) * inputs + i]);
+    }
+  }
+  return moved;
+}
+
+PackRecipe InOrderOihw(PackRecipe recipe) {
+  const auto [o, kh, kw, i] = recipe.dims;
+  recipe.source.shape = Shape{o, i, kh, kw};
+  recipe.order = {0, 2, 3, 1};
+  return recipe;
+}
+
+TEST(Pack, FiltersWithChannelsBeforePixelsArePermutedOnTheWay) {
+  for (const auto& [o, kh, kw, i] : {MatrixSize{3, 2, 3, 5}, MatrixSize{17, 3, 3, 33}, MatrixSize{4, 1, 1, 8}}) {
+    const std::vector<float> w = RandomFloats(static_cast<size_t>(o * kh * kw * i), 31);
+    const std::vector<float> moved = ChannelsBeforePixels(w, o, kh * kw, i);
+    for (const PackLayout layout : {PackLayout::kMatrix, PackLayout::kSlices, PackLayout::kWinograd}) {
+      if (layout == PackLayout::kWinograd && (kh != 3 || kw != 3)) continue;
+      for (const StorageType storage : {StorageType::kFloat32, StorageType::kFloat16}) {
+        PackRecipe recipe = MatrixRecipe(o, kh, kw, i, 16);
+        recipe.layout = layout;
+        recipe.storage = storage;
+        std::vector<std::byte> expected(recipe.packed_size_bytes()), packed(expected.size());
+        ASSERT_TRUE(PackConstant(recipe, BytesOf(w), expected).ok());
+        const Status status = PackConstant(InOrderOihw(recipe), BytesOf(moved), packed);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(packed, expected) << "layout " << static_cast<int>(layout) << " of " << o << "x" << i;
+      }
+    }
+  }
+}
+
+TEST(Pack, PermutedFiltersKeepTheScalesOfTheirChannels) {
+  const int o = 3, taps = 4, i = 5;
+  std::vector<int8_t> w(static_cast<size_t>(o * taps * i));
+  for (size_t k = 0; k < w.size(); ++k) w[k] = static_cast<int8_t>(k * 7 % 256 - 128);
+  PackRecipe recipe = MatrixRecipe(o, 2, 2, i, 4, DType::kInt8);
+  recipe.source.quantization = Quantization{{0.5f, 0.25f, 2.0f}, {1, 0, -3}, 0};
+  const std::vector<float> expected = PackedFloats(recipe, BytesOf(w));
+  EXPECT_EQ(PackedFloats(InOrderOihw(recipe), BytesOf(ChannelsBeforePixels(w, o, taps, i))), expected);
+}
+
+TEST(Pack, RefusesAnOrderThatIsNoneOfItsDimensions) {
+  const PackRecipe good = InOrderOihw(MatrixRecipe(4, 3, 3, 8, 4));
+  const std::vector<float> w(4 * 9 * 8);
+  std::vector<std::byte> packed(good.packed_size_bytes());
+  ASSERT_TRUE(PackConstant(good, BytesOf(w), packed).ok());
+  for (const std::array<int32_t, 4>& order :
+       {std::array<int32_t, 4>{0, 2, 3, 3}, {0, 2, 3, 4}, {0, 2, 3, -1}, {1, 2, 3, 0}, {INT32_MAX, 2, 3, 1}}) {
+    PackRecipe bad = good;
+    bad.order = order;
+    EXPECT_EQ(PackConstant(bad, BytesOf(w), packed).code(), StatusCode::kMalformedInput);
+  }
+  PackRecipe flat = good;
+  flat.source.shape = Shape{4 * 8 * 9};
+  EXPECT_EQ(PackConstant(flat, BytesOf(w), packed).code(), StatusCode::kMalformedInput);
+}
+
 TEST(Pack, ReadsUnalignedBytes) {
   const std::vector<float> weights = RandomFloats(20 * 20, 5);
   std::vector<std::byte> shifted(weights.size() * 4 + 1);
