@@ -132,9 +132,12 @@ MaybeResult EvaluateOnEmptyLists(int32_t code, const OperatorView& view) {
       }
       break;
     case kSlice:
-      if (view.input_count() == 3 && AreListsOfConstants(view, 0, 3) && ReadSlice(view).ok() &&
-          std::get<Slice>(ReadSlice(view).value()).size[0] == 0) {
-        return EmptyList();
+      // The items before the first one of a list, of whatever rank.
+      if (view.input_count() == 3 && view.HasInput(0) && AreListsOfConstants(view, 1, 2)) {
+        const Result<Op> slice = ReadSlice(view);
+        if (slice.ok() && std::get<Slice>(*slice).size.element_count() == 0) {
+          return std::optional(ConstantResult{std::get<Slice>(*slice).size, {}});
+        }
       }
       break;
     case kSum:

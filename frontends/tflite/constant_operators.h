@@ -14,9 +14,10 @@ struct ConstantResult {
   std::vector<double> values;
 };
 
-// The result of SHAPE, RANK, ZEROS_LIKE, FILL, RANGE or BROADCAST_ARGS, whose builtin code is `code`, and of operators
-// on lists of integers where a list is empty. Nothing for other operators, for operands that are not constant (RANGE,
-// FILL, BROADCAST_ARGS) or have no shape yet, and for more than kMaxConstantResult elements.
+// The result of SHAPE, RANK, ZEROS_LIKE, FILL, RANGE or BROADCAST_ARGS, whose builtin code is `code`, of operators
+// on lists of integers where a list is empty, and of a SLICE that cuts to nothing. Nothing for other operators, for
+// operands that are not constant (RANGE, FILL, BROADCAST_ARGS) or have no shape yet, and for more than
+// kMaxConstantResult elements.
 inline constexpr int64_t kMaxConstantResult = 1 << 24;
 Result<std::optional<ConstantResult>> EvaluateConstantOperator(int32_t code, const OperatorView& view);
 

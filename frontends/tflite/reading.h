@@ -69,7 +69,7 @@ struct Reading {
   std::unordered_map<ValueId, ValueId> widened;  // float32 copies of constants, where one was needed
   StackedConstants stacked;                      // of recurrent operators
   // Operators of subgraphs that stand in the place of the operators that call them.
-  static constexpr int64_t kMaxInlinedOperators = 20'000;
+  static constexpr int64_t kMaxInlinedOperators = 100'000;
   int64_t inlined_operators_left = kMaxInlinedOperators;
   std::vector<int32_t> calls;  // subgraphs that are being read, the outermost first
 };

@@ -25,6 +25,13 @@ std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int3
   return ordered;
 }
 
+// Operands without elements add nothing to a concatenation: a list's items before its first.
+void DropEmptyInputs(const Graph& graph, Node& node) {
+  const auto is_empty = [&](ValueId id) { return graph.value(id).desc.shape.element_count() == 0; };
+  if (std::all_of(node.inputs.begin(), node.inputs.end(), is_empty)) return;
+  std::erase_if(node.inputs, is_empty);
+}
+
 }  // namespace
 
 Status SubgraphReader::Read(const std::map<std::string, std::vector<int32_t>>& input_shapes) {
@@ -216,6 +223,7 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
     }
     node.inputs.push_back(value);
   }
+  if (std::holds_alternative<Concat>(node.op)) DropEmptyInputs(graph_, node);
   for (const int32_t tensor : outputs) {
     HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
     if (graph_.IsConstant(value)) {

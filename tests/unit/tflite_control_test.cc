@@ -180,6 +180,47 @@ TEST(TfliteControl, WhatGoesAroundMayGrow) {
   EXPECT_THAT(Answer(*graph, {7}), ElementsAre(7, 7, 7, 7));
 }
 
+// What TensorFlow's lists become: at each turn the items before, the new one, and those after.
+TEST(TfliteControl, AListIsWrittenFromItsFirstItemToItsLast) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 2}}), y = writer.AddTensor({"y", {2, 2}});
+  const int32_t zero = writer.AddConstant<int32_t>({"zero", {}, kInt}, {0});
+  const int32_t list = writer.AddConstant<float>({"list", {2, 2}}, {0, 0, 0, 0});
+  writer.AddOperator(kWhile, {zero, x, list}, {writer.AddTensor({"", {}, kInt}), writer.AddTensor({"", {1, 2}}), y},
+                     wire::CreateWhileOptions(writer.builder(), 1, 2));
+  writer.EndSubgraph({x}, {y});
+  const auto arguments = [&] {
+    return std::vector<int32_t>{writer.AddTensor({"i", {}, kInt}), writer.AddTensor({"v", {1, 2}}),
+                                writer.AddTensor({"l", {2, 2}})};
+  };
+  std::vector<int32_t> in = arguments();
+  const int32_t goes_on = writer.AddTensor({"", {}, kBool});
+  writer.AddOperator(kLess, {in[0], writer.AddConstant<int32_t>({"", {}, kInt}, {2})}, {goes_on});
+  writer.EndSubgraph(in, {goes_on});
+  in = arguments();
+  const int32_t next = writer.AddTensor({"", {}, kInt}), doubled = writer.AddTensor({"", {1, 2}});
+  const int32_t until = writer.AddTensor({"", {1}, kInt}), size = writer.AddTensor({"", {2}, kInt});
+  const int32_t from = writer.AddTensor({"", {1}, kInt}), begin = writer.AddTensor({"", {2}, kInt});
+  const int32_t before = writer.AddTensor({.name = "", .shape = {1, 1}, .shape_signature = {-1, -1}});
+  const int32_t after = writer.AddTensor({.name = "", .shape = {1, 1}, .shape_signature = {-1, -1}});
+  const int32_t written = writer.AddTensor({"", {2, 2}});
+  const auto along = [&] { return wire::CreateConcatenationOptions(writer.builder(), 0); };
+  writer.AddOperator(kAdd, {in[0], writer.AddConstant<int32_t>({"", {}, kInt}, {1})}, {next});
+  writer.AddOperator(kMul, {in[1], writer.AddConstant<float>({"", {}}, {2.0f})}, {doubled});
+  writer.AddOperator(kReshape, {in[0], writer.AddIntegers({1})}, {until});
+  writer.AddOperator(kConcatenation, {until, writer.AddIntegers({-1})}, {size}, along());
+  writer.AddOperator(kSlice, {in[2], writer.AddIntegers({0, 0}), size}, {before});
+  writer.AddOperator(kReshape, {next, writer.AddIntegers({1})}, {from});
+  writer.AddOperator(kConcatenation, {from, writer.AddIntegers({0})}, {begin}, along());
+  writer.AddOperator(kSlice, {in[2], begin, writer.AddIntegers({-1, -1})}, {after});
+  writer.AddOperator(kConcatenation, {before, doubled, after}, {written}, along());
+  writer.EndSubgraph(in, {next, doubled, written});
+  const auto bytes = writer.FinishFile();
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_THAT(Answer(*graph, {1, 2}), ElementsAre(2, 4, 4, 8));
+}
+
 // y = condition ? x + 10 : 3 * x, in subgraphs 1 and 2.
 std::vector<std::byte> Branches(TfliteWriter& writer, int32_t x, int32_t condition, int32_t y,
                                 const std::vector<int32_t>& shape_if_true = {2}) {

@@ -52,6 +52,8 @@ Result<Verdict> RemoveDeadNodes(Graph& graph, const DeviceInfo& device);
 // Drops nodes whose output is their input: copy, reshape and resize to the same size, padding by nothing, concatenation
 // of one tensor. One between two of the network's own inputs and outputs stays.
 Result<Verdict> RemoveNoOps(Graph& graph, const DeviceInfo& device);
+// A list that is written item by item (slice, item, slice; or dynamic_update_slice) becomes one concatenation.
+Result<Verdict> ListsToConcat(Graph& graph, const DeviceInfo& device);
 // Transpose, slice, tile and other moves that leave every element where it is become reshapes.
 Result<Verdict> MovesToReshapes(Graph& graph, const DeviceInfo& device);
 // A transpose of a transpose reads the first one's input.

@@ -11,6 +11,7 @@ namespace {
 constexpr Pass kDefaultPasses[] = {
     {"remove_dead_nodes", RemoveDeadNodes},     //
     {"remove_no_ops", RemoveNoOps},             //
+    {"lists_to_concat", ListsToConcat},         //
     {"unify_transposes", UnifyTransposes},      //
     {"moves_to_reshapes", MovesToReshapes},     //
     {"unify_reshapes", UnifyReshapes},          //

@@ -1,0 +1,234 @@
+// Recurrent layers write a list of T items in T steps, each of which copies the whole list. What a list holds is
+// followed through concatenations, slices and updates, so that only the last list is made, from its items.
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "core/graph/element.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/passes/pass.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kMostPieces = 4096;  // of one list: following it takes time for each at every step
+
+// Part of a value along the list's axis.
+struct Piece {
+  ValueId source = kNoValue;
+  int32_t begin = 0, size = 0;
+};
+
+struct List {
+  int axis = 0;
+  std::vector<Piece> pieces;
+  bool is_reshaped = false;  // cut out of a list, and without its axis
+};
+
+// The part of a list that a slice or an update names.
+struct Range {
+  int axis = 0;
+  int32_t begin = 0, size = 0;
+};
+
+// The one axis along which `size` is less than all; 0 where it is all. Nothing for more axes.
+std::optional<Range> RangeOf(const Shape& whole, const Shape& begin, const Shape& size) {
+  Range range{0, 0, whole.rank() == 0 ? 1 : whole[0]};
+  int count = 0;
+  for (int d = 0; d < whole.rank(); ++d) {
+    if (size[d] == whole[d]) continue;
+    range = {d, begin[d], size[d]};
+    ++count;
+  }
+  return count > 1 || whole.rank() == 0 ? std::nullopt : std::optional(range);
+}
+
+bool HasUnitStrides(const Slice& slice) {
+  const auto strides = slice.strides.dims();
+  return std::all_of(strides.begin(), strides.end(), [](int32_t stride) { return stride == 1; });
+}
+
+class ListFollower {
+ public:
+  explicit ListFollower(Graph& graph) : graph_(graph), is_read_(graph.values().size(), false) {}
+
+  Verdict Run() {
+    for (const Node& node : graph_.nodes()) {
+      if (!MovesAList(node)) MarkRead(node.inputs);
+    }
+    MarkRead(graph_.outputs);
+    for (const StatePair& state : graph_.states) is_read_[state.written] = true;
+    for (const Node& node : graph_.nodes()) Follow(node);
+    // Readers before what they read: a list that is not read any more is not made.
+    bool changed = false;
+    for (size_t index = graph_.nodes().size(); index-- > 0;) {
+      Node& node = graph_.nodes()[index];
+      if (std::none_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) { return is_read_[id]; })) continue;
+      changed |= Rewrite(node);
+      MarkRead(node.inputs);
+    }
+    return changed ? Verdict::kChanged : Verdict::kUnchanged;
+  }
+
+ private:
+  const TensorDesc& Desc(ValueId id) const { return graph_.value(id).desc; }
+
+  void MarkRead(const std::vector<ValueId>& inputs) {
+    for (ValueId id : inputs) {
+      if (id != kNoValue && static_cast<size_t>(id) < is_read_.size()) is_read_[id] = true;
+    }
+  }
+
+  bool KeepsType(const Node& node, size_t input) const {
+    const TensorDesc &in = Desc(node.inputs[input]), &out = Desc(node.outputs[0]);
+    return in.dtype == out.dtype && in.quantization == out.quantization;
+  }
+
+  // Whether it only puts together or cuts, along an axis that is known.
+  bool MovesAList(const Node& node) const {
+    if (const auto* concat = std::get_if<Concat>(&node.op)) {
+      bool keeps = concat->activation == Activation::kNone;
+      for (size_t k = 0; k < node.inputs.size(); ++k) keeps = keeps && KeepsType(node, k);
+      return keeps;
+    }
+    if (const auto* slice = std::get_if<Slice>(&node.op)) {
+      return HasUnitStrides(*slice) && KeepsType(node, 0) &&
+             RangeOf(Desc(node.inputs[0]).shape, slice->begin, slice->size).has_value();
+    }
+    return std::holds_alternative<DynamicUpdateSlice>(node.op) && KeepsType(node, 0) && KeepsType(node, 1) &&
+           UpdateOf(node).has_value();
+  }
+
+  // What an update at a constant place overwrites.
+  std::optional<Range> UpdateOf(const Node& node) const {
+    if (!graph_.IsConstant(node.inputs[2])) return std::nullopt;
+    const Shape &whole = Desc(node.inputs[0]).shape, &update = Desc(node.inputs[1]).shape;
+    const Result<ReferenceTensor> start =
+        ReferenceFromBytes(Desc(node.inputs[2]), graph_.ConstantBytes(node.inputs[2]));
+    if (!start.ok()) return std::nullopt;
+    Shape begin = whole;
+    for (int d = 0; d < whole.rank(); ++d) {
+      begin[d] = static_cast<int32_t>(
+          std::clamp(start->values[static_cast<size_t>(d)], 0.0, double{0} + whole[d] - update[d]));
+    }
+    return RangeOf(whole, begin, update);
+  }
+
+  // What `id` holds along `axis`; itself where it is no list along that axis, or is made anyway.
+  std::vector<Piece> PiecesOf(ValueId id, int axis) const {
+    const auto found = lists_.find(id);
+    if (found != lists_.end() && found->second.axis == axis && !found->second.is_reshaped && !is_read_[id])
+      return found->second.pieces;
+    return {{id, 0, Desc(id).shape[axis]}};
+  }
+
+  static void Append(const std::vector<Piece>& pieces, List& list) {
+    for (const Piece& piece : pieces) {
+      Piece* last = list.pieces.empty() ? nullptr : &list.pieces.back();
+      if (last != nullptr && last->source == piece.source && last->begin + last->size == piece.begin) {
+        last->size += piece.size;
+      } else {
+        list.pieces.push_back(piece);
+      }
+    }
+  }
+
+  // The part from `begin` on, `size` long.
+  static std::vector<Piece> Cut(const std::vector<Piece>& pieces, int32_t begin, int32_t size) {
+    std::vector<Piece> parts;
+    int32_t at = 0;
+    for (const Piece& piece : pieces) {
+      const int32_t first = std::max(begin, at), last = std::min(begin + size, at + piece.size);
+      if (first < last) parts.push_back({piece.source, piece.begin + first - at, last - first});
+      at += piece.size;
+    }
+    return parts;
+  }
+
+  void Follow(const Node& node) {
+    if (!MovesAList(node)) return;
+    List list;
+    if (const auto* concat = std::get_if<Concat>(&node.op)) {
+      const int rank = Desc(node.outputs[0]).shape.rank();
+      list.axis = concat->axis < 0 ? concat->axis + rank : concat->axis;
+      for (ValueId id : node.inputs) Append(PiecesOf(id, list.axis), list);
+    } else if (const auto* slice = std::get_if<Slice>(&node.op)) {
+      const Range range = *RangeOf(Desc(node.inputs[0]).shape, slice->begin, slice->size);
+      list.axis = range.axis;
+      list.is_reshaped = slice->shape != slice->size;
+      Append(Cut(PiecesOf(node.inputs[0], range.axis), range.begin, range.size), list);
+    } else {
+      const Range range = *UpdateOf(node);
+      const std::vector<Piece> before = PiecesOf(node.inputs[0], range.axis);
+      const int32_t end = range.begin + range.size;
+      list.axis = range.axis;
+      Append(Cut(before, 0, range.begin), list);
+      Append({{node.inputs[1], 0, range.size}}, list);
+      Append(Cut(before, end, Desc(node.inputs[0]).shape[range.axis] - end), list);
+    }
+    if (list.pieces.size() <= kMostPieces) lists_.emplace(node.outputs[0], std::move(list));
+  }
+
+  bool IsWhole(const Piece& piece, int axis) const {
+    return piece.begin == 0 && piece.size == Desc(piece.source).shape[axis];
+  }
+
+  // A value that holds the piece: its source, or a part of a constant.
+  ValueId ValueOf(const Piece& piece, int axis) {
+    if (IsWhole(piece, axis)) return piece.source;
+    TensorDesc desc = Desc(piece.source);
+    const std::span<const std::byte> bytes = graph_.ConstantBytes(piece.source);
+    const int32_t whole = desc.shape[axis];
+    desc.shape[axis] = piece.size;
+    std::vector<std::byte> part;
+    size_t outer = 1;
+    for (int d = 0; d < axis; ++d) outer *= static_cast<size_t>(desc.shape[d]);
+    const size_t row = bytes.size() / outer, item = row / static_cast<size_t>(whole);
+    for (size_t k = 0; k < outer; ++k) {
+      const auto from = bytes.begin() + static_cast<ptrdiff_t>(k * row + static_cast<size_t>(piece.begin) * item);
+      part.insert(part.end(), from, from + static_cast<ptrdiff_t>(static_cast<size_t>(piece.size) * item));
+    }
+    return graph_.AddConstantValue(graph_.value(piece.source).name, std::move(desc), std::move(part));
+  }
+
+  // A constant of whole bytes an item, with one scale for all.
+  bool CanBeCut(ValueId id) const {
+    return graph_.IsConstant(id) && Desc(id).dtype != DType::kInt4 &&
+           (!Desc(id).quantization || Desc(id).quantization->scales.size() == 1);
+  }
+
+  bool Rewrite(Node& node) {
+    const auto found = lists_.find(node.outputs[0]);
+    if (found == lists_.end()) return false;
+    const auto& [axis, pieces, is_reshaped] = found->second;
+    bool is_same = std::holds_alternative<Concat>(node.op) && node.inputs.size() == pieces.size();
+    for (size_t k = 0; k < pieces.size(); ++k) {
+      if (!IsWhole(pieces[k], axis) && !CanBeCut(pieces[k].source)) return false;
+      is_same = is_same && pieces[k].source == node.inputs[k];
+    }
+    if (is_same || (is_reshaped && pieces.size() > 1)) return false;
+    std::vector<ValueId> inputs;
+    for (const Piece& piece : pieces) inputs.push_back(ValueOf(piece, axis));
+    node.inputs = std::move(inputs);
+    if (is_reshaped) {
+      node.op = Reshape{Desc(node.outputs[0]).shape};
+    } else {
+      node.op = Concat{.axis = axis};
+    }
+    return true;
+  }
+
+  Graph& graph_;
+  std::vector<bool> is_read_;  // by something that moves no list, or from outside
+  std::unordered_map<ValueId, List> lists_;
+};
+
+}  // namespace
+
+Result<Verdict> ListsToConcat(Graph& graph, const DeviceInfo&) {
+  return ListFollower(graph).Run();
+}
+
+}  // namespace hearth
