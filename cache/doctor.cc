@@ -15,6 +15,7 @@
 #include "cache/redis_values.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
+#include "cache/server_address.h"
 #include "cache/store_names.h"
 #include "core/base/error.h"
 
@@ -120,16 +121,18 @@ void LookAtQuarantine(const std::vector<CacheQuarantine>& quarantine, Findings& 
 
 void LookAtServer(const CacheServer& server, Findings& findings) {
   if (server.address.empty()) return;
+  const Result<ServerAddress> address = ParseServerAddress(server.address);
+  const std::string name = address.ok() ? address->text() : "";  // without the password
   const auto start = std::chrono::steady_clock::now();
   Result<std::unique_ptr<RemoteValues>> values = MakeRedisValues({server.address});
   if (values.ok()) static_cast<void>((*values)->Read("doctor"));
   const double took_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (values.ok() && (*values)->is_usable()) {
-    Sound(findings, fmt::format("the server {} answered after {:.1f} ms", server.address, took_ms));
+    Sound(findings, fmt::format("the server {} answered after {:.1f} ms", name, took_ms));
     return;
   }
   Trouble(findings,
-          fmt::format("the server {} can't be used: {}", server.address,
+          fmt::format("the server {} can't be used: {}", name,
                       values.ok() ? (*values)->why_unusable() : values.status().message()),
           fmt::format("each start loses {:.0f} ms and what other machines made", took_ms), "unset HEARTH_CACHE_SERVER");
 }

@@ -48,7 +48,7 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
     const SpentTime time(took_ms);
     value = remote_->Read(NameInKeyValueStore(key));
   }
-  if (!remote_->is_usable()) warnings_.Add("server", remote_->why_unusable());
+  TakeServersWarnings();
   if (!value || value->empty()) {
     Lose(took_ms);
     return std::nullopt;
@@ -138,7 +138,12 @@ void FleetStore::Put(std::span<const PutRequest> requests) {
   for (const PutRequest& request : requests) {
     if (MayAskServer()) Send(request);
   }
+  TakeServersWarnings();
+}
+
+void FleetStore::TakeServersWarnings() {
   if (!remote_->is_usable()) warnings_.Add("server", remote_->why_unusable());
+  for (std::string& warning : remote_->TakeWarnings()) warnings_.Add(warning, warning);
 }
 
 void FleetStore::Reject(const CacheKey& key, std::string_view reason) {

@@ -27,6 +27,7 @@ class RemoteValues : public KeyValueStore {
  public:
   virtual bool is_usable() const = 0;            // false after the first failure
   virtual std::string why_unusable() const = 0;  // one sentence
+  virtual std::vector<std::string> TakeWarnings() { return {}; }
 };
 
 struct FleetOptions {
@@ -71,7 +72,8 @@ class FleetStore final : public BlobStore {
   };
 
   bool MayAskServer() const;  // under the lock
-  void Lose(double ms);       // a wait that brought nothing
+  void TakeServersWarnings();
+  void Lose(double ms);  // a wait that brought nothing
   std::optional<Fetched> Fetch(const CacheKey& key);
   void Send(const PutRequest& request);
   void StoreFetched();

@@ -16,7 +16,7 @@ set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
 
 set(library_package libhearth${PROJECT_VERSION_MAJOR})
-set(opened_at_run_time "libhiredis0.14, libsodium23")  # a shared cache server, signed bundles
+set(opened_at_run_time "libsodium23, libssl3")  # signed bundles, TLS to a shared cache server
 set(drivers "ocl-icd-libopencl1, libvulkan1, libegl1, libgles2")
 
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_package})

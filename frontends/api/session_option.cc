@@ -83,7 +83,7 @@ constexpr OptionRow kRows[] = {
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostWaitMs, o.cache_wait_ms); }},
     {{"cache_read_only", "on, off"},
      [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.cache_read_only); }},
-    {{"cache_server", "host:port"},
+    {{"cache_server", "host:port, redis://, rediss://"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_server.address); }},
     {{"cache_server_keys", "file of public keys"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.cache_server.trusted_keys); }},

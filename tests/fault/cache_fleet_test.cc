@@ -1,9 +1,5 @@
 // The shared server: a real redis-server on loopback that the tests start, and one that is slow, gone or lies.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-
 #include <chrono>
-#include <csignal>
 #include <map>
 
 #include "cache/fleet_store.h"
@@ -11,6 +7,7 @@
 #include "cache/redis_values.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/redis_server.h"
 
 namespace hearth {
 namespace {
@@ -20,71 +17,8 @@ using testing::MemoryStore;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
-
-// A socket that listens on a free port of loopback and never answers.
-class SilentServer {
- public:
-  SilentServer() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof(address);
-    if (::bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0 && ::listen(socket_, 8) == 0 &&
-        ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) == 0) {
-      port_ = ntohs(address.sin_port);
-    }
-  }
-  ~SilentServer() { Close(); }
-  void Close() {
-    if (socket_ >= 0) ::close(socket_);
-    socket_ = -1;
-  }
-  std::string address() const { return fmt::format("127.0.0.1:{}", port_); }
-  int port() const { return port_; }
-
- private:
-  int socket_ = -1, port_ = 0;
-};
-
-// redis-server as a child, without files. `is_there` is false where it is not installed.
-class RedisServer {
- public:
-  RedisServer() {
-    SilentServer free_port;
-    const std::string port = std::to_string(free_port.port());
-    address_ = free_port.address();
-    free_port.Close();
-    child_ = ::fork();
-    if (child_ == 0) {
-      ::alarm(120);
-      ::execlp("redis-server", "redis-server", "--port", port.c_str(), "--bind", "127.0.0.1", "--save", "",
-               "--loglevel", "warning", "--dir", "/tmp", nullptr);
-      ::_exit(127);
-    }
-    for (int tries = 0; tries < 500 && !is_there_; ++tries) {
-      if (::waitpid(child_, nullptr, WNOHANG) != 0) {
-        child_ = -1;
-        return;
-      }
-      is_there_ = (*MakeRedisValues({address_, 1000, 1000}))->Write("ping", std::as_bytes(std::span("x")));
-      if (!is_there_) ::usleep(10000);
-    }
-  }
-  ~RedisServer() { Stop(); }
-  void Stop() {
-    if (child_ <= 0) return;
-    ::kill(child_, SIGKILL);
-    ::waitpid(child_, nullptr, 0);
-    child_ = -1;
-  }
-  bool is_there() const { return is_there_; }
-  const std::string& address() const { return address_; }
-
- private:
-  std::string address_;
-  pid_t child_ = -1;
-  bool is_there_ = false;
-};
+using testing::RedisServer;
+using testing::SilentServer;
 
 SigningKey KeyOf(uint8_t number) {
   SigningKey key;

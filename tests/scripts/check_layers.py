@@ -40,7 +40,6 @@ OWN_FOLDERS = {
     "pthreadpool.h": ["backends/cpu"],
     "sqlite3.h": ["cache", "tests/fault"],  # the faults are injected below sqlite
     "sodium.h": ["cache"],
-    "hiredis/": ["cache"],
     "flatbuffers/": ["frontends/tflite"],
     # Generated from the schema: brings flatbuffers in. The tests write model files with it.
     "frontends/tflite/schema_generated.h": ["frontends/tflite", "tests/testing"],

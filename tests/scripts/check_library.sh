@@ -8,7 +8,7 @@ stripped=$(mktemp)
 trap 'rm -f "$stripped"' EXIT
 strip --strip-unneeded -o "$stripped" "$library"
 echo "$library: $(stat --dereference --format %s "$stripped") bytes stripped; needs: ${needed//$'\n'/, }"
-if grep --extended-regexp '^lib(OpenCL|vulkan|EGL|GL|GLES|OpenGL|epoxy|hiredis|sodium)' <<<"$needed"; then
+if grep --extended-regexp '^lib(OpenCL|vulkan|EGL|GL|GLES|OpenGL|epoxy|ssl|crypto|sodium)' <<<"$needed"; then
   echo "$library: a library above is linked; open it at run time, so that the program starts without it" >&2
   exit 1
 fi

@@ -1,0 +1,20 @@
+// TLS over a connected socket, by OpenSSL 3, which is opened at run time.
+#ifndef HEARTH_CACHE_TLS_CONNECTION_H_
+#define HEARTH_CACHE_TLS_CONNECTION_H_
+
+#include <memory>
+
+#include "cache/descriptor.h"
+#include "cache/server_address.h"
+#include "cache/server_connection.h"
+
+namespace hearth {
+
+// Shakes hands and checks the server's certificate against its name. kUnavailable where that fails, or OpenSSL is not
+// installed.
+Result<std::unique_ptr<ServerConnection>> ConnectTls(Descriptor socket, const ServerAddress& address,
+                                                     const Deadline& deadline);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_TLS_CONNECTION_H_
