@@ -25,8 +25,9 @@ constexpr std::string_view
     kStableHlo = "an operator of StableHLO: convert to TFLite's own operators",
     kComplex = "complex numbers: compute the spectrum as two products with constant cosine and sine matrices",
     kConv3D = "three-dimensional convolution: slices with CONV_2D and a sum compute the same", kRare = "not offered",
-    kReducedSegments = "extremes and products over segments are not offered: do this step outside of the model",
-    kSegments = "sums over segments are not offered: with constant segment numbers a matrix product gives them";
+    kReducedSegments =
+        "its segment numbers are data, or more than 64 rows meet in one: do this step outside of the model",
+    kSegments = "its segment numbers are data, or more than 64 rows meet in one: a matrix product gives sums";
 
 // Sorted by code.
 constexpr RefusedRow kRefused[] = {
@@ -49,13 +50,15 @@ constexpr RefusedRow kRefused[] = {
     {109, kDataSize},
     {110, "it asks for the rank of a tensor whose shape is known at run time only: choose the inputs' shapes"},
     {112, "it is not offered: GATHER with computed indices computes the same"},
-    {113, "it is not offered: a product with a unit matrix computes the same"},
-    {115, "it is not offered: SELECT with a constant mask computes the same"},
+    {113, "of quantized tensors or of rank 6 it is not offered: a product with a unit matrix computes the same"},
+    {115, "of quantized tensors or of rank 6 it is not offered: SELECT with a constant mask computes the same"},
     {118, kLoop},
     {119, kLoop},
     {120, kBoxes},
     {121, kBoxes},
-    {122, "it writes elements at places that are data: ONE_HOT and a product compute the same"},
+    {122,
+     "it writes elements at places that are data, or of more types than float32 and int32: ONE_HOT and a product "
+     "compute the same"},
     {124, "it makes a constant dense that is none"},
     {125, kSegments},
     {127, "a place holder and no operator: the file is damaged"},

@@ -212,6 +212,10 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCalls(int index, const std::vec
     HEARTH_ASSIGN(const ValueId value, InputValue(Op(Unary{}), tensor));
     operands.push_back(value);
   }
+  if (IsExpanded(index)) {
+    HEARTH_ASSIGN(const ValueId made, Expand(index, operands));
+    return std::vector<ValueId>{made};
+  }
   const int32_t code = CodeOf(index).row->code;
   if (code == kIf) return ReadIf(index, operands);
   if (code == kWhile) return ReadWhile(index, std::move(operands));
@@ -236,11 +240,13 @@ Status SubgraphReader::BindOutput(int index, int32_t tensor, ValueId value) {
   return Status::Ok();
 }
 
-// True when the operator calls subgraphs; what it makes was bound, or an UnknownOp says why it can't be made.
+// True when the operator calls subgraphs or stands for several nodes; what it makes was bound, or an UnknownOp says why
+// it can't be made.
 Result<bool> SubgraphReader::ReadControl(int index, const std::vector<int32_t>& inputs,
                                          const std::vector<int32_t>& outputs) {
   const OperatorRow* row = CodeOf(index).row;
-  if (row == nullptr || (row->code != kCall && row->code != kIf && row->code != kWhile)) return false;
+  const bool calls = row != nullptr && (row->code == kCall || row->code == kIf || row->code == kWhile);
+  if (!calls && !IsExpanded(index)) return false;
   const size_t first_node = graph_.nodes().size(), states = graph_.states.size();
   const Result<std::vector<ValueId>> made = ReadCalls(index, inputs);
   Status status = made.status();

@@ -96,6 +96,17 @@ class SubgraphReader {
   Result<ValueId> AddScalar(int index, ValueId value);
   Status BindOutput(int index, int32_t tensor, ValueId value);
 
+  // subgraph_expansion.cc: operators that stand for several nodes.
+  bool IsExpanded(int index) const;
+  Result<ValueId> Expand(int index, std::span<const ValueId> operands);
+  Result<ValueId> ExpandDiagonal(int index, ValueId diagonal, ValueId around);
+  Result<ValueId> ExpandRows(int index, ValueId rows, const std::vector<int64_t>& places, int64_t count);
+  Result<ValueId> ExpandSegments(int index, std::span<const ValueId> operands);
+  Result<ValueId> ExpandScatterNd(int index, std::span<const ValueId> operands);
+  Result<ValueId> AddNumbers(const Shape& shape, DType dtype, const std::vector<double>& numbers);
+  Result<ValueId> AddLike(int index, Op op, std::vector<ValueId> inputs, const Shape& shape);
+  Result<std::vector<int64_t>> Places(ValueId id) const;
+
   Reading& reading_;
   const wire::SubGraph& subgraph_;
   const wire::SignatureDef* signature_;

@@ -1,0 +1,97 @@
+// Operators that the reader makes of several nodes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/evaluate.h"
+#include "frontends/tflite/reader.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr auto kInt = wire::TensorType_INT32;
+constexpr float kLowest = -3.402823466e+38f;
+
+struct OneExpansion {
+  explicit OneExpansion(const std::vector<int32_t>& shape) { x = writer.AddTensor({"x", shape}); }
+  Result<Graph> Read(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& shape) {
+    const int32_t y = writer.AddTensor({"y", shape});
+    writer.AddOperator(code, inputs, {y});
+    bytes = writer.Finish({x}, {y});
+    return ReadTfliteModel(bytes);
+  }
+  // What the model makes of 1, 2, 3, ...
+  std::vector<double> Answer(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& shape) {
+    Result<Graph> graph = Read(code, inputs, shape);
+    EXPECT_TRUE(graph.ok()) << graph.status().message();
+    if (!graph.ok()) return {};
+    const Status inferred = InferShapes(*graph);
+    EXPECT_TRUE(inferred.ok()) << inferred.message();
+    ReferenceTensor input{graph->value(graph->inputs[0]).desc.shape, {}};
+    for (int64_t k = 1; k <= input.shape.element_count(); ++k) input.values.push_back(static_cast<double>(k));
+    Result<std::vector<ReferenceTensor>> outputs = EvaluateGraph(*graph, {&input, 1});
+    EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+    return outputs.ok() ? outputs.value()[0].values : std::vector<double>();
+  }
+  int32_t Numbers(const std::vector<int32_t>& shape, const std::vector<int32_t>& numbers) {
+    return writer.AddConstant<int32_t>({"", shape, kInt}, numbers);
+  }
+
+  TfliteWriter writer;
+  int32_t x;
+  std::vector<std::byte> bytes;
+};
+
+TEST(TfliteExpansion, MatrixDiagPutsTheLastDimensionOnDiagonals) {
+  OneExpansion model({2, 2});
+  EXPECT_THAT(model.Answer(113, {model.x}, {2, 2, 2}), ElementsAre(1, 0, 0, 2, 3, 0, 0, 4));
+}
+
+TEST(TfliteExpansion, MatrixSetDiagReplacesTheDiagonalOfMatricesThatAreNotSquare) {
+  OneExpansion wide({2, 3});
+  const int32_t two = wide.writer.AddConstant<float>({"", {2}}, {7, 8});
+  EXPECT_THAT(wide.Answer(115, {wide.x, two}, {2, 3}), ElementsAre(7, 2, 3, 4, 8, 6));
+  OneExpansion high({3, 2});
+  const int32_t diagonal = high.writer.AddConstant<float>({"", {2}}, {7, 8});
+  EXPECT_THAT(high.Answer(115, {high.x, diagonal}, {3, 2}), ElementsAre(7, 2, 3, 8, 5, 6));
+}
+
+TEST(TfliteExpansion, ScatterNdAddsUpUpdatesOfOnePlaceAndLeavesZerosElsewhere) {
+  OneExpansion model({3, 2});
+  const int32_t places = model.Numbers({3, 1}, {2, 0, 2}), shape = model.Numbers({2}, {4, 2});
+  EXPECT_THAT(model.Answer(122, {places, model.x, shape}, {4, 2}), ElementsAre(3, 4, 0, 0, 6, 8, 0, 0));
+}
+
+TEST(TfliteExpansion, SegmentSumAddsUpRowsOfOneNumber) {
+  OneExpansion model({3, 2});
+  EXPECT_THAT(model.Answer(125, {model.x, model.Numbers({3}, {0, 0, 1})}, {2, 2}), ElementsAre(4, 6, 5, 6));
+}
+
+TEST(TfliteExpansion, UnsortedSegmentsLeaveNegativeNumbersOutAndFillEmptyOnes) {
+  const auto of = [](int32_t code) {
+    OneExpansion model({4});
+    return model.Answer(code, {model.x, model.Numbers({4}, {2, -1, 0, 2}), model.Numbers({}, {3})}, {3});
+  };
+  EXPECT_THAT(of(155), ElementsAre(3, 0, 5));
+  EXPECT_THAT(of(153), ElementsAre(3, 1, 4));
+  EXPECT_THAT(of(154), ElementsAre(3, kLowest, 4));
+  EXPECT_THAT(of(157), ElementsAre(3, -kLowest, 1));
+}
+
+TEST(TfliteExpansion, PlacesOutsideAreErrorsAndComputedOnesAreRefused) {
+  OneExpansion outside({1, 2});
+  const int32_t places = outside.Numbers({1, 1}, {4}), shape = outside.Numbers({2}, {4, 2});
+  EXPECT_THAT(outside.Read(122, {places, outside.x, shape}, {4, 2}).status().message(), HasSubstr("place 4 of 4"));
+  OneExpansion computed({2});
+  const int32_t cast = computed.writer.AddTensor({"numbers", {2}, kInt});
+  computed.writer.AddOperator(53, {computed.x}, {cast});
+  Result<Graph> graph = computed.Read(125, {computed.x, cast}, {2});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_THAT(std::get<UnknownOp>(graph->nodes().back().op).reason, HasSubstr("computed at run time"));
+}
+
+}  // namespace
+}  // namespace hearth
