@@ -83,6 +83,8 @@ class HotStartTest : public ::testing::Test {
                                   HEARTH_TRY(open_status_);
                                   DeviceInfo info = inner_->info();
                                   info.type = DeviceType::kDiscreteGpu;
+                                  // How fast texels are read is measured behind a first run, and changes later plans.
+                                  info.max_texel_elements = 0;
                                   return std::unique_ptr<Device>(
                                       std::make_unique<FailingDevice>(*inner_, fault_, info, ""));
                                 }}};
