@@ -18,8 +18,8 @@ namespace {
 constexpr std::chrono::milliseconds kWaitForAnswer{20};
 
 // The CPU's runs go first, and the device gets ready all the same. Measured beside runs without a pause on two busy
-// cores: PoCL was ready after 1.6 times the time that a ready start takes, after 2.3 times at 5, with equal times of
-// the runs.
+// cores: PoCL was ready after 1.6 times the time that a ready start takes, after 2.3 times at 5. The slowest of the
+// CPU's runs were about the same.
 constexpr int kNiceness = 2;
 
 constexpr int kMeasuredRuns = 5;
