@@ -272,6 +272,7 @@ Status RequestPlan(SessionData& data) {
   HEARTH_ASSIGN(LowerOptions lowering, AskedOptions(data.options));
   const bool stores_halves = data.opened.device != nullptr && data.opened.device->info().fp16_storage;
   if (!stores_halves) lowering.precision = Precision::kFp32;
+  lowering.cpu_ops = data.options.cpu_ops;
   HEARTH_ASSIGN(data.opened.info.forced_rules, ForcedRulesFromText(data.options.rules));
   if (data.store != nullptr && data.opened.device != nullptr)
     lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
