@@ -95,7 +95,8 @@ Status DeleteDownTo(Database& database, uint64_t max_bytes) {
     }));
   }
   // What the models that are known will ask for again need not be remembered for entries that went.
-  HEARTH_TRY(database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"));
+  HEARTH_TRY(InTurn(database,
+                    [&] { return database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"); }));
   return ShrinkFile(database);
 }
 
