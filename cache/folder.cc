@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "cache/trusted_path.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 
 namespace hearth {
@@ -26,11 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kPollMs = 1;
-
-std::string_view Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
 
 Status SystemError(const char* what, const fs::path& path, int error) {
   return Error(StatusCode::kIoError, "{} {}: {}", what, path.string(), std::strerror(error));
@@ -82,37 +77,35 @@ Result<struct stat> FolderInfo(const fs::path& folder) {
 }  // namespace
 
 Result<fs::path> DefaultCacheFolder() {
-  if (const std::string_view given = Variable("HEARTH_CACHE_DIR"); !given.empty()) return fs::path(given);
+  if (const std::string_view given = EnvironmentVariable("HEARTH_CACHE_DIR"); !given.empty()) return fs::path(given);
   // The XDG base directory specification has relative values ignored.
-  if (const std::string_view xdg = Variable("XDG_CACHE_HOME"); xdg.starts_with('/')) return fs::path(xdg) / "hearth";
-  if (const std::string_view home = Variable("HOME"); !home.empty()) return fs::path(home) / ".cache" / "hearth";
+  if (const std::string_view xdg = EnvironmentVariable("XDG_CACHE_HOME"); xdg.starts_with('/'))
+    return fs::path(xdg) / "hearth";
+  if (const std::string_view home = EnvironmentVariable("HOME"); !home.empty())
+    return fs::path(home) / ".cache" / "hearth";
   return Error(StatusCode::kNotFound,
                "no folder for the cache: HOME is not set; set HEARTH_CACHE_DIR or name a folder with --cache");
 }
 
 std::vector<fs::path> DefaultCacheLayers() {
-  std::vector<fs::path> layers;
-  for (std::string_view rest = Variable("HEARTH_CACHE_LAYERS"); !rest.empty();) {
-    const size_t end = std::min(rest.find(':'), rest.size());
-    if (end > 0) layers.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return layers;
+  const std::vector<std::string> layers = PathsInList(EnvironmentVariable("HEARTH_CACHE_LAYERS"));
+  return {layers.begin(), layers.end()};
 }
 
 std::string DefaultCacheLayerKeys() {
-  return std::string(Variable("HEARTH_CACHE_LAYER_KEYS"));
+  return std::string(EnvironmentVariable("HEARTH_CACHE_LAYER_KEYS"));
 }
 
 Result<uint64_t> DefaultCacheMaxBytes() {
-  const std::string_view text = Variable("HEARTH_CACHE_MAX_SIZE");
+  const std::string_view text = EnvironmentVariable("HEARTH_CACHE_MAX_SIZE");
   if (text.empty()) return kUsualCacheBytes;
   return ParseSizeBytes(text);
 }
 
 CacheServer DefaultCacheServer() {
-  return {std::string(Variable("HEARTH_CACHE_SERVER")), std::string(Variable("HEARTH_CACHE_SERVER_KEYS")),
-          std::string(Variable("HEARTH_CACHE_SERVER_SIGN"))};
+  return {std::string(EnvironmentVariable("HEARTH_CACHE_SERVER")),
+          std::string(EnvironmentVariable("HEARTH_CACHE_SERVER_KEYS")),
+          std::string(EnvironmentVariable("HEARTH_CACHE_SERVER_SIGN"))};
 }
 
 Result<uint64_t> ParseSizeBytes(std::string_view text) {

@@ -1,7 +1,8 @@
 #include "hal/driver_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
@@ -10,25 +11,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/base/environment.h"
+
 namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
-std::vector<std::string> SplitPaths(std::string_view list) {
-  std::vector<std::string> paths;
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(':'), list.size());
-    if (end > 0) paths.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return paths;
-}
 
 // The files of a folder that end in `extension`, sorted; a file stands for itself.
 std::vector<std::string> FilesOf(const std::string& path, std::string_view extension) {
@@ -57,12 +45,13 @@ std::string LibraryOfManifest(const std::string& file) {
 }  // namespace
 
 std::vector<std::string> VulkanDriverFiles() {
-  std::vector<std::string> places = SplitPaths(Variable("VK_DRIVER_FILES"));
-  if (places.empty()) places = SplitPaths(Variable("VK_ICD_FILENAMES"));
+  std::vector<std::string> places = PathsInList(EnvironmentVariable("VK_DRIVER_FILES"));
+  if (places.empty()) places = PathsInList(EnvironmentVariable("VK_ICD_FILENAMES"));
   if (places.empty()) {
-    std::string folders = "/etc:/usr/local/share:/usr/share:" + Variable("XDG_DATA_DIRS");
-    if (const std::string home = Variable("HOME"); !home.empty()) folders += ":" + home + "/.local/share";
-    for (const std::string& folder : SplitPaths(folders)) places.push_back(folder + "/vulkan/icd.d");
+    std::string folders = fmt::format("/etc:/usr/local/share:/usr/share:{}", EnvironmentVariable("XDG_DATA_DIRS"));
+    if (const std::string_view home = EnvironmentVariable("HOME"); !home.empty())
+      folders += fmt::format(":{}/.local/share", home);
+    for (const std::string& folder : PathsInList(folders)) places.push_back(folder + "/vulkan/icd.d");
   }
   std::vector<std::string> libraries;
   for (const std::string& place : places) {
@@ -74,7 +63,7 @@ std::vector<std::string> VulkanDriverFiles() {
 }
 
 std::vector<std::string> OpenClDriverFiles() {
-  const std::string vendors = Variable("OCL_ICD_VENDORS");
+  const std::string vendors(EnvironmentVariable("OCL_ICD_VENDORS"));
   std::vector<std::string> libraries;
   for (const std::string& file : FilesOf(vendors.empty() ? "/etc/OpenCL/vendors" : vendors, ".icd")) {
     std::string line;
@@ -84,7 +73,7 @@ std::vector<std::string> OpenClDriverFiles() {
 }
 
 std::vector<std::string> GlesDriverFiles() {
-  std::vector<std::string> folders = SplitPaths(Variable("LIBGL_DRIVERS_PATH"));
+  std::vector<std::string> folders = PathsInList(EnvironmentVariable("LIBGL_DRIVERS_PATH"));
   if (folders.empty()) {
     folders = {"/usr/lib/x86_64-linux-gnu/dri", "/usr/lib/aarch64-linux-gnu/dri", "/usr/lib64/dri", "/usr/lib/dri"};
   }

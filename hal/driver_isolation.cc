@@ -40,7 +40,7 @@ std::string ForeignLlvm() {
   return std::filesystem::path(file).filename().string().starts_with("libLLVM") ? "" : file;
 }
 
-Status IsolateDrivers(std::span<const std::string> driver_files) {
+Status IsolateDrivers(const std::function<std::vector<std::string>()>& driver_files) {
   const std::string llvm = ForeignLlvm();
   if (llvm.empty()) {
     opened_without_isolation = true;
@@ -54,7 +54,7 @@ Status IsolateDrivers(std::span<const std::string> driver_files) {
         "process of its own",
         llvm);
   }
-  for (const std::string& file : driver_files) {
+  for (const std::string& file : driver_files()) {
     // Never closed: the API's loader opens it again, and gets this one.
     dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
   }

@@ -5,8 +5,9 @@
 #ifndef HEARTH_HAL_DRIVER_ISOLATION_H_
 #define HEARTH_HAL_DRIVER_ISOLATION_H_
 
-#include <span>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "hearth/status.h"
 
@@ -16,11 +17,11 @@ namespace hearth {
 // is none. Threads: any. About a microsecond.
 std::string ForeignLlvm();
 
-// To be called before the first use of an API whose drivers are `driver_files`. Where there is a foreign LLVM it opens
-// these files so that they look up symbols in their own libraries first (RTLD_DEEPBIND), and keeps them; a file that
-// does not open is left to the API's loader. kUnavailable where that can't be done: with a sanitizer, or where malloc
-// is not the C library's (a driver would then mix two of them).
-Status IsolateDrivers(std::span<const std::string> driver_files);
+// To be called before the first use of an API whose drivers are `driver_files`, which are only asked for where there is
+// a foreign LLVM. It then opens these files so that they look up symbols in their own libraries first (RTLD_DEEPBIND),
+// and keeps them; a file that does not open is left to the API's loader. kUnavailable where that can't be done: with a
+// sanitizer, or where malloc is not the C library's (a driver would then mix two of them).
+Status IsolateDrivers(const std::function<std::vector<std::string>()>& driver_files);
 
 // kUnavailable when a foreign LLVM came into the process after a driver was opened without isolation. To be asked
 // before a driver that may hold LLVM compiles. Threads: any.

@@ -10,7 +10,7 @@ namespace {
 
 Result<OpenClApi> LoadOnce() {
   constexpr const char* kNames[] = {"libOpenCL.so.1", "libOpenCL.so"};
-  HEARTH_TRY(IsolateDrivers(OpenClDriverFiles()));
+  HEARTH_TRY(IsolateDrivers(OpenClDriverFiles));
   Result<DynamicLibrary> library = DynamicLibrary::Open(kNames);
   if (!library.ok()) return library.status().Within("no OpenCL loader; install ocl-icd-libopencl1 or the GPU's driver");
   OpenClApi api;

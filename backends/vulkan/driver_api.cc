@@ -36,7 +36,7 @@ Status Missing(const char* name) {
 
 Result<LoaderApi> LoadLoaderApi() {
   static constexpr const char* kNames[] = {"libvulkan.so.1", "libvulkan.so"};
-  HEARTH_TRY(IsolateDrivers(VulkanDriverFiles()));
+  HEARTH_TRY(IsolateDrivers(VulkanDriverFiles));
   auto library = DynamicLibrary::Open(kNames);
   if (!library.ok()) return library.status().Within("Vulkan loader");
   LoaderApi api;

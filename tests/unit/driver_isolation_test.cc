@@ -55,20 +55,27 @@ TEST(DriverFiles, OpenClsAreTheFirstLinesOfTheVendorsFiles) {
 
 TEST(DriverIsolation, NothingIsInTheWayInAProcessWithoutASecondLlvm) {
   EXPECT_EQ(ForeignLlvm(), "");
-  EXPECT_TRUE(IsolateDrivers({}).ok());
+  EXPECT_TRUE(IsolateDrivers([]() -> std::vector<std::string> {
+                ADD_FAILURE() << "the drivers' files are not looked for";
+                return {};
+              }).ok());
   EXPECT_TRUE(CheckNoNewLlvm().ok());
+}
+
+std::vector<std::string> OneMissingDriver() {
+  return {"/nonexistent/libdriver.so"};
 }
 
 // Runs in a process of its own: 0 when everything is as `late` asks for.
 [[noreturn]] void BesideAForeignLlvm(bool late) {
   if (late) {
-    if (!IsolateDrivers({}).ok()) std::_Exit(1);
+    if (!IsolateDrivers(OneMissingDriver).ok()) std::_Exit(1);
   }
   if (dlopen(HEARTH_FOREIGN_LLVM, RTLD_NOW | RTLD_GLOBAL) == nullptr) std::_Exit(2);
   if (ForeignLlvm() != HEARTH_FOREIGN_LLVM) std::_Exit(3);
   if (!late) {
     // A sanitizer does not let drivers be kept apart; that is an error then, not a crash.
-    const Status isolated = IsolateDrivers(std::vector<std::string>{"/nonexistent/libdriver.so"});
+    const Status isolated = IsolateDrivers(OneMissingDriver);
     if (!isolated.ok() && isolated.code() != StatusCode::kUnavailable) std::_Exit(4);
   }
   const Status status = CheckNoNewLlvm();
