@@ -242,6 +242,7 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
 
 // Model, cache and, unless the CPU answers first, the device are there.
 Status Start(SessionData& data) {
+  data.model_name = NameOfModel(data, BlobStore::NameUse::kLookUp);
   HEARTH_ASSIGN(std::unique_ptr<SessionData> next, ChooseStart(data));
   HEARTH_TRY(PrepareOnAUsableDevice(data).Within(data.model->path()));
   data.report.start.first_by = data.opened.id;
@@ -277,8 +278,7 @@ Status RequestPlan(SessionData& data) {
   if (data.store != nullptr && data.opened.device != nullptr)
     lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
   const ModelData& model = data.model->data();
-  data.plan_request = {&model.graph, NameOfModel(data, BlobStore::NameUse::kLookUp), &data.opened.info, lowering,
-                       model.signature};
+  data.plan_request = {&model.graph, data.model_name, &data.opened.info, lowering, model.signature};
   return Status::Ok();
 }
 

@@ -66,6 +66,7 @@ struct SessionData {
   std::vector<std::string> failed_ids;  // devices that `auto` left behind
   OpenedDevice opened;
   std::unique_ptr<HostExecutor> host;
+  std::string model_name;  // in keys that are looked up; found once a start, since all of the model is hashed for it
   PlanRequest plan_request;
   MadePlan made;
   std::unique_ptr<PlanRunner> runner;
