@@ -2,12 +2,12 @@
 
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <chrono>
 #include <tuple>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/median.h"
 #include "frontends/api/next_device.h"
 #include "hal/stopping.h"
 
@@ -29,11 +29,6 @@ constexpr double kMeasuringMs = 200;
 // and measured by another: drivers start their own threads when they open.
 void LowerPriority() {
   static_cast<void>(::setpriority(PRIO_PROCESS, 0, kNiceness));
-}
-
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
 }
 
 // Zeros in, as the session's inputs stand before they are set.

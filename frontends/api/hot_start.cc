@@ -1,10 +1,10 @@
 #include "frontends/api/hot_start.h"
 
-#include <algorithm>
-#include <cstdlib>
 #include <utility>
 
+#include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/median.h"
 #include "frontends/api/device_behind.h"
 #include "frontends/api/next_device.h"
 #include "frontends/engine/device_names.h"
@@ -20,11 +20,6 @@ constexpr const char* kMoveVariable = "HEARTH_HOT_MOVE";
 // The last runs of the CPU that are compared with the device's; the first, on cold memory, never is.
 constexpr size_t kFewestRuns = 3, kMostRuns = 9;
 
-double Median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values[values.size() / 2];
-}
-
 bool IsCpu(const std::string& wanted) {
   const Result<std::string> name = NormalizedDeviceName(wanted);
   return name.ok() && *name == "cpu";
@@ -39,8 +34,7 @@ Result<bool> IsWarm(SessionData& data) {
 }
 
 bool MovesWhenReady() {
-  const char* rule = std::getenv(kMoveVariable);
-  return rule != nullptr && std::string_view(rule) == "ready";
+  return EnvironmentVariable(kMoveVariable) == "ready";
 }
 
 std::string ReasonOfAReadyStart(const SessionData& data) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/base/enum_name.h"
+#include "core/base/median.h"
 #include "core/lowering/lower.h"
 
 namespace hearth {
@@ -49,12 +50,6 @@ std::vector<KernelSource> KernelsOf(std::span<const Contest> contests) {
     }
   }
   return kernels;
-}
-
-double Median(std::vector<double> samples) {
-  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
 }
 
 struct Contestant {

@@ -1,0 +1,19 @@
+#ifndef HEARTH_CORE_BASE_MEDIAN_H_
+#define HEARTH_CORE_BASE_MEDIAN_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace hearth {
+
+// Of an even number of samples the upper one of the middle. Precondition: not empty.
+inline double Median(std::vector<double> samples) {
+  const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  return *middle;
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_BASE_MEDIAN_H_
