@@ -13,36 +13,16 @@
 #include <utility>
 #include <vector>
 
-#include "backends/null/device.h"
 #include "core/base/error.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/next_device.h"
-#include "hearth/graph_builder.h"
-#include "tests/testing/failing_device.h"
-#include "tests/testing/fake_backends.h"
+#include "tests/testing/fake_gpu.h"
 #include "tests/testing/memory_store.h"
 
 namespace hearth::testing {
 
 // Elements of the model's output.
 constexpr int kHotStartCount = 8;
-
-inline Model ModelOf(GraphBuilder builder) {
-  Result<Model> model = std::move(builder).Build();
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  return std::move(model).value();
-}
-
-// y = x + the sum of all earlier x.
-inline Model SumModel() {
-  GraphBuilder builder("sum");
-  const auto x = builder.Input("x", {1, 1, 2, 4});
-  const auto sum = builder.State("sum", {1, 1, 2, 4});
-  const auto next = builder.Binary("add", sum, x);
-  builder.Update(sum, next);
-  builder.Output(next, "y");
-  return ModelOf(std::move(builder));
-}
 
 // Opening waits here until the test lets it go on.
 class Gate {
@@ -63,34 +43,16 @@ class Gate {
   bool is_open_ = false;
 };
 
-class HotStartTest : public ::testing::Test {
+// Its fake GPU opens when the gate lets it.
+class HotStartTest : public FakeGpuTest {
  protected:
-  ~HotStartTest() override { TheFakeBackends() = {}; }
-
-  // A software driver that says it is a GPU, opens when the gate lets it, and fails where `fault_` says; without one,
-  // the null device.
-  void SetUp() override {
-    for (const ListedDevice& listed : ListAllDevices()) {
-      if (listed.backend == nullptr || !listed.candidate.usable) continue;
-      Result<std::unique_ptr<Device>> opened = listed.backend->open(listed.candidate);
-      if (opened.ok()) inner_ = std::move(opened).value();
-      if (opened.ok()) break;
-    }
-    if (inner_ == nullptr) inner_ = std::make_unique<NullDevice>(NullDeviceInfo());
-    TheFakeBackends().first = {{"fake", DeviceType::kDiscreteGpu, "", [this]() -> Result<std::unique_ptr<Device>> {
-                                  if (before_gate_) before_gate_();
-                                  if (is_gated_) gate_.Pass();
-                                  HEARTH_TRY(open_status_);
-                                  DeviceInfo info = inner_->info();
-                                  info.type = DeviceType::kDiscreteGpu;
-                                  // How fast texels are read is measured behind a first run, and changes later plans.
-                                  info.max_texel_elements = 0;
-                                  return std::unique_ptr<Device>(
-                                      std::make_unique<FailingDevice>(*inner_, fault_, info, ""));
-                                }}};
+  Status BeforeOpening(DeviceInfo& info) override {
+    if (before_gate_) before_gate_();
+    if (is_gated_) gate_.Pass();
+    // How fast texels are read is measured behind a first run, and changes later plans.
+    info.max_texel_elements = 0;
+    return open_status_;
   }
-
-  bool Computes() const { return inner_->info().backend != "null"; }
 
   SessionOptions Options(const std::string& start, const std::string& device = "first") const {
     SessionOptions options;
@@ -138,8 +100,6 @@ class HotStartTest : public ::testing::Test {
   Gate gate_;
   std::function<void()> before_gate_;
   Status open_status_;
-  CallFault fault_;
-  std::unique_ptr<Device> inner_;
 };
 
 }  // namespace hearth::testing

@@ -2,15 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
-#include "backends/cpu/cpu_executor.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/passes/pass.h"
-#include "core/lowering/lower.h"
 #include "frontends/engine/device_choice.h"
-#include "hal/plan_runner.h"
+#include "tests/testing/run_lowered.h"
 
 namespace hearth {
 namespace {
@@ -23,18 +22,11 @@ Result<std::vector<float>> RunOn(const OpenedDevice& opened, const std::string& 
   LowerOptions options;
   options.precision = precision;
   HEARTH_TRY(RunPasses(graph, opened.info, {}));
-  HEARTH_ASSIGN(Plan plan, Lower(graph, opened.info, options));
-  const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
-  RunnerParts parts;
-  parts.device = opened.device.get();
-  parts.graph = &graph;
-  parts.host = host.get();
-  HEARTH_ASSIGN(const auto runner, PlanRunner::Create(std::move(plan), parts));
   std::vector<float> x(kRows * kChannels), y(x.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 40.0f;
-  const std::vector<std::span<const std::byte>> inputs = {std::as_bytes(std::span(x))};
-  const std::vector<std::span<std::byte>> outputs = {std::as_writable_bytes(std::span(y))};
-  HEARTH_TRY(runner->Run(inputs, outputs));
+  HEARTH_ASSIGN(const std::vector<std::byte> stored,
+                testing::RunLowered(opened, graph, options, std::as_bytes(std::span(x))));
+  std::memcpy(y.data(), stored.data(), stored.size());
   return y;
 }
 

@@ -12,8 +12,6 @@
 namespace hearth {
 namespace {
 
-using testing::CallFault;
-using testing::FailingDevice;
 using testing::FakeBackendRows;
 using ::testing::HasSubstr;
 using testing::kHotStartCount;

@@ -7,43 +7,23 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/null/device.h"
 #include "core/base/error.h"
 #include "hearth/graph_builder.h"
-#include "tests/testing/failing_device.h"
-#include "tests/testing/fake_backends.h"
+#include "tests/testing/fake_gpu.h"
 
 namespace hearth {
 namespace {
 
-using testing::CallFault;
-using testing::FailingDevice;
 using testing::FakeBackendRows;
 using ::testing::HasSubstr;
-using testing::TheFakeBackends;
+using testing::ModelOf;
+using testing::SumModel;
 
 constexpr int kCount = 8;
-
-Model ModelOf(GraphBuilder builder) {
-  Result<Model> model = std::move(builder).Build();
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  return std::move(model).value();
-}
 
 Model Negation() {
   GraphBuilder builder("negation");
   builder.Output(builder.Unary("neg", builder.Input("x", {1, 1, 2, 4})), "y");
-  return ModelOf(std::move(builder));
-}
-
-// y = x + the sum of all earlier x.
-Model Sum() {
-  GraphBuilder builder("sum");
-  const auto x = builder.Input("x", {1, 1, 2, 4});
-  const auto sum = builder.State("sum", {1, 1, 2, 4});
-  const auto next = builder.Binary("add", sum, x);
-  builder.Update(sum, next);
-  builder.Output(next, "y");
   return ModelOf(std::move(builder));
 }
 
@@ -64,29 +44,8 @@ size_t Count(const std::vector<std::string>& texts, const std::string& part) {
       std::ranges::count_if(texts, [&](const std::string& text) { return text.find(part) != std::string::npos; }));
 }
 
-class NextDevice : public ::testing::Test {
+class NextDevice : public testing::FakeGpuTest {
  protected:
-  ~NextDevice() override { TheFakeBackends() = {}; }
-
-  // A software driver that says it is a GPU, and fails where `fault_` says; without one, the null device.
-  void SetUp() override {
-    for (const ListedDevice& listed : ListAllDevices()) {
-      if (listed.backend == nullptr || !listed.candidate.usable) continue;
-      Result<std::unique_ptr<Device>> opened = listed.backend->open(listed.candidate);
-      if (opened.ok()) inner_ = std::move(opened).value();
-      if (opened.ok()) break;
-    }
-    if (inner_ == nullptr) inner_ = std::make_unique<NullDevice>(NullDeviceInfo());
-    TheFakeBackends().first = {{"fake", DeviceType::kDiscreteGpu, "", [this]() -> Result<std::unique_ptr<Device>> {
-                                  DeviceInfo info = inner_->info();
-                                  info.type = DeviceType::kDiscreteGpu;
-                                  return std::unique_ptr<Device>(
-                                      std::make_unique<FailingDevice>(*inner_, fault_, info, ""));
-                                }}};
-  }
-
-  bool Computes() const { return inner_->info().backend != "null"; }
-
   Result<Session> Start(const Model& model, const std::string& device = "auto") {
     auto data = std::make_unique<SessionData>();
     data->options.device = device;
@@ -103,9 +62,6 @@ class NextDevice : public ::testing::Test {
     HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(numbers))));
     return session.Run();
   }
-
-  CallFault fault_;
-  std::unique_ptr<Device> inner_;
 };
 
 TEST_F(NextDevice, ADriverThatFailsAtAnyCallOfAStartIsLeftForTheNext) {
@@ -143,7 +99,7 @@ TEST_F(NextDevice, ANamedDeviceThatFailsIsAnError) {
 // Three runs; the device is lost at each call of them.
 TEST_F(NextDevice, ADeviceLostAtAnyCallOfARunGivesTheRightAnswersElsewhereStateIncluded) {
   if (!Computes()) GTEST_SKIP() << "no GPU driver, and the null device computes nothing";
-  const Model model = Sum();
+  const Model model = SumModel();
   int failures = 0;
   for (int call = 1; call < 100; ++call) {
     SCOPED_TRACE(call);
@@ -169,7 +125,7 @@ TEST_F(NextDevice, ADeviceLostAtAnyCallOfARunGivesTheRightAnswersElsewhereStateI
 
 TEST_F(NextDevice, RunsInFlightAreRepeatedElsewhere) {
   if (!Computes()) GTEST_SKIP() << "no GPU driver, and the null device computes nothing";
-  const Model model = Sum();
+  const Model model = SumModel();
   int failures = 0;
   for (int call = 1; call < 100; ++call) {
     SCOPED_TRACE(call);

@@ -7,16 +7,14 @@
 #include <cmath>
 #include <random>
 
-#include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op.h"
-#include "core/lowering/lower.h"
 #include "frontends/engine/device_choice.h"
-#include "hal/plan_runner.h"
 #include "hal/slices.h"
+#include "tests/testing/run_lowered.h"
 
 namespace hearth {
 namespace {
@@ -151,17 +149,8 @@ class QuantizeOn : public ::testing::TestWithParam<const char*> {
     graph.AddNode({.op = Unary{UnaryKind::kQuantize}, .inputs = {x}, .outputs = {y}, .name = "quantize"});
     graph.inputs = {x};
     graph.outputs = {y};
-    HEARTH_ASSIGN(Plan plan, Lower(graph, opened.info, {}));
-    const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
-    RunnerParts parts;
-    parts.device = opened.device.get();
-    parts.graph = &graph;
-    parts.host = host.get();
-    HEARTH_ASSIGN(const auto runner, PlanRunner::Create(std::move(plan), parts));
-    std::vector<std::byte> stored(ties.desc.size_bytes());
-    const std::vector<std::span<const std::byte>> inputs = {std::as_bytes(std::span(ties.reals))};
-    const std::vector<std::span<std::byte>> outputs = {stored};
-    HEARTH_TRY(runner->Run(inputs, outputs));
+    HEARTH_ASSIGN(const std::vector<std::byte> stored,
+                  testing::RunLowered(opened, graph, {}, std::as_bytes(std::span(ties.reals))));
     return NumbersIn(ties.desc, stored);
   }
 };

@@ -1,0 +1,70 @@
+// Sessions on a fake GPU, which a software driver stands in for and which fails when the test says so.
+#ifndef HEARTH_TESTS_TESTING_FAKE_GPU_H_
+#define HEARTH_TESTS_TESTING_FAKE_GPU_H_
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+
+#include "backends/null/device.h"
+#include "core/base/error.h"
+#include "frontends/engine/device_choice.h"
+#include "hearth/graph_builder.h"
+#include "tests/testing/failing_device.h"
+#include "tests/testing/fake_backends.h"
+
+namespace hearth::testing {
+
+inline Model ModelOf(GraphBuilder builder) {
+  Result<Model> model = std::move(builder).Build();
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  return std::move(model).value();
+}
+
+// y = x + the sum of all earlier x, of eight elements.
+inline Model SumModel() {
+  GraphBuilder builder("sum");
+  const auto x = builder.Input("x", {1, 1, 2, 4});
+  const auto sum = builder.State("sum", {1, 1, 2, 4});
+  const auto next = builder.Binary("add", sum, x);
+  builder.Update(sum, next);
+  builder.Output(next, "y");
+  return ModelOf(std::move(builder));
+}
+
+class FakeGpuTest : public ::testing::Test {
+ protected:
+  ~FakeGpuTest() override { TheFakeBackends() = {}; }
+
+  // The first backend's device is a software driver that says it is a GPU and fails where `fault_` says; without a
+  // driver, the null device.
+  void SetUp() override {
+    for (const ListedDevice& listed : ListAllDevices()) {
+      if (listed.backend == nullptr || !listed.candidate.usable) continue;
+      Result<std::unique_ptr<Device>> opened = listed.backend->open(listed.candidate);
+      if (opened.ok()) inner_ = std::move(opened).value();
+      if (opened.ok()) break;
+    }
+    if (inner_ == nullptr) inner_ = std::make_unique<NullDevice>(NullDeviceInfo());
+    TheFakeBackends().first = {{"fake", DeviceType::kDiscreteGpu, "", [this]() -> Result<std::unique_ptr<Device>> {
+                                  DeviceInfo info = inner_->info();
+                                  info.type = DeviceType::kDiscreteGpu;
+                                  HEARTH_TRY(BeforeOpening(info));
+                                  return std::unique_ptr<Device>(
+                                      std::make_unique<FailingDevice>(*inner_, fault_, info, ""));
+                                }}};
+  }
+
+  // Of the fake GPU; may change what it says of itself.
+  virtual Status BeforeOpening(DeviceInfo& /*info*/) { return Status::Ok(); }
+
+  bool Computes() const { return inner_->info().backend != "null"; }
+
+  CallFault fault_;
+  std::unique_ptr<Device> inner_;
+};
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_FAKE_GPU_H_
