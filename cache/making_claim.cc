@@ -66,7 +66,8 @@ bool IsWorthWaiting(const Descriptor& descriptor) {
   }
   const std::time_t age_s = std::time(nullptr) - info.st_mtime;
   const auto maker = static_cast<pid_t>(std::atol(text.data()));
-  return age_s >= 0 && age_s < kMaxClaimAgeS && maker != ::getpid() && !IsStopped(maker);
+  // A file's time may be finer than time(), whose second then begins some milliseconds later (Linux 6.13).
+  return age_s >= -1 && age_s < kMaxClaimAgeS && maker != ::getpid() && !IsStopped(maker);
 }
 
 }  // namespace

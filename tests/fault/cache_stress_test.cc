@@ -5,10 +5,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "backends/null/device.h"
 #include "cache/reports.h"
@@ -102,82 +104,88 @@ TEST(CacheStress, OneProcessMakesAnEntryWhileOthersWait) {
   }
 }
 
+// A process that has begun to make entry 1 and never ends by itself.
+class PausedMaker {
+ public:
+  explicit PausedMaker(const StoreOptions& options) {
+    std::array<int, 2> ends;
+    EXPECT_EQ(::pipe(ends.data()), 0);
+    process_ = StartProcess([&] {
+      const auto own = SqliteStore::Open(options);
+      const MakingTurn turn = (*own)->TakeMakingTurn(NumberedKey(1));
+      if (turn.claim == nullptr || ::write(ends[1], "x", 1) != 1) return 1;
+      ::pause();
+      return 2;
+    });
+    ::close(ends[1]);
+    char byte;
+    EXPECT_EQ(::read(ends[0], &byte, 1), 1) << "it has no claim";
+    ::close(ends[0]);
+  }
+  ~PausedMaker() { Kill(); }
+  PausedMaker(const PausedMaker&) = delete;
+  PausedMaker& operator=(const PausedMaker&) = delete;
+
+  pid_t process() const { return process_; }
+  void Kill() {
+    if (process_ == 0) return;
+    ::kill(process_, SIGKILL);
+    EXPECT_EQ(WaitFor(std::exchange(process_, 0)), 128 + SIGKILL);
+  }
+
+ private:
+  pid_t process_ = 0;
+};
+
 TEST(CacheStress, AMakerThatDiesOrTakesLongHoldsNobodyUp) {
   const CacheFolder folder;
   StoreOptions options = folder.options();
   SessionWaits waits(250, 20);
   options.waits = &waits;
-  std::array<int, 2> ends;
-  ASSERT_EQ(::pipe(ends.data()), 0);
-  const pid_t child = StartProcess([&] {
-    const auto own = SqliteStore::Open(options);
-    const MakingTurn turn = (*own)->TakeMakingTurn(NumberedKey(1));
-    if (turn.claim == nullptr || ::write(ends[1], "x", 1) != 1) return 1;
-    ::pause();
-    return 2;
-  });
-  char byte;
-  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  PausedMaker maker(options);
   const auto store = CacheFolder::Open(options);
   MakingTurn turn = store->TakeMakingTurn(NumberedKey(1));
   EXPECT_TRUE(turn.has_waited);
   EXPECT_EQ(turn.claim, nullptr) << "it must go on alone";
   turn = store->TakeMakingTurn(NumberedKey(1));
   EXPECT_FALSE(turn.has_waited) << "the waits of a session are bounded together";
-  ::kill(child, SIGKILL);
-  EXPECT_EQ(WaitFor(child), 128 + SIGKILL);
+  maker.Kill();
   turn = store->TakeMakingTurn(NumberedKey(1));
   EXPECT_NE(turn.claim, nullptr);
-  for (int end : ends) ::close(end);
+}
+
+TEST(CacheStress, AMakerWhoseClaimIsTimedJustAheadOfTheClockIsWaitedFor) {
+  const CacheFolder folder;
+  const PausedMaker maker(folder.options());
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    if (!entry.path().filename().string().starts_with("making-")) continue;
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() + std::chrono::seconds(1));
+  }
+  StoreOptions options = folder.options();
+  SessionWaits waits(250, 20);
+  options.waits = &waits;
+  EXPECT_TRUE(CacheFolder::Open(options)->TakeMakingTurn(NumberedKey(1)).has_waited);
 }
 
 TEST(CacheStress, AMakerThatIsStoppedIsNotWaitedFor) {
   const CacheFolder folder;
-  std::array<int, 2> ends;
-  ASSERT_EQ(::pipe(ends.data()), 0);
-  const pid_t child = StartProcess([&] {
-    const auto own = SqliteStore::Open(folder.options());
-    const MakingTurn turn = (*own)->TakeMakingTurn(NumberedKey(1));
-    if (turn.claim == nullptr || ::write(ends[1], "x", 1) != 1) return 1;
-    ::pause();
-    return 2;
-  });
-  char byte;
-  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
-  ::kill(child, SIGSTOP);
+  const PausedMaker maker(folder.options());
+  ::kill(maker.process(), SIGSTOP);
   int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, WUNTRACED), child);
-  const auto store = folder.Open();
-  const MakingTurn turn = store->TakeMakingTurn(NumberedKey(1));
-  EXPECT_FALSE(turn.has_waited);
-  ::kill(child, SIGKILL);
-  EXPECT_EQ(WaitFor(child), 128 + SIGKILL);
-  for (int end : ends) ::close(end);
+  ASSERT_EQ(::waitpid(maker.process(), &status, WUNTRACED), maker.process());
+  EXPECT_FALSE(folder.Open()->TakeMakingTurn(NumberedKey(1)).has_waited);
 }
 
 TEST(CacheStress, AMakerIsWaitedForNoLongerThanSuchAnEntryIsKnownToCost) {
   const CacheFolder folder;
   PutOne(*folder.Open(), NumberedKey(2), NumberedBlob(2, 100), 15);
-  std::array<int, 2> ends;
-  ASSERT_EQ(::pipe(ends.data()), 0);
-  const pid_t child = StartProcess([&] {
-    const auto own = SqliteStore::Open(folder.options());
-    const MakingTurn turn = (*own)->TakeMakingTurn(NumberedKey(1));
-    if (turn.claim == nullptr || ::write(ends[1], "x", 1) != 1) return 1;
-    ::pause();
-    return 2;
-  });
-  char byte;
-  ASSERT_EQ(::read(ends[0], &byte, 1), 1);
+  const PausedMaker maker(folder.options());
   StoreOptions options = folder.options();
   SessionWaits waits;
   options.waits = &waits;
   const MakingTurn turn = CacheFolder::Open(options)->TakeMakingTurn(NumberedKey(1));
   EXPECT_TRUE(turn.has_waited);
   EXPECT_GT(waits.makers.left_ms(), 1000) << "what making it costs is 15 ms";
-  ::kill(child, SIGKILL);
-  EXPECT_EQ(WaitFor(child), 128 + SIGKILL);
-  for (int end : ends) ::close(end);
 }
 
 TEST(CacheStress, AProcessDoesNotWaitForItself) {
