@@ -6,12 +6,7 @@
 #include <filesystem>
 
 #include "core/base/error.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HEARTH_IS_SANITIZED 1  // AddressSanitizer ends a process that asks for RTLD_DEEPBIND
-#else
-#define HEARTH_IS_SANITIZED 0
-#endif
+#include "core/base/sanitizer.h"
 
 namespace hearth {
 namespace {
@@ -46,7 +41,7 @@ Status IsolateDrivers(const std::function<std::vector<std::string>()>& driver_fi
     opened_without_isolation = true;
     return Status::Ok();
   }
-  if (HEARTH_IS_SANITIZED || !MallocIsOfTheCLibrary()) {
+  if (kHasSanitizer || !MallocIsOfTheCLibrary()) {
     return Error(
         StatusCode::kUnavailable,
         "{} shows an LLVM of its own to the whole process, which drivers would call into, and this process has "

@@ -27,11 +27,16 @@ template <typename Body>
 __attribute__((target("avx2,fma"), noinline)) void RunAvx2(const Body& body) {
   body();
 }
+#if defined(__clang__)  // clang 14 does not know the preference
+#define HEARTH_AVX512 "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"
+#else
+#define HEARTH_AVX512 "avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
 template <typename Body>
-__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,prefer-vector-width=512"), noinline)) void RunAvx512(
-    const Body& body) {
+__attribute__((target(HEARTH_AVX512), noinline)) void RunAvx512(const Body& body) {
   body();
 }
+#undef HEARTH_AVX512
 
 // With the instructions of `set`, which this machine must have.
 template <typename Body>

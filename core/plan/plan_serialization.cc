@@ -21,7 +21,7 @@ constexpr uint32_t kPlanMagic = 0x4e4c5048;  // "HPLN"
 
 class PlanWriter {
  public:
-  static constexpr bool kReads = false;
+  [[maybe_unused]] static constexpr bool kReads = false;
 
   template <typename... T>
   void operator()(const T&... fields) {
@@ -89,7 +89,7 @@ class PlanWriter {
 // much more memory than the input has. After the first mistake everything reads as empty and ok() stays false.
 class PlanReader {
  public:
-  static constexpr bool kReads = true;
+  [[maybe_unused]] static constexpr bool kReads = true;
 
   explicit PlanReader(std::span<const std::byte> bytes) : rest_(bytes) {}
 

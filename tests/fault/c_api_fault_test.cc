@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "core/base/sanitizer.h"
 #include "tests/testing/c_handles.h"
 #include "tests/testing/shared_data.h"
 
@@ -217,9 +218,7 @@ TEST(CApiFault, MessagesBelongToTheThreadThatFailed) {
 }
 
 TEST(CApiFault, RunningOutOfMemoryIsAStatus) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer ends the process where memory runs out";
-#endif
+  if (kHasSanitizer) GTEST_SKIP() << "the sanitizer ends the process where memory runs out";
   OwnedGraph graph;
   ASSERT_FINE(hearth_graph_create("huge", graph.out()));
   const int32_t shape[] = {1 << 14, 1 << 14};  // 1 GiB

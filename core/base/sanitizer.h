@@ -1,0 +1,18 @@
+// Whether this code was compiled for AddressSanitizer or ThreadSanitizer, which both end the process in places where a
+// plain one goes on: with RTLD_DEEPBIND, and where memory runs out.
+#ifndef HEARTH_CORE_BASE_SANITIZER_H_
+#define HEARTH_CORE_BASE_SANITIZER_H_
+
+namespace hearth {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // GCC
+inline constexpr bool kHasSanitizer = true;
+#elif defined(__has_feature)
+inline constexpr bool kHasSanitizer = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+inline constexpr bool kHasSanitizer = false;
+#endif
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_BASE_SANITIZER_H_
