@@ -1,0 +1,21 @@
+// The containers in which drivers' binaries are stored.
+#include <algorithm>
+
+#include "backends/gles/binary_container.h"
+#include "backends/vulkan/program_container.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace hearth {
+
+void FuzzOne(std::span<const std::byte> bytes) {
+  if (const auto binaries = gles::UnpackBinaries(bytes); binaries.ok()) {
+    Expect(std::ranges::equal(gles::PackBinaries(*binaries), bytes), "binaries are packed as the same bytes");
+  }
+  for (size_t module_count : {0, 1, 2}) {
+    const auto container = vulkan::ParseContainer(bytes, module_count);
+    if (!container.ok()) continue;
+    Expect(std::ranges::equal(vulkan::Serialize(*container), bytes), "modules are packed as the same bytes");
+  }
+}
+
+}  // namespace hearth

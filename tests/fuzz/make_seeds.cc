@@ -1,0 +1,107 @@
+// make_seeds FOLDER: writes FOLDER/<fuzzer>/<number>, well-formed inputs from which the fuzzers start.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/gles/binary_container.h"
+#include "backends/null/device.h"
+#include "backends/vulkan/program_container.h"
+#include "cache/key_value_blob_store.h"
+#include "cache/manifest.h"
+#include "core/plan/tuning.h"
+#include "tests/fuzz/demo_plan.h"
+#include "tests/testing/small_models.h"
+
+namespace hearth {
+namespace {
+
+std::span<const std::byte> AsBytes(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+// The seeds of one fuzzer.
+class Seeds {
+ public:
+  explicit Seeds(const std::filesystem::path& folder) : folder_(folder) { std::filesystem::create_directories(folder); }
+
+  void Add(std::span<const std::byte> bytes) {
+    std::ofstream file(folder_ / std::to_string(count_++), std::ios::binary);
+    file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  }
+
+ private:
+  std::filesystem::path folder_;
+  int count_ = 0;
+};
+
+// The single-operator models of tests/oracle join these (run_fuzzer.py).
+void MakeModels(Seeds seeds) {
+  seeds.Add(ModelOfAllKinds());
+  seeds.Add(ModelWithALoop());
+}
+
+void MakePlans(Seeds seeds) {
+  seeds.Add(SerializePlan(DemoPlan(NullDeviceInfo()).plan()));
+}
+
+void MakeManifests(Seeds seeds) {
+  Manifest manifest{.made_by = "0.1.0", .devices = {{}}, .entries = {{}, {.size_bytes = 5, .device = 0}}};
+  manifest.devices[0].backend = "opencl";
+  seeds.Add(AsBytes(manifest.ToText()));
+  CacheKey key(BlobKind::kProgram);
+  key.Add("device", "a name").Add("driver", "1.2.3");
+  seeds.Add(AsBytes(key.material()));
+}
+
+void MakeTuning(Seeds seeds) {
+  seeds.Add(AsBytes(ToText(TuningRecord{})));
+  TuningRecord record;
+  record.candidates = {{.count = 3, .ms = 1.5, .squares = 0.25}, {.count = 1, .ms = 2}};
+  record.of_all = true;
+  seeds.Add(AsBytes(ToText(record)));
+}
+
+void MakeServerAnswers(Seeds seeds) {
+  CacheKey key(BlobKind::kWeights);
+  key.Add("name", "w");
+  const std::vector<std::byte> blob(100, std::byte{7});
+  const std::vector<std::byte> envelope = MakeEnvelope({&key, blob, 2.5});
+  seeds.Add(envelope);
+  std::string answer = "$" + std::to_string(envelope.size()) + "\r\n";
+  answer.append(reinterpret_cast<const char*>(envelope.data()), envelope.size());
+  seeds.Add(AsBytes(answer + "\r\n"));
+  for (std::string_view text : {"+OK\r\n$-1\r\n:1\r\n", "-NOAUTH Authentication required.\r\n", "$3\r\nabc\r\n"}) {
+    seeds.Add(AsBytes(text));
+  }
+}
+
+void MakeContainers(Seeds seeds) {
+  const std::vector<gles::ProgramBinary> binaries = {{1, {std::byte{1}, std::byte{2}}}, {2, {}}};
+  seeds.Add(gles::PackBinaries(binaries));
+  const vulkan::SpirvWords module = {0x07230203, 0x00010000, 0, 8, 0};
+  seeds.Add(vulkan::Serialize({{module}, {std::byte{1}}}));
+  seeds.Add(vulkan::Serialize({{module, module}, {}}));
+}
+
+void MakeSeeds(const std::filesystem::path& folder) {
+  MakeModels(Seeds(folder / "model"));
+  MakePlans(Seeds(folder / "plan"));
+  MakeManifests(Seeds(folder / "manifest"));
+  MakeTuning(Seeds(folder / "tuning"));
+  MakeServerAnswers(Seeds(folder / "server"));
+  MakeContainers(Seeds(folder / "container"));
+}
+
+}  // namespace
+}  // namespace hearth
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+    return 2;
+  }
+  hearth::MakeSeeds(argv[1]);
+}

@@ -1,0 +1,24 @@
+// A stored plan: read, checked against its graph, and run on a device that checks what it is asked.
+#include <algorithm>
+#include <utility>
+
+#include "backends/null/device.h"
+#include "frontends/engine/stored_plan.h"
+#include "hal/plan_runner.h"
+#include "tests/fuzz/demo_plan.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace hearth {
+
+void FuzzOne(std::span<const std::byte> bytes) {
+  Result<Plan> plan = DeserializePlan(bytes);
+  if (!plan.ok()) return;
+  Expect(std::ranges::equal(SerializePlan(*plan), bytes), "a plan that was read is written as the same bytes");
+  static NullDevice device(NullDeviceInfo());
+  static const DemoPlan demo(device.info());
+  if (!CheckStoredPlan(*plan, demo.graph(), device.info()).ok()) return;
+  const auto runner = PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_bytes = demo.model()});
+  Expect(!runner.ok() || (*runner)->RunStages().ok(), "a plan that a device took runs");
+}
+
+}  // namespace hearth
