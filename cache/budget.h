@@ -1,9 +1,10 @@
-// Keeps a store's file below its size limit, least recently used entries first.
+// Keeps a store's file below its size limit: what goes first was long unused, is large and was cheap to make.
 #ifndef HEARTH_CACHE_BUDGET_H_
 #define HEARTH_CACHE_BUDGET_H_
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "cache/database.h"
 #include "core/base/fingerprint.h"
@@ -19,7 +20,17 @@ Status SetFutureStampsRight(Database& database);
 // An upper estimate of what a new entry takes in the file.
 uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_bytes);
 
-// Within the caller's transaction: deletes entries, those longest unused first and none for which `is_kept`
+struct Victim {
+  int64_t id = 0;
+  uint64_t bytes = 0;  // of its blob
+};
+
+// Entries of about `wanted_bytes`, or fewer, for which `is_kept` is false, those least worth keeping first. None: no
+// more are left.
+Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wanted_bytes,
+                                              const std::function<bool(const Fingerprint&)>& is_kept);
+
+// Within the caller's transaction: deletes entries, those least worth keeping first and none for which `is_kept`
 // is true, until `needed_bytes` more fit below `max_bytes`. False, with nothing deleted, when they can't.
 Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_bytes,
                       const std::function<bool(const Fingerprint&)>& is_kept);

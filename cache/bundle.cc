@@ -131,6 +131,8 @@ Status CopyEntries(const ExportRequest& request, Manifest& manifest, BundleExpor
 Status FillBundle(const ExportRequest& request, BundleExport& report) {
   Manifest manifest;
   manifest.made_by = request.made_by;
+  if (request.valid_for_ms != 0) manifest.expires_ms = NowMs() + request.valid_for_ms;
+  manifest.least_version = request.least_version;
   HEARTH_TRY(CopyEntries(request, manifest, report));
   report.devices = manifest.devices;
   std::error_code ignored;

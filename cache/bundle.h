@@ -22,7 +22,9 @@ struct ExportRequest {
   std::filesystem::path bundle;  // must be missing or empty
   CacheFilter filter;
   std::optional<SigningKey> sign_with;
-  std::string made_by;  // Hearth's version
+  std::string made_by;        // Hearth's version
+  int64_t valid_for_ms = 0;   // 0: for ever
+  std::string least_version;  // of the Hearth that may use it; empty: any
 };
 // Entries that are damaged in the store are left out and counted. Leaves nothing behind when it fails.
 Result<BundleExport> ExportBundle(const ExportRequest& request);

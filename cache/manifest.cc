@@ -1,7 +1,10 @@
 #include "cache/manifest.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <charconv>
+#include <ctime>
 
 #include "core/base/sha256.h"
 
@@ -51,6 +54,15 @@ bool NumberFrom(std::string_view text, T& number) {
   return !text.empty() && parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
+// A line of one value about the bundle as a whole.
+bool SetOfWhole(std::string_view name, std::string_view value, Manifest& manifest) {
+  if (name == "expires") return NumberFrom(value, manifest.expires_ms) && manifest.expires_ms > 0;
+  std::optional<std::string> text = Unescaped(value);
+  if (!text || (name == "least-version" && !VersionNumbers(*text))) return false;
+  (name == "made-by" ? manifest.made_by : manifest.least_version) = *std::move(text);
+  return true;
+}
+
 bool AddDevice(const std::vector<std::string_view>& words, Manifest& manifest) {
   if (words.size() != 5) return false;
   CacheDevice device;
@@ -86,6 +98,8 @@ bool AddEntry(const std::vector<std::string_view>& words, Manifest& manifest) {
 
 std::string Manifest::ToText() const {
   std::string text = fmt::format("{}\nmade-by {}\n", kFirstLine, Escaped(made_by));
+  if (expires_ms != 0) text += fmt::format("expires {}\n", expires_ms);
+  if (!least_version.empty()) text += fmt::format("least-version {}\n", Escaped(least_version));
   for (const CacheDevice& device : devices) {
     text += fmt::format("device {} {} {} {}\n", Escaped(device.backend), Escaped(device.name), Escaped(device.driver),
                         Escaped(device.uuid));
@@ -109,10 +123,8 @@ Result<Manifest> Manifest::FromText(std::string_view text) {
   for (size_t k = 1; k < lines.size(); ++k) {
     const std::vector<std::string_view> words = Split(lines[k], ' ');
     bool is_sound = false;
-    if (words[0] == "made-by" && words.size() == 2) {
-      const std::optional<std::string> version = Unescaped(words[1]);
-      manifest.made_by = version.value_or("");
-      is_sound = version.has_value();
+    if (words[0] == "made-by" || words[0] == "expires" || words[0] == "least-version") {
+      is_sound = words.size() == 2 && SetOfWhole(words[0], words[1], manifest);
     } else if (words[0] == "device") {
       is_sound = AddDevice(words, manifest);
     } else if (words[0] == "entry") {
@@ -121,6 +133,28 @@ Result<Manifest> Manifest::FromText(std::string_view text) {
     if (!is_sound) return Error(StatusCode::kMalformedInput, "its line {} makes no sense", k + 1);
   }
   return manifest;
+}
+
+Status Manifest::CheckUsable(int64_t now_ms, std::string_view version) const {
+  if (expires_ms != 0 && now_ms >= expires_ms) {
+    return Error(StatusCode::kIoError, "the bundle expired on {:%Y-%m-%d %H:%M} UTC: ask for a newer one",
+                 fmt::gmtime(static_cast<std::time_t>(expires_ms / 1000)));
+  }
+  const auto least = VersionNumbers(least_version), own = VersionNumbers(version);
+  if (least && own && *own < *least) {
+    return Error(StatusCode::kIoError, "the bundle is for Hearth {} or newer, and this is {}", least_version, version);
+  }
+  return Status::Ok();
+}
+
+std::optional<std::array<uint32_t, 3>> VersionNumbers(std::string_view text) {
+  const std::vector<std::string_view> parts = Split(text, '.');
+  std::array<uint32_t, 3> numbers{};
+  if (parts.size() != numbers.size()) return std::nullopt;
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    if (!NumberFrom(parts[k], numbers[k])) return std::nullopt;
+  }
+  return numbers;
 }
 
 std::optional<BlobKind> BlobKindFromName(std::string_view name) {

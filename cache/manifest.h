@@ -2,11 +2,14 @@
 //
 //   hearth-bundle 1
 //   made-by 0.1.0
+//   expires 1798761600000
+//   least-version 0.1.0
 //   device opencl GPU%20name 1.2.3 00112233
 //   entry program <digest> <bytes> <SHA-256 of the blob> <SHA-256 of the key's material> 0
 //
-// One thing a line, values separated by one blank, others than letters, digits and "-._~" as %XX. The last value of an
-// entry is the number of its device line, '-' for entries that fit every device.
+// Expiry (milliseconds since 1970) and the least version of Hearth that may use the bundle are left out where there are
+// none. One thing a line, values separated by one blank, others than letters, digits and "-._~" as %XX. The last value
+// of an entry is the number of its device line, '-' for entries that fit every device.
 #ifndef HEARTH_CACHE_MANIFEST_H_
 #define HEARTH_CACHE_MANIFEST_H_
 
@@ -32,14 +35,22 @@ struct ManifestEntry {
 };
 
 struct Manifest {
-  std::string made_by;  // Hearth's version
+  std::string made_by;        // Hearth's version
+  int64_t expires_ms = 0;     // since 1970; 0: never
+  std::string least_version;  // of Hearth; empty: any
   std::vector<CacheDevice> devices;
   std::vector<ManifestEntry> entries;
 
   std::string ToText() const;
   // kMalformedInput names the line.
   static Result<Manifest> FromText(std::string_view text);
+
+  // kIoError says that the bundle has expired, or which version it wants. `now_ms` since 1970.
+  Status CheckUsable(int64_t now_ms, std::string_view version) const;
 };
+
+// 1.2.3 as numbers; nullopt for anything else.
+std::optional<std::array<uint32_t, 3>> VersionNumbers(std::string_view text);
 
 std::optional<BlobKind> BlobKindFromName(std::string_view name);
 

@@ -1,6 +1,8 @@
 #include "cache/removal.h"
 
+#include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 #include "cache/budget.h"
@@ -41,27 +43,6 @@ Status InTurn(Database& database, const Work& work) {
   return status;
 }
 
-struct Victim {
-  int64_t id = 0;
-  uint64_t bytes = 0;
-};
-
-// The longest unused, at most a batch, whose blobs together have about `wanted_bytes`.
-Result<std::vector<Victim>> LongestUnused(Database& database, const std::set<Fingerprint>& pinned,
-                                          uint64_t wanted_bytes) {
-  HEARTH_ASSIGN(Statement oldest,
-                database.Prepare("SELECT id, size_bytes, digest FROM entries ORDER BY last_used_ms, id"));
-  std::vector<Victim> victims;
-  for (uint64_t bytes = 0; bytes < std::min(wanted_bytes, kBatchBytes);) {
-    HEARTH_ASSIGN(const bool row, oldest.Step());
-    if (!row) break;
-    if (pinned.contains(FingerprintFrom(oldest.Blob(2)))) continue;
-    victims.push_back({oldest.Number(0), static_cast<uint64_t>(std::max<int64_t>(0, oldest.Number(1)))});
-    bytes += victims.back().bytes + 1;
-  }
-  return victims;
-}
-
 }  // namespace
 
 Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
@@ -88,7 +69,9 @@ Status DeleteDownTo(Database& database, uint64_t max_bytes) {
       HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(database));
       is_done = used_bytes <= max_bytes;
       if (is_done) return Status::Ok();
-      HEARTH_ASSIGN(const std::vector<Victim> victims, LongestUnused(database, pinned, used_bytes - max_bytes));
+      HEARTH_ASSIGN(const std::vector<Victim> victims,
+                    LeastWorthKeeping(database, std::min(used_bytes - max_bytes, kBatchBytes),
+                                      [&](const Fingerprint& digest) { return pinned.contains(digest); }));
       is_done = victims.empty();
       for (const Victim& victim : victims) HEARTH_TRY(DeleteEntry(database, victim.id));
       return Status::Ok();

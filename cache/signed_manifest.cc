@@ -7,6 +7,7 @@
 
 #include "cache/entry_row.h"
 #include "core/base/sha256.h"
+#include "hearth/version.h"
 
 namespace hearth {
 namespace {
@@ -46,6 +47,9 @@ Result<SignedManifest> ReadSignedManifest(const fs::path& bundle, std::span<cons
   if (!manifest.ok()) {
     return Error(StatusCode::kIoError, "the manifest of {} is damaged: {}", bundle.string(),
                  manifest.status().message());
+  }
+  if (const Status status = manifest->CheckUsable(NowMs(), HEARTH_VERSION); !status.ok()) {
+    return status.Within(bundle.string());
   }
   HEARTH_ASSIGN(std::string signed_by, TrustedSigner(bundle, text, trusted_keys));
   return SignedManifest{std::move(manifest).value(), std::move(signed_by)};

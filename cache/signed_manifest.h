@@ -19,7 +19,7 @@ struct SignedManifest {
   std::string signed_by;  // the trusted key in hex; empty: no such key has signed it
 };
 
-// kNotFound: no manifest there. kIoError: it is damaged.
+// kNotFound: no manifest there. kIoError: it is damaged, or not to be used here or any more.
 Result<SignedManifest> ReadSignedManifest(const std::filesystem::path& bundle, std::span<const PublicKey> trusted_keys);
 
 // What a refusal adds where signatures can't be checked at all; empty where they can.

@@ -3,6 +3,7 @@
 
 #include "cache/bundle.h"
 #include "cache/folder.h"
+#include "cache/manifest.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "frontends/engine/device_choice.h"
@@ -33,6 +34,13 @@ Result<BundleExport> Cache::Export(const std::string& folder, const ExportOption
   request.bundle = folder;
   request.filter = options.filter;
   request.made_by = HEARTH_VERSION;
+  request.least_version = options.least_version;
+  if (!options.least_version.empty() && !VersionNumbers(options.least_version)) {
+    return Error(StatusCode::kInvalidArgument, "'{}' is not a version like {}", options.least_version, HEARTH_VERSION);
+  }
+  if (options.valid_for_ms < 0)
+    return Error(StatusCode::kInvalidArgument, "a bundle can't be valid for less than no time");
+  request.valid_for_ms = options.valid_for_ms;
   if (!options.sign_with.empty()) {
     HEARTH_ASSIGN(request.sign_with, ReadSigningKey(options.sign_with));
   }

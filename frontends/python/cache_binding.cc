@@ -75,9 +75,10 @@ std::string Warm(const Cache& cache, const std::vector<std::string>& model_paths
   });
 }
 
-std::string Export(const Cache& cache, const std::string& bundle, const std::string& sign_with) {
+std::string Export(const Cache& cache, const std::string& bundle, const std::string& sign_with, int64_t valid_for_ms,
+                   const std::string& least_version) {
   return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto exported, cache.Export(bundle, {{}, sign_with}));
+    HEARTH_ASSIGN(const auto exported, cache.Export(bundle, {{}, sign_with, valid_for_ms, least_version}));
     return BundleExportJson(exported);
   });
 }

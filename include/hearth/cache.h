@@ -93,6 +93,10 @@ class HEARTH_EXPORT Cache {
   struct ExportOptions {
     CacheFilter filter;
     std::string sign_with;  // file of a secret key; empty: not signed
+    // Under the signature: who imports the bundle, or uses it as a layer, refuses it after that time, or in an older
+    // Hearth. 0: for ever. Empty: any version.
+    int64_t valid_for_ms = 0;
+    std::string least_version;
   };
   // Makes a bundle in `folder`, which must be missing or empty.
   Result<BundleExport> Export(const std::string& folder, const ExportOptions& options) const;

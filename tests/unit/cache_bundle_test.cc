@@ -30,8 +30,11 @@ struct Carried {
     PutOne(*store, NativeKey("conv", "1.0"), NumberedBlob(2, 2000), 6);
     PutOne(*store, NativeKey("conv", "2.0"), NumberedBlob(3, 0), 7);
   }
+  ExportRequest ExportRequestFor(const std::optional<SigningKey>& key) const {
+    return {source.path(), bundle, {}, key, "1.2.3"};
+  }
   Result<BundleExport> Export(const std::optional<SigningKey>& key = std::nullopt) const {
-    return ExportBundle({source.path(), bundle, {}, key, "1.2.3"});
+    return ExportBundle(ExportRequestFor(key));
   }
   ImportRequest Request() const { return {bundle, target.path()}; }
   fs::path manifest() const { return bundle / "manifest.txt"; }
@@ -173,6 +176,8 @@ TEST(CacheBundle, ADamagedManifestIsRefusedWithoutACrashAtEveryByte) {
 TEST(CacheBundle, AManifestSurvivesItsText) {
   Manifest manifest;
   manifest.made_by = "1.0 rc";
+  manifest.expires_ms = 5;
+  manifest.least_version = "0.2.0";
   manifest.devices = {{"opencl", "A B%\n", "", "\xff"}, {"", "", "", ""}};
   manifest.entries = {{BlobKind::kProgram, NumberedKey(1).digest(), 7, {1}, {2}, 1},
                       {BlobKind::kWeights, NumberedKey(2).digest(), UINT64_MAX, {3}, {4}, std::nullopt}};
@@ -219,6 +224,31 @@ TEST(CacheBundle, CodeThatATrustedKeySignedIsTaken) {
   ASSERT_TRUE(imported.ok()) << imported.status().message();
   EXPECT_EQ(imported->signed_by, exported->signed_by);
   EXPECT_EQ(imported->signed_by.size(), 64u);
+}
+
+TEST(CacheBundle, ASignedBundleIsRefusedAfterItsTimeAndInAnOlderHearth) {
+  Manifest manifest;
+  EXPECT_TRUE(manifest.CheckUsable(INT64_MAX, "0.0.1").ok());
+  manifest.expires_ms = 1000;
+  manifest.least_version = "0.10.0";
+  EXPECT_TRUE(manifest.CheckUsable(999, "0.10.0").ok());
+  EXPECT_NE(manifest.CheckUsable(1000, "0.10.0").message().find("expired on 1970-01-01"), std::string::npos);
+  EXPECT_NE(manifest.CheckUsable(999, "0.9.9").message().find("0.10.0 or newer"), std::string::npos);
+  EXPECT_TRUE(manifest.CheckUsable(999, "1.0.0").ok());
+
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  for (const bool is_old : {true, false}) {
+    const Carried carried;
+    ExportRequest bundle = carried.ExportRequestFor(keys.secret());
+    bundle.valid_for_ms = is_old ? -1 : 1'000'000;
+    bundle.least_version = "0.0.1";
+    ASSERT_TRUE(ExportBundle(bundle).ok());
+    ImportRequest request = carried.Request();
+    request.trusted_keys = keys.trusted();
+    const auto imported = ImportBundle(request);
+    EXPECT_EQ(imported.ok(), !is_old) << imported.status().message();
+  }
 }
 
 TEST(CacheBundle, AStrangersSignatureOrOneOfAnotherManifestIsNone) {

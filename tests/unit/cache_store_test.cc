@@ -165,6 +165,20 @@ TEST(CacheStore, AnEntryThatWasReadSurvivesOneThatWasNot) {
   EXPECT_TRUE(HasBlob(*store, 2, 400000));
 }
 
+TEST(CacheStore, OfEntriesUnusedForAsLongTheOneThatTakesLongestToMakeStays) {
+  const CacheFolder folder;
+  StoreOptions options = folder.options();
+  options.max_bytes = 1 << 20;
+  PutOne(*folder.Open(options), NumberedKey(0), NumberedBlob(0, 300000), 2000);
+  PutOne(*folder.Open(options), NumberedKey(1), NumberedBlob(1, 300000), 2);
+  Tamper(folder, "UPDATE entries SET last_used_ms=1000");
+  PutOne(*folder.Open(options), NumberedKey(2), NumberedBlob(2, 400000));
+  const auto store = folder.Open(options);
+  EXPECT_TRUE(HasBlob(*store, 0, 300000));
+  EXPECT_FALSE(HasBlob(*store, 1, 300000));
+  EXPECT_TRUE(HasBlob(*store, 2, 400000));
+}
+
 TEST(CacheStore, WhatTheSessionUsesIsNotEvictedForMore) {
   const CacheFolder folder;
   StoreOptions options = folder.options();

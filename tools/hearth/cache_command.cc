@@ -59,7 +59,7 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> Run() override {
-    HEARTH_ASSIGN(const Cache cache, Cache::At(folder_option_));
+    HEARTH_ASSIGN(const Cache cache, Cache::At(folder_));
     const CLI::App* named = app_->get_subcommands().front();
     for (const Part& part : parts_) {
       if (part.app == named) return (this->*part.run)(cache);
@@ -76,7 +76,7 @@ class CacheCommand final : public Verb {
 
   CLI::App* AddPart(const std::string& name, const std::string& description, const std::string& example, RunPart run) {
     CLI::App* part = app_->add_subcommand(name, description);
-    AddCacheOption(*part, folder_option_);
+    AddCacheOption(*part, folder_);
     output_.AddOptions(*part);
     part->footer("Example:\n  " + example);
     parts_.push_back({part, run});
@@ -101,7 +101,7 @@ class CacheCommand final : public Verb {
   }
 
   void AddDeletingParts() {
-    CLI::App* prune = AddPart("prune", "Deletes the least recently used entries until the file fits a size",
+    CLI::App* prune = AddPart("prune", "Deletes the entries least worth keeping until the file fits a size",
                               "hearth cache prune --max-size 256M --yes", &CacheCommand::Prune);
     prune
         ->add_option("--max-size", max_size_,
@@ -154,7 +154,9 @@ class CacheCommand final : public Verb {
                 "hearth cache export bundle --kind program --sign ~/.config/hearth.key", &CacheCommand::Export);
     bundle->add_option("BUNDLE", bundle_, "A folder that is missing or empty")->required()->type_name("");
     AddFilterOptions(*bundle);
-    bundle->add_option("--sign", key_file_, "Secret key (hearth cache key)")->type_name("FILE");
+    bundle->add_option("--sign", export_.sign_with, "Secret key (hearth cache key)")->type_name("FILE");
+    bundle->add_option("--valid-for", valid_for_, "Refuse the bundle after so long, such as 90d")->type_name("AGE");
+    bundle->add_option("--least-version", export_.least_version, "Refuse it in an older Hearth")->type_name("X.Y.Z");
     CLI::App* import = AddPart("import", "Checks a bundle and stores its entries",
                                "hearth cache import bundle --keys trusted.pub", &CacheCommand::Import);
     import->add_option("BUNDLE", bundle_, "What export made")->required()->type_name("");
@@ -284,7 +286,7 @@ class CacheCommand final : public Verb {
     std::string what;
     if (by_age) what = fmt::format("the entries not used for {}", unused_for_);
     if (by_size) {
-      what += fmt::format("{}the least recently used entries until it fits {}", by_age ? ", then " : "",
+      what += fmt::format("{}the entries least worth keeping until it fits {}", by_age ? ", then " : "",
                           BytesText(*max_bytes));
     }
     what += fmt::format(", of the cache in {} ({} now)", cache.folder(), BytesText(stats.file_bytes));
@@ -359,8 +361,11 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> Export(const Cache& cache) {
-    HEARTH_ASSIGN(const CacheFilter filter, Filter(cache));
-    HEARTH_ASSIGN(const BundleExport bundle, cache.Export(bundle_, {filter, key_file_}));
+    HEARTH_ASSIGN(export_.filter, Filter(cache));
+    if (!valid_for_.empty()) {
+      HEARTH_ASSIGN(export_.valid_for_ms, ParseAgeMs(valid_for_));
+    }
+    HEARTH_ASSIGN(const BundleExport bundle, cache.Export(bundle_, export_));
     output_.PrintText(TextOf(bundle));
     HEARTH_TRY(WriteJsonText(BundleExportJson(bundle)));
     return ExitCode::kFine;
@@ -376,8 +381,9 @@ class CacheCommand final : public Verb {
   CLI::App* app_ = nullptr;
   std::vector<Part> parts_;
   OutputOptions output_;
-  std::string folder_option_, digest_, named_model_, unused_for_, filter_model_, max_size_, bundle_, key_file_;
+  std::string folder_, digest_, named_model_, unused_for_, filter_model_, max_size_, bundle_, key_file_, valid_for_;
   ModelFlags warm_flags_, explain_flags_;
+  Cache::ExportOptions export_;
   Cache::ImportOptions import_;
   CacheFilter filter_;
   std::vector<std::string> models_, devices_{"auto"};

@@ -48,9 +48,13 @@ class Cache:
         paths = [os.fspath(model) for model in models]
         return json.loads(self._native.warm(paths, list(devices), option_texts(options)))
 
-    def export_to(self, bundle: Path, *, sign_with: Path = "") -> Dict[str, Any]:
-        """Makes a bundle in a folder that must be missing or empty."""
-        return json.loads(self._native.export_to(os.fspath(bundle), os.fspath(sign_with)))
+    def export_to(self, bundle: Path, *, sign_with: Path = "", valid_for_days: float = 0,
+                  least_version: str = "") -> Dict[str, Any]:
+        """Makes a bundle in a folder that must be missing or empty.
+
+        valid_for_days: imports and layers refuse it afterwards; 0: never. least_version: of Hearth that may use it."""
+        return json.loads(self._native.export_to(os.fspath(bundle), os.fspath(sign_with),
+                                                 round(valid_for_days * 86_400_000), least_version))
 
     def import_from(self, bundle: Path, *, trusted_keys: Path = "", trust: bool = False) -> Dict[str, Any]:
         """`trust`: take entries that none of the trusted keys signed."""
