@@ -386,6 +386,14 @@ class Cache(CliTest):
         imported = self.run_json("cache", "import", bundle, "--keys", self.folder / "key.pub")
         self.assertEqual(imported["signed_by"], exported["signed_by"])
 
+    def test_a_bundle_says_which_hearth_may_use_it_and_for_how_long(self):
+        bundle = self.folder / "bundle"
+        self.run_json("cache", "export", bundle, "--least-version", "999.0.0", "--valid-for", "1d")
+        self.assertIn("expires ", (bundle / "manifest.txt").read_text())
+        refused = self.run_hearth("cache", "import", bundle, "--trust", expect=1)
+        self.assert_one_error(refused, "for Hearth 999.0.0 or newer")
+        self.assert_one_error(self.run_hearth("cache", "export", self.folder / "b", "--least-version", "x", expect=3), "'x'")
+
     def test_warming_a_device_that_is_not_usable_is_exit_code_4(self):
         self.assert_one_error(self.run_hearth("cache", "warm", MODEL, "--device", "opencl:99", expect=4), "opencl:99")
 
