@@ -52,8 +52,8 @@ CacheKey WeightsKey(const PlanConstant& constant, std::string_view content) {
   return key;
 }
 
-Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers,
-                                            const Plan& plan, std::span<const std::byte> model_bytes, BlobStore* store,
+Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstants& placed, const Plan& plan,
+                                            std::span<const std::byte> model_bytes, BlobStore* store,
                                             const ModelBytesRead& done, const std::stop_token& stop) {
   std::vector<double> pack_ms(plan.constants.size());
   const auto place = [&](size_t index, std::span<std::byte> memory) -> Status {
@@ -71,13 +71,12 @@ Result<std::vector<double>> UploadConstants(Device& device, std::span<const std:
     if (done != nullptr && constant.inline_bytes.empty()) done(source);
     return Status::Ok();
   };
-  for (size_t b = 0; b < plan.buffers.size(); ++b) {
-    if (plan.buffers[b].role != BufferRole::kConstants) continue;
-    HEARTH_TRY(device.Write(*buffers[b], 0, plan.buffers[b].size_bytes, [&](std::span<std::byte> memory) -> Status {
+  for (const std::shared_ptr<Buffer>& buffer : placed.made) {
+    HEARTH_TRY(device.Write(*buffer, 0, buffer->size_bytes(), [&](std::span<std::byte> memory) -> Status {
       for (size_t k = 0; k < plan.constants.size(); ++k) {
-        const BufferRange& range = plan.constants[k].range;
         if (stop.stop_requested()) return Stopped();
-        if (range.buffer == b) HEARTH_TRY(place(k, memory.subspan(range.offset_bytes, range.size_bytes)));
+        if (placed.is_held[k] || placed.places[k].buffer != buffer) continue;
+        HEARTH_TRY(place(k, memory.subspan(placed.places[k].offset_bytes, plan.constants[k].range.size_bytes)));
       }
       return Status::Ok();
     }));

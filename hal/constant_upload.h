@@ -12,6 +12,7 @@
 #include "core/base/blob_store.h"
 #include "core/plan/plan.h"
 #include "hal/device.h"
+#include "hal/held_constants.h"
 
 namespace hearth {
 
@@ -23,11 +24,10 @@ CacheKey WeightsKey(const PlanConstant& constant, std::string_view content);
 // back, so that weights are not held twice. They may be read again later.
 using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
 
-// Fills the plan's constant buffers. `buffers` follow plan.buffers, `store` may be null. Returns, per constant, the
-// milliseconds that packing took; 0 where the cache had it. `done` may be empty. kUnavailable once `stop` was
-// requested.
-Result<std::vector<double>> UploadConstants(Device& device, std::span<const std::unique_ptr<Buffer>> buffers,
-                                            const Plan& plan, std::span<const std::byte> model_bytes, BlobStore* store,
+// Fills what PlaceConstants made. `store` may be null. Returns, per constant, the milliseconds that packing took; 0
+// where it was held or the cache had it. `done` may be empty. kUnavailable once `stop` was requested.
+Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstants& placed, const Plan& plan,
+                                            std::span<const std::byte> model_bytes, BlobStore* store,
                                             const ModelBytesRead& done = {}, const std::stop_token& stop = {});
 
 // Stores the constants whose packing took clearly longer than reading them would, and marks them is_kept. They

@@ -1,5 +1,6 @@
 #include "hal/load_or_compile.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <thread>
@@ -98,8 +99,24 @@ CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info
   return key;
 }
 
-Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
-                                     int threads, const std::stop_token& stop) {
+namespace {
+
+// Those of `sources` that `held` has.
+std::vector<std::optional<HeldProgram>> HeldOf(const Device& device, std::span<const KernelSource> sources,
+                                               const HeldPrograms* held) {
+  std::vector<std::optional<HeldProgram>> found(sources.size());
+  if (held == nullptr) return found;
+  if (device.info().compile_grouping == CompileGrouping::kTogether) {
+    const std::vector<HeldProgram> all = held->FindAll(sources);
+    std::copy(all.begin(), all.end(), found.begin());
+    return found;
+  }
+  std::ranges::transform(sources, found.begin(), [&](const KernelSource& source) { return held->Find(source); });
+  return found;
+}
+
+Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSource> sources, BlobStore* store,
+                                        int threads, const std::stop_token& stop) {
   LoadedPrograms programs;
   if (sources.empty()) return programs;
   std::vector<GroupWork> works = SplitIntoGroups(sources, device.info().compile_grouping);
@@ -123,6 +140,29 @@ Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSourc
     programs.groups.push_back(std::move(work.group));
   }
   HEARTH_CHECK(programs.by_kernel.size() == sources.size());
+  return programs;
+}
+
+}  // namespace
+
+Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
+                                     int threads, const std::stop_token& stop, HeldPrograms* held) {
+  const std::vector<std::optional<HeldProgram>> found = HeldOf(device, sources, held);
+  std::vector<KernelSource> missing;
+  for (size_t k = 0; k < sources.size(); ++k)
+    if (!found[k]) missing.push_back(sources[k]);
+  HEARTH_ASSIGN(LoadedPrograms programs, LoadOrCompileAll(device, missing, store, threads, stop));
+  if (held != nullptr) {
+    for (const std::shared_ptr<ProgramGroup>& group : programs.groups) held->Add(group);
+  }
+  std::vector<Program*> by_kernel;
+  size_t next_made = 0;
+  for (const std::optional<HeldProgram>& program : found) {
+    by_kernel.push_back(program ? program->program : programs.by_kernel[next_made++]);
+    if (program) programs.groups.push_back(program->group);
+    if (program) ++programs.held;
+  }
+  programs.by_kernel = std::move(by_kernel);
   return programs;
 }
 

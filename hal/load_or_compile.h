@@ -12,6 +12,7 @@
 
 #include "core/base/blob_store.h"
 #include "hal/device.h"
+#include "hal/held_programs.h"
 
 namespace hearth {
 
@@ -25,13 +26,14 @@ struct FreshGroup {
 };
 
 struct LoadedPrograms {
-  std::vector<std::unique_ptr<ProgramGroup>> groups;
+  std::vector<std::shared_ptr<ProgramGroup>> groups;
   std::vector<Program*> by_kernel;  // in the order of the sources; owned by `groups`
   std::vector<FreshGroup> fresh;
   std::vector<CacheKey> loaded_keys;  // of the entries that programs were made from
   int compiled = 0;                   // programs made from source
   int loaded = 0;                     // programs made from a cached binary
   int spirv_compiled = 0;             // GLSL texts turned into SPIR-V
+  int held = 0;                       // that the device had already
 };
 
 // The key of a native binary of `sources` on this device and driver.
@@ -43,9 +45,11 @@ CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info
 // `store` may be null. Kernels share one program or stand alone as info().compile_grouping says; programs that
 // stand alone are compiled on up to `threads` threads. Where no binary fits, the portable part is tried. A cached
 // binary that the driver refuses is rejected from the store and compiled instead. kUnavailable once `stop` was
-// requested: no further call to the driver is begun.
+// requested: no further call to the driver is begun. What `held` has is neither loaded nor compiled, and what is made
+// is added to it; kernels that share one program are taken from there all or none, so that the cache gets the program
+// that a start with these sources asks for.
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
-                                     int threads, const std::stop_token& stop = {});
+                                     int threads, const std::stop_token& stop = {}, HeldPrograms* held = nullptr);
 
 // Puts the binaries of `fresh` groups into the store: call after their programs ran once (PoCL's binary
 // before that holds no machine code), and after the result was handed out (asking costs PoCL 130-250 ms a

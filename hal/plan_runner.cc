@@ -42,7 +42,7 @@ Status PlanRunner::MakeReady() {
     }
     const Stopwatch watch;
     Result<LoadedPrograms> programs =
-        LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads, parts_.stop);
+        LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads, parts_.stop, parts_.held_programs);
     programs_status = programs.status();
     if (programs.ok()) programs_ = std::move(programs).value();
     times_.programs_ms = watch.milliseconds();
@@ -50,7 +50,7 @@ Status PlanRunner::MakeReady() {
   const Stopwatch watch;
   Status weights_status;
   if (parts_.device != nullptr) {
-    Result<std::vector<double>> pack_ms = UploadConstants(*parts_.device, buffers_, plan_, parts_.model_bytes,
+    Result<std::vector<double>> pack_ms = UploadConstants(*parts_.device, constants_, plan_, parts_.model_bytes,
                                                           parts_.store, parts_.model_bytes_read, parts_.stop);
     weights_status = pack_ms.status();
     if (pack_ms.ok()) pack_ms_ = std::move(pack_ms).value();
@@ -59,6 +59,7 @@ Status PlanRunner::MakeReady() {
   compiling.join();
   HEARTH_TRY(programs_status);
   HEARTH_TRY(weights_status);
+  ShareConstants();
   HEARTH_TRY(PrepareStages());
   if (parts_.device != nullptr) {
     requests_ = std::make_unique<Requests>(*parts_.device, plan_, buffers_, parts_.store, parts_.threads);
@@ -74,11 +75,38 @@ bool PlanRunner::RejectLoaded(std::string_view reason) {
 }
 
 Status PlanRunner::CreateBuffers() {
-  for (const BufferSpec& spec : plan_.buffers) {
-    HEARTH_ASSIGN(std::unique_ptr<Buffer> buffer, parts_.device->CreateBuffer(spec.size_bytes));
-    buffers_.push_back(std::move(buffer));
+  buffers_.resize(plan_.buffers.size());
+  for (size_t b = 0; b < buffers_.size(); ++b) {
+    if (plan_.buffers[b].role == BufferRole::kConstants) continue;
+    HEARTH_ASSIGN(buffers_[b], parts_.device->CreateBuffer(plan_.buffers[b].size_bytes));
+  }
+  if (parts_.device == nullptr) return Status::Ok();
+  HEARTH_ASSIGN(constants_, PlaceConstants(*parts_.device, plan_, parts_.constants));
+  for (size_t b = 0; b < buffers_.size(); ++b) {
+    if (plan_.buffers[b].role == BufferRole::kConstants) buffers_[b] = constants_.whole[b];
   }
   return Status::Ok();
+}
+
+void PlanRunner::ShareConstants() {
+  if (parts_.constants == nullptr || parts_.device == nullptr) return;
+  for (size_t k = 0; k < plan_.constants.size(); ++k) {
+    HeldRange& place = constants_.places[k];
+    if (constants_.is_held[k]) {
+      // Whether the cache keeps it is the same question as for the plan that it was packed for.
+      pack_ms_[k] = place.pack_ms;
+      plan_.constants[k].is_kept = plan_.constants[k].is_kept || place.is_kept;
+      continue;
+    }
+    place.pack_ms = pack_ms_[k];
+    place.is_kept = plan_.constants[k].is_kept;
+    parts_.constants->Add(plan_.constants[k], place);
+  }
+}
+
+BoundRange PlanRunner::Located(const BufferRange& range) const {
+  if (buffers_[range.buffer] == nullptr) return Locate(plan_, constants_, range);
+  return {buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes};
 }
 
 Status PlanRunner::PrepareDispatches(std::span<const size_t> steps) {
@@ -93,8 +121,7 @@ Status PlanRunner::PrepareDispatches(std::span<const size_t> steps) {
     command.label = dispatch.label;
     std::vector<bool> writes;
     for (size_t k = 0; k < dispatch.tensors.size(); ++k) {
-      const BufferRange& range = dispatch.tensors[k];
-      command.tensors.push_back({buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes});
+      command.tensors.push_back(Located(dispatch.tensors[k]));
       writes.push_back(source.tensors[k].direction == ArgDirection::kWrite);
     }
     recorder.Record(std::move(command), writes);
@@ -193,13 +220,11 @@ Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs
 }
 
 Status PlanRunner::Upload(const HostTransfer& transfer, std::span<const std::byte> dense, TransferCounts& counts) {
-  const auto& [buffer, offset_bytes, size_bytes] = transfer.range;
-  return ToDevice(*parts_.device, {buffers_[buffer].get(), offset_bytes, size_bytes}, transfer, dense, counts);
+  return ToDevice(*parts_.device, Located(transfer.range), transfer, dense, counts);
 }
 
 Status PlanRunner::Download(const HostTransfer& transfer, std::span<std::byte> dense, TransferCounts& counts) {
-  const auto& [buffer, offset_bytes, size_bytes] = transfer.range;
-  return FromDevice(*parts_.device, {buffers_[buffer].get(), offset_bytes, size_bytes}, transfer, dense, counts);
+  return FromDevice(*parts_.device, Located(transfer.range), transfer, dense, counts);
 }
 
 Status PlanRunner::AdvanceHostStates(TransferCounts& counts) {

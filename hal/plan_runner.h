@@ -14,6 +14,8 @@
 #include "core/plan/plan.h"
 #include "hal/constant_upload.h"
 #include "hal/device.h"
+#include "hal/held_constants.h"
+#include "hal/held_programs.h"
 #include "hal/load_or_compile.h"
 #include "hal/requests.h"
 
@@ -34,6 +36,10 @@ struct RunnerParts {
   // Once requested, Create ends with an error before the next call to the driver; nothing of the cache is to blame
   // then.
   std::stop_token stop = {};
+  // What lies in the device's memory of this model's constants; null: nothing is shared.
+  HeldConstants* constants = nullptr;
+  // Programs that the device has already; null: none are shared.
+  HeldPrograms* held_programs = nullptr;
 };
 
 struct RunnerTimes {
@@ -62,6 +68,9 @@ class PlanRunner {
   const Plan& plan() const { return plan_; }
   const RunnerTimes& times() const { return times_; }
   const LoadedPrograms& programs() const { return programs_; }
+  // Of weights: shared with other runners of RunnerParts::constants when this one was made, and uploaded for it.
+  uint64_t held_weights_bytes() const { return constants_.held_bytes; }
+  uint64_t uploaded_weights_bytes() const { return constants_.made_bytes; }
   // The arena of the host steps' intermediate values; steps run one after the other, each with its own.
   MemoryFigures host_memory() const;
 
@@ -123,6 +132,10 @@ class PlanRunner {
   PlanRunner(Plan plan, const RunnerParts& parts);
   Status MakeReady();
   Status CreateBuffers();
+  // Lets later runners use what was uploaded.
+  void ShareConstants();
+  // The range in device memory.
+  BoundRange Located(const BufferRange& range) const;
   Status PrepareStages();
   Status PrepareDispatches(std::span<const size_t> steps);
   Status PrepareHost(const HostStep& step);
@@ -152,7 +165,8 @@ class PlanRunner {
   Plan plan_;
   RunnerParts parts_;
   RunnerTimes times_;
-  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<std::shared_ptr<Buffer>> buffers_;  // null where constants lie apart
+  PlacedConstants constants_;
   LoadedPrograms programs_;
   std::vector<double> pack_ms_;                            // per constant, of this start
   std::vector<Stage> stages_;                              // after buffers_ and programs_: executables go first

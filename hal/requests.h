@@ -27,7 +27,7 @@ inline constexpr size_t kArenaSlot = SIZE_MAX;
 // Used by one thread at a time. All that it is given must outlive it. Its owner numbers the slots.
 class Requests {
  public:
-  Requests(Device& device, const Plan& plan, std::span<const std::unique_ptr<Buffer>> buffers, BlobStore* store,
+  Requests(Device& device, const Plan& plan, std::span<const std::shared_ptr<Buffer>> buffers, BlobStore* store,
            int threads)
       : device_(device), plan_(plan), buffers_(buffers), store_(store), threads_(threads) {}
 
@@ -94,7 +94,7 @@ class Requests {
 
   Device& device_;
   const Plan& plan_;
-  std::span<const std::unique_ptr<Buffer>> buffers_;
+  std::span<const std::shared_ptr<Buffer>> buffers_;
   BlobStore* store_;
   int threads_;
   std::deque<EdgeProgram> programs_;

@@ -1,5 +1,6 @@
 #include "frontends/api/hot_start.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/environment.h"
@@ -130,9 +131,7 @@ Result<std::unique_ptr<SessionData>> ChooseStart(SessionData& data) {
     return std::unique_ptr<SessionData>();
   }
   std::unique_ptr<SessionData> next = DataBeside(data);
-  next->since_asked = data.since_asked;
-  next->move_rule = MovesWhenReady() ? MoveRule::kWhenReady : data.move_rule;
-  next->report.start.mode = start.mode = "hot";
+  start.mode = "hot";
   start.is_settled = false;
   if (data.opened.device != nullptr) {
     next->opened = std::move(data.opened);
@@ -140,6 +139,24 @@ Result<std::unique_ptr<SessionData>> ChooseStart(SessionData& data) {
   }
   data.opened.reason = "answers while another device is made ready";
   return next;
+}
+
+void BeginBehind(SessionData& data, std::unique_ptr<SessionData> next) {
+  next->since_asked = data.since_asked;
+  next->move_rule = MovesWhenReady() ? MoveRule::kWhenReady : data.move_rule;
+  next->report.start.mode = "hot";
+  // Both live until the session has moved.
+  uint64_t& left = next->options.memory_limit_bytes;
+  if (left != 0) left = std::max<uint64_t>(1, left - std::min(left, data.report.memory.needed_bytes));
+  data.behind = std::make_unique<DeviceBehind>(std::move(next));
+}
+
+void RestartBehind(SessionData& data) {
+  if (data.behind == nullptr || data.report.start.is_settled || data.behind->state() == State::kGivenUp) return;
+  SaveBehind(data);
+  data.behind.reset();
+  data.cpu_ms.clear();
+  BeginBehind(data, DataBeside(data));
 }
 
 void BeginRun(SessionData& data) {

@@ -11,6 +11,12 @@ namespace hearth {
 // kInvalidArgument for a word that is no way to start, kUnsupported for a hot start in the program's own context.
 Status CheckStart(const SessionOptions& options);
 
+// After the session's shapes have changed: the device behind it, if it may still take over, is made ready for them.
+void RestartBehind(SessionData& data);
+
+// The CPU has been made ready: the device of a hot start is, behind it.
+void BeginBehind(SessionData& data, std::unique_ptr<SessionData> next);
+
 // "hot" was said, and another device than the CPU.
 bool IsAskedHot(const SessionOptions& options);
 

@@ -59,20 +59,22 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
   for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }
 
+}  // namespace
+
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
   const Stopwatch watch;
   const ReadOptions read_options{options.signature, options.input_shapes};
   const ModelFormat& format = FormatOf(data->bytes);
   HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
-  data->fingerprint = data->file ? data->file->ContentFingerprint() : FingerprintOf(data->bytes);
+  if (data->fingerprint == Fingerprint())
+    data->fingerprint = data->file ? data->file->ContentFingerprint() : FingerprintOf(data->bytes);
+  data->input_shapes = options.input_shapes;
   DescribeModel(*data);
   AddInterface(interface, options, *data);
   data->read_ms = watch.milliseconds();
   return Model(std::move(data));
 }
-
-}  // namespace
 
 std::string OpenShapeHint(const ModelData& data, StatusCode code) {
   // No shape makes an operator known.
@@ -91,7 +93,8 @@ void DescribeModel(ModelData& data) {
 Result<Model> Model::FromFile(const std::string& path, const ModelOptions& options) {
   auto data = std::make_unique<ModelData>();
   data->path = path;
-  HEARTH_ASSIGN(data->file, ModelFile::Open(path));
+  HEARTH_ASSIGN(ModelFile file, ModelFile::Open(path));
+  data->file = std::make_shared<const ModelFile>(std::move(file));
   data->bytes = data->file->bytes();
   Result<Model> model = ReadModel(std::move(data), options);
   return model.ok() ? std::move(model) : Result<Model>(model.status().Within(path));
@@ -101,9 +104,10 @@ Result<Model> Model::FromMemory(std::span<const std::byte> bytes, const std::str
                                 const ModelOptions& options) {
   auto data = std::make_unique<ModelData>();
   data->path = name;
-  data->copy.resize((bytes.size() + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
-  if (!bytes.empty()) std::memcpy(data->copy.data(), bytes.data(), bytes.size());
-  data->bytes = std::as_bytes(std::span(data->copy)).first(bytes.size());
+  std::vector<std::max_align_t> copy((bytes.size() + sizeof(std::max_align_t) - 1) / sizeof(std::max_align_t));
+  if (!bytes.empty()) std::memcpy(copy.data(), bytes.data(), bytes.size());
+  data->copy = std::make_shared<const std::vector<std::max_align_t>>(std::move(copy));
+  data->bytes = std::as_bytes(std::span(*data->copy)).first(bytes.size());
   return ReadModel(std::move(data), options);
 }
 

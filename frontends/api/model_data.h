@@ -2,13 +2,15 @@
 #ifndef HEARTH_FRONTENDS_API_MODEL_DATA_H_
 #define HEARTH_FRONTENDS_API_MODEL_DATA_H_
 
-#include <optional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/fingerprint.h"
 #include "core/graph/graph.h"
 #include "frontends/tflite/model_file.h"
+#include "hearth/model.h"
 #include "hearth/tensor_info.h"
 
 namespace hearth {
@@ -20,9 +22,11 @@ struct OpenInput {
 
 struct ModelData {
   std::string path;
-  std::optional<ModelFile> file;
-  std::vector<std::max_align_t> copy;  // of a model given in memory; max_align_t for its alignment
-  std::span<const std::byte> bytes;    // of the file or the copy; empty for a built graph
+  // Shared by the same model with other shapes.
+  std::shared_ptr<const ModelFile> file;
+  std::shared_ptr<const std::vector<std::max_align_t>> copy;  // of one given in memory; max_align_t for its alignment
+  std::span<const std::byte> bytes;                           // of the file or the copy; empty for a built graph
+  std::map<std::string, std::vector<int32_t>> input_shapes;   // those that were chosen
   Graph graph;
   Fingerprint fingerprint;
   std::string fingerprint_hex;
@@ -36,6 +40,13 @@ struct ModelData {
 
 // "; input 'x' (1x-1x-1x3) ... --shape ...": what a message about shapes ends with. Empty when all are known.
 std::string OpenShapeHint(const ModelData& data, StatusCode code);
+
+// Reads data->bytes, whose path, file or copy, and fingerprint where it is known, are there.
+Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options);
+
+// The same model, from the same bytes, with these shapes in place of those it was read with: by name or alias of an
+// input; the others stay. Errors: as Model::FromFile, kInvalidArgument where the shapes fit no input or operator.
+Result<Model> WithShapes(const Model& model, const std::map<std::string, std::vector<int32_t>>& shapes);
 
 // Fills fingerprint_hex, inputs and outputs from the graph.
 void DescribeModel(ModelData& data);

@@ -51,6 +51,8 @@ void SwapDevices(SessionData& a, SessionData& b) {
   std::swap(a.plan_request, b.plan_request);
   std::swap(a.made, b.made);
   std::swap(a.runner, b.runner);
+  std::swap(a.held, b.held);
+  std::swap(a.other_shapes, b.other_shapes);
   std::swap(a.tuning, b.tuning);
   std::swap(a.is_saved, b.is_saved);
   a.plan_request.device = &a.opened.info;
@@ -76,6 +78,7 @@ Status RepeatRunsInFlight(SessionData& data) {
 // The device that failed is closed before the next one is made ready: memory may be what it lacked.
 Status Move(SessionData& data, const Status& why) {
   const std::unique_ptr<SessionData> next = DataBeside(data);
+  data.other_shapes.clear();
   data.runner.reset();
   next->opened = std::move(data.opened);
   HEARTH_TRY(TakeNextDevice(*next, "failed in a run", why));
@@ -121,6 +124,7 @@ Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why
   std::vector<std::string> earlier = std::move(data.opened.warnings);
   data.failed_ids.push_back(id);
   data.runner.reset();
+  data.held = {};
   HEARTH_ASSIGN(data.opened, OpenChosenDevice(data.options.device, data.failed_ids, data.backends));
   data.opened.reason = fmt::format("{} {}", id, how);
   earlier.push_back(fmt::format("{} {}, the next device is taken: {}", id, how, why.message()));

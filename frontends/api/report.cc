@@ -58,6 +58,11 @@ std::string Report::ToJson(int indent) const {
                     {"peak_rss_bytes", memory.peak_rss_bytes},
                     {"needed_bytes", memory.needed_bytes},
                     {"both_live_bytes", memory.both_live_bytes}};
+  json["resize"] = {{"made", resize.made},
+                    {"kept", resize.kept},
+                    {"last_ms", resize.last_ms},
+                    {"uploaded_weights_bytes", resize.uploaded_weights_bytes},
+                    {"shared_weights_bytes", resize.shared_weights_bytes}};
   json["threads"] = threads;
   json["start"] = {{"mode", start.mode},
                    {"first_by", start.first_by},

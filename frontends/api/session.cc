@@ -101,8 +101,11 @@ bool IsOverTheLimit(const SessionData& data) {
   return limit != 0 && data.report.memory.needed_bytes > limit;
 }
 
-Status CountMemory(SessionData& data, const Plan& plan, uint64_t host_arena_bytes) {
-  const MemoryNeed need = NeedOf(plan, data.made.lowered_graph.get(), data.opened.info, host_arena_bytes);
+// `held_bytes`: of the plan's weights that are there already.
+Status CountMemory(SessionData& data, const Plan& plan, uint64_t held_bytes, uint64_t host_arena_bytes) {
+  MemoryNeed need = NeedOf(plan, data.made.lowered_graph.get(), data.opened.info, host_arena_bytes);
+  data.rest_bytes = need.total() - ConstantBytes(plan);
+  need.weights_bytes -= std::min(need.weights_bytes, held_bytes);
   data.report.memory.needed_bytes = need.total();
   return CheckMemoryLimit(data, need);
 }
@@ -115,7 +118,9 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   data.made = std::move(made).value();
   const Graph* graph = data.made.lowered_graph.get();
   const bool has_host_steps = data.made.plan.has_host_steps();
-  if (!has_host_steps) HEARTH_TRY(CountMemory(data, data.made.plan, 0));
+  if (!has_host_steps) {
+    HEARTH_TRY(CountMemory(data, data.made.plan, HeldBytesOf(data.made.plan, *data.held.constants), 0));
+  }
   if (data.host == nullptr) data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(),
                           graph,
@@ -125,9 +130,13 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
                           data.threads,
                           [&model](std::span<const std::byte> bytes) { ReleasePages(model, bytes); },
                           {},
-                          data.stop};
+                          data.stop,
+                          data.held.constants.get(),
+                          data.held.programs.get()};
   HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(data.made.plan), parts));
-  if (has_host_steps) HEARTH_TRY(CountMemory(data, runner->plan(), runner->host_memory().arena_bytes));
+  if (has_host_steps) {
+    HEARTH_TRY(CountMemory(data, runner->plan(), runner->held_weights_bytes(), runner->host_memory().arena_bytes));
+  }
   data.runner = std::move(runner);
   if (!data.made.is_stored) return Status::Ok();
   HEARTH_TRY(CheckSizes(data.runner->plan().inputs, data.model->inputs()));
@@ -144,6 +153,7 @@ Status MakeRunner(SessionData& data) {
   if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), status.message());
   if (data.store->counters().rejected == rejected) return status;
   data.runner.reset();
+  data.held = {};
   return MakeRunner(data, nullptr);
 }
 
@@ -160,7 +170,7 @@ void AddWarnings(SessionData& data, Precision wanted) {
   std::vector<std::string>& warnings = data.report.warnings;
   const Precision used = data.plan_request.options.precision;
   // The CPU of a hot start answers in more than was asked for.
-  const bool answers_for_another = data.report.start.mode == "hot" && !data.is_beside;
+  const bool answers_for_another = data.report.start.mode == "hot" && data.opened.device == nullptr;
   if (used != wanted && !answers_for_another) {
     warnings.push_back(
         fmt::format("precision {} is not available on {}; fp32 is used", PrecisionName(wanted), data.opened.id));
@@ -168,42 +178,6 @@ void AddWarnings(SessionData& data, Precision wanted) {
   warnings.insert(warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
   const std::vector<std::string>& shape_warnings = data.model->data().shape_warnings;
   warnings.insert(warnings.end(), shape_warnings.begin(), shape_warnings.end());
-}
-
-// Everything after the device is open and the model is read.
-Status Prepare(SessionData& data) {
-  if (data.options.max_in_flight < 1 || data.options.max_in_flight > kMostInFlight) {
-    return Error(StatusCode::kInvalidArgument, "max_in_flight is {}; 1 to {} make sense", data.options.max_in_flight,
-                 kMostInFlight);
-  }
-  HEARTH_TRY(RequestPlan(data));
-  HEARTH_ASSIGN(const LowerOptions asked, AskedOptions(data.options));
-  data.report.precision = PrecisionName(data.plan_request.options.precision);
-  AddWarnings(data, asked.precision);
-  const ModelData& model = data.model->data();
-  HEARTH_TRY(ChooseKernels(data));
-  HEARTH_TRY(MakeRunnerWithinTheLimit(data));
-  ReleasePages(model, model.bytes);
-  data.inputs.clear();
-  data.outputs.clear();
-  for (const TensorInfo& input : data.model->inputs()) data.inputs.emplace_back(input.size_bytes);
-  for (const TensorInfo& output : data.model->outputs()) data.outputs.emplace_back(output.size_bytes);
-  data.input_states.assign(data.inputs.size(), {});
-  data.output_states.assign(data.outputs.size(), {});
-  data.slots.clear();
-  data.slots.resize(static_cast<size_t>(data.options.max_in_flight));
-  FillReport(data);
-  auto& times = data.report.init_ms;
-  times.total = data.since_asked.milliseconds();
-  // Device opening overlaps cache and model; weights overlap programs.
-  const double covered = std::max(times.open_device, times.open_cache + times.read_model) + times.rewrite +
-                         times.lower + std::max(times.programs, times.weights);
-  times.other = std::max(0.0, times.total - covered);
-  Log(LogLevel::kInfo,
-      fmt::format("{} on {} ({}): {}", data.model->path(), data.opened.id, data.opened.info.name, data.opened.reason));
-  Log(LogLevel::kDebug, StartText(data.report));
-  data.LogNewWarnings();
-  return Status::Ok();
 }
 
 // All that this start had to make, in one transaction of the cache. Returns warnings.
@@ -247,10 +221,7 @@ Status Start(SessionData& data) {
   HEARTH_TRY(PrepareOnAUsableDevice(data).Within(data.model->path()));
   data.report.start.first_by = data.opened.id;
   if (next == nullptr) return Status::Ok();
-  // Both live until the session has moved.
-  uint64_t& left = next->options.memory_limit_bytes;
-  if (left != 0) left = std::max<uint64_t>(1, left - data.report.memory.needed_bytes);
-  data.behind = std::make_unique<DeviceBehind>(std::move(next));
+  BeginBehind(data, std::move(next));
   return Status::Ok();
 }
 
@@ -282,6 +253,45 @@ Status RequestPlan(SessionData& data) {
   return Status::Ok();
 }
 
+Status Prepare(SessionData& data) {
+  if (data.options.max_in_flight < 1 || data.options.max_in_flight > kMostInFlight) {
+    return Error(StatusCode::kInvalidArgument, "max_in_flight is {}; 1 to {} make sense", data.options.max_in_flight,
+                 kMostInFlight);
+  }
+  if (data.options.kept_shapes < 0 || data.options.kept_shapes > kMostKeptShapes) {
+    return Error(StatusCode::kInvalidArgument, "kept_shapes is {}; 0 to {} make sense", data.options.kept_shapes,
+                 kMostKeptShapes);
+  }
+  HEARTH_TRY(RequestPlan(data));
+  HEARTH_ASSIGN(const LowerOptions asked, AskedOptions(data.options));
+  data.report.precision = PrecisionName(data.plan_request.options.precision);
+  AddWarnings(data, asked.precision);
+  const ModelData& model = data.model->data();
+  HEARTH_TRY(ChooseKernels(data));
+  HEARTH_TRY(MakeRunnerWithinTheLimit(data));
+  ReleasePages(model, model.bytes);
+  data.inputs.clear();
+  data.outputs.clear();
+  for (const TensorInfo& input : data.model->inputs()) data.inputs.emplace_back(input.size_bytes);
+  for (const TensorInfo& output : data.model->outputs()) data.outputs.emplace_back(output.size_bytes);
+  data.input_states.assign(data.inputs.size(), {});
+  data.output_states.assign(data.outputs.size(), {});
+  data.slots.clear();
+  data.slots.resize(static_cast<size_t>(data.options.max_in_flight));
+  FillReport(data);
+  auto& times = data.report.init_ms;
+  times.total = data.since_asked.milliseconds();
+  // Device opening overlaps cache and model; weights overlap programs.
+  const double covered = std::max(times.open_device, times.open_cache + times.read_model) + times.rewrite +
+                         times.lower + std::max(times.programs, times.weights);
+  times.other = std::max(0.0, times.total - covered);
+  Log(LogLevel::kInfo,
+      fmt::format("{} on {} ({}): {}", data.model->path(), data.opened.id, data.opened.info.name, data.opened.reason));
+  Log(LogLevel::kDebug, StartText(data.report));
+  data.LogNewWarnings();
+  return Status::Ok();
+}
+
 Status PrepareOnAUsableDevice(SessionData& data) {
   const std::vector<std::string> warnings = data.report.warnings;
   Status status = Prepare(data);
@@ -308,11 +318,11 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
   data->options = options;
   HEARTH_TRY(OpenDeviceDuring(*data, [&]() -> Status {
     HEARTH_ASSIGN(Model model, Model::FromFile(model_path, options.model));
-    data->owned_model.emplace(std::move(model));
+    data->owned_model = std::make_shared<const Model>(std::move(model));
     OpenStore(*data);
     return Status::Ok();
   }));
-  data->model = &*data->owned_model;
+  data->model = data->owned_model.get();
   HEARTH_TRY(Start(*data));
   return Session(std::move(data));
 }
@@ -361,6 +371,7 @@ void SaveData(SessionData& data) {
 void Session::SaveToCache() {
   if (data_->process != ::getpid()) return;
   SaveData(*data_);
+  for (const auto& other : data_->other_shapes) SaveData(*other);
   SaveBehind(*data_);
 }
 
@@ -375,6 +386,7 @@ bool RestartWithoutStored(SessionData& data, const Status& failure) {
   if (!has_loaded && !data.made.is_stored) return false;
   MadePlan failed_plan = std::move(data.made);
   std::unique_ptr<PlanRunner> failed_runner = std::move(data.runner);
+  data.held = {};
   if (MakeRunner(data, nullptr).ok()) return true;
   data.made = std::move(failed_plan);
   data.runner = std::move(failed_runner);

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -17,6 +18,8 @@
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/tuned_start.h"
 #include "hal/edge_layout.h"
+#include "hal/held_constants.h"
+#include "hal/held_programs.h"
 #include "hal/plan_runner.h"
 #include "hal/stopwatch.h"
 #include "hearth/session.h"
@@ -32,7 +35,8 @@ struct EdgeState {
   std::span<std::byte> memory;
 };
 
-inline constexpr int kMostInFlight = 64;  // what SessionOptions::max_in_flight may be at most
+inline constexpr int kMostInFlight = 64;    // what SessionOptions::max_in_flight may be at most
+inline constexpr int kMostKeptShapes = 64;  // SessionOptions::kept_shapes
 
 // A run that was submitted and not waited for.
 struct RunSlot {
@@ -51,21 +55,30 @@ enum class MoveRule : uint8_t {
   kWhenReady,  // for tests; the environment variable HEARTH_HOT_MOVE=ready says so too
 };
 
+// What a device has already of one model: for plans of other shapes, and for other sessions of the same device.
+struct HeldParts {
+  std::shared_ptr<HeldConstants> constants = std::make_shared<HeldConstants>();
+  std::shared_ptr<HeldPrograms> programs = std::make_shared<HeldPrograms>();
+};
+
 // Members are destroyed from the last to the first: the runner before the device and the store. What is made for one
-// device (see SwapDevices) may be made in a second SessionData of the same session, see DataBeside.
+// device (see SwapDevices) or one shape (see SwapShapes) may be made in a second SessionData of the same session, see
+// DataBeside.
 struct SessionData {
   SessionData();
   pid_t process = ::getpid();  // that opened it
   Stopwatch since_asked;
-  std::optional<Model> owned_model;
-  const Model* model = nullptr;
+  std::shared_ptr<const Model> owned_model;    // of the session and its clones
+  const Model* model = nullptr;                // the caller's, owned_model or resized_model
+  std::shared_ptr<const Model> resized_model;  // with the shapes that Resize was given
   SessionOptions options;
   std::shared_ptr<SessionWaits> waits;
   std::shared_ptr<BlobStore> store;
   std::span<const BackendDef> backends = GpuBackends();
   std::vector<std::string> failed_ids;  // devices that `auto` left behind
   OpenedDevice opened;
-  std::unique_ptr<HostExecutor> host;
+  HeldParts held;                      // of that device
+  std::shared_ptr<HostExecutor> host;  // of all shapes
   std::string model_name;  // in keys that are looked up; found once a start, since all of the model is hashed for it
   PlanRequest plan_request;
   MadePlan made;
@@ -77,7 +90,8 @@ struct SessionData {
   std::vector<StateContent> kept_states;  // see KeepStates; empty: zeros
   int runs_since_kept = 0;                // finished ones
   int threads = 1;
-  uint64_t run_count = 0;  // begun
+  uint64_t rest_bytes = 0;  // of what report.memory.needed_bytes counts: all but constants on the device
+  uint64_t run_count = 0;   // begun
   bool has_run = false, is_saved = false;
   bool is_beside = false;  // its warnings are told by the session
   std::stop_token stop;    // of what is made on a thread behind
@@ -87,6 +101,8 @@ struct SessionData {
   mutable Report report;
   mutable size_t logged_warnings = 0;
   std::unique_ptr<DeviceBehind> behind;  // of a hot start, until it was moved to or given up
+  // Ready for the shapes that the session had before on the same device, the most recently used first.
+  std::vector<std::unique_ptr<SessionData>> other_shapes;
 
   ~SessionData();  // also of a session that could not be opened
   void LogNewWarnings() const {
@@ -95,6 +111,11 @@ struct SessionData {
       Log(LogLevel::kWarning, report.warnings[logged_warnings]);
   }
 };
+
+using InputShapes = std::map<std::string, std::vector<int32_t>>;
+
+// Of the tensor with this name or alias; kInvalidArgument lists all names. `kind`: "input".
+Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view name, std::string_view kind);
 
 // After a first run that failed: what came from the cache is taken out of it and made anew. False where nothing did, or
 // where that fails too.
@@ -109,8 +130,14 @@ Result<OpenedDevice> OpenAskedDevice(const SessionData& data);
 // The words of options, device and cache as data.plan_request, without what tuning found.
 Status RequestPlan(SessionData& data);
 
-// Makes all that a run needs on the device that is open, and under `auto` on the next one where that fails.
+// Makes all that a run needs on the device that is open.
+Status Prepare(SessionData& data);
+
+// The same, and under `auto` on the next one where that fails.
 Status PrepareOnAUsableDevice(SessionData& data);
+
+// Drivers' threads and connections are not in a forked child; a run there would wait for ever.
+Status CheckProcess(const SessionData& data);
 
 // One run on this memory, waited for.
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,

@@ -36,6 +36,12 @@ uint64_t EdgeBytes(const Plan& plan) {
 
 }  // namespace
 
+uint64_t ConstantBytes(const Plan& plan) {
+  uint64_t bytes = 0;
+  for (const BufferSpec& buffer : plan.buffers) bytes += buffer.role == BufferRole::kConstants ? buffer.size_bytes : 0;
+  return bytes;
+}
+
 MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device, uint64_t host_arena_bytes) {
   MemoryNeed need;
   uint64_t largest_constants = 0, largest_edge = 0;
@@ -79,6 +85,7 @@ Status CountRunInFlight(SessionData& data) {
                  needed, limit);
   }
   needed += bytes;
+  data.rest_bytes += bytes;
   return Status::Ok();
 }
 

@@ -17,6 +17,9 @@ struct MemoryNeed {
 // to, or null: XNNPACK's packed weights count as float32 elements.
 MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device, uint64_t host_arena_bytes);
 
+// Of the plan's constants on the device.
+uint64_t ConstantBytes(const Plan& plan);
+
 // kResourceExhausted where the next device may need less, else kInvalidArgument, with the bytes that are needed.
 Status CheckMemoryLimit(const SessionData& data, const MemoryNeed& need);
 

@@ -101,6 +101,8 @@ constexpr OptionRow kRows[] = {
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.rules); }},
     {{"threads", "a number; 0: what affinity, cgroup quota and machine give"},
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostThreads, o.threads); }},
+    {{"kept_shapes", "a number"},
+     [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostKeptShapes, o.kept_shapes); }},
     {{"signature", "a name of the model's"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.model.signature); }},
 };

@@ -5,15 +5,12 @@
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/next_device.h"
+#include "frontends/api/resize.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_memory.h"
 #include "hearth/session.h"
 
 namespace hearth {
-namespace {
-
-using InputSpans = std::vector<std::span<const std::byte>>;
-using OutputSpans = std::vector<std::span<std::byte>>;
 
 Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view name, std::string_view kind) {
   std::string names;
@@ -23,6 +20,11 @@ Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view 
   }
   return Error(StatusCode::kInvalidArgument, "the model has no {} named '{}'; it has {}", kind, name, names);
 }
+
+namespace {
+
+using InputSpans = std::vector<std::span<const std::byte>>;
+using OutputSpans = std::vector<std::span<std::byte>>;
 
 // Moving to another device can fail, too.
 Status CheckHasDevice(const SessionData& data) {
@@ -58,8 +60,9 @@ void WriteHostBindings(SessionData& data) {
 void NoteFinishedRun(SessionData& data, double milliseconds) {
   const TransferCounts& transfers = data.runner->transfers();
   data.report.transfers = {transfers.to_device_bytes, transfers.to_host_bytes};
-  if (data.has_run) return;
+  const bool is_first = !data.has_run && data.report.ready_ms == 0;
   data.has_run = true;
+  if (!is_first) return;
   data.report.first_run_ms = milliseconds;
   data.report.ready_ms = data.report.init_ms.total + data.report.first_run_ms;
 }
@@ -203,14 +206,23 @@ Status SetBinding(EdgeState& state, const Binding& binding, const TensorDesc& de
   return Status::Ok();
 }
 
-// Drivers' threads and connections are not in a forked child; a run there would wait for ever.
+}  // namespace
+
 Status CheckProcess(const SessionData& data) {
   if (data.process == ::getpid()) return Status::Ok();
   return Error(StatusCode::kUnavailable,
                "this session was opened by process {}, of which this one is a fork: open the model here", data.process);
 }
 
-}  // namespace
+Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
+                              std::string_view type) {
+  if (index >= tensors.size())
+    return Error(StatusCode::kInvalidArgument, "the model has {} {}s, there is no {} {}", tensors.size(), kind, kind,
+                 index);
+  const TensorInfo& tensor = tensors[index];
+  if (tensor.dtype == type) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "{} '{}' holds {}, not {}", kind, tensor.name, tensor.dtype, type);
+}
 
 Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
   if (index >= data_->inputs.size()) {
@@ -262,6 +274,16 @@ Status Session::UnbindOutput(std::string_view name) {
   HEARTH_TRY(data_->runner->BindOutput(index, {.memory = MemoryKind::kHost}));
   data_->output_states[index] = {};
   return Status::Ok();
+}
+
+Status Session::Resize(const std::map<std::string, std::vector<int32_t>>& shapes) {
+  HEARTH_TRY(CheckProcess(*data_));
+  return ResizeSession(*data_, shapes);
+}
+
+Status Session::ResizeBatch(int32_t batch) {
+  HEARTH_TRY(CheckProcess(*data_));
+  return ResizeBatchOf(*data_, batch);
 }
 
 Status Session::Run() {

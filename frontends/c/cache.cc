@@ -115,6 +115,36 @@ hearth_status hearth_cache_warm(const hearth_cache* cache, const char* const* mo
   });
 }
 
+hearth_status hearth_cache_models(const hearth_cache* cache, char** json) {
+  return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
+    HEARTH_ASSIGN(const auto models, store.Models());
+    return hearth::CacheModelsJson(store.folder(), models);
+  });
+}
+
+hearth_status hearth_cache_pin(const hearth_cache* cache, const char* model, int32_t is_pinned) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(cache);
+    HEARTH_NOT_NULL(model);
+    return cache->cache.Pin(model, is_pinned != 0);
+  });
+}
+
+hearth_status hearth_cache_remove(const hearth_cache* cache, const char* model, char** json) {
+  const auto remove = [&](const Cache& store) -> Text {
+    HEARTH_NOT_NULL(model);
+    HEARTH_ASSIGN(const auto removed, store.Remove(model));
+    return hearth::RemovedEntriesJson(store.folder(), removed);
+  };
+  return hearth::AskCache(cache, json, remove, /*may_be_null=*/true);
+}
+
+hearth_status hearth_cache_examine(const hearth_cache* cache, char** json) {
+  return hearth::AskCache(cache, json, [](const Cache& store) -> Text {
+    return hearth::CacheFindingsJson(store.folder(), store.Examine());
+  });
+}
+
 hearth_status hearth_cache_export(const hearth_cache* cache, const char* bundle, const char* sign_with, char** json) {
   return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
     HEARTH_NOT_NULL(bundle);

@@ -23,6 +23,16 @@ Result<std::unique_ptr<hearth_session>> HandleOf(hearth_model* model, Open&& ope
   return handle;
 }
 
+// The tensors stay where they are: the caller may have pointers to them.
+void NoteNewShapes(hearth_session& session) {
+  const auto renew = [](std::vector<hearth_tensor>& tensors, const std::vector<TensorInfo>& infos) {
+    for (size_t k = 0; k < tensors.size(); ++k) tensors[k].info = &infos[k];
+  };
+  renew(session.inputs, session.session->inputs());
+  renew(session.outputs, session.session->outputs());
+  session.has_run = false;
+}
+
 int64_t IndexOf(const std::vector<hearth_tensor>& tensors, const char* name) {
   if (name == nullptr || *name == '\0') return -1;
   const auto found = std::ranges::find_if(
@@ -45,6 +55,32 @@ hearth_status hearth_session_create(hearth_model* model, const hearth_options* o
     HEARTH_NOT_NULL(model);
     return hearth::HandleOf(model,
                             [&] { return hearth::Session::Create(model->model, hearth::SessionOptionsOf(options)); });
+  });
+}
+
+hearth_status hearth_session_clone(hearth_session* session, hearth_session** out) {
+  return hearth::AnswerWith(out, [&]() -> hearth::Result<std::unique_ptr<hearth_session>> {
+    HEARTH_NOT_NULL(session);
+    return hearth::HandleOf(session->model, [&] { return session->session->Clone(); });
+  });
+}
+
+hearth_status hearth_session_resize(hearth_session* session, const hearth_options* shapes) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    HEARTH_NOT_NULL(shapes);
+    HEARTH_TRY(session->session->Resize(shapes->options.model.input_shapes));
+    hearth::NoteNewShapes(*session);
+    return hearth::Status::Ok();
+  });
+}
+
+hearth_status hearth_session_resize_batch(hearth_session* session, int32_t batch) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(session);
+    HEARTH_TRY(session->session->ResizeBatch(batch));
+    hearth::NoteNewShapes(*session);
+    return hearth::Status::Ok();
   });
 }
 

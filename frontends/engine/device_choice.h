@@ -33,7 +33,7 @@ bool IsAutoDevice(const std::string& wanted);
 struct OpenedDevice {
   std::string id, reason;  // why this one
   DeviceInfo info;
-  std::unique_ptr<Device> device;
+  std::shared_ptr<Device> device;     // sessions may share it
   std::vector<std::string> warnings;  // devices that failed before it
 };
 

@@ -57,6 +57,32 @@ std::string Clear(const Cache& cache, const std::string& kind, const std::string
   });
 }
 
+std::string Models(const Cache& cache) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto models, cache.Models());
+    return CacheModelsJson(cache.folder(), models);
+  });
+}
+
+void Pin(const Cache& cache, const std::string& model, bool is_pinned) {
+  const Status status = [&] {
+    const py::gil_scoped_release released;
+    return cache.Pin(model, is_pinned);
+  }();
+  RaiseUnlessOk(status);
+}
+
+std::string Remove(const Cache& cache, const std::string& model) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto removed, cache.Remove(model));
+    return RemovedEntriesJson(cache.folder(), removed);
+  });
+}
+
+std::string Examine(const Cache& cache) {
+  return Asked([&]() -> Text { return CacheFindingsJson(cache.folder(), cache.Examine()); });
+}
+
 std::string Explain(const Cache& cache, const std::string& model_path, const OptionTexts& texts,
                     const InputShapes& shapes) {
   const SessionOptions options = SessionOptionsOf(texts, shapes);
@@ -104,6 +130,10 @@ void BindCaches(py::module_& module) {
       .def("verify", &Verify)
       .def("prune", &Prune)
       .def("clear", &Clear)
+      .def("models", &Models)
+      .def("pin", &Pin)
+      .def("remove", &Remove)
+      .def("examine", &Examine)
       .def("explain", &Explain)
       .def("warm", &Warm)
       .def("export_to", &Export)

@@ -59,6 +59,24 @@ class PythonSession {
     WithBuffers({}, outputs, [&](Session& session) { return session.Wait({ticket, 0}); });
   }
 
+  void Resize(const InputShapes& shapes) {
+    NoteShapesOf([&](Session& session) { return session.Resize(shapes); });
+  }
+
+  void ResizeBatch(int32_t batch) {
+    NoteShapesOf([&](Session& session) { return session.ResizeBatch(batch); });
+  }
+
+  std::unique_ptr<PythonSession> Clone() {
+    std::unique_ptr<PythonSession> clone;
+    RaiseUnlessOk(Locked([&](Session& session) -> Status {
+      HEARTH_ASSIGN(Session made, session.Clone());
+      clone = std::make_unique<PythonSession>(std::move(made));
+      return Status::Ok();
+    }));
+    return clone;
+  }
+
   void WaitForDevice() {
     RaiseUnlessOk(Locked([](Session& session) { return session.WaitForDevice(); }));
   }
@@ -84,6 +102,16 @@ class PythonSession {
   }
 
  private:
+  template <typename Change>
+  void NoteShapesOf(Change&& change) {
+    RaiseUnlessOk(Locked([&](Session& session) -> Status {
+      HEARTH_TRY(change(session));
+      inputs_ = session.inputs();
+      outputs_ = session.outputs();
+      return Status::Ok();
+    }));
+  }
+
   // `work` under the lock and without the GIL, which the caller holds.
   template <typename Work>
   Status Locked(Work&& work) {
@@ -151,6 +179,9 @@ void BindSessions(py::module_& module) {
       .def("run_profiled", &PythonSession::RunProfiled, py::arg("inputs"), py::arg("outputs"))
       .def("submit", &PythonSession::Submit, py::arg("inputs"))
       .def("wait", &PythonSession::Wait, py::arg("ticket"), py::arg("outputs"))
+      .def("resize", &PythonSession::Resize, py::arg("shapes"))
+      .def("resize_batch", &PythonSession::ResizeBatch, py::arg("batch"))
+      .def("clone", &PythonSession::Clone, py::keep_alive<0, 1>())
       .def("wait_for_device", &PythonSession::WaitForDevice)
       .def("reset_state", &PythonSession::ResetState)
       .def("save_to_cache", &PythonSession::SaveToCache)

@@ -39,7 +39,7 @@ extern "C" {
 
 /* ---- Version, errors, log ---- */
 
-#define HEARTH_C_API_VERSION 1u /* grows by one whenever functions are added */
+#define HEARTH_C_API_VERSION 2u /* grows by one whenever functions are added */
 
 HEARTH_C_EXPORT uint32_t hearth_c_api_version(void); /* of the library */
 HEARTH_C_EXPORT const char* hearth_version(void);    /* "0.1.0" */
@@ -213,6 +213,17 @@ HEARTH_C_EXPORT const char* hearth_profile_node(const hearth_profile* profile, s
 HEARTH_C_EXPORT const char* hearth_profile_kernel(const hearth_profile* profile, size_t index);
 HEARTH_C_EXPORT double hearth_profile_milliseconds(const hearth_profile* profile, size_t index);
 
+/* Since version 2. Other shapes of inputs: those that hearth_options_set_shape was called for, which is all that counts
+ * of `shapes`. Inputs must be set anew; hearth_tensor pointers of the session stay and say the new shapes. The plan
+ * before stays ready (option "kept_shapes"), weights that are packed alike are not uploaded again. On an error the
+ * session goes on with the shapes that it has. hearth/session.h says more. */
+HEARTH_C_EXPORT hearth_status hearth_session_resize(hearth_session* session, const hearth_options* shapes);
+/* Since version 2. The first dimension of every input. */
+HEARTH_C_EXPORT hearth_status hearth_session_resize_batch(hearth_session* session, int32_t batch);
+/* Since version 2. A second session of the same model on the same device, which reads the same copy of the weights
+ * there. The two may be used from different threads at once and destroyed in any order. */
+HEARTH_C_EXPORT hearth_status hearth_session_clone(hearth_session* session, hearth_session** out);
+
 /* ---- Memory that the program lends: inputs and outputs without a copy ---- */
 
 typedef struct hearth_binding hearth_binding;
@@ -338,6 +349,16 @@ HEARTH_C_EXPORT hearth_status hearth_cache_export(const hearth_cache* cache, con
  */
 HEARTH_C_EXPORT hearth_status hearth_cache_import(const hearth_cache* cache, const char* bundle,
                                                   const char* trusted_keys, int32_t is_trusted, char** json);
+/* Since version 2. The models whose sessions used the cache, with their sizes: `hearth cache ls --by-model`. */
+HEARTH_C_EXPORT hearth_status hearth_cache_models(const hearth_cache* cache, char** json);
+/* Since version 2. What the model uses is not evicted, or with `is_pinned` 0 again is. `model`: a file, its fingerprint
+ * or the beginning of it, or the path that it had. HEARTH_NOT_FOUND: the cache knows no such model. */
+HEARTH_C_EXPORT hearth_status hearth_cache_pin(const hearth_cache* cache, const char* model, int32_t is_pinned);
+/* Since version 2. Forgets the model and deletes what no other model uses; `json` as of hearth_cache_clear. */
+HEARTH_C_EXPORT hearth_status hearth_cache_remove(const hearth_cache* cache, const char* model, char** json);
+/* Since version 2. What is wrong with the folder, the file, the disk or the server of the environment, what it costs,
+ * and the command that mends it; also what is well: `hearth cache doctor`. Changes nothing. */
+HEARTH_C_EXPORT hearth_status hearth_cache_examine(const hearth_cache* cache, char** json);
 
 #ifdef __cplusplus
 }

@@ -73,6 +73,12 @@ struct Report {
     std::string reason;                    // why in this mode; after a hot start, why it moved or did not
     bool is_settled = true;                // false: the device of a hot start may still take over
   } start;
+  // What Session::Resize did.
+  struct {
+    int made = 0, kept = 0;  // shapes that were made ready, and that were ready already
+    double last_ms = 0;
+    uint64_t uploaded_weights_bytes = 0, shared_weights_bytes = 0;  // by the last one: anew, and from earlier shapes
+  } resize;
   int threads = 0;  // of the host, the calling one included
   std::vector<std::string> warnings;
 

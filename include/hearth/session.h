@@ -4,20 +4,23 @@
 //   if (!session.ok()) { ... session.status().message() ... }
 //   session->SetInput(0, image);                 // bytes of a dense float32 tensor
 //   if (auto status = session->Run(); !status.ok()) { ... }
-//   std::span<const std::byte> scores = session->output(0);
+//   auto scores = session->output<float>(0);     // a Result: the output may hold another type
 #ifndef HEARTH_SESSION_H_
 #define HEARTH_SESSION_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "hearth/cache_types.h"
+#include "hearth/element_type.h"
 #include "hearth/export.h"
 #include "hearth/interop.h"
 #include "hearth/model.h"
@@ -80,6 +83,8 @@ struct SessionOptions {
   std::string rules;   // driver rules forced on or off, "+wide_stores,-texel_reads"; DeviceDescription lists them
   int threads = 0;     // 0: what affinity, cgroup quota and machine give
   ModelOptions model;  // for Open; Create takes a model that was read with its own
+  int kept_shapes =
+      4;  // what Resize leaves ready of shapes that the session had before, least recently used ones leave
 };
 
 // A dispatch or host step of a profiled run.
@@ -117,13 +122,39 @@ class HEARTH_EXPORT Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  const Model& model() const;  // the one that Open read or Create was given
+  // A second session of the same model on the same device, as this one stands: present shapes, options, cache. Both
+  // read one copy of the weights in the device's memory (on the CPU and for operations there XNNPACK packs its own);
+  // inputs, outputs, states and what Resize does are each session's own. They may be used from different threads at
+  // once, and either may be destroyed first; a model that Create was given must outlive both. For a hot start: of what
+  // answers now. Errors: as Create.
+  Result<Session> Clone();
+
+  const Model& model() const;  // the one that Open read or Create was given, with the present shapes
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
+
+  // Other shapes of inputs, by name or alias; inputs that are not named stay as they are. The plan for the new shapes
+  // is made for the open device, with the weights that lie there already wherever they are packed alike. The one before
+  // stays ready (SessionOptions::kept_shapes), so that going back costs next to nothing. Inputs must be set anew, and
+  // inputs(), outputs() and output() are those of the new shapes. What the model remembers goes along where all of its
+  // states keep their shapes, else it becomes zero. Plans and programs go into the cache as those of a session that is
+  // opened with these shapes. During a hot start the device behind is made ready for the new shapes.
+  // On an error the session goes on with the shapes that it has. kInvalidArgument for a wrong name, a shape that the
+  // model cannot take (the message names input and operator), runs in flight, inputs or outputs that are bound, and a
+  // broken memory limit; otherwise as Create.
+  Status Resize(const std::map<std::string, std::vector<int32_t>>& shapes);
+  // The first dimension of every input.
+  Status ResizeBatch(int32_t batch);
 
   // Copies a dense tensor in the input's own type. kInvalidArgument for a wrong index, name or size.
   Status SetInput(size_t index, std::span<const std::byte> bytes);
   Status SetInput(std::string_view name, std::span<const std::byte> bytes);
+  // The same from elements: SetInput<float>(0, values). kInvalidArgument also where the input holds another type.
+  template <typename T>
+  Status SetInput(size_t index, std::type_identity_t<std::span<const T>> elements) {
+    const Status status = CheckElements(inputs(), index, "input", ElementTypeName<T>());
+    return status.ok() ? SetInput(index, std::as_bytes(elements)) : status;
+  }
 
   // Runs once, waits. kInvalidArgument when an input was never set.
   Status Run();
@@ -167,6 +198,14 @@ class HEARTH_EXPORT Session {
   // The result of the last Run, or of the run that Wait was last called for; valid until the next Run, or until as many
   // runs as can be in flight were submitted. Precondition: index < outputs().size().
   std::span<const std::byte> output(size_t index) const;
+  // The same as elements: output<float>(0). kInvalidArgument for a wrong index and where the output holds another type.
+  template <typename T>
+  Result<std::span<const T>> output(size_t index) const {
+    const Status status = CheckElements(outputs(), index, "output", ElementTypeName<T>());
+    if (!status.ok()) return status;
+    const std::span<const std::byte> bytes = output(index);
+    return std::span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+  }
 
   // Stores in the cache what this start had to make. Call once after the first result was used: it is not
   // on the way to the first result. The destructor calls it when nobody did. After a hot start it stores what the
@@ -177,6 +216,8 @@ class HEARTH_EXPORT Session {
 
  private:
   friend Result<Session> CreateSession(std::unique_ptr<SessionData> data);
+  static Status CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
+                              std::string_view type);
   explicit Session(std::unique_ptr<SessionData> data);
   std::unique_ptr<SessionData> data_;
 };

@@ -42,13 +42,30 @@ def test_a_second_start_on_a_device_compiles_nothing(demo, own_cache):
     copy = hearth.Cache(own_cache.with_name("copy"))
     assert copy.import_from(bundle["bundle"], trust=True)["entries"] == bundle["entries"]
     assert cache.clear(kind="plan")["removed_entries"] == 1
-    assert cache.prune(0)["removed_entries"] > 0
+    cache.pin(path)
+    assert [model["pinned"] for model in cache.models()["models"]] == [True]
+    kept = cache.prune(0)["removed_entries"]
+    cache.pin(path, False)
+    assert cache.models()["models"][0]["pinned"] is False
+    assert kept == 0 or cache.stats()["entries"] > 0, "what a pinned model uses is not evicted"
+    assert cache.remove(path)["removed_entries"] > 0
+    assert cache.models()["models"] == []
+    cache.prune(0)
     assert cache.stats()["entries"] == 0
 
 
 def test_warming_tells_what_failed(demo):
     (result,) = hearth.Cache().warm([demo[0]], ["toaster"])["results"]
     assert not result["ok"] and "toaster" in result["error"]
+
+
+def test_what_is_wrong_with_the_cache_is_told(demo, own_cache):
+    cache = hearth.Cache(own_cache)
+    with pytest.raises(hearth.Error) as caught:
+        cache.pin(demo[0])
+    assert caught.value.code == hearth.ErrorCode.NOT_FOUND
+    findings = cache.examine()["findings"]
+    assert findings and all(finding["what"] for finding in findings)
 
 
 def test_the_stub_names_what_the_module_has():

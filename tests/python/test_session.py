@@ -72,6 +72,70 @@ def test_runs_are_submitted_and_waited_for_in_any_order():
     assert session.wait(first)[0].tolist() == [[-1, -1, -1, -1]]
 
 
+def test_a_ticket_brings_its_own_result():
+    session = hearth.Session(negated_sum(), **CPU)
+    first, second = (session.submit([[n, n, n, n]]) for n in (1, 2))
+    assert second.result()[0].tolist() == [[-3, -3, -3, -3]]
+    assert first.result()[0].tolist() == [[-1, -1, -1, -1]]
+    with pytest.raises(hearth.Error, match="waited for already"):
+        first.result()
+
+
+def test_a_later_run_is_a_future_that_can_be_cancelled_or_late():
+    with hearth.Session(negated_sum(), **CPU) as session:
+        blocked, go = threading.Event(), threading.Event()
+
+        class Slow(list):  # its turn comes, and it waits
+            def __iter__(self):
+                blocked.set()
+                go.wait()
+                return super().__iter__()
+
+        first = session.run_later(Slow([np.ones((1, 4), np.float32)]))
+        blocked.wait()
+        cancelled = session.run_later([[1, 1, 1, 1]])
+        late = session.run_later([[1, 1, 1, 1]], timeout=0)
+        last = session.run_later([[1, 1, 1, 1]])
+        assert cancelled.cancel() and not first.cancel()
+        go.set()
+        assert first.result()[0].tolist() == [[-1, -1, -1, -1]]
+        with pytest.raises(TimeoutError, match="before it began"):
+            late.result()
+        assert last.result()[0].tolist() == [[-2, -2, -2, -2]]
+
+
+def test_a_session_is_resized_and_goes_back():
+    graph = hearth.Graph("twice")
+    x = graph.input("x", (1, 4))
+    graph.output(graph.binary("add", x, x), "y")
+    with hearth.Session(graph.build(), **CPU) as session:
+        session.resize(batch=3)
+        assert session.inputs[0].shape == session.outputs[0].shape == (3, 4)
+        assert session.run(np.ones((3, 4), np.float32))[0].tolist() == [[2] * 4] * 3
+        session.resize({"x": (2, 4)})
+        assert session.run(np.ones((2, 4), np.float32))[0].shape == (2, 4)
+        session.resize({"x": (1, 4)})
+        assert (session.report()["resize"]["made"], session.report()["resize"]["kept"]) == (2, 1)
+        for shapes, words in [({"z": (1, 4)}, "no input named 'z'"), ({"x": (0, 4)}, "input 'x' as 0x4")]:
+            with pytest.raises(hearth.Error, match=words):
+                session.resize(shapes)
+        assert session.run([[1, 2, 3, 4]])[0].tolist() == [[2, 4, 6, 8]]
+        for wrong in ({}, {"shapes": {"x": (1, 4)}, "batch": 2}):
+            with pytest.raises(ValueError, match="either shapes or batch"):
+                session.resize(**wrong)
+
+
+def test_a_clone_has_state_of_its_own_and_outlives_the_first():
+    first = hearth.Session(negated_sum(), **CPU)
+    first.run([[1, 1, 1, 1]])
+    clone = first.clone()
+    first.close()
+    del first
+    gc.collect()
+    assert clone.run([[1, 1, 1, 1]])[0].tolist() == [[-1, -1, -1, -1]]
+    assert clone.report()["start"]["reason"] == "cloned"
+
+
 def test_inputs_may_be_an_array_a_list_or_a_mapping():
     graph = hearth.Graph()
     graph.output(graph.binary("sub", graph.input("a", (2,)), graph.input("b", (2,))), "y")

@@ -35,10 +35,8 @@ Plan PlanWithOneConstant() {
   return plan;
 }
 
-std::vector<std::unique_ptr<Buffer>> OneBuffer(Device& device) {
-  std::vector<std::unique_ptr<Buffer>> buffers;
-  buffers.push_back(device.CreateBuffer(32).value());
-  return buffers;
+PlacedConstants Placed(Device& device, const Plan& plan, const HeldConstants* held = nullptr) {
+  return PlaceConstants(device, plan, held).value();
 }
 
 std::vector<std::byte> ContentsOf(Device& device, const Buffer& buffer) {
@@ -57,25 +55,25 @@ TEST(ConstantUpload, GivesTheSameBytesFromTheCacheAsFromPacking) {
   NullDevice device(NullDeviceInfo());
   MemoryStore store;
   Plan plan = PlanWithOneConstant();
-  const auto packed = OneBuffer(device);
+  const PlacedConstants packed = Placed(device, plan);
   ASSERT_TRUE(UploadConstants(device, packed, plan, ModelBytes(), &store).ok());
   plan.constants[0].is_kept = true;
   const CacheKey key = WeightsKey(plan.constants[0], NameOf(ModelBytes()));
-  const std::vector<std::byte> bytes = ContentsOf(device, *packed[0]);
+  const std::vector<std::byte> bytes = ContentsOf(device, *packed.made[0]);
   const PutRequest put{&key, bytes, 1};
   store.Put({&put, 1});
-  const auto read = OneBuffer(device);
+  const PlacedConstants read = Placed(device, plan);
   ASSERT_TRUE(UploadConstants(device, read, plan, ModelBytes(), &store).ok());
   EXPECT_EQ(store.counters().hits, 1u);
-  EXPECT_EQ(ContentsOf(device, *read[0]), ContentsOf(device, *packed[0]));
+  EXPECT_EQ(ContentsOf(device, *read.made[0]), ContentsOf(device, *packed.made[0]));
 }
 
 TEST(ConstantUpload, SaysWhichBytesOfTheModelItHasRead) {
   NullDevice device(NullDeviceInfo());
-  const auto buffers = OneBuffer(device);
+  const PlacedConstants placed = Placed(device, PlanWithOneConstant());
   std::vector<std::pair<const std::byte*, size_t>> read;
   const auto done = [&](std::span<const std::byte> bytes) { read.emplace_back(bytes.data(), bytes.size()); };
-  ASSERT_TRUE(UploadConstants(device, buffers, PlanWithOneConstant(), ModelBytes(), nullptr, done).ok());
+  ASSERT_TRUE(UploadConstants(device, placed, PlanWithOneConstant(), ModelBytes(), nullptr, done).ok());
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0], std::pair(ModelBytes().data(), ModelBytes().size()));
 }
@@ -90,11 +88,11 @@ TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {
   const PutRequest put{&key, anything, 1};
   store.Put({&put, 1});
   store.garble_reads = true;
-  const auto buffers = OneBuffer(device);
-  ASSERT_TRUE(UploadConstants(device, buffers, plan, ModelBytes(), &store).ok());
+  const PlacedConstants placed = Placed(device, plan);
+  ASSERT_TRUE(UploadConstants(device, placed, plan, ModelBytes(), &store).ok());
   const std::vector<float> expected = {1, 2, 3, 4, 5, 0, 0, 0};
   const auto bytes = std::as_bytes(std::span(expected));
-  EXPECT_EQ(ContentsOf(device, *buffers[0]), std::vector<std::byte>(bytes.begin(), bytes.end()));
+  EXPECT_EQ(ContentsOf(device, *placed.made[0]), std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
 TEST(ConstantUpload, KeepsNothingThatIsCheapToPack) {
@@ -109,8 +107,8 @@ TEST(ConstantUpload, RefusesAPlanThatNamesBytesBehindTheModelsEnd) {
   NullDevice device(NullDeviceInfo());
   Plan plan = PlanWithOneConstant();
   plan.constants[0].file_offset = 4;
-  const auto buffers = OneBuffer(device);
-  EXPECT_EQ(UploadConstants(device, buffers, plan, ModelBytes(), nullptr).status().code(), StatusCode::kMalformedInput);
+  const PlacedConstants placed = Placed(device, plan);
+  EXPECT_EQ(UploadConstants(device, placed, plan, ModelBytes(), nullptr).status().code(), StatusCode::kMalformedInput);
 }
 
 TEST(WeightsKey, ChangesWithTheContentAndTheLayout) {

@@ -18,7 +18,7 @@ from hearth._errors import ErrorCode, ModelNotFoundError, Warning, log_as_python
 from hearth._cache import Cache
 from hearth._graph import Graph, GraphTensor
 from hearth._program import delegate_path
-from hearth._session import Model, ProfileEntry, Session, Tensor
+from hearth._session import Model, ProfileEntry, Session, Tensor, Ticket
 
 __all__ = [
     "Cache",
@@ -32,6 +32,7 @@ __all__ = [
     "ProfileEntry",
     "Session",
     "Tensor",
+    "Ticket",
     "Warning",
     "__version__",
     "delegate_path",

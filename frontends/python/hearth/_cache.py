@@ -39,6 +39,29 @@ class Cache:
         """Deletes the entries of a kind ("program", "plan", ...) or made for a device; everything by default."""
         return json.loads(self._native.clear(kind, device))
 
+    def models(self) -> Dict[str, Any]:
+        """The models whose sessions used the cache, with their sizes, shared and own."""
+        return json.loads(self._native.models())
+
+    def pin(self, model: Path, pinned: bool = True) -> None:
+        """What the model uses is not evicted, or with pinned=False again is.
+
+        A file, the model's fingerprint or the beginning of it, or the path that it had; hearth.Error when the cache knows
+        no such model.
+        """
+        self._native.pin(os.fspath(model), pinned)
+
+    def remove(self, model: Path) -> Dict[str, Any]:
+        """Forgets the model, named as for `pin`, and deletes what no other model uses."""
+        return json.loads(self._native.remove(os.fspath(model)))
+
+    def examine(self) -> Dict[str, Any]:
+        """What is wrong with the cache, what it costs and the command that mends it, and what is well.
+
+        Changes nothing. `hearth cache doctor` prints the same.
+        """
+        return json.loads(self._native.examine())
+
     def explain(self, model: Path, *, shapes: Optional[Shapes] = None, **options: OptionValue) -> Dict[str, Any]:
         """For each entry that a session with these options would ask for: is it there, and if not, what differs?"""
         return json.loads(self._native.explain(os.fspath(model), option_texts(options), shape_lists(shapes)))

@@ -3,6 +3,9 @@
 import dataclasses
 import json
 import os
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -41,6 +44,16 @@ class Tensor:
             tuple(info.scales),
             tuple(info.zero_points),
         )
+
+
+class Ticket(int):
+    """A run that was submitted, for Session.wait; a number."""
+
+    _session: "Session"
+
+    def result(self) -> List[np.ndarray]:
+        """Waits for the run; its outputs. Once."""
+        return self._session.wait(self)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -159,8 +172,43 @@ class Session:
         else:
             path = os.fspath(model)
             self._native = opened(path, lambda: _hearth.Session(path, option_texts(options), shape_lists(shapes)))
+        self._begin()
+
+    def _begin(self) -> None:
+        self._executor: Optional[ThreadPoolExecutor] = None
+        self._executor_lock = threading.Lock()
+        self._note_tensors()
+
+    def _note_tensors(self) -> None:
         self.inputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.inputs)
         self.outputs: Tuple[Tensor, ...] = tuple(Tensor._of(info) for info in self._native.outputs)
+
+    def resize(self, shapes: Optional[Shapes] = None, *, batch: Optional[int] = None) -> None:
+        """Other shapes of inputs by name or alias, or `batch` as the first dimension of every input.
+
+        Inputs that are not named stay as they are. The plan before stays ready (option kept_shapes, 4), so that going back
+        costs next to nothing; weights that lie on the device are not uploaded again. The model's state goes along where it
+        keeps its shape, else it becomes zero. A shape that the model cannot take is hearth.Error and leaves the session
+        as it is.
+        """
+        if (shapes is None) == (batch is None):
+            raise ValueError("give either shapes or batch")
+        if batch is not None:
+            self._native.resize_batch(batch)
+        else:
+            self._native.resize(shape_lists(shapes))
+        self._note_tensors()
+
+    def clone(self) -> "Session":
+        """A second session of the same model on the same device, which reads the same copy of the weights there.
+
+        Inputs, outputs, state and shapes are its own. The two may be used from different threads at once and closed in any
+        order.
+        """
+        clone = Session.__new__(Session)
+        clone._native = self._native.clone()
+        clone._begin()
+        return clone
 
     def run(self, inputs: Inputs) -> List[np.ndarray]:
         """One inference: outputs in the order of self.outputs, each a new array.
@@ -177,12 +225,32 @@ class Session:
         """The same with outputs by name."""
         return {tensor.name: array for tensor, array in zip(self.outputs, self.run(inputs))}
 
-    def submit(self, inputs: Inputs) -> int:
-        """Hands a run to the device without waiting for it; gives the ticket for `wait`.
+    def submit(self, inputs: Inputs) -> "Ticket":
+        """Hands a run to the device without waiting for it; `result()` of what it gives, or `wait`, brings the outputs.
 
         hearth.Error when as many runs as the option max_in_flight says (2) are not waited for yet.
         """
-        return self._native.submit(self._arrays(inputs))
+        ticket = Ticket(self._native.submit(self._arrays(inputs)))
+        ticket._session = self
+        return ticket
+
+    def run_later(self, inputs: Inputs, *, timeout: Optional[float] = None) -> "Future[List[np.ndarray]]":
+        """A run on a thread of the session's own, which takes them one by one; arrays are read when its turn comes.
+
+        Future.cancel() keeps a run that has not begun from beginning; so does `timeout` in seconds, and result() raises
+        TimeoutError then. A run that has begun can't be taken back from the device: result(timeout) leaves it there.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+
+        def run() -> List[np.ndarray]:
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError("the run's time was over before it began")
+            return self.run(inputs)
+
+        with self._executor_lock:
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(1, "hearth-run")
+            return self._executor.submit(run)
 
     def wait(self, ticket: int) -> List[np.ndarray]:
         """The outputs of a submitted run. Each ticket once, in any order."""
@@ -218,6 +286,9 @@ class Session:
         return f"<hearth.Session: {_listed(self.inputs)} -> {_listed(self.outputs)}>"
 
     def close(self) -> None:
+        """Cancels what run_later was given and has not begun, waits for what has, and frees the device."""
+        if self._executor is not None:
+            self._executor.shutdown(cancel_futures=True)
         self._native.close()
 
     def __enter__(self) -> "Session":

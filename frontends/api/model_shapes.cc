@@ -1,0 +1,67 @@
+// A model with other input shapes.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "core/graph/evaluate.h"
+#include "frontends/api/model_data.h"
+
+namespace hearth {
+namespace {
+
+using Shapes = std::map<std::string, std::vector<int32_t>>;
+
+Status CheckDimensions(const TensorInfo& input, const std::vector<int32_t>& shape) {
+  const bool is_shape = std::ranges::all_of(shape, [](int32_t dimension) { return dimension >= 1; }) &&
+                        shape.size() == input.shape.size() && CheckedElementCount(Shape::FromSpan(shape)).has_value();
+  if (is_shape) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "the shape for input '{}' needs {} dimensions, all positive", input.name,
+               input.shape.size());
+}
+
+// Of a graph that was built: all other shapes follow from those of the inputs.
+Result<Graph> ReshapedGraph(const ModelData& data, const Shapes& shapes) {
+  Graph graph = data.graph.Clone();
+  for (const Node& node : graph.nodes()) {
+    for (const ValueId output : node.outputs) graph.value(output).desc.shape = Shape();
+  }
+  for (const auto& [name, shape] : shapes) {
+    const auto input = std::ranges::find(data.inputs, name, &TensorInfo::name);
+    if (input == data.inputs.end())
+      return Error(StatusCode::kInvalidArgument, "a shape was given for '{}', which is not an input of the model",
+                   name);
+    HEARTH_TRY(CheckDimensions(*input, shape));
+    graph.value(graph.inputs[static_cast<size_t>(input - data.inputs.begin())]).desc.shape = Shape::FromSpan(shape);
+  }
+  const Status fits = InferShapes(graph);
+  if (fits.ok()) return graph;
+  return Status(StatusCode::kInvalidArgument, fits.message());
+}
+
+}  // namespace
+
+Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
+  const ModelData& from = model.data();
+  auto data = std::make_unique<ModelData>();
+  data->path = from.path;
+  data->fingerprint = from.fingerprint;
+  if (from.bytes.empty()) {
+    HEARTH_ASSIGN(data->graph, ReshapedGraph(from, shapes));
+    DescribeModel(*data);
+    return Model(std::move(data));
+  }
+  data->file = from.file;
+  data->copy = from.copy;
+  data->bytes = from.bytes;
+  ModelOptions options{from.signature, from.input_shapes};
+  for (const auto& [name, shape] : shapes) {
+    // A name and an alias of one input would be two shapes for it.
+    const auto input = std::ranges::find_if(
+        from.inputs, [&](const TensorInfo& info) { return info.name == name || info.alias == name; });
+    if (input != from.inputs.end()) options.input_shapes.erase(input->alias);
+    options.input_shapes.insert_or_assign(input != from.inputs.end() ? input->name : name, shape);
+  }
+  return ReadModel(std::move(data), options);
+}
+
+}  // namespace hearth

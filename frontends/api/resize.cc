@@ -1,0 +1,202 @@
+#include "frontends/api/resize.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/error.h"
+#include "frontends/api/hot_start.h"
+#include "frontends/api/model_data.h"
+#include "frontends/api/next_device.h"
+#include "frontends/api/session_memory.h"
+
+namespace hearth {
+namespace {
+
+using Shapes = std::vector<std::vector<int32_t>>;  // by input
+
+Shapes ShapesOf(const Model& model) {
+  Shapes shapes;
+  for (const TensorInfo& input : model.inputs()) shapes.push_back(input.shape);
+  return shapes;
+}
+
+Result<Shapes> WantedShapes(const Model& model, const InputShapes& given) {
+  Shapes wanted = ShapesOf(model);
+  for (const auto& [name, shape] : given) {
+    HEARTH_ASSIGN(const size_t index, IndexOf(model.inputs(), name, "input"));
+    wanted[index] = shape;
+  }
+  return wanted;
+}
+
+// The names of what changes, for messages: "input 'x' as 8x224x224x3".
+std::string ChangesText(const Model& model, const Shapes& wanted) {
+  std::string text;
+  for (size_t k = 0; k < wanted.size(); ++k) {
+    const TensorInfo& input = model.inputs()[k];
+    if (wanted[k] == input.shape) continue;
+    text += fmt::format("{}input '{}' as {}", text.empty() ? "" : ", ", input.name, fmt::join(wanted[k], "x"));
+  }
+  return text;
+}
+
+Status CheckMayResize(const SessionData& data) {
+  if (data.runner == nullptr)
+    return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
+  const auto in_flight = std::ranges::count_if(data.slots, [](const RunSlot& slot) { return slot.number != 0; });
+  if (in_flight > 0)
+    return Error(StatusCode::kInvalidArgument, "{} runs are in flight: wait for them before shapes change", in_flight);
+  for (const auto& [states, tensors] :
+       {std::pair(&data.input_states, &data.model->inputs()), std::pair(&data.output_states, &data.model->outputs())}) {
+    for (size_t k = 0; k < states->size(); ++k) {
+      if ((*states)[k].is_on_device || (*states)[k].layout)
+        return Error(StatusCode::kInvalidArgument,
+                     "'{}' is bound to memory that was made for its present shape: unbind it before shapes change",
+                     (*tensors)[k].name);
+    }
+  }
+  return Status::Ok();
+}
+
+// What is made for one shape.
+void SwapShapes(SessionData& a, SessionData& b) {
+  std::swap(a.model, b.model);
+  std::swap(a.resized_model, b.resized_model);
+  std::swap(a.plan_request, b.plan_request);
+  std::swap(a.made, b.made);
+  std::swap(a.runner, b.runner);
+  std::swap(a.inputs, b.inputs);
+  std::swap(a.outputs, b.outputs);
+  std::swap(a.input_states, b.input_states);
+  std::swap(a.output_states, b.output_states);
+  std::swap(a.slots, b.slots);
+  std::swap(a.has_run, b.has_run);
+  std::swap(a.is_saved, b.is_saved);
+  std::swap(a.rest_bytes, b.rest_bytes);
+  std::swap(a.report.ops, b.report.ops);
+  std::swap(a.report.programs, b.report.programs);
+  std::swap(a.report.transfers, b.report.transfers);
+  std::swap(a.report.memory, b.report.memory);
+  std::swap(a.report.memory.both_live_bytes, b.report.memory.both_live_bytes);
+  a.plan_request.device = &a.opened.info;
+  b.plan_request.device = &b.opened.info;
+}
+
+// Of all shapes that are ready.
+uint64_t AliveBytes(const SessionData& data) {
+  uint64_t bytes = data.rest_bytes + data.held.constants->LiveBytes();
+  for (const auto& other : data.other_shapes) bytes += other->rest_bytes;
+  return bytes;
+}
+
+void DropLeastUsed(SessionData& data) {
+  SessionData& last = *data.other_shapes.back();
+  SaveData(last);
+  data.report.save_ms += last.report.save_ms;
+  data.other_shapes.pop_back();
+}
+
+Result<std::unique_ptr<SessionData>> MakeShape(const SessionData& data, const InputShapes& shapes) {
+  std::unique_ptr<SessionData> next = DataBeside(data);
+  HEARTH_ASSIGN(Model model, WithShapes(*data.model, shapes));
+  next->resized_model = std::make_shared<const Model>(std::move(model));
+  next->model = next->resized_model.get();
+  next->opened = data.opened;
+  next->opened.warnings.clear();
+  next->held = data.held;
+  next->host = data.host;
+  next->report.start = data.report.start;
+  uint64_t& limit = next->options.memory_limit_bytes;
+  if (limit != 0) limit = std::max<uint64_t>(1, limit - std::min(limit, AliveBytes(data)));
+  HEARTH_TRY(Prepare(*next));
+  return next;
+}
+
+// Of the shapes that are kept the ones used least leave where the memory limit asks for it.
+Result<std::unique_ptr<SessionData>> MakeShapeWithinTheLimit(SessionData& data, const InputShapes& shapes) {
+  Result<std::unique_ptr<SessionData>> next = MakeShape(data, shapes);
+  while (!next.ok() && data.options.memory_limit_bytes != 0 && !data.other_shapes.empty()) {
+    DropLeastUsed(data);
+    next = MakeShape(data, shapes);
+  }
+  return next;
+}
+
+std::unique_ptr<SessionData> TakeKeptShape(SessionData& data, const Shapes& wanted) {
+  const auto found =
+      std::ranges::find_if(data.other_shapes, [&](const auto& other) { return ShapesOf(*other->model) == wanted; });
+  if (found == data.other_shapes.end()) return nullptr;
+  std::unique_ptr<SessionData> kept = std::move(*found);
+  data.other_shapes.erase(found);
+  return kept;
+}
+
+// All of the states go along where each has the same shape; else all begin at zero.
+Status CarryStates(SessionData& data, SessionData& next) {
+  if (next.runner->plan().states.empty()) return Status::Ok();
+  HEARTH_TRY(next.runner->ResetState());
+  const std::vector<PlanState>&before = data.runner->plan().states, &after = next.runner->plan().states;
+  const bool are_same = std::ranges::equal(before, after, [](const PlanState& a, const PlanState& b) {
+    return a.name == b.name && a.desc.shape == b.desc.shape;
+  });
+  if (!are_same) return Status::Ok();
+  HEARTH_ASSIGN(const std::vector<StateContent> states, data.runner->ReadStates());
+  return next.runner->WriteStates(states);
+}
+
+void AdoptNewWarnings(SessionData& data, SessionData& next) {
+  std::vector<std::string>& warnings = data.report.warnings;
+  for (std::string& warning : next.report.warnings) {
+    if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(std::move(warning));
+  }
+  next.report.warnings.clear();
+}
+
+void NoteResize(SessionData& data, bool was_kept, double milliseconds) {
+  auto& resize = data.report.resize;
+  ++(was_kept ? resize.kept : resize.made);
+  resize.last_ms = milliseconds;
+  resize.shared_weights_bytes = data.runner->held_weights_bytes();
+  resize.uploaded_weights_bytes = was_kept ? 0 : data.runner->uploaded_weights_bytes();
+}
+
+}  // namespace
+
+Status ResizeSession(SessionData& data, const InputShapes& shapes) {
+  HEARTH_TRY(CheckMayResize(data));
+  HEARTH_ASSIGN(const Shapes wanted, WantedShapes(*data.model, shapes));
+  if (wanted == ShapesOf(*data.model)) return Status::Ok();
+  const Stopwatch watch;
+  std::unique_ptr<SessionData> next = TakeKeptShape(data, wanted);
+  const bool was_kept = next != nullptr;
+  if (!was_kept) {
+    Result<std::unique_ptr<SessionData>> made = MakeShapeWithinTheLimit(data, shapes);
+    if (!made.ok()) return made.status().Within(ChangesText(*data.model, wanted)).Within(data.model->path());
+    next = std::move(made).value();
+  }
+  HEARTH_TRY(CarryStates(data, *next));
+  SwapShapes(data, *next);
+  AdoptNewWarnings(data, *next);
+  for (EdgeState& input : data.input_states) input.is_set = false;
+  data.other_shapes.insert(data.other_shapes.begin(), std::move(next));
+  while (data.other_shapes.size() > static_cast<size_t>(data.options.kept_shapes)) DropLeastUsed(data);
+  data.report.memory.needed_bytes = AliveBytes(data);
+  NoteResize(data, was_kept, watch.milliseconds());
+  RestartBehind(data);
+  return KeepStates(data);
+}
+
+Status ResizeBatchOf(SessionData& data, int32_t batch) {
+  InputShapes shapes;
+  for (const TensorInfo& input : data.model->inputs()) {
+    if (input.shape.empty())
+      return Error(StatusCode::kInvalidArgument, "input '{}' is a scalar and has no batch", input.name);
+    std::vector<int32_t>& shape = shapes[input.name] = input.shape;
+    shape[0] = batch;
+  }
+  return ResizeSession(data, shapes);
+}
+
+}  // namespace hearth

@@ -1,0 +1,17 @@
+// Other input shapes for a session that is open.
+#ifndef HEARTH_FRONTENDS_API_RESIZE_H_
+#define HEARTH_FRONTENDS_API_RESIZE_H_
+
+#include "frontends/api/session_data.h"
+
+namespace hearth {
+
+// Session::Resize. On an error the session is as it was.
+Status ResizeSession(SessionData& data, const InputShapes& shapes);
+
+// Session::ResizeBatch.
+Status ResizeBatchOf(SessionData& data, int32_t batch);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_API_RESIZE_H_

@@ -1,0 +1,237 @@
+#include "hearth/run_queue.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/base/error.h"
+
+namespace hearth {
+
+struct QueuedRun {
+  mutable std::mutex mutex;
+  mutable std::condition_variable changed;
+  // Under the mutex.
+  RunState state = RunState::kWaiting;
+  RunTensors inputs, outputs;
+  Status failure;
+  bool is_taken = false;
+  QueuedRunOptions options;
+};
+
+struct RunQueueData {
+  explicit RunQueueData(Session opened) : session(std::move(opened)) {}
+  Session session;  // the thread's
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::deque<std::shared_ptr<QueuedRun>> waiting;  // under the mutex
+  bool is_ending = false;                          // under the mutex
+  std::thread thread;
+};
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct RunInFlight {
+  std::shared_ptr<QueuedRun> run;
+  Ticket ticket;
+};
+
+bool IsOver(RunState state) {
+  return state != RunState::kWaiting && state != RunState::kRunning;
+}
+
+// With the run's mutex held.
+void End(QueuedRun& run, RunState state, Status failure) {
+  if (IsOver(run.state)) return;
+  run.state = state;
+  run.failure = std::move(failure);
+  run.inputs.clear();
+  run.changed.notify_all();
+}
+
+void EndLate(QueuedRun& run) {
+  const bool has_begun = run.state == RunState::kRunning;
+  End(run, RunState::kLate,
+      Error(StatusCode::kResourceExhausted, "the run's deadline passed {}",
+            has_begun ? "while the device worked on it" : "before it began"));
+}
+
+bool IsLate(const QueuedRun& run) {
+  return run.options.deadline && Clock::now() >= *run.options.deadline;
+}
+
+// What Take gives, with the run's mutex held and the run over.
+Result<RunTensors> TakeOutputs(QueuedRun& run) {
+  if (run.state != RunState::kDone) return run.failure;
+  if (std::exchange(run.is_taken, true))
+    return Error(StatusCode::kInvalidArgument, "the outputs of this run were taken already");
+  return std::move(run.outputs);
+}
+
+// The queue is done with the run.
+void Tell(QueuedRun& run) {
+  std::unique_lock lock(run.mutex);
+  if (!run.options.on_done) return;
+  const auto on_done = std::exchange(run.options.on_done, {});
+  Result<RunTensors> outputs = TakeOutputs(run);
+  lock.unlock();
+  on_done(std::move(outputs));
+}
+
+// Whether the run is to begin; it is in kRunning then, and `inputs` are its.
+bool Begin(QueuedRun& run, RunTensors& inputs) {
+  const std::scoped_lock lock(run.mutex);
+  if (run.state != RunState::kWaiting) return false;
+  if (IsLate(run)) {
+    EndLate(run);
+    return false;
+  }
+  run.state = RunState::kRunning;
+  inputs = std::move(run.inputs);
+  return true;
+}
+
+Result<Ticket> SubmitTo(Session& session, const RunTensors& inputs) {
+  if (inputs.size() != session.inputs().size())
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs, {} were given", session.inputs().size(),
+                 inputs.size());
+  for (size_t k = 0; k < inputs.size(); ++k) HEARTH_TRY(session.SetInput(k, inputs[k]));
+  return session.Submit();
+}
+
+void Finish(Session& session, const RunInFlight& oldest) {
+  const Status status = session.Wait(oldest.ticket);
+  {
+    QueuedRun& run = *oldest.run;
+    const std::scoped_lock lock(run.mutex);
+    if (IsLate(run)) EndLate(run);
+    if (!IsOver(run.state) && status.ok()) {
+      for (size_t k = 0; k < session.outputs().size(); ++k) {
+        const std::span<const std::byte> output = session.output(k);
+        run.outputs.emplace_back(output.begin(), output.end());
+      }
+    }
+    End(run, status.ok() ? RunState::kDone : RunState::kFailed, status);
+  }
+  Tell(*oldest.run);
+}
+
+// The next run that waits. Null where there is none now, or at the end where `may_wait`.
+std::shared_ptr<QueuedRun> Next(RunQueueData& data, bool may_wait) {
+  std::unique_lock lock(data.mutex);
+  if (may_wait) data.changed.wait(lock, [&] { return !data.waiting.empty() || data.is_ending; });
+  if (data.waiting.empty()) return nullptr;
+  std::shared_ptr<QueuedRun> run = std::move(data.waiting.front());
+  data.waiting.pop_front();
+  return run;
+}
+
+// A run whose outputs are to be brought.
+void FinishOldest(Session& session, std::deque<RunInFlight>& in_flight) {
+  Finish(session, in_flight.front());
+  in_flight.pop_front();
+}
+
+// Hands a run to the device, after others where as many as it takes are there.
+void BeginNext(Session& session, const std::shared_ptr<QueuedRun>& run, std::deque<RunInFlight>& in_flight) {
+  RunTensors inputs;
+  if (!Begin(*run, inputs)) return Tell(*run);
+  Result<Ticket> ticket = SubmitTo(session, inputs);
+  while (!ticket.ok() && ticket.status().code() == StatusCode::kResourceExhausted && !in_flight.empty()) {
+    FinishOldest(session, in_flight);
+    ticket = SubmitTo(session, inputs);
+  }
+  if (ticket.ok()) return in_flight.push_back({run, *ticket});
+  {
+    const std::scoped_lock lock(run->mutex);
+    End(*run, RunState::kFailed, ticket.status());
+  }
+  Tell(*run);
+}
+
+// Until the queue ends and nothing is left.
+void Work(RunQueueData& data) {
+  std::deque<RunInFlight> in_flight;
+  while (true) {
+    // What the CPU computes is there when it was submitted: nothing is won by another run beside it.
+    const bool is_there = !in_flight.empty() && data.session.report().device.backend == "cpu";
+    const std::shared_ptr<QueuedRun> run = is_there ? nullptr : Next(data, in_flight.empty());
+    if (run != nullptr) {
+      BeginNext(data.session, run, in_flight);
+    } else if (!in_flight.empty()) {
+      FinishOldest(data.session, in_flight);
+    } else {
+      return;
+    }
+  }
+}
+
+// Until the run is over, its deadline passes or `until` comes. With the run's mutex held by `lock`.
+void WaitUntilOver(QueuedRun& run, std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> until) {
+  const auto is_over = [&] { return IsOver(run.state); };
+  std::optional<Clock::time_point> end = run.options.deadline;
+  if (until && (!end || *until < *end)) end = until;
+  if (end) {
+    run.changed.wait_until(lock, *end, is_over);
+  } else {
+    run.changed.wait(lock, is_over);
+  }
+  if (!is_over() && IsLate(run)) EndLate(run);
+}
+
+}  // namespace
+
+RunState PendingRun::state() const {
+  const std::scoped_lock lock(run_->mutex);
+  if (!IsOver(run_->state) && IsLate(*run_)) EndLate(*run_);
+  return run_->state;
+}
+
+bool PendingRun::Cancel() {
+  const std::scoped_lock lock(run_->mutex);
+  if (run_->state != RunState::kWaiting) return false;
+  End(*run_, RunState::kCancelled, Error(StatusCode::kUnavailable, "the run was cancelled before it began"));
+  return true;
+}
+
+bool PendingRun::WaitFor(std::chrono::milliseconds milliseconds) const {
+  std::unique_lock lock(run_->mutex);
+  WaitUntilOver(*run_, lock, Clock::now() + milliseconds);
+  return IsOver(run_->state);
+}
+
+Result<RunTensors> PendingRun::Take() {
+  std::unique_lock lock(run_->mutex);
+  WaitUntilOver(*run_, lock, std::nullopt);
+  return TakeOutputs(*run_);
+}
+
+RunQueue::RunQueue(Session session) : data_(std::make_unique<RunQueueData>(std::move(session))) {
+  data_->thread = std::thread([data = data_.get()] { Work(*data); });
+}
+
+RunQueue::~RunQueue() {
+  {
+    const std::scoped_lock lock(data_->mutex);
+    for (const std::shared_ptr<QueuedRun>& run : data_->waiting) PendingRun(run).Cancel();
+    data_->is_ending = true;
+    data_->changed.notify_all();
+  }
+  data_->thread.join();
+}
+
+PendingRun RunQueue::Submit(RunTensors inputs, QueuedRunOptions options) {
+  auto run = std::make_shared<QueuedRun>();
+  run->inputs = std::move(inputs);
+  run->options = std::move(options);
+  const std::scoped_lock lock(data_->mutex);
+  data_->waiting.push_back(run);
+  data_->changed.notify_all();
+  return PendingRun(std::move(run));
+}
+
+}  // namespace hearth

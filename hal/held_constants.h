@@ -1,0 +1,72 @@
+// Constants of one model that lie in a device's memory: plans that pack them alike share them, whether they are plans
+// of several shapes or of several sessions.
+#ifndef HEARTH_HAL_HELD_CONSTANTS_H_
+#define HEARTH_HAL_HELD_CONSTANTS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "core/base/fingerprint.h"
+#include "core/plan/plan.h"
+#include "hal/device.h"
+
+namespace hearth {
+
+// Where a constant lies; the buffer is alive while somebody has this.
+struct HeldRange {
+  std::shared_ptr<Buffer> buffer;
+  uint64_t offset_bytes = 0;
+  double pack_ms = 0;    // what packing it took; 0 where the cache had it
+  bool is_kept = false;  // PlanConstant::is_kept of the plan that it was made for
+};
+
+// Of one device and one model's bytes. Keeps nothing alive. Any thread.
+class HeldConstants {
+ public:
+  std::optional<HeldRange> Find(const PlanConstant& constant) const;
+  // What `constant` packs is there from now on: written, and visible to later submissions.
+  void Add(const PlanConstant& constant, const HeldRange& range);
+  uint64_t LiveBytes() const;  // of the buffers
+
+ private:
+  // The source, and the bytes that it takes packed.
+  using Key = std::tuple<uint64_t, uint64_t, uint64_t, Fingerprint>;
+  struct Entry {
+    PackRecipe recipe;
+    std::weak_ptr<Buffer> buffer;
+    HeldRange range;  // without the buffer
+  };
+  static Key KeyOf(const PlanConstant& constant);
+
+  mutable std::mutex mutex_;
+  std::map<Key, std::vector<Entry>> entries_;
+};
+
+// A plan's constants, each with its place: where it was held already, else in new memory.
+struct PlacedConstants {
+  std::vector<HeldRange> places;               // by constant
+  std::vector<bool> is_held;                   // by constant: there is nothing to write
+  std::vector<std::shared_ptr<Buffer>> whole;  // by buffer of the plan: null where its constants lie apart
+  std::vector<std::shared_ptr<Buffer>> made;   // new memory, to be filled
+  uint64_t held_bytes = 0, made_bytes = 0;     // of constants
+};
+
+// Makes the memory that the plan's constants still need. `held` may be null.
+Result<PlacedConstants> PlaceConstants(Device& device, const Plan& plan, const HeldConstants* held);
+
+// What PlaceConstants would find, in bytes.
+uint64_t HeldBytesOf(const Plan& plan, const HeldConstants& held);
+
+// Where a range of a constant buffer of the plan is. Precondition: it lies in one constant, or in a buffer that is
+// whole.
+BoundRange Locate(const Plan& plan, const PlacedConstants& placed, const BufferRange& range);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_HELD_CONSTANTS_H_

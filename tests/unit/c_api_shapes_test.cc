@@ -1,0 +1,119 @@
+// hearth/hearth_c.h: shapes, clones and the models of a cache.
+#include <gmock/gmock.h>
+
+#include "tests/testing/c_handles.h"
+#include "tests/testing/shared_data.h"
+#include "tests/testing/temporary_folder.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+const std::string kDemo = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
+
+// y = -x, 1x4.
+void MakeNegation(OwnedModel& model) {
+  OwnedGraph graph;
+  ASSERT_FINE(hearth_graph_create("negation", graph.out()));
+  const int32_t shape[] = {1, 4};
+  const int32_t x = hearth_graph_input(graph, "x", shape, 2);
+  hearth_graph_output(graph, hearth_graph_unary(graph, "neg", x), "y");
+  ASSERT_FINE(hearth_graph_build(graph, model.out()));
+}
+
+class CApiShapes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    MakeNegation(model_);
+    SetCpu(options_);
+    ASSERT_FINE(hearth_session_create(model_, options_, session_.out()));
+  }
+
+  // Runs on ones; the last output.
+  static float Run(hearth_session* session) {
+    const std::vector<float> ones(hearth_tensor_size_bytes(hearth_session_input(session, 0)) / sizeof(float), 1.0f);
+    EXPECT_FINE(hearth_session_set_input(session, 0, ones.data(), ones.size() * sizeof(float)));
+    EXPECT_FINE(hearth_session_run(session));
+    size_t size_bytes = 0;
+    const auto* y = static_cast<const float*>(hearth_session_output_data(session, 0, &size_bytes));
+    EXPECT_EQ(size_bytes, ones.size() * sizeof(float));
+    return y == nullptr ? 0 : y[ones.size() - 1];
+  }
+
+  OwnedModel model_;
+  OwnedOptions options_;
+  OwnedSession session_;
+};
+
+TEST_F(CApiShapes, ASessionTakesOtherShapesAndItsTensorsSaySo) {
+  const hearth_tensor* x = hearth_session_input(session_, 0);
+  ASSERT_FINE(hearth_session_resize_batch(session_, 3));
+  EXPECT_EQ(hearth_session_input(session_, 0), x) << "pointers stay";
+  EXPECT_EQ(hearth_tensor_shape(x)[0], 3);
+  EXPECT_EQ(hearth_session_output_data(session_, 0, nullptr), nullptr) << "nothing has run with this shape";
+  EXPECT_EQ(Run(session_), -1.0f);
+  OwnedOptions shapes;
+  ASSERT_FINE(hearth_options_create(shapes.out()));
+  const int32_t wide[] = {2, 7};
+  ASSERT_FINE(hearth_options_set_shape(shapes, "x", wide, 2));
+  ASSERT_FINE(hearth_session_resize(session_, shapes));
+  EXPECT_EQ(hearth_tensor_shape(x)[1], 7);
+  EXPECT_EQ(Run(session_), -1.0f);
+}
+
+TEST_F(CApiShapes, WrongShapesAreErrorsThatLeaveTheSessionAsItIs) {
+  EXPECT_EQ(hearth_session_resize(session_, nullptr), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_session_resize(nullptr, options_), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_session_resize_batch(nullptr, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_session_resize_batch(session_, 0), HEARTH_INVALID_ARGUMENT);
+  EXPECT_THAT(hearth_last_error(), AllOf(HasSubstr("input 'x' as 0x4"), HasSubstr("positive")));
+  EXPECT_EQ(Run(session_), -1.0f);
+}
+
+TEST_F(CApiShapes, ACloneOutlivesTheSessionAndTheModel) {
+  OwnedSession clone;
+  ASSERT_FINE(hearth_session_clone(session_, clone.out()));
+  ASSERT_FINE(hearth_session_resize_batch(clone, 2));
+  model_.out();
+  session_.out();
+  EXPECT_EQ(Run(clone), -1.0f);
+  EXPECT_EQ(hearth_session_clone(nullptr, clone.out()), HEARTH_INVALID_ARGUMENT);
+}
+
+TEST(CApiCache, ModelsArePinnedAndRemovedAndTheCacheIsExamined) {
+  const TemporaryFolder folder;
+  OwnedCache cache;
+  ASSERT_FINE(hearth_cache_open(folder.path().c_str(), cache.out()));
+  OwnedText json;
+  ASSERT_FINE(hearth_cache_examine(cache, json.out()));
+  EXPECT_THAT(std::string(json), HasSubstr("\"findings\""));
+  EXPECT_EQ(hearth_cache_pin(cache, kDemo.c_str(), 1), HEARTH_NOT_FOUND) << "nothing has used the cache";
+  const char* models[] = {kDemo.c_str()};
+  const char* devices[] = {"all"};
+  if (hearth_cache_warm(cache, models, 1, devices, 1, nullptr, json.out()) != HEARTH_OK)
+    GTEST_SKIP() << hearth_last_error();
+  ASSERT_FINE(hearth_cache_pin(cache, kDemo.c_str(), 1));
+  ASSERT_FINE(hearth_cache_models(cache, json.out()));
+  EXPECT_THAT(std::string(json), AllOf(HasSubstr("shapes_f32.tflite"), HasSubstr("\"pinned\": true")));
+  ASSERT_FINE(hearth_cache_pin(cache, kDemo.c_str(), 0));
+  ASSERT_FINE(hearth_cache_remove(cache, kDemo.c_str(), nullptr));
+  EXPECT_EQ(hearth_cache_remove(cache, kDemo.c_str(), json.out()), HEARTH_NOT_FOUND);
+}
+
+TEST(CApiCache, ArgumentsThatAreNullAreErrors) {
+  const TemporaryFolder folder;
+  OwnedCache cache;
+  ASSERT_FINE(hearth_cache_open(folder.path().c_str(), cache.out()));
+  OwnedText json;
+  EXPECT_EQ(hearth_cache_pin(cache, nullptr, 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_cache_pin(nullptr, "m", 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_cache_remove(cache, nullptr, json.out()), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_cache_models(nullptr, json.out()), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_cache_models(cache, nullptr), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_cache_examine(nullptr, json.out()), HEARTH_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace hearth
