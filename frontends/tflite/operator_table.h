@@ -24,8 +24,9 @@ inline constexpr int kAnyCount = std::numeric_limits<int>::max();
 struct OperatorRow {
   int32_t code;
   std::string_view name;
-  OperatorReader read = nullptr;  // null: kept as UnknownOp; the counts below are then not used
-  int required_inputs = 0;        // the first ones, none of which may be absent
+  // Null: the operator is expanded (expansion.h), folded, or kept as UnknownOp; the counts below are then not used.
+  OperatorReader read = nullptr;
+  int required_inputs = 0;  // the first ones, none of which may be absent
   int max_inputs = 0;
   int data_inputs = 0;  // the first ones are inputs of the node; those after them are read as attributes
   int max_outputs = 1;  // at least one is required
@@ -37,7 +38,7 @@ struct OperatorRow {
   std::string_view state_inputs = {};
 };
 
-// What a digit of the lists above stands for: 0 to 9, then letters ('a' is 10, 'j' 19).
+// What a digit of the lists above stands for: 0 to 9, then the characters from 'a' on ('a' is 10, 'z' 35, '{' 36).
 constexpr size_t OperandPosition(char digit) {
   return static_cast<size_t>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
 }

@@ -212,10 +212,6 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCalls(int index, const std::vec
     HEARTH_ASSIGN(const ValueId value, InputValue(Op(Unary{}), tensor));
     operands.push_back(value);
   }
-  if (IsExpanded(index)) {
-    HEARTH_ASSIGN(const ValueId made, Expand(index, operands));
-    return std::vector<ValueId>{made};
-  }
   const int32_t code = CodeOf(index).row->code;
   if (code == kIf) return ReadIf(index, operands);
   if (code == kWhile) return ReadWhile(index, std::move(operands));
@@ -240,28 +236,31 @@ Status SubgraphReader::BindOutput(int index, int32_t tensor, ValueId value) {
   return Status::Ok();
 }
 
-// True when the operator calls subgraphs or stands for several nodes; what it makes was bound, or an UnknownOp says why
-// it can't be made.
+// Binds what operator `index` makes of several nodes; an UnknownOp stands for it where that is not supported.
+Status SubgraphReader::FinishMade(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+                                  const Result<std::vector<ValueId>>& made, size_t first_node) {
+  Status status = made.status();
+  if (status.ok() && made->size() != outputs.size()) {
+    status = Error(StatusCode::kMalformedInput, "it has {} outputs, {} are made", outputs.size(), made->size());
+  }
+  for (size_t k = 0; status.ok() && k < outputs.size(); ++k) status = BindOutput(index, outputs[k], (*made)[k]);
+  if (status.ok()) return status;
+  if (status.code() != StatusCode::kUnsupported) return status.Within(OperatorLabel(index));
+  graph_.nodes().erase(graph_.nodes().begin() + static_cast<ptrdiff_t>(first_node), graph_.nodes().end());
+  for (const int32_t tensor : outputs) tensors_.Forget(tensor);
+  if (!budget_.Charge(status.message().size())) return CopyBudget::Exceeded(OperatorLabel(index));
+  return AddNode(index, UnknownOp{CodeOf(index).name, std::string(status.message())}, inputs, outputs);
+}
+
+// True when the operator calls subgraphs; what it makes was bound, or an UnknownOp says why it can't be made.
 Result<bool> SubgraphReader::ReadControl(int index, const std::vector<int32_t>& inputs,
                                          const std::vector<int32_t>& outputs) {
   const OperatorRow* row = CodeOf(index).row;
-  const bool calls = row != nullptr && (row->code == kCall || row->code == kIf || row->code == kWhile);
-  if (!calls && !IsExpanded(index)) return false;
+  if (row == nullptr || (row->code != kCall && row->code != kIf && row->code != kWhile)) return false;
   const size_t first_node = graph_.nodes().size(), states = graph_.states.size();
   const Result<std::vector<ValueId>> made = ReadCalls(index, inputs);
-  Status status = made.status();
-  if (status.ok() && made->size() != outputs.size()) {
-    status =
-        Error(StatusCode::kMalformedInput, "it has {} outputs, what it calls makes {}", outputs.size(), made->size());
-  }
-  for (size_t k = 0; status.ok() && k < outputs.size(); ++k) status = BindOutput(index, outputs[k], (*made)[k]);
-  if (status.ok()) return true;
-  if (status.code() != StatusCode::kUnsupported) return status.Within(OperatorLabel(index));
-  graph_.nodes().erase(graph_.nodes().begin() + static_cast<ptrdiff_t>(first_node), graph_.nodes().end());
-  graph_.states.resize(states);
-  for (const int32_t tensor : outputs) tensors_.Forget(tensor);
-  if (!budget_.Charge(status.message().size())) return CopyBudget::Exceeded(OperatorLabel(index));
-  HEARTH_TRY(AddNode(index, UnknownOp{CodeOf(index).name, std::string(status.message())}, inputs, outputs));
+  if (!made.ok()) graph_.states.resize(states);
+  HEARTH_TRY(FinishMade(index, inputs, outputs, made, first_node));
   return true;
 }
 

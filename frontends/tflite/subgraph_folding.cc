@@ -70,7 +70,7 @@ Result<bool> SubgraphReader::FoldOperator(int index, const std::vector<int32_t>&
                                           const std::vector<int32_t>& outputs) {
   HEARTH_ASSIGN(const bool is_converted, FoldConversion(index, inputs, outputs));
   const OperatorRow* row = CodeOf(index).row;
-  if (is_converted || row == nullptr || outputs.size() != 1 || is_model_output_[outputs[0]]) return is_converted;
+  if (is_converted || row == nullptr || outputs.size() != 1) return is_converted;
   const OperatorView view(op(index), inputs, tensors_);
   Result<std::optional<ConstantResult>> result = EvaluateConstantOperator(row->code, view);
   if (!result.ok()) return result.status().Within(OperatorLabel(index));
@@ -81,6 +81,13 @@ Result<bool> SubgraphReader::FoldOperator(int index, const std::vector<int32_t>&
   if (!tensors_.ChargeMade(desc.size_bytes())) return false;
   std::vector<std::byte> bytes(desc.size_bytes());
   HEARTH_TRY(ReferenceToBytes(tensor, desc, bytes).Within(OperatorLabel(index)));
+  if (is_model_output_[outputs[0]]) {
+    if (bytes.empty()) return false;
+    const ValueId made =
+        graph_.AddConstantValue(fmt::format("made_{}", graph_.values().size()), desc, std::move(bytes));
+    HEARTH_TRY(BindOutput(index, outputs[0], made).Within(OperatorLabel(index)));
+    return true;
+  }
   tensors_.SetShape(outputs[0], tensor.shape);
   HEARTH_TRY(tensors_.Fold(outputs[0], std::move(bytes)).Within(OperatorLabel(index)));
   return true;

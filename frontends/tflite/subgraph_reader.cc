@@ -287,7 +287,8 @@ Status SubgraphReader::ReadOperator(int index) {
   HEARTH_TRY(CheckInputs(index, inputs));
   HEARTH_ASSIGN(const bool is_called, ReadControl(index, inputs, outputs));
   HEARTH_ASSIGN(const bool is_made, is_called ? Result<bool>(true) : FoldOperator(index, inputs, outputs));
-  if (!is_made) {
+  HEARTH_ASSIGN(const bool is_done, is_made ? Result<bool>(true) : ReadExpansion(index, inputs, outputs));
+  if (!is_done) {
     HEARTH_ASSIGN(Op attributes, ReadOp(index, inputs));
     Status status = AddNode(index, std::move(attributes), inputs, outputs);
     if (status.ok()) status = InferLastNode(inputs, outputs);

@@ -18,6 +18,11 @@
 
 namespace hearth {
 
+// A complex tensor: its two parts are tensors of float32.
+struct ComplexValue {
+  ValueId real = kNoValue, imaginary = kNoValue;
+};
+
 // Reads one subgraph, once.
 class SubgraphReader {
  public:
@@ -40,6 +45,8 @@ class SubgraphReader {
   Result<std::vector<TensorDeclaration>> Declarations(Edge edge);
 
  private:
+  friend class Expansion;
+
   // Where a tensor's content comes from, as seen from the operator that is being read.
   enum class Source : uint8_t { kNone, kLater, kReady };
 
@@ -95,17 +102,13 @@ class SubgraphReader {
   Result<ValueId> AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false);
   Result<ValueId> AddScalar(int index, ValueId value);
   Status BindOutput(int index, int32_t tensor, ValueId value);
+  Status FinishMade(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+                    const Result<std::vector<ValueId>>& made, size_t first_node);
 
-  // subgraph_expansion.cc: operators that stand for several nodes.
-  bool IsExpanded(int index) const;
-  Result<ValueId> Expand(int index, std::span<const ValueId> operands);
-  Result<ValueId> ExpandDiagonal(int index, ValueId diagonal, ValueId around);
-  Result<ValueId> ExpandRows(int index, ValueId rows, const std::vector<int64_t>& places, int64_t count);
-  Result<ValueId> ExpandSegments(int index, std::span<const ValueId> operands);
-  Result<ValueId> ExpandScatterNd(int index, std::span<const ValueId> operands);
-  Result<ValueId> AddNumbers(const Shape& shape, DType dtype, const std::vector<double>& numbers);
-  Result<ValueId> AddLike(int index, Op op, std::vector<ValueId> inputs, const Shape& shape);
-  Result<std::vector<int64_t>> Places(ValueId id) const;
+  // expansion.cc: operators that stand for several nodes, and complex tensors, which only they make.
+  Result<bool> ReadExpansion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  bool IsComplexMove(int index, const std::vector<int32_t>& inputs) const;
+  Status MoveComplex(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
 
   Reading& reading_;
   const wire::SubGraph& subgraph_;
@@ -117,10 +120,11 @@ class SubgraphReader {
   int32_t source_index_ = -1;  // of the operator that calls it
   std::vector<int32_t> output_tensors_;
   bool shapes_were_given_ = false;
-  std::vector<Source> sources_;        // by tensor
-  std::vector<bool> is_model_output_;  // by tensor
-  std::vector<bool> is_folded_;        // by tensor: another name of a constant that it dequantizes
-  std::vector<bool> has_open_shape_;   // by tensor: its shape was decided at load, or depends on one that was
+  std::unordered_map<int32_t, ComplexValue> complex_;  // by tensor
+  std::vector<Source> sources_;                        // by tensor
+  std::vector<bool> is_model_output_;                  // by tensor
+  std::vector<bool> is_folded_;                        // by tensor: another name of a constant that it dequantizes
+  std::vector<bool> has_open_shape_;  // by tensor: its shape was decided at load, or depends on one that was
 };
 
 }  // namespace hearth

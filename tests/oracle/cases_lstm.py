@@ -42,9 +42,9 @@ def add_basic(models):
         )
 
 
-def lstm_inputs(net, x, batch, cells, output, cifg, peephole, projection, norm, weight_type):
+def lstm_inputs(net, x, batch, cells, output, cifg, peephole, projection, norm, weight_type, seed=33):
     """The 20 or 24 operands. `output` is the width of the output, `cells` that of the cell state."""
-    random = np.random.default_rng(33)
+    random = np.random.default_rng(seed)
     depth = net.tensors[x].shape[-1]
 
     def matrix(rows, columns):
@@ -161,3 +161,124 @@ def add_sequences(models):
     lstm(models, op, "one_step", (1, 1, INPUT), 1)
     lstm(models, op, "hybrid", (2, 3, INPUT), 2, 2, fb.INT8)
     lstm(models, op, "hybrid_asymmetric", (2, 3, INPUT), 2, 3, fb.INT8, asymmetricQuantizeInputs=True)
+
+
+
+def add_simple(models):
+    """RNN, SVDF, and sequences of RNN."""
+    random = np.random.default_rng(44)
+
+    def constant(net, *dims):
+        return net.const(random.uniform(-0.5, 0.5, dims).astype(np.float32))
+
+    for name, shape, batch, time_major in (
+        ("step", (2, INPUT), 2, None),
+        ("sequence", (2, 4, INPUT), 2, False),
+        ("time_major", (4, 2, INPUT), 2, True),
+    ):
+        net = fb.Net()
+        inputs = [net.input(shape), constant(net, CELLS, INPUT), constant(net, CELLS, CELLS), constant(net, CELLS)]
+        inputs.append(net.tensor((batch, CELLS), variable=True))
+        y = net.tensor((*shape[:-1], CELLS))
+        op, options = ("RNN", {}) if time_major is None else ("UNIDIRECTIONAL_SEQUENCE_RNN", {"timeMajor": time_major})
+        net.op(
+            op, inputs, [y], 1, "RNN" if op == "RNN" else "SequenceRNN", fusedActivationFunction=TANH, **options
+        )
+        models.built(op, f"{op.lower()}_{name}", net, [y], [(-1, 1)], name)
+    for name, rank, bias in (("rank_1", 1, True), ("rank_2", 2, False)):
+        net, units, memory = fb.Net(), 4, 6
+        filters = units * rank
+        inputs = [net.input((2, INPUT)), constant(net, filters, INPUT), constant(net, filters, memory)]
+        inputs += [constant(net, units) if bias else -1, net.tensor((2, filters * memory), variable=True)]
+        y = net.tensor((2, units))
+        net.op("SVDF", inputs, [y], 1, "SVDF", rank=rank)
+        models.built("SVDF", f"svdf_{name}", net, [y], [(-1, 1)], name)
+
+
+def bidirectional_lstm(models, name, shape, merge, time_major=False, weight_type=fb.FLOAT32, auxiliary=None, **form):
+    """`auxiliary`: none, "parallel" (the second direction reads it) or "joined" (both read it beside x)."""
+    net = fb.Net()
+    x = net.input(shape)
+    batch = shape[1] if time_major else shape[0]
+    output = OUTPUT if form.get("projection") else CELLS
+    form = {key: form.get(key, False) for key in ("cifg", "peephole", "projection")}
+    directions = [
+        lstm_inputs(net, x, batch, CELLS, output, **form, norm=False, weight_type=weight_type, seed=seed)
+        for seed in (5, 6)
+    ]
+    inputs = [x] + directions[0][1:18] + directions[1][1:18]
+    inputs += directions[0][18:20] + directions[1][18:20]
+    inputs += [net.input(shape) if auxiliary else -1]
+    random = np.random.default_rng(11)
+    for _ in range(8):
+        values = random.uniform(-0.5, 0.5, (CELLS, INPUT)).astype(np.float32)
+        inputs.append(net.const(values) if auxiliary == "joined" else -1)
+    widths = [2 * output] if merge else [output, output]
+    outputs = [net.tensor([*shape[:-1], width]) for width in widths]
+    net.op(
+        "BIDIRECTIONAL_SEQUENCE_LSTM",
+        inputs,
+        outputs,
+        1 if weight_type == fb.FLOAT32 else 3,
+        "BidirectionalSequenceLSTM",
+        fusedActivationFunction=TANH,
+        mergeOutputs=merge,
+        timeMajor=time_major,
+    )
+    models.built(
+        "BIDIRECTIONAL_SEQUENCE_LSTM",
+        f"bidirectional_sequence_lstm_{name}",
+        net,
+        outputs,
+        [(-1, 1)],
+        name.replace("_", " "),
+        tolerance="float" if weight_type == fb.FLOAT32 else "hybrid",
+    )
+
+
+def bidirectional_rnn(models, name, shape, merge, time_major=False, auxiliary=None):
+    net = fb.Net()
+    x, random = net.input(shape), np.random.default_rng(12)
+    batch = shape[1] if time_major else shape[0]
+
+    def matrix(*dims):
+        return net.const(random.uniform(-0.5, 0.5, dims).astype(np.float32))
+
+    inputs = [x]
+    for _ in range(2):
+        inputs += [matrix(CELLS, INPUT), matrix(CELLS, CELLS), matrix(CELLS)]
+        inputs += [net.tensor((batch, CELLS), variable=True)]
+    inputs += [net.input(shape)] if auxiliary else [-1]
+    inputs += [matrix(CELLS, INPUT) if auxiliary == "joined" else -1 for _ in range(2)]
+    outputs = [net.tensor([*shape[:-1], width]) for width in ([2 * CELLS] if merge else [CELLS, CELLS])]
+    net.op(
+        "BIDIRECTIONAL_SEQUENCE_RNN",
+        inputs,
+        outputs,
+        1,
+        "BidirectionalSequenceRNN",
+        fusedActivationFunction=TANH,
+        mergeOutputs=merge,
+        timeMajor=time_major,
+    )
+    models.built(
+        "BIDIRECTIONAL_SEQUENCE_RNN", f"bidirectional_sequence_rnn_{name}", net, outputs, [(-1, 1)], name
+    )
+
+
+def add_bidirectional(models):
+    """Not among them, since the interpreter contradicts itself there: outputs of an LSTM that are merged batch by
+    batch, and an auxiliary input without weights of its own that an RNN reads batch by batch."""
+    sequence, steps = (2, 4, INPUT), (4, 2, INPUT)
+    bidirectional_lstm(models, "apart", sequence, False)
+    bidirectional_lstm(models, "merged", steps, True, time_major=True)
+    bidirectional_lstm(models, "cifg_projection", sequence, False, cifg=True, projection=True)
+    bidirectional_lstm(models, "peephole", steps, True, time_major=True, peephole=True)
+    bidirectional_lstm(models, "parallel_auxiliary", sequence, False, auxiliary="parallel")
+    bidirectional_lstm(models, "joined_auxiliary", sequence, False, auxiliary="joined")
+    bidirectional_lstm(models, "hybrid", sequence, False, weight_type=fb.INT8)
+    bidirectional_rnn(models, "merged", sequence, True)
+    bidirectional_rnn(models, "apart", sequence, False)
+    bidirectional_rnn(models, "time_major", steps, True, time_major=True)
+    bidirectional_rnn(models, "parallel_auxiliary", steps, False, time_major=True, auxiliary="parallel")
+    bidirectional_rnn(models, "joined_auxiliary", sequence, True, auxiliary="joined")

@@ -37,6 +37,18 @@ def add_pool(models):
         models.built(op, f"{op.lower()}_uint8", net, [y], shows="uint8", moves=op == "MAX_POOL_2D")
 
 
+def add_l2_pool(models):
+    for name, shape, kernel, stride, padding, made in (
+        ("2x2", (1, 6, 8, 3), (2, 2), 2, 1, (3, 4)),
+        ("3x2_same", (2, 5, 5, 5), (3, 2), 1, 0, (5, 5)),
+    ):
+        net = fb.Net()
+        x, y = net.input(shape), net.tensor((shape[0], *made, shape[3]))
+        steps = {"strideH": stride, "strideW": stride, "filterHeight": kernel[0], "filterWidth": kernel[1]}
+        net.op("L2_POOL_2D", [x], [y], 1, "Pool2D", padding=padding, **steps)
+        models.built("L2_POOL_2D", f"l2_pool_2d_{name}", net, [y], shows=f"{kernel} stride {stride}")
+
+
 def add_normalizations(models):
     for name, how in (("default", {}), ("narrow", {"depth_radius": 1, "bias": 2.0, "alpha": 0.3, "beta": 0.75})):
         models.converted(

@@ -17,8 +17,10 @@ import cases_logic
 import cases_lookup
 import cases_lstm
 import cases_matrix
+import cases_places
 import cases_pool
 import cases_reduce
+import cases_volumes
 import cases_window
 import model_archive
 from model_set import ModelSet
@@ -49,7 +51,7 @@ FAMILIES = {  # run together, as one network
     "logic": [cases_logic.add_comparisons, cases_logic.add_select, cases_logic.add_casts],
     "quantization": [cases_logic.add_quantization],
     "convolution": [cases_window.add_conv, cases_window.add_depthwise, cases_window.add_transpose_conv],
-    "pooling": [cases_pool.add_pool, cases_pool.add_normalizations],
+    "pooling": [cases_pool.add_pool, cases_pool.add_l2_pool, cases_pool.add_normalizations],
     "matrix": [cases_matrix.add_fully_connected, cases_matrix.add_batch_matmul],
     "reduction": [cases_reduce.add_reductions, cases_reduce.add_softmax],
     "ordering": [cases_reduce.add_orderings, cases_reduce.add_cumsum],
@@ -60,6 +62,20 @@ FAMILIES = {  # run together, as one network
     "detection": [cases_detection.add_detection],
     "resize": [cases_lookup.add_resizes],
     "recurrent": [cases_lstm.add_basic, cases_lstm.add_full, cases_lstm.add_sequences],
+    "bidirectional": [cases_lstm.add_simple, cases_lstm.add_bidirectional],
+    "places": [
+        cases_places.add_diagonals,
+        cases_places.add_scatters,
+        cases_places.add_segments,
+        cases_places.add_sparse,
+        cases_places.add_reversals,
+        cases_places.add_buckets,
+        cases_places.add_numbers,
+        cases_places.add_rows,
+    ],
+    "volumes": [cases_volumes.add_conv_3d, cases_volumes.add_conv_3d_transpose],
+    "spectra": [cases_volumes.add_spectra],
+    "suppression": [cases_volumes.add_suppression],
 }
 
 

@@ -12,7 +12,9 @@ std::vector<OracleModel> ListOracleModels() {
   std::ifstream file(SourceFolder() / "tests/oracle/models.json");
   const nlohmann::json manifest = nlohmann::json::parse(file);
   std::vector<OracleModel> models;
-  for (const nlohmann::json& row : manifest.at("models")) models.push_back({row.at("file"), row.at("family")});
+  for (const nlohmann::json& row : manifest.at("models")) {
+    models.push_back({row.at("file"), row.at("family"), row.at("op")});
+  }
   return models;
 }
 

@@ -13,6 +13,7 @@ namespace hearth {
 
 struct OracleModel {
   std::string file, family;
+  std::string op;  // the operator that it shows
 };
 
 // What the manifest lists, by file.

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
+#include <variant>
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/null/device.h"
@@ -33,6 +35,25 @@ TEST(Conformance, HasManyCasesAndNoTwoOfOneName) {
   std::set<std::string> ids;
   for (const ConformanceCase& test : cases) EXPECT_TRUE(ids.insert(test.id()).second) << test.id();
   EXPECT_GE(ids.size(), 400u);
+}
+
+template <size_t... Indices>
+std::vector<const OpDef*> AllOperations(std::index_sequence<Indices...> /*all*/) {
+  return {&OpDefOf(Op(std::in_place_index<Indices>))...};
+}
+
+TEST(Conformance, HasACaseOfEveryOperationThatAKernelComputes) {
+  CaseBatch batch;
+  for (const ConformanceCase& test : AllCases()) {
+    const std::string id = test.id();
+    CaseGraph graph(batch, id);
+    test.build(graph);
+  }
+  std::set<size_t> built;
+  for (const Node& node : batch.graph.nodes()) built.insert(node.op.index());
+  for (const OpDef* def : AllOperations(std::make_index_sequence<std::variant_size_v<Op>>())) {
+    EXPECT_TRUE(def->lower == nullptr || built.contains(def->index)) << def->name;
+  }
 }
 
 TEST(Conformance, PassesOnTheCpu) {

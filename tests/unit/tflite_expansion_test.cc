@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/graph/evaluate.h"
-#include "frontends/tflite/reader.h"
-#include "tests/testing/tflite_writer.h"
+#include "tests/testing/one_expansion.h"
 
 namespace hearth {
 namespace {
@@ -14,36 +12,6 @@ using testing::HasSubstr;
 
 constexpr auto kInt = wire::TensorType_INT32;
 constexpr float kLowest = -3.402823466e+38f;
-
-struct OneExpansion {
-  explicit OneExpansion(const std::vector<int32_t>& shape) { x = writer.AddTensor({"x", shape}); }
-  Result<Graph> Read(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& shape) {
-    const int32_t y = writer.AddTensor({"y", shape});
-    writer.AddOperator(code, inputs, {y});
-    bytes = writer.Finish({x}, {y});
-    return ReadTfliteModel(bytes);
-  }
-  // What the model makes of 1, 2, 3, ...
-  std::vector<double> Answer(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& shape) {
-    Result<Graph> graph = Read(code, inputs, shape);
-    EXPECT_TRUE(graph.ok()) << graph.status().message();
-    if (!graph.ok()) return {};
-    const Status inferred = InferShapes(*graph);
-    EXPECT_TRUE(inferred.ok()) << inferred.message();
-    ReferenceTensor input{graph->value(graph->inputs[0]).desc.shape, {}};
-    for (int64_t k = 1; k <= input.shape.element_count(); ++k) input.values.push_back(static_cast<double>(k));
-    Result<std::vector<ReferenceTensor>> outputs = EvaluateGraph(*graph, {&input, 1});
-    EXPECT_TRUE(outputs.ok()) << outputs.status().message();
-    return outputs.ok() ? outputs.value()[0].values : std::vector<double>();
-  }
-  int32_t Numbers(const std::vector<int32_t>& shape, const std::vector<int32_t>& numbers) {
-    return writer.AddConstant<int32_t>({"", shape, kInt}, numbers);
-  }
-
-  TfliteWriter writer;
-  int32_t x;
-  std::vector<std::byte> bytes;
-};
 
 TEST(TfliteExpansion, MatrixDiagPutsTheLastDimensionOnDiagonals) {
   OneExpansion model({2, 2});

@@ -1,0 +1,68 @@
+#include "frontends/tflite/expand_rows.h"
+
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kMostRowsOfOne = 64;                // rows that are added up in one place: a node each
+constexpr int64_t kMostProducts = int64_t{1} << 24;  // elements of the matrix of zeros and ones
+
+}  // namespace
+
+int64_t ElementsFrom(const Shape& shape, int first) {
+  int64_t elements = 1;
+  for (int d = first; d < shape.rank(); ++d) elements *= shape[d];
+  return elements;
+}
+
+Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t> places, int64_t count,
+                           const Meeting& meeting) {
+  const TensorDesc& desc = to.desc(rows);
+  if (desc.quantization.has_value() || (desc.dtype != DType::kFloat32 && desc.dtype != DType::kInt32)) {
+    return Error(StatusCode::kUnsupported, "only float32 and int32, not quantized");
+  }
+  const auto row_count = static_cast<int32_t>(places.size());
+  std::vector<std::vector<double>> takes;  // the first, second, ... row of each place; the row behind the last for none
+  std::vector<size_t> taken(static_cast<size_t>(count), 0);
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < 0) continue;
+    if (places[i] >= count) return Error(StatusCode::kMalformedInput, "place {} of {}", places[i], count);
+    const size_t turn = taken[static_cast<size_t>(places[i])]++;
+    if (turn >= kMostRowsOfOne) return Error(StatusCode::kUnsupported, "more than {} rows meet in one", kMostRowsOfOne);
+    if (turn == takes.size()) {
+      if (static_cast<int64_t>(turn + 1) * count > kMostProducts) {
+        return Error(StatusCode::kUnsupported, "{} rows of {} meet in one", turn + 1, count);
+      }
+      takes.emplace_back(static_cast<size_t>(count), row_count);
+    }
+    takes[turn][static_cast<size_t>(places[i])] = static_cast<double>(i);
+  }
+  if (takes.empty()) takes.emplace_back(static_cast<size_t>(count), row_count);
+  HEARTH_ASSIGN(const ValueId with_empty, to.AddPad(rows, 0, 0, 1, meeting.empty));
+  ValueId sum = kNoValue;
+  for (const std::vector<double>& take : takes) {
+    HEARTH_ASSIGN(const ValueId order, to.AddConstant({static_cast<int32_t>(count)}, DType::kInt32, take));
+    HEARTH_ASSIGN(const ValueId part, to.Add(Gather{}, {with_empty, order}));
+    HEARTH_ASSIGN(sum, sum == kNoValue ? Result<ValueId>(part) : to.AddBinary(meeting.kind, sum, part));
+  }
+  return sum;
+}
+
+Result<ValueId> SumRowsByProduct(Expansion& to, ValueId rows, ValueId places, int64_t count) {
+  const int32_t row_count = to.shape(rows)[0];
+  if (to.desc(rows).dtype != DType::kFloat32 || to.desc(places).dtype != DType::kInt32) {
+    return Error(StatusCode::kUnsupported,
+                 "places that are computed at run time and rows of another type than float32");
+  }
+  if (count * row_count > kMostProducts) {
+    return Error(StatusCode::kUnsupported, "places of {} rows in {} that are computed at run time", row_count, count);
+  }
+  HEARTH_ASSIGN(const ValueId wanted, to.AddIndices({static_cast<int32_t>(count), 1}));
+  HEARTH_ASSIGN(const ValueId lying, to.AddReshape(places, {1, row_count}));
+  HEARTH_ASSIGN(const ValueId is_there, to.AddTest(BinaryKind::kEqual, wanted, lying));
+  HEARTH_ASSIGN(const ValueId ones, to.Add(Cast{DType::kFloat32}, {is_there}, DType::kFloat32));
+  return to.Add(BatchMatMul{}, {ones, rows});
+}
+
+}  // namespace hearth

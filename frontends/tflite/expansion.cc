@@ -1,0 +1,240 @@
+#include "frontends/tflite/expansion.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kMostIntegers = 1 << 22;
+
+// Sorted by code.
+constexpr ExpansionRow kExpansions[] = {
+    // code, least and most operands, how many of the first ones must be there, function
+    {33, 5, 5, 5, ExpandEmbeddingLookupSparse},
+    {46, 9, 12, 9, ExpandBidirectionalRnn},
+    {52, 39, 48, 1, ExpandBidirectionalLstm},
+    {68, 4, 4, 4, ExpandSparseToDense},
+    {80, 1, 1, 1, ExpandFakeQuant},
+    {94, 2, 2, 2, ExpandFill},
+    {112, 2, 2, 2, ExpandReverseSequence},
+    {113, 1, 1, 1, ExpandMatrixDiag},
+    {115, 2, 2, 2, ExpandMatrixSetDiag},
+    {120, 5, 5, 5, ExpandNonMaxSuppression},
+    {121, 6, 6, 6, ExpandNonMaxSuppression},
+    {122, 3, 3, 3, ExpandScatterNd},
+    {125, 2, 2, 2, ExpandSegments},
+    {131, 2, 2, 2, ExpandRfft2D},
+    {132, 2, 3, 2, ExpandConv3D},
+    {133, 1, 1, 0, ExpandImaginary},
+    {134, 1, 1, 0, ExpandReal},
+    {135, 1, 1, 0, ExpandComplexAbs},
+    {141, 3, 4, 3, ExpandConv3DTranspose},
+    {147, 1, 1, 1, ExpandBucketize},
+    {153, 3, 3, 3, ExpandSegments},
+    {154, 3, 3, 3, ExpandSegments},
+    {155, 3, 3, 3, ExpandSegments},
+    {157, 3, 3, 3, ExpandSegments},
+};
+static_assert(std::is_sorted(std::begin(kExpansions), std::end(kExpansions),
+                             [](const ExpansionRow& a, const ExpansionRow& b) { return a.code < b.code; }));
+
+Status CheckOperandCount(const ExpansionRow& row, const wire::Operator& op, const std::vector<int32_t>& inputs) {
+  if (inputs.size() < row.least_inputs || inputs.size() > row.most_inputs) {
+    return Error(StatusCode::kMalformedInput, "it has {} inputs, but needs {} to {}", inputs.size(), row.least_inputs,
+                 row.most_inputs);
+  }
+  for (size_t i = 0; i < row.present_inputs; ++i) {
+    if (inputs[i] == -1) return Error(StatusCode::kMalformedInput, "input {} is absent", i);
+  }
+  if (op.outputs() == nullptr || op.outputs()->size() == 0) return Error(StatusCode::kMalformedInput, "no output");
+  return Status::Ok();
+}
+
+}  // namespace
+
+const ExpansionRow* FindExpansion(int32_t code) {
+  const auto* found = std::find_if(std::begin(kExpansions), std::end(kExpansions),
+                                   [&](const ExpansionRow& each) { return each.code == code; });
+  return found == std::end(kExpansions) ? nullptr : found;
+}
+
+Status Expansion::ReadOperands() {
+  for (const int32_t tensor : tensors_) {
+    ValueId value = kNoValue;
+    if (tensor != -1 && !reader_.complex_.contains(tensor)) {
+      HEARTH_ASSIGN(value, reader_.InputValue(Op(Unary{}), tensor));
+      if (shape(value).element_count() < 1) return Error(StatusCode::kUnsupported, "an operand without elements");
+    }
+    operands_.push_back(value);
+  }
+  return Status::Ok();
+}
+
+Result<std::vector<int64_t>> Expansion::Integers(size_t i) const {
+  const ValueId id = operand(i);
+  if (!IsConstant(id)) {
+    return Error(StatusCode::kUnsupported, "'{}' is computed at run time", reader_.graph_.value(id).name);
+  }
+  if ((desc(id).dtype != DType::kInt32 && desc(id).dtype != DType::kInt64) ||
+      shape(id).element_count() > kMostIntegers) {
+    return Error(StatusCode::kMalformedInput, "'{}' is {}[{}] where integers belong", reader_.graph_.value(id).name,
+                 DTypeName(desc(id).dtype), shape(id).ToString());
+  }
+  HEARTH_ASSIGN(const ReferenceTensor numbers, ReferenceFromBytes(desc(id), reader_.graph_.ConstantBytes(id)));
+  return std::vector<int64_t>(numbers.values.begin(), numbers.values.end());
+}
+
+Result<ValueId> Expansion::Add(Op op, std::vector<ValueId> inputs, std::optional<DType> dtype) {
+  TensorDesc made = desc(inputs[0]);
+  if (dtype && *dtype != made.dtype) made = {*dtype, {}, std::nullopt};
+  made.shape = Shape();
+  return reader_.AddMadeNode(index_, std::move(op), std::move(inputs), std::move(made));
+}
+
+Result<ValueId> Expansion::AddReshape(ValueId value, const Shape& wanted) {
+  if (shape(value) == wanted) return value;
+  return Add(Reshape{wanted}, {value});
+}
+
+Result<ValueId> Expansion::AddTranspose(ValueId value, const Shape& permutation) {
+  if (std::is_sorted(permutation.dims().begin(), permutation.dims().end())) return value;
+  return Add(Transpose{permutation}, {value});
+}
+
+Result<ValueId> Expansion::AddSlice(ValueId value, int axis, int32_t first, int32_t count, int32_t stride) {
+  Slice slice{shape(value), shape(value), shape(value), {}};
+  for (int d = 0; d < slice.size.rank(); ++d) {
+    slice.begin[d] = d == axis ? first : 0;
+    slice.strides[d] = d == axis ? stride : 1;
+  }
+  slice.size[axis] = count;
+  slice.shape = slice.size;
+  if (first == 0 && stride == 1 && count == shape(value)[axis]) return value;
+  return Add(slice, {value});
+}
+
+Result<ValueId> Expansion::AddPad(ValueId value, int axis, int32_t before, int32_t after, double number) {
+  if (before == 0 && after == 0) return value;
+  Pad pad{shape(value), shape(value), number};
+  for (int d = 0; d < pad.before.rank(); ++d) pad.before[d] = pad.after[d] = 0;
+  pad.before[axis] = before;
+  pad.after[axis] = after;
+  return Add(pad, {value});
+}
+
+Result<ValueId> Expansion::AddConstant(const Shape& shape, DType dtype, const std::vector<double>& numbers) {
+  const TensorDesc desc{dtype, shape, std::nullopt};
+  if (!reader_.tensors_.ChargeMade(desc.size_bytes())) {
+    return Error(StatusCode::kUnsupported, "it takes too many constants for the size of the file");
+  }
+  std::vector<std::byte> bytes(desc.size_bytes());
+  HEARTH_TRY(ReferenceToBytes({shape, numbers}, desc, bytes));
+  Graph& graph = reader_.graph_;
+  return graph.AddConstantValue(fmt::format("made_{}", graph.values().size()), desc, std::move(bytes));
+}
+
+Result<ValueId> Expansion::AddIndices(const Shape& shape) {
+  if (shape.element_count() > kMostIntegers) {
+    return Error(StatusCode::kUnsupported, "{} indices", shape.element_count());
+  }
+  std::vector<double> numbers(static_cast<size_t>(shape.element_count()));
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  return AddConstant(shape, DType::kInt32, numbers);
+}
+
+Result<Node> Expansion::PrepareRecurrent(Op op, std::vector<ValueId> inputs) {
+  Graph& graph = reader_.graph_;
+  const ValueId y = graph.AddValue(
+      {fmt::format("{}_{}", reader_.CodeOf(index_).row->name, graph.values().size()), desc(inputs[0]), std::nullopt});
+  graph.value(y).desc.shape = Shape();
+  Node node{std::move(op), std::move(inputs), {y}, "", reader_.SourceIndex(index_)};
+  HEARTH_TRY(ArrangeRecurrentOperands(graph, reader_.tensors_, reader_.reading_.stacked, node));
+  return node;
+}
+
+Result<ValueId> Expansion::AddRecurrent(Node node, std::span<const size_t> states) {
+  for (const size_t state : states) HEARTH_TRY(reader_.AddStateOutput(tensors_[state], node));
+  const Status inferred = OpDefOf(node.op).infer(reader_.graph_, node);
+  // States that change can't be left to an unknown operator any more.
+  if (!inferred.ok()) return Error(StatusCode::kMalformedInput, "{}", inferred.message());
+  const ValueId y = node.outputs[0];
+  reader_.graph_.AddNode(std::move(node));
+  return y;
+}
+
+Result<ComplexValue> Expansion::ComplexOperand(size_t i) const {
+  const auto found = i < tensors_.size() ? reader_.complex_.find(tensors_[i]) : reader_.complex_.end();
+  if (found != reader_.complex_.end()) return found->second;
+  return Error(StatusCode::kUnsupported, "its operand is no complex tensor that RFFT2D makes");
+}
+
+Status Expansion::ChargeOperators(int64_t count) {
+  int64_t& left = reader_.reading_.inlined_operators_left;
+  if (count > left) {
+    return Error(StatusCode::kUnsupported, "it would be written out as {} operators; {} may be", count, left);
+  }
+  left -= count;
+  return Status::Ok();
+}
+
+bool SubgraphReader::IsComplexMove(int index, const std::vector<int32_t>& inputs) const {
+  const OperatorRow* row = CodeOf(index).row;
+  return row != nullptr && row->read != nullptr && row->data_inputs == 1 && !inputs.empty() &&
+         complex_.contains(inputs[0]);
+}
+
+// What moves a complex tensor's elements moves those of both of its parts.
+Status SubgraphReader::MoveComplex(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
+  HEARTH_ASSIGN(const Op op, ReadOp(index, inputs));
+  if (!OpDefOf(op).Has(kMovesElements) || outputs.size() != 1) {
+    return Error(StatusCode::kUnsupported, "{} of complex numbers", OperatorLabel(index));
+  }
+  ComplexValue parts = complex_.at(inputs[0]);
+  for (ValueId* part : {&parts.real, &parts.imaginary}) {
+    TensorDesc desc = graph_.value(*part).desc;
+    desc.shape = Shape();
+    HEARTH_ASSIGN(*part, AddMadeNode(index, op, {*part}, desc));
+  }
+  complex_[outputs[0]] = parts;
+  tensors_.SetShape(outputs[0], graph_.value(parts.real).desc.shape);
+  return Status::Ok();
+}
+
+// True when the operator stands for several nodes, which were added, or for which an UnknownOp stands.
+Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>& inputs,
+                                           const std::vector<int32_t>& outputs) {
+  if (IsComplexMove(index, inputs)) {
+    HEARTH_TRY(MoveComplex(index, inputs, outputs));
+    return true;
+  }
+  const OperatorRow* row = CodeOf(index).row;
+  const ExpansionRow* expanded = row == nullptr ? nullptr : FindExpansion(row->code);
+  if (expanded == nullptr) return false;
+  const size_t first_node = graph_.nodes().size();
+  Expansion expansion(*this, index, inputs);
+  Status ready = CheckOperandCount(*expanded, op(index), inputs);
+  if (ready.ok()) ready = expansion.ReadOperands();
+  Expanded made = ready.ok() ? expanded->expand(expansion) : Expanded(ready);
+  // Without a shape (the file's "known at run time") a complaint about sizes says nothing.
+  if (!made.ok() && made.status().code() == StatusCode::kMalformedInput && !inputs.empty() && inputs[0] != -1 &&
+      tensors_.IsDynamic(inputs[0])) {
+    made = Error(StatusCode::kUnsupported, "{}", made.status().message());
+  }
+  if (made.ok() && expansion.complex_output()) {
+    if (is_model_output_[outputs[0]]) {
+      return Error(StatusCode::kUnsupported, "{} makes complex numbers, which can be no output", OperatorLabel(index));
+    }
+    complex_[outputs[0]] = *expansion.complex_output();
+    tensors_.SetShape(outputs[0], graph_.value(expansion.complex_output()->real).desc.shape);
+    return true;
+  }
+  HEARTH_TRY(FinishMade(index, inputs, outputs, made, first_node));
+  return true;
+}
+
+}  // namespace hearth

@@ -1,0 +1,138 @@
+// Operators that stand for several nodes: rare ones, whose result existing operations give, so that every device has
+// them. A function sees one of them as an Expansion and adds the nodes.
+#ifndef HEARTH_FRONTENDS_TFLITE_EXPANSION_H_
+#define HEARTH_FRONTENDS_TFLITE_EXPANSION_H_
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "frontends/tflite/operator_view.h"
+#include "frontends/tflite/subgraph_reader.h"
+
+namespace hearth {
+
+class Expansion {
+ public:
+  // `tensors` are the operator's operands in the file, -1 for an absent one; borrowed.
+  Expansion(SubgraphReader& reader, int index, const std::vector<int32_t>& tensors)
+      : reader_(reader), index_(index), tensors_(tensors), view_(reader.op(index), tensors, reader.tensors_) {}
+
+  // Makes values of the operands. The precondition of all below.
+  Status ReadOperands();
+
+  int32_t code() const { return reader_.CodeOf(index_).row->code; }
+  size_t output_count() const { return static_cast<size_t>(view_.output_count()); }
+  // kNoValue where it is absent or complex.
+  ValueId operand(size_t i) const { return i < operands_.size() ? operands_[i] : kNoValue; }
+  bool Has(size_t i) const { return operand(i) != kNoValue; }
+  const TensorDesc& desc(ValueId id) const { return reader_.graph_.value(id).desc; }
+  const Shape& shape(ValueId id) const { return desc(id).shape; }
+  bool IsConstant(ValueId id) const { return reader_.graph_.IsConstant(id); }
+  // The numbers of a constant operand of integers; kUnsupported where it is computed at run time.
+  Result<std::vector<int64_t>> Integers(size_t i) const;
+  // The one number of a constant operand.
+  Result<double> Number(size_t i) const { return view_.ConstantReal(static_cast<int>(i)); }
+  template <typename Table>
+  Result<const Table*> Options() const {
+    return view_.Options<Table>();
+  }
+
+  // Adds a node and returns what it makes, a constant where its operands are: its shape is inferred, its type that of
+  // the first operand unless `dtype` says another.
+  Result<ValueId> Add(Op op, std::vector<ValueId> inputs, std::optional<DType> dtype = std::nullopt);
+  Result<ValueId> AddBinary(BinaryKind kind, ValueId a, ValueId b, Activation activation = Activation::kNone) {
+    return Add(Binary{.kind = kind, .activation = activation}, {a, b});
+  }
+  Result<ValueId> AddTest(BinaryKind kind, ValueId a, ValueId b) {
+    return Add(Binary{.kind = kind}, {a, b}, DType::kBool);
+  }
+  // The value itself where it has that shape already.
+  Result<ValueId> AddReshape(ValueId value, const Shape& shape);
+  // The value itself where the order is that already.
+  Result<ValueId> AddTranspose(ValueId value, const Shape& permutation);
+  // `count` elements of dimension `axis`, every `stride`-th from `first` on.
+  Result<ValueId> AddSlice(ValueId value, int axis, int32_t first, int32_t count, int32_t stride = 1);
+  Result<ValueId> AddPad(ValueId value, int axis, int32_t before, int32_t after, double number = 0.0);
+  Result<ValueId> AddConstant(const Shape& shape, DType dtype, const std::vector<double>& numbers);
+  Result<ValueId> AddIndices(const Shape& shape);  // int32: 0, 1, 2, ...
+  Result<ValueId> AddNumber(DType dtype, double number) { return AddConstant({1}, dtype, {number}); }
+
+  // A recurrent node over the file's operands, made ready so that nothing is unsupported any more.
+  Result<Node> PrepareRecurrent(Op op, std::vector<ValueId> inputs);
+  // Adds it and returns its sequence; `states` are the operands that it changes.
+  Result<ValueId> AddRecurrent(Node node, std::span<const size_t> states);
+
+  // The parts of a complex operand; an error where it is none.
+  Result<ComplexValue> ComplexOperand(size_t i) const;
+  // What the operator makes is complex.
+  void SetComplexOutput(ComplexValue value) { complex_output_ = value; }
+  const std::optional<ComplexValue>& complex_output() const { return complex_output_; }
+
+  // Takes `count` from the number of operators that may be written out.
+  Status ChargeOperators(int64_t count);
+
+ private:
+  SubgraphReader& reader_;
+  int index_;
+  const std::vector<int32_t>& tensors_;
+  OperatorView view_;
+  std::vector<ValueId> operands_;
+  std::optional<ComplexValue> complex_output_;
+};
+
+// What the operator makes: as many values as it has outputs, none where the output is complex.
+using Expanded = Result<std::vector<ValueId>>;
+using ExpandFunction = Expanded (*)(Expansion& to);
+
+struct ExpansionRow {
+  int32_t code;
+  size_t least_inputs, most_inputs;
+  size_t present_inputs;  // the first ones, none of which may be absent
+  ExpandFunction expand;
+};
+// Null for operators that are not expanded.
+const ExpansionRow* FindExpansion(int32_t code);
+
+inline Expanded OneValue(Result<ValueId> value) {
+  if (!value.ok()) return value.status();
+  return std::vector<ValueId>{*value};
+}
+
+// expand_places.cc: rows that are moved, or added up, to other places.
+Expanded ExpandMatrixDiag(Expansion& to);
+Expanded ExpandMatrixSetDiag(Expansion& to);
+Expanded ExpandScatterNd(Expansion& to);
+Expanded ExpandSegments(Expansion& to);
+
+// expand_sparse.cc
+Expanded ExpandSparseToDense(Expansion& to);
+Expanded ExpandEmbeddingLookupSparse(Expansion& to);
+
+// expand_small.cc: operators that a few nodes compute.
+Expanded ExpandFill(Expansion& to);
+Expanded ExpandFakeQuant(Expansion& to);
+Expanded ExpandBucketize(Expansion& to);
+Expanded ExpandReverseSequence(Expansion& to);
+
+// expand_recurrent.cc
+Expanded ExpandBidirectionalLstm(Expansion& to);
+Expanded ExpandBidirectionalRnn(Expansion& to);
+
+// expand_conv_3d.cc
+Expanded ExpandConv3D(Expansion& to);
+Expanded ExpandConv3DTranspose(Expansion& to);
+
+// expand_spectrum.cc
+Expanded ExpandRfft2D(Expansion& to);
+Expanded ExpandReal(Expansion& to);
+Expanded ExpandImaginary(Expansion& to);
+Expanded ExpandComplexAbs(Expansion& to);
+
+// expand_boxes.cc
+Expanded ExpandNonMaxSuppression(Expansion& to);
+
+}  // namespace hearth
+
+#endif  // HEARTH_FRONTENDS_TFLITE_EXPANSION_H_

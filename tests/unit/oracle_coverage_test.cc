@@ -1,0 +1,23 @@
+// What tests/oracle has models of.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "frontends/tflite/expansion.h"
+#include "frontends/tflite/operator_table.h"
+#include "tests/testing/oracle_models.h"
+
+namespace hearth {
+namespace {
+
+TEST(OracleCoverage, EveryOperatorThatIsReadHasAModelThatTheInterpreterAnswers) {
+  std::set<std::string> shown;
+  for (const OracleModel& model : ListOracleModels()) shown.insert(model.op);
+  for (int32_t code = 0; const OperatorRow* row = FindOperator(code); ++code) {
+    if (row->read == nullptr && FindExpansion(code) == nullptr) continue;
+    EXPECT_TRUE(shown.contains(std::string(row->name))) << row->name << ": add a model to tests/oracle/cases_*.py";
+  }
+}
+
+}  // namespace
+}  // namespace hearth

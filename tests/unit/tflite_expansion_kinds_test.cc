@@ -1,0 +1,207 @@
+// Operators that the reader makes of several nodes: numbers, sequences, volumes, spectra, boxes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/testing/one_expansion.h"
+
+namespace hearth {
+namespace {
+
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::Pointwise;
+
+testing::Matcher<const std::vector<double>&> Near(const std::vector<double>& numbers) {
+  return Pointwise(DoubleNear(1e-5), numbers);
+}
+
+constexpr auto kInt = wire::TensorType_INT32;
+
+TEST(TfliteExpansion, FakeQuantRoundsToStepsOfARangeThatHoldsZero) {
+  OneExpansion model({4});
+  const auto options = wire::CreateFakeQuantOptions(model.writer.builder(), 0.0f, 3.0f, 2, false);  // steps of 1
+  EXPECT_THAT(model.Answer(80, {model.x}, {4}, options, {-1, 0.6, 2.4, 9}), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(TfliteExpansion, ANarrowFakeQuantLeavesOutTheLowestStep) {
+  OneExpansion model({3});
+  const auto options = wire::CreateFakeQuantOptions(model.writer.builder(), -1.0f, 1.0f, 2, true);  // -1, 0, 1
+  EXPECT_THAT(model.Answer(80, {model.x}, {3}, options, {-0.8, 0.2, 5}), ElementsAre(-1, 0, 1));
+}
+
+TEST(TfliteExpansion, FakeQuantOfARangeWithoutZeroIsDamage) {
+  OneExpansion model({3});
+  const auto options = wire::CreateFakeQuantOptions(model.writer.builder(), 1.0f, 2.0f, 8, false);
+  EXPECT_EQ(model.Read(80, {model.x}, {3}, options).status().code(), StatusCode::kMalformedInput);
+}
+
+TEST(TfliteExpansion, BucketizeCountsBoundariesThatAreReached) {
+  OneExpansion model({4});
+  const std::vector<float> boundaries = {0, 1, 2.5};
+  const auto options =
+      wire::CreateBucketizeOptions(model.writer.builder(), model.writer.builder().CreateVector(boundaries));
+  EXPECT_THAT(model.Answer(147, {model.x}, {4}, options, {-1, 1, 2, 3}, kInt), ElementsAre(0, 2, 2, 3));
+}
+
+TEST(TfliteExpansion, ReverseSequenceTurnsTheFirstElementsOfEachBatch) {
+  OneExpansion model({2, 3});
+  const auto options = wire::CreateReverseSequenceOptions(model.writer.builder(), 1, 0);
+  EXPECT_THAT(model.Answer(112, {model.x, model.Numbers({2}, {2, 3})}, {2, 3}, options), ElementsAre(2, 1, 3, 6, 5, 4));
+}
+
+TEST(TfliteExpansion, SparseToDenseKeepsTheLastValueOfAPlace) {
+  OneExpansion model({3});
+  const int32_t places = model.Numbers({3}, {1, 3, 1}), shape = model.Numbers({1}, {5});
+  const int32_t number = model.writer.AddConstant<float>({"", {}}, {-1});
+  EXPECT_THAT(model.Answer(68, {places, shape, model.x, number}, {5}), ElementsAre(-1, 3, -1, 2, -1));
+}
+
+TEST(TfliteExpansion, AMeanOfRowsIsDividedByTheirWeightsAndZeroWhereNoneIsListed) {
+  OneExpansion model({3, 2});  // the table: 1 2, 3 4, 5 6
+  const int32_t ids = model.Numbers({3}, {0, 2, 1}), shape = model.Numbers({2}, {3, 2});
+  const int32_t places = model.Numbers({3, 2}, {0, 0, 0, 1, 2, 0});
+  const int32_t weights = model.writer.AddConstant<float>({"", {3}}, {3, 1, 2});
+  const auto options = wire::CreateEmbeddingLookupSparseOptions(model.writer.builder(), wire::CombinerType_MEAN);
+  EXPECT_THAT(model.Answer(33, {ids, places, shape, weights, model.x}, {3, 2}, options), ElementsAre(2, 3, 0, 0, 3, 4));
+}
+
+TEST(TfliteExpansion, AScatterToComputedPlacesAddsUp) {
+  OneExpansion model({3});
+  const int32_t places = model.writer.AddTensor({"places", {3, 1}, kInt});
+  model.writer.AddOperator(53, {model.writer.AddConstant<float>({"", {3, 1}}, {2, 0, 2})}, {places});
+  EXPECT_THAT(model.Answer(122, {places, model.x, model.Numbers({1}, {4})}, {4}), ElementsAre(2, 0, 4, 0));
+}
+
+TEST(TfliteExpansion, AFilledShapeHoldsANumberThatIsAnInput) {
+  OneExpansion model({});
+  EXPECT_THAT(model.Answer(94, {model.Numbers({2}, {2, 2}), model.x}, {2, 2}), ElementsAre(1, 1, 1, 1));
+}
+
+TEST(TfliteExpansion, ShapesAndZerosMayBeOutputs) {
+  OneExpansion shape({2, 3});
+  EXPECT_THAT(shape.Answer(77, {shape.x}, {2}, flatbuffers::Offset<wire::AddOptions>(), {}, kInt), ElementsAre(2, 3));
+  OneExpansion zeros({2});
+  EXPECT_THAT(zeros.Answer(93, {zeros.x}, {2}), ElementsAre(0, 0));
+}
+
+TEST(TfliteExpansion, AConvolutionOfVolumesAddsUpTheWindow) {
+  OneExpansion model({1, 3, 2, 1, 1});  // planes 1 2, 3 4, 5 6
+  const int32_t filter = model.writer.AddConstant<float>({"", {2, 2, 1, 1, 1}}, {1, 10, 100, 1000});
+  const auto options = wire::CreateConv3DOptions(model.writer.builder(), wire::Padding_VALID, 1, 1, 1);
+  EXPECT_THAT(model.Answer(132, {model.x, filter}, {1, 2, 1, 1, 1}, options), ElementsAre(4321, 6543));
+}
+
+TEST(TfliteExpansion, ATransposedConvolutionOfVolumesSpreadsEachPlane) {
+  OneExpansion model({1, 2, 1, 1, 1});
+  const int32_t filter = model.writer.AddConstant<float>({"", {3, 1, 1, 1, 1}}, {1, 10, 100});
+  const int32_t shape = model.Numbers({5}, {1, 5, 1, 1, 1});
+  const auto options = wire::CreateConv3DOptions(model.writer.builder(), wire::Padding_VALID, 2, 1, 1);
+  EXPECT_THAT(model.Answer(141, {shape, filter, model.x}, {1, 5, 1, 1, 1}, options), ElementsAre(1, 10, 102, 20, 200));
+}
+
+TEST(TfliteExpansion, AVolumeThatIsSmallerThanItsWindowIsDamage) {
+  OneExpansion model({1, 1, 2, 1, 1});
+  const int32_t filter = model.writer.AddConstant<float>({"", {2, 1, 1, 1, 1}}, {1, 1});
+  const auto options = wire::CreateConv3DOptions(model.writer.builder(), wire::Padding_VALID, 1, 1, 1);
+  EXPECT_EQ(model.Read(132, {model.x, filter}, {1, 1, 2, 1, 1}, options).status().code(), StatusCode::kMalformedInput);
+}
+
+// The parts of a transform of 1, 2, ..., or what it is called where it can't be read.
+struct OneTransform {
+  OneTransform(const std::vector<int32_t>& shape, const std::vector<int32_t>& sizes) : model(shape) {
+    made = shape;
+    made[made.size() - 2] = sizes[0];
+    made.back() = sizes[1] / 2 + 1;
+    spectrum = model.writer.AddTensor({"spectrum", made, wire::TensorType_COMPLEX64});
+    model.writer.AddOperator(131, {model.x, model.Numbers({2}, sizes)}, {spectrum});
+  }
+  OneExpansion model;
+  std::vector<int32_t> made;
+  int32_t spectrum;
+};
+
+TEST(TfliteExpansion, ATransformOfRowsHasRealAndImaginaryParts) {
+  OneTransform real({1, 4}, {1, 4}), imaginary({1, 4}, {1, 4}), magnitude({1, 4}, {1, 4});
+  EXPECT_THAT(real.model.Answer(134, {real.spectrum}, real.made), Near({10, -2, -2}));
+  EXPECT_THAT(imaginary.model.Answer(133, {imaginary.spectrum}, real.made), Near({0, 2, 0}));
+  EXPECT_THAT(magnitude.model.Answer(135, {magnitude.spectrum}, real.made), Near({10, std::sqrt(8.0), 2}));
+}
+
+TEST(TfliteExpansion, ATransformOfImagesGoesBothWays) {
+  OneTransform transform({2, 2}, {2, 2});  // 1 2, 3 4
+  EXPECT_THAT(transform.model.Answer(134, {transform.spectrum}, transform.made), Near({10, -2, -4, 0}));
+}
+
+TEST(TfliteExpansion, ComplexNumbersAreNoOutput) {
+  OneTransform transform({1, 4}, {1, 4});
+  transform.model.bytes = transform.model.writer.Finish({transform.model.x}, {transform.spectrum});
+  EXPECT_FALSE(ReadTfliteModel(transform.model.bytes).ok());
+}
+
+TEST(TfliteExpansion, AddingComplexNumbersIsRefused) {
+  OneTransform transform({1, 4}, {1, 4});
+  const int32_t sum = transform.model.writer.AddTensor({"sum", transform.made, wire::TensorType_COMPLEX64});
+  transform.model.writer.AddOperator(0, {transform.spectrum, transform.spectrum}, {sum});
+  EXPECT_FALSE(transform.model.Read(134, {sum}, transform.made).ok());
+}
+
+struct OneSuppression {
+  OneSuppression() : model({3}) {
+    boxes = model.writer.AddConstant<float>({"", {3, 4}}, {0, 0, 1, 1, 0, 0, 1, 0.75f, 2, 2, 3, 3});
+    limit = model.Numbers({}, {3});
+    overlap = model.writer.AddConstant<float>({"", {}}, {0.5f});
+    score = model.writer.AddConstant<float>({"", {}}, {0.25f});
+    sigma = model.writer.AddConstant<float>({"", {}}, {0.5f});
+  }
+  // All outputs for these scores.
+  std::vector<std::vector<double>> Answers(int32_t code, const std::vector<double>& scores) {
+    std::vector<int32_t> outputs = {model.writer.AddTensor({"chosen", {3}, kInt})};
+    if (code == 121) outputs.push_back(model.writer.AddTensor({"scores", {3}}));
+    outputs.push_back(model.writer.AddTensor({"count", {}, kInt}));
+    std::vector<int32_t> inputs = {boxes, model.x, limit, overlap, score};
+    if (code == 121) inputs.push_back(sigma);
+    model.writer.AddOperator(code, inputs, outputs);
+    return model.Outputs(outputs, scores);
+  }
+  OneExpansion model;
+  int32_t boxes, limit, overlap, score, sigma;
+};
+
+TEST(TfliteExpansion, BoxesThatABetterOneCoversAreLeftOutAndTheListEndsWithZeros) {
+  OneSuppression model;
+  const auto answers = model.Answers(120, {0.5, 0.75, 1});
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers[0], ElementsAre(2, 1, 0));
+  EXPECT_THAT(answers[1], ElementsAre(2));
+}
+
+TEST(TfliteExpansion, BoxesOfLowScoresAreNoCandidates) {
+  OneSuppression model;
+  const auto answers = model.Answers(120, {0.1, 0.25, 0.2});
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_THAT(answers[0], ElementsAre(0, 0, 0));
+  EXPECT_THAT(answers[1], ElementsAre(0));
+}
+
+TEST(TfliteExpansion, SoftSuppressionLowersTheScoresOfOverlappingBoxes) {
+  OneSuppression model;
+  model.overlap = model.model.writer.AddConstant<float>({"", {}}, {0.99f});
+  const auto answers = model.Answers(121, {0.5, 1, 0.75});
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_THAT(answers[0], ElementsAre(1, 2, 0));
+  EXPECT_THAT(answers[1], ElementsAre(1, 0.75, DoubleNear(0.5 * std::exp(-0.5625), 1e-6)));
+  EXPECT_THAT(answers[2], ElementsAre(3));
+}
+
+TEST(TfliteExpansion, AnAbsentOperandIsDamage) {
+  for (const int32_t code : {33, 68, 80, 94, 112, 120, 131, 132, 141, 147}) {
+    OneExpansion model({1, 2});
+    const Result<Graph> graph = model.Read(code, std::vector<int32_t>(5, -1), {1, 2});
+    EXPECT_EQ(graph.status().code(), StatusCode::kMalformedInput) << code;
+  }
+}
+
+}  // namespace
+}  // namespace hearth
