@@ -13,19 +13,29 @@ bool Overlap(const BoundRange& a, const BoundRange& b) {
 
 }  // namespace
 
-void CommandRecorder::Record(DispatchCommand dispatch, const std::vector<bool>& writes) {
+void CommandRecorder::Order(const std::vector<Touched>& touched) {
   const auto conflicts = [&](const Touched& earlier) {
-    for (size_t k = 0; k < dispatch.tensors.size(); ++k) {
-      if ((earlier.written || writes[k]) && Overlap(earlier.range, dispatch.tensors[k])) return true;
-    }
-    return false;
+    return std::ranges::any_of(touched, [&](const Touched& now) {
+      return (earlier.written || now.written) && Overlap(earlier.range, now.range);
+    });
   };
-  if (std::any_of(since_barrier_.begin(), since_barrier_.end(), conflicts)) {
+  if (std::ranges::any_of(since_barrier_, conflicts)) {
     list_.commands.emplace_back(BarrierCommand{});
     since_barrier_.clear();
   }
-  for (size_t k = 0; k < dispatch.tensors.size(); ++k) since_barrier_.push_back({dispatch.tensors[k], writes[k]});
+  since_barrier_.insert(since_barrier_.end(), touched.begin(), touched.end());
+}
+
+void CommandRecorder::Record(DispatchCommand dispatch, const std::vector<bool>& writes) {
+  std::vector<Touched> touched;
+  for (size_t k = 0; k < dispatch.tensors.size(); ++k) touched.push_back({dispatch.tensors[k], writes[k]});
+  Order(touched);
   list_.commands.emplace_back(std::move(dispatch));
+}
+
+void CommandRecorder::Record(CopyCommand copy) {
+  Order({{copy.from, false}, {copy.to, true}});
+  list_.commands.emplace_back(copy);
 }
 
 CommandList CommandRecorder::Finish() {

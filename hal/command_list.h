@@ -30,7 +30,13 @@ struct DispatchCommand {
 // Everything before it is finished and visible before anything after it starts.
 struct BarrierCommand {};
 
-using Command = std::variant<DispatchCommand, BarrierCommand>;
+// Bytes between a buffer of Device::CreateStaging and one of kernels, either way. Both ranges have one size, a multiple
+// of 4.
+struct CopyCommand {
+  BoundRange from, to;
+};
+
+using Command = std::variant<DispatchCommand, BarrierCommand, CopyCommand>;
 
 struct CommandList {
   std::vector<Command> commands;
@@ -42,6 +48,7 @@ class CommandRecorder {
  public:
   // `writes[k]` says whether tensor k is written.
   void Record(DispatchCommand dispatch, const std::vector<bool>& writes);
+  void Record(CopyCommand copy);
   CommandList Finish();
 
  private:
@@ -49,6 +56,9 @@ class CommandRecorder {
     BoundRange range;
     bool written = false;
   };
+
+  // The barrier before a command that touches these, where it needs one.
+  void Order(const std::vector<Touched>& touched);
 
   CommandList list_;
   std::vector<Touched> since_barrier_;

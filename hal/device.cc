@@ -61,6 +61,18 @@ Status CheckDispatch(const DispatchCommand& dispatch, const DeviceInfo& info) {
   return Status::Ok();
 }
 
+Status CheckCopy(const CopyCommand& copy) {
+  const auto& [from, to] = copy;
+  if (from.buffer == nullptr || to.buffer == nullptr)
+    return Error(StatusCode::kInvalidArgument, "a copy has no memory to read or to write");
+  HEARTH_TRY(CheckHostAccess(*from.buffer, from.offset_bytes, from.size_bytes));
+  HEARTH_TRY(CheckHostAccess(*to.buffer, to.offset_bytes, to.size_bytes));
+  const bool is_aligned = (from.offset_bytes | to.offset_bytes | from.size_bytes) % 4 == 0;
+  if (from.size_bytes == to.size_bytes && from.size_bytes != 0 && is_aligned) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "a copy of {} bytes at {} to {} bytes at {}", from.size_bytes,
+               from.offset_bytes, to.size_bytes, to.offset_bytes);
+}
+
 Status CheckKernels(std::span<const KernelSource> sources, const DeviceInfo& info) {
   for (const KernelSource& source : sources) HEARTH_TRY(CheckKernelLimits(source, info));
   return Status::Ok();
@@ -94,6 +106,19 @@ Result<std::unique_ptr<Buffer>> Device::CreateBuffer(uint64_t size_bytes) {
                  info_.name, info_.max_buffer_bytes);
   }
   return DoCreateBuffer(size_bytes);
+}
+
+Result<std::unique_ptr<Buffer>> Device::CreateStaging(uint64_t size_bytes) {
+  if (size_bytes == 0 || size_bytes > info_.max_buffer_bytes) {
+    return Error(size_bytes == 0 ? StatusCode::kInvalidArgument : StatusCode::kResourceExhausted,
+                 "a staging buffer of {} bytes was asked for; {} takes 1 to {}", size_bytes, info_.name,
+                 info_.max_buffer_bytes);
+  }
+  return DoCreateStaging(size_bytes);
+}
+
+Result<std::unique_ptr<Buffer>> Device::DoCreateStaging(uint64_t /*size_bytes*/) {
+  return Error(StatusCode::kUnsupported, "{} has no staging buffers", info_.backend);
 }
 
 Result<std::unique_ptr<Buffer>> Device::ImportBuffer(const NativeMemory& memory) {
@@ -141,6 +166,7 @@ Result<std::unique_ptr<ProgramGroup>> Device::Load(std::span<const KernelSource>
 Result<std::unique_ptr<Executable>> Device::Prepare(const CommandList& commands) {
   for (const Command& command : commands.commands) {
     if (const auto* dispatch = std::get_if<DispatchCommand>(&command)) HEARTH_TRY(CheckDispatch(*dispatch, info_));
+    if (const auto* copy = std::get_if<CopyCommand>(&command)) HEARTH_TRY(CheckCopy(*copy));
   }
   return DoPrepare(commands);
 }

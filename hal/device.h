@@ -8,6 +8,7 @@
 #ifndef HEARTH_HAL_DEVICE_H_
 #define HEARTH_HAL_DEVICE_H_
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <span>
@@ -81,7 +82,8 @@ class Executable {
   virtual Result<uint64_t> Submit(const SubmitSync& sync = {}) = 0;
 
   // Returns when this and all earlier submissions of the device are finished and visible to Device::Read; the first
-  // call for a submission reports what went wrong in it (kDeviceLost).
+  // call for a submission reports what went wrong in it (kDeviceLost). kDeviceLost too after the device's wait limit,
+  // from then on at once.
   virtual Status Wait(uint64_t submission) = 0;
 
   // Runs once with each dispatch timed on the device's own clock where there is one, else with a wait
@@ -97,9 +99,19 @@ class Device {
   // The compiler in this process that makes the portable part of programs, with its version; empty where there is none.
   virtual std::string portable_compiler() const { return {}; }
 
+  // How long anything waits for what was submitted; zero, which holds until this is called: without end. A device that
+  // takes longer has hung: all that waits for it is kDeviceLost then, and what the driver may still be using is never
+  // given back. Call before the first submission.
+  void set_wait_limit(std::chrono::nanoseconds limit) { DoSetWaitLimit(limit); }
+
   // Memory for storage and texel reads. kInvalidArgument for size 0; kResourceExhausted over max_buffer_bytes, and when
   // the driver has no memory left.
   Result<std::unique_ptr<Buffer>> CreateBuffer(uint64_t size_bytes);
+
+  // Memory that the host sees and only CopyCommand touches: Write and Read of it copy nothing and wait for nothing.
+  // kUnsupported where the device shares the host's memory or the driver stages copies itself; errors otherwise as
+  // CreateBuffer.
+  Result<std::unique_ptr<Buffer>> CreateStaging(uint64_t size_bytes);
 
   // Memory or a texture of the caller's, which it keeps alive and owns. kUnsupported for a kind that this backend does
   // not know, kInvalidArgument for an object of another context, too small or of another format, as far as the driver
@@ -135,6 +147,8 @@ class Device {
 
  private:
   virtual Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) = 0;
+  virtual Result<std::unique_ptr<Buffer>> DoCreateStaging(uint64_t size_bytes);
+  virtual void DoSetWaitLimit(std::chrono::nanoseconds limit) = 0;
   virtual Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) = 0;
   virtual Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                          const std::function<Status(std::span<std::byte>)>& fill) = 0;

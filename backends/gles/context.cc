@@ -1,5 +1,7 @@
 #include "backends/gles/context.h"
 
+#include <mutex>
+
 #include "core/base/error.h"
 
 namespace hearth::gles {
@@ -32,6 +34,24 @@ Status Context::Start(const std::function<Result<std::unique_ptr<EglContext>>()>
   HEARTH_TRY(worker_->Call(open));
   submissions_ = std::make_unique<Submissions>(gl(), *worker_, facts_.info.is_software());
   return Status::Ok();
+}
+
+Status Context::CallInTime(const std::function<void()>& work) {
+  WaitLimit& limit = submissions_->wait_limit();
+  HEARTH_TRY(limit.Check());
+  if (!limit.is_set()) {
+    worker_->Call(work);
+    return Status::Ok();
+  }
+  return worker_->CallWithin(limit.limit(), work) ? Status::Ok() : limit.Over();
+}
+
+void Context::Close(std::unique_ptr<Context> context) {
+  static auto& hung = *new std::vector<std::unique_ptr<Context>>();
+  static std::mutex mutex;
+  if (context == nullptr || !context->submissions_->wait_limit().has_hung()) return;
+  const std::lock_guard lock(mutex);
+  hung.push_back(std::move(context));
 }
 
 Context::~Context() {

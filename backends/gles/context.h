@@ -4,7 +4,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "backends/gles/display.h"
 #include "backends/gles/driver_api.h"
@@ -30,20 +33,33 @@ class Context {
   // Only inside OnThread's work.
   const GlApi& gl() const { return api_.gl; }
 
-  // Runs `work` on the context's thread and returns its answer. Threads: any.
+  // Runs `work` on the context's thread and returns its answer, nothing, a Status or a Result. Not once the device has
+  // hung: the answer is kDeviceLost then. Threads: any.
   template <typename Work>
-  auto OnThread(Work&& work) {
-    return worker_->Call(std::forward<Work>(work));
+  auto OnThread(Work&& work) -> std::invoke_result_t<Work&> {
+    using Answer = std::invoke_result_t<Work&>;
+    if constexpr (std::is_void_v<Answer>) {
+      static_cast<void>(CallInTime(work));
+    } else {
+      std::optional<Answer> answer;
+      const Status called = CallInTime([&] { answer.emplace(work()); });
+      if (!called.ok()) return called;
+      return *std::move(answer);
+    }
   }
 
   bool is_shared() const { return is_shared_; }
   Submissions& submissions() { return *submissions_; }
+
+  // For the owner's end. What a device that has hung may be using stays until the process ends.
+  static void Close(std::unique_ptr<Context> context);
 
   // The errors since the last check, and whether the GPU was reset. Only on the context's thread.
   Status Check(std::string_view what) const;
 
  private:
   explicit Context(const DriverApi& api) : api_(api) {}
+  Status CallInTime(const std::function<void()>& work);
   Status Start(const std::function<Result<std::unique_ptr<EglContext>>()>& create, const DisplaySource& source,
                const DeviceProfile* profile);
 

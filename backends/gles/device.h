@@ -13,8 +13,10 @@ namespace hearth::gles {
 class GlesDevice : public Device {
  public:
   explicit GlesDevice(std::unique_ptr<Context> context) : Device(context->facts().info), context_(std::move(context)) {}
+  ~GlesDevice() override { Context::Close(std::move(context_)); }
 
  private:
+  void DoSetWaitLimit(std::chrono::nanoseconds limit) override { context_->submissions().wait_limit().Set(limit); }
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
   Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override;
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,

@@ -24,6 +24,8 @@ Result<std::unique_ptr<GlesExecutable>> GlesExecutable::Prepare(Context& context
   const auto prepare = [&]() -> Status {
     bool barrier = false;
     for (const Command& command : commands.commands) {
+      if (std::holds_alternative<CopyCommand>(command))
+        return Error(StatusCode::kUnsupported, "OpenGL ES stages copies itself");
       const auto* dispatch = std::get_if<DispatchCommand>(&command);
       if (dispatch == nullptr) {
         barrier = true;
@@ -32,7 +34,7 @@ Result<std::unique_ptr<GlesExecutable>> GlesExecutable::Prepare(Context& context
       auto prepared = executable->PrepareDispatch(*dispatch);
       if (!prepared.ok()) return prepared.status().Within("dispatch '" + dispatch->label + "'");
       prepared->barrier_before = std::exchange(barrier, false);
-      executable->dispatches_.push_back(*std::move(prepared));
+      executable->dispatches_->push_back(*std::move(prepared));
     }
     return context.Check("preparing a command list");
   };
@@ -106,8 +108,8 @@ Result<GLuint> GlesExecutable::TextureFor(const StorageBinding& range, StorageTy
   return texture.id;
 }
 
-void GlesExecutable::Issue(const Dispatch& dispatch) const {
-  const GlApi& gl = context_.gl();
+void GlesExecutable::Issue(const Context& context, const Dispatch& dispatch) {
+  const GlApi& gl = context.gl();
   if (dispatch.barrier_before) gl.MemoryBarrier(kBetweenDispatches);
   gl.UseProgram(dispatch.program);
   for (GLuint k = 0; k < dispatch.storage.size(); ++k) {
@@ -128,17 +130,17 @@ void GlesExecutable::Issue(const Dispatch& dispatch) const {
   gl.DispatchCompute(dispatch.group_count[0], dispatch.group_count[1], dispatch.group_count[2]);
 }
 
-Status GlesExecutable::EndRun() const {
-  const GlApi& gl = context_.gl();
-  gl.MemoryBarrier(context_.is_shared() ? GL_ALL_BARRIER_BITS : kAfterRun);
+Status GlesExecutable::EndRun(const Context& context) {
+  const GlApi& gl = context.gl();
+  gl.MemoryBarrier(context.is_shared() ? GL_ALL_BARRIER_BITS : kAfterRun);
   gl.UseProgram(0);
-  return context_.Check("running a command list");
+  return context.Check("running a command list");
 }
 
 Result<uint64_t> GlesExecutable::Submit(const SubmitSync& sync) {
-  const auto issue = [this] {
-    for (const Dispatch& dispatch : dispatches_) Issue(dispatch);
-    return EndRun();
+  const auto issue = [&context = context_, dispatches = dispatches_] {
+    for (const Dispatch& dispatch : *dispatches) Issue(context, dispatch);
+    return EndRun(context);
   };
   HEARTH_ASSIGN(last_submission_, context_.submissions().Submit(issue, sync));
   return last_submission_;
@@ -153,7 +155,7 @@ Result<double> GlesExecutable::TimeOne(const Dispatch& dispatch, GLuint query) c
   if (query != 0) gl.GetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);  // reading clears it
   const auto start = std::chrono::steady_clock::now();
   if (query != 0) gl.BeginQuery(GL_TIME_ELAPSED_EXT, query);
-  Issue(dispatch);
+  Issue(context_, dispatch);
   if (query != 0) gl.EndQuery(GL_TIME_ELAPSED_EXT);
   gl.Finish();
   const double host_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -172,14 +174,14 @@ Result<std::vector<double>> GlesExecutable::RunProfiled() {
     if (context_.facts().timer_query) gl.GenQueries(1, &query);
     std::vector<double> times_ms;
     Status status;
-    for (const Dispatch& dispatch : dispatches_) {
+    for (const Dispatch& dispatch : *dispatches_) {
       Result<double> time_ms = TimeOne(dispatch, query);
       status = time_ms.status();
       if (!status.ok()) break;
       times_ms.push_back(*time_ms);
     }
     if (query != 0) gl.DeleteQueries(1, &query);
-    const Status finished = EndRun();
+    const Status finished = EndRun(context_);
     gl.Finish();
     HEARTH_TRY(status);
     HEARTH_TRY(finished);

@@ -55,12 +55,13 @@ class GlesExecutable : public Executable {
 
   Result<Dispatch> PrepareDispatch(const DispatchCommand& command);
   Result<GLuint> TextureFor(const StorageBinding& range, StorageType storage);
-  void Issue(const Dispatch& dispatch) const;
-  Status EndRun() const;  // makes the results visible to whatever comes behind
+  static void Issue(const Context& context, const Dispatch& dispatch);
+  static Status EndRun(const Context& context);  // makes the results visible to whatever comes behind
   Result<double> TimeOne(const Dispatch& dispatch, GLuint query) const;
 
   Context& context_;
-  std::vector<Dispatch> dispatches_;
+  // Shared with submissions: where the device has hung, the worker may be at one when this object goes.
+  std::shared_ptr<std::vector<Dispatch>> dispatches_ = std::make_shared<std::vector<Dispatch>>();
   std::vector<Texture> textures_;
   uint64_t last_submission_ = 0;
 };

@@ -11,8 +11,9 @@ Submissions::~Submissions() {
   worker_.Call([this] { DropFences(UINT64_MAX); });
 }
 
-Status Submissions::WaitOnHost(GLsync fence, GLbitfield flags) const {
-  const GLenum answer = gl_.ClientWaitSync(fence, flags, GL_TIMEOUT_IGNORED);
+Status Submissions::WaitOnHost(GLsync fence, GLbitfield flags, std::chrono::nanoseconds limit) const {
+  const GLuint64 limit_ns = limit.count() > 0 ? static_cast<GLuint64>(limit.count()) : GL_TIMEOUT_IGNORED;
+  const GLenum answer = gl_.ClientWaitSync(fence, flags, limit_ns);
   if (answer == GL_ALREADY_SIGNALED || answer == GL_CONDITION_SATISFIED) return Status::Ok();
   const Status error = TakeGlErrors(gl_, "waiting for a fence");
   return Error(StatusCode::kDeviceLost, "glClientWaitSync answered 0x{:x}{}{}: the work before it did not finish",
@@ -25,7 +26,7 @@ Status Submissions::WaitForFences(const std::vector<SyncPoint>& points) const {
     if (gl_.IsSync(fence) != GL_TRUE)
       return Error(StatusCode::kInvalidArgument, "0x{:x} is not a fence of the share group", point.handle);
     if (is_software_) {
-      HEARTH_TRY(WaitOnHost(fence, GL_SYNC_FLUSH_COMMANDS_BIT));
+      HEARTH_TRY(WaitOnHost(fence, GL_SYNC_FLUSH_COMMANDS_BIT, std::chrono::nanoseconds::zero()));
     } else {
       gl_.WaitSync(fence, 0, GL_TIMEOUT_IGNORED);
     }
@@ -36,6 +37,7 @@ Status Submissions::WaitForFences(const std::vector<SyncPoint>& points) const {
 Result<uint64_t> Submissions::Submit(std::function<Status()> issue, const SubmitSync& sync) {
   if (!sync.signal.empty())
     return Error(StatusCode::kUnsupported, "OpenGL ES signals no object of the caller's; ask for a fence, a GLsync");
+  HEARTH_TRY(wait_limit_.Check());
   std::unique_lock lock(mutex_);
   const uint64_t number = ++count_;
   std::vector<SyncPoint> waits(sync.wait_for.begin(), sync.wait_for.end());
@@ -63,22 +65,32 @@ Result<uint64_t> Submissions::Submit(std::function<Status()> issue, const Submit
 }
 
 Status Submissions::Wait(uint64_t submission) {
+  HEARTH_TRY(wait_limit_.Check());
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
   GLsync fence = nullptr;
   {
     std::unique_lock lock(mutex_);
     if (submission > count_) {
       return Error(StatusCode::kInvalidArgument, "submission {} never was; the last is {}", submission, count_);
     }
-    issued_one_.wait(lock, [&] { return issued_ >= submission; });
+    const auto is_issued = [&] { return issued_ >= submission; };
+    if (!wait_limit_.is_set()) {
+      issued_one_.wait(lock, is_issued);
+    } else if (!issued_one_.wait_for(lock, wait_limit_.limit(), is_issued)) {
+      return wait_limit_.Over();
+    }
     if (const auto found = fences_.find(submission); found != fences_.end()) fence = found->second;
   }
   Status waited;
   if (fence != nullptr) {
+    const std::chrono::nanoseconds limit = wait_limit_.limit();
     waited = worker_.Call([&] {
-      Status status = WaitOnHost(fence, 0);
-      DropFences(submission);
+      Status status = WaitOnHost(fence, 0, limit);
+      if (status.ok()) DropFences(submission);
       return status;
     });
+    if (!waited.ok() && wait_limit_.is_set() && Clock::now() - begin >= limit) return wait_limit_.Over();
   }
   const std::lock_guard lock(mutex_);
   auto failure = failures_.extract(submission);

@@ -1,5 +1,6 @@
 #include "backends/gles/worker.h"
 
+#include <atomic>
 #include <system_error>
 
 #include "core/base/error.h"
@@ -36,6 +37,27 @@ std::future<void> Worker::Enqueue(std::packaged_task<void()> task) {
   return done;
 }
 
+bool Worker::CallWithin(std::chrono::nanoseconds limit, const std::function<void()>& work) {
+  if (std::this_thread::get_id() == thread_.get_id()) {
+    work();
+    return true;
+  }
+  // Whoever is first, the thread with the work or the caller who gives up, takes it from the other.
+  const auto is_taken = std::make_shared<std::atomic<bool>>(false);
+  std::future<void> done = Enqueue(std::packaged_task<void()>([is_taken, &work] {
+    if (!is_taken->exchange(true)) work();
+  }));
+  const auto is_at_posted = [this] {
+    const std::lock_guard lock(mutex_);
+    return is_at_posted_;
+  };
+  while (done.wait_for(limit) != std::future_status::ready) {
+    if (is_at_posted() && !is_taken->exchange(true)) return false;
+  }
+  done.get();
+  return true;
+}
+
 void Worker::Post(std::function<void()> work) {
   {
     std::lock_guard lock(mutex_);
@@ -56,8 +78,12 @@ void Worker::Loop() {
     } else if (!posted_.empty()) {
       const std::function<void()> work = std::move(posted_.front());
       posted_.pop_front();
+      is_at_posted_ = true;
       lock.unlock();
       work();
+      lock.lock();
+      is_at_posted_ = false;
+      continue;
     } else {
       return;
     }

@@ -3,6 +3,7 @@
 #ifndef HEARTH_BACKENDS_GLES_WORKER_H_
 #define HEARTH_BACKENDS_GLES_WORKER_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -43,6 +44,9 @@ class Worker {
     }
   }
 
+  // Call, unless posted work keeps the thread busy for longer than `limit`: false then, and `work` is not done.
+  bool CallWithin(std::chrono::nanoseconds limit, const std::function<void()>& work);
+
   // Hands `work` over and returns. Posted work runs in the order of arrival, when no call waits.
   void Post(std::function<void()> work);
 
@@ -55,7 +59,7 @@ class Worker {
   std::condition_variable wake_;
   std::deque<std::packaged_task<void()>> tasks_;
   std::deque<std::function<void()>> posted_;
-  bool stopping_ = false;
+  bool stopping_ = false, is_at_posted_ = false;
   std::thread thread_;
 };
 

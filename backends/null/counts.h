@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "hal/wait_limit.h"
+
 namespace hearth {
 
 // What was asked of a null device so far.
@@ -14,6 +16,9 @@ struct NullCounts {
   std::atomic<int64_t> lists_prepared = 0;
   std::atomic<int64_t> dispatches_run = 0;
   std::atomic<uint64_t> submissions = 0;
+  // A test's: this submission never ends, nor does one behind it.
+  std::atomic<uint64_t> endless_from = UINT64_MAX;
+  WaitLimit wait_limit;
 };
 
 }  // namespace hearth

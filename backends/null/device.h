@@ -18,8 +18,12 @@ class NullDevice final : public Device {
  public:
   explicit NullDevice(DeviceInfo info) : Device(std::move(info)) {}
   const NullCounts& counts() const { return counts_; }
+  // Whoever waits for this submission, or for one behind it, has waited as long as the limit is. Without a limit the
+  // answer is kInternal instead of none.
+  void NeverEnd(uint64_t submission) { counts_.endless_from = submission; }
 
  private:
+  void DoSetWaitLimit(std::chrono::nanoseconds limit) override { counts_.wait_limit.Set(limit); }
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
   Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override;
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,

@@ -27,6 +27,8 @@ Result<std::unique_ptr<Executable>> NullExecutable::Create(const CommandList& co
   int64_t dispatch_count = 0;
   std::vector<const DispatchCommand*> since_barrier;
   for (const Command& command : commands.commands) {
+    if (std::holds_alternative<CopyCommand>(command))
+      return Error(StatusCode::kUnsupported, "the null device has no staging buffers");
     const auto* dispatch = std::get_if<DispatchCommand>(&command);
     if (dispatch == nullptr) {
       since_barrier.clear();
@@ -47,12 +49,17 @@ Result<std::unique_ptr<Executable>> NullExecutable::Create(const CommandList& co
 Result<uint64_t> NullExecutable::Submit(const SubmitSync& sync) {
   if (!sync.wait_for.empty() || !sync.signal.empty() || sync.fence != nullptr)
     return Error(StatusCode::kUnsupported, "the null device has nothing to synchronize with");
+  HEARTH_TRY(counts_.wait_limit.Check());
   counts_.dispatches_run += dispatch_count_;
   return ++counts_.submissions;
 }
 
 Status NullExecutable::Wait(uint64_t submission) {
-  if (submission <= counts_.submissions) return Status::Ok();
+  if (submission <= counts_.submissions) {
+    if (submission < counts_.endless_from) return Status::Ok();
+    if (counts_.wait_limit.is_set()) return counts_.wait_limit.Over();
+    return Error(StatusCode::kInternal, "submission {} never ends, and there is no limit", submission);
+  }
   return Error(StatusCode::kInvalidArgument, "submission {} never was; the last one is {}", submission,
                counts_.submissions.load());
 }

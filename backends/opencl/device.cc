@@ -88,6 +88,13 @@ Result<std::unique_ptr<Device>> OpenClDevice::Make(const OpenClApi& api, cl_devi
   return std::unique_ptr<Device>(new OpenClDevice(std::move(info), api, device, std::move(context), std::move(queue)));
 }
 
+OpenClDevice::~OpenClDevice() {
+  if (!submissions_->wait_limit().has_hung()) return;
+  // Drivers wait when a queue goes. What its commands use stays by itself.
+  api_.clRetainCommandQueue(queue_.get());
+  api_.clRetainContext(context_.get());
+}
+
 Result<std::unique_ptr<Buffer>> OpenClDevice::DoCreateBuffer(uint64_t size_bytes) {
   return OpenClBuffer::Create(driver(), size_bytes, info().unified_memory);
 }
@@ -111,6 +118,7 @@ Result<cl_command_queue> OpenClDevice::QueueForCopies() {
 Status OpenClDevice::WithMapped(const Buffer& buffer, cl_map_flags flags, uint64_t offset_bytes, uint64_t size_bytes,
                                 const std::function<Status(std::span<std::byte>)>& use) {
   const cl_mem memory = static_cast<const OpenClBuffer&>(buffer).memory();
+  HEARTH_TRY(submissions_->wait_limit().Check());
   HEARTH_ASSIGN(const cl_command_queue queue, QueueForCopies());
   cl_int code = CL_SUCCESS;
   void* mapped =

@@ -17,6 +17,7 @@ class OpenClDevice final : public Device {
   // Makes the context and the queue. kUnavailable or kResourceExhausted with the driver's error.
   static Result<std::unique_ptr<Device>> Create(const OpenClApi& api, cl_platform_id platform, cl_device_id device,
                                                 DeviceInfo info);
+  ~OpenClDevice() override;
   // On the caller's context, and on its queue where it has one. kInvalidArgument when they don't belong together or the
   // queue is out of order.
   static Result<std::unique_ptr<Device>> Share(const OpenClApi& api, const OpenClContext& shared, DeviceInfo info);
@@ -32,6 +33,7 @@ class OpenClDevice final : public Device {
   static Result<std::unique_ptr<Device>> Make(const OpenClApi& api, cl_device_id device, DeviceInfo info,
                                               ContextHandle context, QueueHandle queue);
 
+  void DoSetWaitLimit(std::chrono::nanoseconds limit) override { submissions_->wait_limit().Set(limit); }
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
   Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override;
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,

@@ -36,6 +36,8 @@ Result<std::unique_ptr<Executable>> OpenClExecutable::Create(const OpenClDriver&
   std::unique_ptr<OpenClExecutable> executable(new OpenClExecutable(driver));
   OpenClViewCache views(executable->driver_, executable->views_);
   for (const Command& command : commands.commands) {
+    if (std::holds_alternative<CopyCommand>(command))
+      return Error(StatusCode::kUnsupported, "OpenCL stages copies itself");
     const auto* dispatch = std::get_if<DispatchCommand>(&command);
     if (dispatch == nullptr)
       continue;  // a barrier: the queue is in order, each kernel sees all that earlier ones wrote
@@ -107,6 +109,7 @@ Result<EventHandle> OpenClExecutable::EnqueueAll(const SubmitSync& sync) const {
 Result<uint64_t> OpenClExecutable::Submit(const SubmitSync& sync) {
   if (!sync.signal.empty())
     return Error(StatusCode::kUnsupported, "OpenCL signals no object of the caller's; ask for a fence, a cl_event");
+  HEARTH_TRY(driver_.submissions->wait_limit().Check());
   Result<EventHandle> last = EnqueueAll(sync);
   const cl_int code = last.ok() ? driver_.api.clFlush(driver_.queue) : CL_SUCCESS;
   if (!last.ok() || code != CL_SUCCESS) {

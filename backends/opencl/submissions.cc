@@ -1,6 +1,8 @@
 #include "backends/opencl/submissions.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "core/base/error.h"
@@ -27,6 +29,7 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
       waited.emplace_back(api_, pending.last.get());
     }
   }
+  HEARTH_TRY(wait_limit_.Check());
   if (waited.empty()) {
     const std::lock_guard lock(mutex_);
     return TakeFailure(submission, CL_SUCCESS);
@@ -34,7 +37,8 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
   std::vector<cl_event> events;
   events.reserve(waited.size());
   for (const EventHandle& event : waited) events.push_back(event.get());
-  const cl_int code = api_.clWaitForEvents(static_cast<cl_uint>(events.size()), events.data());
+  const cl_int code = WaitFor(events);
+  HEARTH_TRY(wait_limit_.Check());
   const std::lock_guard lock(mutex_);
   while (!pending_.empty() && pending_.front().number <= submission) {
     const cl_int status = StatusOf(pending_.front().last.get());
@@ -42,6 +46,29 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
     pending_.pop_front();
   }
   return TakeFailure(submission, code);
+}
+
+cl_int OpenClSubmissions::WaitFor(std::span<const cl_event> events) {
+  const auto wait = [&] { return api_.clWaitForEvents(static_cast<cl_uint>(events.size()), events.data()); };
+  if (!wait_limit_.is_set()) return wait();
+  // OpenCL has no wait with a limit, and the queue is in order: the last event is asked, at first without a pause, then
+  // every thirty-second of the time that has passed.
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kShortest = std::chrono::microseconds(20), kLongest = std::chrono::microseconds(5000);
+  for (const Clock::time_point begin = Clock::now(); StatusOf(events.back()) > CL_COMPLETE;) {
+    const auto passed = Clock::now() - begin;
+    if (passed > wait_limit_.limit()) {
+      static_cast<void>(wait_limit_.Over());
+      return CL_SUCCESS;
+    }
+    const auto pause = std::min<Clock::duration>(passed / 32, kLongest);
+    if (pause < kShortest) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(pause);
+    }
+  }
+  return wait();
 }
 
 cl_int OpenClSubmissions::StatusOf(cl_event event) const {

@@ -6,8 +6,10 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <span>
 
 #include "backends/opencl/driver_api.h"
+#include "hal/wait_limit.h"
 
 namespace hearth {
 
@@ -25,16 +27,20 @@ class OpenClSubmissions {
 
   bool AnyRunning();
 
+  WaitLimit& wait_limit() { return wait_limit_; }
+
  private:
   struct Pending {
     uint64_t number = 0;
     EventHandle last;
   };
 
+  cl_int WaitFor(std::span<const cl_event> events);           // CL_SUCCESS too when the device has hung
   cl_int StatusOf(cl_event event) const;                      // negative: it failed
   Status TakeFailure(uint64_t submission, cl_int wait_code);  // with the lock held
 
   const OpenClApi& api_;
+  WaitLimit wait_limit_;
   std::mutex mutex_;
   uint64_t count_ = 0;
   std::deque<Pending> pending_;

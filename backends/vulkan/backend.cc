@@ -57,6 +57,10 @@ Result<std::unique_ptr<Device>> OpenSharedVulkan(const SharedContext& context) {
   return vulkan::VulkanDevice::Share(*vulkan_context);
 }
 
+VulkanCalls VulkanCallsOf(const Device& device) {
+  return static_cast<const vulkan::VulkanDevice&>(device).calls();
+}
+
 Result<std::unique_ptr<Device>> OpenVulkanWithPaths(const DeviceCandidate& candidate, const VulkanPaths& paths) {
   HEARTH_ASSIGN(const vulkan::Instance* instance, vulkan::SharedInstance());
   HEARTH_ASSIGN(const auto handles, vulkan::PhysicalDevices(*instance));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "backends/vulkan/calls.h"
 #include "hal/device.h"
 
 namespace hearth {
@@ -26,6 +27,8 @@ struct VulkanPaths {
   bool timestamps = true;     // false: profiles by waiting, as on queues without a clock
 };
 Result<std::unique_ptr<Device>> OpenVulkanWithPaths(const DeviceCandidate& candidate, const VulkanPaths& paths);
+
+VulkanCalls VulkanCallsOf(const Device& device);  // precondition: one of this backend
 
 }  // namespace hearth
 

@@ -83,6 +83,7 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
     VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
     allocate.allocationSize = needed.size;
     allocate.memoryTypeIndex = type;
+    device_->CountAllocation();
     auto memory = device_->Make(api.AllocateMemory, api.FreeMemory, allocate, "vkAllocateMemory");
     if (!memory.ok()) {
       refusal = memory.status();

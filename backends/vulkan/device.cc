@@ -45,6 +45,13 @@ Result<std::unique_ptr<Buffer>> VulkanDevice::DoCreateBuffer(uint64_t size_bytes
   return std::unique_ptr<Buffer>(std::move(buffer));
 }
 
+Result<std::unique_ptr<Buffer>> VulkanDevice::DoCreateStaging(uint64_t size_bytes) {
+  if (info().unified_memory)
+    return Error(StatusCode::kUnsupported, "{} shares the host's memory: nothing is staged", info().name);
+  HEARTH_ASSIGN(auto buffer, VulkanBuffer::Create(*logical_, size_bytes, MemoryUse::kStaging));
+  return std::unique_ptr<Buffer>(std::move(buffer));
+}
+
 Status VulkanDevice::DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                              const std::function<Status(std::span<std::byte>)>& fill) {
   const auto& target = static_cast<const VulkanBuffer&>(buffer);

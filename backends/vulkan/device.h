@@ -15,13 +15,16 @@ class VulkanDevice : public Device {
   static Result<std::unique_ptr<Device>> Open(PhysicalDevice physical);
   static Result<std::unique_ptr<Device>> Share(const VulkanContext& context);
 
+  VulkanCalls calls() const { return logical_->calls(); }
   std::string portable_compiler() const override { return SpirvCompilerName(); }
 
  private:
   explicit VulkanDevice(std::unique_ptr<LogicalDevice> logical)
       : Device(logical->info()), logical_(std::move(logical)) {}
 
+  void DoSetWaitLimit(std::chrono::nanoseconds limit) override { logical_->wait_limit().Set(limit); }
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override;
+  Result<std::unique_ptr<Buffer>> DoCreateStaging(uint64_t size_bytes) override;
   Result<std::unique_ptr<Buffer>> DoImportBuffer(const NativeMemory& memory) override;
   Status DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                  const std::function<Status(std::span<std::byte>)>& fill) override;

@@ -1,6 +1,8 @@
 #include "backends/vulkan/executable.h"
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "backends/vulkan/buffer.h"
 #include "backends/vulkan/program.h"
@@ -41,16 +43,14 @@ Result<std::unique_ptr<Executable>> VulkanExecutable::Create(LogicalDevice& devi
       const Status added = executable->AddDispatch(*dispatch, after_barrier);
       if (!added.ok()) return added.Within("dispatch '" + dispatch->label + "'");
       after_barrier = false;
+    } else if (const auto* copy = std::get_if<CopyCommand>(&command)) {
+      executable->AddCopy(*copy);
     } else {
       after_barrier = true;
     }
   }
-  HEARTH_ASSIGN(executable->commands_, RecordedCommands::Record(device, [&](VkCommandBuffer buffer) {
-                  for (const PreparedDispatch& dispatch : executable->dispatches_) {
-                    if (dispatch.after_barrier) RecordKernelBarrier(device.api(), buffer);
-                    executable->RecordDispatch(buffer, dispatch);
-                  }
-                }));
+  HEARTH_ASSIGN(executable->commands_,
+                RecordedCommands::Record(device, [&](VkCommandBuffer buffer) { executable->RecordAll(buffer); }));
   return std::unique_ptr<Executable>(std::move(executable));
 }
 
@@ -85,6 +85,7 @@ Status VulkanExecutable::AddDispatch(const DispatchCommand& dispatch, bool after
   prepared.scalars = dispatch.scalars;
   prepared.group_count = dispatch.group_count;
   prepared.after_barrier = after_barrier;
+  prepared.copies = std::exchange(copies_, {});
   if (!dispatch.tensors.empty()) {
     HEARTH_ASSIGN(prepared.set, MakeDescriptorSet(dispatch));
   }
@@ -131,6 +132,33 @@ Result<VkDescriptorSet> VulkanExecutable::MakeDescriptorSet(const DispatchComman
   return set;
 }
 
+void VulkanExecutable::AddCopy(const CopyCommand& copy) {
+  const auto handle = [](const BoundRange& range) { return static_cast<VulkanBuffer*>(range.buffer)->handle(); };
+  copies_.push_back(
+      {handle(copy.from), handle(copy.to), {copy.from.offset_bytes, copy.to.offset_bytes, copy.from.size_bytes}});
+}
+
+void VulkanExecutable::RecordCopies(VkCommandBuffer commands, const std::vector<PreparedCopy>& copies) const {
+  for (const PreparedCopy& copy : copies) device_->api().CmdCopyBuffer(commands, copy.from, copy.to, 1, &copy.region);
+}
+
+// Copies stand between barriers of their own. The recording begins with one.
+void VulkanExecutable::RecordAll(VkCommandBuffer commands) const {
+  const DeviceApi& api = device_->api();
+  for (const PreparedDispatch& dispatch : dispatches_) {
+    if (!dispatch.copies.empty()) {
+      if (&dispatch != &dispatches_.front()) RecordWorkBarrier(api, commands);
+      RecordCopies(commands, dispatch.copies);
+      RecordWorkBarrier(api, commands);
+    } else if (dispatch.after_barrier) {
+      RecordKernelBarrier(api, commands);
+    }
+    RecordDispatch(commands, dispatch);
+  }
+  if (!copies_.empty() && !dispatches_.empty()) RecordWorkBarrier(api, commands);
+  RecordCopies(commands, copies_);
+}
+
 void VulkanExecutable::RecordDispatch(VkCommandBuffer commands, const PreparedDispatch& dispatch) const {
   const DeviceApi& api = device_->api();
   api.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, dispatch.pipeline);
@@ -150,6 +178,10 @@ Result<uint64_t> VulkanExecutable::Submit(const SubmitSync& sync) {
 }
 
 Result<std::vector<double>> VulkanExecutable::RunProfiled() {
+  const bool has_copies = !copies_.empty() || std::ranges::any_of(dispatches_, [](const PreparedDispatch& dispatch) {
+    return !dispatch.copies.empty();
+  });
+  if (has_copies) return Error(StatusCode::kUnsupported, "a list with copies is not profiled");
   if (dispatches_.empty()) return std::vector<double>{};
   return device_->physical().timestamp_bits > 0 ? RunTimed() : RunWaiting();
 }

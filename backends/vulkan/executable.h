@@ -23,7 +23,12 @@ class VulkanExecutable : public Executable {
   Result<std::vector<double>> RunProfiled() override;
 
  private:
+  struct PreparedCopy {
+    VkBuffer from = VK_NULL_HANDLE, to = VK_NULL_HANDLE;
+    VkBufferCopy region{};
+  };
   struct PreparedDispatch {
+    std::vector<PreparedCopy> copies;  // before it
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkDescriptorSet set = VK_NULL_HANDLE;
@@ -34,8 +39,11 @@ class VulkanExecutable : public Executable {
 
   explicit VulkanExecutable(LogicalDevice& device) : device_(&device) {}
   Status MakeDescriptorPool(const CommandList& commands);
+  void AddCopy(const CopyCommand& copy);
   Status AddDispatch(const DispatchCommand& dispatch, bool after_barrier);
   Result<VkDescriptorSet> MakeDescriptorSet(const DispatchCommand& dispatch);
+  void RecordAll(VkCommandBuffer commands) const;
+  void RecordCopies(VkCommandBuffer commands, const std::vector<PreparedCopy>& copies) const;
   void RecordDispatch(VkCommandBuffer commands, const PreparedDispatch& dispatch) const;
   Status RecordTimed();
   Result<std::vector<double>> RunTimed();    // by the queue's clock
@@ -44,6 +52,7 @@ class VulkanExecutable : public Executable {
   LogicalDevice* device_;
   Owned<VkDescriptorPool> descriptor_pool_;
   std::vector<PreparedDispatch> dispatches_;
+  std::vector<PreparedCopy> copies_;  // behind the last dispatch
   std::optional<RecordedCommands> commands_;
   Owned<VkQueryPool> timestamps_;  // made by the first profiled run
   std::optional<RecordedCommands> timed_commands_;

@@ -2,30 +2,53 @@
 #ifndef HEARTH_BACKENDS_VULKAN_HANDLE_H_
 #define HEARTH_BACKENDS_VULKAN_HANDLE_H_
 
+#include <mutex>
 #include <utility>
+#include <vector>
 
 #include "backends/vulkan/driver_api.h"
+#include "hal/wait_limit.h"
 
 namespace hearth::vulkan {
 
-// A handle that belongs to a VkDevice, destroyed by `destroy`; move-only. The device must outlive it.
+// What a device that has hung may be using stays, where leak checkers find it.
+template <typename Handle>
+void KeepForever(Handle handle) {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<Handle>();
+  const std::lock_guard lock(mutex);
+  kept.push_back(handle);
+}
+
+// A handle that belongs to a VkDevice, destroyed by `destroy` unless the device has hung, which may use it for ever;
+// move-only. The device must outlive it.
 template <typename Handle>
 class Owned {
  public:
   using Destroy = void(VKAPI_PTR*)(VkDevice, Handle, const VkAllocationCallbacks*);
 
   Owned() = default;
-  Owned(VkDevice device, Handle handle, Destroy destroy) : device_(device), handle_(handle), destroy_(destroy) {}
+  Owned(VkDevice device, Handle handle, Destroy destroy, const WaitLimit& limit)
+      : device_(device), handle_(handle), destroy_(destroy), limit_(&limit) {}
   Owned(Owned&& other) noexcept
-      : device_(other.device_), handle_(std::exchange(other.handle_, VK_NULL_HANDLE)), destroy_(other.destroy_) {}
+      : device_(other.device_),
+        handle_(std::exchange(other.handle_, VK_NULL_HANDLE)),
+        destroy_(other.destroy_),
+        limit_(other.limit_) {}
   Owned& operator=(Owned&& other) noexcept {
     std::swap(device_, other.device_);
     std::swap(handle_, other.handle_);
     std::swap(destroy_, other.destroy_);
+    std::swap(limit_, other.limit_);
     return *this;
   }
   ~Owned() {
-    if (handle_ != VK_NULL_HANDLE) destroy_(device_, handle_, nullptr);
+    if (handle_ == VK_NULL_HANDLE) return;
+    if (limit_->has_hung()) {
+      KeepForever(handle_);
+    } else {
+      destroy_(device_, handle_, nullptr);
+    }
   }
 
   Handle get() const { return handle_; }
@@ -34,6 +57,7 @@ class Owned {
   VkDevice device_ = VK_NULL_HANDLE;
   Handle handle_ = VK_NULL_HANDLE;
   Destroy destroy_ = nullptr;
+  const WaitLimit* limit_ = nullptr;
 };
 
 }  // namespace hearth::vulkan

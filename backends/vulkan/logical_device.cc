@@ -79,6 +79,10 @@ Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Share(std::unique_ptr<Inst
 }
 
 LogicalDevice::~LogicalDevice() {
+  if (wait_limit_.has_hung()) {
+    KeepForever(handle_);
+    return;
+  }
   if (is_shared()) {  // the caller's own work goes on
     (void)Wait(submission_count_);
   } else if (api_.DeviceWaitIdle != nullptr) {
@@ -122,8 +126,10 @@ Result<uint64_t> LogicalDevice::Submit(VkCommandBuffer commands, const SubmitSyn
   submit.pSignalSemaphores = signals.semaphores.data();
 
   const std::lock_guard lock(queue_mutex_);
+  HEARTH_TRY(wait_limit_.Check());
   HEARTH_ASSIGN(Owned<VkFence> fence, TakeFence());
   HEARTH_TRY(ToStatus(api_.QueueSubmit(queue_, 1, &submit, fence.get()), "vkQueueSubmit"));
+  ++submissions_;
   pending_.push_back({++submission_count_, std::move(fence), 0});
   return submission_count_;
 }
@@ -138,15 +144,19 @@ Status LogicalDevice::Wait(uint64_t submission) {
   const auto found = std::find_if(pending_.begin(), pending_.end(),
                                   [&](const Pending& pending) { return pending.number >= submission; });
   if (found == pending_.end()) return Status::Ok();
+  HEARTH_TRY(wait_limit_.Check());
   const uint64_t number = found->number;
   const VkFence fence = found->fence.get();
   ++found->waiters;  // keeps the fence from being used again meanwhile
   lock.unlock();
-  const VkResult result = api_.WaitForFences(handle_, 1, &fence, VK_TRUE, UINT64_MAX);
+  const uint64_t limit_ns = wait_limit_.is_set() ? static_cast<uint64_t>(wait_limit_.limit().count()) : UINT64_MAX;
+  ++waits_;
+  const VkResult result = api_.WaitForFences(handle_, 1, &fence, VK_TRUE, limit_ns);
   lock.lock();
   for (Pending& pending : pending_) {
     if (pending.number == number) --pending.waiters;
   }
+  if (result == VK_TIMEOUT) return wait_limit_.Over();
   HEARTH_TRY(ToStatus(result, "vkWaitForFences"));
   Recycle(number);
   return Status::Ok();

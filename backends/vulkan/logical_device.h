@@ -2,6 +2,7 @@
 #ifndef HEARTH_BACKENDS_VULKAN_LOGICAL_DEVICE_H_
 #define HEARTH_BACKENDS_VULKAN_LOGICAL_DEVICE_H_
 
+#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -9,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "backends/vulkan/calls.h"
 #include "backends/vulkan/handle.h"
 #include "backends/vulkan/physical_device.h"
 #include "hal/native.h"
+#include "hal/wait_limit.h"
 
 namespace hearth::vulkan {
 
@@ -41,8 +44,14 @@ class LogicalDevice {
     Handle made = VK_NULL_HANDLE;
     const VkResult result = create(handle_, &info, nullptr, &made);
     if (result != VK_SUCCESS) return ToStatus(result, call);
-    return Owned<Handle>(handle_, made, destroy);
+    return Owned<Handle>(handle_, made, destroy, wait_limit_);
   }
+
+  VulkanCalls calls() const { return {allocations_, submissions_, waits_}; }
+  void CountAllocation() { ++allocations_; }
+
+  WaitLimit& wait_limit() { return wait_limit_; }
+  const WaitLimit& wait_limit() const { return wait_limit_; }
 
   // See Executable::Submit and Wait.
   Result<uint64_t> Submit(VkCommandBuffer commands, const SubmitSync& sync);
@@ -64,6 +73,8 @@ class LogicalDevice {
   VkDevice handle_;
   PFN_vkDestroyDevice destroy_ = nullptr;
   DeviceApi api_;
+  WaitLimit wait_limit_;
+  std::atomic<uint64_t> allocations_ = 0, submissions_ = 0, waits_ = 0;
   VkQueue queue_ = VK_NULL_HANDLE;
   std::mutex queue_mutex_;  // vkQueueSubmit is not thread-safe by itself; also guards what follows
   uint64_t submission_count_ = 0;

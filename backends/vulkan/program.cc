@@ -69,7 +69,7 @@ Status VulkanProgram::MakePipeline(LogicalDevice& device, const SpirvWords& spir
   VkPipeline pipeline = VK_NULL_HANDLE;
   HEARTH_TRY(ToStatus(api.CreateComputePipelines(device.handle(), cache, 1, &info, nullptr, &pipeline),
                       "vkCreateComputePipelines"));
-  pipeline_ = Owned<VkPipeline>(device.handle(), pipeline, api.DestroyPipeline);
+  pipeline_ = Owned<VkPipeline>(device.handle(), pipeline, api.DestroyPipeline, device.wait_limit());
   return Status::Ok();
 }
 

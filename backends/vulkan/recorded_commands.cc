@@ -29,6 +29,10 @@ void RecordKernelBarrier(const DeviceApi& api, VkCommandBuffer commands) {
                 VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 }
 
+void RecordWorkBarrier(const DeviceApi& api, VkCommandBuffer commands) {
+  RecordBarrier(api, commands, kWork, kWrites, kWork, kReads | kWrites);
+}
+
 Result<RecordedCommands> RecordedCommands::Record(LogicalDevice& device,
                                                   const std::function<void(VkCommandBuffer)>& record) {
   const DeviceApi& api = device.api();

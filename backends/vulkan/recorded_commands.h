@@ -35,6 +35,8 @@ class RecordedCommands {
 // What kernels wrote before it is seen by kernels after it, through storage and texel buffers both, and nothing after
 // it overwrites what kernels before it still read.
 void RecordKernelBarrier(const DeviceApi& api, VkCommandBuffer commands);
+// The same of kernels and copies.
+void RecordWorkBarrier(const DeviceApi& api, VkCommandBuffer commands);
 
 }  // namespace hearth::vulkan
 

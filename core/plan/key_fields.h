@@ -33,6 +33,7 @@ inline constexpr KeyField kPlanSourcesField = {"plan sources", kHearthVersion};
 inline constexpr KeyField kWeightSourcesField = {"weight sources", kHearthVersion};
 inline constexpr KeyField kTuningSourcesField = {"tuning sources", kHearthVersion};
 inline constexpr KeyField kProbeSourcesField = {"probe sources", kHearthVersion};
+inline constexpr KeyField kSelfTestSourcesField = {"self-test sources", kHearthVersion};
 inline constexpr KeyField kCompilerField = {"compiler", kHearthVersion};
 inline constexpr KeyField kModelField = {"model", "model content"};
 inline constexpr KeyField kModelTokenField = {"model token", "option"};

@@ -7,6 +7,7 @@
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
 #include "frontends/engine/device_choice.h"
+#include "frontends/engine/self_test.h"
 
 namespace hearth {
 namespace {
@@ -52,12 +53,15 @@ DeviceDescription Describe(const ListedDevice& listed) {
     description.features = FeaturesOf(CpuDeviceInfo());
   } else if (listed.candidate.usable) {
     const Result<std::unique_ptr<Device>> device = listed.backend->open(listed.candidate);
+    const bool is_tested = device.ok() && NeedsSelfTest(device.value()->info());
+    const Status status = is_tested ? RunSelfTest(*device.value()) : device.status();
     if (device.ok()) {
       description.features = FeaturesOf(device.value()->info());
       description.rules = RulesOf(device.value()->info());
-    } else {
+    }
+    if (!status.ok()) {
       description.usable = false;
-      description.reason = device.status().message();
+      description.reason = status.message();
     }
   }
   return description;

@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/base/median.h"
 #include "frontends/api/next_device.h"
+#include "frontends/api/session_device.h"
 #include "hal/stopping.h"
 
 namespace hearth {

@@ -14,6 +14,10 @@ bool IsOnDevice(const EdgeState& state) {
   return state.is_on_device;
 }
 
+bool MayTakeAnother(const SessionData& data) {
+  return IsAutoDevice(data.options.device) || data.options.next_device;
+}
+
 // What is made ready anew says the same as before.
 void AddNewWarnings(std::vector<std::string>& warnings, std::vector<std::string>& fresh) {
   const auto known = static_cast<std::ptrdiff_t>(warnings.size());
@@ -97,6 +101,7 @@ std::unique_ptr<SessionData> DataBeside(const SessionData& data) {
   next->model_name = data.model_name;
   next->backends = data.backends;
   next->failed_ids = data.failed_ids;
+  next->tests_devices = data.tests_devices;
   next->is_beside = true;
   return next;
 }
@@ -116,7 +121,7 @@ bool IsTheDevicesFault(const Status& status) {
 
 bool HasNextDevice(const SessionData& data) {
   return data.opened.device != nullptr && data.options.shared.index() == 0 && data.options.simulate.empty() &&
-         IsAutoDevice(data.options.device) && !data.stop.stop_requested();
+         MayTakeAnother(data) && !data.stop.stop_requested();
 }
 
 Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why) {
@@ -125,7 +130,7 @@ Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why
   data.failed_ids.push_back(id);
   data.runner.reset();
   data.held = {};
-  HEARTH_ASSIGN(data.opened, OpenChosenDevice(data.options.device, data.failed_ids, data.backends));
+  HEARTH_ASSIGN(data.opened, OpenChosenDevice("auto", data.failed_ids, data.backends));
   data.opened.reason = fmt::format("{} {}", id, how);
   earlier.push_back(fmt::format("{} {}, the next device is taken: {}", id, how, why.message()));
   for (std::string& warning : data.opened.warnings) earlier.push_back(std::move(warning));

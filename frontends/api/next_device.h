@@ -21,7 +21,8 @@ Status TakeOver(SessionData& data, SessionData& next, std::span<const StateConte
 // Whether another device may do better: it refuses programs, is lost, or has too little memory.
 bool IsTheDevicesFault(const Status& status);
 
-// The device was chosen by `auto`, it is not the last choice, the CPU, and nobody asked to stop.
+// The device was chosen by `auto`, or SessionOptions::next_device is set; it is not the last choice, the CPU, and
+// nobody asked to stop.
 bool HasNextDevice(const SessionData& data);
 
 // Closes the device and opens the next one; nothing is prepared on it yet. `how` follows the device's name in the

@@ -15,12 +15,13 @@
 #include "frontends/api/model_data.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/session_data.h"
+#include "frontends/api/session_device.h"
 #include "frontends/api/session_memory.h"
 #include "frontends/api/session_report.h"
-#include "frontends/engine/device_simulation.h"
 #include "frontends/engine/open_cache.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
+#include "frontends/engine/self_test.h"
 
 namespace hearth {
 
@@ -190,6 +191,7 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
     StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
   }
   if (data.opened.device != nullptr) ProbeReadPathOnce(*data.opened.device, *data.store);
+  if (data.opened.self_test_ms) StoreSelfTestPassed(data.opened.info, *data.opened.self_test_ms, *data.store);
   return warnings;
 }
 
@@ -232,13 +234,6 @@ SessionData::~SessionData() {
   LogNewWarnings();
 }
 
-Result<OpenedDevice> OpenAskedDevice(const SessionData& data) {
-  const SessionOptions& options = data.options;
-  if (options.shared.index() != 0) return OpenSharedDevice(options.shared, options.device, data.backends);
-  if (!options.simulate.empty()) return OpenDeviceAs(options.device, options.simulate);
-  return OpenChosenDevice(options.device, data.failed_ids, data.backends);
-}
-
 Status RequestPlan(SessionData& data) {
   data.threads = ThreadCount(data.options.threads);
   HEARTH_ASSIGN(LowerOptions lowering, AskedOptions(data.options));
@@ -263,6 +258,7 @@ Status Prepare(SessionData& data) {
                  kMostKeptShapes);
   }
   HEARTH_TRY(RequestPlan(data));
+  HEARTH_TRY(TrustDevice(data));
   HEARTH_ASSIGN(const LowerOptions asked, AskedOptions(data.options));
   data.report.precision = PrecisionName(data.plan_request.options.precision);
   AddWarnings(data, asked.precision);

@@ -93,8 +93,9 @@ struct SessionData {
   uint64_t rest_bytes = 0;  // of what report.memory.needed_bytes counts: all but constants on the device
   uint64_t run_count = 0;   // begun
   bool has_run = false, is_saved = false;
-  bool is_beside = false;  // its warnings are told by the session
-  std::stop_token stop;    // of what is made on a thread behind
+  bool tests_devices = true;  // see SelfTest; false for tests of other things
+  bool is_beside = false;     // its warnings are told by the session
+  std::stop_token stop;       // of what is made on a thread behind
   MoveRule move_rule = MoveRule::kWhenFaster;
   std::vector<double> cpu_ms;  // of a hot start's runs on the CPU, see BeginRun
   TuningOutcome tuning;
@@ -123,9 +124,6 @@ bool RestartWithoutStored(SessionData& data, const Status& failure);
 
 // The rest of Session::Create, with the options, the model and the backends that `data` holds.
 Result<Session> CreateSession(std::unique_ptr<SessionData> data);
-
-// Opens the device that the options ask for.
-Result<OpenedDevice> OpenAskedDevice(const SessionData& data);
 
 // The words of options, device and cache as data.plan_request, without what tuning found.
 Status RequestPlan(SessionData& data);

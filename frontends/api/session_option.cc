@@ -54,7 +54,7 @@ struct OptionRow {
   Setter set;
 };
 
-constexpr int kMostThreads = 1024, kMostWaitMs = 60000;
+constexpr int kMostThreads = 1024, kMostWaitMs = 60000, kMostWaitLimitMs = 86400000;
 
 // One row per option.
 constexpr OptionRow kRows[] = {
@@ -95,6 +95,9 @@ constexpr OptionRow kRows[] = {
     {{"start", "ready, hot"}, [](SessionOptions& o, std::string_view v) { return SetText(v, o.start); }},
     {{"memory_limit_bytes", "a number, or one with K, M, G or T"},
      [](SessionOptions& o, std::string_view v) { return SetSizeBytes(v, o.memory_limit_bytes); }},
+    {{"wait_limit_ms", "a number; 0: without end"},
+     [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostWaitLimitMs, o.wait_limit_ms); }},
+    {{"next_device", "on, off"}, [](SessionOptions& o, std::string_view v) { return SetSwitch(v, o.next_device); }},
     {{"simulate", "a device that a software driver stands in for: navi21, mali-g78, ..."},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.simulate); }},
     {{"rules", "driver rules forced on or off: +wide_stores,-texel_reads"},

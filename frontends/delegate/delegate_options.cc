@@ -128,6 +128,8 @@ constexpr OptionRow kRows[] = {
     {"tune", SetOfSession},
     {"start", SetOfSession},
     {"memory_limit_bytes", SetOfSession},
+    {"wait_limit_ms", SetOfSession},
+    {"next_device", SetOfSession},
     {"cache_dir", SetText<&Said::cache_folder>},
     {"max_cache_size", [](auto key, auto value, Said& said) { return SetSize(key, value, said.cache_max_bytes); }},
     {"store", SetStore},

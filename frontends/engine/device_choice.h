@@ -3,6 +3,7 @@
 #define HEARTH_FRONTENDS_ENGINE_DEVICE_CHOICE_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -33,8 +34,10 @@ bool IsAutoDevice(const std::string& wanted);
 struct OpenedDevice {
   std::string id, reason;  // why this one
   DeviceInfo info;
-  std::shared_ptr<Device> device;     // sessions may share it
-  std::vector<std::string> warnings;  // devices that failed before it
+  std::shared_ptr<Device> device;      // sessions may share it
+  std::vector<std::string> warnings;   // devices that failed before it
+  bool is_trusted = false;             // it needed no self-test, or passed it
+  std::optional<double> self_test_ms;  // what passing took; nothing where it was not tested now
 };
 
 // The device that the caller shares; `wanted` must be "auto" or name its backend. kUnsupported when this build has no

@@ -80,6 +80,13 @@ struct SessionOptions {
   // What weights, intermediate values, states, inputs and outputs may take on host and device together; where the plan
   // that needs least takes more, the session is refused with the bytes that it needs. 0: no limit.
   uint64_t memory_limit_bytes = 0;
+  // What a run waits for its device, in milliseconds; a device that takes longer counts as lost: a fence of a driver
+  // that hangs never signals. 0: without end. -1: 60 s on hardware, of which no driver lets a healthy run take that
+  // long, and without end on software drivers, which may be as slow as the processor is.
+  int wait_limit_ms = -1;
+  // A named device that is not usable or fails, at the start or in a run, is left for the next one as under "auto":
+  // hardware GPUs first, the CPU last.
+  bool next_device = false;
   std::string rules;   // driver rules forced on or off, "+wide_stores,-texel_reads"; DeviceDescription lists them
   int threads = 0;     // 0: what affinity, cgroup quota and machine give
   ModelOptions model;  // for Open; Create takes a model that was read with its own

@@ -145,6 +145,14 @@ class Run(CliTest):
         self.run_cpu("--random-inputs", "1", "--memory-limit", str(needed))
         self.assert_one_error(self.run_hearth("run", MODEL, "--memory-limit", "much", expect=2), "--memory-limit")
 
+    def test_a_named_device_is_left_for_the_next_only_where_that_is_asked_for(self):
+        arguments = ("--device", "opencl:77", "--random-inputs", "1")
+        self.assert_one_error(self.run_hearth("run", MODEL, *arguments, expect=4), "opencl:77")
+        report = self.run_json("run", MODEL, *arguments, "--next-device", "--wait-limit", "30000")
+        self.assertIn("'opencl:77' is not usable", report["device"]["reason"])
+        self.assertTrue(any("opencl:77" in warning for warning in report["warnings"]), report["warnings"])
+        self.assert_one_error(self.run_hearth("run", MODEL, "--wait-limit", "-3", expect=2), "--wait-limit")
+
     def test_a_hot_start_answers_on_the_cpu_and_tells_what_became_of_its_device(self):
         arguments = ("run", MODEL, "--random-inputs", "1", "--start", "hot", "--json", self.folder / "r.json")
         done = self.run_hearth(*arguments, "--device", "opencl:77", expect=4)

@@ -3,8 +3,10 @@
 #define HEARTH_TESTS_TESTING_FAILING_DEVICE_H_
 
 #include <climits>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +34,9 @@ class CallFault {
     const std::scoped_lock lock(mutex_);
     return ++calls_ == call_ ? status_ : Status::Ok();
   }
+
+  // What the host reads from the device; may be empty.
+  std::function<void(std::span<std::byte>)> spoil_read;
 
  private:
   std::mutex mutex_;
@@ -88,6 +93,7 @@ class FailingDevice final : public Device {
     return std::unique_ptr<ProgramGroup>(std::make_unique<Group>(std::move(group).value(), fault_));
   }
 
+  void DoSetWaitLimit(std::chrono::nanoseconds limit) override { inner_.set_wait_limit(limit); }
   Result<std::unique_ptr<Buffer>> DoCreateBuffer(uint64_t size_bytes) override {
     if (Status status = fault_.Count(); !status.ok()) return status;
     return inner_.CreateBuffer(size_bytes);
@@ -104,7 +110,12 @@ class FailingDevice final : public Device {
   Status DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                 const std::function<Status(std::span<const std::byte>)>& view) override {
     if (Status status = fault_.Count(); !status.ok()) return status;
-    return inner_.Read(buffer, offset_bytes, size_bytes, view);
+    return inner_.Read(buffer, offset_bytes, size_bytes, [&](std::span<const std::byte> bytes) {
+      if (!fault_.spoil_read) return view(bytes);
+      std::vector<std::byte> spoilt(bytes.begin(), bytes.end());
+      fault_.spoil_read(spoilt);
+      return view(spoilt);
+    });
   }
   Result<std::unique_ptr<ProgramGroup>> DoCompile(std::span<const KernelSource> sources) override {
     if (Status status = fault_.Count(); !status.ok()) return status;

@@ -70,6 +70,7 @@ class HotStartTest : public FakeGpuTest {
     data->model = &model;
     data->store = store;
     if (store != nullptr) data->waits = std::make_shared<SessionWaits>();
+    data->tests_devices = false;
     data->move_rule = rule_;
     data->backends = FakeBackendRows();
     return CreateSession(std::move(data));

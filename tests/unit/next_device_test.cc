@@ -53,6 +53,7 @@ class NextDevice : public testing::FakeGpuTest {
     data->options.use_cache = false;
     data->options.max_in_flight = 3;
     data->model = &model;
+    data->tests_devices = false;
     data->backends = FakeBackendRows();
     return CreateSession(std::move(data));
   }

@@ -176,6 +176,13 @@ void AddStartOptions(CLI::App& app, SessionOptions& options) {
          "What weights, intermediate values, inputs and outputs may take: bytes, or a number with K, M, G. Kept, or "
          "refused with the bytes needed")
       ->type_name("SIZE");
+  app.add_option("--wait-limit", options.wait_limit_ms,
+                 "Milliseconds after which a device that does not finish counts as lost; 0: never (default: 60000 on "
+                 "hardware, never on software drivers)")
+      ->type_name("MS")
+      ->check(CLI::Range(0, 86400000));
+  app.add_flag("--next-device", options.next_device,
+               "Where the named device is not usable or fails, take the next one, as auto does, instead of ending");
 }
 
 void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
@@ -197,7 +204,7 @@ void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
 ExitCode SessionFlags::WaitForDevice(Session& session) const {
   const Status device = session.WaitForDevice();
   if (device.ok() || device.code() != StatusCode::kUnavailable) return ExitCode::kFine;
-  if (options_.device == "auto") return ExitCode::kFine;
+  if (options_.device == "auto" || options_.next_device) return ExitCode::kFine;
   PrintError(device.message());
   return ExitCode::kDeviceUnavailable;
 }

@@ -1,0 +1,150 @@
+#include "frontends/engine/self_test.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "backends/cpu/cpu_executor.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/lowering/lower.h"
+#include "core/plan/key_fields.h"
+#include "hal/plan_runner.h"
+
+namespace hearth {
+
+extern const std::string_view kSelfTestSources;  // a fingerprint: frontends/CMakeLists.txt lists the files
+
+namespace {
+
+// A dispatch that reads what one before it wrote, sums over channels and windows, an exponential, a reduction. Channels
+// that four does not divide, and sizes that no work group divides.
+constexpr std::string_view kNetwork = R"(graph "self-test"
+%0 = input : float32[1x7x9x8] "x"
+%1 = constant : float32[10x3x3x8] "filter" = fill(pattern)
+%2 = constant : float32[10] "bias" = fill(pattern)
+%3 = constant : float32[13x1x1x10] "pointwise filter" = fill(pattern)
+%4 = add(%0, %0) activation=relu : float32[1x7x9x8] "elementwise"
+%5 = conv_2d(%4, %1, %2) padding=same : float32[1x7x9x10] "convolution"
+%6 = conv_2d(%5, %3, none) padding=same : float32[1x7x9x13] "pointwise convolution"
+%7 = softmax(%6) : float32[1x7x9x13] "softmax"
+output %4
+output %5
+output %6
+output %7
+)";
+
+constexpr double kTolerance = 1e-4;  // of the largest element, as for models
+constexpr std::string_view kPassed = "passed";
+
+std::vector<float> TestInput(size_t count) {
+  std::vector<float> numbers(count);
+  for (size_t k = 0; k < count; ++k) numbers[k] = static_cast<float>(k * 37 % 101) / 50.0f - 1.0f;
+  return numbers;
+}
+
+Status Compare(std::span<const float> result, const ReferenceTensor& reference, std::string_view what) {
+  double largest = 1.0;
+  for (const double number : reference.values) largest = std::max(largest, std::fabs(number));
+  for (size_t k = 0; k < result.size(); ++k) {
+    const double difference = std::fabs(result[k] - reference.values[k]);
+    if (difference <= kTolerance * largest) continue;  // false for NaN
+    return Error(StatusCode::kUnavailable, "element {} of its {} is {:.6g} instead of {:.6g}", k, what, result[k],
+                 reference.values[k]);
+  }
+  return Status::Ok();
+}
+
+struct SelfTest {
+  Graph graph;
+  std::vector<float> input;
+  std::vector<ReferenceTensor> expected;
+};
+
+Result<SelfTest> MakeSelfTest() {
+  SelfTest test;
+  HEARTH_ASSIGN(test.graph, GraphFromText(kNetwork));
+  HEARTH_TRY(InferShapes(test.graph));
+  const TensorDesc& desc = test.graph.value(test.graph.inputs[0]).desc;
+  test.input = TestInput(static_cast<size_t>(desc.shape.element_count()));
+  HEARTH_ASSIGN(const ReferenceTensor input, ReferenceFromBytes(desc, std::as_bytes(std::span(test.input))));
+  HEARTH_ASSIGN(test.expected, EvaluateGraph(test.graph, {&input, 1}));
+  return test;
+}
+
+Result<std::vector<std::vector<float>>> RunBy(AccessPath path, const SelfTest& test, Device& device,
+                                              const std::stop_token& stop) {
+  LowerOptions options;
+  options.read_path = path;
+  HEARTH_ASSIGN(Plan plan, Lower(test.graph, device.info(), options));
+  const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
+  RunnerParts parts;
+  parts.device = &device;
+  parts.graph = &test.graph;
+  parts.host = host.get();
+  parts.stop = stop;
+  HEARTH_ASSIGN(const std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(plan), parts));
+  std::vector<std::vector<float>> results;
+  for (const ReferenceTensor& reference : test.expected)
+    results.emplace_back(reference.values.size(), std::numeric_limits<float>::quiet_NaN());
+  const std::vector<std::span<const std::byte>> inputs = {std::as_bytes(std::span(test.input))};
+  std::vector<std::span<std::byte>> outputs;
+  for (std::vector<float>& result : results) outputs.push_back(std::as_writable_bytes(std::span(result)));
+  HEARTH_TRY(runner->Run(inputs, outputs));
+  return results;
+}
+
+Status TestPath(AccessPath path, const SelfTest& test, Device& device, const std::stop_token& stop) {
+  const Result<std::vector<std::vector<float>>> results = RunBy(path, test, device, stop);
+  // A driver may promise texel buffers and refuse to read through them: see the probe of read paths.
+  const bool may_refuse = path == AccessPath::kTexelBuffer && results.status().code() != StatusCode::kDeviceLost;
+  if (!results.ok()) return may_refuse && !stop.stop_requested() ? Status::Ok() : results.status();
+  for (size_t k = 0; k < results->size(); ++k) {
+    HEARTH_TRY(Compare((*results)[k], test.expected[k], test.graph.value(test.graph.outputs[k]).name)
+                   .Within(fmt::format("read by {}", AccessPathName(path))));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+bool NeedsSelfTest(const DeviceInfo& info) {
+  return !info.is_host() && !info.is_software();
+}
+
+CacheKey SelfTestKey(const DeviceInfo& info) {
+  CacheKey key(BlobKind::kProbe);
+  key.Add(kSelfTestSourcesField.name, kSelfTestSources);
+  AddDevice(key, info, DevicePart::kIdentity);
+  return key;
+}
+
+Status RunSelfTest(Device& device, const std::stop_token& stop) {
+  HEARTH_ASSIGN(const SelfTest test, MakeSelfTest());
+  for (const AccessPath path : {AccessPath::kBuffer, AccessPath::kTexelBuffer}) {
+    if (path == AccessPath::kTexelBuffer && device.info().max_texel_elements == 0) continue;
+    const Status status = TestPath(path, test, device, stop);
+    if (status.ok()) continue;
+    if (stop.stop_requested()) return status;
+    return Error(StatusCode::kUnavailable,
+                 "{} failed the self-test, its driver does not compute what it is asked to: {}; update the driver, or "
+                 "see what fails with `hearth conformance`",
+                 device.info().name, status.message());
+  }
+  return Status::Ok();
+}
+
+bool HasPassedSelfTest(const DeviceInfo& info, BlobStore& store) {
+  return store.Get(SelfTestKey(info)).has_value();
+}
+
+void StoreSelfTestPassed(const DeviceInfo& info, double cost_ms, BlobStore& store) {
+  const CacheKey key = SelfTestKey(info);
+  const PutRequest put{&key, std::as_bytes(std::span(kPassed)), cost_ms};
+  store.Put({&put, 1});
+}
+
+}  // namespace hearth
