@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -60,10 +61,10 @@ Status PlanRunner::MakeReady() {
   HEARTH_TRY(programs_status);
   HEARTH_TRY(weights_status);
   ShareConstants();
-  HEARTH_TRY(PrepareStages());
   if (parts_.device != nullptr) {
     requests_ = std::make_unique<Requests>(*parts_.device, plan_, buffers_, parts_.store, parts_.threads);
   }
+  HEARTH_TRY(PrepareStages());
   return ResetState();
 }
 
@@ -109,8 +110,7 @@ BoundRange PlanRunner::Located(const BufferRange& range) const {
   return {buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes};
 }
 
-Status PlanRunner::PrepareDispatches(std::span<const size_t> steps) {
-  CommandRecorder recorder;
+void PlanRunner::RecordDispatches(std::span<const size_t> steps, CommandRecorder& recorder) const {
   for (size_t step : steps) {
     const auto& dispatch = std::get<Dispatch>(plan_.steps[step]);
     const KernelSource& source = plan_.kernels[dispatch.kernel];
@@ -126,11 +126,6 @@ Status PlanRunner::PrepareDispatches(std::span<const size_t> steps) {
     }
     recorder.Record(std::move(command), writes);
   }
-  Stage stage;
-  HEARTH_ASSIGN(stage.executable, parts_.device->Prepare(recorder.Finish()));
-  stage.dispatches.assign(steps.begin(), steps.end());
-  stages_.push_back(std::move(stage));
-  return Status::Ok();
 }
 
 Status PlanRunner::PrepareHost(const HostStep& step) {
@@ -169,22 +164,18 @@ std::vector<std::byte>& PlanRunner::HostValue(ValueId value) {
 
 Status PlanRunner::PrepareStages() {
   std::vector<size_t> dispatches;
-  const auto flush = [&]() -> Status {
-    if (dispatches.empty()) return Status::Ok();
-    HEARTH_TRY(PrepareDispatches(dispatches));
-    dispatches.clear();
-    return Status::Ok();
-  };
+  const auto flush = [&] { AddSlices(std::exchange(dispatches, {}), stages_); };
   for (size_t k = 0; k < plan_.steps.size(); ++k) {
     if (parts_.stop.stop_requested()) return Stopped();
     if (const auto* host = std::get_if<HostStep>(&plan_.steps[k])) {
-      HEARTH_TRY(flush());
+      flush();
       HEARTH_TRY(PrepareHost(*host));
     } else {
       dispatches.push_back(k);
     }
   }
-  return flush();
+  flush();
+  return PrepareExecutables(stages_, whole_);
 }
 
 MemoryFigures PlanRunner::host_memory() const {
@@ -308,7 +299,8 @@ Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile, Trans
 }
 
 Status PlanRunner::ProfileDispatches(Stage& stage, std::vector<ProfileRow>& profile) {
-  HEARTH_ASSIGN(const std::vector<double> times_ms, stage.executable->RunProfiled());
+  HEARTH_ASSIGN(Executable * executable, ExecutableOf(stage));
+  HEARTH_ASSIGN(const std::vector<double> times_ms, executable->RunProfiled());
   for (size_t k = 0; k < stage.dispatches.size() && k < times_ms.size(); ++k) {
     const auto& dispatch = std::get<Dispatch>(plan_.steps[stage.dispatches[k]]);
     profile.push_back({dispatch.label, plan_.kernels[dispatch.kernel].name, times_ms[k]});

@@ -18,6 +18,7 @@
 #include "hal/held_programs.h"
 #include "hal/load_or_compile.h"
 #include "hal/requests.h"
+#include "hal/watchdog_slices.h"
 
 namespace hearth {
 
@@ -121,10 +122,10 @@ class PlanRunner {
   std::vector<std::string> SaveToStore(bool plan_is_new);
 
  private:
-  // Dispatches up to the next host step, or one host step.
+  // Dispatches up to the next host step or the end of a slice (SlicesOf), or one host step.
   struct Stage {
-    std::unique_ptr<Executable> executable;
-    std::vector<size_t> dispatches;  // indices into plan_.steps, for labels
+    std::unique_ptr<Executable> executable;  // made when first needed
+    std::vector<size_t> dispatches;          // indices into plan_.steps, for labels
     const HostStep* host = nullptr;
     std::unique_ptr<HostProgram> program;
   };
@@ -137,7 +138,15 @@ class PlanRunner {
   // The range in device memory.
   BoundRange Located(const BufferRange& range) const;
   Status PrepareStages();
-  Status PrepareDispatches(std::span<const size_t> steps);
+  void RecordDispatches(std::span<const size_t> steps, CommandRecorder& recorder) const;
+  Result<Executable*> ExecutableOf(Stage& stage);
+  void AddSlices(std::span<const size_t> dispatches, std::vector<Stage>& stages) const;
+  Status PrepareExecutables(std::vector<Stage>& stages, std::vector<std::unique_ptr<Executable>>& whole);
+  // Of a plan without host steps: all of a run that is alone, a submission for each stage, the first and the last with
+  // the copies from and to staging buffers. Empty where nothing is staged.
+  Result<std::vector<std::unique_ptr<Executable>>> PrepareWhole(const std::vector<Stage>& stages);
+  // Cuts slices anew where runs turn out to take another time than estimated.
+  void NoteRunMs(double milliseconds);
   Status PrepareHost(const HostStep& step);
   Status SubmitRequest(size_t slot, std::span<const std::span<const std::byte>> inputs,
                        std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
@@ -145,6 +154,7 @@ class PlanRunner {
   // Counts what host steps copy.
   Status SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
                       TransferCounts& counts);
+  Status Hand(Executable& executable);  // to the device
   // Until all dispatches of the plan that were submitted are finished.
   Status WaitForSubmitted();
   Status CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
@@ -171,10 +181,12 @@ class PlanRunner {
   std::vector<double> pack_ms_;                            // per constant, of this start
   std::vector<Stage> stages_;                              // after buffers_ and programs_: executables go first
   std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps read or make
-  Executable* last_submitted_ = nullptr;                   // of stages_; null: nothing is left to wait for
-  uint64_t last_submission_ = 0;
+  Executable* last_submitted_ = nullptr;                   // one of those; null: nothing is left to wait for
+  uint64_t first_submission_ = 0, last_submission_ = 0;    // of the last run
+  SliceClock slice_clock_;
   TransferCounts transfers_;
-  std::unique_ptr<Requests> requests_;  // null without a device; goes before the buffers
+  std::unique_ptr<Requests> requests_;              // null without a device; goes before the buffers
+  std::vector<std::unique_ptr<Executable>> whole_;  // see PrepareWhole; uses the staging buffers of requests_
 };
 
 }  // namespace hearth

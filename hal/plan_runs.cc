@@ -3,6 +3,7 @@
 
 #include "core/base/error.h"
 #include "hal/plan_runner.h"
+#include "hal/stopwatch.h"
 
 namespace hearth {
 
@@ -30,7 +31,18 @@ Status PlanRunner::BindOutput(size_t index, const Binding& binding) {
 
 Status PlanRunner::WaitForSubmitted() {
   if (last_submitted_ == nullptr) return Status::Ok();
-  return std::exchange(last_submitted_, nullptr)->Wait(last_submission_);
+  // The last one is waited for first: the others only say then what went wrong in them.
+  Executable& executable = *std::exchange(last_submitted_, nullptr);
+  const Status of_last = executable.Wait(last_submission_);
+  for (uint64_t number = first_submission_; number < last_submission_; ++number) HEARTH_TRY(executable.Wait(number));
+  return of_last;
+}
+
+Status PlanRunner::Hand(Executable& executable) {
+  HEARTH_ASSIGN(last_submission_, executable.Submit());
+  if (first_submission_ == 0) first_submission_ = last_submission_;
+  last_submitted_ = &executable;
+  return Status::Ok();
 }
 
 Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
@@ -48,8 +60,8 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
       HEARTH_TRY(stage.host != nullptr ? RunHost(stage, profile, counts) : ProfileDispatches(stage, *profile));
       continue;
     }
-    HEARTH_ASSIGN(last_submission_, stage.executable->Submit());
-    last_submitted_ = stage.executable.get();
+    HEARTH_ASSIGN(Executable * executable, ExecutableOf(stage));
+    HEARTH_TRY(Hand(*executable));
   }
   const bool has_host_states =
       std::any_of(plan_.states.begin(), plan_.states.end(), [](const PlanState& state) { return !state.on_device; });
@@ -62,9 +74,12 @@ Status PlanRunner::SubmitRequest(size_t slot, std::span<const std::span<const st
                                  std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
                                  std::vector<ProfileRow>* profile) {
   if (slot == kArenaSlot) HEARTH_TRY(WaitForSubmitted());
-  HEARTH_TRY(requests_->Begin(slot, inputs, sync.wait_for));
+  const bool is_whole = slot == kArenaSlot && !whole_.empty() && profile == nullptr;
+  HEARTH_TRY(requests_->Begin(slot, inputs, sync.wait_for, is_whole));
   if (profile != nullptr || plan_.has_host_steps()) HEARTH_TRY(requests_->WaitForBegin(slot));
-  HEARTH_TRY(SubmitStages(inputs, profile, requests_->transfers(slot)));
+  first_submission_ = 0;
+  if (!is_whole) HEARTH_TRY(SubmitStages(inputs, profile, requests_->transfers(slot)));
+  for (size_t k = 0; is_whole && k < whole_.size(); ++k) HEARTH_TRY(Hand(*whole_[k]));
   HEARTH_TRY(CopyHostOutputs(inputs, outputs));
   return requests_->End(slot, sync.signal, sync.fence);
 }
@@ -98,11 +113,15 @@ Status PlanRunner::Finish(size_t slot, std::span<const std::span<std::byte>> out
 
 Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,
                        std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
+  const Stopwatch watch;
   HEARTH_TRY(Submit(kArenaSlot, inputs, outputs, {}, profile));
-  return Finish(kArenaSlot, outputs);
+  HEARTH_TRY(Finish(kArenaSlot, outputs));
+  if (profile == nullptr) NoteRunMs(watch.milliseconds());
+  return Status::Ok();
 }
 
 Status PlanRunner::RunStages() {
+  first_submission_ = 0;
   TransferCounts not_of_a_run;
   HEARTH_TRY(SubmitStages({}, nullptr, not_of_a_run));
   return WaitForSubmitted();

@@ -76,8 +76,18 @@ Status Requests::PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTen
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (!tensors[k].on_device) continue;
     Edge& edge = edges[k];
-    if (!edge.is_ready) HEARTH_TRY(MakeEdge(edge, tensors[k], nullptr, is_output));
     const BoundRange inner = InArena(tensors[k]);
+    if (edge.lent == nullptr && device_stages_) {
+      if (side.memory[k] == nullptr) {
+        HEARTH_ASSIGN(side.memory[k], Staging(tensors[k]));
+      }
+      if (side.memory[k] != nullptr) {
+        side.on_device[k] = {side.memory[k].get(), 0, inner.size_bytes};
+        recorder.Record(is_output ? CopyCommand{inner, side.on_device[k]} : CopyCommand{side.on_device[k], inner});
+        continue;
+      }
+    }
+    if (!edge.is_ready) HEARTH_TRY(MakeEdge(edge, tensors[k], nullptr, is_output));
     if (edge.lent != nullptr) {
       side.memory[k].reset();
     } else {
@@ -106,41 +116,97 @@ Status Requests::PrepareSlot(Slot& slot) {
 Status Requests::PrepareArenaSlot() {
   if (std::ranges::any_of(slots_, &Slot::is_busy))
     return Error(StatusCode::kInternal, "a run on the arena itself was asked for while others are in flight");
-  const auto ranges_of = [&](const std::vector<PlanTensor>& tensors) {
-    std::vector<BoundRange> ranges;
-    for (const PlanTensor& tensor : tensors) ranges.push_back(tensor.on_device ? InArena(tensor) : BoundRange{});
-    return ranges;
-  };
-  if (arena_slot_.inputs.on_device.empty()) arena_slot_.inputs.on_device = ranges_of(plan_.inputs);
-  if (arena_slot_.outputs.on_device.empty()) arena_slot_.outputs.on_device = ranges_of(plan_.outputs);
+  if (arena_is_prepared_) return Status::Ok();
+  HEARTH_TRY(PrepareArenaSide(plan_.inputs, arena_slot_.inputs));
+  HEARTH_TRY(PrepareArenaSide(plan_.outputs, arena_slot_.outputs));
+  arena_is_prepared_ = true;
+  return Status::Ok();
+}
+
+Result<std::unique_ptr<Buffer>> Requests::Staging(const PlanTensor& tensor) {
+  if (!device_stages_) return std::unique_ptr<Buffer>();
+  Result<std::unique_ptr<Buffer>> staging = device_.CreateStaging(tensor.transfer.range.size_bytes);
+  device_stages_ = staging.status().code() != StatusCode::kUnsupported;
+  if (!device_stages_) return std::unique_ptr<Buffer>();
+  return staging;
+}
+
+Status Requests::PrepareArenaSide(const std::vector<PlanTensor>& tensors, Side& side) {
+  side.memory.clear();
+  side.on_device.clear();
+  for (const PlanTensor& tensor : tensors) {
+    std::unique_ptr<Buffer>& memory = side.memory.emplace_back();
+    BoundRange& range = side.on_device.emplace_back();
+    if (!tensor.on_device) continue;
+    HEARTH_ASSIGN(memory, Staging(tensor));
+    range = memory != nullptr ? BoundRange{memory.get(), 0, memory->size_bytes()} : InArena(tensor);
+    arena_is_staged_ = arena_is_staged_ || memory != nullptr;
+  }
+  return Status::Ok();
+}
+
+void Requests::RecordCopies(const std::vector<PlanTensor>& tensors, bool is_output, const Side& side,
+                            CommandRecorder& recorder) const {
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    if (side.memory[k] == nullptr) continue;
+    const BoundRange inner = InArena(tensors[k]);
+    recorder.Record(is_output ? CopyCommand{inner, side.on_device[k]} : CopyCommand{side.on_device[k], inner});
+  }
+}
+
+Result<bool> Requests::StagesArena() {
+  HEARTH_TRY(PrepareArenaSlot());
+  return arena_is_staged_;
+}
+
+void Requests::RecordArenaInputs(CommandRecorder& recorder) const {
+  RecordCopies(plan_.inputs, false, arena_slot_.inputs, recorder);
+}
+
+void Requests::RecordArenaOutputs(CommandRecorder& recorder) const {
+  RecordCopies(plan_.outputs, true, arena_slot_.outputs, recorder);
+}
+
+// For plans whose dispatches are more than one submission.
+Status Requests::PrepareArenaMoving() {
+  Side& inputs = arena_slot_.inputs;
+  Side& outputs = arena_slot_.outputs;
+  if (inputs.moving != nullptr && outputs.moving != nullptr) return Status::Ok();
+  CommandRecorder recorder;
+  RecordArenaInputs(recorder);
+  HEARTH_ASSIGN(inputs.moving, device_.Prepare(recorder.Finish()));
+  RecordArenaOutputs(recorder);
+  HEARTH_ASSIGN(outputs.moving, device_.Prepare(recorder.Finish()));
   return Status::Ok();
 }
 
 Status Requests::Begin(size_t index, std::span<const std::span<const std::byte>> inputs,
-                       std::span<const SyncPoint> wait_for) {
+                       std::span<const SyncPoint> wait_for, bool plan_copies) {
   if (index != kArenaSlot && index >= slots_.size()) slots_.resize(index + 1);
   Slot& slot = At(index);
   HEARTH_CHECK(!slot.is_busy);
   HEARTH_TRY(index == kArenaSlot ? PrepareArenaSlot() : PrepareSlot(slot));
+  slot.moves = index != kArenaSlot || (arena_is_staged_ && !plan_copies);
+  if (index == kArenaSlot && slot.moves) HEARTH_TRY(PrepareArenaMoving());
   slot.transfers = {};
   slot.is_busy = true;
   for (size_t k = 0; k < plan_.inputs.size(); ++k) {
     if (slot.inputs.on_device[k].buffer == nullptr) continue;
     HEARTH_TRY(ToDevice(device_, slot.inputs.on_device[k], plan_.inputs[k].transfer, inputs[k], slot.transfers));
   }
-  if (slot.inputs.moving == nullptr) return Status::Ok();
+  if (!slot.moves) return Status::Ok();
   HEARTH_ASSIGN(slot.inputs.submission, slot.inputs.moving->Submit({.wait_for = wait_for}));
   return Status::Ok();
 }
 
 Status Requests::WaitForBegin(size_t index) {
   const Slot& slot = At(index);
-  return slot.inputs.moving == nullptr ? Status::Ok() : slot.inputs.moving->Wait(slot.inputs.submission);
+  return !slot.moves ? Status::Ok() : slot.inputs.moving->Wait(slot.inputs.submission);
 }
 
 Status Requests::End(size_t index, std::span<const SyncPoint> signal, uint64_t* fence) {
   Slot& slot = At(index);
-  if (slot.outputs.moving == nullptr) return Status::Ok();
+  if (!slot.moves) return Status::Ok();
   HEARTH_ASSIGN(slot.outputs.submission, slot.outputs.moving->Submit({.signal = signal, .fence = fence}));
   return Status::Ok();
 }
@@ -159,8 +225,7 @@ Status WaitForEach(Executable& executable, uint64_t first, uint64_t last) {
 Status Requests::Finish(size_t index, std::span<const std::span<std::byte>> outputs) {
   Slot& slot = At(index);
   Status status;
-  if (slot.outputs.moving != nullptr)
-    status = WaitForEach(*slot.outputs.moving, slot.inputs.submission, slot.outputs.submission);
+  if (slot.moves) status = WaitForEach(*slot.outputs.moving, slot.inputs.submission, slot.outputs.submission);
   for (size_t k = 0; status.ok() && k < plan_.outputs.size(); ++k) {
     if (slot.outputs.on_device[k].buffer == nullptr) continue;
     status = FromDevice(device_, slot.outputs.on_device[k], plan_.outputs[k].transfer, outputs[k], slot.transfers);

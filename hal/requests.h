@@ -20,8 +20,9 @@
 
 namespace hearth {
 
-// The slot of a run that is alone. It has no memory of its own and knows neither bindings nor fences. kInternal from
-// Begin while another slot is in use.
+// The slot of a run that is alone: it works in the arena itself, which the host reaches by staging buffers where the
+// device does not share its memory, and knows neither bindings nor fences. kInternal from Begin while another slot is
+// in use.
 inline constexpr size_t kArenaSlot = SIZE_MAX;
 
 // Used by one thread at a time. All that it is given must outlive it. Its owner numbers the slots.
@@ -38,8 +39,16 @@ class Requests {
     return Bind(outputs_, plan_.outputs, index, binding, true);
   }
 
-  // Uploads what is not bound and submits what brings inputs to the plan's arena.
-  Status Begin(size_t slot, std::span<const std::span<const std::byte>> inputs, std::span<const SyncPoint> wait_for);
+  // The copies of kArenaSlot between its staging buffers and the arena, to be submitted together with the plan's
+  // dispatches: see Begin. False where nothing is staged.
+  Result<bool> StagesArena();
+  void RecordArenaInputs(CommandRecorder& recorder) const;
+  void RecordArenaOutputs(CommandRecorder& recorder) const;
+
+  // Uploads what is not bound and submits what brings inputs to the plan's arena. `plan_copies`: the plan's submission
+  // does, and takes outputs from there, so that Begin and End submit nothing.
+  Status Begin(size_t slot, std::span<const std::span<const std::byte>> inputs, std::span<const SyncPoint> wait_for,
+               bool plan_copies = false);
   // Returns when what Begin submitted is finished.
   Status WaitForBegin(size_t slot);
   // Submits what takes outputs from there.
@@ -65,14 +74,15 @@ class Requests {
   };
   // Inputs or outputs of a slot.
   struct Side {
-    std::vector<std::unique_ptr<Buffer>> memory;  // null where bound, and in kArenaSlot
+    std::vector<std::unique_ptr<Buffer>> memory;  // null where bound, and in kArenaSlot where nothing is staged
     std::vector<BoundRange> on_device;            // what the host writes or reads; without buffer: nothing
-    std::unique_ptr<Executable> moving;           // between there and the arena; null in kArenaSlot
+    std::unique_ptr<Executable> moving;           // between there and the arena
     uint64_t submission = 0;                      // of `moving`, in the slot's run
   };
   struct Slot {
     bool is_busy = false;
     bool is_stale = false;  // made with bindings that hold no more
+    bool moves = false;     // by submissions of its own, in this run
     Side inputs, outputs;
     TransferCounts transfers;
   };
@@ -88,6 +98,12 @@ class Requests {
   Slot& At(size_t slot) { return slot == kArenaSlot ? arena_slot_ : slots_[slot]; }
   BoundRange InArena(const PlanTensor& tensor) const;
   Status PrepareArenaSlot();
+  Status PrepareArenaSide(const std::vector<PlanTensor>& tensors, Side& side);
+  Status PrepareArenaMoving();
+  // Null where the device shares the host's memory or stages copies itself.
+  Result<std::unique_ptr<Buffer>> Staging(const PlanTensor& tensor);
+  void RecordCopies(const std::vector<PlanTensor>& tensors, bool is_output, const Side& side,
+                    CommandRecorder& recorder) const;
   Status PrepareSlot(Slot& slot);
   Status PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, bool is_output, Side& side);
   void DropStale();
@@ -101,7 +117,9 @@ class Requests {
   std::vector<Edge> inputs_, outputs_;            // by index, made when first needed
   std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
   Slot arena_slot_;
-  std::deque<Slot> slots_;  // after the memory that they use
+  bool arena_is_prepared_ = false, arena_is_staged_ = false;
+  bool device_stages_ = true;  // until it says otherwise
+  std::deque<Slot> slots_;     // after the memory that they use
 };
 
 }  // namespace hearth

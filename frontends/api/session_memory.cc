@@ -44,7 +44,7 @@ uint64_t ConstantBytes(const Plan& plan) {
 
 MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device, uint64_t host_arena_bytes) {
   MemoryNeed need;
-  uint64_t largest_constants = 0, largest_edge = 0;
+  uint64_t largest_constants = 0, edges = 0;
   for (const BufferSpec& buffer : plan.buffers) {
     if (buffer.role == BufferRole::kArena) need.arena_bytes += buffer.size_bytes;
     if (buffer.role == BufferRole::kState) need.state_bytes += buffer.size_bytes;
@@ -53,10 +53,11 @@ MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device
     largest_constants = std::max(largest_constants, buffer.size_bytes);
   }
   for (const PlanTensor& input : plan.inputs)
-    if (input.on_device) largest_edge = std::max(largest_edge, input.transfer.range.size_bytes);
+    if (input.on_device) edges += input.transfer.range.size_bytes;
   for (const PlanTensor& output : plan.outputs)
-    if (output.on_device) largest_edge = std::max(largest_edge, output.transfer.range.size_bytes);
-  if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, largest_edge);
+    if (output.on_device) edges += output.transfer.range.size_bytes;
+  // Constants are uploaded one buffer after the other, before inputs and outputs get theirs, which they keep.
+  if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, edges);
   if (graph != nullptr) need.weights_bytes += HostWeights(plan, *graph);
   need.arena_bytes += host_arena_bytes;
   need.edge_bytes = EdgeBytes(plan);
