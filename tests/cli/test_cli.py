@@ -129,7 +129,7 @@ class Run(CliTest):
         report = self.run_cpu("--random-inputs", "1")
         self.assertEqual(list(report), ["hearth", "model", "device", "precision", "ops", "init_ms", "first_run_ms",
                                         "ready_ms", "save_ms", "run_ms", "programs", "tuning", "transfers", "cache",
-                                        "memory", "threads", "start", "outputs", "warnings"])
+                                        "memory", "resize", "threads", "start", "outputs", "warnings"])
         self.assertEqual(report["start"], {"mode": "ready", "first_by": "cpu", "moved_at_run": None,
                                            "reason": "the CPU is the device", "settled": True})
         self.assertEqual(report["device"]["id"], "cpu")
