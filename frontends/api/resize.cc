@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/base/error.h"
@@ -98,9 +99,28 @@ void DropLeastUsed(SessionData& data) {
   data.other_shapes.pop_back();
 }
 
-Result<std::unique_ptr<SessionData>> MakeShape(const SessionData& data, const InputShapes& shapes) {
+// What a new batch must do to outputs: with a batch that is written into a RESHAPE beside a -1, its images would be
+// mixed up in one.
+Status CheckBatch(const Model& before, const Model& after, int32_t batch) {
+  const int32_t old_batch = before.inputs()[0].shape[0];
+  for (size_t k = 0; k < after.outputs().size(); ++k) {
+    const TensorInfo &was = before.outputs()[k], &is = after.outputs()[k];
+    if (was.shape.empty() || was.shape[0] != old_batch || (!is.shape.empty() && is.shape[0] == batch)) continue;
+    return Error(StatusCode::kInvalidArgument,
+                 "output '{}' would be {}: the model writes its batch of {} into a RESHAPE; its shapes can be changed "
+                 "without regard for a batch",
+                 is.name, fmt::join(is.shape, "x"), old_batch);
+  }
+  return Status::Ok();
+}
+
+using ModelCheck = std::function<Status(const Model& before, const Model& after)>;
+
+Result<std::unique_ptr<SessionData>> MakeShape(const SessionData& data, const InputShapes& shapes,
+                                               const ModelCheck& check) {
   std::unique_ptr<SessionData> next = DataBeside(data);
   HEARTH_ASSIGN(Model model, WithShapes(*data.model, shapes));
+  if (check) HEARTH_TRY(check(*data.model, model));
   next->resized_model = std::make_shared<const Model>(std::move(model));
   next->model = next->resized_model.get();
   next->opened = data.opened;
@@ -115,11 +135,12 @@ Result<std::unique_ptr<SessionData>> MakeShape(const SessionData& data, const In
 }
 
 // Of the shapes that are kept the ones used least leave where the memory limit asks for it.
-Result<std::unique_ptr<SessionData>> MakeShapeWithinTheLimit(SessionData& data, const InputShapes& shapes) {
-  Result<std::unique_ptr<SessionData>> next = MakeShape(data, shapes);
+Result<std::unique_ptr<SessionData>> MakeShapeWithinTheLimit(SessionData& data, const InputShapes& shapes,
+                                                             const ModelCheck& check) {
+  Result<std::unique_ptr<SessionData>> next = MakeShape(data, shapes, check);
   while (!next.ok() && data.options.memory_limit_bytes != 0 && !data.other_shapes.empty()) {
     DropLeastUsed(data);
-    next = MakeShape(data, shapes);
+    next = MakeShape(data, shapes, check);
   }
   return next;
 }
@@ -162,17 +183,20 @@ void NoteResize(SessionData& data, bool was_kept, double milliseconds) {
   resize.uploaded_weights_bytes = was_kept ? 0 : data.runner->uploaded_weights_bytes();
 }
 
-}  // namespace
-
-Status ResizeSession(SessionData& data, const InputShapes& shapes) {
+Status ResizeChecked(SessionData& data, const InputShapes& shapes, const ModelCheck& check) {
   HEARTH_TRY(CheckMayResize(data));
   HEARTH_ASSIGN(const Shapes wanted, WantedShapes(*data.model, shapes));
   if (wanted == ShapesOf(*data.model)) return Status::Ok();
   const Stopwatch watch;
   std::unique_ptr<SessionData> next = TakeKeptShape(data, wanted);
   const bool was_kept = next != nullptr;
+  if (was_kept && check) {
+    const Status fits = check(*data.model, *next->model);
+    if (!fits.ok()) data.other_shapes.insert(data.other_shapes.begin(), std::move(next));
+    HEARTH_TRY(fits);
+  }
   if (!was_kept) {
-    Result<std::unique_ptr<SessionData>> made = MakeShapeWithinTheLimit(data, shapes);
+    Result<std::unique_ptr<SessionData>> made = MakeShapeWithinTheLimit(data, shapes, check);
     if (!made.ok()) return made.status().Within(ChangesText(*data.model, wanted)).Within(data.model->path());
     next = std::move(made).value();
   }
@@ -188,6 +212,12 @@ Status ResizeSession(SessionData& data, const InputShapes& shapes) {
   return KeepStates(data);
 }
 
+}  // namespace
+
+Status ResizeSession(SessionData& data, const InputShapes& shapes) {
+  return ResizeChecked(data, shapes, {});
+}
+
 Status ResizeBatchOf(SessionData& data, int32_t batch) {
   InputShapes shapes;
   for (const TensorInfo& input : data.model->inputs()) {
@@ -196,7 +226,8 @@ Status ResizeBatchOf(SessionData& data, int32_t batch) {
     std::vector<int32_t>& shape = shapes[input.name] = input.shape;
     shape[0] = batch;
   }
-  return ResizeSession(data, shapes);
+  const auto check = [batch](const Model& before, const Model& after) { return CheckBatch(before, after, batch); };
+  return ResizeChecked(data, shapes, check);
 }
 
 }  // namespace hearth

@@ -1,5 +1,7 @@
 #include "hearth/run_queue.h"
 
+#include <unistd.h>
+
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -23,7 +25,8 @@ struct QueuedRun {
 
 struct RunQueueData {
   explicit RunQueueData(Session opened) : session(std::move(opened)) {}
-  Session session;  // the thread's
+  pid_t process = ::getpid();  // whose thread it is
+  Session session;             // the thread's
   std::mutex mutex;
   std::condition_variable changed;
   std::deque<std::shared_ptr<QueuedRun>> waiting;  // under the mutex
@@ -215,6 +218,11 @@ RunQueue::RunQueue(Session session) : data_(std::make_unique<RunQueueData>(std::
 }
 
 RunQueue::~RunQueue() {
+  // A forked child has neither the thread nor what the session's driver holds.
+  if (data_->process != ::getpid()) {
+    static_cast<void>(data_.release());
+    return;
+  }
   {
     const std::scoped_lock lock(data_->mutex);
     for (const std::shared_ptr<QueuedRun>& run : data_->waiting) PendingRun(run).Cancel();
@@ -228,6 +236,13 @@ PendingRun RunQueue::Submit(RunTensors inputs, QueuedRunOptions options) {
   auto run = std::make_shared<QueuedRun>();
   run->inputs = std::move(inputs);
   run->options = std::move(options);
+  if (data_->process != ::getpid()) {
+    End(*run, RunState::kFailed,
+        Error(StatusCode::kUnavailable, "this queue was made by process {}, of which this one is a fork",
+              data_->process));
+    Tell(*run);
+    return PendingRun(std::move(run));
+  }
   const std::scoped_lock lock(data_->mutex);
   data_->waiting.push_back(run);
   data_->changed.notify_all();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -120,6 +121,19 @@ Result<Op> ReadPadV2(const OperatorView& view) {
   return Op(pad);
 }
 
+// Converters write a RESHAPE to numbers that hold the batch of the file, and the interpreter refuses any other. Where
+// the caller has chosen another batch, and all else is as in the file, a shape that keeps the file's keeps the chosen
+// one.
+Status TakeChosenBatch(const OperatorView& view, const Shape& input, std::vector<int32_t>& wanted) {
+  HEARTH_ASSIGN(const Shape file, view.InputFileShape(0));
+  if (wanted.empty() || input.rank() == 0 || input.rank() != file.rank() || input[0] == file[0]) return Status::Ok();
+  const bool is_only_batch = std::equal(input.dims().begin() + 1, input.dims().end(), file.dims().begin() + 1);
+  const bool fits_file = ResolveShape(wanted, file.element_count()).ok();
+  const bool fits_input = ResolveShape(wanted, input.element_count()).ok();
+  if (is_only_batch && wanted[0] == file[0] && fits_file && !fits_input) wanted[0] = input[0];
+  return Status::Ok();
+}
+
 Result<Op> ReadReshape(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::ReshapeOptions* options, view.Options<wire::ReshapeOptions>());
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
@@ -132,6 +146,7 @@ Result<Op> ReadReshape(const OperatorView& view) {
     return Error(StatusCode::kMalformedInput, "neither an operand nor an option gives the new shape");
   }
   if (wanted == std::vector<int32_t>{0}) wanted.clear();  // how early converters wrote a scalar
+  HEARTH_TRY(TakeChosenBatch(view, input, wanted));
   HEARTH_ASSIGN(const Shape shape, ResolveShape(wanted, input.element_count()));
   return Op(Reshape{shape});
 }

@@ -35,6 +35,8 @@ class OperatorView {
 
   // What the file says of them. Precondition: HasInput(i).
   Result<Shape> InputShape(int i) const { return tensors_.ShapeOf(inputs_[i]); }
+  // The same where a caller's shapes are no matter.
+  Result<Shape> InputFileShape(int i) const { return tensors_.FileShapeOf(inputs_[i]); }
   bool InputHasNoShape(int i) const { return tensors_.HasNoShape(inputs_[i]); }
   Result<TensorDesc> DescribeInput(int i) const { return tensors_.Describe(inputs_[i]); }
   std::string InputLabel(int i) const { return tensors_.Label(inputs_[i]); }

@@ -144,6 +144,10 @@ void TensorReader::SetShape(int32_t index, std::optional<Shape> shape) {
 
 Result<Shape> TensorReader::ShapeOf(int32_t index) const {
   if (shapes_[index]) return *shapes_[index];
+  return FileShapeOf(index);
+}
+
+Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
   const flatbuffers::Vector<int32_t>* dims = tensor(index).shape();
   if (dims == nullptr) return Shape();
   if (dims->size() > Shape::kMaxRank) {

@@ -63,6 +63,7 @@ class TensorReader {
   // Rank and dimensions checked, and the whole small enough that sizes in bits and bytes can't overflow. A dimension
   // that is known at run time only has the size that the file holds for now, or 1.
   Result<Shape> ShapeOf(int32_t tensor) const;
+  Result<Shape> FileShapeOf(int32_t tensor) const;  // whatever SetShape said
   // What ShapeOf answers from now on; the tensor's value, if made, gets it too. Nothing: the file's shape again.
   void SetShape(int32_t tensor, std::optional<Shape> shape);
   // Element type, shape and quantization (kept for integer types, the only ones that it says something about).

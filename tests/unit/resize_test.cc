@@ -23,7 +23,7 @@ using testing::ModelOf;
 
 using Shapes = std::map<std::string, std::vector<int32_t>>;
 
-constexpr int32_t kConv2D = 3, kFullyConnected = 9, kMean = 40;
+constexpr int32_t kConv2D = 3, kMean = 40;
 
 // Two convolutions and a mean over an image of any size; the file's own size is 1x1.
 std::vector<std::byte> ImageModelBytes() {
@@ -195,6 +195,22 @@ TEST_P(Resize, RunsInFlightAndBoundMemoryAreInItsWay) {
   EXPECT_THAT(session.ResizeBatch(2).message(), HasSubstr("'image' is bound"));
   ASSERT_TRUE(session.UnbindInput("image").ok());
   EXPECT_TRUE(session.ResizeBatch(2).ok());
+}
+
+TEST_P(Resize, ABatchThatAReshapeWouldMixUpIsAnError) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 2, 3}});
+  const int32_t y = writer.AddTensor({"y", {1, 6}});
+  writer.AddOperator(22, {x, writer.AddIntegers({1, -1})}, {y});
+  const Result<Model> model = Model::FromMemory(writer.Finish({x}, {y}), "reshape");
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  EXPECT_THAT(session.ResizeBatch(4).message(), AllOf(HasSubstr("output 'y' would be 1x24"), HasSubstr("RESHAPE")));
+  EXPECT_THAT(session.inputs()[0].shape, ElementsAre(1, 2, 3));
+  ASSERT_TRUE(session.Resize({{"x", {4, 2, 3}}}).ok()) << "as the interpreter does it";
+  EXPECT_THAT(session.outputs()[0].shape, ElementsAre(1, 24));
+  ASSERT_TRUE(session.Resize({{"x", {1, 2, 3}}}).ok());
+  EXPECT_FALSE(session.ResizeBatch(4).ok()) << "though the shape is kept";
 }
 
 // y = the sum of all x, which the state holds, of any batch that x has.

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <future>
@@ -143,6 +145,27 @@ TEST_F(BlockedQueue, OnDoneGetsTheOutputsAndWrongInputsAreTold) {
   EXPECT_THAT(mistake.get_future().get(), HasSubstr("the model has 1 inputs, 0 were given"));
   EXPECT_EQ(without_inputs.state(), RunState::kFailed);
   EXPECT_THAT(run.Take().status().message(), HasSubstr("taken already"));
+}
+
+TEST(RunQueue, AForkedChildIsToldAndEnds) {
+  const Model model = SumModel();
+  SessionOptions options;
+  options.device = "cpu";
+  options.use_cache = false;
+  Result<Session> session = Session::Create(model, options);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  auto queue = std::make_unique<RunQueue>(std::move(session).value());
+  EXPECT_EQ(FirstOf(queue->Submit(Ones()).Take()), 1.0f);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool is_told = queue->Submit(Ones()).Take().status().code() == StatusCode::kUnavailable;
+    queue.reset();
+    ::_exit(is_told ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(FirstOf(queue->Submit(Ones()).Take()), 2.0f);
 }
 
 TEST(Elements, OfAnotherTypeAreAnErrorAndNoMemoryIsTouched) {

@@ -85,6 +85,27 @@ TEST(TfliteShapes, AStaticModelTakesAnotherShapeToo) {
   EXPECT_EQ(graph.value(graph.outputs[0]).desc.shape, (Shape{3, 7}));
 }
 
+// y = reshape(x, wanted) of a file where x is 1x2x3.
+std::vector<std::byte> FixedReshape(const std::vector<int32_t>& wanted, const std::vector<int32_t>& result) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 2, 3}});
+  const int32_t y = writer.AddTensor({"y", result});
+  writer.AddOperator(kReshape, {x, writer.AddIntegers(wanted)}, {y});
+  return writer.Finish({x}, {y});
+}
+
+TEST(TfliteShapes, AReshapeThatKeepsTheFilesBatchKeepsTheChosenOne) {
+  const Graph graph = Read(FixedReshape({1, 6}, {1, 6}), {.input_shapes = {{"x", {8, 2, 3}}}});
+  EXPECT_EQ(graph.value(graph.outputs[0]).desc.shape, (Shape{8, 6}));
+  const auto status = [](const std::vector<std::byte>& bytes, const std::vector<int32_t>& shape) {
+    return ReadTfliteModel(bytes, {.input_shapes = {{"x", shape}}}).status();
+  };
+  EXPECT_FALSE(status(FixedReshape({6, 1}, {6, 1}), {8, 2, 3}).ok()) << "it does not keep the batch";
+  EXPECT_FALSE(status(FixedReshape({1, 6}, {1, 6}), {8, 2, 4}).ok()) << "more than the batch has changed";
+  const Graph open = Read(FixedReshape({1, -1}, {1, 6}), {.input_shapes = {{"x", {8, 2, 3}}}});
+  EXPECT_EQ(open.value(open.outputs[0]).desc.shape, (Shape{1, 48})) << "what the interpreter makes of it";
+}
+
 TEST(TfliteShapes, AShapeThatIsComputedFromAnotherIsConstant) {
   // y = reshape(x, shape(z)), as converters write it for open shapes.
   TfliteWriter writer;
