@@ -25,6 +25,7 @@ enum class Kind : uint8_t {
   kPadding,  // enumeration that counts from 1 where the file counts from 0 -> byte
   kType,     // element type -> byte
   kDims,     // int32_t[8], a count behind them -> list
+  kFloats,   // a count, a pointer to as many floats behind it -> list
 };
 
 struct FieldRow {
@@ -108,6 +109,29 @@ constexpr FieldRow kBatchMatMul[] = {FIELD(0, kBool, TfLiteBatchMatMulParams, ad
                                      FIELD(1, kBool, TfLiteBatchMatMulParams, adj_y)};
 constexpr FieldRow kCumsum[] = {FIELD(0, kBool, TfLiteCumsumParams, exclusive),
                                 FIELD(1, kBool, TfLiteCumsumParams, reverse)};
+constexpr FieldRow kFakeQuant[] = {
+    FIELD(0, kFloat, TfLiteFakeQuantParams, min), FIELD(1, kFloat, TfLiteFakeQuantParams, max),
+    FIELD(2, kInt, TfLiteFakeQuantParams, num_bits), FIELD(3, kBool, TfLiteFakeQuantParams, narrow_range)};
+constexpr FieldRow kReverseSequence[] = {FIELD(0, kInt, TfLiteReverseSequenceParams, seq_dim),
+                                         FIELD(1, kInt, TfLiteReverseSequenceParams, batch_dim)};
+constexpr FieldRow kEmbeddingLookupSparse[] = {FIELD(0, kEnum, TfLiteEmbeddingLookupSparseParams, combiner)};
+constexpr FieldRow kBidirectionalRnn[] = {FIELD(0, kBool, TfLiteBidirectionalSequenceRNNParams, time_major),
+                                          FIELD(1, kEnum, TfLiteBidirectionalSequenceRNNParams, activation),
+                                          FIELD(2, kBool, TfLiteBidirectionalSequenceRNNParams, merge_outputs)};
+constexpr FieldRow kBidirectionalLstm[] = {FIELD(0, kEnum, TfLiteBidirectionalSequenceLSTMParams, activation),
+                                           FIELD(1, kFloat, TfLiteBidirectionalSequenceLSTMParams, cell_clip),
+                                           FIELD(2, kFloat, TfLiteBidirectionalSequenceLSTMParams, proj_clip),
+                                           FIELD(3, kBool, TfLiteBidirectionalSequenceLSTMParams, merge_outputs),
+                                           FIELD(4, kBool, TfLiteBidirectionalSequenceLSTMParams, time_major)};
+constexpr FieldRow kConv3D[] = {FIELD(0, kPadding, TfLiteConv3DParams, padding),
+                                FIELD(1, kInt, TfLiteConv3DParams, stride_depth),
+                                FIELD(2, kInt, TfLiteConv3DParams, stride_width),
+                                FIELD(3, kInt, TfLiteConv3DParams, stride_height),
+                                FIELD(4, kEnum, TfLiteConv3DParams, activation),
+                                FIELD(5, kInt, TfLiteConv3DParams, dilation_depth_factor),
+                                FIELD(6, kInt, TfLiteConv3DParams, dilation_width_factor),
+                                FIELD(7, kInt, TfLiteConv3DParams, dilation_height_factor)};
+constexpr FieldRow kBucketize[] = {FIELD(0, kFloats, TfLiteBucketizeParams, num_boundaries)};
 constexpr FieldRow kGelu[] = {FIELD(0, kBool, TfLiteGeluParams, approximate)};
 
 struct OptionsRow {
@@ -137,6 +161,7 @@ constexpr OptionsRow kRows[] = {
     {25, 9, kSoftmax},
     {26, 19, kSpaceToDepth},
     {27, 6, kSvdf},
+    {33, 20, kEmbeddingLookupSparse},
     {35, 31, kSequenceRnn},
     {36, 23, kGather},
     {40, 27, kReducer},
@@ -145,12 +170,15 @@ constexpr OptionsRow kRows[] = {
     {43, 30, kSqueeze},
     {44, 71, kSequenceLstm},
     {45, 32, kStridedSlice},
+    {46, 70, kBidirectionalRnn},
     {49, 35, kSplit},
+    {52, 69, kBidirectionalLstm},
     {53, 37, kCast},
     {56, 40, kArgMax},
     {67, 49, kTransposeConv},
     {74, 27, kReducer},
     {79, 57, kArgMin},
+    {80, 58, kFakeQuant},
     {81, 27, kReducer},
     {82, 27, kReducer},
     {83, 59, kPack},
@@ -162,9 +190,13 @@ constexpr OptionsRow kRows[] = {
     {98, 75, kLeakyRelu},
     {100, 77, kMirrorPad},
     {102, 79, kSplitV},
+    {112, 87, kReverseSequence},
     {126, 101, kBatchMatMul},
     {128, 102, kCumsum},
+    {132, 106, kConv3D},
     {140, 27, kReducer},
+    {141, 106, kConv3D},
+    {147, 115, kBucketize},
     {150, 116, kGelu},
 };
 static_assert(std::is_sorted(std::begin(kRows), std::end(kRows),
@@ -195,6 +227,15 @@ OptionToWrite OptionOf(const FieldRow& row, const std::byte* member) {
       const auto count = Load<int32_t>(member + kMaxDims * sizeof(int32_t));
       option.list.resize(static_cast<size_t>(std::clamp<int32_t>(count, 0, kMaxDims)));
       for (size_t k = 0; k < option.list.size(); ++k) option.list[k] = Load<int32_t>(member + 4 * k);
+      break;
+    }
+    case Kind::kFloats: {
+      // A list of 32-bit numbers in the file, whatever they are.
+      option.kind = OptionToWrite::Kind::kInt32List;
+      const auto count = Load<int32_t>(member);
+      const auto* numbers = Load<const float*>(member + sizeof(const float*));
+      if (numbers != nullptr && count > 0) option.list.resize(static_cast<size_t>(count));
+      if (!option.list.empty()) std::memcpy(option.list.data(), numbers, option.list.size() * sizeof(float));
       break;
     }
     default:

@@ -186,6 +186,47 @@ struct TfLiteCumsumParams {
   bool exclusive;
   bool reverse;
 };
+struct TfLiteFakeQuantParams {
+  float min;
+  float max;
+  int num_bits;
+  bool narrow_range;
+};
+struct TfLiteReverseSequenceParams {
+  int seq_dim;
+  int batch_dim;
+};
+struct TfLiteEmbeddingLookupSparseParams {
+  int32_t combiner;  // the file format's numbers
+};
+struct TfLiteBidirectionalSequenceRNNParams {
+  bool time_major;
+  int32_t activation;
+  bool merge_outputs;
+  bool asymmetric_quantize_inputs;
+};
+struct TfLiteBidirectionalSequenceLSTMParams {
+  int32_t activation;
+  float cell_clip;
+  float proj_clip;
+  bool merge_outputs;
+  bool time_major;
+  bool asymmetric_quantize_inputs;
+};
+struct TfLiteConv3DParams {  // also of CONV_3D_TRANSPOSE
+  int32_t padding;
+  int stride_width;
+  int stride_height;
+  int stride_depth;
+  int dilation_width_factor;
+  int dilation_height_factor;
+  int dilation_depth_factor;
+  int32_t activation;
+};
+struct TfLiteBucketizeParams {
+  int num_boundaries;
+  const float* boundaries;
+};
 struct TfLiteGeluParams {
   bool approximate;
 };

@@ -177,6 +177,13 @@ TEST(DelegateLayout, OfAttributesIsThatOfTheHeaders) {
   SAME(TfLiteBatchMatMulParams, adj_y);
   SAME(TfLiteCumsumParams, reverse);
   SAME(TfLiteGeluParams, approximate);
+  SAME(TfLiteFakeQuantParams, narrow_range);
+  SAME(TfLiteReverseSequenceParams, batch_dim);
+  SAME(TfLiteEmbeddingLookupSparseParams, combiner);
+  SAME(TfLiteBidirectionalSequenceRNNParams, merge_outputs);
+  SAME(TfLiteBidirectionalSequenceLSTMParams, time_major);
+  SAME(TfLiteConv3DParams, activation);
+  SAME(TfLiteBucketizeParams, boundaries);
 }
 
 TEST(DelegateLayout, NumbersAreThoseOfTheHeaders) {
