@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/device/device_rules.h"
+#include "core/device/group_size.h"
 #include "core/lowering/lowering_support.h"
 
 namespace hearth {
@@ -32,20 +33,21 @@ KernelChoice TileFor(const PlanBuilder& builder, const MatrixShapes& shapes, int
   if (Applies(Rule::kShortGroups, device))
     return shapes.is_pointwise ? KernelChoice{"tile", 8, 2, 8} : KernelChoice{"tile", 4, 2, 8};
   // A GPU hides latency with many work items: smaller tiles where there are few pixels.
-  const int lanes = device.max_local_invocations >= 64 ? 32 : 8;
   const int64_t items = Tiles(shapes.pixels, 4) * Tiles(slices_out, 2);
-  return items >= int64_t{device.compute_units} * 128 ? KernelChoice{"tile", 4, 2, lanes}
-                                                      : KernelChoice{"tile", 2, 1, lanes};
+  const bool is_large = items >= int64_t{device.compute_units} * 128;
+  const int rows = is_large ? 4 : 2;
+  return {"tile", rows, is_large ? 2 : 1, static_cast<int>(GroupItemsFor(device, shapes.pixels, rows))};
 }
 
 void AddTiles(const DeviceInfo& device, std::vector<KernelChoice>& candidates) {
   const bool short_groups = Applies(Rule::kShortGroups, device);
-  const int lanes = short_groups || device.max_local_invocations < 64 ? 8 : 32;
+  const auto lanes = static_cast<int>(GroupItems(device));
   for (const auto& [rows, cols] : {std::pair{4, 2}, {8, 1}, {4, 1}, {8, 2}, {4, 4}, {2, 2}, {2, 1}, {1, 1}}) {
     candidates.push_back({"tile", rows, cols, lanes});
   }
   if (!short_groups) {
-    for (const auto& [rows, cols] : {std::pair{4, 2}, {2, 2}, {2, 1}}) candidates.push_back({"tile", rows, cols, 64});
+    for (const auto& [rows, cols] : {std::pair{4, 2}, {2, 2}, {2, 1}})
+      candidates.push_back({"tile", rows, cols, lanes > 8 ? 32 : lanes});
   }
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/device/device_rules.h"
+#include "core/device/group_size.h"
 #include "core/graph/ops/transpose_conv.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
@@ -12,7 +13,7 @@ namespace {
 // A GPU hides latency with many work items: smaller tiles.
 KernelChoice TileFor(const DeviceInfo& device) {
   if (Applies(Rule::kShortGroups, device)) return {"tile", 4, 2, 8};
-  return {"tile", 2, 1, device.max_local_invocations >= 64 ? 32 : 8};
+  return {"tile", 2, 1, static_cast<int>(GroupItems(device))};
 }
 
 std::vector<NamedScalar> Geometry(const TransposeConv& conv, const Shape& filter, const Bhwc& in, const Bhwc& out) {

@@ -2,6 +2,7 @@
 
 #include "core/base/error.h"
 #include "core/device/device_rules.h"
+#include "core/device/group_size.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/lowering_support.h"
 
@@ -47,8 +48,7 @@ std::vector<KernelChoice> WinogradCandidates(const PlanBuilder& builder, const N
   const int64_t texels_in = int64_t{kPlanes} * grid.all * Tiles(shapes.filter[3], 4);
   const int64_t texels_out = int64_t{kPlanes} * grid.all * Tiles(shapes.filter[0], 4);
   if (16 * (texels_in + texels_out) > kMostScratchBytes) return {};
-  const int lanes =
-      Applies(Rule::kShortGroups, builder.device()) || builder.device().max_local_invocations < 64 ? 8 : 32;
+  const auto lanes = static_cast<int>(GroupItems(builder.device()));
   if (Applies(Rule::kWideVectors, builder.device())) {
     KernelChoice choice = WideProductChoice(builder.device());
     choice.variant.insert(0, kVariantPrefix);

@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
+#include "core/device/group_size.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
 #include "core/graph/op_def.h"
@@ -57,16 +58,19 @@ std::array<uint32_t, 3> LocalSizeOfManyItems(std::array<uint32_t, 3> own, const 
 // A kernel's own local size is made for a CPU's vectors of 8; a GPU needs a whole warp or wave in a work group. Only
 // for kernels that ask for no size of their own in the call: those don't depend on it.
 std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCall& call, const DeviceInfo& device) {
-  constexpr uint32_t kItems = 64;
+  const uint32_t items = GroupItems(device);
   std::array<uint32_t, 3> size = source.local_size;
   if (Applies(Rule::kCostlyGroups, device)) return LocalSizeOfManyItems(size, call.work_items, device);
-  if (Applies(Rule::kShortGroups, device) || device.max_local_invocations < kItems) return size;
+  if (items < 64) return size;  // a processor, or a device that takes no more
   for (int d = 1; d < 3; ++d) {
-    while (size[0] * size[1] * size[2] < kItems && size[d] < call.work_items[d] &&
+    while (size[0] * size[1] * size[2] < items && size[d] < call.work_items[d] &&
            size[d] * 2 <= device.max_local_size[d]) {
       size[d] *= 2;
     }
   }
+  // All that is missing at once, though some of it may be idle: a size between would be one more program.
+  const uint32_t others = size[1] * size[2];
+  if (size[0] * others < items && size[0] < call.work_items[0]) size[0] = items / others;
   return size;
 }
 

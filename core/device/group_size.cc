@@ -1,0 +1,29 @@
+#include "core/device/group_size.h"
+
+#include <algorithm>
+
+#include "core/device/device_rules.h"
+
+namespace hearth {
+namespace {
+
+constexpr uint32_t kVector = 8, kWave = 64, kWarp = 32;
+
+bool Takes(const DeviceInfo& device, uint32_t items) {
+  return items <= device.max_local_invocations && items <= device.max_local_size[0];
+}
+
+}  // namespace
+
+uint32_t GroupItems(const DeviceInfo& device) {
+  if (Applies(Rule::kShortGroups, device) || !Takes(device, kWave)) return kVector;
+  return device.subgroup_size > kWave && Takes(device, device.subgroup_size) ? device.subgroup_size : kWave;
+}
+
+uint32_t GroupItemsFor(const DeviceInfo& device, int64_t pixels, int rows) {
+  const uint32_t items = GroupItems(device);
+  const bool has_warps = device.subgroup_size == kWarp && items > kWarp;
+  return has_warps && pixels <= int64_t{rows} * kWarp ? kWarp : items;
+}
+
+}  // namespace hearth

@@ -1,0 +1,85 @@
+// Work groups as large as the device's waves want them, within its limits.
+#include "core/device/group_size.h"
+
+#include <gtest/gtest.h>
+
+#include "backends/null/device.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/lowering/lower.h"
+
+namespace hearth {
+namespace {
+
+DeviceInfo Gpu(uint32_t subgroup_size, uint32_t most_items = 1024) {
+  DeviceInfo info = NullDeviceInfo();
+  info.type = DeviceType::kDiscreteGpu;
+  info.subgroup_size = subgroup_size;
+  info.max_local_invocations = info.max_local_size[0] = most_items;
+  return info;
+}
+
+DeviceInfo Software() {
+  DeviceInfo info = Gpu(8);
+  info.type = DeviceType::kCpu;
+  return info;
+}
+
+TEST(GroupItems, IsAWholeNumberOfWavesWithinTheLimits) {
+  EXPECT_EQ(GroupItems(Gpu(1)), 64u);  // a driver that does not tell
+  EXPECT_EQ(GroupItems(Gpu(16)), 64u);
+  EXPECT_EQ(GroupItems(Gpu(32)), 64u);
+  EXPECT_EQ(GroupItems(Gpu(64)), 64u);
+  EXPECT_EQ(GroupItems(Gpu(128)), 128u);
+  EXPECT_EQ(GroupItems(Gpu(128, 64)), 64u);
+  EXPECT_EQ(GroupItems(Gpu(64, 32)), 8u);
+}
+
+TEST(GroupItems, OfProcessorsIsAVector) {
+  EXPECT_EQ(GroupItems(Software()), 8u);
+  EXPECT_EQ(GroupItemsFor(Software(), 1 << 20, 4), 8u);
+}
+
+TEST(GroupItems, OfFewPixelsIsOneWarpWhereThatIsAll) {
+  EXPECT_EQ(GroupItemsFor(Gpu(32), 49, 2), 32u);
+  EXPECT_EQ(GroupItemsFor(Gpu(32), 49, 1), 64u);
+  EXPECT_EQ(GroupItemsFor(Gpu(32), 196, 2), 64u);
+  EXPECT_EQ(GroupItemsFor(Gpu(64), 49, 2), 64u);
+}
+
+// The items of the work group of the only dispatch.
+uint32_t ItemsOf(std::string_view text, const DeviceInfo& info) {
+  Result<Graph> graph = GraphFromText(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(InferShapes(*graph).ok());
+  const Result<Plan> plan = Lower(*graph, info, {});
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  const auto& dispatch = std::get<Dispatch>(plan->steps.at(0));
+  const auto& size = plan->kernels[dispatch.kernel].local_size;
+  return size[0] * size[1] * size[2];
+}
+
+constexpr std::string_view kConvolution = R"(%0 = input : float32[1x32x32x16] "x"
+%1 = constant : float32[32x3x3x16] "w" = fill(pattern)
+%2 = conv_2d(%0, %1, none) padding=same : float32[1x32x32x32] "y" node "conv"
+output %2
+)";
+constexpr std::string_view kTranspose = R"(%0 = input : float32[1x8x40x64] "x"
+%1 = transpose(%0) permutation=0,2,1,3 : float32[1x40x8x64] "y" node "transpose"
+output %1
+)";
+
+TEST(GroupItems, AreThoseOfConvolutions) {
+  EXPECT_EQ(ItemsOf(kConvolution, Gpu(64)), 64u);
+  EXPECT_EQ(ItemsOf(kConvolution, Gpu(32)), 64u);
+  EXPECT_EQ(ItemsOf(kConvolution, Gpu(128)), 128u);
+  EXPECT_EQ(ItemsOf(kConvolution, Software()), 8u);
+}
+
+TEST(GroupItems, AreThoseOfCopies) {
+  EXPECT_EQ(ItemsOf(kTranspose, Gpu(64)), 64u);
+  EXPECT_EQ(ItemsOf(kTranspose, Software()), 8u);
+}
+
+}  // namespace
+}  // namespace hearth
