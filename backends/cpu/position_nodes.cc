@@ -5,6 +5,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/extremes.h"
 #include "core/graph/ops/unpooling.h"
 #include "core/graph/quantize.h"
 
@@ -51,7 +52,7 @@ class MaxPoolArgmaxNode final : public HostNode {
         const auto place = static_cast<float>(ky * pool_.kernel_w + kx);
         for (int64_t c = 0; c < channels; ++c) {
           const bool is_higher = x[c] > maxima[c];
-          maxima[c] = is_higher ? x[c] : maxima[c];
+          maxima[c] = LargerOf(maxima[c], x[c]);
           places[c] = is_higher ? place : places[c];
         }
       }

@@ -3,6 +3,54 @@
 namespace hearth {
 namespace {
 
+// The built-in minima and maxima of the languages drop a NaN or leave open what becomes of it, and GLSL's compilers
+// (Mesa's does) make them of comparisons too: a NaN is told by its bits.
+constexpr std::string_view kGlslNan = R"(bvec4 px_is_nan(vec4 a) {
+  return greaterThan(floatBitsToUint(a) & uvec4(0x7fffffffu), uvec4(0x7f800000u));
+}
+)";
+constexpr std::string_view kGlslClamp = R"(vec4 vclamp(vec4 a, vec4 lo, vec4 hi) {
+  return mix(min(max(a, lo), hi), a, px_is_nan(a));
+}
+)";
+constexpr std::string_view kGlslMin = R"(vec4 vmin(vec4 a, vec4 b) {
+  return mix(mix(min(a, b), a, px_is_nan(a)), b, px_is_nan(b));
+}
+)";
+constexpr std::string_view kGlslMax = R"(vec4 vmax(vec4 a, vec4 b) {
+  return mix(mix(max(a, b), a, px_is_nan(a)), b, px_is_nan(b));
+}
+)";
+constexpr std::string_view kOpenClClamp = R"(float4 vclamp(float4 a, float4 lo, float4 hi) {
+  float4 above = select(a, lo, a < lo);
+  return select(above, hi, hi < above);
+}
+)";
+constexpr std::string_view kOpenClMin = R"(float4 vmin(float4 a, float4 b) {
+  return select(select(a, b, b < a), b, b != b);
+}
+)";
+constexpr std::string_view kOpenClMax = R"(float4 vmax(float4 a, float4 b) {
+  return select(select(a, b, a < b), b, b != b);
+}
+)";
+
+// The built-in ones make 0 of a NaN.
+constexpr std::string_view kGlslSign = R"(vec4 vsign(vec4 a) {
+  return mix(sign(a), a, px_is_nan(a));
+}
+)";
+constexpr std::string_view kOpenClSign = R"(float4 vsign(float4 a) {
+  return select(sign(a), a, a != a);
+}
+)";
+
+// A driver that computes tanh from exponentials overflows on large arguments; tanh(10) is 1 in float.
+constexpr std::string_view kGlslTanh = R"(vec4 vtanh(vec4 a) {
+  return mix(tanh(min(max(a, -10.0), 10.0)), a, px_is_nan(a));
+}
+)";
+
 // Truncated quotient, floored quotient and floored remainder. GLSL leaves the division of negative numbers undefined,
 // and a CPU traps on a divisor of 0 and on INT_MIN / -1: the magnitudes are divided, and 0 divides as 1. TFLite reports
 // an error for a zero divisor, but the unused components of a last texel divide too.
@@ -68,6 +116,7 @@ constexpr std::string_view kGlslErfc = R"(vec4 verfc(vec4 a) {
 constexpr std::string_view kGlslPow = R"(vec4 vpow(vec4 a, vec4 b) {
   vec4 r = pow(abs(a), b);
   r = mix(r, mix(vec4(0.0), vec4(intBitsToFloat(0x7f800000)), lessThan(b, vec4(0.0))), equal(a, vec4(0.0)));
+  r = mix(mix(r, a, px_is_nan(a)), b, px_is_nan(b));
   r = mix(r, vec4(1.0), equal(b, vec4(0.0)));
   vec4 odd = abs(b - 2.0 * floor(b * 0.5));
   vec4 signed_r = mix(vec4(intBitsToFloat(0x7fc00000)), mix(r, -r, equal(odd, vec4(1.0))), equal(b, floor(b)));
@@ -77,7 +126,8 @@ constexpr std::string_view kGlslPow = R"(vec4 vpow(vec4 a, vec4 b) {
 
 // GLSL's atan is undefined where both are zero.
 constexpr std::string_view kGlslAtan2 = R"(vec4 vatan2(vec4 a, vec4 b) {
-  return mix(atan(a, b), vec4(0.0), equal(abs(a) + abs(b), vec4(0.0)));
+  vec4 r = mix(atan(a, b), vec4(0.0), equal(abs(a) + abs(b), vec4(0.0)));
+  return mix(mix(r, a, px_is_nan(a)), b, px_is_nan(b));
 }
 )";
 
@@ -148,6 +198,12 @@ struct FunctionGroup {
 };
 
 constexpr FunctionGroup kGroups[] = {
+    {{"px_is_nan"}, kGlslNan, {}},
+    {{"vclamp"}, kGlslClamp, kOpenClClamp},
+    {{"vmin"}, kGlslMin, kOpenClMin},
+    {{"vmax"}, kGlslMax, kOpenClMax},
+    {{"vsign"}, kGlslSign, kOpenClSign},
+    {{"vtanh"}, kGlslTanh, {}},
     {{"vquotient", "vfloor_quotient", "vfloor_remainder"}, kIntegerDivision, kIntegerDivision},
     {{"vpower"}, kIntegerPower, kIntegerPower},
     {{"vfloor_div", "vfloor_mod"}, kFloatDivision, kFloatDivision},

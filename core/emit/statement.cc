@@ -41,8 +41,8 @@ constexpr FormRow kForms[] = {
      "$2 > 2 ? v.z : $3, $3);",
      4},
     {StatementForm::kRoundToHalf, "v = vhalf(v);", 0},
-    {StatementForm::kRoundToSmallGrid, "v = vround_small(vclamp(v * $1, splat4($2), splat4($3))) * $0;", 4},
-    {StatementForm::kRoundToGrid, "v = vround_away(vclamp(v * $1, splat4($2), splat4($3))) * $0;", 4},
+    {StatementForm::kRoundToSmallGrid, "v = vround_small(vsaturate(v * $1, splat4($2), splat4($3))) * $0;", 4},
+    {StatementForm::kRoundToGrid, "v = vround_away(vsaturate(v * $1, splat4($2), splat4($3))) * $0;", 4},
 };
 
 constexpr bool RowsFollowForms() {
@@ -149,11 +149,13 @@ std::string_view CastText(DType to, bool from_real) {
                        : "(splat4(1.0f) - vequal(x_load(at), splat_int4(0)))";
     // Real numbers are clamped, integers wrap.
     case DType::kUInt8:
-      return from_real ? "to_int4(vclamp(x_load(at), splat4(0.0f), splat4(255.0f)))" : "(x_load(at) & splat_int4(255))";
+      return from_real ? "to_int4(vsaturate(x_load(at), splat4(0.0f), splat4(255.0f)))"
+                       : "(x_load(at) & splat_int4(255))";
     case DType::kInt8:
-      return from_real ? "to_int4(vclamp(x_load(at), splat4(-128.0f), splat4(127.0f)))" : "((x_load(at) << 24) >> 24)";
+      return from_real ? "to_int4(vsaturate(x_load(at), splat4(-128.0f), splat4(127.0f)))"
+                       : "((x_load(at) << 24) >> 24)";
     case DType::kInt16:
-      return from_real ? "to_int4(vclamp(x_load(at), splat4(-32768.0f), splat4(32767.0f)))"
+      return from_real ? "to_int4(vsaturate(x_load(at), splat4(-32768.0f), splat4(32767.0f)))"
                        : "((x_load(at) << 16) >> 16)";
     case DType::kInt32:
     case DType::kInt64: return from_real ? "to_int4_sat(x_load(at))" : "x_load(at)";

@@ -39,7 +39,6 @@ Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
   if (graph.IsConstant(node.inputs[1]) && IsOneMatrix(b) && product.adjoint_b && !product.adjoint_a) {
     const MatrixShapes matrix{builder.ShapeOf(node.outputs[0]).pixels(), {shapes.n, 1, 1, shapes.k}};
     KernelCall call = MatrixCall(builder, node, matrix, MatrixCandidates(builder, node, matrix).front());
-    call.epilogue = ActivationEpilogue(Activation::kNone);  // so that it shares its program with convolutions
     return builder.Call(node, call);
   }
   if (IsOneMatrix(b) && !product.adjoint_a) {

@@ -115,8 +115,7 @@ Status LowerConcat(const Node& node, PlanBuilder& builder) {
     const Operand x = builder.Tensor(input);
     KernelCall call = channel % 4 != 0 ? AppendChannelsCall(x, y, in, channel)
                                        : CopyPixelsCall(builder, x, y, in, out, join, start, channel / 4);
-    // Integers have no activation, and the clamp that stands for none is one of floats.
-    if (fuses && concat.activation != Activation::kNone) call.epilogue = ActivationEpilogue(concat.activation);
+    if (fuses) call.epilogue = ActivationEpilogue(concat.activation);
     HEARTH_TRY(builder.Call(node, call));
     if (join.along_channels) {
       channel += in.c;

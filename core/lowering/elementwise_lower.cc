@@ -118,9 +118,7 @@ std::vector<EpilogueStep> EpilogueOf(const Binary& binary, bool integers, const 
   const BinaryRow& row = RowOf(binary.kind);
   if (integers) return IntegerActivationEpilogue(binary.activation);
   if (row.rule != ElementRule::kNumbers) return {};
-  std::vector<EpilogueStep> steps;
-  // A clamp without bounds saves programs, but it takes a NaN for a number.
-  if (!row.unbounded || binary.activation != Activation::kNone) steps = ActivationEpilogue(binary.activation, suffix);
+  std::vector<EpilogueStep> steps = ActivationEpilogue(binary.activation, suffix);
   if (row.unbounded && out.c % 4 != 0) steps.push_back(ClearTail(out, suffix));
   return steps;
 }

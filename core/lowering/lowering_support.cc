@@ -43,6 +43,7 @@ bool MovesElements(const Op& op) {
 }  // namespace
 
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix) {
+  if (activation == Activation::kNone) return {};
   if (const auto bounds = ActivationBounds(activation)) {
     const std::string lowest = fmt::format("act_lowest{}", suffix), highest = fmt::format("act_highest{}", suffix);
     return {{{StatementForm::kClamp}, {}, {{lowest, bounds->first}, {highest, bounds->second}}}};

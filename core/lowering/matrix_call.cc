@@ -223,7 +223,6 @@ KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, cons
                   {"K4", static_cast<int32_t>(Tiles(shapes.filter[3], 4))},
                   {"N4", slices_out},
                   {"T", static_cast<int32_t>(rows)}};
-  call.epilogue = ActivationEpilogue(Activation::kNone);  // so that it shares its program with convolutions
   if (wide) {
     UseWideTile(choice, rows, slices_out, call);
   } else {

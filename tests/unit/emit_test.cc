@@ -66,13 +66,13 @@ TEST(Emit, PrefixesTensorsSoThatALocalOfABodyCapturesNoArgument) {
 TEST(Emit, DefinesWhatABodyUsesAndNothingElse) {
   const KernelSource source = Kernel(
       "@read x wide\n@write y\n@int COUNT UNUSED\n@define ROWS 3\n@define LINES 4\n@shared texel4 part 8\n---\n"
-      "  part[0] = x_load(ROWS);\n  y_store(COUNT, vmax(part[0], splat4(0.0f)))\n");
+      "  part[0] = x_load(ROWS);\n  y_store(COUNT, vabs(part[0]) + splat4(0.0f))\n");
   for (Dialect dialect : kDialects) {
     const std::string text = Emit(source, dialect);
-    for (const char* macro : {"ROWS", "texel4", "splat4", "vmax", "x_load", "y_store"}) {
+    for (const char* macro : {"ROWS", "texel4", "splat4", "vabs", "x_load", "y_store"}) {
       EXPECT_THAT(text, HasSubstr(std::string("#define ") + macro));
     }
-    for (const char* macro : {"LINES", "GID", "vmin", "make_float4", "x_load16", "make_texel4"}) {
+    for (const char* macro : {"LINES", "GID", "vceil", "make_float4", "x_load16", "make_texel4"}) {
       EXPECT_THAT(text, Not(HasSubstr(std::string("#define ") + macro)));
     }
     EXPECT_EQ(text.find("#define float4 vec4") != std::string::npos, dialect != Dialect::kOpenCl);

@@ -168,6 +168,22 @@ TEST_P(QuantizeOn, TiesFollowTheRule) {
   }
 }
 
+// Between 2^22 and 2^23 floats are halves apart, up to 2^24 wholes.
+TEST_P(QuantizeOn, LargeWholeNumbersAndHalvesFollowTheRule) {
+  const Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
+  if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+  Ties large{{DType::kInt32, {1, 8, kCount / 64, 8}, Quantization{{1.0f}, {0}, 0}}, {}};
+  std::vector<double> expected;
+  for (size_t k = 0; k < kCount; ++k) {
+    const float real = std::ldexp(1.0f, 22) + static_cast<float>(k) * (k % 2 == 0 ? 0.5f : 2047.0f);
+    large.reals.push_back(k % 4 < 2 ? real : -real);
+    expected.push_back(std::round(double{large.reals.back()}));
+  }
+  const Result<std::vector<double>> stored = Quantized(*opened, large);
+  ASSERT_TRUE(stored.ok()) << stored.status().message();
+  EXPECT_EQ(*stored, expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, QuantizeOn, ::testing::Values("cpu", "opencl", "vulkan", "gles"),
                          [](const auto& info) { return info.param; });
 

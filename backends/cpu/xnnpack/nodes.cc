@@ -6,6 +6,7 @@
 #include "backends/cpu/near_ties.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/xnnpack/build.h"
+#include "backends/cpu/xnnpack/nan_keeper.h"
 #include "backends/cpu/xnnpack/own_threads.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
@@ -68,6 +69,7 @@ class XnnpackNode final : public HostNode {
         constants_(std::move(build.constants)),
         op_(build.op),
         is_on_grid_(IsHeldAsFloats(out_desc_)),
+        nan_keeper_(is_on_grid_ ? nullptr : NanKeeper::Of(request)),  // a grid has no NaN
         near_ties_(NearTies::Of(request.graph, request.node)) {
     if (near_ties_ != nullptr) x_ = request.arena.floats(request.node.inputs[0]);
   }
@@ -78,14 +80,14 @@ class XnnpackNode final : public HostNode {
   std::string_view kernel() const override { return "xnnpack"; }
 
   Status Run() override {
-    const xnn_status status = xnn_run_operator(op_, pool_);
-    if (status == xnn_status_success) {
-      if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out_, out_, workers_);
-      if (is_on_grid_) RoundAll();
-      return Status::Ok();
+    if (const xnn_status status = xnn_run_operator(op_, pool_); status != xnn_status_success) {
+      return Error(StatusCode::kInternal, "{}: XNNPACK failed with status {}", NodeLabel(node_),
+                   static_cast<int>(status));
     }
-    return Error(StatusCode::kInternal, "{}: XNNPACK failed with status {}", NodeLabel(node_),
-                 static_cast<int>(status));
+    const bool took_nan = TookNan();
+    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out_, out_, workers_);
+    if (is_on_grid_) RoundAll();
+    return took_nan && nan_keeper_ != nullptr ? nan_keeper_->Mend().Within(NodeLabel(node_)) : Status::Ok();
   }
 
  private:
@@ -107,6 +109,7 @@ class XnnpackNode final : public HostNode {
   std::vector<std::vector<float>> constants_;
   xnn_operator_t op_;
   bool is_on_grid_;
+  std::unique_ptr<NanKeeper> nan_keeper_;
   std::unique_ptr<NearTies> near_ties_;
   std::span<const float> x_;  // where sums close to a rounding boundary are computed again
 };

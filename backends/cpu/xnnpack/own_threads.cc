@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
 #if defined(__SSE__)
 #include <xmmintrin.h>
@@ -52,6 +53,42 @@ class DenormalsOff {
   uint64_t before_ = 0;
 };
 
+// Whether instructions of the calling thread were invalid on their operands since the watch began: x86 says so of
+// minima and maxima of a NaN, and of what makes a NaN, in a flag that stays set. What the flag was before is put back.
+class InvalidWatch {
+ public:
+#if defined(__SSE__)
+  InvalidWatch() : before_(_mm_getcsr()) {
+    Set(0);
+  }
+  ~InvalidWatch() {
+    Set(before_ & _MM_EXCEPT_INVALID);
+  }
+  bool saw() const {
+    return (_mm_getcsr() & _MM_EXCEPT_INVALID) != 0;
+  }
+#else
+  InvalidWatch() = default;
+  bool saw() const {
+    return false;
+  }
+#endif
+  InvalidWatch(const InvalidWatch&) = delete;
+  InvalidWatch& operator=(const InvalidWatch&) = delete;
+
+#if defined(__SSE__)
+ private:
+  static void Set(unsigned flag) {  // writing costs more than reading
+    const unsigned now = _mm_getcsr();
+    if ((now & _MM_EXCEPT_INVALID) != flag) _mm_setcsr((now & ~unsigned{_MM_EXCEPT_INVALID}) | flag);
+  }
+
+  const unsigned before_;
+#endif
+};
+
+thread_local bool took_nan = false;
+
 bool IsForeign(pthreadpool_t pool) {
   return pool != nullptr && pool->mark != kMark;
 }
@@ -74,8 +111,10 @@ void Share(pthreadpool_t pool, Task task, std::array<size_t, kDims> range, std::
   }
   int64_t pieces = 1;
   for (size_t dimension : count) pieces *= static_cast<int64_t>(dimension);
+  std::atomic<bool> was_invalid = false;
   const auto piece = [&](int64_t index) {
     const DenormalsOff denormals(flags);
+    const InvalidWatch watch;
     std::array<size_t, kDims> at;
     auto rest = static_cast<size_t>(index);
     for (size_t d = kDims; d-- > 0; rest /= count[d]) at[d] = rest % count[d];
@@ -86,12 +125,14 @@ void Share(pthreadpool_t pool, Task task, std::array<size_t, kDims> range, std::
       size[t] = std::min(tile[t], range[d] - at[d]);
     }
     task(at, size);
+    if (watch.saw()) was_invalid.store(true, std::memory_order_relaxed);
   };
   if (pool == nullptr) {
     for (int64_t index = 0; index < pieces; ++index) piece(index);
   } else {
     pool->workers.ForEach(pieces, piece);
   }
+  if (was_invalid.load(std::memory_order_relaxed)) took_nan = true;
 }
 
 }  // namespace
@@ -108,6 +149,10 @@ bool XnnpackCallsOwnThreads() {
     return own_calls != before;
   }();
   return calls;
+}
+
+bool TookNan() {
+  return std::exchange(took_nan, false) || !XnnpackCallsOwnThreads();
 }
 
 XnnpackPool::XnnpackPool(WorkerPool& workers) {

@@ -18,6 +18,11 @@ namespace hearth {
 // Whether XNNPACK calls this file's functions. It does not in a process that has bound it to another library's before.
 bool XnnpackCallsOwnThreads();
 
+// Whether an XNNPACK operator that ran on the calling thread's behalf since the last call may have met a NaN, or made
+// one of numbers. Always false where minima and maxima keep NaN (ARM), always true where XnnpackCallsOwnThreads is
+// false.
+bool TookNan();
+
 // What XNNPACK takes for a pool of threads. The WorkerPool must outlive it. Where XnnpackCallsOwnThreads is false this
 // is one of libpthreadpool's, with as many threads. Null, which is the calling thread, for a pool of one thread.
 class XnnpackPool {

@@ -7,6 +7,8 @@
 #include <limits>
 #include <numbers>
 
+#include "core/graph/ops/extremes.h"
+
 namespace hearth {
 namespace {
 
@@ -49,7 +51,7 @@ int64_t Power(int64_t a, int64_t b) {
   return result;
 }
 
-// Maxima and minima are written as comparisons that let a NaN in `v` through, as TFLite's do.
+// Written as comparisons that let a NaN in `v` through.
 double Clamp(double v, double low, double high) {
   return v < low ? low : (high < v ? high : v);
 }
@@ -71,8 +73,7 @@ constexpr UnaryRow kUnaryRows[] = {
     {UnaryKind::kGelu, "gelu", [](double v, double) { return 0.5 * v * std::erfc(-v / std::numbers::sqrt2); },
      "splat4(0.5f) * v * verfc(v * splat4(-0.707106781f))"},
     {UnaryKind::kGeluTanh, "gelu_tanh", [](double v, double) { return GeluTanh(v); },
-     "splat4(0.5f) * v * (splat4(1.0f) + vtanh(vclamp(splat4(0.797884561f) * (v + splat4(0.044715f) * v * v * v), "
-     "splat4(-10.0f), splat4(10.0f))))"},
+     "splat4(0.5f) * v * (splat4(1.0f) + vtanh(splat4(0.797884561f) * (v + splat4(0.044715f) * v * v * v)))"},
     {UnaryKind::kHardSwish, "hard_swish", [](double v, double) { return v * Clamp(v + 3.0, 0.0, 6.0) / 6.0; },
      "v * vclamp(v + splat4(3.0f), splat4(0.0f), splat4(6.0f)) * splat4(0.166666667f)"},
     {UnaryKind::kLeakyRelu, "leaky_relu", [](double v, double alpha) { return v < 0.0 ? alpha * v : v; },
@@ -110,9 +111,7 @@ constexpr UnaryRow kUnaryRows[] = {
      .text = "v * v",
      .integer_function = [](int64_t v) { return Product(v, v); },
      .integer_text = "v * v"},
-    // A driver that computes tanh from exponentials overflows on large arguments; tanh(10) is 1 in float.
-    {UnaryKind::kTanh, "tanh", [](double v, double) { return std::tanh(v); },
-     "vtanh(vclamp(v, splat4(-10.0f), splat4(10.0f)))"},
+    {UnaryKind::kTanh, "tanh", [](double v, double) { return std::tanh(v); }, "vtanh(v)"},
     {.kind = UnaryKind::kLogicalNot,
      .name = "logical_not",
      .function = [](double v, double) { return 1.0 - v; },
@@ -165,12 +164,12 @@ constexpr BinaryRow kBinaryRows[] = {
      .integer_text = "vquotient(a, b)"},
     {.kind = BinaryKind::kMaximum,
      .name = "maximum",
-     .function = [](double a, double b) { return a < b ? b : a; },
+     .function = [](double a, double b) { return LargerOf(a, b); },
      .text = "vmax(a, b)",
      .integer_text = "vselect_lt(a, b, b, a)"},
     {.kind = BinaryKind::kMinimum,
      .name = "minimum",
-     .function = [](double a, double b) { return b < a ? b : a; },
+     .function = [](double a, double b) { return SmallerOf(a, b); },
      .text = "vmin(a, b)",
      .integer_text = "vselect_lt(b, a, b, a)"},
     {.kind = BinaryKind::kPow,

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/extremes.h"
 #include "core/graph/ops/window.h"
 
 namespace hearth {
@@ -52,7 +53,7 @@ void ReferencePool2D(const Node& node, std::span<const ReferenceTensor* const> i
             const double* element = &in.values[((b * in.shape[1] + in_y) * in.shape[2] + in_x) * channels];
             for (int64_t c = 0; c < channels; ++c) {
               pixel[c] =
-                  is_max ? std::max(pixel[c], element[c]) : pixel[c] + (squares ? element[c] * element[c] : element[c]);
+                  is_max ? LargerOf(pixel[c], element[c]) : pixel[c] + (squares ? element[c] * element[c] : element[c]);
             }
           }
         }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/graph/op_def.h"
+#include "core/graph/ops/extremes.h"
 #include "core/graph/ops/node_inference.h"
 #include "core/graph/quantize.h"
 
@@ -32,8 +33,8 @@ double Combine(ReduceKind kind, double a, double b) {
   switch (kind) {
     case ReduceKind::kMean:
     case ReduceKind::kSum: return a + b;
-    case ReduceKind::kMax: return std::max(a, b);
-    case ReduceKind::kMin: return std::min(a, b);
+    case ReduceKind::kMax: return LargerOf(a, b);
+    case ReduceKind::kMin: return SmallerOf(a, b);
     case ReduceKind::kProd: return a * b;
     case ReduceKind::kAny: return a != 0.0 || b != 0.0 ? 1.0 : 0.0;
     case ReduceKind::kAll: return a != 0.0 && b != 0.0 ? 1.0 : 0.0;

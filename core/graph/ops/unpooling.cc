@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/extremes.h"
 #include "core/graph/ops/window.h"
 
 namespace hearth {
@@ -36,9 +37,8 @@ void PoolWindow(const ReferenceTensor& in, int64_t b, const TapRange& rows, cons
     for (int64_t kx = columns.begin; kx < columns.end; ++kx) {
       const double* element = PixelAt(in, b, rows.origin + ky, columns.origin + kx);
       for (int64_t c = 0; c < channels; ++c) {
-        if (!(element[c] > highest[c])) continue;
-        highest[c] = element[c];
-        place[c] = static_cast<double>(ky * kernel_w + kx);
+        if (element[c] > highest[c]) place[c] = static_cast<double>(ky * kernel_w + kx);
+        highest[c] = LargerOf(highest[c], element[c]);
       }
     }
   }

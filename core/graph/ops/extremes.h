@@ -1,0 +1,21 @@
+// The larger and the smaller of two numbers where a NaN must not get lost.
+#ifndef HEARTH_CORE_GRAPH_OPS_EXTREMES_H_
+#define HEARTH_CORE_GRAPH_OPS_EXTREMES_H_
+
+#include <cmath>
+
+namespace hearth {
+
+// NaN if one of them is: std::max and std::min drop either the first or the second.
+template <typename Number>
+Number LargerOf(Number a, Number b) {
+  return a < b || std::isnan(b) ? b : a;
+}
+template <typename Number>
+Number SmallerOf(Number a, Number b) {
+  return b < a || std::isnan(b) ? b : a;
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_OPS_EXTREMES_H_

@@ -1,0 +1,45 @@
+// Small graphs of one float32 input, run on a device and in the float64 reference.
+#ifndef HEARTH_TESTS_TESTING_ONE_INPUT_H_
+#define HEARTH_TESTS_TESTING_ONE_INPUT_H_
+
+#include <random>
+#include <span>
+#include <vector>
+
+#include "core/device/options.h"
+#include "core/graph/graph.h"
+#include "frontends/engine/device_choice.h"
+
+namespace hearth::testing {
+
+struct Range {
+  float lowest = 0.5f, highest = 1.5f;
+};
+
+// The input's numbers and those of constants are drawn with one seed.
+struct OneInputGraph {
+  Graph graph;
+  std::vector<float> x;
+  std::minstd_rand random{1};
+
+  explicit OneInputGraph(const Shape& shape, const Range& range = {});
+
+  ValueId input() const { return graph.inputs[0]; }
+  std::vector<float> Numbers(const Shape& shape, const Range& range = {});
+  ValueId Constant(const Shape& shape, const Range& range = {});
+  ValueId ConstantOf(const Shape& shape, std::span<const float> numbers);
+  // The output of a new node, which is the graph's output from now on.
+  ValueId Node(Op op, const std::vector<ValueId>& inputs, DType dtype = DType::kFloat32);
+};
+
+struct TwoAnswers {
+  std::vector<double> reference;
+  std::vector<float> device;
+};
+
+// Rewrites the graph for the device.
+Result<TwoAnswers> AnswersOf(const OpenedDevice& opened, OneInputGraph& made, Precision precision);
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_ONE_INPUT_H_
