@@ -35,11 +35,13 @@ inline uint16_t FloatToHalf(float value) {
   return sign | static_cast<uint16_t>((rounded - 0x38000000u) >> 13);
 }
 
-// What a device holds of a float32 number: the largest half, not infinity, for a finite number beyond it. A mask of
-// -1e9 times 0 stays 0.
+// What a device holds of a float32 number: the largest half, not infinity, for a finite number beyond it, and the
+// smallest, not 0, for one next to 0. A mask of -1e9 times 0 stays 0, and an epsilon of 1e-12 keeps off a division by
+// 0.
 inline uint16_t FloatToHeldHalf(float value) {
-  const uint16_t half = FloatToHalf(value);
-  const bool overflows = (half & 0x7fffu) == 0x7c00u && std::isfinite(value);
+  const uint16_t half = FloatToHalf(value), magnitude = half & 0x7fffu;
+  if (magnitude == 0 && value != 0.0f) return static_cast<uint16_t>(half + 1);
+  const bool overflows = magnitude == 0x7c00u && std::isfinite(value);
   return overflows ? static_cast<uint16_t>(half - 1) : half;
 }
 

@@ -4,7 +4,7 @@ namespace hearth {
 
 AccessText OpenClAccess(StorageType storage) {
   switch (storage) {
-    case StorageType::kFloat16: return {"half", "vload_half4((i), {})", "vstore_half4(v, i, {});"};
+    case StorageType::kFloat16: return {"half", "vload_half4((i), {})", "vstore_half4(vheld(v), i, {});"};
     case StorageType::kInt32: return {"int4", "{}[(i)]", "{}[i] = v;"};
     case StorageType::kUnorm8:
       return {"uchar4", "(convert_float4({}[(i)]) / 255.0f)", "{}[i] = convert_uchar4_sat_rte(v * 255.0f);"};
@@ -21,7 +21,7 @@ AccessText GlslAccess(const TensorArg& arg) {
   switch (arg.storage) {
     case StorageType::kFloat16:
       return {"uvec2", "vec4(unpackHalf2x16({0}[(i)].x), unpackHalf2x16({0}[(i)].y))",
-              "{}[i] = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));"};
+              "v = vheld(v); {}[i] = uvec2(packHalf2x16(v.xy), packHalf2x16(v.zw));"};
     case StorageType::kInt32: return {"ivec4", "{}[(i)]", "{}[i] = v;"};
     case StorageType::kUnorm8: return {"uint", "unpackUnorm4x8({}[(i)])", "{}[i] = packUnorm4x8(v);"};
     case StorageType::kScalar: return {"float", "vec4({}[(i)], 0.0, 0.0, 0.0)", "{}[i] = v.x;"};

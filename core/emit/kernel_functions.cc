@@ -145,14 +145,30 @@ constexpr std::string_view kGlslSine = R"(vec4 px_sin(vec4 a, int quarter_turns)
 }
 )";
 
+// A number as 16-bit storage can hold it: 65504 where float16 would make an infinity of a finite one, and the smallest
+// half where it would make 0 of another. The next operation could make a NaN of either. Infinities and NaN stay.
+constexpr std::string_view kGlslHeld = R"(vec4 vheld(vec4 a) {
+  vec4 size = abs(a);
+  bvec4 has_digits = lessThan(floatBitsToUint(size) - uvec4(1u), uvec4(0x7f7fffffu));
+  return mix(a, sign(a) * clamp(size, 5.9604645e-8, 65504.0), has_digits);
+}
+)";
+constexpr std::string_view kOpenClHeld = R"(float4 vheld(float4 a) {
+  float4 size = fabs(a);
+  int4 has_digits = (size > 0.0f) & (size <= 3.402823466e+38f);
+  return select(a, copysign(clamp(size, 5.9604645e-8f, 65504.0f), a), has_digits);
+}
+)";
+
 // Rounds to 16-bit storage and back: the value that a kernel which reads the stored one starts from.
-constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 a) {
+constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 v) {
+  vec4 a = vheld(v);
   return vec4(unpackHalf2x16(packHalf2x16(a.xy)), unpackHalf2x16(packHalf2x16(a.zw)));
 }
 )";
 constexpr std::string_view kOpenClHalf = R"(float4 vhalf(float4 a) {
   ushort halves[4];
-  vstore_half4(a, 0, (half*)halves);
+  vstore_half4(vheld(a), 0, (half*)halves);
   return vload_half4(0, (const half*)halves);
 }
 )";
@@ -211,6 +227,7 @@ constexpr FunctionGroup kGroups[] = {
     {{"vpow"}, kGlslPow, {}},
     {{"vatan2"}, kGlslAtan2, {}},
     {{"px_sin"}, kGlslSine, {}},
+    {{"vheld"}, kGlslHeld, kOpenClHeld},
     {{"vhalf"}, kGlslHalf, kOpenClHalf},
     {{"ROLLED"}, kGlslRolled, kOpenClRolled},
     {{"FLOAT_OF", "FLOAT4_OF"}, kGlslElements, kOpenClElements},

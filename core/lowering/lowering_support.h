@@ -11,8 +11,8 @@
 
 namespace hearth {
 
-// The fused activation as an epilogue, empty for "none". The relu family is one clamp with scalar bounds, so that layers
-// which differ only there share a program. `suffix` ends the names of its arguments.
+// The fused activation as an epilogue, empty for "none". The relu family is one clamp with scalar bounds, so that
+// layers which differ only there share a program. `suffix` ends the names of its arguments.
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix = "");
 // The same for results that are plain integers. Precondition: the activation is a clamp.
 std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation);

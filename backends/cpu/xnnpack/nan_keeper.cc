@@ -14,6 +14,18 @@ bool AreFinite(std::span<const float> numbers) {
   return std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); });
 }
 
+bool HasNan(std::span<const float> numbers) {
+  return std::ranges::any_of(numbers, [](float number) { return std::isnan(number); });
+}
+
+bool AreConstantsFinite(const Graph& graph, const Node& node) {
+  return std::ranges::all_of(node.inputs, [&](ValueId value) {
+    if (value == kNoValue || !graph.IsConstant(value)) return true;
+    const Result<std::vector<float>> constant = ConstantAsFloats(graph, value);
+    return constant.ok() && AreFinite(*constant);
+  });
+}
+
 bool AreFar(float number, float wanted) {
   return !(std::fabs(number - wanted) <= 0.01f * std::max(1.0f, std::fabs(wanted))) && number != wanted;
 }
@@ -26,18 +38,17 @@ std::unique_ptr<NanKeeper> NanKeeper::Of(const HostNodeRequest& request) {
   return moves ? nullptr : std::unique_ptr<NanKeeper>(new NanKeeper(request));
 }
 
-// Lanes behind a tensor's end may hold the bits of a NaN: kernels calculate with them and throw the results away.
-bool NanKeeper::HoldsOnlyFinite() const {
-  for (ValueId value : request_.node.inputs) {
-    if (value == kNoValue) continue;
-    if (!request_.graph.IsConstant(value)) {
-      if (!AreFinite(request_.arena.floats(value))) return false;
-      continue;
-    }
-    const Result<std::vector<float>> constant = ConstantAsFloats(request_.graph, value);
-    if (!constant.ok() || !AreFinite(*constant)) return false;
-  }
-  return AreFinite(out_);
+// Lanes behind a tensor's end may hold the bits of a NaN: kernels calculate with them and throw the results away. Masks
+// of minus infinity are what a softmax often reads, and on the way to their exponential, 0, they are invalid operands.
+bool NanKeeper::HoldsOnlyFinite() {
+  const Graph& graph = request_.graph;
+  const bool may_be_masked = std::holds_alternative<Softmax>(request_.node.op);
+  if (!constants_are_finite_) constants_are_finite_ = AreConstantsFinite(graph, request_.node);
+  return *constants_are_finite_ && AreFinite(out_) && std::ranges::all_of(request_.node.inputs, [&](ValueId value) {
+    if (value == kNoValue || graph.IsConstant(value)) return true;
+    const std::span<const float> numbers = request_.arena.floats(value);
+    return may_be_masked ? !HasNan(numbers) : AreFinite(numbers);
+  });
 }
 
 Status NanKeeper::Mend() {

@@ -4,6 +4,7 @@
 #define HEARTH_BACKENDS_CPU_XNNPACK_NAN_KEEPER_H_
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,10 +28,11 @@ class NanKeeper {
   explicit NanKeeper(const HostNodeRequest& request)
       : request_(request), out_(request.arena.floats(request.node.outputs[0])) {}
 
-  bool HoldsOnlyFinite() const;
+  bool HoldsOnlyFinite();
 
   HostNodeRequest request_;
   std::span<float> out_;
+  std::optional<bool> constants_are_finite_;  // once it was asked
   std::unique_ptr<HostNode> reference_;
   std::vector<float> kept_;
 };

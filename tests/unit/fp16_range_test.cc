@@ -1,0 +1,181 @@
+// Numbers that are finite in float32 stay finite where real numbers are stored
+// in 16 bits.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/base/error.h"
+#include "frontends/engine/device_choice.h"
+#include "tests/testing/one_input.h"
+
+namespace hearth {
+namespace {
+
+using testing::OneInputGraph;
+
+const Shape kRows = {1, 2, 5, 12};
+
+// With shorthands.
+struct RangeGraph : OneInputGraph {
+  using OneInputGraph::OneInputGraph;
+
+  ValueId Number(float number) { return ConstantOf({1}, {&number, 1}); }
+  ValueId Of(UnaryKind kind, ValueId x) { return Node(Unary{kind}, {x}); }
+  ValueId Of(BinaryKind kind, ValueId a, ValueId b) { return Node(Binary{kind}, {a, b}); }
+  ValueId IsGreater(ValueId a, ValueId b) { return Node(Binary{BinaryKind::kGreater}, {a, b}, DType::kBool); }
+  ValueId OverChannels(ReduceKind kind, ValueId x) { return Node(Reduce{kind, 0b1000, true}, {x}); }
+};
+
+class Fp16Range : public ::testing::TestWithParam<const char *> {
+ protected:
+  void SetUp() override {
+    Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
+    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+    if (!opened->info.fp16_storage) GTEST_SKIP() << opened->id << " stores no 16-bit numbers";
+    opened_ = std::move(opened).value();
+  }
+
+  // The float64 reference has only finite numbers, and so has the device: near to them, unless 16 bits can't hold them.
+  void ExpectFinite(RangeGraph &made, bool is_near = true) {
+    for (const Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
+      SCOPED_TRACE(PrecisionName(precision));
+      const Result<testing::TwoAnswers> answers = AnswersOf(opened_, made, precision);
+      ASSERT_TRUE(answers.ok()) << answers.status().message();
+      const auto &[expected, actual] = *answers;
+      ASSERT_EQ(actual.size(), expected.size());
+      double largest = 1.0;
+      for (double number : expected) largest = std::max(largest, std::fabs(number));
+      for (size_t i = 0; i < actual.size(); ++i) {
+        ASSERT_TRUE(std::isfinite(expected[i])) << "element " << i << " of the reference is " << expected[i];
+        ASSERT_TRUE(std::isfinite(actual[i])) << "element " << i << " is " << actual[i] << ", not " << expected[i];
+        if (!is_near) continue;
+        ASSERT_NEAR(actual[i], expected[i], 2e-2 * largest) << "element " << i;
+      }
+    }
+  }
+
+  OpenedDevice opened_;
+};
+
+TEST_P(Fp16Range, MasksThatAreAddedTwiceLeaveASoftmaxWrittenOutFinite) {
+  for (const float mask : {-1e9f, -65504.0f, -1e38f}) {
+    RangeGraph made(kRows, {-40, 40});
+    const ValueId once = made.Of(BinaryKind::kAdd, made.input(), made.Number(mask));
+    const ValueId masked = made.Of(BinaryKind::kAdd, once, made.Number(mask / 2));
+    const ValueId below = made.Of(BinaryKind::kSub, masked, made.OverChannels(ReduceKind::kMax, masked));
+    const ValueId powers = made.Of(UnaryKind::kExp, below);
+    made.Of(BinaryKind::kDiv, powers, made.OverChannels(ReduceKind::kSum, powers));
+    ExpectFinite(made, false);
+  }
+}
+
+TEST_P(Fp16Range, MasksThatAreChosenLeaveTheOthersOfARowAsTheyAre) {
+  for (const float mask : {-1e9f, -3.4e38f, -INFINITY}) {
+    RangeGraph made(kRows, {-4, 4});
+    std::vector<float> kept(12, 1.0f);
+    kept[3] = kept[4] = kept[11] = 0.0f;
+    const ValueId is_kept = made.IsGreater(made.ConstantOf({12}, kept), made.Number(0.5f));
+    made.Node(Softmax{}, {made.Node(Select{}, {is_kept, made.input(), made.Number(mask)})});
+    ExpectFinite(made);
+  }
+}
+
+TEST_P(Fp16Range, AWhollyMaskedRowOfChosenMasksIsEven) {
+  RangeGraph made(kRows, {-4, 4});
+  const ValueId is_kept = made.IsGreater(made.input(), made.Number(100.0f));
+  made.Node(Softmax{}, {made.Node(Select{}, {is_kept, made.input(), made.Number(-1e9f)})});
+  ExpectFinite(made);
+}
+
+TEST_P(Fp16Range, ExponentialsAndSquaresThatOverflowAreTheLargestNumber) {
+  RangeGraph powers(kRows, {9, 14});
+  powers.Of(UnaryKind::kLog, powers.OverChannels(ReduceKind::kSum, powers.Of(UnaryKind::kExp, powers.input())));
+  ExpectFinite(powers, false);
+  RangeGraph difference(kRows, {300, 900});
+  const ValueId squares = difference.Of(UnaryKind::kSquare, difference.input());
+  difference.Of(BinaryKind::kSub, squares, difference.OverChannels(ReduceKind::kMax, squares));
+  ExpectFinite(difference, false);
+}
+
+TEST_P(Fp16Range, NormalizationsOfLargeNumbersAreRight) {
+  for (const Op &op : std::initializer_list<Op>{
+           MeanVarianceNormalization{.axes_mask = 0b1000, .epsilon = 1e-6f},
+           MeanVarianceNormalization{.axes_mask = 0b0110, .epsilon = 1e-6f},
+           MeanVarianceNormalization{.axes_mask = 0b1000, .root_mean_square = true, .epsilon = 1e-6f},
+           L2Normalization{}, LocalResponseNormalization{}, Softmax{}, LogSoftmax{}}) {
+    RangeGraph made(kRows, {-20000, 20000});
+    made.Node(op, {made.input()});
+    ExpectFinite(made);
+  }
+}
+
+TEST_P(Fp16Range, AVarianceWrittenOutIsThatOfLargeNumbers) {
+  RangeGraph made(kRows, {-4000, 4000});
+  const ValueId mean = made.OverChannels(ReduceKind::kMean, made.input());
+  const ValueId squares = made.Of(BinaryKind::kSquaredDifference, made.input(), mean);
+  const ValueId variance = made.OverChannels(ReduceKind::kMean, squares);
+  const ValueId root = made.Of(UnaryKind::kRsqrt, made.Of(BinaryKind::kAdd, variance, made.Number(1e-3f)));
+  made.Of(BinaryKind::kMul, made.Of(BinaryKind::kSub, made.input(), mean), root);
+  ExpectFinite(made);
+}
+
+// What lies below the smallest half would be 0, and its root's inverse
+// infinite.
+TEST_P(Fp16Range, SmallNumbersAgainstDivisionsByZeroStay) {
+  for (const float epsilon : {1e-12f, 1e-8f, 1e-7f}) {
+    RangeGraph made(kRows, {0, 0});
+    const ValueId squares = made.Of(UnaryKind::kSquare, made.input());
+    const ValueId sum = made.OverChannels(ReduceKind::kSum, squares);
+    const ValueId length = made.Of(UnaryKind::kRsqrt, made.Of(BinaryKind::kMaximum, sum, made.Number(epsilon)));
+    made.Of(BinaryKind::kMul, made.input(), length);
+    ExpectFinite(made);
+    RangeGraph share(kRows, {0, 0});
+    const ValueId all = share.OverChannels(ReduceKind::kSum, share.input());
+    share.Of(BinaryKind::kDiv, share.input(), share.Of(BinaryKind::kAdd, all, share.Number(epsilon)));
+    ExpectFinite(share);
+  }
+}
+
+TEST_P(Fp16Range, NormalizationsOfEqualNumbersAreZero) {
+  for (const uint32_t axes : {0b1000u, 0b0110u}) {
+    RangeGraph made(kRows, {3, 3});
+    made.Node(MeanVarianceNormalization{.axes_mask = axes, .epsilon = 1e-12f}, {made.input()});
+    ExpectFinite(made);
+  }
+}
+
+TEST_P(Fp16Range, MeansAndPoolsOfManyLargeNumbersAreRight) {
+  const Shape image = {1, 64, 64, 5};
+  for (const uint32_t axes : {0b0110u, 0b1110u}) {
+    RangeGraph mean(image, {500, 1500});
+    mean.Node(Reduce{ReduceKind::kMean, axes}, {mean.input()});
+    ExpectFinite(mean);
+  }
+  for (const PoolKind kind : {PoolKind::kAverage, PoolKind::kL2, PoolKind::kMax}) {
+    RangeGraph pool(image, {500, 1500});
+    pool.Node(Pool2D{.kind = kind, .kernel_h = 64, .kernel_w = 64}, {pool.input()});
+    ExpectFinite(pool);
+  }
+}
+
+TEST_P(Fp16Range, SumsThatOverflowAreTheLargestNumber) {
+  RangeGraph made({1, 64, 64, 5}, {500, 1500});
+  const ValueId sum = made.Node(Reduce{ReduceKind::kSum, 0b0110, true}, {made.input()});
+  made.Of(BinaryKind::kSub, sum, sum);
+  ExpectFinite(made, false);
+}
+
+TEST_P(Fp16Range, ConvolutionsOfLargeNumbersAreRight) {
+  RangeGraph made({1, 16, 16, 32}, {-3000, 3000});
+  const Shape filter = {32, 3, 3, 32};
+  made.Node(Conv2D{{.padding = {PaddingMode::kSame}}}, {made.input(), made.Constant(filter, {-0.05f, 0.05f})});
+  ExpectFinite(made);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Fp16Range, ::testing::Values("opencl", "vulkan", "gles"),
+                         [](const auto &info) { return info.param; });
+
+}  // namespace
+}  // namespace hearth
