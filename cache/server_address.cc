@@ -136,11 +136,7 @@ std::string ServerAddress::text() const {
 Result<ServerAddress> ParseServerAddress(std::string_view text) {
   ServerAddress address;
   address.is_tls = TakePrefix(text, "rediss://");
-  const bool is_url = address.is_tls || TakePrefix(text, "redis://");
-  if (!is_url) {
-    HEARTH_TRY(ParseHostAndPort(text, address));
-    return address;
-  }
+  if (!address.is_tls) TakePrefix(text, "redis://");
   std::string_view options = CutBehind(text, '?').value_or("");
   const auto database = CutBehind(text, '/');
   if (database && !database->empty() && !ParseNumber(*database, 0, 1'000'000, address.database)) {

@@ -32,6 +32,8 @@ Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::s
 
 // Every key in the file.
 Result<std::vector<std::array<uint8_t, 32>>> ReadKeys(const std::filesystem::path& file, std::string_view word) {
+  if (file.empty())
+    return Error(StatusCode::kInvalidArgument, "no file of the keys to trust is named (--cache-server-keys, --keys)");
   std::ifstream in(file);
   if (!in) return Error(StatusCode::kNotFound, "can't read the key file {}: {}", file.string(), std::strerror(errno));
   std::vector<std::array<uint8_t, 32>> keys;

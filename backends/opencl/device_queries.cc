@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <mutex>
 
 #include "core/base/error.h"
 
@@ -95,6 +96,10 @@ void ReadLimits(const OpenClApi& api, cl_device_id device, DeviceInfo& info) {
 }  // namespace
 
 Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api) {
+  // PoCL 3.1 looks for its devices at the first question; a second thread that asks meanwhile gets devices without a
+  // name, or none.
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
   cl_uint platform_count = 0;
   cl_int code = api.clGetPlatformIDs(0, nullptr, &platform_count);
   std::vector<cl_platform_id> platforms(code == CL_SUCCESS ? platform_count : 0);

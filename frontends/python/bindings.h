@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "frontends/python/gil.h"
 #include "hearth/session.h"
 #include "hearth/status.h"
 

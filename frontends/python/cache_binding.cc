@@ -13,7 +13,7 @@ using Text = Result<std::string>;
 template <typename Ask>
 std::string Asked(Ask&& ask) {
   Text text = [&] {
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     return ask();
   }();
   return Value(std::move(text));
@@ -66,7 +66,7 @@ std::string Models(const Cache& cache) {
 
 void Pin(const Cache& cache, const std::string& model, bool is_pinned) {
   const Status status = [&] {
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     return cache.Pin(model, is_pinned);
   }();
   RaiseUnlessOk(status);

@@ -50,7 +50,7 @@ void BindModels(py::module_& module) {
 
   const auto from_file = [](const std::string& path, const std::string& signature, const InputShapes& shapes) {
     Result<Model> model = [&] {
-      const py::gil_scoped_release released;
+      const ReleasedGil released;
       return Model::FromFile(path, {signature, shapes});
     }();
     return Value(std::move(model));
@@ -58,7 +58,7 @@ void BindModels(py::module_& module) {
   const auto from_bytes = [](const py::object& content, const std::string& signature, const InputShapes& shapes) {
     const HeldBytes held(content, HeldBytes::Use::kRead);
     Result<Model> model = [&] {
-      const py::gil_scoped_release released;
+      const ReleasedGil released;
       return Model::FromMemory(held.bytes(), "memory", {signature, shapes});
     }();
     return Value(std::move(model));

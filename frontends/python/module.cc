@@ -40,7 +40,7 @@ namespace {
 py::list DeviceList() {
   std::vector<DeviceDescription> devices;
   {
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     devices = ListDevices();
   }
   py::list list;
@@ -66,20 +66,20 @@ void LogTo(const py::object& callback) {
   if (!callback.is_none()) {
     // Freed under the GIL, whoever drops the sink.
     const auto drop = [](py::object* held) {
-      const py::gil_scoped_acquire acquired;
+      const AcquiredGil acquired;
       delete held;
     };
     const std::shared_ptr<py::object> held(new py::object(callback), drop);
     sink = [held](LogLevel level, std::string_view message) {
       constexpr const char* kLevels[] = {"debug", "info", "warning", "error"};
-      const py::gil_scoped_acquire acquired;
+      const AcquiredGil acquired;
       PyObject* const text = PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "replace");
       PyObject* const answer = PyObject_CallFunction(held->ptr(), "sN", kLevels[static_cast<int>(level)], text);
       if (answer == nullptr) PyErr_WriteUnraisable(held->ptr());
       Py_XDECREF(answer);
     };
   }
-  const py::gil_scoped_release released;
+  const ReleasedGil released;
   SetLogSink(std::move(sink));
 }
 

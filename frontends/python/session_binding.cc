@@ -23,7 +23,7 @@ class PythonSession {
   const std::vector<TensorInfo>& outputs() const { return outputs_; }
 
   void Close() {
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     const std::lock_guard lock(mutex_);
     session_.reset();
   }
@@ -115,7 +115,7 @@ class PythonSession {
   // `work` under the lock and without the GIL, which the caller holds.
   template <typename Work>
   Status Locked(Work&& work) {
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     const std::lock_guard lock(mutex_);
     if (!session_) return Error(StatusCode::kInvalidArgument, "the session was closed");
     return work(*session_);
@@ -147,7 +147,7 @@ class PythonSession {
 template <typename Open>
 std::unique_ptr<PythonSession> Opened(Open&& open) {
   Result<Session> session = [&] {
-    const py::gil_scoped_release released;
+    const ReleasedGil released;
     return open();
   }();
   return std::make_unique<PythonSession>(Value(std::move(session)));

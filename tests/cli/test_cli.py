@@ -33,6 +33,7 @@ class Usage(CliTest):
     def test_a_mistyped_verb_or_option_is_recognised(self):
         self.assert_one_error(self.run_hearth("isnpect", MODEL, expect=2), "did you mean 'inspect'?")
         self.assert_one_error(self.run_hearth("run", MODEL, "--imput=x.npy", expect=2), "did you mean '--input'?")
+        self.assert_one_error(self.run_hearth("--device", "cpu", "run", MODEL, expect=2), "'--device' stands before the verb")
         self.assertNotIn("did you mean", self.run_hearth("frobnicate", expect=2).stderr)
 
     def test_a_graph_file_of_an_unknown_kind_is_refused(self):
@@ -101,6 +102,7 @@ class BadInput(CliTest):
 
     def test_labels_that_are_not_there_are_bad_input(self):
         self.assert_one_error(self.run_hearth("run", MODEL, "--labels", "no-labels.txt", expect=3), "no-labels.txt")
+        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", "/dev/zero", expect=3), "no list of labels")
 
     def test_a_device_that_does_not_exist_is_exit_code_4(self):
         for device in ("no such device", "opencl:99"):

@@ -23,6 +23,10 @@ TEST(ServerAddress, IsAHostAPortOrAUrl) {
   EXPECT_EQ(url.max_entry_bytes, uint64_t{2} << 20);
   EXPECT_EQ(url.ca_file, "/a b");
   EXPECT_EQ(ParseServerAddress("redis://:secret@cache.lan")->password, "secret");
+  const ServerAddress with_options = *ParseServerAddress("cache.lan:7000?ttl=30d&max-entry=2M");
+  EXPECT_EQ(with_options.port, 7000);
+  EXPECT_EQ(with_options.time_to_live_s, 30 * 86400);
+  EXPECT_EQ(with_options.max_entry_bytes, uint64_t{2} << 20);
 }
 
 TEST(ServerAddress, OfIpv6StandsInBracketsWhereAPortFollows) {

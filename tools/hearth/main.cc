@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -68,7 +69,11 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
   if (is_unknown) {
     what = fmt::format("'{}' is not known here", unknown.front());
     const std::string meant = NearestName(named, unknown.front().substr(0, unknown.front().find('=')));
-    if (!meant.empty()) what += fmt::format("; did you mean '{}'?", meant);
+    if (meant == unknown.front().substr(0, unknown.front().find('='))) {
+      what = fmt::format("'{}' stands before the verb", meant);
+    } else if (!meant.empty()) {
+      what += fmt::format("; did you mean '{}'?", meant);
+    }
   }
   PrintError(fmt::format("{}: {}; `{} --help` shows what there is", FullName(named), what, FullName(named)));
   return ExitCode::kUsage;
@@ -120,7 +125,10 @@ int main(int argc, char** argv) {
   using namespace hearth;
   try {
     return static_cast<int>(CheckOutput(Main(argc, argv)));
-  } catch (const std::exception& error) {  // the standard library's: out of memory, as a rule
+  } catch (const std::bad_alloc&) {
+    PrintError("memory ran out: what the model and its inputs take is more than this process may have");
+    return static_cast<int>(ExitCode::kFailed);
+  } catch (const std::exception& error) {
     PrintError(error.what());
     return static_cast<int>(ExitCode::kFailed);
   }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <sstream>
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
@@ -19,6 +20,8 @@ namespace {
 
 // File systems take 255 bytes; what is left is for the index and the ending.
 constexpr size_t kMaxNameBytes = 200;
+
+constexpr size_t kMaxLabelsBytes = size_t{16} << 20;
 
 template <typename T>
 std::vector<float> Widened(std::span<const std::byte> bytes, float (*to_float)(T)) {
@@ -85,8 +88,17 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
   if (!file || std::filesystem::is_directory(path, error)) {
     return Error(StatusCode::kNotFound, "can't read the labels {}: no such file, or not readable", path);
   }
+  std::string text(kMaxLabelsBytes + 1, '\0');  // also of a pipe, whose size is not known
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) return Error(StatusCode::kIoError, "the labels {} can't be read", path);
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kMaxLabelsBytes) {
+    return Error(StatusCode::kInvalidArgument, "{} has over {} bytes: that is no list of labels, a line each", path,
+                 kMaxLabelsBytes);
+  }
   std::vector<std::string> labels;
-  for (std::string line; std::getline(file, line);) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
     line.erase(line.find_last_not_of(" \t\r") + 1);
     labels.push_back(line);
   }
