@@ -182,7 +182,8 @@ class PlanRunner {
   std::vector<Stage> stages_;                              // after buffers_ and programs_: executables go first
   std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps read or make
   Executable* last_submitted_ = nullptr;                   // one of those; null: nothing is left to wait for
-  uint64_t first_submission_ = 0, last_submission_ = 0;    // of the last run
+  uint64_t last_submission_ = 0;
+  std::vector<uint64_t> submissions_;  // of the last run; a clone's may have numbers between
   SliceClock slice_clock_;
   TransferCounts transfers_;
   std::unique_ptr<Requests> requests_;              // null without a device; goes before the buffers

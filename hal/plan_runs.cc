@@ -34,13 +34,15 @@ Status PlanRunner::WaitForSubmitted() {
   // The last one is waited for first: the others only say then what went wrong in them.
   Executable& executable = *std::exchange(last_submitted_, nullptr);
   const Status of_last = executable.Wait(last_submission_);
-  for (uint64_t number = first_submission_; number < last_submission_; ++number) HEARTH_TRY(executable.Wait(number));
+  for (const uint64_t number : submissions_) {
+    if (number != last_submission_) HEARTH_TRY(executable.Wait(number));
+  }
   return of_last;
 }
 
 Status PlanRunner::Hand(Executable& executable) {
   HEARTH_ASSIGN(last_submission_, executable.Submit());
-  if (first_submission_ == 0) first_submission_ = last_submission_;
+  submissions_.push_back(last_submission_);
   last_submitted_ = &executable;
   return Status::Ok();
 }
@@ -77,7 +79,7 @@ Status PlanRunner::SubmitRequest(size_t slot, std::span<const std::span<const st
   const bool is_whole = slot == kArenaSlot && !whole_.empty() && profile == nullptr;
   HEARTH_TRY(requests_->Begin(slot, inputs, sync.wait_for, is_whole));
   if (profile != nullptr || plan_.has_host_steps()) HEARTH_TRY(requests_->WaitForBegin(slot));
-  first_submission_ = 0;
+  submissions_.clear();
   if (!is_whole) HEARTH_TRY(SubmitStages(inputs, profile, requests_->transfers(slot)));
   for (size_t k = 0; is_whole && k < whole_.size(); ++k) HEARTH_TRY(Hand(*whole_[k]));
   HEARTH_TRY(CopyHostOutputs(inputs, outputs));
@@ -121,7 +123,7 @@ Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,
 }
 
 Status PlanRunner::RunStages() {
-  first_submission_ = 0;
+  submissions_.clear();
   TransferCounts not_of_a_run;
   HEARTH_TRY(SubmitStages({}, nullptr, not_of_a_run));
   return WaitForSubmitted();
