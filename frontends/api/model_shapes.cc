@@ -57,7 +57,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
   for (const auto& [name, shape] : shapes) {
     // A name and an alias of one input would be two shapes for it.
     const auto input = std::ranges::find_if(
-        from.inputs, [&](const TensorInfo& info) { return info.name == name || info.alias == name; });
+        from.inputs, [&name = name](const TensorInfo& info) { return info.name == name || info.alias == name; });
     if (input != from.inputs.end()) options.input_shapes.erase(input->alias);
     options.input_shapes.insert_or_assign(input != from.inputs.end() ? input->name : name, shape);
   }
