@@ -11,6 +11,7 @@
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/model_file.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/oracle_models.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/small_models.h"
 #include "tests/testing/tflite_writer.h"
@@ -282,6 +283,29 @@ TEST(TfliteDamaged, ABitFlipInAModelWithALoopIsAnErrorOrAValidGraph) {
     model[at] ^= bit;
     ExpectErrorOrValidGraph(model);
     model[at] ^= bit;
+  }
+}
+
+// Of every model in which operators are read as several.
+TEST(TfliteDamaged, FlippedBitsOfOperatorsThatAreReadAsSeveralAreAnErrorOrAValidGraph) {
+  constexpr uint32_t kSeed = 20261123;
+  constexpr int kFlips = 200;
+  std::mt19937 random(kSeed);
+  const OracleArchive archive;
+  for (const OracleModel& listed : ListOracleModels()) {
+    const auto families = {"bidirectional", "places", "volumes", "spectra", "suppression"};
+    if (std::find(families.begin(), families.end(), listed.family) == families.end()) continue;
+    const Result<std::span<const std::byte>> content = archive.Find(listed.file);
+    ASSERT_TRUE(content.ok()) << content.status().message();
+    Bytes model(content->begin(), content->end());
+    for (int flip = 0; flip < kFlips; ++flip) {
+      const size_t at = random() % model.size();
+      const std::byte bit = std::byte{1} << (random() % 8);
+      SCOPED_TRACE(testing::Message() << listed.file << ", byte " << at);
+      model[at] ^= bit;
+      ExpectErrorOrValidGraph(model);
+      model[at] ^= bit;
+    }
   }
 }
 
