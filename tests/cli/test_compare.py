@@ -28,6 +28,16 @@ class Compare(CliTest):
         self.assertFalse(report["over"])
         self.assertNotIn("layers", report)
 
+    def test_a_device_that_a_driver_stands_in_for_is_compared_with_the_cpu(self):
+        devices = self.run_json("devices")["devices"]
+        drivers = [d["id"] for d in devices if d["usable"] and d["type"] == "cpu" and d["backend"] != "cpu"]
+        if not drivers:
+            self.skipTest("no software driver is usable")
+        report = self.compare(MODEL, "--device", drivers[0], "--simulate", "navi21", "--input", PICTURE)
+        self.assertIn("Navi 21", report["device"]["name"])
+        self.assertEqual(report["against"]["id"], "cpu")
+        self.assertFalse(report["over"])
+
     def test_the_cpu_agrees_with_the_reference_in_every_layer(self):
         report = self.compare(MODEL, PICTURE, "--device", "cpu", "--against", "reference", "--per-layer")
         self.assertEqual((report["device"]["id"], report["against"]["id"]), ("cpu", "reference"))

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "frontends/engine/device_choice.h"
+#include "frontends/engine/device_simulation.h"
 #include "tools/hearth/comparison_picture.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/layer_values.h"
@@ -100,7 +100,7 @@ class CompareCommand final : public Verb {
     HEARTH_ASSIGN(const LoadedInputs inputs,
                   LoadInputs(input_options_, model.inputs(), metadata.ok() ? *metadata : ModelMetadata()));
     HEARTH_ASSIGN(Side ours, DeviceSide(model, options, inputs));
-    HEARTH_ASSIGN(const DeviceInfo device, InfoOf(ours.id));
+    HEARTH_ASSIGN(const DeviceInfo device, InfoOf(ours.id, options.simulate));
     HEARTH_ASSIGN(Side theirs, OtherSide(model, options, inputs));
     const double tolerance = std::max(RealTolerance(ours.precision), RealTolerance(theirs.precision));
     HEARTH_ASSIGN(const std::vector<TensorComparison> outputs, CompareOutputs(model, ours, theirs, tolerance));
@@ -145,11 +145,12 @@ class CompareCommand final : public Verb {
                   [&inputs](const Model& part) { return RunReference(part, inputs.bytes); }};
     }
     options.device = against_;
+    options.simulate.clear();  // the profile is --device's
     return DeviceSide(model, options, inputs);
   }
 
-  static Result<DeviceInfo> InfoOf(const std::string& id) {
-    HEARTH_ASSIGN(const OpenedDevice opened, OpenChosenDevice(id));
+  static Result<DeviceInfo> InfoOf(const std::string& id, const std::string& profile) {
+    HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(id, profile));
     return opened.info;
   }
 
