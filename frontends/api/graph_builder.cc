@@ -1,6 +1,7 @@
 #include "hearth/graph_builder.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -12,7 +13,18 @@
 
 namespace hearth {
 
+namespace {
+
+// From 1 on, one for each builder of the process.
+uint32_t NextGraphNumber() {
+  static std::atomic<uint32_t> last = 0;
+  return ++last;
+}
+
+}  // namespace
+
 struct GraphBuilderData {
+  const uint32_t number = NextGraphNumber();
   Graph graph;
   Status first_mistake;
 };
@@ -44,8 +56,23 @@ bool CheckShape(GraphBuilderData& data, const std::string& name, const std::vect
   return fits;
 }
 
-bool IsOfThisGraph(const GraphBuilderData& data, BuilderTensor tensor) {
-  return tensor.id >= 0 && static_cast<size_t>(tensor.id) < data.graph.values().size();
+// The graph's value that `tensor` is; kNoValue, with the mistake kept, for one that is absent or not of this graph.
+// `role` begins the sentence: "input 0 of add_1".
+ValueId ValueOf(GraphBuilderData& data, BuilderTensor tensor, const std::string& role) {
+  if (tensor.id < 0) {
+    Blame(data, Error(StatusCode::kInvalidArgument, "{} is absent", role));
+    return kNoValue;
+  }
+  if (tensor.graph != 0 && tensor.graph != data.number) {
+    Blame(data, Error(StatusCode::kInvalidArgument,
+                      "{} is a tensor of another graph; use what this graph's own calls have given", role));
+    return kNoValue;
+  }
+  if (static_cast<size_t>(tensor.id) >= data.graph.values().size()) {
+    Blame(data, Error(StatusCode::kInvalidArgument, "{} is tensor {}, which this graph has not", role, tensor.id));
+    return kNoValue;
+  }
+  return tensor.id;
 }
 
 // Appends a node with one output whose shape InferShapes fills in Build.
@@ -55,24 +82,20 @@ BuilderTensor Append(GraphBuilderData& data, Op op, const std::vector<BuilderTen
   node.source_index = static_cast<int32_t>(data.graph.nodes().size());
   node.name = fmt::format("{}_{}", OpName(node.op), node.source_index);
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const bool is_absent = inputs[k].id < 0;
-    if (!is_absent && !IsOfThisGraph(data, inputs[k])) {
-      Blame(data, Error(StatusCode::kInvalidArgument, "input {} of {} is tensor {}, which this graph has not", k,
-                        node.name, inputs[k].id));
-      return {};
+    ValueId value = kNoValue;
+    const bool may_be_absent = k >= required;
+    if (!may_be_absent || inputs[k].id >= 0) {
+      value = ValueOf(data, inputs[k], fmt::format("input {} of {}", k, node.name));
+      if (value == kNoValue) return {};
     }
-    if (is_absent && k < required) {
-      Blame(data, Error(StatusCode::kInvalidArgument, "input {} of {} is absent", k, node.name));
-      return {};
-    }
-    node.inputs.push_back(is_absent ? kNoValue : inputs[k].id);
+    node.inputs.push_back(value);
   }
   const ValueId output = data.graph.AddValue({node.name, {}, {}});
   node.outputs = {output};
   // Each output's shape is known at once, so that a mistake names the call that made it.
   const Node& added = data.graph.AddNode(std::move(node));
   if (data.first_mistake.ok()) Blame(data, OpDefOf(added.op).infer(data.graph, added));
-  return {output};
+  return {output, data.number};
 }
 
 }  // namespace
@@ -87,7 +110,7 @@ BuilderTensor GraphBuilder::Input(const std::string& name, std::vector<int32_t> 
   if (!CheckShape(*data_, name, shape)) return {};
   const ValueId value = data_->graph.AddValue({name, {DType::kFloat32, Shape::FromSpan(shape), {}}, {}});
   data_->graph.inputs.push_back(value);
-  return {value};
+  return {value, data_->number};
 }
 
 BuilderTensor GraphBuilder::Constant(const std::string& name, std::vector<int32_t> shape,
@@ -99,34 +122,33 @@ BuilderTensor GraphBuilder::Constant(const std::string& name, std::vector<int32_
                         dims.ToString(), dims.element_count(), values.size()));
     return {};
   }
-  return {data_->graph.AddFloatConstant(name, dims, values)};
+  return {data_->graph.AddFloatConstant(name, dims, values), data_->number};
 }
 
 void GraphBuilder::Output(BuilderTensor tensor, const std::string& name) {
-  if (!IsOfThisGraph(*data_, tensor)) {
-    Blame(*data_, Error(StatusCode::kInvalidArgument, "output '{}' is absent", name));
-    return;
-  }
-  data_->graph.value(tensor.id).name = name;
-  data_->graph.outputs.push_back(tensor.id);
+  const ValueId value = ValueOf(*data_, tensor, fmt::format("output '{}'", name));
+  if (value == kNoValue) return;
+  data_->graph.value(value).name = name;
+  data_->graph.outputs.push_back(value);
 }
 
 BuilderTensor GraphBuilder::State(const std::string& name, std::vector<int32_t> shape) {
   if (!CheckShape(*data_, name, shape)) return {};
   const ValueId value = data_->graph.AddValue({name, {DType::kFloat32, Shape::FromSpan(shape), {}}, {}});
   data_->graph.states.push_back({value, kNoValue});
-  return {value};
+  return {value, data_->number};
 }
 
 void GraphBuilder::Update(BuilderTensor state, BuilderTensor next) {
+  const ValueId read = ValueOf(*data_, state, "the state to update");
+  const ValueId written = ValueOf(*data_, next, "what a state becomes");
+  if (read == kNoValue || written == kNoValue) return;
   for (StatePair& pair : data_->graph.states) {
-    if (!IsOfThisGraph(*data_, next)) break;
-    if (pair.read != state.id || pair.written != kNoValue) continue;
-    pair.written = next.id;
+    if (pair.read != read || pair.written != kNoValue) continue;
+    pair.written = written;
     return;
   }
-  Blame(*data_,
-        Error(StatusCode::kInvalidArgument, "tensor {} is not a state, or updated twice, or by nothing", state.id));
+  Blame(*data_, Error(StatusCode::kInvalidArgument, "tensor {} is not a state, or updated twice", read));
 }
 
 BuilderTensor GraphBuilder::Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,

@@ -21,9 +21,11 @@
 
 namespace hearth {
 
-// A value of the graph being built; a default-made one is "absent" where an input is optional.
+// A value of the graph being built; a default-made one is "absent" where an input is optional. One builder's tensor
+// given to another builder is a mistake that Build reports.
 struct BuilderTensor {
   int32_t id = -1;
+  uint32_t graph = 0;  // the builder that made it; 0, as the C API's numbers have it: the one that it is given to
 };
 
 enum class BuilderPadding : uint8_t { kSame, kValid };

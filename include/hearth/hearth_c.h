@@ -262,7 +262,8 @@ HEARTH_C_EXPORT hearth_status hearth_session_bind_output(hearth_session* session
 typedef struct hearth_graph hearth_graph;
 
 /* Functions that add something give the new tensor's number, and -1 after a mistake, which hearth_graph_build reports.
- * -1 as `bias` means: none. All tensors are float32; shapes and semantics are TFLite's. */
+ * A number counts within its graph: another graph's number is taken for the tensor that has it here, or is a mistake
+ * where none has. -1 as `bias` means: none. All tensors are float32; shapes and semantics are TFLite's. */
 enum { HEARTH_PADDING_SAME = 0, HEARTH_PADDING_VALID = 1 };
 enum {
   HEARTH_ACTIVATION_NONE = 0,

@@ -75,6 +75,41 @@ TEST(GraphBuilder, ReportsTheFirstMistakeInBuild) {
   EXPECT_THAT(status.message(), HasSubstr("'c'"));
 }
 
+TEST(GraphBuilder, ATensorOfAnotherGraphIsAMistakeWhereverItIsGiven) {
+  GraphBuilder other("other");
+  const auto foreign = other.Unary("neg", other.Input("a", {1, 4}));
+  const auto expect_mistake = [&](const std::string& role, const auto& use) {
+    GraphBuilder builder("own");
+    const auto x = builder.Input("x", {1, 4});
+    const auto state = builder.State("s", {1, 4});
+    builder.Output(builder.Unary("neg", x), "y");
+    use(builder, state);
+    if (role != "the state to update") builder.Update(state, x);
+    const Status status = std::move(builder).Build().status();
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << role;
+    EXPECT_THAT(status.message(), HasSubstr(role + " is a tensor of another graph")) << role;
+  };
+  expect_mistake("input 1 of add_1", [&](GraphBuilder& b, BuilderTensor s) { b.Binary("add", s, foreign); });
+  expect_mistake("input 0 of neg_1", [&](GraphBuilder& b, BuilderTensor) { b.Unary("neg", foreign); });
+  expect_mistake("input 2 of fully_connected_1",
+                 [&](GraphBuilder& b, BuilderTensor s) { b.FullyConnected(s, s, foreign); });
+  expect_mistake("output 'o'", [&](GraphBuilder& b, BuilderTensor) { b.Output(foreign, "o"); });
+  expect_mistake("what a state becomes", [&](GraphBuilder& b, BuilderTensor s) { b.Update(s, foreign); });
+  expect_mistake("the state to update", [&](GraphBuilder& b, BuilderTensor s) { b.Update(foreign, s); });
+  other.Output(foreign, "b");
+  const Result<Model> model = std::move(other).Build();
+  EXPECT_TRUE(model.ok()) << model.status().message();
+}
+
+TEST(GraphBuilder, TensorsStayOfTheirBuilderWhenItMoves) {
+  GraphBuilder first("moved");
+  const auto x = first.Input("x", {1, 4});
+  GraphBuilder second = std::move(first);
+  second.Output(second.Unary("neg", x), "y");
+  const Result<Model> model = std::move(second).Build();
+  EXPECT_TRUE(model.ok()) << model.status().message();
+}
+
 TEST(GraphBuilder, NamesAnUnknownOperation) {
   GraphBuilder builder("wrong");
   builder.Output(builder.Unary("frobnicate", builder.Input("x", {1})), "y");
