@@ -242,6 +242,42 @@ def test_shapes_are_chosen_when_the_model_is_opened(demo):
         hearth.Session(hearth.Model(demo[0]), shapes={name: (2, *rest)}, **CPU)
 
 
+@pytest.mark.parametrize(
+    "shape, mistake, words",
+    [
+        ([2**40], ValueError, "1099511627776 is too large"),
+        ([1.9, 96, 96, 3], TypeError, "1.9 is not a whole number"),
+        (["1", 96, 96, 3], TypeError, "'1' is not a whole number"),
+        ("1x96", TypeError, "'1x96' is not a sequence"),
+        (5, TypeError, "5 is not a sequence"),
+    ],
+)
+def test_a_shape_of_anything_but_whole_numbers_of_32_bits_is_refused(demo, shape, mistake, words):
+    session, graph = hearth.Session(negated_sum(), **CPU), hearth.Graph()
+    uses = [
+        lambda: hearth.Model(demo[0], shapes={"image": shape}),
+        lambda: hearth.Session(demo[0], shapes={"image": shape}, **CPU),
+        lambda: session.resize({"image": shape}),
+        lambda: graph.input("image", shape),
+        lambda: graph.state("image", shape),
+    ]
+    for use in uses:
+        with pytest.raises(mistake, match=f"shape of 'image': {words}"):
+            use()
+
+
+def test_a_batch_that_is_no_whole_number_of_32_bits_is_refused():
+    with hearth.Session(negated_sum(), **CPU) as session:
+        for batch, mistake in [(2**40, ValueError), (1.5, TypeError)]:
+            with pytest.raises(mistake, match="batch: "):
+                session.resize(batch=batch)
+
+
+def test_sizes_may_be_numbers_of_numpy(demo):
+    name, shape = (tensor := hearth.Model(demo[0]).inputs[0]).name, tensor.shape
+    assert hearth.Model(demo[0], shapes={name: np.array((2, *shape[1:]))}).inputs[0].shape == (2, *shape[1:])
+
+
 def test_a_closed_session_says_so():
     session = hearth.Session(negated_sum(), **CPU)
     session.close()

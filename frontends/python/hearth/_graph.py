@@ -6,7 +6,7 @@ import numpy as np
 
 from hearth import _hearth
 from hearth._hearth import GraphTensor
-from hearth._session import Model
+from hearth._session import Model, shape_list
 
 Pair = Tuple[int, int]
 
@@ -27,7 +27,7 @@ class Graph:
         self._native = _hearth.Graph(name)
 
     def input(self, name: str, shape: Sequence[int]) -> GraphTensor:
-        return self._native.input(name, list(shape))
+        return self._native.input(name, shape_list(shape, f"shape of {name!r}"))
 
     def constant(self, name: str, values: Any) -> GraphTensor:
         array = np.asarray(values, np.float32, order="C")
@@ -38,7 +38,7 @@ class Graph:
 
     def state(self, name: str, shape: Sequence[int]) -> GraphTensor:
         """What the network remembers: zeros in the first run, later what `update` gave it in the run before."""
-        return self._native.state(name, list(shape))
+        return self._native.state(name, shape_list(shape, f"shape of {name!r}"))
 
     def update(self, state: GraphTensor, to: GraphTensor) -> None:
         self._native.update(state, to)
@@ -116,7 +116,7 @@ class Graph:
         return self._native.resize_bilinear(x, size, align_corners, half_pixel_centers)
 
     def reshape(self, x: GraphTensor, shape: Sequence[int]) -> GraphTensor:
-        return self._native.reshape(x, list(shape))
+        return self._native.reshape(x, shape_list(shape, "shape"))
 
     def softmax(self, x: GraphTensor, beta: float = 1.0) -> GraphTensor:
         return self._native.softmax(x, beta)

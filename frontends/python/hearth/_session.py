@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import operator
 import os
 import threading
 import time
@@ -78,8 +79,25 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, str]:
     return {name: text(name, value) for name, value in options.items() if value is not None}
 
 
+def whole_size(value: Any, role: str) -> int:
+    """A dimension as Hearth takes it: TypeError where it is no whole number, ValueError beyond 32 bits."""
+    try:
+        size = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{role}: {value!r} is not a whole number") from None
+    if not -(2**31) <= size < 2**31:
+        raise ValueError(f"{role}: {size} is too large; a dimension is at most {2**31 - 1}")
+    return size
+
+
+def shape_list(shape: Sequence[int], role: str) -> List[int]:
+    if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+        raise TypeError(f"{role}: {shape!r} is not a sequence of whole numbers")
+    return [whole_size(size, role) for size in shape]
+
+
 def shape_lists(shapes: Optional[Shapes]) -> Dict[str, List[int]]:
-    return {name: [int(size) for size in shape] for name, shape in (shapes or {}).items()}
+    return {name: shape_list(shape, f"shape of {name!r}") for name, shape in (shapes or {}).items()}
 
 
 class Model:
@@ -194,7 +212,7 @@ class Session:
         if (shapes is None) == (batch is None):
             raise ValueError("give either shapes or batch")
         if batch is not None:
-            self._native.resize_batch(batch)
+            self._native.resize_batch(whole_size(batch, "batch"))
         else:
             self._native.resize(shape_lists(shapes))
         self._note_tensors()
