@@ -47,6 +47,21 @@ bool IsInteger(DType dtype) {
   return dtype != DType::kFloat32 && dtype != DType::kFloat16 && dtype != DType::kBool;
 }
 
+struct ZeroPointRange {
+  int64_t least, most;
+};
+
+// What can stand for a real 0: any number that the type holds. Hearth keeps zero points of wider types in 32 bits.
+ZeroPointRange ZeroPointRangeOf(wire::TensorType type) {
+  switch (type) {
+    case wire::TensorType_INT4: return {-8, 7};
+    case wire::TensorType_INT8: return {-128, 127};
+    case wire::TensorType_UINT8: return {0, 255};
+    case wire::TensorType_INT16: return {-32768, 32767};
+    default: return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
+  }
+}
+
 }  // namespace
 
 std::optional<DType> DTypeOf(wire::TensorType type) {
@@ -200,13 +215,18 @@ Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& 
   quantization.zero_points = CopyOf(parameters.zero_point());
   // Fewer zero points than scales: the one that is there, or 0, holds for all.
   quantization.zero_points.resize(scale_count, zero_count == 0 ? 0 : quantization.zero_points[0]);
+  const ZeroPointRange range = ZeroPointRangeOf(tensor(index).type());
   for (size_t i = 0; i < scale_count; ++i) {
     const float scale = quantization.scales[i];
+    // A scale of 0 is taken: quantizers write it for channels whose weights are all 0.
+    if (!std::isfinite(scale) || scale < 0) {
+      return Error(StatusCode::kMalformedInput,
+                   "{} has the quantization scale {}; a finite number of at least 0 is possible", Label(index), scale);
+    }
     const int64_t zero_point = quantization.zero_points[i];
-    if (!std::isfinite(scale) || scale < 0 || zero_point < std::numeric_limits<int32_t>::min() ||
-        zero_point > std::numeric_limits<int32_t>::max()) {
-      return Error(StatusCode::kMalformedInput, "{} has the quantization scale {} and zero point {}", Label(index),
-                   scale, zero_point);
+    if (zero_point < range.least || zero_point > range.most) {
+      return Error(StatusCode::kMalformedInput, "{} of {} has the zero point {}; {} to {} are possible", Label(index),
+                   TypeName(tensor(index).type()), zero_point, range.least, range.most);
     }
   }
   return quantization;

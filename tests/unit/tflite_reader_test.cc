@@ -165,6 +165,30 @@ TEST(TfliteReader, RefusesScalesThatDoNotFitTheShape) {
   EXPECT_EQ(graph.status().message(), "tensor 0 'x' of shape 2x3 has 2 quantization scales along dimension 1");
 }
 
+TEST(TfliteReader, RefusesZeroPointsThatTheTypeCannotHold) {
+  const auto read = [](wire::TensorType type, int64_t zero_point) {
+    TfliteWriter writer;
+    const int32_t x = writer.AddTensor(
+        {.name = "x", .shape = {2, 2}, .type = type, .quantization = {{1.0f, 0.5f}, {0, zero_point}, 1}});
+    const int32_t y = writer.AddTensor({"y", {2, 2}});
+    writer.AddCustomOperator("any", {x}, {y});
+    return ReadTfliteModel(writer.Finish({x}, {y})).status();
+  };
+  struct Case {
+    wire::TensorType type;
+    int64_t least, most;
+  };
+  for (const Case& held : {Case{wire::TensorType_INT8, -128, 127}, Case{wire::TensorType_UINT8, 0, 255},
+                           Case{wire::TensorType_INT16, -32768, 32767}}) {
+    EXPECT_TRUE(read(held.type, held.least).ok()) << held.least;
+    EXPECT_TRUE(read(held.type, held.most).ok()) << held.most;
+    EXPECT_EQ(read(held.type, held.least - 1).code(), StatusCode::kMalformedInput) << held.least - 1;
+    EXPECT_EQ(read(held.type, held.most + 1).code(), StatusCode::kMalformedInput) << held.most + 1;
+  }
+  EXPECT_EQ(read(wire::TensorType_INT8, -300).message(),
+            "tensor 0 'x' of INT8 has the zero point -300; -128 to 127 are possible");
+}
+
 TEST(TfliteReader, StateThatIsOnlyReadIsZero) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"x", {1}});
