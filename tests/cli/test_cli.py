@@ -25,6 +25,29 @@ class Usage(CliTest):
             with self.subTest(line=line):
                 self.assert_one_error(self.run_hearth(*line, expect=2), "--help")
 
+    def test_an_empty_name_of_a_file_or_folder_is_wrong_usage(self):
+        for line in (["devices", "--json", ""], ["run", MODEL, "--random-inputs", "1", "--output-dir", ""], ["run", MODEL, "--picture", ""],
+                     ["bench", MODEL, "--csv", ""], ["bench", MODEL, "--trace", ""], ["inspect", MODEL, "--memory", ""],
+                     ["inspect", MODEL, "--passes", ""], ["compare", MODEL, "--device", "cpu", "--picture", ""], ["cache", "rm", "", "--yes"]):
+            with self.subTest(line=line):
+                self.assert_one_error(self.run_hearth(*line, expect=2), "empty", "--help")
+
+    def test_numbers_must_be_finite(self):
+        for option in ("--mean", "--std"):
+            for number in ("nan", "inf", "127.5,nan"):
+                with self.subTest(option=option, number=number):
+                    self.assert_one_error(self.run_hearth("run", MODEL, PICTURE, option, number, expect=2), option, "finite")
+        self.assert_one_error(self.run_hearth("bench", MODEL, "--seconds", "nan", expect=2), "--seconds", "finite")
+
+    def test_a_shape_that_is_given_twice_or_too_large_is_told_apart_from_none(self):
+        def message(*arguments):
+            return self.run_hearth("inspect", MODEL, "--device", "cpu", *arguments, expect=3)
+        self.assert_one_error(message("--shape", "image=1x96x96x3", "--shape", "image=2x96x96x3"), "'image' is given twice")
+        for size in ("2147483647", "99999999999"):
+            self.assert_one_error(message("--shape", f"image=1x{size}"), f"the dimension {size}; at most 1073741824 is possible")
+        for text in ("1x0", "1x-4", "1x99999999999y", "1xx2", ""):
+            self.assert_one_error(message("--shape", f"image={text}"), "is not a shape such as 1x224x224x3")
+
     def test_the_program_alone_prints_its_help(self):
         done = self.run_hearth(expect=2)
         self.assertIn("devices", done.stdout)
@@ -361,6 +384,19 @@ class Cache(CliTest):
         self.assertEqual(self.run_json("cache", "rm", MODEL, "--yes")["removed_entries"], models[0]["entries"])
         self.assertEqual(self.run_json("cache", "ls")["entries"], [])
         self.assert_one_error(self.run_hearth("cache", "rm", "nobody", "--yes", expect=3), "nobody")
+
+    def test_verifying_where_no_cache_is_says_so(self):
+        missing = self.folder / "typo"
+        done = self.run_hearth("cache", "verify", "--cache", missing)
+        self.assertEqual(done.stdout, f"there is no cache in {missing}: nothing was checked\n")
+        self.assertFalse(missing.exists())
+
+    def test_what_cannot_be_removed_is_not_announced_as_being_deleted(self):
+        self.run_hearth("cache", "warm", MODEL, "--device", "cpu")
+        for name in ("a", "/tmp"):
+            done = self.run_hearth("cache", "rm", name, "--yes", expect=3)
+            self.assert_one_error(done, f"'{name}'" if (self.folder / "cache" / "hearth.db").exists() else "no cache")
+            self.assertEqual(done.stdout, "")
 
     def test_the_doctor_names_what_is_wrong_and_the_command_that_mends_it(self):
         self.assertFalse(any(f["trouble"] for f in self.run_json("cache", "doctor")["findings"]))

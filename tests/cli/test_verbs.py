@@ -38,6 +38,14 @@ class DeviceNames(CliTest):
                 with self.subTest(line=line, name=name):
                     self.assert_one_error(self.run_hearth(*line, "--device", name, expect=2), "empty")
 
+    def test_an_empty_name_in_a_list_is_wrong_usage(self):
+        for names in ("cpu,", ",cpu", "cpu, ,cpu"):
+            with self.subTest(names=names):
+                self.assert_one_error(self.run_hearth("bench", MODEL, "--runs", "1", "--device", names, expect=2), "empty")
+
+    def test_an_empty_variable_is_as_none(self):
+        self.assertEqual(self.device_of(variables={"HEARTH_DEVICE": ""}), self.device_of())
+
     def test_the_gpu_is_hardware_or_an_error_that_says_what_there_is(self):
         devices = self.run_json("devices")["devices"]
         hardware = [d["id"] for d in devices if d["usable"] and d["type"] != "cpu"]

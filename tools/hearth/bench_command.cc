@@ -11,6 +11,7 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/interrupt.h"
 #include "tools/hearth/model_inputs.h"
+#include "tools/hearth/option_checks.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -38,6 +39,10 @@ std::vector<std::string> DevicesIn(const std::string& list) {
   return names;
 }
 
+bool IsBlank(const std::string& name) {
+  return name.find_first_not_of(" \t\r\n") == std::string::npos;
+}
+
 class BenchCommand final : public Verb {
  public:
   BenchCommand()
@@ -54,6 +59,7 @@ class BenchCommand final : public Verb {
     app.add_option("--seconds", seconds_, "Run for this many seconds instead, at least once")
         ->type_name("S")
         ->check(CLI::Range(0.001, 1e6))
+        ->check(Finite())
         ->excludes(runs);
     app.add_option("--warmup", warmup_, "Untimed runs before them")
         ->type_name("N")
@@ -62,9 +68,11 @@ class BenchCommand final : public Verb {
     app.add_flag("--profile", profile_, "Times, shapes and GFLOP/s per step of the plan, and sums by operation");
     app.add_option("--trace", trace_path_,
                    "Write a Chrome trace (chrome://tracing, ui.perfetto.dev) of the start and one run")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(NotEmpty());
     app.add_option("--csv", csv_path_, "Write the figures as comma-separated values, a line per device")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(NotEmpty());
     output_.AddOptions(app);
   }
 
@@ -75,6 +83,10 @@ class BenchCommand final : public Verb {
     HEARTH_ASSIGN(SessionOptions options, session_flags_.Options(input_options_));
     if (options.start.empty()) options.start = "ready";  // what a device takes is asked, also under auto
     const std::vector<std::string> devices = DevicesIn(options.device);
+    if (std::any_of(devices.begin(), devices.end(), IsBlank)) {
+      PrintError(fmt::format("--device '{}': a device's name is empty", options.device));
+      return ExitCode::kUsage;
+    }
     if (devices.size() > 1 && !trace_path_.empty()) {
       return Error(StatusCode::kInvalidArgument, "--trace is of one device; {} are named", devices.size());
     }

@@ -13,6 +13,7 @@
 #include "tools/hearth/cache_text.h"
 #include "tools/hearth/confirm_deletion.h"
 #include "tools/hearth/interrupt.h"
+#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -121,7 +122,8 @@ class CacheCommand final : public Verb {
     for (CLI::App* part : {pin, remove}) {
       part->add_option("MODEL", named_model_, "A file, the path that it had, or a fingerprint's first digits")
           ->required()
-          ->type_name("");
+          ->type_name("")
+          ->check(NotEmpty());
     }
     for (CLI::App* part : {prune, clear, remove}) {
       part->add_flag("--yes", yes_, "Don't ask (needed where there is no terminal)");
@@ -166,6 +168,10 @@ class CacheCommand final : public Verb {
   }
 
   Status WriteJsonText(const std::string& text) const { return output_.WriteJson(Json::parse(text)); }
+  Result<ExitCode> Done(const std::string& json) const {
+    HEARTH_TRY(WriteJsonText(json));
+    return ExitCode::kFine;
+  }
 
   Result<ExitCode> Path(const Cache& cache) {
     HEARTH_ASSIGN(const std::string folder, cache.UsedFolder());
@@ -224,8 +230,10 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> Remove(const Cache& cache) {
-    const std::string what = fmt::format("what only {} uses of the cache in {}", named_model_, cache.folder());
-    if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;
+    if (!yes_) {  // nothing is announced that may not be there: PrintRemoved says what was
+      const std::string what = fmt::format("what only {} uses of the cache in {}", named_model_, cache.folder());
+      if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;
+    }
     HEARTH_ASSIGN(const RemovedEntries removed, cache.Remove(named_model_));
     return PrintRemoved(cache, removed);
   }
@@ -233,8 +241,7 @@ class CacheCommand final : public Verb {
   Result<ExitCode> ListModels(const Cache& cache) {
     HEARTH_ASSIGN(const std::vector<CacheModel> models, cache.Models());
     output_.PrintText(TextOf(models));
-    HEARTH_TRY(WriteJsonText(CacheModelsJson(cache.folder(), models)));
-    return ExitCode::kFine;
+    return Done(CacheModelsJson(cache.folder(), models));
   }
 
   Result<ExitCode> List(const Cache& cache) {
@@ -242,35 +249,31 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(const CacheFilter filter, Filter(cache));
     HEARTH_ASSIGN(const std::vector<CacheEntry> entries, cache.List(filter));
     output_.PrintText(TextOf(entries));
-    HEARTH_TRY(WriteJsonText(CacheListJson(cache.folder(), entries)));
-    return ExitCode::kFine;
+    return Done(CacheListJson(cache.folder(), entries));
   }
 
   Result<ExitCode> Show(const Cache& cache) {
     HEARTH_ASSIGN(const CacheEntry entry, cache.Show(digest_));
     output_.PrintText(TextOf(entry));
-    HEARTH_TRY(WriteJsonText(CacheEntryJson(entry)));
-    return ExitCode::kFine;
+    return Done(CacheEntryJson(entry));
   }
 
   Result<ExitCode> Stats(const Cache& cache) {
     HEARTH_ASSIGN(const CacheStats stats, cache.Stats());
     output_.PrintText(TextOf(stats));
-    HEARTH_TRY(WriteJsonText(CacheStatsJson(stats)));
-    return ExitCode::kFine;
+    return Done(CacheStatsJson(stats));
   }
 
   Result<ExitCode> Verify(const Cache& cache) {
     HEARTH_ASSIGN(const CacheVerification verification, cache.Verify(repair_));
-    output_.PrintText(TextOf(verification));
+    output_.PrintText(TextOf(verification, cache.folder()));
     HEARTH_TRY(WriteJsonText(CacheVerificationJson(cache.folder(), verification)));
     return verification.clean() ? ExitCode::kFine : ExitCode::kFailed;
   }
 
   Result<ExitCode> PrintRemoved(const Cache& cache, const RemovedEntries& removed) const {
     output_.PrintText(fmt::format("{} entries deleted, {}\n", removed.entries, BytesText(removed.blob_bytes)));
-    HEARTH_TRY(WriteJsonText(RemovedEntriesJson(cache.folder(), removed)));
-    return ExitCode::kFine;
+    return Done(RemovedEntriesJson(cache.folder(), removed));
   }
 
   Result<ExitCode> Prune(const Cache& cache) {
@@ -307,8 +310,7 @@ class CacheCommand final : public Verb {
     if (quarantine_) {
       HEARTH_ASSIGN(const uint64_t count, cache.LiftQuarantine());
       output_.PrintText(fmt::format("{} entries were in quarantine\n", count));
-      HEARTH_TRY(WriteJsonText(RemovedEntriesJson(cache.folder(), {})));
-      return ExitCode::kFine;
+      return Done(RemovedEntriesJson(cache.folder(), {}));
     }
     HEARTH_ASSIGN(const CacheFilter filter, Filter(cache));
     // A damaged store has no list; clearing moves it aside.
@@ -349,8 +351,7 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(const CacheExplanation explanation, cache.Explain(explain_flags_.path(), session_options_));
     for (const std::string& warning : explanation.warnings) output_.PrintWarning(warning);
     output_.PrintText(TextOf(explanation));
-    HEARTH_TRY(WriteJsonText(CacheExplanationJson(cache.folder(), explanation)));
-    return ExitCode::kFine;
+    return Done(CacheExplanationJson(cache.folder(), explanation));
   }
 
   Result<ExitCode> Key(const Cache&) {
@@ -367,15 +368,13 @@ class CacheCommand final : public Verb {
     }
     HEARTH_ASSIGN(const BundleExport bundle, cache.Export(bundle_, export_));
     output_.PrintText(TextOf(bundle));
-    HEARTH_TRY(WriteJsonText(BundleExportJson(bundle)));
-    return ExitCode::kFine;
+    return Done(BundleExportJson(bundle));
   }
 
   Result<ExitCode> Import(const Cache& cache) {
     HEARTH_ASSIGN(const BundleImport bundle, cache.Import(bundle_, import_));
     output_.PrintText(TextOf(bundle));
-    HEARTH_TRY(WriteJsonText(BundleImportJson(cache.folder(), bundle)));
-    return ExitCode::kFine;
+    return Done(BundleImportJson(cache.folder(), bundle));
   }
 
   CLI::App* app_ = nullptr;

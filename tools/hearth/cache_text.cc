@@ -7,6 +7,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "cache/folder.h"
 #include "core/base/error.h"
 #include "tools/hearth/printing.h"
 
@@ -137,7 +138,11 @@ std::string TextOf(const std::vector<CacheFinding>& findings) {
   return text;
 }
 
-std::string TextOf(const CacheVerification& verification) {
+std::string TextOf(const CacheVerification& verification, const std::string& folder) {
+  std::error_code error;
+  if (verification.clean() && !std::filesystem::exists(std::filesystem::path(folder) / kStoreFileName, error)) {
+    return fmt::format("there is no cache in {}: nothing was checked\n", folder);
+  }
   std::string text;
   for (const CacheDamage& damage : verification.damages) {
     text += fmt::format("damaged: {}: {}\n", damage.where, damage.what);

@@ -14,7 +14,8 @@ std::string TextOf(const CacheEntry& entry);
 std::string TextOf(const CacheStats& stats);
 std::string TextOf(const std::vector<CacheModel>& models);
 std::string TextOf(const std::vector<CacheFinding>& findings);
-std::string TextOf(const CacheVerification& verification);
+// `folder`: where the store that was verified lies, if there is one.
+std::string TextOf(const CacheVerification& verification, const std::string& folder);
 std::string TextOf(const CacheExplanation& explanation);
 std::string TextOf(const std::vector<WarmResult>& results);
 std::string TextOf(const BundleExport& bundle);

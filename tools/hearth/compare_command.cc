@@ -9,6 +9,7 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/layer_values.h"
 #include "tools/hearth/model_inputs.h"
+#include "tools/hearth/option_checks.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
 
@@ -85,7 +86,8 @@ class CompareCommand final : public Verb {
         ->capture_default_str();
     app.add_flag("--per-layer", per_layer_, "Compare the result of every layer too, and name the first over tolerance");
     app.add_option("--picture", picture_path_, "Draw how far off each output or layer is into a PNG file")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(NotEmpty());
     input_options_.AddOptions(app);
     output_.AddOptions(app);
   }

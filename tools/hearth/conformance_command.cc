@@ -10,6 +10,7 @@
 #include "frontends/engine/device_simulation.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/interrupt.h"
+#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -65,8 +66,8 @@ class ConformanceCommand final : public Verb {
         ->capture_default_str();
     app.add_option("--seed", seed_, "Which cases --sample takes")->capture_default_str();
     app.add_flag("--list", list_, "Print the cases and stop");
-    app.add_option("--junit", junit_path_, "Write JUnit XML to a file");
-    app.add_option("--html", html_path_, "Write a page of operations against devices to a file");
+    app.add_option("--junit", junit_path_, "Write JUnit XML to a file")->check(NotEmpty());
+    app.add_option("--html", html_path_, "Write a page of operations against devices to a file")->check(NotEmpty());
     AddSimulateOption(app, simulate_);
     output_.AddOptions(app);
   }

@@ -13,6 +13,7 @@
 #include "tools/hearth/files.h"
 #include "tools/hearth/graph_picture.h"
 #include "tools/hearth/memory_picture.h"
+#include "tools/hearth/option_checks.h"
 #include "tools/hearth/placement_report.h"
 #include "tools/hearth/session_flags.h"
 #include "tools/hearth/verb.h"
@@ -87,9 +88,11 @@ class InspectCommand final : public Verb {
         ->check(CLI::Validator(WhyNoGraphFile, ""));
     app.add_option("--passes", passes_folder_,
                    "Write a picture of the network as the file has it, and one after every pass that changed it")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->check(NotEmpty());
     app.add_option("--memory", memory_path_, "Write the memory plan as a picture: steps against offsets, as SVG")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(NotEmpty());
     output_.AddOptions(app);
   }
 

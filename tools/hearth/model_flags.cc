@@ -19,8 +19,14 @@ Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
   while (true) {
     int32_t dimension = 0;
     const auto [next, error] = std::from_chars(at, end, dimension);
-    if (error != std::errc() || dimension < 1 || dimension > kMaxDimension || (next != end && *next != 'x')) {
+    const bool is_too_large = error == std::errc::result_out_of_range || dimension > kMaxDimension;
+    if ((error != std::errc() && !is_too_large) || (next != end && *next != 'x') || dimension < 0 ||
+        (dimension == 0 && !is_too_large)) {
       return Error(StatusCode::kInvalidArgument, "'{}' is not a shape such as 1x224x224x3", text);
+    }
+    if (is_too_large) {
+      return Error(StatusCode::kInvalidArgument, "'{}' has the dimension {}; at most {} is possible", text,
+                   std::string_view(at, next), kMaxDimension);
     }
     dimensions.push_back(dimension);
     if (next == end) return dimensions;
@@ -69,7 +75,11 @@ Result<ModelOptions> ModelFlags::Options(const InputOptions* inputs) const {
     if (equals == std::string::npos || equals == 0) {
       return Error(StatusCode::kInvalidArgument, "--shape {}: NAME=1x224x224x3 is meant, with the input's name", text);
     }
-    HEARTH_ASSIGN(options.input_shapes[text.substr(0, equals)], ParseDimensions(text.substr(equals + 1)));
+    const std::string name = text.substr(0, equals);
+    if (options.input_shapes.contains(name)) {
+      return Error(StatusCode::kInvalidArgument, "--shape {}: the shape of '{}' is given twice", text, name);
+    }
+    HEARTH_ASSIGN(options.input_shapes[name], ParseDimensions(text.substr(equals + 1)));
   }
   if (inputs == nullptr || inputs->arguments.empty() || !shapes_.empty()) return options;
   HEARTH_ASSIGN(const std::vector<TensorInfo> declared, DeclaredInputs(path_, signature_));

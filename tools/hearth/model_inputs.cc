@@ -13,6 +13,7 @@
 #include "hearth/array.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
+#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {
@@ -170,6 +171,7 @@ void InputOptions::AddOptions(CLI::App& app) {
       ->each([this](const std::string&) { scaling_is_given = true; })
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->check(Finite())
       ->capture_default_str();
   app.add_option("--std", scaling.std, "See --mean")
       ->each([this](const std::string&) { scaling_is_given = true; })
@@ -177,6 +179,7 @@ void InputOptions::AddOptions(CLI::App& app) {
       ->allow_extra_args(false)
       ->check(CLI::Number)
       ->check(not_zero)
+      ->check(Finite())
       ->capture_default_str();
 }
 

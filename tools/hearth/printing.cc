@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "hearth/log.h"
 #include "tools/hearth/files.h"
+#include "tools/hearth/option_checks.h"
 
 namespace hearth {
 namespace {
@@ -54,7 +55,8 @@ void PrintError(std::string_view message) {
 
 void OutputOptions::AddOptions(CLI::App& app) {
   app.add_option("--json", json_path_, "Write the same data as JSON to FILE, or to standard output for '-'")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(NotEmpty());
   app.add_flag("--quiet", quiet_, "No warnings");
   app.add_option_function<std::string>(
          "--log", [](const std::string& level) { LogToStandardError(level == "debug"); },

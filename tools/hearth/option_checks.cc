@@ -1,0 +1,17 @@
+#include "tools/hearth/option_checks.h"
+
+#include <cmath>
+#include <cstdlib>
+
+namespace hearth {
+
+CLI::Validator NotEmpty() {
+  return CLI::Validator([](std::string& text) { return text.empty() ? "the name is empty" : ""; }, "");
+}
+
+CLI::Validator Finite() {
+  return CLI::Validator(
+      [](std::string& text) { return std::isfinite(std::strtof(text.c_str(), nullptr)) ? "" : "must be finite"; }, "");
+}
+
+}  // namespace hearth

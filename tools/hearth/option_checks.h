@@ -1,0 +1,17 @@
+// What values of options must be, told before any work.
+#ifndef HEARTH_TOOLS_HEARTH_OPTION_CHECKS_H_
+#define HEARTH_TOOLS_HEARTH_OPTION_CHECKS_H_
+
+#include <CLI/CLI.hpp>
+
+namespace hearth {
+
+// For names of files, folders and models: an empty one is a script's mistake (--json "$UNSET").
+CLI::Validator NotEmpty();
+
+// For numbers: neither NaN, which every CLI::Range lets pass, nor infinite.
+CLI::Validator Finite();
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_OPTION_CHECKS_H_
