@@ -90,7 +90,8 @@ TEST(CApiFault, MistakesInAGraphAreReportedWhenItIsBuilt) {
       {[](hearth_graph* g) { hearth_graph_concat(g, nullptr, 2, 0); }, "null"},
       {[](hearth_graph* g) { hearth_graph_constant(g, "c", nullptr, 0, nullptr, 3); }, "null"},
       {[](hearth_graph* g) { hearth_graph_output(g, 12345, "far"); }, "'far'"},
-      {[](hearth_graph* g) { hearth_graph_update(g, 0, 777); }, "not a state"},
+      {[](hearth_graph* g) { hearth_graph_update(g, 0, 0); }, "not a state"},
+      {[](hearth_graph* g) { hearth_graph_update(g, 0, 777); }, "tensor 777"},
   };
   for (const auto& mistake : mistakes) {
     OwnedGraph graph;
