@@ -19,12 +19,15 @@ def test_the_first_sessions_of_a_process_may_be_opened_by_several_threads_at_onc
 import sys, threading
 import hearth
 
+ids = []
+
 def work():
-    print(hearth.Session(sys.argv[1], device=sys.argv[2], cache=False).report()["device"]["id"])
+    ids.append(hearth.Session(sys.argv[1], device=sys.argv[2], cache=False).report()["device"]["id"])
 
 threads = [threading.Thread(target=work) for _ in range(6)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
+print(*ids)
 """, str(demo[0]), device)
     assert (done.returncode, done.stdout.split()) == (0, 6 * [device]), done.stderr
 

@@ -52,6 +52,9 @@ def add_backend(tree):
         text = file.read_text().replace("backends/null/", "backends/twin/").replace('"null"', '"twin"')
         text = text.replace("Null", "Twin").replace("_NULL_", "_TWIN_").replace("backend_null", "backend_twin")
         file.write_text(text)
+    # A device that is no hardware: hardware has to pass a self-test, and this one computes nothing.
+    edit(tree / "backends" / "twin" / "device.cc", '  info.name = "twin";\n',
+         '  info.name = "twin";\n  info.type = DeviceType::kCpu;\n')
     edit(tree / LIST, "namespace hearth {\nnamespace {\n",
          '#ifdef HEARTH_WITH_TWIN\n#include "backends/twin/backend.h"\n#endif\n\nnamespace hearth {\nnamespace {\n')
     edit(tree / LIST, "constexpr BackendDef kGpuBackends[] = {\n",
