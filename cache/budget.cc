@@ -25,6 +25,7 @@ constexpr std::string_view kByWorth =
 Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wanted_bytes,
                                               const std::function<bool(const Fingerprint&)>& is_kept) {
   HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(*) FROM entries"));
+  HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
   HEARTH_ASSIGN(Statement rows, database.Prepare(kByWorth));
   std::vector<Victim> victims;
   for (int64_t candidates = kLeastCandidates; victims.empty(); candidates *= 8) {
@@ -33,7 +34,8 @@ Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wante
     for (uint64_t bytes = 0; bytes < wanted_bytes;) {
       HEARTH_ASSIGN(const bool row, rows.Step());
       if (!row) break;
-      if (is_kept(FingerprintFrom(rows.Blob(1)))) continue;
+      const Fingerprint digest = FingerprintFrom(rows.Blob(1));
+      if (pinned.contains(digest) || is_kept(digest)) continue;
       victims.push_back({rows.Number(0), static_cast<uint64_t>(std::max<int64_t>(0, rows.Number(2)))});
       bytes += victims.back().bytes + 1;
     }
@@ -74,15 +76,13 @@ Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_by
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
   // Splits of full pages, at worst one in each of the trees.
   const uint64_t wanted_bytes = needed_bytes + 6 * static_cast<uint64_t>(page_bytes);
-  HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
-  const auto is_spared = [&](const Fingerprint& digest) { return pinned.contains(digest) || is_kept(digest); };
   HEARTH_TRY(database.Run("SAVEPOINT room"));
   HEARTH_TRY(SetFutureStampsRight(database));
   while (true) {
     HEARTH_ASSIGN(uint64_t used_bytes, UsedBytes(database));
     if (used_bytes + wanted_bytes <= max_bytes) break;
     HEARTH_ASSIGN(const std::vector<Victim> victims,
-                  LeastWorthKeeping(database, used_bytes + wanted_bytes - max_bytes, is_spared));
+                  LeastWorthKeeping(database, used_bytes + wanted_bytes - max_bytes, is_kept));
     if (victims.empty()) {
       HEARTH_TRY(database.Run("ROLLBACK TO room; RELEASE room"));  // deleting these entries would not make enough room
       return false;

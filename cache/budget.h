@@ -25,8 +25,8 @@ struct Victim {
   uint64_t bytes = 0;  // of its blob
 };
 
-// Entries of about `wanted_bytes`, or fewer, for which `is_kept` is false, those least worth keeping first. None: no
-// more are left.
+// Entries of about `wanted_bytes`, or fewer, that no pinned model uses and for which `is_kept` is false, those least
+// worth keeping first. None: no more are left.
 Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wanted_bytes,
                                               const std::function<bool(const Fingerprint&)>& is_kept);
 

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <set>
 #include <thread>
 
 #include "cache/budget.h"
 #include "cache/entry_row.h"
-#include "cache/models.h"
 
 namespace hearth {
 namespace {
@@ -63,7 +61,6 @@ Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
 
 Status DeleteDownTo(Database& database, uint64_t max_bytes) {
   HEARTH_TRY(InTurn(database, [&] { return SetFutureStampsRight(database); }));
-  HEARTH_ASSIGN(const std::set<Fingerprint> pinned, PinnedDigests(database));
   for (bool is_done = false; !is_done;) {
     HEARTH_TRY(InTurn(database, [&]() -> Status {
       HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(database));
@@ -71,7 +68,7 @@ Status DeleteDownTo(Database& database, uint64_t max_bytes) {
       if (is_done) return Status::Ok();
       HEARTH_ASSIGN(const std::vector<Victim> victims,
                     LeastWorthKeeping(database, std::min(used_bytes - max_bytes, kBatchBytes),
-                                      [&](const Fingerprint& digest) { return pinned.contains(digest); }));
+                                      [](const Fingerprint&) { return false; }));
       is_done = victims.empty();
       for (const Victim& victim : victims) HEARTH_TRY(DeleteEntry(database, victim.id));
       return Status::Ok();

@@ -13,6 +13,7 @@
 #include "core/lowering/lower.h"
 #include "frontends/tflite/reader.h"
 #include "hearth/session.h"
+#include "tests/testing/described_gpu.h"
 #include "tests/testing/shared_data.h"
 
 namespace hearth {
@@ -20,17 +21,6 @@ namespace {
 
 constexpr int kCopies = 150;
 constexpr int kFlipsPerCopy = 3;
-
-DeviceInfo AGpu(Dialect dialect) {
-  DeviceInfo info;
-  info.backend = dialect == Dialect::kOpenCl ? "opencl" : "vulkan";
-  info.dialect = dialect;
-  info.type = DeviceType::kDiscreteGpu;
-  info.name = "a device of the test";
-  info.max_storage_buffers = 8;
-  info.max_texel_elements = 65536;
-  return info;
-}
 
 std::vector<std::max_align_t> ReadAligned(const std::filesystem::path& path, size_t& size_bytes) {
   size_bytes = std::filesystem::file_size(path);
@@ -80,7 +70,7 @@ TEST_P(DamagedModelPlan, IsAnErrorOrAPlan) {
       undo.emplace_back(at, bytes[at]);
       bytes[at] ^= static_cast<std::byte>(1u << random() % 8);
     }
-    ExpectErrorOrPlan(bytes, AGpu(copy % 2 == 0 ? Dialect::kOpenCl : Dialect::kVulkan));
+    ExpectErrorOrPlan(bytes, testing::DescribedGpu(copy % 2 == 0 ? Dialect::kOpenCl : Dialect::kVulkan));
     ExpectErrorOrPlan(bytes, CpuDeviceInfo());
     for (auto at = undo.rbegin(); at != undo.rend(); ++at) bytes[at->first] = at->second;
   }

@@ -7,20 +7,10 @@
 #include "core/lowering/lower.h"
 #include "frontends/tflite/reader.h"
 #include "tests/fuzz/fuzzer.h"
+#include "tests/testing/described_gpu.h"
 
 namespace hearth {
 namespace {
-
-DeviceInfo Gpu() {
-  DeviceInfo info;
-  info.backend = "vulkan";
-  info.dialect = Dialect::kVulkan;
-  info.type = DeviceType::kDiscreteGpu;
-  info.name = "a device of the fuzzer";
-  info.max_storage_buffers = 8;
-  info.max_texel_elements = 65536;
-  return info;
-}
 
 void LowerFor(const DeviceInfo& device, Graph graph) {
   if (!InferShapes(graph).ok() || !RunPasses(graph, device, {}).ok()) return;
@@ -37,7 +27,7 @@ void FuzzOne(std::span<const std::byte> bytes) {
   const Result<Graph> graph = ReadTfliteModel(file);
   if (!graph.ok()) return;
   Expect(graph->Validate().ok(), "a graph that was read is valid");
-  LowerFor(Gpu(), graph->Clone());
+  LowerFor(testing::DescribedGpu(Dialect::kVulkan), graph->Clone());
   LowerFor(CpuDeviceInfo(), graph->Clone());
 }
 

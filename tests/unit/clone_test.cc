@@ -5,12 +5,12 @@
 #include <thread>
 
 #include "backends/null/device.h"
-#include "frontends/engine/device_choice.h"
 #include "hal/held_constants.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_gpu.h"
+#include "tests/testing/on_device.h"
 
 namespace hearth {
 namespace {
@@ -37,27 +37,13 @@ std::vector<float> Answer(Session& session, float seed) {
   return {y.begin(), y.end()};
 }
 
-class Clones : public ::testing::TestWithParam<std::string> {
+class Clones : public testing::SessionsOnDevice {
  protected:
-  void SetUp() override {
-    const Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
-    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-    options_.device = GetParam();
-    options_.use_cache = false;
-  }
-
-  Session Opened(const Model& model) {
-    Result<Session> session = Session::Create(model, options_);
-    EXPECT_TRUE(session.ok()) << session.status().message();
-    return std::move(session).value();
-  }
   static Session CloneOf(Session& session) {
     Result<Session> clone = session.Clone();
     EXPECT_TRUE(clone.ok()) << clone.status().message();
     return std::move(clone).value();
   }
-
-  SessionOptions options_;
 };
 
 TEST_P(Clones, AnswerAsTheFirstAndOutliveIt) {

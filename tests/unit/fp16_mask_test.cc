@@ -8,7 +8,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/passes/pass.h"
-#include "frontends/engine/device_choice.h"
+#include "tests/testing/on_device.h"
 #include "tests/testing/run_lowered.h"
 
 namespace hearth {
@@ -30,15 +30,8 @@ Result<std::vector<float>> RunOn(const OpenedDevice& opened, const std::string& 
   return y;
 }
 
-class Fp16Mask : public ::testing::TestWithParam<const char*> {
+class Fp16Mask : public testing::Fp16Device {
  protected:
-  void SetUp() override {
-    Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
-    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-    if (!opened->info.fp16_storage) GTEST_SKIP() << opened->id << " stores no 16-bit numbers";
-    opened_ = std::move(opened).value();
-  }
-
   void ExpectEvenRows(const std::string& text) {
     for (const Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
       SCOPED_TRACE(::testing::Message() << PrecisionName(precision) << "\n" << text);
@@ -47,8 +40,6 @@ class Fp16Mask : public ::testing::TestWithParam<const char*> {
       for (float number : *y) ASSERT_NEAR(number, 1.0f / kChannels, 1e-3f);
     }
   }
-
-  OpenedDevice opened_;
 };
 
 TEST_P(Fp16Mask, ASoftmaxOfAWhollyMaskedRowIsEven) {

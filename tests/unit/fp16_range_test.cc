@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/error.h"
-#include "frontends/engine/device_choice.h"
+#include "tests/testing/on_device.h"
 #include "tests/testing/one_input.h"
 
 namespace hearth {
@@ -28,15 +28,8 @@ struct RangeGraph : OneInputGraph {
   ValueId OverChannels(ReduceKind kind, ValueId x) { return Node(Reduce{kind, 0b1000, true}, {x}); }
 };
 
-class Fp16Range : public ::testing::TestWithParam<const char *> {
+class Fp16Range : public testing::Fp16Device {
  protected:
-  void SetUp() override {
-    Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
-    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-    if (!opened->info.fp16_storage) GTEST_SKIP() << opened->id << " stores no 16-bit numbers";
-    opened_ = std::move(opened).value();
-  }
-
   // The float64 reference has only finite numbers, and so has the device: near to them, unless 16 bits can't hold them.
   void ExpectFinite(RangeGraph &made, bool is_near = true) {
     for (const Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
@@ -55,8 +48,6 @@ class Fp16Range : public ::testing::TestWithParam<const char *> {
       }
     }
   }
-
-  OpenedDevice opened_;
 };
 
 TEST_P(Fp16Range, MasksThatAreAddedTwiceLeaveASoftmaxWrittenOutFinite) {

@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "frontends/api/session_data.h"
-#include "frontends/engine/device_choice.h"
 #include "hearth/graph_builder.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/hot_start.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/on_device.h"
 #include "tests/testing/temporary_folder.h"
 #include "tests/testing/tflite_writer.h"
 
@@ -71,29 +71,14 @@ std::vector<float> Answer(Session& session) {
   return y.ok() ? std::vector<float>(y->begin(), y->end()) : std::vector<float>();
 }
 
-class Resize : public ::testing::TestWithParam<std::string> {
+class Resize : public testing::SessionsOnDevice {
  protected:
-  void SetUp() override {
-    const Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
-    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-    options_.device = GetParam();
-    options_.use_cache = false;
-  }
-
-  Session Opened(const Model& model) {
-    Result<Session> session = Session::Create(model, options_);
-    EXPECT_TRUE(session.ok()) << session.status().message();
-    return std::move(session).value();
-  }
-
   // Of a session that is opened with these shapes.
   std::vector<float> AnswerWith(const Shapes& shapes) {
     const Model model = ImageModel(shapes);
     Session session = Opened(model);
     return Answer(session);
   }
-
-  SessionOptions options_;
 };
 
 TEST_P(Resize, AnswersAsASessionThatWasOpenedWithTheShape) {

@@ -1,0 +1,49 @@
+// Tests that are run on each device, and skipped with the reason on one that is not usable here.
+#ifndef HEARTH_TESTS_TESTING_ON_DEVICE_H_
+#define HEARTH_TESTS_TESTING_ON_DEVICE_H_
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "frontends/engine/device_choice.h"
+#include "hearth/session.h"
+
+namespace hearth::testing {
+
+// The parameter is a device's name. Its sessions have no cache unless a test gives them one.
+class SessionsOnDevice : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    const Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
+    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+    options_.device = GetParam();
+    options_.use_cache = false;
+  }
+
+  Session Opened(const Model& model) {
+    Result<Session> session = Session::Create(model, options_);
+    EXPECT_TRUE(session.ok()) << session.status().message();
+    return std::move(session).value();
+  }
+
+  SessionOptions options_;
+};
+
+// The parameter is a device's name. Skipped also on one that does not store real numbers in 16 bits.
+class Fp16Device : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
+    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
+    if (!opened->info.fp16_storage) GTEST_SKIP() << opened->id << " stores no 16-bit numbers";
+    opened_ = std::move(opened).value();
+  }
+
+  OpenedDevice opened_;
+};
+
+}  // namespace hearth::testing
+
+#endif  // HEARTH_TESTS_TESTING_ON_DEVICE_H_
