@@ -25,7 +25,7 @@ std::span<const DeviceCase> DeviceCases();
 // Those of lists, binaries and threads (device_cases_lists.cc), a part of all.
 std::span<const DeviceCase> ListCases();
 
-// Those of submissions and lent memory (device_cases_requests.cc), a part of all.
+// Those of submissions and lent memory (device_cases_runs_in_flight.cc), a part of all.
 std::span<const DeviceCase> RequestCases();
 
 // What is refused, with which code (device_cases_contract.cc), a part of all; a device that computes nothing runs them.

@@ -62,7 +62,7 @@ Status PlanRunner::MakeReady() {
   HEARTH_TRY(weights_status);
   ShareConstants();
   if (parts_.device != nullptr) {
-    requests_ = std::make_unique<Requests>(*parts_.device, plan_, buffers_, parts_.store, parts_.threads);
+    runs_ = std::make_unique<RunsInFlight>(*parts_.device, plan_, buffers_, parts_.store, parts_.threads);
   }
   HEARTH_TRY(PrepareStages());
   return ResetState();
@@ -132,14 +132,14 @@ Status PlanRunner::PrepareHost(const HostStep& step) {
   if (parts_.graph == nullptr || parts_.host == nullptr)
     return Error(StatusCode::kInternal, "the plan has steps on the CPU, which are run without their graph");
   const Graph& graph = *parts_.graph;
-  std::vector<ValueId> edge_outputs;
+  std::vector<ValueId> outputs;
   for (int index : step.nodes) {
     for (ValueId value : graph.nodes()[index].outputs) {
       const std::vector<int> consumers = graph.ConsumersOf(value);
       const bool used_elsewhere = std::any_of(consumers.begin(), consumers.end(), [&](int consumer) {
         return std::find(step.nodes.begin(), step.nodes.end(), consumer) == step.nodes.end();
       });
-      if (used_elsewhere || graph.IsKept(value)) edge_outputs.push_back(value);
+      if (used_elsewhere || graph.IsKept(value)) outputs.push_back(value);
     }
     for (ValueId value : graph.nodes()[index].inputs) {
       if (value != kNoValue && !graph.IsConstant(value)) {
@@ -148,10 +148,10 @@ Status PlanRunner::PrepareHost(const HostStep& step) {
       }
     }
   }
-  for (ValueId value : edge_outputs) HostValue(value);
+  for (ValueId value : outputs) HostValue(value);
   Stage stage;
   stage.host = &step;
-  HEARTH_ASSIGN(stage.program, parts_.host->Prepare(graph, step.nodes, edge_outputs, parts_.threads));
+  HEARTH_ASSIGN(stage.program, parts_.host->Prepare(graph, step.nodes, outputs, parts_.threads));
   stages_.push_back(std::move(stage));
   return Status::Ok();
 }
@@ -337,8 +337,8 @@ std::vector<std::string> PlanRunner::SaveToStore(bool plan_is_new) {
   if (parts_.store == nullptr) return {};
   if (plan_is_new) StoreCostlyConstants(plan_, pack_ms_, parts_.model_bytes, *parts_.store);
   std::vector<std::string> warnings = StoreFreshPrograms(programs_, *parts_.store, parts_.stop);
-  if (requests_ == nullptr) return warnings;
-  const std::vector<std::string> more = requests_->SaveToStore();
+  if (runs_ == nullptr) return warnings;
+  const std::vector<std::string> more = runs_->SaveToStore();
   warnings.insert(warnings.end(), more.begin(), more.end());
   return warnings;
 }

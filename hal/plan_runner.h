@@ -17,7 +17,7 @@
 #include "hal/held_constants.h"
 #include "hal/held_programs.h"
 #include "hal/load_or_compile.h"
-#include "hal/requests.h"
+#include "hal/runs_in_flight.h"
 #include "hal/watchdog_slices.h"
 
 namespace hearth {
@@ -104,7 +104,7 @@ class PlanRunner {
   // The bytes that the last finished run copied.
   const TransferCounts& transfers() const { return transfers_; }
   // Kernels compiled for bindings and for runs in flight, beside those of programs().
-  int edge_programs_compiled() const { return requests_ != nullptr ? requests_->programs_compiled() : 0; }
+  int binding_programs_compiled() const { return runs_ != nullptr ? runs_->programs_compiled() : 0; }
 
   // The states hold real zeros again, as before the first run.
   Status ResetState();
@@ -186,8 +186,8 @@ class PlanRunner {
   std::vector<uint64_t> submissions_;  // of the last run; a clone's may have numbers between
   SliceClock slice_clock_;
   TransferCounts transfers_;
-  std::unique_ptr<Requests> requests_;              // null without a device; goes before the buffers
-  std::vector<std::unique_ptr<Executable>> whole_;  // see PrepareWhole; uses the staging buffers of requests_
+  std::unique_ptr<RunsInFlight> runs_;              // null without a device; goes before the buffers
+  std::vector<std::unique_ptr<Executable>> whole_;  // see PrepareWhole; uses the staging buffers of runs_
 };
 
 }  // namespace hearth

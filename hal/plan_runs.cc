@@ -11,22 +11,22 @@ Status PlanRunner::BindInput(size_t index, const Binding& binding) {
   HEARTH_CHECK(index < plan_.inputs.size());
   const PlanTensor& input = plan_.inputs[index];
   if (binding.memory == MemoryKind::kHost)
-    return requests_ != nullptr && input.on_device ? requests_->BindInput(index, binding) : Status::Ok();
-  if (requests_ == nullptr || !input.on_device || host_values_.contains(input.transfer.value)) {
+    return runs_ != nullptr && input.on_device ? runs_->BindInput(index, binding) : Status::Ok();
+  if (runs_ == nullptr || !input.on_device || host_values_.contains(input.transfer.value)) {
     return Error(StatusCode::kUnsupported, "input '{}' is read by the CPU, which takes host memory", input.name);
   }
-  return requests_->BindInput(index, binding);
+  return runs_->BindInput(index, binding);
 }
 
 Status PlanRunner::BindOutput(size_t index, const Binding& binding) {
   HEARTH_CHECK(index < plan_.outputs.size());
   const PlanTensor& output = plan_.outputs[index];
   if (binding.memory == MemoryKind::kHost)
-    return requests_ != nullptr && output.on_device ? requests_->BindOutput(index, binding) : Status::Ok();
-  if (requests_ == nullptr || !output.on_device) {
+    return runs_ != nullptr && output.on_device ? runs_->BindOutput(index, binding) : Status::Ok();
+  if (runs_ == nullptr || !output.on_device) {
     return Error(StatusCode::kUnsupported, "output '{}' is made by the CPU, which takes host memory", output.name);
   }
-  return requests_->BindOutput(index, binding);
+  return runs_->BindOutput(index, binding);
 }
 
 Status PlanRunner::WaitForSubmitted() {
@@ -77,39 +77,39 @@ Status PlanRunner::SubmitRequest(size_t slot, std::span<const std::span<const st
                                  std::vector<ProfileRow>* profile) {
   if (slot == kArenaSlot) HEARTH_TRY(WaitForSubmitted());
   const bool is_whole = slot == kArenaSlot && !whole_.empty() && profile == nullptr;
-  HEARTH_TRY(requests_->Begin(slot, inputs, sync.wait_for, is_whole));
-  if (profile != nullptr || plan_.has_host_steps()) HEARTH_TRY(requests_->WaitForBegin(slot));
+  HEARTH_TRY(runs_->Begin(slot, inputs, sync.wait_for, is_whole));
+  if (profile != nullptr || plan_.has_host_steps()) HEARTH_TRY(runs_->WaitForBegin(slot));
   submissions_.clear();
-  if (!is_whole) HEARTH_TRY(SubmitStages(inputs, profile, requests_->transfers(slot)));
+  if (!is_whole) HEARTH_TRY(SubmitStages(inputs, profile, runs_->transfers(slot)));
   for (size_t k = 0; is_whole && k < whole_.size(); ++k) HEARTH_TRY(Hand(*whole_[k]));
   HEARTH_TRY(CopyHostOutputs(inputs, outputs));
-  return requests_->End(slot, sync.signal, sync.fence);
+  return runs_->End(slot, sync.signal, sync.fence);
 }
 
 Status PlanRunner::Submit(size_t slot, std::span<const std::span<const std::byte>> inputs,
                           std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
                           std::vector<ProfileRow>* profile) {
   HEARTH_TRY(CheckSizes(inputs, outputs));
-  if (requests_ == nullptr) {
+  if (runs_ == nullptr) {
     if (!sync.wait_for.empty() || !sync.signal.empty() || sync.fence != nullptr)
       return Error(StatusCode::kUnsupported, "the CPU has no fences to wait for or to signal");
     HEARTH_TRY(SubmitStages(inputs, profile, transfers_));
     return CopyHostOutputs(inputs, outputs);
   }
   const Status status = SubmitRequest(slot, inputs, outputs, sync, profile);
-  if (!status.ok()) requests_->Abandon(slot);
+  if (!status.ok()) runs_->Abandon(slot);
   return status;
 }
 
 Status PlanRunner::Finish(size_t slot, std::span<const std::span<std::byte>> outputs) {
-  if (requests_ == nullptr) return Status::Ok();
+  if (runs_ == nullptr) return Status::Ok();
   const Status submitted = slot == kArenaSlot ? WaitForSubmitted() : Status::Ok();
   if (!submitted.ok()) {
-    requests_->Abandon(slot);
+    runs_->Abandon(slot);
     return submitted;
   }
-  const Status status = requests_->Finish(slot, outputs);
-  transfers_ = requests_->transfers(slot);
+  const Status status = runs_->Finish(slot, outputs);
+  transfers_ = runs_->transfers(slot);
   return status;
 }
 

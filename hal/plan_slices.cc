@@ -28,13 +28,13 @@ Result<std::vector<std::unique_ptr<Executable>>> PlanRunner::PrepareWhole(const 
   std::vector<std::unique_ptr<Executable>> whole;
   const bool has_states = !std::ranges::all_of(plan_.states, &PlanState::on_device);
   if (stages.empty() || plan_.has_host_steps() || has_states) return whole;
-  HEARTH_ASSIGN(const bool is_staged, requests_->StagesArena());
+  HEARTH_ASSIGN(const bool is_staged, runs_->StagesArena());
   if (!is_staged) return whole;
   for (const Stage& stage : stages) {
     CommandRecorder recorder;
-    if (&stage == &stages.front()) requests_->RecordArenaInputs(recorder);
+    if (&stage == &stages.front()) runs_->RecordArenaInputs(recorder);
     RecordDispatches(stage.dispatches, recorder);
-    if (&stage == &stages.back()) requests_->RecordArenaOutputs(recorder);
+    if (&stage == &stages.back()) runs_->RecordArenaOutputs(recorder);
     HEARTH_ASSIGN(whole.emplace_back(), parts_.device->Prepare(recorder.Finish()));
   }
   return whole;

@@ -10,7 +10,7 @@
 #include "backends/cpu/usable_cpus.h"
 #include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
-#include "core/graph/positions.h"
+#include "core/graph/index_values.h"
 
 namespace hearth {
 namespace {
@@ -23,7 +23,7 @@ class CpuProgram final : public HostProgram {
       : graph_(graph), indices_(indices.begin(), indices.end()), arena_(std::move(arena)), nodes_(std::move(nodes)) {}
 
   Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times) override {
-    for (ValueId value : arena_->edge_inputs()) {
+    for (ValueId value : arena_->inputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> given, FindTensor(tensors, value));
       const TensorDesc& desc = graph_.value(value).desc;
       if (IsHeldAsFloats(desc)) {
@@ -33,7 +33,7 @@ class CpuProgram final : public HostProgram {
       }
     }
     HEARTH_TRY(times == nullptr ? RunNodes() : RunNodesTimed(*times));
-    for (ValueId value : arena_->edge_outputs()) {
+    for (ValueId value : arena_->outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
       const TensorDesc& desc = graph_.value(value).desc;
       if (IsHeldAsFloats(desc)) {
@@ -89,17 +89,17 @@ class CpuProgram final : public HostProgram {
 class CpuExecutor final : public HostExecutor {
  public:
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
-                                               std::span<const ValueId> edge_outputs, int threads) override {
-    HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, edge_outputs));
+                                               std::span<const ValueId> outputs, int threads) override {
+    HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, outputs));
     auto arena = std::make_unique<HostArena>(std::move(planned));
-    const std::vector<bool> chooses_positions = ValuesThatChoosePositions(graph);
+    const std::vector<bool> decides_indices = ValuesThatDecideIndices(graph);
     WorkerPool& workers = Workers(std::max(1, threads));
     std::vector<std::unique_ptr<HostNode>> prepared;
     for (size_t k = 0; k < nodes.size(); ++k) {
       const Node& node = graph.nodes()[nodes[k]];
       HEARTH_ASSIGN(
           std::unique_ptr<HostNode> made,
-          MakeNode({graph, node, *arena, workers, !node.outputs.empty() && chooses_positions[node.outputs[0]]}));
+          MakeNode({graph, node, *arena, workers, !node.outputs.empty() && decides_indices[node.outputs[0]]}));
       prepared.push_back(std::move(made));
     }
     return std::unique_ptr<HostProgram>(
@@ -114,7 +114,7 @@ class CpuExecutor final : public HostExecutor {
     HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
     if (node != nullptr) return node;
     for (const auto& make :
-         {MakeUnaryNode, MakeMovementNode, MakeNormalizeNode, MakeExactConvolutionNode, MakePositionNode}) {
+         {MakeUnaryNode, MakeMovementNode, MakeNormalizeNode, MakeExactConvolutionNode, MakePoolingIndexNode}) {
       HEARTH_ASSIGN(node, make(request));
       if (node != nullptr) return node;
     }

@@ -123,7 +123,7 @@ Result<std::unique_ptr<HostNode>> MakeExactConvolutionNode(const HostNodeRequest
   const Node& node = request.node;
   const auto* dense = std::get_if<Conv2D>(&node.op);
   const auto* depthwise = std::get_if<DepthwiseConv2D>(&node.op);
-  if ((dense == nullptr && depthwise == nullptr) || !request.chooses_positions) return std::unique_ptr<HostNode>();
+  if ((dense == nullptr && depthwise == nullptr) || !request.decides_indices) return std::unique_ptr<HostNode>();
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   if (graph.IsConstant(node.inputs[0]) || !graph.IsConstant(node.inputs[1])) return std::unique_ptr<HostNode>();
   if (has_bias && !graph.IsConstant(node.inputs[2])) return std::unique_ptr<HostNode>();

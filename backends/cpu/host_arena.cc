@@ -26,18 +26,17 @@ std::vector<ValueId> ReadFromOutside(const Graph& graph, std::span<const int> no
 
 }  // namespace
 
-Result<HostArena> HostArena::Create(const Graph& graph, std::span<const int> nodes,
-                                    std::span<const ValueId> edge_outputs) {
+Result<HostArena> HostArena::Create(const Graph& graph, std::span<const int> nodes, std::span<const ValueId> outputs) {
   HostArena arena;
-  arena.edge_inputs_ = ReadFromOutside(graph, nodes);
-  arena.edge_outputs_.assign(edge_outputs.begin(), edge_outputs.end());
+  arena.inputs_ = ReadFromOutside(graph, nodes);
+  arena.outputs_.assign(outputs.begin(), outputs.end());
   arena.PlanIntermediates(graph, nodes);
   HEARTH_TRY(arena.Allocate(graph));
   return arena;
 }
 
 void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes) {
-  const std::set<ValueId> at_edge(edge_outputs_.begin(), edge_outputs_.end());
+  const std::set<ValueId> handed_out(outputs_.begin(), outputs_.end());
   std::vector<ValueId> values;
   std::vector<TensorUsage> usages;
   std::map<ValueId, size_t> usage_of;
@@ -47,7 +46,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
       if (const auto usage = usage_of.find(value); usage != usage_of.end()) usages[usage->second].last_step = step;
     }
     for (ValueId value : node.outputs) {
-      if (at_edge.contains(value)) continue;
+      if (handed_out.contains(value)) continue;
       usage_of[value] = usages.size();
       values.push_back(value);
       usages.push_back({HeldAs(graph.value(value).desc).size_bytes(), step, step});
@@ -62,8 +61,8 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
 
 Status HostArena::Allocate(const Graph& graph) {
   uint64_t end_bytes = planned_bytes_;
-  for (const std::vector<ValueId>* edge : {&edge_inputs_, &edge_outputs_}) {
-    for (ValueId value : *edge) {
+  for (const std::vector<ValueId>* list : {&inputs_, &outputs_}) {
+    for (ValueId value : *list) {
       const uint64_t offset_bytes = (end_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
       const uint64_t size_bytes = HeldAs(graph.value(value).desc).size_bytes();
       if (places_.emplace(value, Place{offset_bytes, size_bytes}).second) end_bytes = offset_bytes + size_bytes;

@@ -23,16 +23,15 @@ class HostArena {
   static constexpr uint64_t kReadSlackBytes = 16;
 
   // kResourceExhausted when the host has not that much memory.
-  static Result<HostArena> Create(const Graph& graph, std::span<const int> nodes,
-                                  std::span<const ValueId> edge_outputs);
+  static Result<HostArena> Create(const Graph& graph, std::span<const int> nodes, std::span<const ValueId> outputs);
 
   // What the value is held as (HeldAs in quantized.h). Empty for constants and values that the program does not touch.
   std::span<std::byte> bytes(ValueId value) const;
   // The same, of a value that is held as float32.
   std::span<float> floats(ValueId value) const;
 
-  const std::vector<ValueId>& edge_inputs() const { return edge_inputs_; }
-  const std::vector<ValueId>& edge_outputs() const { return edge_outputs_; }
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<ValueId>& outputs() const { return outputs_; }
 
   // Sizes of the intermediate values; the program's inputs and outputs are not counted.
   uint64_t planned_bytes() const { return planned_bytes_; }
@@ -50,7 +49,7 @@ class HostArena {
   void PlanIntermediates(const Graph& graph, std::span<const int> nodes);
   Status Allocate(const Graph& graph);
 
-  std::vector<ValueId> edge_inputs_, edge_outputs_;
+  std::vector<ValueId> inputs_, outputs_;
   std::map<ValueId, Place> places_;
   uint64_t planned_bytes_ = 0, naive_bytes_ = 0, lower_bound_bytes_ = 0;
   std::unique_ptr<std::byte[], Release> memory_;

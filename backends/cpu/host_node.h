@@ -25,7 +25,7 @@ struct HostNodeRequest {
   const Node& node;
   const HostArena& arena;
   WorkerPool& workers;
-  bool chooses_positions = false;  // its output is among ValuesThatChoosePositions (core/graph/positions.h)
+  bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/index_values.h)
 };
 
 // Each returns null for a node that it does not take, so that the next maker is asked.
@@ -46,7 +46,7 @@ Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& reque
 Result<std::unique_ptr<HostNode>> MakeExactConvolutionNode(const HostNodeRequest& request);
 
 // Max pooling with argmax, and its unpooling, of float32.
-Result<std::unique_ptr<HostNode>> MakePositionNode(const HostNodeRequest& request);
+Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request);
 
 // Any node that core's float64 reference knows. kUnsupported for an operation that it does not.
 Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);

@@ -57,7 +57,7 @@ bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes&
   const Graph& graph = builder.graph();
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
   return graph.IsConstant(node.inputs[1]) && shapes.groups == 1 && (bias == kNoValue || graph.IsConstant(bias)) &&
-         Applies(Rule::kWideVectors, builder.device()) && !builder.ChoosesPositions(node.outputs[0]);
+         Applies(Rule::kWideVectors, builder.device()) && !builder.DecidesIndices(node.outputs[0]);
 }
 
 // Few rows leave most of a tile without work; then the sum is what can be shared.

@@ -75,7 +75,7 @@ std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBu
   const Graph& graph = builder.graph();
   const bool constant_bias = node.inputs.size() < 3 || node.inputs[2] == kNoValue || graph.IsConstant(node.inputs[2]);
   if (Applies(Rule::kWideVectors, builder.device()) && graph.IsConstant(node.inputs[1]) && constant_bias &&
-      !builder.ChoosesPositions(node.outputs[0])) {
+      !builder.DecidesIndices(node.outputs[0])) {
     for (int rows : {4, 6, 3, 2}) candidates.push_back({"wide", rows, 1, 8});
     // Below 9 channels half of a vector is idle; at 32 the wide kernel is 2.8 times as fast (PoCL 3.1).
     if (builder.ShapeOf(node.outputs[0]).c > 8) std::swap(candidates[0], candidates[1]);

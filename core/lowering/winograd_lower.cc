@@ -43,7 +43,7 @@ std::vector<KernelChoice> WinogradCandidates(const PlanBuilder& builder, const N
   if (!is_small_window || !is_wanted || shapes.groups > 1 || !graph.IsConstant(node.inputs[1])) return {};
   if (shapes.filter[0] < kFewestChannels || shapes.filter[3] < kFewestChannels) return {};
   // Patches are sums of up to 25 inputs' size: too far from the exact result where it decides an index.
-  if (builder.ChoosesPositions(node.outputs[0])) return {};
+  if (builder.DecidesIndices(node.outputs[0])) return {};
   const TileGrid grid = GridOf(builder.ShapeOf(node.outputs[0]));
   const int64_t texels_in = int64_t{kPlanes} * grid.all * Tiles(shapes.filter[3], 4);
   const int64_t texels_out = int64_t{kPlanes} * grid.all * Tiles(shapes.filter[0], 4);

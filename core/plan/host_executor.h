@@ -46,10 +46,10 @@ class HostExecutor {
  public:
   virtual ~HostExecutor() = default;
 
-  // Prepares `nodes` (indices into graph.nodes(), in order). `edge_outputs`: values to hand out.
+  // Prepares `nodes` (indices into graph.nodes(), in order). `outputs`: values to hand out.
   // The graph must outlive the program. kUnsupported names the node that nothing can run.
   virtual Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
-                                                       std::span<const ValueId> edge_outputs, int threads) = 0;
+                                                       std::span<const ValueId> outputs, int threads) = 0;
 };
 
 }  // namespace hearth

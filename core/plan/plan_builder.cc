@@ -8,9 +8,9 @@
 #include "core/device/group_size.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
+#include "core/graph/index_values.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
-#include "core/graph/positions.h"
 #include "core/graph/quantize.h"
 #include "core/plan/memory_planner.h"
 #include "core/plan/storage.h"
@@ -100,7 +100,7 @@ PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const Low
       options_(options),
       read_path_(options.read_path.value_or(DefaultReadPath(device))),
       real_storage_(RealStorage(options.precision, device)),
-      chooses_positions_(ValuesThatChoosePositions(graph)) {}
+      decides_indices_(ValuesThatDecideIndices(graph)) {}
 
 KernelChoice PlanBuilder::Choose(const Node& node) const {
   std::vector<KernelChoice> candidates = OpDefOf(node.op).candidates(node, *this);
@@ -141,9 +141,9 @@ Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
   PlanConstant packed;
   // Numbers per channel stay whole: they are few, and an error in one is the same in every pixel (PoseNet with
   // depthwise filters in float16 is off by 3.4 % of its range instead of less than 2 %).
-  recipe.storage = recipe.layout == PackLayout::kSlices                                    ? StorageOf(constant)
-                   : recipe.layout == PackLayout::kMatrix && !chooses_positions_[constant] ? real_storage_
-                                                                                           : StorageType::kFloat32;
+  recipe.storage = recipe.layout == PackLayout::kSlices                                  ? StorageOf(constant)
+                   : recipe.layout == PackLayout::kMatrix && !decides_indices_[constant] ? real_storage_
+                                                                                         : StorageType::kFloat32;
   const Constant& source = graph_.constant(*graph_.value(constant).constant);
   if (source.file_offset.has_value()) {
     packed.file_offset = *source.file_offset;
@@ -183,7 +183,7 @@ StorageType PlanBuilder::StorageOf(ValueId value) const {
   const TensorDesc& desc = DescOf(value);
   // Tensors of one pixel stay float32: an error there repeats in every pixel that they scale or shift. So do values
   // between the dispatches of one node, which would be rounded once more than the node's result.
-  const bool is_whole = IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || chooses_positions_[value];
+  const bool is_whole = IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || decides_indices_[value];
   return hearth::StorageOf(desc, is_whole ? StorageType::kFloat32 : real_storage_);
 }
 

@@ -98,8 +98,8 @@ class PlanBuilder {
   const DeviceInfo& device() const { return device_; }
   // Describes a value of the graph, or a scratch value.
   const TensorDesc& DescOf(ValueId value) const;
-  // See positions.h.
-  bool ChoosesPositions(ValueId value) const { return !IsScratch(value) && chooses_positions_[value]; }
+  // see index_values.h.
+  bool DecidesIndices(ValueId value) const { return !IsScratch(value) && decides_indices_[value]; }
   Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
 
   // Memory between the dispatches of one node: a value of the builder's own, whose id the graph does not know.
@@ -185,7 +185,7 @@ class PlanBuilder {
   const LowerOptions options_;
   AccessPath read_path_;
   StorageType real_storage_;
-  std::vector<bool> chooses_positions_;  // by value; see positions.h
+  std::vector<bool> decides_indices_;  // by value; see index_values.h
   Plan plan_;
   std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena

@@ -191,14 +191,14 @@ Result<Plan> PlanBuilder::Finish() {
       plan_.steps.emplace_back(FinishHostStep(std::get<PendingHost>(pending_[k]), ranges));
     }
   }
-  const auto edge = [&](ValueId value) {
+  const auto plan_tensor = [&](ValueId value) {
     PlanTensor tensor{graph_.value(value).name, graph_.value(value).desc, ranges.contains(Root(value)), {}};
     if (tensor.on_device) tensor.transfer = TransferOf(value, ranges);
     tensor.transfer.value = value;
     return tensor;
   };
-  for (ValueId value : graph_.inputs) plan_.inputs.push_back(edge(value));
-  for (ValueId value : graph_.outputs) plan_.outputs.push_back(edge(value));
+  for (ValueId value : graph_.inputs) plan_.inputs.push_back(plan_tensor(value));
+  for (ValueId value : graph_.outputs) plan_.outputs.push_back(plan_tensor(value));
   plan_.states = FinishStates(ranges);
   return std::move(plan_);
 }

@@ -10,7 +10,7 @@ namespace {
 using InputSpans = std::vector<std::span<const std::byte>>;
 using OutputSpans = std::vector<std::span<std::byte>>;
 
-bool IsOnDevice(const EdgeState& state) {
+bool IsOnDevice(const InterfaceState& state) {
   return state.is_on_device;
 }
 

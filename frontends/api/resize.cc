@@ -203,7 +203,7 @@ Status ResizeChecked(SessionData& data, const InputShapes& shapes, const ModelCh
   HEARTH_TRY(CarryStates(data, *next));
   SwapShapes(data, *next);
   AdoptNewWarnings(data, *next);
-  for (EdgeState& input : data.input_states) input.is_set = false;
+  for (InterfaceState& input : data.input_states) input.is_set = false;
   data.other_shapes.insert(data.other_shapes.begin(), std::move(next));
   while (data.other_shapes.size() > static_cast<size_t>(data.options.kept_shapes)) DropLeastUsed(data);
   data.report.memory.needed_bytes = AliveBytes(data);

@@ -17,7 +17,7 @@
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/plan_cache.h"
 #include "frontends/engine/tuned_start.h"
-#include "hal/edge_layout.h"
+#include "hal/binding_layout.h"
 #include "hal/held_constants.h"
 #include "hal/held_programs.h"
 #include "hal/plan_runner.h"
@@ -27,11 +27,11 @@
 namespace hearth {
 
 // Where an input comes from or an output goes to.
-struct EdgeState {
+struct InterfaceState {
   bool is_set = false;        // inputs: SetInput was called
   bool is_on_device = false;  // bound to memory of the device's
   // Bound to host memory.
-  std::optional<EdgeLayout> layout;
+  std::optional<BindingLayout> layout;
   std::span<std::byte> memory;
 };
 
@@ -84,7 +84,7 @@ struct SessionData {
   MadePlan made;
   std::unique_ptr<PlanRunner> runner;
   std::vector<std::vector<std::byte>> inputs, outputs;  // what SetInput copied, and what output() shows
-  std::vector<EdgeState> input_states, output_states;
+  std::vector<InterfaceState> input_states, output_states;
   std::vector<RunSlot> slots;  // as many as runs may be in flight
   uint64_t submit_count = 0;
   std::vector<StateContent> kept_states;  // see KeepStates; empty: zeros

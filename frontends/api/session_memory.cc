@@ -27,7 +27,7 @@ uint64_t HostWeights(const Plan& plan, const Graph& graph) {
   return bytes;
 }
 
-uint64_t EdgeBytes(const Plan& plan) {
+uint64_t InterfaceBytes(const Plan& plan) {
   uint64_t bytes = 0;
   for (const PlanTensor& input : plan.inputs) bytes += input.desc.size_bytes();
   for (const PlanTensor& output : plan.outputs) bytes += output.desc.size_bytes();
@@ -44,7 +44,7 @@ uint64_t ConstantBytes(const Plan& plan) {
 
 MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device, uint64_t host_arena_bytes) {
   MemoryNeed need;
-  uint64_t largest_constants = 0, edges = 0;
+  uint64_t largest_constants = 0, interface = 0;
   for (const BufferSpec& buffer : plan.buffers) {
     if (buffer.role == BufferRole::kArena) need.arena_bytes += buffer.size_bytes;
     if (buffer.role == BufferRole::kState) need.state_bytes += buffer.size_bytes;
@@ -53,14 +53,14 @@ MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device
     largest_constants = std::max(largest_constants, buffer.size_bytes);
   }
   for (const PlanTensor& input : plan.inputs)
-    if (input.on_device) edges += input.transfer.range.size_bytes;
+    if (input.on_device) interface += input.transfer.range.size_bytes;
   for (const PlanTensor& output : plan.outputs)
-    if (output.on_device) edges += output.transfer.range.size_bytes;
+    if (output.on_device) interface += output.transfer.range.size_bytes;
   // Constants are uploaded one buffer after the other, before inputs and outputs get theirs, which they keep.
-  if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, edges);
+  if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, interface);
   if (graph != nullptr) need.weights_bytes += HostWeights(plan, *graph);
   need.arena_bytes += host_arena_bytes;
-  need.edge_bytes = EdgeBytes(plan);
+  need.interface_bytes = InterfaceBytes(plan);
   return need;
 }
 
@@ -72,12 +72,12 @@ Status CheckMemoryLimit(const SessionData& data, const MemoryNeed& need) {
                "{} needs {} bytes for this model, the memory limit leaves {}: weights {}, intermediate values {}, "
                "states {}, staging {}, inputs and outputs {}; raise the limit, or take a smaller precision or shape",
                data.opened.id, need.total(), limit, need.weights_bytes, need.arena_bytes, need.state_bytes,
-               need.staging_bytes, need.edge_bytes);
+               need.staging_bytes, need.interface_bytes);
 }
 
 Status CountRunInFlight(SessionData& data) {
   // On the host the outputs, on the device both.
-  const uint64_t bytes = 2 * EdgeBytes(data.runner->plan());
+  const uint64_t bytes = 2 * InterfaceBytes(data.runner->plan());
   const uint64_t limit = data.options.memory_limit_bytes;
   uint64_t& needed = data.report.memory.needed_bytes;
   if (limit != 0 && needed + bytes > limit) {

@@ -8,9 +8,9 @@ namespace hearth {
 
 struct MemoryNeed {
   uint64_t weights_bytes = 0, arena_bytes = 0, state_bytes = 0;  // on device and host
-  uint64_t staging_bytes = 0;  // between the two, where the device's memory is not the host's
-  uint64_t edge_bytes = 0;     // the session's copies of inputs and outputs
-  uint64_t total() const { return weights_bytes + arena_bytes + state_bytes + staging_bytes + edge_bytes; }
+  uint64_t staging_bytes = 0;    // between the two, where the device's memory is not the host's
+  uint64_t interface_bytes = 0;  // the session's copies of inputs and outputs
+  uint64_t total() const { return weights_bytes + arena_bytes + state_bytes + staging_bytes + interface_bytes; }
 };
 
 // Of the plan; `host_arena_bytes` is known once the runner is made. `graph` is the lowered one that host steps refer

@@ -35,7 +35,7 @@ Status CheckHasDevice(const SessionData& data) {
 Status CheckInputsAreSet(const SessionData& data) {
   HEARTH_TRY(CheckHasDevice(data));
   for (size_t k = 0; k < data.input_states.size(); ++k) {
-    const EdgeState& state = data.input_states[k];
+    const InterfaceState& state = data.input_states[k];
     if (!state.is_set && !state.is_on_device && !state.layout)
       return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
   }
@@ -45,15 +45,15 @@ Status CheckInputsAreSet(const SessionData& data) {
 // Inputs that are bound to host memory become dense ones.
 void ReadHostBindings(SessionData& data) {
   for (size_t k = 0; k < data.inputs.size(); ++k) {
-    const EdgeState& state = data.input_states[k];
-    if (state.layout) ReadEdge(*state.layout, data.runner->plan().inputs[k].desc, state.memory, data.inputs[k]);
+    const InterfaceState& state = data.input_states[k];
+    if (state.layout) ReadBinding(*state.layout, data.runner->plan().inputs[k].desc, state.memory, data.inputs[k]);
   }
 }
 
 void WriteHostBindings(SessionData& data) {
   for (size_t k = 0; k < data.outputs.size(); ++k) {
-    const EdgeState& state = data.output_states[k];
-    if (state.layout) WriteEdge(*state.layout, data.runner->plan().outputs[k].desc, data.outputs[k], state.memory);
+    const InterfaceState& state = data.output_states[k];
+    if (state.layout) WriteBinding(*state.layout, data.runner->plan().outputs[k].desc, data.outputs[k], state.memory);
   }
 }
 
@@ -77,7 +77,7 @@ Result<RunSlot*> FreeSlot(SessionData& data) {
 }
 
 bool NeedsSlot(const SessionData& data) {
-  const auto on_device = [](const EdgeState& state) { return state.is_on_device; };
+  const auto on_device = [](const InterfaceState& state) { return state.is_on_device; };
   return std::any_of(data.slots.begin(), data.slots.end(), [](const RunSlot& slot) { return slot.number != 0; }) ||
          std::any_of(data.input_states.begin(), data.input_states.end(), on_device) ||
          std::any_of(data.output_states.begin(), data.output_states.end(), on_device);
@@ -188,7 +188,7 @@ std::vector<ProfileEntry> EntriesOf(const std::vector<ProfileRow>& rows) {
 }
 
 // The half of a binding that concerns host memory; the device's half is the runner's.
-Status SetHostBinding(EdgeState& state, const Binding& binding, const TensorDesc& desc) {
+Status SetHostBinding(InterfaceState& state, const Binding& binding, const TensorDesc& desc) {
   if (binding.handle == 0) return Error(StatusCode::kInvalidArgument, "the address of the host memory is null");
   HEARTH_ASSIGN(state.layout, LayoutOf(binding, desc));
   state.memory = {reinterpret_cast<std::byte*>(static_cast<uintptr_t>(binding.handle)), binding.size_bytes};
@@ -198,7 +198,8 @@ Status SetHostBinding(EdgeState& state, const Binding& binding, const TensorDesc
 
 // Both halves; `bind` tells the runner.
 template <typename Bind>
-Status SetBinding(EdgeState& state, const Binding& binding, const TensorDesc& desc, std::string_view name, Bind bind) {
+Status SetBinding(InterfaceState& state, const Binding& binding, const TensorDesc& desc, std::string_view name,
+                  Bind bind) {
   if (binding.memory == MemoryKind::kHost) HEARTH_TRY(SetHostBinding(state, binding, desc).Within(std::string(name)));
   HEARTH_TRY(bind());
   state.is_on_device = binding.memory != MemoryKind::kHost;

@@ -118,12 +118,12 @@ void AdviseOnMovement(const Graph& graph, std::span<const Placement> placements,
        {{"operations", moves}, {"bytes", bytes}}});
 }
 
-void AdviseOnEdges(const Graph& graph, const std::set<ValueId>& values, std::vector<Advice>& advice) {
+void AdviseOnInterface(const Graph& graph, const std::set<ValueId>& values, std::vector<Advice>& advice) {
   int count = 0;
   double bytes = 0;
   std::string names;
-  for (const auto* edge : {&graph.inputs, &graph.outputs}) {
-    for (ValueId value : *edge) {
+  for (const auto* list : {&graph.inputs, &graph.outputs}) {
+    for (ValueId value : *list) {
       const TensorDesc& desc = graph.value(value).desc;
       if (!desc.quantization.has_value() || BitsOf(desc.dtype) > 16 || !values.contains(value)) continue;
       ++count;
@@ -202,7 +202,7 @@ std::vector<Advice> AdviceOn(const Graph& graph, std::span<const Placement> plac
   const std::set<ValueId> values = DeviceValues(graph, placements);
   AdviseOnPadding(graph, values, advice);
   AdviseOnMovement(graph, placements, advice);
-  AdviseOnEdges(graph, values, advice);
+  AdviseOnInterface(graph, values, advice);
   AdviseOnSplits(graph, placements, advice);
   AdviseOnSize(graph, placements, advice);
   return advice;

@@ -124,8 +124,8 @@ Result<ModelInterface> ReadTfliteInterface(std::span<const std::byte> bytes, con
     interface.signature = CleanName(choice.signature->signature_key()->string_view());
   }
   SubgraphReader reader(reading, *choice.subgraph, choice.signature);
-  HEARTH_ASSIGN(interface.inputs, reader.Declarations(SubgraphReader::Edge::kInputs));
-  HEARTH_ASSIGN(interface.outputs, reader.Declarations(SubgraphReader::Edge::kOutputs));
+  HEARTH_ASSIGN(interface.inputs, reader.Declarations(SubgraphReader::Side::kInputs));
+  HEARTH_ASSIGN(interface.outputs, reader.Declarations(SubgraphReader::Side::kOutputs));
   return interface;
 }
 

@@ -41,8 +41,8 @@ class SubgraphReader {
   // kUnsupported for operators that Hearth has not and for state inside.
   Result<std::vector<ValueId>> ReadCalled(int32_t number, std::span<const ValueId> arguments, int32_t source_index);
 
-  enum class Edge : uint8_t { kInputs, kOutputs };
-  Result<std::vector<TensorDeclaration>> Declarations(Edge edge);
+  enum class Side : uint8_t { kInputs, kOutputs };
+  Result<std::vector<TensorDeclaration>> Declarations(Side side);
 
  private:
   friend class Expansion;
@@ -62,7 +62,7 @@ class SubgraphReader {
   void PrepareLists();
   Result<std::vector<int32_t>> CopyIndices(const flatbuffers::Vector<int32_t>* indices, std::string_view where);
   Status ReadInputs(std::map<std::string, std::vector<int32_t>> input_shapes);
-  Result<std::unordered_map<int32_t, std::string>> AliasesOf(Edge edge);
+  Result<std::unordered_map<int32_t, std::string>> AliasesOf(Side side);
   TensorDeclaration DeclarationOf(int32_t tensor, const std::unordered_map<int32_t, std::string>& aliases) const;
   Status SetInputShape(int32_t tensor, const TensorDeclaration& declared, const std::vector<int32_t>& dims);
   Status CheckInput(int32_t tensor);

@@ -166,8 +166,8 @@ void AddLent(const std::string& name, size_t lent, Collector& picks) {
 
 void AddOracle(Collector& picks) {
   picks.AddOracleModels();
-  AddLent("read_edge", 0, picks);
-  AddLent("write_edge", 1, picks);
+  AddLent("read_binding", 0, picks);
+  AddLent("write_binding", 1, picks);
   for (const std::string& name : KernelNames()) {
     if (picks.HasKernel(name)) continue;
     for (Dialect dialect : kDialects) picks.Add(Loaded(name), dialect, "no model of tests/oracle");

@@ -7,7 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
-#include "hal/edge_layout.h"
+#include "hal/binding_layout.h"
 #include "hearth/graph_builder.h"
 
 namespace hearth::testing {
@@ -83,16 +83,16 @@ std::vector<float> Components(ElementFormat format, std::span<const std::byte> b
 
 // What memory holds after a run: the host's conversions around a session that knows no bindings.
 std::vector<std::byte> ExpectedBytes(const Binding& input, std::span<const std::byte> picture, const Binding& output) {
-  const Result<EdgeLayout> in = LayoutOf(input, kDesc), out = LayoutOf(output, kDesc);
+  const Result<BindingLayout> in = LayoutOf(input, kDesc), out = LayoutOf(output, kDesc);
   EXPECT_TRUE(in.ok() && out.ok()) << in.status().message() << out.status().message();
   std::vector<std::byte> bytes(output.size_bytes, kUntouched);
   if (!in.ok() || !out.ok()) return bytes;
   std::vector<std::byte> dense(kDesc.size_bytes());
-  ReadEdge(*in, kDesc, picture, dense);
+  ReadBinding(*in, kDesc, picture, dense);
   const Model model = LentModel();
   Result<Session> plain = Session::Create(model, SharedOptions({}, "cpu"));
   EXPECT_TRUE(plain.ok() && plain->SetInput(0, dense).ok() && plain->Run().ok());
-  WriteEdge(*out, kDesc, plain->output(0), bytes);
+  WriteBinding(*out, kDesc, plain->output(0), bytes);
   return bytes;
 }
 

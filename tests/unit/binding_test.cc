@@ -6,7 +6,7 @@
 #include <deque>
 
 #include "frontends/engine/backends.h"
-#include "hal/edge_layout.h"
+#include "hal/binding_layout.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
 #include "tests/testing/device_names.h"
@@ -23,20 +23,20 @@ using testing::SharedOptions;
 const TensorDesc kPair{DType::kFloat32, {1, 2, 1, 3}, {}};  // two rows of one pixel
 
 std::vector<float> ReadFloats(const Binding& binding, const TensorDesc& desc, std::span<const std::byte> memory) {
-  const Result<EdgeLayout> layout = LayoutOf(binding, desc);
+  const Result<BindingLayout> layout = LayoutOf(binding, desc);
   EXPECT_TRUE(layout.ok()) << layout.status().message();
   std::vector<float> floats(desc.size_bytes() / sizeof(float));
-  if (layout.ok()) ReadEdge(*layout, desc, memory, std::as_writable_bytes(std::span(floats)));
+  if (layout.ok()) ReadBinding(*layout, desc, memory, std::as_writable_bytes(std::span(floats)));
   return floats;
 }
 
-TEST(EdgeLayout, BytesStandForZeroToOne) {
+TEST(BindingLayout, BytesStandForZeroToOne) {
   const uint8_t memory[8] = {0, 51, 255, 7, 255, 0, 102, 9};
   EXPECT_THAT(ReadFloats({.size_bytes = 8, .format = ElementFormat::kRgba8}, kPair, std::as_bytes(std::span(memory))),
               ElementsAre(0.0f, 51 / 255.0f, 1.0f, 1.0f, 0.0f, 102 / 255.0f));
 }
 
-TEST(EdgeLayout, RowPitchOffsetAndFlipChooseThePixels) {
+TEST(BindingLayout, RowPitchOffsetAndFlipChooseThePixels) {
   const float memory[10] = {-1, 1, 2, 3, -1, -1, 4, 5, 6, -1};
   Binding binding{.size_bytes = sizeof memory, .offset_bytes = 4, .row_pitch_bytes = 20};
   EXPECT_THAT(ReadFloats(binding, kPair, std::as_bytes(std::span(memory))), ElementsAre(1, 2, 3, 4, 5, 6));
@@ -44,14 +44,14 @@ TEST(EdgeLayout, RowPitchOffsetAndFlipChooseThePixels) {
   EXPECT_THAT(ReadFloats(binding, kPair, std::as_bytes(std::span(memory))), ElementsAre(4, 5, 6, 1, 2, 3));
 }
 
-TEST(EdgeLayout, EachImageOfABatchIsFlippedByItself) {
+TEST(BindingLayout, EachImageOfABatchIsFlippedByItself) {
   const TensorDesc batch{DType::kFloat32, {2, 2, 1, 1}, {}};
   const float memory[4] = {1, 2, 3, 4};
   const Binding binding{.size_bytes = sizeof memory, .flip_vertically = true};
   EXPECT_THAT(ReadFloats(binding, batch, std::as_bytes(std::span(memory))), ElementsAre(2, 1, 4, 3));
 }
 
-TEST(EdgeLayout, ScaleAndOffsetGoByChannelUpToFourChannels) {
+TEST(BindingLayout, ScaleAndOffsetGoByChannelUpToFourChannels) {
   const float memory[6] = {1, 2, 3, 4, 5, 6};
   const Binding binding{.size_bytes = sizeof memory, .scale = {1, 10, 100, 0}, .offset = {0.5f, 0, -1, 0}};
   EXPECT_THAT(ReadFloats(binding, kPair, std::as_bytes(std::span(memory))), ElementsAre(1.5f, 20, 299, 4.5f, 50, 599));
@@ -60,27 +60,27 @@ TEST(EdgeLayout, ScaleAndOffsetGoByChannelUpToFourChannels) {
               ElementsAre(1.5f, 2.5f, 3.5f, 4.5f, 5.5f, 6.5f));
 }
 
-TEST(EdgeLayout, QuantizedTensorsTakeTheRealNumbersThatTheyStandFor) {
+TEST(BindingLayout, QuantizedTensorsTakeTheRealNumbersThatTheyStandFor) {
   const TensorDesc desc{DType::kUInt8, {1, 1, 2, 1}, Quantization{{0.5f}, {10}, 0}};
   const float memory[2] = {3.0f, -100.0f};
   const auto layout = LayoutOf({.size_bytes = sizeof memory}, desc);
   ASSERT_TRUE(layout.ok());
   std::vector<std::byte> dense(2);
-  ReadEdge(*layout, desc, std::as_bytes(std::span(memory)), dense);
+  ReadBinding(*layout, desc, std::as_bytes(std::span(memory)), dense);
   EXPECT_EQ(dense[0], std::byte{16});
   EXPECT_EQ(dense[1], std::byte{0});
   float back[2] = {};
-  WriteEdge(*layout, desc, dense, std::as_writable_bytes(std::span(back)));
+  WriteBinding(*layout, desc, dense, std::as_writable_bytes(std::span(back)));
   EXPECT_THAT(back, ElementsAre(3.0f, -5.0f));
 }
 
-TEST(EdgeLayout, BytesAreRoundedAndClampedAndWhatHasNoChannelIsTheOffset) {
+TEST(BindingLayout, BytesAreRoundedAndClampedAndWhatHasNoChannelIsTheOffset) {
   const TensorDesc desc{DType::kFloat32, {1, 1, 3, 1}, {}};
   const float tensor[3] = {0.5f, 7.0f, -7.0f};
   const auto layout = LayoutOf({.size_bytes = 12, .format = ElementFormat::kRgba8, .offset = {0, 0, 0, 1}}, desc);
   ASSERT_TRUE(layout.ok());
   uint8_t memory[12] = {};
-  WriteEdge(*layout, desc, std::as_bytes(std::span(tensor)), std::as_writable_bytes(std::span(memory)));
+  WriteBinding(*layout, desc, std::as_bytes(std::span(tensor)), std::as_writable_bytes(std::span(memory)));
   EXPECT_THAT(memory, ElementsAre(128, 0, 0, 255, 255, 0, 0, 255, 0, 0, 0, 255));
 }
 
@@ -90,7 +90,7 @@ struct Mistake {
   const char* message;
 };
 
-TEST(EdgeLayout, AMistakeIsNamed) {
+TEST(BindingLayout, AMistakeIsNamed) {
   const Mistake mistakes[] = {
       {"too small", {.size_bytes = 23}, "don't fit"},
       {"offset behind the end", {.size_bytes = 24, .offset_bytes = 400}, "don't fit"},

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "backends/cpu/cpu_executor.h"
-#include "backends/cpu/near_ties.h"
+#include "backends/cpu/rounding_ties.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 #include "tests/testing/host_graph.h"
@@ -100,11 +100,11 @@ Graph RoundedConvolution(const std::function<ValueId(Graph&)>& add_filter) {
   return graph;
 }
 
-TEST(NearTies, AreSummedAgainInFloat64) {
+TEST(RoundingTies, AreSummedAgainInFloat64) {
   const Graph graph = RoundedConvolution([](Graph& g) {
     return g.AddFloatConstant("w", {2, 1, 1, 2}, std::vector<float>{0.5f, -0x1p-26f, 0.25f, 0.0f});
   });
-  const std::unique_ptr<NearTies> ties = NearTies::Of(graph, graph.nodes()[0]);
+  const std::unique_ptr<RoundingTies> ties = RoundingTies::Of(graph, graph.nodes()[0]);
   ASSERT_NE(ties, nullptr);
   std::vector<float> sums = {0.50001f, 0.25f};  // a float kernel's: the first in doubt, the second not
   ties->Refine(std::vector<float>{1.0f, 64.0f}, sums);
@@ -113,13 +113,13 @@ TEST(NearTies, AreSummedAgainInFloat64) {
   EXPECT_EQ(sums[1], 0.25f);
 }
 
-TEST(NearTies, FiltersOf8BitsCountByTheirChannelsGrid) {
+TEST(RoundingTies, FiltersOf8BitsCountByTheirChannelsGrid) {
   for (const DType dtype : {DType::kInt8, DType::kUInt8}) {
     const Graph graph = RoundedConvolution([dtype](Graph& g) {
       return g.AddConstantValue("w", {dtype, {2, 1, 1, 2}, Quantization{{0.5f, 0.25f}, {1, 2}, 0}},
                                 {std::byte{4}, std::byte{0}, std::byte{4}, std::byte{1}});
     });
-    const std::unique_ptr<NearTies> ties = NearTies::Of(graph, graph.nodes()[0]);
+    const std::unique_ptr<RoundingTies> ties = RoundingTies::Of(graph, graph.nodes()[0]);
     ASSERT_NE(ties, nullptr);
     std::vector<float> sums = {2.50001f, 1.50001f};  // both in doubt
     ties->Refine(std::vector<float>{2.0f, 1.0f}, sums);

@@ -255,7 +255,7 @@ output %1
 }
 
 // A convolution before a max pool with argmax, and one after it.
-TEST(Lower, KeepsWhatChoosesPositionsInFloat32) {
+TEST(Lower, KeepsWhatDecidesIndicesInFloat32) {
   const Graph graph = GraphOf(R"(graph "positions"
 %0 = input : float32[1x8x8x8] "x"
 %1 = constant : float32[8x1x1x8] "w1" = fill(0.01)

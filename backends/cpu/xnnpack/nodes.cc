@@ -3,8 +3,8 @@
 #include <map>
 
 #include "backends/cpu/elementwise_node.h"
-#include "backends/cpu/near_ties.h"
 #include "backends/cpu/quantized.h"
+#include "backends/cpu/rounding_ties.h"
 #include "backends/cpu/xnnpack/build.h"
 #include "backends/cpu/xnnpack/nan_keeper.h"
 #include "backends/cpu/xnnpack/own_threads.h"
@@ -70,8 +70,8 @@ class XnnpackNode final : public HostNode {
         op_(build.op),
         is_on_grid_(IsHeldAsFloats(out_desc_)),
         nan_keeper_(is_on_grid_ ? nullptr : NanKeeper::Of(request)),  // a grid has no NaN
-        near_ties_(NearTies::Of(request.graph, request.node)) {
-    if (near_ties_ != nullptr) x_ = request.arena.floats(request.node.inputs[0]);
+        rounding_ties_(RoundingTies::Of(request.graph, request.node)) {
+    if (rounding_ties_ != nullptr) x_ = request.arena.floats(request.node.inputs[0]);
   }
   XnnpackNode(const XnnpackNode&) = delete;
   XnnpackNode& operator=(const XnnpackNode&) = delete;
@@ -95,7 +95,7 @@ class XnnpackNode final : public HostNode {
     constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
     workers_.ForEachPart(static_cast<int64_t>(out_.size()), kLeastElements, [&](int64_t begin, int64_t end) {
       const std::span<float> part = out_.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-      if (near_ties_ != nullptr) near_ties_->RefinePart(x_, part, static_cast<size_t>(begin));
+      if (rounding_ties_ != nullptr) rounding_ties_->RefinePart(x_, part, static_cast<size_t>(begin));
       RoundToGrid(out_desc_, part);
     });
   }
@@ -110,7 +110,7 @@ class XnnpackNode final : public HostNode {
   xnn_operator_t op_;
   bool is_on_grid_;
   std::unique_ptr<NanKeeper> nan_keeper_;
-  std::unique_ptr<NearTies> near_ties_;
+  std::unique_ptr<RoundingTies> rounding_ties_;
   std::span<const float> x_;  // where sums close to a rounding boundary are computed again
 };
 
@@ -229,7 +229,7 @@ Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& requ
   // Its sums are chains of fused multiply-adds: as accurate as others, but where they decide an index only the
   // reference's float64 sums choose as the network was checked with (hair segmentation: off by 0.064 of 12 without
   // this).
-  if (request.chooses_positions && !IsRoundedOnce(request.node.op)) return std::unique_ptr<HostNode>();
+  if (request.decides_indices && !IsRoundedOnce(request.node.op)) return std::unique_ptr<HostNode>();
   XnnpackBuild build{request};
   if (!LocateInputs(*row, build)) return std::unique_ptr<HostNode>();
   const bool is_small = WorkOf(*row, request.graph, request.node) < kMinWorkForThreads;

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
-#include "core/graph/ops/position.h"
 
 namespace hearth {
 namespace {
@@ -62,9 +62,9 @@ Status InferDepthToSpace(Graph& graph, const Node& node) {
 void ReferenceDepthToSpace(const Node& node, std::span<const ReferenceTensor* const> inputs,
                            std::span<ReferenceTensor> outputs) {
   const int64_t block = std::get<DepthToSpace>(node.op).block, channels = outputs[0].shape[3];
-  MoveElements(*inputs[0], outputs[0], [&](const Position& at) {
+  MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
     const int64_t in_block = at[1] % block * block + at[2] % block;
-    return Position{at[0], at[1] / block, at[2] / block, in_block * channels + at[3]};
+    return Coordinates{at[0], at[1] / block, at[2] / block, in_block * channels + at[3]};
   });
 }
 
@@ -84,9 +84,9 @@ Status InferSpaceToDepth(Graph& graph, const Node& node) {
 void ReferenceSpaceToDepth(const Node& node, std::span<const ReferenceTensor* const> inputs,
                            std::span<ReferenceTensor> outputs) {
   const int64_t block = std::get<SpaceToDepth>(node.op).block, channels = inputs[0]->shape[3];
-  MoveElements(*inputs[0], outputs[0], [&](const Position& at) {
+  MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
     const int64_t in_block = at[3] / channels;
-    return Position{at[0], at[1] * block + in_block / block, at[2] * block + in_block % block, at[3] % channels};
+    return Coordinates{at[0], at[1] * block + in_block / block, at[2] * block + in_block % block, at[3] % channels};
   });
 }
 
@@ -115,7 +115,7 @@ void ReferenceSpaceToBatch(const Node& node, std::span<const ReferenceTensor* co
                            std::span<ReferenceTensor> outputs) {
   const auto& op = std::get<SpaceToBatch>(node.op);
   const Shape& in = inputs[0]->shape;
-  MoveElementsOrZero(*inputs[0], outputs[0], [&](Position at) -> std::optional<Position> {
+  MoveElementsOrZero(*inputs[0], outputs[0], [&](Coordinates at) -> std::optional<Coordinates> {
     const int64_t in_block = at[0] / in[0];
     at[0] %= in[0];
     for (int d = 0; d < op.block.rank(); ++d) {
@@ -152,7 +152,7 @@ void ReferenceBatchToSpace(const Node& node, std::span<const ReferenceTensor* co
                            std::span<ReferenceTensor> outputs) {
   const auto& op = std::get<BatchToSpace>(node.op);
   const int64_t batch = outputs[0].shape[0];
-  MoveElements(*inputs[0], outputs[0], [&](Position at) {
+  MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {
     int64_t in_block = 0;
     for (int d = 0; d < op.block.rank(); ++d) {
       const int64_t whole = at[d + 1] + op.crop_before[d];

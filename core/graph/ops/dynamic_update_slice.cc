@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
-#include "core/graph/ops/position.h"
 
 namespace hearth {
 
@@ -32,15 +32,15 @@ void ReferenceDynamicUpdateSlice(const Node&, std::span<const ReferenceTensor* c
                                  std::span<ReferenceTensor> outputs) {
   const ReferenceTensor &in = *inputs[0], &update = *inputs[1];
   const int rank = in.shape.rank();
-  Position start{};
+  Coordinates start{};
   for (int d = 0; d < rank; ++d) {
     const double room = in.shape[d] - update.shape[d];
     start[d] = static_cast<int64_t>(std::clamp(inputs[2]->values[d], 0.0, room));
   }
   outputs[0].values = in.values;
-  Position at{};
+  Coordinates at{};
   for (double element : update.values) {
-    Position to = at;
+    Coordinates to = at;
     for (int d = 0; d < rank; ++d) to[d] += start[d];
     outputs[0].values[IndexOf(in.shape, to)] = element;
     Advance(update.shape, at);

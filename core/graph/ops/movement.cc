@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
-#include "core/graph/ops/position.h"
 
 namespace hearth {
 
@@ -30,8 +30,8 @@ Status InferTranspose(Graph& graph, const Node& node) {
 void ReferenceTranspose(const Node& node, std::span<const ReferenceTensor* const> inputs,
                         std::span<ReferenceTensor> outputs) {
   const Shape& permutation = std::get<Transpose>(node.op).permutation;
-  MoveElements(*inputs[0], outputs[0], [&](const Position& at) {
-    Position from{};
+  MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
+    Coordinates from{};
     for (int d = 0; d < permutation.rank(); ++d) from[permutation[d]] = at[d];
     return from;
   });
@@ -67,7 +67,7 @@ void ReferenceSlice(const Node& node, std::span<const ReferenceTensor* const> in
                     std::span<ReferenceTensor> outputs) {
   const auto& slice = std::get<Slice>(node.op);
   ReferenceTensor cut{slice.size, std::move(outputs[0].values)};
-  MoveElements(*inputs[0], cut, [&](Position at) {
+  MoveElements(*inputs[0], cut, [&](Coordinates at) {
     for (int d = 0; d < slice.begin.rank(); ++d) at[d] = slice.begin[d] + at[d] * slice.strides[d];
     return at;
   });
@@ -91,7 +91,7 @@ Status InferTile(Graph& graph, const Node& node) {
 
 void ReferenceTile(const Node&, std::span<const ReferenceTensor* const> inputs, std::span<ReferenceTensor> outputs) {
   const Shape& in = inputs[0]->shape;
-  MoveElements(*inputs[0], outputs[0], [&](Position at) {
+  MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {
     for (int d = 0; d < in.rank(); ++d) at[d] %= in[d];
     return at;
   });
@@ -116,8 +116,8 @@ void ReferenceBroadcastTo(const Node&, std::span<const ReferenceTensor* const> i
                           std::span<ReferenceTensor> outputs) {
   const Shape& in = inputs[0]->shape;
   const int added = outputs[0].shape.rank() - in.rank();
-  MoveElements(*inputs[0], outputs[0], [&](const Position& at) {
-    Position from{};
+  MoveElements(*inputs[0], outputs[0], [&](const Coordinates& at) {
+    Coordinates from{};
     for (int d = 0; d < in.rank(); ++d) from[d] = in[d] == 1 ? 0 : at[d + added];
     return from;
   });
@@ -140,7 +140,7 @@ void ReferenceReverse(const Node& node, std::span<const ReferenceTensor* const> 
                       std::span<ReferenceTensor> outputs) {
   const uint32_t mask = std::get<Reverse>(node.op).axes_mask;
   const Shape& in = inputs[0]->shape;
-  MoveElements(*inputs[0], outputs[0], [&](Position at) {
+  MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {
     for (int d = 0; d < in.rank(); ++d) {
       if ((mask >> d & 1) != 0) at[d] = in[d] - 1 - at[d];
     }

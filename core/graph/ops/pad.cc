@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
-#include "core/graph/ops/position.h"
 
 namespace hearth {
 
@@ -43,9 +43,9 @@ void ReferencePad(const Node& node, std::span<const ReferenceTensor* const> inpu
   const ReferenceTensor& in = *inputs[0];
   ReferenceTensor& out = outputs[0];
   std::fill(out.values.begin(), out.values.end(), pad.value);
-  Position at{};
+  Coordinates at{};
   for (double element : in.values) {
-    Position to = at;
+    Coordinates to = at;
     for (int d = 0; d < in.shape.rank(); ++d) to[d] += pad.before[d];
     out.values[IndexOf(out.shape, to)] = element;
     Advance(in.shape, at);
@@ -72,7 +72,7 @@ void ReferenceMirrorPad(const Node& node, std::span<const ReferenceTensor* const
   const auto& pad = std::get<MirrorPad>(node.op);
   const Shape& in = inputs[0]->shape;
   const int64_t edge = pad.symmetric ? 1 : 0;  // how often the edge element is repeated
-  MoveElements(*inputs[0], outputs[0], [&](Position at) {
+  MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {
     for (int d = 0; d < in.rank(); ++d) {
       at[d] -= pad.before[d];
       if (at[d] < 0) at[d] = -at[d] - edge;

@@ -85,7 +85,7 @@ MaxPoolArgmax2D Pool(int32_t kernel, int32_t stride) {
   return {.kernel_h = kernel, .kernel_w = kernel, .window = {stride, stride, 1, 1, {PaddingMode::kSame}}};
 }
 
-TEST(CpuPositions, ConvolutionsBeforeThemAddUpInFloat64) {
+TEST(CpuPoolingIndices, ConvolutionsBeforeThemAddUpInFloat64) {
   for (PaddingMode padding : {PaddingMode::kSame, PaddingMode::kValid}) {
     for (int32_t dilation : {1, 2}) {
       for (Activation activation : {Activation::kNone, Activation::kRelu6}) {
@@ -97,37 +97,37 @@ TEST(CpuPositions, ConvolutionsBeforeThemAddUpInFloat64) {
         const Window2D same{1, 1, dilation, dilation, {PaddingMode::kSame}};
         const ValueId z = network.Add(DepthwiseConv2D{same, activation}, {y, network.Constant({1, 3, 3, 7})})[0];
         network.graph.outputs = network.Add(Pool(2, 2), {z}, 2);
-        ExpectReference(network, {"exact", "exact", "positions"});
+        ExpectReference(network, {"exact", "exact", "pooling_indices"});
       }
     }
   }
 }
 
-TEST(CpuPositions, WindowsThatOverlapAndBordersFollowTheReference) {
+TEST(CpuPoolingIndices, WindowsThatOverlapAndBordersFollowTheReference) {
   for (int32_t kernel : {2, 3}) {
     for (int32_t stride : {1, 2, 3}) {
       Network network;
       network.graph.outputs = network.Add(Pool(kernel, stride), {network.Input({2, 8, 7, 5})}, 2);
-      ExpectReference(network, {"positions"});
+      ExpectReference(network, {"pooling_indices"});
     }
   }
 }
 
-TEST(CpuPositions, UnpooledElementsStandWhereTheirMaximaStood) {
+TEST(CpuPoolingIndices, UnpooledElementsStandWhereTheirMaximaStood) {
   for (int32_t stride : {1, 2, 3}) {
     Network network;
     const std::vector<ValueId> pooled = network.Add(Pool(2, 2), {network.Input({2, 8, 6, 5})}, 2);
     network.graph.outputs = network.Add(MaxUnpool2D{2, 2, stride, stride}, pooled);
-    ExpectReference(network, {"positions", "positions"});
+    ExpectReference(network, {"pooling_indices", "positions"});
   }
 }
 
 // Places outside of the window, between whole numbers and below zero.
-TEST(CpuPositions, PlacesThatAreNoneAreIgnored) {
+TEST(CpuPoolingIndices, PlacesThatAreNoneAreIgnored) {
   Network network;
   const ValueId x = network.Input({1, 4, 4, 3}), places = network.Input({1, 4, 4, 3});
   network.graph.outputs = network.Add(MaxUnpool2D{1, 1, 1, 1}, {x, places});
-  ExpectReference(network, {"positions"});
+  ExpectReference(network, {"pooling_indices"});
 }
 
 }  // namespace

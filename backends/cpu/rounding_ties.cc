@@ -1,4 +1,4 @@
-#include "backends/cpu/near_ties.h"
+#include "backends/cpu/rounding_ties.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,10 +40,10 @@ bool ConstantNumbers(const Graph& graph, ValueId id, std::vector<double>& number
 
 }  // namespace
 
-std::unique_ptr<NearTies> NearTies::Of(const Graph& graph, const Node& node) {
+std::unique_ptr<RoundingTies> RoundingTies::Of(const Graph& graph, const Node& node) {
   const auto* convolution = std::get_if<Conv2D>(&node.op);
   if (convolution == nullptr || !IsHeldAsFloats(graph.value(node.outputs[0]).desc)) return nullptr;
-  std::unique_ptr<NearTies> ties(new NearTies());
+  std::unique_ptr<RoundingTies> ties(new RoundingTies());
   const auto bounds = ActivationBounds(convolution->activation);
   if (!bounds) return nullptr;
   const ValueId filter = node.inputs[1];
@@ -68,7 +68,7 @@ std::unique_ptr<NearTies> NearTies::Of(const Graph& graph, const Node& node) {
 }
 
 // As numbers a filter would take eight times its memory, and a quarter of MobileNet v2's start to decode.
-bool NearTies::ReadsInPlace(const TensorDesc& filter) {
+bool RoundingTies::ReadsInPlace(const TensorDesc& filter) {
   const bool has_8_bits = filter.dtype == DType::kInt8 || filter.dtype == DType::kUInt8;
   if (!has_8_bits || !filter.quantization.has_value()) return false;
   const Quantization& grid = *filter.quantization;
@@ -85,8 +85,8 @@ bool NearTies::ReadsInPlace(const TensorDesc& filter) {
 }
 
 template <typename T>
-double NearTies::SumOfProducts(std::span<const float> x, const T* filter, double zero_point, int64_t pixel,
-                               int32_t channel) const {
+double RoundingTies::SumOfProducts(std::span<const float> x, const T* filter, double zero_point, int64_t pixel,
+                                   int32_t channel) const {
   const int64_t ox = pixel % out_[2], oy = pixel / out_[2] % out_[1], batch = pixel / out_[2] / out_[1];
   const int32_t inputs = filter_[3];  // per group
   const int32_t first_input = channel / (out_[3] / (in_[3] / inputs)) * inputs;
@@ -106,7 +106,7 @@ double NearTies::SumOfProducts(std::span<const float> x, const T* filter, double
   return sum;
 }
 
-double NearTies::Sum(std::span<const float> x, int64_t pixel, int32_t channel) const {
+double RoundingTies::Sum(std::span<const float> x, int64_t pixel, int32_t channel) const {
   if (filter_bytes_.empty()) return bias_[channel] + SumOfProducts(x, filter_numbers_.data(), 0.0, pixel, channel);
   const double zero_point = filter_zero_points_[channel];
   const double sum =
@@ -116,7 +116,7 @@ double NearTies::Sum(std::span<const float> x, int64_t pixel, int32_t channel) c
   return bias_[channel] + filter_scales_[channel] * sum;
 }
 
-void NearTies::RefinePart(std::span<const float> x, std::span<float> part, size_t first) const {
+void RoundingTies::RefinePart(std::span<const float> x, std::span<float> part, size_t first) const {
   constexpr size_t kBlock = 256;
   const auto inverse = static_cast<float>(1.0 / step_);
   for (size_t begin = 0; begin < part.size(); begin += kBlock) {

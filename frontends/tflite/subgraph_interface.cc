@@ -8,10 +8,10 @@
 namespace hearth {
 
 // What the signature calls the inputs or the outputs.
-Result<std::unordered_map<int32_t, std::string>> SubgraphReader::AliasesOf(Edge edge) {
+Result<std::unordered_map<int32_t, std::string>> SubgraphReader::AliasesOf(Side side) {
   std::unordered_map<int32_t, std::string> aliases;
   if (signature_ == nullptr) return aliases;
-  const auto* names = edge == Edge::kInputs ? signature_->inputs() : signature_->outputs();
+  const auto* names = side == Side::kInputs ? signature_->inputs() : signature_->outputs();
   for (uint32_t i = 0; names != nullptr && i < names->size(); ++i) {
     const wire::TensorMap& entry = *names->Get(i);
     if (entry.name() == nullptr) continue;
@@ -28,10 +28,10 @@ TensorDeclaration SubgraphReader::DeclarationOf(int32_t tensor,
   return declared;
 }
 
-Result<std::vector<TensorDeclaration>> SubgraphReader::Declarations(Edge edge) {
-  const auto* listed = edge == Edge::kInputs ? subgraph_.inputs() : subgraph_.outputs();
+Result<std::vector<TensorDeclaration>> SubgraphReader::Declarations(Side side) {
+  const auto* listed = side == Side::kInputs ? subgraph_.inputs() : subgraph_.outputs();
   HEARTH_ASSIGN(const std::vector<int32_t> indices, CopyIndices(listed, "the list of model inputs or outputs"));
-  HEARTH_ASSIGN(const auto aliases, AliasesOf(edge));
+  HEARTH_ASSIGN(const auto aliases, AliasesOf(side));
   std::vector<TensorDeclaration> declarations;
   for (const int32_t tensor : indices) {
     HEARTH_TRY(tensors_.CheckIndex(tensor, "the list of model inputs or outputs"));
@@ -77,7 +77,7 @@ Status SubgraphReader::CheckInput(int32_t tensor) {
 
 Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> input_shapes) {
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(subgraph_.inputs(), "the list of model inputs"));
-  HEARTH_ASSIGN(const auto aliases, AliasesOf(Edge::kInputs));
+  HEARTH_ASSIGN(const auto aliases, AliasesOf(Side::kInputs));
   shapes_were_given_ = !input_shapes.empty();
   std::string names;  // for a message
   for (const int32_t tensor : inputs) {

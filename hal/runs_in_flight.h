@@ -2,8 +2,8 @@
 // dispatches before and behind those of the plan move to and from the plan's arena. Inputs and outputs that are bound
 // to memory of the caller's move the same way, without the host. A run that is alone needs none of this: its inputs and
 // outputs are copied between the host and the arena.
-#ifndef HEARTH_HAL_REQUESTS_H_
-#define HEARTH_HAL_REQUESTS_H_
+#ifndef HEARTH_HAL_RUNS_IN_FLIGHT_H_
+#define HEARTH_HAL_RUNS_IN_FLIGHT_H_
 
 #include <deque>
 #include <memory>
@@ -13,8 +13,8 @@
 
 #include "core/base/blob_store.h"
 #include "core/plan/plan.h"
+#include "hal/binding_layout.h"
 #include "hal/device.h"
-#include "hal/edge_layout.h"
 #include "hal/load_or_compile.h"
 #include "hal/transfers.h"
 
@@ -26,10 +26,10 @@ namespace hearth {
 inline constexpr size_t kArenaSlot = SIZE_MAX;
 
 // Used by one thread at a time. All that it is given must outlive it. Its owner numbers the slots.
-class Requests {
+class RunsInFlight {
  public:
-  Requests(Device& device, const Plan& plan, std::span<const std::shared_ptr<Buffer>> buffers, BlobStore* store,
-           int threads)
+  RunsInFlight(Device& device, const Plan& plan, std::span<const std::shared_ptr<Buffer>> buffers, BlobStore* store,
+               int threads)
       : device_(device), plan_(plan), buffers_(buffers), store_(store), threads_(threads) {}
 
   // From the next Begin on. Compiles a kernel when the format is new. kHost: the input comes from the host again.
@@ -66,10 +66,10 @@ class Requests {
   std::vector<std::string> SaveToStore();
 
  private:
-  struct Edge {
+  struct Endpoint {
     std::unique_ptr<Buffer> lent;  // null: by way of the slot's own memory
     bool is_ready = false;
-    EdgeKernel kernel;
+    BindingKernel kernel;
     Program* program = nullptr;
   };
   // Inputs or outputs of a slot.
@@ -86,14 +86,14 @@ class Requests {
     Side inputs, outputs;
     TransferCounts transfers;
   };
-  struct EdgeProgram {
+  struct BindingProgram {
     KernelSource source;
     LoadedPrograms loaded;
   };
 
-  Status Bind(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, size_t index, const Binding& binding,
-              bool is_output);
-  Status MakeEdge(Edge& edge, const PlanTensor& tensor, const Binding* binding, bool is_output);
+  Status Bind(std::vector<Endpoint>& endpoints, const std::vector<PlanTensor>& tensors, size_t index,
+              const Binding& binding, bool is_output);
+  Status MakeTransfer(Endpoint& endpoint, const PlanTensor& tensor, const Binding* binding, bool is_output);
   Result<Program*> ProgramFor(const KernelSource& source);
   Slot& At(size_t slot) { return slot == kArenaSlot ? arena_slot_ : slots_[slot]; }
   BoundRange InArena(const PlanTensor& tensor) const;
@@ -105,7 +105,8 @@ class Requests {
   void RecordCopies(const std::vector<PlanTensor>& tensors, bool is_output, const Side& side,
                     CommandRecorder& recorder) const;
   Status PrepareSlot(Slot& slot);
-  Status PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, bool is_output, Side& side);
+  Status PrepareSide(std::vector<Endpoint>& endpoints, const std::vector<PlanTensor>& tensors, bool is_output,
+                     Side& side);
   void DropStale();
 
   Device& device_;
@@ -113,8 +114,8 @@ class Requests {
   std::span<const std::shared_ptr<Buffer>> buffers_;
   BlobStore* store_;
   int threads_;
-  std::deque<EdgeProgram> programs_;
-  std::vector<Edge> inputs_, outputs_;            // by index, made when first needed
+  std::deque<BindingProgram> programs_;
+  std::vector<Endpoint> inputs_, outputs_;        // by index, made when first needed
   std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
   Slot arena_slot_;
   bool arena_is_prepared_ = false, arena_is_staged_ = false;
@@ -124,4 +125,4 @@ class Requests {
 
 }  // namespace hearth
 
-#endif  // HEARTH_HAL_REQUESTS_H_
+#endif  // HEARTH_HAL_RUNS_IN_FLIGHT_H_

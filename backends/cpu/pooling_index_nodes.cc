@@ -25,7 +25,7 @@ class MaxPoolArgmaxNode final : public HostNode {
         places_(request.arena.floats(request.node.outputs[1])),
         workers_(request.workers) {}
 
-  std::string_view kernel() const override { return "positions"; }
+  std::string_view kernel() const override { return "pooling_indices"; }
 
   Status Run() override {
     workers_.ForEachPart(int64_t{out_[0]} * out_[1], 4, [&](int64_t begin, int64_t end) {
@@ -84,7 +84,7 @@ class MaxUnpoolNode final : public HostNode {
         places_(request.arena.floats(request.node.inputs[1])),
         y_(request.arena.floats(request.node.outputs[0])) {}
 
-  std::string_view kernel() const override { return "positions"; }
+  std::string_view kernel() const override { return "pooling_indices"; }
 
   Status Run() override {
     std::fill(y_.begin(), y_.end(), 0.0f);
@@ -124,7 +124,7 @@ bool AreFloats(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-Result<std::unique_ptr<HostNode>> MakePositionNode(const HostNodeRequest& request) {
+Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request) {
   if (!AreFloats(request.graph, request.node)) return std::unique_ptr<HostNode>();
   if (std::holds_alternative<MaxUnpool2D>(request.node.op)) {
     return std::unique_ptr<HostNode>(std::make_unique<MaxUnpoolNode>(request));

@@ -1,4 +1,4 @@
-#include "core/graph/positions.h"
+#include "core/graph/index_values.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-std::vector<bool> ValuesThatChoosePositions(const Graph& graph) {
+std::vector<bool> ValuesThatDecideIndices(const Graph& graph) {
   std::vector<bool> needed(graph.values().size(), false);
   for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
     const bool chooses = OpDefOf(node->op).Has(kChoosesIndices);

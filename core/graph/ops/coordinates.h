@@ -1,6 +1,6 @@
 // Walking over the elements of tensors by their positions, for the references of what moves elements.
-#ifndef HEARTH_CORE_GRAPH_OPS_POSITION_H_
-#define HEARTH_CORE_GRAPH_OPS_POSITION_H_
+#ifndef HEARTH_CORE_GRAPH_OPS_COORDINATES_H_
+#define HEARTH_CORE_GRAPH_OPS_COORDINATES_H_
 
 #include <array>
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace hearth {
 
-using Position = std::array<int64_t, Shape::kMaxRank>;  // one coordinate for each dimension, the rest 0
+using Coordinates = std::array<int64_t, Shape::kMaxRank>;  // one coordinate for each dimension, the rest 0
 
-inline int64_t IndexOf(const Shape& shape, const Position& at) {
+inline int64_t IndexOf(const Shape& shape, const Coordinates& at) {
   int64_t index = 0;
   for (int d = 0; d < shape.rank(); ++d) index = index * shape[d] + at[d];
   return index;
 }
 
 // To the next element in C order; from the last one to the first.
-inline void Advance(const Shape& shape, Position& at) {
+inline void Advance(const Shape& shape, Coordinates& at) {
   for (int d = shape.rank() - 1; d >= 0; --d) {
     if (++at[d] < shape[d]) return;
     at[d] = 0;
@@ -28,7 +28,7 @@ inline void Advance(const Shape& shape, Position& at) {
 // Sets every element of `out` to the element of `in` at `source(its position)`.
 template <typename Source>
 void MoveElements(const ReferenceTensor& in, ReferenceTensor& out, const Source& source) {
-  Position at{};
+  Coordinates at{};
   for (double& element : out.values) {
     element = in.values[IndexOf(in.shape, source(at))];
     Advance(out.shape, at);
@@ -38,7 +38,7 @@ void MoveElements(const ReferenceTensor& in, ReferenceTensor& out, const Source&
 // The same, where there may be no source: nothing is an element of 0.
 template <typename Source>
 void MoveElementsOrZero(const ReferenceTensor& in, ReferenceTensor& out, const Source& source) {
-  Position at{};
+  Coordinates at{};
   for (double& element : out.values) {
     const auto from = source(at);
     element = from.has_value() ? in.values[IndexOf(in.shape, *from)] : 0.0;
@@ -48,4 +48,4 @@ void MoveElementsOrZero(const ReferenceTensor& in, ReferenceTensor& out, const S
 
 }  // namespace hearth
 
-#endif  // HEARTH_CORE_GRAPH_OPS_POSITION_H_
+#endif  // HEARTH_CORE_GRAPH_OPS_COORDINATES_H_

@@ -1,11 +1,11 @@
-// Lent host memory: what the kernels of edge_layout.cc do, on the host.
+// Lent host memory: what the kernels of binding_layout.cc do, on the host.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
 #include "core/base/float16.h"
-#include "hal/edge_layout.h"
+#include "hal/binding_layout.h"
 #include "hal/slices.h"
 
 namespace hearth {
@@ -45,7 +45,7 @@ void StoreComponent(StorageType element, std::byte* at, int component, float val
 
 // Calls `use` with each pixel's place in lent memory and its number in the tensor.
 template <typename Use>
-void ForEachPixel(const EdgeLayout& layout, const Bhwc& shape, const Use& use) {
+void ForEachPixel(const BindingLayout& layout, const Bhwc& shape, const Use& use) {
   const uint64_t element_bytes = TexelBytes(layout.element);
   const int64_t rows = int64_t{shape.b} * shape.h;
   for (int64_t row = 0; row < rows; ++row) {
@@ -69,8 +69,8 @@ size_t SlicesBytes(const Bhwc& shape) {
 
 }  // namespace
 
-void ReadEdge(const EdgeLayout& layout, const TensorDesc& desc, std::span<const std::byte> memory,
-              std::span<std::byte> dense) {
+void ReadBinding(const BindingLayout& layout, const TensorDesc& desc, std::span<const std::byte> memory,
+                 std::span<std::byte> dense) {
   const Bhwc shape = ToBhwc(desc.shape);
   std::vector<float> reals(static_cast<size_t>(shape.pixels()) * shape.c);
   ForEachPixel(layout, shape, [&](uint64_t at_bytes, int64_t pixel) {
@@ -89,8 +89,8 @@ void ReadEdge(const EdgeLayout& layout, const TensorDesc& desc, std::span<const 
   SlicesToDense(desc, StorageType::kFloat32, slices, dense);
 }
 
-void WriteEdge(const EdgeLayout& layout, const TensorDesc& desc, std::span<const std::byte> dense,
-               std::span<std::byte> memory) {
+void WriteBinding(const BindingLayout& layout, const TensorDesc& desc, std::span<const std::byte> dense,
+                  std::span<std::byte> memory) {
   const Bhwc shape = ToBhwc(desc.shape);
   std::vector<float> reals(static_cast<size_t>(shape.pixels()) * shape.c);
   std::vector<std::byte> slices(SlicesBytes(shape));

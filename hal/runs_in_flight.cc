@@ -1,4 +1,4 @@
-#include "hal/requests.h"
+#include "hal/runs_in_flight.h"
 
 #include <algorithm>
 
@@ -6,8 +6,8 @@
 
 namespace hearth {
 
-Result<Program*> Requests::ProgramFor(const KernelSource& source) {
-  for (const EdgeProgram& known : programs_) {
+Result<Program*> RunsInFlight::ProgramFor(const KernelSource& source) {
+  for (const BindingProgram& known : programs_) {
     if (known.source == source) return known.loaded.by_kernel[0];
   }
   HEARTH_ASSIGN(LoadedPrograms loaded, LoadOrCompile(device_, {&source, 1}, store_, threads_));
@@ -15,39 +15,40 @@ Result<Program*> Requests::ProgramFor(const KernelSource& source) {
   return programs_.back().loaded.by_kernel[0];
 }
 
-Status Requests::MakeEdge(Edge& edge, const PlanTensor& tensor, const Binding* binding, bool is_output) {
+Status RunsInFlight::MakeTransfer(Endpoint& endpoint, const PlanTensor& tensor, const Binding* binding,
+                                  bool is_output) {
   if (binding == nullptr) {
-    HEARTH_ASSIGN(edge.kernel, CopyEdgeKernel(tensor.transfer, device_.info()));
+    HEARTH_ASSIGN(endpoint.kernel, CopyKernel(tensor.transfer, device_.info()));
   } else {
-    HEARTH_ASSIGN(const EdgeLayout layout, LayoutOf(*binding, tensor.desc));
+    HEARTH_ASSIGN(const BindingLayout layout, LayoutOf(*binding, tensor.desc));
     const bool is_texture = binding->memory == MemoryKind::kGlTexture;
-    HEARTH_ASSIGN(edge.lent, device_.ImportBuffer(MemoryOf(*binding, tensor.desc, is_output)));
-    HEARTH_ASSIGN(edge.kernel,
-                  (is_output ? WriteEdgeKernel : ReadEdgeKernel)(layout, is_texture, tensor.transfer, device_.info()));
+    HEARTH_ASSIGN(endpoint.lent, device_.ImportBuffer(MemoryOf(*binding, tensor.desc, is_output)));
+    HEARTH_ASSIGN(endpoint.kernel, (is_output ? WriteBindingKernel : ReadBindingKernel)(
+                                       layout, is_texture, tensor.transfer, device_.info()));
   }
-  HEARTH_ASSIGN(edge.program, ProgramFor(edge.kernel.source));
-  edge.is_ready = true;
+  HEARTH_ASSIGN(endpoint.program, ProgramFor(endpoint.kernel.source));
+  endpoint.is_ready = true;
   return Status::Ok();
 }
 
-Status Requests::Bind(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, size_t index,
-                      const Binding& binding, bool is_output) {
+Status RunsInFlight::Bind(std::vector<Endpoint>& endpoints, const std::vector<PlanTensor>& tensors, size_t index,
+                          const Binding& binding, bool is_output) {
   HEARTH_CHECK(index < tensors.size() && tensors[index].on_device);
-  edges.resize(tensors.size());
-  Edge edge;
+  endpoints.resize(tensors.size());
+  Endpoint endpoint;
   if (binding.memory != MemoryKind::kHost) {
-    HEARTH_TRY(MakeEdge(edge, tensors[index], &binding, is_output).Within("'" + tensors[index].name + "'"));
-  } else if (edges[index].lent == nullptr) {
+    HEARTH_TRY(MakeTransfer(endpoint, tensors[index], &binding, is_output).Within("'" + tensors[index].name + "'"));
+  } else if (endpoints[index].lent == nullptr) {
     return Status::Ok();
   }
-  std::swap(edges[index], edge);
-  if (edge.lent != nullptr) retired_.push_back(std::move(edge.lent));
+  std::swap(endpoints[index], endpoint);
+  if (endpoint.lent != nullptr) retired_.push_back(std::move(endpoint.lent));
   for (Slot& slot : slots_) slot.is_stale = true;
   DropStale();
   return Status::Ok();
 }
 
-void Requests::DropStale() {
+void RunsInFlight::DropStale() {
   bool any_in_use = false;
   for (Slot& slot : slots_) {
     if (!slot.is_stale) continue;
@@ -62,22 +63,22 @@ void Requests::DropStale() {
   if (!any_in_use) retired_.clear();
 }
 
-BoundRange Requests::InArena(const PlanTensor& tensor) const {
+BoundRange RunsInFlight::InArena(const PlanTensor& tensor) const {
   const BufferRange& range = tensor.transfer.range;
   return {buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes};
 }
 
-Status Requests::PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTensor>& tensors, bool is_output,
-                             Side& side) {
-  edges.resize(tensors.size());
+Status RunsInFlight::PrepareSide(std::vector<Endpoint>& endpoints, const std::vector<PlanTensor>& tensors,
+                                 bool is_output, Side& side) {
+  endpoints.resize(tensors.size());
   side.memory.resize(tensors.size());
   side.on_device.assign(tensors.size(), {});
   CommandRecorder recorder;
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (!tensors[k].on_device) continue;
-    Edge& edge = edges[k];
+    Endpoint& endpoint = endpoints[k];
     const BoundRange inner = InArena(tensors[k]);
-    if (edge.lent == nullptr && device_stages_) {
+    if (endpoint.lent == nullptr && device_stages_) {
       if (side.memory[k] == nullptr) {
         HEARTH_ASSIGN(side.memory[k], Staging(tensors[k]));
       }
@@ -87,8 +88,8 @@ Status Requests::PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTen
         continue;
       }
     }
-    if (!edge.is_ready) HEARTH_TRY(MakeEdge(edge, tensors[k], nullptr, is_output));
-    if (edge.lent != nullptr) {
+    if (!endpoint.is_ready) HEARTH_TRY(MakeTransfer(endpoint, tensors[k], nullptr, is_output));
+    if (endpoint.lent != nullptr) {
       side.memory[k].reset();
     } else {
       if (side.memory[k] == nullptr) {
@@ -97,9 +98,9 @@ Status Requests::PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTen
       side.on_device[k] = {side.memory[k].get(), 0, inner.size_bytes};
     }
     const BoundRange outer =
-        edge.lent != nullptr ? BoundRange{edge.lent.get(), 0, edge.lent->size_bytes()} : side.on_device[k];
-    DispatchCommand command{edge.program, is_output ? std::vector{inner, outer} : std::vector{outer, inner},
-                            edge.kernel.scalars, edge.kernel.group_count,
+        endpoint.lent != nullptr ? BoundRange{endpoint.lent.get(), 0, endpoint.lent->size_bytes()} : side.on_device[k];
+    DispatchCommand command{endpoint.program, is_output ? std::vector{inner, outer} : std::vector{outer, inner},
+                            endpoint.kernel.scalars, endpoint.kernel.group_count,
                             fmt::format("{} '{}'", is_output ? "output" : "input", tensors[k].name)};
     recorder.Record(std::move(command), {false, true});
   }
@@ -107,13 +108,13 @@ Status Requests::PrepareSide(std::vector<Edge>& edges, const std::vector<PlanTen
   return Status::Ok();
 }
 
-Status Requests::PrepareSlot(Slot& slot) {
+Status RunsInFlight::PrepareSlot(Slot& slot) {
   if (slot.inputs.moving != nullptr && slot.outputs.moving != nullptr) return Status::Ok();
   HEARTH_TRY(PrepareSide(inputs_, plan_.inputs, false, slot.inputs));
   return PrepareSide(outputs_, plan_.outputs, true, slot.outputs);
 }
 
-Status Requests::PrepareArenaSlot() {
+Status RunsInFlight::PrepareArenaSlot() {
   if (std::ranges::any_of(slots_, &Slot::is_busy))
     return Error(StatusCode::kInternal, "a run on the arena itself was asked for while others are in flight");
   if (arena_is_prepared_) return Status::Ok();
@@ -123,7 +124,7 @@ Status Requests::PrepareArenaSlot() {
   return Status::Ok();
 }
 
-Result<std::unique_ptr<Buffer>> Requests::Staging(const PlanTensor& tensor) {
+Result<std::unique_ptr<Buffer>> RunsInFlight::Staging(const PlanTensor& tensor) {
   if (!device_stages_) return std::unique_ptr<Buffer>();
   Result<std::unique_ptr<Buffer>> staging = device_.CreateStaging(tensor.transfer.range.size_bytes);
   device_stages_ = staging.status().code() != StatusCode::kUnsupported;
@@ -131,7 +132,7 @@ Result<std::unique_ptr<Buffer>> Requests::Staging(const PlanTensor& tensor) {
   return staging;
 }
 
-Status Requests::PrepareArenaSide(const std::vector<PlanTensor>& tensors, Side& side) {
+Status RunsInFlight::PrepareArenaSide(const std::vector<PlanTensor>& tensors, Side& side) {
   side.memory.clear();
   side.on_device.clear();
   for (const PlanTensor& tensor : tensors) {
@@ -145,8 +146,8 @@ Status Requests::PrepareArenaSide(const std::vector<PlanTensor>& tensors, Side& 
   return Status::Ok();
 }
 
-void Requests::RecordCopies(const std::vector<PlanTensor>& tensors, bool is_output, const Side& side,
-                            CommandRecorder& recorder) const {
+void RunsInFlight::RecordCopies(const std::vector<PlanTensor>& tensors, bool is_output, const Side& side,
+                                CommandRecorder& recorder) const {
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (side.memory[k] == nullptr) continue;
     const BoundRange inner = InArena(tensors[k]);
@@ -154,21 +155,21 @@ void Requests::RecordCopies(const std::vector<PlanTensor>& tensors, bool is_outp
   }
 }
 
-Result<bool> Requests::StagesArena() {
+Result<bool> RunsInFlight::StagesArena() {
   HEARTH_TRY(PrepareArenaSlot());
   return arena_is_staged_;
 }
 
-void Requests::RecordArenaInputs(CommandRecorder& recorder) const {
+void RunsInFlight::RecordArenaInputs(CommandRecorder& recorder) const {
   RecordCopies(plan_.inputs, false, arena_slot_.inputs, recorder);
 }
 
-void Requests::RecordArenaOutputs(CommandRecorder& recorder) const {
+void RunsInFlight::RecordArenaOutputs(CommandRecorder& recorder) const {
   RecordCopies(plan_.outputs, true, arena_slot_.outputs, recorder);
 }
 
 // For plans whose dispatches are more than one submission.
-Status Requests::PrepareArenaMoving() {
+Status RunsInFlight::PrepareArenaMoving() {
   Side& inputs = arena_slot_.inputs;
   Side& outputs = arena_slot_.outputs;
   if (inputs.moving != nullptr && outputs.moving != nullptr) return Status::Ok();
@@ -180,8 +181,8 @@ Status Requests::PrepareArenaMoving() {
   return Status::Ok();
 }
 
-Status Requests::Begin(size_t index, std::span<const std::span<const std::byte>> inputs,
-                       std::span<const SyncPoint> wait_for, bool plan_copies) {
+Status RunsInFlight::Begin(size_t index, std::span<const std::span<const std::byte>> inputs,
+                           std::span<const SyncPoint> wait_for, bool plan_copies) {
   if (index != kArenaSlot && index >= slots_.size()) slots_.resize(index + 1);
   Slot& slot = At(index);
   HEARTH_CHECK(!slot.is_busy);
@@ -199,12 +200,12 @@ Status Requests::Begin(size_t index, std::span<const std::span<const std::byte>>
   return Status::Ok();
 }
 
-Status Requests::WaitForBegin(size_t index) {
+Status RunsInFlight::WaitForBegin(size_t index) {
   const Slot& slot = At(index);
   return !slot.moves ? Status::Ok() : slot.inputs.moving->Wait(slot.inputs.submission);
 }
 
-Status Requests::End(size_t index, std::span<const SyncPoint> signal, uint64_t* fence) {
+Status RunsInFlight::End(size_t index, std::span<const SyncPoint> signal, uint64_t* fence) {
   Slot& slot = At(index);
   if (!slot.moves) return Status::Ok();
   HEARTH_ASSIGN(slot.outputs.submission, slot.outputs.moving->Submit({.signal = signal, .fence = fence}));
@@ -222,7 +223,7 @@ Status WaitForEach(Executable& executable, uint64_t first, uint64_t last) {
 
 }  // namespace
 
-Status Requests::Finish(size_t index, std::span<const std::span<std::byte>> outputs) {
+Status RunsInFlight::Finish(size_t index, std::span<const std::span<std::byte>> outputs) {
   Slot& slot = At(index);
   Status status;
   if (slot.moves) status = WaitForEach(*slot.outputs.moving, slot.inputs.submission, slot.outputs.submission);
@@ -235,7 +236,7 @@ Status Requests::Finish(size_t index, std::span<const std::span<std::byte>> outp
   return status;
 }
 
-void Requests::Abandon(size_t index) {
+void RunsInFlight::Abandon(size_t index) {
   if (index != kArenaSlot && index >= slots_.size()) return;
   Slot& slot = At(index);
   // The executables wait for what they submitted.
@@ -245,15 +246,15 @@ void Requests::Abandon(size_t index) {
   DropStale();
 }
 
-int Requests::programs_compiled() const {
+int RunsInFlight::programs_compiled() const {
   int compiled = 0;
-  for (const EdgeProgram& program : programs_) compiled += program.loaded.compiled;
+  for (const BindingProgram& program : programs_) compiled += program.loaded.compiled;
   return compiled;
 }
 
-std::vector<std::string> Requests::SaveToStore() {
+std::vector<std::string> RunsInFlight::SaveToStore() {
   std::vector<std::string> warnings;
-  for (EdgeProgram& program : programs_) {
+  for (BindingProgram& program : programs_) {
     std::vector<std::string> more = StoreFreshPrograms(program.loaded, *store_);
     warnings.insert(warnings.end(), more.begin(), more.end());
   }

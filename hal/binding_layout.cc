@@ -1,4 +1,4 @@
-#include "hal/edge_layout.h"
+#include "hal/binding_layout.h"
 
 #include <bit>
 #include <limits>
@@ -21,7 +21,7 @@ StorageType PixelStorage(ElementFormat format) {
 }
 
 // The first row's first byte to the last row's last one.
-Status CheckExtent(const Binding& binding, const EdgeLayout& layout, const Bhwc& shape) {
+Status CheckExtent(const Binding& binding, const BindingLayout& layout, const Bhwc& shape) {
   const uint64_t element_bytes = TexelBytes(layout.element);
   const uint64_t row_bytes = static_cast<uint64_t>(shape.w) * layout.stride * element_bytes;
   const uint64_t pitch_bytes = layout.pitch * element_bytes;
@@ -57,9 +57,9 @@ uint32_t GroupsFor(uint64_t items, uint32_t local_size) {
   return static_cast<uint32_t>((items + local_size - 1) / local_size);
 }
 
-Result<EdgeKernel> EdgeKernelOf(const char* name, const EdgeLayout& layout, const HostTransfer& transfer,
-                                const DeviceInfo& device) {
-  EdgeKernel kernel;
+Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& layout, const HostTransfer& transfer,
+                                      const DeviceInfo& device) {
+  BindingKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel(name));
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0"));
   if (!Applies(Rule::kShortGroups, device))
@@ -78,21 +78,21 @@ Result<EdgeKernel> EdgeKernelOf(const char* name, const EdgeLayout& layout, cons
   return kernel;
 }
 
-void SetLent(TensorArg& arg, const EdgeLayout& layout, bool is_texture) {
+void SetLent(TensorArg& arg, const BindingLayout& layout, bool is_texture) {
   arg.storage = layout.element;
   if (is_texture) arg.path = AccessPath::kTexture;
 }
 
 }  // namespace
 
-Result<EdgeLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
+Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
   if (!IsReal(desc)) {
     return Error(StatusCode::kUnsupported, "a tensor of {} takes no lent memory, only real numbers do",
                  DTypeName(desc.dtype));
   }
   const Bhwc shape = ToBhwc(desc.shape);
   const bool is_texture = binding.memory == MemoryKind::kGlTexture;
-  EdgeLayout layout;
+  BindingLayout layout;
   layout.is_pixel = is_texture || binding.format != ElementFormat::kFloat32;
   if (layout.is_pixel && shape.c > 4) {
     return Error(StatusCode::kInvalidArgument, "a pixel of this format has 4 components, the tensor {} channels",
@@ -129,26 +129,26 @@ NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_wr
   return memory;
 }
 
-Result<EdgeKernel> ReadEdgeKernel(const EdgeLayout& layout, bool is_texture, const HostTransfer& transfer,
-                                  const DeviceInfo& device) {
-  HEARTH_ASSIGN(EdgeKernel kernel, EdgeKernelOf("read_edge", layout, transfer, device));
+Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
+                                        const DeviceInfo& device) {
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", layout, transfer, device));
   SetLent(kernel.source.tensors[0], layout, is_texture);
   kernel.source.tensors[1].storage = transfer.storage;
   return kernel;
 }
 
-Result<EdgeKernel> WriteEdgeKernel(const EdgeLayout& layout, bool is_texture, const HostTransfer& transfer,
-                                   const DeviceInfo& device) {
-  HEARTH_ASSIGN(EdgeKernel kernel, EdgeKernelOf("write_edge", layout, transfer, device));
+Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
+                                         const DeviceInfo& device) {
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("write_binding", layout, transfer, device));
   kernel.source.tensors[0].storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
   SetLent(kernel.source.tensors[1], layout, is_texture);
   return kernel;
 }
 
-Result<EdgeKernel> CopyEdgeKernel(const HostTransfer& transfer, const DeviceInfo& device) {
+Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device) {
   constexpr uint64_t kRow = 1u << 21;  // within the 65,535 groups that every device takes in a dimension
-  EdgeKernel kernel;
+  BindingKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel("map"));
   for (TensorArg& arg : kernel.source.tensors) arg.storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);

@@ -1,7 +1,7 @@
 // How an input or output of the network lies in memory that the caller lends, and the kernel that moves it between
 // there and slices.
-#ifndef HEARTH_HAL_EDGE_LAYOUT_H_
-#define HEARTH_HAL_EDGE_LAYOUT_H_
+#ifndef HEARTH_HAL_BINDING_LAYOUT_H_
+#define HEARTH_HAL_BINDING_LAYOUT_H_
 
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace hearth {
 
 // A Binding of a tensor with all that it leaves open filled in; elements are what a kernel's index counts.
-struct EdgeLayout {
+struct BindingLayout {
   StorageType element = StorageType::kScalar;
   bool is_pixel = false;           // an element is a whole pixel
   uint64_t first = 0;              // element of the first pixel
@@ -26,33 +26,33 @@ struct EdgeLayout {
 
 // kInvalidArgument for a binding that does not fit the tensor: the message says which number is wrong and what is
 // right. kUnsupported for a tensor of integers.
-Result<EdgeLayout> LayoutOf(const Binding& binding, const TensorDesc& desc);
+Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc);
 
 // What to import for the binding. Precondition: it fits the tensor.
 NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_written);
 
 // A dispatch without its tensors: x is read, y is written.
-struct EdgeKernel {
+struct BindingKernel {
   KernelSource source;
   std::vector<uint32_t> scalars;
   std::array<uint32_t, 3> group_count = {1, 1, 1};
 };
 
 // From lent memory to slices, and back.
-Result<EdgeKernel> ReadEdgeKernel(const EdgeLayout& layout, bool is_texture, const HostTransfer& transfer,
-                                  const DeviceInfo& device);
-Result<EdgeKernel> WriteEdgeKernel(const EdgeLayout& layout, bool is_texture, const HostTransfer& transfer,
-                                   const DeviceInfo& device);
+Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
+                                        const DeviceInfo& device);
+Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
+                                         const DeviceInfo& device);
 // From slices to slices, as they are.
-Result<EdgeKernel> CopyEdgeKernel(const HostTransfer& transfer, const DeviceInfo& device);
+Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device);
 
 // The same on the host: between lent host memory and a dense tensor of the model's type. `memory` starts at the
 // binding's handle.
-void ReadEdge(const EdgeLayout& layout, const TensorDesc& desc, std::span<const std::byte> memory,
-              std::span<std::byte> dense);
-void WriteEdge(const EdgeLayout& layout, const TensorDesc& desc, std::span<const std::byte> dense,
-               std::span<std::byte> memory);
+void ReadBinding(const BindingLayout& layout, const TensorDesc& desc, std::span<const std::byte> memory,
+                 std::span<std::byte> dense);
+void WriteBinding(const BindingLayout& layout, const TensorDesc& desc, std::span<const std::byte> dense,
+                  std::span<std::byte> memory);
 
 }  // namespace hearth
 
-#endif  // HEARTH_HAL_EDGE_LAYOUT_H_
+#endif  // HEARTH_HAL_BINDING_LAYOUT_H_

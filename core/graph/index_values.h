@@ -1,6 +1,6 @@
 // Which values decide about indices.
-#ifndef HEARTH_CORE_GRAPH_POSITIONS_H_
-#define HEARTH_CORE_GRAPH_POSITIONS_H_
+#ifndef HEARTH_CORE_GRAPH_INDEX_VALUES_H_
+#define HEARTH_CORE_GRAPH_INDEX_VALUES_H_
 
 #include <vector>
 
@@ -12,8 +12,8 @@ namespace hearth {
 // on it. Indices are not continuous: where two elements of a window are nearly equal, one rounding moves a large
 // number elsewhere. Such values are computed in float32 whatever the precision, and with sums that stay close to the
 // exact ones.
-std::vector<bool> ValuesThatChoosePositions(const Graph& graph);
+std::vector<bool> ValuesThatDecideIndices(const Graph& graph);
 
 }  // namespace hearth
 
-#endif  // HEARTH_CORE_GRAPH_POSITIONS_H_
+#endif  // HEARTH_CORE_GRAPH_INDEX_VALUES_H_

@@ -3,8 +3,8 @@
 // A float kernel's sum is off by about 1e-6 of what it adds up. Rounded to the output's grid that matters only where
 // the exact sum lies next to the middle between two steps; there the element is summed again in float64, in which the
 // products of 8-bit numbers are exact. About one element in 1,600 is, which costs little beside the convolution.
-#ifndef HEARTH_BACKENDS_CPU_NEAR_TIES_H_
-#define HEARTH_BACKENDS_CPU_NEAR_TIES_H_
+#ifndef HEARTH_BACKENDS_CPU_ROUNDING_TIES_H_
+#define HEARTH_BACKENDS_CPU_ROUNDING_TIES_H_
 
 #include <memory>
 #include <span>
@@ -14,11 +14,11 @@
 
 namespace hearth {
 
-class NearTies {
+class RoundingTies {
  public:
   // Null for a node that is not a convolution with constant weights and a quantized result, or whose activation is no
   // clamp. The graph must outlive the result, which reads weights of 8 bits where they lie.
-  static std::unique_ptr<NearTies> Of(const Graph& graph, const Node& node);
+  static std::unique_ptr<RoundingTies> Of(const Graph& graph, const Node& node);
 
   // `x` and `y` hold real numbers, dense; y is the float kernel's result, not yet rounded.
   void Refine(std::span<const float> x, std::span<float> y) const { RefinePart(x, y, 0); }
@@ -26,7 +26,7 @@ class NearTies {
   void RefinePart(std::span<const float> x, std::span<float> part, size_t first) const;
 
  private:
-  NearTies() = default;
+  RoundingTies() = default;
   bool ReadsInPlace(const TensorDesc& filter);
   double Sum(std::span<const float> x, int64_t pixel, int32_t channel) const;
   template <typename T>
@@ -48,4 +48,4 @@ class NearTies {
 
 }  // namespace hearth
 
-#endif  // HEARTH_BACKENDS_CPU_NEAR_TIES_H_
+#endif  // HEARTH_BACKENDS_CPU_ROUNDING_TIES_H_
