@@ -1,6 +1,7 @@
 // What a node computes: one attribute struct per operation family, and their variant.
 // Semantics are those of TFLite's CPU interpreter; layouts are TFLite's too (NHWC
-// activations, OHWI convolution filters, 1HWO depthwise filters).
+// activations, OHWI convolution filters, 1HWO depthwise filters). Operations that only move elements are in
+// movement_ops.h.
 #ifndef HEARTH_CORE_GRAPH_OP_H_
 #define HEARTH_CORE_GRAPH_OP_H_
 
@@ -10,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/graph/movement_ops.h"
 #include "core/graph/types.h"
 
 namespace hearth {
@@ -238,82 +240,6 @@ struct Cast {  // to the output's element type; floats are truncated towards zer
 };
 struct AddN {  // the sum of any number of tensors of one shape
   friend bool operator==(const AddN&, const AddN&) = default;
-};
-
-// ---- Movement: the elements stay what they are ----
-
-struct Transpose {  // output dimension i is input dimension permutation[i]
-  Shape permutation;
-  friend bool operator==(const Transpose&, const Transpose&) = default;
-};
-// Every strides[i]-th element from begin[i] on, size[i] of them (strides may be negative), seen as `shape`:
-// SLICE and STRIDED_SLICE, whose masks the reader has resolved.
-struct Slice {
-  Shape begin, size, strides;
-  Shape shape;
-  friend bool operator==(const Slice&, const Slice&) = default;
-};
-struct Split {  // one output per element of `sizes`
-  int32_t axis = 0;
-  std::vector<int32_t> sizes;
-  friend bool operator==(const Split&, const Split&) = default;
-};
-struct Pack {  // inputs of one shape become slices of a new dimension
-  int32_t axis = 0;
-  friend bool operator==(const Pack&, const Pack&) = default;
-};
-struct Unpack {  // `count` slices of a dimension, which the outputs lack
-  int32_t axis = 0;
-  int32_t count = 1;
-  friend bool operator==(const Unpack&, const Unpack&) = default;
-};
-struct Tile {
-  Shape multiples;
-  friend bool operator==(const Tile&, const Tile&) = default;
-};
-struct BroadcastTo {
-  Shape shape;
-  friend bool operator==(const BroadcastTo&, const BroadcastTo&) = default;
-};
-struct Reverse {
-  uint32_t axes_mask = 0;
-  friend bool operator==(const Reverse&, const Reverse&) = default;
-};
-struct DepthToSpace {
-  int32_t block = 2;
-  friend bool operator==(const DepthToSpace&, const DepthToSpace&) = default;
-};
-struct SpaceToDepth {
-  int32_t block = 2;
-  friend bool operator==(const SpaceToDepth&, const SpaceToDepth&) = default;
-};
-struct SpaceToBatch {  // block and zero padding per spatial dimension (dimensions 1, 2, ... of the input)
-  Shape block, before, after;
-  friend bool operator==(const SpaceToBatch&, const SpaceToBatch&) = default;
-};
-struct BatchToSpace {  // block and crops per spatial dimension
-  Shape block, crop_before, crop_after;
-  friend bool operator==(const BatchToSpace&, const BatchToSpace&) = default;
-};
-struct MirrorPad {
-  Shape before, after;
-  bool symmetric = false;  // the edge element is repeated; otherwise (REFLECT) it is not
-  friend bool operator==(const MirrorPad&, const MirrorPad&) = default;
-};
-struct DynamicUpdateSlice {  // (x, update, start[rank of x]): x with update in the place of its elements from start on
-  friend bool operator==(const DynamicUpdateSlice&, const DynamicUpdateSlice&) = default;
-};
-struct Gather {  // (x, indices): whole slices along `axis`; the first batch_dims dimensions go together
-  int32_t axis = 0, batch_dims = 0;
-  friend bool operator==(const Gather&, const Gather&) = default;
-};
-struct GatherNd {  // (x, indices[..., n]): slices of the first n dimensions
-  friend bool operator==(const GatherNd&, const GatherNd&) = default;
-};
-struct OneHot {  // (indices, on, off), both scalars; the new dimension stands at `axis`
-  int32_t axis = -1;
-  int32_t depth = 1;
-  friend bool operator==(const OneHot&, const OneHot&) = default;
 };
 
 // ---- Products ----
