@@ -118,7 +118,7 @@ TEST(CpuPoolingIndices, UnpooledElementsStandWhereTheirMaximaStood) {
     Network network;
     const std::vector<ValueId> pooled = network.Add(Pool(2, 2), {network.Input({2, 8, 6, 5})}, 2);
     network.graph.outputs = network.Add(MaxUnpool2D{2, 2, stride, stride}, pooled);
-    ExpectReference(network, {"pooling_indices", "positions"});
+    ExpectReference(network, {"pooling_indices", "pooling_indices"});
   }
 }
 
