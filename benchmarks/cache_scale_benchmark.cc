@@ -1,17 +1,28 @@
 // How a store with very many entries behaves: times of opening, looking up and putting, as percentiles.
 //   cache_scale_benchmark [ENTRIES [BLOB_BYTES [FOLDER]]]     default 100000 entries of 1024 bytes in a temporary
 //   folder
-// Each put is a transaction of its own. The last part puts into a store that is full, so that each put evicts.
+// Each put is a transaction of its own. Then it puts into a store that is full, so that each put evicts; prunes the
+// store to half while another process stores beside it, against a sequential read of the file from the disk; and clears
+// it.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <random>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <vector>
 
+#include "cache/reports.h"
 #include "cache/sqlite_store.h"
 #include "hal/stopwatch.h"
 
@@ -86,6 +97,134 @@ void PutOne(BlobStore& store, uint64_t number) {
   store.Put({&request, 1});
 }
 
+// How long it takes until the place for the blob is asked for: all of a hit but the blob's bytes.
+void MeasureLookUps(SqliteStore& store, uint64_t entries, std::mt19937_64& random) {
+  std::vector<std::byte> room;
+  std::vector<double> times_ms;
+  for (uint64_t k = 0; k < kLookUps; ++k) {
+    const CacheKey key = KeyOf(random() % entries);
+    const Stopwatch watch;
+    store.Get(key, [&](uint64_t size_bytes) {
+      times_ms.push_back(watch.milliseconds());
+      room.resize(size_bytes);
+      return std::span<std::byte>(room);
+    });
+  }
+  fmt::print("{:<28} {:>7} times   median {:8.4f} ms   p99 {:8.4f} ms   max {:8.3f} ms\n", "look-up without the blob",
+             times_ms.size(), Percentile(times_ms, 0.5), Percentile(times_ms, 0.99), Percentile(times_ms, 1));
+}
+
+// From the disk: the file is dropped from the page cache first. Reads it into the page cache.
+double SequentialReadMs(const std::filesystem::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  ::fdatasync(descriptor);
+  ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+  std::vector<std::byte> bytes(1 << 20);
+  const Stopwatch watch;
+  while (::read(descriptor, bytes.data(), bytes.size()) > 0) {
+  }
+  const double milliseconds = watch.milliseconds();
+  ::close(descriptor);
+  return milliseconds;
+}
+
+// Another process that starts over and over and stores an entry each time, until it is told to end. Its exit code says
+// how many it stored; those of which it was told that they were not are not among them.
+class StoringBeside {
+ public:
+  StoringBeside(const StoreOptions& options, uint64_t first) : first_(first) {
+    if (::pipe(ends_) != 0) std::exit(1);
+    child_ = ::fork();
+    if (child_ == 0) Work(options);
+    ::close(ends_[1]);
+  }
+  // The numbers that it stored.
+  std::vector<uint64_t> End() {
+    ::kill(child_, SIGTERM);
+    std::vector<uint64_t> stored;
+    uint64_t number = 0;
+    while (::read(ends_[0], &number, sizeof(number)) == sizeof(number)) stored.push_back(number);
+    ::waitpid(child_, nullptr, 0);
+    ::close(ends_[0]);
+    return stored;
+  }
+
+ private:
+  [[noreturn]] void Work(const StoreOptions& options) const {
+    static std::atomic<bool> is_over;
+    std::signal(SIGTERM, [](int) { is_over = true; });
+    double longest_ms = 0;
+    for (uint64_t number = first_; !is_over; ++number) {
+      const Stopwatch watch;
+      {
+        auto store = Open(options);
+        PutOne(*store, number);
+      }
+      longest_ms = std::max(longest_ms, watch.milliseconds());
+      if (::write(ends_[1], &number, sizeof(number)) != sizeof(number)) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    fmt::print("{:<28} longest open, put and close {:.0f} ms\n", "sessions beside it", longest_ms);
+    std::fflush(stdout);
+    ::_exit(0);
+  }
+  uint64_t first_;
+  pid_t child_ = 0;
+  int ends_[2] = {};
+};
+
+// The largest size that the file had while it was watched.
+class LargestSize {
+ public:
+  explicit LargestSize(std::filesystem::path file)
+      : thread_([this, file = std::move(file)](const std::stop_token& stop) {
+          while (!stop.stop_requested()) {
+            std::error_code error;
+            const uint64_t bytes = std::filesystem::file_size(file, error);
+            if (!error) bytes_ = std::max(bytes_, bytes);
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+          }
+        }) {}
+  uint64_t End() {
+    thread_.request_stop();
+    thread_.join();
+    return bytes_;
+  }
+
+ private:
+  uint64_t bytes_ = 0;
+  std::jthread thread_;
+};
+
+void MeasurePruneAndClear(StoreOptions options, uint64_t first_new) {
+  options.max_bytes = uint64_t{16} << 30;
+  const std::filesystem::path file = options.folder / kStoreFileName;
+  const uint64_t bytes = std::filesystem::file_size(file);
+  const double read_ms = SequentialReadMs(file);
+  StoringBeside beside(options, first_new);
+  LargestSize log(file.string() + "-wal");
+  const Stopwatch pruning;
+  const Result<RemovedEntries> pruned = PruneStore(options.folder, bytes / 2);
+  const double prune_ms = pruning.milliseconds();
+  const uint64_t log_bytes = log.End();
+  const std::vector<uint64_t> stored = beside.End();
+  uint64_t lost = 0;
+  {
+    const auto store = Open(options);
+    for (uint64_t number : stored) lost += store->Get(KeyOf(number)) ? 0 : 1;
+  }
+  constexpr double kMiB = 1 << 20;
+  fmt::print(
+      "prune to half: {:.1f} s ({} entries{}); a sequential read of the file takes {:.1f} s; {:.0f} MiB before, {:.0f} "
+      "after; log at most {:.1f} MiB; {} entries stored beside it, {} of them lost\n",
+      prune_ms / 1000, pruned.ok() ? pruned->entries : 0, pruned.ok() ? "" : ": " + pruned.status().message(),
+      read_ms / 1000, static_cast<double>(bytes) / kMiB, static_cast<double>(std::filesystem::file_size(file)) / kMiB,
+      static_cast<double>(log_bytes) / kMiB, stored.size(), lost);
+  const Stopwatch clearing;
+  const bool is_cleared = ClearStore(options.folder).ok();
+  fmt::print("clear: {:.3f} s{}\n", clearing.milliseconds() / 1000, is_cleared ? "" : ", which failed");
+}
+
 void Run(StoreOptions options, uint64_t entries, uint64_t blob_bytes) {
   options.max_bytes = uint64_t{16} << 30;
   const Stopwatch filling;
@@ -96,14 +235,18 @@ void Run(StoreOptions options, uint64_t entries, uint64_t blob_bytes) {
   {
     const auto store = Open(options);
     Measure("look-up, hit", kLookUps, [&](uint64_t) { store->Get(KeyOf(random() % entries)); });
+    MeasureLookUps(*store, entries, random);
     Measure("look-up, miss", kLookUps, [&](uint64_t k) { store->Get(KeyOf(entries + k)); });
     Measure("put 100 KiB", kPuts, [&](uint64_t k) { PutOne(*store, entries + k); });
   }
   // As large as it is: from here on each put evicts about a hundred entries.
   options.max_bytes = std::filesystem::file_size(options.folder / kStoreFileName);
-  const auto store = Open(options);
-  Measure("put 100 KiB into a full one", kPuts / 4, [&](uint64_t k) { PutOne(*store, entries + kPuts + k); });
-  for (const std::string& warning : store->TakeWarnings()) fmt::print("warning: {}\n", warning);
+  {
+    const auto store = Open(options);
+    Measure("put 100 KiB into a full one", kPuts / 4, [&](uint64_t k) { PutOne(*store, entries + kPuts + k); });
+    for (const std::string& warning : store->TakeWarnings()) fmt::print("warning: {}\n", warning);
+  }
+  MeasurePruneAndClear(options, entries + 2 * kPuts);
 }
 
 uint64_t NumberOr(int argc, char** argv, int index, uint64_t otherwise) {

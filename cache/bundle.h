@@ -1,7 +1,8 @@
 // Bundles: entries with a manifest, to be carried to another machine, or to lie below a store as a read-only layer.
 //
 // A bundle is a folder with hearth.db (no write-ahead log), manifest.txt (manifest.h) and, when signed, manifest.sig
-// (an Ed25519 signature of manifest.txt in hex).
+// (an Ed25519 signature of manifest.txt in hex); or one file (bundle_file.h), of which equal entries make equal bytes.
+// Both have the same manifest.
 #ifndef HEARTH_CACHE_BUNDLE_H_
 #define HEARTH_CACHE_BUNDLE_H_
 
@@ -19,12 +20,13 @@ namespace hearth {
 
 struct ExportRequest {
   std::filesystem::path store;   // folder
-  std::filesystem::path bundle;  // must be missing or empty
+  std::filesystem::path bundle;  // a file where the name ends in ".tar", else a folder; missing, or an empty folder
   CacheFilter filter;
   std::optional<SigningKey> sign_with;
-  std::string made_by;        // Hearth's version
-  int64_t valid_for_ms = 0;   // 0: for ever
-  std::string least_version;  // of the Hearth that may use it; empty: any
+  std::string made_by;          // Hearth's version
+  int64_t expires_ms = 0;       // since 1970; 0: never
+  std::string least_version;    // of the Hearth that may use it; empty: any
+  std::filesystem::path since;  // a bundle: what it holds, with the same bytes, is left out; empty: nothing is
 };
 // Entries that are damaged in the store are left out and counted. Leaves nothing behind when it fails.
 Result<BundleExport> ExportBundle(const ExportRequest& request);

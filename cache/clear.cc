@@ -103,6 +103,12 @@ Result<std::vector<CacheModel>> ListModels(const fs::path& folder) {
   return ReadModels(*store.database);
 }
 
+Result<std::vector<ModelUses>> ListUses(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<ModelUses>();
+  return ReadUses(*store.database);
+}
+
 Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());

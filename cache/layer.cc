@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
+#include "cache/bundle_file.h"
+#include "cache/bundle_file_store.h"
 #include "cache/entry_row.h"
 #include "cache/signed_manifest.h"
 #include "cache/sqlite_store.h"
 #include "cache/trusted_path.h"
+#include "core/base/error.h"
 #include "core/base/sha256.h"
+#include "hearth/version.h"
 
 namespace hearth {
 namespace {
@@ -89,28 +94,57 @@ class SignedLayer final : public BlobStore {
   bool has_told_ = false;
 };
 
-}  // namespace
+Status NobodyStandsBehind(const fs::path& bundle) {
+  return Error(StatusCode::kIoError,
+               "no trusted key has signed {}, and models would run with what it holds: name the file of the keys you "
+               "trust, or say that you trust such layers (--cache-layer-keys, --trust-cache-layers){}",
+               bundle.string(), WhyNoSignatures());
+}
 
-Result<std::unique_ptr<BlobStore>> OpenLayer(const LayerRequest& request) {
+// The manifest, where a trusted key has signed it or nobody need, and it is still to be used.
+Result<Manifest> BelievedManifest(const BundleTexts& texts, const fs::path& bundle, const LayerRequest& request,
+                                  bool needs_signature) {
+  HEARTH_ASSIGN(SignedManifest checked, CheckTexts(texts, bundle.string(), request.trusted_keys));
+  if (needs_signature && checked.signed_by.empty()) return NobodyStandsBehind(bundle);
+  HEARTH_TRY(checked.manifest.CheckUsable(NowMs(), HEARTH_VERSION).Within(bundle.string()));
+  return std::move(checked.manifest);
+}
+
+Result<std::unique_ptr<BlobStore>> OpenFileLayer(const LayerRequest& request) {
+  HEARTH_ASSIGN(BundleFile file, BundleFile::Open(request.bundle));
+  HEARTH_ASSIGN(const BundleTexts texts, file.ReadTexts());
+  const fs::path path = file.path();
+  const bool needs_signature = !request.is_trusted && !OnlyRootMayWrite(path);
+  HEARTH_ASSIGN(const Manifest manifest, BelievedManifest(texts, path, request, needs_signature));
+  HEARTH_TRY(file.Locate(manifest));
+  return std::unique_ptr<BlobStore>(
+      std::make_unique<SignedLayer>(std::make_unique<BundleFileStore>(std::move(file), manifest), manifest));
+}
+
+Result<std::unique_ptr<BlobStore>> OpenFolderLayer(const LayerRequest& request) {
   StoreOptions options;
-  options.folder = request.folder;
+  options.folder = request.bundle;
   options.read_only = options.immutable = true;
   options.waits = request.waits;
-  HEARTH_ASSIGN(const fs::path folder, PrepareFolder(request.folder, FolderUse::kReadOnlyLayer));
+  HEARTH_ASSIGN(const fs::path folder, PrepareFolder(request.bundle, FolderUse::kReadOnlyLayer));
   if (request.is_trusted || OnlyRootMayWrite(folder)) {
     HEARTH_ASSIGN(std::unique_ptr<BlobStore> store, SqliteStore::Open(std::move(options)));
     return store;
   }
-  Result<SignedManifest> bundle = ReadSignedManifest(folder, request.trusted_keys);
-  if (!bundle.ok() && bundle.status().code() != StatusCode::kNotFound) return bundle.status();
-  if (!bundle.ok() || bundle->signed_by.empty()) {
-    return Error(StatusCode::kIoError,
-                 "no trusted key has signed {}, and models would run with what it holds: name the file of the keys you "
-                 "trust, or say that you trust such layers (--cache-layer-keys, --trust-cache-layers){}",
-                 folder.string(), WhyNoSignatures());
-  }
+  const Result<BundleTexts> texts = ReadBundleTexts(folder);
+  if (texts.status().code() == StatusCode::kNotFound) return NobodyStandsBehind(folder);
+  if (!texts.ok()) return texts.status();
+  HEARTH_ASSIGN(const Manifest manifest, BelievedManifest(*texts, folder, request, true));
   HEARTH_ASSIGN(std::unique_ptr<BlobStore> store, SqliteStore::Open(std::move(options)));
-  return std::unique_ptr<BlobStore>(std::make_unique<SignedLayer>(std::move(store), bundle->manifest));
+  return std::unique_ptr<BlobStore>(std::make_unique<SignedLayer>(std::move(store), manifest));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BlobStore>> OpenLayer(const LayerRequest& request) {
+  std::error_code error;
+  const bool is_file = fs::symlink_status(request.bundle, error).type() == fs::file_type::regular;
+  return is_file ? OpenFileLayer(request) : OpenFolderLayer(request);
 }
 
 }  // namespace hearth

@@ -1,5 +1,5 @@
 // A read-only store before the writable one, under the rule of imports: what a trusted key has signed, or what the
-// caller says to trust. A folder that only root can have filled needs neither.
+// caller says to trust. What only root can have put there needs neither.
 #ifndef HEARTH_CACHE_LAYER_H_
 #define HEARTH_CACHE_LAYER_H_
 
@@ -14,7 +14,7 @@
 namespace hearth {
 
 struct LayerRequest {
-  std::filesystem::path folder;         // a bundle or a cache
+  std::filesystem::path bundle;         // a bundle's folder or file, or a cache
   std::vector<PublicKey> trusted_keys;  // a bundle that one of them has signed is used, entry by entry as it promises
   bool is_trusted = false;              // used as it lies
   SessionWaits* waits = nullptr;        // must outlive the store

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <ctime>
 
 #include "core/base/sha256.h"
@@ -77,7 +78,7 @@ bool AddDevice(const std::vector<std::string_view>& words, Manifest& manifest) {
 }
 
 bool AddEntry(const std::vector<std::string_view>& words, Manifest& manifest) {
-  if (words.size() != 7) return false;
+  if (words.size() != 7 && words.size() != 9) return false;
   ManifestEntry entry;
   const std::optional<BlobKind> kind = BlobKindFromName(words[1]);
   if (!kind || !BytesFromHex(words[2], entry.digest.bytes) || !NumberFrom(words[3], entry.size_bytes) ||
@@ -89,6 +90,10 @@ bool AddEntry(const std::vector<std::string_view>& words, Manifest& manifest) {
   if (words[6] != "-") {
     if (!NumberFrom(words[6], device) || device >= manifest.devices.size()) return false;
     entry.device = device;
+  }
+  if (words.size() == 9) {
+    if (!NumberFrom(words[7], entry.material_bytes.emplace()) || !NumberFrom(words[8], entry.cost_ms)) return false;
+    if (!std::isfinite(entry.cost_ms) || entry.cost_ms < 0) return false;
   }
   manifest.entries.push_back(entry);
   return true;
@@ -105,9 +110,11 @@ std::string Manifest::ToText() const {
                         Escaped(device.uuid));
   }
   for (const ManifestEntry& entry : entries) {
-    text += fmt::format("entry {} {} {} {} {} {}\n", BlobKindName(entry.kind), entry.digest.ToHex(), entry.size_bytes,
+    text += fmt::format("entry {} {} {} {} {} {}", BlobKindName(entry.kind), entry.digest.ToHex(), entry.size_bytes,
                         HexOf(entry.blob_sha256), HexOf(entry.material_sha256),
                         entry.device ? std::to_string(*entry.device) : "-");
+    if (entry.material_bytes) text += fmt::format(" {} {}", *entry.material_bytes, entry.cost_ms);
+    text += '\n';
   }
   return text;
 }

@@ -5,11 +5,12 @@
 //   expires 1798761600000
 //   least-version 0.1.0
 //   device opencl GPU%20name 1.2.3 00112233
-//   entry program <digest> <bytes> <SHA-256 of the blob> <SHA-256 of the key's material> 0
+//   entry program <digest> <bytes> <SHA-256 of the blob> <SHA-256 of the key's material> 0 <bytes of the material> 12.5
 //
 // Expiry (milliseconds since 1970) and the least version of Hearth that may use the bundle are left out where there are
-// none. One thing a line, values separated by one blank, others than letters, digits and "-._~" as %XX. The last value
-// of an entry is the number of its device line, '-' for entries that fit every device.
+// none. One thing a line, values separated by one blank, others than letters, digits and "-._~" as %XX. An entry names
+// the number of its device line, '-' where it fits every device; last, what making it took, in milliseconds. Bundles of
+// older versions lack the last two values.
 #ifndef HEARTH_CACHE_MANIFEST_H_
 #define HEARTH_CACHE_MANIFEST_H_
 
@@ -31,7 +32,9 @@ struct ManifestEntry {
   Fingerprint digest;
   uint64_t size_bytes = 0;
   std::array<uint8_t, 32> blob_sha256{}, material_sha256{};
-  std::optional<size_t> device;  // index into Manifest::devices
+  std::optional<size_t> device;            // index into Manifest::devices
+  std::optional<uint64_t> material_bytes;  // nullopt, as in bundles of older versions: not said, nor the cost
+  double cost_ms = 0;
 };
 
 struct Manifest {

@@ -26,6 +26,21 @@ Status NoteModel(Database& database, const ModelName& model, const std::vector<F
   return Status::Ok();
 }
 
+Result<std::vector<ModelUses>> ReadUses(Database& database) {
+  HEARTH_ASSIGN(Statement rows,
+                database.Prepare("SELECT m.fingerprint, m.path, u.digest FROM models m JOIN uses u ON u.model=m.id"
+                                 " ORDER BY m.last_used_ms DESC, m.id"));
+  std::vector<ModelUses> models;
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return models;
+    if (models.empty() || models.back().model.fingerprint != rows.Text(0)) {
+      models.push_back({{std::string(rows.Text(0)), std::string(rows.Text(1))}, {}});
+    }
+    models.back().digests.insert(FingerprintFrom(rows.Blob(2)));
+  }
+}
+
 Result<std::vector<CacheModel>> ReadModels(Database& database) {
   HEARTH_ASSIGN(Statement rows,
                 database.Prepare("SELECT m.fingerprint, m.path, m.is_pinned, m.last_used_ms, count(e.id),"

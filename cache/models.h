@@ -25,6 +25,13 @@ Result<bool> KnowsModel(Database& database, const ModelName& model, size_t entri
 // Within the caller's transaction.
 Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used);
 
+// Which entries a model asked for, whether they are still there or not.
+struct ModelUses {
+  ModelName model;
+  std::set<Fingerprint> digests;
+};
+Result<std::vector<ModelUses>> ReadUses(Database& database);  // most recently used first
+
 Result<std::vector<CacheModel>> ReadModels(Database& database);  // most recently used first
 
 // The row of the one model whose path is `name` or whose fingerprint begins with it; kNotFound for none or several.

@@ -1,7 +1,8 @@
-// The manifest of a bundle's folder, with the key that stands behind it: what imports and layers ask first.
+// The manifest of a bundle, with the key that stands behind it: what imports and layers ask first.
 #ifndef HEARTH_CACHE_SIGNED_MANIFEST_H_
 #define HEARTH_CACHE_SIGNED_MANIFEST_H_
 
+#include <cstdint>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -13,14 +14,25 @@ namespace hearth {
 
 inline constexpr const char* kManifestName = "manifest.txt";
 inline constexpr const char* kSignatureName = "manifest.sig";
+inline constexpr uint64_t kMaxManifestBytes = uint64_t{64} << 20;
+inline constexpr uint64_t kMaxSignatureBytes = 1024;
+
+// As they lie in a bundle: nothing of them is checked.
+struct BundleTexts {
+  std::string manifest;
+  std::string signature;  // empty: none
+};
+// kNotFound: no manifest there. `folder` as PrepareFolder returned it.
+Result<BundleTexts> ReadBundleTexts(const std::filesystem::path& folder);
 
 struct SignedManifest {
   Manifest manifest;
   std::string signed_by;  // the trusted key in hex; empty: no such key has signed it
 };
 
-// kNotFound: no manifest there. kIoError: it is damaged, or not to be used here or any more.
-Result<SignedManifest> ReadSignedManifest(const std::filesystem::path& bundle, std::span<const PublicKey> trusted_keys);
+// Looks for the signer before it reads the manifest. `bundle` is what errors call it. kIoError: it is damaged.
+Result<SignedManifest> CheckTexts(const BundleTexts& texts, const std::string& bundle,
+                                  std::span<const PublicKey> trusted_keys);
 
 // What a refusal adds where signatures can't be checked at all; empty where they can.
 std::string WhyNoSignatures();

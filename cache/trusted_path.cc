@@ -89,16 +89,18 @@ Status CheckParents(const fs::path& folder) {
   }
 }
 
-bool OnlyRootMayWrite(const fs::path& folder) {
+bool OnlyRootMayWrite(const fs::path& path) {
   std::error_code error;
-  for (auto entry = fs::directory_iterator(folder, error); !error && entry != fs::directory_iterator();
-       entry.increment(error)) {
-    if (!IsRootsAlone(entry->path())) return false;
+  if (fs::symlink_status(path, error).type() != fs::file_type::regular) {
+    for (auto entry = fs::directory_iterator(path, error); !error && entry != fs::directory_iterator();
+         entry.increment(error)) {
+      if (!IsRootsAlone(entry->path())) return false;
+    }
+    if (error) return false;
   }
-  if (error) return false;
-  for (fs::path path = folder;; path = path.parent_path()) {
-    if (!IsRootsAlone(path)) return false;
-    if (path == path.root_path()) return true;
+  for (fs::path part = path;; part = part.parent_path()) {
+    if (!IsRootsAlone(part)) return false;
+    if (part == part.root_path()) return true;
   }
 }
 

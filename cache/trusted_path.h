@@ -18,9 +18,9 @@ bool OthersMayWrite(const struct stat& info);
 // except with the sticky bit, with which they can't replace what is ours. kIoError says which is not, and what to do.
 Status CheckParents(const std::filesystem::path& folder);
 
-// Whether `folder` (absolute, without links), all in it and every folder above are root's and only root may write to
-// them: then a package of the system has put there what it holds.
-bool OnlyRootMayWrite(const std::filesystem::path& folder);
+// Whether `path` (a folder or file, absolute, without links), all in it and every folder above are root's and only root
+// may write to them: then a package of the system has put there what it holds.
+bool OnlyRootMayWrite(const std::filesystem::path& path);
 
 }  // namespace hearth
 

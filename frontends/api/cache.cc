@@ -11,6 +11,7 @@
 #include "cache/reports.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "frontends/api/devices_to_warm.h"
 #include "hal/stopwatch.h"
 #include "hearth/device.h"
 
@@ -75,24 +76,6 @@ void NameQuarantine(const std::vector<CacheQuarantine>& quarantine, std::vector<
                     fmt::gmtime(std::time_t{record->until_ms / 1000}), record->deaths, record->deaths == 1 ? "" : "s",
                     record->is_barred ? "; `hearth cache clear --quarantine` lifts that" : "");
   }
-}
-
-// Every usable device but the CPU, for which there is nothing to keep.
-Result<std::vector<std::string>> DevicesToWarm(const std::vector<std::string>& wanted) {
-  std::vector<std::string> devices;
-  for (const std::string& name : wanted) {
-    if (name != "all") {
-      devices.push_back(name);
-      continue;
-    }
-    for (const DeviceDescription& device : ListDevices()) {
-      if (device.usable && device.backend != "cpu") devices.push_back(device.id);
-    }
-  }
-  if (devices.empty()) {
-    return Error(StatusCode::kUnavailable, "there is no device to warm models for; `hearth devices` says why");
-  }
-  return devices;
 }
 
 WarmResult WarmOne(const std::string& model_path, const SessionOptions& options) {

@@ -1,9 +1,14 @@
 // The part of hearth/cache.h that moves entries between machines.
 #include <algorithm>
+#include <charconv>
+#include <filesystem>
 
 #include "cache/bundle.h"
+#include "cache/bundle_reader.h"
+#include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "cache/manifest.h"
+#include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 #include "frontends/engine/device_choice.h"
@@ -26,12 +31,27 @@ std::vector<CacheDevice> DevicesHere() {
   return devices;
 }
 
+// As https://reproducible-builds.org/specs/source-date-epoch says.
+Result<int64_t> ReproducibleNowMs() {
+  const std::string_view text = EnvironmentVariable("SOURCE_DATE_EPOCH");
+  if (text.empty()) return NowMs();
+  int64_t seconds = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  constexpr int64_t kMost = int64_t{1} << 40;
+  if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && seconds >= 0 && seconds < kMost) {
+    return seconds * 1000;
+  }
+  return Error(StatusCode::kInvalidArgument, "SOURCE_DATE_EPOCH is '{}', which is no number of seconds since 1970",
+               text);
+}
+
 }  // namespace
 
-Result<BundleExport> Cache::Export(const std::string& folder, const ExportOptions& options) const {
+Result<BundleExport> Cache::Export(const std::string& bundle, const ExportOptions& options) const {
   ExportRequest request;
   request.store = folder_;
-  request.bundle = folder;
+  request.bundle = bundle;
+  request.since = options.since;
   request.filter = options.filter;
   request.made_by = HEARTH_VERSION;
   request.least_version = options.least_version;
@@ -40,16 +60,48 @@ Result<BundleExport> Cache::Export(const std::string& folder, const ExportOption
   }
   if (options.valid_for_ms < 0)
     return Error(StatusCode::kInvalidArgument, "a bundle can't be valid for less than no time");
-  request.valid_for_ms = options.valid_for_ms;
+  if (options.valid_for_ms != 0) {
+    HEARTH_ASSIGN(const int64_t now_ms, ReproducibleNowMs());
+    request.expires_ms = now_ms + options.valid_for_ms;
+  }
   if (!options.sign_with.empty()) {
     HEARTH_ASSIGN(request.sign_with, ReadSigningKey(options.sign_with));
   }
   return ExportBundle(request);
 }
 
-Result<BundleImport> Cache::Import(const std::string& folder, const ImportOptions& options) const {
+Result<BundleInspection> Cache::Inspect(const std::string& bundle, const std::string& trusted_keys) {
+  std::vector<PublicKey> keys;
+  if (!trusted_keys.empty()) {
+    HEARTH_ASSIGN(keys, ReadPublicKeys(trusted_keys));
+  }
+  HEARTH_ASSIGN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(bundle, keys));
+  const Manifest& manifest = reader->manifest();
+  BundleInspection found;
+  found.bundle = bundle;
+  found.is_file = std::filesystem::is_regular_file(bundle);
+  found.made_by = manifest.made_by;
+  found.expires_ms = manifest.expires_ms;
+  found.least_version = manifest.least_version;
+  found.devices = manifest.devices;
+  found.signed_by = reader->signed_by();
+  found.refusal = manifest.CheckUsable(NowMs(), HEARTH_VERSION).message();
+  for (size_t k = 0; k < manifest.entries.size(); ++k) {
+    const ManifestEntry& entry = manifest.entries[k];
+    CacheKindStats& kind = found.kinds[std::string(BlobKindName(entry.kind))];
+    ++kind.entries;
+    kind.blob_bytes += entry.size_bytes;
+    ++found.entries;
+    found.blob_bytes += entry.size_bytes;
+    const Result<BundleEntry> loaded = reader->Load(k);
+    if (!loaded.ok()) found.damages.push_back({entry.digest.ToHex(), loaded.status().message()});
+  }
+  return found;
+}
+
+Result<BundleImport> Cache::Import(const std::string& bundle, const ImportOptions& options) const {
   ImportRequest request;
-  request.bundle = folder;
+  request.bundle = bundle;
   request.store = folder_;
   request.is_trusted = options.is_trusted;
   request.max_bytes = options.max_bytes;

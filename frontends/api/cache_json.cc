@@ -1,4 +1,5 @@
 // The JSON texts of hearth/cache.h.
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "hearth/cache.h"
@@ -55,6 +56,45 @@ Json JsonOf(const CacheNeed& need) {
           {"key", FieldsOf(need.fields)}};
 }
 
+Json JsonOf(const std::vector<CacheDevice>& devices) {
+  Json list = Json::array();
+  for (const CacheDevice& device : devices) {
+    list.push_back(
+        {{"backend", device.backend}, {"name", device.name}, {"driver", device.driver}, {"uuid", device.uuid}});
+  }
+  return list;
+}
+
+Json JsonOf(const std::vector<CacheDamage>& damages) {
+  Json list = Json::array();
+  for (const CacheDamage& damage : damages) list.push_back({{"where", damage.where}, {"what", damage.what}});
+  return list;
+}
+
+Json JsonOf(const std::map<std::string, CacheKindStats>& kinds) {
+  Json json = Json::object();
+  for (const auto& [kind, of_kind] : kinds) {
+    json[kind] = {{"entries", of_kind.entries}, {"blob_bytes", of_kind.blob_bytes}};
+  }
+  return json;
+}
+
+Json JsonOf(const std::vector<WarmResult>& results) {
+  Json list = Json::array();
+  for (const WarmResult& result : results) {
+    list.push_back({{"model", result.model_path},
+                    {"device", result.device},
+                    {"ok", result.status.ok()},
+                    {"error", result.status.message()},
+                    {"compiled", result.compiled},
+                    {"loaded", result.loaded},
+                    {"bytes_written", result.bytes_written},
+                    {"put_errors", result.put_errors},
+                    {"milliseconds", result.milliseconds}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string CacheEntryJson(const CacheEntry& entry, int indent) {
@@ -68,10 +108,6 @@ std::string CacheListJson(const std::string& folder, const std::vector<CacheEntr
 }
 
 std::string CacheStatsJson(const CacheStats& stats, int indent) {
-  Json kinds = Json::object();
-  for (const auto& [kind, of_kind] : stats.kinds) {
-    kinds[kind] = {{"entries", of_kind.entries}, {"blob_bytes", of_kind.blob_bytes}};
-  }
   const StoreCounters& life = stats.lifetime;
   const Json json = {{"file", stats.file},
                      {"entries", stats.entries},
@@ -81,7 +117,7 @@ std::string CacheStatsJson(const CacheStats& stats, int indent) {
                      {"other_formats_bytes", stats.other_formats_bytes},
                      {"quarantined", stats.quarantined},
                      {"barred", stats.barred},
-                     {"kinds", std::move(kinds)},
+                     {"kinds", JsonOf(stats.kinds)},
                      {"lifetime",
                       {{"hits", life.hits},
                        {"misses", life.misses},
@@ -119,16 +155,12 @@ std::string CacheFindingsJson(const std::string& folder, const std::vector<Cache
 }
 
 std::string CacheVerificationJson(const std::string& folder, const CacheVerification& verification, int indent) {
-  Json damages = Json::array();
-  for (const CacheDamage& damage : verification.damages) {
-    damages.push_back({{"where", damage.where}, {"what", damage.what}});
-  }
   const Json json = {{"folder", folder},
                      {"checked_entries", verification.checked_entries},
                      {"checked_bytes", verification.checked_bytes},
                      {"clean", verification.clean()},
                      {"repaired", verification.repaired},
-                     {"damages", std::move(damages)}};
+                     {"damages", JsonOf(verification.damages)}};
   return TextOf(json, indent);
 }
 
@@ -150,18 +182,29 @@ std::string CacheExplanationJson(const std::string& folder, const CacheExplanati
   return TextOf(json, indent);
 }
 
+std::string BundleInspectionJson(const BundleInspection& bundle, int indent) {
+  const Json json = {{"bundle", bundle.bundle},
+                     {"form", bundle.is_file ? "file" : "folder"},
+                     {"made_by", bundle.made_by},
+                     {"expires_ms", bundle.expires_ms},
+                     {"least_version", bundle.least_version},
+                     {"devices", JsonOf(bundle.devices)},
+                     {"entries", bundle.entries},
+                     {"blob_bytes", bundle.blob_bytes},
+                     {"kinds", JsonOf(bundle.kinds)},
+                     {"signed_by", bundle.signed_by},
+                     {"refusal", bundle.refusal},
+                     {"damages", JsonOf(bundle.damages)}};
+  return TextOf(json, indent);
+}
+
 std::string BundleExportJson(const BundleExport& bundle, int indent) {
-  Json devices = Json::array();
-  for (const CacheDevice& device : bundle.devices) {
-    devices.push_back(
-        {{"backend", device.backend}, {"name", device.name}, {"driver", device.driver}, {"uuid", device.uuid}});
-  }
   const Json json = {{"bundle", bundle.folder},
                      {"entries", bundle.entries},
                      {"blob_bytes", bundle.blob_bytes},
                      {"native_entries", bundle.native_entries},
                      {"damaged_entries", bundle.damaged_entries},
-                     {"devices", std::move(devices)},
+                     {"devices", JsonOf(bundle.devices)},
                      {"signed_by", bundle.signed_by}};
   return TextOf(json, indent);
 }
@@ -176,19 +219,15 @@ std::string BundleImportJson(const std::string& folder, const BundleImport& bund
 }
 
 std::string WarmResultsJson(const std::string& folder, const std::vector<WarmResult>& results, int indent) {
-  Json list = Json::array();
-  for (const WarmResult& result : results) {
-    list.push_back({{"model", result.model_path},
-                    {"device", result.device},
-                    {"ok", result.status.ok()},
-                    {"error", result.status.message()},
-                    {"compiled", result.compiled},
-                    {"loaded", result.loaded},
-                    {"bytes_written", result.bytes_written},
-                    {"put_errors", result.put_errors},
-                    {"milliseconds", result.milliseconds}});
+  return TextOf({{"folder", folder}, {"results", JsonOf(results)}}, indent);
+}
+
+std::string RewarmResultJson(const std::string& folder, const RewarmResult& result, int indent) {
+  Json needed = Json::array();
+  for (const ModelNeeded& model : result.needed) {
+    needed.push_back({{"model", model.model_path}, {"device", model.device}, {"reason", model.reason}});
   }
-  return TextOf({{"folder", folder}, {"results", std::move(list)}}, indent);
+  return TextOf({{"folder", folder}, {"results", JsonOf(result.results)}, {"needed", std::move(needed)}}, indent);
 }
 
 }  // namespace hearth

@@ -50,10 +50,15 @@ bool FitsDevice(const Plan& plan, const DeviceInfo& device) {
 
 }  // namespace
 
-Status CheckStoredPlan(const Plan& plan, const Graph& graph, const DeviceInfo& device) {
+Status CheckStoredPlan(const Plan& plan, const DeviceInfo& device) {
   if (!NeedsNoGraph(plan)) return Error(StatusCode::kMalformedInput, "the plan has steps on the CPU");
-  if (!HasInterfaceOf(plan, graph)) return Error(StatusCode::kMalformedInput, "the plan has other inputs or outputs");
   if (!FitsDevice(plan, device)) return Error(StatusCode::kMalformedInput, "the plan is beyond the device's limits");
+  return Status::Ok();
+}
+
+Status CheckStoredPlan(const Plan& plan, const Graph& graph, const DeviceInfo& device) {
+  HEARTH_TRY(CheckStoredPlan(plan, device));
+  if (!HasInterfaceOf(plan, graph)) return Error(StatusCode::kMalformedInput, "the plan has other inputs or outputs");
   return Status::Ok();
 }
 

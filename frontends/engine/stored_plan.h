@@ -10,6 +10,9 @@ namespace hearth {
 // Checks a plan that DeserializePlan accepted. Errors are kMalformedInput.
 Status CheckStoredPlan(const Plan& plan, const Graph& graph, const DeviceInfo& device);
 
+// What can be asked without the model: the device can run all of it.
+Status CheckStoredPlan(const Plan& plan, const DeviceInfo& device);
+
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_ENGINE_STORED_PLAN_H_

@@ -101,10 +101,24 @@ std::string Warm(const Cache& cache, const std::vector<std::string>& model_paths
   });
 }
 
-std::string Export(const Cache& cache, const std::string& bundle, const std::string& sign_with, int64_t valid_for_ms,
-                   const std::string& least_version) {
+std::string WarmFromCache(const Cache& cache, const std::vector<std::string>& devices) {
   return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto exported, cache.Export(bundle, {{}, sign_with, valid_for_ms, least_version}));
+    HEARTH_ASSIGN(const auto result, cache.WarmFromCache(devices));
+    return RewarmResultJson(cache.folder(), result);
+  });
+}
+
+std::string Inspect(const std::string& bundle, const std::string& trusted_keys) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto inspection, Cache::Inspect(bundle, trusted_keys));
+    return BundleInspectionJson(inspection);
+  });
+}
+
+std::string Export(const Cache& cache, const std::string& bundle, const std::string& sign_with, int64_t valid_for_ms,
+                   const std::string& least_version, const std::string& since) {
+  return Asked([&]() -> Text {
+    HEARTH_ASSIGN(const auto exported, cache.Export(bundle, {{}, sign_with, valid_for_ms, least_version, since}));
     return BundleExportJson(exported);
   });
 }
@@ -136,6 +150,8 @@ void BindCaches(py::module_& module) {
       .def("examine", &Examine)
       .def("explain", &Explain)
       .def("warm", &Warm)
+      .def("warm_from_cache", &WarmFromCache)
+      .def_static("inspect", &Inspect)
       .def("export_to", &Export)
       .def("import_from", &Import);
 }

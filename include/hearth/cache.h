@@ -7,6 +7,7 @@
 #define HEARTH_CACHE_H_
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,31 @@ struct WarmProgress {
   std::string model_path, device;  // what is next, or was last when all are done
 };
 using WarmObserver = std::function<void(const WarmProgress&)>;
+
+// A start whose programs can't be made from the cache alone.
+struct ModelNeeded {
+  std::string model_path, device;  // the path where it was last
+  std::string reason;
+};
+struct RewarmResult {
+  std::vector<WarmResult> results;  // one for each stored plan and device; the path is that of a model that uses it
+  std::vector<ModelNeeded> needed;
+};
+
+// What a bundle says of itself, and whether that is so.
+struct BundleInspection {
+  std::string bundle;
+  bool is_file = false;       // else a folder
+  std::string made_by;        // Hearth's version
+  int64_t expires_ms = 0;     // since 1970; 0: never
+  std::string least_version;  // of Hearth; empty: any
+  std::vector<CacheDevice> devices;
+  std::map<std::string, CacheKindStats> kinds;  // those that it holds
+  uint64_t entries = 0, blob_bytes = 0;
+  std::string signed_by;             // the trusted key in hex; empty: not signed by a trusted one
+  std::string refusal;               // why an import here would refuse it whoever signed it; empty: nothing is wrong
+  std::vector<CacheDamage> damages;  // entries that are not what the manifest promises
+};
 
 // The store of one folder. Functions open the store for themselves, make none where there is none, and change nothing
 // unless they say so. Errors: kIoError when the folder is refused (the sentence says why) or damaged,
@@ -90,6 +116,12 @@ class HEARTH_EXPORT Cache {
                                        const WarmObserver& observer = {},
                                        const std::function<bool()>& is_stopped = {}) const;
 
+  // For each device ("all": every usable one but the CPU) compiles the programs of the stored plans that fit it and
+  // runs them once on zeros, weights too: what is needed after an update of its driver, without the models. What needs
+  // a model's file is told. `is_stopped` is asked before each plan. kUnavailable: no device.
+  Result<RewarmResult> WarmFromCache(const std::vector<std::string>& devices, const WarmObserver& observer = {},
+                                     const std::function<bool()>& is_stopped = {}) const;
+
   struct ExportOptions {
     CacheFilter filter;
     std::string sign_with;  // file of a secret key; empty: not signed
@@ -97,9 +129,14 @@ class HEARTH_EXPORT Cache {
     // Hearth. 0: for ever. Empty: any version.
     int64_t valid_for_ms = 0;
     std::string least_version;
+    std::string since;  // a bundle: what it holds, with the same bytes, is left out; empty: nothing is
   };
-  // Makes a bundle in `folder`, which must be missing or empty.
-  Result<BundleExport> Export(const std::string& folder, const ExportOptions& options) const;
+  // Makes a bundle: one file where the name ends in ".tar", of which equal entries make equal bytes (as does an expiry
+  // where $SOURCE_DATE_EPOCH says from when), else a folder. It must be missing, or an empty folder.
+  Result<BundleExport> Export(const std::string& bundle, const ExportOptions& options) const;
+  // Reads all of a bundle. `trusted_keys`: file of public keys whose signatures count; empty: none. Errors: there is
+  // none, or its manifest can't be read.
+  static Result<BundleInspection> Inspect(const std::string& bundle, const std::string& trusted_keys = {});
 
   struct ImportOptions {
     bool is_trusted = false;   // take entries that no trusted key signed
@@ -109,7 +146,7 @@ class HEARTH_EXPORT Cache {
   };
   // Stores what the bundle holds, after all of it was checked. kIoError: it does not match its manifest, or holds
   // entries that no trusted key signed.
-  Result<BundleImport> Import(const std::string& folder, const ImportOptions& options) const;
+  Result<BundleImport> Import(const std::string& bundle, const ImportOptions& options) const;
 
   // Makes `file` (secret, mode 0600) and `file`.pub; returns the public key in hex.
   static Result<std::string> MakeSigningKey(const std::string& file);
@@ -135,8 +172,10 @@ HEARTH_EXPORT std::string CacheExplanationJson(const std::string& folder, const 
                                                int indent = 2);
 HEARTH_EXPORT std::string BundleExportJson(const BundleExport& bundle, int indent = 2);
 HEARTH_EXPORT std::string BundleImportJson(const std::string& folder, const BundleImport& bundle, int indent = 2);
+HEARTH_EXPORT std::string BundleInspectionJson(const BundleInspection& bundle, int indent = 2);
 HEARTH_EXPORT std::string WarmResultsJson(const std::string& folder, const std::vector<WarmResult>& results,
                                           int indent = 2);
+HEARTH_EXPORT std::string RewarmResultJson(const std::string& folder, const RewarmResult& result, int indent = 2);
 
 }  // namespace hearth
 

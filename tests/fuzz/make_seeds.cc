@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,8 +10,10 @@
 #include "backends/gles/binary_container.h"
 #include "backends/null/device.h"
 #include "backends/vulkan/program_container.h"
+#include "cache/bundle_file.h"
 #include "cache/key_value_blob_store.h"
 #include "cache/manifest.h"
+#include "core/base/sha256.h"
 #include "core/plan/tuning.h"
 #include "tests/fuzz/demo_plan.h"
 #include "tests/testing/small_models.h"
@@ -56,6 +59,28 @@ void MakeManifests(Seeds seeds) {
   seeds.Add(AsBytes(key.material()));
 }
 
+// With and without a signature, whose bytes nobody asks for where no keys are named.
+void MakeBundles(Seeds seeds, const std::filesystem::path& scratch) {
+  for (const char* signature : {"", "00\n"}) {
+    Manifest manifest{.made_by = "0.1.0"};
+    CacheKey key(BlobKind::kTuning);
+    key.Add("layer", "conv");
+    const std::vector<std::byte> blob(700, std::byte{5});
+    manifest.entries.push_back({key.kind(), key.digest(), blob.size(), Sha256Of(blob),
+                                Sha256Of(AsBytes(key.material())), std::nullopt, key.material().size(), 1.5});
+    std::filesystem::remove(scratch);
+    auto writer = BundleFileWriter::Create(scratch);
+    if (!writer.ok() || !writer->AddTexts({manifest.ToText(), signature}).ok() ||
+        !writer->AddEntry(key.digest(), key.material(), blob).ok() || !writer->Finish().ok()) {
+      continue;
+    }
+    std::ifstream file(scratch, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    seeds.Add(AsBytes(bytes));
+  }
+  std::filesystem::remove(scratch);
+}
+
 void MakeTuning(Seeds seeds) {
   seeds.Add(AsBytes(ToText(TuningRecord{})));
   TuningRecord record;
@@ -90,6 +115,7 @@ void MakeSeeds(const std::filesystem::path& folder) {
   MakeModels(Seeds(folder / "model"));
   MakePlans(Seeds(folder / "plan"));
   MakeManifests(Seeds(folder / "manifest"));
+  MakeBundles(Seeds(folder / "bundle"), folder / "scratch.tar");
   MakeTuning(Seeds(folder / "tuning"));
   MakeServerAnswers(Seeds(folder / "server"));
   MakeContainers(Seeds(folder / "container"));

@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "backends/null/device.h"
+#include "frontends/engine/rewarm.h"
 #include "frontends/engine/stored_plan.h"
 #include "hal/plan_runner.h"
 #include "tests/fuzz/demo_plan.h"
 #include "tests/fuzz/fuzzer.h"
+#include "tests/testing/memory_store.h"
 
 namespace hearth {
 
@@ -16,6 +18,13 @@ void FuzzOne(std::span<const std::byte> bytes) {
   Expect(std::ranges::equal(SerializePlan(*plan), bytes), "a plan that was read is written as the same bytes");
   static NullDevice device(NullDeviceInfo());
   static const DemoPlan demo(device.info());
+  if (CheckStoredPlan(*plan, device.info()).ok()) {  // without its model
+    testing::MemoryStore store;
+    const CacheKey key(BlobKind::kPlan);
+    const PutRequest put{&key, bytes};
+    store.Put({&put, 1});
+    static_cast<void>(RewarmPlan(key, device, store, 1));
+  }
   if (!CheckStoredPlan(*plan, demo.graph(), device.info()).ok()) return;
   const auto runner = PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_bytes = demo.model()});
   Expect(!runner.ok() || (*runner)->RunStages().ok(), "a plan that a device took runs");

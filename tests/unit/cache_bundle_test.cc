@@ -1,47 +1,23 @@
 // Bundles: what is carried comes back equal, and nothing that does not match gets in.
 #include "cache/bundle.h"
 #include "cache/database.h"
+#include "cache/entry_row.h"
 #include "cache/manifest.h"
 #include "cache/reports.h"
 #include "core/base/sha256.h"
-#include "tests/testing/cache_folder.h"
+#include "tests/testing/carried_bundle.h"
 
 namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::CacheFolder;
+using testing::Carried;
+using testing::KeyFiles;
+using testing::NativeKey;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
-
-CacheKey NativeKey(const std::string& kernel, const std::string& driver) {
-  CacheKey key(BlobKind::kProgram);
-  key.Add("backend", "opencl").Add("device", "GPU with 100% \xc3\xa4").Add("driver", driver).Add("uuid", "");
-  key.Add("kernel", kernel);
-  return key;
-}
-
-// A store with a plan and two programs for different drivers, a bundle of it, and where it is to go.
-struct Carried {
-  Carried() {
-    const auto store = source.Open();
-    PutOne(*store, NumberedKey(1, BlobKind::kPlan), NumberedBlob(1, 1000), 5);
-    PutOne(*store, NativeKey("conv", "1.0"), NumberedBlob(2, 2000), 6);
-    PutOne(*store, NativeKey("conv", "2.0"), NumberedBlob(3, 0), 7);
-  }
-  ExportRequest ExportRequestFor(const std::optional<SigningKey>& key) const {
-    return {source.path(), bundle, {}, key, "1.2.3"};
-  }
-  Result<BundleExport> Export(const std::optional<SigningKey>& key = std::nullopt) const {
-    return ExportBundle(ExportRequestFor(key));
-  }
-  ImportRequest Request() const { return {bundle, target.path()}; }
-  fs::path manifest() const { return bundle / "manifest.txt"; }
-
-  CacheFolder source, target, parent;
-  fs::path bundle = parent.path() / "bundle";
-};
 
 TEST(CacheBundle, EverythingComesBackEqual) {
   const Carried carried;
@@ -199,18 +175,6 @@ TEST(Sha256, GivesThePublishedDigests) {
   EXPECT_EQ(digest(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-#define SKIP_WITHOUT_SIGNATURES() \
-  if (!HasSignatures()) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)"
-
-// A key pair in files.
-struct KeyFiles {
-  KeyFiles() { made = MakeSigningKey(folder.path() / "key").ok(); }
-  SigningKey secret() const { return *ReadSigningKey(folder.path() / "key"); }
-  std::vector<PublicKey> trusted() const { return *ReadPublicKeys(folder.path() / "key.pub"); }
-  CacheFolder folder;
-  bool made = false;
-};
-
 TEST(CacheBundle, CodeThatATrustedKeySignedIsTaken) {
   SKIP_WITHOUT_SIGNATURES();
   const Carried carried;
@@ -241,7 +205,7 @@ TEST(CacheBundle, ASignedBundleIsRefusedAfterItsTimeAndInAnOlderHearth) {
   for (const bool is_old : {true, false}) {
     const Carried carried;
     ExportRequest bundle = carried.ExportRequestFor(keys.secret());
-    bundle.valid_for_ms = is_old ? -1 : 1'000'000;
+    bundle.expires_ms = NowMs() + (is_old ? -1 : 1'000'000);
     bundle.least_version = "0.0.1";
     ASSERT_TRUE(ExportBundle(bundle).ok());
     ImportRequest request = carried.Request();

@@ -185,6 +185,15 @@ std::string TextOf(const std::vector<WarmResult>& results) {
   return table.ToString();
 }
 
+std::string TextOf(const RewarmResult& result) {
+  std::string text = result.results.empty() ? "the cache holds no plan for these devices\n" : TextOf(result.results);
+  for (const ModelNeeded& model : result.needed) {
+    text += fmt::format("needs the model: {} on {}: {}; `hearth cache warm` with it\n", model.model_path, model.device,
+                        model.reason);
+  }
+  return text;
+}
+
 std::string TextOf(const BundleExport& bundle) {
   std::string text = fmt::format("{}: {} entries, {}, {} of them native programs; {}\n", bundle.folder, bundle.entries,
                                  BytesText(bundle.blob_bytes), bundle.native_entries,
@@ -193,6 +202,24 @@ std::string TextOf(const BundleExport& bundle) {
   for (const CacheDevice& device : bundle.devices) {
     text += fmt::format("for {} {}, driver {}\n", device.backend, device.name, device.driver);
   }
+  return text;
+}
+
+std::string TextOf(const BundleInspection& bundle) {
+  std::string text =
+      fmt::format("{}, a {} made by Hearth {}: {} entries, {}; {}\n", bundle.bundle, bundle.is_file ? "file" : "folder",
+                  bundle.made_by, bundle.entries, BytesText(bundle.blob_bytes),
+                  bundle.signed_by.empty() ? "not signed by a trusted key" : "signed by " + bundle.signed_by);
+  for (const auto& [kind, stats] : bundle.kinds) {
+    text += fmt::format("{} {}, {}\n", stats.entries, kind, BytesText(stats.blob_bytes));
+  }
+  for (const CacheDevice& device : bundle.devices) {
+    text += fmt::format("for {} {}, driver {}\n", device.backend, device.name, device.driver);
+  }
+  if (bundle.expires_ms != 0) text += fmt::format("until {}\n", TimeText(bundle.expires_ms));
+  if (!bundle.least_version.empty()) text += fmt::format("for Hearth {} or newer\n", bundle.least_version);
+  if (!bundle.refusal.empty()) text += fmt::format("refused here: {}\n", bundle.refusal);
+  for (const CacheDamage& damage : bundle.damages) text += fmt::format("damaged: {}: {}\n", damage.where, damage.what);
   return text;
 }
 

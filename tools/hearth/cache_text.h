@@ -18,10 +18,10 @@ std::string TextOf(const std::vector<CacheFinding>& findings);
 std::string TextOf(const CacheVerification& verification, const std::string& folder);
 std::string TextOf(const CacheExplanation& explanation);
 std::string TextOf(const std::vector<WarmResult>& results);
+std::string TextOf(const RewarmResult& result);
 std::string TextOf(const BundleExport& bundle);
 std::string TextOf(const BundleImport& bundle);
-
-// "[#####.....] 3/6 mobilenet.tflite on opencl:0", to be redrawn in place.
+std::string TextOf(const BundleInspection& bundle);
 
 // "30d", "12h", "45m", "10s" in milliseconds. kInvalidArgument says what is expected.
 Result<int64_t> ParseAgeMs(const std::string& text);

@@ -83,10 +83,10 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
     if (!bytes.ok()) throw CLI::ValidationError("--cache-max-size", std::string(bytes.status().message()));
     options.cache_max_bytes = *bytes;
   };
-  return {app.add_option(
-                 "--cache-layer", options.cache_layers,
-                 "A bundle or cache that is looked up first and never written, before those of $HEARTH_CACHE_LAYERS; "
-                 "may be given several times")
+  return {app.add_option("--cache-layer", options.cache_layers,
+                         "A bundle (file or folder) or cache, looked up first and never written, before those of "
+                         "$HEARTH_CACHE_LAYERS; "
+                         "may be given several times")
               ->type_name("DIR")
               ->allow_extra_args(false),
           app.add_option("--cache-layer-keys", options.cache_layer_keys,

@@ -71,13 +71,23 @@ class Cache:
         paths = [os.fspath(model) for model in models]
         return json.loads(self._native.warm(paths, list(devices), option_texts(options)))
 
-    def export_to(self, bundle: Path, *, sign_with: Path = "", valid_for_days: float = 0,
-                  least_version: str = "") -> Dict[str, Any]:
-        """Makes a bundle in a folder that must be missing or empty.
+    def warm_from_cache(self, devices: Sequence[str] = ("all",)) -> Dict[str, Any]:
+        """Compiles what the stored plans need, without their models: after an update of a driver."""
+        return json.loads(self._native.warm_from_cache(list(devices)))
 
-        valid_for_days: imports and layers refuse it afterwards; 0: never. least_version: of Hearth that may use it."""
+    def export_to(self, bundle: Path, *, sign_with: Path = "", valid_for_days: float = 0, least_version: str = "",
+                  since: Path = "") -> Dict[str, Any]:
+        """Makes a bundle: a file where the name ends in .tar, else a folder, which must be missing or empty.
+
+        valid_for_days: imports and layers refuse it afterwards; 0: never. least_version: of Hearth that may use it.
+        since: a bundle; what it holds is left out."""
         return json.loads(self._native.export_to(os.fspath(bundle), os.fspath(sign_with),
-                                                 round(valid_for_days * 86_400_000), least_version))
+                                                 round(valid_for_days * 86_400_000), least_version, os.fspath(since)))
+
+    @staticmethod
+    def inspect(bundle: Path, *, trusted_keys: Path = "") -> Dict[str, Any]:
+        """What a bundle holds and who signed it; `damages` names what is not as its manifest promises."""
+        return json.loads(_hearth.Cache.inspect(os.fspath(bundle), os.fspath(trusted_keys)))
 
     def import_from(self, bundle: Path, *, trusted_keys: Path = "", trust: bool = False) -> Dict[str, Any]:
         """`trust`: take entries that none of the trusted keys signed."""

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "cache/batched_puts.h"
+#include "cache/bundle.h"
+#include "cache/bundle_file.h"
+#include "cache/bundle_reader.h"
+#include "cache/entry_row.h"
+#include "cache/report_access.h"
+#include "core/base/error.h"
+#include "core/base/sha256.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where a bundle is written. What is not finished is removed by the destructor.
+class BundleWriter {
+ public:
+  virtual ~BundleWriter() = default;
+  virtual Status AddTexts(const BundleTexts& texts) = 0;  // first
+  virtual Status Add(BundleEntry entry) = 0;              // in the order of the manifest
+  virtual Status Finish() = 0;
+};
+
+class FileWriter final : public BundleWriter {
+ public:
+  explicit FileWriter(BundleFileWriter file) : file_(std::move(file)) {}
+  Status AddTexts(const BundleTexts& texts) override { return file_.AddTexts(texts); }
+  Status Add(BundleEntry entry) override {
+    return file_.AddEntry(entry.key.digest(), entry.key.material(), entry.bytes);
+  }
+  Status Finish() override { return file_.Finish(); }
+
+ private:
+  BundleFileWriter file_;
+};
+
+class FolderWriter final : public BundleWriter {
+ public:
+  explicit FolderWriter(fs::path folder) : folder_(std::move(folder)) {}
+  ~FolderWriter() override {
+    if (is_finished_) return;
+    store_.reset();
+    std::error_code ignored;
+    for (const char* name : {kStoreFileName, kManifestName, kSignatureName, kLockName}) {
+      fs::remove(folder_ / name, ignored);
+    }
+    fs::remove(folder_, ignored);
+  }
+
+  Status AddTexts(const BundleTexts& texts) override {
+    StoreOptions options;
+    options.folder = folder_;
+    options.max_bytes = UINT64_MAX / 2;
+    options.allow_write_ahead_log = false;
+    HEARTH_ASSIGN(store_, SqliteStore::Open(options));
+    puts_.emplace(*store_);
+    HEARTH_TRY(WriteText(kManifestName, texts.manifest));
+    return texts.signature.empty() ? Status::Ok() : WriteText(kSignatureName, texts.signature);
+  }
+
+  Status Add(BundleEntry entry) override {
+    puts_->Add(std::move(entry));
+    return Status::Ok();
+  }
+
+  Status Finish() override {
+    HEARTH_TRY(puts_->Finish());
+    store_.reset();
+    std::error_code ignored;
+    fs::remove(folder_ / kLockName, ignored);
+    is_finished_ = true;
+    return Status::Ok();
+  }
+
+ private:
+  static constexpr const char* kLockName = "hearth.lock";
+
+  Status WriteText(const char* name, const std::string& text) const {
+    std::ofstream out(folder_ / name, std::ios::binary | std::ios::trunc);
+    out << text;
+    if (out.flush()) return Status::Ok();
+    return Error(StatusCode::kIoError, "can't write {}", (folder_ / name).string());
+  }
+
+  fs::path folder_;
+  std::unique_ptr<SqliteStore> store_;
+  std::optional<BatchedPuts> puts_;
+  bool is_finished_ = false;
+};
+
+Result<std::unique_ptr<BundleWriter>> WriterFor(const fs::path& bundle) {
+  if (bundle.extension() == kBundleFileSuffix) {
+    HEARTH_ASSIGN(BundleFileWriter file, BundleFileWriter::Create(bundle));
+    return std::unique_ptr<BundleWriter>(std::make_unique<FileWriter>(std::move(file)));
+  }
+  std::error_code error;
+  if (fs::exists(bundle, error) && !fs::is_empty(bundle, error)) {
+    return Error(StatusCode::kInvalidArgument, "{} is there already and not an empty folder: name another",
+                 bundle.string());
+  }
+  return std::unique_ptr<BundleWriter>(std::make_unique<FolderWriter>(bundle));
+}
+
+ManifestEntry Describe(const BundleEntry& entry, Manifest& manifest) {
+  ManifestEntry described;
+  described.kind = entry.key.kind();
+  described.digest = entry.key.digest();
+  described.size_bytes = entry.bytes.size();
+  described.blob_sha256 = Sha256Of(entry.bytes);
+  described.material_sha256 = Sha256Of(BytesOf(entry.key.material()));
+  described.material_bytes = entry.key.material().size();
+  described.cost_ms = std::isfinite(entry.cost_ms) ? std::max(entry.cost_ms, 0.0) : 0;
+  const auto fields = DecodeKeyMaterial(entry.key.material());
+  if (const auto device = fields.ok() ? DeviceOf(*fields) : std::nullopt) {
+    const auto found = std::ranges::find(manifest.devices, *device);
+    described.device = static_cast<size_t>(found - manifest.devices.begin());
+    if (found == manifest.devices.end()) manifest.devices.push_back(*device);
+  }
+  return described;
+}
+
+// The blobs of a bundle, by their entries' digests.
+using KnownBlobs = std::map<Fingerprint, std::array<uint8_t, 32>>;
+Result<KnownBlobs> BlobsOf(const fs::path& bundle) {
+  KnownBlobs known;
+  if (bundle.empty()) return known;
+  HEARTH_ASSIGN(const Manifest manifest, ReadBundleManifest(bundle));
+  for (const ManifestEntry& entry : manifest.entries) known.emplace(entry.digest, entry.blob_sha256);
+  return known;
+}
+
+// In the order of digests, whatever order the store has: equal entries make equal bundles.
+Status DescribeEntries(const ExportRequest& request, Database& database, Manifest& manifest, BundleExport& report) {
+  HEARTH_ASSIGN(const KnownBlobs known, BlobsOf(request.since));
+  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " ORDER BY digest"));
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return Status::Ok();
+    if (!Matches(EntryFrom(rows), request.filter)) continue;
+    const std::optional<BundleEntry> entry = LoadSound(database, rows);
+    if (!entry) {
+      ++report.damaged_entries;
+      continue;
+    }
+    const auto found = known.find(entry->key.digest());
+    if (found != known.end() && found->second == Sha256Of(entry->bytes)) continue;
+    manifest.entries.push_back(Describe(*entry, manifest));
+    ++report.entries;
+    report.blob_bytes += entry->bytes.size();
+    report.native_entries += IsNativeCode(entry->key.kind());
+  }
+}
+
+Status CopyEntries(const Manifest& manifest, Database& database, BundleWriter& writer) {
+  HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " WHERE digest=?"));
+  for (const ManifestEntry& promised : manifest.entries) {
+    const StatementScope scope(rows);
+    HEARTH_ASSIGN(const bool row, rows.Bind(0, promised.digest.bytes).Step());
+    std::optional<BundleEntry> entry = row ? LoadSound(database, rows) : std::nullopt;
+    if (!entry || Sha256Of(entry->bytes) != promised.blob_sha256) {
+      return Error(StatusCode::kIoError, "entry {} changed while it was exported", promised.digest.ToHex());
+    }
+    HEARTH_TRY(writer.Add(*std::move(entry)));
+  }
+  return Status::Ok();
+}
+
+Result<BundleTexts> TextsOf(const Manifest& manifest, const std::optional<SigningKey>& key, BundleExport& report) {
+  BundleTexts texts{manifest.ToText(), {}};
+  if (!key) return texts;
+  HEARTH_ASSIGN(const Signature signature, Sign(*key, BytesOf(texts.manifest)));
+  HEARTH_ASSIGN(const PublicKey public_key, PublicKeyOf(*key));
+  texts.signature = HexOf(signature) + "\n";
+  report.signed_by = HexOf(public_key);
+  return texts;
+}
+
+Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExport& report) {
+  Manifest manifest;
+  manifest.made_by = request.made_by;
+  manifest.expires_ms = request.expires_ms;
+  manifest.least_version = request.least_version;
+  HEARTH_ASSIGN(ReportedStore source, OpenForReport(request.store));
+  if (source.database) {
+    HEARTH_TRY(source.database->Run("BEGIN"));  // what is described is what is copied
+    HEARTH_TRY(DescribeEntries(request, *source.database, manifest, report));
+  }
+  report.devices = manifest.devices;
+  HEARTH_ASSIGN(const BundleTexts texts, TextsOf(manifest, request.sign_with, report));
+  HEARTH_TRY(writer.AddTexts(texts));
+  if (source.database) HEARTH_TRY(CopyEntries(manifest, *source.database, writer));
+  return writer.Finish();
+}
+
+}  // namespace
+
+Result<BundleExport> ExportBundle(const ExportRequest& request) {
+  BundleExport report;
+  report.folder = request.bundle.string();
+  HEARTH_ASSIGN(const std::unique_ptr<BundleWriter> writer, WriterFor(request.bundle));
+  HEARTH_TRY(FillBundle(request, *writer, report).Within(report.folder));
+  return report;
+}
+
+}  // namespace hearth

@@ -1,0 +1,198 @@
+#include "cache/bundle_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "cache/entry_row.h"
+#include "cache/folder.h"
+#include "cache/tar.h"
+#include "cache/trusted_path.h"
+#include "core/base/error.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kEndBytes = 2 * kTarBlockBytes;  // of zeros
+constexpr std::array<std::byte, kEndBytes> kZeros{};
+
+std::string KeyName(const Fingerprint& digest) {
+  return digest.ToHex() + ".key";
+}
+std::string BlobName(const Fingerprint& digest) {
+  return digest.ToHex() + ".blob";
+}
+
+// What the header of one member and its content take.
+uint64_t MemberBytes(uint64_t content_bytes) {
+  return kTarBlockBytes + TarBytes(content_bytes);
+}
+
+Result<fs::path> CheckedPath(const fs::path& wanted) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(wanted, error).lexically_normal();
+  if (error) return Error(StatusCode::kIoError, "{}: {}", wanted.string(), error.message());
+  const fs::path parent = fs::canonical(absolute.parent_path(), error);
+  if (error) return Error(StatusCode::kNotFound, "there is no {}: {}", wanted.string(), error.message());
+  fs::path file = parent / absolute.filename();
+  HEARTH_TRY(CheckParents(file));
+  return file;
+}
+
+}  // namespace
+
+Result<BundleFile> BundleFile::Open(const fs::path& wanted) {
+  HEARTH_ASSIGN(fs::path file, CheckedPath(wanted));
+  HEARTH_ASSIGN(const FileIdentity checked, CheckStoreFile(file, FolderUse::kReadOnlyLayer));
+  Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info;
+  if (!descriptor.is_open() || ::fstat(descriptor.get(), &info) != 0) {
+    return Error(StatusCode::kIoError, "can't read {}: {}", file.string(), std::strerror(errno));
+  }
+  const FileIdentity opened{static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), info.st_uid};
+  if (opened != checked || !S_ISREG(info.st_mode)) {
+    return Error(StatusCode::kIoError, "{} was replaced by another file while it was opened", file.string());
+  }
+  return BundleFile(std::move(file), std::move(descriptor), static_cast<uint64_t>(info.st_size));
+}
+
+Status BundleFile::Damaged(std::string_view what) const {
+  return Error(StatusCode::kIoError, "{} is no whole bundle: {}", path_.string(), what);
+}
+
+Status BundleFile::Read(uint64_t at, std::span<std::byte> bytes) const {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pread(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Error(StatusCode::kIoError, "can't read {}: {}", path_.string(), std::strerror(errno));
+    if (count == 0) return Damaged("it is cut off");
+    bytes = bytes.subspan(static_cast<size_t>(count));
+    at += static_cast<uint64_t>(count);
+  }
+  return Status::Ok();
+}
+
+Result<std::string> BundleFile::ReadText(uint64_t at, std::string_view name, uint64_t max_bytes) const {
+  TarHeader header;
+  HEARTH_TRY(Read(at, header));
+  const std::optional<uint64_t> size_bytes = SizeInTarHeader(header, name);
+  if (!size_bytes || *size_bytes > max_bytes || *size_bytes > size_bytes_) {
+    return Damaged(fmt::format("{} is not where it belongs, or too long", name));
+  }
+  std::string text(*size_bytes, '\0');
+  HEARTH_TRY(Read(at + kTarBlockBytes, std::as_writable_bytes(std::span(text))));
+  return text;
+}
+
+Result<BundleTexts> BundleFile::ReadTexts() {
+  BundleTexts texts;
+  HEARTH_ASSIGN(texts.manifest, ReadText(0, kManifestName, kMaxManifestBytes));
+  texts_end_ = MemberBytes(texts.manifest.size());
+  TarHeader header;
+  HEARTH_TRY(Read(texts_end_, header));
+  if (!SizeInTarHeader(header, kSignatureName)) return texts;
+  HEARTH_ASSIGN(texts.signature, ReadText(texts_end_, kSignatureName, kMaxSignatureBytes));
+  texts_end_ += MemberBytes(texts.signature.size());
+  return texts;
+}
+
+Status BundleFile::Locate(const Manifest& manifest) {
+  places_.clear();
+  uint64_t at = texts_end_;
+  for (const ManifestEntry& entry : manifest.entries) {
+    if (!places_.empty() && !(places_.back().digest < entry.digest)) return Damaged("its entries are out of order");
+    if (!entry.material_bytes) return Damaged("its manifest does not say how long keys are");
+    const uint64_t left = size_bytes_ - at;
+    if (*entry.material_bytes > left || entry.size_bytes > left || entry.size_bytes > kMaxTarMemberBytes) {
+      return Damaged("it is shorter than its manifest says");
+    }
+    places_.push_back({entry.digest, at, *entry.material_bytes, entry.size_bytes});
+    at += MemberBytes(*entry.material_bytes) + MemberBytes(entry.size_bytes);
+    if (at > size_bytes_) return Damaged("it is shorter than its manifest says");
+  }
+  return at + kEndBytes == size_bytes_ ? Status::Ok() : Damaged("it has not the length that its manifest says");
+}
+
+Result<std::string> BundleFile::ReadMaterial(size_t entry) const {
+  const Place& place = places_[entry];
+  TarHeader header;
+  HEARTH_TRY(Read(place.at, header));
+  if (SizeInTarHeader(header, KeyName(place.digest)) != place.material_bytes) {
+    return Damaged(fmt::format("the key of entry {} is not where it belongs", place.digest.ToHex()));
+  }
+  std::string material(place.material_bytes, '\0');
+  HEARTH_TRY(Read(place.at + kTarBlockBytes, std::as_writable_bytes(std::span(material))));
+  return material;
+}
+
+Status BundleFile::ReadBlob(size_t entry, std::span<std::byte> bytes) const {
+  const Place& place = places_[entry];
+  const uint64_t at = place.at + MemberBytes(place.material_bytes);
+  TarHeader header;
+  HEARTH_TRY(Read(at, header));
+  if (bytes.size() != place.blob_bytes || SizeInTarHeader(header, BlobName(place.digest)) != place.blob_bytes) {
+    return Damaged(fmt::format("entry {} is not where it belongs", place.digest.ToHex()));
+  }
+  return Read(at + kTarBlockBytes, bytes);
+}
+
+Result<BundleFileWriter> BundleFileWriter::Create(const fs::path& file) {
+  Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (descriptor.is_open()) return BundleFileWriter(file, std::move(descriptor));
+  if (errno == EEXIST) return Error(StatusCode::kInvalidArgument, "{} is there already: name another", file.string());
+  return Error(StatusCode::kIoError, "can't make {}: {}", file.string(), std::strerror(errno));
+}
+
+BundleFileWriter::~BundleFileWriter() {
+  if (descriptor_.is_open()) ::unlink(path_.c_str());
+}
+
+Status BundleFileWriter::Write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(descriptor_.get(), bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return Error(StatusCode::kIoError, "can't write {}: {}", path_.string(), std::strerror(errno));
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return Status::Ok();
+}
+
+Status BundleFileWriter::AddMember(const std::string& name, std::span<const std::byte> bytes) {
+  if (bytes.size() > kMaxTarMemberBytes) {
+    return Error(StatusCode::kInvalidArgument, "{} of {} bytes does not fit in a bundle file: make a folder of it",
+                 name, bytes.size());
+  }
+  HEARTH_TRY(Write(MakeTarHeader(name, bytes.size())));
+  HEARTH_TRY(Write(bytes));
+  return Write(std::span(kZeros).first(TarBytes(bytes.size()) - bytes.size()));
+}
+
+Status BundleFileWriter::AddTexts(const BundleTexts& texts) {
+  HEARTH_TRY(AddMember(kManifestName, BytesOf(texts.manifest)));
+  return texts.signature.empty() ? Status::Ok() : AddMember(kSignatureName, BytesOf(texts.signature));
+}
+
+Status BundleFileWriter::AddEntry(const Fingerprint& digest, std::string_view material,
+                                  std::span<const std::byte> blob) {
+  HEARTH_TRY(AddMember(KeyName(digest), BytesOf(material)));
+  return AddMember(BlobName(digest), blob);
+}
+
+Status BundleFileWriter::Finish() {
+  HEARTH_TRY(Write(kZeros));
+  if (::fsync(descriptor_.get()) != 0) {
+    return Error(StatusCode::kIoError, "can't write {}: {}", path_.string(), std::strerror(errno));
+  }
+  const Descriptor closed = std::move(descriptor_);
+  return Status::Ok();
+}
+
+}  // namespace hearth

@@ -1,0 +1,77 @@
+#include "cache/batched_puts.h"
+#include "cache/bundle.h"
+#include "cache/bundle_reader.h"
+#include "cache/entry_row.h"
+#include "cache/report_access.h"
+#include "cache/sqlite_store.h"
+#include "core/base/error.h"
+#include "core/plan/tuning.h"
+#include "hearth/version.h"
+
+namespace hearth {
+namespace {
+
+bool IsWanted(const ImportRequest& request, const Manifest& manifest, const ManifestEntry& entry) {
+  if (!IsNativeCode(entry.kind) || !request.is_wanted) return true;
+  return entry.device && request.is_wanted(manifest.devices[*entry.device]);
+}
+
+// What was measured here is not lost to what others measured: records of a layer's tuning add up.
+void AddToStored(SqliteStore& store, BundleEntry& entry) {
+  if (entry.key.kind() != BlobKind::kTuning) return;
+  const auto stored_bytes = store.Get(entry.key);
+  if (!stored_bytes) return;
+  const auto text_of = [](const std::vector<std::byte>& bytes) {
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const Result<TuningRecord> stored = TuningRecordFromText(text_of(*stored_bytes));
+  const Result<TuningRecord> imported = TuningRecordFromText(text_of(entry.bytes));
+  if (!stored.ok() || !imported.ok() || *stored == *imported) return;
+  const std::string merged = ToText(Merged(*stored, *imported));
+  const std::span<const std::byte> bytes = BytesOf(merged);
+  entry.bytes.assign(bytes.begin(), bytes.end());
+}
+
+Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleImport& report) {
+  const Manifest& manifest = bundle.manifest();
+  for (size_t k = 0; k < manifest.entries.size(); ++k) HEARTH_TRY(bundle.Load(k).status());
+  StoreOptions options;
+  SessionWaits waits(kReportWaitMs);
+  options.waits = &waits;
+  options.folder = request.store;
+  if (request.max_bytes > 0) options.max_bytes = request.max_bytes;
+  HEARTH_ASSIGN(const std::unique_ptr<SqliteStore> target, SqliteStore::Open(options));
+  BatchedPuts puts(*target, report.signed_by.empty() ? "bundle" : "bundle " + report.signed_by);
+  for (size_t k = 0; k < manifest.entries.size(); ++k) {
+    if (!IsWanted(request, manifest, manifest.entries[k])) {
+      ++report.other_devices;
+      continue;
+    }
+    HEARTH_ASSIGN(BundleEntry entry, bundle.Load(k));  // the very bytes that are stored
+    AddToStored(*target, entry);
+    ++report.entries;
+    report.blob_bytes += entry.bytes.size();
+    puts.Add(std::move(entry));
+  }
+  return puts.Finish();
+}
+
+}  // namespace
+
+Result<BundleImport> ImportBundle(const ImportRequest& request) {
+  BundleImport report;
+  HEARTH_ASSIGN(const std::unique_ptr<BundleReader> bundle, BundleReader::Open(request.bundle, request.trusted_keys));
+  HEARTH_TRY(bundle->manifest().CheckUsable(NowMs(), HEARTH_VERSION).Within(request.bundle.string()));
+  report.signed_by = bundle->signed_by();
+  // This holds for every kind: programs run, plans say what they read and write, weights and tuning change results.
+  if (!bundle->manifest().entries.empty() && report.signed_by.empty() && !request.is_trusted) {
+    return Error(StatusCode::kIoError,
+                 "{} holds {} entries that no trusted key has signed, and models would run with them: name the file of "
+                 "the keys you trust, or say that you trust this bundle (--keys, --trust){}",
+                 request.bundle.string(), bundle->manifest().entries.size(), WhyNoSignatures());
+  }
+  HEARTH_TRY(ImportEntries(request, *bundle, report));
+  return report;
+}
+
+}  // namespace hearth

@@ -1,0 +1,57 @@
+// A bundle that lies somewhere, as a folder or as one file: what it promises, and its entries one by one.
+#ifndef HEARTH_CACHE_BUNDLE_READER_H_
+#define HEARTH_CACHE_BUNDLE_READER_H_
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cache/database.h"
+#include "cache/signed_manifest.h"
+#include "core/base/fingerprint.h"
+
+namespace hearth {
+
+// A key with its blob.
+struct BundleEntry {
+  CacheKey key{BlobKind::kPlan};
+  std::vector<std::byte> bytes;
+  double cost_ms = 0;
+};
+
+// The entry that a row of `kBundleColumns` describes, wholly verified; nullopt when it is damaged.
+inline constexpr const char* kBundleColumns =
+    "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin, checksum FROM entries";
+std::optional<BundleEntry> LoadSound(Database& database, const Statement& row);
+
+class BundleReader {
+ public:
+  // Reads the manifest and looks for its signer, and nothing else. Under the rules of read-only layers (folder.h).
+  // kNotFound: no bundle there. kIoError: it is damaged or refused; whether it is still to be used is not asked.
+  static Result<std::unique_ptr<BundleReader>> Open(const std::filesystem::path& bundle,
+                                                    std::span<const PublicKey> trusted_keys);
+  virtual ~BundleReader() = default;
+
+  const Manifest& manifest() const { return signed_.manifest; }
+  const std::string& signed_by() const { return signed_.signed_by; }
+
+  // Of the manifest, by its number: all that was promised of it is so, and the device that its key names is the one of
+  // the manifest. kIoError says what is wrong. The first call may look at the whole bundle.
+  Result<BundleEntry> Load(size_t entry);
+
+ protected:
+  explicit BundleReader(SignedManifest manifest) : signed_(std::move(manifest)) {}
+
+ private:
+  virtual Result<BundleEntry> Find(const ManifestEntry& promised, size_t number) = 0;
+  SignedManifest signed_;
+};
+
+// The manifest alone, whoever signed it.
+Result<Manifest> ReadBundleManifest(const std::filesystem::path& bundle);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_BUNDLE_READER_H_

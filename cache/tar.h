@@ -1,0 +1,33 @@
+// The form of tar (POSIX ustar) that bundle files have: regular files under short names, and all else fixed, so that
+// equal content gives equal bytes and any tar program can read it.
+#ifndef HEARTH_CACHE_TAR_H_
+#define HEARTH_CACHE_TAR_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace hearth {
+
+inline constexpr uint64_t kTarBlockBytes = 512;
+inline constexpr uint64_t kMaxTarMemberBytes = (uint64_t{1} << 33) - 1;  // 11 octal digits
+
+using TarHeader = std::array<std::byte, kTarBlockBytes>;
+
+// `name` of at most 100 bytes.
+TarHeader MakeTarHeader(std::string_view name, uint64_t size_bytes);
+
+// The size that a header names; nullopt unless it is the very header that MakeTarHeader makes of that name and size.
+std::optional<uint64_t> SizeInTarHeader(std::span<const std::byte, kTarBlockBytes> header, std::string_view name);
+
+// What `size_bytes` of content take in whole blocks.
+constexpr uint64_t TarBytes(uint64_t size_bytes) {
+  return (size_bytes + kTarBlockBytes - 1) / kTarBlockBytes * kTarBlockBytes;
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CACHE_TAR_H_

@@ -1,0 +1,168 @@
+// The part of hearth/cache.h that makes programs anew after a driver's update.
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "backends/cpu/usable_cpus.h"
+#include "cache/reports.h"
+#include "core/base/error.h"
+#include "core/plan/key_fields.h"
+#include "frontends/api/devices_to_warm.h"
+#include "frontends/engine/device_choice.h"
+#include "frontends/engine/open_cache.h"
+#include "frontends/engine/rewarm.h"
+#include "hal/stopwatch.h"
+#include "hearth/cache.h"
+
+namespace hearth {
+namespace {
+
+// What the store held when the work began.
+struct Known {
+  std::vector<CacheEntry> plans, programs;
+  std::vector<ModelUses> uses;
+};
+
+Result<Known> ReadKnown(const std::string& folder) {
+  Known known;
+  HEARTH_ASSIGN(known.plans, ListEntries(folder, {.kind = "plan"}));
+  HEARTH_ASSIGN(known.programs, ListEntries(folder, {.kind = "program"}));
+  HEARTH_ASSIGN(known.uses, ListUses(folder));
+  return known;
+}
+
+bool Uses(const ModelUses& uses, const CacheEntry& entry) {
+  return std::ranges::any_of(uses.digests, [&](const Fingerprint& digest) { return digest.ToHex() == entry.digest; });
+}
+
+// The model whose plan it is; the plan's own name where nobody noted one, as for imported plans.
+ModelName ModelOf(const Known& known, const CacheEntry& plan) {
+  for (const ModelUses& uses : known.uses) {
+    if (Uses(uses, plan)) return uses.model;
+  }
+  return {"", "plan " + plan.digest.substr(0, 12)};
+}
+
+bool IsOfDevice(const CacheEntry& program, const DeviceInfo& device) {
+  const auto has = [&](std::string_view name, std::string_view value) {
+    return std::ranges::find(program.fields, std::pair(std::string(name), std::string(value))) != program.fields.end();
+  };
+  return has("backend", device.backend) && has("device", device.name);
+}
+
+// One device's part of the work.
+class DeviceRewarmer {
+ public:
+  DeviceRewarmer(const std::string& folder, const Known& known, OpenedDevice opened, RewarmResult& result)
+      : folder_(folder), known_(known), opened_(std::move(opened)), result_(result) {}
+
+  const std::string& id() const { return opened_.id; }
+
+  // With a store of its own, as a session of that model has it: what is made is noted as the model's.
+  void Rewarm(const CacheEntry& plan) {
+    const ModelName model = ModelOf(known_, plan);
+    CacheKey key(BlobKind::kPlan);
+    std::string token;
+    for (const auto& [name, value] : plan.fields) {
+      if (name == kModelTokenField.name) {
+        token = value;
+      } else {
+        key.Add(name, value);
+      }
+    }
+    if (!IsForBackend(plan.fields, opened_.info)) return;
+    const OpenedCache cache =
+        OpenCache({.folder = folder_, .model = model.fingerprint.empty() ? ModelName() : model, .token = token});
+    WarmResult warmed{model.path, opened_.id, Status::Ok(), 0, 0, 0, 0, 0};
+    if (cache.store == nullptr) {
+      warmed.status =
+          Error(StatusCode::kIoError, "{}", cache.warnings.empty() ? "there is no cache" : cache.warnings.front());
+      result_.results.push_back(std::move(warmed));
+      return;
+    }
+    const Stopwatch watch;
+    if (!std::exchange(is_proven_, true)) proof_ = ProveDevice(*opened_.device, *cache.store);
+    const std::string why = proof_.ok() ? WhyPlanIsStale(plan.fields, opened_.info, *cache.store) : std::string();
+    if (!why.empty()) {
+      stale_.emplace_back(model, "its plan " + why);
+      return;
+    }
+    warmed.status = proof_;
+    if (proof_.ok()) {
+      const Result<RewarmedPlan> made = RewarmPlan(key, *opened_.device, *cache.store, UsableCpus());
+      warmed.status = made.status();
+      if (made.ok()) std::tie(warmed.compiled, warmed.loaded) = std::pair(made->compiled, made->loaded);
+    }
+    cache.store->Flush();
+    const StoreCounters counters = cache.store->counters();
+    warmed.bytes_written = counters.bytes_written;
+    warmed.put_errors = counters.put_errors;
+    warmed.milliseconds = watch.milliseconds();
+    if (warmed.status.ok()) ready_.insert(model.fingerprint);
+    result_.results.push_back(std::move(warmed));
+  }
+
+  // Models that ran on this device and for which no plan could be used.
+  void TellNeeded() const {
+    for (const auto& [model, reason] : stale_) {
+      if (!ready_.contains(model.fingerprint)) result_.needed.push_back({model.path, opened_.id, reason});
+    }
+    for (const ModelUses& uses : known_.uses) {
+      const auto is_its = [&](const CacheEntry& entry) { return Uses(uses, entry); };
+      const bool has_plan = std::ranges::any_of(known_.plans, [&](const CacheEntry& plan) {
+        return is_its(plan) && IsForBackend(plan.fields, opened_.info);
+      });
+      const bool has_run = std::ranges::any_of(known_.programs, [&](const CacheEntry& program) {
+        return IsOfDevice(program, opened_.info) && is_its(program);
+      });
+      if (has_plan || !has_run) continue;
+      result_.needed.push_back({uses.model.path, opened_.id,
+                                "the cache holds no plan of it: it has steps on the CPU, or the plan was evicted"});
+    }
+  }
+
+ private:
+  const std::string& folder_;
+  const Known& known_;
+  OpenedDevice opened_;
+  RewarmResult& result_;
+  bool is_proven_ = false;
+  Status proof_;
+  std::set<std::string> ready_;  // fingerprints of models
+  std::vector<std::pair<ModelName, std::string>> stale_;
+};
+
+}  // namespace
+
+Result<RewarmResult> Cache::WarmFromCache(const std::vector<std::string>& devices, const WarmObserver& observer,
+                                          const std::function<bool()>& is_stopped) const {
+  HEARTH_ASSIGN(const std::vector<std::string> chosen, DevicesToWarm(devices));
+  HEARTH_ASSIGN(const Known known, ReadKnown(folder_));
+  RewarmResult result;
+  WarmProgress progress;
+  progress.total = known.plans.size() * chosen.size();
+  for (const std::string& device : chosen) {
+    Result<OpenedDevice> opened = OpenChosenDevice(device);
+    if (!opened.ok()) {
+      result.results.push_back({"", device, opened.status(), 0, 0, 0, 0, 0});
+      progress.done += known.plans.size();
+      continue;
+    }
+    if (opened->device == nullptr) continue;  // the CPU, which keeps nothing
+    DeviceRewarmer rewarmer(folder_, known, std::move(opened).value(), result);
+    for (const CacheEntry& plan : known.plans) {
+      if (is_stopped && is_stopped()) return result;
+      progress.model_path = ModelOf(known, plan).path;
+      progress.device = rewarmer.id();
+      if (observer) observer(progress);
+      rewarmer.Rewarm(plan);
+      ++progress.done;
+    }
+    rewarmer.TellNeeded();
+  }
+  if (observer) observer(progress);
+  return result;
+}
+
+}  // namespace hearth

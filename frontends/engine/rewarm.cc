@@ -1,0 +1,132 @@
+#include "frontends/engine/rewarm.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/plan/key_fields.h"
+#include "core/plan/plan.h"
+#include "core/plan/source_fingerprints.h"
+#include "frontends/engine/read_path_probe.h"
+#include "frontends/engine/self_test.h"
+#include "frontends/engine/stored_plan.h"
+#include "frontends/engine/tuning_cache.h"
+#include "hal/plan_runner.h"
+#include "hal/stopwatch.h"
+
+namespace hearth {
+namespace {
+
+std::string ValueOf(const CacheKeyFields& fields, std::string_view name) {
+  const auto found = std::ranges::find(fields, name, &CacheKeyFields::value_type::first);
+  return found == fields.end() ? std::string() : found->second;
+}
+
+// In place of a model's file: as long as wanted, and of no memory before somebody writes, which nobody does.
+class Zeros {
+ public:
+  static Result<Zeros> OfBytes(uint64_t size_bytes) {
+    if (size_bytes == 0) return Zeros(nullptr, 0);
+    void* memory = ::mmap(nullptr, size_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory != MAP_FAILED) return Zeros(static_cast<const std::byte*>(memory), size_bytes);
+    return Error(StatusCode::kResourceExhausted, "no address space for {} bytes of weights", size_bytes);
+  }
+  Zeros(Zeros&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  Zeros& operator=(Zeros&&) = delete;
+  ~Zeros() {
+    if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+  }
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  Zeros(const std::byte* memory, uint64_t size_bytes) : bytes_(memory, size_bytes) {}
+  std::span<const std::byte> bytes_;
+};
+
+// What the file must have for all constants to lie in it.
+Result<uint64_t> FileBytes(const Plan& plan) {
+  constexpr uint64_t kMost = uint64_t{1} << 40;
+  uint64_t bytes = 0;
+  for (const PlanConstant& constant : plan.constants) {
+    if (constant.file_offset > kMost || constant.file_size_bytes > kMost) {
+      return Error(StatusCode::kMalformedInput, "it names weights beyond any file");
+    }
+    bytes = std::max(bytes, constant.file_offset + constant.file_size_bytes);
+  }
+  return bytes;
+}
+
+Result<Plan> ReadPlan(const CacheKey& key, const DeviceInfo& device, BlobStore& store) {
+  const auto bytes = store.Get(key);
+  if (!bytes) return Error(StatusCode::kNotFound, "the plan is gone from the cache, or damaged");
+  Result<Plan> plan = DeserializePlan(*bytes);
+  const Status usable = plan.ok() ? CheckStoredPlan(*plan, device) : plan.status();
+  if (usable.ok()) return plan;
+  store.Reject(key, usable.message());
+  return usable;
+}
+
+}  // namespace
+
+bool IsForBackend(const CacheKeyFields& plan, const DeviceInfo& device) {
+  return ValueOf(plan, "backend") == device.backend;
+}
+
+std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device, BlobStore& store) {
+  if (!IsForBackend(plan, device)) return {};
+  if (ValueOf(plan, kPlanSourcesField.name) != kPlanSources) return "is of another version of Hearth";
+  CacheKey here(BlobKind::kPlan);
+  LowerOptions options;
+  options.read_path = ProbedReadPath(device, store);
+  AddDevice(here, device, DevicePart::kCapability);
+  AddOptions(here, options, device);
+  const auto fields = DecodeKeyMaterial(here.material());
+  if (!fields.ok()) return "can't be compared";
+  std::string differing;
+  for (const auto& [name, value] : *fields) {
+    if (ValueOf(plan, name) == value) continue;
+    const std::string word = WordOfKeyField(name);
+    // The user's choices, of which a session makes its own; the ways to read and tuning are the device's answers.
+    if (word == "option" && name != "read path") continue;
+    if (word == "tuning record") {
+      if (!StoredTuning(device, store).empty()) continue;
+      return "was tuned with another driver";
+    }
+    if (differing.find(name) == std::string::npos) differing += (differing.empty() ? "" : ", ") + name;
+  }
+  return differing.empty() ? std::string() : "is for a device or driver with another " + differing;
+}
+
+Status ProveDevice(Device& device, BlobStore& store) {
+  if (NeedsSelfTest(device.info()) && !HasPassedSelfTest(device.info(), store)) {
+    const Stopwatch watch;
+    HEARTH_TRY(RunSelfTest(device));
+    StoreSelfTestPassed(device.info(), watch.milliseconds(), store);
+  }
+  ProbeReadPathOnce(device, store);
+  return Status::Ok();
+}
+
+Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, BlobStore& store, int threads) {
+  HEARTH_ASSIGN(Plan plan, ReadPlan(key, device.info(), store));
+  HEARTH_ASSIGN(const uint64_t file_bytes, FileBytes(plan));
+  HEARTH_ASSIGN(const Zeros model, Zeros::OfBytes(file_bytes));
+  for (PlanConstant& constant : plan.constants)
+    constant.is_kept = false;  // the cache has them of the model, not of zeros
+  HEARTH_ASSIGN(
+      const std::unique_ptr<PlanRunner> runner,
+      PlanRunner::Create(std::move(plan),
+                         {.device = &device, .model_bytes = model.bytes(), .store = &store, .threads = threads}));
+  const RewarmedPlan made{runner->programs().compiled, runner->programs().loaded};
+  if (made.compiled == 0) return made;
+  HEARTH_TRY(runner->RunStages());
+  const std::vector<std::string> warnings = runner->SaveToStore(false);
+  if (!warnings.empty()) return Status(StatusCode::kIoError, warnings.front());
+  return made;
+}
+
+}  // namespace hearth

@@ -1,0 +1,137 @@
+"""Bundles as files, and programs made anew without their models, as users see them."""
+
+import hashlib
+import json
+import os
+import sys
+import tarfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from cli_case import CliTest, MODEL  # noqa: E402
+
+
+class Bundles(CliTest):
+    def setUp(self):
+        super().setUp()
+        devices = self.run_json("devices")["devices"]
+        self.devices = [d["id"] for d in devices if d["usable"] and d["backend"] != "cpu"]
+        if not self.devices:
+            self.skipTest("no device but the CPU, which keeps nothing")
+        self.line = (MODEL, "--device", self.devices[0])
+
+    def test_a_bundle_file_carries_a_warm_start_and_any_tar_program_reads_it(self):
+        self.run_hearth("cache", "warm", *self.line)
+        bundle, again, other = (self.folder / name for name in ("bundle.tar", "again.tar", "other"))
+        exported = self.run_json("cache", "export", bundle)
+        self.run_hearth("cache", "export", again)
+        self.assertEqual(bundle.read_bytes(), again.read_bytes())
+        with tarfile.open(bundle) as archive:
+            manifest = archive.extractfile("manifest.txt").read().decode()
+            entries = [line.split() for line in manifest.splitlines() if line.startswith("entry ")]
+            self.assertEqual(len(entries), exported["entries"])
+            self.assertEqual(len(archive.getnames()), 1 + 2 * len(entries))
+            for _, _, digest, size, sha256, *_ in entries:
+                blob = archive.extractfile(digest + ".blob").read()
+                self.assertEqual((len(blob), hashlib.sha256(blob).hexdigest()), (int(size), sha256))
+        self.assert_one_error(self.run_hearth("cache", "import", bundle, "--cache", other, expect=1), "--trust")
+        self.run_hearth("cache", "import", bundle, "--cache", other, "--trust")
+        self.assertEqual(self.run_json("cache", "explain", *self.line, "--cache", other)["misses"], 0)
+        self.assert_one_error(self.run_hearth("cache", "export", bundle, expect=3), "bundle.tar")
+        self.run_hearth("run", *self.line, "--random-inputs", "1", "--cache", self.folder / "empty",
+                        "--cache-layer", bundle, "--trust-cache-layers", "--expect-warm")
+
+    def test_inspect_tells_what_a_bundle_holds_and_finds_damage(self):
+        self.run_hearth("cache", "warm", *self.line)
+        for bundle in (self.folder / "bundle.tar", self.folder / "bundle"):
+            exported = self.run_json("cache", "export", bundle, "--valid-for", "1d")
+            found = self.run_json("cache", "inspect", bundle)
+            self.assertEqual(found["entries"], exported["entries"])
+            self.assertEqual(found["form"], "file" if bundle.suffix else "folder")
+            self.assertEqual(sum(kind["entries"] for kind in found["kinds"].values()), found["entries"])
+            self.assertEqual((found["signed_by"], found["refusal"], found["damages"]), ("", "", []))
+            self.assertGreater(found["expires_ms"], 0)
+        bundle = self.folder / "bundle.tar"
+        data = bytearray(bundle.read_bytes())
+        first_blob = data.index(b".blob\0") // 512 * 512 + 512
+        data[first_blob] ^= 1
+        bundle.write_bytes(data)
+        told = json.loads(self.run_hearth("cache", "inspect", bundle, "--json", "-", expect=1).stdout)
+        self.assertEqual(len(told["damages"]), 1)
+
+    def test_a_delta_holds_what_came_since(self):
+        self.run_hearth("cache", "warm", *self.line)
+        base, delta = self.folder / "base.tar", self.folder / "delta.tar"
+        everything = self.run_json("cache", "export", base, "--kind", "plan")["entries"]
+        nothing = self.run_json("cache", "export", self.folder / "none.tar", "--kind", "plan", "--since", base)
+        self.assertEqual(nothing["entries"], 0)
+        rest = self.run_json("cache", "export", delta, "--since", base)["entries"]
+        self.assertEqual(rest + everything, len(self.run_json("cache", "ls")["entries"]))
+        refused = self.run_hearth("cache", "export", self.folder / "x.tar", "--since", self.folder / "no", expect=3)
+        self.assert_one_error(refused, "no bundle")
+
+    def test_an_expiry_is_reproducible_where_the_date_is_given(self):
+        self.run_hearth("cache", "warm", *self.line)
+        bundles = [self.folder / "a.tar", self.folder / "b.tar"]
+        for bundle in bundles:
+            self.run_hearth("cache", "export", bundle, "--valid-for", "30d",
+                            variables={"SOURCE_DATE_EPOCH": "1700000000"})
+        self.assertEqual(bundles[0].read_bytes(), bundles[1].read_bytes())
+        self.assertIn(b"\nexpires 1702592000000\n", bundles[0].read_bytes())
+        self.run_hearth("cache", "export", self.folder / "c.tar", "--valid-for", "1d",
+                        variables={"SOURCE_DATE_EPOCH": "now"}, expect=3)
+
+
+class WarmFromCache(CliTest):
+    def setUp(self):
+        super().setUp()
+        devices = self.run_json("devices")["devices"]
+        self.devices = [d["id"] for d in devices if d["usable"] and d["backend"] != "cpu"]
+        if not self.devices:
+            self.skipTest("no device but the CPU, which keeps nothing")
+
+    # As an update of the driver leaves the cache: plans and portable sources are there, binaries are not.
+    def test_the_cache_makes_its_programs_anew_without_the_model(self):
+        for device in self.devices:
+            with self.subTest(device=device):
+                cache = self.folder / device.replace(":", "-")
+                self.run_hearth("cache", "warm", MODEL, "--device", device, "--cache", cache)
+                kept = self.run_json("cache", "ls", "--kind", "program", "--cache", cache)["entries"]
+                weights = self.run_json("cache", "ls", "--kind", "weights", "--cache", cache)["entries"]
+                self.run_hearth("cache", "clear", "--kind", "program", "--yes", "--cache", cache)
+                run = ("run", MODEL, "--device", device, "--random-inputs", "1", "--cache", cache, "--expect-warm")
+                self.run_hearth(*run, expect=1)
+                self.run_hearth("cache", "clear", "--kind", "program", "--yes", "--cache", cache)
+                told = self.run_json("cache", "warm", "--from-cache", "--device", device, "--cache", cache)
+                self.assertEqual([r["ok"] for r in told["results"]], [True], told)
+                self.assertEqual(told["results"][0]["model"], MODEL)
+                self.assertGreater(told["results"][0]["compiled"] + told["results"][0]["loaded"], 0)
+                self.assertEqual(told["needed"], [])
+                made = self.run_json("cache", "ls", "--kind", "program", "--cache", cache)["entries"]
+                self.assertEqual({e["digest"] for e in made}, {e["digest"] for e in kept})
+                after = self.run_json("cache", "ls", "--kind", "weights", "--cache", cache)["entries"]
+                self.assertEqual(len(after), len(weights), "zeros were stored as weights")
+                self.run_hearth(*run)
+                own = self.run_json("cache", "ls", "--by-model", "--cache", cache)["models"][0]
+                self.assertEqual(own["entries"], len(self.run_json("cache", "ls", "--cache", cache)["entries"]))
+
+    def test_what_needs_the_model_is_told_with_the_reason(self):
+        device = self.devices[0]
+        self.run_hearth("cache", "warm", MODEL, "--device", device)
+        self.run_hearth("cache", "clear", "--kind", "plan", "--yes")
+        told = self.run_json("cache", "warm", "--from-cache", "--device", device)
+        self.assertEqual(told["results"], [])
+        self.assertEqual([(n["model"], n["device"]) for n in told["needed"]], [(MODEL, device)])
+        self.assertIn("no plan", told["needed"][0]["reason"])
+
+    def test_a_cache_of_nothing_is_warm(self):
+        told = self.run_json("cache", "warm", "--from-cache", "--device", "all")
+        self.assertEqual((told["results"], told["needed"]), ([], []))
+
+    def test_a_model_or_the_cache_is_named(self):
+        self.assert_one_error(self.run_hearth("cache", "warm", expect=2), "--from-cache")
+        self.run_hearth("cache", "warm", MODEL, "--from-cache", expect=2)
+
+
+if __name__ == "__main__":
+    unittest.main()

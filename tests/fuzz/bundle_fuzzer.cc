@@ -1,0 +1,83 @@
+// A bundle as one file: opened, read through, and used as a layer.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "cache/bundle_file.h"
+#include "cache/bundle_reader.h"
+#include "cache/layer.h"
+#include "tests/fuzz/fuzzer.h"
+
+namespace hearth {
+namespace {
+
+// Of this process, in memory where that exists.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    const bool has_shm = ::access("/dev/shm", W_OK | X_OK) == 0;
+    std::string name = (has_shm ? "/dev/shm" : std::filesystem::temp_directory_path().string()) + "/hearth-fuzz-XXXXXX";
+    Expect(::mkdtemp(name.data()) != nullptr, "there is a folder for the file");
+    path_ = name;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void Write(const std::filesystem::path& file, std::span<const std::byte> bytes) {
+  std::ofstream out(file, std::ios::binary | std::ios::trunc);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  ::chmod(file.c_str(), 0600);
+}
+
+// Written again from what was read.
+uint64_t BytesWrittenAgain(const std::filesystem::path& file, const std::string& manifest,
+                           const std::vector<BundleEntry>& entries, const std::string& signature) {
+  std::filesystem::remove(file);
+  auto writer = BundleFileWriter::Create(file);
+  Expect(writer.ok() && writer->AddTexts({manifest, signature}).ok(), "a file can be written");
+  for (const BundleEntry& entry : entries) {
+    Expect(writer->AddEntry(entry.key.digest(), entry.key.material(), entry.bytes).ok(), "an entry can be written");
+  }
+  Expect(writer->Finish().ok(), "a file can be finished");
+  return std::filesystem::file_size(file);
+}
+
+}  // namespace
+
+void FuzzOne(std::span<const std::byte> bytes) {
+  static const ScratchFolder folder;
+  const std::filesystem::path file = folder.path() / "bundle.tar";
+  Write(file, bytes);
+  if (const auto layer = OpenLayer({file, {}, true}); layer.ok()) {
+    const CacheKey all(BlobKind::kTuning);
+    (*layer)->ForEach(all, [](const CacheKey&, std::span<const std::byte>) {});
+  }
+  const auto reader = BundleReader::Open(file, {});
+  if (!reader.ok()) return;
+  std::vector<BundleEntry> entries;
+  for (size_t k = 0; k < (*reader)->manifest().entries.size(); ++k) {
+    Result<BundleEntry> entry = (*reader)->Load(k);
+    if (!entry.ok()) return;
+    entries.push_back(std::move(entry).value());
+  }
+  if (entries.empty()) return;
+  auto texts = BundleFile::Open(file)->ReadTexts();
+  Expect(texts.ok(), "texts that were read can be read again");
+  Expect(BytesWrittenAgain(folder.path() / "again.tar", texts->manifest, entries, texts->signature) == bytes.size(),
+         "a bundle whose entries are as promised has no other bytes than theirs");
+}
+
+}  // namespace hearth

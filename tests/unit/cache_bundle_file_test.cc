@@ -1,0 +1,329 @@
+// Bundles as one file: equal bytes for equal entries, and nothing but what export writes is taken.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cache/bundle_file.h"
+#include "cache/bundle_reader.h"
+#include "cache/layer.h"
+#include "cache/reports.h"
+#include "cache/tar.h"
+#include "core/base/sha256.h"
+#include "tests/testing/carried_bundle.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::CacheFolder;
+using testing::Carried;
+using testing::KeyFiles;
+using testing::NativeKey;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+using testing::ReadFile;
+using testing::WriteFile;
+
+constexpr const char* kName = "bundle.tar";
+
+Result<BundleImport> ImportTrusting(const Carried& carried) {
+  ImportRequest request = carried.Request();
+  request.is_trusted = true;
+  return ImportBundle(request);
+}
+
+// The member's header at `at`, with other bytes and the right sum.
+void Forge(std::string& file, size_t at, size_t field, std::string_view bytes) {
+  constexpr size_t kSum = 148;
+  file.replace(at + field, bytes.size(), bytes);
+  file.replace(at + kSum, 8, "        ");
+  unsigned sum = 0;
+  for (size_t k = 0; k < kTarBlockBytes; ++k) sum += static_cast<uint8_t>(file[at + k]);
+  char text[8];
+  std::snprintf(text, sizeof(text), "%06o", sum);
+  file.replace(at + kSum, 8, std::string(text, 7) + " ");
+}
+
+// Where the header of `name` lies.
+size_t HeaderOf(const std::string& file, const std::string& name) {
+  for (size_t at = 0; at + kTarBlockBytes <= file.size(); at += kTarBlockBytes) {
+    if (std::strncmp(file.c_str() + at, name.c_str(), name.size() + 1) == 0) return at;
+  }
+  ADD_FAILURE() << "no " << name;
+  return 0;
+}
+
+TEST(CacheBundleFile, EverythingComesBackEqual) {
+  const Carried carried(kName);
+  const auto exported = carried.Export();
+  ASSERT_TRUE(exported.ok()) << exported.status().message();
+  EXPECT_EQ(exported->entries, 3u);
+  EXPECT_TRUE(fs::is_regular_file(carried.bundle));
+  const auto imported = ImportTrusting(carried);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(imported->entries, 3u);
+  const auto store = carried.target.Open();
+  EXPECT_EQ(store->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
+  EXPECT_EQ(store->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
+  EXPECT_EQ(store->Get(NativeKey("conv", "2.0")), NumberedBlob(3, 0));
+  EXPECT_EQ(store->counters().milliseconds_saved, 18) << "what making them cost was carried too";
+}
+
+TEST(CacheBundleFile, EqualEntriesMakeEqualBytesWhateverTheirStoreIsLike) {
+  const CacheFolder first, second, parent;
+  for (int number = 0; number < 30; ++number) {
+    PutOne(*first.Open(), NumberedKey(number), NumberedBlob(number, 100), 1.5);
+  }
+  {
+    const auto store = second.Open();
+    PutOne(*store, NumberedKey(99), NumberedBlob(99, 5000));
+    for (int number = 29; number >= 0; --number) PutOne(*store, NumberedKey(number), NumberedBlob(number, 100), 1.5);
+  }
+  ASSERT_TRUE(ClearStore(second.path(), {.field_contains = {{"kernel", "conv_99"}}}).ok());
+  SigningKey key;
+  key.seed.fill(3);
+  for (const bool is_signed : {false, true}) {
+    if (is_signed && !HasSignatures()) continue;
+    const fs::path a = parent.path() / (is_signed ? "a.tar" : "c.tar"),
+                   b = parent.path() / (is_signed ? "b.tar" : "d.tar");
+    const auto sign_with = is_signed ? std::optional(key) : std::nullopt;
+    ASSERT_TRUE(ExportBundle({first.path(), a, {}, sign_with, "1"}).ok());
+    ASSERT_TRUE(ExportBundle({second.path(), b, {}, sign_with, "1"}).ok());
+    EXPECT_GT(ReadFile(a).size(), 30u * 4 * kTarBlockBytes);
+    EXPECT_TRUE(ReadFile(a) == ReadFile(b));
+  }
+}
+
+TEST(CacheBundleFile, ADeltaHoldsWhatTheOtherBundleLacksOrHasOtherwise) {
+  for (const char* base : {"base.tar", "base"}) {
+    const Carried carried(kName);
+    ExportRequest request = carried.ExportRequestFor(std::nullopt);
+    request.bundle = carried.parent.path() / base;
+    ASSERT_TRUE(ExportBundle(request).ok());
+    request.since = request.bundle;
+    request.bundle = carried.parent.path() / "nothing.tar";
+    EXPECT_EQ(ExportBundle(request)->entries, 0u);
+
+    PutOne(*carried.source.Open(), NumberedKey(7), NumberedBlob(7, 70));
+    PutOne(*carried.source.Open(), NativeKey("conv", "1.0"), NumberedBlob(8, 80));
+    request.bundle = carried.bundle;
+    EXPECT_EQ(ExportBundle(request)->entries, 2u);
+    ASSERT_TRUE(ImportTrusting(carried).ok());
+    const auto store = carried.target.Open();
+    EXPECT_EQ(store->Get(NumberedKey(7)), NumberedBlob(7, 70));
+    EXPECT_EQ(store->Get(NativeKey("conv", "1.0")), NumberedBlob(8, 80));
+    EXPECT_FALSE(store->Get(NumberedKey(1, BlobKind::kPlan)).has_value());
+  }
+}
+
+TEST(CacheBundleFile, WhatIsThereIsNotWrittenOverAndNothingUnfinishedStays) {
+  const Carried carried(kName);
+  WriteFile(carried.bundle, "mine");
+  EXPECT_EQ(carried.Export().status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(ReadFile(carried.bundle), "mine");
+  fs::remove(carried.bundle);
+  ExportRequest request = carried.ExportRequestFor(std::nullopt);
+  request.since = carried.parent.path() / "missing.tar";
+  EXPECT_FALSE(ExportBundle(request).ok());
+  EXPECT_FALSE(fs::exists(carried.bundle));
+}
+
+// Every byte of the file is somebody's: of a header, a manifest, a key or a blob; but padding is nobody's.
+TEST(CacheBundleFile, ADamagedByteIsRefusedWhereverItIs) {
+  const Carried carried(kName);
+  ASSERT_TRUE(carried.Export().ok());
+  const std::string sound = ReadFile(carried.bundle);
+  const std::string made_by = "made-by 1.2.3";
+  for (size_t k = 0; k < sound.size(); k += 3) {
+    const size_t word = sound.find(made_by);
+    const bool is_harmless = sound[k] == '\0' || (k > word + 7 && k < word + made_by.size());
+    std::string damaged = sound;
+    damaged[k] = static_cast<char>(damaged[k] ^ 0x15);
+    WriteFile(carried.bundle, damaged);
+    if (is_harmless) continue;
+    const auto imported = ImportTrusting(carried);
+    ASSERT_EQ(imported.status().code(), StatusCode::kIoError) << "byte " << k << " '" << sound[k] << "'";
+  }
+  EXPECT_TRUE(ListEntries(carried.target.path())->empty());
+}
+
+TEST(CacheBundleFile, AFileThatIsCutOffOrLongerIsRefused) {
+  const Carried carried(kName);
+  ASSERT_TRUE(carried.Export().ok());
+  const std::string sound = ReadFile(carried.bundle);
+  for (size_t bytes = 0; bytes < sound.size(); bytes += 97) {
+    WriteFile(carried.bundle, sound.substr(0, bytes));
+    ASSERT_EQ(ImportTrusting(carried).status().code(), StatusCode::kIoError) << bytes;
+  }
+  for (const size_t more : {1, 512, 10240}) {
+    WriteFile(carried.bundle, sound + std::string(more, '\0'));
+    EXPECT_EQ(ImportTrusting(carried).status().code(), StatusCode::kIoError);
+  }
+  EXPECT_TRUE(ListEntries(carried.target.path())->empty());
+}
+
+// A tar program would believe such headers: their sums are right.
+TEST(CacheBundleFile, HeadersThatExportDoesNotWriteAreRefused) {
+  const Carried carried(kName);
+  ASSERT_TRUE(carried.Export().ok());
+  const std::string sound = ReadFile(carried.bundle);
+  const std::string blob = NativeKey("conv", "1.0").digest().ToHex() + ".blob";
+  constexpr size_t kFieldName = 0, kMode = 100, kSize = 124, kType = 156, kLink = 157;
+  const struct {
+    std::string member;
+    size_t field;
+    std::string bytes;
+  } cases[] = {
+      {blob, kFieldName, std::string("../../evil\0", 11)},
+      {blob, kFieldName, std::string("/tmp/evil\0", 10)},
+      {blob, kType, "2"},  // symbolic link
+      {blob, kType, "1"},  // hard link
+      {blob, kType, "5"},  // folder
+      {blob, kType, "L"},  // GNU's long name
+      {blob, kType, "x"},  // pax
+      {blob, kLink, "/etc/passwd"},
+      {blob, kMode, "0004777"},
+      {blob, kSize, "00000003721"},  // one more
+      {blob, kSize, "77777777777"},
+      {blob, kSize, "\x80\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"},  // GNU's binary size
+      {"manifest.txt", kSize, "77777777777"},
+      {"manifest.txt", kSize, "00000000000"},
+      {"manifest.txt", kFieldName, "other.txt"},
+  };
+  for (const auto& forged : cases) {
+    std::string file = sound;
+    Forge(file, HeaderOf(file, forged.member), forged.field, forged.bytes);
+    WriteFile(carried.bundle, file);
+    EXPECT_EQ(ImportTrusting(carried).status().code(), StatusCode::kIoError)
+        << forged.member << " " << forged.field << " " << forged.bytes;
+  }
+  // Two members change places, or one is there twice.
+  std::string twice = sound;
+  const std::string other = NativeKey("conv", "2.0").digest().ToHex() + ".key";
+  twice.replace(HeaderOf(twice, other), kTarBlockBytes, sound.substr(HeaderOf(sound, blob), kTarBlockBytes));
+  WriteFile(carried.bundle, twice);
+  EXPECT_EQ(ImportTrusting(carried).status().code(), StatusCode::kIoError);
+  EXPECT_TRUE(ListEntries(carried.target.path())->empty());
+}
+
+// Whole files of members that fit their manifests, which lie.
+TEST(CacheBundleFile, AManifestThatLiesIsRefused) {
+  const CacheKey key = NumberedKey(1);
+  const std::vector<std::byte> blob = NumberedBlob(1, 100);
+  const auto expect_refused = [&](const auto& change, const std::string& what) {
+    const Carried carried(kName);
+    ASSERT_TRUE(carried.Export().ok());
+    Manifest manifest = *ReadBundleManifest(carried.bundle);
+    change(manifest);
+    fs::remove(carried.bundle);
+    {
+      auto writer = BundleFileWriter::Create(carried.bundle);
+      ASSERT_TRUE(writer.ok());
+      ASSERT_TRUE(writer->AddTexts({manifest.ToText(), ""}).ok());
+      for (const ManifestEntry& entry : manifest.entries) {
+        ASSERT_TRUE(writer->AddEntry(entry.digest, key.material(), blob).ok());
+      }
+      ASSERT_TRUE(writer->Finish().ok());
+    }
+    const auto imported = ImportTrusting(carried);
+    EXPECT_EQ(imported.status().code(), StatusCode::kIoError) << what;
+    EXPECT_TRUE(ListEntries(carried.target.path())->empty()) << what;
+  };
+  const auto each = [](auto set) {
+    return [set](Manifest& manifest) {
+      for (ManifestEntry& entry : manifest.entries) set(entry);
+    };
+  };
+  expect_refused([](Manifest& manifest) { manifest.entries.push_back(manifest.entries.back()); }, "twice");
+  expect_refused([](Manifest& manifest) { std::ranges::reverse(manifest.entries); }, "out of order");
+  expect_refused(each([](ManifestEntry& entry) { entry.size_bytes = UINT64_MAX; }), "huge");
+  expect_refused(each([](ManifestEntry& entry) { entry.size_bytes = UINT64_MAX - 511; }), "sums overflow");
+  expect_refused(each([](ManifestEntry& entry) { entry.material_bytes = UINT64_MAX; }), "huge key");
+  expect_refused(each([](ManifestEntry& entry) { entry.material_bytes.reset(); }), "no length of keys");
+}
+
+TEST(CacheBundleFile, NoLinkNoPipeAndNothingThatOthersMayWriteIsOpened) {
+  const Carried carried(kName);
+  ASSERT_TRUE(carried.Export().ok());
+  const fs::path link = carried.parent.path() / "link.tar", pipe = carried.parent.path() / "pipe.tar";
+  fs::create_symlink(carried.bundle, link);
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const fs::path& file : {link, pipe, fs::path("/dev/zero"), carried.parent.path() / "missing.tar"}) {
+    EXPECT_FALSE(BundleReader::Open(file, {}).ok()) << file;
+    EXPECT_FALSE(BundleFile::Open(file).ok()) << file;
+    EXPECT_FALSE(OpenLayer({file, {}, true}).ok()) << file;
+  }
+  ASSERT_EQ(::chmod(carried.bundle.c_str(), 0606), 0);
+  EXPECT_EQ(ImportTrusting(carried).status().code(), StatusCode::kIoError);
+}
+
+TEST(CacheBundleFile, OnlyATrustedSignatureCounts) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys, stranger;
+  const Carried carried(kName);
+  ASSERT_TRUE(carried.Export(keys.secret()).ok());
+  ImportRequest request = carried.Request();
+  request.trusted_keys = stranger.trusted();
+  EXPECT_EQ(ImportBundle(request).status().code(), StatusCode::kIoError);
+  EXPECT_FALSE(OpenLayer({carried.bundle, stranger.trusted()}).ok());
+  request.trusted_keys = keys.trusted();
+  const auto imported = ImportBundle(request);
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  EXPECT_EQ(imported->signed_by, HexOf(*PublicKeyOf(keys.secret())));
+}
+
+TEST(CacheBundleFile, IsALayerWhoseEntriesAreCheckedAsTheyAreRead) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  const Carried carried(kName);
+  CacheKey tuning(BlobKind::kTuning);
+  tuning.Add("device", "GPU").Add("layer", "conv 1");
+  PutOne(*carried.source.Open(), tuning, NumberedBlob(9, 90));
+  ASSERT_TRUE(carried.Export(keys.secret()).ok());
+  {
+    const auto layer = OpenLayer({carried.bundle, keys.trusted()});
+    ASSERT_TRUE(layer.ok()) << layer.status().message();
+    EXPECT_EQ((*layer)->Get(NativeKey("conv", "1.0")), NumberedBlob(2, 2000));
+    EXPECT_EQ((*layer)->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
+    EXPECT_FALSE((*layer)->Get(NumberedKey(1)).has_value());
+    EXPECT_EQ((*layer)->counters().hits, 2u);
+    EXPECT_EQ((*layer)->counters().milliseconds_saved, 11);
+    int visited = 0;
+    CacheKey common(BlobKind::kTuning);
+    common.Add("device", "GPU");
+    (*layer)->ForEach(common, [&](const CacheKey& key, std::span<const std::byte> bytes) {
+      ++visited;
+      EXPECT_EQ(key.material(), tuning.material());
+      EXPECT_TRUE(std::ranges::equal(bytes, NumberedBlob(9, 90)));
+    });
+    EXPECT_EQ(visited, 1);
+    (*layer)->Reject(NativeKey("conv", "1.0"), "the driver refused it");
+    EXPECT_FALSE((*layer)->Get(NativeKey("conv", "1.0")).has_value());
+  }
+  std::string file = ReadFile(carried.bundle);
+  file[HeaderOf(file, NativeKey("conv", "1.0").digest().ToHex() + ".blob") + kTarBlockBytes + 100] ^= 1;
+  WriteFile(carried.bundle, file);
+  const auto layer = OpenLayer({carried.bundle, keys.trusted()});
+  ASSERT_TRUE(layer.ok());
+  EXPECT_FALSE((*layer)->Get(NativeKey("conv", "1.0")).has_value());
+  EXPECT_EQ((*layer)->Get(NumberedKey(1, BlobKind::kPlan)), NumberedBlob(1, 1000));
+  EXPECT_EQ((*layer)->counters().hits, 1u);
+  EXPECT_EQ((*layer)->counters().rejected, 1u);
+  EXPECT_EQ((*layer)->TakeWarnings().size(), 1u);
+}
+
+// Somebody cuts it short, or writes over it, behind an open layer.
+TEST(CacheBundleFile, ALayerThatIsCutShortWhileItIsUsedIsAMiss) {
+  const Carried carried(kName);
+  ASSERT_TRUE(carried.Export().ok());
+  const auto layer = OpenLayer({carried.bundle, {}, true});
+  ASSERT_TRUE(layer.ok()) << layer.status().message();
+  fs::resize_file(carried.bundle, 2000);
+  for (const char* driver : {"1.0", "2.0"}) EXPECT_FALSE((*layer)->Get(NativeKey("conv", driver)).has_value());
+  EXPECT_EQ((*layer)->TakeWarnings().size(), 1u);
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,31 @@
+// Which entries a part of `hearth cache` means.
+#ifndef HEARTH_TOOLS_HEARTH_CACHE_FILTER_FLAGS_H_
+#define HEARTH_TOOLS_HEARTH_CACHE_FILTER_FLAGS_H_
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "hearth/cache.h"
+
+namespace hearth {
+
+class CacheFilterFlags {
+ public:
+  void AddOptions(CLI::App& part);
+  // kInvalidArgument for an age that is none; as Session::Open where a model is named.
+  Result<CacheFilter> Filter(const Cache& cache) const;
+
+ private:
+  Status AddEntriesOfModel(const Cache& cache, std::vector<std::string>& digests) const;
+
+  CacheFilter filter_;
+  std::string model_, unused_for_;
+};
+
+// The time before which entries were last used that were not used for `age` ("30d").
+Result<int64_t> UnusedSinceMs(const std::string& age);
+
+}  // namespace hearth
+
+#endif  // HEARTH_TOOLS_HEARTH_CACHE_FILTER_FLAGS_H_
