@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +51,14 @@ class CopyBudget {
   size_t left_bytes_;
 };
 
+// What the operators on resource variables say of one of them, as far as they were read.
+struct Variable {
+  ValueId first = kNoValue;    // a constant: what CALL_ONCE assigned
+  ValueId state = kNoValue;    // what it holds when a run begins, where an operator asked for that
+  ValueId current = kNoValue;  // what it holds where the reading is
+};
+using Variables = std::map<std::string, Variable>;
+
 struct Reading {
   // All outlive the graph. `size_limit`: see ReadOptions::file_bytes.
   Reading(const wire::Model& the_model, std::span<const std::byte> the_file, size_t size_limit)
@@ -72,6 +82,14 @@ struct Reading {
   static constexpr int64_t kMaxInlinedOperators = 100'000;
   int64_t inlined_operators_left = kMaxInlinedOperators;
   std::vector<int32_t> calls;  // subgraphs that are being read, the outermost first
+  // Resource variables, by name. A handle of one is a constant that only its operators read.
+  Variables variables;
+  std::map<ValueId, std::string> handles;
+  std::set<int32_t> initializations;  // subgraphs that CALL_ONCE called
+  bool is_initializing = false;       // one of them is being read
+  std::optional<std::set<std::string>>
+      changed_variables;       // by operators outside of initializations; "*" stands for all
+  ValueId was_run = kNoValue;  // state: false in the first run, where a first value is not all zeros
 };
 
 }  // namespace hearth

@@ -16,7 +16,9 @@ constexpr std::string_view
     kLoop =
         "it is not said or not known when the model is read how often it turns, or its branches make different "
         "shapes: in Keras convert recurrent layers with unroll=True and a fixed length, give loops maximum_iterations",
-    kVariables = "resource variables: freeze them before converting, or pass state as an input and an output",
+    kVariables =
+        "a resource variable whose first value is not known when the model is read, or which holds strings: give the "
+        "variable a constant first value, or pass what it holds as an input and an output",
     kDataSize = "the size of its result depends on data: do this step behind the model, on its output",
     kRandom = "random numbers: convert in inference mode, or pass them as an input",
     kStableHlo = "an operator of StableHLO: convert to TFLite's own operators", kRare = "not offered";

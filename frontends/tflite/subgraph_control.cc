@@ -1,6 +1,7 @@
 // Operators that call other subgraphs: CALL, IF, WHILE. What they call is read into the one graph, a loop's body once
 // for each of its turns, so that every device runs it and constants inside (counters, indices) are folded.
 #include <algorithm>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/op_def.h"
@@ -48,7 +49,11 @@ Status SubgraphReader::BindArguments(std::span<const ValueId> arguments) {
     if (sources_[inputs[k]] == Source::kReady) {
       return Error(StatusCode::kMalformedInput, "{} writes {} twice", where, tensors_.Label(inputs[k]));
     }
-    HEARTH_TRY(tensors_.Bind(inputs[k], arguments[k]));
+    if (IsHandle(arguments[k])) {
+      tensors_.Alias(inputs[k], arguments[k]);
+    } else {
+      HEARTH_TRY(tensors_.Bind(inputs[k], arguments[k]));
+    }
     sources_[inputs[k]] = Source::kReady;
     has_open_shape_[inputs[k]] = true;
   }
@@ -149,12 +154,16 @@ Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const V
   HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(graph_, operands[0]));
   const std::span<const ValueId> arguments = operands.subspan(1);
   if (known) return Call(index, *known ? options->then_subgraph_index() : options->else_subgraph_index(), arguments);
+  HEARTH_TRY(BeginStates(index));
+  const Variables before = reading_.variables;
   HEARTH_ASSIGN(const std::vector<ValueId> if_true, Call(index, options->then_subgraph_index(), arguments));
+  const Variables then_variables = std::exchange(reading_.variables, before);
   HEARTH_ASSIGN(const std::vector<ValueId> if_false, Call(index, options->else_subgraph_index(), arguments));
   if (if_true.size() != if_false.size()) {
     return Error(StatusCode::kMalformedInput, "its branches have {} and {} outputs", if_true.size(), if_false.size());
   }
   HEARTH_ASSIGN(const ValueId condition, AddScalar(index, operands[0]));
+  HEARTH_TRY(ChooseVariables(index, condition, then_variables, Variables(reading_.variables)));
   std::vector<ValueId> chosen;
   for (size_t k = 0; k < if_true.size(); ++k) {
     HEARTH_ASSIGN(const ValueId value, AddChoice(index, condition, if_true[k], if_false[k]));
@@ -183,7 +192,10 @@ Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, std::vector<Va
       HEARTH_ASSIGN(goes_on, goes_on == kNoValue ? Result<ValueId>(now)
                                                  : AddMadeNode(index, both, {goes_on, now}, graph_.value(now).desc));
     }
+    if (!known) HEARTH_TRY(BeginStates(index));
+    const Variables before = reading_.variables;
     HEARTH_ASSIGN(state, Call(index, options->body_subgraph_index(), state));
+    if (goes_on != kNoValue) HEARTH_TRY(ChooseVariables(index, goes_on, Variables(reading_.variables), before));
     if (state.size() != result.size()) {
       return Error(StatusCode::kMalformedInput, "its body makes {} tensors of {}", state.size(), result.size());
     }
@@ -222,6 +234,10 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCalls(int index, const std::vec
 
 Status SubgraphReader::BindOutput(int index, int32_t tensor, ValueId value) {
   has_open_shape_[tensor] = true;
+  if (IsHandle(value)) {
+    tensors_.Alias(tensor, value);
+    return Status::Ok();
+  }
   if (!is_model_output_[tensor]) return tensors_.Bind(tensor, value);
   // It keeps its own name.
   tensors_.SetShape(tensor, graph_.value(value).desc.shape);
@@ -258,8 +274,12 @@ Result<bool> SubgraphReader::ReadControl(int index, const std::vector<int32_t>& 
   const OperatorRow* row = CodeOf(index).row;
   if (row == nullptr || (row->code != kCall && row->code != kIf && row->code != kWhile)) return false;
   const size_t first_node = graph_.nodes().size(), states = graph_.states.size();
+  Variables variables = reading_.variables;
   const Result<std::vector<ValueId>> made = ReadCalls(index, inputs);
-  if (!made.ok()) graph_.states.resize(states);
+  if (!made.ok()) {
+    graph_.states.resize(states);
+    reading_.variables = std::move(variables);
+  }
   HEARTH_TRY(FinishMade(index, inputs, outputs, made, first_node));
   return true;
 }

@@ -125,6 +125,11 @@ Status SubgraphReader::ReadOutputs() {
   for (const int32_t tensor : output_tensors_) {
     HEARTH_TRY(CheckHasContent(tensor, "the list of model outputs"));
     HEARTH_ASSIGN(ValueId value, tensors_.ValueOf(tensor));
+    if (IsHandle(value)) {
+      return Error(StatusCode::kUnsupported,
+                   "{} is a resource variable, which cannot be an output: return what it holds",
+                   tensors_.Label(tensor));
+    }
     if (graph_.IsState(value)) value = AddCopy(value);  // the run changes it
     graph_.outputs.push_back(value);
   }

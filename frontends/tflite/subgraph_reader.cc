@@ -47,6 +47,7 @@ Status SubgraphReader::Read(const std::map<std::string, std::vector<int32_t>>& i
     HEARTH_TRY(ReadOperator(index));
   }
   HEARTH_TRY(ReadOutputs());
+  FinishVariables();
   FinishStates();
   graph_.source_operator_count = operator_count();
   return Status::Ok();
@@ -285,7 +286,9 @@ Status SubgraphReader::ReadOperator(int index) {
   HEARTH_ASSIGN(const std::vector<int32_t> inputs, CopyIndices(op(index).inputs(), "an operator"));
   HEARTH_ASSIGN(const std::vector<int32_t> outputs, CopyIndices(op(index).outputs(), "an operator"));
   HEARTH_TRY(CheckInputs(index, inputs));
-  HEARTH_ASSIGN(const bool is_called, ReadControl(index, inputs, outputs));
+  HEARTH_ASSIGN(const bool is_variable, ReadVariableOperator(index, inputs, outputs));
+  HEARTH_ASSIGN(const bool is_called, is_variable ? Result<bool>(true) : ReadControl(index, inputs, outputs));
+  if (!is_called) HEARTH_TRY(CheckNoHandles(index, inputs));
   HEARTH_ASSIGN(const bool is_made, is_called ? Result<bool>(true) : FoldOperator(index, inputs, outputs));
   HEARTH_ASSIGN(const bool is_done, is_made ? Result<bool>(true) : ReadExpansion(index, inputs, outputs));
   if (!is_done) {

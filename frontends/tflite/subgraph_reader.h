@@ -105,6 +105,23 @@ class SubgraphReader {
   Status FinishMade(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
                     const Result<std::vector<ValueId>>& made, size_t first_node);
 
+  // subgraph_variables.cc: resource variables, which become states.
+  Result<bool> ReadVariableOperator(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  Result<std::vector<ValueId>> ReadOnVariable(int index, int32_t code, std::span<const int32_t> inputs);
+  Status ReadCallOnce(int index);
+  Result<ValueId> HandleOf(int index);
+  Result<std::string> VariableBehind(int32_t tensor);
+  Result<ValueId> CurrentValue(int index, const std::string& name);
+  Result<ValueId> BeginState(int index, const std::string& name);
+  Result<ValueId> WasRun();
+  Status Assign(const std::string& name, ValueId value);
+  bool ChangesVariable(const std::string& name);
+  Status BeginStates(int index);
+  Status ChooseVariables(int index, ValueId condition, const Variables& if_true, const Variables& if_false);
+  bool IsHandle(ValueId value) const { return reading_.handles.contains(value); }
+  Status CheckNoHandles(int index, std::span<const int32_t> inputs);
+  void FinishVariables();
+
   // expansion.cc: operators that stand for several nodes, and complex tensors, which only they make.
   Result<bool> ReadExpansion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   bool IsComplexMove(int index, const std::vector<int32_t>& inputs) const;

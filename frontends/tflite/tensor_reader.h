@@ -76,6 +76,8 @@ class TensorReader {
 
   // The graph's value for the tensor, made at the first call.
   Result<ValueId> ValueOf(int32_t tensor);
+  // Whether it has a value already.
+  bool IsMade(int32_t tensor) const { return value_of_[tensor] != kNoValue; }
   // From now on the tensor is another name of `value`.
   void Alias(int32_t tensor, ValueId value) { value_of_[tensor] = value; }
   // The tensor, which nothing else makes, is `value` with its shape, whatever shape the file says. An error where the

@@ -1,0 +1,270 @@
+// Resource variables: CALL_ONCE, VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE. A variable that an operator changes
+// becomes a state of the graph, one that only CALL_ONCE writes a constant.
+#include <algorithm>
+#include <set>
+
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/op_def.h"
+#include "frontends/tflite/refused_operators.h"
+#include "frontends/tflite/subgraph_reader.h"
+
+namespace hearth {
+namespace {
+
+constexpr int32_t kCallOnce = 129, kVarHandle = 142, kReadVariable = 143, kAssignVariable = 144;
+
+bool IsOnVariable(int32_t code) {
+  return code == kCallOnce || code == kVarHandle || code == kReadVariable || code == kAssignVariable;
+}
+
+bool HoldsZeros(const Graph& graph, ValueId constant) {
+  const Result<std::vector<std::byte>> zeros = BytesOfZeros(graph.value(constant).desc);
+  return zeros.ok() && std::ranges::equal(*zeros, graph.ConstantBytes(constant));
+}
+
+// A name that no two variables share; nothing where the file would make it copy too much.
+std::optional<std::string> NameOfVariable(const wire::VarHandleOptions& options, CopyBudget& budget) {
+  std::string name;
+  for (const flatbuffers::String* part : {options.container(), options.shared_name()}) {
+    if (part == nullptr || part->size() == 0) continue;
+    if (!budget.Charge(2 * size_t{part->size()})) return std::nullopt;
+    name += (name.empty() ? "" : "/") + CleanName(part->string_view());
+  }
+  return name.empty() ? "variable" : name;
+}
+
+// What the operators of the model say of variables before they are read one after the other.
+class VariableScan {
+ public:
+  explicit VariableScan(Reading& reading) : reading_(reading) {
+    const auto& subgraphs = *reading.model.subgraphs();
+    for (const wire::SubGraph* subgraph : subgraphs) FindInitializations(*subgraph);
+    for (uint32_t number = 0; number < subgraphs.size(); ++number) {
+      if (!initializations_.contains(static_cast<int32_t>(number))) FindChanged(*subgraphs.Get(number));
+    }
+  }
+  std::set<std::string> changed() && { return std::move(changed_); }
+
+ private:
+  int32_t CodeOf(const wire::Operator& op) const {
+    if (op.opcode_index() >= reading_.codes.size()) return -1;
+    const OperatorRow* row = reading_.codes[op.opcode_index()].row;
+    return row == nullptr ? -1 : row->code;
+  }
+  void FindInitializations(const wire::SubGraph& subgraph) {
+    if (subgraph.operators() == nullptr) return;
+    for (const wire::Operator* op : *subgraph.operators()) {
+      const auto* options = CodeOf(*op) == kCallOnce ? op->builtin_options_as_CallOnceOptions() : nullptr;
+      if (options != nullptr) initializations_.insert(options->init_subgraph_index());
+    }
+  }
+  void FindChanged(const wire::SubGraph& subgraph) {
+    if (subgraph.operators() == nullptr) return;
+    std::map<int32_t, std::string> names;  // by the handle's tensor
+    for (const wire::Operator* op : *subgraph.operators()) {
+      const int32_t code = CodeOf(*op);
+      if (code == kVarHandle && op->outputs() != nullptr && op->outputs()->size() == 1) {
+        const auto* options = op->builtin_options_as_VarHandleOptions();
+        const auto name = options == nullptr ? std::nullopt : NameOfVariable(*options, reading_.copies);
+        if (name) names.emplace(op->outputs()->Get(0), *name);
+      } else if (code == kAssignVariable && op->inputs() != nullptr && op->inputs()->size() > 0) {
+        const auto found = names.find(op->inputs()->Get(0));
+        changed_.insert(found == names.end() ? "*" : found->second);  // "*": a handle from the caller, of any of them
+      }
+    }
+  }
+
+  Reading& reading_;
+  std::set<int32_t> initializations_;
+  std::set<std::string> changed_;
+};
+
+}  // namespace
+
+bool SubgraphReader::ChangesVariable(const std::string& name) {
+  if (!reading_.changed_variables) reading_.changed_variables = VariableScan(reading_).changed();
+  return reading_.changed_variables->contains(name) || reading_.changed_variables->contains("*");
+}
+
+// The constant that stands for a handle is found by the variable's name.
+Result<ValueId> SubgraphReader::HandleOf(int index) {
+  const auto* options = op(index).builtin_options_as_VarHandleOptions();
+  if (options == nullptr) return Error(StatusCode::kUnsupported, "it does not say which variable it means");
+  std::optional<std::string> found = NameOfVariable(*options, budget_);
+  if (!found) return CopyBudget::Exceeded(OperatorLabel(index));
+  std::string name = *std::move(found);
+  for (const auto& [handle, known] : reading_.handles) {
+    if (known == name) return handle;
+  }
+  const ValueId handle =
+      graph_.AddConstantValue(name + "_handle", {DType::kInt32, Shape(), std::nullopt}, std::vector<std::byte>(4));
+  reading_.handles.emplace(handle, std::move(name));
+  return handle;
+}
+
+Result<std::string> SubgraphReader::VariableBehind(int32_t tensor) {
+  HEARTH_ASSIGN(const ValueId handle, tensors_.ValueOf(tensor));
+  const auto found = reading_.handles.find(handle);
+  if (found != reading_.handles.end()) return found->second;
+  return Error(StatusCode::kMalformedInput, "{} is no handle of a variable", tensors_.Label(tensor));
+}
+
+// Another operator would read the number that stands for a handle.
+Status SubgraphReader::CheckNoHandles(int index, std::span<const int32_t> inputs) {
+  if (reading_.handles.empty()) return Status::Ok();
+  for (const int32_t tensor : inputs) {
+    if (tensor == -1 || !tensors_.IsMade(tensor)) continue;
+    HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
+    if (!IsHandle(value)) continue;
+    return Error(StatusCode::kMalformedInput, "{} reads {}, a handle of a variable, as numbers", OperatorLabel(index),
+                 tensors_.Label(tensor));
+  }
+  return Status::Ok();
+}
+
+// State: false until a run has ended.
+Result<ValueId> SubgraphReader::WasRun() {
+  if (reading_.was_run == kNoValue) {
+    reading_.was_run = graph_.AddValue({"variables_were_set", {DType::kBool, Shape(), std::nullopt}, std::nullopt});
+  }
+  return reading_.was_run;
+}
+
+// What the variable holds when a run begins. States begin with zeros, so other first values are chosen in the first
+// run.
+Result<ValueId> SubgraphReader::BeginState(int index, const std::string& name) {
+  const ValueId first = reading_.variables[name].first;
+  const TensorDesc desc = graph_.value(first).desc;
+  if (desc.size_bytes() > reading_.state_bytes_left) {
+    return Error(StatusCode::kUnsupported, "variable '{}' is state of {} bytes; at most {} are possible in all", name,
+                 desc.size_bytes(), Reading::kMaxStateBytes);
+  }
+  reading_.state_bytes_left -= desc.size_bytes();
+  const ValueId state = graph_.AddValue({name, desc, std::nullopt});
+  reading_.variables[name].state = state;
+  if (HoldsZeros(graph_, first)) return state;
+  HEARTH_ASSIGN(const ValueId was_run, WasRun());
+  return AddMadeNode(index, Select{}, {was_run, state, first}, desc);
+}
+
+Result<ValueId> SubgraphReader::CurrentValue(int index, const std::string& name) {
+  Variable& variable = reading_.variables[name];
+  if (variable.current != kNoValue) return variable.current;
+  if (variable.first == kNoValue) {
+    return Error(StatusCode::kUnsupported, "it reads variable '{}' before anything was assigned to it", name);
+  }
+  if (reading_.is_initializing || !ChangesVariable(name)) return variable.first;
+  HEARTH_ASSIGN(const ValueId begun, BeginState(index, name));
+  reading_.variables[name].current = begun;
+  return begun;
+}
+
+Status SubgraphReader::Assign(const std::string& name, ValueId value) {
+  Variable& variable = reading_.variables[name];
+  if (reading_.is_initializing && !graph_.IsConstant(value)) {
+    return Error(StatusCode::kUnsupported,
+                 "the first value of variable '{}' cannot be calculated when the model is read", name);
+  }
+  if (reading_.is_initializing) {
+    variable.first = value;
+    return Status::Ok();
+  }
+  if (variable.first != kNoValue && graph_.value(variable.first).desc != graph_.value(value).desc) {
+    const TensorDesc &before = graph_.value(variable.first).desc, &now = graph_.value(value).desc;
+    return Error(StatusCode::kUnsupported,
+                 "variable '{}' begins as {}[{}] and becomes {}[{}]: what it holds must keep type, shape and scale",
+                 name, DTypeName(before.dtype), before.shape.ToString(), DTypeName(now.dtype), now.shape.ToString());
+  }
+  variable.current = value;
+  return Status::Ok();
+}
+
+// Before operators that may or may not run: all variables that some operator changes hold something on both ways.
+Status SubgraphReader::BeginStates(int index) {
+  std::vector<std::string> names;
+  for (const auto& [name, variable] : reading_.variables) {
+    if (variable.current == kNoValue && variable.first != kNoValue && ChangesVariable(name)) names.push_back(name);
+  }
+  for (const std::string& name : names) HEARTH_TRY(CurrentValue(index, name).status());
+  return Status::Ok();
+}
+
+Status SubgraphReader::ChooseVariables(int index, ValueId condition, const Variables& if_true,
+                                       const Variables& if_false) {
+  Variables chosen = if_true;
+  for (const auto& [name, other] : if_false) {
+    Variable& variable = chosen.try_emplace(name, other).first->second;
+    if (variable.current == other.current) continue;
+    if (variable.current == kNoValue || other.current == kNoValue) {
+      return Error(StatusCode::kUnsupported,
+                   "whether it assigns to variable '{}', which holds nothing before, depends "
+                   "on data",
+                   name);
+    }
+    HEARTH_ASSIGN(variable.current, AddChoice(index, condition, variable.current, other.current));
+  }
+  reading_.variables = std::move(chosen);
+  return Status::Ok();
+}
+
+Status SubgraphReader::ReadCallOnce(int index) {
+  const auto* options = op(index).builtin_options_as_CallOnceOptions();
+  if (options == nullptr) return Error(StatusCode::kUnsupported, "it does not say what it calls");
+  if (!reading_.initializations.insert(options->init_subgraph_index()).second) return Status::Ok();
+  const bool was_initializing = std::exchange(reading_.is_initializing, true);
+  const Status status = Call(index, options->init_subgraph_index(), {}).status();
+  reading_.is_initializing = was_initializing;
+  return status;
+}
+
+// What the operator makes: nothing, a handle, or what a variable holds.
+Result<std::vector<ValueId>> SubgraphReader::ReadOnVariable(int index, int32_t code, std::span<const int32_t> inputs) {
+  if (code == kCallOnce) {
+    HEARTH_TRY(ReadCallOnce(index));
+    return std::vector<ValueId>();
+  }
+  if (code == kVarHandle) {
+    HEARTH_ASSIGN(const ValueId handle, HandleOf(index));
+    return std::vector{handle};
+  }
+  if (inputs.size() != (code == kReadVariable ? 1 : 2) || std::ranges::count(inputs, -1) > 0) {
+    return Error(StatusCode::kMalformedInput, "it has {} inputs", inputs.size());
+  }
+  HEARTH_ASSIGN(const std::string name, VariableBehind(inputs[0]));
+  if (code == kReadVariable) {
+    HEARTH_ASSIGN(const ValueId current, CurrentValue(index, name));
+    return std::vector{current};
+  }
+  HEARTH_ASSIGN(const ValueId value, InputValue(Op(Unary{}), inputs[1]));
+  if (IsHandle(value)) return Error(StatusCode::kMalformedInput, "it assigns a handle of a variable");
+  HEARTH_TRY(Assign(name, value));
+  return std::vector<ValueId>();
+}
+
+// True when the operator is one on variables; an UnknownOp says why it cannot be read.
+Result<bool> SubgraphReader::ReadVariableOperator(int index, const std::vector<int32_t>& inputs,
+                                                  const std::vector<int32_t>& outputs) {
+  const OperatorRow* row = CodeOf(index).row;
+  if (row == nullptr || !IsOnVariable(row->code)) return false;
+  const size_t first_node = graph_.nodes().size();
+  HEARTH_TRY(FinishMade(index, inputs, outputs, ReadOnVariable(index, row->code, inputs), first_node));
+  return true;
+}
+
+// The states that variables became, with what they hold at the end of a run.
+void SubgraphReader::FinishVariables() {
+  for (const auto& [name, variable] : reading_.variables) {
+    if (variable.state == kNoValue) continue;
+    const bool is_made = graph_.ProducerOf(variable.current) >= 0;
+    graph_.states.push_back({variable.state, is_made ? variable.current : AddCopy(variable.current)});
+  }
+  if (reading_.was_run == kNoValue) return;
+  const TensorDesc desc = graph_.value(reading_.was_run).desc;
+  const ValueId yes = graph_.AddConstantValue("yes", desc, {std::byte{1}});
+  const ValueId set = graph_.AddValue({"variables_are_set", desc, std::nullopt});
+  graph_.AddNode({.op = Binary{.kind = BinaryKind::kLogicalOr}, .inputs = {reading_.was_run, yes}, .outputs = {set}});
+  graph_.states.push_back({reading_.was_run, set});
+}
+
+}  // namespace hearth

@@ -1,0 +1,240 @@
+// Resource variables: CALL_ONCE, VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE become states of the session.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "frontends/tflite/reader.h"
+#include "hearth/model.h"
+#include "hearth/session.h"
+#include "tests/testing/on_device.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int32_t kAdd = 0, kMul = 18, kSum = 74, kGreater = 61, kIf = 118, kWhile = 119, kLess = 58, kCallOnce = 129,
+                  kVarHandle = 142, kRead = 143, kAssign = 144;
+constexpr auto kResource = wire::TensorType_RESOURCE;
+
+// A model whose subgraph 0 begins with CALL_ONCE of subgraph 1, which gives variable "v" its first value.
+class VariableModel {
+ public:
+  explicit VariableModel(std::vector<float> first) : first_(std::move(first)) {
+    x = writer.AddTensor({"x", {2}});
+    writer.AddOperator(kCallOnce, {}, {}, wire::CreateCallOnceOptions(writer.builder(), 1));
+  }
+  int32_t Handle(const std::string& variable = "v") {
+    const int32_t handle = writer.AddTensor({"handle", {}, kResource});
+    const auto name = writer.builder().CreateString(variable);
+    writer.AddOperator(kVarHandle, {}, {handle}, wire::CreateVarHandleOptions(writer.builder(), 0, name));
+    return handle;
+  }
+  int32_t Read(int32_t handle) {
+    const int32_t value = writer.AddTensor({"read", {2}});
+    writer.AddOperator(kRead, {handle}, {value});
+    return value;
+  }
+  int32_t Combined(int32_t code, int32_t a, int32_t b, const std::string& name = "made") {
+    const int32_t made = writer.AddTensor({name, {2}});
+    writer.AddOperator(code, {a, b}, {made});
+    return made;
+  }
+  std::vector<std::byte> Finish(int32_t y) {
+    writer.EndSubgraph({x}, {y});
+    const int32_t handle = Handle();
+    writer.AddOperator(kAssign, {handle, writer.AddConstant<float>({"first", {2}}, first_)}, {});
+    writer.EndSubgraph({}, {});
+    if (more) more(*this);
+    return writer.FinishFile();
+  }
+
+  TfliteWriter writer;
+  int32_t x;
+  std::function<void(VariableModel&)> more;  // writes further subgraphs, from number 2 on
+
+ private:
+  std::vector<float> first_;
+};
+
+// y = v + x; v = y.
+std::vector<std::byte> RunningSum(std::vector<float> first) {
+  VariableModel model(std::move(first));
+  const int32_t handle = model.Handle();
+  const int32_t sum = model.Combined(kAdd, model.Read(handle), model.x, "sum");
+  model.writer.AddOperator(kAssign, {handle, sum}, {});
+  return model.Finish(sum);
+}
+
+std::vector<float> RunOn(Session& session, std::vector<float> x) {
+  EXPECT_TRUE(session.SetInput<float>(0, x).ok());
+  const Status ran = session.Run();
+  EXPECT_TRUE(ran.ok()) << ran.message();
+  const auto y = session.output<float>(0);
+  return y.ok() ? std::vector<float>(y->begin(), y->end()) : std::vector<float>();
+}
+
+// A session and the model that must outlive it.
+struct OpenModel {
+  OpenModel(const std::string& device, std::span<const std::byte> bytes)
+      : model(Model::FromMemory(bytes)),
+        session(model.ok() ? Session::Create(*model, {.device = device, .use_cache = false})
+                           : Result<Session>(model.status())) {}
+  Result<Model> model;
+  Result<Session> session;
+};
+
+using VariableDevices = testing::SessionsOnDevice;
+INSTANTIATE_TEST_SUITE_P(Every, VariableDevices, ::testing::Values("cpu", "opencl", "vulkan", "gles"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(VariableDevices, AVariableKeepsWhatARunAssignedToItAndBeginsAgainAfterAReset) {
+  const auto bytes = RunningSum({1, -2});
+  OpenModel opened(GetParam(), bytes);
+  Result<Session>& session = opened.session;
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  EXPECT_THAT(RunOn(*session, {1, 1}), ElementsAre(2, -1));
+  EXPECT_THAT(RunOn(*session, {1, 1}), ElementsAre(3, 0));
+  Result<Session> clone = session->Clone();
+  ASSERT_TRUE(clone.ok()) << clone.status().message();
+  EXPECT_THAT(RunOn(*clone, {5, 5}), ElementsAre(6, 3));  // a state of its own
+  EXPECT_THAT(RunOn(*session, {1, 1}), ElementsAre(4, 1));
+  ASSERT_TRUE(session->ResetState().ok());
+  EXPECT_THAT(RunOn(*session, {0.5, 0.5}), ElementsAre(1.5, -1.5));
+}
+
+TEST(TfliteVariables, OneThatBeginsWithZerosIsOneStateAndNothingElse) {
+  const auto bytes = RunningSum({0, 0});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_TRUE(graph->Validate().ok()) << graph->Validate().message();
+  ASSERT_EQ(graph->states.size(), 1u);
+  EXPECT_EQ(graph->value(graph->states[0].read).name, "v");
+  EXPECT_EQ(graph->nodes().size(), 1u);
+}
+
+TEST(TfliteVariables, OneThatNothingChangesIsAConstant) {
+  VariableModel model({3, 4});
+  const auto bytes = model.Finish(model.Combined(kMul, model.x, model.Read(model.Handle())));
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(graph->states.empty());
+  EXPECT_TRUE(graph->IsConstant(graph->nodes()[0].inputs[1]));
+}
+
+TEST(TfliteVariables, ReadsSeeTheLastAssignmentBeforeThem) {
+  VariableModel model({1, 1});
+  const int32_t handle = model.Handle();
+  const int32_t before = model.Read(handle);
+  model.writer.AddOperator(kAssign, {handle, model.x}, {});
+  const auto bytes = model.Finish(model.Combined(kAdd, before, model.Read(model.Handle())));
+
+  OpenModel opened("cpu", bytes);
+  Result<Session>& session = opened.session;
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  EXPECT_THAT(RunOn(*session, {10, 20}), ElementsAre(11, 21));
+  EXPECT_THAT(RunOn(*session, {0, 1}), ElementsAre(10, 21));
+}
+
+TEST(TfliteVariables, ALoopsBodyAssignsInEachTurn) {
+  VariableModel model({0, 0});
+  auto& writer = model.writer;
+  const int32_t zero = writer.AddConstant<int32_t>({"zero", {}, wire::TensorType_INT32}, {0});
+  const int32_t count = writer.AddTensor({"count", {}, wire::TensorType_INT32}), kept = writer.AddTensor({"k", {2}});
+  const int32_t handle = model.Handle(), passed = writer.AddTensor({"passed", {}, kResource});
+  writer.AddOperator(kWhile, {zero, model.x, handle}, {count, kept, passed},
+                     wire::CreateWhileOptions(writer.builder(), 2, 3));
+  model.more = [](VariableModel& m) {
+    for (const bool is_body : {false, true}) {
+      const int32_t i = m.writer.AddTensor({"i", {}, wire::TensorType_INT32}), v = m.writer.AddTensor({"v", {2}});
+      const int32_t h = m.writer.AddTensor({"h", {}, kResource});
+      const int32_t number = m.writer.AddConstant<int32_t>({"", {}, wire::TensorType_INT32}, {is_body ? 1 : 3});
+      const auto type = is_body ? wire::TensorType_INT32 : wire::TensorType_BOOL;
+      const int32_t made = m.writer.AddTensor({"made", {}, type});
+      m.writer.AddOperator(is_body ? kAdd : kLess, {i, number}, {made});
+      if (is_body) m.writer.AddOperator(kAssign, {h, m.Combined(kAdd, m.Read(h), v)}, {});
+      m.writer.EndSubgraph({i, v, h}, is_body ? std::vector{made, v, h} : std::vector{made});
+    }
+  };
+  const auto bytes = model.Finish(model.Read(passed));
+
+  OpenModel opened("cpu", bytes);
+  Result<Session>& session = opened.session;
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  EXPECT_THAT(RunOn(*session, {1, 2}), ElementsAre(3, 6));
+  EXPECT_THAT(RunOn(*session, {1, 0}), ElementsAre(6, 6));
+}
+
+TEST(TfliteVariables, ABranchThatIsNotTakenAssignsNothing) {
+  VariableModel model({0, 0});
+  auto& writer = model.writer;
+  const int32_t axes = writer.AddIntegers({0}), total = writer.AddTensor({"total", {}});
+  writer.AddOperator(kSum, {model.x, axes}, {total}, wire::CreateReducerOptions(writer.builder(), false));
+  const int32_t is_positive = writer.AddTensor({"is_positive", {}, wire::TensorType_BOOL});
+  writer.AddOperator(kGreater, {total, writer.AddConstant<float>({"", {}}, {0.0f})}, {is_positive});
+  const int32_t chosen = writer.AddTensor({"chosen", {2}});
+  writer.AddOperator(kIf, {is_positive, model.x}, {chosen}, wire::CreateIfOptions(writer.builder(), 2, 3));
+  const int32_t held = model.Read(model.Handle());
+  model.more = [](VariableModel& m) {
+    for (const bool assigns : {true, false}) {
+      const int32_t v = m.writer.AddTensor({"v", {2}});
+      if (assigns) m.writer.AddOperator(kAssign, {m.Handle(), v}, {});
+      m.writer.EndSubgraph({v}, {v});
+    }
+  };
+  const auto bytes = model.Finish(held);
+
+  OpenModel opened("cpu", bytes);
+  Result<Session>& session = opened.session;
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  EXPECT_THAT(RunOn(*session, {1, 2}), ElementsAre(1, 2));
+  EXPECT_THAT(RunOn(*session, {-1, -2}), ElementsAre(1, 2));
+}
+
+std::string WhyUnknown(std::span<const std::byte> bytes) {
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  if (!graph.ok()) return std::string(graph.status().message());
+  for (const Node& node : graph->nodes()) {
+    if (const auto* op = std::get_if<UnknownOp>(&node.op)) return op->reason;
+  }
+  return "";
+}
+
+TEST(TfliteVariables, AReadBeforeAnyAssignmentIsRefusedByName) {
+  VariableModel model({0, 0});
+  const auto bytes = model.Finish(model.Combined(kAdd, model.x, model.Read(model.Handle("other"))));
+  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("variable 'other' before anything was assigned"));
+}
+
+TEST(TfliteVariables, AnAssignmentOfAnotherShapeIsRefused) {
+  VariableModel model({0, 0});
+  const int32_t three = model.writer.AddConstant<float>({"three", {3}}, {1, 2, 3});
+  const int32_t handle = model.Handle();
+  model.writer.AddOperator(kAssign, {handle, three}, {});
+  const auto bytes = model.Finish(model.Combined(kAdd, model.x, model.Read(handle)));
+  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("begins as float32[2] and becomes float32[3]"));
+}
+
+TEST(TfliteVariables, AHandleReadAsNumbersIsAMalformedModel) {
+  VariableModel model({0, 0});
+  const auto bytes = model.Finish(model.Combined(kAdd, model.x, model.Handle()));
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_FALSE(graph.ok());
+  EXPECT_EQ(graph.status().code(), StatusCode::kMalformedInput);
+  EXPECT_THAT(graph.status().message(), HasSubstr("a handle of a variable, as numbers"));
+}
+
+TEST(TfliteVariables, AHandleAsAnOutputIsRefused) {
+  VariableModel model({0, 0});
+  const auto bytes = model.Finish(model.Handle());
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_FALSE(graph.ok());
+  EXPECT_THAT(graph.status().message(), HasSubstr("return what it holds"));
+}
+
+}  // namespace
+}  // namespace hearth
