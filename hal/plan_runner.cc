@@ -185,6 +185,7 @@ MemoryFigures PlanRunner::host_memory() const {
     memory.arena_bytes += stage.program->arena_bytes();
     memory.naive_bytes += stage.program->naive_bytes();
     memory.lower_bound_bytes += stage.program->lower_bound_bytes();
+    memory.weights_bytes += stage.program->weights_bytes();
   }
   return memory;
 }

@@ -1,9 +1,11 @@
 // Nodes that only move bytes. In the reference they would cost two conversions per element.
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/integer/byte_table.h"
 #include "backends/cpu/quantized.h"
 #include "core/graph/ops/elementwise_table.h"
 
@@ -15,6 +17,7 @@ struct RowCopy {
   const std::byte* source = nullptr;
   std::byte* target = nullptr;
   size_t rows = 0, row_bytes = 0, target_stride_bytes = 0;
+  std::shared_ptr<const ByteTable> table;  // of 8-bit numbers that change on the way
 };
 
 class CopyNode final : public HostNode {
@@ -26,7 +29,8 @@ class CopyNode final : public HostNode {
         copies_(std::move(copies)),
         changes_grid_(changes_grid),
         workers_(request.workers) {
-    if (const auto* concat = std::get_if<Concat>(&request.node.op)) after_.kind = UnaryOf(concat->activation);
+    const auto* concat = std::get_if<Concat>(&request.node.op);
+    if (concat != nullptr && !request.in_integers) after_.kind = UnaryOf(concat->activation);
   }
 
   std::string_view kernel() const override { return "copy"; }
@@ -34,7 +38,14 @@ class CopyNode final : public HostNode {
   Status Run() override {
     for (const RowCopy& copy : copies_) {
       for (size_t row = 0; row < copy.rows; ++row) {
-        std::memcpy(copy.target + row * copy.target_stride_bytes, copy.source + row * copy.row_bytes, copy.row_bytes);
+        std::byte* target = copy.target + row * copy.target_stride_bytes;
+        const std::byte* source = copy.source + row * copy.row_bytes;
+        if (copy.table == nullptr) {
+          std::memcpy(target, source, copy.row_bytes);
+        } else {
+          ApplyTable(*copy.table, reinterpret_cast<const uint8_t*>(source), reinterpret_cast<uint8_t*>(target),
+                     static_cast<int64_t>(copy.row_bytes));
+        }
       }
     }
     if (after_.kind != UnaryKind::kCopy) {
@@ -86,27 +97,33 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
   const bool is_joined = std::holds_alternative<Concat>(node.op) || std::holds_alternative<Pack>(node.op);
   const size_t operand_count = is_joined ? node.inputs.size() : 1;  // a reshape's new shape may be input 1
   const TensorDesc& stored_out = graph.value(node.outputs[0]).desc;
-  const TensorDesc out = HeldAs(stored_out);
+  const TensorDesc out = request.HeldAs(node.outputs[0]);
   const auto* concat = std::get_if<Concat>(&node.op);
-  if (concat != nullptr && concat->activation != Activation::kNone && out.dtype != DType::kFloat32) {
+  if (concat != nullptr && concat->activation != Activation::kNone && out.dtype != DType::kFloat32 &&
+      !request.in_integers) {
     return std::unique_ptr<HostNode>();
   }
   bool changes_grid = false;
-  std::byte* target = request.arena.bytes(node.outputs[0]).data();
+  std::byte* target = request.bytes(node.outputs[0]).data();
   std::vector<RowCopy> copies;
   for (size_t k = 0; k < operand_count; ++k) {
     const ValueId value = node.inputs[k];
     if (value == kNoValue) return std::unique_ptr<HostNode>();
     const TensorDesc& stored_in = graph.value(value).desc;
-    const TensorDesc in = graph.IsConstant(value) ? stored_in : HeldAs(stored_in);
-    changes_grid = changes_grid || (IsHeldAsFloats(stored_out) && stored_in.quantization != stored_out.quantization);
+    const TensorDesc in = request.HeldAs(value);
+    changes_grid = changes_grid || (out.dtype == DType::kFloat32 && IsHeldAsFloats(stored_out) &&
+                                    stored_in.quantization != stored_out.quantization);
     const bool stored_alike = in.dtype == out.dtype && in.quantization == out.quantization && BitsOf(in.dtype) % 8 == 0;
     const bool per_axis = in.quantization.has_value() && in.quantization->scales.size() > 1;
-    if (!stored_alike || per_axis) return std::unique_ptr<HostNode>();
+    if ((!stored_alike && !request.in_integers) || per_axis) return std::unique_ptr<HostNode>();
     const std::span<const std::byte> source =
-        graph.IsConstant(value) ? graph.ConstantBytes(value) : request.arena.bytes(value);
+        graph.IsConstant(value) ? graph.ConstantBytes(value) : request.bytes(value);
     if (source.empty()) continue;
-    RowCopy copy{source.data(), target, 1, source.size(), source.size()};
+    RowCopy copy{source.data(), target, 1, source.size(), source.size(), nullptr};
+    const Activation activation = concat != nullptr ? concat->activation : Activation::kNone;
+    if (request.in_integers && (!stored_alike || activation != Activation::kNone)) {
+      copy.table = std::make_shared<const ByteTable>(TableOf(in, out, Unary{UnaryOf(activation)}));
+    }
     if (is_joined) {
       copy.row_bytes = BytesFrom(in, *axis);
       copy.rows = source.size() / copy.row_bytes;

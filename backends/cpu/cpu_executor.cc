@@ -4,8 +4,11 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/integer/integer_nodes.h"
+#include "backends/cpu/integer/representation.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/usable_cpus.h"
 #include "backends/cpu/xnnpack_nodes.h"
@@ -25,21 +28,20 @@ class CpuProgram final : public HostProgram {
   Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times) override {
     for (ValueId value : arena_->inputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> given, FindTensor(tensors, value));
-      const TensorDesc& desc = graph_.value(value).desc;
-      if (IsHeldAsFloats(desc)) {
-        ToFloats(desc, given, arena_->floats(value));
-      } else {
-        std::memcpy(arena_->bytes(value).data(), given.data(), given.size());
+      const std::span<std::byte> stored = arena_->stored(value);
+      if (!stored.empty()) std::memcpy(stored.data(), given.data(), given.size());
+      if (IsHeldAsFloats(DescOf(value)) && arena_->HasFloats(value)) {
+        ToFloats(DescOf(value), given, arena_->floats(value));
       }
     }
     HEARTH_TRY(times == nullptr ? RunNodes() : RunNodesTimed(*times));
     for (ValueId value : arena_->outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
-      const TensorDesc& desc = graph_.value(value).desc;
-      if (IsHeldAsFloats(desc)) {
-        ToStored(desc, arena_->floats(value), wanted);
+      if (arena_->IsMadeAsStored(value) || !arena_->HasFloats(value)) {
+        const std::span<std::byte> made = arena_->stored(value);
+        std::copy(made.begin(), made.end(), wanted.begin());
       } else {
-        std::memcpy(wanted.data(), arena_->bytes(value).data(), wanted.size());
+        ToStored(DescOf(value), arena_->floats(value), wanted);
       }
     }
     return Status::Ok();
@@ -49,21 +51,62 @@ class CpuProgram final : public HostProgram {
   uint64_t naive_bytes() const override { return arena_->naive_bytes(); }
   uint64_t lower_bound_bytes() const override { return arena_->lower_bound_bytes(); }
 
+  // Constants that are not packed as integers count as float32: XNNPACK packs them so. Each once.
+  uint64_t weights_bytes() const override {
+    uint64_t bytes = 0;
+    std::set<ValueId> as_floats;
+    for (size_t k = 0; k < nodes_.size(); ++k) {
+      if (const std::optional<uint64_t> held = nodes_[k]->held_bytes()) {
+        bytes += *held;
+        continue;
+      }
+      for (ValueId value : graph_.nodes()[static_cast<size_t>(indices_[k])].inputs) {
+        if (graph_.IsConstant(value)) as_floats.insert(value);
+      }
+    }
+    for (ValueId value : as_floats) bytes += sizeof(float) * static_cast<uint64_t>(DescOf(value).shape.element_count());
+    return bytes;
+  }
+
  private:
+  const TensorDesc& DescOf(ValueId value) const { return graph_.value(value).desc; }
+
   Status RunNodes() {
-    for (const std::unique_ptr<HostNode>& node : nodes_) HEARTH_TRY(node->Run());
+    auto conversion = arena_->conversions().begin();
+    for (size_t k = 0; k < nodes_.size(); ++k) {
+      conversion = ConvertFor(k, conversion);
+      HEARTH_TRY(nodes_[k]->Run());
+    }
     return Status::Ok();
   }
 
   Status RunNodesTimed(std::vector<HostNodeTime>& times) {
     using Clock = std::chrono::steady_clock;
+    auto conversion = arena_->conversions().begin();
     for (size_t k = 0; k < nodes_.size(); ++k) {
       const Clock::time_point begin = Clock::now();
+      conversion = ConvertFor(k, conversion);
       HEARTH_TRY(nodes_[k]->Run());
       const std::chrono::duration<double, std::milli> passed = Clock::now() - begin;
       times.push_back({indices_[k], nodes_[k]->kernel(), passed.count()});
     }
     return Status::Ok();
+  }
+
+  using Conversions = std::vector<HostArena::Conversion>::const_iterator;
+
+  // What node number `step` wants in another form than it was made in. `next`: the first that was not done yet.
+  Conversions ConvertFor(size_t step, Conversions next) const {
+    for (; next != arena_->conversions().end() && next->step == static_cast<int>(step); ++next) {
+      const std::span<float> floats = arena_->floats(next->value);
+      const std::span<std::byte> stored = arena_->stored(next->value);
+      if (next->to_floats) {
+        ToFloats(DescOf(next->value), stored, floats);
+      } else {
+        ToStored(DescOf(next->value), floats, stored);
+      }
+    }
+    return next;
   }
 
   Result<std::span<std::byte>> FindTensor(std::span<const HostTensor> tensors, ValueId value) const {
@@ -90,25 +133,34 @@ class CpuExecutor final : public HostExecutor {
  public:
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
                                                std::span<const ValueId> outputs, int threads) override {
-    HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, outputs));
-    auto arena = std::make_unique<HostArena>(std::move(planned));
     const std::vector<bool> decides_indices = ValuesThatDecideIndices(graph);
     WorkerPool& workers = Workers(std::max(1, threads));
-    std::vector<std::unique_ptr<HostNode>> prepared;
-    for (size_t k = 0; k < nodes.size(); ++k) {
-      const Node& node = graph.nodes()[nodes[k]];
-      HEARTH_ASSIGN(
-          std::unique_ptr<HostNode> made,
-          MakeNode({graph, node, *arena, workers, !node.outputs.empty() && decides_indices[node.outputs[0]]}));
-      prepared.push_back(std::move(made));
+    std::set<int> refused;
+    while (true) {
+      const std::vector<bool> in_integers = NodesInIntegers(graph, nodes, decides_indices, refused);
+      HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, outputs, in_integers));
+      auto arena = std::make_unique<HostArena>(std::move(planned));
+      const size_t refused_before = refused.size();
+      std::vector<std::unique_ptr<HostNode>> prepared;
+      for (size_t k = 0; k < nodes.size(); ++k) {
+        const Node& node = graph.nodes()[nodes[k]];
+        const bool decides = !node.outputs.empty() && decides_indices[node.outputs[0]];
+        HEARTH_ASSIGN(std::unique_ptr<HostNode> made,
+                      MakeNode({graph, node, *arena, workers, decides, in_integers[k]}));
+        if (made == nullptr) refused.insert(nodes[k]);
+        prepared.push_back(std::move(made));
+      }
+      // A node that integer kernels refuse for its grids changes what its neighbours find: the plan is made anew.
+      if (refused.size() > refused_before) continue;
+      return std::unique_ptr<HostProgram>(
+          std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared)));
     }
-    return std::unique_ptr<HostProgram>(
-        std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared)));
   }
 
  private:
-  // The first maker that takes the node.
+  // By the first maker that takes the node. Null for a node in integers that must run in floats.
   Result<std::unique_ptr<HostNode>> MakeNode(const HostNodeRequest& request) {
+    if (request.in_integers) return MakeIntegerNode(request);
     HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeCopyNode(request));
     if (node != nullptr) return node;
     HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));

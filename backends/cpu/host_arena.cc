@@ -24,36 +24,69 @@ std::vector<ValueId> ReadFromOutside(const Graph& graph, std::span<const int> no
   return outside;
 }
 
+uint64_t BytesOf(const Graph& graph, ValueId value, bool as_floats) {
+  const TensorDesc& desc = graph.value(value).desc;
+  return as_floats ? HeldAs(desc).size_bytes() : desc.size_bytes();
+}
+
 }  // namespace
 
-Result<HostArena> HostArena::Create(const Graph& graph, std::span<const int> nodes, std::span<const ValueId> outputs) {
+Result<HostArena> HostArena::Create(const Graph& graph, std::span<const int> nodes, std::span<const ValueId> outputs,
+                                    const std::vector<bool>& in_integers) {
   HostArena arena;
   arena.inputs_ = ReadFromOutside(graph, nodes);
   arena.outputs_.assign(outputs.begin(), outputs.end());
-  arena.PlanIntermediates(graph, nodes);
+  arena.PlanIntermediates(graph, nodes, in_integers);
   HEARTH_TRY(arena.Allocate(graph));
   return arena;
 }
 
-void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes) {
-  const std::set<ValueId> handed_out(outputs_.begin(), outputs_.end());
-  std::vector<ValueId> values;
+void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes,
+                                  const std::vector<bool>& in_integers) {
+  const std::set<ValueId> given(inputs_.begin(), inputs_.end()), handed_out(outputs_.begin(), outputs_.end());
+  std::vector<Form> forms;
   std::vector<TensorUsage> usages;
-  std::map<ValueId, size_t> usage_of;
-  for (int step = 0; step < static_cast<int>(nodes.size()); ++step) {
-    const Node& node = graph.nodes()[nodes[step]];
+  std::map<Form, size_t> usage_of;
+  const auto form_at = [&](size_t step, ValueId value) {
+    const bool has_two = IsHeldAsFloats(graph.value(value).desc);
+    return Form{value, has_two && !(!in_integers.empty() && in_integers[step])};
+  };
+  const auto extend = [&](Form form, int step) {
+    if (const auto usage = usage_of.find(form); usage != usage_of.end()) usages[usage->second].last_step = step;
+  };
+  const auto begin = [&](Form form, int step) {
+    usage_of[form] = usages.size();
+    forms.push_back(form);
+    usages.push_back({BytesOf(graph, form.value, form.as_floats), step, step});
+  };
+  for (size_t k = 0; k < nodes.size(); ++k) {
+    const Node& node = graph.nodes()[nodes[k]];
+    const int step = static_cast<int>(k);
     for (ValueId value : node.inputs) {
-      if (const auto usage = usage_of.find(value); usage != usage_of.end()) usages[usage->second].last_step = step;
+      if (value == kNoValue || graph.IsConstant(value)) continue;
+      const Form form = form_at(k, value), made{value, !form.as_floats};
+      if (given.contains(value)) {  // converted from the caller's memory
+        interface_forms_.insert(form);
+      } else if (usage_of.contains(form) || interface_forms_.contains(form)) {
+        extend(form, step);
+      } else {
+        extend(made, step);
+        conversions_.push_back({step, value, form.as_floats});
+        begin(form, step);
+      }
     }
     for (ValueId value : node.outputs) {
-      if (handed_out.contains(value)) continue;
-      usage_of[value] = usages.size();
-      values.push_back(value);
-      usages.push_back({HeldAs(graph.value(value).desc).size_bytes(), step, step});
+      const Form form = form_at(k, value);
+      if (!form.as_floats) made_as_stored_.insert(value);
+      if (handed_out.contains(value)) {
+        interface_forms_.insert(form);
+      } else {
+        begin(form, step);
+      }
     }
   }
   const OffsetPlan plan = SearchOffsets(usages, kAlignmentBytes);
-  for (size_t k = 0; k < values.size(); ++k) places_[values[k]] = {plan.offsets[k], usages[k].size_bytes};
+  for (size_t k = 0; k < forms.size(); ++k) places_[forms[k]] = {plan.offsets[k], usages[k].size_bytes};
   planned_bytes_ = plan.total_bytes;
   naive_bytes_ = NaiveBytes(usages);
   lower_bound_bytes_ = LowerBoundBytes(usages);
@@ -61,12 +94,10 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
 
 Status HostArena::Allocate(const Graph& graph) {
   uint64_t end_bytes = planned_bytes_;
-  for (const std::vector<ValueId>* list : {&inputs_, &outputs_}) {
-    for (ValueId value : *list) {
-      const uint64_t offset_bytes = (end_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
-      const uint64_t size_bytes = HeldAs(graph.value(value).desc).size_bytes();
-      if (places_.emplace(value, Place{offset_bytes, size_bytes}).second) end_bytes = offset_bytes + size_bytes;
-    }
+  for (const Form& form : interface_forms_) {
+    const uint64_t offset_bytes = (end_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+    const uint64_t size_bytes = BytesOf(graph, form.value, form.as_floats);
+    if (places_.emplace(form, Place{offset_bytes, size_bytes}).second) end_bytes = offset_bytes + size_bytes;
   }
   // Reads past the end of any value but the last fall into its neighbor, so one slack at the end is enough.
   const uint64_t total_bytes = end_bytes + kReadSlackBytes;
@@ -79,10 +110,19 @@ Status HostArena::Allocate(const Graph& graph) {
   return Status::Ok();
 }
 
-std::span<std::byte> HostArena::bytes(ValueId value) const {
-  const auto place = places_.find(value);
+std::span<std::byte> HostArena::Find(Form form) const {
+  const auto place = places_.find(form);
   if (place == places_.end()) return {};
   return {memory_.get() + place->second.offset_bytes, static_cast<size_t>(place->second.size_bytes)};
+}
+
+std::span<std::byte> HostArena::bytes(ValueId value) const {
+  const std::span<std::byte> as_floats = Find({value, true});
+  return as_floats.empty() ? Find({value, false}) : as_floats;
+}
+
+std::span<std::byte> HostArena::stored(ValueId value) const {
+  return Find({value, false});
 }
 
 std::span<float> HostArena::floats(ValueId value) const {

@@ -3,6 +3,7 @@
 #define HEARTH_BACKENDS_CPU_HOST_NODE_H_
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "backends/cpu/host_arena.h"
@@ -17,6 +18,8 @@ class HostNode {
   virtual ~HostNode() = default;
   virtual Status Run() = 0;
   virtual std::string_view kernel() const = 0;  // what profiles call it
+  // Of what it made of the node's constants; nothing where it holds them as floats, or not at all.
+  virtual std::optional<uint64_t> held_bytes() const { return std::nullopt; }
 };
 
 // What the makers of host nodes are given; graph, arena and workers outlive the node.
@@ -26,6 +29,11 @@ struct HostNodeRequest {
   const HostArena& arena;
   WorkerPool& workers;
   bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/index_values.h)
+  bool in_integers = false;      // the node reads and writes quantized values as they are stored
+
+  // What the node finds a value as, and where.
+  TensorDesc HeldAs(ValueId value) const;
+  std::span<std::byte> bytes(ValueId value) const { return in_integers ? arena.stored(value) : arena.bytes(value); }
 };
 
 // Each returns null for a node that it does not take, so that the next maker is asked.

@@ -46,6 +46,18 @@ std::vector<MovedPart> Parts(const MirrorPad& pad, const Shape& in, const Shape&
   return {part};
 }
 
+std::vector<MovedPart> Parts(const Pad& pad, const Shape& in, const Shape& out) {
+  const std::vector<int64_t> strides = StridesOf(in);
+  MovedPart part;
+  for (int d = 0; d < in.rank(); ++d) {
+    const bool is_whole = pad.before[d] == 0 && pad.after[d] == 0;
+    part.digits.push_back(is_whole ? Digit{in[d], strides[d], {}} : Stepped(out[d], strides[d], in[d], [&](int64_t at) {
+      return at - pad.before[d];
+    }));
+  }
+  return {part};
+}
+
 // One part for each pixel of a block.
 std::vector<MovedPart> Parts(const SpaceToBatch& op, const Shape& in, const Shape& out) {
   const std::vector<int64_t> strides = StridesOf(in);
@@ -109,6 +121,7 @@ std::vector<MovedPart> Parts(const Resize& resize, const Shape& in, const Shape&
 
 std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output) {
   const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[output]).desc.shape;
+  if (const auto* op = std::get_if<Pad>(&node.op)) return Parts(*op, in, out);
   if (const auto* op = std::get_if<MirrorPad>(&node.op)) return Parts(*op, in, out);
   if (const auto* op = std::get_if<SpaceToBatch>(&node.op)) return Parts(*op, in, out);
   if (const auto* op = std::get_if<BatchToSpace>(&node.op)) return Parts(*op, in, out);

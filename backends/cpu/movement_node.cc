@@ -1,11 +1,13 @@
 // Nodes that move elements without computing, on worker threads: any view with strides, mirrored padding, blocks,
 // nearest pixels. In the reference each element is looked up on its own, as a double.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/movement.h"
 #include "backends/cpu/quantized.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
@@ -88,23 +90,24 @@ Rows RowsOf(MovedPart part) {
   return rows;
 }
 
+// zero: the byte that stands for it; other than 0 only where elements have one byte.
 template <typename Element>
-void MoveRow(const Rows& rows, const Element* source, Element* target) {
+void MoveRow(const Rows& rows, const Element* source, Element* target, uint8_t zero) {
   for (const Rows::Run& run : rows.runs) {
     const size_t bytes = static_cast<size_t>(run.length) * sizeof(Element);
     if (run.source == MovedPart::kZero) {
-      std::memset(target + run.target, 0, bytes);
+      std::memset(target + run.target, zero, bytes);
     } else {
       std::memcpy(target + run.target, source + run.source, bytes);
     }
   }
   for (size_t k = 0; k < rows.places.size(); ++k) {
-    target[k] = rows.places[k] == MovedPart::kZero ? Element{} : source[rows.places[k]];
+    target[k] = rows.places[k] == MovedPart::kZero ? static_cast<Element>(zero) : source[rows.places[k]];
   }
 }
 
 template <typename Element>
-void MoveRows(const Rows& rows, const std::byte* in, std::byte* out, int64_t begin, int64_t end) {
+void MoveRows(const Rows& rows, const std::byte* in, std::byte* out, uint8_t zero, int64_t begin, int64_t end) {
   const auto* source = reinterpret_cast<const Element*>(in) + rows.source;
   auto* target = reinterpret_cast<Element*>(out) + rows.target + begin * rows.length;
   for (int64_t row = begin; row < end; ++row, target += rows.length) {
@@ -113,9 +116,9 @@ void MoveRows(const Rows& rows, const std::byte* in, std::byte* out, int64_t beg
       place = Plus(place, StepOf(rows.outer[d], rest % rows.outer[d].radix));
     }
     if (place == MovedPart::kZero) {
-      std::memset(target, 0, static_cast<size_t>(rows.length) * sizeof(Element));
+      std::memset(target, zero, static_cast<size_t>(rows.length) * sizeof(Element));
     } else {
-      MoveRow(rows, source + place, target);
+      MoveRow(rows, source + place, target, zero);
     }
   }
 }
@@ -129,12 +132,14 @@ class MovementNode final : public HostNode {
     std::vector<Rows> parts;
   };
 
-  MovementNode(const HostNodeRequest& request, const std::byte* in, size_t element_bytes, std::vector<Output> outputs)
+  MovementNode(const HostNodeRequest& request, const std::byte* in, size_t element_bytes, uint8_t zero,
+               std::vector<Output> outputs)
       : graph_(request.graph),
         arena_(request.arena),
         workers_(request.workers),
         in_(in),
         element_bytes_(static_cast<int64_t>(element_bytes)),
+        zero_(zero),
         outputs_(std::move(outputs)) {}
 
   std::string_view kernel() const override { return "movement"; }
@@ -145,10 +150,10 @@ class MovementNode final : public HostNode {
         const int64_t least_rows = kLeastBytes / (rows.length * element_bytes_) + 1;
         workers_.ForEachPart(rows.count, least_rows, [&](int64_t begin, int64_t end) {
           switch (element_bytes_) {
-            case 1: return MoveRows<uint8_t>(rows, in_, output.bytes, begin, end);
-            case 2: return MoveRows<uint16_t>(rows, in_, output.bytes, begin, end);
-            case 4: return MoveRows<uint32_t>(rows, in_, output.bytes, begin, end);
-            default: return MoveRows<uint64_t>(rows, in_, output.bytes, begin, end);
+            case 1: return MoveRows<uint8_t>(rows, in_, output.bytes, zero_, begin, end);
+            case 2: return MoveRows<uint16_t>(rows, in_, output.bytes, zero_, begin, end);
+            case 4: return MoveRows<uint32_t>(rows, in_, output.bytes, zero_, begin, end);
+            default: return MoveRows<uint64_t>(rows, in_, output.bytes, zero_, begin, end);
           }
         });
       }
@@ -163,8 +168,18 @@ class MovementNode final : public HostNode {
   WorkerPool& workers_;
   const std::byte* in_;
   int64_t element_bytes_;
+  uint8_t zero_;
   std::vector<Output> outputs_;
 };
+
+// The byte of elements that come from nowhere: of what pads, or of zero. Nothing for what no repeated byte stores.
+std::optional<uint8_t> FillOf(const HostNodeRequest& request) {
+  const auto* pad = std::get_if<Pad>(&request.node.op);
+  const double value = pad == nullptr ? 0.0 : pad->value;
+  if (!request.in_integers) return value == 0.0 && !std::signbit(value) ? std::optional<uint8_t>(0) : std::nullopt;
+  const double number = StoredNumber(value, GridOf(request.graph.value(request.node.outputs[0]).desc));
+  return static_cast<uint8_t>(static_cast<int64_t>(number));
+}
 
 }  // namespace
 
@@ -174,29 +189,32 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
   if (node.inputs.empty() || node.inputs[0] == kNoValue) return std::unique_ptr<HostNode>();
   const ValueId x = node.inputs[0];
   const TensorDesc& stored = graph.value(x).desc;
-  const TensorDesc in = graph.IsConstant(x) ? stored : HeldAs(stored);
+  const TensorDesc in = request.HeldAs(x);
   const int bits = BitsOf(in.dtype);
   if ((bits != 8 && bits != 16 && bits != 32 && bits != 64) || stored.shape.element_count() == 0) {
     return std::unique_ptr<HostNode>();
   }
+  const std::optional<uint8_t> zero = FillOf(request);
+  if (!zero) return std::unique_ptr<HostNode>();
   std::vector<MovementNode::Output> outputs;
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     const ValueId y = node.outputs[k];
-    const TensorDesc &stored_out = graph.value(y).desc, out = HeldAs(stored_out);
+    const TensorDesc &stored_out = graph.value(y).desc, out = request.HeldAs(y);
     if (in.dtype != out.dtype || in.quantization != out.quantization) return std::unique_ptr<HostNode>();
     std::optional<std::vector<MovedPart>> parts = MovedPartsOf(graph, node, k);
     if (!parts) return std::unique_ptr<HostNode>();
-    MovementNode::Output output{y, request.arena.bytes(y).data(), false, {}};
-    output.changes_grid = IsHeldAsFloats(stored_out) && stored.quantization != stored_out.quantization;
+    MovementNode::Output output{y, request.bytes(y).data(), false, {}};
+    output.changes_grid =
+        !request.in_integers && IsHeldAsFloats(stored_out) && stored.quantization != stored_out.quantization;
     if (stored_out.shape.element_count() > 0) {
       for (MovedPart& part : *parts) output.parts.push_back(RowsOf(std::move(part)));
     }
     outputs.push_back(std::move(output));
   }
-  const std::byte* bytes = graph.IsConstant(x) ? graph.ConstantBytes(x).data() : request.arena.bytes(x).data();
+  const std::byte* bytes = graph.IsConstant(x) ? graph.ConstantBytes(x).data() : request.bytes(x).data();
   if (reinterpret_cast<uintptr_t>(bytes) % (static_cast<size_t>(bits) / 8) != 0) return std::unique_ptr<HostNode>();
   return std::unique_ptr<HostNode>(
-      std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, std::move(outputs)));
+      std::make_unique<MovementNode>(request, bytes, static_cast<size_t>(bits) / 8, *zero, std::move(outputs)));
 }
 
 }  // namespace hearth

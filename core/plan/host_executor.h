@@ -40,6 +40,7 @@ class HostProgram {
   virtual uint64_t arena_bytes() const = 0;
   virtual uint64_t naive_bytes() const = 0;
   virtual uint64_t lower_bound_bytes() const = 0;  // what no plan can go below
+  virtual uint64_t weights_bytes() const = 0;      // what the nodes hold of constants
 };
 
 class HostExecutor {

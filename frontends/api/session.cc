@@ -103,8 +103,8 @@ bool IsOverTheLimit(const SessionData& data) {
 }
 
 // `held_bytes`: of the plan's weights that are there already.
-Status CountMemory(SessionData& data, const Plan& plan, uint64_t held_bytes, uint64_t host_arena_bytes) {
-  MemoryNeed need = NeedOf(plan, data.made.lowered_graph.get(), data.opened.info, host_arena_bytes);
+Status CountMemory(SessionData& data, const Plan& plan, uint64_t held_bytes, const MemoryFigures& host) {
+  MemoryNeed need = NeedOf(plan, data.opened.info, host);
   data.rest_bytes = need.total() - ConstantBytes(plan);
   need.weights_bytes -= std::min(need.weights_bytes, held_bytes);
   data.report.memory.needed_bytes = need.total();
@@ -120,7 +120,7 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   const Graph* graph = data.made.lowered_graph.get();
   const bool has_host_steps = data.made.plan.has_host_steps();
   if (!has_host_steps) {
-    HEARTH_TRY(CountMemory(data, data.made.plan, HeldBytesOf(data.made.plan, *data.held.constants), 0));
+    HEARTH_TRY(CountMemory(data, data.made.plan, HeldBytesOf(data.made.plan, *data.held.constants), {}));
   }
   if (data.host == nullptr) data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(),
@@ -136,7 +136,7 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
                           data.held.programs.get()};
   HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(data.made.plan), parts));
   if (has_host_steps) {
-    HEARTH_TRY(CountMemory(data, runner->plan(), runner->held_weights_bytes(), runner->host_memory().arena_bytes));
+    HEARTH_TRY(CountMemory(data, runner->plan(), runner->held_weights_bytes(), runner->host_memory()));
   }
   data.runner = std::move(runner);
   if (!data.made.is_stored) return Status::Ok();

@@ -1,31 +1,12 @@
 #include "frontends/api/session_memory.h"
 
 #include <algorithm>
-#include <set>
 
 #include "core/base/error.h"
 #include "frontends/api/next_device.h"
 
 namespace hearth {
 namespace {
-
-// Each once, however many nodes read it.
-uint64_t HostWeights(const Plan& plan, const Graph& graph) {
-  std::set<ValueId> constants;
-  for (const Step& step : plan.steps) {
-    const auto* host = std::get_if<HostStep>(&step);
-    if (host == nullptr) continue;
-    for (int node : host->nodes) {
-      for (ValueId value : graph.nodes()[static_cast<size_t>(node)].inputs) {
-        if (value != kNoValue && graph.IsConstant(value)) constants.insert(value);
-      }
-    }
-  }
-  uint64_t bytes = 0;
-  for (ValueId value : constants)
-    bytes += sizeof(float) * static_cast<uint64_t>(graph.value(value).desc.shape.element_count());
-  return bytes;
-}
 
 uint64_t InterfaceBytes(const Plan& plan) {
   uint64_t bytes = 0;
@@ -42,7 +23,7 @@ uint64_t ConstantBytes(const Plan& plan) {
   return bytes;
 }
 
-MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device, uint64_t host_arena_bytes) {
+MemoryNeed NeedOf(const Plan& plan, const DeviceInfo& device, const MemoryFigures& host) {
   MemoryNeed need;
   uint64_t largest_constants = 0, interface = 0;
   for (const BufferSpec& buffer : plan.buffers) {
@@ -58,8 +39,8 @@ MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device
     if (output.on_device) interface += output.transfer.range.size_bytes;
   // Constants are uploaded one buffer after the other, before inputs and outputs get theirs, which they keep.
   if (!device.unified_memory) need.staging_bytes = std::max(largest_constants, interface);
-  if (graph != nullptr) need.weights_bytes += HostWeights(plan, *graph);
-  need.arena_bytes += host_arena_bytes;
+  need.weights_bytes += host.weights_bytes;
+  need.arena_bytes += host.arena_bytes;
   need.interface_bytes = InterfaceBytes(plan);
   return need;
 }

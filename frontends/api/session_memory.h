@@ -13,9 +13,8 @@ struct MemoryNeed {
   uint64_t total() const { return weights_bytes + arena_bytes + state_bytes + staging_bytes + interface_bytes; }
 };
 
-// Of the plan; `host_arena_bytes` is known once the runner is made. `graph` is the lowered one that host steps refer
-// to, or null: XNNPACK's packed weights count as float32 elements.
-MemoryNeed NeedOf(const Plan& plan, const Graph* graph, const DeviceInfo& device, uint64_t host_arena_bytes);
+// Of the plan; `host` is known once the runner is made.
+MemoryNeed NeedOf(const Plan& plan, const DeviceInfo& device, const MemoryFigures& host);
 
 // Of the plan's constants on the device.
 uint64_t ConstantBytes(const Plan& plan);

@@ -54,7 +54,7 @@ void FillReport(SessionData& data) {
   report.memory.arena_bytes = plan.memory.arena_bytes + host.arena_bytes;
   report.memory.naive_bytes = plan.memory.naive_bytes + host.naive_bytes;
   report.memory.lower_bound_bytes = plan.memory.lower_bound_bytes + host.lower_bound_bytes;
-  report.memory.weights_bytes = plan.memory.weights_bytes;
+  report.memory.weights_bytes = plan.memory.weights_bytes + host.weights_bytes;
   report.threads = data.threads;
   for (const PlanTensor& input : plan.inputs)
     report.transfers.to_device_bytes += input.on_device ? input.transfer.range.size_bytes : 0;

@@ -1,0 +1,191 @@
+#include "backends/cpu/integer/depthwise_kernel.h"
+
+#include <algorithm>
+
+#include "backends/cpu/integer/requantize.h"
+#include "backends/cpu/vectorized.h"
+#include "core/base/round_up.h"
+
+namespace hearth {
+namespace {
+
+// The kernel with VNNI takes 64 channels at once. Interleaving the bytes of four taps leaves in vector v of four, at
+// place p of 16, the channel 16 * (p / 4) + 4 * v + p % 4. Packing the sums to bytes puts them in order again.
+constexpr int32_t kWideBlock = 64;
+int32_t ChannelAt(int32_t place) {
+  const int32_t vector = place / 16, p = place % 16;
+  return p / 4 * 16 + vector * 4 + p % 4;
+}
+
+template <typename T>
+void Interleave(std::vector<T>& numbers) {
+  const std::vector<T> ordered = numbers;
+  for (size_t block = 0; block < numbers.size(); block += kWideBlock) {
+    for (int32_t place = 0; place < kWideBlock; ++place) {
+      numbers[block + static_cast<size_t>(place)] = ordered[block + static_cast<size_t>(ChannelAt(place))];
+    }
+  }
+}
+
+}  // namespace
+
+DepthwiseWeights PackDepthwise(const IntegerLayer& layer, const IntegerWeights& weights, IntegerSet set) {
+  DepthwiseWeights packed;
+  packed.channels = weights.channels;
+  packed.taps = weights.depth;
+  const int32_t padded = RoundUp(weights.channels, kWideBlock);
+  packed.terms = RequantizationOf(layer, weights, padded);
+  if (set == IntegerSet::kAvx2) {
+    packed.factors.resize(static_cast<size_t>(weights.depth) * static_cast<size_t>(padded));
+    for (int32_t tap = 0; tap < weights.depth; ++tap) {
+      for (int32_t c = 0; c < weights.channels; ++c) {
+        const int32_t zero_point = layer.weight_zero_points[static_cast<size_t>(c)];
+        packed.factors[static_cast<size_t>(tap * padded + c)] =
+            static_cast<int16_t>(layer.PackedWeight(weights.at(c, tap)) - zero_point);
+      }
+    }
+    return packed;
+  }
+  packed.numbers.resize(static_cast<size_t>(packed.tap_steps() * kDepthStep) * static_cast<size_t>(padded));
+  for (int32_t c = 0; c < padded; ++c) {
+    const int32_t block = c / kWideBlock * kWideBlock, channel = block + ChannelAt(c % kWideBlock);
+    if (channel >= weights.channels) continue;
+    int8_t* of_block = packed.numbers.data() + int64_t{block} * packed.tap_steps() * kDepthStep;
+    for (int32_t tap = 0; tap < weights.depth; ++tap) {
+      const int32_t step = tap / kDepthStep * kWideBlock * kDepthStep;
+      of_block[step + c % kWideBlock * kDepthStep + tap % kDepthStep] = layer.PackedWeight(weights.at(channel, tap));
+    }
+  }
+  Interleave(packed.terms.offsets);
+  Interleave(packed.terms.multipliers);
+  Interleave(packed.terms.row_factors);
+  return packed;
+}
+
+#if defined(HEARTH_X86_KERNELS)
+namespace {
+
+// The low bytes of four vectors of 32-bit numbers, which hold a stored number each, in the order of channels.
+HEARTH_VNNI inline __m512i LowBytes(const __m512i stored[4]) {
+  const __m512i byte = _mm512_set1_epi32(0xff);
+  const __m512i low = _mm512_packus_epi32(_mm512_and_si512(stored[0], byte), _mm512_and_si512(stored[1], byte));
+  const __m512i high = _mm512_packus_epi32(_mm512_and_si512(stored[2], byte), _mm512_and_si512(stored[3], byte));
+  return _mm512_packus_epi16(low, high);
+}
+
+template <bool kFlips, bool kHasRowFactors>
+HEARTH_VNNI void BlockVnni(const DepthwiseTask& task, int32_t block) {
+  const DepthwiseWeights& weights = *task.weights;
+  const int32_t steps = weights.tap_steps();
+  const int8_t* of_block = weights.numbers.data() + int64_t{block} * steps * kDepthStep;
+  const int32_t left = std::min(kWideBlock, weights.channels - block);
+  const __mmask64 mask = left == kWideBlock ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+  const __m512i flip = _mm512_set1_epi8(static_cast<char>(0x80)), all_taps = _mm512_set1_epi8(1);
+  const __m512i last_taps = _mm512_set1_epi32(0x01010101 >> (steps * kDepthStep - weights.taps) * 8);
+  const uint8_t* const* taps = task.taps;
+  uint8_t* out = task.out + block;
+  for (int64_t pixel = 0; pixel < task.pixels; ++pixel, taps += steps * kDepthStep, out += weights.channels) {
+    __m512i sums[4], totals[4];
+    for (int v = 0; v < 4; ++v) {
+      sums[v] = _mm512_loadu_si512(weights.terms.offsets.data() + block + v * 16);
+      totals[v] = _mm512_setzero_si512();
+    }
+    const int8_t* of_step = of_block;
+    for (int32_t step = 0; step < steps; ++step, of_step += kWideBlock * kDepthStep) {
+      __m512i x[4];
+      for (int t = 0; t < 4; ++t) {
+        x[t] = _mm512_maskz_loadu_epi8(mask, taps[step * kDepthStep + t] + block);
+        if constexpr (kFlips) x[t] = _mm512_xor_si512(x[t], flip);
+      }
+      const __m512i low01 = _mm512_unpacklo_epi8(x[0], x[1]), high01 = _mm512_unpackhi_epi8(x[0], x[1]);
+      const __m512i low23 = _mm512_unpacklo_epi8(x[2], x[3]), high23 = _mm512_unpackhi_epi8(x[2], x[3]);
+      const __m512i fours[4] = {_mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
+                                _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
+      const __m512i ones = step + 1 < steps ? all_taps : last_taps;
+      for (int v = 0; v < 4; ++v) {
+        sums[v] = _mm512_dpbusd_epi32(sums[v], fours[v], _mm512_loadu_si512(of_step + v * 64));
+        if constexpr (kHasRowFactors) totals[v] = _mm512_dpbusd_epi32(totals[v], fours[v], ones);
+      }
+    }
+    __m512i stored[4];
+    for (int v = 0; v < 4; ++v) {
+      const int32_t place = block + v * 16;
+      if constexpr (kHasRowFactors) {
+        const __m512i factors = _mm512_loadu_si512(weights.terms.row_factors.data() + place);
+        sums[v] = _mm512_add_epi32(sums[v], _mm512_mullo_epi32(totals[v], factors));
+      }
+      stored[v] = Stored512(sums[v], weights.terms, place);
+    }
+    _mm512_mask_storeu_epi8(out, mask, LowBytes(stored));
+  }
+}
+
+void ConvolveVnni(const DepthwiseTask& task) {
+  const bool has_row_factors = !task.weights->terms.row_factors.empty();
+  for (int32_t block = 0; block < task.weights->channels; block += kWideBlock) {
+    if (task.flips_sign) {
+      has_row_factors ? BlockVnni<true, true>(task, block) : BlockVnni<true, false>(task, block);
+    } else {
+      has_row_factors ? BlockVnni<false, true>(task, block) : BlockVnni<false, false>(task, block);
+    }
+  }
+}
+
+// Compiled into a caller with AVX2: the sums of 16 channels stay in two vectors.
+HEARTH_INTO_CALLER inline void ConvolveBlock16(const DepthwiseTask& task, const uint8_t* const* taps, int32_t block,
+                                               uint8_t* out) {
+  constexpr int32_t kWidth = 16;
+  const DepthwiseWeights& weights = *task.weights;
+  const Requantization& terms = weights.terms;
+  const int32_t padded = static_cast<int32_t>(terms.offsets.size());
+  const int32_t width = std::min(kWidth, weights.channels - block);
+  const uint8_t flip = task.flips_sign ? 0x80 : 0x00;
+  uint32_t sums[kWidth];  // they may wrap on the way
+  for (int32_t c = 0; c < kWidth; ++c) sums[c] = static_cast<uint32_t>(terms.offsets[static_cast<size_t>(block + c)]);
+  for (int32_t tap = 0; tap < weights.taps; ++tap) {
+    const int16_t* factors = weights.factors.data() + int64_t{tap} * padded + block;
+    uint8_t x[kWidth] = {};
+    if (width == kWidth) {
+      __builtin_memcpy(x, taps[tap] + block, kWidth);
+    } else {
+      std::copy_n(taps[tap] + block, width, x);
+    }
+    for (int32_t c = 0; c < kWidth; ++c)
+      sums[c] += static_cast<uint32_t>(static_cast<uint8_t>(x[c] ^ flip) * factors[c]);
+  }
+  uint8_t stored[kWidth];
+  for (int32_t c = 0; c < kWidth; ++c) {
+    float steps = static_cast<float>(static_cast<int32_t>(sums[c])) * terms.multipliers[static_cast<size_t>(block + c)];
+    steps = steps > terms.lowest ? steps : terms.lowest;
+    steps = steps < terms.highest ? steps : terms.highest;
+    stored[c] = static_cast<uint8_t>(static_cast<int32_t>(steps + (steps < 0.0f ? -kBelowHalf : kBelowHalf)) +
+                                     terms.zero_point);
+  }
+  std::copy_n(stored, width, out + block);
+}
+
+void ConvolveAvx2(const DepthwiseTask& task) {
+  RunIn(VectorSet::kAvx2, [&]() HEARTH_INTO_CALLER {
+    const uint8_t* const* taps = task.taps;
+    uint8_t* out = task.out;
+    for (int64_t pixel = 0; pixel < task.pixels; ++pixel) {
+      for (int32_t block = 0; block < task.weights->channels; block += 16) ConvolveBlock16(task, taps, block, out);
+      taps += task.weights->tap_steps() * kDepthStep;
+      out += task.weights->channels;
+    }
+  });
+}
+
+}  // namespace
+
+void ConvolvePixels(const DepthwiseTask& task, IntegerSet set) {
+  return set == IntegerSet::kVnni ? ConvolveVnni(task) : ConvolveAvx2(task);
+}
+
+#else
+
+void ConvolvePixels(const DepthwiseTask&, IntegerSet) {}
+
+#endif
+
+}  // namespace hearth

@@ -1,0 +1,105 @@
+// Depthwise convolutions of 8-bit numbers, an output channel for each input channel.
+#include <algorithm>
+
+#include "backends/cpu/integer/depthwise_kernel.h"
+#include "backends/cpu/integer/integer_nodes.h"
+#include "core/graph/ops/window.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kLeastWork = 200'000;  // multiply-adds; fewer are done before a worker wakes up
+constexpr int64_t kOutside = -1;
+
+class DepthwiseNode final : public HostNode {
+ public:
+  DepthwiseNode(const HostNodeRequest& request, const IntegerLayer& layer, DepthwiseWeights weights)
+      : x_(reinterpret_cast<const uint8_t*>(request.arena.stored(request.node.inputs[0]).data())),
+        y_(reinterpret_cast<uint8_t*>(request.arena.stored(request.node.outputs[0]).data())),
+        flips_sign_(layer.input_is_signed),
+        in_(request.graph.value(request.node.inputs[0]).desc.shape),
+        out_(request.graph.value(request.node.outputs[0]).desc.shape),
+        window_(std::get<DepthwiseConv2D>(request.node.op).window),
+        weights_(std::move(weights)),
+        zeros_(static_cast<size_t>(weights_.channels), std::to_integer<uint8_t>(layer.stored_zero())),
+        workers_(request.workers) {
+    const Shape& filter = request.graph.value(request.node.inputs[1]).desc.shape;
+    kernel_h_ = filter[1];
+    kernel_w_ = filter[2];
+    padding_ = ResolvePadding(window_, in_[1], in_[2], kernel_h_, kernel_w_);
+    for (int64_t ox = 0; ox < out_[2]; ++ox) {
+      for (int64_t kx = 0; kx < kernel_w_; ++kx) {
+        const int64_t ix = ox * window_.stride_w - padding_.left + kx * window_.dilation_w;
+        columns_.push_back(ix >= 0 && ix < in_[2] ? ix * in_[3] : kOutside);
+      }
+    }
+  }
+
+  std::string_view kernel() const override { return "integer"; }
+  std::optional<uint64_t> held_bytes() const override {
+    return weights_.numbers.size() + weights_.factors.size() * sizeof(int16_t) + weights_.terms.bytes();
+  }
+
+  Status Run() override {
+    const int64_t row_work = int64_t{out_[2]} * weights_.channels * weights_.taps;
+    workers_.ForEachPart(int64_t{out_[0]} * out_[1], kLeastWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
+      const auto taps_of_pixel = static_cast<size_t>(weights_.tap_steps() * kDepthStep);
+      std::vector<const uint8_t*> taps(taps_of_pixel * static_cast<size_t>(out_[2]), zeros_.data());
+      for (int64_t row = begin; row < end; ++row) {
+        Locate(row, taps.data());
+        const int64_t row_bytes = int64_t{out_[2]} * weights_.channels;
+        ConvolvePixels({taps.data(), out_[2], flips_sign_, &weights_, y_ + row * row_bytes}, BestIntegerSet());
+      }
+    });
+    return Status::Ok();
+  }
+
+ private:
+  // The addresses of all taps of a row of the output, or zeros.
+  void Locate(int64_t row, const uint8_t** taps) const {
+    const int64_t batch = row / out_[1], oy = row % out_[1], step = int64_t{weights_.tap_steps()} * kDepthStep;
+    const TapRange lines = TapsInside(oy, window_.stride_h, padding_.top, window_.dilation_h, kernel_h_, in_[1]);
+    for (int32_t ky = 0; ky < kernel_h_; ++ky) {
+      const bool has_line = ky >= lines.begin && ky < lines.end;
+      const int64_t iy = lines.origin + int64_t{ky} * window_.dilation_h;
+      const uint8_t* line = has_line ? x_ + (batch * in_[1] + iy) * in_[2] * in_[3] : nullptr;
+      const uint8_t** tap = taps + int64_t{ky} * kernel_w_;
+      const int64_t* column = columns_.data();
+      for (int64_t ox = 0; ox < out_[2]; ++ox, tap += step, column += kernel_w_) {
+        for (int32_t kx = 0; kx < kernel_w_; ++kx) {
+          tap[kx] = has_line && column[kx] != kOutside ? line + column[kx] : zeros_.data();
+        }
+      }
+    }
+  }
+
+  const uint8_t* x_;
+  uint8_t* y_;
+  bool flips_sign_;
+  const Shape &in_, &out_;
+  const Window2D& window_;
+  DepthwiseWeights weights_;
+  std::vector<uint8_t> zeros_;    // a pixel outside of the image
+  std::vector<int64_t> columns_;  // for each pixel of a row each tap's place in the input's line
+  WorkerPool& workers_;
+  Padding2D padding_;
+  int32_t kernel_h_ = 1, kernel_w_ = 1;
+};
+
+}  // namespace
+
+std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  const auto* conv = std::get_if<DepthwiseConv2D>(&node.op);
+  if (conv == nullptr || BestIntegerSet() == IntegerSet::kNone) return nullptr;
+  const Shape& filter = graph.value(node.inputs[1]).desc.shape;
+  const int32_t channels = filter[3], taps = filter[1] * filter[2];
+  if (graph.value(node.inputs[0]).desc.shape[3] != channels || taps == 0) return nullptr;
+  const auto layer = IntegerLayerOf(graph, node, conv->activation, 3, channels, taps);
+  if (!layer) return nullptr;
+  const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, taps, 1, channels};
+  return std::make_unique<DepthwiseNode>(request, *layer, PackDepthwise(*layer, weights, BestIntegerSet()));
+}
+
+}  // namespace hearth

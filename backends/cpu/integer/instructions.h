@@ -1,0 +1,22 @@
+// Functions compiled for instruction sets that the machine may lack: callers ask BestIntegerSet().
+#ifndef HEARTH_BACKENDS_CPU_INTEGER_INSTRUCTIONS_H_
+#define HEARTH_BACKENDS_CPU_INTEGER_INSTRUCTIONS_H_
+
+#if defined(__x86_64__)
+#define HEARTH_X86_KERNELS
+// GCC 12 takes the vectors that its own header leaves undefined on purpose for mistakes.
+#if !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+#include <immintrin.h>
+#if !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+#define HEARTH_AVX2 __attribute__((target("avx2,fma")))
+#define HEARTH_VNNI __attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
+#endif
+
+#endif  // HEARTH_BACKENDS_CPU_INTEGER_INSTRUCTIONS_H_

@@ -1,0 +1,201 @@
+#include "backends/cpu/integer/matrix_kernel.h"
+
+#include <algorithm>
+
+#include "backends/cpu/integer/requantize.h"
+#include "backends/cpu/vectorized.h"
+
+namespace hearth {
+
+PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights) {
+  const int32_t blocks = (weights.channels + kBlockChannels - 1) / kBlockChannels;
+  const int64_t steps = (weights.depth + kDepthStep - 1) / kDepthStep;
+  PackedMatrix packed;
+  packed.terms = RequantizationOf(layer, weights, blocks * kBlockChannels);
+  packed.weights.resize(static_cast<size_t>(blocks * steps * kBlockStepBytes));
+  for (int32_t c = 0; c < weights.channels; ++c) {
+    int8_t* block = packed.weights.data() + c / kBlockChannels * steps * kBlockStepBytes;
+    int8_t* target = block + c % kBlockChannels * kDepthStep;
+    for (int32_t k = 0; k < weights.depth; ++k) {
+      target[k / kDepthStep * kBlockStepBytes + k % kDepthStep] = layer.PackedWeight(weights.at(c, k));
+    }
+  }
+  return packed;
+}
+
+void SumRows(const MatrixTask& task, int64_t depth, int32_t* sums) {
+  const uint8_t flip = task.flips_sign ? 0x80 : 0x00;
+  Vectorized([&]() HEARTH_INTO_CALLER {
+    for (int64_t r = 0; r < task.row_count; ++r) {
+      const uint8_t* row = task.rows + r * task.row_stride;
+      uint32_t sum = 0;
+      for (int64_t k = 0; k < depth; ++k) sum += static_cast<uint8_t>(row[k] ^ flip);
+      sums[r] = static_cast<int32_t>(sum);
+    }
+  });
+}
+
+#if defined(HEARTH_X86_KERNELS)
+namespace {
+
+// ---- AVX-512 with VNNI: 16 channels a vector ----
+
+template <int kRows, int kVectors, bool kFlips>
+HEARTH_VNNI void TileVnni(const MatrixTask& task, int64_t row, int32_t block) {
+  const uint8_t* rows = task.rows + row * task.row_stride;
+  const int64_t block_bytes = task.depth_steps * kBlockStepBytes;
+  const int8_t* weights = task.weights + block * block_bytes;
+  const __m512i flip = _mm512_set1_epi8(static_cast<char>(0x80));
+  __m512i sums[kRows][kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    const __m512i offset = _mm512_loadu_si512(task.terms->offsets.data() + (block + v) * kBlockChannels);
+    for (int r = 0; r < kRows; ++r) sums[r][v] = offset;
+  }
+  for (int64_t k = 0; k < task.depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
+    __m512i w[kVectors];
+    for (int v = 0; v < kVectors; ++v) w[v] = _mm512_loadu_si512(weights + v * block_bytes);
+    for (int r = 0; r < kRows; ++r) {
+      int32_t four;
+      __builtin_memcpy(&four, rows + r * task.row_stride, sizeof(four));
+      __m512i x = _mm512_set1_epi32(four);
+      if constexpr (kFlips) x = _mm512_xor_si512(x, flip);
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], x, w[v]);
+    }
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    const int32_t channel = (block + v) * kBlockChannels;
+    const int32_t left = std::min(kBlockChannels, task.channels - channel);
+    const auto mask = static_cast<__mmask16>((1u << left) - 1);
+    for (int r = 0; r < kRows; ++r) {
+      __m512i sum = sums[r][v];
+      if (task.row_sums != nullptr) {
+        const __m512i factors = _mm512_loadu_si512(task.terms->row_factors.data() + channel);
+        sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(factors, _mm512_set1_epi32(task.row_sums[row + r])));
+      }
+      uint8_t* out = task.out + (row + r) * task.out_stride + channel;
+      // Narrowing in a register: narrowing while storing under a mask takes AMD's processors 100 times as long.
+      const __m128i stored = _mm512_cvtepi32_epi8(Stored512(sum, *task.terms, channel));
+      _mm_mask_storeu_epi8(out, mask, stored);
+    }
+  }
+}
+
+template <int kVectors, bool kFlips>
+HEARTH_VNNI void RowsVnni(const MatrixTask& task, int32_t block) {
+  int64_t row = 0;
+  for (; row + 6 <= task.row_count; row += 6) TileVnni<6, kVectors, kFlips>(task, row, block);
+  if (row + 4 <= task.row_count) {
+    TileVnni<4, kVectors, kFlips>(task, row, block);
+    row += 4;
+  }
+  if (row + 2 <= task.row_count) {
+    TileVnni<2, kVectors, kFlips>(task, row, block);
+    row += 2;
+  }
+  if (row < task.row_count) TileVnni<1, kVectors, kFlips>(task, row, block);
+}
+
+template <bool kFlips>
+HEARTH_VNNI void MultiplyVnni(const MatrixTask& task) {
+  for (int32_t block = task.first_block; block < task.end_block;) {
+    const int32_t left = task.end_block - block;
+    // Five and six are better halved than 4 + 1 and 4 + 2: fewer loads of the rows for each product.
+    const int32_t taken = left == 5 || left == 6 ? 3 : std::min(left, 4);
+    switch (taken) {
+      case 1: RowsVnni<1, kFlips>(task, block); break;
+      case 2: RowsVnni<2, kFlips>(task, block); break;
+      case 3: RowsVnni<3, kFlips>(task, block); break;
+      default: RowsVnni<4, kFlips>(task, block); break;
+    }
+    block += taken;
+  }
+}
+
+// ---- AVX2: 16 channels in four vectors of 4 channels, each with two partial sums ----
+
+// Of 8 channels: the pairs of partial sums added up, the offsets and what zero points contribute.
+HEARTH_AVX2 inline __m256i Sums256(__m256i first, __m256i second, const MatrixTask& task, int64_t row,
+                                   int32_t channel) {
+  __m256i sums = _mm256_permute4x64_epi64(_mm256_hadd_epi32(first, second), _MM_SHUFFLE(3, 1, 2, 0));
+  const int32_t* offsets = task.terms->offsets.data() + channel;
+  sums = _mm256_add_epi32(sums, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(offsets)));
+  if (task.row_sums == nullptr) return sums;
+  const int32_t* factors = task.terms->row_factors.data() + channel;
+  const __m256i factor = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(factors));
+  return _mm256_add_epi32(sums, _mm256_mullo_epi32(factor, _mm256_set1_epi32(task.row_sums[row])));
+}
+
+HEARTH_AVX2 void StoreAvx2(const MatrixTask& task, int64_t row, int32_t channel, const __m256i sums[4]) {
+  const __m256i low = Sums256(sums[0], sums[1], task, row, channel);
+  const __m256i high = Sums256(sums[2], sums[3], task, row, channel + 8);
+  const __m256i bytes = _mm256_set1_epi32(0xff);
+  const __m256i a = _mm256_and_si256(Stored256(low, *task.terms, channel), bytes);
+  const __m256i b = _mm256_and_si256(Stored256(high, *task.terms, channel + 8), bytes);
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0));
+  alignas(16) uint8_t stored[16];
+  _mm_store_si128(reinterpret_cast<__m128i*>(stored),
+                  _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+  const int32_t left = std::min(kBlockChannels, task.channels - channel);
+  std::copy_n(stored, left, task.out + row * task.out_stride + channel);
+}
+
+template <int kRows>
+HEARTH_AVX2 void TileAvx2(const MatrixTask& task, int64_t row, int32_t block) {
+  const uint8_t* rows = task.rows + row * task.row_stride;
+  const int8_t* weights = task.weights + block * task.depth_steps * kBlockStepBytes;
+  const __m128i flip = _mm_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
+  __m256i sums[kRows][4];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < 4; ++v) sums[r][v] = _mm256_setzero_si256();
+  }
+  for (int64_t k = 0; k < task.depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
+    __m256i w[4];
+    for (int v = 0; v < 4; ++v) {
+      w[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weights + v * 16)));
+    }
+    for (int r = 0; r < kRows; ++r) {
+      int32_t four;
+      __builtin_memcpy(&four, rows + r * task.row_stride, sizeof(four));
+      const __m256i x = _mm256_cvtepu8_epi16(_mm_xor_si128(_mm_set1_epi32(four), flip));
+      for (int v = 0; v < 4; ++v) sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(x, w[v]));
+    }
+  }
+  for (int r = 0; r < kRows; ++r) StoreAvx2(task, row + r, block * kBlockChannels, sums[r]);
+}
+
+HEARTH_AVX2 void MultiplyAvx2(const MatrixTask& task) {
+  for (int32_t block = task.first_block; block < task.end_block; ++block) {
+    int64_t row = 0;
+    for (; row + 2 <= task.row_count; row += 2) TileAvx2<2>(task, row, block);
+    if (row < task.row_count) TileAvx2<1>(task, row, block);
+  }
+}
+
+}  // namespace
+
+IntegerSet BestIntegerSet() {
+  static const IntegerSet best = [] {
+    __builtin_cpu_init();
+    if (BestVectorSet() == VectorSet::kAvx512 && __builtin_cpu_supports("avx512vnni")) return IntegerSet::kVnni;
+    return BestVectorSet() == VectorSet::kBase ? IntegerSet::kNone : IntegerSet::kAvx2;
+  }();
+  return best;
+}
+
+void MultiplyRows(const MatrixTask& task, IntegerSet set) {
+  if (set == IntegerSet::kAvx2) return MultiplyAvx2(task);
+  if (task.flips_sign) return MultiplyVnni<true>(task);
+  MultiplyVnni<false>(task);
+}
+
+#else
+
+IntegerSet BestIntegerSet() {
+  return IntegerSet::kNone;
+}
+
+void MultiplyRows(const MatrixTask&, IntegerSet) {}
+
+#endif
+
+}  // namespace hearth

@@ -1,0 +1,217 @@
+// Maxima and means over windows of an image of 8-bit numbers.
+#include <algorithm>
+
+#include "backends/cpu/integer/byte_table.h"
+#include "backends/cpu/integer/integer_nodes.h"
+#include "backends/cpu/integer/layer.h"
+#include "backends/cpu/vectorized.h"
+#include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/window.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kLeastWork = 100'000;  // elements read; fewer are done before a worker wakes up
+constexpr int32_t kBlock = 64;           // channels whose sums or maxima stay in registers
+constexpr int64_t kMostTaps = 1 << 22;   // whose sum 32 bits hold
+
+struct Image {
+  int64_t batch = 1;
+  int32_t height = 1, width = 1, channels = 1;
+};
+
+struct PoolTask {
+  bool is_mean = false;
+  Image in;
+  int32_t out_h = 1, out_w = 1, kernel_h = 1, kernel_w = 1;
+  Window2D window;
+  Padding2D padding;
+  TensorGrid from, to;
+  float lowest = 0, highest = 0;  // the activation's real numbers
+  bool changes_numbers = false;   // a maximum is looked up in the table
+  ByteTable table{};
+};
+
+// The window of one pixel of the output, `width` channels of it.
+template <typename T>
+struct Taps {
+  const T* first = nullptr;
+  int64_t lines = 0, pixels = 0, line_step = 0, pixel_step = 0;
+};
+
+template <typename T>
+HEARTH_INTO_CALLER inline void StoreMean(const PoolTask& task, const Taps<T>& taps, int32_t width, T* out) {
+  int32_t sums[kBlock] = {};
+  for (int64_t y = 0; y < taps.lines; ++y) {
+    const T* tap = taps.first + y * taps.line_step;
+    for (int64_t x = 0; x < taps.pixels; ++x, tap += taps.pixel_step) {
+      for (int32_t c = 0; c < width; ++c) sums[c] += tap[c];
+    }
+  }
+  const auto count = static_cast<int32_t>(taps.lines * taps.pixels);
+  const TensorGrid from = task.from, to = task.to;
+  const float lowest = task.lowest, highest = task.highest;
+  const int32_t from_zero = static_cast<int32_t>(from.zero_point) * count;
+  const auto to_zero = static_cast<int32_t>(to.zero_point);
+  const float taken = static_cast<float>(std::max(1, count));
+  for (int32_t c = 0; c < width; ++c) {
+    float real = static_cast<float>(sums[c] - from_zero) / taken * from.scale;
+    real = real > lowest ? real : lowest;
+    real = real < highest ? real : highest;
+    out[c] = static_cast<T>(StepsOf(real, to) + to_zero);
+  }
+}
+
+template <typename T>
+HEARTH_INTO_CALLER inline void StoreMaximum(const PoolTask& task, const Taps<T>& taps, int32_t width, T* out) {
+  T maxima[kBlock];
+  std::fill_n(maxima, kBlock, std::numeric_limits<T>::lowest());
+  for (int64_t y = 0; y < taps.lines; ++y) {
+    const T* tap = taps.first + y * taps.line_step;
+    for (int64_t x = 0; x < taps.pixels; ++x, tap += taps.pixel_step) {
+      for (int32_t c = 0; c < width; ++c) maxima[c] = tap[c] > maxima[c] ? tap[c] : maxima[c];
+    }
+  }
+  if (task.changes_numbers) {
+    ApplyTable(task.table, reinterpret_cast<const uint8_t*>(maxima), reinterpret_cast<uint8_t*>(out), width);
+  } else {
+    for (int32_t c = 0; c < width; ++c) out[c] = maxima[c];
+  }
+}
+
+// Full blocks have a length that the compiler knows.
+template <typename T>
+HEARTH_INTO_CALLER inline void StorePixel(const PoolTask& task, Taps<T> taps, T* out) {
+  for (int32_t c = 0; c < task.in.channels; c += kBlock, taps.first += kBlock, out += kBlock) {
+    const int32_t width = std::min(kBlock, task.in.channels - c);
+    if (task.is_mean) {
+      width == kBlock ? StoreMean(task, taps, kBlock, out) : StoreMean(task, taps, width, out);
+    } else {
+      width == kBlock ? StoreMaximum(task, taps, kBlock, out) : StoreMaximum(task, taps, width, out);
+    }
+  }
+}
+
+template <typename T>
+void PoolRows(const PoolTask& task, const T* x, T* y, int64_t begin, int64_t end) {
+  const Image& in = task.in;
+  const Window2D& window = task.window;
+  Vectorized([&]() HEARTH_INTO_CALLER {
+    for (int64_t row = begin; row < end; ++row) {
+      const int64_t batch = row / task.out_h, oy = row % task.out_h;
+      const TapRange lines = TapsInside(oy, window.stride_h, task.padding.top, 1, task.kernel_h, in.height);
+      for (int64_t ox = 0; ox < task.out_w; ++ox) {
+        const TapRange pixels = TapsInside(ox, window.stride_w, task.padding.left, 1, task.kernel_w, in.width);
+        const int64_t line = batch * in.height + lines.origin + lines.begin;
+        const int64_t pixel = line * in.width + pixels.origin + pixels.begin;
+        const Taps<T> taps{x + pixel * in.channels, lines.end - lines.begin, pixels.end - pixels.begin,
+                           int64_t{in.width} * in.channels, in.channels};
+        StorePixel(task, taps, y + (row * task.out_w + ox) * in.channels);
+      }
+    }
+  });
+}
+
+class PoolNode final : public HostNode {
+ public:
+  PoolNode(const HostNodeRequest& request, PoolTask task)
+      : task_(std::move(task)),
+        is_signed_(request.graph.value(request.node.inputs[0]).desc.dtype == DType::kInt8),
+        x_(request.arena.stored(request.node.inputs[0]).data()),
+        y_(request.arena.stored(request.node.outputs[0]).data()),
+        workers_(request.workers) {}
+
+  std::string_view kernel() const override { return "integer"; }
+
+  Status Run() override {
+    const int64_t row_work = int64_t{task_.out_w} * task_.in.channels * task_.kernel_h * task_.kernel_w;
+    workers_.ForEachPart(
+        task_.in.batch * task_.out_h, kLeastWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
+          if (is_signed_) {
+            PoolRows(task_, reinterpret_cast<const int8_t*>(x_), reinterpret_cast<int8_t*>(y_), begin, end);
+          } else {
+            PoolRows(task_, reinterpret_cast<const uint8_t*>(x_), reinterpret_cast<uint8_t*>(y_), begin, end);
+          }
+        });
+    return Status::Ok();
+  }
+
+ private:
+  PoolTask task_;
+  bool is_signed_;
+  const std::byte* x_;
+  std::byte* y_;
+  WorkerPool& workers_;
+};
+
+// False for grids and activations that are not taken.
+bool FillNumbers(const HostNodeRequest& request, Activation activation, PoolTask& task) {
+  const TensorDesc& in = request.graph.value(request.node.inputs[0]).desc;
+  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  const auto bounds = ActivationBounds(activation);
+  if (!IsStoredIn8Bits(in) || !IsStoredIn8Bits(out) || in.dtype != out.dtype || !bounds) return false;
+  task.from = GridOf(in);
+  task.to = GridOf(out);
+  task.lowest = bounds->first;
+  task.highest = bounds->second;
+  task.changes_numbers = in.quantization != out.quantization || activation != Activation::kNone;
+  if (task.changes_numbers) task.table = TableOf(in, out, Unary{UnaryOf(activation)});
+  return true;
+}
+
+std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D& pool) {
+  PoolTask task;
+  if (pool.kind == PoolKind::kL2 || pool.window.dilation_h != 1 || pool.window.dilation_w != 1) return nullptr;
+  if (int64_t{pool.kernel_h} * pool.kernel_w > kMostTaps) return nullptr;
+  if (!FillNumbers(request, pool.activation, task)) return nullptr;
+  const Shape& in = request.graph.value(request.node.inputs[0]).desc.shape;
+  const Shape& out = request.graph.value(request.node.outputs[0]).desc.shape;
+  task.is_mean = pool.kind == PoolKind::kAverage;
+  task.in = {in[0], in[1], in[2], in[3]};
+  task.out_h = out[1];
+  task.out_w = out[2];
+  task.kernel_h = pool.kernel_h;
+  task.kernel_w = pool.kernel_w;
+  task.window = pool.window;
+  task.padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
+  return std::make_unique<PoolNode>(request, std::move(task));
+}
+
+// A mean over neighbouring dimensions is one window over as many lines.
+std::unique_ptr<HostNode> MakeMean(const HostNodeRequest& request, const Reduce& reduce) {
+  PoolTask task;
+  const Shape& in = request.graph.value(request.node.inputs[0]).desc.shape;
+  if (reduce.kind != ReduceKind::kMean || reduce.axes_mask == 0 || !FillNumbers(request, Activation::kNone, task)) {
+    return nullptr;
+  }
+  int64_t reduced = 1, inner = 1;
+  int last = -1;
+  for (int d = 0; d < in.rank(); ++d) {
+    if ((reduce.axes_mask >> d & 1) == 0) {
+      inner *= in[d];
+      continue;
+    }
+    if (last >= 0 && last != d - 1) return nullptr;
+    if (last < 0) task.in.batch = inner;
+    inner = 1;
+    reduced *= in[d];
+    last = d;
+  }
+  if (reduced > kMostTaps || inner > INT32_MAX) return nullptr;
+  task.is_mean = true;
+  task.in.height = task.kernel_h = static_cast<int32_t>(reduced);
+  task.in.channels = static_cast<int32_t>(inner);
+  return std::make_unique<PoolNode>(request, std::move(task));
+}
+
+}  // namespace
+
+std::unique_ptr<HostNode> MakeIntegerPoolNode(const HostNodeRequest& request) {
+  if (request.graph.IsConstant(request.node.inputs[0])) return nullptr;
+  if (const auto* pool = std::get_if<Pool2D>(&request.node.op)) return MakePool(request, *pool);
+  if (const auto* reduce = std::get_if<Reduce>(&request.node.op)) return MakeMean(request, *reduce);
+  return nullptr;
+}
+
+}  // namespace hearth

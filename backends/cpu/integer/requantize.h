@@ -1,0 +1,40 @@
+// From sums to stored numbers: the end of all integer kernels with weights.
+#ifndef HEARTH_BACKENDS_CPU_INTEGER_REQUANTIZE_H_
+#define HEARTH_BACKENDS_CPU_INTEGER_REQUANTIZE_H_
+
+#include "backends/cpu/integer/instructions.h"
+#include "backends/cpu/integer/layer.h"
+
+namespace hearth {
+
+// The float below 0.5: 0.5 itself would take the float below 0.5 to 1.
+inline constexpr float kBelowHalf = 0x1.fffffep-2f;
+
+#if defined(HEARTH_X86_KERNELS)
+
+// Stored numbers in the low bytes of 32 bits, with the multipliers from number `place` on.
+HEARTH_VNNI inline __m512i Stored512(__m512i sums, const Requantization& terms, int32_t place) {
+  const __m512 multiplier = _mm512_loadu_ps(terms.multipliers.data() + place);
+  __m512 steps = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), multiplier);
+  steps = _mm512_max_ps(steps, _mm512_set1_ps(terms.lowest));
+  steps = _mm512_min_ps(steps, _mm512_set1_ps(terms.highest));
+  const __m512 sign = _mm512_and_ps(steps, _mm512_set1_ps(-0.0f));
+  steps = _mm512_add_ps(steps, _mm512_or_ps(sign, _mm512_set1_ps(kBelowHalf)));
+  return _mm512_add_epi32(_mm512_cvttps_epi32(steps), _mm512_set1_epi32(terms.zero_point));
+}
+
+HEARTH_AVX2 inline __m256i Stored256(__m256i sums, const Requantization& terms, int32_t place) {
+  const __m256 multiplier = _mm256_loadu_ps(terms.multipliers.data() + place);
+  __m256 steps = _mm256_mul_ps(_mm256_cvtepi32_ps(sums), multiplier);
+  steps = _mm256_max_ps(steps, _mm256_set1_ps(terms.lowest));
+  steps = _mm256_min_ps(steps, _mm256_set1_ps(terms.highest));
+  const __m256 sign = _mm256_and_ps(steps, _mm256_set1_ps(-0.0f));
+  steps = _mm256_add_ps(steps, _mm256_or_ps(sign, _mm256_set1_ps(kBelowHalf)));
+  return _mm256_add_epi32(_mm256_cvttps_epi32(steps), _mm256_set1_epi32(terms.zero_point));
+}
+
+#endif
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_INTEGER_REQUANTIZE_H_

@@ -1,0 +1,111 @@
+// Functions of one 8-bit number as tables; quantization and dequantization.
+#include "backends/cpu/integer/byte_table.h"
+#include "backends/cpu/integer/instructions.h"
+#include "backends/cpu/integer/integer_nodes.h"
+#include "backends/cpu/integer/layer.h"
+#include "backends/cpu/quantized.h"
+#include "backends/cpu/vectorized.h"
+#include "core/graph/ops/elementwise_table.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kLeastElements = 64 * 1024;  // fewer are done before a worker wakes up
+
+uint8_t ByteOf(DType dtype, int64_t number) {
+  return dtype == DType::kInt8 ? static_cast<uint8_t>(static_cast<int8_t>(number)) : static_cast<uint8_t>(number);
+}
+
+class TableNode final : public HostNode {
+ public:
+  TableNode(const HostNodeRequest& request, const ByteTable& table)
+      : x_(request.arena.stored(request.node.inputs[0])),
+        y_(request.arena.stored(request.node.outputs[0])),
+        table_(table),
+        workers_(request.workers) {}
+
+  std::string_view kernel() const override { return "integer"; }
+
+  Status Run() override {
+    const auto* x = reinterpret_cast<const uint8_t*>(x_.data());
+    auto* y = reinterpret_cast<uint8_t*>(y_.data());
+    workers_.ForEachPart(static_cast<int64_t>(x_.size()), kLeastElements,
+                         [&](int64_t begin, int64_t end) { ApplyTable(table_, x + begin, y + begin, end - begin); });
+    return Status::Ok();
+  }
+
+ private:
+  std::span<const std::byte> x_;
+  std::span<std::byte> y_;
+  ByteTable table_;
+  WorkerPool& workers_;
+};
+
+// Between floats and 8 bits.
+class ConvertNode final : public HostNode {
+ public:
+  ConvertNode(const HostNodeRequest& request, bool to_floats)
+      : to_floats_(to_floats),
+        desc_(request.graph.value(to_floats ? request.node.inputs[0] : request.node.outputs[0]).desc),
+        bytes_(request.arena.stored(to_floats ? request.node.inputs[0] : request.node.outputs[0])),
+        floats_(request.arena.floats(to_floats ? request.node.outputs[0] : request.node.inputs[0])) {}
+
+  std::string_view kernel() const override { return "integer"; }
+
+  Status Run() override {
+    if (to_floats_) {
+      ToFloats(desc_, bytes_, floats_);
+    } else {
+      ToStored(desc_, floats_, bytes_);
+    }
+    return Status::Ok();
+  }
+
+ private:
+  bool to_floats_;
+  const TensorDesc& desc_;
+  std::span<std::byte> bytes_;
+  std::span<float> floats_;
+};
+
+}  // namespace
+
+ByteTable TableOf(const TensorDesc& in, const TensorDesc& out, const Unary& function) {
+  const TensorGrid from = GridOf(in), to = GridOf(out);
+  const auto apply = RowOf(function.kind).function;
+  ByteTable table{};
+  for (int64_t k = 0; k < 256; ++k) {
+    const int64_t number = in.dtype == DType::kInt8 ? k - 128 : k;
+    const double real = static_cast<double>(number - from.zero_point) * static_cast<double>(from.scale);
+    table[ByteOf(in.dtype, number)] =
+        ByteOf(out.dtype, static_cast<int64_t>(StoredNumber(apply(real, function.alpha), to)));
+  }
+  return table;
+}
+
+void ApplyTable(const ByteTable& table, const uint8_t* x, uint8_t* y, int64_t count) {
+  for (int64_t k = 0; k < count; ++k) y[k] = table[x[k]];
+}
+
+std::unique_ptr<HostNode> MakeIntegerUnaryNode(const HostNodeRequest& request) {
+  const auto* unary = std::get_if<Unary>(&request.node.op);
+  if (unary == nullptr || request.graph.IsConstant(request.node.inputs[0])) return nullptr;
+  const TensorDesc& in = request.graph.value(request.node.inputs[0]).desc;
+  const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
+  if (in.shape.element_count() != out.shape.element_count()) return nullptr;
+  const bool from_8_bits = IsStoredIn8Bits(in), to_8_bits = IsStoredIn8Bits(out);
+  if (from_8_bits && to_8_bits) {
+    if (RowOf(unary->kind).function == nullptr) return nullptr;
+    return std::make_unique<TableNode>(request, TableOf(in, out, *unary));
+  }
+  if (unary->kind == UnaryKind::kQuantize && IsPlainFloat32(in) && to_8_bits) {
+    return std::make_unique<ConvertNode>(request, false);
+  }
+  if (unary->kind == UnaryKind::kDequantize && from_8_bits && IsPlainFloat32(out)) {
+    return std::make_unique<ConvertNode>(request, true);
+  }
+  return nullptr;
+}
+
+}  // namespace hearth

@@ -1,0 +1,143 @@
+// Kernels on 8-bit numbers against plain loops, in every instruction set that this machine has.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "backends/cpu/integer/depthwise_kernel.h"
+#include "backends/cpu/integer/matrix_kernel.h"
+
+namespace hearth {
+namespace {
+
+std::vector<IntegerSet> SetsOfThisMachine() {
+  switch (BestIntegerSet()) {
+    case IntegerSet::kVnni: return {IntegerSet::kVnni, IntegerSet::kAvx2};
+    case IntegerSet::kAvx2: return {IntegerSet::kAvx2};
+    default: return {};
+  }
+}
+
+std::vector<uint8_t> RandomBytes(size_t count, std::mt19937& random) {
+  std::vector<uint8_t> bytes(count);
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+  return bytes;
+}
+
+// Inputs and weights with or without a sign, with or without zero points of the weights.
+IntegerLayer LayerOf(int32_t channels, bool is_signed, bool has_zero_points, std::mt19937& random) {
+  IntegerLayer layer;
+  layer.input_is_signed = is_signed;
+  layer.weights_are_signed = is_signed;
+  layer.input_zero_point = 131;
+  layer.lowest = -90;
+  layer.highest = 110;
+  layer.output_zero_point = 17;
+  for (int32_t c = 0; c < channels; ++c) {
+    layer.weight_zero_points.push_back(has_zero_points ? 5 - c : 0);
+    layer.biases.push_back(static_cast<int32_t>(random() % 4001) - 2000);
+    layer.multipliers.push_back(0.0013f + 0.0001f * static_cast<float>(c % 5));
+  }
+  return layer;
+}
+
+// What the kernels are to store for a sum of products: in float32, half away from zero.
+uint8_t Stored(const IntegerLayer& layer, int32_t channel, int64_t sum) {
+  const auto whole = static_cast<float>(sum + layer.biases[static_cast<size_t>(channel)]);
+  const float steps = whole * layer.multipliers[static_cast<size_t>(channel)];
+  return static_cast<uint8_t>(static_cast<int32_t>(std::round(std::clamp(steps, layer.lowest, layer.highest))) +
+                              layer.output_zero_point);
+}
+
+int64_t Product(const IntegerLayer& layer, uint8_t x, std::byte w, int32_t channel) {
+  const int64_t real_x = static_cast<uint8_t>(x ^ (layer.input_is_signed ? 0x80 : 0)) - layer.input_zero_point;
+  return real_x * (layer.PackedWeight(w) - layer.weight_zero_points[static_cast<size_t>(channel)]);
+}
+
+TEST(CpuIntegerKernels, ProductsOfRowsAreThoseOfPlainLoops) {
+  if (SetsOfThisMachine().empty()) GTEST_SKIP() << "this processor has no AVX2: layers run in floats";
+  std::mt19937 random(20260403);
+  for (const IntegerSet set : SetsOfThisMachine()) {
+    for (const int32_t channels : {1, 16, 30, 47, 64, 81, 96}) {
+      for (const int32_t depth : {1, 4, 27, 64}) {
+        const bool is_signed = depth % 2 == 0, has_zero_points = channels % 2 == 0;
+        const int64_t rows = 1 + static_cast<int64_t>(random() % 15);
+        const IntegerLayer layer = LayerOf(channels, is_signed, has_zero_points, random);
+        const std::vector<uint8_t> x = RandomBytes(static_cast<size_t>(rows * depth + 4), random);
+        const std::vector<uint8_t> w = RandomBytes(static_cast<size_t>(channels * depth), random);
+        const IntegerWeights weights{std::as_bytes(std::span(w)), channels, depth, depth, 1};
+        const PackedMatrix packed = PackMatrix(layer, weights);
+        std::vector<uint8_t> out(static_cast<size_t>(rows * channels), 77);
+        std::vector<int32_t> sums(static_cast<size_t>(rows));
+        MatrixTask task;
+        task.rows = x.data();
+        task.row_stride = depth;
+        task.row_count = rows;
+        task.flips_sign = is_signed;
+        task.weights = packed.weights.data();
+        task.depth_steps = (depth + kDepthStep - 1) / kDepthStep;
+        task.end_block = (channels + kBlockChannels - 1) / kBlockChannels;
+        task.channels = channels;
+        task.terms = &packed.terms;
+        task.out = out.data();
+        task.out_stride = channels;
+        SumRows(task, depth, sums.data());
+        if (!packed.terms.row_factors.empty()) task.row_sums = sums.data();
+        MultiplyRows(task, set);
+        for (int64_t row = 0; row < rows; ++row) {
+          for (int32_t c = 0; c < channels; ++c) {
+            int64_t sum = 0;
+            for (int32_t k = 0; k < depth; ++k) {
+              sum += Product(layer, x[static_cast<size_t>(row * depth + k)], weights.at(c, k), c);
+            }
+            ASSERT_EQ(out[static_cast<size_t>(row * channels + c)], Stored(layer, c, sum))
+                << "set " << static_cast<int>(set) << ", " << channels << " channels, depth " << depth << ", row "
+                << row << ", channel " << c;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CpuIntegerKernels, DepthwiseSumsAreThoseOfPlainLoops) {
+  if (SetsOfThisMachine().empty()) GTEST_SKIP() << "this processor has no AVX2: layers run in floats";
+  std::mt19937 random(20260404);
+  for (const IntegerSet set : SetsOfThisMachine()) {
+    for (const int32_t channels : {1, 16, 33, 64, 150}) {
+      for (const int32_t taps : {1, 4, 9, 25}) {
+        const bool is_signed = channels % 2 == 0, has_zero_points = taps % 2 == 1;
+        constexpr int64_t kPixels = 3;
+        const IntegerLayer layer = LayerOf(channels, is_signed, has_zero_points, random);
+        const std::vector<uint8_t> x = RandomBytes(static_cast<size_t>(taps * kPixels * channels), random);
+        const std::vector<uint8_t> w = RandomBytes(static_cast<size_t>(taps * channels), random);
+        const IntegerWeights weights{std::as_bytes(std::span(w)), channels, taps, 1, channels};
+        const DepthwiseWeights packed = PackDepthwise(layer, weights, set);
+        std::vector<const uint8_t*> addresses;
+        for (int64_t pixel = 0; pixel < kPixels; ++pixel) {
+          for (int32_t tap = 0; tap < packed.tap_steps() * kDepthStep; ++tap) {
+            addresses.push_back(x.data() + (tap < taps ? (pixel * taps + tap) * channels : 0));
+          }
+        }
+        std::vector<uint8_t> out(static_cast<size_t>(kPixels * channels), 77);
+        ConvolvePixels({addresses.data(), kPixels, is_signed, &packed, out.data()}, set);
+        for (int64_t pixel = 0; pixel < kPixels; ++pixel) {
+          for (int32_t c = 0; c < channels; ++c) {
+            int64_t sum = 0;
+            for (int32_t tap = 0; tap < taps; ++tap) {
+              const uint8_t stored = x[static_cast<size_t>((pixel * taps + tap) * channels + c)];
+              sum += Product(layer, stored, weights.at(c, tap), c);
+            }
+            ASSERT_EQ(out[static_cast<size_t>(pixel * channels + c)], Stored(layer, c, sum))
+                << "set " << static_cast<int>(set) << ", " << channels << " channels, " << taps << " taps, pixel "
+                << pixel << ", channel " << c;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hearth
