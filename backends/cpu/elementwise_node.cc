@@ -32,6 +32,21 @@ void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
       });
     case UnaryKind::kRelu:
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v < 0.0f ? 0.0f : v; });
+    case UnaryKind::kExp:  // half of it twice: so that 0 and infinity are reached
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
+        const float half = VectorExp(0.5f * v);
+        return half * half;
+      });
+    case UnaryKind::kRsqrt:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return 1.0f / std::sqrt(v); });
+    case UnaryKind::kSqrt: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::sqrt(v); });
+    case UnaryKind::kSquare: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v * v; });
+    case UnaryKind::kAbs: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::fabs(v); });
+    case UnaryKind::kNeg: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return -v; });
+    case UnaryKind::kSign:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
+        return v > 0.0f ? 1.0f : v < 0.0f ? -1.0f : v;
+      });
     case UnaryKind::kRelu6:
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
         return v < 0.0f ? 0.0f : v > 6.0f ? 6.0f : v;
@@ -76,6 +91,10 @@ void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y
   workers.ForEachPart(static_cast<int64_t>(x.size()), kLeastElements, [&](int64_t begin, int64_t end) {
     ApplyPart(unary, x.data() + begin, y.data() + begin, end - begin);
   });
+}
+
+void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y) {
+  ApplyPart(unary, x.data(), y.data(), static_cast<int64_t>(x.size()));
 }
 
 Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request) {

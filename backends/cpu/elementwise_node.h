@@ -11,6 +11,8 @@ namespace hearth {
 
 // y[k] = f(x[k]); x and y may be the same memory.
 void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y, WorkerPool& workers);
+// The same on the calling thread.
+void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y);
 
 }  // namespace hearth
 

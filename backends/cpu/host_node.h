@@ -47,6 +47,36 @@ Result<std::unique_ptr<HostNode>> MakeUnaryNode(const HostNodeRequest& request);
 // Movement of elements: views with strides, mirrored and zero padding, blocks, nearest pixels. Any type.
 Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& request);
 
+// Products of matrices that are held as float32, whether or not one is constant.
+Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& request);
+
+// Convolutions of float32 with constant weights, without groups.
+Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request);
+
+// Operations of two operands of any type, and PRELU.
+Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request);
+
+// Choosing between two tensors, element by element or row by row.
+Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request);
+
+// Movement by indices that are known only in a run: gather, gather_nd, dynamic_update_slice.
+Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request);
+
+// Conversion between types that are not quantized.
+Result<std::unique_ptr<HostNode>> MakeCastNode(const HostNodeRequest& request);
+
+// Reductions over any dimensions.
+Result<std::unique_ptr<HostNode>> MakeReduceNode(const HostNodeRequest& request);
+
+// Softmax, its logarithm, L2 normalization: rows of the last dimension.
+Result<std::unique_ptr<HostNode>> MakeRowsNode(const HostNodeRequest& request);
+
+// Along one dimension: argmax and argmin, top_k, cumsum, one_hot.
+Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request);
+
+// LSTM and RNN with constant weights.
+Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& request);
+
 // Layer, instance and group normalization of float32.
 Result<std::unique_ptr<HostNode>> MakeNormalizeNode(const HostNodeRequest& request);
 

@@ -3,9 +3,17 @@
 #define HEARTH_BACKENDS_CPU_VECTORIZED_H_
 
 #include <cstdint>
+#include <type_traits>
 
 // Marks a lambda or function that is compiled into its caller, with the caller's instruction set.
 #define HEARTH_INTO_CALLER __attribute__((always_inline))
+
+// Before a loop whose turns are known when it is compiled and which must not stay one: its arrays are registers.
+#if defined(__clang__)
+#define HEARTH_UNROLLED _Pragma("unroll")
+#else
+#define HEARTH_UNROLLED _Pragma("GCC unroll 16")
+#endif
 
 namespace hearth {
 
@@ -56,6 +64,22 @@ void RunIn(VectorSet, const Body& body) {
   body();
 }
 #endif
+
+// Runs body(bytes), a lambda marked HEARTH_INTO_CALLER, with a vector's size in bytes as an integral_constant: for
+// loops that name their vectors.
+template <typename Body>
+void RunWithVectorBytes(VectorSet set, const Body& body) {
+#if defined(__x86_64__)
+  if (set == VectorSet::kAvx512) {
+    return RunAvx512([&]() HEARTH_INTO_CALLER { body(std::integral_constant<int, 64>()); });
+  }
+  if (set == VectorSet::kAvx2) {
+    return RunAvx2([&]() HEARTH_INTO_CALLER { body(std::integral_constant<int, 32>()); });
+  }
+#endif
+  (void)set;
+  body(std::integral_constant<int, 16>());
+}
 
 // Runs `body`, a lambda marked HEARTH_INTO_CALLER, which the compiler makes vectors of.
 template <typename Body>

@@ -1,0 +1,112 @@
+// Conversion between element types as they are, without a quantization.
+#include <cmath>
+#include <limits>
+
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/vectorized.h"
+#include "core/graph/types.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
+
+struct BoolElement {
+  uint8_t stored;
+};
+
+// Floats are truncated and clamped to the type, NaN becomes 0; integers wrap.
+template <typename To, typename From>
+HEARTH_INTO_CALLER inline To Converted(From from) {
+  if constexpr (std::is_same_v<From, BoolElement>) {
+    return Converted<To>(static_cast<uint8_t>(from.stored != 0));
+  } else if constexpr (std::is_same_v<To, BoolElement>) {
+    return {static_cast<uint8_t>(from != From{0})};
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    constexpr auto kLowest = static_cast<From>(std::numeric_limits<To>::min());
+    constexpr auto kAbove =
+        static_cast<From>(0x1p1 * static_cast<double>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)));
+    if (from != from) return 0;
+    if (from <= kLowest) return std::numeric_limits<To>::min();
+    return from >= kAbove ? std::numeric_limits<To>::max() : static_cast<To>(from);
+  } else {
+    return static_cast<To>(from);
+  }
+}
+
+template <typename From, typename To>
+void ConvertPart(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
+  const auto* from = reinterpret_cast<const From*>(x);
+  auto* to = reinterpret_cast<To*>(y);
+  Vectorized([=]() HEARTH_INTO_CALLER {
+    for (int64_t k = begin; k < end; ++k) to[k] = Converted<To>(from[k]);
+  });
+}
+using Conversion = void (*)(const std::byte* x, std::byte* y, int64_t begin, int64_t end);
+
+template <typename From>
+Conversion ConversionTo(DType to) {
+  switch (to) {
+    case DType::kFloat32: return ConvertPart<From, float>;
+    case DType::kInt32: return ConvertPart<From, int32_t>;
+    case DType::kInt64: return ConvertPart<From, int64_t>;
+    case DType::kInt16: return ConvertPart<From, int16_t>;
+    case DType::kInt8: return ConvertPart<From, int8_t>;
+    case DType::kUInt8: return ConvertPart<From, uint8_t>;
+    case DType::kBool: return ConvertPart<From, BoolElement>;
+    default: return nullptr;
+  }
+}
+
+Conversion ConversionOf(DType from, DType to) {
+  switch (from) {
+    case DType::kFloat32: return ConversionTo<float>(to);
+    case DType::kInt32: return ConversionTo<int32_t>(to);
+    case DType::kInt64: return ConversionTo<int64_t>(to);
+    case DType::kInt16: return ConversionTo<int16_t>(to);
+    case DType::kInt8: return ConversionTo<int8_t>(to);
+    case DType::kUInt8: return ConversionTo<uint8_t>(to);
+    case DType::kBool: return ConversionTo<BoolElement>(to);
+    default: return nullptr;
+  }
+}
+
+class CastNode final : public HostNode {
+ public:
+  CastNode(const HostNodeRequest& request, Conversion conversion)
+      : x_(request.arena.bytes(request.node.inputs[0]).data()),
+        y_(request.arena.bytes(request.node.outputs[0]).data()),
+        count_(request.graph.value(request.node.outputs[0]).desc.shape.element_count()),
+        workers_(request.workers),
+        conversion_(conversion) {}
+
+  std::string_view kernel() const override { return "cast"; }
+
+  Status Run() override {
+    workers_.ForEachPart(count_, kLeastElements, [&](int64_t begin, int64_t end) { conversion_(x_, y_, begin, end); });
+    return Status::Ok();
+  }
+
+ private:
+  const std::byte* x_;
+  std::byte* y_;
+  int64_t count_;
+  WorkerPool& workers_;
+  Conversion conversion_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeCastNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  if (!std::holds_alternative<Cast>(request.node.op) || graph.IsConstant(request.node.inputs[0])) {
+    return std::unique_ptr<HostNode>();
+  }
+  const TensorDesc &x = graph.value(request.node.inputs[0]).desc, &y = graph.value(request.node.outputs[0]).desc;
+  if (x.quantization.has_value() || y.quantization.has_value()) return std::unique_ptr<HostNode>();
+  const Conversion conversion = ConversionOf(x.dtype, y.dtype);
+  if (conversion == nullptr) return std::unique_ptr<HostNode>();
+  return std::unique_ptr<HostNode>(std::make_unique<CastNode>(request, conversion));
+}
+
+}  // namespace hearth

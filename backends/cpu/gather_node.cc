@@ -1,0 +1,189 @@
+// Movement of whole slices to or from places that are known only in a run: look-ups in tables, updates of caches.
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/host_operand.h"
+#include "backends/cpu/quantized.h"
+#include "core/base/error.h"
+#include "core/graph/ops/axis_split.h"
+#include "core/graph/ops/gather.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kLeastBytes = 64 << 10;  // fewer are moved before a worker wakes up
+
+int64_t IndexAt(const HostOperand& indices, int64_t at) {
+  return indices.desc.dtype == DType::kInt64 ? indices.as<int64_t>()[at] : indices.as<int32_t>()[at];
+}
+
+// What lies outside is the next inside, as in the reference.
+int64_t Nearest(int64_t index, int64_t length) {
+  return std::clamp<int64_t>(index, 0, length - 1);
+}
+
+bool HoldsIndices(const HostOperand& operand) {
+  return operand.bytes != nullptr && (operand.desc.dtype == DType::kInt32 || operand.desc.dtype == DType::kInt64);
+}
+
+int64_t BytesOf(const TensorDesc& desc) {
+  return BitsOf(desc.dtype) / 8;
+}
+
+class LookUpNode : public HostNode {
+ public:
+  LookUpNode(const HostNodeRequest& request, HostOperand x, HostOperand indices, int64_t slices, int64_t slice_bytes)
+      : out_desc_(request.graph.value(request.node.outputs[0]).desc),
+        arena_(request.arena),
+        out_(request.node.outputs[0]),
+        workers_(request.workers),
+        x_(std::move(x)),
+        indices_(std::move(indices)),
+        slices_(slices),
+        slice_bytes_(slice_bytes) {}
+
+  std::string_view kernel() const override { return "look-up"; }
+
+  Status Run() override {
+    std::byte* out = arena_.bytes(out_).data();
+    workers_.ForEachPart(slices_, kLeastBytes / slice_bytes_ + 1, [&](int64_t begin, int64_t end) {
+      for (int64_t slice = begin; slice < end; ++slice) {
+        std::memcpy(out + slice * slice_bytes_, x_.bytes + SliceOf(slice) * slice_bytes_,
+                    static_cast<size_t>(slice_bytes_));
+      }
+    });
+    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, arena_.floats(out_));
+    return Status::Ok();
+  }
+
+ protected:
+  // The slice of x that output slice `slice` is.
+  virtual int64_t SliceOf(int64_t slice) const = 0;
+  const HostOperand& x() const { return x_; }
+  int64_t IndexOf(int64_t at) const { return IndexAt(indices_, at); }
+
+ private:
+  const TensorDesc& out_desc_;
+  const HostArena& arena_;
+  ValueId out_;
+  WorkerPool& workers_;
+  HostOperand x_, indices_;
+  int64_t slices_, slice_bytes_;
+};
+
+class GatherNode final : public LookUpNode {
+ public:
+  GatherNode(const HostNodeRequest& request, HostOperand x, HostOperand indices, const GatherSplit& split)
+      : LookUpNode(request, std::move(x), std::move(indices), split.batches * split.outer * split.count,
+                   split.inner * BytesOf(HeldAs(request.graph.value(request.node.outputs[0]).desc))),
+        split_(split) {}
+
+ private:
+  int64_t SliceOf(int64_t slice) const override {
+    const int64_t outer = slice / split_.count, batch = outer / split_.outer;
+    return outer * split_.length + Nearest(IndexOf(batch * split_.count + slice % split_.count), split_.length);
+  }
+
+  GatherSplit split_;
+};
+
+class GatherNdNode final : public LookUpNode {
+ public:
+  GatherNdNode(const HostNodeRequest& request, HostOperand x, HostOperand indices, int depth, int64_t slices,
+               int64_t slice_bytes)
+      : LookUpNode(request, std::move(x), std::move(indices), slices, slice_bytes), depth_(depth) {}
+
+ private:
+  int64_t SliceOf(int64_t slice) const override {
+    int64_t from = 0;
+    for (int d = 0; d < depth_; ++d) {
+      const int64_t length = x().desc.shape[d];
+      from = from * length + Nearest(IndexOf(slice * depth_ + d), length);
+    }
+    return from;
+  }
+
+  int depth_;
+};
+
+// x with an update in the place of its elements from a start on.
+class UpdateNode final : public HostNode {
+ public:
+  UpdateNode(const HostNodeRequest& request, HostOperand x, HostOperand update, HostOperand start)
+      : out_(request.arena.bytes(request.node.outputs[0])),
+        workers_(request.workers),
+        x_(std::move(x)),
+        update_(std::move(update)),
+        start_(std::move(start)) {}
+
+  std::string_view kernel() const override { return "update"; }
+
+  Status Run() override {
+    workers_.ForEachPart(static_cast<int64_t>(out_.size()), kLeastBytes, [&](int64_t begin, int64_t end) {
+      std::memcpy(out_.data() + begin, x_.bytes + begin, static_cast<size_t>(end - begin));
+    });
+    const Shape &in = x_.desc.shape, &update = update_.desc.shape;
+    const int last = in.rank() - 1;
+    const int64_t row_bytes = update[last] * BytesOf(x_.desc);
+    for (int64_t row = 0; row < update.element_count() / update[last]; ++row) {
+      int64_t to = 0, stride = 1, rest = row;
+      for (int d = last; d >= 0; --d) {
+        const int64_t at = d == last ? 0 : rest % update[d];
+        if (d != last) rest /= update[d];
+        to += (std::clamp<int64_t>(IndexAt(start_, d), 0, in[d] - update[d]) + at) * stride;
+        stride *= in[d];
+      }
+      std::memcpy(out_.data() + to * BytesOf(x_.desc), update_.bytes + row * row_bytes, static_cast<size_t>(row_bytes));
+    }
+    return Status::Ok();
+  }
+
+ private:
+  std::span<std::byte> out_;
+  WorkerPool& workers_;
+  HostOperand x_, update_, start_;
+};
+
+std::unique_ptr<HostNode> MakeUpdateNode(const HostNodeRequest& request, HostOperand x, HostOperand update,
+                                         HostOperand start) {
+  const TensorDesc& stored = request.graph.value(request.node.inputs[0]).desc;
+  for (ValueId value : {request.node.inputs[1], request.node.outputs[0]}) {
+    if (request.graph.value(value).desc.quantization != stored.quantization) return nullptr;
+  }
+  const bool fits =
+      HoldsIndices(start) && update.bytes != nullptr && update.desc.dtype == x.desc.dtype && x.desc.shape.rank() > 0;
+  if (!fits) return nullptr;
+  return std::make_unique<UpdateNode>(request, std::move(x), std::move(update), std::move(start));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request) {
+  const auto* gather = std::get_if<Gather>(&request.node.op);
+  const bool updates = std::holds_alternative<DynamicUpdateSlice>(request.node.op);
+  if (gather == nullptr && !updates && !std::holds_alternative<GatherNd>(request.node.op)) {
+    return std::unique_ptr<HostNode>();
+  }
+  const TensorDesc out = HeldAs(request.graph.value(request.node.outputs[0]).desc);
+  HEARTH_ASSIGN(HostOperand x, HostOperandOf(request, 0));
+  HEARTH_ASSIGN(HostOperand second, HostOperandOf(request, 1));
+  const bool is_held_alike = x.bytes != nullptr && x.desc.dtype == out.dtype && !out.quantization.has_value();
+  if (!is_held_alike || BitsOf(out.dtype) < 8 || out.shape.element_count() == 0) return std::unique_ptr<HostNode>();
+  if (updates) {
+    HEARTH_ASSIGN(HostOperand start, HostOperandOf(request, 2));
+    return MakeUpdateNode(request, std::move(x), std::move(second), std::move(start));
+  }
+  if (!HoldsIndices(second)) return std::unique_ptr<HostNode>();
+  const Shape indices = second.desc.shape;
+  if (gather != nullptr) {
+    const GatherSplit split = SplitGather(*gather, x.desc.shape, indices);
+    return std::unique_ptr<HostNode>(std::make_unique<GatherNode>(request, std::move(x), std::move(second), split));
+  }
+  const int depth = indices[indices.rank() - 1];
+  const int64_t slice = CountBetween(x.desc.shape, depth, x.desc.shape.rank());
+  return std::unique_ptr<HostNode>(std::make_unique<GatherNdNode>(
+      request, std::move(x), std::move(second), depth, out.shape.element_count() / slice, slice * BytesOf(out)));
+}
+
+}  // namespace hearth

@@ -1,0 +1,31 @@
+// What a host node reads, whether a node before makes it or the model holds it.
+#ifndef HEARTH_BACKENDS_CPU_HOST_OPERAND_H_
+#define HEARTH_BACKENDS_CPU_HOST_OPERAND_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "backends/cpu/host_node.h"
+
+namespace hearth {
+
+// One input in the type in which the host holds it: quantized numbers of one scale as floats. May be moved.
+struct HostOperand {
+  TensorDesc desc;  // as it is held; no type that a kernel takes where the input is absent
+  const std::byte* bytes = nullptr;
+  std::vector<double> own;  // what `bytes` points to where a constant had to be converted or lies unaligned
+  bool is_constant = false;
+
+  const float* floats() const { return reinterpret_cast<const float*>(bytes); }
+  template <typename T>
+  const T* as() const {
+    return reinterpret_cast<const T*>(bytes);
+  }
+};
+
+// Input `position` of the node. Null bytes: it is absent, empty or a constant that can't be held so.
+Result<HostOperand> HostOperandOf(const HostNodeRequest& request, size_t position);
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_HOST_OPERAND_H_

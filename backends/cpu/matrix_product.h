@@ -1,0 +1,86 @@
+// Products of float32 matrices, in tiles that stay in registers.
+#ifndef HEARTH_BACKENDS_CPU_MATRIX_PRODUCT_H_
+#define HEARTH_BACKENDS_CPU_MATRIX_PRODUCT_H_
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "backends/cpu/vectorized.h"
+#include "backends/cpu/worker_pool.h"
+
+namespace hearth {
+
+// Element (row, column) lies at data[row * row_step + column * column_step].
+struct MatrixView {
+  const float* data = nullptr;
+  int64_t row_step = 0, column_step = 1;
+};
+
+struct MatrixSizes {
+  int64_t rows = 0, depth = 0, columns = 0;
+};
+
+// What happens to each element of a product: a bias for each column is added, then it is clamped. NaN stays NaN.
+struct ProductFinish {
+  const float* bias = nullptr;
+  float lowest = -std::numeric_limits<float>::infinity(), highest = std::numeric_limits<float>::infinity();
+};
+
+// One pair of matrices and where their product goes, dense.
+struct MatrixPair {
+  MatrixView a;
+  int64_t b = 0;  // which of the packed matrices
+  float* product = nullptr;
+};
+
+// A product's rows in blocks, and its columns in groups, that threads share out.
+struct ProductTasks {
+  int64_t count = 1, rows = 0;  // products, and of each
+  int64_t blocks = 1, groups = 1;
+  bool on_workers = false;
+
+  // Calls work(product, first row, last row, group of columns) for each task.
+  template <typename Work>
+  void ForEach(WorkerPool& workers, const Work& work) const {
+    const auto run = [&](int64_t task) {
+      const int64_t block = task / groups % blocks;
+      work(task / groups / blocks, rows * block / blocks, rows * (block + 1) / blocks, task % groups);
+    };
+    if (on_workers) return workers.ForEach(count * blocks * groups, run);
+    for (int64_t task = 0; task < count * blocks * groups; ++task) run(task);
+  }
+};
+
+// Right operands, ready to be multiplied: panels of as many columns as a tile has.
+class PackedMatrices {
+ public:
+  // `set`: the instructions with which they are multiplied, which this machine must have.
+  PackedMatrices(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet());
+
+  // `matrices`: as many as were promised.
+  void Pack(std::span<const MatrixView> matrices, WorkerPool& workers);
+
+  // Each element is one sum in the order of the depth, so neither threads nor sizes change a bit.
+  void Multiply(std::span<const MatrixPair> pairs, int64_t rows, const ProductFinish& finish,
+                WorkerPool& workers) const;
+
+  // The parts of Multiply, for callers that make rows of `a` on the way. `most_rows`: of a block.
+  ProductTasks TasksOf(int64_t count, int64_t rows, int64_t most_rows, const WorkerPool& workers) const;
+  void MultiplyBlock(int64_t matrix, const MatrixView& a, int64_t rows, float* product, const ProductFinish& finish,
+                     int64_t group, int64_t groups) const;
+
+ private:
+  const float* PanelOf(int64_t matrix, int64_t panel) const;
+  int64_t WidthOf(int64_t panel) const;
+
+  int64_t depth_, columns_, count_;
+  VectorSet set_;
+  int64_t panel_columns_, panels_, matrix_size_;
+  std::vector<float> packed_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_MATRIX_PRODUCT_H_

@@ -1,0 +1,176 @@
+// Products of matrices that both come from nodes before, or that XNNPACK's fully connected operator does not take.
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "backends/cpu/elementwise_node.h"
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/matrix_product.h"
+#include "backends/cpu/quantized.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/ops/batch_matmul.h"
+#include "core/graph/ops/elementwise_table.h"
+
+namespace hearth {
+namespace {
+
+// A product of two lists of matrices; which goes with which.
+struct Product {
+  MatrixSizes sizes;
+  bool adjoint_a = false, adjoint_b = false;
+  struct Pair {
+    int64_t a = 0, b = 0;
+  };
+  std::vector<Pair> pairs;  // in the order of the results
+  int64_t b_count = 1;
+  Activation activation = Activation::kNone;
+};
+
+int64_t LastDimension(const Shape& shape, int from_end) {
+  return shape[shape.rank() - from_end];
+}
+
+Product ProductOf(const BatchMatMul& op, const Shape& a, const Shape& b, const Shape& out) {
+  Product product;
+  product.adjoint_a = op.adjoint_a;
+  product.adjoint_b = op.adjoint_b;
+  product.sizes = {LastDimension(out, 2), LastDimension(a, op.adjoint_a ? 2 : 1), LastDimension(out, 1)};
+  const auto sizes = MatrixBatch(out).sizes;
+  const auto a_steps = MatrixBatch(a).Steps(), b_steps = MatrixBatch(b).Steps();
+  for (int32_t i = 0; i < sizes[0]; ++i) {
+    for (int32_t j = 0; j < sizes[1]; ++j) {
+      for (int32_t k = 0; k < sizes[2]; ++k) {
+        product.pairs.push_back({int64_t{i} * a_steps[0] + int64_t{j} * a_steps[1] + int64_t{k} * a_steps[2],
+                                 int64_t{i} * b_steps[0] + int64_t{j} * b_steps[1] + int64_t{k} * b_steps[2]});
+      }
+    }
+  }
+  product.b_count = b.element_count() / (LastDimension(b, 1) * LastDimension(b, 2));
+  const bool a_is_dense =
+      a.element_count() == static_cast<int64_t>(product.pairs.size()) * LastDimension(a, 1) * LastDimension(a, 2);
+  if (product.b_count == 1 && !op.adjoint_a && a_is_dense) {  // one tall matrix
+    product.sizes.rows *= static_cast<int64_t>(product.pairs.size());
+    product.pairs = {{0, 0}};
+  }
+  return product;
+}
+
+Product ProductOf(const FullyConnected& op, const Shape& x, const Shape& weights) {
+  Product product;
+  product.adjoint_b = true;
+  product.sizes = {x.element_count() / weights[1], weights[1], weights[0]};
+  product.pairs = {{0, 0}};
+  product.activation = op.activation;
+  return product;
+}
+
+// A node's operand as floats: a constant's are its own.
+struct Operand {
+  std::vector<float> constant;
+  std::span<const float> values;
+};
+
+Result<Operand> OperandOf(const HostNodeRequest& request, size_t position) {
+  Operand operand;
+  const ValueId value = position < request.node.inputs.size() ? request.node.inputs[position] : kNoValue;
+  if (value == kNoValue) return operand;
+  if (!request.graph.IsConstant(value)) {
+    operand.values = request.arena.floats(value);
+    return operand;
+  }
+  HEARTH_ASSIGN(operand.constant, ConstantAsFloats(request.graph, value));
+  operand.values = operand.constant;
+  return operand;
+}
+
+MatrixView ViewOf(std::span<const float> values, int64_t number, int64_t rows, int64_t columns, bool adjoint) {
+  const float* first = values.data() + number * rows * columns;
+  return adjoint ? MatrixView{first, 1, rows} : MatrixView{first, columns, 1};
+}
+
+class MatrixProductNode final : public HostNode {
+ public:
+  MatrixProductNode(const HostNodeRequest& request, const Product& product, Operand a, Operand b, Operand bias)
+      : out_desc_(request.graph.value(request.node.outputs[0]).desc),
+        out_(request.arena.floats(request.node.outputs[0])),
+        workers_(request.workers),
+        a_(std::move(a)),
+        bias_(std::move(bias)),
+        rows_(product.sizes.rows),
+        packed_(product.sizes.depth, product.sizes.columns, product.b_count) {
+    const MatrixSizes& sizes = product.sizes;
+    float* to = out_.data();
+    for (const Product::Pair& pair : product.pairs) {
+      pairs_.push_back({ViewOf(a_.values, pair.a, sizes.rows, sizes.depth, product.adjoint_a), pair.b, to});
+      to += sizes.rows * sizes.columns;
+    }
+    std::vector<MatrixView> views;
+    for (int64_t k = 0; k < product.b_count; ++k) {
+      views.push_back(ViewOf(b.values, k, sizes.depth, sizes.columns, product.adjoint_b));
+    }
+    if (b.constant.empty()) {
+      changing_ = std::move(views);
+    } else {
+      packed_.Pack(views, workers_);
+    }
+    finish_.bias = bias_.values.empty() ? nullptr : bias_.values.data();
+    if (const auto bounds = ActivationBounds(product.activation)) {
+      std::tie(finish_.lowest, finish_.highest) = *bounds;
+    } else {
+      after_.kind = UnaryOf(product.activation);
+    }
+  }
+
+  std::string_view kernel() const override { return "matrix product"; }
+
+  Status Run() override {
+    if (!changing_.empty()) packed_.Pack(changing_, workers_);
+    packed_.Multiply(pairs_, rows_, finish_, workers_);
+    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out_, out_, workers_);
+    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, out_);
+    return Status::Ok();
+  }
+
+ private:
+  const TensorDesc& out_desc_;
+  std::span<float> out_;
+  WorkerPool& workers_;
+  Operand a_, bias_;
+  int64_t rows_;
+  PackedMatrices packed_;
+  std::vector<MatrixPair> pairs_;
+  std::vector<MatrixView> changing_;  // right operands that are packed in each run
+  ProductFinish finish_;
+  Unary after_;  // an activation that is not a clamp; kCopy: nothing
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  const auto* batch = std::get_if<BatchMatMul>(&node.op);
+  const auto* connected = std::get_if<FullyConnected>(&node.op);
+  // Where sums decide an index only the reference's float64 chooses as the network was checked with.
+  if ((batch == nullptr && connected == nullptr) || request.decides_indices) return std::unique_ptr<HostNode>();
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (ValueId value : *list) {
+      if (value == kNoValue) continue;
+      const TensorDesc& desc = graph.value(value).desc;
+      if (desc.shape.element_count() == 0) return std::unique_ptr<HostNode>();
+      if (!graph.IsConstant(value) && HeldAs(desc).dtype != DType::kFloat32) return std::unique_ptr<HostNode>();
+    }
+  }
+  HEARTH_ASSIGN(Operand a, OperandOf(request, 0));
+  HEARTH_ASSIGN(Operand b, OperandOf(request, 1));
+  HEARTH_ASSIGN(Operand bias, OperandOf(request, 2));
+  const Shape &a_shape = graph.value(node.inputs[0]).desc.shape, &b_shape = graph.value(node.inputs[1]).desc.shape;
+  const Product product = batch != nullptr
+                              ? ProductOf(*batch, a_shape, b_shape, graph.value(node.outputs[0]).desc.shape)
+                              : ProductOf(*connected, a_shape, b_shape);
+  return std::unique_ptr<HostNode>(
+      std::make_unique<MatrixProductNode>(request, product, std::move(a), std::move(b), std::move(bias)));
+}
+
+}  // namespace hearth

@@ -1,0 +1,288 @@
+// LSTM and RNN of floats: all steps' inputs are multiplied at once, then each step adds what it remembers.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "backends/cpu/elementwise_node.h"
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/host_operand.h"
+#include "backends/cpu/matrix_product.h"
+#include "backends/cpu/quantized.h"
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/recurrent.h"
+
+namespace hearth {
+namespace {
+
+// Constant weights [rows, depth], which multiply vectors.
+class Weights {
+ public:
+  Weights(const std::vector<float>& values, int64_t rows, WorkerPool& workers)
+      : rows_(rows), depth_(static_cast<int64_t>(values.size()) / rows), packed_(depth_, rows, 1) {
+    const MatrixView view{values.data(), 1, depth_};
+    packed_.Pack({&view, 1}, workers);
+  }
+  // Each of the `count` vectors in `x` gives one in `y`.
+  void Multiply(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
+    const MatrixPair pair{{x, depth_, 1}, 0, y};
+    ProductFinish finish;
+    finish.bias = bias;
+    packed_.Multiply({&pair, 1}, count, finish, workers);
+  }
+  int64_t rows() const { return rows_; }
+  int64_t depth() const { return depth_; }
+
+ private:
+  int64_t rows_, depth_;
+  PackedMatrices packed_;
+};
+
+void Activate(Activation activation, std::span<float> values) {
+  if (activation != Activation::kNone) ApplyUnary({UnaryOf(activation)}, values, values);
+}
+
+void Clip(float limit, std::span<float> values) {
+  if (limit <= 0.0f) return;
+  for (float& value : values) value = value < -limit ? -limit : value > limit ? limit : value;
+}
+
+// A constant's numbers; empty where the input is absent.
+Result<std::vector<float>> ConstantOf(const HostNodeRequest& request, size_t position) {
+  const ValueId value = position < request.node.inputs.size() ? request.node.inputs[position] : kNoValue;
+  if (value == kNoValue) return std::vector<float>();
+  return ConstantAsFloats(request.graph, value);
+}
+
+// Sequence, states and results in the arena.
+class RecurrentNode : public HostNode {
+ public:
+  std::string_view kernel() const override { return "recurrent"; }
+
+ protected:
+  // `operands`: the sequence and the states.
+  RecurrentNode(const HostNodeRequest& request, std::vector<HostOperand> operands, bool time_major)
+      : graph_(request.graph),
+        node_(request.node),
+        arena_(request.arena),
+        workers_(request.workers),
+        operands_(std::move(operands)),
+        sequence_(SequenceOf(graph_.value(node_.inputs[0]).desc.shape, time_major)) {}
+
+  std::span<const float> in(size_t position) const {
+    const HostOperand& operand = operands_[position];
+    return {operand.floats(), static_cast<size_t>(operand.desc.shape.element_count())};
+  }
+  std::span<float> out(size_t position) const { return arena_.floats(node_.outputs[position]); }
+  WorkerPool& workers() const { return workers_; }
+  const SequenceShape& sequence() const { return sequence_; }
+  int64_t pixels() const { return int64_t{sequence_.batch} * sequence_.steps; }
+  int64_t PixelOf(int64_t step, int64_t batch) const {
+    return step * sequence_.step_stride + batch * sequence_.batch_stride;
+  }
+  void RoundResults() const {
+    for (ValueId value : node_.outputs) {
+      const TensorDesc& desc = graph_.value(value).desc;
+      if (IsHeldAsFloats(desc)) RoundToGrid(desc, arena_.floats(value));
+    }
+  }
+
+ private:
+  const Graph& graph_;
+  const Node& node_;
+  const HostArena& arena_;
+  WorkerPool& workers_;
+  std::vector<HostOperand> operands_;
+  SequenceShape sequence_;
+};
+
+class RnnNode final : public RecurrentNode {
+ public:
+  RnnNode(const HostNodeRequest& request, std::vector<HostOperand> operands, Weights weights, Weights recurrent,
+          std::vector<float> bias)
+      : RecurrentNode(request, std::move(operands), std::get<Rnn>(request.node.op).time_major),
+        activation_(std::get<Rnn>(request.node.op).activation),
+        weights_(std::move(weights)),
+        recurrent_(std::move(recurrent)),
+        bias_(std::move(bias)) {}
+
+  Status Run() override {
+    const int64_t units = weights_.rows();
+    const std::span<float> y = out(0), h = out(1);
+    std::ranges::copy(in(1), h.begin());
+    weights_.Multiply(in(0).data(), pixels(), bias_.data(), y.data(), workers());
+    sums_.resize(static_cast<size_t>(sequence().batch * units));
+    for (int64_t step = 0; step < sequence().steps; ++step) {
+      recurrent_.Multiply(h.data(), sequence().batch, nullptr, sums_.data(), workers());
+      for (int64_t b = 0; b < sequence().batch; ++b) {
+        const auto size = static_cast<size_t>(units);
+        const std::span<float> row = y.subspan(static_cast<size_t>(PixelOf(step, b)) * size, size);
+        for (size_t u = 0; u < size; ++u) row[u] += sums_[static_cast<size_t>(b) * size + u];
+        Activate(activation_, row);
+        std::ranges::copy(row, h.begin() + b * units);
+      }
+    }
+    RoundResults();
+    return Status::Ok();
+  }
+
+ private:
+  Activation activation_;
+  Weights weights_, recurrent_;
+  std::vector<float> bias_, sums_;
+};
+
+struct LstmConstants {
+  std::vector<float> bias, peephole, normalization, projection_bias;
+};
+
+class LstmNode final : public RecurrentNode {
+ public:
+  LstmNode(const HostNodeRequest& request, std::vector<HostOperand> operands, Weights weights, Weights recurrent,
+           std::optional<Weights> projection, LstmConstants constants, int64_t units)
+      : RecurrentNode(request, std::move(operands), std::get<Lstm>(request.node.op).time_major),
+        lstm_(std::get<Lstm>(request.node.op)),
+        weights_(std::move(weights)),
+        recurrent_(std::move(recurrent)),
+        projection_(std::move(projection)),
+        constants_(std::move(constants)),
+        units_(static_cast<size_t>(units)),
+        gates_(static_cast<size_t>(weights_.rows() / units)),
+        cell_out_(units_) {}
+
+  Status Run() override {
+    const auto batch = static_cast<size_t>(sequence().batch), rows = gates_ * units_;
+    const std::span<float> h = out(1), c = out(2);
+    const size_t outputs = h.size() / batch;
+    std::ranges::copy(in(kLstmH), h.begin());
+    std::ranges::copy(in(kLstmC), c.begin());
+    sums_.resize(static_cast<size_t>(pixels()) * rows);
+    remembered_.resize(batch * rows);
+    const float* bias = constants_.normalization.empty() ? constants_.bias.data() : nullptr;
+    weights_.Multiply(in(kLstmX).data(), pixels(), bias, sums_.data(), workers());
+    for (int64_t step = 0; step < sequence().steps; ++step) {
+      recurrent_.Multiply(h.data(), sequence().batch, nullptr, remembered_.data(), workers());
+      for (size_t b = 0; b < batch; ++b) {
+        const auto pixel = static_cast<size_t>(PixelOf(step, static_cast<int64_t>(b)));
+        const std::span<float> sums = std::span(sums_).subspan(pixel * rows, rows);
+        for (size_t k = 0; k < rows; ++k) sums[k] += remembered_[b * rows + k];
+        const std::span<float> h_of_one = h.subspan(b * outputs, outputs);
+        Step(sums, h_of_one, c.subspan(b * units_, units_));
+        std::ranges::copy(h_of_one, out(0).begin() + static_cast<int64_t>(pixel * outputs));
+      }
+    }
+    RoundResults();
+    return Status::Ok();
+  }
+
+ private:
+  // Gates: input (of four), forget, cell, output.
+  void Step(std::span<float> sums, std::span<float> h, std::span<float> c) {
+    const auto gate = [&](size_t number) { return sums.subspan(number * units_, units_); };
+    const size_t output = gates_ - 1, cell = gates_ - 2, forget = gates_ - 3;
+    for (size_t k = 0; k <= forget; ++k) FinishGate(gate(k), k, k, c, Activation::kSigmoid);
+    FinishGate(gate(cell), cell, std::nullopt, c, lstm_.activation);
+    const std::span<const float> kept = gate(forget), added = gate(cell);
+    for (size_t u = 0; u < units_; ++u) {
+      c[u] = kept[u] * c[u] + (gates_ == 4 ? gate(0)[u] : 1.0f - kept[u]) * added[u];
+    }
+    Clip(lstm_.cell_clip, c);
+    FinishGate(gate(output), output, gates_ - 2, c, Activation::kSigmoid);
+    std::ranges::copy(c, cell_out_.begin());
+    Activate(lstm_.activation, cell_out_);
+    const std::span<const float> let_out = gate(output);
+    for (size_t u = 0; u < units_; ++u) cell_out_[u] *= let_out[u];
+    if (!projection_) {
+      std::ranges::copy(cell_out_, h.begin());
+      return;
+    }
+    const float* bias = constants_.projection_bias.empty() ? nullptr : constants_.projection_bias.data();
+    projection_->Multiply(cell_out_.data(), 1, bias, h.data(), workers());
+    Clip(lstm_.proj_clip, h);
+  }
+
+  // `peephole`: the gate's row of the peephole weights, which the cell gate lacks.
+  void FinishGate(std::span<float> sums, size_t number, std::optional<size_t> peephole, std::span<const float> c,
+                  Activation activation) const {
+    if (peephole && !constants_.peephole.empty()) {
+      const float* weights = constants_.peephole.data() + *peephole * units_;
+      for (size_t u = 0; u < units_; ++u) sums[u] += weights[u] * c[u];
+    }
+    if (!constants_.normalization.empty()) Normalize(sums, number);
+    Activate(activation, sums);
+  }
+
+  void Normalize(std::span<float> sums, size_t number) const {
+    const auto count = static_cast<double>(units_);
+    double mean = 0.0, variance = 0.0;
+    for (float sum : sums) mean += sum / count;
+    for (float sum : sums) variance += (sum - mean) * (sum - mean) / count;
+    const double scale = 1.0 / std::sqrt(variance + kLayerNormalizationEpsilon);
+    const float *weights = constants_.normalization.data() + number * units_,
+                *bias = constants_.bias.data() + number * units_;
+    for (size_t u = 0; u < units_; ++u) sums[u] = static_cast<float>((sums[u] - mean) * scale * weights[u] + bias[u]);
+  }
+
+  const Lstm& lstm_;
+  Weights weights_, recurrent_;
+  std::optional<Weights> projection_;
+  LstmConstants constants_;
+  size_t units_, gates_;
+  std::vector<float> sums_, remembered_, cell_out_;
+};
+
+// The first `count` inputs, held as floats; nothing for a node with others, or whose weights are not constants.
+Result<std::vector<HostOperand>> OperandsOf(const HostNodeRequest& request, size_t count) {
+  const std::vector<ValueId>& inputs = request.node.inputs;
+  std::vector<HostOperand> operands(count), none;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (k >= count) {
+      if (inputs[k] != kNoValue && !request.graph.IsConstant(inputs[k])) return none;
+      continue;
+    }
+    HEARTH_ASSIGN(operands[k], HostOperandOf(request, k));
+    if (operands[k].bytes == nullptr || operands[k].desc.dtype != DType::kFloat32) return none;
+  }
+  const auto is_held = [&](ValueId value) { return HeldAs(request.graph.value(value).desc).dtype == DType::kFloat32; };
+  return !request.decides_indices && std::ranges::all_of(request.node.outputs, is_held) ? std::move(operands) : none;
+}
+
+Result<std::unique_ptr<HostNode>> MakeRnnNode(const HostNodeRequest& request, std::vector<HostOperand> operands) {
+  HEARTH_ASSIGN(const std::vector<float> weights, ConstantOf(request, 2));
+  HEARTH_ASSIGN(const std::vector<float> recurrent, ConstantOf(request, 3));
+  HEARTH_ASSIGN(std::vector<float> bias, ConstantOf(request, 4));
+  const auto units = static_cast<int64_t>(bias.size());
+  return std::unique_ptr<HostNode>(
+      std::make_unique<RnnNode>(request, std::move(operands), Weights(weights, units, request.workers),
+                                Weights(recurrent, units, request.workers), std::move(bias)));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& request) {
+  const bool is_rnn = std::holds_alternative<Rnn>(request.node.op);
+  if (!is_rnn && !std::holds_alternative<Lstm>(request.node.op)) return std::unique_ptr<HostNode>();
+  HEARTH_ASSIGN(std::vector<HostOperand> operands, OperandsOf(request, is_rnn ? 2 : 3));
+  if (operands.empty()) return std::unique_ptr<HostNode>();
+  if (is_rnn) return MakeRnnNode(request, std::move(operands));
+  LstmConstants constants;
+  HEARTH_ASSIGN(const std::vector<float> weights, ConstantOf(request, kLstmWeights));
+  HEARTH_ASSIGN(const std::vector<float> recurrent, ConstantOf(request, kLstmRecurrent));
+  HEARTH_ASSIGN(const std::vector<float> projection, ConstantOf(request, kLstmProjection));
+  HEARTH_ASSIGN(constants.bias, ConstantOf(request, kLstmBias));
+  HEARTH_ASSIGN(constants.peephole, ConstantOf(request, kLstmPeephole));
+  HEARTH_ASSIGN(constants.normalization, ConstantOf(request, kLstmNormalization));
+  HEARTH_ASSIGN(constants.projection_bias, ConstantOf(request, kLstmProjectionBias));
+  const int64_t outputs = request.graph.value(request.node.inputs[kLstmH]).desc.shape[1],
+                units = request.graph.value(request.node.inputs[kLstmC]).desc.shape[1];
+  const auto rows = static_cast<int64_t>(constants.bias.size());
+  std::optional<Weights> projected;
+  if (!projection.empty()) projected.emplace(projection, outputs, request.workers);
+  return std::unique_ptr<HostNode>(std::make_unique<LstmNode>(
+      request, std::move(operands), Weights(weights, rows, request.workers), Weights(recurrent, rows, request.workers),
+      std::move(projected), std::move(constants), units));
+}
+
+}  // namespace hearth

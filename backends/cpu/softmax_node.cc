@@ -1,0 +1,130 @@
+// Softmax with any factor, its logarithm, and division by a length: each row of the last dimension on its own.
+#include <algorithm>
+#include <cmath>
+
+#include "backends/cpu/elementwise_node.h"
+#include "backends/cpu/host_node.h"
+#include "backends/cpu/quantized.h"
+#include "backends/cpu/vector_math.h"
+#include "core/graph/ops/elementwise_table.h"
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kLeastElements = 8 * 1024;  // fewer are done before a worker wakes up
+constexpr int kParts = 16;                    // sums side by side: no addition waits for the one before
+
+// The sum of function(element) in float64.
+template <typename Function>
+HEARTH_INTO_CALLER inline double SumOf(const float* x, int64_t count, Function function) {
+  double parts[kParts] = {};
+  int64_t k = 0;
+  for (; k + kParts <= count; k += kParts) {
+    for (int part = 0; part < kParts; ++part) parts[part] += function(x[k + part]);
+  }
+  for (; k < count; ++k) parts[0] += function(x[k]);
+  double sum = 0.0;
+  for (double part : parts) sum += part;
+  return sum;
+}
+
+// NaN where a row has one.
+HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count) {
+  float largest = x[0];
+  for (int64_t k = 1; k < count; ++k) largest = largest < x[k] || x[k] != x[k] ? x[k] : largest;
+  return largest;
+}
+
+// exp(x - largest) times a factor of any sign may overflow: VectorExp's bounds are not enough then.
+HEARTH_INTO_CALLER inline float WholeExp(float x) {
+  const float half = VectorExp(0.5f * x);
+  return half * half;
+}
+
+HEARTH_INTO_CALLER inline void SoftmaxRow(float beta, const float* x, int64_t count, float* y) {
+  const float largest = LargestOf(x, count);
+  for (int64_t k = 0; k < count; ++k) y[k] = WholeExp((x[k] - largest) * beta);
+  const double sum = SumOf(y, count, [](float v) HEARTH_INTO_CALLER { return double{v}; });
+  const auto factor = static_cast<float>(1.0 / sum);
+  for (int64_t k = 0; k < count; ++k) y[k] *= factor;
+}
+
+HEARTH_INTO_CALLER inline void LogSoftmaxRow(const float* x, int64_t count, float* y) {
+  const float largest = LargestOf(x, count);
+  for (int64_t k = 0; k < count; ++k) y[k] = WholeExp(x[k] - largest);
+  const double sum = SumOf(y, count, [](float v) HEARTH_INTO_CALLER { return double{v}; });
+  const auto logarithm = static_cast<float>(std::log(sum));
+  for (int64_t k = 0; k < count; ++k) y[k] = x[k] - largest - logarithm;
+}
+
+HEARTH_INTO_CALLER inline void UnitLengthRow(const float* x, int64_t count, float* y) {
+  constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
+  const double squares = SumOf(x, count, [](float v) HEARTH_INTO_CALLER { return double{v} * v; });
+  const double length = std::sqrt(squares);
+  const auto factor = static_cast<float>(1.0 / (length < kSmallestLength ? kSmallestLength : length));
+  for (int64_t k = 0; k < count; ++k) y[k] = x[k] * factor;
+}
+
+class RowsNode final : public HostNode {
+ public:
+  explicit RowsNode(const HostNodeRequest& request)
+      : op_(request.node.op),
+        out_desc_(request.graph.value(request.node.outputs[0]).desc),
+        x_(request.arena.floats(request.node.inputs[0])),
+        y_(request.arena.floats(request.node.outputs[0])),
+        workers_(request.workers) {
+    if (const auto* norm = std::get_if<L2Normalization>(&op_)) after_.kind = UnaryOf(norm->activation);
+  }
+
+  std::string_view kernel() const override { return "rows"; }
+
+  Status Run() override {
+    const int64_t length = out_desc_.shape[out_desc_.shape.rank() - 1];
+    const int64_t rows = static_cast<int64_t>(x_.size()) / length;
+    workers_.ForEachPart(rows, kLeastElements / length + 1, [&](int64_t begin, int64_t end) {
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        for (int64_t row = begin; row < end; ++row) {
+          const float* x = x_.data() + row * length;
+          float* y = y_.data() + row * length;
+          if (const auto* softmax = std::get_if<Softmax>(&op_)) {
+            SoftmaxRow(softmax->beta, x, length, y);
+          } else if (std::holds_alternative<LogSoftmax>(op_)) {
+            LogSoftmaxRow(x, length, y);
+          } else {
+            UnitLengthRow(x, length, y);
+          }
+        }
+      });
+    });
+    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, y_, y_, workers_);
+    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, y_);
+    return Status::Ok();
+  }
+
+ private:
+  const Op& op_;
+  const TensorDesc& out_desc_;
+  std::span<const float> x_;
+  std::span<float> y_;
+  WorkerPool& workers_;
+  Unary after_;  // kCopy: nothing
+};
+
+}  // namespace
+
+Result<std::unique_ptr<HostNode>> MakeRowsNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Op& op = request.node.op;
+  const bool is_known = std::holds_alternative<Softmax>(op) || std::holds_alternative<LogSoftmax>(op) ||
+                        std::holds_alternative<L2Normalization>(op);
+  if (!is_known || request.decides_indices || graph.IsConstant(request.node.inputs[0])) {
+    return std::unique_ptr<HostNode>();
+  }
+  const TensorDesc in = HeldAs(graph.value(request.node.inputs[0]).desc),
+                   out = HeldAs(graph.value(request.node.outputs[0]).desc);
+  const bool has_rows = in.shape.element_count() > 0 && in.shape.rank() > 0;
+  if (in.dtype != DType::kFloat32 || out.dtype != DType::kFloat32 || !has_rows) return std::unique_ptr<HostNode>();
+  return std::unique_ptr<HostNode>(std::make_unique<RowsNode>(request));
+}
+
+}  // namespace hearth

@@ -1,0 +1,205 @@
+// Hearth's own kernels on the host: products, operations of two operands, look-ups, conversions, reductions.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/graph/ops/elementwise_table.h"
+#include "tests/testing/one_host_node.h"
+
+namespace hearth {
+namespace {
+
+using testing::ExpectAsReference;
+using testing::KernelOf;
+using testing::OneHostNode;
+
+constexpr DType kIntegers[] = {DType::kInt32, DType::kInt64};
+const std::string kXnnpack = "xnnpack";  // takes some of these where it is built in
+
+void ExpectBatchMatMul(const BatchMatMul& op, const Shape& a, const Shape& b, bool b_is_constant = false) {
+  OneHostNode one;
+  const ValueId left = one.Input(a);
+  one.Add(op, {left, b_is_constant ? one.Constant(b) : one.Input(b)});
+  ExpectAsReference(std::move(one), "matrix product");
+}
+
+TEST(CpuKernels, MatrixProductsFollowTheReferenceForEachSizeOfATile) {
+  for (int32_t rows : {1, 2, 4, 5, 13, 25, 100}) {
+    for (int32_t columns : {1, 7, 16, 17, 32, 33, 70}) ExpectBatchMatMul({}, {rows, 19}, {19, columns});
+  }
+}
+
+TEST(CpuKernels, MatrixProductsFollowTheReferenceForEachOrderOfTheirOperands) {
+  for (bool constant : {false, true}) {
+    ExpectBatchMatMul({false, false}, {2, 3, 21, 40}, {2, 3, 40, 35}, constant);
+    ExpectBatchMatMul({true, false}, {2, 3, 40, 21}, {2, 3, 40, 35}, constant);
+    ExpectBatchMatMul({false, true}, {2, 3, 21, 40}, {2, 3, 35, 40}, constant);
+    ExpectBatchMatMul({true, true}, {2, 3, 40, 21}, {2, 3, 35, 40}, constant);
+  }
+}
+
+TEST(CpuKernels, MatrixProductsBroadcastTheirLeadingDimensions) {
+  ExpectBatchMatMul({}, {4, 9, 8}, {8, 5});
+  ExpectBatchMatMul({}, {9, 8}, {4, 8, 5});
+  ExpectBatchMatMul({}, {2, 1, 9, 8}, {1, 3, 8, 5});
+  ExpectBatchMatMul({true, false}, {3, 8, 9}, {1, 8, 5});
+}
+
+TEST(CpuKernels, DeepMatrixProductsContinueTheirSums) {
+  OneHostNode one;
+  const ValueId a = one.Input({14, 2500});
+  one.Add(BatchMatMul{}, {a, one.Input({2500, 37})});
+  ExpectAsReference(std::move(one), "matrix product", 1e-3);  // sums of 2500 products of up to 36
+}
+
+TEST(CpuKernels, MatrixProductsKeepNan) {
+  OneHostNode one;
+  const ValueId a = one.Input({20, 30}), b = one.Input({30, 40});
+  one.Add(BatchMatMul{}, {a, b});
+  one.Set(0, 95, std::numeric_limits<float>::quiet_NaN());
+  ExpectAsReference(std::move(one), "matrix product");
+}
+
+TEST(CpuKernels, FullyConnectedTakesWeightsThatAreComputed) {
+  for (Activation activation : {Activation::kNone, Activation::kRelu6, Activation::kTanh}) {
+    OneHostNode one;
+    FullyConnected op;
+    op.activation = activation;
+    const ValueId x = one.Input({5, 33}), weights = one.Input({18, 33});
+    one.Add(op, {x, weights, one.Input({18})});
+    ExpectAsReference(std::move(one), "matrix product");
+  }
+}
+
+TEST(CpuKernels, OperationsOfTwoOperandsFollowTheReferenceForEachKindAndType) {
+  for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64, DType::kBool}) {
+    for (const BinaryRow& row : BinaryRows()) {
+      const bool is_integer = dtype == DType::kInt32 || dtype == DType::kInt64, is_bool = dtype == DType::kBool;
+      const bool is_compared = row.rule == ElementRule::kCompared, is_logical = row.rule == ElementRule::kLogical;
+      if (is_integer ? row.integer_text.empty() : row.text.empty()) continue;
+      if (is_bool ? !is_compared && !is_logical : is_logical) continue;
+      if (row.kind == BinaryKind::kPow && !is_integer) continue;  // of negative numbers
+      for (const Shape& other : {Shape{3, 1, 5}, Shape{5}, Shape{2, 3, 4, 5}, Shape{2, 1, 4, 1}, Shape{}}) {
+        OneHostNode one;
+        const ValueId a = one.Input({2, 3, 4, 5}, dtype), b = one.Input(other, dtype);
+        one.Add(Binary{row.kind}, {b, a}, {is_compared ? DType::kBool : dtype});
+        const std::string kernel = KernelOf(one) == kXnnpack ? kXnnpack : "binary";
+        ExpectAsReference(std::move(one), kernel);
+      }
+    }
+  }
+}
+
+TEST(CpuKernels, ComparisonsOfALargeTensorAreSharedByThreads) {
+  OneHostNode one;
+  const ValueId a = one.Input({70, 33, 41}), b = one.Input({33, 1});
+  one.Add(Binary{BinaryKind::kGreaterEqual}, {a, b}, {DType::kBool});
+  ExpectAsReference(std::move(one), "binary");
+}
+
+TEST(CpuKernels, PReluTakesSlopesOfEachShape) {
+  for (const Shape& slopes : {Shape{4, 5, 6}, Shape{4, 1, 6}, Shape{1}}) {
+    OneHostNode one;
+    const ValueId x = one.Input({3, 4, 5, 6});
+    one.Add(PRelu{}, {x, one.Constant(slopes)});
+    ExpectAsReference(std::move(one), "binary");
+  }
+}
+
+TEST(CpuKernels, SelectFollowsTheReferenceForEachTypeAndShape) {
+  for (DType dtype : {DType::kFloat32, DType::kInt64, DType::kBool}) {
+    for (const Shape& condition : {Shape{2, 3, 40}, Shape{3, 1}, Shape{}}) {
+      for (const Shape& other : {Shape{2, 3, 40}, Shape{40}, Shape{}}) {
+        OneHostNode one;
+        const ValueId chooses = one.Input(condition, DType::kBool), a = one.Input({2, 3, 40}, {dtype});
+        one.Add(Select{}, {chooses, a, one.Input(other, dtype)}, {dtype});
+        ExpectAsReference(std::move(one), "select");
+      }
+    }
+  }
+  OneHostNode rows;
+  const ValueId chooses = rows.Input({7}, DType::kBool), a = rows.Input({7, 9}), b = rows.Input({7, 9});
+  rows.Add(SelectRows{}, {chooses, a, b});
+  ExpectAsReference(std::move(rows), "select");
+}
+
+TEST(CpuKernels, LookUpsFollowTheReferenceAlsoOutsideOfTheTable) {
+  for (DType indices : kIntegers) {
+    for (const Gather& gather : {Gather{0, 0}, Gather{1, 0}, Gather{2, 0}, Gather{2, 1}}) {
+      OneHostNode one;
+      const ValueId x = one.Input({4, 5, 3, 6});
+      one.Add(gather, {x, one.Input({4, 7}, indices)});
+      ExpectAsReference(std::move(one), "look-up");
+    }
+    OneHostNode table;
+    table.Add(Gather{}, {table.Constant({5, 40}), table.Input({2, 3}, indices)});
+    ExpectAsReference(std::move(table), "look-up");
+    OneHostNode nd;
+    const ValueId x = nd.Input({4, 5, 6});
+    nd.Add(GatherNd{}, {x, nd.Input({3, 2, 2}, indices)});
+    ExpectAsReference(std::move(nd), "look-up");
+  }
+}
+
+TEST(CpuKernels, UpdatesOfSlicesStayInside) {
+  for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64}) {
+    OneHostNode one;
+    const ValueId x = one.Input({3, 8, 4}, dtype), update = one.Input({2, 3, 4}, {dtype});
+    one.Add(DynamicUpdateSlice{}, {x, update, one.Input({3}, DType::kInt32)}, {dtype});
+    ExpectAsReference(std::move(one), "update");
+  }
+}
+
+TEST(CpuKernels, CastsFollowTheReferenceBetweenAllTypes) {
+  constexpr DType kTypes[] = {DType::kFloat32, DType::kInt32, DType::kInt64, DType::kInt16,
+                              DType::kInt8,    DType::kUInt8, DType::kBool};
+  for (DType from : kTypes) {
+    for (DType to : kTypes) {
+      OneHostNode one;
+      one.Add(Cast{to}, {one.Input({3, 50}, from)}, {to});
+      if (from == DType::kFloat32) {
+        const float special[] = {std::numeric_limits<float>::infinity(), -1e30f, 3e9f, -0.5f, 255.5f};
+        for (int64_t k = 0; k < 5; ++k) one.Set(0, k, special[k]);
+      }
+      ExpectAsReference(std::move(one), "cast");
+    }
+  }
+}
+
+TEST(CpuKernels, ReductionsFollowTheReferenceForEachKindTypeAndAxes) {
+  for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64, DType::kBool}) {
+    for (ReduceKind kind : {ReduceKind::kMean, ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin, ReduceKind::kProd,
+                            ReduceKind::kAny, ReduceKind::kAll}) {
+      const bool is_logical = kind == ReduceKind::kAny || kind == ReduceKind::kAll;
+      if (is_logical != (dtype == DType::kBool)) continue;
+      for (uint32_t axes = 1; axes < 16; ++axes) {
+        OneHostNode one;
+        one.Add(Reduce{kind, axes, axes % 2 == 0}, {one.Input({2, 3, 2, 19}, dtype)}, {dtype});
+        const std::string kernel = KernelOf(one) == kXnnpack ? kXnnpack : "reduce";
+        ExpectAsReference(std::move(one), kernel);
+      }
+    }
+  }
+}
+
+TEST(CpuKernels, LargeReductionsAreSharedByThreads) {
+  for (uint32_t axes : {1u, 2u, 4u, 5u}) {
+    OneHostNode one;
+    one.Add(Reduce{ReduceKind::kSum, axes}, {one.Input({60, 31, 300})});
+    ExpectAsReference(std::move(one), "reduce");
+  }
+}
+
+TEST(CpuKernels, ReductionsKeepNan) {
+  for (ReduceKind kind : {ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin}) {
+    for (uint32_t axes : {1u, 2u}) {
+      OneHostNode one;
+      one.Add(Reduce{kind, axes}, {one.Input({37, 41})});
+      for (int64_t k : {0, 40, 700}) one.Set(0, k, std::numeric_limits<float>::quiet_NaN());
+      ExpectAsReference(std::move(one), "reduce");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hearth

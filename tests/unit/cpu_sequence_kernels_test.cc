@@ -1,0 +1,139 @@
+// Hearth's own kernels on the host along one dimension: rows, searches, running sums, recurrent networks.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "core/graph/ops/recurrent.h"
+#include "tests/testing/one_host_node.h"
+
+namespace hearth {
+namespace {
+
+using testing::ExpectAsReference;
+using testing::OneHostNode;
+
+constexpr DType kIntegers[] = {DType::kInt32, DType::kInt64};
+
+TEST(CpuKernels, RowsFollowTheReference) {
+  for (const Op& op : {Op(Softmax{0.5f}), Op(Softmax{-2.0f}), Op(LogSoftmax{}), Op(L2Normalization{}),
+                       Op(L2Normalization{Activation::kRelu})}) {
+    for (int32_t length : {1, 5, 100}) {
+      OneHostNode one;
+      one.Add(op, {one.Input({300, length})});
+      ExpectAsReference(std::move(one), "rows");
+    }
+  }
+}
+
+TEST(CpuKernels, RowsKeepNanAndReachZero) {
+  OneHostNode one;
+  one.Add(Softmax{2.0f}, {one.Input({3, 20})});
+  one.Set(0, 5, std::numeric_limits<float>::quiet_NaN());
+  one.Set(0, 25, -std::numeric_limits<float>::infinity());
+  one.Set(0, 45, -3000.0f);
+  ExpectAsReference(std::move(one), "rows");
+}
+
+TEST(CpuKernels, SearchesFollowTheReferenceAlongEachDimension) {
+  for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64}) {
+    for (int32_t axis : {0, 1, 2, -1}) {
+      for (DType indices : kIntegers) {
+        for (ArgKind kind : {ArgKind::kMax, ArgKind::kMin}) {
+          OneHostNode one;
+          one.Add(ArgReduce{kind, axis}, {one.Input({4, 17, 300}, dtype)}, {indices});
+          ExpectAsReference(std::move(one), "search");
+        }
+      }
+      for (bool exclusive : {false, true}) {
+        for (bool reverse : {false, true}) {
+          OneHostNode one;
+          one.Add(CumSum{axis, exclusive, reverse}, {one.Input({4, 17, 300}, dtype)}, {dtype});
+          ExpectAsReference(std::move(one), "search");
+        }
+      }
+    }
+  }
+}
+
+TEST(CpuKernels, TheLargestElementsComeInOrder) {
+  OneHostNode one;
+  const ValueId x = one.Input({9, 40});
+  one.Add(TopK{7}, {x}, {DType::kFloat32, DType::kInt32});
+  for (int64_t k : {1, 2, 3}) one.Set(0, k, 2.5f);  // equal ones
+  for (int64_t k = 40; k < 76; ++k) one.Set(0, k, std::numeric_limits<float>::quiet_NaN());
+  ExpectAsReference(std::move(one), "search");
+}
+
+TEST(CpuKernels, OneHotVectorsStandAlongEachDimension) {
+  for (DType indices : kIntegers) {
+    for (DType values : {DType::kFloat32, DType::kInt64, DType::kBool}) {
+      for (int32_t axis : {0, 1, -1}) {
+        OneHostNode one;
+        const ValueId places = one.Input({5, 6}, indices), on = one.Input({}, values);
+        one.Add(OneHot{axis, 4}, {places, on, one.Input({1}, values)}, {values});
+        ExpectAsReference(std::move(one), "one-hot");
+      }
+    }
+  }
+}
+
+// With every operand or the fewest, as one step or a sequence of either order.
+OneHostNode LstmOf(const Shape& x, bool time_major, int gates, bool with_all) {
+  constexpr int32_t kUnits = 20;
+  const int32_t outputs = with_all ? 6 : kUnits, rows = gates * kUnits, depth = x[x.rank() - 1];
+  const int32_t batch = SequenceOf(x, time_major).batch;
+  OneHostNode one;
+  std::vector<ValueId> operands = {one.Input(x),
+                                   one.Input({batch, outputs}),
+                                   one.Input({batch, kUnits}),
+                                   one.Constant({rows, depth}),
+                                   one.Constant({rows, outputs}),
+                                   one.Constant({rows})};
+  if (with_all) {
+    operands.insert(operands.end(), {one.Constant({rows - kUnits}), one.Constant({rows}),
+                                     one.Constant({outputs, kUnits}), one.Constant({outputs})});
+  }
+  Lstm op{.time_major = time_major, .activation = Activation::kTanh};
+  if (with_all) op.cell_clip = op.proj_clip = 0.8f;
+  one.Add(op, std::move(operands), std::vector(3, DType::kFloat32));
+  return one;
+}
+
+TEST(CpuKernels, LstmFollowsTheReferenceInEachForm) {
+  for (int gates : {3, 4}) {
+    for (bool with_all : {false, true}) {
+      ExpectAsReference(LstmOf({2, 7, 9}, false, gates, with_all), "recurrent");
+      ExpectAsReference(LstmOf({7, 2, 9}, true, gates, with_all), "recurrent");
+      ExpectAsReference(LstmOf({3, 9}, false, gates, with_all), "recurrent");
+    }
+  }
+}
+
+TEST(CpuKernels, RnnFollowsTheReferenceInEachOrder) {
+  for (bool time_major : {false, true}) {
+    OneHostNode one;
+    const ValueId x = one.Input({3, 3, 8}), h = one.Input({3, 10});
+    one.Add(Rnn{time_major, Activation::kTanh},
+            {x, h, one.Constant({10, 8}), one.Constant({10, 10}), one.Constant({10})},
+            {DType::kFloat32, DType::kFloat32});
+    ExpectAsReference(std::move(one), "recurrent");
+  }
+}
+
+TEST(CpuKernels, FunctionsOfElementsReachZeroAndInfinityAndKeepNan) {
+  OneHostNode one;
+  one.Add(Unary{UnaryKind::kExp}, {one.Input({50})});
+  const float special[] = {-500.0f,
+                           -90.0f,
+                           88.6f,
+                           89.0f,
+                           500.0f,
+                           -std::numeric_limits<float>::infinity(),
+                           std::numeric_limits<float>::infinity(),
+                           std::numeric_limits<float>::quiet_NaN()};
+  for (int64_t k = 0; k < 8; ++k) one.Set(0, k, special[k]);
+  ExpectAsReference(std::move(one), "elementwise");
+}
+
+}  // namespace
+}  // namespace hearth
