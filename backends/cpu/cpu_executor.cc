@@ -137,12 +137,18 @@ Result<std::unique_ptr<HostNode>> MakeProductNode(const HostNodeRequest& request
   return MakeMatrixProductNode(request);
 }
 
-// Hearth's products of floats are faster than XNNPACK's where they were measured: with AVX2 and AVX-512. Sums for a
-// quantized result are XNNPACK's, whose ties are refined.
-bool PrefersOwnProducts(const HostNodeRequest& request) {
-  const std::vector<ValueId>& outputs = request.node.outputs;
-  return BestVectorSet() != VectorSet::kBase && !outputs.empty() &&
-         IsPlainFloat32(request.graph.value(outputs[0]).desc);
+// What is faster than XNNPACK's where it was measured, with AVX2 and AVX-512: products of floats, and softmax of a few
+// classes. Sums for a quantized result are XNNPACK's, whose ties are refined.
+Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
+  constexpr int32_t kFewClasses = 16;
+  const Node& node = request.node;
+  if (BestVectorSet() == VectorSet::kBase || node.outputs.empty()) return std::unique_ptr<HostNode>();
+  const TensorDesc& out = request.graph.value(node.outputs[0]).desc;
+  if (!IsPlainFloat32(out)) return std::unique_ptr<HostNode>();
+  const int rank = out.shape.rank();
+  const bool has_few_classes =
+      std::holds_alternative<Softmax>(node.op) && rank > 0 && out.shape[rank - 1] <= kFewClasses;
+  return has_few_classes ? MakeRowsNode(request) : MakeProductNode(request);
 }
 
 class CpuExecutor final : public HostExecutor {
@@ -179,15 +185,15 @@ class CpuExecutor final : public HostExecutor {
     if (request.in_integers) return MakeIntegerNode(request);
     HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeCopyNode(request));
     if (node != nullptr) return node;
-    if (PrefersOwnProducts(request)) {
-      HEARTH_ASSIGN(node, MakeProductNode(request));
-      if (node != nullptr) return node;
-    }
+    HEARTH_ASSIGN(node, MakeMovementNode(request));
+    if (node != nullptr) return node;
+    HEARTH_ASSIGN(node, MakePreferredNode(request));
+    if (node != nullptr) return node;
     HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
     if (node != nullptr) return node;
-    for (const auto& make : {MakeProductNode, MakeUnaryNode, MakeMovementNode, MakeBinaryNode, MakeSelectNode,
-                             MakeGatherNode, MakeCastNode, MakeReduceNode, MakeRowsNode, MakeSearchNode,
-                             MakeRecurrentNode, MakeNormalizeNode, MakeExactConvolutionNode, MakePoolingIndexNode}) {
+    for (const auto& make : {MakeProductNode, MakeUnaryNode, MakeBinaryNode, MakeSelectNode, MakeGatherNode,
+                             MakeCastNode, MakeReduceNode, MakeRowsNode, MakeSearchNode, MakeRecurrentNode,
+                             MakeNormalizeNode, MakeExactConvolutionNode, MakePoolingIndexNode}) {
       HEARTH_ASSIGN(node, make(request));
       if (node != nullptr) return node;
     }

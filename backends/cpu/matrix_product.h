@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <new>
 #include <span>
-#include <vector>
 
 #include "backends/cpu/vectorized.h"
 #include "backends/cpu/worker_pool.h"
@@ -72,13 +73,19 @@ class PackedMatrices {
                      int64_t group, int64_t groups) const;
 
  private:
+  static constexpr size_t kAlignmentBytes =
+      64;  // of the longest vector: else each of its loads touches two cache lines
+
   const float* PanelOf(int64_t matrix, int64_t panel) const;
   int64_t WidthOf(int64_t panel) const;
 
   int64_t depth_, columns_, count_;
   VectorSet set_;
   int64_t panel_columns_, panels_, matrix_size_;
-  std::vector<float> packed_;
+  struct Release {
+    void operator()(float* floats) const { ::operator delete[](floats, std::align_val_t{kAlignmentBytes}); }
+  };
+  std::unique_ptr<float[], Release> packed_;
 };
 
 }  // namespace hearth

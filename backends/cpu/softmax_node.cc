@@ -17,6 +17,11 @@ constexpr int kParts = 16;                    // sums side by side: no addition 
 // The sum of function(element) in float64.
 template <typename Function>
 HEARTH_INTO_CALLER inline double SumOf(const float* x, int64_t count, Function function) {
+  double short_sum = 0.0;
+  if (count < kParts) {
+    for (int64_t k = 0; k < count; ++k) short_sum += function(x[k]);
+    return short_sum;
+  }
   double parts[kParts] = {};
   int64_t k = 0;
   for (; k + kParts <= count; k += kParts) {
@@ -41,12 +46,23 @@ HEARTH_INTO_CALLER inline float WholeExp(float x) {
   return half * half;
 }
 
-HEARTH_INTO_CALLER inline void SoftmaxRow(float beta, const float* x, int64_t count, float* y) {
-  const float largest = LargestOf(x, count);
-  for (int64_t k = 0; k < count; ++k) y[k] = WholeExp((x[k] - largest) * beta);
-  const double sum = SumOf(y, count, [](float v) HEARTH_INTO_CALLER { return double{v}; });
-  const auto factor = static_cast<float>(1.0 / sum);
-  for (int64_t k = 0; k < count; ++k) y[k] *= factor;
+// Rows that stay in the first cache, in three passes: the exponentials of short rows are one loop, too.
+HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t rows, int64_t length, float* y) {
+  constexpr int64_t kElements = 2048;
+  const int64_t most = std::max<int64_t>(1, kElements / length);
+  for (int64_t first = 0; first < rows; first += most, x += most * length, y += most * length) {
+    const int64_t count = std::min(most, rows - first);
+    for (int64_t row = 0; row < count * length; row += length) {
+      const float largest = LargestOf(x + row, length);
+      for (int64_t k = row; k < row + length; ++k) y[k] = (x[k] - largest) * beta;
+    }
+    for (int64_t k = 0; k < count * length; ++k) y[k] = WholeExp(y[k]);
+    for (int64_t row = 0; row < count * length; row += length) {
+      const double sum = SumOf(y + row, length, [](float v) HEARTH_INTO_CALLER { return double{v}; });
+      const auto factor = static_cast<float>(1.0 / sum);
+      for (int64_t k = row; k < row + length; ++k) y[k] *= factor;
+    }
+  }
 }
 
 HEARTH_INTO_CALLER inline void LogSoftmaxRow(const float* x, int64_t count, float* y) {
@@ -83,12 +99,14 @@ class RowsNode final : public HostNode {
     const int64_t rows = static_cast<int64_t>(x_.size()) / length;
     workers_.ForEachPart(rows, kLeastElements / length + 1, [&](int64_t begin, int64_t end) {
       Vectorized([&]() HEARTH_INTO_CALLER {
+        if (const auto* softmax = std::get_if<Softmax>(&op_)) {
+          SoftmaxRows(softmax->beta, x_.data() + begin * length, end - begin, length, y_.data() + begin * length);
+          return;
+        }
         for (int64_t row = begin; row < end; ++row) {
           const float* x = x_.data() + row * length;
           float* y = y_.data() + row * length;
-          if (const auto* softmax = std::get_if<Softmax>(&op_)) {
-            SoftmaxRow(softmax->beta, x, length, y);
-          } else if (std::holds_alternative<LogSoftmax>(op_)) {
+          if (std::holds_alternative<LogSoftmax>(op_)) {
             LogSoftmaxRow(x, length, y);
           } else {
             UnitLengthRow(x, length, y);

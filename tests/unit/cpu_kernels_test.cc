@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "tests/testing/one_host_node.h"
 
@@ -69,6 +70,35 @@ TEST(CpuKernels, FullyConnectedTakesWeightsThatAreComputed) {
     one.Add(op, {x, weights, one.Input({18})});
     ExpectAsReference(std::move(one), "matrix product");
   }
+}
+
+TEST(CpuKernels, ConvolutionsAsProductsFollowTheReferenceForEachWindow) {
+  if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "XNNPACK's are taken without AVX2";
+  for (Activation activation : {Activation::kNone, Activation::kRelu6, Activation::kSigmoid}) {
+    for (int32_t stride : {1, 2}) {
+      for (int32_t dilation : {1, 2}) {
+        for (PaddingMode mode : {PaddingMode::kSame, PaddingMode::kValid}) {
+          for (const Shape& filter : {Shape{35, 3, 2, 5}, Shape{16, 1, 1, 5}}) {
+            OneHostNode one;
+            Conv2D conv{{stride, stride, dilation, dilation, {mode}}, activation};
+            const ValueId x = one.Input({2, 14, 11, 5});
+            one.Add(conv, {x, one.Constant(filter), one.Constant({filter[0]})});
+            ExpectAsReference(std::move(one), "convolution", 1e-4);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(CpuKernels, LargeConvolutionsKeepNanWhereTheirWindowsReadIt) {
+  if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "XNNPACK's are taken without AVX2";
+  OneHostNode one;
+  Conv2D conv{{1, 1, 1, 1, {PaddingMode::kSame}}, Activation::kRelu};
+  const ValueId x = one.Input({1, 40, 40, 16});
+  one.Add(conv, {x, one.Constant({20, 3, 3, 16}), kNoValue});
+  one.Set(0, 5000, std::numeric_limits<float>::quiet_NaN());
+  ExpectAsReference(std::move(one), "convolution", 1e-3);
 }
 
 TEST(CpuKernels, OperationsOfTwoOperandsFollowTheReferenceForEachKindAndType) {

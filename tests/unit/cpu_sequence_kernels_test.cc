@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "backends/cpu/vectorized.h"
 #include "core/graph/ops/recurrent.h"
 #include "tests/testing/one_host_node.h"
 
@@ -10,11 +11,12 @@ namespace hearth {
 namespace {
 
 using testing::ExpectAsReference;
+using testing::KernelOf;
 using testing::OneHostNode;
 
 constexpr DType kIntegers[] = {DType::kInt32, DType::kInt64};
 
-TEST(CpuKernels, RowsFollowTheReference) {
+TEST(CpuSequenceKernels, RowsFollowTheReference) {
   for (const Op& op : {Op(Softmax{0.5f}), Op(Softmax{-2.0f}), Op(LogSoftmax{}), Op(L2Normalization{}),
                        Op(L2Normalization{Activation::kRelu})}) {
     for (int32_t length : {1, 5, 100}) {
@@ -25,7 +27,15 @@ TEST(CpuKernels, RowsFollowTheReference) {
   }
 }
 
-TEST(CpuKernels, RowsKeepNanAndReachZero) {
+TEST(CpuSequenceKernels, SoftmaxOfAFewClassesIsHearthsOwn) {
+  for (int32_t classes : {1, 2, 3, 16}) {
+    OneHostNode one;
+    one.Add(Softmax{}, {one.Input({3000, classes})});
+    if (KernelOf(one) == "rows" || BestVectorSet() != VectorSet::kBase) ExpectAsReference(std::move(one), "rows");
+  }
+}
+
+TEST(CpuSequenceKernels, RowsKeepNanAndReachZero) {
   OneHostNode one;
   one.Add(Softmax{2.0f}, {one.Input({3, 20})});
   one.Set(0, 5, std::numeric_limits<float>::quiet_NaN());
@@ -34,7 +44,7 @@ TEST(CpuKernels, RowsKeepNanAndReachZero) {
   ExpectAsReference(std::move(one), "rows");
 }
 
-TEST(CpuKernels, SearchesFollowTheReferenceAlongEachDimension) {
+TEST(CpuSequenceKernels, SearchesFollowTheReferenceAlongEachDimension) {
   for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64}) {
     for (int32_t axis : {0, 1, 2, -1}) {
       for (DType indices : kIntegers) {
@@ -55,7 +65,7 @@ TEST(CpuKernels, SearchesFollowTheReferenceAlongEachDimension) {
   }
 }
 
-TEST(CpuKernels, TheLargestElementsComeInOrder) {
+TEST(CpuSequenceKernels, TheLargestElementsComeInOrder) {
   OneHostNode one;
   const ValueId x = one.Input({9, 40});
   one.Add(TopK{7}, {x}, {DType::kFloat32, DType::kInt32});
@@ -64,7 +74,7 @@ TEST(CpuKernels, TheLargestElementsComeInOrder) {
   ExpectAsReference(std::move(one), "search");
 }
 
-TEST(CpuKernels, OneHotVectorsStandAlongEachDimension) {
+TEST(CpuSequenceKernels, OneHotVectorsStandAlongEachDimension) {
   for (DType indices : kIntegers) {
     for (DType values : {DType::kFloat32, DType::kInt64, DType::kBool}) {
       for (int32_t axis : {0, 1, -1}) {
@@ -99,7 +109,7 @@ OneHostNode LstmOf(const Shape& x, bool time_major, int gates, bool with_all) {
   return one;
 }
 
-TEST(CpuKernels, LstmFollowsTheReferenceInEachForm) {
+TEST(CpuSequenceKernels, LstmFollowsTheReferenceInEachForm) {
   for (int gates : {3, 4}) {
     for (bool with_all : {false, true}) {
       ExpectAsReference(LstmOf({2, 7, 9}, false, gates, with_all), "recurrent");
@@ -109,7 +119,7 @@ TEST(CpuKernels, LstmFollowsTheReferenceInEachForm) {
   }
 }
 
-TEST(CpuKernels, RnnFollowsTheReferenceInEachOrder) {
+TEST(CpuSequenceKernels, RnnFollowsTheReferenceInEachOrder) {
   for (bool time_major : {false, true}) {
     OneHostNode one;
     const ValueId x = one.Input({3, 3, 8}), h = one.Input({3, 10});
@@ -120,7 +130,7 @@ TEST(CpuKernels, RnnFollowsTheReferenceInEachOrder) {
   }
 }
 
-TEST(CpuKernels, FunctionsOfElementsReachZeroAndInfinityAndKeepNan) {
+TEST(CpuSequenceKernels, FunctionsOfElementsReachZeroAndInfinityAndKeepNan) {
   OneHostNode one;
   one.Add(Unary{UnaryKind::kExp}, {one.Input({50})});
   const float special[] = {-500.0f,
