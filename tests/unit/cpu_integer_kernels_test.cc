@@ -27,6 +27,7 @@ std::vector<uint8_t> RandomBytes(size_t count, std::mt19937& random) {
 
 // Inputs and weights with or without a sign, with or without zero points of the weights.
 IntegerLayer LayerOf(int32_t channels, bool is_signed, bool has_zero_points, std::mt19937& random) {
+  const bool are_all_alike = random() % 2 == 0;
   IntegerLayer layer;
   layer.input_is_signed = is_signed;
   layer.weights_are_signed = is_signed;
@@ -35,7 +36,7 @@ IntegerLayer LayerOf(int32_t channels, bool is_signed, bool has_zero_points, std
   layer.highest = 110;
   layer.output_zero_point = 17;
   for (int32_t c = 0; c < channels; ++c) {
-    layer.weight_zero_points.push_back(has_zero_points ? 5 - c : 0);
+    layer.weight_zero_points.push_back(!has_zero_points ? 0 : are_all_alike ? -7 : 5 - c);
     layer.biases.push_back(static_cast<int32_t>(random() % 4001) - 2000);
     layer.multipliers.push_back(0.0013f + 0.0001f * static_cast<float>(c % 5));
   }
@@ -82,8 +83,8 @@ TEST(CpuIntegerKernels, ProductsOfRowsAreThoseOfPlainLoops) {
         task.terms = &packed.terms;
         task.out = out.data();
         task.out_stride = channels;
-        SumRows(task, depth, sums.data());
-        if (!packed.terms.row_factors.empty()) task.row_sums = sums.data();
+        SumRows(task, depth, packed.row_factor != 0 ? packed.row_factor : 1, sums.data(), set);
+        if (packed.needs_row_sums()) task.row_sums = sums.data();
         MultiplyRows(task, set);
         for (int64_t row = 0; row < rows; ++row) {
           for (int32_t c = 0; c < channels; ++c) {

@@ -156,6 +156,14 @@ TEST(CpuIntegers, OperationsOfTwoValuesAreTheReferences) {
   }
 }
 
+// On a grid so fine that a fused multiply-add would show.
+TEST(CpuIntegers, TheDifferenceOfEqualValuesIsZero) {
+  IntegerGraph graph;
+  const ValueId x = graph.Input({3, 40}, {DType::kInt8, {0.0223f}, {-31}});
+  graph.Add(Binary{BinaryKind::kSub, Activation::kNone}, {x, x}, {DType::kInt8, {1e-9f}, {-7}});
+  EXPECT_THAT(RunIntegers(graph.graph()).host, Each(static_cast<uint8_t>(-7)));
+}
+
 TEST(CpuIntegers, FunctionsOfOneValueAreTheReferencesBitForBit) {
   const Grid in{DType::kInt8, {0.04f}, {-11}}, other{DType::kUInt8, {0.02f}, {30}};
   for (const UnaryKind kind : {UnaryKind::kTanh, UnaryKind::kLogistic, UnaryKind::kHardSwish, UnaryKind::kLeakyRelu,

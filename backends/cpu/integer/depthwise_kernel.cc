@@ -11,7 +11,7 @@ namespace {
 
 // The kernel with VNNI takes 64 channels at once. Interleaving the bytes of four taps leaves in vector v of four, at
 // place p of 16, the channel 16 * (p / 4) + 4 * v + p % 4. Packing the sums to bytes puts them in order again.
-constexpr int32_t kWideBlock = 64;
+constexpr int32_t kWideBlock = 64, kNarrowBlock = 16;  // the other kernel takes 16
 int32_t ChannelAt(int32_t place) {
   const int32_t vector = place / 16, p = place % 16;
   return p / 4 * 16 + vector * 4 + p % 4;
@@ -60,6 +60,35 @@ DepthwiseWeights PackDepthwise(const IntegerLayer& layer, const IntegerWeights& 
   Interleave(packed.terms.multipliers);
   Interleave(packed.terms.row_factors);
   return packed;
+}
+
+DepthwiseWeights PackNeighbours(const IntegerLayer& layer, const IntegerWeights& weights, int32_t pixels,
+                                IntegerSet set) {
+  IntegerLayer wide = layer;
+  std::vector<std::byte> bytes;
+  for (int32_t tap = 0; tap < weights.depth; ++tap) {
+    for (int32_t c = 0; c < pixels * weights.channels; ++c) bytes.push_back(weights.at(c % weights.channels, tap));
+  }
+  const auto repeat = [&](auto& list) {
+    const auto once = list;
+    for (int32_t pixel = 1; pixel < pixels; ++pixel) list.insert(list.end(), once.begin(), once.end());
+  };
+  repeat(wide.weight_zero_points);
+  repeat(wide.biases);
+  repeat(wide.multipliers);
+  const int32_t channels = pixels * weights.channels;
+  return PackDepthwise(wide, {bytes, channels, weights.depth, 1, channels}, set);
+}
+
+int32_t NeighboursOf(int32_t channels, IntegerSet set) {
+  constexpr int32_t kMostChannels = 768;  // the weights stay in the first cache, and take little memory
+  const int32_t width = set == IntegerSet::kVnni ? kWideBlock : kNarrowBlock;
+  const auto vectors_of = [&](int32_t pixels) { return (pixels * channels + width - 1) / width; };
+  int32_t best = 1;
+  for (int32_t pixels = 2; pixels * channels <= kMostChannels; ++pixels) {
+    if (vectors_of(pixels) * best < vectors_of(best) * pixels) best = pixels;
+  }
+  return best;
 }
 
 #if defined(HEARTH_X86_KERNELS)
@@ -134,7 +163,7 @@ void ConvolveVnni(const DepthwiseTask& task) {
 // Compiled into a caller with AVX2: the sums of 16 channels stay in two vectors.
 HEARTH_INTO_CALLER inline void ConvolveBlock16(const DepthwiseTask& task, const uint8_t* const* taps, int32_t block,
                                                uint8_t* out) {
-  constexpr int32_t kWidth = 16;
+  constexpr int32_t kWidth = kNarrowBlock;
   const DepthwiseWeights& weights = *task.weights;
   const Requantization& terms = weights.terms;
   const int32_t padded = static_cast<int32_t>(terms.offsets.size());
@@ -169,7 +198,8 @@ void ConvolveAvx2(const DepthwiseTask& task) {
     const uint8_t* const* taps = task.taps;
     uint8_t* out = task.out;
     for (int64_t pixel = 0; pixel < task.pixels; ++pixel) {
-      for (int32_t block = 0; block < task.weights->channels; block += 16) ConvolveBlock16(task, taps, block, out);
+      for (int32_t block = 0; block < task.weights->channels; block += kNarrowBlock)
+        ConvolveBlock16(task, taps, block, out);
       taps += task.weights->tap_steps() * kDepthStep;
       out += task.weights->channels;
     }

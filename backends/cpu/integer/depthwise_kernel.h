@@ -22,6 +22,12 @@ struct DepthwiseWeights {
 // `weights` has one channel for each of the input's, and the window's taps as depth.
 DepthwiseWeights PackDepthwise(const IntegerLayer& layer, const IntegerWeights& weights, IntegerSet set);
 
+// The same for `pixels` neighbours at once, which with a stride of 1 are as many times the channels.
+DepthwiseWeights PackNeighbours(const IntegerLayer& layer, const IntegerWeights& weights, int32_t pixels,
+                                IntegerSet set);
+// How many neighbours fill vectors best.
+int32_t NeighboursOf(int32_t channels, IntegerSet set);
+
 // Pixels of the output in a row. taps: for each pixel tap_steps * kDepthStep addresses of input pixels; those past the
 // window's taps may be any that can be read. No more than `channels` bytes are read at each.
 struct DepthwiseTask {

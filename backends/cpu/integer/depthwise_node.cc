@@ -13,7 +13,9 @@ constexpr int64_t kOutside = -1;
 
 class DepthwiseNode final : public HostNode {
  public:
-  DepthwiseNode(const HostNodeRequest& request, const IntegerLayer& layer, DepthwiseWeights weights)
+  // neighbours: the weights for several pixels at once, or none.
+  DepthwiseNode(const HostNodeRequest& request, const IntegerLayer& layer, DepthwiseWeights weights,
+                DepthwiseWeights neighbours)
       : x_(reinterpret_cast<const uint8_t*>(request.arena.stored(request.node.inputs[0]).data())),
         y_(reinterpret_cast<uint8_t*>(request.arena.stored(request.node.outputs[0]).data())),
         flips_sign_(layer.input_is_signed),
@@ -21,43 +23,71 @@ class DepthwiseNode final : public HostNode {
         out_(request.graph.value(request.node.outputs[0]).desc.shape),
         window_(std::get<DepthwiseConv2D>(request.node.op).window),
         weights_(std::move(weights)),
-        zeros_(static_cast<size_t>(weights_.channels), std::to_integer<uint8_t>(layer.stored_zero())),
+        neighbours_(std::move(neighbours)),
+        zeros_(static_cast<size_t>(std::max(weights_.channels, neighbours_.channels)),
+               std::to_integer<uint8_t>(layer.stored_zero())),
         workers_(request.workers) {
     const Shape& filter = request.graph.value(request.node.inputs[1]).desc.shape;
     kernel_h_ = filter[1];
     kernel_w_ = filter[2];
     padding_ = ResolvePadding(window_, in_[1], in_[2], kernel_h_, kernel_w_);
     for (int64_t ox = 0; ox < out_[2]; ++ox) {
+      bool is_inside = true;
       for (int64_t kx = 0; kx < kernel_w_; ++kx) {
         const int64_t ix = ox * window_.stride_w - padding_.left + kx * window_.dilation_w;
         columns_.push_back(ix >= 0 && ix < in_[2] ? ix * in_[3] : kOutside);
+        is_inside = is_inside && columns_.back() != kOutside;
       }
+      if (!is_inside) continue;
+      if (inside_end_ == 0) inside_begin_ = ox;
+      inside_end_ = ox + 1;
     }
   }
 
   std::string_view kernel() const override { return "integer"; }
   std::optional<uint64_t> held_bytes() const override {
-    return weights_.numbers.size() + weights_.factors.size() * sizeof(int16_t) + weights_.terms.bytes();
+    uint64_t bytes = 0;
+    for (const DepthwiseWeights* weights : {&weights_, &neighbours_}) {
+      bytes += weights->numbers.size() + weights->factors.size() * sizeof(int16_t) + weights->terms.bytes();
+    }
+    return bytes;
   }
 
   Status Run() override {
     const int64_t row_work = int64_t{out_[2]} * weights_.channels * weights_.taps;
     workers_.ForEachPart(int64_t{out_[0]} * out_[1], kLeastWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
-      const auto taps_of_pixel = static_cast<size_t>(weights_.tap_steps() * kDepthStep);
-      std::vector<const uint8_t*> taps(taps_of_pixel * static_cast<size_t>(out_[2]), zeros_.data());
+      std::vector<const uint8_t*> taps(static_cast<size_t>(TapsOfPixel() * out_[2]), zeros_.data());
       for (int64_t row = begin; row < end; ++row) {
         Locate(row, taps.data());
-        const int64_t row_bytes = int64_t{out_[2]} * weights_.channels;
-        ConvolvePixels({taps.data(), out_[2], flips_sign_, &weights_, y_ + row * row_bytes}, BestIntegerSet());
+        RunRow(taps.data(), y_ + row * out_[2] * weights_.channels);
       }
     });
     return Status::Ok();
   }
 
  private:
+  int64_t TapsOfPixel() const { return int64_t{weights_.tap_steps()} * kDepthStep; }
+
+  // Neighbours whose taps are all inside the image go together; the last ones overlap those before.
+  void RunRow(const uint8_t** taps, uint8_t* out) const {
+    const int64_t many = neighbours_.channels / weights_.channels;
+    if (many == 0 || inside_end_ - inside_begin_ < many) return Convolve(weights_, taps, 0, out_[2], out);
+    Convolve(weights_, taps, 0, inside_begin_, out);
+    for (int64_t pixel = inside_begin_; pixel < inside_end_; pixel += many) {
+      Convolve(neighbours_, taps, std::min(pixel, inside_end_ - many), 1, out);
+    }
+    Convolve(weights_, taps, inside_end_, out_[2] - inside_end_, out);
+  }
+
+  void Convolve(const DepthwiseWeights& weights, const uint8_t** taps, int64_t first, int64_t count,
+                uint8_t* out) const {
+    ConvolvePixels({taps + first * TapsOfPixel(), count, flips_sign_, &weights, out + first * weights_.channels},
+                   BestIntegerSet());
+  }
+
   // The addresses of all taps of a row of the output, or zeros.
   void Locate(int64_t row, const uint8_t** taps) const {
-    const int64_t batch = row / out_[1], oy = row % out_[1], step = int64_t{weights_.tap_steps()} * kDepthStep;
+    const int64_t batch = row / out_[1], oy = row % out_[1], step = TapsOfPixel();
     const TapRange lines = TapsInside(oy, window_.stride_h, padding_.top, window_.dilation_h, kernel_h_, in_[1]);
     for (int32_t ky = 0; ky < kernel_h_; ++ky) {
       const bool has_line = ky >= lines.begin && ky < lines.end;
@@ -78,12 +108,13 @@ class DepthwiseNode final : public HostNode {
   bool flips_sign_;
   const Shape &in_, &out_;
   const Window2D& window_;
-  DepthwiseWeights weights_;
-  std::vector<uint8_t> zeros_;    // a pixel outside of the image
+  DepthwiseWeights weights_, neighbours_;
+  std::vector<uint8_t> zeros_;    // pixels outside of the image
   std::vector<int64_t> columns_;  // for each pixel of a row each tap's place in the input's line
   WorkerPool& workers_;
   Padding2D padding_;
   int32_t kernel_h_ = 1, kernel_w_ = 1;
+  int64_t inside_begin_ = 0, inside_end_ = 0;  // pixels of a row whose taps all have a column in the image
 };
 
 }  // namespace
@@ -99,7 +130,11 @@ std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& reques
   const auto layer = IntegerLayerOf(graph, node, conv->activation, 3, channels, taps);
   if (!layer) return nullptr;
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, taps, 1, channels};
-  return std::make_unique<DepthwiseNode>(request, *layer, PackDepthwise(*layer, weights, BestIntegerSet()));
+  const IntegerSet set = BestIntegerSet();
+  const int32_t neighbours = conv->window.stride_w == 1 ? NeighboursOf(channels, set) : 1;
+  DepthwiseWeights together;
+  if (neighbours > 1) together = PackNeighbours(*layer, weights, neighbours, set);
+  return std::make_unique<DepthwiseNode>(request, *layer, PackDepthwise(*layer, weights, set), std::move(together));
 }
 
 }  // namespace hearth

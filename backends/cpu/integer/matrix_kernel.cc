@@ -12,6 +12,12 @@ PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights
   const int64_t steps = (weights.depth + kDepthStep - 1) / kDepthStep;
   PackedMatrix packed;
   packed.terms = RequantizationOf(layer, weights, blocks * kBlockChannels);
+  std::vector<int32_t>& factors = packed.terms.row_factors;
+  const auto end = factors.begin() + std::min<int64_t>(weights.channels, static_cast<int64_t>(factors.size()));
+  if (!factors.empty() && std::all_of(factors.begin(), end, [&](int32_t factor) { return factor == factors[0]; })) {
+    packed.row_factor = factors[0];
+    factors = {};
+  }
   packed.weights.resize(static_cast<size_t>(blocks * steps * kBlockStepBytes));
   for (int32_t c = 0; c < weights.channels; ++c) {
     int8_t* block = packed.weights.data() + c / kBlockChannels * steps * kBlockStepBytes;
@@ -23,20 +29,37 @@ PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights
   return packed;
 }
 
-void SumRows(const MatrixTask& task, int64_t depth, int32_t* sums) {
+#if defined(HEARTH_X86_KERNELS)
+namespace {
+
+// ---- Sums of rows ----
+
+HEARTH_VNNI void SumRowsVnni(const MatrixTask& task, int64_t depth, int32_t factor, int32_t* sums) {
+  constexpr int64_t kWidth = 64;
+  const __m512i flip = _mm512_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
+  for (int64_t r = 0; r < task.row_count; ++r) {
+    const uint8_t* row = task.rows + r * task.row_stride;
+    __m512i sum = _mm512_setzero_si512();
+    for (int64_t k = 0; k < depth; k += kWidth) {
+      const __mmask64 mask = depth - k >= kWidth ? ~__mmask64{0} : (__mmask64{1} << (depth - k)) - 1;
+      const __m512i x = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, row + k), flip);
+      sum = _mm512_add_epi64(sum, _mm512_sad_epu8(_mm512_maskz_mov_epi8(mask, x), _mm512_setzero_si512()));
+    }
+    sums[r] = static_cast<int32_t>(_mm512_reduce_add_epi64(sum) * factor);
+  }
+}
+
+void SumRowsAvx2(const MatrixTask& task, int64_t depth, int32_t factor, int32_t* sums) {
   const uint8_t flip = task.flips_sign ? 0x80 : 0x00;
-  Vectorized([&]() HEARTH_INTO_CALLER {
+  RunIn(VectorSet::kAvx2, [&]() HEARTH_INTO_CALLER {
     for (int64_t r = 0; r < task.row_count; ++r) {
       const uint8_t* row = task.rows + r * task.row_stride;
       uint32_t sum = 0;
       for (int64_t k = 0; k < depth; ++k) sum += static_cast<uint8_t>(row[k] ^ flip);
-      sums[r] = static_cast<int32_t>(sum);
+      sums[r] = static_cast<int32_t>(sum * static_cast<uint32_t>(factor));
     }
   });
 }
-
-#if defined(HEARTH_X86_KERNELS)
-namespace {
 
 // ---- AVX-512 with VNNI: 16 channels a vector ----
 
@@ -50,6 +73,13 @@ HEARTH_VNNI void TileVnni(const MatrixTask& task, int64_t row, int32_t block) {
   for (int v = 0; v < kVectors; ++v) {
     const __m512i offset = _mm512_loadu_si512(task.terms->offsets.data() + (block + v) * kBlockChannels);
     for (int r = 0; r < kRows; ++r) sums[r][v] = offset;
+  }
+  const bool has_factors = task.row_sums != nullptr && !task.terms->row_factors.empty();
+  if (task.row_sums != nullptr && !has_factors) {
+    for (int r = 0; r < kRows; ++r) {
+      const __m512i row_sum = _mm512_set1_epi32(task.row_sums[row + r]);
+      for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_add_epi32(sums[r][v], row_sum);
+    }
   }
   for (int64_t k = 0; k < task.depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
     __m512i w[kVectors];
@@ -68,7 +98,7 @@ HEARTH_VNNI void TileVnni(const MatrixTask& task, int64_t row, int32_t block) {
     const auto mask = static_cast<__mmask16>((1u << left) - 1);
     for (int r = 0; r < kRows; ++r) {
       __m512i sum = sums[r][v];
-      if (task.row_sums != nullptr) {
+      if (has_factors) {
         const __m512i factors = _mm512_loadu_si512(task.terms->row_factors.data() + channel);
         sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(factors, _mm512_set1_epi32(task.row_sums[row + r])));
       }
@@ -120,9 +150,11 @@ HEARTH_AVX2 inline __m256i Sums256(__m256i first, __m256i second, const MatrixTa
   const int32_t* offsets = task.terms->offsets.data() + channel;
   sums = _mm256_add_epi32(sums, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(offsets)));
   if (task.row_sums == nullptr) return sums;
+  const __m256i row_sum = _mm256_set1_epi32(task.row_sums[row]);
+  if (task.terms->row_factors.empty()) return _mm256_add_epi32(sums, row_sum);
   const int32_t* factors = task.terms->row_factors.data() + channel;
   const __m256i factor = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(factors));
-  return _mm256_add_epi32(sums, _mm256_mullo_epi32(factor, _mm256_set1_epi32(task.row_sums[row])));
+  return _mm256_add_epi32(sums, _mm256_mullo_epi32(factor, row_sum));
 }
 
 HEARTH_AVX2 void StoreAvx2(const MatrixTask& task, int64_t row, int32_t channel, const __m256i sums[4]) {
@@ -188,6 +220,10 @@ void MultiplyRows(const MatrixTask& task, IntegerSet set) {
   MultiplyVnni<false>(task);
 }
 
+void SumRows(const MatrixTask& task, int64_t depth, int32_t factor, int32_t* sums, IntegerSet set) {
+  return set == IntegerSet::kVnni ? SumRowsVnni(task, depth, factor, sums) : SumRowsAvx2(task, depth, factor, sums);
+}
+
 #else
 
 IntegerSet BestIntegerSet() {
@@ -195,6 +231,7 @@ IntegerSet BestIntegerSet() {
 }
 
 void MultiplyRows(const MatrixTask&, IntegerSet) {}
+void SumRows(const MatrixTask&, int64_t, int32_t, int32_t*, IntegerSet) {}
 
 #endif
 

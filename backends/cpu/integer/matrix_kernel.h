@@ -22,6 +22,9 @@ inline constexpr int64_t kBlockStepBytes = kBlockChannels * kDepthStep;
 struct PackedMatrix {
   std::vector<int8_t> weights;
   Requantization terms;
+  int32_t row_factor = 0;  // one for all channels, instead of terms.row_factors
+
+  bool needs_row_sums() const { return row_factor != 0 || !terms.row_factors.empty(); }
 };
 PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights);
 
@@ -29,8 +32,9 @@ PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights
 struct MatrixTask {
   const uint8_t* rows = nullptr;
   int64_t row_stride = 0, row_count = 0;
-  bool flips_sign = false;            // of the rows' bytes
-  const int32_t* row_sums = nullptr;  // of the rows' bytes as they are multiplied; with terms->row_factors
+  bool flips_sign = false;  // of the rows' bytes
+  // Of the rows' bytes as they are multiplied; added times terms->row_factors, or as they are where there are none.
+  const int32_t* row_sums = nullptr;
   const int8_t* weights = nullptr;
   int64_t depth_steps = 0;
   int32_t first_block = 0, end_block = 0, channels = 0;  // channels: of all blocks
@@ -40,8 +44,8 @@ struct MatrixTask {
 };
 void MultiplyRows(const MatrixTask& task, IntegerSet set);
 
-// Of `depth` bytes of each row, as they are multiplied.
-void SumRows(const MatrixTask& task, int64_t depth, int32_t* sums);
+// Of `depth` bytes of each row, as they are multiplied; times `factor`.
+void SumRows(const MatrixTask& task, int64_t depth, int32_t factor, int32_t* sums, IntegerSet set);
 
 }  // namespace hearth
 

@@ -50,6 +50,7 @@ class MatrixNode final : public HostNode {
     out_channels_ = out[out.rank() - 1];
     group_channels_ = static_cast<int32_t>(out_channels_ / static_cast<int64_t>(groups_.size()));
     blocks_ = (group_channels_ + kBlockChannels - 1) / kBlockChannels;
+    if (!rows_.in_place) in_channels_ = rows_.in[3] / static_cast<int64_t>(groups_.size());
     row_stride_ = rows_.in_place ? rows_.depth : RoundUp(rows_.depth, int64_t{kDepthStep});
     const int64_t in_cache = kChunkBytes / row_stride_ / kRowsOfTile * kRowsOfTile;
     const int64_t chunk = std::clamp(in_cache, kRowsOfTile, kMostRows);
@@ -101,12 +102,13 @@ class MatrixNode final : public HostNode {
     if (rows_.in_place) {
       task.rows = x_ + first * row_stride_;
     } else {
-      for (int64_t row = first; row < end; ++row) Gather(row, group, scratch + (row - first) * row_stride_);
+      Gather(first, end, group, scratch);
       task.rows = scratch;
     }
     std::array<int32_t, kMostRows + kRowsOfTile> sums;
-    if (!packed.terms.row_factors.empty()) {
-      SumRows(task, rows_.depth, sums.data());
+    if (packed.needs_row_sums()) {
+      const int32_t factor = packed.row_factor != 0 ? packed.row_factor : 1;
+      SumRows(task, rows_.depth, factor, sums.data(), BestIntegerSet());
       task.row_sums = sums.data();
     }
     MultiplyRows(task, BestIntegerSet());
@@ -117,13 +119,24 @@ class MatrixNode final : public HostNode {
     return chunk == chunks_ ? rows_.count : rows_.count * chunk / chunks_ / kRowsOfTile * kRowsOfTile;
   }
 
-  // The bytes that output pixel number `row` depends on; zeros outside of the image.
-  void Gather(int64_t row, int64_t group, uint8_t* target) const {
+  // The bytes that output pixels [first, end) depend on, a row for each; zeros outside of the image.
+  void Gather(int64_t first, int64_t end, int64_t group, uint8_t* target) const {
+    int64_t ox = first % rows_.out[2], oy = first / rows_.out[2] % rows_.out[1];
+    int64_t batch = first / rows_.out[2] / rows_.out[1];
+    for (int64_t row = first; row < end; ++row, target += row_stride_) {
+      GatherWindow(batch, oy, ox, group, target);
+      if (++ox < rows_.out[2]) continue;
+      ox = 0;
+      if (++oy < rows_.out[1]) continue;
+      oy = 0;
+      ++batch;
+    }
+  }
+
+  void GatherWindow(int64_t batch, int64_t oy, int64_t ox, int64_t group, uint8_t* target) const {
     const Shape& in = rows_.in;
     const Window2D& window = rows_.window;
-    const int64_t channels = in[3] / static_cast<int64_t>(groups_.size());
-    const int64_t ox = row % rows_.out[2], oy = row / rows_.out[2] % rows_.out[1],
-                  batch = row / rows_.out[2] / rows_.out[1];
+    const int64_t channels = in_channels_;
     const int64_t left = ox * window.stride_w - rows_.padding.left, top = oy * window.stride_h - rows_.padding.top;
     const bool is_dense = window.dilation_w == 1 && groups_.size() == 1;
     const bool is_inside = left >= 0 && left + int64_t{rows_.kernel_w - 1} * window.dilation_w < in[2];
@@ -156,7 +169,7 @@ class MatrixNode final : public HostNode {
   Rows rows_;
   std::vector<PackedMatrix> groups_;
   WorkerPool& workers_;
-  int64_t out_channels_ = 0, blocks_ = 0, row_stride_ = 0, most_rows_ = 0, chunks_ = 1, splits_ = 1;
+  int64_t in_channels_ = 0, out_channels_ = 0, blocks_ = 0, row_stride_ = 0, most_rows_ = 0, chunks_ = 1, splits_ = 1;
   int32_t group_channels_ = 0;
 };
 

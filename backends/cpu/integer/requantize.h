@@ -18,8 +18,11 @@ HEARTH_VNNI inline __m512i Stored512(__m512i sums, const Requantization& terms, 
   __m512 steps = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), multiplier);
   steps = _mm512_max_ps(steps, _mm512_set1_ps(terms.lowest));
   steps = _mm512_min_ps(steps, _mm512_set1_ps(terms.highest));
-  const __m512 sign = _mm512_and_ps(steps, _mm512_set1_ps(-0.0f));
-  steps = _mm512_add_ps(steps, _mm512_or_ps(sign, _mm512_set1_ps(kBelowHalf)));
+  // The half with the sign of the steps: (a & b) | c in one instruction.
+  const __m512i sign = _mm512_castps_si512(_mm512_set1_ps(-0.0f));
+  const __m512i half = _mm512_castps_si512(_mm512_set1_ps(kBelowHalf));
+  const __m512i signed_half = _mm512_ternarylogic_epi32(_mm512_castps_si512(steps), sign, half, 0xEA);
+  steps = _mm512_add_ps(steps, _mm512_castsi512_ps(signed_half));
   return _mm512_add_epi32(_mm512_cvttps_epi32(steps), _mm512_set1_epi32(terms.zero_point));
 }
 
