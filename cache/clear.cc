@@ -109,6 +109,15 @@ Result<std::vector<ModelUses>> ListUses(const fs::path& folder) {
   return ReadUses(*store.database);
 }
 
+Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
+  HEARTH_ASSIGN(const std::vector<CacheModel> models, ReadModels(*store.database, id));
+  if (models.empty()) return Error(StatusCode::kNotFound, "the cache has just forgotten '{}'", model);
+  return models.front();
+}
+
 Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());

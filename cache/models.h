@@ -32,7 +32,8 @@ struct ModelUses {
 };
 Result<std::vector<ModelUses>> ReadUses(Database& database);  // most recently used first
 
-Result<std::vector<CacheModel>> ReadModels(Database& database);  // most recently used first
+// Most recently used first; `only`: an id of FindModel, or 0 for all.
+Result<std::vector<CacheModel>> ReadModels(Database& database, int64_t only = 0);
 
 // The row of the one model whose path is `name` or whose fingerprint begins with it; kNotFound for none or several.
 Result<int64_t> FindModel(Database& database, std::string_view name);

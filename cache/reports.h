@@ -32,6 +32,7 @@ Result<CacheStats> ReadStoreStats(const std::filesystem::path& folder);
 // `model`: its fingerprint or the beginning of it, or the path that it had.
 Result<std::vector<CacheModel>> ListModels(const std::filesystem::path& folder);
 Result<std::vector<ModelUses>> ListUses(const std::filesystem::path& folder);
+Result<CacheModel> DescribeModel(const std::filesystem::path& folder, std::string_view model);
 Status SetPinned(const std::filesystem::path& folder, std::string_view model, bool is_pinned);
 // Forgets the model and deletes the entries that no other model uses.
 Result<RemovedEntries> RemoveModel(const std::filesystem::path& folder, std::string_view model);

@@ -1,6 +1,9 @@
 #ifdef HEARTH_WITH_SODIUM
 #include "cache/sodium_api.h"
 
+#include <span>
+#include <string>
+
 #include "core/base/dynamic_library.h"
 #include "core/base/error.h"
 
@@ -8,9 +11,12 @@ namespace hearth {
 namespace {
 
 Result<SodiumApi> LoadOnce() {
-  // The functions above are the same in both: 23 is Debian 12's, 26 began with libsodium 1.0.19.
-  constexpr const char* kNames[] = {"libsodium.so.23", "libsodium.so.26"};
-  Result<DynamicLibrary> library = DynamicLibrary::Open(kNames);
+  // The system's first, which gets its updates; then a wheel's own, below or beside the folder of the code. The
+  // functions above are the same in both versions: 23 is Debian 12's, 26 began with libsodium 1.0.19.
+  const std::string here = FolderOfThisCode();
+  const std::string below = here + "/lib/libsodium.so.23", beside = here + "/../lib/libsodium.so.23";
+  const char* const names[] = {"libsodium.so.23", "libsodium.so.26", below.c_str(), beside.c_str()};
+  Result<DynamicLibrary> library = DynamicLibrary::Open(here.empty() ? std::span(names).first(2) : std::span(names));
   if (!library.ok()) return library.status().Within("signatures need libsodium");
   SodiumApi api;
 #define HEARTH_FIND(name)                                                        \

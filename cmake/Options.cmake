@@ -17,9 +17,11 @@ option(HEARTH_WITH_XNNPACK "XNNPACK kernels on the CPU; without it the reference
 option(HEARTH_WITH_SODIUM "Signed cache bundles (libsodium), where it is installed" ON)
 option(HEARTH_WITH_REDIS "A cache server that machines share (Redis)" ON)
 option(HEARTH_WITH_PYTHON "The Python package, where pybind11 and Python's headers are installed" ON)
+option(HEARTH_STATIC "libhearth.a too, for projects that link Hearth into their program" ON)
 option(HEARTH_BUILD_TESTS "Build the tests" ON)
 option(HEARTH_BUILD_EXAMPLES "Build the examples that the machine has libraries for" ON)
 option(HEARTH_BUILD_BENCHMARKS "Build the benchmarks" ON)
 option(HEARTH_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
-set(HEARTH_PACKAGE_CONTACT "The Hearth authors" CACHE STRING "Maintainer of the .deb files: a name, and <an address> where it is known")
+# .invalid belongs to nobody: who publishes packages gives an address that is read.
+set(HEARTH_PACKAGE_MAINTAINER "The Hearth project <packages@hearth.invalid>" CACHE STRING "Maintainer of the .deb files: name <address>")
 set(HEARTH_SANITIZE "" CACHE STRING "Sanitizers for all of Hearth: 'address,undefined' or 'thread'")

@@ -1,5 +1,6 @@
 # THIRD_PARTY_LICENCES.txt: the licence texts of all that lies inside a built Hearth, as Debian's packages carry them. The
-# packages are those of the first table of THIRD_PARTY_NOTICES.md.
+# packages are those of the first table of THIRD_PARTY_NOTICES.md. Debian's files name long licences by their place in
+# /usr/share/common-licenses: those texts follow at the end, so that the file is complete by itself.
 file(READ ${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES.md notices)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/THIRD_PARTY_NOTICES.md)
 string(REGEX REPLACE "\n## In tests.*" "" notices "${notices}")
@@ -13,8 +14,19 @@ foreach(row IN LISTS rows)
     if(EXISTS ${file})
       file(READ ${file} text)
       string(APPEND texts "==== ${package} ====\n\n${text}\n")
+    else()
+      message(STATUS "${file} was not found: THIRD_PARTY_LICENCES.txt lacks it")
     endif()
   endforeach()
+endforeach()
+string(REGEX MATCHALL "/usr/share/common-licenses/[A-Za-z0-9.-]*[A-Za-z0-9]" common "${texts}")
+list(REMOVE_DUPLICATES common)
+list(SORT common)
+foreach(file IN LISTS common)
+  if(EXISTS ${file})
+    file(READ ${file} text)
+    string(APPEND texts "==== ${file} ====\n\n${text}\n")
+  endif()
 endforeach()
 set(HEARTH_THIRD_PARTY_LICENCES ${PROJECT_BINARY_DIR}/THIRD_PARTY_LICENCES.txt)
 file(WRITE ${HEARTH_THIRD_PARTY_LICENCES} "${texts}")

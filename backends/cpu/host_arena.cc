@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "backends/cpu/available_memory.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/plan/offset_search.h"
@@ -101,6 +102,7 @@ Status HostArena::Allocate(const Graph& graph) {
   }
   // Reads past the end of any value but the last fall into its neighbor, so one slack at the end is enough.
   const uint64_t total_bytes = end_bytes + kReadSlackBytes;
+  HEARTH_TRY(CheckAvailableMemory(total_bytes, "the network's values"));
   memory_.reset(new (std::align_val_t{kAlignmentBytes}, std::nothrow) std::byte[total_bytes]);
   if (memory_ == nullptr) {
     return Error(StatusCode::kResourceExhausted,

@@ -5,92 +5,22 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <sstream>
-#include <string>
 #include <thread>
-#include <vector>
+
+#include "backends/cpu/control_groups.h"
 
 namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> Split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
-  return parts;
-}
-
-// mountinfo writes blanks, line ends and backslashes as \ and three octal digits.
-std::string Unescaped(const std::string& text) {
-  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
-  std::string plain;
-  for (size_t k = 0; k < text.size(); ++k) {
-    if (text[k] == '\\' && k + 3 < text.size() && is_octal(text[k + 1]) && is_octal(text[k + 2]) &&
-        is_octal(text[k + 3])) {
-      plain += static_cast<char>((text[k + 1] - '0') * 64 + (text[k + 2] - '0') * 8 + (text[k + 3] - '0'));
-      k += 3;
-    } else {
-      plain += text[k];
-    }
-  }
-  return plain;
-}
-
-bool Contains(const std::vector<std::string>& parts, const std::string& wanted) {
-  return std::find(parts.begin(), parts.end(), wanted) != parts.end();
-}
-
-// A file system of control groups: the group `group` of it is seen at `point`.
-struct GroupMount {
-  bool is_v2 = false;
-  fs::path group, point;
-};
-
-std::vector<GroupMount> GroupMounts(const fs::path& root) {
-  std::vector<GroupMount> mounts;
-  std::ifstream file(root / "proc/self/mountinfo");
-  for (std::string line; std::getline(file, line);) {
-    // id, parent, device, root, mount point, options, any optional fields, "-", type, source, options of the type
-    const std::vector<std::string> fields = Split(line, ' ');
-    const auto dash = std::find(fields.begin(), fields.end(), "-");
-    if (dash - fields.begin() < 6 || fields.end() - dash < 4) continue;
-    const std::string& type = dash[1];
-    const bool is_v1 = type == "cgroup" && Contains(Split(dash[3], ','), "cpu");
-    if (is_v1 || type == "cgroup2") mounts.push_back({!is_v1, Unescaped(fields[3]), Unescaped(fields[4])});
-  }
-  return mounts;
-}
-
-// The group that this process is in, of version 2 or of version 1's controller "cpu".
-std::optional<fs::path> OwnGroup(const fs::path& root, bool is_v2) {
-  std::ifstream file(root / "proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {
-    const size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (first == std::string::npos || second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const bool matches =
-        is_v2 ? controllers.empty() && line.compare(0, first, "0") == 0 : Contains(Split(controllers, ','), "cpu");
-    if (matches) return fs::path(line.substr(second + 1));
-  }
-  return std::nullopt;
-}
-
-// `path` as seen from `base`; empty where it does not lie below, as in a container that was given another group's
-// mount.
-fs::path Below(const fs::path& path, const fs::path& base) {
-  const fs::path relative = path.lexically_relative(base);
-  return relative.empty() || *relative.begin() == ".." || relative == "." ? fs::path() : relative;
-}
-
-std::optional<double> QuotaOf(const fs::path& folder, bool is_v2) {
+std::optional<double> QuotaOf(const ControlGroup& group) {
   double quota_us = -1, period_us = 0;
-  if (is_v2) {
-    std::ifstream(folder / "cpu.max") >> quota_us >> period_us;  // "max 100000" leaves both unread
+  if (group.is_v2) {
+    std::ifstream(group.folder / "cpu.max") >> quota_us >> period_us;  // "max 100000" leaves both unread
   } else {
-    std::ifstream(folder / "cpu.cfs_quota_us") >> quota_us;  // -1: none
-    std::ifstream(folder / "cpu.cfs_period_us") >> period_us;
+    std::ifstream(group.folder / "cpu.cfs_quota_us") >> quota_us;  // -1: none
+    std::ifstream(group.folder / "cpu.cfs_period_us") >> period_us;
   }
   if (!(quota_us > 0) || !(period_us > 0)) return std::nullopt;
   return quota_us / period_us;
@@ -113,17 +43,9 @@ std::optional<int> CpusInAffinity() {
 
 std::optional<double> CpuQuota(const fs::path& root) {
   std::optional<double> least;
-  for (const GroupMount& mount : GroupMounts(root)) {
-    const std::optional<fs::path> group = OwnGroup(root, mount.is_v2);
-    if (!group) continue;
-    const fs::path top = root / mount.point.relative_path();
-    const fs::path below = Below(*group, mount.group);
-    fs::path folder = below.empty() ? top : top / below;
-    for (;; folder = folder.parent_path()) {
-      const std::optional<double> quota = QuotaOf(folder, mount.is_v2);
-      if (quota) least = std::min(least.value_or(*quota), *quota);
-      if (folder == top || !folder.has_relative_path()) break;
-    }
+  for (const ControlGroup& group : ControlGroupsAround("cpu", root)) {
+    const std::optional<double> quota = QuotaOf(group);
+    if (quota) least = std::min(least.value_or(*quota), *quota);
   }
   return least;
 }

@@ -166,6 +166,10 @@ Result<std::vector<CacheModel>> Cache::Models() const {
   return AsFound(ListModels(folder_));
 }
 
+Result<CacheModel> Cache::FindModel(const std::string& model) const {
+  return DescribeModel(folder_, FingerprintOfModel(model));
+}
+
 Status Cache::Pin(const std::string& model, bool is_pinned) const {
   return SetPinned(folder_, FingerprintOfModel(model), is_pinned);
 }

@@ -108,7 +108,8 @@ Status CountMemory(SessionData& data, const Plan& plan, uint64_t held_bytes, con
   data.rest_bytes = need.total() - ConstantBytes(plan);
   need.weights_bytes -= std::min(need.weights_bytes, held_bytes);
   data.report.memory.needed_bytes = need.total();
-  return CheckMemoryLimit(data, need);
+  HEARTH_TRY(CheckMemoryLimit(data, need));
+  return CheckHostMemory(data, need);
 }
 
 Status MakeRunner(SessionData& data, BlobStore* plans) {
@@ -121,6 +122,8 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   const bool has_host_steps = data.made.plan.has_host_steps();
   if (!has_host_steps) {
     HEARTH_TRY(CountMemory(data, data.made.plan, HeldBytesOf(data.made.plan, *data.held.constants), {}));
+  } else {  // counted when the host's part is known; what the device would be asked for before that
+    HEARTH_TRY(CheckHostMemory(data, NeedOf(data.made.plan, nullptr, data.opened.info, {})));
   }
   if (data.host == nullptr) data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/cpu/available_memory.h"
 #include "core/base/error.h"
 #include "frontends/api/next_device.h"
 
@@ -54,6 +55,13 @@ Status CheckMemoryLimit(const SessionData& data, const MemoryNeed& need) {
                "states {}, staging {}, inputs and outputs {}; raise the limit, or take a smaller precision or shape",
                data.opened.id, need.total(), limit, need.weights_bytes, need.arena_bytes, need.state_bytes,
                need.staging_bytes, need.interface_bytes);
+}
+
+Status CheckHostMemory(const SessionData& data, const MemoryNeed& need) {
+  const DeviceInfo& device = data.opened.info;
+  const bool is_of_the_host = data.opened.device == nullptr || device.unified_memory || device.is_software();
+  const uint64_t bytes = is_of_the_host ? need.total() : need.staging_bytes + need.interface_bytes;
+  return CheckAvailableMemory(bytes, fmt::format("{} and this model", data.opened.id));
 }
 
 Status CountRunInFlight(SessionData& data) {

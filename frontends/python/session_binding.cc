@@ -121,6 +121,20 @@ class PythonSession {
     return work(*session_);
   }
 
+  // Memory for all outputs, or for none. Another thread may have resized the session since it was made.
+  Status CheckFits(const std::vector<std::unique_ptr<HeldBytes>>& wanted) const {
+    if (!wanted.empty() && wanted.size() != outputs_.size()) {
+      return Error(StatusCode::kInvalidArgument, "{} buffers were given for {} outputs", wanted.size(),
+                   outputs_.size());
+    }
+    for (size_t k = 0; k < wanted.size(); ++k) {
+      if (wanted[k]->writable().size() == outputs_[k].size_bytes) continue;
+      return Error(StatusCode::kInvalidArgument, "output '{}' has {} bytes, the buffer given for it has {}",
+                   outputs_[k].name, outputs_[k].size_bytes, wanted[k]->writable().size());
+    }
+    return Status::Ok();
+  }
+
   template <typename Work>
   void WithBuffers(const std::vector<py::object>& inputs, const std::vector<py::object>& outputs, Work&& work) {
     std::vector<std::unique_ptr<HeldBytes>> given, wanted;
@@ -129,12 +143,9 @@ class PythonSession {
       wanted.push_back(std::make_unique<HeldBytes>(output, HeldBytes::Use::kWrite));
     RaiseUnlessOk(Locked([&](Session& session) -> Status {
       for (size_t k = 0; k < given.size(); ++k) HEARTH_TRY(session.SetInput(k, given[k]->bytes()));
+      HEARTH_TRY(CheckFits(wanted));
       HEARTH_TRY(work(session));
-      for (size_t k = 0; k < std::min(wanted.size(), outputs_.size()); ++k) {
-        const std::span<const std::byte> from = session.output(k);
-        const std::span<std::byte> to = wanted[k]->writable();
-        std::copy_n(from.begin(), std::min(from.size(), to.size()), to.begin());
-      }
+      for (size_t k = 0; k < wanted.size(); ++k) std::ranges::copy(session.output(k), wanted[k]->writable().begin());
       return Status::Ok();
     }));
   }

@@ -67,7 +67,7 @@ Status NoSuchSignature(const wire::Model& model, const std::string& wanted, Copy
     if (known.size() > 1000) break;  // enough for a message
     known += (known.empty() ? "" : ", ") + name.substr(0, 200);
   }
-  return Error(StatusCode::kNotFound, "the model has no signature '{}'; it has: {}", wanted,
+  return Error(StatusCode::kNotFound, "the model has no signature '{}'; it has: {}", CleanName(wanted),
                known.empty() ? "none" : known);
 }
 
@@ -78,9 +78,13 @@ Result<Choice> Choose(const wire::Model& model, const std::string& wanted, CopyB
   for (uint32_t i = 0; i < count && choice.signature == nullptr; ++i) {
     const wire::SignatureDef& candidate = *model.signature_defs()->Get(i);
     const flatbuffers::String* key = candidate.signature_key();
-    const bool is_it =
-        wanted.empty() ? candidate.subgraph_index() == 0 : key != nullptr && key->string_view() == wanted;
-    if (is_it) choice.signature = &candidate;
+    if (wanted.empty()) {
+      if (candidate.subgraph_index() == 0) choice.signature = &candidate;
+    } else if (key != nullptr) {
+      // Names are known and shown cleaned: what a model is called by must find it again.
+      if (!budget.Charge(key->size())) return CopyBudget::Exceeded("the model's signatures");
+      if (CleanName(key->string_view()) == CleanName(wanted)) choice.signature = &candidate;
+    }
   }
   if (choice.signature == nullptr && !wanted.empty()) return NoSuchSignature(model, wanted, budget);
   const uint32_t index = choice.signature == nullptr ? 0 : choice.signature->subgraph_index();

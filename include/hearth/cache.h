@@ -95,6 +95,7 @@ class HEARTH_EXPORT Cache {
   // The models whose sessions used the cache. `model`: a file, its fingerprint or the beginning of it, or the path that
   // it had. kNotFound: none of them.
   Result<std::vector<CacheModel>> Models() const;
+  Result<CacheModel> FindModel(const std::string& model) const;
   Status Pin(const std::string& model, bool is_pinned = true) const;  // what it uses is not evicted
   // Forgets the model and deletes what no other model uses.
   Result<RemovedEntries> Remove(const std::string& model) const;

@@ -29,6 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hearth/version.h" /* HEARTH_VERSION_NUMBER and its parts: of this header; hearth_version() is the library's */
+
 /* NOLINTBEGIN(readability-identifier-naming): names as in C */
 
 #define HEARTH_C_EXPORT __attribute__((visibility("default")))

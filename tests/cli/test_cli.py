@@ -28,7 +28,8 @@ class Usage(CliTest):
     def test_an_empty_name_of_a_file_or_folder_is_wrong_usage(self):
         for line in (["devices", "--json", ""], ["run", MODEL, "--random-inputs", "1", "--output-dir", ""], ["run", MODEL, "--picture", ""],
                      ["bench", MODEL, "--csv", ""], ["bench", MODEL, "--trace", ""], ["inspect", MODEL, "--memory", ""],
-                     ["inspect", MODEL, "--passes", ""], ["compare", MODEL, "--device", "cpu", "--picture", ""], ["cache", "rm", "", "--yes"]):
+                     ["inspect", MODEL, "--passes", ""], ["compare", MODEL, "--device", "cpu", "--picture", ""], ["cache", "rm", "", "--yes"],
+                     ["run", MODEL, "--cache", ""], ["cache", "ls", "--cache", ""], ["run", MODEL, PICTURE, "--labels", ""]):
             with self.subTest(line=line):
                 self.assert_one_error(self.run_hearth(*line, expect=2), "empty", "--help")
 
@@ -394,9 +395,10 @@ class Cache(CliTest):
     def test_what_cannot_be_removed_is_not_announced_as_being_deleted(self):
         self.run_hearth("cache", "warm", MODEL, "--device", "cpu")
         for name in ("a", "/tmp"):
-            done = self.run_hearth("cache", "rm", name, "--yes", expect=3)
-            self.assert_one_error(done, f"'{name}'" if (self.folder / "cache" / "hearth.db").exists() else "no cache")
-            self.assertEqual(done.stdout, "")
+            for sure in (["--yes"], []):  # nor asked about
+                done = self.run_hearth("cache", "rm", name, *sure, expect=3)
+                self.assert_one_error(done, f"'{name}'" if (self.folder / "cache" / "hearth.db").exists() else "no cache")
+                self.assertEqual(done.stdout, "")
 
     def test_the_doctor_names_what_is_wrong_and_the_command_that_mends_it(self):
         self.assertFalse(any(f["trouble"] for f in self.run_json("cache", "doctor")["findings"]))

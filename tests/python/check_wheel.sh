@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_wheel.sh FOLDER [WHEEL]: tools/wheel's wheel (or WHEEL) installs and works on a bare Debian 12, made by debootstrap in
-# FOLDER, which has Python and numpy but neither a compiler nor XNNPACK, fmt or drivers. Needs root, the network and minutes;
+# FOLDER, which has Python and numpy but neither a compiler nor XNNPACK, fmt, libsodium or drivers. Needs root, the network and minutes;
 # skipped (77) without them.
 set -euo pipefail
 folder=$1 wheel=${2-}
@@ -28,6 +28,12 @@ chroot "$bare" python3 -m pip install --quiet --no-deps --no-index --force-reins
 chroot "$bare" hearth --version
 chroot "$bare" hearth run /tmp/shapes_f32.tflite --device cpu --random-inputs 1 --no-cache >"$folder/answer"
 grep --quiet . "$folder/answer" || { echo "FAILED: the program says nothing" >&2; exit 1; }
+# No libsodium is installed there: the wheel's own signs and verifies. The CPU keeps nothing, so the bundle holds nothing else.
+chroot "$bare" sh -ec '
+  rm -rf /tmp/key /tmp/key.pub /tmp/bundle && export HEARTH_CACHE_DIR=/root/cache
+  hearth cache key /tmp/key
+  hearth cache export /tmp/bundle --sign /tmp/key
+  hearth cache import /tmp/bundle --keys /tmp/key.pub'
 chroot "$bare" python3 -c '
 import ctypes, os, hearth
 graph = hearth.Graph()

@@ -357,6 +357,16 @@ def test_other_threads_run_while_hearth_works():
     assert moved > 3
 
 
+def test_buffers_that_do_not_fit_the_outputs_are_refused_before_the_run(demo):
+    session = hearth.Session(demo[0], **CPU)
+    arrays = session._arrays(demo[1].reshape(session.inputs[0].shape))
+    short = [np.zeros(session.outputs[0].shape[1:-1], np.uint8)]
+    for outputs in (short, [*short, *short], [np.zeros(10**7, np.uint8)]):
+        with pytest.raises(hearth.Error, match="buffer"):
+            session._native.run(arrays, outputs)
+    assert not short[0].any()
+
+
 def test_log_to_gives_the_device_and_warnings(demo):
     lines = []
     hearth.log_to(lambda level, text: lines.append((level, text)))

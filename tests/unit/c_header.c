@@ -1,6 +1,11 @@
 // Compiled only: the header in plain C, and the calls of its first example.
 #include <hearth/hearth_c.h>
 
+#if HEARTH_VERSION_NUMBER < HEARTH_MAKE_VERSION(0, 1, 0) || \
+    HEARTH_VERSION_NUMBER >= HEARTH_MAKE_VERSION(HEARTH_VERSION_MAJOR + 1, 0, 0)
+#error "versions cannot be compared by the preprocessor"
+#endif
+
 int ClassifyOnce(const void* pixels, size_t size_bytes);
 
 int ClassifyOnce(const void* pixels, size_t size_bytes) {

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "backends/cpu/available_memory.h"
 #include "frontends/api/session_data.h"
 #include "hearth/graph_builder.h"
 #include "tests/testing/device_names.h"
@@ -260,6 +261,19 @@ TEST_P(Resize, TheMemoryLimitHoldsForAllShapesTogether) {
   EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << status.message();
   EXPECT_THAT(status.message(), HasSubstr("the memory limit leaves"));
   EXPECT_EQ(Answer(session), Answer(first));
+}
+
+TEST_P(Resize, MoreThanTheMachineHasIsAnErrorBeforeAnyOfItIsTaken) {
+  const std::optional<uint64_t> available = AvailableMemoryBytes();
+  if (!available) GTEST_SKIP() << "this system does not tell how much memory is available";
+  const Model model = ImageModel({{"image", {1, 6, 5, 4}}});
+  Session session = Opened(model);
+  const std::vector<float> before = Answer(session);
+  const uint64_t bytes_of_one = session.inputs()[0].size_bytes;
+  // The input alone is more than there is.
+  const Status status = session.ResizeBatch(static_cast<int32_t>(*available * 2 / bytes_of_one));
+  EXPECT_FALSE(status.ok());
+  EXPECT_EQ(Answer(session), before);
 }
 
 TEST_P(Resize, WhatItMadeIsInTheCacheForALaterStartWithThatShape) {

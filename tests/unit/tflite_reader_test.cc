@@ -248,6 +248,21 @@ TEST(TfliteReader, ReadsTheSubgraphOfTheNamedSignature) {
   EXPECT_EQ(missing.status().message(), "the model has no signature 'fly'; it has: train, serve");
 }
 
+TEST(TfliteReader, FindsASignatureByTheNameThatItShowsForIt) {
+  TfliteWriter writer;
+  const int32_t first = writer.AddTensor({"first", {1}});
+  writer.EndSubgraph({first}, {first});
+  writer.AddSignature("se\xff\nrve", 0);
+  const auto bytes = writer.FinishFile();
+  const Result<ModelInterface> interface = ReadTfliteInterface(bytes, {});
+  ASSERT_TRUE(interface.ok()) << interface.status().message();
+  EXPECT_EQ(interface->signature, "se__rve");
+  EXPECT_TRUE(ReadTfliteModel(bytes, {.signature = interface->signature}).ok());
+  EXPECT_TRUE(ReadTfliteModel(bytes, {.signature = "se\xff\nrve"}).ok());
+  EXPECT_EQ(ReadTfliteModel(bytes, {.signature = "fl\ny"}).status().message(),
+            "the model has no signature 'fl_y'; it has: se__rve");
+}
+
 TEST(TfliteReader, RefusesAnotherSchemaVersion) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"x", {1}});

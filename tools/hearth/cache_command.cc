@@ -156,10 +156,10 @@ class CacheCommand final : public Verb {
   }
 
   Result<ExitCode> Remove(const Cache& cache) {
-    if (!yes_) {  // nothing is announced that may not be there: PrintRemoved says what was
-      const std::string what = fmt::format("what only {} uses of the cache in {}", named_model_, cache.folder());
-      if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;
-    }
+    HEARTH_ASSIGN(const CacheModel model, cache.FindModel(named_model_));
+    const std::string what = fmt::format("what only {} uses of the cache in {} ({})", named_model_, cache.folder(),
+                                         BytesText(model.own_bytes));
+    if (const ExitCode code = ConfirmDeletion(what, yes_, output_); code != ExitCode::kFine) return code;
     HEARTH_ASSIGN(const RemovedEntries removed, cache.Remove(named_model_));
     return PrintRemoved(cache, removed);
   }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "backends/cpu/available_memory.h"
 #include "core/base/error.h"
 #include "core/base/float16.h"
 #include "hearth/array.h"
@@ -205,6 +206,9 @@ std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t
 Result<LoadedInputs> LoadInputs(const InputOptions& options, std::span<const TensorInfo> inputs,
                                 const ModelMetadata& metadata) {
   HEARTH_ASSIGN(const std::vector<std::string> files, AssignFiles(options, inputs));
+  uint64_t bytes_of_all = 0;
+  for (const TensorInfo& input : inputs) bytes_of_all += input.size_bytes;
+  HEARTH_TRY(CheckAvailableMemory(bytes_of_all, "the model's inputs"));
   LoadedInputs loaded;
   for (size_t k = 0; k < inputs.size(); ++k) {
     if (!files[k].empty()) {

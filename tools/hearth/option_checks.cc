@@ -5,8 +5,8 @@
 
 namespace hearth {
 
-CLI::Validator NotEmpty() {
-  return CLI::Validator([](std::string& text) { return text.empty() ? "the name is empty" : ""; }, "");
+CLI::Validator NotEmpty(const std::string& what) {
+  return CLI::Validator([what](std::string& text) { return text.empty() ? what + " is empty" : ""; }, "");
 }
 
 CLI::Validator Finite() {

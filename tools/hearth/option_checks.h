@@ -7,7 +7,7 @@
 namespace hearth {
 
 // For names of files, folders and models: an empty one is a script's mistake (--json "$UNSET").
-CLI::Validator NotEmpty();
+CLI::Validator NotEmpty(const std::string& what = "the name");
 
 // For numbers: neither NaN, which every CLI::Range lets pass, nor infinite.
 CLI::Validator Finite();

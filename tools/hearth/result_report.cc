@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "tools/hearth/model_outputs.h"
+#include "tools/hearth/option_checks.h"
 
 namespace hearth {
 namespace {
@@ -101,7 +102,8 @@ void ShowOptions::AddOptions(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--labels", labels_path_,
                  "Names of the classes, one a line, line 0 first; not needed where the model's file holds them")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(NotEmpty("the file's name"));
   app.add_option("--min-score", min_score_, "Boxes and key points that are less sure are left out")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1.0))

@@ -10,6 +10,7 @@
 #include "cache/folder.h"
 #include "core/base/error.h"
 #include "frontends/engine/backends.h"
+#include "tools/hearth/option_checks.h"
 
 namespace hearth {
 namespace {
@@ -74,7 +75,8 @@ CLI::Option* AddCacheOption(CLI::App& app, std::string& folder) {
   return app
       .add_option("--cache", folder,
                   "Cache folder (default $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(NotEmpty("the folder's name"));
 }
 
 std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& options) {
@@ -174,7 +176,7 @@ void AddStartOptions(CLI::App& app, SessionOptions& options) {
   app.add_option_function<std::string>(
          "--memory-limit", set_limit,
          "What weights, intermediate values, inputs and outputs may take: bytes, or a number with K, M, G. Kept, or "
-         "refused with the bytes needed")
+         "refused with the bytes needed; 0: no limit")
       ->type_name("SIZE");
   app.add_option("--wait-limit", options.wait_limit_ms,
                  "Milliseconds after which a device that does not finish counts as lost; 0: never (default: 60000 on "

@@ -1,0 +1,32 @@
+# libhearth.a: all of Hearth in one archive, glslang's caller too. What it needs besides (fmt, sqlite3, xxhash, XNNPACK,
+# glslang) is linked by the project that uses it: hearthConfig.cmake finds it again, hearth.pc lists it under Libs.private.
+set(parts hearth_api hearth_c hearth_engine hearth_tflite hearth_hal hearth_core hearth_cache hearth_backend_cpu)
+foreach(folder ${HEARTH_BACKENDS})
+  list(APPEND parts hearth_backend_${folder})
+endforeach()
+list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+if(HEARTH_WITH_VULKAN)
+  # The compiler is linked, not opened at run time.
+  list(TRANSFORM objects REPLACE "(.*hearth_backend_vulkan.*)" "$<FILTER:\\1,EXCLUDE,spirv_functions_opened>")
+  set(spirv ${PROJECT_SOURCE_DIR}/backends/vulkan/spirv)
+  list(APPEND objects ${spirv}/functions_linked.cc ${spirv}/spirv_library.cc)
+endif()
+add_library(hearth_static STATIC ${objects})
+set_target_properties(hearth_static PROPERTIES OUTPUT_NAME hearth EXPORT_NAME static LINKER_LANGUAGE CXX)
+target_include_directories(hearth_static PRIVATE ${PROJECT_SOURCE_DIR})
+hearth_public_library(hearth_static)
+
+target_link_libraries(hearth_static PRIVATE fmt::fmt PkgConfig::SQLITE3 PkgConfig::XXHASH Threads::Threads ${CMAKE_DL_LIBS})
+set(HEARTH_PRIVATE_LIBS -lfmt -lsqlite3 -lxxhash)
+if(HEARTH_WITH_XNNPACK)
+  find_package(XNNPACK REQUIRED)
+  target_link_libraries(hearth_static PRIVATE XNNPACK::XNNPACK)
+  list(APPEND HEARTH_PRIVATE_LIBS -lXNNPACK -lpthreadpool)
+endif()
+if(HEARTH_WITH_VULKAN)
+  target_link_libraries(hearth_static PRIVATE glslang::glslang glslang::SPIRV glslang::glslang-default-resource-limits)
+  list(APPEND HEARTH_PRIVATE_LIBS -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools -lglslang -lMachineIndependent -lGenericCodeGen
+       -lOSDependent -lOGLCompiler -lglslang-default-resource-limits)
+endif()
+list(APPEND HEARTH_PRIVATE_LIBS -lstdc++ -lm -ldl -pthread)
+list(JOIN HEARTH_PRIVATE_LIBS " " HEARTH_PRIVATE_LIBS)
