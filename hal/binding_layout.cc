@@ -1,9 +1,11 @@
 #include "hal/binding_layout.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"
@@ -78,6 +80,21 @@ Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& lay
   return kernel;
 }
 
+// As the kernels of bytes have it: elements of four numbers, as many in all as `stride` says, `pitch` in a row of the
+// grid.
+BindingLayout BytesLayout(const HostTransfer& transfer) {
+  constexpr uint64_t kRow = 1u << 16;
+  const TensorGrid grid = GridOf(transfer.desc);
+  BindingLayout layout;
+  layout.element = StorageType::kUnorm8;
+  layout.stride = CrossingBytes(transfer) / TexelBytes(StorageType::kUnorm8);
+  layout.pitch = std::min(layout.stride, kRow);
+  layout.flip_vertically = transfer.desc.dtype == DType::kInt8;  // the kernels' FLIP
+  layout.scale = {grid.scale, grid.inverse, 0, 0};
+  layout.offset = {static_cast<float>(grid.zero_point), grid.lowest, grid.highest, 0};
+  return layout;
+}
+
 void SetLent(TensorArg& arg, const BindingLayout& layout, bool is_texture) {
   arg.storage = layout.element;
   if (is_texture) arg.path = AccessPath::kTexture;
@@ -143,6 +160,38 @@ Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_te
   kernel.source.tensors[0].storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
   SetLent(kernel.source.tensors[1], layout, is_texture);
+  return kernel;
+}
+
+bool CrossesAsBytes(const HostTransfer& transfer, const DeviceInfo& device) {
+  const DType dtype = transfer.desc.dtype;
+  return !device.unified_memory && transfer.storage != StorageType::kInt32 &&
+         (dtype == DType::kInt8 || dtype == DType::kUInt8) &&
+         transfer.desc.size_bytes() < static_cast<uint64_t>(std::numeric_limits<int32_t>::max());
+}
+
+uint64_t CrossingBytes(const HostTransfer& transfer) {
+  return RoundUp(transfer.desc.size_bytes(), TexelBytes(StorageType::kUnorm8));
+}
+
+Result<BindingKernel> ReadBytesKernel(const HostTransfer& transfer, const DeviceInfo& device) {
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("read_binding", BytesLayout(transfer), transfer, device));
+  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", "2"));
+  kernel.source.tensors[0].storage = StorageType::kUnorm8;
+  kernel.source.tensors[1].storage = transfer.storage;
+  return kernel;
+}
+
+Result<BindingKernel> WriteBytesKernel(const HostTransfer& transfer, const DeviceInfo& device) {
+  const BindingLayout layout = BytesLayout(transfer);
+  HEARTH_ASSIGN(BindingKernel kernel, BindingKernelOf("write_binding", layout, transfer, device));
+  HEARTH_TRY(SetDefine(kernel.source, "PIXELS", "2"));
+  kernel.source.tensors[0].storage = transfer.storage;
+  SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
+  kernel.source.tensors[1].storage = StorageType::kUnorm8;
+  const auto& local = kernel.source.local_size;
+  kernel.group_count = {GroupsFor(layout.pitch, local[0]),
+                        GroupsFor(GroupsFor(layout.stride, static_cast<uint32_t>(layout.pitch)), local[1]), 1};
   return kernel;
 }
 

@@ -43,6 +43,14 @@ Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_tex
                                         const DeviceInfo& device);
 Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
                                          const DeviceInfo& device);
+// Whether the tensor's numbers of 8 bits cross to this device and back as they are, and its kernels convert them: a
+// quarter of the bytes over the bus. Where the device shares the host's memory nothing is gained: the host converts
+// while it copies, in the time of a dispatch or less.
+bool CrossesAsBytes(const HostTransfer& transfer, const DeviceInfo& device);
+uint64_t CrossingBytes(const HostTransfer& transfer);  // what lies between: the dense numbers, in whole elements
+// From there to slices, and back; the same bits as DenseToSlices and SlicesToDense.
+Result<BindingKernel> ReadBytesKernel(const HostTransfer& transfer, const DeviceInfo& device);
+Result<BindingKernel> WriteBytesKernel(const HostTransfer& transfer, const DeviceInfo& device);
 // From slices to slices, as they are.
 Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device);
 

@@ -17,7 +17,9 @@ Result<Program*> RunsInFlight::ProgramFor(const KernelSource& source) {
 
 Status RunsInFlight::MakeTransfer(Endpoint& endpoint, const PlanTensor& tensor, const Binding* binding,
                                   bool is_output) {
-  if (binding == nullptr) {
+  if (binding == nullptr && IsConverted(tensor)) {
+    HEARTH_ASSIGN(endpoint.kernel, (is_output ? WriteBytesKernel : ReadBytesKernel)(tensor.transfer, device_.info()));
+  } else if (binding == nullptr) {
     HEARTH_ASSIGN(endpoint.kernel, CopyKernel(tensor.transfer, device_.info()));
   } else {
     HEARTH_ASSIGN(const BindingLayout layout, LayoutOf(*binding, tensor.desc));
@@ -68,19 +70,56 @@ BoundRange RunsInFlight::InArena(const PlanTensor& tensor) const {
   return {buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes};
 }
 
+Status RunsInFlight::PrepareBytes(Endpoint& endpoint, const PlanTensor& tensor, size_t k, bool is_output, Side& side) {
+  if (!endpoint.is_ready) HEARTH_TRY(MakeTransfer(endpoint, tensor, nullptr, is_output));
+  const uint64_t size_bytes = CrossingBytes(tensor.transfer);
+  if (side.memory[k] == nullptr) {
+    HEARTH_ASSIGN(side.memory[k], Staging(size_bytes));
+    HEARTH_ASSIGN(std::unique_ptr<Buffer> on_device, device_.CreateBuffer(size_bytes));
+    (side.memory[k] == nullptr ? side.memory[k] : side.bytes[k]) = std::move(on_device);
+  }
+  side.on_device[k] = {side.memory[k].get(), 0, size_bytes};
+  return Status::Ok();
+}
+
+void RunsInFlight::RecordKernel(const Endpoint& endpoint, const PlanTensor& tensor, const BoundRange& outer,
+                                bool is_output, CommandRecorder& recorder) const {
+  const BoundRange inner = InArena(tensor);
+  DispatchCommand command{endpoint.program, is_output ? std::vector{inner, outer} : std::vector{outer, inner},
+                          endpoint.kernel.scalars, endpoint.kernel.group_count,
+                          fmt::format("{} '{}'", is_output ? "output" : "input", tensor.name)};
+  recorder.Record(std::move(command), {false, true});
+}
+
+void RunsInFlight::RecordBytes(const Endpoint& endpoint, const PlanTensor& tensor, size_t k, bool is_output,
+                               const Side& side, CommandRecorder& recorder) const {
+  const BoundRange& outside = side.on_device[k];
+  const bool is_staged = side.bytes[k] != nullptr;
+  const BoundRange inside = is_staged ? BoundRange{side.bytes[k].get(), 0, outside.size_bytes} : outside;
+  if (is_staged && !is_output) recorder.Record(CopyCommand{outside, inside});
+  RecordKernel(endpoint, tensor, inside, is_output, recorder);
+  if (is_staged && is_output) recorder.Record(CopyCommand{inside, outside});
+}
+
 Status RunsInFlight::PrepareSide(std::vector<Endpoint>& endpoints, const std::vector<PlanTensor>& tensors,
                                  bool is_output, Side& side) {
   endpoints.resize(tensors.size());
   side.memory.resize(tensors.size());
+  side.bytes.resize(tensors.size());
   side.on_device.assign(tensors.size(), {});
   CommandRecorder recorder;
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (!tensors[k].on_device) continue;
     Endpoint& endpoint = endpoints[k];
     const BoundRange inner = InArena(tensors[k]);
+    if (endpoint.lent == nullptr && IsConverted(tensors[k])) {
+      HEARTH_TRY(PrepareBytes(endpoint, tensors[k], k, is_output, side));
+      RecordBytes(endpoint, tensors[k], k, is_output, side, recorder);
+      continue;
+    }
     if (endpoint.lent == nullptr && device_stages_) {
       if (side.memory[k] == nullptr) {
-        HEARTH_ASSIGN(side.memory[k], Staging(tensors[k]));
+        HEARTH_ASSIGN(side.memory[k], Staging(inner.size_bytes));
       }
       if (side.memory[k] != nullptr) {
         side.on_device[k] = {side.memory[k].get(), 0, inner.size_bytes};
@@ -91,6 +130,7 @@ Status RunsInFlight::PrepareSide(std::vector<Endpoint>& endpoints, const std::ve
     if (!endpoint.is_ready) HEARTH_TRY(MakeTransfer(endpoint, tensors[k], nullptr, is_output));
     if (endpoint.lent != nullptr) {
       side.memory[k].reset();
+      side.bytes[k].reset();
     } else {
       if (side.memory[k] == nullptr) {
         HEARTH_ASSIGN(side.memory[k], device_.CreateBuffer(inner.size_bytes));
@@ -99,10 +139,7 @@ Status RunsInFlight::PrepareSide(std::vector<Endpoint>& endpoints, const std::ve
     }
     const BoundRange outer =
         endpoint.lent != nullptr ? BoundRange{endpoint.lent.get(), 0, endpoint.lent->size_bytes()} : side.on_device[k];
-    DispatchCommand command{endpoint.program, is_output ? std::vector{inner, outer} : std::vector{outer, inner},
-                            endpoint.kernel.scalars, endpoint.kernel.group_count,
-                            fmt::format("{} '{}'", is_output ? "output" : "input", tensors[k].name)};
-    recorder.Record(std::move(command), {false, true});
+    RecordKernel(endpoint, tensors[k], outer, is_output, recorder);
   }
   HEARTH_ASSIGN(side.moving, device_.Prepare(recorder.Finish()));
   return Status::Ok();
@@ -118,38 +155,50 @@ Status RunsInFlight::PrepareArenaSlot() {
   if (std::ranges::any_of(slots_, &Slot::is_busy))
     return Error(StatusCode::kInternal, "a run on the arena itself was asked for while others are in flight");
   if (arena_is_prepared_) return Status::Ok();
-  HEARTH_TRY(PrepareArenaSide(plan_.inputs, arena_slot_.inputs));
-  HEARTH_TRY(PrepareArenaSide(plan_.outputs, arena_slot_.outputs));
+  HEARTH_TRY(PrepareArenaSide(plan_.inputs, false, arena_slot_.inputs, arena_inputs_));
+  HEARTH_TRY(PrepareArenaSide(plan_.outputs, true, arena_slot_.outputs, arena_outputs_));
   arena_is_prepared_ = true;
   return Status::Ok();
 }
 
-Result<std::unique_ptr<Buffer>> RunsInFlight::Staging(const PlanTensor& tensor) {
+Result<std::unique_ptr<Buffer>> RunsInFlight::Staging(uint64_t size_bytes) {
   if (!device_stages_) return std::unique_ptr<Buffer>();
-  Result<std::unique_ptr<Buffer>> staging = device_.CreateStaging(tensor.transfer.range.size_bytes);
+  Result<std::unique_ptr<Buffer>> staging = device_.CreateStaging(size_bytes);
   device_stages_ = staging.status().code() != StatusCode::kUnsupported;
   if (!device_stages_) return std::unique_ptr<Buffer>();
   return staging;
 }
 
-Status RunsInFlight::PrepareArenaSide(const std::vector<PlanTensor>& tensors, Side& side) {
+Status RunsInFlight::PrepareArenaSide(const std::vector<PlanTensor>& tensors, bool is_output, Side& side,
+                                      std::vector<Endpoint>& endpoints) {
   side.memory.clear();
-  side.on_device.clear();
-  for (const PlanTensor& tensor : tensors) {
-    std::unique_ptr<Buffer>& memory = side.memory.emplace_back();
-    BoundRange& range = side.on_device.emplace_back();
-    if (!tensor.on_device) continue;
-    HEARTH_ASSIGN(memory, Staging(tensor));
-    range = memory != nullptr ? BoundRange{memory.get(), 0, memory->size_bytes()} : InArena(tensor);
-    arena_is_staged_ = arena_is_staged_ || memory != nullptr;
+  side.memory.resize(tensors.size());
+  side.bytes.clear();
+  side.bytes.resize(tensors.size());
+  side.on_device.assign(tensors.size(), {});
+  endpoints.resize(tensors.size());
+  for (size_t k = 0; k < tensors.size(); ++k) {
+    if (!tensors[k].on_device) continue;
+    if (IsConverted(tensors[k])) {
+      HEARTH_TRY(PrepareBytes(endpoints[k], tensors[k], k, is_output, side));
+    } else {
+      const BoundRange inner = InArena(tensors[k]);
+      HEARTH_ASSIGN(side.memory[k], Staging(inner.size_bytes));
+      side.on_device[k] = side.memory[k] != nullptr ? BoundRange{side.memory[k].get(), 0, inner.size_bytes} : inner;
+    }
+    arena_is_staged_ = arena_is_staged_ || side.memory[k] != nullptr;
   }
   return Status::Ok();
 }
 
 void RunsInFlight::RecordCopies(const std::vector<PlanTensor>& tensors, bool is_output, const Side& side,
-                                CommandRecorder& recorder) const {
+                                const std::vector<Endpoint>& endpoints, CommandRecorder& recorder) const {
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (side.memory[k] == nullptr) continue;
+    if (IsConverted(tensors[k])) {
+      RecordBytes(endpoints[k], tensors[k], k, is_output, side, recorder);
+      continue;
+    }
     const BoundRange inner = InArena(tensors[k]);
     recorder.Record(is_output ? CopyCommand{inner, side.on_device[k]} : CopyCommand{side.on_device[k], inner});
   }
@@ -161,11 +210,11 @@ Result<bool> RunsInFlight::StagesArena() {
 }
 
 void RunsInFlight::RecordArenaInputs(CommandRecorder& recorder) const {
-  RecordCopies(plan_.inputs, false, arena_slot_.inputs, recorder);
+  RecordCopies(plan_.inputs, false, arena_slot_.inputs, arena_inputs_, recorder);
 }
 
 void RunsInFlight::RecordArenaOutputs(CommandRecorder& recorder) const {
-  RecordCopies(plan_.outputs, true, arena_slot_.outputs, recorder);
+  RecordCopies(plan_.outputs, true, arena_slot_.outputs, arena_outputs_, recorder);
 }
 
 // For plans whose dispatches are more than one submission.
@@ -193,7 +242,9 @@ Status RunsInFlight::Begin(size_t index, std::span<const std::span<const std::by
   slot.is_busy = true;
   for (size_t k = 0; k < plan_.inputs.size(); ++k) {
     if (slot.inputs.on_device[k].buffer == nullptr) continue;
-    HEARTH_TRY(ToDevice(device_, slot.inputs.on_device[k], plan_.inputs[k].transfer, inputs[k], slot.transfers));
+    const PlanTensor& input = plan_.inputs[k];
+    HEARTH_TRY((IsConverted(input) ? BytesToDevice : ToDevice)(device_, slot.inputs.on_device[k], input.transfer,
+                                                               inputs[k], slot.transfers));
   }
   if (!slot.moves) return Status::Ok();
   HEARTH_ASSIGN(slot.inputs.submission, slot.inputs.moving->Submit({.wait_for = wait_for}));
@@ -229,7 +280,9 @@ Status RunsInFlight::Finish(size_t index, std::span<const std::span<std::byte>> 
   if (slot.moves) status = WaitForEach(*slot.outputs.moving, slot.inputs.submission, slot.outputs.submission);
   for (size_t k = 0; status.ok() && k < plan_.outputs.size(); ++k) {
     if (slot.outputs.on_device[k].buffer == nullptr) continue;
-    status = FromDevice(device_, slot.outputs.on_device[k], plan_.outputs[k].transfer, outputs[k], slot.transfers);
+    const PlanTensor& output = plan_.outputs[k];
+    status = (IsConverted(output) ? BytesFromDevice : FromDevice)(device_, slot.outputs.on_device[k], output.transfer,
+                                                                  outputs[k], slot.transfers);
   }
   slot.is_busy = false;
   DropStale();

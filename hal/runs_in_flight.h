@@ -75,9 +75,11 @@ class RunsInFlight {
   // Inputs or outputs of a slot.
   struct Side {
     std::vector<std::unique_ptr<Buffer>> memory;  // null where bound, and in kArenaSlot where nothing is staged
-    std::vector<BoundRange> on_device;            // what the host writes or reads; without buffer: nothing
-    std::unique_ptr<Executable> moving;           // between there and the arena
-    uint64_t submission = 0;                      // of `moving`, in the slot's run
+    std::vector<std::unique_ptr<Buffer>>
+        bytes;                           // the device's copy of `memory`, where that is staged and 8-bit numbers
+    std::vector<BoundRange> on_device;   // what the host writes or reads; without buffer: nothing
+    std::unique_ptr<Executable> moving;  // between there and the arena
+    uint64_t submission = 0;             // of `moving`, in the slot's run
   };
   struct Slot {
     bool is_busy = false;
@@ -94,16 +96,24 @@ class RunsInFlight {
   Status Bind(std::vector<Endpoint>& endpoints, const std::vector<PlanTensor>& tensors, size_t index,
               const Binding& binding, bool is_output);
   Status MakeTransfer(Endpoint& endpoint, const PlanTensor& tensor, const Binding* binding, bool is_output);
+  bool IsConverted(const PlanTensor& tensor) const { return CrossesAsBytes(tensor.transfer, device_.info()); }
+  // Memory and kernel of a tensor whose 8-bit numbers the device converts.
+  Status PrepareBytes(Endpoint& endpoint, const PlanTensor& tensor, size_t k, bool is_output, Side& side);
+  void RecordBytes(const Endpoint& endpoint, const PlanTensor& tensor, size_t k, bool is_output, const Side& side,
+                   CommandRecorder& recorder) const;
+  void RecordKernel(const Endpoint& endpoint, const PlanTensor& tensor, const BoundRange& outer, bool is_output,
+                    CommandRecorder& recorder) const;
   Result<Program*> ProgramFor(const KernelSource& source);
   Slot& At(size_t slot) { return slot == kArenaSlot ? arena_slot_ : slots_[slot]; }
   BoundRange InArena(const PlanTensor& tensor) const;
   Status PrepareArenaSlot();
-  Status PrepareArenaSide(const std::vector<PlanTensor>& tensors, Side& side);
+  Status PrepareArenaSide(const std::vector<PlanTensor>& tensors, bool is_output, Side& side,
+                          std::vector<Endpoint>& endpoints);
   Status PrepareArenaMoving();
   // Null where the device shares the host's memory or stages copies itself.
-  Result<std::unique_ptr<Buffer>> Staging(const PlanTensor& tensor);
+  Result<std::unique_ptr<Buffer>> Staging(uint64_t size_bytes);
   void RecordCopies(const std::vector<PlanTensor>& tensors, bool is_output, const Side& side,
-                    CommandRecorder& recorder) const;
+                    const std::vector<Endpoint>& endpoints, CommandRecorder& recorder) const;
   Status PrepareSlot(Slot& slot);
   Status PrepareSide(std::vector<Endpoint>& endpoints, const std::vector<PlanTensor>& tensors, bool is_output,
                      Side& side);
@@ -118,6 +128,7 @@ class RunsInFlight {
   std::vector<Endpoint> inputs_, outputs_;        // by index, made when first needed
   std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
   Slot arena_slot_;
+  std::vector<Endpoint> arena_inputs_, arena_outputs_;  // of what is converted: nothing else needs a kernel there
   bool arena_is_prepared_ = false, arena_is_staged_ = false;
   bool device_stages_ = true;  // until it says otherwise
   std::deque<Slot> slots_;     // after the memory that they use

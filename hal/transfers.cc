@@ -1,5 +1,7 @@
 #include "hal/transfers.h"
 
+#include <algorithm>
+
 #include "hal/slices.h"
 
 namespace hearth {
@@ -18,6 +20,24 @@ Status FromDevice(Device& device, const BoundRange& range, const HostTransfer& t
   counts.to_host_bytes += range.size_bytes;
   return device.Read(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<const std::byte> memory) {
     SlicesToDense(transfer.desc, transfer.storage, memory, dense);
+    return Status::Ok();
+  });
+}
+
+Status BytesToDevice(Device& device, const BoundRange& range, const HostTransfer& /*transfer*/,
+                     std::span<const std::byte> dense, TransferCounts& counts) {
+  counts.to_device_bytes += range.size_bytes;
+  return device.Write(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<std::byte> memory) {
+    std::ranges::copy(dense, memory.begin());
+    return Status::Ok();
+  });
+}
+
+Status BytesFromDevice(Device& device, const BoundRange& range, const HostTransfer& /*transfer*/,
+                       std::span<std::byte> dense, TransferCounts& counts) {
+  counts.to_host_bytes += range.size_bytes;
+  return device.Read(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<const std::byte> memory) {
+    std::ranges::copy(memory.first(dense.size()), dense.begin());
     return Status::Ok();
   });
 }

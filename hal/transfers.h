@@ -22,6 +22,12 @@ Status ToDevice(Device& device, const BoundRange& range, const HostTransfer& tra
 Status FromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer, std::span<std::byte> dense,
                   TransferCounts& counts);
 
+// The same for a tensor that crosses as bytes (binding_layout.h): `range` holds its dense numbers.
+Status BytesToDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
+                     std::span<const std::byte> dense, TransferCounts& counts);
+Status BytesFromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
+                       std::span<std::byte> dense, TransferCounts& counts);
+
 }  // namespace hearth
 
 #endif  // HEARTH_HAL_TRANSFERS_H_
