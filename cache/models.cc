@@ -42,12 +42,13 @@ Result<std::vector<ModelUses>> ReadUses(Database& database) {
 }
 
 Result<std::vector<CacheModel>> ReadModels(Database& database, int64_t only) {
-  HEARTH_ASSIGN(Statement rows,
-                database.Prepare("SELECT m.fingerprint, m.path, m.is_pinned, m.last_used_ms, count(e.id),"
-                                 " sum(e.size_bytes), sum(CASE WHEN (SELECT count(*) FROM uses o WHERE"
-                                 " o.digest=u.digest)=1 THEN e.size_bytes ELSE 0 END)"
-                                 " FROM models m LEFT JOIN uses u ON u.model=m.id LEFT JOIN entries e ON"
-                                 " e.digest=u.digest WHERE ?1=0 OR m.id=?1 GROUP BY m.id ORDER BY m.last_used_ms DESC"));
+  HEARTH_ASSIGN(
+      Statement rows,
+      database.Prepare("SELECT m.fingerprint, m.path, m.is_pinned, m.last_used_ms, count(e.id),"
+                       " sum(e.size_bytes), sum(CASE WHEN (SELECT count(*) FROM uses o WHERE"
+                       " o.digest=u.digest)=1 THEN e.size_bytes ELSE 0 END)"
+                       " FROM models m LEFT JOIN uses u ON u.model=m.id LEFT JOIN entries e ON"
+                       " e.digest=u.digest WHERE ?1=0 OR m.id=?1 GROUP BY m.id ORDER BY m.last_used_ms DESC"));
   rows.Bind(0, only);
   std::vector<CacheModel> models;
   while (true) {

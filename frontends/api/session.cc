@@ -123,7 +123,7 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   if (!has_host_steps) {
     HEARTH_TRY(CountMemory(data, data.made.plan, HeldBytesOf(data.made.plan, *data.held.constants), {}));
   } else {  // counted when the host's part is known; what the device would be asked for before that
-    HEARTH_TRY(CheckHostMemory(data, NeedOf(data.made.plan, nullptr, data.opened.info, {})));
+    HEARTH_TRY(CheckHostMemory(data, NeedOf(data.made.plan, data.opened.info, {})));
   }
   if (data.host == nullptr) data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(),

@@ -133,7 +133,7 @@ void AdviseOnInterface(const Graph& graph, const std::set<ValueId>& values, std:
   }
   if (count == 0) return;
   advice.push_back({"converted-edges",
-                    fmt::format("{} {} converted between integers and floats on the host in every run: the device "
+                    fmt::format("{} {} converted between integers and floats in every run: the device "
                                 "computes in floats, so a float model is as fast and more exact",
                                 names, count == 1 ? "is" : "are"),
                     {{"tensors", count}, {"bytes", bytes}}});

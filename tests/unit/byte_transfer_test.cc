@@ -55,23 +55,22 @@ class ByteTransfer : public testing::SessionsOnDevice {
 };
 
 TEST_P(ByteTransfer, GivesTheBytesThatTheHostsConversionGives) {
-  for (const wire::TensorType type : {wire::TensorType_INT8, wire::TensorType_UINT8}) {
+  using Case = std::pair<wire::TensorType, int32_t>;
+  for (const auto& [type, channels] : {Case{wire::TensorType_INT8, 3}, Case{wire::TensorType_UINT8, 6}}) {
     const int64_t zero = type == wire::TensorType_INT8 ? -3 : 125;
-    for (const int32_t channels : {1, 3, 4, 6}) {
-      const Result<Model> model = Relu({type, channels, {0.0473f, 0.0311f}, {zero, zero - 100}});
-      ASSERT_TRUE(model.ok()) << model.status().message();
-      Session shared = Opened(*model), discrete = Discrete(*model);
-      const size_t count = size_t{kHeight} * kWidth * static_cast<size_t>(channels);
-      for (int seed = 0; seed < 3; ++seed) {
-        std::vector<std::byte> answers[2];
-        for (Session* session : {&shared, &discrete}) {
-          ASSERT_TRUE(session->SetInput(0, Numbers(count, seed)).ok());
-          const Status ran = session->Run();
-          ASSERT_TRUE(ran.ok()) << ran.message();
-          answers[session == &discrete] = Copy(session->output(0));
-        }
-        EXPECT_EQ(answers[0], answers[1]) << channels << " channels";
+    const Result<Model> model = Relu({type, channels, {0.0473f, 0.0311f}, {zero, zero - 100}});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Session shared = Opened(*model), discrete = Discrete(*model);
+    const size_t count = size_t{kHeight} * kWidth * static_cast<size_t>(channels);
+    for (int seed = 0; seed < 3; ++seed) {
+      std::vector<std::byte> answers[2];
+      for (Session* session : {&shared, &discrete}) {
+        ASSERT_TRUE(session->SetInput(0, Numbers(count, seed)).ok());
+        const Status ran = session->Run();
+        ASSERT_TRUE(ran.ok()) << ran.message();
+        answers[session == &discrete] = Copy(session->output(0));
       }
+      EXPECT_EQ(answers[0], answers[1]) << channels << " channels";
     }
   }
 }
