@@ -22,8 +22,8 @@ uint64_t ConstantBytes(const Plan& plan);
 // kResourceExhausted where the next device may need less, else kInvalidArgument, with the bytes that are needed.
 Status CheckMemoryLimit(const SessionData& data, const MemoryNeed& need);
 
-// kResourceExhausted where the host has not that much memory left: the process would be killed. A device whose memory is
-// its own gives its own errors.
+// kResourceExhausted where the host has not that much memory left: the process would be killed. A device whose memory
+// is its own gives its own errors.
 Status CheckHostMemory(const SessionData& data, const MemoryNeed& need);
 
 // Memory of one more run in flight, counted in the report's needed_bytes. kResourceExhausted over the limit.
