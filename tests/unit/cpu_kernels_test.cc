@@ -91,6 +91,25 @@ TEST(CpuKernels, ConvolutionsAsProductsFollowTheReferenceForEachWindow) {
   }
 }
 
+TEST(CpuKernels, ConvolutionsOfWideImagesReadTheirWindowsInPlace) {
+  if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "XNNPACK's are taken without AVX2";
+  constexpr Padding2D kPaddings[] = {{PaddingMode::kSame},
+                                     {PaddingMode::kValid},
+                                     {PaddingMode::kExplicit, 0, 3, 0, 0},
+                                     {PaddingMode::kExplicit, 2, 0, 1, 4}};
+  for (const Padding2D& padding : kPaddings) {
+    for (int32_t stride : {1, 2}) {
+      for (int32_t dilation : {1, 3}) {
+        OneHostNode one;
+        const ValueId x = one.Input({2, 13, 61, 3});
+        one.Add(Conv2D{{stride, stride, dilation, dilation, padding}, Activation::kRelu},
+                {x, one.Constant({21, 3, 2, 3}), one.Constant({21})});
+        ExpectAsReference(std::move(one), "convolution", 1e-4);
+      }
+    }
+  }
+}
+
 TEST(CpuKernels, LargeConvolutionsKeepNanWhereTheirWindowsReadIt) {
   if (BestVectorSet() == VectorSet::kBase) GTEST_SKIP() << "XNNPACK's are taken without AVX2";
   OneHostNode one;
