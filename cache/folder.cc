@@ -19,6 +19,7 @@
 #include "cache/trusted_path.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
+#include "core/base/file_stamp.h"
 
 namespace hearth {
 namespace {
@@ -207,19 +208,7 @@ Result<FolderLock> FolderLock::Take(const fs::path& folder, Mode mode, WaitBudge
 bool SupportsWriteAheadLog(const fs::path& folder) {
   struct statfs info;
   if (::statfs(folder.c_str(), &info) != 0) return false;
-  switch (static_cast<uint32_t>(info.f_type)) {  // numbers from statfs(2)
-    case 0x6969:                                 // NFS
-    case 0x517b:                                 // SMB
-    case 0xff534d42:                             // CIFS
-    case 0xfe534d42:                             // SMB2
-    case 0x01021997:                             // 9p
-    case 0x5346414f:                             // AFS
-    case 0x73757245:                             // Coda
-    case 0x00c36400:                             // Ceph
-    case 0x0bd00bd0:                             // Lustre
-    case 0x65735546: return false;               // FUSE: sshfs and its like
-    default: return true;
-  }
+  return !IsOnRemoteFileSystem(info.f_type);
 }
 
 }  // namespace hearth

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <thread>
 
 #include "cache/budget.h"
@@ -10,44 +12,87 @@
 namespace hearth {
 namespace {
 
-constexpr uint64_t kBatchBytes = uint64_t{16} << 20;  // of blobs
-constexpr int kBatchPages = 512;                      // moved by one step of shrinking
-constexpr int kBatchWaitMs = 5000;                    // for others who write
+constexpr int kBatchWaitMs = 5000;  // for others who write
 constexpr int kReadersWaitMs = 50;
 // Longer than a waiting writer sleeps between two attempts: it gets its turn.
 constexpr auto kPause = std::chrono::milliseconds(4);
+// sqlite copies the log into the file, beside writers, at each commit behind 16 MiB of it, and begins it anew when
+// nobody reads in it; beyond this it is waited for.
+constexpr uint64_t kMostLogBytes = uint64_t{32} << 20;
+constexpr uint64_t kShrinkPageBytes = 2 * 16384;  // of a page that moves: read, and written to the log
 
 // The log begins anew only when no session is reading in it: waited for, shorter than writers have patience.
 void CopyLogIntoFile(Database& database) {
   WaitBudget waits(kReadersWaitMs);
   database.SetWaits(&waits);
   static_cast<void>(database.Number("PRAGMA wal_checkpoint(TRUNCATE)"));
+  database.SetWaits(nullptr);
 }
 
-// One transaction, and room for others behind it.
-template <typename Work>
-Status InTurn(Database& database, const Work& work) {
-  WaitBudget waits(kBatchWaitMs);
-  database.SetWaits(&waits);
-  const auto run = [&]() -> Status {
-    HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
-    HEARTH_TRY(work());
-    return transaction.Commit();
-  };
-  const Status status = run();
-  if (status.ok()) CopyLogIntoFile(database);
-  database.SetWaits(nullptr);
-  if (status.ok()) std::this_thread::sleep_for(kPause);
-  return status;
+// Work in short transactions, with room for others between them. How much is done in one follows from how long the last
+// took: a session that wants to store waits 250 ms in all, and a disk may be slow.
+class Turns {
+ public:
+  explicit Turns(Database& database) : database_(database) {}
+  ~Turns() { CopyLogIntoFile(database_); }
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+
+  uint64_t batch_bytes() const { return batch_bytes_; }
+
+  template <typename Work>
+  Status Take(const Work& work) {
+    WaitBudget waits(kBatchWaitMs);
+    database_.SetWaits(&waits);
+    const auto run = [&]() -> Status {
+      HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database_));
+      const auto start = std::chrono::steady_clock::now();
+      HEARTH_TRY(work());
+      const Status status = transaction.Commit();
+      NoteTurn(std::chrono::steady_clock::now() - start);
+      return status;
+    };
+    const Status status = run();
+    database_.SetWaits(nullptr);
+    if (!status.ok()) return status;
+    std::error_code error;
+    const uint64_t log_bytes = std::filesystem::file_size(database_.file().string() + "-wal", error);
+    if (!error && log_bytes > kMostLogBytes) CopyLogIntoFile(database_);
+    std::this_thread::sleep_for(kPause);
+    return status;
+  }
+
+ private:
+  void NoteTurn(std::chrono::steady_clock::duration time) {
+    constexpr auto kLong = std::chrono::milliseconds(60), kShort = std::chrono::milliseconds(25);
+    if (time > kLong) batch_bytes_ = std::max(kLeastBytes, batch_bytes_ / 2);
+    if (time < kShort) batch_bytes_ = std::min(kMostBytes, batch_bytes_ * 2);
+  }
+
+  static constexpr uint64_t kLeastBytes = uint64_t{512} << 10, kMostBytes = uint64_t{16} << 20;
+  Database& database_;
+  uint64_t batch_bytes_ = uint64_t{4} << 20;
+};
+
+Status Shrink(Database& database, Turns& turns) {
+  while (true) {
+    HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
+    if (free_pages <= 0) return Status::Ok();
+    const uint64_t pages = std::max<uint64_t>(1, turns.batch_bytes() / kShrinkPageBytes);
+    HEARTH_TRY(turns.Take([&] { return database.Run(fmt::format("PRAGMA incremental_vacuum({})", pages)); }));
+    HEARTH_ASSIGN(const int64_t left, database.Number("PRAGMA freelist_count"));
+    if (left >= free_pages) return Status::Ok();  // somebody else frees as fast
+  }
 }
 
 }  // namespace
 
 Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
+  Turns turns(database);
   while (!ids.empty()) {
-    HEARTH_TRY(InTurn(database, [&]() -> Status {
+    HEARTH_TRY(turns.Take([&]() -> Status {
       HEARTH_ASSIGN(Statement size, database.Prepare("SELECT size_bytes FROM entries WHERE id=?"));
-      for (int64_t bytes = 0; !ids.empty() && bytes < static_cast<int64_t>(kBatchBytes); ids = ids.subspan(1)) {
+      for (int64_t bytes = 0; !ids.empty() && bytes < static_cast<int64_t>(turns.batch_bytes()); ids = ids.subspan(1)) {
         HEARTH_ASSIGN(const bool row, size.Bind(0, ids.front()).Step());
         bytes += row ? size.Number(0) + 1 : 0;
         size.Reset();
@@ -56,18 +101,19 @@ Status DeleteInBatches(Database& database, std::span<const int64_t> ids) {
       return Status::Ok();
     }));
   }
-  return ShrinkFile(database);
+  return Shrink(database, turns);
 }
 
 Status DeleteDownTo(Database& database, uint64_t max_bytes) {
-  HEARTH_TRY(InTurn(database, [&] { return SetFutureStampsRight(database); }));
+  Turns turns(database);
+  HEARTH_TRY(turns.Take([&] { return SetFutureStampsRight(database); }));
   for (bool is_done = false; !is_done;) {
-    HEARTH_TRY(InTurn(database, [&]() -> Status {
+    HEARTH_TRY(turns.Take([&]() -> Status {
       HEARTH_ASSIGN(const uint64_t used_bytes, UsedBytes(database));
       is_done = used_bytes <= max_bytes;
       if (is_done) return Status::Ok();
       HEARTH_ASSIGN(const std::vector<Victim> victims,
-                    LeastWorthKeeping(database, std::min(used_bytes - max_bytes, kBatchBytes),
+                    LeastWorthKeeping(database, std::min(used_bytes - max_bytes, turns.batch_bytes()),
                                       [](const Fingerprint&) { return false; }));
       is_done = victims.empty();
       for (const Victim& victim : victims) HEARTH_TRY(DeleteEntry(database, victim.id));
@@ -75,20 +121,14 @@ Status DeleteDownTo(Database& database, uint64_t max_bytes) {
     }));
   }
   // What the models that are known will ask for again need not be remembered for entries that went.
-  HEARTH_TRY(InTurn(database,
-                    [&] { return database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"); }));
-  return ShrinkFile(database);
+  HEARTH_TRY(
+      turns.Take([&] { return database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"); }));
+  return Shrink(database, turns);
 }
 
 Status ShrinkFile(Database& database) {
-  while (true) {
-    HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
-    if (free_pages <= 0) return Status::Ok();
-    HEARTH_TRY(
-        InTurn(database, [&] { return database.Run(fmt::format("PRAGMA incremental_vacuum({})", kBatchPages)); }));
-    HEARTH_ASSIGN(const int64_t left, database.Number("PRAGMA freelist_count"));
-    if (left >= free_pages) return Status::Ok();  // somebody else frees as fast
-  }
+  Turns turns(database);
+  return Shrink(database, turns);
 }
 
 }  // namespace hearth

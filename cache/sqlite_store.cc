@@ -196,21 +196,6 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
   return Lookup::kHit;
 }
 
-std::string SqliteStore::NameOfContent(std::span<const std::byte> bytes, NameUse use) {
-  const std::optional<std::string> place = IsForked() ? std::nullopt : names_.PlaceOf(bytes);
-  if (!place) return BlobStore::NameOfContent(bytes, use);
-  {
-    const std::scoped_lock lock(mutex_);
-    if (database_) {
-      if (std::optional<std::string> known = names_.Find(*database_, *place)) return *std::move(known);
-      if (use == NameUse::kLookUp && !has_others_) return fmt::format("not seen before/{}", bytes.size());
-    }
-  }
-  std::string name = BlobStore::NameOfContent(bytes, use);
-  names_.Note(*place, name);
-  return name;
-}
-
 void SqliteStore::Reject(const CacheKey& key, std::string_view reason) {
   if (IsForked()) return;
   const Fingerprint digest = key.digest();

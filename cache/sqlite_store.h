@@ -19,6 +19,7 @@
 #include "cache/quarantine.h"
 #include "cache/store_file.h"
 #include "core/base/blob_store.h"
+#include "core/base/file_stamp.h"
 
 namespace hearth {
 
@@ -54,6 +55,16 @@ class SqliteStore final : public BlobStore {
   std::vector<std::string> TakeWarnings() override;
 
   void Flush() override;  // the destructor does it too
+
+  // What a file holds, known by its stamp: its fingerprint and its name in keys, without reading it.
+  struct KnownFile {
+    std::string fingerprint, name;
+  };
+  std::optional<KnownFile> RecallFile(const FileStamp& stamp);
+  // The name in full, as NameOfContent gives it for a put. Nothing is remembered of a file that is not settled.
+  void RememberFile(const FileStamp& stamp, const KnownFile& known);
+  // Whose session it is, where that was not known when the store was opened.
+  void SetModel(const ModelName& model);
 
   // Where it is, or was until somebody cleared the cache: what is put goes into the file that has its name now.
   std::filesystem::path file() const { return file_; }

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "core/base/error.h"
+#include "core/base/fingerprint.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/graph/op_def.h"
@@ -229,7 +230,7 @@ Result<Model> GraphBuilder::Build() && {
     const std::span<const std::byte> bytes = data_->graph.constant(*value.constant).bytes;
     content.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
-  model->fingerprint = FingerprintOf(std::as_bytes(std::span(content)));
+  model->KnowFingerprint(FingerprintOf(std::as_bytes(std::span(content))).ToHex());
   model->graph = std::move(data_->graph);
   DescribeModel(*model);
   return Model(std::move(model));

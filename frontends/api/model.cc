@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
+#include "core/base/fingerprint.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/model_formats.h"
 #include "hal/stopwatch.h"
@@ -67,8 +68,6 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   const ModelFormat& format = FormatOf(data->bytes);
   HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
-  if (data->fingerprint == Fingerprint())
-    data->fingerprint = data->file ? data->file->ContentFingerprint() : FingerprintOf(data->bytes);
   data->input_shapes = options.input_shapes;
   DescribeModel(*data);
   AddInterface(interface, options, *data);
@@ -84,8 +83,17 @@ std::string OpenShapeHint(const ModelData& data, StatusCode code) {
                      input.declared, input.name, input.taken);
 }
 
+const std::string& ModelData::fingerprint() const {
+  std::call_once(fingerprint_once_,
+                 [&] { fingerprint_ = (file ? file->ContentFingerprint() : FingerprintOf(bytes)).ToHex(); });
+  return fingerprint_;
+}
+
+void ModelData::KnowFingerprint(const std::string& hex) const {
+  std::call_once(fingerprint_once_, [&] { fingerprint_ = hex; });
+}
+
 void DescribeModel(ModelData& data) {
-  data.fingerprint_hex = data.fingerprint.ToHex();
   for (ValueId value : data.graph.inputs) data.inputs.push_back(InfoOf(data.graph.value(value)));
   for (ValueId value : data.graph.outputs) data.outputs.push_back(InfoOf(data.graph.value(value)));
 }
@@ -132,7 +140,7 @@ const std::string& Model::path() const {
   return data_->path;
 }
 const std::string& Model::fingerprint() const {
-  return data_->fingerprint_hex;
+  return data_->fingerprint();
 }
 
 Result<ModelMetadata> Model::ReadMetadata() const {

@@ -4,10 +4,10 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
-#include "core/base/fingerprint.h"
 #include "core/graph/graph.h"
 #include "frontends/tflite/model_file.h"
 #include "hearth/model.h"
@@ -28,27 +28,34 @@ struct ModelData {
   std::span<const std::byte> bytes;                           // of the file or the copy; empty for a built graph
   std::map<std::string, std::vector<int32_t>> input_shapes;   // those that were chosen
   Graph graph;
-  Fingerprint fingerprint;
-  std::string fingerprint_hex;
   std::vector<TensorInfo> inputs, outputs;
   std::string signature;
   std::vector<std::string> signatures;
   std::vector<OpenInput> open_inputs;       // whose shape neither the file nor the user says
   std::vector<std::string> shape_warnings;  // what was taken for them, where it may not be what is meant
   double read_ms = 0;
+
+  // Of the content, in hex: computed when somebody first asks, which takes reading all of it, unless it was known.
+  const std::string& fingerprint() const;
+  // Where nobody asked before.
+  void KnowFingerprint(const std::string& hex) const;
+
+ private:
+  mutable std::once_flag fingerprint_once_;
+  mutable std::string fingerprint_;
 };
 
 // "; input 'x' (1x-1x-1x3) ... --shape ...": what a message about shapes ends with. Empty when all are known.
 std::string OpenShapeHint(const ModelData& data, StatusCode code);
 
-// Reads data->bytes, whose path, file or copy, and fingerprint where it is known, are there.
+// Reads data->bytes, whose path, and file or copy, are there.
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options);
 
 // The same model, from the same bytes, with these shapes in place of those it was read with: by name or alias of an
 // input; the others stay. Errors: as Model::FromFile, kInvalidArgument where the shapes fit no input or operator.
 Result<Model> WithShapes(const Model& model, const std::map<std::string, std::vector<int32_t>>& shapes);
 
-// Fills fingerprint_hex, inputs and outputs from the graph.
+// Fills inputs and outputs from the graph.
 void DescribeModel(ModelData& data);
 
 }  // namespace hearth

@@ -44,7 +44,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
   const ModelData& from = model.data();
   auto data = std::make_unique<ModelData>();
   data->path = from.path;
-  data->fingerprint = from.fingerprint;
+  data->KnowFingerprint(from.fingerprint());
   if (from.bytes.empty()) {
     HEARTH_ASSIGN(data->graph, ReshapedGraph(from, shapes));
     DescribeModel(*data);

@@ -98,6 +98,7 @@ std::unique_ptr<SessionData> DataBeside(const SessionData& data) {
   next->options = data.options;
   next->waits = data.waits;
   next->store = data.store;
+  next->folder = data.folder;
   next->model_name = data.model_name;
   next->backends = data.backends;
   next->failed_ids = data.failed_ids;

@@ -6,6 +6,7 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/usable_cpus.h"
+#include "cache/sqlite_store.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/device/device_rules.h"
@@ -42,17 +43,46 @@ ModelName NameOf(const SessionData& data) {
   return {model.fingerprint(), error ? model.path() : path.string()};
 }
 
+// A file that the cache has seen with the same stamp is not read to know what it holds. What is stored goes under a
+// name that was computed from the content all the same (SaveInOneBatch): a stamp may only mislead a look-up.
+void RecallModel(SessionData& data) {
+  const ModelData& model = (data.model != nullptr ? *data.model : *data.owned_model).data();
+  const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
+  const auto known = stamp ? data.folder->RecallFile(*stamp) : std::nullopt;
+  if (known) {
+    model.KnowFingerprint(known->fingerprint);
+    data.model_name = known->name;
+  }
+  data.folder->SetModel(NameOf(data));
+}
+
+void RememberModel(const SessionData& data, const std::string& name) {
+  const ModelData& model = data.model->data();
+  if (data.folder == nullptr || !model.file) return;
+  if (const auto stamp = model.file->UnchangedStamp()) data.folder->RememberFile(*stamp, {model.fingerprint(), name});
+}
+
 // A cache that can't be had is a warning, never an error.
 void OpenStore(SessionData& data) {
   const SessionOptions& options = data.options;
   if (!options.use_cache) return;
   const Stopwatch watch;
   data.waits = std::make_shared<SessionWaits>(options.cache_wait_ms);
-  OpenedCache opened =
-      OpenCache({options.cache_folder, options.cache_layers, options.cache_layer_keys, options.trust_cache_layers,
-                 options.cache_max_bytes, options.cache_read_only, options.cache_store, options.cache_server,
-                 options.on_cache_event, NameOf(data), options.model_token, &*data.waits});
+  OpenedCache opened = OpenCache({options.cache_folder,
+                                  options.cache_layers,
+                                  options.cache_layer_keys,
+                                  options.trust_cache_layers,
+                                  options.cache_max_bytes,
+                                  options.cache_read_only,
+                                  options.cache_store,
+                                  options.cache_server,
+                                  options.on_cache_event,
+                                  {},
+                                  options.model_token,
+                                  &*data.waits});
   data.store = std::move(opened.store);
+  data.folder = opened.folder;
+  if (data.folder != nullptr) RecallModel(data);
   data.report.cache.path = opened.path;
   for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));
   data.report.init_ms.open_cache = watch.milliseconds();
@@ -83,7 +113,7 @@ void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
 // What the plan's key says of the model. One that was built and not read has no bytes; nobody sends it in.
 std::string NameOfModel(const SessionData& data, BlobStore::NameUse use) {
   const ModelData& model = data.model->data();
-  if (data.store == nullptr || model.bytes.empty()) return model.fingerprint.ToHex();
+  if (data.store == nullptr || model.bytes.empty()) return model.fingerprint();
   std::string name = data.store->NameOfContent(model.bytes, use);
   ReleasePages(model, model.bytes);
   return name;
@@ -191,6 +221,7 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   ReleasePages(data.model->data(), data.model->data().bytes);
   if (data.made.is_new) {
     data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
+    RememberModel(data, data.plan_request.model);
     StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
   }
   if (data.opened.device != nullptr) ProbeReadPathOnce(*data.opened.device, *data.store);
@@ -221,7 +252,10 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
 
 // Model, cache and, unless the CPU answers first, the device are there.
 Status Start(SessionData& data) {
-  data.model_name = NameOfModel(data, BlobStore::NameUse::kLookUp);
+  if (data.model_name.empty()) {
+    data.model_name = NameOfModel(data, BlobStore::NameUse::kLookUp);
+    RememberModel(data, data.model_name);
+  }
   HEARTH_ASSIGN(std::unique_ptr<SessionData> next, ChooseStart(data));
   HEARTH_TRY(PrepareOnAUsableDevice(data).Within(data.model->path()));
   data.report.start.first_by = data.opened.id;

@@ -26,6 +26,8 @@
 
 namespace hearth {
 
+class SqliteStore;
+
 // Where an input comes from or an output goes to.
 struct InterfaceState {
   bool is_set = false;        // inputs: SetInput was called
@@ -74,12 +76,14 @@ struct SessionData {
   SessionOptions options;
   std::shared_ptr<SessionWaits> waits;
   std::shared_ptr<BlobStore> store;
+  SqliteStore* folder = nullptr;  // the folder's part of the store; null where there is none
   std::span<const BackendDef> backends = GpuBackends();
   std::vector<std::string> failed_ids;  // devices that `auto` left behind
   OpenedDevice opened;
   HeldParts held;                      // of that device
   std::shared_ptr<HostExecutor> host;  // of all shapes
-  std::string model_name;  // in keys that are looked up; found once a start, since all of the model is hashed for it
+  // In keys that are looked up; found once a start, since all of the model is hashed for it, unless its file is known.
+  std::string model_name;
   PlanRequest plan_request;
   MadePlan made;
   std::unique_ptr<PlanRunner> runner;

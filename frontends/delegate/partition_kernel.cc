@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/fingerprint.h"
 #include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
 #include "frontends/delegate/delegate.h"
@@ -119,7 +120,7 @@ class PartitionKernel {
     data->path = fmt::format("partition of {} nodes", nodes_.size());
     data->bytes = std::as_const(written_).bytes();
     data->graph = std::move(read.graph);
-    data->fingerprint = FingerprintOf(data->bytes);
+    data->KnowFingerprint(FingerprintOf(data->bytes).ToHex());
     DescribeModel(*data);
     model_.emplace(std::move(data));
 

@@ -110,6 +110,7 @@ OpenedCache OpenCache(const CacheRequest& request) {
     opened.store = std::make_unique<KeyValueBlobStore>(*request.own_store);
   } else if (Result<std::unique_ptr<SqliteStore>> store = OpenFolder(request, opened.warnings); store.ok()) {
     opened.path = (*store)->file().string();
+    opened.folder = store->get();
     opened.store = std::move(store).value();
   } else if (!request.read_only || store.status().code() != StatusCode::kNotFound) {
     opened.warnings.push_back("no cache: " + store.status().message());

@@ -13,6 +13,8 @@
 
 namespace hearth {
 
+class SqliteStore;
+
 struct CacheRequest {
   std::string folder;                  // empty: the default folder
   std::vector<std::string> layers;     // read-only, before those of the environment
@@ -30,6 +32,7 @@ struct CacheRequest {
 
 struct OpenedCache {
   std::unique_ptr<BlobStore> store;   // null when there is none
+  SqliteStore* folder = nullptr;      // the folder's part of it; null when there is none
   std::string path;                   // of the writable file
   std::vector<std::string> warnings;  // why a part could not be had
 };

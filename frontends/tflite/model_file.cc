@@ -33,6 +33,7 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
   file.file_descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file.file_descriptor_ < 0) return OpenError(path, errno);
 
+  file.stamp_ = FileStampOf(file.file_descriptor_);
   struct stat info;
   if (fstat(file.file_descriptor_, &info) != 0) return OpenError(path, errno);
   if (S_ISDIR(info.st_mode)) {
@@ -53,6 +54,10 @@ Result<ModelFile> ModelFile::Open(const std::string& path) {
   }
   file.bytes_ = {static_cast<const std::byte*>(address), size_bytes};
   return file;
+}
+
+std::optional<FileStamp> ModelFile::UnchangedStamp() const {
+  return stamp_ == FileStampOf(file_descriptor_) ? stamp_ : std::nullopt;
 }
 
 Fingerprint ModelFile::ContentFingerprint() const {
@@ -77,12 +82,14 @@ void ModelFile::ReleasePages(std::span<const std::byte> part) const {
 ModelFile::ModelFile(ModelFile&& other) noexcept
     : path_(std::move(other.path_)),
       file_descriptor_(std::exchange(other.file_descriptor_, -1)),
-      bytes_(std::exchange(other.bytes_, {})) {}
+      bytes_(std::exchange(other.bytes_, {})),
+      stamp_(other.stamp_) {}
 
 ModelFile& ModelFile::operator=(ModelFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(file_descriptor_, other.file_descriptor_);
   std::swap(bytes_, other.bytes_);
+  std::swap(stamp_, other.stamp_);
   return *this;
 }
 

@@ -3,9 +3,11 @@
 #define HEARTH_FRONTENDS_TFLITE_MODEL_FILE_H_
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "core/base/file_stamp.h"
 #include "core/base/fingerprint.h"
 #include "hearth/status.h"
 
@@ -27,6 +29,10 @@ class ModelFile {
 
   const std::string& path() const { return path_; }
   std::span<const std::byte> bytes() const { return bytes_; }  // page-aligned, never empty
+  // As it was when the file was opened, as long as nobody changed the file since; else, or where a stamp can't be
+  // relied upon, nullopt.
+  std::optional<FileStamp> UnchangedStamp() const;
+
   // Depends on the contents alone. Reads the whole file and leaves none of it resident: keep the result.
   Fingerprint ContentFingerprint() const;
 
@@ -40,6 +46,7 @@ class ModelFile {
   std::string path_;
   int file_descriptor_ = -1;
   std::span<const std::byte> bytes_;
+  std::optional<FileStamp> stamp_;
 };
 
 }  // namespace hearth

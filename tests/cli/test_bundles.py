@@ -59,6 +59,15 @@ class Bundles(CliTest):
         told = json.loads(self.run_hearth("cache", "inspect", bundle, "--json", "-", expect=1).stdout)
         self.assertEqual(len(told["damages"]), 1)
 
+    def test_a_strangers_bundle_moves_no_terminals_cursor(self):
+        manifest = b"hearth-bundle 1\nmade-by %1b%5b2J\ndevice opencl A%0afor%1b%5b31m 1 -\n"
+        (self.folder / "bundle").mkdir(mode=0o700)
+        self.file("bundle/manifest.txt", manifest)
+        told = self.run_hearth("cache", "inspect", self.folder / "bundle").stdout
+        self.assertIn("[31m", told)
+        self.assertNotIn("\x1b", told)
+        self.assertEqual(sum(line.startswith("for") for line in told.splitlines()), 1)
+
     def test_a_delta_holds_what_came_since(self):
         self.run_hearth("cache", "warm", *self.line)
         base, delta = self.folder / "base.tar", self.folder / "delta.tar"

@@ -205,22 +205,24 @@ std::string TextOf(const BundleExport& bundle) {
   return text;
 }
 
+// A table, whose cells can't hold what looks like another line: a stranger chose the words.
 std::string TextOf(const BundleInspection& bundle) {
-  std::string text =
-      fmt::format("{}, a {} made by Hearth {}: {} entries, {}; {}\n", bundle.bundle, bundle.is_file ? "file" : "folder",
-                  bundle.made_by, bundle.entries, BytesText(bundle.blob_bytes),
-                  bundle.signed_by.empty() ? "not signed by a trusted key" : "signed by " + bundle.signed_by);
+  TextTable table({{""}, {""}});
+  table.AddRow({"bundle", fmt::format("{}, a {}", bundle.bundle, bundle.is_file ? "file" : "folder")});
+  table.AddRow({"signed by", bundle.signed_by.empty() ? "no trusted key" : bundle.signed_by});
+  table.AddRow({"made by", "Hearth " + bundle.made_by});
+  table.AddRow({"holds", fmt::format("{} entries, {}", bundle.entries, BytesText(bundle.blob_bytes))});
   for (const auto& [kind, stats] : bundle.kinds) {
-    text += fmt::format("{} {}, {}\n", stats.entries, kind, BytesText(stats.blob_bytes));
+    table.AddRow({"  " + kind, fmt::format("{}, {}", stats.entries, BytesText(stats.blob_bytes))});
   }
   for (const CacheDevice& device : bundle.devices) {
-    text += fmt::format("for {} {}, driver {}\n", device.backend, device.name, device.driver);
+    table.AddRow({"for", fmt::format("{} {}, driver {}", device.backend, device.name, device.driver)});
   }
-  if (bundle.expires_ms != 0) text += fmt::format("until {}\n", TimeText(bundle.expires_ms));
-  if (!bundle.least_version.empty()) text += fmt::format("for Hearth {} or newer\n", bundle.least_version);
-  if (!bundle.refusal.empty()) text += fmt::format("refused here: {}\n", bundle.refusal);
-  for (const CacheDamage& damage : bundle.damages) text += fmt::format("damaged: {}: {}\n", damage.where, damage.what);
-  return text;
+  if (bundle.expires_ms != 0) table.AddRow({"until", TimeText(bundle.expires_ms)});
+  if (!bundle.least_version.empty()) table.AddRow({"for", fmt::format("Hearth {} or newer", bundle.least_version)});
+  if (!bundle.refusal.empty()) table.AddRow({"refused", bundle.refusal});
+  for (const CacheDamage& damage : bundle.damages) table.AddRow({"damaged", damage.where + ": " + damage.what});
+  return table.ToString();
 }
 
 std::string TextOf(const BundleImport& bundle) {

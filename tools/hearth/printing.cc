@@ -16,11 +16,14 @@
 namespace hearth {
 namespace {
 
+bool IsControl(unsigned char c) {
+  return c < 0x20 || c == 0x7f;
+}
+
 // One line, whatever a model file's names hold.
 std::string OneLine(std::string_view message) {
   std::string line(message);
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::ranges::replace_if(line, IsControl, ' ');
   return line;
 }
 
@@ -66,7 +69,12 @@ void OutputOptions::AddOptions(CLI::App& app) {
 }
 
 void OutputOptions::PrintText(std::string_view text) const {
-  if (json_path_ != "-") std::fwrite(text.data(), 1, text.size(), stdout);
+  if (json_path_ == "-") return;
+  std::string plain(text);
+  // Names out of models, bundles and drivers are in it: none of them moves a terminal's cursor or changes its colours.
+  const auto is_unwanted = [](unsigned char c) { return IsControl(c) && c != '\n' && c != '\t'; };
+  std::ranges::replace_if(plain, is_unwanted, ' ');
+  std::fwrite(plain.data(), 1, plain.size(), stdout);
 }
 
 void OutputOptions::PrintWarning(std::string_view message) const {

@@ -1,0 +1,53 @@
+#include "core/base/file_stamp.h"
+
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <algorithm>
+
+namespace hearth {
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+
+// Linux writes dirty pages back after 30 s, in rounds of 5 (vm.dirty_expire_centisecs); until then another write to a
+// page that somebody has mapped does not touch the file's times.
+constexpr int64_t kSettledNs = 60 * kNsPerSecond;
+
+int64_t NsOf(const timespec& time) {
+  return int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+}
+
+}  // namespace
+
+bool IsOnRemoteFileSystem(int64_t type) {
+  switch (static_cast<uint32_t>(type)) {  // numbers from statfs(2)
+    case 0x6969:                          // NFS
+    case 0x517b:                          // SMB
+    case 0xff534d42:                      // CIFS
+    case 0xfe534d42:                      // SMB2
+    case 0x01021997:                      // 9p
+    case 0x5346414f:                      // AFS
+    case 0x73757245:                      // Coda
+    case 0x00c36400:                      // Ceph
+    case 0x0bd00bd0:                      // Lustre
+    case 0x65735546: return true;         // FUSE: sshfs and its like
+    default: return false;
+  }
+}
+
+std::optional<FileStamp> FileStampOf(int descriptor) {
+  struct stat info;
+  struct statfs system;
+  if (::fstat(descriptor, &info) != 0 || ::fstatfs(descriptor, &system) != 0) return std::nullopt;
+  if (!S_ISREG(info.st_mode) || IsOnRemoteFileSystem(system.f_type)) return std::nullopt;
+  return FileStamp{static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino),
+                   static_cast<uint64_t>(info.st_size), NsOf(info.st_mtim), NsOf(info.st_ctim)};
+}
+
+bool IsSettled(const FileStamp& stamp, int64_t now_ns) {
+  const int64_t youngest_ns = std::max(stamp.modified_ns, stamp.changed_ns);
+  return youngest_ns < now_ns && now_ns - youngest_ns > kSettledNs;
+}
+
+}  // namespace hearth

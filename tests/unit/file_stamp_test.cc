@@ -1,0 +1,88 @@
+// Files that are known by their stamps: what a stamp tells, and that it only ever misleads a look-up.
+#include "core/base/file_stamp.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "cache/descriptor.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+using testing::WriteFile;
+
+constexpr int64_t kSecondNs = 1'000'000'000;
+const std::string kName = std::string(64, 'a') + "/17";
+
+std::optional<FileStamp> StampOf(const std::filesystem::path& file) {
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  return FileStampOf(descriptor.get());
+}
+
+TEST(FileStamp, ChangesWithTheFileEvenWhereItsDateIsSetBack) {
+  const CacheFolder folder;
+  const std::filesystem::path file = folder.path() / "model";
+  WriteFile(file, "first");
+  const auto before = StampOf(file);
+  ASSERT_TRUE(before.has_value());
+  EXPECT_EQ(StampOf(file), before);
+  struct stat info;
+  ASSERT_EQ(::stat(file.c_str(), &info), 0);
+  ::usleep(20000);  // longer than the clock's grain
+  WriteFile(file, "other");
+  const timespec times[] = {info.st_atim, info.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+  EXPECT_NE(StampOf(file), before) << "the time of the last change of the inode is the system's own";
+}
+
+TEST(FileStamp, OfAFolderOrAPipeThereIsNone) {
+  const CacheFolder folder;
+  EXPECT_FALSE(StampOf(folder.path()).has_value());
+  EXPECT_FALSE(FileStampOf(-1).has_value());
+}
+
+TEST(FileStamp, IsSettledOnceTheFileIsAMinuteOldAndNeverWhenItIsOfTheFuture) {
+  const FileStamp stamp{1, 2, 3, 100 * kSecondNs, 50 * kSecondNs};
+  EXPECT_FALSE(IsSettled(stamp, 101 * kSecondNs));
+  EXPECT_FALSE(IsSettled(stamp, 159 * kSecondNs));
+  EXPECT_TRUE(IsSettled(stamp, 161 * kSecondNs));
+  EXPECT_FALSE(IsSettled(stamp, 99 * kSecondNs));
+  EXPECT_FALSE(IsSettled(stamp, INT64_MIN / 2));
+}
+
+TEST(KnownFiles, AreRememberedFromSessionToSessionByTheWholeStamp) {
+  const CacheFolder folder;
+  const FileStamp stamp{1, 2, 3, 4, 5};
+  {
+    const auto store = folder.Open();
+    EXPECT_FALSE(store->RecallFile(stamp).has_value());
+    store->RememberFile(stamp, {"f1", kName});
+  }
+  const auto store = folder.Open();
+  const auto known = store->RecallFile(stamp);
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(known->fingerprint, "f1");
+  EXPECT_EQ(known->name, kName);
+  for (const FileStamp& other : {FileStamp{9, 2, 3, 4, 5}, FileStamp{1, 9, 3, 4, 5}, FileStamp{1, 2, 9, 4, 5},
+                                 FileStamp{1, 2, 3, 9, 5}, FileStamp{1, 2, 3, 4, 9}}) {
+    EXPECT_FALSE(store->RecallFile(other).has_value());
+  }
+}
+
+TEST(KnownFiles, NothingIsRememberedOfAYoungFileOrOfAShortName) {
+  const CacheFolder folder;
+  const auto store = folder.Open();
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  const FileStamp young{1, 2, 3, 4, int64_t{now.tv_sec} * kSecondNs}, old{1, 2, 3, 4, 5};
+  store->RememberFile(young, {"f1", kName});
+  EXPECT_FALSE(store->RecallFile(young).has_value());
+  const std::vector<std::byte> unseen(10);
+  store->RememberFile(old, {"f1", store->NameOfContent(unseen, BlobStore::NameUse::kLookUp)});
+  EXPECT_FALSE(store->RecallFile(old).has_value());
+}
+
+}  // namespace
+}  // namespace hearth
