@@ -4,13 +4,14 @@
 
 #include "core/graph/element.h"
 #include "frontends/tflite/op_readers.h"
+#include "frontends/tflite/operator_table.h"
 
 namespace hearth {
 namespace {
 
 constexpr int32_t kAdd = 0, kConcatenation = 2, kMul = 18, kReshape = 22, kGather = 36, kStridedSlice = 45, kCast = 53,
                   kSlice = 65, kSum = 74, kShape = 77, kProduct = 81, kZerosLike = 93, kFill = 94, kRange = 96,
-                  kRank = 110, kBroadcastArgs = 145;
+                  kQuantize = 114, kRank = 110, kBroadcastArgs = 145;
 
 using MaybeResult = Result<std::optional<ConstantResult>>;
 
@@ -39,7 +40,8 @@ MaybeResult EvaluateFill(const OperatorView& view) {
     return Error(StatusCode::kMalformedInput, "a shape of rank {}; at most {} is possible", dims->size(),
                  int{Shape::kMaxRank});
   }
-  return Filled(Shape::FromSpan(*dims), *number);
+  HEARTH_ASSIGN(const double real, view.ConstantReal(1));  // the stored number of a quantized one is not what it means
+  return Filled(Shape::FromSpan(*dims), real);
 }
 
 MaybeResult EvaluateRange(const OperatorView& view) {
@@ -156,6 +158,12 @@ MaybeResult EvaluateOnEmptyLists(int32_t code, const OperatorView& view) {
     case kReshape:
       if (IsEmptyList(view, 0)) return EmptyList();
       break;
+    case kDequantizeOperator:
+    case kQuantize: {
+      const Result<Shape> shape = view.HasInput(0) ? view.InputShape(0) : Result<Shape>(Shape());
+      if (shape.ok() && shape->element_count() == 0) return std::optional(ConstantResult{*shape, {}});
+      break;
+    }
     case kAdd:
     case kMul:
       if (IsEmptyList(view, 0) || IsEmptyList(view, 1)) return EmptyList();

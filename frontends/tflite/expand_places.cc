@@ -26,9 +26,11 @@ Meeting MeetingOf(int32_t code, DType dtype) {
 // What a diagonal stands in: a square, or `around` with the diagonal's leading dimensions.
 Result<Shape> ShapeAroundDiagonal(const Expansion& to, ValueId diagonal, ValueId around) {
   const TensorDesc& desc = to.desc(diagonal);
-  if (desc.quantization.has_value() || desc.shape.rank() < 1 || desc.shape.rank() >= Shape::kMaxRank) {
-    return Error(StatusCode::kUnsupported, "a diagonal of shape {}{}", desc.shape.ToString(),
-                 desc.quantization ? ", quantized" : "");
+  if (desc.shape.rank() < 1 || desc.shape.rank() >= Shape::kMaxRank) {
+    return Error(StatusCode::kUnsupported, "a diagonal of shape {}", desc.shape.ToString());
+  }
+  if (around != kNoValue && to.desc(around).quantization != desc.quantization) {
+    return Error(StatusCode::kUnsupported, "a diagonal and a matrix of different scales");
   }
   const int last = desc.shape.rank() - 1;
   std::vector<int32_t> dims(desc.shape.dims().begin(), desc.shape.dims().end());
@@ -61,7 +63,9 @@ Result<ValueId> ExpandDiagonal(Expansion& to, ValueId diagonal, ValueId around) 
   }
   HEARTH_ASSIGN(const ValueId condition, to.AddConstant({rows, columns}, DType::kBool, is_diagonal));
   if (around == kNoValue) {
-    HEARTH_ASSIGN(around, to.AddConstant({1, 1}, to.desc(diagonal).dtype, {0.0}));
+    TensorDesc zero = to.desc(diagonal);
+    zero.shape = {1, 1};
+    HEARTH_ASSIGN(around, to.AddConstant(zero, {0.0}));
   }
   return to.Add(Select{}, {condition, row, around}, to.desc(diagonal).dtype);
 }

@@ -90,7 +90,7 @@ Result<std::vector<int64_t>> Expansion::Integers(size_t i) const {
 }
 
 Result<ValueId> Expansion::Add(Op op, std::vector<ValueId> inputs, std::optional<DType> dtype) {
-  TensorDesc made = desc(inputs[0]);
+  TensorDesc made = desc(inputs[std::holds_alternative<Select>(op) ? 1 : 0]);
   if (dtype && *dtype != made.dtype) made = {*dtype, {}, std::nullopt};
   made.shape = Shape();
   return reader_.AddMadeNode(index_, std::move(op), std::move(inputs), std::move(made));
@@ -127,13 +127,12 @@ Result<ValueId> Expansion::AddPad(ValueId value, int axis, int32_t before, int32
   return Add(pad, {value});
 }
 
-Result<ValueId> Expansion::AddConstant(const Shape& shape, DType dtype, const std::vector<double>& numbers) {
-  const TensorDesc desc{dtype, shape, std::nullopt};
+Result<ValueId> Expansion::AddConstant(const TensorDesc& desc, const std::vector<double>& numbers) {
   if (!reader_.tensors_.ChargeMade(desc.size_bytes())) {
     return Error(StatusCode::kUnsupported, "it takes too many constants for the size of the file");
   }
   std::vector<std::byte> bytes(desc.size_bytes());
-  HEARTH_TRY(ReferenceToBytes({shape, numbers}, desc, bytes));
+  HEARTH_TRY(ReferenceToBytes({desc.shape, numbers}, desc, bytes));
   Graph& graph = reader_.graph_;
   return graph.AddConstantValue(fmt::format("made_{}", graph.values().size()), desc, std::move(bytes));
 }

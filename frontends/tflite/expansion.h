@@ -40,7 +40,7 @@ class Expansion {
   }
 
   // Adds a node and returns what it makes, a constant where its operands are: its shape is inferred, its type that of
-  // the first operand unless `dtype` says another.
+  // the first operand (of SELECT the second) unless `dtype` says another.
   Result<ValueId> Add(Op op, std::vector<ValueId> inputs, std::optional<DType> dtype = std::nullopt);
   Result<ValueId> AddBinary(BinaryKind kind, ValueId a, ValueId b, Activation activation = Activation::kNone) {
     return Add(Binary{.kind = kind, .activation = activation}, {a, b});
@@ -55,7 +55,10 @@ class Expansion {
   // `count` elements of dimension `axis`, every `stride`-th from `first` on.
   Result<ValueId> AddSlice(ValueId value, int axis, int32_t first, int32_t count, int32_t stride = 1);
   Result<ValueId> AddPad(ValueId value, int axis, int32_t before, int32_t after, double number = 0.0);
-  Result<ValueId> AddConstant(const Shape& shape, DType dtype, const std::vector<double>& numbers);
+  Result<ValueId> AddConstant(const TensorDesc& desc, const std::vector<double>& numbers);
+  Result<ValueId> AddConstant(const Shape& shape, DType dtype, const std::vector<double>& numbers) {
+    return AddConstant({dtype, shape, std::nullopt}, numbers);
+  }
   Result<ValueId> AddIndices(const Shape& shape);  // int32: 0, 1, 2, ...
   Result<ValueId> AddNumber(DType dtype, double number) { return AddConstant({1}, dtype, {number}); }
 

@@ -80,7 +80,7 @@ Status SubgraphReader::CheckProduced(int32_t tensor, std::string_view where) {
     return Error(StatusCode::kMalformedInput, "{} writes {}, which holds constant data", where, tensors_.Label(tensor));
   }
   // A list of sizes may be empty: the shape of a scalar.
-  if (shape.element_count() == 0 && shape.rank() != 1) {
+  if (shape.element_count() == 0 && shape.rank() != 1 && !tensors_.IsProduced(tensor)) {
     return Error(StatusCode::kMalformedInput, "{} writes {}, which has no elements", where, tensors_.Label(tensor));
   }
   // State that an operator initializes is made anew by each run.
@@ -103,6 +103,7 @@ Status SubgraphReader::FindProducers() {
     HEARTH_TRY(MarkStates(index));
     for (const int32_t tensor : outputs) {
       HEARTH_TRY(tensors_.CheckIndex(tensor, where));
+      tensors_.MarkProduced(tensor);
       HEARTH_TRY(CheckProduced(tensor, where));
       if (sources_[tensor] != Source::kNone) {
         return Error(StatusCode::kMalformedInput, "{} writes {}, which {} already", where, tensors_.Label(tensor),

@@ -113,7 +113,7 @@ class SubgraphReader {
   Result<std::string> VariableBehind(int32_t tensor);
   Result<ValueId> CurrentValue(int index, const std::string& name);
   Result<ValueId> BeginState(int index, const std::string& name);
-  Result<ValueId> WasRun();
+  ValueId WasRun();
   Status Assign(const std::string& name, ValueId value);
   bool ChangesVariable(const std::string& name);
   Status BeginStates(int index);

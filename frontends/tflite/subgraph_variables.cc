@@ -124,7 +124,7 @@ Status SubgraphReader::CheckNoHandles(int index, std::span<const int32_t> inputs
 }
 
 // State: false until a run has ended.
-Result<ValueId> SubgraphReader::WasRun() {
+ValueId SubgraphReader::WasRun() {
   if (reading_.was_run == kNoValue) {
     reading_.was_run = graph_.AddValue({"variables_were_set", {DType::kBool, Shape(), std::nullopt}, std::nullopt});
   }
@@ -142,10 +142,13 @@ Result<ValueId> SubgraphReader::BeginState(int index, const std::string& name) {
   }
   reading_.state_bytes_left -= desc.size_bytes();
   const ValueId state = graph_.AddValue({name, desc, std::nullopt});
+  ValueId begun = state;
+  if (!HoldsZeros(graph_, first)) {
+    HEARTH_ASSIGN(begun, AddMadeNode(index, Select{}, {WasRun(), state, first}, desc));
+  }
   reading_.variables[name].state = state;
-  if (HoldsZeros(graph_, first)) return state;
-  HEARTH_ASSIGN(const ValueId was_run, WasRun());
-  return AddMadeNode(index, Select{}, {was_run, state, first}, desc);
+  reading_.variables[name].current = begun;
+  return begun;
 }
 
 Result<ValueId> SubgraphReader::CurrentValue(int index, const std::string& name) {
@@ -155,9 +158,7 @@ Result<ValueId> SubgraphReader::CurrentValue(int index, const std::string& name)
     return Error(StatusCode::kUnsupported, "it reads variable '{}' before anything was assigned to it", name);
   }
   if (reading_.is_initializing || !ChangesVariable(name)) return variable.first;
-  HEARTH_ASSIGN(const ValueId begun, BeginState(index, name));
-  reading_.variables[name].current = begun;
-  return begun;
+  return BeginState(index, name);
 }
 
 Status SubgraphReader::Assign(const std::string& name, ValueId value) {
@@ -248,7 +249,11 @@ Result<bool> SubgraphReader::ReadVariableOperator(int index, const std::vector<i
   const OperatorRow* row = CodeOf(index).row;
   if (row == nullptr || !IsOnVariable(row->code)) return false;
   const size_t first_node = graph_.nodes().size();
+  Variables before = reading_.variables;
   HEARTH_TRY(FinishMade(index, inputs, outputs, ReadOnVariable(index, row->code, inputs), first_node));
+  const bool is_refused =
+      graph_.nodes().size() > first_node && std::holds_alternative<UnknownOp>(graph_.nodes().back().op);
+  if (is_refused) reading_.variables = std::move(before);  // what it made of them is gone
   return true;
 }
 

@@ -104,7 +104,8 @@ TensorReader::TensorReader(Reading& reading, const wire::SubGraph& subgraph)
       shapes_(count_),
       is_folded_(count_, false),
       is_state_(count_, false),
-      is_ordinary_(count_, false) {}
+      is_ordinary_(count_, false),
+      is_produced_(count_, false) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
   if (tensor >= 0 && tensor < count_) return Status::Ok();
@@ -177,8 +178,9 @@ Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
   }
   int64_t elements = 1;
   for (const int32_t dim : shape.dims()) {
-    // An empty list of numbers (the shape operand of a RESHAPE to a scalar) is the one use of a zero.
-    if (dim < 0 || (dim == 0 && shape.rank() != 1)) {
+    // Of what no operator makes, an empty list of numbers (the shape operand of a RESHAPE to a scalar) is the one use
+    // of a zero.
+    if (dim < 0 || (dim == 0 && shape.rank() != 1 && !is_produced_[index])) {
       return Error(StatusCode::kMalformedInput, "{} has a dimension of {} in its shape {}", Label(index), dim,
                    shape.ToString());
     }

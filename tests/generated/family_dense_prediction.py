@@ -250,7 +250,7 @@ def keypoint_soft_argmax(x):
 def volume_segmentation(x):
     x = L.Reshape((16, 16, 4, 1))(x)
     x = L.Conv3D(4, 3, padding="same", activation="relu")(x)
-    x = L.MaxPooling3D((2, 2, 1))(x)
+    x = L.Conv3D(4, (2, 2, 1), (2, 2, 1), activation="relu")(x)
     return L.Conv3DTranspose(2, (2, 2, 1), (2, 2, 1))(x)
 
 

@@ -45,7 +45,7 @@ def small_cnn(x):
 
 @network(image(batch=None))
 def small_cnn_open_batch(x):
-    x = L.AveragePooling2D()(L.Conv2D(8, 5, activation="elu")(x))
+    x = L.AveragePooling2D(2)(L.Conv2D(8, 5, activation="elu")(x))
     return L.Dense(7)(L.Flatten()(x))
 
 
@@ -100,7 +100,7 @@ def densenet_like(x):
         for _ in range(3):
             y = L.ReLU()(L.BatchNormalization()(x))
             x = L.Concatenate()([x, L.Conv2D(6, 3, padding="same")(y)])
-        x = L.AveragePooling2D()(L.Conv2D(x.shape[-1] // 2, 1)(x))
+        x = L.AveragePooling2D(2)(L.Conv2D(x.shape[-1] // 2, 1)(x))
     return scores(x)
 
 
@@ -198,8 +198,12 @@ def siamese_cosine(x):
 def involution_like(x):
     x = unit(x, 4, strides=4)
     kernel = L.Reshape((8, 8, 9, 1))(L.Conv2D(9, 1)(x))
-    patches = L.Lambda(lambda t: tf.image.extract_patches(t, [1, 3, 3, 1], [1] * 4, [1] * 4, "SAME"))(x)
-    return L.Lambda(lambda t: tf.reduce_sum(t[0] * t[1], axis=3))([kernel, L.Reshape((8, 8, 9, 4))(patches)])
+
+    def patches(t):
+        padded = tf.pad(t, [[0, 0], [1, 1], [1, 1], [0, 0]])
+        return tf.stack([padded[:, row:row + 8, column:column + 8] for row in range(3) for column in range(3)], 3)
+
+    return L.Lambda(lambda t: tf.reduce_sum(t[0] * t[1], axis=3))([kernel, L.Lambda(patches)(x)])
 
 
 assert keras.backend.backend() == "tensorflow"

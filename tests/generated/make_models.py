@@ -65,7 +65,7 @@ def converter_of(network, as_model):
     return converter
 
 
-def calibration(network):
+def calibration(network, is_named):
     """Samples by input; runs that no comparison uses."""
 
     def samples():
@@ -76,19 +76,22 @@ def calibration(network):
                 shape = [size or 1 for size in entry.shape]
                 values = numbers_of_models.real_values(network.name, run, position, shape, entry.rule)
                 sample[entry.name] = values.astype(entry.dtype)
-            yield sample if len(sample) > 1 else list(sample.values())
+            # A function's inputs have no names in its model, which has no signature.
+            yield sample if is_named else [sample[entry.name] for entry in network.inputs]
 
     return samples
 
 
 def converted(network, quantization, as_model):
     converter = converter_of(network, as_model)
+    # Else loops of recurrent layers with an open batch cannot be converted to TFLite's own operators.
+    converter._experimental_default_to_single_batch_in_tensor_list_ops = True
     if quantization != "float":
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
     if quantization == "float16":
         converter.target_spec.supported_types = [tf.float16]
     if quantization in INTEGERS:
-        converter.representative_dataset = calibration(network)
+        converter.representative_dataset = calibration(network, as_model or network.kind == "module")
         converter.target_spec.supported_ops = [
             tf.lite.OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
             if quantization == "int16x8" else tf.lite.OpsSet.TFLITE_BUILTINS_INT8, tf.lite.OpsSet.TFLITE_BUILTINS]

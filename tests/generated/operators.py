@@ -77,7 +77,7 @@ def elementwise():
              "rsqrt": lambda v: tf.math.rsqrt(tf.abs(v) + 0.1), "sin": tf.sin, "cos": tf.cos, "tanh": tf.tanh,
              "sigmoid": tf.sigmoid, "relu": tf.nn.relu, "relu6": tf.nn.relu6, "elu": tf.nn.elu, "neg": tf.negative,
              "leaky": tf.nn.leaky_relu, "gelu": tf.nn.gelu, "softplus": tf.nn.softplus, "abs": tf.abs, "ceil": tf.math.ceil,
-             "floor": tf.floor, "round": tf.round, "sign": tf.sign, "square": tf.square, "erf": tf.math.erf}
+             "floor": tf.floor, "round": tf.round, "sign": tf.sign, "square": tf.square}
     for kind, function in unary.items():
         add(kind, lambda shape: [x(*shape)], lambda v, shape, f=function: f(v),
             BOTH if kind in ("tanh", "sigmoid", "relu", "elu", "leaky", "abs", "exp", "gelu") else ("float",),

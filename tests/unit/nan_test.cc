@@ -26,6 +26,13 @@ OneInputGraph WithNan(const Shape& shape) {
   return made;
 }
 
+// What the last node remembers, beside its output.
+void AddOutputs(OneInputGraph& made, int count) {
+  for (int k = 0; k < count; ++k) {
+    made.graph.nodes().back().outputs.push_back(made.graph.AddValue({.name = "next"}));
+  }
+}
+
 class NanStaysNan : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
@@ -104,6 +111,51 @@ TEST_P(NanStaysNan, ThroughConvolutionsWithEachActivation) {
                      {depthwise.input(), depthwise.Constant({1, size, size, 7}), depthwise.Constant({7})});
       ExpectAsReference(depthwise);
     }
+  }
+}
+
+TEST_P(NanStaysNan, ThroughTransposedConvolutionsWithEachActivation) {
+  for (const Activation activation : kActivations) {
+    for (const int32_t stride : {1, 2}) {
+      OneInputGraph made = WithNan(kImage);
+      made.Node(TransposeConv{.height = 5 * stride,
+                              .width = 6 * stride,
+                              .stride_h = stride,
+                              .stride_w = stride,
+                              .padding = {PaddingMode::kSame},
+                              .activation = activation},
+                {made.input(), made.Constant({9, 3, 3, 7}), made.Constant({9})});
+      ExpectAsReference(made);
+    }
+  }
+}
+
+TEST_P(NanStaysNan, ThroughTheStepsOfALayerThatRemembersAndNotIntoOtherBatches) {
+  constexpr int32_t kBatch = 3, kSteps = 4, kDepth = 5, kUnits = 6;
+  const Shape state = {kBatch, kUnits}, sequence = {kBatch, kSteps, kDepth};
+  for (const float clip : {0.0f, 0.4f}) {
+    OneInputGraph made = WithNan(sequence);
+    const ValueId h = made.Constant(state), c = made.Constant(state);
+    Lstm lstm;
+    lstm.activation = Activation::kTanh;
+    lstm.cell_clip = clip;
+    made.Node(lstm, {made.input(), h, c, made.Constant({4 * kUnits, kDepth}), made.Constant({4 * kUnits, kUnits}),
+                     made.Constant({4 * kUnits})});
+    AddOutputs(made, 2);
+    ExpectAsReference(made);
+  }
+  for (const Activation activation : kActivations) {
+    OneInputGraph made = WithNan(sequence);
+    made.Node(Rnn{.activation = activation}, {made.input(), made.Constant(state), made.Constant({kUnits, kDepth}),
+                                              made.Constant({kUnits, kUnits}), made.Constant({kUnits})});
+    AddOutputs(made, 1);
+    ExpectAsReference(made);
+    OneInputGraph filters = WithNan({kBatch, kDepth});
+    filters.Node(Svdf{.rank = 2, .activation = activation},
+                 {filters.input(), filters.Constant({kBatch, kUnits * kSteps}), filters.Constant({kUnits, kDepth}),
+                  filters.Constant({kUnits, kSteps}), filters.Constant({kUnits / 2})});
+    AddOutputs(filters, 1);
+    ExpectAsReference(filters);
   }
 }
 

@@ -144,6 +144,23 @@ TEST(TfliteConstants, DequantizedIntegersStayStoredInFiltersAndBecomeFloatsElsew
   EXPECT_THAT(*ConstantAsFloats(*graph, operand), ElementsAreArray(reals));
 }
 
+TEST(TfliteConstants, AShapeFilledWithAQuantizedNumberHoldsWhatTheNumberMeans) {
+  TfliteWriter writer;
+  const WrittenQuantization steps = {.scales = {0.25f}, .zero_points = {13}};
+  const int32_t number = writer.AddConstant<int8_t>({"n", {}, wire::TensorType_INT8, steps}, {21});
+  const int32_t filled = writer.AddTensor({"filled", {3}, wire::TensorType_INT8, steps});
+  writer.AddOperator(94, {writer.AddIntegers({3}), number}, {filled});
+  const int32_t x = writer.AddTensor({"x", {3}, wire::TensorType_INT8, steps});
+  const int32_t y = writer.AddTensor({"y", {3}, wire::TensorType_INT8, steps});
+  writer.AddOperator(kAdd, {x, filled}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  const Result<std::vector<float>> numbers = ConstantAsFloats(*graph, graph->nodes().back().inputs[1]);
+  ASSERT_TRUE(numbers.ok()) << numbers.status().message();
+  EXPECT_THAT(*numbers, ElementsAre(2, 2, 2));
+}
+
 TEST(TfliteConstants, FourBitNumbersLieTwoInAByteLowNibbleFirst) {
   TfliteWriter writer;
   const int32_t w = writer.AddConstant<uint8_t>(

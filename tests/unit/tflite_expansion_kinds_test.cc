@@ -74,6 +74,41 @@ TEST(TfliteExpansion, AScatterToComputedPlacesAddsUp) {
   EXPECT_THAT(model.Answer(122, {places, model.x, model.Numbers({1}, {4})}, {4}), ElementsAre(2, 0, 4, 0));
 }
 
+TEST(TfliteExpansion, AQuantizedDiagonalStandsAmongZerosOfItsScale) {
+  const WrittenQuantization steps = {.scales = {0.5f}, .zero_points = {7}};
+  OneExpansion model({2});
+  const int32_t x = model.writer.AddTensor({"q", {2}, wire::TensorType_INT8, steps});
+  model.writer.AddOperator(114, {model.x}, {x});
+  const int32_t matrix = model.writer.AddTensor({"matrix", {2, 2}, wire::TensorType_INT8, steps});
+  model.writer.AddOperator(113, {x}, {matrix});
+  const int32_t set = model.writer.AddTensor({"set", {2, 2}, wire::TensorType_INT8, steps});
+  const int32_t nines = model.writer.AddConstant<int8_t>({"n", {2, 2}, wire::TensorType_INT8, steps}, {25, 25, 25, 25});
+  model.writer.AddOperator(115, {nines, x}, {set});
+  const int32_t sum = model.writer.AddTensor({"sum", {2, 2}, wire::TensorType_INT8, steps});
+  model.writer.AddOperator(0, {matrix, set}, {sum});
+  EXPECT_THAT(model.Answer(6, {sum}, {2, 2}), ElementsAre(2, 9, 9, 4));
+}
+
+TEST(TfliteExpansion, QuantizedUpdatesAreMovedToPlacesWhereNoneMeet) {
+  const WrittenQuantization steps = {.scales = {0.5f}, .zero_points = {7}};
+  const auto model_of = [&](OneExpansion& model, const std::vector<int32_t>& places) {
+    const int32_t x = model.writer.AddTensor({"q", {2, 2}, wire::TensorType_INT8, steps});
+    model.writer.AddOperator(114, {model.x}, {x});
+    const int32_t scattered = model.writer.AddTensor({"scattered", {4, 2}, wire::TensorType_INT8, steps});
+    model.writer.AddOperator(122, {model.Numbers({2, 1}, places), x, model.Numbers({2}, {4, 2})}, {scattered});
+    return scattered;
+  };
+  OneExpansion apart({2, 2});
+  EXPECT_THAT(apart.Answer(6, {model_of(apart, {3, 1})}, {4, 2}), ElementsAre(0, 0, 3, 4, 0, 0, 1, 2));
+  OneExpansion meeting({2, 2});
+  const Result<Graph> graph = meeting.Read(6, {model_of(meeting, {1, 1})}, {4, 2});
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(std::ranges::any_of(graph->nodes(), [](const Node& node) {
+    const auto* unknown = std::get_if<UnknownOp>(&node.op);
+    return unknown != nullptr && unknown->reason.find("meet in one place") != std::string::npos;
+  }));
+}
+
 TEST(TfliteExpansion, AFilledShapeHoldsANumberThatIsAnInput) {
   OneExpansion model({});
   EXPECT_THAT(model.Answer(94, {model.Numbers({2}, {2, 2}), model.x}, {2, 2}), ElementsAre(1, 1, 1, 1));
