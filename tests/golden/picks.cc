@@ -148,20 +148,21 @@ KernelSource Loaded(const std::string& name) {
   return std::move(source).value();
 }
 
-// Memory that a caller lends, at argument `lent`: as numbers, as pixels or as a texture.
+// Memory that a caller lends, at argument `lent`: as numbers, as pixels or as a texture; and bytes that cross a bus.
 void AddLent(const std::string& name, size_t lent, Collector& picks) {
-  const auto add = [&](StorageType storage, AccessPath path, Dialect dialect, const char* words) {
+  const auto add = [&](const char* pixels, StorageType storage, AccessPath path, Dialect dialect, const char* words) {
     KernelSource source = Loaded(name);
     source.tensors[lent].storage = storage;
     source.tensors[lent].path = path;
-    HEARTH_CHECK(SetDefine(source, "PIXELS", storage == StorageType::kScalar ? "0" : "1").ok());
+    HEARTH_CHECK(SetDefine(source, "PIXELS", pixels).ok());
     picks.Add(source, dialect, words);
   };
   for (Dialect dialect : kDialects) {
-    add(StorageType::kScalar, AccessPath::kBuffer, dialect, "lent numbers");
-    add(StorageType::kUnorm8, AccessPath::kBuffer, dialect, "lent pixels");
+    add("0", StorageType::kScalar, AccessPath::kBuffer, dialect, "lent numbers");
+    add("1", StorageType::kUnorm8, AccessPath::kBuffer, dialect, "lent pixels");
+    add("2", StorageType::kUnorm8, AccessPath::kBuffer, dialect, "bytes");
   }
-  add(StorageType::kUnorm8, AccessPath::kTexture, Dialect::kGles, "a lent texture");
+  add("1", StorageType::kUnorm8, AccessPath::kTexture, Dialect::kGles, "a lent texture");
 }
 
 void AddOracle(Collector& picks) {
