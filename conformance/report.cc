@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <vector>
 
 #include "core/base/xml_text.h"
@@ -76,6 +77,15 @@ std::string FailuresText(const DeviceResults& results) {
     if (result.outcome != Outcome::kFailed) continue;
     text += fmt::format("FAILED {} {} [{}]: {}\n", results.device, result.id(), result.path, result.detail);
   }
+  std::map<std::string, int> reasons;
+  for (const CaseResult& result : results.cases) {
+    // What is said of a case by its name is the same for all: from the last name on.
+    const size_t name_end = result.detail.rfind("\": ");
+    const std::string reason = name_end == std::string::npos ? result.detail : result.detail.substr(name_end + 3);
+    if (result.outcome == Outcome::kUnsupported) ++reasons[reason];
+  }
+  for (const auto& [reason, count] : reasons)
+    text += fmt::format("{}: {} unsupported: {}\n", results.device, count, reason);
   for (const std::string& note : results.notes) text += fmt::format("{}: {}\n", results.device, note);
   return text + SummaryText(results) + "\n";
 }

@@ -87,21 +87,36 @@ class PathRun {
         supported.push_back(test);
       }
     }
-    if (supported.empty()) return;
-    const size_t first = results.size();
-    const Status status = RunBatch(supported, results);
-    if (status.ok()) return;
-    results.resize(first);
-    if (supported.size() == 1) {
-      CaseResult result = NewResult(*supported[0]);
-      Fail(result, status.message());
-      results.push_back(std::move(result));
-      return;
-    }
-    for (const ConformanceCase* test : supported) Run({test}, results);
+    if (!supported.empty()) RunTogether(supported, results);
   }
 
  private:
+  void RunTogether(const CaseList& cases, std::vector<CaseResult>& results) {
+    const size_t first = results.size();
+    const Result<Ran> ran = RunBatch(cases, results);
+    if (ran.ok() && ran->too_large.empty()) return;
+    results.resize(first);
+    if (cases.size() == 1) {
+      CaseResult result = NewResult(*cases[0]);
+      if (ran.ok()) {
+        result.outcome = Outcome::kUnsupported;
+        result.detail = ran->too_large;
+      } else {
+        Fail(result, ran.status().message());
+      }
+      results.push_back(std::move(result));
+      return;
+    }
+    // The culprit of a failure is found alone; of those that are too large most fit in smaller company.
+    const size_t part = ran.ok() ? (cases.size() + 1) / 2 : 1;
+    for (size_t k = 0; k < cases.size(); k += part)
+      RunTogether({cases.begin() + k, cases.begin() + std::min(k + part, cases.size())}, results);
+  }
+
+  struct Ran {
+    std::string too_large;  // why the device can't hold it; nothing ran then
+  };
+
   CaseResult NewResult(const ConformanceCase& test) const {
     CaseResult result;
     result.op = test.op;
@@ -139,10 +154,13 @@ class PathRun {
     return result;
   }
 
-  Status RunBatch(const CaseList& cases, std::vector<CaseResult>& results) {
+  Result<Ran> RunBatch(const CaseList& cases, std::vector<CaseResult>& results) {
     HEARTH_ASSIGN(const CaseBatch batch, BuildBatch(cases, real_));
     HEARTH_ASSIGN(const std::vector<ReferenceTensor> references, EvaluateGraph(batch.graph, batch.inputs));
     HEARTH_ASSIGN(Plan plan, Lower(batch.graph, info_, options_));
+    // By its kernels the device takes all of it (CheckPlacement); what is left to the host is so by the device's
+    // limits.
+    if (!plan.fallbacks.empty()) return Ran{plan.fallbacks.front().reason};
     RunnerParts parts;
     parts.device = device_;
     parts.graph = &batch.graph;
@@ -161,8 +179,9 @@ class PathRun {
       HEARTH_ASSIGN(const ReferenceTensor result, ReferenceFromBytes(desc, outputs[k]));
       results.push_back(Judged(*cases[k], desc, references[k].values, result.values));
     }
-    return AddTimes(*runner, batch.graph, input_bytes, output_bytes,
-                    {results.end() - static_cast<int64_t>(cases.size()), results.end()});
+    HEARTH_TRY(AddTimes(*runner, batch.graph, input_bytes, output_bytes,
+                        {results.end() - static_cast<int64_t>(cases.size()), results.end()}));
+    return Ran{};
   }
 
   CaseResult Judged(const ConformanceCase& test, const TensorDesc& desc, std::span<const double> reference,
@@ -272,9 +291,14 @@ DeviceResults RunCases(std::string device_id, Device* device, const DeviceInfo& 
 }
 
 void RunDeviceCases(Device& device, std::span<const DeviceCase> cases, DeviceResults& results) {
+  // Work items in the groups of these checks, at most. Every GPU takes them.
+  constexpr uint32_t kItems = 32;
+  const bool is_too_small = device.info().max_local_invocations < kItems;
   for (const DeviceCase& test : cases) {
     const Stopwatch watch;
-    const Status status = test.run(device);
+    const Status status = is_too_small ? Error(StatusCode::kUnsupported, "it takes work groups of {} items, {} has {}",
+                                               kItems, device.info().name, device.info().max_local_invocations)
+                                       : test.run(device);
     CaseResult result;
     result.op = "hal";
     result.name = test.name;

@@ -3,12 +3,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/plan/texel_view.h"
+#include "hal/program.h"
+
 namespace hearth {
 namespace {
 
 bool Overlap(const BoundRange& a, const BoundRange& b) {
   return a.buffer == b.buffer && a.offset_bytes < b.offset_bytes + b.size_bytes &&
          b.offset_bytes < a.offset_bytes + a.size_bytes;
+}
+
+// What the device may touch for it, where it reads through texels all of the view: that is longer than the range where
+// there is room behind it. Drivers read nothing there, but a view and a write into it without a barrier between them
+// are a hazard all the same.
+BoundRange SeenBy(const Program* program, size_t tensor, BoundRange range) {
+  const bool is_view = program != nullptr && tensor < program->source().tensors.size() &&
+                       program->source().tensors[tensor].path == AccessPath::kTexelBuffer;
+  if (is_view) range.size_bytes += TexelViewRoomBytes(range.size_bytes);
+  return range;
 }
 
 }  // namespace
@@ -28,7 +41,8 @@ void CommandRecorder::Order(const std::vector<Touched>& touched) {
 
 void CommandRecorder::Record(DispatchCommand dispatch, const std::vector<bool>& writes) {
   std::vector<Touched> touched;
-  for (size_t k = 0; k < dispatch.tensors.size(); ++k) touched.push_back({dispatch.tensors[k], writes[k]});
+  for (size_t k = 0; k < dispatch.tensors.size(); ++k)
+    touched.push_back({SeenBy(dispatch.program, k, dispatch.tensors[k]), writes[k]});
   Order(touched);
   list_.commands.emplace_back(std::move(dispatch));
 }

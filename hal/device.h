@@ -20,6 +20,7 @@
 #include "core/emit/kernel_source.h"
 #include "hal/command_list.h"
 #include "hal/native.h"
+#include "hal/program.h"
 #include "hearth/status.h"
 
 namespace hearth {
@@ -36,17 +37,6 @@ class Buffer {
  private:
   uint64_t size_bytes_;
   bool is_texture_;
-};
-
-// One kernel, ready to be dispatched.
-class Program {
- public:
-  explicit Program(KernelSource source) : source_(std::move(source)) {}
-  virtual ~Program() = default;
-  const KernelSource& source() const { return source_; }
-
- private:
-  KernelSource source_;
 };
 
 // What Compile and Load make: programs for a list of sources, one driver program or several.

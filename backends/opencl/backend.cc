@@ -20,12 +20,13 @@ DeviceCandidate NoDevice(const Status& why) {
 }
 
 DeviceCandidate Describe(const OpenClApi& api, const OpenClDeviceId& id, int index) {
-  const DeviceInfo info = ReadOpenClDeviceInfo(api, id);
+  const Result<DeviceInfo> info = ReadOpenClDeviceInfo(api, id);
+  if (!info.ok()) return NoDevice(info.status());
   DeviceCandidate candidate;
   candidate.backend = "opencl";
-  candidate.name = info.name;
-  candidate.driver = info.driver_version;
-  candidate.type = info.type;
+  candidate.name = info->name;
+  candidate.driver = info->driver_version;
+  candidate.type = info->type;
   candidate.unusable_reason = OpenClUnusableReason(api, id);
   candidate.usable = candidate.unusable_reason.empty();
   candidate.driver_index = index;
@@ -67,7 +68,7 @@ Result<std::unique_ptr<Device>> OpenOpenCl(const DeviceCandidate& candidate) {
   if (const std::string reason = OpenClUnusableReason(*api, id); !reason.empty()) {
     return Error(StatusCode::kUnavailable, "OpenCL device {}: {}", candidate.name, reason);
   }
-  DeviceInfo info = ReadOpenClDeviceInfo(*api, id);
+  HEARTH_ASSIGN(DeviceInfo info, ReadOpenClDeviceInfo(*api, id));
   if (candidate.profile != nullptr) info = Simulated(std::move(info), *candidate.profile);
   return OpenClDevice::Create(*api, id.platform, id.device, std::move(info));
 }
@@ -82,7 +83,8 @@ Result<std::unique_ptr<Device>> OpenSharedOpenCl(const SharedContext& context) {
   if (const std::string reason = OpenClUnusableReason(*api, id); !reason.empty()) {
     return Error(StatusCode::kInvalidArgument, "the shared OpenCL device: {}", reason);
   }
-  return OpenClDevice::Share(*api, *shared, ReadOpenClDeviceInfo(*api, id));
+  HEARTH_ASSIGN(DeviceInfo info, ReadOpenClDeviceInfo(*api, id));
+  return OpenClDevice::Share(*api, *shared, std::move(info));
 }
 
 }  // namespace hearth

@@ -77,7 +77,8 @@ Result<std::unique_ptr<Device>> OpenClDevice::Share(const OpenClApi& api, const 
   }
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "a queue in the shared context");
   QueueHandle queue_handle(api, queue);
-  api.clRetainContext(context);
+  code = api.clRetainContext(context);
+  if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kInvalidArgument, "the shared context");
   return Make(api, device, std::move(info), ContextHandle(api, context), std::move(queue_handle));
 }
 

@@ -18,11 +18,24 @@ constexpr size_t kLeastArgumentBytes = 256;
 constexpr uint32_t kAnyGroupCount = 0x7fffffff;
 constexpr uint32_t kGpuGroupCount = 65535;
 
+// A device that is asked about itself, and what went wrong: "it does not know the question" is none of that.
+struct AskedDevice {
+  const OpenClApi& api;
+  cl_device_id id;
+  cl_int failure = CL_SUCCESS;
+
+  cl_int Ask(cl_device_info what, size_t size, void* value, size_t* size_out) {
+    const cl_int code = api.clGetDeviceInfo(id, what, size, value, size_out);
+    if (code != CL_SUCCESS && code != CL_INVALID_VALUE) failure = code;
+    return code;
+  }
+};
+
 // The value, or `fallback` where the driver does not know the question.
 template <typename T>
-T DeviceValue(const OpenClApi& api, cl_device_id device, cl_device_info what, T fallback) {
+T DeviceValue(AskedDevice& device, cl_device_info what, T fallback) {
   T value = {};
-  return api.clGetDeviceInfo(device, what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : fallback;
+  return device.Ask(what, sizeof value, &value, nullptr) == CL_SUCCESS ? value : fallback;
 }
 
 template <typename Query>
@@ -36,10 +49,8 @@ std::string Text(const Query& query) {
   return text.substr(std::min(text.find_first_not_of(' '), text.size()));
 }
 
-std::string DeviceText(const OpenClApi& api, cl_device_id device, cl_device_info what) {
-  return Text([&](size_t size, void* value, size_t* size_out) {
-    return api.clGetDeviceInfo(device, what, size, value, size_out);
-  });
+std::string DeviceText(AskedDevice& device, cl_device_info what) {
+  return Text([&](size_t size, void* value, size_t* size_out) { return device.Ask(what, size, value, size_out); });
 }
 
 std::string PlatformText(const OpenClApi& api, cl_platform_id platform, cl_platform_info what) {
@@ -48,8 +59,8 @@ std::string PlatformText(const OpenClApi& api, cl_platform_id platform, cl_platf
   });
 }
 
-bool HasExtension(const OpenClApi& api, cl_device_id device, const std::string& name) {
-  return (" " + DeviceText(api, device, CL_DEVICE_EXTENSIONS) + " ").find(" " + name + " ") != std::string::npos;
+bool HasExtension(AskedDevice& device, const std::string& name) {
+  return (" " + DeviceText(device, CL_DEVICE_EXTENSIONS) + " ").find(" " + name + " ") != std::string::npos;
 }
 
 DeviceType TypeOf(cl_device_type type, bool unified_memory) {
@@ -58,39 +69,39 @@ DeviceType TypeOf(cl_device_type type, bool unified_memory) {
   return unified_memory ? DeviceType::kIntegratedGpu : DeviceType::kDiscreteGpu;
 }
 
-std::string UuidOf(const OpenClApi& api, cl_device_id device) {
-  if (!HasExtension(api, device, "cl_khr_device_uuid")) return "";
+std::string UuidOf(AskedDevice& device) {
+  if (!HasExtension(device, "cl_khr_device_uuid")) return "";
   std::array<cl_uchar, CL_UUID_SIZE_KHR> bytes = {};
-  if (api.clGetDeviceInfo(device, CL_DEVICE_UUID_KHR, bytes.size(), bytes.data(), nullptr) != CL_SUCCESS) return "";
+  if (device.Ask(CL_DEVICE_UUID_KHR, bytes.size(), bytes.data(), nullptr) != CL_SUCCESS) return "";
   std::string hex;
   for (const cl_uchar byte : bytes) hex += fmt::format("{:02x}", byte);
   return hex;
 }
 
-void ReadLimits(const OpenClApi& api, cl_device_id device, DeviceInfo& info) {
+void ReadLimits(AskedDevice& device, DeviceInfo& info) {
   const auto at_most = [](uint64_t value, uint64_t limit) { return static_cast<uint32_t>(std::min(value, limit)); };
-  const auto local = DeviceValue(api, device, CL_DEVICE_MAX_WORK_ITEM_SIZES, std::array<size_t, 3>{1, 1, 1});
+  const auto local = DeviceValue(device, CL_DEVICE_MAX_WORK_ITEM_SIZES, std::array<size_t, 3>{1, 1, 1});
   for (int d = 0; d < 3; ++d) info.max_local_size[d] = at_most(local[d], UINT32_MAX);
-  info.max_local_invocations = at_most(DeviceValue<size_t>(api, device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1), UINT32_MAX);
+  info.max_local_invocations = at_most(DeviceValue<size_t>(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, 1), UINT32_MAX);
   const uint32_t groups = info.type == DeviceType::kCpu ? kAnyGroupCount : kGpuGroupCount;
   info.max_group_count = {kAnyGroupCount, groups, groups};
-  info.local_memory_bytes = at_most(DeviceValue<cl_ulong>(api, device, CL_DEVICE_LOCAL_MEM_SIZE, 16384), UINT32_MAX);
-  info.max_buffer_bytes = DeviceValue<cl_ulong>(api, device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, info.max_buffer_bytes);
+  info.local_memory_bytes = at_most(DeviceValue<cl_ulong>(device, CL_DEVICE_LOCAL_MEM_SIZE, 16384), UINT32_MAX);
+  info.max_buffer_bytes = DeviceValue<cl_ulong>(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, info.max_buffer_bytes);
   info.max_binding_bytes = info.max_buffer_bytes;
-  if (DeviceValue<cl_bool>(api, device, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) == CL_TRUE) {
-    info.max_texel_elements = DeviceValue<size_t>(api, device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 0);
+  if (DeviceValue<cl_bool>(device, CL_DEVICE_IMAGE_SUPPORT, CL_FALSE) == CL_TRUE) {
+    info.max_texel_elements = DeviceValue<size_t>(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 0);
   }
-  const auto align_bits = DeviceValue<cl_uint>(api, device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 2048);
+  const auto align_bits = DeviceValue<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 2048);
   info.buffer_offset_alignment = std::max<uint32_t>(128, align_bits / 8);
   // Buffers and scalars share one limit, 256 bytes at least on embedded devices. Without an answer take that.
   info.max_argument_bytes =
-      at_most(DeviceValue<size_t>(api, device, CL_DEVICE_MAX_PARAMETER_SIZE, kLeastArgumentBytes), UINT32_MAX);
+      at_most(DeviceValue<size_t>(device, CL_DEVICE_MAX_PARAMETER_SIZE, kLeastArgumentBytes), UINT32_MAX);
   info.max_scalar_bytes = info.max_argument_bytes;
   info.max_storage_buffers = info.max_argument_bytes / kPointerBytes;
-  info.max_texel_buffers = DeviceValue<cl_uint>(api, device, CL_DEVICE_MAX_READ_IMAGE_ARGS, 0);
-  info.compute_units = std::max<uint32_t>(1, DeviceValue<cl_uint>(api, device, CL_DEVICE_MAX_COMPUTE_UNITS, 1));
+  info.max_texel_buffers = DeviceValue<cl_uint>(device, CL_DEVICE_MAX_READ_IMAGE_ARGS, 0);
+  info.compute_units = std::max<uint32_t>(1, DeviceValue<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, 1));
   info.native_vector_floats =
-      std::max<uint32_t>(1, DeviceValue<cl_uint>(api, device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 1));
+      std::max<uint32_t>(1, DeviceValue<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 1));
 }
 
 }  // namespace
@@ -125,37 +136,40 @@ Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api) {
   return found;
 }
 
-DeviceInfo ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id) {
+Result<DeviceInfo> ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id) {
+  AskedDevice device{api, id.device};
   DeviceInfo info;
   info.backend = "opencl";
   info.dialect = Dialect::kOpenCl;
-  info.unified_memory = DeviceValue<cl_bool>(api, id.device, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) == CL_TRUE;
-  info.type = TypeOf(DeviceValue<cl_device_type>(api, id.device, CL_DEVICE_TYPE, 0), info.unified_memory);
+  info.unified_memory = DeviceValue<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) == CL_TRUE;
+  info.type = TypeOf(DeviceValue<cl_device_type>(device, CL_DEVICE_TYPE, 0), info.unified_memory);
   if (info.type == DeviceType::kCpu) info.unified_memory = true;
-  info.name = DeviceText(api, id.device, CL_DEVICE_NAME);
-  info.vendor = DeviceText(api, id.device, CL_DEVICE_VENDOR);
-  info.driver_version =
-      fmt::format("{}; {}; {}", PlatformText(api, id.platform, CL_PLATFORM_VERSION),
-                  DeviceText(api, id.device, CL_DRIVER_VERSION), DeviceText(api, id.device, CL_DEVICE_VERSION));
-  info.uuid = UuidOf(api, id.device);
-  ReadLimits(api, id.device, info);
+  info.name = DeviceText(device, CL_DEVICE_NAME);
+  info.vendor = DeviceText(device, CL_DEVICE_VENDOR);
+  info.driver_version = fmt::format("{}; {}; {}", PlatformText(api, id.platform, CL_PLATFORM_VERSION),
+                                    DeviceText(device, CL_DRIVER_VERSION), DeviceText(device, CL_DEVICE_VERSION));
+  info.uuid = UuidOf(device);
+  ReadLimits(device, info);
   info.fp16_storage = true;  // vload_half and vstore_half are core
-  info.fp16_arithmetic = HasExtension(api, id.device, "cl_khr_fp16");
+  info.fp16_arithmetic = HasExtension(device, "cl_khr_fp16");
   // PoCL compiles under one lock for the whole process: 12 programs took 4.1-5.1 s on one thread and on two.
   info.compile_grouping = info.type == DeviceType::kCpu ? CompileGrouping::kTogether : CompileGrouping::kEach;
+  // Limits that were guessed would lead to a worse plan, or to one that the device can't run.
+  if (device.failure != CL_SUCCESS) return OpenClError(device.failure, StatusCode::kUnavailable, "clGetDeviceInfo");
   return info;
 }
 
 std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id) {
-  const std::string version = DeviceText(api, id.device, CL_DEVICE_VERSION);  // "OpenCL 3.0 and the vendor's text"
+  AskedDevice device{api, id.device};
+  const std::string version = DeviceText(device, CL_DEVICE_VERSION);  // "OpenCL 3.0 and the vendor's text"
   int major = 0, minor = 0;
   if (std::sscanf(version.c_str(), "OpenCL %d.%d", &major, &minor) != 2 || major * 10 + minor < 12) {
     return fmt::format("the driver speaks '{}'; OpenCL 1.2 or later is needed", version);
   }
-  if (DeviceValue<cl_bool>(api, id.device, CL_DEVICE_AVAILABLE, CL_FALSE) != CL_TRUE) {
+  if (DeviceValue<cl_bool>(device, CL_DEVICE_AVAILABLE, CL_FALSE) != CL_TRUE) {
     return "the driver says that the device is not available";
   }
-  if (DeviceValue<cl_bool>(api, id.device, CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE) != CL_TRUE) {
+  if (DeviceValue<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE, CL_FALSE) != CL_TRUE) {
     return "the driver has no compiler for OpenCL C";
   }
   return "";

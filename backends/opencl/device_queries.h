@@ -19,7 +19,8 @@ struct OpenClDeviceId {
 // The loader initialises its drivers once per process, so asking again is cheap.
 Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api);
 
-DeviceInfo ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id);
+// kUnavailable when the driver fails to answer; a question that it does not know is no failure.
+Result<DeviceInfo> ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id);
 
 // Why Hearth can't use the device; empty when it can.
 std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id);

@@ -20,6 +20,7 @@ Result<OpenClApi> LoadOnce() {
   HEARTH_OPENCL_FUNCTIONS(HEARTH_FIND)
 #undef HEARTH_FIND
   library->Leak();
+  if (TheOpenClTableFilter() != nullptr) TheOpenClTableFilter()(api);
   return api;
 }
 
@@ -29,6 +30,11 @@ Result<const OpenClApi*> LoadOpenCl() {
   static const Result<OpenClApi> loaded = LoadOnce();
   if (!loaded.ok()) return loaded.status();
   return &loaded.value();
+}
+
+OpenClTableFilter& TheOpenClTableFilter() {
+  static OpenClTableFilter filter = nullptr;
+  return filter;
 }
 
 std::string OpenClErrorName(cl_int code) {

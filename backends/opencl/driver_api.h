@@ -67,6 +67,10 @@ struct OpenClApi {
 // Threads: any.
 Result<const OpenClApi*> LoadOpenCl();
 
+// What tests put between this backend and the driver: called with the table once it is loaded, to replace functions.
+using OpenClTableFilter = void (*)(OpenClApi&);
+OpenClTableFilter& TheOpenClTableFilter();  // to be set before the first device is listed
+
 // "CL_OUT_OF_RESOURCES", or "OpenCL error -1234" for a number the 1.2 header does not name.
 std::string OpenClErrorName(cl_int code);
 

@@ -62,7 +62,7 @@ Status OpenClExecutable::SetArguments(cl_kernel kernel, const DispatchCommand& c
   const auto set = [&](const void* value, size_t size_bytes, const std::string& name) {
     const cl_int code = driver_.api.clSetKernelArg(kernel, index++, size_bytes, value);
     if (code == CL_SUCCESS) return Status::Ok();
-    return OpenClError(code, StatusCode::kInternal, fmt::format("argument '{}' of kernel {}", name, source.name));
+    return OpenClError(code, StatusCode::kDeviceLost, fmt::format("argument '{}' of kernel {}", name, source.name));
   };
   for (size_t k = 0; k < command.tensors.size(); ++k) {
     HEARTH_ASSIGN(const cl_mem memory, views.Argument(command.tensors[k], source.tensors[k]));
@@ -118,7 +118,11 @@ Result<uint64_t> OpenClExecutable::Submit(const SubmitSync& sync) {
     return last.ok() ? OpenClError(code, StatusCode::kDeviceLost, "flushing the queue") : last.status();
   }
   if (sync.fence != nullptr) {
-    driver_.api.clRetainEvent(last->get());
+    const cl_int retained = driver_.api.clRetainEvent(last->get());
+    if (retained != CL_SUCCESS) {
+      driver_.api.clFinish(driver_.queue);
+      return OpenClError(retained, StatusCode::kDeviceLost, "a reference to an event");
+    }
     *sync.fence = reinterpret_cast<uint64_t>(last->get());
   }
   last_submission_ = driver_.submissions->Add(std::move(last).value());

@@ -85,7 +85,7 @@ Status CheckWorkGroup(const OpenClDriver& driver, cl_kernel kernel, const Kernel
 Result<KernelHandle> OpenClProgram::CreateKernel() const {
   cl_int code = CL_SUCCESS;
   const cl_kernel kernel = api_.clCreateKernel(driver_program_, entry_point_.c_str(), &code);
-  if (kernel == nullptr) return OpenClError(code, StatusCode::kInternal, fmt::format("kernel {}", entry_point_));
+  if (kernel == nullptr) return OpenClError(code, StatusCode::kDeviceLost, fmt::format("kernel {}", entry_point_));
   return KernelHandle(api_, kernel);
 }
 

@@ -11,12 +11,13 @@ namespace hearth {
 
 uint64_t OpenClSubmissions::Add(EventHandle last) {
   const std::lock_guard lock(mutex_);
-  pending_.push_back({++count_, std::move(last)});
+  pending_.push_back({++count_, std::make_shared<EventHandle>(std::move(last))});
   return count_;
 }
 
 Status OpenClSubmissions::Wait(uint64_t submission) {
-  std::vector<EventHandle> waited;
+  // Shared: an entry may go before the wait of somebody else is over.
+  std::vector<std::shared_ptr<EventHandle>> waited;
   {
     const std::lock_guard lock(mutex_);
     if (submission > count_) {
@@ -24,9 +25,7 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
     }
     for (Pending& pending : pending_) {
       if (pending.number > submission) break;
-      // A reference of its own: the entry stays until the wait is over, for whoever else waits for it.
-      api_.clRetainEvent(pending.last.get());
-      waited.emplace_back(api_, pending.last.get());
+      waited.push_back(pending.last);
     }
   }
   HEARTH_TRY(wait_limit_.Check());
@@ -36,12 +35,12 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
   }
   std::vector<cl_event> events;
   events.reserve(waited.size());
-  for (const EventHandle& event : waited) events.push_back(event.get());
+  for (const auto& event : waited) events.push_back(event->get());
   const cl_int code = WaitFor(events);
   HEARTH_TRY(wait_limit_.Check());
   const std::lock_guard lock(mutex_);
   while (!pending_.empty() && pending_.front().number <= submission) {
-    const cl_int status = StatusOf(pending_.front().last.get());
+    const cl_int status = StatusOf(pending_.front().last->get());
     if (status < CL_COMPLETE) failures_.emplace(pending_.front().number, status);
     pending_.pop_front();
   }
@@ -89,7 +88,7 @@ Status OpenClSubmissions::TakeFailure(uint64_t submission, cl_int wait_code) {
 
 bool OpenClSubmissions::AnyRunning() {
   const std::lock_guard lock(mutex_);
-  return !pending_.empty() && StatusOf(pending_.back().last.get()) > CL_COMPLETE;
+  return !pending_.empty() && StatusOf(pending_.back().last->get()) > CL_COMPLETE;
 }
 
 }  // namespace hearth

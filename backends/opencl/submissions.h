@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 
@@ -32,7 +33,7 @@ class OpenClSubmissions {
  private:
   struct Pending {
     uint64_t number = 0;
-    EventHandle last;
+    std::shared_ptr<EventHandle> last;
   };
 
   cl_int WaitFor(std::span<const cl_event> events);           // CL_SUCCESS too when the device has hung

@@ -60,6 +60,7 @@ Result<InstanceApi> LoadInstanceApi(const LoaderApi& loader, VkInstance instance
   if (api.name == nullptr) return Missing(#name);
   HEARTH_VULKAN_INSTANCE_FUNCTIONS(HEARTH_VULKAN_LOAD)
 #undef HEARTH_VULKAN_LOAD
+  if (TheTableFilters().instance != nullptr) TheTableFilters().instance(api);
   return api;
 }
 
@@ -70,7 +71,13 @@ Result<DeviceApi> LoadDeviceApi(const InstanceApi& instance_api, VkDevice device
   if (api.name == nullptr) return Missing(#name);
   HEARTH_VULKAN_DEVICE_FUNCTIONS(HEARTH_VULKAN_LOAD)
 #undef HEARTH_VULKAN_LOAD
+  if (TheTableFilters().device != nullptr) TheTableFilters().device(api);
   return api;
+}
+
+TableFilters& TheTableFilters() {
+  static TableFilters filters;
+  return filters;
 }
 
 std::string ResultName(VkResult result) {

@@ -98,6 +98,13 @@ Result<LoaderApi> LoadLoaderApi();
 Result<InstanceApi> LoadInstanceApi(const LoaderApi& loader, VkInstance instance);
 Result<DeviceApi> LoadDeviceApi(const InstanceApi& api, VkDevice device);
 
+// What tests put between this backend and the driver: called with each table that was loaded, to replace functions.
+struct TableFilters {
+  void (*instance)(InstanceApi&) = nullptr;
+  void (*device)(DeviceApi&) = nullptr;
+};
+TableFilters& TheTableFilters();  // to be set before the first device is listed
+
 std::string ResultName(VkResult result);  // "VK_ERROR_DEVICE_LOST"
 
 // Ok for VK_SUCCESS; otherwise "`call` answered VK_...", with kResourceExhausted for all kinds of out of memory and

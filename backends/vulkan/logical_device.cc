@@ -63,6 +63,7 @@ Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Open(PhysicalDevice physic
   const InstanceApi& instance_api = device->physical_.instance->api;
   device->destroy_ = reinterpret_cast<PFN_vkDestroyDevice>(instance_api.GetDeviceProcAddr(handle, "vkDestroyDevice"));
   HEARTH_ASSIGN(device->api_, LoadDeviceApi(instance_api, handle));
+  device->destroy_ = device->api_.DestroyDevice;
   device->api_.GetDeviceQueue(handle, device->physical_.queue_family, 0, &device->queue_);
   return device;
 }

@@ -310,7 +310,13 @@ Status PlanBuilder::CopyStates() {
 }
 
 void PlanBuilder::CallHost(int node_index) {
-  if (pending_.empty() || !std::holds_alternative<PendingHost>(pending_.back())) pending_.emplace_back(PendingHost{});
+  const bool continues = !pending_.empty() && std::holds_alternative<PendingHost>(pending_.back());
+  // A step reads the device's memory at its start. What another name stands for must have been written there.
+  const bool reads_alias = std::ranges::any_of(graph_.nodes()[node_index].inputs, [&](ValueId input) {
+    const auto made = input == kNoValue || Root(input) == input ? made_at_.end() : made_at_.find(Root(input));
+    return made != made_at_.end() && made->second + 1 == pending_.size();
+  });
+  if (!continues || reads_alias) pending_.emplace_back(PendingHost{});
   std::get<PendingHost>(pending_.back()).nodes.push_back(node_index);
   for (ValueId output : graph_.nodes()[node_index].outputs) made_at_[output] = pending_.size() - 1;
 }

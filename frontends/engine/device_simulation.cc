@@ -48,6 +48,18 @@ Result<OpenedDevice> OpenSimulatedDevice(const std::string& wanted, const std::s
   return OpenAs(chosen.front(), *profile);
 }
 
+Result<std::vector<std::string>> ProfilesFor(const std::string& wanted) {
+  HEARTH_ASSIGN(const std::vector<ListedDevice> chosen, ChooseDevices(wanted));
+  std::vector<std::string> names;
+  for (const Dialect dialect : {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan}) {
+    if (chosen.front().backend == nullptr || chosen.front().backend->name != DialectName(dialect)) continue;
+    for (const DeviceProfile& profile : DeviceProfiles()) {
+      if (profile.Offers(dialect)) names.emplace_back(profile.name);
+    }
+  }
+  return names;
+}
+
 Result<OpenedDevice> OpenDeviceAs(const std::string& wanted, const std::string& profile_name) {
   return profile_name.empty() ? OpenChosenDevice(wanted) : OpenSimulatedDevice(wanted, profile_name);
 }

@@ -7,7 +7,7 @@
 
 #include "frontends/engine/device_choice.h"
 #include "hearth/hearth.h"
-#include "tests/models/golden.h"
+#include "tests/models/golden_session.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/temporary_folder.h"
@@ -15,29 +15,11 @@
 namespace hearth {
 namespace {
 
-using testing::Disagreement;
+using testing::ExpectGolden;
 using testing::Golden;
+using testing::kGoldenModels;
+using testing::OpenAndRun;
 using testing::ReadGolden;
-
-constexpr const char* kModels[] = {"deeplabv3_257_mv_gpu",
-                                   "edsr_f32b5_f32_in90x160",
-                                   "face_detection_front",
-                                   "face_landmark",
-                                   "hair_segmentation",
-                                   "hand_landmark_lite",
-                                   "kws_ref_model_int8",
-                                   "meet_segmentation_144x256_f32",
-                                   "mnist_lstm_f32",
-                                   "mobilenet_v1_0.25_128_quant",
-                                   "mobilenet_v1_0.25_224_f32",
-                                   "mobilenet_v1_1.0_224_f32_dequant",
-                                   "mobilenet_v2_1.0_224_quant",
-                                   "posenet_mobilenet_v1_100_257x257_f32_dequant",
-                                   "selfie_segmentation",
-                                   "ssd_mobilenet_v1_1.0_f32_dequant",
-                                   "ssd_mobilenet_v1_1.0_quant",
-                                   "style_transfer_f16_384",
-                                   "vww_96_int8"};
 
 // Empty when `device` can be used.
 std::string WhyNotUsable(const std::string& device) {
@@ -49,26 +31,6 @@ std::vector<std::vector<std::byte>> OutputsOf(const Session& session) {
   for (size_t k = 0; k < session.outputs().size(); ++k)
     outputs.emplace_back(session.output(k).begin(), session.output(k).end());
   return outputs;
-}
-
-Result<Session> OpenAndRun(const Golden& golden, const SessionOptions& options) {
-  Result<Session> session = Session::Open(golden.model, options);
-  if (!session.ok()) return session;
-  for (size_t k = 0; k < golden.inputs.size(); ++k) {
-    const Status set = session->SetInput(k, golden.inputs[k].bytes);
-    if (!set.ok()) return set;
-  }
-  const Status ran = session->Run();
-  if (!ran.ok()) return ran;
-  return session;
-}
-
-void ExpectGolden(const Golden& golden, const Session& session) {
-  ASSERT_EQ(session.outputs().size(), golden.outputs.size());
-  const double relative = session.report().precision == "fp32" ? 1e-4 : 2e-2;
-  for (size_t k = 0; k < golden.outputs.size(); ++k) {
-    EXPECT_EQ(Disagreement(golden.outputs[k], session.output(k), relative), "") << "output " << golden.outputs[k].name;
-  }
 }
 
 // On a GPU: every operator runs on the device, but for the one that has no device kernel, which is told once.
@@ -135,7 +97,8 @@ TEST_P(GoldenModel, GivesTheGoldenWith16BitStorage) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenModel,
-                         ::testing::Combine(::testing::ValuesIn(kModels), ::testing::ValuesIn(testing::DeviceNames())),
+                         ::testing::Combine(::testing::ValuesIn(kGoldenModels),
+                                            ::testing::ValuesIn(testing::DeviceNames())),
                          [](const auto& info) {
                            std::string name = std::string(std::get<0>(info.param)) + "_on_" + std::get<1>(info.param);
                            std::replace(name.begin(), name.end(), '.', '_');

@@ -32,6 +32,16 @@ class CommandListTest : public ::testing::Test {
     return {groups_.back()->programs()[0].get(), std::move(tensors), {}, {1, 1, 1}, "touch"};
   }
 
+  // Reads the first and writes the second, the first through texels.
+  void RecordTexelRead(BoundRange from, BoundRange to) {
+    DispatchCommand dispatch = Dispatch({from, to}, {false, true});
+    KernelSource source = dispatch.program->source();
+    source.tensors[0].path = AccessPath::kTexelBuffer;
+    groups_.push_back(std::move(device_.Compile({&source, 1})).value());
+    dispatch.program = groups_.back()->programs()[0].get();
+    recorder_.Record(std::move(dispatch), {false, true});
+  }
+
   void Record(std::vector<BoundRange> tensors, const std::vector<bool>& writes) {
     recorder_.Record(Dispatch(std::move(tensors), writes), writes);
   }
@@ -52,6 +62,16 @@ TEST_F(CommandListTest, AReadAfterAWriteWaits) {
   Record({All(0), All(1)}, {false, true});
   Record({All(1), All(2)}, {false, true});
   EXPECT_EQ(Pattern(recorder_.Finish()), "D|D");
+}
+
+// See core/plan/texel_view.h: a view of 256 bytes has none of room behind it, one of 64 has.
+TEST_F(CommandListTest, AWriteBehindARangeThatIsReadThroughTexelsWaitsWhereTheViewIsLonger) {
+  RecordTexelRead(Part(0, 0, 64), All(1));
+  Record({All(2), Part(0, 256, 64)}, {false, true});
+  EXPECT_EQ(Pattern(recorder_.Finish()), "D|D");
+  RecordTexelRead(Part(0, 0, 256), All(1));
+  Record({All(2), Part(0, 256, 64)}, {false, true});
+  EXPECT_EQ(Pattern(recorder_.Finish()), "DD");
 }
 
 TEST_F(CommandListTest, AWriteAfterAReadWaits) {

@@ -77,6 +77,19 @@ TEST(Conformance, TellsHowFarItIsBeforeEachFamilyAndAtTheEnd) {
                                            fmt::format("{0}/{0} ", cases.size())));
 }
 
+// The kernels for it exist, so no list names it; the CPU must not pass it in the device's place.
+TEST(Conformance, ACaseThatALimitOfTheDeviceForbidsIsUnsupportedWithTheReason) {
+  DeviceInfo info = NullDeviceInfo();
+  info.max_local_size = {1, 1, 1};
+  info.max_local_invocations = 1;
+  NullDevice device(info);
+  const DeviceResults results = RunCases("null", &device, info, CasesOf("softmax"));
+  ASSERT_GT(results.cases.size(), 1u);
+  EXPECT_EQ(results.Count(Outcome::kUnsupported), static_cast<int>(results.cases.size())) << FailuresText(results);
+  EXPECT_THAT(results.cases[0].detail, HasSubstr("work group"));
+  EXPECT_THAT(FailuresText(results), HasSubstr("unsupported: kernel softmax needs"));
+}
+
 TEST(Conformance, FailsOnADeviceThatComputesNothing) {
   NullDevice device(NullDeviceInfo());
   const DeviceResults results = RunCases("null", &device, device.info(), CasesOf("conv_2d"));

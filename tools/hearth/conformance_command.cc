@@ -33,10 +33,11 @@ bool Selects(const std::string& filter, const conformance::DeviceCase& test) {
 }
 
 Json ToJson(const DeviceResults& results) {
-  Json failures = Json::array();
+  Json failures = Json::array(), left_out = Json::array();
   for (const conformance::CaseResult& result : results.cases) {
-    if (result.outcome != Outcome::kFailed) continue;
-    failures.push_back({{"case", result.id()}, {"path", result.path}, {"reason", result.detail}});
+    const Json item = {{"case", result.id()}, {"path", result.path}, {"reason", result.detail}};
+    if (result.outcome == Outcome::kFailed) failures.push_back(item);
+    if (result.outcome == Outcome::kUnsupported) left_out.push_back(item);
   }
   return {{"device", results.device},
           {"name", results.info.name},
@@ -47,7 +48,8 @@ Json ToJson(const DeviceResults& results) {
           {"unsupported", results.Count(Outcome::kUnsupported)},
           {"expected_failures", results.Count(Outcome::kExpectedFailure)},
           {"milliseconds", results.milliseconds},
-          {"failures", std::move(failures)}};
+          {"failures", std::move(failures)},
+          {"unsupported_cases", std::move(left_out)}};
 }
 
 class ConformanceCommand final : public Verb {
@@ -68,7 +70,7 @@ class ConformanceCommand final : public Verb {
     app.add_flag("--list", list_, "Print the cases and stop");
     app.add_option("--junit", junit_path_, "Write JUnit XML to a file")->check(NotEmpty());
     app.add_option("--html", html_path_, "Write a page of operations against devices to a file")->check(NotEmpty());
-    AddSimulateOption(app, simulate_);
+    AddSimulateOption(app, simulate_, ", or all: each profile that has the device's API, one after the other");
     output_.AddOptions(app);
   }
 
@@ -90,9 +92,10 @@ class ConformanceCommand final : public Verb {
     HEARTH_TRY(CheckFiles());
     CatchInterrupts();
     std::vector<DeviceResults> all;
-    for (const std::string& wanted : DevicesToRun()) {
+    HEARTH_ASSIGN(const std::vector<DeviceToRun> devices, DevicesToRun());
+    for (const auto& [wanted, profile] : devices) {
       if (IsInterrupted()) break;
-      HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(wanted, simulate_));
+      HEARTH_ASSIGN(const OpenedDevice opened, OpenDeviceAs(wanted, profile));
       for (const std::string& warning : opened.warnings) output_.PrintWarning(warning);
       const auto observer = [&](size_t done, size_t total, const std::string& next) {
         output_.ShowProgress(done, total, fmt::format("{}: {}", opened.id, next));
@@ -116,8 +119,25 @@ class ConformanceCommand final : public Verb {
     return (hash.bytes[0] | hash.bytes[1] << 8) % sample_ == 0;
   }
 
-  std::vector<std::string> DevicesToRun() const {
-    if (devices_.empty() && !simulate_.empty()) return {"auto"};
+  struct DeviceToRun {
+    std::string name, profile;
+  };
+
+  Result<std::vector<DeviceToRun>> DevicesToRun() const {
+    std::vector<DeviceToRun> to_run;
+    for (const std::string& name : NamesOfDevices()) {
+      if (simulate_ != "all") {
+        to_run.push_back({name, simulate_});
+        continue;
+      }
+      HEARTH_ASSIGN(const std::vector<std::string> profiles, ProfilesFor(name));
+      for (const std::string& profile : profiles) to_run.push_back({name, profile});
+    }
+    return to_run;
+  }
+
+  std::vector<std::string> NamesOfDevices() const {
+    if (devices_.empty() && !simulate_.empty() && simulate_ != "all") return {"auto"};
     if (!devices_.empty() && devices_ != std::vector<std::string>{"all"}) return devices_;
     std::vector<std::string> ids;
     for (const ListedDevice& listed : ListAllDevices()) {

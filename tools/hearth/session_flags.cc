@@ -56,11 +56,10 @@ CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, 
       ->check(CLI::Validator(WhyNoDeviceName, ""));
 }
 
-void AddSimulateOption(CLI::App& app, std::string& profile) {
-  app.add_option(
-         "--simulate", profile,
-         "Open a software driver that answers as another device (`hearth devices --profiles`): its limits, rules "
-         "and paths; times are meaningless")
+void AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more) {
+  app.add_option("--simulate", profile,
+                 "Open a software driver that answers as another device (`hearth devices --profiles`)" + more +
+                     ": its limits, rules and paths; times are meaningless")
       ->type_name("PROFILE");
 }
 

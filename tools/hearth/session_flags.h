@@ -24,7 +24,7 @@ void AddDeviceOption(CLI::App& app, std::string& device, const std::string& help
 CLI::Option* AddDevicesOption(CLI::App& app, std::vector<std::string>& devices, const std::string& description);
 // --cpu-ops alone.
 // --simulate PROFILE.
-void AddSimulateOption(CLI::App& app, std::string& profile);
+void AddSimulateOption(CLI::App& app, std::string& profile, const std::string& more = "");
 void AddCpuOpsOption(CLI::App& app, std::vector<std::string>& cpu_ops);
 
 // What a start's cache entries depend on besides model and device: --precision, --model-token, --cpu-ops; and
