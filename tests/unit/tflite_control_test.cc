@@ -15,8 +15,8 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int32_t kAdd = 0, kConcatenation = 2, kDequantize = 6, kQuantize = 114, kMul = 18, kReshape = 22, kCall = 31,
-                  kLess = 58, kSlice = 65, kSum = 74, kLogicalAnd = 86, kIf = 118, kWhile = 119, kWhere = 109;
+constexpr int32_t kAdd = 0, kConcatenation = 2, kMul = 18, kReshape = 22, kCall = 31, kLess = 58, kSlice = 65,
+                  kSum = 74, kLogicalAnd = 86, kIf = 118, kWhile = 119, kWhere = 109;
 constexpr auto kInt = wire::TensorType_INT32;
 constexpr auto kBool = wire::TensorType_BOOL;
 
@@ -219,35 +219,6 @@ TEST(TfliteControl, AListIsWrittenFromItsFirstItemToItsLast) {
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_THAT(Answer(*graph, {1, 2}), ElementsAre(2, 4, 4, 8));
-}
-
-TEST(TfliteControl, ASliceThatTheFileSaysHasNoElementsAddsNothingToAList) {
-  // What Keras's recurrent layers with an open batch write: a list of one element, and nothing before and behind it.
-  TfliteWriter writer;
-  const int32_t x = writer.AddTensor({"x", {1, 2}}), y = writer.AddTensor({"y", {1, 2}});
-  const WrittenQuantization steps = {.scales = {0.5f}, .zero_points = {0}};
-  const int32_t cut = writer.AddTensor({"cut", {0, 2}, wire::TensorType_INT8, steps});
-  const int32_t before = writer.AddTensor({"before", {0, 2}}), behind = writer.AddTensor({"behind", {0, 2}});
-  writer.AddOperator(kSlice, {x, writer.AddIntegers({0, 0}), writer.AddIntegers({0, -1})}, {before});
-  writer.AddOperator(kSlice, {x, writer.AddIntegers({1, 0}), writer.AddIntegers({-1, -1})}, {behind});
-  writer.AddOperator(kQuantize, {before}, {cut});
-  const int32_t again = writer.AddTensor({"again", {0, 2}});
-  writer.AddOperator(kDequantize, {cut}, {again});
-  writer.AddOperator(kConcatenation, {again, x, behind}, {y}, wire::CreateConcatenationOptions(writer.builder(), 0));
-  const auto bytes = writer.Finish({x}, {y});
-  Result<Graph> graph = ReadTfliteModel(bytes);
-  ASSERT_TRUE(graph.ok()) << graph.status().message();
-  EXPECT_THAT(Answer(*graph, {3, 4}), ElementsAre(3, 4));
-}
-
-TEST(TfliteControl, WhatIsCalculatedOfNoElementsIsRefused) {
-  TfliteWriter writer;
-  const int32_t x = writer.AddTensor({"x", {1, 2}}), y = writer.AddTensor({"y", {0, 2}});
-  writer.AddOperator(kMul, {x, x}, {y});
-  const auto bytes = writer.Finish({x}, {y});
-  const Result<Graph> graph = ReadTfliteModel(bytes);
-  ASSERT_FALSE(graph.ok());
-  EXPECT_THAT(graph.status().message(), HasSubstr("has no elements"));
 }
 
 // y = condition ? x + 10 : 3 * x, in subgraphs 1 and 2.
