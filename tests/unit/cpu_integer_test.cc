@@ -263,6 +263,16 @@ TEST(CpuIntegers, WhatIntegersCannotDoExactlyRunsInFloats) {
   }
 }
 
+TEST(CpuIntegers, SumsThatMayNeedMoreThan32BitsRunInFloats) {
+  const Grid grid{DType::kInt8, {0.01f}, {-128}}, coarse{DType::kInt8, {512.0f}, {-128}};
+  IntegerGraph graph;
+  const ValueId x = graph.Input({1, 40000}, grid);
+  graph.Add(FullyConnected{}, {x, graph.Constant({2, 40000}, grid)}, coarse);
+  const IntegerResults results = RunIntegers(graph.graph());
+  EXPECT_EQ(results.host, results.reference);
+  EXPECT_NE(results.kernels.at(0), "integer");
+}
+
 TEST(CpuIntegers, NumberOfThreadsDoesNotChangeABit) {
   SKIP_WITHOUT_INTEGER_LAYERS();
   const Types types = TypesOf(96, 0)[0];

@@ -57,9 +57,10 @@ class DepthwiseNode final : public HostNode {
     const int64_t row_work = int64_t{out_[2]} * weights_.channels * weights_.taps;
     workers_.ForEachPart(int64_t{out_[0]} * out_[1], kLeastWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
       std::vector<const uint8_t*> taps(static_cast<size_t>(TapsOfPixel() * out_[2]), zeros_.data());
+      std::vector<const uint8_t*> lines(static_cast<size_t>(kernel_h_));
       for (int64_t row = begin; row < end; ++row) {
-        Locate(row, taps.data());
-        RunRow(taps.data(), y_ + row * out_[2] * weights_.channels);
+        FindLines(row, lines.data());
+        RunRow(lines.data(), taps.data(), y_ + row * out_[2] * weights_.channels);
       }
     });
     return Status::Ok();
@@ -68,36 +69,43 @@ class DepthwiseNode final : public HostNode {
  private:
   int64_t TapsOfPixel() const { return int64_t{weights_.tap_steps()} * kDepthStep; }
 
-  // Neighbours whose taps are all inside the image go together; the last ones overlap those before.
-  void RunRow(const uint8_t** taps, uint8_t* out) const {
-    const int64_t many = neighbours_.channels / weights_.channels;
-    if (many == 0 || inside_end_ - inside_begin_ < many) return Convolve(weights_, taps, 0, out_[2], out);
-    Convolve(weights_, taps, 0, inside_begin_, out);
-    for (int64_t pixel = inside_begin_; pixel < inside_end_; pixel += many) {
-      Convolve(neighbours_, taps, std::min(pixel, inside_end_ - many), 1, out);
-    }
-    Convolve(weights_, taps, inside_end_, out_[2] - inside_end_, out);
-  }
-
-  void Convolve(const DepthwiseWeights& weights, const uint8_t** taps, int64_t first, int64_t count,
-                uint8_t* out) const {
-    ConvolvePixels({taps + first * TapsOfPixel(), count, flips_sign_, &weights, out + first * weights_.channels},
-                   BestIntegerSet());
-  }
-
-  // The addresses of all taps of a row of the output, or zeros.
-  void Locate(int64_t row, const uint8_t** taps) const {
-    const int64_t batch = row / out_[1], oy = row % out_[1], step = TapsOfPixel();
-    const TapRange lines = TapsInside(oy, window_.stride_h, padding_.top, window_.dilation_h, kernel_h_, in_[1]);
+  // The lines of the input that a row of the output depends on; null outside of the image.
+  void FindLines(int64_t row, const uint8_t** lines) const {
+    const int64_t batch = row / out_[1], oy = row % out_[1];
+    const TapRange inside = TapsInside(oy, window_.stride_h, padding_.top, window_.dilation_h, kernel_h_, in_[1]);
     for (int32_t ky = 0; ky < kernel_h_; ++ky) {
-      const bool has_line = ky >= lines.begin && ky < lines.end;
-      const int64_t iy = lines.origin + int64_t{ky} * window_.dilation_h;
-      const uint8_t* line = has_line ? x_ + (batch * in_[1] + iy) * in_[2] * in_[3] : nullptr;
+      const int64_t iy = inside.origin + int64_t{ky} * window_.dilation_h;
+      const bool is_inside = ky >= inside.begin && ky < inside.end;
+      lines[ky] = is_inside ? x_ + (batch * in_[1] + iy) * in_[2] * in_[3] : nullptr;
+    }
+  }
+
+  // Neighbours whose taps are all inside the image go together; the last ones overlap those before.
+  void RunRow(const uint8_t* const* lines, const uint8_t** taps, uint8_t* out) const {
+    const int64_t many = neighbours_.channels / weights_.channels;
+    if (many == 0 || inside_end_ - inside_begin_ < many) return Convolve(weights_, lines, 0, out_[2], taps, out);
+    Convolve(weights_, lines, 0, inside_begin_, taps, out);
+    for (int64_t pixel = inside_begin_; pixel < inside_end_; pixel += many) {
+      Convolve(neighbours_, lines, std::min(pixel, inside_end_ - many), 1, taps, out);
+    }
+    Convolve(weights_, lines, inside_end_, out_[2] - inside_end_, taps, out);
+  }
+
+  void Convolve(const DepthwiseWeights& weights, const uint8_t* const* lines, int64_t first, int64_t count,
+                const uint8_t** taps, uint8_t* out) const {
+    Locate(lines, first, count, taps);
+    ConvolvePixels({taps, count, flips_sign_, &weights, out + first * weights_.channels}, BestIntegerSet());
+  }
+
+  // The addresses of the taps of `count` pixels in a row, or zeros.
+  void Locate(const uint8_t* const* lines, int64_t first, int64_t count, const uint8_t** taps) const {
+    const int64_t step = TapsOfPixel();
+    for (int32_t ky = 0; ky < kernel_h_; ++ky) {
       const uint8_t** tap = taps + int64_t{ky} * kernel_w_;
-      const int64_t* column = columns_.data();
-      for (int64_t ox = 0; ox < out_[2]; ++ox, tap += step, column += kernel_w_) {
+      const int64_t* column = columns_.data() + first * kernel_w_;
+      for (int64_t pixel = 0; pixel < count; ++pixel, tap += step, column += kernel_w_) {
         for (int32_t kx = 0; kx < kernel_w_; ++kx) {
-          tap[kx] = has_line && column[kx] != kOutside ? line + column[kx] : zeros_.data();
+          tap[kx] = lines[ky] != nullptr && column[kx] != kOutside ? lines[ky] + column[kx] : zeros_.data();
         }
       }
     }
@@ -123,7 +131,7 @@ std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& reques
   const Graph& graph = request.graph;
   const Node& node = request.node;
   const auto* conv = std::get_if<DepthwiseConv2D>(&node.op);
-  if (conv == nullptr || BestIntegerSet() == IntegerSet::kNone) return nullptr;
+  if (conv == nullptr || BestIntegerSet() == IntegerSet::kNone || !HasWeightsForIntegers(graph, node)) return nullptr;
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   const int32_t channels = filter[3], taps = filter[1] * filter[2];
   if (graph.value(node.inputs[0]).desc.shape[3] != channels || taps == 0) return nullptr;

@@ -15,6 +15,8 @@ bool Has8Bits(const TensorDesc& desc) {
   return desc.dtype == DType::kInt8 || desc.dtype == DType::kUInt8;
 }
 
+constexpr double kLargestProduct = 255.0 * 255.0;
+
 // How far a bias may lie from a whole number of units, in steps of the output.
 constexpr double kBiasTolerance = 1e-3;
 
@@ -49,7 +51,7 @@ bool ReadBiases(const Graph& graph, const Node& node, int64_t depth, const std::
     if (!tensor.ok() || tensor->values.size() != units.size()) return false;
     biases = std::move(tensor->values);
   }
-  const double largest_sum = 255.0 * 255.0 * static_cast<double>(depth);
+  const double largest_sum = kLargestProduct * static_cast<double>(depth);
   if (largest_sum >= 0x1p31) return false;
   for (size_t c = 0; c < biases.size(); ++c) {
     const double bias = biases[c] / units[c], whole = std::round(bias);
@@ -71,6 +73,14 @@ bool IntegerLayer::has_weight_zero_points() const {
     if (zero_point != 0) return true;
   }
   return false;
+}
+
+bool HasWeightsForIntegers(const Graph& graph, const Node& node) {
+  if (node.inputs.size() < 2 || node.inputs[1] == kNoValue) return false;
+  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  const int64_t elements = graph.value(node.inputs[1]).desc.shape.element_count();
+  if (elements <= 0 || out.rank() == 0 || out[out.rank() - 1] <= 0) return false;
+  return kLargestProduct * static_cast<double>(elements / out[out.rank() - 1]) < 0x1p31;
 }
 
 std::optional<IntegerLayer> IntegerLayerOf(const Graph& graph, const Node& node, Activation activation,

@@ -50,6 +50,9 @@ struct IntegerWeights {
 std::optional<IntegerLayer> IntegerLayerOf(const Graph& graph, const Node& node, Activation activation,
                                            int channel_dimension, int32_t channels, int64_t depth);
 
+// Whether the weights, input 1, have elements, and so few for each of the output's channels that 32 bits hold a sum.
+bool HasWeightsForIntegers(const Graph& graph, const Node& node);
+
 // How sums become stored numbers, for `padded` channels (those past the last are zeros): offsets are added to the sum
 // of inputs times packed weights, and row_factors times the sum of the inputs (empty: none).
 struct Requantization {

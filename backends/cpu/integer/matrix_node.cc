@@ -245,7 +245,7 @@ std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, con
 }  // namespace
 
 std::unique_ptr<HostNode> MakeIntegerMatrixNode(const HostNodeRequest& request) {
-  if (BestIntegerSet() == IntegerSet::kNone) return nullptr;
+  if (BestIntegerSet() == IntegerSet::kNone || !HasWeightsForIntegers(request.graph, request.node)) return nullptr;
   if (const auto* conv = std::get_if<Conv2D>(&request.node.op)) return MakeConvolution(request, *conv);
   if (const auto* op = std::get_if<FullyConnected>(&request.node.op)) return MakeFullyConnected(request, *op);
   const auto* depthwise = std::get_if<DepthwiseConv2D>(&request.node.op);
