@@ -74,10 +74,21 @@ Result<Database> OpenWith(const fs::path& file, Database::Access access, WaitBud
   return database;
 }
 
+// sqlite opens them by their names: a pipe would hold it up for ever, and what others may write is no better than a
+// store that they may write.
+Status CheckSideFiles(const fs::path& file, FolderUse use) {
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    const Status status = CheckStoreFile(file.string() + suffix, use).status();
+    if (!status.ok() && status.code() != StatusCode::kNotFound) return status;
+  }
+  return Status::Ok();
+}
+
 Result<Database> OpenChecked(const StoreOptions& options, const fs::path& file, WaitBudget& waits, bool read_only,
                              int64_t& format) {
   HEARTH_ASSIGN(const FileIdentity checked,
                 CheckStoreFile(file, read_only ? FolderUse::kReadOnlyLayer : FolderUse::kExisting));
+  HEARTH_TRY(CheckSideFiles(file, read_only ? FolderUse::kReadOnlyLayer : FolderUse::kExisting));
   std::error_code error;
   if (fs::file_size(file, error) == 0 && !error) return Error(StatusCode::kNotFound, "{} is empty", file.string());
   // A log beside it says that somebody writes it after all.
@@ -215,6 +226,7 @@ Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, W
 Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const fs::path& file, WaitBudget& waits) {
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
   HEARTH_TRY(CheckStoreFile(file, FolderUse::kExisting).status());
+  HEARTH_TRY(CheckSideFiles(file, FolderUse::kExisting));
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWaits(&waits);
   // Before the first read: the log's index then lies in memory.

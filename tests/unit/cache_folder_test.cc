@@ -209,5 +209,33 @@ TEST(CacheFolderRules, AFolderNameWithOddCharactersWorks) {
   EXPECT_TRUE(CacheFolder::Open(options)->Get(testing::NumberedKey(1)).has_value());
 }
 
+// A pipe among them held every start and every command up for ever.
+TEST(CacheFile, ASideFileThatIsNoFileOfOursIsRefusedAtOnce) {
+  for (const char* suffix : {"-wal", "-shm", "-journal"}) {
+    for (const char* kind : {"pipe", "folder", "link", "of all"}) {
+      SCOPED_TRACE(std::string(suffix) + " is a " + kind);
+      const CacheFolder folder;
+      testing::PutOne(*folder.Open(), testing::NumberedKey(1), testing::NumberedBlob(1, 100));
+      const std::string file = folder.file().string() + suffix;
+      fs::remove(file);
+      const std::string what = kind;
+      if (what == "pipe") {
+        ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
+      }
+      if (what == "folder") fs::create_directory(file);
+      if (what == "link") fs::create_symlink(folder.path() / "nothing", file);
+      if (what == "of all") {
+        testing::WriteFile(file, "");
+        ASSERT_EQ(::chmod(file.c_str(), 0666), 0);
+      }
+      const auto store = SqliteStore::Open(folder.options());
+      ASSERT_EQ(store.status().code(), StatusCode::kIoError);
+      EXPECT_NE(store.status().message().find(suffix), std::string::npos) << store.status().message();
+      EXPECT_NE(store.status().message().find("remove it"), std::string::npos) << store.status().message();
+      EXPECT_FALSE(fs::exists(folder.path() / "nothing"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace hearth
