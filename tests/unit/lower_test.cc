@@ -52,27 +52,11 @@ Plan PlanFor(const DeviceInfo& device, const LowerOptions& options = {}) {
   return std::move(plan).value();
 }
 
-size_t HostStepsOf(const Plan& plan) {
-  return static_cast<size_t>(
-      std::ranges::count_if(plan.steps, [](const auto& step) { return std::holds_alternative<HostStep>(step); }));
-}
-
 bool AnyReadThrough(const Plan& plan, AccessPath path) {
   return std::any_of(plan.kernels.begin(), plan.kernels.end(), [&](const KernelSource& kernel) {
     return std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
                        [&](const TensorArg& arg) { return arg.direction == ArgDirection::kRead && arg.path == path; });
   });
-}
-
-// A step on the CPU reads what lies on the device at its start, and the reshape is another name for what lies there.
-TEST(Lower, ANodeOnTheCpuBehindAReshapeOnTheDeviceIsAStepOfItsOwn) {
-  LowerOptions options;
-  options.cpu_ops = {"conv_2d", "depthwise_conv_2d", "relu", "softmax"};
-  const Plan plan = PlanFor(Device(Dialect::kVulkan, DeviceType::kDiscreteGpu), options);
-  EXPECT_EQ(plan.dispatch_count(), 0u);
-  EXPECT_EQ(HostStepsOf(plan), 2u);
-  options.cpu_ops.push_back("reshape");
-  EXPECT_EQ(HostStepsOf(PlanFor(Device(Dialect::kVulkan, DeviceType::kDiscreteGpu), options)), 1u);
 }
 
 TEST(Lower, ReadsThroughTexelBuffersOnAGraphicsApiOfACpuOnly) {
