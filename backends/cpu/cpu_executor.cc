@@ -191,9 +191,9 @@ class CpuExecutor final : public HostExecutor {
     if (node != nullptr) return node;
     HEARTH_ASSIGN(node, xnnpack_nodes_.Make(request));
     if (node != nullptr) return node;
-    for (const auto& make : {MakeProductNode, MakeUnaryNode, MakeBinaryNode, MakeSelectNode, MakeGatherNode,
-                             MakeCastNode, MakeReduceNode, MakeRowsNode, MakeSearchNode, MakeRecurrentNode,
-                             MakeNormalizeNode, MakeExactConvolutionNode, MakePoolingIndexNode}) {
+    for (const auto& make : {MakeProductNode, MakeUnaryNode, MakeBinaryNode, MakeIntegerFunctionNode, MakeSelectNode,
+                             MakeGatherNode, MakeCastNode, MakeReduceNode, MakeRowsNode, MakeSearchNode,
+                             MakeRecurrentNode, MakeNormalizeNode, MakeExactConvolutionNode, MakePoolingIndexNode}) {
       HEARTH_ASSIGN(node, make(request));
       if (node != nullptr) return node;
     }

@@ -56,6 +56,9 @@ Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest
 // Operations of two operands of any type, and PRELU.
 Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request);
 
+// Functions of single integers and truth values, and add_n.
+Result<std::unique_ptr<HostNode>> MakeIntegerFunctionNode(const HostNodeRequest& request);
+
 // Choosing between two tensors, element by element or row by row.
 Result<std::unique_ptr<HostNode>> MakeSelectNode(const HostNodeRequest& request);
 

@@ -146,6 +146,28 @@ TEST(CpuKernels, ComparisonsOfALargeTensorAreSharedByThreads) {
   ExpectAsReference(std::move(one), "binary");
 }
 
+TEST(CpuKernels, FunctionsOfIntegersFollowTheReference) {
+  for (DType dtype : kIntegers) {
+    for (UnaryKind kind : {UnaryKind::kNeg, UnaryKind::kAbs, UnaryKind::kSign, UnaryKind::kSquare}) {
+      OneHostNode one;
+      one.Add(Unary{kind}, {one.Input({300, 70}, dtype)}, {dtype});
+      ExpectAsReference(std::move(one), "elementwise");
+    }
+  }
+  OneHostNode truth;
+  truth.Add(Unary{UnaryKind::kLogicalNot}, {truth.Input({90}, DType::kBool)}, {DType::kBool});
+  ExpectAsReference(std::move(truth), "elementwise");
+}
+
+TEST(CpuKernels, AnyNumberOfTensorsIsAddedUp) {
+  for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64}) {
+    OneHostNode one;
+    const ValueId a = one.Input({200, 101}, dtype), b = one.Input({200, 101}, dtype);
+    one.Add(AddN{}, {a, b, one.Input({200, 101}, dtype)}, {dtype});
+    ExpectAsReference(std::move(one), "add all");
+  }
+}
+
 TEST(CpuKernels, PReluTakesSlopesOfEachShape) {
   for (const Shape& slopes : {Shape{4, 5, 6}, Shape{4, 1, 6}, Shape{1}}) {
     OneHostNode one;
