@@ -30,9 +30,11 @@ class Classifier:
         (self.input,) = self.session.inputs
         self.session.run(np.zeros(self.input.shape, self.input.dtype))
         self.session.save_to_cache()  # to the server too, for those who start after this one
-        programs = self.session.report()["programs"]
+        report = self.session.report()
+        programs = report["programs"]
         self.worker = {"worker": worker, "compiled": programs["compiled"] + programs["spirv_compiled"],
-                       "loaded": programs["loaded"], "ready_ms": self.session.report()["ready_ms"]}
+                       "loaded": programs["loaded"], "ready_ms": report["ready_ms"],
+                       "waited_ms": report["cache"]["waited_ms"]}
 
     def report(self):
         return self.worker
@@ -59,10 +61,10 @@ def classify(pictures, model, options, workers, cache_folder=None):
     first = ray.remote(num_cpus=1)(Classifier).remote(**maker)
     ray.get(first.report.remote())  # it is warm: what it made is on the server
     ray.kill(first)
-    # Many blocks, so that a small folder keeps all workers busy too. Reading needs CPUs beside the workers' own.
+    # Many blocks, each a batch, so that a small folder keeps all workers busy too. Reading needs CPUs beside the workers' own.
     images = ray.data.read_images(pictures, size=(height, width), mode="RGB", include_paths=True,
                                   override_num_blocks=8 * workers)
-    rows = images.map_batches(Classifier, fn_constructor_kwargs=maker, batch_size=16, num_cpus=1,
+    rows = images.map_batches(Classifier, fn_constructor_kwargs=maker, batch_size=None, num_cpus=1,
                               compute=ray.data.ActorPoolStrategy(size=workers))
     return rows.take_all()
 
@@ -90,7 +92,7 @@ def main(arguments):
     for row in sorted(rows, key=lambda row: row["path"]):
         out.writerow([row["path"], labels[row["class"]], f"{row['score']:.3f}"])
     for worker in {row["worker"]: row for row in rows}.values():
-        told = {key: worker[key].item() for key in ("compiled", "loaded", "ready_ms")}
+        told = {key: worker[key].item() for key in ("compiled", "loaded", "ready_ms", "waited_ms")}
         print(worker["worker"][:8], json.dumps(told), file=sys.stderr)
 
 
