@@ -83,7 +83,7 @@ def elementwise():
             BOTH if kind in ("tanh", "sigmoid", "relu", "elu", "leaky", "abs", "exp", "gelu") else ("float",),
             shape=[(1,), (3, 1, 5), (2, 1, 3, 1, 2)])
     pairs = [((4,), (1,)), ((2, 3), (3,)), ((2, 1, 4), (3, 1)), ((1, 2, 2, 3), (2, 1, 1)), ((2, 1, 1, 2, 3), (1, 3, 2, 1, 1)),
-             ((2, 2, 1, 2, 1, 2), (2, 1, 3))]
+             ((2, 2, 1, 2, 1, 2), (2, 1, 2))]
     binary = {"add": tf.add, "sub": tf.subtract, "mul": tf.multiply, "maximum": tf.maximum, "minimum": tf.minimum,
               "squared_difference": tf.math.squared_difference,
               "div": lambda a, b: a / (tf.abs(b) + 0.5), "pow": lambda a, b: tf.pow(tf.abs(a) + 0.1, b),
