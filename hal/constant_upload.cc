@@ -25,14 +25,18 @@ bool IsCostly(const PlanConstant& constant, double pack_ms) {
   return pack_ms > kMargin * (kReadMsPerEntry + kReadMsPerByte * static_cast<double>(constant.range.size_bytes));
 }
 
-Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, std::span<const std::byte> model_bytes) {
+Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, const ModelFileBytes& model_files) {
   if (!constant.inline_bytes.empty()) return std::span<const std::byte>(constant.inline_bytes);
-  if (constant.file_size_bytes > model_bytes.size() ||
-      constant.file_offset > model_bytes.size() - constant.file_size_bytes) {
-    return Error(StatusCode::kMalformedInput, "the plan names bytes {}+{} of a model file of {} bytes",
-                 constant.file_offset, constant.file_size_bytes, model_bytes.size());
+  const auto& [file, offset, size] = constant.source;
+  if (file >= model_files.size()) {
+    return Error(StatusCode::kMalformedInput, "the plan names file {} of a model of {}", file, model_files.size());
   }
-  return model_bytes.subspan(constant.file_offset, constant.file_size_bytes);
+  const std::span<const std::byte> bytes = model_files[file];
+  if (size > bytes.size() || offset > bytes.size() - size) {
+    return Error(StatusCode::kMalformedInput, "the plan names bytes {}+{} of a model file of {} bytes", offset, size,
+                 bytes.size());
+  }
+  return bytes.subspan(offset, size);
 }
 
 // Fresh memory costs a fault for each page of 4 KiB, half of what packing a MobileNet takes; of 2 MiB there are few.
@@ -66,12 +70,12 @@ CacheKey WeightsKey(const PlanConstant& constant, std::string_view content) {
 }
 
 Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstants& placed, const Plan& plan,
-                                            std::span<const std::byte> model_bytes, BlobStore* store,
+                                            const ModelFileBytes& model_files, BlobStore* store,
                                             const ModelBytesRead& done, const std::stop_token& stop) {
   std::vector<double> pack_ms(plan.constants.size());
   const auto place = [&](size_t index, std::span<std::byte> memory) -> Status {
     const PlanConstant& constant = plan.constants[index];
-    HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_bytes));
+    HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_files));
     const bool is_fast_to_read = device.info().unified_memory;
     if (store != nullptr && constant.is_kept &&
         ReadFromStore(WeightsKey(constant, store->NameOfContent(source, BlobStore::NameUse::kLookUp)), memory,
@@ -98,12 +102,12 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
   return pack_ms;
 }
 
-void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span<const std::byte> model_bytes,
+void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const ModelFileBytes& model_files,
                           BlobStore& store) {
   for (size_t k = 0; k < pack_ms.size(); ++k) {
     PlanConstant& constant = plan.constants[k];
     if (!IsCostly(constant, pack_ms[k])) continue;
-    const Result<std::span<const std::byte>> source = SourceBytes(constant, model_bytes);
+    const Result<std::span<const std::byte>> source = SourceBytes(constant, model_files);
     std::vector<std::byte> packed(constant.range.size_bytes);
     const Stopwatch again;
     if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;

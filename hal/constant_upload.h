@@ -20,6 +20,9 @@ namespace hearth {
 // share a layer in one layout share the entry.
 CacheKey WeightsKey(const PlanConstant& constant, std::string_view content);
 
+// The bytes of a model's files, by FileRange::file.
+using ModelFileBytes = std::vector<std::span<const std::byte>>;
+
 // Called with bytes of the model that a start has read for the last time: whoever mapped them may give their pages
 // back, so that weights are not held twice. They may be read again later.
 using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
@@ -27,12 +30,12 @@ using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
 // Fills what PlaceConstants made. `store` may be null. Returns, per constant, the milliseconds that packing took; 0
 // where it was held or the cache had it. `done` may be empty. kUnavailable once `stop` was requested.
 Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstants& placed, const Plan& plan,
-                                            std::span<const std::byte> model_bytes, BlobStore* store,
+                                            const ModelFileBytes& model_files, BlobStore* store,
                                             const ModelBytesRead& done = {}, const std::stop_token& stop = {});
 
 // Stores the constants whose packing took clearly longer than reading them would, and marks them is_kept. They
 // are packed once more for it, so that nothing is held twice: call after the first result.
-void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, std::span<const std::byte> model_bytes,
+void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const ModelFileBytes& model_files,
                           BlobStore& store);
 
 }  // namespace hearth

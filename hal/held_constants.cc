@@ -84,8 +84,8 @@ Status PlaceTheRest(Device& device, const Plan& plan, uint32_t buffer, PlacedCon
 
 HeldConstants::Key HeldConstants::KeyOf(const PlanConstant& constant) {
   const bool is_inline = !constant.inline_bytes.empty();
-  return {is_inline ? 0 : constant.file_offset, is_inline ? constant.inline_bytes.size() : constant.file_size_bytes,
-          constant.range.size_bytes, is_inline ? FingerprintOf(constant.inline_bytes) : Fingerprint()};
+  return {is_inline ? FileRange{0, 0, constant.inline_bytes.size()} : constant.source, constant.range.size_bytes,
+          is_inline ? FingerprintOf(constant.inline_bytes) : Fingerprint()};
 }
 
 std::optional<HeldRange> HeldConstants::Find(const PlanConstant& constant) const {

@@ -36,7 +36,7 @@ class HeldConstants {
 
  private:
   // The source, and the bytes that it takes packed.
-  using Key = std::tuple<uint64_t, uint64_t, uint64_t, Fingerprint>;
+  using Key = std::tuple<FileRange, uint64_t, Fingerprint>;
   struct Entry {
     PackRecipe recipe;
     std::weak_ptr<Buffer> buffer;

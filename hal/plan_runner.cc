@@ -51,7 +51,7 @@ Status PlanRunner::MakeReady() {
   const Stopwatch watch;
   Status weights_status;
   if (parts_.device != nullptr) {
-    Result<std::vector<double>> pack_ms = UploadConstants(*parts_.device, constants_, plan_, parts_.model_bytes,
+    Result<std::vector<double>> pack_ms = UploadConstants(*parts_.device, constants_, plan_, parts_.model_files,
                                                           parts_.store, parts_.model_bytes_read, parts_.stop);
     weights_status = pack_ms.status();
     if (pack_ms.ok()) pack_ms_ = std::move(pack_ms).value();
@@ -336,7 +336,7 @@ std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
 
 std::vector<std::string> PlanRunner::SaveToStore(bool plan_is_new) {
   if (parts_.store == nullptr) return {};
-  if (plan_is_new) StoreCostlyConstants(plan_, pack_ms_, parts_.model_bytes, *parts_.store);
+  if (plan_is_new) StoreCostlyConstants(plan_, pack_ms_, parts_.model_files, *parts_.store);
   std::vector<std::string> warnings = StoreFreshPrograms(programs_, *parts_.store, parts_.stop);
   if (runs_ == nullptr) return warnings;
   const std::vector<std::string> more = runs_->SaveToStore();

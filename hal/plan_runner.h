@@ -24,11 +24,11 @@ namespace hearth {
 
 // What a runner borrows; all of it must outlive the runner.
 struct RunnerParts {
-  Device* device = nullptr;                // null when the plan has no dispatches
-  const Graph* graph = nullptr;            // the lowered graph; needed when the plan has host steps
-  std::span<const std::byte> model_bytes;  // where the plan's constants lie
-  HostExecutor* host = nullptr;            // needed when the plan has host steps
-  BlobStore* store = nullptr;              // null: no cache
+  Device* device = nullptr;      // null when the plan has no dispatches
+  const Graph* graph = nullptr;  // the lowered graph; needed when the plan has host steps
+  ModelFileBytes model_files;    // where the plan's constants lie
+  HostExecutor* host = nullptr;  // needed when the plan has host steps
+  BlobStore* store = nullptr;    // null: no cache
   int threads = 1;
   ModelBytesRead model_bytes_read;  // may be empty
   // Programs of the plan's kernels that are there already, in their order; empty: loaded or compiled. They must outlive

@@ -52,8 +52,8 @@ ValueId Graph::AddFloatConstant(std::string name, const Shape& shape, std::span<
   return AddConstantValue(std::move(name), {.dtype = DType::kFloat32, .shape = shape}, {bytes.begin(), bytes.end()});
 }
 
-ConstantId Graph::BorrowConstant(std::span<const std::byte> bytes, std::optional<uint64_t> file_offset) {
-  constants_.push_back({.bytes = bytes, .file_offset = file_offset});
+ConstantId Graph::BorrowConstant(std::span<const std::byte> bytes, std::optional<FileRange> source) {
+  constants_.push_back({.bytes = bytes, .source = source});
   return static_cast<ConstantId>(constants_.size() - 1);
 }
 

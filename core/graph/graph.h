@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/file_range.h"
 #include "core/graph/op.h"
 #include "core/graph/types.h"
 
@@ -25,8 +26,8 @@ inline constexpr ValueId kNoValue = -1;  // an optional input that is absent
 
 struct Constant {
   std::span<const std::byte> bytes;
-  // Where the bytes lie in the model file; absent for constants that Hearth made.
-  std::optional<uint64_t> file_offset;
+  // Where the bytes lie in the model's files; absent for constants that Hearth made.
+  std::optional<FileRange> source;
 };
 
 struct Value {
@@ -73,7 +74,7 @@ class Graph {
   ValueId AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data);
   // `id`, which nothing makes, holds `bytes` from now on.
   void MakeConstant(ValueId id, std::vector<std::byte> bytes);
-  ConstantId BorrowConstant(std::span<const std::byte> bytes, std::optional<uint64_t> file_offset);
+  ConstantId BorrowConstant(std::span<const std::byte> bytes, std::optional<FileRange> source);
   Node& AddNode(Node node);
 
   const std::vector<Value>& values() const { return values_; }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/file_range.h"
 #include "core/emit/kernel_source.h"
 #include "core/graph/graph.h"
 #include "core/plan/pack.h"
@@ -34,12 +35,11 @@ struct BufferSpec {
   friend bool operator==(const BufferSpec&, const BufferSpec&) = default;
 };
 
-// A constant in device memory: packed from bytes of the model file or from `inline_bytes`.
+// A constant in device memory: packed from bytes of the model's files or from `inline_bytes`.
 struct PlanConstant {
   BufferRange range;
   PackRecipe recipe;
-  uint64_t file_offset = 0;  // where inline_bytes is empty
-  uint64_t file_size_bytes = 0;
+  FileRange source;  // where inline_bytes is empty
   std::vector<std::byte> inline_bytes;
   bool is_kept = false;  // its packed form was stored in the cache: reading was measured to beat packing
   friend bool operator==(const PlanConstant&, const PlanConstant&) = default;

@@ -144,14 +144,11 @@ Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
   recipe.storage = recipe.layout == PackLayout::kSlices                                  ? StorageOf(constant)
                    : recipe.layout == PackLayout::kMatrix && !decides_indices_[constant] ? real_storage_
                                                                                          : StorageType::kFloat32;
-  const Constant& source = graph_.constant(*graph_.value(constant).constant);
-  if (source.file_offset.has_value()) {
-    packed.file_offset = *source.file_offset;
-    packed.file_size_bytes = source.bytes.size();
-  }
+  const Constant& stored = graph_.constant(*graph_.value(constant).constant);
+  const bool is_inline = !stored.source.has_value();
+  if (!is_inline) packed.source = *stored.source;
   packed.recipe = std::move(recipe);
-  const bool is_inline = !source.file_offset.has_value();
-  return ConstantOperand(constant, std::move(packed), is_inline ? source.bytes : std::span<const std::byte>());
+  return ConstantOperand(constant, std::move(packed), is_inline ? stored.bytes : std::span<const std::byte>());
 }
 
 Operand PlanBuilder::Zeros(int32_t count, int32_t width) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "frontends/tflite/model_file.h"
+#include "frontends/model/model_file.h"
 #include "hearth/model.h"
 #include "hearth/tensor_info.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "core/graph/graph.h"
-#include "frontends/tflite/model_interface.h"
+#include "frontends/model/model_interface.h"
 #include "hearth/model_metadata.h"
 #include "hearth/status.h"
 

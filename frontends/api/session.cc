@@ -158,7 +158,7 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   if (data.host == nullptr) data.host = MakeCpuExecutor();
   const RunnerParts parts{data.opened.device.get(),
                           graph,
-                          model.bytes,
+                          {model.bytes},
                           data.host.get(),
                           data.store.get(),
                           data.threads,

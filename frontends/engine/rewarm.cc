@@ -47,17 +47,24 @@ class Zeros {
   std::span<const std::byte> bytes_;
 };
 
-// What the file must have for all constants to lie in it.
-Result<uint64_t> FileBytes(const Plan& plan) {
-  constexpr uint64_t kMost = uint64_t{1} << 40;
-  uint64_t bytes = 0;
+// Files in which all constants would lie.
+struct FilesNeeded {
+  size_t count = 1;
+  uint64_t bytes_each = 0;
+};
+Result<FilesNeeded> FilesFor(const Plan& plan) {
+  constexpr uint64_t kMostBytes = uint64_t{1} << 40;
+  constexpr uint32_t kMostFiles = 1 << 16;
+  FilesNeeded needed;
   for (const PlanConstant& constant : plan.constants) {
-    if (constant.file_offset > kMost || constant.file_size_bytes > kMost) {
+    const auto& [file, offset, size] = constant.source;
+    if (file >= kMostFiles || offset > kMostBytes || size > kMostBytes) {
       return Error(StatusCode::kMalformedInput, "it names weights beyond any file");
     }
-    bytes = std::max(bytes, constant.file_offset + constant.file_size_bytes);
+    needed.count = std::max<size_t>(needed.count, file + 1);
+    needed.bytes_each = std::max(needed.bytes_each, offset + size);
   }
-  return bytes;
+  return needed;
 }
 
 Result<Plan> ReadPlan(const CacheKey& key, const DeviceInfo& device, BlobStore& store) {
@@ -113,14 +120,15 @@ Status ProveDevice(Device& device, BlobStore& store) {
 
 Result<RewarmedPlan> RewarmPlan(const CacheKey& key, Device& device, BlobStore& store, int threads) {
   HEARTH_ASSIGN(Plan plan, ReadPlan(key, device.info(), store));
-  HEARTH_ASSIGN(const uint64_t file_bytes, FileBytes(plan));
-  HEARTH_ASSIGN(const Zeros model, Zeros::OfBytes(file_bytes));
-  for (PlanConstant& constant : plan.constants)
+  HEARTH_ASSIGN(const FilesNeeded needed, FilesFor(plan));
+  HEARTH_ASSIGN(const Zeros zeros, Zeros::OfBytes(needed.bytes_each));
+  const ModelFileBytes files(needed.count, zeros.bytes());
+  for (PlanConstant& constant : plan.constants) {
     constant.is_kept = false;  // the cache has them of the model, not of zeros
-  HEARTH_ASSIGN(
-      const std::unique_ptr<PlanRunner> runner,
-      PlanRunner::Create(std::move(plan),
-                         {.device = &device, .model_bytes = model.bytes(), .store = &store, .threads = threads}));
+  }
+  HEARTH_ASSIGN(const std::unique_ptr<PlanRunner> runner,
+                PlanRunner::Create(std::move(plan),
+                                   {.device = &device, .model_files = files, .store = &store, .threads = threads}));
   const RewarmedPlan made{runner->programs().compiled, runner->programs().loaded};
   if (made.compiled == 0) return made;
   HEARTH_TRY(runner->RunStages());

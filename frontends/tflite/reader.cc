@@ -99,10 +99,6 @@ Result<Choice> Choose(const wire::Model& model, const std::string& wanted, CopyB
 
 }  // namespace
 
-bool TensorDeclaration::IsDynamic() const {
-  return !has_shape || std::find(shape.begin(), shape.end(), -1) != shape.end();
-}
-
 bool IsTfliteModel(std::span<const std::byte> bytes) {
   return bytes.size() >= 8 && wire::ModelBufferHasIdentifier(bytes.data());
 }

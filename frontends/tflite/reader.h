@@ -6,7 +6,7 @@
 #include <span>
 
 #include "core/graph/graph.h"
-#include "frontends/tflite/model_interface.h"
+#include "frontends/model/model_interface.h"
 #include "hearth/model_metadata.h"
 #include "hearth/status.h"
 

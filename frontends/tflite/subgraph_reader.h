@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
-#include "frontends/tflite/model_interface.h"
+#include "frontends/model/model_interface.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/recurrent_operands.h"
 #include "frontends/tflite/tensor_reader.h"

@@ -286,7 +286,8 @@ Result<ValueId> TensorReader::ValueOf(int32_t index) {
   }
   Value value{std::move(name), std::move(desc), std::nullopt};
   if (!bytes.empty()) {
-    value.constant = graph_.BorrowConstant(bytes, static_cast<uint64_t>(bytes.data() - reading_.file.data()));
+    value.constant = graph_.BorrowConstant(
+        bytes, FileRange{0, static_cast<uint64_t>(bytes.data() - reading_.file.data()), bytes.size()});
   } else if (value.desc.shape.element_count() == 0) {
     value.constant = graph_.BorrowConstant({}, std::nullopt);
   }

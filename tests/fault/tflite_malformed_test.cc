@@ -9,7 +9,7 @@
 #include <random>
 
 #include "core/graph/evaluate.h"
-#include "frontends/tflite/model_file.h"
+#include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/oracle_models.h"
 #include "tests/testing/shared_data.h"

@@ -3,7 +3,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
-#include "frontends/tflite/model_file.h"
+#include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
 #include "tests/fuzz/fuzzer.h"
 #include "tests/testing/shared_data.h"

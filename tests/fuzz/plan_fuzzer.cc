@@ -26,7 +26,7 @@ void FuzzOne(std::span<const std::byte> bytes) {
     static_cast<void>(RewarmPlan(key, device, store, 1));
   }
   if (!CheckStoredPlan(*plan, demo.graph(), device.info()).ok()) return;
-  const auto runner = PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_bytes = demo.model()});
+  const auto runner = PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_files = {demo.model()}});
   Expect(!runner.ok() || (*runner)->RunStages().ok(), "a plan that a device took runs");
 }
 

@@ -183,7 +183,8 @@ TEST(CacheKeys, EveryPartOfAWeightsKeyCountsAndIsNamed) {
       {"layout", [](WeightsCase& c) { c.constant.recipe.storage = StorageType::kFloat16; }},
       {"layout", [](WeightsCase& c) { c.constant.recipe.dims[0] = 16; }},
       {"", [](WeightsCase& c) { c.constant.range.offset_bytes = 4096; }},  // where it lies does not matter
-      {"", [](WeightsCase& c) { c.constant.file_offset = 4096; }},
+      {"", [](WeightsCase& c) { c.constant.source.offset_bytes = 4096; }},
+      {"", [](WeightsCase& c) { c.constant.source.file = 1; }},
   };
   for (size_t k = 0; k < changes.size(); ++k) {
     WeightsCase changed;

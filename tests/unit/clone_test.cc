@@ -109,10 +109,10 @@ TEST(HeldConstants, AreFoundByWhatTheyPackWhileSomebodyHoldsThem) {
   plan.buffers = {{BufferRole::kConstants, 512}};
   plan.constants.resize(2);
   plan.constants[0].range = {0, 0, 32};
-  plan.constants[0].file_size_bytes = 20;
+  plan.constants[0].source.size_bytes = 20;
   plan.constants[1] = plan.constants[0];
   plan.constants[1].range.offset_bytes = 256;
-  plan.constants[1].file_offset = 20;
+  plan.constants[1].source.offset_bytes = 20;
   HeldConstants held;
   Result<PlacedConstants> first = PlaceConstants(device, plan, &held);
   ASSERT_TRUE(first.ok()) << first.status().message();
@@ -145,7 +145,7 @@ TEST(HeldConstants, ARangeOverTwoConstantsKeepsThemTogether) {
   plan.constants.resize(2);
   plan.constants[0].range = {0, 0, 32};
   plan.constants[1].range = {0, 32, 32};
-  plan.constants[1].file_offset = 20;
+  plan.constants[1].source.offset_bytes = 20;
   HeldConstants held;
   const Result<PlacedConstants> first = PlaceConstants(device, plan, &held);
   for (size_t k = 0; k < 2; ++k) held.Add(plan.constants[k], first->places[k]);

@@ -30,7 +30,7 @@ Plan PlanWithOneConstant() {
   PlanConstant constant;
   constant.range = {0, 0, 32};
   constant.recipe = {PackLayout::kLinear, {DType::kFloat32, {5}, {}}, 4, {5, 1, 1, 1}};
-  constant.file_size_bytes = ModelBytes().size();
+  constant.source.size_bytes = ModelBytes().size();
   plan.constants.push_back(constant);
   return plan;
 }
@@ -56,14 +56,14 @@ TEST(ConstantUpload, GivesTheSameBytesFromTheCacheAsFromPacking) {
   MemoryStore store;
   Plan plan = PlanWithOneConstant();
   const PlacedConstants packed = Placed(device, plan);
-  ASSERT_TRUE(UploadConstants(device, packed, plan, ModelBytes(), &store).ok());
+  ASSERT_TRUE(UploadConstants(device, packed, plan, {ModelBytes()}, &store).ok());
   plan.constants[0].is_kept = true;
   const CacheKey key = WeightsKey(plan.constants[0], NameOf(ModelBytes()));
   const std::vector<std::byte> bytes = ContentsOf(device, *packed.made[0]);
   const PutRequest put{&key, bytes, 1};
   store.Put({&put, 1});
   const PlacedConstants read = Placed(device, plan);
-  ASSERT_TRUE(UploadConstants(device, read, plan, ModelBytes(), &store).ok());
+  ASSERT_TRUE(UploadConstants(device, read, plan, {ModelBytes()}, &store).ok());
   EXPECT_EQ(store.counters().hits, 1u);
   EXPECT_EQ(ContentsOf(device, *read.made[0]), ContentsOf(device, *packed.made[0]));
 }
@@ -73,7 +73,7 @@ TEST(ConstantUpload, SaysWhichBytesOfTheModelItHasRead) {
   const PlacedConstants placed = Placed(device, PlanWithOneConstant());
   std::vector<std::pair<const std::byte*, size_t>> read;
   const auto done = [&](std::span<const std::byte> bytes) { read.emplace_back(bytes.data(), bytes.size()); };
-  ASSERT_TRUE(UploadConstants(device, placed, PlanWithOneConstant(), ModelBytes(), nullptr, done).ok());
+  ASSERT_TRUE(UploadConstants(device, placed, PlanWithOneConstant(), {ModelBytes()}, nullptr, done).ok());
   ASSERT_EQ(read.size(), 1u);
   EXPECT_EQ(read[0], std::pair(ModelBytes().data(), ModelBytes().size()));
 }
@@ -89,7 +89,7 @@ TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {
   store.Put({&put, 1});
   store.garble_reads = true;
   const PlacedConstants placed = Placed(device, plan);
-  ASSERT_TRUE(UploadConstants(device, placed, plan, ModelBytes(), &store).ok());
+  ASSERT_TRUE(UploadConstants(device, placed, plan, {ModelBytes()}, &store).ok());
   const std::vector<float> expected = {1, 2, 3, 4, 5, 0, 0, 0};
   const auto bytes = std::as_bytes(std::span(expected));
   EXPECT_EQ(ContentsOf(device, *placed.made[0]), std::vector<std::byte>(bytes.begin(), bytes.end()));
@@ -99,16 +99,39 @@ TEST(ConstantUpload, KeepsNothingThatIsCheapToPack) {
   MemoryStore store;
   Plan plan = PlanWithOneConstant();
   const std::vector<double> cheap = {0.0};
-  StoreCostlyConstants(plan, cheap, ModelBytes(), store);
+  StoreCostlyConstants(plan, cheap, {ModelBytes()}, store);
   EXPECT_FALSE(plan.constants[0].is_kept);
 }
 
 TEST(ConstantUpload, RefusesAPlanThatNamesBytesBehindTheModelsEnd) {
   NullDevice device(NullDeviceInfo());
   Plan plan = PlanWithOneConstant();
-  plan.constants[0].file_offset = 4;
+  plan.constants[0].source.offset_bytes = 4;
   const PlacedConstants placed = Placed(device, plan);
-  EXPECT_EQ(UploadConstants(device, placed, plan, ModelBytes(), nullptr).status().code(), StatusCode::kMalformedInput);
+  EXPECT_EQ(UploadConstants(device, placed, plan, {ModelBytes()}, nullptr).status().code(),
+            StatusCode::kMalformedInput);
+}
+
+TEST(ConstantUpload, TakesEachConstantFromItsOwnFile) {
+  NullDevice device(NullDeviceInfo());
+  Plan plan = PlanWithOneConstant();
+  plan.constants[0].source.file = 1;
+  const PlacedConstants placed = Placed(device, plan);
+  const std::vector<std::byte> graph_file(3);
+  ASSERT_TRUE(UploadConstants(device, placed, plan, {graph_file, ModelBytes()}, nullptr).ok());
+  const std::vector<float> expected = {1, 2, 3, 4, 5, 0, 0, 0};
+  const auto bytes = std::as_bytes(std::span(expected));
+  EXPECT_EQ(ContentsOf(device, *placed.made[0]), std::vector<std::byte>(bytes.begin(), bytes.end()));
+}
+
+TEST(ConstantUpload, RefusesAPlanThatNamesAFileWhichTheModelLacks) {
+  NullDevice device(NullDeviceInfo());
+  Plan plan = PlanWithOneConstant();
+  plan.constants[0].source.file = 1;
+  const PlacedConstants placed = Placed(device, plan);
+  const Status status = UploadConstants(device, placed, plan, {ModelBytes()}, nullptr).status();
+  EXPECT_EQ(status.code(), StatusCode::kMalformedInput);
+  EXPECT_EQ(status.message(), "the plan names file 1 of a model of 1");
 }
 
 TEST(WeightsKey, ChangesWithTheContentAndTheLayout) {

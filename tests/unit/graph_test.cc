@@ -64,7 +64,7 @@ TEST(Graph, ACloneOwnsItsConstants) {
 TEST(Graph, ACloneKeepsBorrowedConstantsBorrowed) {
   const std::vector<std::byte> file(12);
   Graph graph;
-  const ConstantId constant = graph.BorrowConstant(file, 0);
+  const ConstantId constant = graph.BorrowConstant(file, FileRange{0, 0, file.size()});
   graph.AddValue({.name = "c", .desc = {.shape = {3}}, .constant = constant});
   EXPECT_EQ(graph.Clone().ConstantBytes(0).data(), file.data());
 }

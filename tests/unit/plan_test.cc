@@ -39,8 +39,9 @@ PlanConstant QuantizedConstant() {
                      {DType::kInt8, Shape{2, 1, 1, 3}, Quantization{{0.5f, 0.25f}, {-3, int64_t{1} << 40}, 0}},
                      4,
                      {2, 1, 1, 3}};
-  constant.file_offset = 0x123456789a;
-  constant.file_size_bytes = 6;
+  constant.source.file = 2;
+  constant.source.offset_bytes = 0x123456789a;
+  constant.source.size_bytes = 6;
   return constant;
 }
 

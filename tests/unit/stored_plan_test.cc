@@ -85,7 +85,7 @@ TEST(StoredPlan, MutatedPlansAreErrorsOrPlansThatADeviceTakesOrRefuses) {
     if (!CheckStoredPlan(*plan, (*lowered)->graph, device.info()).ok()) continue;
     ++usable;
     const auto runner =
-        PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_bytes = (*lowered)->model});
+        PlanRunner::Create(std::move(plan).value(), {.device = &device, .model_files = {(*lowered)->model}});
     EXPECT_TRUE(!runner.ok() || (*runner)->RunStages().ok());
   }
   EXPECT_GT(usable, 0) << "no mutation got as far as a device";
@@ -144,7 +144,7 @@ TEST(StoredPlan, PlansWhoseNamesAndListsBelongElsewhereAreErrorsOrRun) {
     Result<Plan> read = DeserializePlan(SerializePlan(plan));
     if (!read.ok() || !CheckStoredPlan(*read, (*lowered)->graph, device.info()).ok()) continue;
     const auto runner =
-        PlanRunner::Create(std::move(read).value(), {.device = &device, .model_bytes = (*lowered)->model});
+        PlanRunner::Create(std::move(read).value(), {.device = &device, .model_files = {(*lowered)->model}});
     if (!runner.ok()) continue;
     ++usable;
     std::vector<std::vector<std::byte>> memory;
@@ -235,7 +235,7 @@ TEST(StoredPlan, APlanThatCannotBeUsedIsMadeAnewAndTheNextStartIsWarm) {
   const std::pair<const char*, std::function<void(Plan&)>> changes[] = {
       {"constants beyond the model",
        [](Plan& plan) {
-         for (PlanConstant& constant : plan.constants) constant.file_offset += uint64_t{1} << 40;
+         for (PlanConstant& constant : plan.constants) constant.source.offset_bytes += uint64_t{1} << 40;
        }},
       {"another kernel", [](Plan& plan) { plan.kernels[0].name = "mine"; }},
       {"no dispatches", [](Plan& plan) { plan.outputs.clear(); }},

@@ -7,7 +7,7 @@
 
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
-#include "frontends/tflite/model_file.h"
+#include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/shared_data.h"
 

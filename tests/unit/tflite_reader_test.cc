@@ -49,8 +49,8 @@ TEST(TfliteReader, BorrowsConstantsWithTheirPlaceInTheFile) {
   const ValueId value = graph->nodes()[0].inputs[1];
   ASSERT_TRUE(graph->IsConstant(value));
   const Constant& constant = graph->constant(*graph->value(value).constant);
-  ASSERT_TRUE(constant.file_offset.has_value());
-  EXPECT_EQ(bytes.data() + *constant.file_offset, constant.bytes.data());
+  ASSERT_TRUE(constant.source.has_value());
+  EXPECT_EQ(bytes.data() + constant.source->offset_bytes, constant.bytes.data());
   float second;
   std::memcpy(&second, constant.bytes.data() + 4, 4);
   EXPECT_EQ(second, -2.0f);

@@ -5,7 +5,7 @@
 
 #include "core/base/error.h"
 #include "frontends/api/model_formats.h"
-#include "frontends/tflite/model_file.h"
+#include "frontends/model/model_file.h"
 
 namespace hearth {
 namespace {

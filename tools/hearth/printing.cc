@@ -83,8 +83,8 @@ void OutputOptions::PrintWarning(std::string_view message) const {
   fmt::print(stderr, "hearth: warning: {}\n", OneLine(message));
 }
 
-void OutputOptions::ShowProgress(size_t done, size_t total, std::string_view what) const {
-  if (quiet_ || isatty(STDERR_FILENO) == 0) return;
+void DrawProgress(size_t done, size_t total, std::string_view what) {
+  if (isatty(STDERR_FILENO) == 0) return;
   constexpr size_t kWidth = 20;
   const size_t filled = total == 0 ? kWidth : kWidth * std::min(done, total) / total;
   std::fflush(stdout);
@@ -92,6 +92,10 @@ void OutputOptions::ShowProgress(size_t done, size_t total, std::string_view wha
   if (done >= total) return;
   fmt::print(stderr, "[{}{}] {}/{} {}", std::string(filled, '#'), std::string(kWidth - filled, '.'), done, total,
              OneLine(what));
+}
+
+void OutputOptions::ShowProgress(size_t done, size_t total, std::string_view what) const {
+  if (!quiet_) DrawProgress(done, total, what);
 }
 
 Status OutputOptions::CheckJson() const {

@@ -19,11 +19,14 @@ namespace hearth {
 
 using Json = nlohmann::ordered_json;
 
-// "hearth: error: <message>", on one line.
 // Before anything else: warnings are left to the verbs, HEARTH_LOG=info or debug is --log.
 void LogAsTheEnvironmentSays();
 
+// "hearth: error: <message>", on one line.
 void PrintError(std::string_view message);
+
+// A bar on standard error where that is a terminal, drawn over the one before; gone when `done` is `total`.
+void DrawProgress(size_t done, size_t total, std::string_view what);
 
 // --json, --quiet and --log, which every verb has.
 class OutputOptions {
@@ -34,7 +37,7 @@ class OutputOptions {
   void PrintText(std::string_view text) const;
   // "hearth: warning: <message>" unless --quiet.
   void PrintWarning(std::string_view message) const;
-  // A bar on standard error where that is a terminal, drawn over the one before; gone when `done` is `total`.
+  // DrawProgress unless --quiet.
   void ShowProgress(size_t done, size_t total, std::string_view what) const;
   // Whether WriteJson will be able to write, asked before the work. kIoError.
   Status CheckJson() const;

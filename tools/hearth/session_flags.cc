@@ -2,29 +2,20 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 
 #include "cache/folder.h"
 #include "core/base/error.h"
 #include "frontends/engine/backends.h"
 #include "tools/hearth/option_checks.h"
+#include "tools/hearth/printing.h"
 
 namespace hearth {
 namespace {
 
-// On standard error, over the same line where that is a terminal.
-void PrintTuningProgress(const TuningProgress& progress) {
-  const bool is_terminal = isatty(STDERR_FILENO) != 0;
-  if (progress.total == 0 || (!is_terminal && progress.done != progress.total)) return;
-  constexpr int kWidth = 30;
-  const auto filled = static_cast<int>(kWidth * progress.done / progress.total);
-  fmt::print(stderr, "{}tuning [{:#<{}}{:.<{}}] {}/{} layers{}", is_terminal ? "\r" : "", "", filled, "",
-             kWidth - filled, progress.done, progress.total,
-             !is_terminal || progress.done == progress.total ? "\n" : "");
-  std::fflush(stderr);
+void ShowTuningProgress(const TuningProgress& progress) {
+  DrawProgress(progress.done, progress.total, progress.layer.empty() ? "layers" : "layers, last " + progress.layer);
 }
 
 constexpr const char* kDeviceVariable = "HEARTH_DEVICE";
@@ -156,7 +147,7 @@ void AddTuneOption(CLI::App& app, SessionOptions& options) {
       ->check(CLI::IsMember({"off", "fast", "full"}))
       ->type_name("HOW")
       ->capture_default_str();
-  options.on_tuning = PrintTuningProgress;
+  options.on_tuning = ShowTuningProgress;
 }
 
 void AddStartOptions(CLI::App& app, SessionOptions& options) {

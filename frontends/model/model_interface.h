@@ -1,6 +1,6 @@
 // What a caller may ask of a model file, and what the file declares of its inputs and outputs.
-#ifndef HEARTH_FRONTENDS_TFLITE_MODEL_INTERFACE_H_
-#define HEARTH_FRONTENDS_TFLITE_MODEL_INTERFACE_H_
+#ifndef HEARTH_FRONTENDS_MODEL_MODEL_INTERFACE_H_
+#define HEARTH_FRONTENDS_MODEL_MODEL_INTERFACE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -36,4 +36,4 @@ struct ModelInterface {
 
 }  // namespace hearth
 
-#endif  // HEARTH_FRONTENDS_TFLITE_MODEL_INTERFACE_H_
+#endif  // HEARTH_FRONTENDS_MODEL_MODEL_INTERFACE_H_

@@ -1,3 +1,5 @@
+#include "frontends/model/model_file.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,8 +9,6 @@
 #include <filesystem>
 #include <fstream>
 #include <utility>
-
-#include "frontends/tflite/model_file.h"
 
 namespace hearth {
 namespace {

@@ -1,4 +1,4 @@
-#include "frontends/tflite/model_file.h"
+#include "frontends/model/model_file.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // A model file mapped into memory, read-only.
-#ifndef HEARTH_FRONTENDS_TFLITE_MODEL_FILE_H_
-#define HEARTH_FRONTENDS_TFLITE_MODEL_FILE_H_
+#ifndef HEARTH_FRONTENDS_MODEL_MODEL_FILE_H_
+#define HEARTH_FRONTENDS_MODEL_MODEL_FILE_H_
 
 #include <cstddef>
 #include <optional>
@@ -51,4 +51,4 @@ class ModelFile {
 
 }  // namespace hearth
 
-#endif  // HEARTH_FRONTENDS_TFLITE_MODEL_FILE_H_
+#endif  // HEARTH_FRONTENDS_MODEL_MODEL_FILE_H_
