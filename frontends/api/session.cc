@@ -1,12 +1,10 @@
 #include "hearth/session.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <thread>
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/usable_cpus.h"
-#include "cache/sqlite_store.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/device/device_rules.h"
@@ -19,7 +17,7 @@
 #include "frontends/api/session_device.h"
 #include "frontends/api/session_memory.h"
 #include "frontends/api/session_report.h"
-#include "frontends/engine/open_cache.h"
+#include "frontends/api/session_store.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
 #include "frontends/engine/self_test.h"
@@ -34,58 +32,6 @@ Result<LowerOptions> AskedOptions(const SessionOptions& options) {
 
 int ThreadCount(int wanted) {
   return wanted > 0 ? wanted : UsableCpus();
-}
-
-ModelName NameOf(const SessionData& data) {
-  const Model& model = data.model != nullptr ? *data.model : *data.owned_model;
-  std::error_code error;
-  const std::filesystem::path path = std::filesystem::absolute(model.path(), error);
-  return {model.fingerprint(), error ? model.path() : path.string()};
-}
-
-// A file that the cache has seen with the same stamp is not read to know what it holds. What is stored goes under a
-// name that was computed from the content all the same (SaveInOneBatch): a stamp may only mislead a look-up.
-void RecallModel(SessionData& data) {
-  const ModelData& model = (data.model != nullptr ? *data.model : *data.owned_model).data();
-  const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
-  const auto known = stamp ? data.folder->RecallFile(*stamp) : std::nullopt;
-  if (known) {
-    model.KnowFingerprint(known->fingerprint);
-    data.model_name = known->name;
-  }
-  data.folder->SetModel(NameOf(data));
-}
-
-void RememberModel(const SessionData& data, const std::string& name) {
-  const ModelData& model = data.model->data();
-  if (data.folder == nullptr || !model.file) return;
-  if (const auto stamp = model.file->UnchangedStamp()) data.folder->RememberFile(*stamp, {model.fingerprint(), name});
-}
-
-// A cache that can't be had is a warning, never an error.
-void OpenStore(SessionData& data) {
-  const SessionOptions& options = data.options;
-  if (!options.use_cache) return;
-  const Stopwatch watch;
-  data.waits = std::make_shared<SessionWaits>(options.cache_wait_ms);
-  OpenedCache opened = OpenCache({options.cache_folder,
-                                  options.cache_layers,
-                                  options.cache_layer_keys,
-                                  options.trust_cache_layers,
-                                  options.cache_max_bytes,
-                                  options.cache_read_only,
-                                  options.cache_store,
-                                  options.cache_server,
-                                  options.on_cache_event,
-                                  {},
-                                  options.model_token,
-                                  &*data.waits});
-  data.store = std::move(opened.store);
-  data.folder = opened.folder;
-  if (data.folder != nullptr) RecallModel(data);
-  data.report.cache.path = opened.path;
-  for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));
-  data.report.init_ms.open_cache = watch.milliseconds();
 }
 
 Status ChooseKernels(SessionData& data) {
@@ -103,20 +49,6 @@ Status ChooseKernels(SessionData& data) {
   data.report.tuning = {std::string(TuneModeName(data.tuning.mode)), data.tuning.measured, data.tuning.changed,
                         data.tuning.recorded, data.tuning.measuring_ms};
   return Status::Ok();
-}
-
-// What devices hold now need not lie in host memory too. A model given in memory keeps its copy.
-void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
-  if (model.file) model.file->ReleasePages(bytes);
-}
-
-// What the plan's key says of the model. One that was built and not read has no bytes; nobody sends it in.
-std::string NameOfModel(const SessionData& data, BlobStore::NameUse use) {
-  const ModelData& model = data.model->data();
-  if (data.store == nullptr || model.bytes.empty()) return model.fingerprint();
-  std::string name = data.store->NameOfContent(model.bytes, use);
-  ReleasePages(model, model.bytes);
-  return name;
 }
 
 // The sizes of inputs and outputs are the model's: users' memory is made for those.
@@ -212,21 +144,6 @@ void AddWarnings(SessionData& data, Precision wanted) {
   warnings.insert(warnings.end(), data.opened.warnings.begin(), data.opened.warnings.end());
   const std::vector<std::string>& shape_warnings = data.model->data().shape_warnings;
   warnings.insert(warnings.end(), shape_warnings.begin(), shape_warnings.end());
-}
-
-// All that this start had to make, in one transaction of the cache. Returns warnings.
-std::vector<std::string> SaveInOneBatch(SessionData& data) {
-  const PutBatch batch(data.store.get());
-  std::vector<std::string> warnings = data.runner->SaveToStore(data.made.is_new);
-  ReleasePages(data.model->data(), data.model->data().bytes);
-  if (data.made.is_new) {
-    data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
-    RememberModel(data, data.plan_request.model);
-    StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
-  }
-  if (data.opened.device != nullptr) ProbeReadPathOnce(*data.opened.device, *data.store);
-  if (data.opened.self_test_ms) StoreSelfTestPassed(data.opened.info, *data.opened.self_test_ms, *data.store);
-  return warnings;
 }
 
 // Opens the device on a thread of its own while `meanwhile` runs; for a hot start the CPU, which takes no time.
@@ -387,18 +304,6 @@ const std::vector<TensorInfo>& Session::inputs() const {
 }
 const std::vector<TensorInfo>& Session::outputs() const {
   return data_->model->outputs();
-}
-
-void SaveData(SessionData& data) {
-  // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
-  if (data.store == nullptr || data.options.cache_read_only || data.is_saved || !data.has_run) return;
-  if (data.runner == nullptr) return;
-  data.is_saved = true;
-  const Stopwatch watch;
-  std::vector<std::string> warnings = SaveInOneBatch(data);
-  data.store->Flush();
-  data.report.warnings.insert(data.report.warnings.end(), warnings.begin(), warnings.end());
-  data.report.save_ms += watch.milliseconds();
 }
 
 void Session::SaveToCache() {

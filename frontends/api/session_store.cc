@@ -1,0 +1,107 @@
+#include "frontends/api/session_store.h"
+
+#include <filesystem>
+
+#include "cache/sqlite_store.h"
+#include "frontends/api/model_data.h"
+#include "frontends/api/session_data.h"
+#include "frontends/engine/open_cache.h"
+#include "frontends/engine/read_path_probe.h"
+#include "frontends/engine/self_test.h"
+
+namespace hearth {
+namespace {
+
+ModelName NameOf(const SessionData& data) {
+  const Model& model = data.model != nullptr ? *data.model : *data.owned_model;
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::absolute(model.path(), error);
+  return {model.fingerprint(), error ? model.path() : path.string()};
+}
+
+// A file that the cache has seen with the same stamp is not read to know what it holds. What is stored goes under a
+// name that was computed from the content all the same (SaveInOneBatch): a stamp may only mislead a look-up.
+void RecallModel(SessionData& data) {
+  const ModelData& model = (data.model != nullptr ? *data.model : *data.owned_model).data();
+  const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
+  const auto known = stamp ? data.folder->RecallFile(*stamp) : std::nullopt;
+  if (known) {
+    model.KnowFingerprint(known->fingerprint);
+    data.model_name = known->name;
+  }
+  data.folder->SetModel(NameOf(data));
+}
+
+// All that this start had to make, in one transaction of the cache. Returns warnings.
+std::vector<std::string> SaveInOneBatch(SessionData& data) {
+  const PutBatch batch(data.store.get());
+  std::vector<std::string> warnings = data.runner->SaveToStore(data.made.is_new);
+  ReleasePages(data.model->data(), data.model->data().bytes);
+  if (data.made.is_new) {
+    data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
+    RememberModel(data, data.plan_request.model);
+    StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
+  }
+  if (data.opened.device != nullptr) ProbeReadPathOnce(*data.opened.device, *data.store);
+  if (data.opened.self_test_ms) StoreSelfTestPassed(data.opened.info, *data.opened.self_test_ms, *data.store);
+  return warnings;
+}
+
+}  // namespace
+
+void OpenStore(SessionData& data) {
+  const SessionOptions& options = data.options;
+  if (!options.use_cache) return;
+  const Stopwatch watch;
+  data.waits = std::make_shared<SessionWaits>(options.cache_wait_ms);
+  OpenedCache opened = OpenCache({options.cache_folder,
+                                  options.cache_layers,
+                                  options.cache_layer_keys,
+                                  options.trust_cache_layers,
+                                  options.cache_max_bytes,
+                                  options.cache_read_only,
+                                  options.cache_store,
+                                  options.cache_server,
+                                  options.on_cache_event,
+                                  {},
+                                  options.model_token,
+                                  &*data.waits});
+  data.store = std::move(opened.store);
+  data.folder = opened.folder;
+  if (data.folder != nullptr) RecallModel(data);
+  data.report.cache.path = opened.path;
+  for (std::string& warning : opened.warnings) data.report.warnings.push_back(std::move(warning));
+  data.report.init_ms.open_cache = watch.milliseconds();
+}
+
+void RememberModel(const SessionData& data, const std::string& name) {
+  const ModelData& model = data.model->data();
+  if (data.folder == nullptr || !model.file) return;
+  if (const auto stamp = model.file->UnchangedStamp()) data.folder->RememberFile(*stamp, {model.fingerprint(), name});
+}
+
+void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {
+  if (model.file) model.file->ReleasePages(bytes);
+}
+
+std::string NameOfModel(const SessionData& data, BlobStore::NameUse use) {
+  const ModelData& model = data.model->data();
+  if (data.store == nullptr || model.bytes.empty()) return model.fingerprint();
+  std::string name = data.store->NameOfContent(model.bytes, use);
+  ReleasePages(model, model.bytes);
+  return name;
+}
+
+void SaveData(SessionData& data) {
+  // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
+  if (data.store == nullptr || data.options.cache_read_only || data.is_saved || !data.has_run) return;
+  if (data.runner == nullptr) return;
+  data.is_saved = true;
+  const Stopwatch watch;
+  std::vector<std::string> warnings = SaveInOneBatch(data);
+  data.store->Flush();
+  data.report.warnings.insert(data.report.warnings.end(), warnings.begin(), warnings.end());
+  data.report.save_ms += watch.milliseconds();
+}
+
+}  // namespace hearth
