@@ -1,5 +1,5 @@
 // Convolutions of float32 as matrix products: the pixels that each output
-// reads, row by row, times the weights. With AVX2 and AVX-512 it takes 0.8 to
+// reads, row by row, times the weights. With AVX-512 it takes 0.8 to
 // 0.9 times as long as XNNPACK's (Debian's of February 2022).
 #include <algorithm>
 #include <cstring>
