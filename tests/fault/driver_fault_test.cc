@@ -31,13 +31,14 @@ Start StartOnce(const Model& model, Device& device, BlobStore& store) {
     const ModelData& data = model.data();
     LowerOptions options;
     options.read_path = ProbedReadPath(device.info(), store);
-    const PlanRequest request{&data.graph, data.fingerprint.ToHex(), &device.info(), options, ""};
+    const PlanRequest request{&data.graph, data.fingerprint(), &device.info(), options, ""};
     HEARTH_ASSIGN(MadePlan made, MakePlan(request, &store));
     const std::unique_ptr<HostExecutor> host = MakeCpuExecutor();
     HEARTH_ASSIGN(
         const std::unique_ptr<PlanRunner> runner,
-        PlanRunner::Create(std::move(made.plan), {&device, made.lowered_graph ? &*made.lowered_graph : nullptr,
-                                                  data.bytes, host.get(), &store, 2}));
+        PlanRunner::Create(
+            std::move(made.plan),
+            {&device, made.lowered_graph ? &*made.lowered_graph : nullptr, {data.bytes}, host.get(), &store, 2}));
     start.compiled = runner->programs().compiled;
     std::vector<std::vector<std::byte>> inputs, outputs;
     for (const TensorInfo& input : model.inputs()) inputs.emplace_back(input.size_bytes);

@@ -1,4 +1,5 @@
-// What most tests include, compiled once where HEARTH_PRECOMPILED_TESTS is on. A test includes what it uses all the same.
+// What most tests include, compiled once where HEARTH_PRECOMPILED_TESTS is on. A test includes what it uses all the
+// same.
 #ifndef HEARTH_TESTS_TESTING_PRECOMPILED_H_
 #define HEARTH_TESTS_TESTING_PRECOMPILED_H_
 
