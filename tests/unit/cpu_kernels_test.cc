@@ -182,7 +182,7 @@ TEST(CpuKernels, SelectFollowsTheReferenceForEachTypeAndShape) {
     for (const Shape& condition : {Shape{2, 3, 40}, Shape{3, 1}, Shape{}}) {
       for (const Shape& other : {Shape{2, 3, 40}, Shape{40}, Shape{}}) {
         OneHostNode one;
-        const ValueId chooses = one.Input(condition, DType::kBool), a = one.Input({2, 3, 40}, {dtype});
+        const ValueId chooses = one.Input(condition, DType::kBool), a = one.Input({2, 3, 40}, dtype);
         one.Add(Select{}, {chooses, a, one.Input(other, dtype)}, {dtype});
         ExpectAsReference(std::move(one), "select");
       }
@@ -215,7 +215,7 @@ TEST(CpuKernels, LookUpsFollowTheReferenceAlsoOutsideOfTheTable) {
 TEST(CpuKernels, UpdatesOfSlicesStayInside) {
   for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64}) {
     OneHostNode one;
-    const ValueId x = one.Input({3, 8, 4}, dtype), update = one.Input({2, 3, 4}, {dtype});
+    const ValueId x = one.Input({3, 8, 4}, dtype), update = one.Input({2, 3, 4}, dtype);
     one.Add(DynamicUpdateSlice{}, {x, update, one.Input({3}, DType::kInt32)}, {dtype});
     ExpectAsReference(std::move(one), "update");
   }
