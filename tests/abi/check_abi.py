@@ -48,7 +48,8 @@ def library_of_empty_functions(compiler, include, declarations, folder):
     source = folder / "hearth_c.c"
     source.write_text("\n".join(lines) + "\n")
     library = folder / "libhearth_c.so"
-    subprocess.run([compiler, "-std=c11", "-g", "-gdwarf-4", "-shared", "-fPIC", "-Wno-unused-parameter", f"-I{include}", source, "-o", library], check=True)
+    subprocess.run([compiler, "-std=c11", "-g", "-gdwarf-4", "-shared", "-fPIC", "-Wno-unused-parameter", f"-I{include}", source.name, "-o", library],
+                   check=True, cwd=folder)  # a relative name: the dump holds it
     return library
 
 
