@@ -12,7 +12,10 @@ namespace hearth {
 namespace {
 
 constexpr std::string_view kTitle = "tuned layer\n", kTitleOfAll = "tuned layer, all candidates\n";
+// What a record may hold. Beyond it lies damage, or somebody's invention.
 constexpr size_t kMostCandidates = 1000;
+constexpr int64_t kMostSamples = int64_t{1} << 40;
+constexpr double kMostMs = 1e12, kMostSquares = kMostMs * kMostMs;
 
 // Candidates that are not clearly faster leave what rules choose: a table of winners by a hair would change with each
 // measuring.
@@ -65,22 +68,31 @@ TuningTable TableOf(const TuningRecords& records) {
   return table;
 }
 
-// Counts, means and sums of squares of two samples make those of both (Chan, Golub and LeVeque, 1979).
+namespace {
+
+// Counts, means and sums of squares of two samples make those of both (Chan, Golub and LeVeque, 1979). Sums stop at
+// what a record may hold.
+void Add(const CandidateTime& other, CandidateTime& sum) {
+  const auto n = static_cast<double>(sum.count), m = static_cast<double>(other.count);
+  const double distance = other.ms - sum.ms;
+  sum.ms = std::min(sum.ms + distance * m / (n + m), kMostMs);
+  sum.squares = std::min(sum.squares + other.squares + distance * distance * n * m / (n + m), kMostSquares);
+  sum.count = std::min(sum.count + other.count, kMostSamples);
+}
+
+}  // namespace
+
 TuningRecord Merged(const TuningRecord& one, const TuningRecord& other) {
   TuningRecord merged = one;
   merged.of_all = one.of_all || other.of_all;
   for (const CandidateTime& candidate : other.candidates) {
     const auto same = std::find_if(merged.candidates.begin(), merged.candidates.end(),
                                    [&](const CandidateTime& known) { return known.choice == candidate.choice; });
-    if (same == merged.candidates.end()) {
+    if (same != merged.candidates.end()) {
+      Add(candidate, *same);
+    } else if (merged.candidates.size() < kMostCandidates) {
       merged.candidates.push_back(candidate);
-      continue;
     }
-    const auto n = static_cast<double>(same->count), m = static_cast<double>(candidate.count);
-    const double distance = candidate.ms - same->ms;
-    same->ms += distance * m / (n + m);
-    same->squares += candidate.squares + distance * distance * n * m / (n + m);
-    same->count += candidate.count;
   }
   return merged;
 }
@@ -115,10 +127,8 @@ std::optional<CandidateTime> TakeCandidate(std::string_view& text) {
     return std::nullopt;
   }
   candidate.choice = *choice;
-  constexpr int64_t kMostSamples = int64_t{1} << 40;
-  constexpr double kMostMs = 1e12;
-  const bool is_sound = candidate.count > 0 && candidate.count < kMostSamples && candidate.ms >= 0 &&
-                        candidate.ms < kMostMs && candidate.squares >= 0 && candidate.squares < kMostMs * kMostMs;
+  const bool is_sound = candidate.count > 0 && candidate.count <= kMostSamples && candidate.ms >= 0 &&
+                        candidate.ms <= kMostMs && candidate.squares >= 0 && candidate.squares <= kMostSquares;
   return is_sound ? std::optional(candidate) : std::nullopt;
 }
 

@@ -60,6 +60,23 @@ TEST(TuningRecord, OneOfFewCandidatesTakesNoneFromOneOfMore) {
   EXPECT_EQ(merged.candidates[0].count, 10);
 }
 
+// Whoever writes a record at a limit must not make the next merging one that cannot be read.
+TEST(TuningRecord, TwoAtTheLimitsAddUpToOneThatCanBeRead) {
+  const char* line = "tuned layer\nwide 6x1 lanes 8 = {} {} {}\n";
+  const Result<TuningRecord> most = TuningRecordFromText(fmt::format(fmt::runtime(line), int64_t{1} << 40, 1e12, 1e24));
+  const Result<TuningRecord> least = TuningRecordFromText(fmt::format(fmt::runtime(line), int64_t{1} << 40, 0, 1e24));
+  ASSERT_TRUE(most.ok() && least.ok());
+  EXPECT_TRUE(TuningRecordFromText(ToText(Merged(*most, *most))).ok());
+  EXPECT_TRUE(TuningRecordFromText(ToText(Merged(*most, *least))).ok());
+
+  TuningRecord low, high;
+  for (int i = 1; i <= 1000; ++i) {
+    low.candidates.push_back({{"wide", i, 1, 8}, 1, 1.0, 0});
+    high.candidates.push_back({{"wide", 1000 + i, 1, 8}, 1, 1.0, 0});
+  }
+  EXPECT_TRUE(TuningRecordFromText(ToText(Merged(low, high))).ok());
+}
+
 TEST(StoredTuning, IsOfOneDeviceDriverAndVersion) {
   MemoryStore store;
   const DeviceInfo device = TunedDevice();
