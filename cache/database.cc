@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-constexpr double kPollMs = 1;
+constexpr double kDatabasePollMs = 1;
 
 StatusCode CodeOf(int sqlite_code) {
   switch (sqlite_code & 0xff) {
@@ -259,7 +259,7 @@ bool Database::has_moved() const {
 
 void Database::SetWaits(WaitBudget* waits) {
   vfs_->waits = waits;
-  const auto wait = [](void* budget, int) { return static_cast<WaitBudget*>(budget)->Sleep(kPollMs) ? 1 : 0; };
+  const auto wait = [](void* budget, int) { return static_cast<WaitBudget*>(budget)->Sleep(kDatabasePollMs) ? 1 : 0; };
   sqlite3_busy_handler(connection_.get(), waits != nullptr ? +wait : nullptr, waits);
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kPollMs = 1;
+constexpr double kFolderPollMs = 1;
 
 Status SystemError(const char* what, const fs::path& path, int error) {
   return Error(StatusCode::kIoError, "{} {}: {}", what, path.string(), std::strerror(error));
@@ -197,7 +197,7 @@ Result<FolderLock> FolderLock::Take(const fs::path& folder, Mode mode, WaitBudge
   const int operation = (mode == Mode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   while (::flock(descriptor.get(), operation) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) break;  // no locks here
-    if (!waits.Sleep(kPollMs)) {
+    if (!waits.Sleep(kFolderPollMs)) {
       return Error(StatusCode::kUnavailable, "another process keeps {} locked (waited {:.0f} ms)", file.string(),
                    waits.waited_ms());
     }

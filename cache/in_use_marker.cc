@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "in-use-";
+constexpr std::string_view kMarkerPrefix = "in-use-";
 constexpr size_t kRecordBytes = 1 + 32 + 1;      // sign, digest in hex, line end
 constexpr size_t kMaxMarkerBytes = 1024 * 1024;  // a longer file is not ours
 constexpr int kMaxNamesTried = 16;
@@ -79,7 +79,7 @@ bool InUseMarker::Open() {
   if (descriptor_.is_open()) return true;
   static std::atomic<unsigned> next_number{0};  // several stores in one process have a file each
   for (int tries = 0; tries < kMaxNamesTried; ++tries) {
-    file_ = folder_ / (std::string(kPrefix) + std::to_string(::getpid()) + "-" + std::to_string(next_number++));
+    file_ = folder_ / (std::string(kMarkerPrefix) + std::to_string(::getpid()) + "-" + std::to_string(next_number++));
     Descriptor made(::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (!made.is_open() && errno == EEXIST) continue;  // of a dead process that had our number
     if (!made.is_open()) return false;
@@ -126,7 +126,7 @@ std::vector<DeadMarker> FindDeadMarkers(const fs::path& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
   if (listing == nullptr) return dead;
   while (const dirent* entry = ::readdir(listing.get())) {
-    if (!std::string_view(entry->d_name).starts_with(kPrefix)) continue;
+    if (!std::string_view(entry->d_name).starts_with(kMarkerPrefix)) continue;
     const fs::path file = folder / entry->d_name;
     Descriptor lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (!lock.is_open() || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "left-";
+constexpr std::string_view kLeftoverPrefix = "left-";
 constexpr uint64_t kMaxFileBytes = uint64_t{64} << 20;
 constexpr size_t kMaxFiles = 8;
 
@@ -31,7 +31,7 @@ std::vector<fs::path> Files(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename().string().starts_with(kPrefix)) files.push_back(it->path());
+    if (it->path().filename().string().starts_with(kLeftoverPrefix)) files.push_back(it->path());
   }
   return files;
 }
@@ -109,7 +109,7 @@ bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests)
   static std::atomic<unsigned> next_number{0};
   if (Files(folder).size() >= kMaxFiles) return false;
   const std::string name = std::to_string(::getpid()) + "-" + std::to_string(next_number++);
-  const fs::path file = folder / (std::string(kPrefix) + name), unfinished = folder / ("unfinished-" + name);
+  const fs::path file = folder / (std::string(kLeftoverPrefix) + name), unfinished = folder / ("unfinished-" + name);
   const Descriptor descriptor(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   bool is_written = descriptor.is_open();
   uint64_t size_bytes = 0;

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kPrefix = "making-";
-constexpr double kPollMs = 2;
+constexpr std::string_view kClaimPrefix = "making-";
+constexpr double kClaimPollMs = 2;
 constexpr std::time_t kMaxClaimAgeS = 10;  // a session that was opened and never runs must not hold up others for ever
 
 class FileClaim final : public MakingClaim {
@@ -76,7 +76,7 @@ MakingTurn MakingClaims::Take(const Fingerprint& digest, const std::function<dou
   MakingTurn turn;
   std::optional<double> most_ms;
   const auto start = std::chrono::steady_clock::now();
-  const fs::path file = folder_ / (std::string(kPrefix) + digest.ToHex());
+  const fs::path file = folder_ / (std::string(kClaimPrefix) + digest.ToHex());
   while (true) {
     Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (!descriptor.is_open()) return turn;
@@ -93,7 +93,7 @@ MakingTurn MakingClaims::Take(const Fingerprint& digest, const std::function<dou
     if (!most_ms) most_ms = known_cost_ms();
     using Milliseconds = std::chrono::duration<double, std::milli>;
     const double waited_ms = Milliseconds(std::chrono::steady_clock::now() - start).count();
-    if (waited_ms >= *most_ms || !waits_.Sleep(kPollMs)) return turn;
+    if (waited_ms >= *most_ms || !waits_.Sleep(kClaimPollMs)) return turn;
     turn.has_waited = true;
   }
 }
@@ -102,7 +102,7 @@ void RemoveDeadClaims(const fs::path& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(::opendir(folder.c_str()), ::closedir);
   if (listing == nullptr) return;
   while (const dirent* entry = ::readdir(listing.get())) {
-    if (!std::string_view(entry->d_name).starts_with(kPrefix)) continue;
+    if (!std::string_view(entry->d_name).starts_with(kClaimPrefix)) continue;
     const fs::path file = folder / entry->d_name;
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (descriptor.is_open() && Lock(descriptor)) ::unlink(file.c_str());

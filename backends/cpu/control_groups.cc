@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> Split(const std::string& text, char separator) {
+std::vector<std::string> PartsOf(const std::string& text, char separator) {
   std::vector<std::string> parts;
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, separator);) parts.push_back(part);
@@ -48,11 +48,11 @@ std::vector<GroupMount> GroupMounts(const std::string& controller, const fs::pat
   std::ifstream file(root / "proc/self/mountinfo");
   for (std::string line; std::getline(file, line);) {
     // id, parent, device, root, mount point, options, any optional fields, "-", type, source, options of the type
-    const std::vector<std::string> fields = Split(line, ' ');
+    const std::vector<std::string> fields = PartsOf(line, ' ');
     const auto dash = std::find(fields.begin(), fields.end(), "-");
     if (dash - fields.begin() < 6 || fields.end() - dash < 4) continue;
     const std::string& type = dash[1];
-    const bool is_v1 = type == "cgroup" && Contains(Split(dash[3], ','), controller);
+    const bool is_v1 = type == "cgroup" && Contains(PartsOf(dash[3], ','), controller);
     if (is_v1 || type == "cgroup2") mounts.push_back({!is_v1, Unescaped(fields[3]), Unescaped(fields[4])});
   }
   return mounts;
@@ -65,8 +65,8 @@ std::optional<fs::path> OwnGroup(const std::string& controller, const fs::path& 
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
-    const bool matches =
-        is_v2 ? controllers.empty() && line.compare(0, first, "0") == 0 : Contains(Split(controllers, ','), controller);
+    const bool matches = is_v2 ? controllers.empty() && line.compare(0, first, "0") == 0
+                               : Contains(PartsOf(controllers, ','), controller);
     if (matches) return fs::path(line.substr(second + 1));
   }
   return std::nullopt;

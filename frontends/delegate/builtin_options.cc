@@ -141,7 +141,7 @@ struct OptionsRow {
 };
 
 // Sorted by code.
-constexpr OptionsRow kRows[] = {
+constexpr OptionsRow kBuiltinRows[] = {
     {0, 11, kAdd},
     {1, 5, kPool},
     {2, 10, kConcatenation},
@@ -199,7 +199,7 @@ constexpr OptionsRow kRows[] = {
     {147, 115, kBucketize},
     {150, 116, kGelu},
 };
-static_assert(std::is_sorted(std::begin(kRows), std::end(kRows),
+static_assert(std::is_sorted(std::begin(kBuiltinRows), std::end(kBuiltinRows),
                              [](const OptionsRow& a, const OptionsRow& b) { return a.code < b.code; }));
 
 // By the interpreter's number.
@@ -257,9 +257,9 @@ int8_t FileTypeOf(int32_t interpreter_type) {
 }
 
 void SetOptions(const void* builtin_data, OperatorToWrite& op) {
-  const auto* row = std::lower_bound(std::begin(kRows), std::end(kRows), op.code,
+  const auto* row = std::lower_bound(std::begin(kBuiltinRows), std::end(kBuiltinRows), op.code,
                                      [](const OptionsRow& a, int32_t code) { return a.code < code; });
-  if (builtin_data == nullptr || row == std::end(kRows) || row->code != op.code) return;
+  if (builtin_data == nullptr || row == std::end(kBuiltinRows) || row->code != op.code) return;
   op.options_type = row->options_type;
   for (const FieldRow& field : row->fields) {
     op.options.push_back(OptionOf(field, static_cast<const std::byte*>(builtin_data) + field.offset));

@@ -119,7 +119,7 @@ Status SetStore(std::string_view key, std::string_view value, Said& said) {
 
 constexpr int64_t kMostInt = 1'000'000'000;
 
-constexpr OptionRow kRows[] = {
+constexpr OptionRow kOptionRows[] = {
     {"device", SetText<&Said::device>},
     {"precision", SetText<&Said::precision>},
     {"preference", SetOfSession},
@@ -232,11 +232,11 @@ Result<DelegateOptions> Resolve(const Said& said) {
 Result<DelegateOptions> ParseDelegateOptions(std::span<const std::pair<std::string_view, std::string_view>> options) {
   Said said;
   for (const auto& [key, value] : options) {
-    const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
+    const auto* row = std::find_if(std::begin(kOptionRows), std::end(kOptionRows),
                                    [name = key](const OptionRow& candidate) { return candidate.name == name; });
-    if (row == std::end(kRows)) {
+    if (row == std::end(kOptionRows)) {
       std::vector<std::string_view> names;
-      for (const OptionRow& known : kRows) names.push_back(known.name);
+      for (const OptionRow& known : kOptionRows) names.push_back(known.name);
       return Error(StatusCode::kInvalidArgument, "no option is called '{}'; there are {}", key.substr(0, 200),
                    fmt::join(names, ", "));
     }

@@ -8,7 +8,7 @@ namespace hearth {
 namespace {
 
 constexpr int32_t kMostStep = 1 << 14;  // strides, dilations
-constexpr int64_t kMostElements = int64_t{1} << 30;
+constexpr int64_t kMostVolumeElements = int64_t{1} << 30;
 constexpr int64_t kMostTaps = 256;  // depth of a window: a slice each
 
 struct Depth {
@@ -46,7 +46,7 @@ Result<ValueId> Merge(Expansion& to, ValueId value, int first) {
   const Shape& shape = to.shape(value);
   std::vector<int32_t> dims(shape.dims().begin(), shape.dims().end());
   const int64_t merged = int64_t{shape[first]} * shape[first + 1];
-  if (merged > kMostElements) return Error(StatusCode::kUnsupported, "a volume of shape {}", shape.ToString());
+  if (merged > kMostVolumeElements) return Error(StatusCode::kUnsupported, "a volume of shape {}", shape.ToString());
   dims[static_cast<size_t>(first)] = static_cast<int32_t>(merged);
   dims.erase(dims.begin() + first + 1);
   return to.AddReshape(value, Shape::FromSpan(dims));
@@ -132,8 +132,8 @@ Result<Spread> ReadSpread(const Expansion& to, const wire::Conv3DOptions& option
     return Error(StatusCode::kMalformedInput, "an output of {} planes can't come from an input of shape {}",
                  spread.planes, image.ToString());
   }
-  if (wanted[2] * wanted[3] > kMostElements || int64_t{image[1]} * stride > kMostElements ||
-      int64_t{window[0] + stride} * window[3] > kMostElements) {
+  if (wanted[2] * wanted[3] > kMostVolumeElements || int64_t{image[1]} * stride > kMostVolumeElements ||
+      int64_t{window[0] + stride} * window[3] > kMostVolumeElements) {
     return Error(StatusCode::kUnsupported, "an output of {} x {} pixels in steps of {} planes", spread.conv.height,
                  spread.conv.width, stride);
   }

@@ -9,7 +9,7 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kMostPlaces = 1 << 22;  // of rows that are moved
-constexpr double kMostElements = std::numeric_limits<int32_t>::max();
+constexpr double kMostPlacedElements = std::numeric_limits<int32_t>::max();
 constexpr int32_t kSegmentProduct = 153, kSegmentMaximum = 154, kUnsortedSegmentSum = 155, kSegmentMinimum = 157;
 
 Meeting MeetingOf(int32_t code, DType dtype) {
@@ -78,7 +78,7 @@ Status CheckSegments(const Shape& data, const Shape& ids, int64_t count) {
     return Error(StatusCode::kMalformedInput, "{} segments of shape {}, numbered by {}", count, data.ToString(),
                  ids.ToString());
   }
-  if (static_cast<double>(ElementsFrom(data, ids.rank())) * static_cast<double>(count) > kMostElements) {
+  if (static_cast<double>(ElementsFrom(data, ids.rank())) * static_cast<double>(count) > kMostPlacedElements) {
     return Error(StatusCode::kUnsupported, "{} segments", count);
   }
   return Status::Ok();

@@ -7,15 +7,15 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMostElements = 1 << 24;
+constexpr int64_t kMostSparseElements = 1 << 24;
 
-// The shape that a constant operand says, of at most `kMostElements` elements.
+// The shape that a constant operand says, of at most `kMostSparseElements` elements.
 Result<Shape> ConstantShape(const Expansion& to, size_t operand) {
   HEARTH_ASSIGN(const std::vector<int64_t> sizes, to.Integers(operand));
   std::vector<int32_t> dims;
   int64_t elements = 1;
   for (const int64_t size : sizes) {
-    if (size < 1 || size > kMostElements / elements || dims.size() >= Shape::kMaxRank) {
+    if (size < 1 || size > kMostSparseElements / elements || dims.size() >= Shape::kMaxRank) {
       return Error(StatusCode::kUnsupported, "a shape with the size {}, of rank {}", size, sizes.size());
     }
     elements *= size;

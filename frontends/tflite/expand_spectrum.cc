@@ -10,7 +10,7 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kMostNumbers = 5 << 20;  // of one matrix: rows of 2,048, columns of 1,024 points
-constexpr int64_t kMostElements = 1 << 30;
+constexpr int64_t kMostSpectrumElements = 1 << 30;
 
 // cos and sin of 2 * pi * j * k / length, exact in the index.
 double Angle(int64_t j, int64_t k, int64_t length) {
@@ -70,7 +70,7 @@ Expanded ExpandRfft2D(Expansion& to) {
   const int64_t images_before = shape.element_count() / shape[rank - 2] / shape[rank - 1];
   if (sizes[0] > kMostNumbers || sizes[1] > kMostNumbers || (sizes[1] / 2 + 1) * 2 * sizes[1] > kMostNumbers ||
       (sizes[0] > 1 && 4 * sizes[0] * sizes[0] > kMostNumbers) ||
-      images_before > kMostElements / (sizes[0] * sizes[1])) {
+      images_before > kMostSpectrumElements / (sizes[0] * sizes[1])) {
     return Error(StatusCode::kUnsupported, "a transform of {} x {} points of shape {}", sizes[0], sizes[1],
                  shape.ToString());
   }

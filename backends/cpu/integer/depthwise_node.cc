@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastWork = 200'000;  // multiply-adds; fewer are done before a worker wakes up
+constexpr int64_t kLeastDepthwiseWork = 200'000;  // multiply-adds; fewer are done before a worker wakes up
 constexpr int64_t kOutside = -1;
 
 class DepthwiseNode final : public HostNode {
@@ -55,14 +55,15 @@ class DepthwiseNode final : public HostNode {
 
   Status Run() override {
     const int64_t row_work = int64_t{out_[2]} * weights_.channels * weights_.taps;
-    workers_.ForEachPart(int64_t{out_[0]} * out_[1], kLeastWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
-      std::vector<const uint8_t*> taps(static_cast<size_t>(TapsOfPixel() * out_[2]), zeros_.data());
-      std::vector<const uint8_t*> lines(static_cast<size_t>(kernel_h_));
-      for (int64_t row = begin; row < end; ++row) {
-        FindLines(row, lines.data());
-        RunRow(lines.data(), taps.data(), y_ + row * out_[2] * weights_.channels);
-      }
-    });
+    workers_.ForEachPart(
+        int64_t{out_[0]} * out_[1], kLeastDepthwiseWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
+          std::vector<const uint8_t*> taps(static_cast<size_t>(TapsOfPixel() * out_[2]), zeros_.data());
+          std::vector<const uint8_t*> lines(static_cast<size_t>(kernel_h_));
+          for (int64_t row = begin; row < end; ++row) {
+            FindLines(row, lines.data());
+            RunRow(lines.data(), taps.data(), y_ + row * out_[2] * weights_.channels);
+          }
+        });
     return Status::Ok();
   }
 

@@ -12,9 +12,9 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kMostRows = 48, kRowsOfTile = 6;
-constexpr int64_t kChunkBytes = 32 << 10;  // of rows: they stay in the first cache while weights pass
-constexpr int64_t kLeastWork = 500'000;    // multiply-adds; fewer are done before a worker wakes up
-constexpr int64_t kCopyBytes = 16;         // that short copies move at once
+constexpr int64_t kChunkBytes = 32 << 10;      // of rows: they stay in the first cache while weights pass
+constexpr int64_t kLeastMatrixWork = 500'000;  // multiply-adds; fewer are done before a worker wakes up
+constexpr int64_t kCopyBytes = 16;             // that short copies move at once
 static_assert(kCopyBytes <= static_cast<int64_t>(HostArena::kReadSlackBytes));
 
 // How the rows of a product lie in the input: one for each pixel of the output.
@@ -72,7 +72,7 @@ class MatrixNode final : public HostNode {
   Status Run() override {
     const int64_t pieces = static_cast<int64_t>(groups_.size()) * chunks_ * splits_;
     const int64_t work = rows_.count * rows_.depth * out_channels_;
-    const int64_t least = kLeastWork * pieces / std::max<int64_t>(1, work) + 1;
+    const int64_t least = kLeastMatrixWork * pieces / std::max<int64_t>(1, work) + 1;
     workers_.ForEachPart(pieces, least, [&](int64_t begin, int64_t end) {
       std::unique_ptr<uint8_t[]> scratch;
       if (!rows_.in_place) scratch.reset(new uint8_t[static_cast<size_t>(most_rows_ * row_stride_ + kCopyBytes)]);

@@ -12,9 +12,9 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastWork = 100'000;  // elements read; fewer are done before a worker wakes up
-constexpr int32_t kBlock = 64;           // channels whose sums or maxima stay in registers
-constexpr int64_t kMostTaps = 1 << 22;   // whose sum 32 bits hold
+constexpr int64_t kLeastPoolReads = 100'000;  // elements read; fewer are done before a worker wakes up
+constexpr int32_t kBlock = 64;                // channels whose sums or maxima stay in registers
+constexpr int64_t kMostTaps = 1 << 22;        // whose sum 32 bits hold
 
 struct Image {
   int64_t batch = 1;
@@ -127,7 +127,7 @@ class PoolNode final : public HostNode {
   Status Run() override {
     const int64_t row_work = int64_t{task_.out_w} * task_.in.channels * task_.kernel_h * task_.kernel_w;
     workers_.ForEachPart(
-        task_.in.batch * task_.out_h, kLeastWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
+        task_.in.batch * task_.out_h, kLeastPoolReads / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
           if (is_signed_) {
             PoolRows(task_, reinterpret_cast<const int8_t*>(x_), reinterpret_cast<int8_t*>(y_), begin, end);
           } else {

@@ -4,15 +4,12 @@
 #include <cmath>
 #include <variant>
 
+#include "core/base/all_finite.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 
 namespace hearth {
 namespace {
-
-bool AreFinite(std::span<const float> numbers) {
-  return std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); });
-}
 
 bool HasNan(std::span<const float> numbers) {
   return std::ranges::any_of(numbers, [](float number) { return std::isnan(number); });
@@ -22,7 +19,7 @@ bool AreConstantsFinite(const Graph& graph, const Node& node) {
   return std::ranges::all_of(node.inputs, [&](ValueId value) {
     if (value == kNoValue || !graph.IsConstant(value)) return true;
     const Result<std::vector<float>> constant = ConstantAsFloats(graph, value);
-    return constant.ok() && AreFinite(*constant);
+    return constant.ok() && AllFinite(*constant);
   });
 }
 
@@ -44,10 +41,10 @@ bool NanKeeper::HoldsOnlyFinite() {
   const Graph& graph = request_.graph;
   const bool may_be_masked = std::holds_alternative<Softmax>(request_.node.op);
   if (!constants_are_finite_) constants_are_finite_ = AreConstantsFinite(graph, request_.node);
-  return *constants_are_finite_ && AreFinite(out_) && std::ranges::all_of(request_.node.inputs, [&](ValueId value) {
+  return *constants_are_finite_ && AllFinite(out_) && std::ranges::all_of(request_.node.inputs, [&](ValueId value) {
     if (value == kNoValue || graph.IsConstant(value)) return true;
     const std::span<const float> numbers = request_.arena.floats(value);
-    return may_be_masked ? !HasNan(numbers) : AreFinite(numbers);
+    return may_be_masked ? !HasNan(numbers) : AllFinite(numbers);
   });
 }
 

@@ -8,7 +8,6 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kMaxStep = 1 << 14;     // of strides
 constexpr int32_t kMaxPadding = 1 << 28;  // a coordinate plus padding stays within 32 bits
 constexpr int64_t kMaxSide = 1 << 28;     // of the output
 

@@ -11,8 +11,6 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kMaxStep = 1 << 14;  // of windows and strides; products of two stay within 32 bits
-
 int32_t BeforeFirst(int32_t size, int32_t kernel, int32_t stride) {
   const int64_t missing = int64_t{size - 1} * stride + kernel - int64_t{size} * kernel;
   return static_cast<int32_t>(std::clamp<int64_t>(missing / 2, 0, std::numeric_limits<int32_t>::max()));

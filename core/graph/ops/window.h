@@ -8,6 +8,9 @@
 
 namespace hearth {
 
+// Of the windows and strides of what enlarges an image: products of two stay within 32 bits.
+constexpr int32_t kMaxStep = 1 << 14;
+
 // Height and width of the output of a window over input 0 (rank 4). Errors: a stride, dilation or kernel below 1,
 // negative padding, sizes beyond 32 bits, a window larger than the padded image.
 struct ImageSize {

@@ -1,8 +1,8 @@
 // conv(x * s), conv(x + c) and conv(x - c) with a constant number or one per input channel: a normalisation of the
 // input becomes part of filter and bias.
-#include <cmath>
 #include <optional>
 
+#include "core/base/all_finite.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/graph_rewriter.h"
@@ -77,13 +77,6 @@ bool IsPadded(const Graph& graph, const Node& node) {
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   const Padding2D padding = ResolvePadding(*window, x[1], x[2], filter[1], filter[2]);
   return padding.top != 0 || padding.bottom != 0 || padding.left != 0 || padding.right != 0;
-}
-
-bool AllFinite(std::span<const float> values) {
-  for (float value : values) {
-    if (!std::isfinite(value)) return false;
-  }
-  return true;
 }
 
 std::optional<std::vector<float>> FloatsOf(const Graph& graph, ValueId id) {

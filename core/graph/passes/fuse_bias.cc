@@ -1,8 +1,8 @@
 // conv(x) + c, conv(x) - c and conv(x) * s with a constant number or one per output channel: what batch
 // normalisation becomes in files whose converter did not fold it.
-#include <cmath>
 #include <optional>
 
+#include "core/base/all_finite.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/graph_rewriter.h"
@@ -62,13 +62,6 @@ std::optional<PerChannel> ReadBias(const Graph& graph, const Node& node, size_t 
   if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return PerChannel(channels, 0.0f);
   std::optional<PerChannel> bias = ReadPerChannel(graph, node.inputs[2], static_cast<int32_t>(channels));
   return bias.has_value() && bias->size() == channels ? bias : std::nullopt;
-}
-
-bool AllFinite(std::span<const float> values) {
-  for (float value : values) {
-    if (!std::isfinite(value)) return false;
-  }
-  return true;
 }
 
 // The filter with each output channel scaled; nothing where it is not a float32 constant. Output channels come last in
