@@ -29,6 +29,7 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
     if (!parts.stop.stop_requested()) runner->RejectLoaded(ready.message());
     return ready;
   }
+  runner->is_ready_ = true;
   return runner;
 }
 
@@ -110,14 +111,15 @@ BoundRange PlanRunner::Located(const BufferRange& range) const {
   return {buffers_[range.buffer].get(), range.offset_bytes, range.size_bytes};
 }
 
-void PlanRunner::RecordDispatches(std::span<const size_t> steps, CommandRecorder& recorder) const {
-  for (size_t step : steps) {
-    const auto& dispatch = std::get<Dispatch>(plan_.steps[step]);
+void PlanRunner::RecordDispatches(std::span<const DispatchPart> dispatches, CommandRecorder& recorder) const {
+  for (const DispatchPart& part : dispatches) {
+    const auto& dispatch = std::get<Dispatch>(plan_.steps[part.step]);
     const KernelSource& source = plan_.kernels[dispatch.kernel];
     DispatchCommand command;
-    command.program = programs_.by_kernel[dispatch.kernel];
+    command.program = part.is_whole ? programs_.by_kernel[dispatch.kernel] : part_program_.at(dispatch.kernel);
     command.scalars = dispatch.scalars;
-    command.group_count = dispatch.group_count;
+    if (!part.is_whole) command.scalars.insert(command.scalars.end(), part.first.begin(), part.first.end());
+    command.group_count = part.group_count;
     command.label = dispatch.label;
     std::vector<bool> writes;
     for (size_t k = 0; k < dispatch.tensors.size(); ++k) {
@@ -303,8 +305,10 @@ Status PlanRunner::ProfileDispatches(Stage& stage, std::vector<ProfileRow>& prof
   HEARTH_ASSIGN(Executable * executable, ExecutableOf(stage));
   HEARTH_ASSIGN(const std::vector<double> times_ms, executable->RunProfiled());
   for (size_t k = 0; k < stage.dispatches.size() && k < times_ms.size(); ++k) {
-    const auto& dispatch = std::get<Dispatch>(plan_.steps[stage.dispatches[k]]);
-    profile.push_back({dispatch.label, plan_.kernels[dispatch.kernel].name, times_ms[k]});
+    const DispatchPart& part = stage.dispatches[k];
+    const auto& dispatch = std::get<Dispatch>(plan_.steps[part.step]);
+    if (part.is_first()) profile.push_back({dispatch.label, plan_.kernels[dispatch.kernel].name, 0});
+    profile.back().milliseconds += times_ms[k];
   }
   return Status::Ok();
 }
@@ -336,11 +340,14 @@ std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
 
 std::vector<std::string> PlanRunner::SaveToStore(bool plan_is_new) {
   if (parts_.store == nullptr) return {};
+  is_saved_ = true;
   if (plan_is_new) StoreCostlyConstants(plan_, pack_ms_, parts_.model_files, *parts_.store);
   std::vector<std::string> warnings = StoreFreshPrograms(programs_, *parts_.store, parts_.stop);
-  if (runs_ == nullptr) return warnings;
-  const std::vector<std::string> more = runs_->SaveToStore();
-  warnings.insert(warnings.end(), more.begin(), more.end());
+  const auto add = [&](const std::vector<std::string>& more) {
+    warnings.insert(warnings.end(), more.begin(), more.end());
+  };
+  for (LoadedPrograms& programs : part_programs_) add(StoreFreshPrograms(programs, *parts_.store, parts_.stop));
+  if (runs_ != nullptr) add(runs_->SaveToStore());
   return warnings;
 }
 

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -41,6 +42,8 @@ struct RunnerParts {
   HeldConstants* constants = nullptr;
   // Programs that the device has already; null: none are shared.
   HeldPrograms* held_programs = nullptr;
+  // Of a slice, for tests; else the device's (SliceLimitMs).
+  std::optional<double> slice_limit_ms = {};
 };
 
 struct RunnerTimes {
@@ -103,8 +106,8 @@ class PlanRunner {
 
   // The bytes that the last finished run copied.
   const TransferCounts& transfers() const { return transfers_; }
-  // Kernels compiled for bindings and for runs in flight, beside those of programs().
-  int binding_programs_compiled() const { return runs_ != nullptr ? runs_->programs_compiled() : 0; }
+  // Kernels compiled for bindings, for runs in flight and for parts of dispatches, beside those of programs().
+  int more_programs_compiled() const;
 
   // The states hold real zeros again, as before the first run.
   Status ResetState();
@@ -125,7 +128,7 @@ class PlanRunner {
   // Dispatches up to the next host step or the end of a slice (SlicesOf), or one host step.
   struct Stage {
     std::unique_ptr<Executable> executable;  // made when first needed
-    std::vector<size_t> dispatches;          // indices into plan_.steps, for labels
+    std::vector<DispatchPart> dispatches;
     const HostStep* host = nullptr;
     std::unique_ptr<HostProgram> program;
   };
@@ -138,7 +141,9 @@ class PlanRunner {
   // The range in device memory.
   BoundRange Located(const BufferRange& range) const;
   Status PrepareStages();
-  void RecordDispatches(std::span<const size_t> steps, CommandRecorder& recorder) const;
+  void RecordDispatches(std::span<const DispatchPart> dispatches, CommandRecorder& recorder) const;
+  // Programs for the dispatches of `stages` that run in parts.
+  Status LoadPartPrograms(const std::vector<Stage>& stages);
   Result<Executable*> ExecutableOf(Stage& stage);
   void AddSlices(std::span<const size_t> dispatches, std::vector<Stage>& stages) const;
   Status PrepareExecutables(std::vector<Stage>& stages, std::vector<std::unique_ptr<Executable>>& whole);
@@ -178,6 +183,8 @@ class PlanRunner {
   std::vector<std::shared_ptr<Buffer>> buffers_;  // null where constants lie apart
   PlacedConstants constants_;
   LoadedPrograms programs_;
+  std::vector<LoadedPrograms> part_programs_;
+  std::map<uint32_t, Program*> part_program_;              // by index of the plan's kernel
   std::vector<double> pack_ms_;                            // per constant, of this start
   std::vector<Stage> stages_;                              // after buffers_ and programs_: executables go first
   std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps read or make
@@ -185,6 +192,8 @@ class PlanRunner {
   uint64_t last_submission_ = 0;
   std::vector<uint64_t> submissions_;  // of the last run; a clone's may have numbers between
   SliceClock slice_clock_;
+  bool is_ready_ = false;  // Create is done
+  bool is_saved_ = false;  // SaveToStore was called
   TransferCounts transfers_;
   std::unique_ptr<RunsInFlight> runs_;              // null without a device; goes before the buffers
   std::vector<std::unique_ptr<Executable>> whole_;  // see PrepareWhole; uses the staging buffers of runs_

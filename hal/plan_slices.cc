@@ -3,16 +3,50 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/emit/first_group.h"
 #include "core/plan/dispatch_cost.h"
 #include "hal/plan_runner.h"
 #include "hal/stopping.h"
+#include "hal/stopwatch.h"
 
 namespace hearth {
 
 void PlanRunner::AddSlices(std::span<const size_t> dispatches, std::vector<Stage>& stages) const {
   if (dispatches.empty()) return;
-  for (std::vector<size_t>& slice : SlicesOf(plan_, dispatches, parts_.device->info(), slice_clock_.correction()))
+  const DeviceInfo& info = parts_.device->info();
+  const std::optional<double> limit_ms = parts_.slice_limit_ms ? parts_.slice_limit_ms : SliceLimitMs(info);
+  for (std::vector<DispatchPart>& slice : SlicesOf(plan_, dispatches, info, limit_ms, slice_clock_.correction()))
     stages.emplace_back().dispatches = std::move(slice);
+}
+
+Status PlanRunner::LoadPartPrograms(const std::vector<Stage>& stages) {
+  std::vector<uint32_t> kernels;
+  for (const Stage& stage : stages) {
+    for (const DispatchPart& part : stage.dispatches) {
+      const uint32_t kernel = part.is_whole ? 0 : std::get<Dispatch>(plan_.steps[part.step]).kernel;
+      const bool is_missing = !part.is_whole && !part_program_.contains(kernel);
+      if (is_missing && std::ranges::find(kernels, kernel) == kernels.end()) kernels.push_back(kernel);
+    }
+  }
+  if (kernels.empty()) return Status::Ok();
+  const Stopwatch watch;
+  std::vector<KernelSource> sources;
+  for (const uint32_t kernel : kernels) sources.push_back(WithFirstGroup(plan_.kernels[kernel]));
+  // Others may be using the held programs while this one runs.
+  HeldPrograms* const held = is_ready_ ? nullptr : parts_.held_programs;
+  HEARTH_ASSIGN(LoadedPrograms loaded,
+                LoadOrCompile(*parts_.device, sources, parts_.store, parts_.threads, parts_.stop, held));
+  for (size_t k = 0; k < kernels.size(); ++k) part_program_[kernels[k]] = loaded.by_kernel[k];
+  programs_.loaded_keys.insert(programs_.loaded_keys.end(), loaded.loaded_keys.begin(), loaded.loaded_keys.end());
+  part_programs_.push_back(std::move(loaded));
+  times_.programs_ms += watch.milliseconds();
+  return Status::Ok();
+}
+
+int PlanRunner::more_programs_compiled() const {
+  int compiled = runs_ != nullptr ? runs_->programs_compiled() : 0;
+  for (const LoadedPrograms& programs : part_programs_) compiled += programs.compiled;
+  return compiled;
 }
 
 Result<Executable*> PlanRunner::ExecutableOf(Stage& stage) {
@@ -41,6 +75,7 @@ Result<std::vector<std::unique_ptr<Executable>>> PlanRunner::PrepareWhole(const 
 }
 
 Status PlanRunner::PrepareExecutables(std::vector<Stage>& stages, std::vector<std::unique_ptr<Executable>>& whole) {
+  HEARTH_TRY(LoadPartPrograms(stages));
   HEARTH_ASSIGN(whole, PrepareWhole(stages));
   for (Stage& stage : stages) {
     if (parts_.stop.stop_requested()) return Stopped();
@@ -51,7 +86,12 @@ Status PlanRunner::PrepareExecutables(std::vector<Stage>& stages, std::vector<st
 
 void PlanRunner::NoteRunMs(double milliseconds) {
   // What steps on the CPU take is not known apart.
-  if (parts_.device == nullptr || parts_.device->info().is_software() || plan_.has_host_steps()) return;
+  const bool has_slices = parts_.device != nullptr && !parts_.device->info().is_software();
+  if (!has_slices || plan_.has_host_steps()) return;
+  if (is_saved_) {
+    // Of those that an earlier call loaded, and that have run by now.
+    for (LoadedPrograms& programs : part_programs_) StoreFreshPrograms(programs, *parts_.store, parts_.stop);
+  }
   std::vector<size_t> dispatches;
   double estimated_ms = 0;
   for (size_t k = 0; k < plan_.steps.size(); ++k) {

@@ -2,7 +2,9 @@
 #ifndef HEARTH_HAL_WATCHDOG_SLICES_H_
 #define HEARTH_HAL_WATCHDOG_SLICES_H_
 
+#include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,11 +13,25 @@
 
 namespace hearth {
 
-// Of each slice the indices into plan.steps. What is estimated (EstimatedMs, times `correction`) below 100 ms is one
-// slice, and so is everything on a software driver, which nothing watches; a dispatch that takes longer is a slice
-// alone.
-std::vector<std::vector<size_t>> SlicesOf(const Plan& plan, std::span<const size_t> dispatches,
-                                          const DeviceInfo& device, double correction);
+// A dispatch of a plan, or a box of its work groups.
+struct DispatchPart {
+  size_t step = 0;  // index into plan.steps
+  std::array<uint32_t, 3> first = {}, group_count = {};
+  bool is_whole = true;
+
+  bool is_first() const { return first == std::array<uint32_t, 3>{}; }
+  friend bool operator==(const DispatchPart&, const DispatchPart&) = default;
+};
+
+// The most milliseconds of a slice; nothing on software drivers, which no watchdog minds.
+std::optional<double> SliceLimitMs(const DeviceInfo& device);
+
+// What is estimated (EstimatedMs, times `correction`) below the limit is one slice. A dispatch that alone takes longer
+// is shared out over its work groups, as far as it has several and the device takes the kernel with three scalars more
+// (WithFirstGroup). Without limit all is one slice.
+std::vector<std::vector<DispatchPart>> SlicesOf(const Plan& plan, std::span<const size_t> dispatches,
+                                                const DeviceInfo& device, std::optional<double> limit_ms,
+                                                double correction);
 
 // Learns from runs how far the estimate is off.
 class SliceClock {

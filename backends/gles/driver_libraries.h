@@ -4,12 +4,14 @@
 
 #include <vector>
 
+#include "hal/loader_names.h"
+
 namespace hearth::gles {
 
-// The first library of each list that exists is opened. Names without a version are Android's.
+// The first library of each list that exists is opened.
 struct DriverLibraries {
-  std::vector<const char*> egl = {"libEGL.so.1", "libEGL.so"};
-  std::vector<const char*> gles = {"libGLESv2.so.2", "libGLESv2.so"};
+  std::vector<const char*> egl = LoaderNamesOn(ThisSystem()).egl;
+  std::vector<const char*> gles = LoaderNamesOn(ThisSystem()).gles;
 };
 
 }  // namespace hearth::gles

@@ -148,14 +148,14 @@ Result<uint64_t> GlesExecutable::Submit(const SubmitSync& sync) {
 
 // Milliseconds of one dispatch that runs alone: by the device's clock, or by the host's where the device has
 // none or was disturbed.
-Result<double> GlesExecutable::TimeOne(const Dispatch& dispatch, GLuint query) const {
-  const GlApi& gl = context_.gl();
+Result<double> GlesExecutable::TimeOne(const Context& context, const Dispatch& dispatch, GLuint query) {
+  const GlApi& gl = context.gl();
   gl.Finish();
   GLint disjoint = 0;
   if (query != 0) gl.GetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);  // reading clears it
   const auto start = std::chrono::steady_clock::now();
   if (query != 0) gl.BeginQuery(GL_TIME_ELAPSED_EXT, query);
-  Issue(context_, dispatch);
+  Issue(context, dispatch);
   if (query != 0) gl.EndQuery(GL_TIME_ELAPSED_EXT);
   gl.Finish();
   const double host_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
@@ -163,30 +163,36 @@ Result<double> GlesExecutable::TimeOne(const Dispatch& dispatch, GLuint query) c
   GLuint64 elapsed_ns = 0;
   gl.GetQueryObjectui64v(query, GL_QUERY_RESULT, &elapsed_ns);
   gl.GetIntegerv(GL_GPU_DISJOINT_EXT, &disjoint);
-  HEARTH_TRY(context_.Check("timing a dispatch"));
+  HEARTH_TRY(context.Check("timing a dispatch"));
   return disjoint != 0 || elapsed_ns == 0 ? host_ms : static_cast<double>(elapsed_ns) * 1e-6;
 }
 
+Status GlesExecutable::TimeAll(const Context& context, const std::vector<Dispatch>& dispatches,
+                               std::vector<double>& times_ms) {
+  const GlApi& gl = context.gl();
+  GLuint query = 0;
+  if (context.facts().timer_query) gl.GenQueries(1, &query);
+  Status status;
+  for (const Dispatch& dispatch : dispatches) {
+    const Result<double> time_ms = TimeOne(context, dispatch, query);
+    status = time_ms.status();
+    if (!status.ok()) break;
+    times_ms.push_back(*time_ms);
+  }
+  if (query != 0) gl.DeleteQueries(1, &query);
+  const Status finished = EndRun(context);
+  return status.ok() ? finished : status;
+}
+
+// A submission like others, so that the wait has its limit; what it writes to outlives one that was given up.
 Result<std::vector<double>> GlesExecutable::RunProfiled() {
-  return context_.OnThread([this]() -> Result<std::vector<double>> {
-    const GlApi& gl = context_.gl();
-    GLuint query = 0;
-    if (context_.facts().timer_query) gl.GenQueries(1, &query);
-    std::vector<double> times_ms;
-    Status status;
-    for (const Dispatch& dispatch : *dispatches_) {
-      Result<double> time_ms = TimeOne(dispatch, query);
-      status = time_ms.status();
-      if (!status.ok()) break;
-      times_ms.push_back(*time_ms);
-    }
-    if (query != 0) gl.DeleteQueries(1, &query);
-    const Status finished = EndRun(context_);
-    gl.Finish();
-    HEARTH_TRY(status);
-    HEARTH_TRY(finished);
-    return times_ms;
-  });
+  const auto times_ms = std::make_shared<std::vector<double>>();
+  const auto issue = [&context = context_, dispatches = dispatches_, times_ms] {
+    return TimeAll(context, *dispatches, *times_ms);
+  };
+  HEARTH_ASSIGN(last_submission_, context_.submissions().Submit(issue, {}));
+  HEARTH_TRY(context_.submissions().Wait(last_submission_));
+  return *times_ms;
 }
 
 }  // namespace hearth::gles

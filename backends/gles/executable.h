@@ -57,7 +57,8 @@ class GlesExecutable : public Executable {
   Result<GLuint> TextureFor(const StorageBinding& range, StorageType storage);
   static void Issue(const Context& context, const Dispatch& dispatch);
   static Status EndRun(const Context& context);  // makes the results visible to whatever comes behind
-  Result<double> TimeOne(const Dispatch& dispatch, GLuint query) const;
+  static Result<double> TimeOne(const Context& context, const Dispatch& dispatch, GLuint query);
+  static Status TimeAll(const Context& context, const std::vector<Dispatch>& dispatches, std::vector<double>& times_ms);
 
   Context& context_;
   // Shared with submissions: where the device has hung, the worker may be at one when this object goes.

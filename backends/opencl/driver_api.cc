@@ -4,19 +4,19 @@
 #include "core/base/error.h"
 #include "hal/driver_files.h"
 #include "hal/driver_isolation.h"
+#include "hal/loader_names.h"
 
 namespace hearth {
 namespace {
 
 Result<OpenClApi> LoadOnce() {
-  constexpr const char* kNames[] = {"libOpenCL.so.1", "libOpenCL.so"};
   HEARTH_TRY(IsolateDrivers(OpenClDriverFiles));
-  Result<DynamicLibrary> library = DynamicLibrary::Open(kNames);
+  Result<DynamicLibrary> library = DynamicLibrary::Open(LoaderNamesOn(ThisSystem()).opencl);
   if (!library.ok()) return library.status().Within("no OpenCL loader; install ocl-icd-libopencl1 or the GPU's driver");
   OpenClApi api;
 #define HEARTH_FIND(name)                                                        \
   if (api.name = library->Symbol<decltype(&::name)>(#name); api.name == nullptr) \
-    return Error(StatusCode::kUnavailable, "libOpenCL.so.1 lacks {}: it is older than OpenCL 1.2", #name);
+    return Error(StatusCode::kUnavailable, "the OpenCL loader lacks {}: it is older than OpenCL 1.2", #name);
   HEARTH_OPENCL_FUNCTIONS(HEARTH_FIND)
 #undef HEARTH_FIND
   library->Leak();

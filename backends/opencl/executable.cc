@@ -85,6 +85,9 @@ Status OpenClExecutable::Enqueue(cl_command_queue queue, const Dispatch& dispatc
 OpenClExecutable::~OpenClExecutable() {
   // What runs uses memory that goes now. Failures were, or will be, told to whoever waits for the results.
   if (last_submission_ != 0) (void)driver_.submissions->Wait(last_submission_);
+  // Drivers wait when a queue goes.
+  const bool keeps_queue = profiling_queue_.get() != nullptr && driver_.submissions->wait_limit().has_hung();
+  if (keeps_queue) driver_.api.clRetainCommandQueue(profiling_queue_.get());
 }
 
 Result<EventHandle> OpenClExecutable::EnqueueAll(const SubmitSync& sync) const {
@@ -138,8 +141,7 @@ Status OpenClExecutable::EnqueueProfiled(std::vector<EventHandle>& events) {
     profiling_queue_ = QueueHandle(driver_.api, queue);
   }
   // Writes went through the device's own queue; the two are not ordered among each other.
-  code = driver_.api.clFinish(driver_.queue);
-  if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kDeviceLost, "waiting for earlier work");
+  HEARTH_TRY(driver_.submissions->WaitForQueue(driver_.queue).Within("earlier work"));
   for (const Dispatch& dispatch : dispatches_) {
     cl_event event = nullptr;
     HEARTH_TRY(Enqueue(profiling_queue_.get(), dispatch, &event));
@@ -152,10 +154,10 @@ Result<std::vector<double>> OpenClExecutable::RunProfiled() {
   std::vector<EventHandle> events;
   events.reserve(dispatches_.size());
   const Status enqueued = EnqueueProfiled(events);
-  const cl_int code = profiling_queue_.get() != nullptr ? driver_.api.clFinish(profiling_queue_.get()) : CL_SUCCESS;
-  if (!enqueued.ok()) return enqueued;
-  if (code != CL_SUCCESS)
-    return Error(StatusCode::kDeviceLost, "waiting for a profiled run: {}", OpenClErrorName(code));
+  Status finished;
+  if (profiling_queue_.get() != nullptr) finished = driver_.submissions->WaitForQueue(profiling_queue_.get());
+  HEARTH_TRY(enqueued);
+  HEARTH_TRY(finished.Within("a profiled run"));
 
   std::vector<double> milliseconds;
   for (const EventHandle& event : events) {

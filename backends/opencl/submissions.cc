@@ -70,6 +70,24 @@ cl_int OpenClSubmissions::WaitFor(std::span<const cl_event> events) {
   return wait();
 }
 
+Status OpenClSubmissions::WaitForQueue(cl_command_queue queue) {
+  HEARTH_TRY(wait_limit_.Check());
+  cl_int code = CL_SUCCESS;
+  if (wait_limit_.is_set()) {
+    cl_event last = nullptr;
+    code = api_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &last);
+    if (code == CL_SUCCESS) {
+      const EventHandle event(api_, last);
+      code = api_.clFlush(queue);
+      if (code == CL_SUCCESS) code = WaitFor(std::span(&last, 1));
+    }
+  } else {
+    code = api_.clFinish(queue);
+  }
+  HEARTH_TRY(wait_limit_.Check());
+  return code == CL_SUCCESS ? Status::Ok() : OpenClError(code, StatusCode::kDeviceLost, "waiting for a queue");
+}
+
 cl_int OpenClSubmissions::StatusOf(cl_event event) const {
   cl_int status = CL_COMPLETE;
   const cl_int code = api_.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);

@@ -26,6 +26,9 @@ class OpenClSubmissions {
   // kInvalidArgument for a number that was never given.
   Status Wait(uint64_t submission);
 
+  // Until all that was enqueued in `queue` is finished, with the limit.
+  Status WaitForQueue(cl_command_queue queue);
+
   bool AnyRunning();
 
   WaitLimit& wait_limit() { return wait_limit_; }

@@ -10,7 +10,6 @@
 namespace hearth::vulkan {
 namespace {
 
-constexpr VkMemoryPropertyFlags kMappable = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 constexpr VkMemoryPropertyFlags kSpecial = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT |
                                            VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |
                                            VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
@@ -18,15 +17,17 @@ constexpr VkMemoryPropertyFlags kSpecial = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_B
 // How well a memory type fits, higher is better; negative: not at all.
 int Fitness(VkMemoryPropertyFlags flags, MemoryUse use, bool unified) {
   if ((flags & kSpecial) != 0) return -1;
-  const bool mappable = (flags & kMappable) == kMappable;
+  const bool mappable = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+  const bool coherent = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
   const bool local = (flags & VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) != 0;
   const bool cached = (flags & VK_MEMORY_PROPERTY_HOST_CACHED_BIT) != 0;
   if (use == MemoryUse::kStaging) {
     if (!mappable) return -1;
-    return (cached ? 2 : 0) + (local ? 0 : 1);  // reading uncached memory is slow
+    // Reading uncached memory is slower than flushing and invalidating.
+    return (cached ? 4 : 0) + (local ? 0 : 2) + (coherent ? 1 : 0);
   }
-  if (unified) return (local ? 4 : 0) + (mappable ? 2 : 0) + (cached ? 1 : 0);
-  return (local ? 4 : 0) + (mappable ? 0 : 1);  // mappable device memory of a discrete GPU is scarce
+  if (unified) return (local ? 8 : 0) + (mappable ? 4 : 0) + (cached ? 2 : 0) + (coherent ? 1 : 0);
+  return (local ? 2 : 0) + (mappable ? 0 : 1);  // mappable device memory of a discrete GPU is scarce
 }
 
 std::vector<uint32_t> MemoryTypesByFitness(const PhysicalDevice& device, uint32_t allowed_bits, MemoryUse use) {
@@ -93,7 +94,9 @@ Status VulkanBuffer::Allocate(MemoryUse use) {
     HEARTH_TRY(ToStatus(api.BindBufferMemory(device_->handle(), handle(), memory_.get(), 0), "vkBindBufferMemory"));
     const VkMemoryPropertyFlags flags = device_->physical().memory.memoryTypes[type].propertyFlags;
     const bool map = use == MemoryUse::kStaging || device_->info().unified_memory;
-    return map && (flags & kMappable) == kMappable ? Map() : Status::Ok();
+    is_coherent_ = (flags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+    allocated_bytes_ = needed.size;
+    return map && (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0 ? Map() : Status::Ok();
   }
   return refusal;
 }
@@ -104,6 +107,29 @@ Status VulkanBuffer::Map() {
                       "vkMapMemory"));
   mapped_ = static_cast<std::byte*>(address);
   return Status::Ok();
+}
+
+VkMappedMemoryRange VulkanBuffer::WholeAtoms(uint64_t offset_bytes, uint64_t size_bytes) const {
+  const uint64_t atom = device_->physical().non_coherent_atom_bytes;
+  VkMappedMemoryRange range{VK_STRUCTURE_TYPE_MAPPED_MEMORY_RANGE};
+  range.memory = memory_.get();
+  range.offset = offset_bytes / atom * atom;
+  const uint64_t end = (offset_bytes + size_bytes + atom - 1) / atom * atom;
+  range.size = end < allocated_bytes_ ? end - range.offset : VK_WHOLE_SIZE;
+  return range;
+}
+
+Status VulkanBuffer::Flush(uint64_t offset_bytes, uint64_t size_bytes) const {
+  if (is_coherent_) return Status::Ok();
+  const VkMappedMemoryRange range = WholeAtoms(offset_bytes, size_bytes);
+  return ToStatus(device_->api().FlushMappedMemoryRanges(device_->handle(), 1, &range), "vkFlushMappedMemoryRanges");
+}
+
+Status VulkanBuffer::Invalidate(uint64_t offset_bytes, uint64_t size_bytes) const {
+  if (is_coherent_) return Status::Ok();
+  const VkMappedMemoryRange range = WholeAtoms(offset_bytes, size_bytes);
+  return ToStatus(device_->api().InvalidateMappedMemoryRanges(device_->handle(), 1, &range),
+                  "vkInvalidateMappedMemoryRanges");
 }
 
 Result<VkBufferView> VulkanBuffer::TexelView(uint64_t offset_bytes, uint64_t size_bytes, VkFormat format) {

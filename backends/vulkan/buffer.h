@@ -28,6 +28,10 @@ class VulkanBuffer : public Buffer {
 
   VkBuffer handle() const { return handle_; }
   std::byte* mapped() const { return mapped_; }  // null: not visible to the host
+  // Around the host's use of mapped(): what it wrote reaches the device, what the device wrote reaches the host.
+  // Nothing to do where the memory is coherent.
+  Status Flush(uint64_t offset_bytes, uint64_t size_bytes) const;
+  Status Invalidate(uint64_t offset_bytes, uint64_t size_bytes) const;
 
   // A view for texel reads, made once per range and format and kept with the buffer.
   Result<VkBufferView> TexelView(uint64_t offset_bytes, uint64_t size_bytes, VkFormat format);
@@ -36,6 +40,7 @@ class VulkanBuffer : public Buffer {
   VulkanBuffer(LogicalDevice& device, uint64_t size_bytes) : Buffer(size_bytes), device_(&device) {}
   Status Allocate(MemoryUse use);
   Status Map();
+  VkMappedMemoryRange WholeAtoms(uint64_t offset_bytes, uint64_t size_bytes) const;
 
   LogicalDevice* device_;
   Owned<VkDeviceMemory> memory_;  // before the buffer, so that the buffer goes first
@@ -43,6 +48,8 @@ class VulkanBuffer : public Buffer {
   VkBuffer handle_ = VK_NULL_HANDLE;
   std::map<std::tuple<uint64_t, uint64_t, VkFormat>, Owned<VkBufferView>> views_;
   std::byte* mapped_ = nullptr;
+  bool is_coherent_ = true;
+  uint64_t allocated_bytes_ = 0;
 };
 
 // Copies bytes between buffers and waits for the end.

@@ -55,18 +55,28 @@ Result<std::unique_ptr<Buffer>> VulkanDevice::DoCreateStaging(uint64_t size_byte
 Status VulkanDevice::DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                              const std::function<Status(std::span<std::byte>)>& fill) {
   const auto& target = static_cast<const VulkanBuffer&>(buffer);
-  if (target.mapped() != nullptr) return fill({target.mapped() + offset_bytes, size_bytes});
+  if (target.mapped() != nullptr) {
+    // First what a kernel wrote beside it: the flush writes whole atoms back.
+    HEARTH_TRY(target.Invalidate(offset_bytes, size_bytes));
+    HEARTH_TRY(fill({target.mapped() + offset_bytes, size_bytes}));
+    return target.Flush(offset_bytes, size_bytes);
+  }
   HEARTH_ASSIGN(const auto staging, VulkanBuffer::Create(*logical_, size_bytes, MemoryUse::kStaging));
   HEARTH_TRY(fill({staging->mapped(), size_bytes}));
+  HEARTH_TRY(staging->Flush(0, size_bytes));
   return CopyBytes(*logical_, *staging, 0, target, offset_bytes, size_bytes);
 }
 
 Status VulkanDevice::DoRead(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                             const std::function<Status(std::span<const std::byte>)>& view) {
   const auto& origin = static_cast<const VulkanBuffer&>(buffer);
-  if (origin.mapped() != nullptr) return view({origin.mapped() + offset_bytes, size_bytes});
+  if (origin.mapped() != nullptr) {
+    HEARTH_TRY(origin.Invalidate(offset_bytes, size_bytes));
+    return view({origin.mapped() + offset_bytes, size_bytes});
+  }
   HEARTH_ASSIGN(const auto staging, VulkanBuffer::Create(*logical_, size_bytes, MemoryUse::kStaging));
   HEARTH_TRY(CopyBytes(*logical_, origin, offset_bytes, *staging, 0, size_bytes));
+  HEARTH_TRY(staging->Invalidate(0, size_bytes));
   return view({staging->mapped(), size_bytes});
 }
 

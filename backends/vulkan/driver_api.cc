@@ -5,6 +5,7 @@
 #include "core/base/error.h"
 #include "hal/driver_files.h"
 #include "hal/driver_isolation.h"
+#include "hal/loader_names.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -35,9 +36,8 @@ Status Missing(const char* name) {
 }  // namespace
 
 Result<LoaderApi> LoadLoaderApi() {
-  static constexpr const char* kNames[] = {"libvulkan.so.1", "libvulkan.so"};
   HEARTH_TRY(IsolateDrivers(VulkanDriverFiles));
-  auto library = DynamicLibrary::Open(kNames);
+  auto library = DynamicLibrary::Open(LoaderNamesOn(ThisSystem()).vulkan);
   if (!library.ok()) return library.status().Within("Vulkan loader");
   LoaderApi api;
   api.library = std::move(library).value();
@@ -46,7 +46,10 @@ Result<LoaderApi> LoadLoaderApi() {
   const auto find = [&](const char* name) { return api.GetInstanceProcAddr(VK_NULL_HANDLE, name); };
   api.CreateInstance = reinterpret_cast<PFN_vkCreateInstance>(find("vkCreateInstance"));
   api.EnumerateInstanceVersion = reinterpret_cast<PFN_vkEnumerateInstanceVersion>(find("vkEnumerateInstanceVersion"));
+  api.EnumerateInstanceExtensionProperties =
+      reinterpret_cast<PFN_vkEnumerateInstanceExtensionProperties>(find("vkEnumerateInstanceExtensionProperties"));
   if (api.CreateInstance == nullptr) return Missing("CreateInstance");
+  if (api.EnumerateInstanceExtensionProperties == nullptr) return Missing("EnumerateInstanceExtensionProperties");
   if (api.EnumerateInstanceVersion == nullptr) {
     return Error(StatusCode::kUnavailable, "the Vulkan loader is of version 1.0; 1.1 or newer is needed");
   }

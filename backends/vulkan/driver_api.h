@@ -33,6 +33,8 @@
   X(AllocateMemory)                       \
   X(FreeMemory)                           \
   X(MapMemory)                            \
+  X(FlushMappedMemoryRanges)              \
+  X(InvalidateMappedMemoryRanges)         \
   X(CreateBuffer)                         \
   X(DestroyBuffer)                        \
   X(GetBufferMemoryRequirements)          \
@@ -81,6 +83,7 @@ struct LoaderApi {
   DynamicLibrary library;
   PFN_vkGetInstanceProcAddr GetInstanceProcAddr = nullptr;
   PFN_vkEnumerateInstanceVersion EnumerateInstanceVersion = nullptr;
+  PFN_vkEnumerateInstanceExtensionProperties EnumerateInstanceExtensionProperties = nullptr;
   PFN_vkCreateInstance CreateInstance = nullptr;
 };
 

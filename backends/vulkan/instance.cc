@@ -3,12 +3,26 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/error.h"
 
 namespace hearth::vulkan {
 namespace {
+
+// Without it the loader leaves out drivers that have not all of Vulkan 1.0: MoltenVK, so each device of Apple.
+bool ListsPortabilityDrivers(const LoaderApi& loader) {
+  uint32_t count = 0;
+  if (loader.EnumerateInstanceExtensionProperties(nullptr, &count, nullptr) != VK_SUCCESS) return false;
+  std::vector<VkExtensionProperties> properties(count);
+  if (loader.EnumerateInstanceExtensionProperties(nullptr, &count, properties.data()) < 0) return false;
+  properties.resize(count);
+  return std::ranges::any_of(properties, [](const VkExtensionProperties& property) {
+    return std::string_view(property.extensionName) == VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+  });
+}
 
 Result<std::unique_ptr<Instance>> CreateInstance() {
   auto instance = std::make_unique<Instance>();
@@ -24,6 +38,12 @@ Result<std::unique_ptr<Instance>> CreateInstance() {
   application.apiVersion = std::min<uint32_t>(loader_version, VK_API_VERSION_1_2);
   VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
   info.pApplicationInfo = &application;
+  const char* const portability = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
+  if (ListsPortabilityDrivers(instance->loader)) {
+    info.flags = VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR;
+    info.enabledExtensionCount = 1;
+    info.ppEnabledExtensionNames = &portability;
+  }
   const VkResult made = instance->loader.CreateInstance(&info, nullptr, &instance->handle);
   if (made == VK_ERROR_INCOMPATIBLE_DRIVER) {
     return Error(StatusCode::kUnavailable,

@@ -26,6 +26,8 @@ Result<VkDevice> CreateDevice(const PhysicalDevice& physical) {
     if (physical.float16_is_extension) extensions.push_back(VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME);
   }
 
+  if (physical.portability_subset) extensions.push_back(kPortabilitySubset);
+
   VkPhysicalDeviceFeatures features{};
   features.shaderInt64 = physical.info.int64 ? VK_TRUE : VK_FALSE;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -68,6 +69,7 @@ void ReadLimits(const VkPhysicalDeviceLimits& limits, uint64_t max_allocation_by
   info.max_scalar_bytes = limits.maxPushConstantsSize;
   info.max_texel_buffers = limits.maxPerStageDescriptorSampledImages;
   device.timestamp_period_ns = limits.timestampPeriod;
+  device.non_coherent_atom_bytes = std::max<uint64_t>(1, limits.nonCoherentAtomSize);
 }
 
 // Vulkan itself doesn't say how many cores a device has; three vendors' extensions do.
@@ -143,15 +145,21 @@ void ReadFeatures(uint32_t api_version, const ExtensionSet& extensions, Physical
 
 void ReadMemory(PhysicalDevice& device) {
   device.instance->api.GetPhysicalDeviceMemoryProperties(device.handle, &device.memory);
-  constexpr VkMemoryPropertyFlags kShared =
-      VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  const auto* types = device.memory.memoryTypes;
-  const bool has_shared = std::any_of(types, types + device.memory.memoryTypeCount, [](const VkMemoryType& type) {
-    return (type.propertyFlags & kShared) == kShared;
-  });
+  constexpr VkMemoryPropertyFlags kShared = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
+  const std::span<const VkMemoryType> types(device.memory.memoryTypes, device.memory.memoryTypeCount);
+  const bool has_shared =
+      std::ranges::any_of(types, [](const VkMemoryType& type) { return (type.propertyFlags & kShared) == kShared; });
   // A discrete GPU may have such memory too, but the host reads it slowly over the bus.
   device.info.unified_memory =
       has_shared && (device.info.type == DeviceType::kCpu || device.info.type == DeviceType::kIntegratedGpu);
+  // What a flush writes back must hold nothing of a neighbour that a kernel is writing.
+  const bool all_coherent = std::ranges::all_of(types, [](const VkMemoryType& type) {
+    return (type.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0 ||
+           (type.propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
+  });
+  if (!all_coherent)
+    device.info.buffer_offset_alignment =
+        std::max(device.info.buffer_offset_alignment, static_cast<uint32_t>(device.non_coherent_atom_bytes));
 }
 
 std::vector<VkQueueFamilyProperties> QueueFamilies(const InstanceApi& api, VkPhysicalDevice device) {
@@ -206,6 +214,7 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
     return device;
   }
   const ExtensionSet extensions = ExtensionsOf(instance.api, handle);
+  device.portability_subset = extensions.contains(kPortabilitySubset);
   ReadProperties(base.apiVersion, extensions, device);
   ReadFeatures(base.apiVersion, extensions, device);
   ReadMemory(device);

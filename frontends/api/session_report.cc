@@ -83,7 +83,7 @@ const Report& Session::report() const {
   Report& report = data_->report;
   report.memory.peak_rss_bytes = PeakResidentBytes();
   if (data_->runner != nullptr)
-    report.programs.compiled = data_->runner->programs().compiled + data_->runner->binding_programs_compiled();
+    report.programs.compiled = data_->runner->programs().compiled + data_->runner->more_programs_compiled();
   if (data_->store != nullptr) {
     const StoreCounters counters = data_->store->counters();
     report.cache.hits = counters.hits;

@@ -8,8 +8,10 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "core/emit/emit.h"
+#include "core/emit/first_group.h"
 #include "tests/golden/picks.h"
 #include "tests/testing/temporary_folder.h"
 #ifdef HEARTH_WITH_VULKAN
@@ -26,6 +28,13 @@ std::vector<Pick> PicksOf(Dialect dialect) {
   std::vector<Pick> found;
   for (const std::vector<Pick>* picks : {&KernelPicks().oracle, &KernelPicks().shared}) {
     std::ranges::copy_if(*picks, std::back_inserter(found), [&](const Pick& pick) { return pick.dialect == dialect; });
+  }
+  // Of each kernel once more what parts of its dispatches run.
+  std::set<std::string> names;
+  for (size_t k = 0, count = found.size(); k < count; ++k) {
+    if (!names.insert(found[k].source.name).second) continue;
+    const KernelSource source = WithFirstGroup(found[k].source);
+    found.push_back({source, dialect, found[k].where + ", in parts", Emit(source, dialect), {}});
   }
   return found;
 }

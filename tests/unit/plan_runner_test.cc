@@ -66,10 +66,10 @@ TEST_F(PlanRunnerTest, ARunNeedsNoKernelsAndDispatchesBesideThePlans) {
   const int64_t before = device_.counts().dispatches_run;
   ASSERT_TRUE(runner_->Run(inputs_, outputs_).ok());
   EXPECT_EQ(device_.counts().dispatches_run - before, static_cast<int64_t>(runner_->plan().dispatch_count()));
-  EXPECT_EQ(runner_->binding_programs_compiled(), 0);
+  EXPECT_EQ(runner_->more_programs_compiled(), 0);
   ASSERT_TRUE(runner_->Submit(0, inputs_, outputs_).ok());
   ASSERT_TRUE(runner_->Finish(0, outputs_).ok());
-  EXPECT_GT(runner_->binding_programs_compiled(), 0);
+  EXPECT_GT(runner_->more_programs_compiled(), 0);
 }
 
 }  // namespace

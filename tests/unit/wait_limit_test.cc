@@ -58,6 +58,24 @@ class WaitLimitOfDrivers : public ::testing::TestWithParam<std::string> {
   }
 };
 
+TEST_P(WaitLimitOfDrivers, AProfiledRunThatTakesLongerIsLostToo) {
+  setenv("HEARTH_LEAVES_A_DRIVER_RUNNING", "1", 1);  // leak_check.cc
+  Result<std::unique_ptr<Device>> device = Open();
+  if (!device.ok()) GTEST_SKIP() << device.status().message();
+  LongRun run;
+  const Status made = run.Make(**device);
+  ASSERT_TRUE(made.ok()) << made.message();
+  const auto timed = run.executable->RunProfiled();
+  ASSERT_TRUE(timed.ok()) << timed.status().message();
+  EXPECT_EQ(timed->size(), 1u);
+  (*device)->set_wait_limit(std::chrono::nanoseconds(1));
+  Status status;
+  for (int k = 0; k < 50 && status.ok(); ++k) status = run.executable->RunProfiled().status();
+  EXPECT_EQ(status.code(), StatusCode::kDeviceLost);
+  EXPECT_THAT(status.message(), HasSubstr("wait_limit_ms"));
+  EXPECT_EQ(run.executable->RunProfiled().status().code(), StatusCode::kDeviceLost);
+}
+
 TEST_P(WaitLimitOfDrivers, ADeviceThatTakesLongerIsLostForGoodAndAnotherOpens) {
   setenv("HEARTH_LEAVES_A_DRIVER_RUNNING", "1", 1);  // leak_check.cc
   {

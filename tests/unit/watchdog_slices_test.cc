@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "backends/null/device.h"
 #include "core/graph/evaluate.h"
@@ -36,6 +38,8 @@ DeviceInfo Gpu(uint32_t compute_units) {
   return info;
 }
 
+using Slices = std::vector<std::vector<DispatchPart>>;
+
 class WatchdogSlices : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -53,59 +57,106 @@ class WatchdogSlices : public ::testing::Test {
     return std::move(plan).value();
   }
 
-  std::vector<std::vector<size_t>> Slices(const DeviceInfo& info, double correction = 1) const {
+  Slices SlicesFor(const DeviceInfo& info, double correction = 1) const {
     const Plan plan = PlanFor(info);
     std::vector<size_t> all(plan.steps.size());
     std::iota(all.begin(), all.end(), size_t{0});
-    return SlicesOf(plan, all, info, correction);
+    return SlicesOf(plan, all, info, SliceLimitMs(info), correction);
   }
 
   Graph graph_;
 };
 
 TEST_F(WatchdogSlices, ASlowGpuGetsSeveralThatKeepTheOrder) {
-  const std::vector<std::vector<size_t>> slices = Slices(Gpu(1));
+  const Slices slices = SlicesFor(Gpu(1));
   EXPECT_GE(slices.size(), 2u);
   size_t next = 0;
-  for (const std::vector<size_t>& slice : slices) {
+  for (const std::vector<DispatchPart>& slice : slices) {
     EXPECT_FALSE(slice.empty());
-    for (const size_t step : slice) EXPECT_EQ(step, next++);
+    for (const DispatchPart& part : slice) {
+      EXPECT_EQ(part.step, next++);
+      EXPECT_TRUE(part.is_whole);
+    }
   }
 }
 
-TEST_F(WatchdogSlices, EachIsEstimatedBelowTheLimitUnlessADispatchAloneIsNot) {
+uint64_t GroupsOf(const std::array<uint32_t, 3>& count) {
+  return uint64_t{count[0]} * count[1] * count[2];
+}
+
+TEST_F(WatchdogSlices, EachIsEstimatedBelowTheLimitUnlessItIsOneWorkGroup) {
   const DeviceInfo info = Gpu(1);
   const Plan plan = PlanFor(info);
-  for (const double correction : {1.0, 4.0}) {
-    for (const std::vector<size_t>& slice : Slices(info, correction)) {
+  for (const double correction : {1.0, 4.0, 30.0}) {
+    for (const std::vector<DispatchPart>& slice : SlicesFor(info, correction)) {
       double ms = 0;
-      for (const size_t step : slice) {
-        const auto& dispatch = std::get<Dispatch>(plan.steps[step]);
-        ms += correction * EstimatedMs(dispatch, plan.kernels[dispatch.kernel], info);
+      for (const DispatchPart& part : slice) {
+        const auto& dispatch = std::get<Dispatch>(plan.steps[part.step]);
+        ms += correction * EstimatedMs(dispatch, plan.kernels[dispatch.kernel], info) *
+              static_cast<double>(GroupsOf(part.group_count)) / static_cast<double>(GroupsOf(dispatch.group_count));
       }
-      EXPECT_TRUE(ms <= 100 || slice.size() == 1) << ms;
+      EXPECT_TRUE(ms <= 100.001 || (slice.size() == 1 && GroupsOf(slice[0].group_count) == 1)) << ms;
+    }
+  }
+}
+
+TEST_F(WatchdogSlices, PartsOfADispatchAreEachOfItsWorkGroupsOnce) {
+  const DeviceInfo info = Gpu(1);
+  const Plan plan = PlanFor(info);
+  for (const double correction : {4.0, 17.0, 100.0, 1e12}) {
+    std::vector<std::set<std::array<uint32_t, 3>>> seen(plan.steps.size());
+    for (const std::vector<DispatchPart>& slice : SlicesFor(info, correction)) {
+      for (const DispatchPart& part : slice) {
+        for (uint32_t x = 0; x < part.group_count[0]; ++x) {
+          for (uint32_t y = 0; y < part.group_count[1]; ++y) {
+            for (uint32_t z = 0; z < part.group_count[2]; ++z) {
+              const bool is_new =
+                  seen[part.step].insert({part.first[0] + x, part.first[1] + y, part.first[2] + z}).second;
+              ASSERT_TRUE(is_new);
+            }
+          }
+        }
+      }
+    }
+    for (size_t step = 0; step < seen.size(); ++step)
+      EXPECT_EQ(seen[step].size(), GroupsOf(std::get<Dispatch>(plan.steps[step]).group_count));
+  }
+}
+
+TEST_F(WatchdogSlices, AKernelThatTakesNoMoreScalarsStaysWhole) {
+  DeviceInfo info = Gpu(1);
+  const Plan plan = PlanFor(info);
+  uint32_t most = 0;
+  for (const KernelSource& kernel : plan.kernels) most = std::max<uint32_t>(most, 4 * kernel.scalars.size());
+  info.max_scalar_bytes = most;
+  std::vector<size_t> all(plan.steps.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  for (const std::vector<DispatchPart>& slice : SlicesOf(plan, all, info, 100, 100)) {
+    for (const DispatchPart& part : slice) {
+      const KernelSource& kernel = plan.kernels[std::get<Dispatch>(plan.steps[part.step]).kernel];
+      EXPECT_TRUE(part.is_whole || 4 * (kernel.scalars.size() + 3) <= most) << kernel.name;
     }
   }
 }
 
 TEST_F(WatchdogSlices, AFastGpuGetsOne) {
-  EXPECT_EQ(Slices(Gpu(60)).size(), 1u);
+  EXPECT_EQ(SlicesFor(Gpu(60)).size(), 1u);
 }
 
 TEST_F(WatchdogSlices, ASoftwareDriverGetsOne) {
   DeviceInfo info = Gpu(1);
   info.type = DeviceType::kCpu;
-  EXPECT_EQ(Slices(info).size(), 1u);
+  EXPECT_EQ(SlicesFor(info).size(), 1u);
 }
 
 TEST_F(WatchdogSlices, MeasuredRunsCorrectTheEstimate) {
-  EXPECT_EQ(Slices(Gpu(1), 0.01).size(), 1u);
-  EXPECT_GT(Slices(Gpu(60), 100).size(), 1u);
+  EXPECT_EQ(SlicesFor(Gpu(1), 0.01).size(), 1u);
+  EXPECT_GT(SlicesFor(Gpu(60), 100).size(), 1u);
 }
 
 TEST_F(WatchdogSlices, ARunnerSubmitsThemAndCutsAnewOnceRunsTurnOutShort) {
   NullDevice device(Gpu(1));
-  const size_t slices = Slices(device.info()).size();
+  const size_t slices = SlicesFor(device.info()).size();
   RunnerParts parts;
   parts.device = &device;
   parts.graph = &graph_;

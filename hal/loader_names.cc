@@ -1,0 +1,30 @@
+#include "hal/loader_names.h"
+
+namespace hearth {
+
+LoaderNames LoaderNamesOn(OperatingSystem system) {
+  switch (system) {
+    case OperatingSystem::kAndroid:
+      // An app finds a vendor's OpenCL where the vendor lists it as public; else by its place.
+      return {.vulkan = {"libvulkan.so"},
+              .opencl = {"libOpenCL.so", "/vendor/lib64/libOpenCL.so", "/system/vendor/lib64/libOpenCL.so"},
+              .egl = {"libEGL.so"},
+              .gles = {"libGLESv2.so"}};
+    case OperatingSystem::kApple:
+      // MoltenVK also alone, without a loader. OpenGL ES is ANGLE's.
+      return {.vulkan = {"libvulkan.1.dylib", "libvulkan.dylib", "libMoltenVK.dylib"},
+              .opencl = {"/System/Library/Frameworks/OpenCL.framework/OpenCL", "libOpenCL.dylib"},
+              .egl = {"libEGL.dylib"},
+              .gles = {"libGLESv2.dylib"}};
+    case OperatingSystem::kWindows:
+      return {.vulkan = {"vulkan-1.dll"}, .opencl = {"OpenCL.dll"}, .egl = {"libEGL.dll"}, .gles = {"libGLESv2.dll"}};
+    case OperatingSystem::kLinux: break;
+  }
+  // Names without a version are those of development packages.
+  return {.vulkan = {"libvulkan.so.1", "libvulkan.so"},
+          .opencl = {"libOpenCL.so.1", "libOpenCL.so"},
+          .egl = {"libEGL.so.1", "libEGL.so"},
+          .gles = {"libGLESv2.so.2", "libGLESv2.so"}};
+}
+
+}  // namespace hearth

@@ -1,0 +1,33 @@
+// What the APIs' loaders are called, on each operating system. Hearth is built and tested on Linux; the other rows are
+// their vendors' names.
+#ifndef HEARTH_HAL_LOADER_NAMES_H_
+#define HEARTH_HAL_LOADER_NAMES_H_
+
+#include <cstdint>
+#include <vector>
+
+namespace hearth {
+
+enum class OperatingSystem : uint8_t { kLinux, kAndroid, kApple, kWindows };
+
+constexpr OperatingSystem ThisSystem() {
+#if defined(__ANDROID__)
+  return OperatingSystem::kAndroid;
+#elif defined(__APPLE__)
+  return OperatingSystem::kApple;
+#elif defined(_WIN32)
+  return OperatingSystem::kWindows;
+#else
+  return OperatingSystem::kLinux;
+#endif
+}
+
+// Of each list the first that the system finds is opened.
+struct LoaderNames {
+  std::vector<const char*> vulkan, opencl, egl, gles;
+};
+LoaderNames LoaderNamesOn(OperatingSystem system);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_LOADER_NAMES_H_
