@@ -195,15 +195,19 @@ Status SubgraphReader::ChooseVariables(int index, ValueId condition, const Varia
                                        const Variables& if_false) {
   Variables chosen = if_true;
   for (const auto& [name, other] : if_false) {
-    Variable& variable = chosen.try_emplace(name, other).first->second;
-    if (variable.current == other.current) continue;
-    if (variable.current == kNoValue || other.current == kNoValue) {
+    chosen.try_emplace(name, Variable{.first = other.first, .state = other.state});
+  }
+  for (auto& [name, variable] : chosen) {
+    const auto found = if_false.find(name);
+    const ValueId other = found == if_false.end() ? kNoValue : found->second.current;
+    if (variable.current == other) continue;
+    if (variable.current == kNoValue || other == kNoValue) {
       return Error(StatusCode::kUnsupported,
                    "whether it assigns to variable '{}', which holds nothing before, depends "
                    "on data",
                    name);
     }
-    HEARTH_ASSIGN(variable.current, AddChoice(index, condition, variable.current, other.current));
+    HEARTH_ASSIGN(variable.current, AddChoice(index, condition, variable.current, other));
   }
   reading_.variables = std::move(chosen);
   return Status::Ok();

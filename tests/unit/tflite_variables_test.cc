@@ -169,7 +169,8 @@ TEST(TfliteVariables, ALoopsBodyAssignsInEachTurn) {
   EXPECT_THAT(RunOn(*session, {1, 0}), ElementsAre(6, 6));
 }
 
-TEST(TfliteVariables, ABranchThatIsNotTakenAssignsNothing) {
+// Where x adds up to more than 0, `variable` becomes x; what it holds then is the output.
+std::vector<std::byte> AssignmentInABranch(const std::string& variable, bool in_then = true) {
   VariableModel model({0, 0});
   auto& writer = model.writer;
   const int32_t axes = writer.AddIntegers({0}), total = writer.AddTensor({"total", {}});
@@ -178,16 +179,19 @@ TEST(TfliteVariables, ABranchThatIsNotTakenAssignsNothing) {
   writer.AddOperator(kGreater, {total, writer.AddConstant<float>({"", {}}, {0.0f})}, {is_positive});
   const int32_t chosen = writer.AddTensor({"chosen", {2}});
   writer.AddOperator(kIf, {is_positive, model.x}, {chosen}, wire::CreateIfOptions(writer.builder(), 2, 3));
-  const int32_t held = model.Read(model.Handle());
-  model.more = [](VariableModel& m) {
-    for (const bool assigns : {true, false}) {
+  const int32_t held = model.Read(model.Handle(variable));
+  model.more = [&](VariableModel& m) {
+    for (const bool assigns : {in_then, !in_then}) {
       const int32_t v = m.writer.AddTensor({"v", {2}});
-      if (assigns) m.writer.AddOperator(kAssign, {m.Handle(), v}, {});
+      if (assigns) m.writer.AddOperator(kAssign, {m.Handle(variable), v}, {});
       m.writer.EndSubgraph({v}, {v});
     }
   };
-  const auto bytes = model.Finish(held);
+  return model.Finish(held);
+}
 
+TEST(TfliteVariables, ABranchThatIsNotTakenAssignsNothing) {
+  const auto bytes = AssignmentInABranch("v");
   OpenModel opened("cpu", bytes);
   Result<Session>& session = opened.session;
   ASSERT_TRUE(session.ok()) << session.status().message();
@@ -208,6 +212,13 @@ TEST(TfliteVariables, AReadBeforeAnyAssignmentIsRefusedByName) {
   VariableModel model({0, 0});
   const auto bytes = model.Finish(model.Combined(kAdd, model.x, model.Read(model.Handle("other"))));
   EXPECT_THAT(WhyUnknown(bytes), HasSubstr("variable 'other' before anything was assigned"));
+}
+
+TEST(TfliteVariables, AFirstAssignmentThatDependsOnDataIsRefused) {
+  for (const bool in_then : {true, false}) {
+    EXPECT_THAT(WhyUnknown(AssignmentInABranch("other", in_then)),
+                HasSubstr("whether it assigns to variable 'other', which holds nothing before, depends on data"));
+  }
 }
 
 TEST(TfliteVariables, AnAssignmentOfAnotherShapeIsRefused) {
