@@ -1,16 +1,23 @@
 // Nodes on the host against core's float64 reference. In builds without XNNPACK the same tests run the fallback.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/graph/op_def.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "tests/testing/host_graph.h"
+#include "tests/testing/one_host_node.h"
 
 namespace hearth {
 namespace {
 
 using testing::Activated;
+using testing::ExpectAsReference;
 using testing::ExpectReferenceResult;
 using testing::GraphUnderTest;
+using testing::KernelOf;
+using testing::OneHostNode;
+using testing::RandomFloats;
 
 constexpr Padding2D kPaddings[] = {{PaddingMode::kValid}, {PaddingMode::kSame}, {PaddingMode::kExplicit, 1, 2, 0, 2}};
 constexpr Activation kActivations[] = {Activation::kNone,      Activation::kRelu, Activation::kRelu6,
@@ -183,6 +190,29 @@ TEST(CpuExecutor, TransposedConvolutionPReluAndDepthToSpaceFollowTheReference) {
   GraphUnderTest same;
   same.Add(TransposeConv{12, 11, 2, 2, {PaddingMode::kSame}}, {same.Input({1, 6, 6, 4}), same.Constant({5, 3, 3, 4})});
   ExpectReferenceResult(same);
+}
+
+TEST(CpuExecutor, TransposedConvolutionToASmallerImageThanItsStridesFollowsTheReference) {
+  for (const Shape& in : {Shape{2, 7, 1, 1}, Shape{1, 1, 1, 3}}) {
+    for (int32_t stride : {2, 3, 5}) {
+      GraphUnderTest test;
+      const TransposeConv conv{in[1] * stride, 1, stride, stride, {PaddingMode::kSame}, Activation::kRelu};
+      test.Add(conv, {test.Input(in), test.Constant({6, 3, 4, in[3]}), test.Constant({6})});
+      ExpectReferenceResult(test);
+    }
+  }
+}
+
+TEST(CpuExecutor, InfiniteWeightsOnPaddingFollowTheReference) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  OneHostNode one;
+  const ValueId x = one.Input({1, 4, 4, 2});
+  std::vector<float> weights = RandomFloats(3 * 3 * 2, 1);
+  weights[0] = weights[8] = kInfinity;  // the first tap and the middle one
+  const ValueId filter = one.graph.AddFloatConstant("filter", {1, 3, 3, 2}, weights);
+  one.Add(DepthwiseConv2D{{.padding = {PaddingMode::kSame}}}, {x, filter});
+  const std::string kernel = KernelOf(one);
+  ExpectAsReference(std::move(one), kernel);
 }
 
 TEST(CpuExecutor, ConcatenationFollowsTheReferenceOnEachAxis) {

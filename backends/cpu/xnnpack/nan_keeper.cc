@@ -24,7 +24,8 @@ bool AreConstantsFinite(const Graph& graph, const Node& node) {
 }
 
 bool AreFar(float number, float wanted) {
-  return !(std::fabs(number - wanted) <= 0.01f * std::max(1.0f, std::fabs(wanted))) && number != wanted;
+  if (std::isinf(wanted)) return number != wanted;
+  return !(std::fabs(number - wanted) <= 0.01f * std::max(1.0f, std::fabs(wanted)));
 }
 
 }  // namespace

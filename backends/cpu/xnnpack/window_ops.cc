@@ -89,6 +89,8 @@ xnn_status BuildTransposeConv(XnnpackBuild& build) {
   const int64_t extra_h = out[1] - (int64_t{conv.stride_h} * (in[1] - 1) + filter[1] - padding.top - padding.bottom);
   const int64_t extra_w = out[2] - (int64_t{conv.stride_w} * (in[2] - 1) + filter[2] - padding.left - padding.right);
   if (extra_h < 0 || extra_w < 0 || extra_h >= conv.stride_h || extra_w >= conv.stride_w) return kXnnpackRefuses;
+  // It takes the strides' offsets from the output's size, without a sign: a smaller output is a crash in its set-up.
+  if (out[1] < conv.stride_h || out[2] < conv.stride_w) return kXnnpackRefuses;
   const size_t in_channels = in[3], out_channels = filter[0];
   const xnn_status status = xnn_create_deconvolution2d_nhwc_f32(
       padding.top, padding.right, padding.bottom, padding.left, filter[1], filter[2], conv.stride_h, conv.stride_w, 1,
