@@ -33,14 +33,17 @@ HEARTH_INTO_CALLER inline double SumOf(const float* x, int64_t count, Function f
   return sum;
 }
 
-// NaN where a row has one.
-HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count) {
-  float largest = x[0];
-  for (int64_t k = 1; k < count; ++k) largest = largest < x[k] || x[k] != x[k] ? x[k] : largest;
+// The largest element times `sign`, which is 1 or -1. NaN where a row has one.
+HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count, float sign = 1.0f) {
+  float largest = sign * x[0];
+  for (int64_t k = 1; k < count; ++k) {
+    const float number = sign * x[k];
+    largest = largest < number || number != number ? number : largest;
+  }
   return largest;
 }
 
-// exp(x - largest) times a factor of any sign may overflow: VectorExp's bounds are not enough then.
+// VectorExp does not reach 0.
 HEARTH_INTO_CALLER inline float WholeExp(float x) {
   const float half = VectorExp(0.5f * x);
   return half * half;
@@ -50,11 +53,12 @@ HEARTH_INTO_CALLER inline float WholeExp(float x) {
 HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t rows, int64_t length, float* y) {
   constexpr int64_t kElements = 2048;
   const int64_t most = std::max<int64_t>(1, kElements / length);
+  const float sign = beta < 0.0f ? -1.0f : 1.0f;  // a factor below 0 makes the least element the largest share
   for (int64_t first = 0; first < rows; first += most, x += most * length, y += most * length) {
     const int64_t count = std::min(most, rows - first);
     for (int64_t row = 0; row < count * length; row += length) {
-      const float largest = LargestOf(x + row, length);
-      for (int64_t k = row; k < row + length; ++k) y[k] = (x[k] - largest) * beta;
+      const float extreme = sign * LargestOf(x + row, length, sign);
+      for (int64_t k = row; k < row + length; ++k) y[k] = (x[k] - extreme) * beta;
     }
     for (int64_t k = 0; k < count * length; ++k) y[k] = WholeExp(y[k]);
     for (int64_t row = 0; row < count * length; row += length) {

@@ -36,9 +36,11 @@ void ReferenceSoftmax(const Node& node, std::span<const ReferenceTensor* const> 
   const double* end = in + inputs[0]->values.size();
   double* out = outputs[0].values.data();
   for (; in != end; in += length, out += length) {
-    const double largest = *std::max_element(in, in + length);  // subtracted so that exp can't overflow
+    // Subtracted so that exp can't overflow, whatever the sign of beta.
+    const auto [least, largest] = std::minmax_element(in, in + length);
+    const double extreme = beta < 0.0 ? *least : *largest;
     double sum = 0.0;
-    for (int64_t i = 0; i < length; ++i) sum += out[i] = std::exp((in[i] - largest) * beta);
+    for (int64_t i = 0; i < length; ++i) sum += out[i] = std::exp((in[i] - extreme) * beta);
     for (int64_t i = 0; i < length; ++i) out[i] /= sum;
   }
 }
