@@ -11,7 +11,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from cli_case import CliTest, MODEL  # noqa: E402
 
 
-class Bundles(CliTest):
+class CachingDevicesTest(CliTest):
+    """With `devices` that keep something in the cache, and `line`, which names the model and the first of them."""
+
     def setUp(self):
         super().setUp()
         devices = self.run_json("devices")["devices"]
@@ -20,6 +22,8 @@ class Bundles(CliTest):
             self.skipTest("no device but the CPU, which keeps nothing")
         self.line = (MODEL, "--device", self.devices[0])
 
+
+class Bundles(CachingDevicesTest):
     def test_a_bundle_file_carries_a_warm_start_and_any_tar_program_reads_it(self):
         self.run_hearth("cache", "warm", *self.line)
         bundle, again, other = (self.folder / name for name in ("bundle.tar", "again.tar", "other"))
@@ -91,14 +95,7 @@ class Bundles(CliTest):
                         variables={"SOURCE_DATE_EPOCH": "now"}, expect=3)
 
 
-class WarmFromCache(CliTest):
-    def setUp(self):
-        super().setUp()
-        devices = self.run_json("devices")["devices"]
-        self.devices = [d["id"] for d in devices if d["usable"] and d["backend"] != "cpu"]
-        if not self.devices:
-            self.skipTest("no device but the CPU, which keeps nothing")
-
+class WarmFromCache(CachingDevicesTest):
     # As an update of the driver leaves the cache: plans and portable sources are there, binaries are not.
     def test_the_cache_makes_its_programs_anew_without_the_model(self):
         for device in self.devices:
@@ -125,12 +122,11 @@ class WarmFromCache(CliTest):
                 self.assertEqual(own["entries"], len(self.run_json("cache", "ls", "--cache", cache)["entries"]))
 
     def test_what_needs_the_model_is_told_with_the_reason(self):
-        device = self.devices[0]
-        self.run_hearth("cache", "warm", MODEL, "--device", device)
+        self.run_hearth("cache", "warm", *self.line)
         self.run_hearth("cache", "clear", "--kind", "plan", "--yes")
-        told = self.run_json("cache", "warm", "--from-cache", "--device", device)
+        told = self.run_json("cache", "warm", "--from-cache", "--device", self.devices[0])
         self.assertEqual(told["results"], [])
-        self.assertEqual([(n["model"], n["device"]) for n in told["needed"]], [(MODEL, device)])
+        self.assertEqual([(n["model"], n["device"]) for n in told["needed"]], [(MODEL, self.devices[0])])
         self.assertIn("no plan", told["needed"][0]["reason"])
 
     def test_a_cache_of_nothing_is_warm(self):
