@@ -19,20 +19,20 @@ for package in libhearth0 libhearth-dev hearth-tools; do
     echo "FAILED: $package depends on what is opened at run time" >&2
     exit 1
   fi
-  dpkg-deb --extract "${deb[0]}" "$scratch/root"
+  dpkg-deb --extract "${deb[0]}" "$scratch/tree"
 done
 
 field() { dpkg-deb --field "$scratch/made/$1"_*.deb "$2"; }
 [[ $(field libhearth0 Maintainer) == *"<"*"@"*">" ]] || { echo "FAILED: the maintainer has no address" >&2; exit 1; }
 
 # Debian's folder for this architecture, which its loader, pkg-config and CMake look into.
-lib=$scratch/root/usr/lib/$(dpkg-architecture --query DEB_HOST_MULTIARCH)
-share=$scratch/root/usr/share
+lib=$scratch/tree/usr/lib/$(dpkg-architecture --query DEB_HOST_MULTIARCH)
+share=$scratch/tree/usr/share
 for file in "$lib"/libhearth.so.0 "$lib"/libhearth.so "$lib"/pkgconfig/{hearth,hearth-c}.pc "$lib"/cmake/hearth/hearthConfig.cmake \
   "$share"/man/man1/hearth.1 "$share"/doc/libhearth-dev/{docs/cache.md,examples/c/classify.c,README.md,CHANGELOG.md}; do
-  [[ -s $file ]] || { echo "FAILED: ${file#"$scratch/root"} is in no package" >&2; exit 1; }
+  [[ -s $file ]] || { echo "FAILED: ${file#"$scratch/tree"} is in no package" >&2; exit 1; }
 done
-strays=$(find "$scratch/root/usr/lib" -mindepth 1 -maxdepth 1 -not -path "$lib")
+strays=$(find "$scratch/tree/usr/lib" -mindepth 1 -maxdepth 1 -not -path "$lib")
 [[ -z $strays ]] || { echo "FAILED: outside of the architecture's folder: $strays" >&2; exit 1; }
 
 # The licence text of every project inside, and those that the texts name only by their place in Debian.
@@ -43,7 +43,7 @@ for text in $packages /usr/share/common-licenses/Apache-2.0 /usr/share/common-li
   grep --quiet --line-regexp --fixed-strings "==== $text ====" "$licences" || { echo "FAILED: no licence text of $text" >&2; exit 1; }
 done
 
-LD_LIBRARY_PATH=$lib "$scratch/root/usr/bin/hearth" devices | grep --quiet '^cpu *yes' || { echo "FAILED: no CPU is found" >&2; exit 1; }
-cc "$(dirname "$0")/negate.c" -o "$scratch/negate" -I"$scratch/root/usr/include" -L"$lib" -lhearth
+LD_LIBRARY_PATH=$lib "$scratch/tree/usr/bin/hearth" devices | grep --quiet '^cpu *yes' || { echo "FAILED: no CPU is found" >&2; exit 1; }
+cc "$(dirname "$0")/negate.c" -o "$scratch/negate" -I"$scratch/tree/usr/include" -L"$lib" -lhearth
 answer=$(LD_LIBRARY_PATH=$lib "$scratch/negate")
 [[ $answer == "-1 -2 -3" ]] || { echo "FAILED: the library says '$answer'" >&2; exit 1; }
