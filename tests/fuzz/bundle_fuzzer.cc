@@ -1,6 +1,5 @@
 // A bundle as one file: opened, read through, and used as a layer.
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,30 +9,10 @@
 #include "cache/bundle_reader.h"
 #include "cache/layer.h"
 #include "tests/fuzz/fuzzer.h"
+#include "tests/testing/temporary_folder.h"
 
 namespace hearth {
 namespace {
-
-// Of this process, in memory where that exists.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    const bool has_shm = ::access("/dev/shm", W_OK | X_OK) == 0;
-    std::string name = (has_shm ? "/dev/shm" : std::filesystem::temp_directory_path().string()) + "/hearth-fuzz-XXXXXX";
-    Expect(::mkdtemp(name.data()) != nullptr, "there is a folder for the file");
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 void Write(const std::filesystem::path& file, std::span<const std::byte> bytes) {
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
@@ -58,7 +37,7 @@ uint64_t BytesWrittenAgain(const std::filesystem::path& file, const std::string&
 }  // namespace
 
 void FuzzOne(std::span<const std::byte> bytes) {
-  static const ScratchFolder folder;
+  static const TemporaryFolder folder(TemporaryFolder::Place::kMemory);
   const std::filesystem::path file = folder.path() / "bundle.tar";
   Write(file, bytes);
   if (const auto layer = OpenLayer({file, {}, true}); layer.ok()) {

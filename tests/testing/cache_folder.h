@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -16,32 +15,18 @@
 #include <vector>
 
 #include "cache/sqlite_store.h"
+#include "tests/testing/temporary_folder.h"
 
 namespace hearth::testing {
 
-// Made empty, removed with all it holds at the end.
 class CacheFolder {
  public:
-  CacheFolder() {
-    // In memory where that exists: thousands of small files are synced to disk otherwise.
-    const bool has_shm = ::access("/dev/shm", W_OK | X_OK) == 0;
-    const std::filesystem::path parent = has_shm ? "/dev/shm" : std::filesystem::temp_directory_path();
-    std::string name = (parent / "hearth-cache-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~CacheFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  CacheFolder(const CacheFolder&) = delete;
-  CacheFolder& operator=(const CacheFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path file() const { return path_ / "hearth.db"; }
+  const std::filesystem::path& path() const { return folder_.path(); }
+  std::filesystem::path file() const { return path() / "hearth.db"; }
 
   StoreOptions options() const {
     StoreOptions options;
-    options.folder = path_;
+    options.folder = path();
     return options;
   }
   // Null, with a test failure, when the store does not open.
@@ -53,7 +38,7 @@ class CacheFolder {
   }
 
  private:
-  std::filesystem::path path_;
+  TemporaryFolder folder_{TemporaryFolder::Place::kMemory};
 };
 
 inline CacheKey NumberedKey(int number, BlobKind kind = BlobKind::kProgram) {

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <string>
@@ -18,6 +17,7 @@
 #include "backends/gles/binary_container.h"
 #include "backends/gles/worker.h"
 #include "conformance/device_cases.h"
+#include "tests/testing/temporary_folder.h"
 
 namespace hearth {
 namespace {
@@ -144,12 +144,10 @@ TEST(GlesBackend, ALibraryThatIsNoEglIsNotUsed) {
 }
 
 TEST(GlesBackend, ADamagedLibEglIsNotUsed) {
-  std::string folder = (std::filesystem::temp_directory_path() / "hearth_gles_XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const std::string file = folder + "/libEGL.so.1";
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "libEGL.so.1";
   std::ofstream(file) << "this is not a shared library";
   ExpectOneUnusable(EnumerateGlesFrom({.egl = {file.c_str()}}), "libEGL.so.1");
-  std::filesystem::remove_all(folder);
 }
 
 // A process of its own, since libEGL reads the variable once.

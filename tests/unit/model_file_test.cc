@@ -10,6 +10,8 @@
 #include <fstream>
 #include <utility>
 
+#include "tests/testing/temporary_folder.h"
+
 namespace hearth {
 namespace {
 
@@ -17,20 +19,13 @@ using testing::HasSubstr;
 
 class ModelFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "hearth-model-file-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string Write(const std::string& name, const std::string& content) {
-    const auto path = folder_ / name;
+    const auto path = folder_.path() / name;
     std::ofstream(path, std::ios::binary) << content;
     return path.string();
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 TEST_F(ModelFileTest, MapsTheContentsAndFingerprintsThem) {
@@ -74,7 +69,7 @@ TEST_F(ModelFileTest, KeepsItsBytesInPlaceWhenMoved) {
 }
 
 TEST_F(ModelFileTest, AMissingFileIsNotFound) {
-  const Status status = ModelFile::Open((folder_ / "none.tflite").string()).status();
+  const Status status = ModelFile::Open((folder_.path() / "none.tflite").string()).status();
   EXPECT_EQ(status.code(), StatusCode::kNotFound);
   EXPECT_THAT(status.message(), HasSubstr("none.tflite"));
 }
@@ -91,13 +86,13 @@ TEST_F(ModelFileTest, AnEmptyFileIsMalformed) {
 }
 
 TEST_F(ModelFileTest, AFolderIsMalformed) {
-  const Status status = ModelFile::Open(folder_.string()).status();
+  const Status status = ModelFile::Open(folder_.path().string()).status();
   EXPECT_EQ(status.code(), StatusCode::kMalformedInput);
   EXPECT_THAT(status.message(), HasSubstr("is a folder"));
 }
 
 TEST_F(ModelFileTest, ANamedPipeIsRefusedWithoutWaitingForAWriter) {
-  const auto path = folder_ / "pipe";
+  const auto path = folder_.path() / "pipe";
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   EXPECT_EQ(ModelFile::Open(path.string()).status().code(), StatusCode::kMalformedInput);
 }
