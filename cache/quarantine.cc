@@ -1,11 +1,17 @@
 #include "cache/quarantine.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
 #include "cache/entry_row.h"
 
 namespace hearth {
+namespace {
+
+constexpr int64_t kClockGrainMs = 60 * 1000;  // a clock that is corrected by less costs no write
+
+}  // namespace
 
 Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead) {
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
@@ -31,24 +37,27 @@ Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead) {
 
 Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& database) {
   std::map<Fingerprint, QuarantineRecord> records;
-  bool has_expired = false;
+  bool is_to_be_mended = false;
   const int64_t now_ms = NowMs();
   {
     HEARTH_ASSIGN(Statement rows, database.Prepare("SELECT digest, strikes, since_ms, kind FROM quarantine"));
     while (true) {
       HEARTH_ASSIGN(const bool row, rows.Step());
       if (!row) break;
-      const int64_t since_ms = rows.Number(2);
-      const bool counts = since_ms > now_ms - kQuarantineMs && since_ms <= now_ms + kQuarantineMs;
-      has_expired |= !counts;
-      if (!counts) continue;
+      const int64_t since_ms = std::min(rows.Number(2), now_ms);
+      const bool has_expired = since_ms <= now_ms - kQuarantineMs;
+      is_to_be_mended |= has_expired || rows.Number(2) > now_ms + kClockGrainMs;
+      if (has_expired) continue;
       records[FingerprintFrom(rows.Blob(0))] = {rows.Number(1), since_ms + kQuarantineMs, std::string(rows.Text(3))};
     }
   }
-  if (has_expired && !database.read_only()) {
-    HEARTH_ASSIGN(Statement expired, database.Prepare("DELETE FROM quarantine WHERE since_ms <= ? OR since_ms > ?"));
-    // Where somebody else is writing, the next start deletes them.
-    static_cast<void>(expired.Bind(0, now_ms - kQuarantineMs).Bind(1, now_ms + kQuarantineMs).Run());
+  if (is_to_be_mended && !database.read_only()) {
+    // Where somebody else is writing, the next start does it.
+    HEARTH_ASSIGN(Statement expired, database.Prepare("DELETE FROM quarantine WHERE since_ms <= ?"));
+    static_cast<void>(expired.Bind(0, now_ms - kQuarantineMs).Run());
+    // A clock that was set back must neither lift a quarantine nor make it last until it has caught up.
+    HEARTH_ASSIGN(Statement from_now_on, database.Prepare("UPDATE quarantine SET since_ms=?1 WHERE since_ms > ?1"));
+    static_cast<void>(from_now_on.Bind(0, now_ms).Run());
   }
   return records;
 }

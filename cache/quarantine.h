@@ -33,7 +33,8 @@ struct QuarantineRecord {
 // Deletes the entries named by the markers and gives each a strike, in one transaction; then removes the markers.
 Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead);
 
-// Records that still count; older ones are deleted where the database can be written to.
+// Records that still count; older ones are deleted where the database can be written to. Those from the future, which a
+// clock that was set back makes, count from now on.
 Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& database);
 
 // Whether these bytes must not come back under this key.
