@@ -1,4 +1,6 @@
 // What a session writes down at its end.
+#include <unistd.h>
+
 #include <algorithm>
 #include <system_error>
 #include <utility>
@@ -6,6 +8,7 @@
 #include "cache/entry_row.h"
 #include "cache/quarantine.h"
 #include "cache/sqlite_store.h"
+#include "cache/store_names.h"
 
 namespace hearth {
 namespace {
@@ -23,7 +26,10 @@ void SqliteStore::Flush() {
   // A start that only read leaves its page or two in the log, which spares it the two fsyncs of a checkpoint.
   std::error_code error;
   const uint64_t log_bytes = std::filesystem::file_size(file().string() + "-wal", error);
-  if (has_put_) RemoveDeadClaims(options_.folder);
+  if (has_put_) {
+    RemoveDeadClaims(options_.folder);
+    ::unlink(ClearedFile(options_.folder).c_str());
+  }
   database_->SetCheckpointAtClose(has_put_ || error || log_bytes > kMaxLogLeftBytes);
   Status status = WriteStampsAndCounters();
   // Damage that sqlite does not notice may spoil what is stored next, again and again. Looking for it reads the whole

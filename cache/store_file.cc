@@ -241,17 +241,23 @@ Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const fs::pat
 }
 
 Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
-  HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
-  fs::path file = OpenOwnFile(options, waits, true).file;
-  if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
-    return Error(StatusCode::kIoError, "can't remove {}: {}", file.string(), std::strerror(errno));
+  const fs::path cleared = ClearedFile(options.folder);
+  ::unlink(cleared.c_str());
+  {
+    HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
+    const fs::path file = OpenOwnFile(options, waits, true).file;
+    if (::rename(file.c_str(), cleared.c_str()) != 0 && errno != ENOENT) {
+      return Error(StatusCode::kIoError, "can't remove {}: {}", file.string(), std::strerror(errno));
+    }
+    RemoveWithSideFiles(file);
+    RemoveOtherFormats(options.folder, file, 0);
+    RemoveLeftovers(options.folder);
+    // A full disk takes none: a folder without a file is an empty store too.
+    static_cast<void>(MakeFile(options, file, waits));
   }
-  RemoveWithSideFiles(file);
+  // A file system takes most of a second for each gigabyte, for which no session has to wait.
+  ::unlink(cleared.c_str());
   RemoveWithSideFiles(DamagedFile(options.folder));
-  RemoveOtherFormats(options.folder, file, 0);
-  RemoveLeftovers(options.folder);
-  // A disk that is full all the same takes none: a folder without a file is an empty store too.
-  static_cast<void>(MakeFile(options, file, waits));
   return Status::Ok();
 }
 

@@ -58,6 +58,10 @@ fs::path FileOfFormat(const fs::path& folder, int64_t format) {
   return folder / fmt::format("hearth-{}.db", format);
 }
 
+fs::path ClearedFile(const fs::path& folder) {
+  return folder / (std::string(kStoreFileName) + ".cleared");
+}
+
 fs::path DamagedFile(const fs::path& folder) {
   return folder / (std::string(kStoreFileName) + ".damaged");
 }

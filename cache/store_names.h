@@ -3,6 +3,7 @@
 //   hearth.db            the store, in the newest format that was used here
 //   hearth-<n>.db        a store of format n: Hearths of different formats share a folder, each with its own
 //   hearth.db.damaged    a damaged store that was moved aside
+//   hearth.db.cleared    what `clear` is removing; a later session removes what one that was killed left
 // each with sqlite's side files.
 #ifndef HEARTH_CACHE_STORE_NAMES_H_
 #define HEARTH_CACHE_STORE_NAMES_H_
@@ -15,6 +16,7 @@
 namespace hearth {
 
 std::filesystem::path FileOfFormat(const std::filesystem::path& folder, int64_t format);
+std::filesystem::path ClearedFile(const std::filesystem::path& folder);
 std::filesystem::path DamagedFile(const std::filesystem::path& folder);
 
 // A log belongs to its file, and goes with it: a live database may be what is renamed. What was `to` goes.

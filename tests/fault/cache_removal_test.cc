@@ -1,14 +1,18 @@
 // Clearing and pruning: on full disks, and beside sessions that store meanwhile.
-#include <sys/mount.h>
+#include <gmock/gmock.h>
+#include <sys/inotify.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <thread>
 
 #include "cache/database.h"
+#include "cache/descriptor.h"
+#include "cache/entry_row.h"
 #include "cache/reports.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/small_disk.h"
 
 namespace hearth {
 namespace {
@@ -18,51 +22,13 @@ using testing::CacheFolder;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
-
-// A small file system of its own, filled up behind the store.
-class FullDisk {
- public:
-  FullDisk() {
-    folder_ = parent_.path() / "small";
-    fs::create_directory(folder_);
-    is_mounted_ = ::mount("none", folder_.c_str(), "tmpfs", 0, "size=1m,mode=700") == 0;
-    error_ = errno;
-    options_.folder = folder_;
-  }
-  ~FullDisk() {
-    if (is_mounted_) ::umount(folder_.c_str());
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
-  bool is_mounted() const { return is_mounted_; }
-  const char* why_not() const { return std::strerror(error_); }
-  const StoreOptions& options() const { return options_; }
-  const fs::path& folder() const { return folder_; }
-
-  // A store of six entries, closed, and then no byte left.
-  void Fill() {
-    for (int number = 0; number < 6; ++number) {
-      PutOne(*CacheFolder::Open(options_), NumberedKey(number), NumberedBlob(number, 40000));
-    }
-    std::ofstream filler(folder_ / "filler", std::ios::binary);
-    const std::string block(4096, 'x');
-    while (filler.write(block.data(), 4096).flush()) {
-    }
-  }
-
- private:
-  CacheFolder parent_;
-  fs::path folder_;
-  StoreOptions options_;
-  bool is_mounted_ = false;
-  int error_ = 0;
-};
+using testing::SmallDisk;
 
 TEST(CacheOnAFullDisk, AStoreThatWasClosedCleanlyIsStillRead) {
-  FullDisk disk;
-  if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here: " << disk.why_not();
-  disk.Fill();
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  disk.FillUp();
   const auto store = CacheFolder::Open(disk.options());
   ASSERT_NE(store, nullptr);
   for (int number = 0; number < 6; ++number) EXPECT_EQ(store->Get(NumberedKey(number)), NumberedBlob(number, 40000));
@@ -77,9 +43,10 @@ TEST(CacheOnAFullDisk, AStoreThatWasClosedCleanlyIsStillRead) {
 }
 
 TEST(CacheOnAFullDisk, ClearingWorksAndTheNextSessionStores) {
-  FullDisk disk;
-  if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here: " << disk.why_not();
-  disk.Fill();
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  disk.FillUp();
   const auto removed = ClearStore(disk.folder());
   ASSERT_TRUE(removed.ok()) << removed.status().message();
   EXPECT_EQ(removed->entries, 6u);
@@ -89,9 +56,10 @@ TEST(CacheOnAFullDisk, ClearingWorksAndTheNextSessionStores) {
 }
 
 TEST(CacheOnAFullDisk, PruningAndClearingAPartWork) {
-  FullDisk disk;
-  if (!disk.is_mounted()) GTEST_SKIP() << "mounting is not allowed here: " << disk.why_not();
-  disk.Fill();
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  disk.FillUp();
   const auto pruned = PruneStore(disk.folder(), 290000);
   ASSERT_TRUE(pruned.ok()) << pruned.status().message();
   EXPECT_GT(pruned->entries, 0u);
@@ -116,6 +84,72 @@ TEST(CacheRemoval, ASessionThatIsOpenWhileTheCacheIsClearedStoresIntoTheNewFile)
   EXPECT_FALSE(next->Get(NumberedKey(1)));
   EXPECT_TRUE(next->Get(NumberedKey(2)));
   EXPECT_TRUE(store->TakeWarnings().empty());
+}
+
+// What happens to the files of a folder, in its order.
+class FolderEvents {
+ public:
+  explicit FolderEvents(const fs::path& folder) : descriptor_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
+    ::inotify_add_watch(descriptor_.get(), folder.c_str(), IN_DELETE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO);
+  }
+  // Each as "deleted NAME", "closed NAME", "moved from NAME" or "moved to NAME".
+  std::vector<std::string> Take() {
+    std::vector<std::string> events;
+    alignas(inotify_event) std::array<char, 1 << 16> room;
+    const ssize_t count = ::read(descriptor_.get(), room.data(), room.size());
+    for (ssize_t at = 0; at < count;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(room.data() + at);
+      const char* what = (event->mask & IN_DELETE) != 0        ? "deleted "
+                         : (event->mask & IN_CLOSE_WRITE) != 0 ? "closed "
+                         : (event->mask & IN_MOVED_FROM) != 0  ? "moved from "
+                                                               : "moved to ";
+      events.push_back(std::string(what) + event->name);
+      at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+    }
+    return events;
+  }
+
+ private:
+  Descriptor descriptor_;
+};
+
+// The disk takes most of a second for each gigabyte, and who opens the store waits 250 ms.
+TEST(CacheRemoval, TheClearedFileGoesOnceNobodyIsKeptWaiting) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
+  FolderEvents watched(folder.path());
+  ASSERT_TRUE(ClearStore(folder.path()).ok());
+  const std::vector<std::string> events = watched.Take();
+  const auto place_of = [&](const char* event) { return std::ranges::find(events, event) - events.begin(); };
+  EXPECT_THAT(events, ::testing::IsSupersetOf({"moved from hearth.db", "moved to hearth.db", "closed hearth.lock",
+                                               "deleted hearth.db.cleared"}));
+  EXPECT_LT(place_of("moved to hearth.db"), place_of("deleted hearth.db.cleared"));
+  EXPECT_EQ(std::ranges::find(events, "closed hearth.lock"),
+            std::find(events.begin(), std::ranges::find(events, "deleted hearth.db.cleared"), "closed hearth.lock"));
+  EXPECT_THAT(events, ::testing::Not(::testing::Contains("deleted hearth.db")));
+}
+
+TEST(CacheRemoval, WhatAClearingThatWasKilledLeftGoesWithTheNextSessionThatStores) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  testing::WriteFile(folder.path() / "hearth.db.cleared", "large");
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
+  EXPECT_FALSE(fs::exists(folder.path() / "hearth.db.cleared"));
+}
+
+TEST(CacheRemoval, EntriesFromTheFutureArePrunedByAgeToo) {
+  const CacheFolder folder;
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
+  constexpr int64_t kDayMs = int64_t{24} * 60 * 60 * 1000;
+  {
+    auto database = Database::Open(folder.file(), Database::Access::kReadWrite);
+    const std::string stamps = fmt::format("UPDATE entries SET created_ms=created_ms-{}, last_used_ms=last_used_ms+{}",
+                                           60 * kDayMs, 365 * kDayMs);
+    ASSERT_TRUE(database.ok() && database->Run(stamps).ok());
+  }
+  CacheFilter old;
+  old.unused_since_ms = NowMs() - 30 * kDayMs;
+  EXPECT_EQ(ClearStore(folder.path(), old)->entries, 1u);
 }
 
 TEST(CacheRemoval, ASessionThatClosesAfterTheClearingLeavesTheNewFileAlone) {

@@ -1,10 +1,8 @@
 // Many at once and damaged at random: processes that start together and are killed, a hundred threads, thousands of
 // damaged stores, users without permission. HEARTH_LONG_TESTS=1 runs the long numbers.
 #include <grp.h>
-#include <sys/mount.h>
 
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -17,6 +15,7 @@
 #include "core/emit/kernel_library.h"
 #include "hal/load_or_compile.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/small_disk.h"
 
 namespace hearth {
 namespace {
@@ -26,6 +25,7 @@ using testing::CacheFolder;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
+using testing::SmallDisk;
 using testing::StartProcess;
 using testing::WaitFor;
 
@@ -346,16 +346,10 @@ TEST(CachePermissions, NoCombinationOfModesEndsInWrongBytesOrACrash) {
 
 // A real disk without space, as small as the store.
 TEST(CacheStress, AFullFileSystemIsAPutErrorAndTheStoreStaysSound) {
-  const CacheFolder parent;
-  const fs::path mounted = parent.path() / "small";
-  ASSERT_TRUE(fs::create_directory(mounted));
-  if (::mount("none", mounted.c_str(), "tmpfs", 0, "size=800k,mode=700") != 0) {
-    GTEST_SKIP() << "mounting is not allowed here: " << std::strerror(errno);
-  }
-  StoreOptions options;
-  options.folder = mounted;
+  const SmallDisk disk("800k");
+  SKIP_WITHOUT_MOUNTING(disk);
   {
-    const auto store = CacheFolder::Open(options);
+    const auto store = CacheFolder::Open(disk.options());
     if (store != nullptr) {
       for (int number = 0; number < 20; ++number) PutOne(*store, NumberedKey(number), NumberedBlob(number, 40000));
       EXPECT_GT(store->counters().put_errors, 0u);
@@ -366,8 +360,7 @@ TEST(CacheStress, AFullFileSystemIsAPutErrorAndTheStoreStaysSound) {
       EXPECT_EQ(store->Get(NumberedKey(0)), NumberedBlob(0, 40000));
     }
   }
-  EXPECT_TRUE(VerifyStore(mounted, false)->clean());
-  ::umount(mounted.c_str());
+  EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
 }
 
 TEST(CachePermissions, AStoreThatOthersMayWriteIsRefusedWithASentence) {
