@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "cache/revocations.h"
 #include "cache/signature.h"
 #include "hearth/cache_types.h"
 #include "hearth/status.h"
@@ -37,6 +39,8 @@ struct ImportRequest {
   uint64_t max_bytes = 0;       // of the store
   bool is_trusted = false;      // take entries that no trusted key signed
   std::vector<PublicKey> trusted_keys;
+  // Those that the store knew before the keys were read (StoreOptions::revocations).
+  std::optional<std::set<Revocation>> revocations;
   // Whether native entries for this device are wanted; all are where it is empty.
   std::function<bool(const CacheDevice&)> is_wanted;
 };

@@ -9,6 +9,7 @@
 #include "cache/bundle.h"
 #include "cache/bundle_file.h"
 #include "cache/bundle_reader.h"
+#include "cache/entry_filter.h"
 #include "cache/entry_row.h"
 #include "cache/report_access.h"
 #include "core/base/error.h"
@@ -138,12 +139,13 @@ Result<KnownBlobs> BlobsOf(const fs::path& bundle) {
 
 // In the order of digests, whatever order the store has: equal entries make equal bundles.
 Status DescribeEntries(const ExportRequest& request, Database& database, Manifest& manifest, BundleExport& report) {
+  HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(request.filter));
   HEARTH_ASSIGN(const KnownBlobs known, BlobsOf(request.since));
   HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " ORDER BY digest"));
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) return Status::Ok();
-    if (!Matches(EntryFrom(rows), request.filter)) continue;
+    if (!Matches(EntryFrom(rows), filter)) continue;
     const std::optional<BundleEntry> entry = LoadSound(database, rows);
     if (!entry) {
       ++report.damaged_entries;

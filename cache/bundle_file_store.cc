@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "cache/entry_row.h"
+
 namespace hearth {
 
 BundleFileStore::BundleFileStore(BundleFile file, const Manifest& manifest) : file_(std::move(file)) {
@@ -45,11 +47,7 @@ std::optional<CacheKey> BundleFileStore::KeyOf(const Entry& entry) {
     Warn(material.status());
     return std::nullopt;
   }
-  const auto fields = DecodeKeyMaterial(*material);
-  if (!fields.ok()) return std::nullopt;
-  CacheKey key(entry.kind);
-  for (const auto& [name, value] : *fields) key.Add(name, value);
-  return key;
+  return KeyFromMaterial(entry.kind, *material);
 }
 
 void BundleFileStore::ForEach(const CacheKey& common, const Visitor& visit) {

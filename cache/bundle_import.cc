@@ -21,11 +21,8 @@ void AddToStored(SqliteStore& store, BundleEntry& entry) {
   if (entry.key.kind() != BlobKind::kTuning) return;
   const auto stored_bytes = store.Get(entry.key);
   if (!stored_bytes) return;
-  const auto text_of = [](const std::vector<std::byte>& bytes) {
-    return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  };
-  const Result<TuningRecord> stored = TuningRecordFromText(text_of(*stored_bytes));
-  const Result<TuningRecord> imported = TuningRecordFromText(text_of(entry.bytes));
+  const Result<TuningRecord> stored = TuningRecordFromText(TextFrom(*stored_bytes));
+  const Result<TuningRecord> imported = TuningRecordFromText(TextFrom(entry.bytes));
   if (!stored.ok() || !imported.ok() || *stored == *imported) return;
   const std::string merged = ToText(Merged(*stored, *imported));
   const std::span<const std::byte> bytes = BytesOf(merged);
@@ -39,6 +36,7 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
   SessionWaits waits(kReportWaitMs);
   options.waits = &waits;
   options.folder = request.store;
+  options.revocations = request.revocations;
   if (request.max_bytes > 0) options.max_bytes = request.max_bytes;
   HEARTH_ASSIGN(const std::unique_ptr<SqliteStore> target, SqliteStore::Open(options));
   BatchedPuts puts(*target, report.signed_by.empty() ? "bundle" : "bundle " + report.signed_by);

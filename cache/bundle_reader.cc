@@ -16,14 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<CacheKey> KeyFrom(BlobKind kind, std::string_view material) {
-  const auto fields = DecodeKeyMaterial(material);
-  if (!fields.ok()) return std::nullopt;
-  CacheKey key(kind);
-  for (const auto& [name, value] : *fields) key.Add(name, value);
-  return key;
-}
-
 class FolderReader final : public BundleReader {
  public:
   FolderReader(SignedManifest manifest, fs::path folder)
@@ -64,7 +56,7 @@ class FileReader final : public BundleReader {
   Result<BundleEntry> Find(const ManifestEntry& promised, size_t number) override {
     if (!std::exchange(is_located_, true)) HEARTH_TRY(file_.Locate(manifest()));
     HEARTH_ASSIGN(const std::string material, file_.ReadMaterial(number));
-    const std::optional<CacheKey> key = KeyFrom(promised.kind, material);
+    const std::optional<CacheKey> key = KeyFromMaterial(promised.kind, material);
     BundleEntry entry;
     entry.bytes.resize(promised.size_bytes);
     HEARTH_TRY(file_.ReadBlob(number, entry.bytes));
@@ -83,10 +75,8 @@ class FileReader final : public BundleReader {
 }  // namespace
 
 std::optional<BundleEntry> LoadSound(Database& database, const Statement& row) {
-  const std::span<const std::byte> material = row.Blob(2);
   const std::optional<BlobKind> kind = BlobKindFromName(row.Text(1));
-  const std::string_view text(reinterpret_cast<const char*>(material.data()), material.size());
-  const std::optional<CacheKey> key = kind ? KeyFrom(*kind, text) : std::nullopt;
+  const std::optional<CacheKey> key = kind ? KeyFromMaterial(*kind, TextFrom(row.Blob(2))) : std::nullopt;
   if (!key || key->digest() != FingerprintFrom(row.Blob(0))) return std::nullopt;
   BundleEntry entry;
   entry.key = *key;

@@ -1,15 +1,22 @@
-// The reports that delete: clear and prune.
+// The reports that delete: clear, prune and the removal of a model.
 #include <unistd.h>
 
-#include <system_error>
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <set>
 #include <utility>
 #include <vector>
 
+#include "cache/budget.h"
+#include "cache/entry_filter.h"
 #include "cache/entry_row.h"
+#include "cache/models.h"
 #include "cache/quarantine.h"
 #include "cache/removal.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
+#include "cache/revocations.h"
 #include "cache/store_names.h"
 
 namespace hearth {
@@ -23,9 +30,20 @@ Result<RemovedEntries> CountEntries(Database& database) {
   return RemovedEntries{static_cast<uint64_t>(entries), static_cast<uint64_t>(bytes)};
 }
 
+// What went; sessions may have stored more meanwhile.
+Result<RemovedEntries> RemovedSince(const RemovedEntries& before, Database& database) {
+  HEARTH_ASSIGN(const RemovedEntries after, CountEntries(database));
+  return RemovedEntries{before.entries - std::min(before.entries, after.entries),
+                        before.blob_bytes - std::min(before.blob_bytes, after.blob_bytes)};
+}
+
 // Runs `work` on the store, and where the disk is too full for that once more without side files.
 template <typename Work>
 Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
+  if (store.database->read_only() && ::access(store.options.folder.c_str(), W_OK) != 0) {
+    return Error(StatusCode::kIoError, "nothing can be deleted in {}: {}", store.options.folder.string(),
+                 std::strerror(errno));
+  }
   Status status = store.database->read_only() ? Error(StatusCode::kResourceExhausted, "the disk is full") : work();
   if (status.code() != StatusCode::kResourceExhausted) return status;
   const fs::path file = store.database->file();
@@ -59,70 +77,50 @@ Result<RemovedEntries> ClearAll(const fs::path& folder) {
   return removed;
 }
 
-bool IsRestricted(const CacheFilter& filter) {
-  return !filter.kind.empty() || !filter.digest_prefix.empty() || !filter.field_contains.empty() ||
-         !filter.device.empty() || filter.digests || filter.unused_since_ms || filter.spares_pinned ||
-         !filter.origin.empty() || !filter.signed_by.empty();
+// Rows of the table of entries.
+struct Selection {
+  std::vector<int64_t> ids;
+  RemovedEntries sum;
+};
+Result<Selection> Select(Database& database, const CacheFilter& filter) {
+  Selection selection;
+  std::set<Fingerprint> spared;
+  if (filter.spares_pinned) {
+    HEARTH_ASSIGN(spared, PinnedDigests(database));
+  }
+  HEARTH_ASSIGN(Statement rows, database.Prepare(kEntryColumns));
+  while (true) {
+    HEARTH_ASSIGN(const bool row, rows.Step());
+    if (!row) return selection;
+    const CacheEntry entry = EntryFrom(rows);
+    if (!Matches(entry, filter) || spared.contains(FingerprintFrom(rows.Blob(0)))) continue;
+    selection.ids.push_back(rows.Number(7));
+    ++selection.sum.entries;
+    selection.sum.blob_bytes += entry.size_bytes;
+  }
+}
+
+// What must be so before the entries are selected.
+Status PrepareToSelect(Database& database, const CacheFilter& filter) {
+  // First: what a session stores from here on is not of that key, what it stored before is found.
+  if (!filter.signed_by.empty()) HEARTH_TRY(NoteRevocation(database, filter.signed_by));
+  return filter.unused_since_ms ? SetFutureStampsRight(database) : Status::Ok();
 }
 
 }  // namespace
 
-Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& filter) {
+Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& asked) {
+  HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(asked));
   if (!IsRestricted(filter)) return ClearAll(folder);
-  RemovedEntries removed;
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return removed;
-  std::vector<int64_t> ids;
-  std::set<Fingerprint> spared;
-  if (filter.spares_pinned) {
-    HEARTH_ASSIGN(spared, PinnedDigests(*store.database));
-  }
-  {
-    HEARTH_ASSIGN(Statement rows, store.database->Prepare(kEntryColumns));
-    while (true) {
-      HEARTH_ASSIGN(const bool row, rows.Step());
-      if (!row) break;
-      const CacheEntry entry = EntryFrom(rows);
-      if (!Matches(entry, filter) || spared.contains(FingerprintFrom(rows.Blob(0)))) continue;
-      ids.push_back(rows.Number(7));
-      ++removed.entries;
-      removed.blob_bytes += entry.size_bytes;
-    }
-  }
+  if (!store.database) return RemovedEntries{};
+  HEARTH_TRY(OnAFullDiskToo(store, [&] { return PrepareToSelect(*store.database, filter); }));
+  HEARTH_ASSIGN(const Selection selection, Select(*store.database, filter));
   HEARTH_TRY(OnAFullDiskToo(store, [&]() -> Status {
-    HEARTH_TRY(DeleteInBatches(*store.database, ids));
-    const bool is_of_a_kind = IsRestricted(filter) && !filter.kind.empty();
-    return is_of_a_kind ? LiftQuarantine(*store.database, filter.kind).status() : Status::Ok();
+    HEARTH_TRY(DeleteInBatches(*store.database, selection.ids));
+    return filter.kind.empty() ? Status::Ok() : LiftQuarantine(*store.database, filter.kind).status();
   }));
-  return removed;
-}
-
-Result<std::vector<CacheModel>> ListModels(const fs::path& folder) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return std::vector<CacheModel>();
-  return ReadModels(*store.database);
-}
-
-Result<std::vector<ModelUses>> ListUses(const fs::path& folder) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return std::vector<ModelUses>();
-  return ReadUses(*store.database);
-}
-
-Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
-  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
-  HEARTH_ASSIGN(const std::vector<CacheModel> models, ReadModels(*store.database, id));
-  if (models.empty()) return Error(StatusCode::kNotFound, "the cache has just forgotten '{}'", model);
-  return models.front();
-}
-
-Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {
-  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
-  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
-  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
-  return PinModel(*store.database, id, is_pinned);
+  return selection.sum;
 }
 
 Result<RemovedEntries> RemoveModel(const fs::path& folder, std::string_view model) {
@@ -132,9 +130,7 @@ Result<RemovedEntries> RemoveModel(const fs::path& folder, std::string_view mode
   HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
   HEARTH_ASSIGN(const std::vector<int64_t> own, ForgetModel(*store.database, id));
   HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteInBatches(*store.database, own); }));
-  HEARTH_ASSIGN(const RemovedEntries after, CountEntries(*store.database));
-  return RemovedEntries{before.entries - std::min(before.entries, after.entries),
-                        before.blob_bytes - std::min(before.blob_bytes, after.blob_bytes)};
+  return RemovedSince(before, *store.database);
 }
 
 Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
@@ -143,10 +139,7 @@ Result<RemovedEntries> PruneStore(const fs::path& folder, uint64_t max_bytes) {
   HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
   RemoveWithSideFiles(DamagedFile(store.options.folder));
   HEARTH_TRY(OnAFullDiskToo(store, [&] { return DeleteDownTo(*store.database, max_bytes); }));
-  HEARTH_ASSIGN(const RemovedEntries after, CountEntries(*store.database));
-  // What sessions stored meanwhile may be more than what went.
-  return RemovedEntries{before.entries - std::min(before.entries, after.entries),
-                        before.blob_bytes - std::min(before.blob_bytes, after.blob_bytes)};
+  return RemovedSince(before, *store.database);
 }
 
 }  // namespace hearth

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -17,9 +18,15 @@ int64_t NowMs();  // since 1970
 inline std::span<const std::byte> BytesOf(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
+inline std::string_view TextFrom(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 // The 16 bytes of a digest or checksum column; zeros when it holds something else.
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
+
+// nullopt where it is no key's material.
+std::optional<CacheKey> KeyFromMaterial(BlobKind kind, std::string_view material);
 
 // An entry and its blob, within the caller's transaction.
 Status DeleteEntry(Database& database, int64_t id);

@@ -10,10 +10,11 @@
 #include <atomic>
 #include <cerrno>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "core/base/sha256.h"
 
 namespace hearth {
 namespace {
@@ -24,24 +25,6 @@ constexpr std::string_view kMarkerPrefix = "in-use-";
 constexpr size_t kRecordBytes = 1 + 32 + 1;      // sign, digest in hex, line end
 constexpr size_t kMaxMarkerBytes = 1024 * 1024;  // a longer file is not ours
 constexpr int kMaxNamesTried = 16;
-
-std::optional<Fingerprint> FromHex(std::string_view hex) {
-  Fingerprint digest;
-  for (size_t i = 0; i < hex.size(); ++i) {
-    const char c = hex[i];
-    int digit = 0;
-    if (c >= '0' && c <= '9') {
-      digit = c - '0';
-    } else if (c >= 'a' && c <= 'f') {
-      digit = c - 'a' + 10;
-    } else {
-      return std::nullopt;
-    }
-    uint8_t& byte = digest.bytes.at(i / 2);
-    byte = static_cast<uint8_t>(byte * 16 + digit);
-  }
-  return digest;
-}
 
 std::string ReadAll(int descriptor) {
   std::string text;
@@ -58,9 +41,9 @@ std::string ReadAll(int descriptor) {
 std::vector<Fingerprint> DigestsInUse(std::string_view text) {
   std::map<Fingerprint, int> counts;
   for (; text.size() >= kRecordBytes; text.remove_prefix(kRecordBytes)) {
-    const std::optional<Fingerprint> digest = FromHex(text.substr(1, 32));
-    if (!digest) break;
-    counts[*digest] += text[0] == '+' ? 1 : -1;
+    Fingerprint digest;
+    if (!BytesFromHex(text.substr(1, 32), digest.bytes)) break;
+    counts[digest] += text[0] == '+' ? 1 : -1;
   }
   std::vector<Fingerprint> in_use;
   for (const auto& [digest, count] : counts) {

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "cache/descriptor.h"
+#include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "cache/key_value_blob_store.h"
 
@@ -58,12 +59,10 @@ std::optional<Record> TakeRecord(std::span<const std::byte>& rest) {
   if (!TakeNumber(rest, envelope_bytes) || !TakeNumber(rest, kind) || !TakeNumber(rest, material_bytes)) return {};
   if (kind >= kBlobKindCount || material_bytes > rest.size() || envelope_bytes > rest.size() - material_bytes)
     return {};
-  const std::string_view material(reinterpret_cast<const char*>(rest.data()), material_bytes);
-  const auto fields = DecodeKeyMaterial(material);
-  if (!fields.ok()) return {};
+  std::optional<CacheKey> key = KeyFromMaterial(static_cast<BlobKind>(kind), TextFrom(rest.first(material_bytes)));
+  if (!key) return {};
   Record record;
-  record.key = CacheKey(static_cast<BlobKind>(kind));
-  for (const auto& [name, value] : *fields) record.key.Add(name, value);
+  record.key = *std::move(key);
   const auto opened = OpenEnvelope(record.key, rest.subspan(material_bytes, envelope_bytes));
   if (!opened) return {};
   record.bytes = opened->blob;

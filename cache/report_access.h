@@ -26,8 +26,6 @@ inline constexpr const char* kEntryColumns =
     "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin FROM entries";
 CacheEntry EntryFrom(const Statement& row);  // of kEntryColumns
 
-bool Matches(const CacheEntry& entry, const CacheFilter& filter);
-
 }  // namespace hearth
 
 #endif  // HEARTH_CACHE_REPORT_ACCESS_H_

@@ -1,10 +1,10 @@
 #include "cache/reports.h"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <system_error>
 
+#include "cache/entry_filter.h"
 #include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "cache/quarantine.h"
@@ -56,19 +56,6 @@ std::vector<CacheKeyDifference> Differences(const std::vector<std::pair<std::str
   return differences;
 }
 
-bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
-  const auto equal = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
-  };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end();
-}
-
-// "bundle 01ab...": the key.
-std::string_view SignerIn(std::string_view origin) {
-  const size_t blank = origin.find(' ');
-  return blank == std::string_view::npos ? std::string_view() : origin.substr(blank + 1);
-}
-
 }  // namespace
 
 Result<ReportedStore> OpenForReport(const fs::path& folder) {
@@ -94,8 +81,7 @@ CacheEntry EntryFrom(const Statement& row) {
   CacheEntry entry;
   entry.digest = FingerprintFrom(row.Blob(0)).ToHex();
   entry.kind = row.Text(1);
-  const std::span<const std::byte> material = row.Blob(2);
-  auto fields = DecodeKeyMaterial({reinterpret_cast<const char*>(material.data()), material.size()});
+  auto fields = DecodeKeyMaterial(TextFrom(row.Blob(2)));
   if (fields.ok()) entry.fields = std::move(fields).value();
   entry.size_bytes = static_cast<uint64_t>(row.Number(3));
   entry.cost_ms = row.Real(4);
@@ -105,23 +91,8 @@ CacheEntry EntryFrom(const Statement& row) {
   return entry;
 }
 
-bool Matches(const CacheEntry& entry, const CacheFilter& filter) {
-  if (!filter.kind.empty() && entry.kind != filter.kind) return false;
-  if (!entry.digest.starts_with(filter.digest_prefix) || !entry.origin.starts_with(filter.origin)) return false;
-  if (!filter.signed_by.empty() && !SignerIn(entry.origin).starts_with(filter.signed_by)) return false;
-  if (filter.unused_since_ms && entry.last_used_ms >= *filter.unused_since_ms) return false;
-  if (filter.digests && std::ranges::find(*filter.digests, entry.digest) == filter.digests->end()) return false;
-  const auto has = [&](std::string_view field, const std::string& part) {
-    return std::ranges::any_of(entry.fields, [&](const auto& named) {
-      return named.first == field && ContainsIgnoringCase(named.second, part);
-    });
-  };
-  if (!filter.device.empty() && !has("device", filter.device) && !has("backend", filter.device)) return false;
-  return std::ranges::all_of(filter.field_contains,
-                             [&](const auto& wanted) { return has(wanted.first, wanted.second); });
-}
-
-Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheFilter& filter) {
+Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheFilter& asked) {
+  HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(asked));
   std::vector<CacheEntry> entries;
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return entries;
@@ -133,6 +104,12 @@ Result<std::vector<CacheEntry>> ListEntries(const fs::path& folder, const CacheF
     CacheEntry entry = EntryFrom(rows);
     if (Matches(entry, filter)) entries.push_back(std::move(entry));
   }
+}
+
+Result<std::set<Revocation>> ListRevocations(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::set<Revocation>();
+  return ReadRevocations(*store.database);
 }
 
 Result<CacheEntry> ShowEntry(const fs::path& folder, std::string_view digest_prefix) {

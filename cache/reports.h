@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cache/models.h"
+#include "cache/revocations.h"
 #include "core/base/blob_store.h"
 #include "core/base/fingerprint.h"
 #include "hearth/cache_types.h"
@@ -23,6 +25,9 @@ namespace hearth {
 
 // Most recently used first.
 Result<std::vector<CacheEntry>> ListEntries(const std::filesystem::path& folder, const CacheFilter& filter = {});
+
+// The keys that were revoked here.
+Result<std::set<Revocation>> ListRevocations(const std::filesystem::path& folder);
 
 // The one entry whose digest begins with these hex digits; kNotFound for none or several.
 Result<CacheEntry> ShowEntry(const std::filesystem::path& folder, std::string_view digest_prefix);

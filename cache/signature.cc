@@ -8,8 +8,10 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <system_error>
 
 #include "cache/descriptor.h"
+#include "cache/trusted_path.h"
 #include "core/base/sha256.h"
 
 #ifdef HEARTH_WITH_SODIUM
@@ -63,7 +65,19 @@ Result<SigningKey> ReadSigningKey(const std::filesystem::path& file) {
   return SigningKey{keys.front()};
 }
 
+// Who can write there decides whom this user trusts.
 Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::canonical(file, error);
+  struct stat info;
+  if (!error && ::stat(real.c_str(), &info) == 0) {
+    if ((info.st_uid != 0 && info.st_uid != ::geteuid()) || OthersMayWrite(info)) {
+      return Error(StatusCode::kIoError,
+                   "others may write to the file of trusted keys {}, and add theirs: make it yours and 'chmod go-w' it",
+                   file.string());
+    }
+    HEARTH_TRY(CheckParents(real));
+  }
   return ReadKeys(file, kPublicWord);
 }
 

@@ -31,6 +31,7 @@ bool HasSignatures();  // in this build and on this machine
 Result<PublicKey> MakeSigningKey(const std::filesystem::path& file);
 // kIoError when others may read the file.
 Result<SigningKey> ReadSigningKey(const std::filesystem::path& file);
+// kIoError when others may write to the file or a folder above it.
 Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file);
 
 Result<Signature> Sign(const SigningKey& key, std::span<const std::byte> message);

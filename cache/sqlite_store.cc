@@ -40,6 +40,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
     store->OnTrouble("opening", status);
     if (!store->find_) return status;
   }
+  store->NoteWhatIsRevoked();
   store->QuarantineDeadUses();
   store->StoreLeftovers();
   return store;
@@ -85,6 +86,15 @@ Status SqliteStore::PrepareStatements() {
   has_others_ = others != 0;
   names_.Open(*database_);
   return Status::Ok();
+}
+
+// Once: a file that is opened later in this session says nothing about when its trust began.
+void SqliteStore::NoteWhatIsRevoked() {
+  if (options_.revocations) {
+    revocations_ = *options_.revocations;
+  } else if (database_) {
+    if (auto revocations = ReadRevocations(*database_); revocations.ok()) revocations_ = *std::move(revocations);
+  }
 }
 
 void SqliteStore::QuarantineDeadUses() {

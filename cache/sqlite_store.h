@@ -17,6 +17,7 @@
 #include "cache/in_use_marker.h"
 #include "cache/making_claim.h"
 #include "cache/quarantine.h"
+#include "cache/revocations.h"
 #include "cache/store_file.h"
 #include "core/base/blob_store.h"
 #include "core/base/file_stamp.h"
@@ -97,6 +98,7 @@ class SqliteStore final : public BlobStore {
   SqliteStore(StoreOptions options, std::unique_ptr<SessionWaits> own_waits, Database database, Warnings warnings);
 
   Status PrepareStatements();
+  void NoteWhatIsRevoked();
   void QuarantineDeadUses();
   Result<Lookup> Find(const CacheKey& key, const Fingerprint& digest, const Destination& destination, Found& found);
   void TellIfBarred(const CacheKey& key, const Fingerprint& digest);
@@ -109,10 +111,11 @@ class SqliteStore final : public BlobStore {
   void LeavePending();
   void StoreLeftovers();
   Status Store(std::span<const NewEntry> entries, bool all_or_nothing);
-  Status StoreAll(std::span<const NewEntry> entries, bool all_or_nothing, size_t& left_out);
+  Status StoreAll(std::span<const NewEntry> wanted, bool all_or_nothing, size_t& left_out);
   void KeepLogInBudget(uint64_t needed_bytes);
   Result<bool> HasRoom(std::span<const NewEntry> entries, const std::set<Fingerprint>& stored);
   Status Insert(const NewEntry& entry);
+  Result<std::vector<NewEntry>> WithoutRevoked(std::span<const NewEntry> entries);
   Status NoteOthers();
   // sqlite_store_end.cc
   Status WriteStampsAndCounters();
@@ -157,6 +160,7 @@ class SqliteStore final : public BlobStore {
   // In use at a crash before: their record goes once they were used without one.
   std::map<Fingerprint, QuarantineRecord> on_probation_;
   std::set<Fingerprint> acquitted_;
+  std::set<Revocation> revocations_;  // older than this session's trust
 };
 
 }  // namespace hearth

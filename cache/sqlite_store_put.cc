@@ -157,12 +157,25 @@ void SqliteStore::KeepLogInBudget(uint64_t needed_bytes) {
   database_->SetWaits(&waits_.others);
 }
 
-Status SqliteStore::StoreAll(std::span<const NewEntry> entries, bool all_or_nothing, size_t& left_out) {
+// Within the transaction that stores them: whoever revokes a key deletes before it, or is seen by it.
+Result<std::vector<SqliteStore::NewEntry>> SqliteStore::WithoutRevoked(std::span<const NewEntry> entries) {
+  std::vector<NewEntry> left(entries.begin(), entries.end());
+  if (std::ranges::all_of(left, [](const NewEntry& entry) { return SignerIn(entry.origin).empty(); })) return left;
+  HEARTH_ASSIGN(const std::set<Revocation> now, ReadRevocations(*database_));
+  std::erase_if(left, [&](const NewEntry& entry) { return IsRevokedSince(revocations_, now, entry.origin); });
+  if (left.size() < entries.size()) {
+    warnings_.Add("revoked", "a key was revoked while this ran: what it had signed is not stored");
+  }
+  return left;
+}
+
+Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothing, size_t& left_out) {
   left_out = 0;
   uint64_t new_bytes = 0;
-  for (const NewEntry& entry : entries) new_bytes += entry.bytes.size();
+  for (const NewEntry& entry : wanted) new_bytes += entry.bytes.size();
   KeepLogInBudget(new_bytes);
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
+  HEARTH_ASSIGN(const std::vector<NewEntry> entries, WithoutRevoked(wanted));
   HEARTH_ASSIGN(const int64_t free_before, database_->Number("PRAGMA freelist_count"));
   for (const NewEntry& entry : entries) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
   HEARTH_ASSIGN(const bool has_room_for_all, HasRoom(entries, {}));
@@ -196,6 +209,7 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> entries, bool all_or_noth
   HEARTH_TRY(transaction.Commit());
   names_.OnStored();
   if (left_out > 0) OnTrouble("writing", no_room);
+  left_out += wanted.size() - entries.size();
   has_put_ = true;
   for (const NewEntry* entry : stored) {
     counters_.bytes_written += entry->bytes.size();

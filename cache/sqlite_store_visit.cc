@@ -15,14 +15,6 @@ struct Visited {
   std::vector<std::byte> bytes;
 };
 
-std::optional<CacheKey> KeyFrom(BlobKind kind, std::span<const std::byte> material) {
-  const auto fields = DecodeKeyMaterial({reinterpret_cast<const char*>(material.data()), material.size()});
-  if (!fields.ok()) return std::nullopt;
-  CacheKey key(kind);
-  for (const auto& [name, value] : *fields) key.Add(name, value);
-  return key;
-}
-
 // Entries whose material begins with that of `common`; damaged ones are left out, and found by verify.
 Status ReadAll(Database& database, const CacheKey& common, std::vector<Visited>& visited) {
   // The kind is written out: a partial index serves only a condition that sqlite can read.
@@ -36,7 +28,7 @@ Status ReadAll(Database& database, const CacheKey& common, std::vector<Visited>&
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) return Status::Ok();
-    std::optional<CacheKey> key = KeyFrom(common.kind(), rows.Blob(0));
+    std::optional<CacheKey> key = KeyFromMaterial(common.kind(), TextFrom(rows.Blob(0)));
     const std::span<const std::byte> bytes = rows.Blob(2);
     if (!key || FingerprintOf(bytes) != FingerprintFrom(rows.Blob(1))) continue;
     visited.push_back({*std::move(key), {bytes.begin(), bytes.end()}});

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <set>
 
 #include "cache/database.h"
 #include "cache/folder.h"
 #include "cache/models.h"
+#include "cache/revocations.h"
 #include "cache/warnings.h"
 
 namespace hearth {
@@ -19,6 +22,9 @@ struct StoreOptions {
   bool immutable = false;  // with read_only: a layer that nobody writes, so it is read without locks; may be root's
 
   ModelName model;  // whose session it is
+
+  // Those that were known when the caller asked whom to trust; those of the store when it is opened, where it is empty.
+  std::optional<std::set<Revocation>> revocations;
 
   // What the session may wait for other processes; null: the store has its own. It must outlive the store.
   SessionWaits* waits = nullptr;

@@ -67,23 +67,22 @@ bool OthersMayWrite(const struct stat& info) {
   return (info.st_mode & S_IWGRP) != 0 && !IsPrivateGroup(info.st_gid, info.st_uid);
 }
 
-Status CheckParents(const fs::path& folder) {
-  for (fs::path parent = folder.parent_path();; parent = parent.parent_path()) {
+Status CheckParents(const fs::path& path) {
+  for (fs::path parent = path.parent_path();; parent = parent.parent_path()) {
     struct stat info;
     if (::lstat(parent.c_str(), &info) != 0) {
       return Error(StatusCode::kIoError, "can't look at {}: {}", parent.string(), std::strerror(errno));
     }
     if (info.st_uid != 0 && info.st_uid != ::geteuid()) {
       return Error(StatusCode::kIoError,
-                   "{}, above the cache folder {}, belongs to user {}, who could put another folder in its place: "
-                   "choose another folder",
-                   parent.string(), folder.string(), info.st_uid);
+                   "{}, above {}, belongs to user {}, who could put something else in its place: choose another place",
+                   parent.string(), path.string(), info.st_uid);
     }
     if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(info)) {
       return Error(StatusCode::kIoError,
-                   "{}, above the cache folder {}, may be written by other users, who could put another folder in its "
-                   "place: 'chmod go-w' it, or choose another folder",
-                   parent.string(), folder.string());
+                   "{}, above {}, may be written by other users, who could put something else in its place: 'chmod "
+                   "go-w' it, or choose another place",
+                   parent.string(), path.string());
     }
     if (parent == parent.root_path()) return Status::Ok();
   }

@@ -14,9 +14,9 @@ namespace hearth {
 // give each user one, is no others.
 bool OthersMayWrite(const struct stat& info);
 
-// Every folder above `folder` (absolute, without links): owned by this user or root, and not writable by others,
+// Every folder above `path` (absolute, without links): owned by this user or root, and not writable by others,
 // except with the sticky bit, with which they can't replace what is ours. kIoError says which is not, and what to do.
-Status CheckParents(const std::filesystem::path& folder);
+Status CheckParents(const std::filesystem::path& path);
 
 // Whether `path` (a folder or file, absolute, without links), all in it and every folder above are root's and only root
 // may write to them: then a package of the system has put there what it holds.

@@ -18,17 +18,6 @@
 namespace hearth {
 namespace {
 
-Status CheckKind(const CacheFilter& filter) {
-  if (filter.kind.empty()) return Status::Ok();
-  std::string names;
-  for (int kind = 0; kind < kBlobKindCount; ++kind) {
-    const std::string_view name = BlobKindName(static_cast<BlobKind>(kind));
-    if (name == filter.kind) return Status::Ok();
-    names += fmt::format("{}{}", kind == 0 ? "" : ", ", name);
-  }
-  return Error(StatusCode::kInvalidArgument, "no kind of entry is called '{}'; there are {}", filter.kind, names);
-}
-
 // Damage of the store is found, not given.
 template <typename T>
 Result<T> AsFound(Result<T> result) {
@@ -126,7 +115,6 @@ Result<std::string> Cache::UsedFolder() const {
 }
 
 Result<std::vector<CacheEntry>> Cache::List(const CacheFilter& filter) const {
-  HEARTH_TRY(CheckKind(filter));
   return AsFound(ListEntries(folder_, filter));
 }
 
@@ -143,7 +131,6 @@ Result<CacheVerification> Cache::Verify(bool repair) const {
 }
 
 Result<RemovedEntries> Cache::Clear(const CacheFilter& filter) const {
-  HEARTH_TRY(CheckKind(filter));
   return AsFound(ClearStore(folder_, filter));
 }
 

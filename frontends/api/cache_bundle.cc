@@ -8,6 +8,7 @@
 #include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "cache/manifest.h"
+#include "cache/reports.h"
 #include "core/base/environment.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
@@ -109,6 +110,10 @@ Result<BundleImport> Cache::Import(const std::string& bundle, const ImportOption
     HEARTH_ASSIGN(request.max_bytes, DefaultCacheMaxBytes());
   }
   if (!options.trusted_keys.empty()) {
+    // Before the keys: one that is revoked from here on is noticed. A damaged store knows none, and is made anew.
+    if (auto revocations = ListRevocations(folder_); revocations.ok()) {
+      request.revocations = std::move(revocations).value();
+    }
     HEARTH_ASSIGN(request.trusted_keys, ReadPublicKeys(options.trusted_keys));
   }
   if (!options.any_device) {

@@ -1,0 +1,74 @@
+#include "cache/entry_filter.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+#include "cache/revocations.h"
+#include "core/base/error.h"
+#include "core/base/fingerprint.h"
+
+namespace hearth {
+namespace {
+
+bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
+  const auto equal = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), equal) != text.end();
+}
+
+Status CheckKind(const std::string& kind) {
+  if (kind.empty()) return Status::Ok();
+  std::string names;
+  for (int k = 0; k < kBlobKindCount; ++k) {
+    const std::string_view name = BlobKindName(static_cast<BlobKind>(k));
+    if (name == kind) return Status::Ok();
+    names += fmt::format("{}{}", k == 0 ? "" : ", ", name);
+  }
+  return Error(StatusCode::kInvalidArgument, "no kind of entry is called '{}'; there are {}", kind, names);
+}
+
+Status MakeHexDigits(std::string_view what, std::string& text) {
+  for (char& c : text) {
+    if (std::isxdigit(static_cast<unsigned char>(c)) == 0) {
+      return Error(StatusCode::kInvalidArgument, "'{}' is no {}: give its hex digits, all or the first", text, what);
+    }
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<CacheFilter> CheckedFilter(CacheFilter filter) {
+  HEARTH_TRY(CheckKind(filter.kind));
+  HEARTH_TRY(MakeHexDigits("public key", filter.signed_by));
+  HEARTH_TRY(MakeHexDigits("digest", filter.digest_prefix));
+  return filter;
+}
+
+bool Matches(const CacheEntry& entry, const CacheFilter& filter) {
+  if (!filter.kind.empty() && entry.kind != filter.kind) return false;
+  if (!entry.digest.starts_with(filter.digest_prefix) || !entry.origin.starts_with(filter.origin)) return false;
+  if (!filter.signed_by.empty() && !SignerIn(entry.origin).starts_with(filter.signed_by)) return false;
+  if (filter.unused_since_ms && entry.last_used_ms >= *filter.unused_since_ms) return false;
+  if (filter.digests && std::ranges::find(*filter.digests, entry.digest) == filter.digests->end()) return false;
+  const auto has = [&](std::string_view field, const std::string& part) {
+    return std::ranges::any_of(entry.fields, [&](const auto& named) {
+      return named.first == field && ContainsIgnoringCase(named.second, part);
+    });
+  };
+  if (!filter.device.empty() && !has("device", filter.device) && !has("backend", filter.device)) return false;
+  return std::ranges::all_of(filter.field_contains,
+                             [&](const auto& wanted) { return has(wanted.first, wanted.second); });
+}
+
+bool IsRestricted(const CacheFilter& filter) {
+  return !filter.kind.empty() || !filter.digest_prefix.empty() || !filter.field_contains.empty() ||
+         !filter.device.empty() || filter.digests || filter.unused_since_ms || filter.spares_pinned ||
+         !filter.origin.empty() || !filter.signed_by.empty();
+}
+
+}  // namespace hearth

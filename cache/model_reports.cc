@@ -1,0 +1,41 @@
+// The reports about the models that use a store.
+#include "cache/models.h"
+#include "cache/report_access.h"
+#include "cache/reports.h"
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+Result<std::vector<CacheModel>> ListModels(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<CacheModel>();
+  return ReadModels(*store.database);
+}
+
+Result<std::vector<ModelUses>> ListUses(const fs::path& folder) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return std::vector<ModelUses>();
+  return ReadUses(*store.database);
+}
+
+Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
+  HEARTH_ASSIGN(const std::vector<CacheModel> models, ReadModels(*store.database, id));
+  if (models.empty()) return Error(StatusCode::kNotFound, "the cache has just forgotten '{}'", model);
+  return models.front();
+}
+
+Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {
+  HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
+  if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+  HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
+  return PinModel(*store.database, id, is_pinned);
+}
+
+}  // namespace hearth

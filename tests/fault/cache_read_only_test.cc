@@ -1,0 +1,98 @@
+// A cache on a file system that can't be written to, and one that never had room.
+#include <gmock/gmock.h>
+
+#include "cache/layer.h"
+#include "cache/reports.h"
+#include "tests/testing/small_disk.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+using testing::SmallDisk;
+
+TEST(CacheOnAReadOnlyFileSystem, WhatItHoldsIsUsed) {
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  ASSERT_TRUE(disk.MakeReadOnly());
+  const auto store = CacheFolder::Open(disk.options());
+  ASSERT_NE(store, nullptr);
+  for (int number = 0; number < 6; ++number) EXPECT_EQ(store->Get(NumberedKey(number)), NumberedBlob(number, 40000));
+  PutOne(*store, NumberedKey(7), NumberedBlob(7, 40000));
+  EXPECT_EQ(store->counters().put_errors, 1u);
+  const auto warnings = store->TakeWarnings();
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_THAT(warnings[0], HasSubstr("can't be written"));
+  EXPECT_THAT(warnings[0], Not(HasSubstr("disk is full")));
+}
+
+TEST(CacheOnAReadOnlyFileSystem, AStoreWhoseLogWasLeftIsReadUpToItsLastCheckpoint) {
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  CacheFolder::Open(disk.options())->Get(NumberedKey(0));  // leaves its counters in the log
+  ASSERT_TRUE(disk.MakeReadOnly());
+  const auto store = CacheFolder::Open(disk.options());
+  ASSERT_NE(store, nullptr);
+  for (int number = 0; number < 6; ++number) EXPECT_EQ(store->Get(NumberedKey(number)), NumberedBlob(number, 40000));
+}
+
+TEST(CacheOnAReadOnlyFileSystem, ReportsWorkAndWhatDeletesSaysWhyNot) {
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  ASSERT_TRUE(disk.MakeReadOnly());
+  EXPECT_EQ(ListEntries(disk.folder())->size(), 6u);
+  EXPECT_TRUE(VerifyStore(disk.folder(), false)->clean());
+  CacheFilter programs;
+  programs.kind = "program";
+  for (const Status& status : {ClearStore(disk.folder()).status(), ClearStore(disk.folder(), programs).status(),
+                               PruneStore(disk.folder(), 1000).status()}) {
+    EXPECT_EQ(status.code(), StatusCode::kIoError) << status.message();
+    EXPECT_THAT(status.message(), HasSubstr("ead-only file system"));
+  }
+  EXPECT_EQ(ListEntries(disk.folder())->size(), 6u);
+}
+
+TEST(CacheOnAReadOnlyFileSystem, AFolderWithoutAStoreIsNoCacheWithASentence) {
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  ASSERT_TRUE(disk.MakeReadOnly());
+  for (const auto& folder : {disk.folder(), disk.folder() / "new"}) {
+    StoreOptions options;
+    options.folder = folder;
+    const auto store = SqliteStore::Open(options);
+    ASSERT_FALSE(store.ok());
+    EXPECT_THAT(store.status().message(), HasSubstr("ead-only file system"));
+  }
+}
+
+TEST(CacheOnAReadOnlyFileSystem, ALayerIsUsed) {
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.PutSix();
+  ASSERT_TRUE(disk.MakeReadOnly());
+  const auto layer = OpenLayer({disk.folder(), {}, true});
+  ASSERT_TRUE(layer.ok()) << layer.status().message();
+  EXPECT_EQ((*layer)->Get(NumberedKey(3)), NumberedBlob(3, 40000));
+  EXPECT_THAT((*layer)->TakeWarnings(), ElementsAre());
+}
+
+TEST(CacheOnAFullDisk, WithoutAStoreIsNoCacheWithASentence) {
+  const SmallDisk disk;
+  SKIP_WITHOUT_MOUNTING(disk);
+  disk.FillUp();
+  const auto store = SqliteStore::Open(disk.options());
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(store.status().message(), HasSubstr("full"));
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,210 @@
+// A signing key that is revoked while sessions and imports run that still trust it.
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <thread>
+
+#include "cache/bundle.h"
+#include "cache/fleet_store.h"
+#include "cache/reports.h"
+#include "core/base/sha256.h"
+#include "tests/testing/carried_bundle.h"
+#include "tests/testing/memory_store.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+using testing::Carried;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::KeyFiles;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+using testing::StartProcess;
+using testing::WaitFor;
+
+const std::string kKey(64, 'a'), kOtherKey(64, 'b');
+
+void PutFrom(const std::string& origin, BlobStore& store, int number) {
+  const CacheKey key = NumberedKey(number);
+  const auto bytes = NumberedBlob(number, 1000);
+  const PutRequest request{&key, bytes, 1, origin};
+  store.Put({&request, 1});
+}
+
+Result<RemovedEntries> Revoke(const CacheFolder& folder, const std::string& key) {
+  CacheFilter filter;
+  filter.signed_by = key;
+  return ClearStore(folder.path(), filter);
+}
+
+std::vector<std::string> Origins(const CacheFolder& folder) {
+  std::vector<std::string> origins;
+  const auto entries = ListEntries(folder.path());
+  if (!entries.ok()) return {entries.status().message()};
+  for (const CacheEntry& entry : *entries) origins.push_back(entry.origin);
+  return origins;
+}
+
+TEST(CacheRevocation, WhatASessionTookBeforeIsNotStoredAfterIt) {
+  const CacheFolder folder;
+  const auto session = folder.Open();
+  PutFrom("server " + kKey, *session, 1);
+  ASSERT_EQ(Revoke(folder, kKey)->entries, 1u);
+  PutFrom("server " + kKey, *session, 1);
+  PutFrom("bundle " + kKey, *session, 2);
+  PutFrom("server " + kOtherKey, *session, 3);
+  EXPECT_THAT(Origins(folder), ElementsAre("server " + kOtherKey));
+  EXPECT_EQ(session->counters().put_errors, 2u);
+  EXPECT_THAT(session->TakeWarnings(), ElementsAre(HasSubstr("revoked")));
+}
+
+TEST(CacheRevocation, OfABatchOnlyWhatTheKeySignedIsLeftOut) {
+  const CacheFolder folder;
+  const auto session = folder.Open();
+  session->BeginBatch();
+  PutFrom("server " + kKey, *session, 1);
+  PutFrom("", *session, 2);
+  ASSERT_TRUE(Revoke(folder, kKey.substr(0, 8)).ok()) << "the first digits do";
+  session->EndBatch();
+  EXPECT_THAT(Origins(folder), ElementsAre("here"));
+}
+
+TEST(CacheRevocation, AKeyThatIsTrustedAgainLaterIsTaken) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  ASSERT_TRUE(Revoke(folder, kKey).ok());
+  const auto session = folder.Open();
+  PutFrom("server " + kKey, *session, 1);
+  EXPECT_THAT(Origins(folder), ElementsAre("server " + kKey));
+  EXPECT_EQ(Revoke(folder, kKey)->entries, 1u);
+  PutFrom("server " + kKey, *session, 1);
+  EXPECT_TRUE(Origins(folder).empty()) << "and revoked again";
+}
+
+TEST(CacheRevocation, AClearingInBetweenForgetsNothing) {
+  const CacheFolder folder;
+  const auto session = folder.Open();
+  PutFrom("server " + kKey, *session, 1);
+  ASSERT_TRUE(ClearStore(folder.path()).ok());
+  ASSERT_TRUE(Revoke(folder, kKey).ok());
+  PutFrom("server " + kKey, *session, 1);
+  EXPECT_TRUE(Origins(folder).empty());
+}
+
+TEST(CacheRevocation, DigitsMayBeLargeAndWhatIsNoKeyIsAMistake) {
+  const CacheFolder folder;
+  PutFrom("bundle " + kKey, *folder.Open(), 1);
+  EXPECT_EQ(Revoke(folder, "key.pub").status().code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(Revoke(folder, "AAAA")->entries, 1u);
+}
+
+TEST(CacheRevocation, AnImportThatStillTrustedTheKeyFails) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  ASSERT_TRUE(keys.made);
+  const Carried carried("bundle.tar");
+  ASSERT_TRUE(carried.Export(keys.secret()).ok());
+  carried.target.Open().reset();
+  ImportRequest request = carried.Request();
+  request.revocations = ListRevocations(carried.target.path()).value();
+  request.trusted_keys = keys.trusted();
+  ASSERT_TRUE(Revoke(carried.target, HexOf(request.trusted_keys.front())).ok());
+  const auto imported = ImportBundle(request);
+  ASSERT_FALSE(imported.ok());
+  EXPECT_THAT(imported.status().message(), HasSubstr("revoked"));
+  EXPECT_TRUE(Origins(carried.target).empty());
+  request.revocations = ListRevocations(carried.target.path()).value();
+  EXPECT_TRUE(ImportBundle(request).ok()) << "one that trusts it now";
+}
+
+// What a server holds, in this process.
+class ValuesInMemory final : public RemoteValues {
+ public:
+  explicit ValuesInMemory(std::map<std::string, std::vector<std::byte>, std::less<>>& values) : values_(values) {}
+  std::optional<std::vector<std::byte>> Read(std::string_view key) override {
+    const auto found = values_.find(key);
+    return found == values_.end() ? std::nullopt : std::optional(found->second);
+  }
+  bool Write(std::string_view key, std::span<const std::byte> value) override {
+    values_[std::string(key)].assign(value.begin(), value.end());
+    return true;
+  }
+  bool is_usable() const override { return true; }
+  std::string why_unusable() const override { return {}; }
+
+ private:
+  std::map<std::string, std::vector<std::byte>, std::less<>>& values_;
+};
+
+TEST(CacheRevocation, WhatASessionFetchedFromAServerIsNotKept) {
+  SKIP_WITHOUT_SIGNATURES();
+  SigningKey key;
+  key.seed.fill(1);
+  FleetOptions options;
+  options.trusted = {*PublicKeyOf(key)};
+  options.sign_with = key;
+  std::map<std::string, std::vector<std::byte>, std::less<>> values;
+  const auto machine = [&](std::unique_ptr<BlobStore> local) {
+    return FleetStore(std::move(local), std::make_unique<ValuesInMemory>(values), options);
+  };
+  {
+    FleetStore maker = machine(std::make_unique<testing::MemoryStore>());
+    PutOne(maker, NumberedKey(1), NumberedBlob(1, 1000), 300);
+  }
+  const CacheFolder folder;
+  {
+    FleetStore session = machine(folder.Open());
+    EXPECT_TRUE(session.Get(NumberedKey(1)));
+    ASSERT_TRUE(Revoke(folder, HexOf(options.trusted.front())).ok());
+    session.Flush();
+  }
+  EXPECT_TRUE(Origins(folder).empty());
+}
+
+// Whenever it comes: in the end nothing is left that was signed by it.
+TEST(CacheRevocation, SessionsThatStoreMeanwhileLeaveNothingBehind) {
+  const CacheFolder folder;
+  folder.Open().reset();
+  constexpr int kProcesses = 4, kPuts = 40;
+  std::array<int, 2> ready{};
+  ASSERT_EQ(::pipe(ready.data()), 0);
+  std::vector<pid_t> children;
+  for (int process = 0; process < kProcesses; ++process) {
+    children.push_back(StartProcess([&] {
+      StoreOptions options = folder.options();
+      SessionWaits waits(10'000);
+      options.waits = &waits;
+      const auto session = SqliteStore::Open(options);
+      if (!session.ok() || ::write(ready[1], "x", 1) != 1) return 1;
+      for (int put = 0; put < kPuts; ++put) PutFrom("bundle " + kKey, **session, process * kPuts + put);
+      return 0;
+    }));
+  }
+  char byte = 0;
+  for (int process = 0; process < kProcesses; ++process) ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  ASSERT_TRUE(Revoke(folder, kKey).ok());
+  for (const pid_t child : children) EXPECT_EQ(WaitFor(child), 0);
+  for (const int end : ready) ::close(end);
+  EXPECT_TRUE(Origins(folder).empty());
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+}
+
+TEST(TrustedKeys, AFileThatOthersMayWriteIsRefused) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  ASSERT_TRUE(keys.made);
+  const auto file = keys.folder.path() / "key.pub";
+  ASSERT_TRUE(ReadPublicKeys(file).ok());
+  ASSERT_EQ(::chmod(file.c_str(), 0646), 0);
+  EXPECT_THAT(ReadPublicKeys(file).status().message(), HasSubstr("others may write"));
+  ASSERT_EQ(::chmod(file.c_str(), 0644), 0);
+  ASSERT_EQ(::chmod(keys.folder.path().c_str(), 0707), 0);
+  EXPECT_THAT(ReadPublicKeys(file).status().message(), HasSubstr("put something else in its place"));
+}
+
+}  // namespace
+}  // namespace hearth
