@@ -41,6 +41,12 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
   return std::nullopt;
 }
 
+const Node* FirstUnknown(const Graph& graph) {
+  const auto found =
+      std::ranges::find_if(graph.nodes(), [](const Node& node) { return std::holds_alternative<UnknownOp>(node.op); });
+  return found == graph.nodes().end() ? nullptr : &*found;
+}
+
 Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options) {
   if (auto reason = GeneralReason(graph, node, device, options)) return {false, *reason};
   const OpDef& def = OpDefOf(node.op);
@@ -53,11 +59,10 @@ Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& devi
   return {true, ""};
 }
 
-// One plan with the nodes where `placements` says. What does not fit the device is placed on the host for the next try,
-// with the reason, and makes the result kResourceExhausted.
-Result<Plan> TryLower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options,
-                      std::vector<Placement>& placements) {
-  PlanBuilder builder(graph, device, options);
+// The nodes where `placements` says. What does not fit the device is placed on the host for the next try, with the
+// reason, and makes the result kResourceExhausted.
+Result<std::vector<Fallback>> LowerNodes(const Graph& graph, const DeviceInfo& device,
+                                         std::vector<Placement>& placements, PlanBuilder& builder) {
   Status too_large;
   std::vector<Fallback> fallbacks;
   for (size_t k = 0; k < graph.nodes().size(); ++k) {
@@ -73,6 +78,14 @@ Result<Plan> TryLower(const Graph& graph, const DeviceInfo& device, const LowerO
     if (!device.is_host()) fallbacks.push_back({node.source_index, OpName(node.op), placements[k].reason});
   }
   HEARTH_TRY(too_large);
+  return fallbacks;
+}
+
+// One plan, or what LowerNodes and memory planning object to.
+Result<Plan> TryLower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options,
+                      std::vector<Placement>& placements) {
+  PlanBuilder builder(graph, device, options);
+  HEARTH_ASSIGN(std::vector<Fallback> fallbacks, LowerNodes(graph, device, placements, builder));
   HEARTH_ASSIGN(Plan plan, builder.Finish());
   plan.fallbacks = std::move(fallbacks);
   return plan;
@@ -87,10 +100,18 @@ std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, 
   return placements;
 }
 
-Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
-  for (const Node& node : graph.nodes()) {
-    if (std::holds_alternative<UnknownOp>(node.op)) return UnknownOperation(node);
+std::vector<Placement> PlaceNodesThatFit(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+  std::vector<Placement> placements = PlaceNodes(graph, device, options);
+  if (device.is_host() || FirstUnknown(graph) != nullptr) return placements;
+  for (;;) {
+    PlanBuilder builder(graph, device, options);
+    const Status lowered = LowerNodes(graph, device, placements, builder).status();
+    if (lowered.code() != StatusCode::kResourceExhausted) return placements;
   }
+}
+
+Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
+  if (const Node* unknown = FirstUnknown(graph)) return UnknownOperation(*unknown);
   std::vector<Placement> placements = PlaceNodes(graph, device, options);
   const auto on_device = [&] { return std::ranges::count_if(placements, &Placement::on_device); };
   for (;;) {

@@ -22,6 +22,10 @@ struct Placement {
 // One per node, from core's knowledge of the operations and DeviceInfo alone.
 std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
+// PlaceNodes, with what is too large for the device on the host, each node by itself: as Lower does it, but for the
+// memory that all of them need together. Preconditions as Lower's.
+std::vector<Placement> PlaceNodesThatFit(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
+
 // Precondition: the graph is valid, its shapes are inferred, the passes have run.
 // What does not fit the device goes to the host, each node by itself with its reason, all of them where nothing else
 // helps. kUnsupported names an operator that nothing can run.

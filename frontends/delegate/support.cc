@@ -102,7 +102,7 @@ LeftNode FirstUnreadable(const TfLiteContext& context, std::span<const Interpret
 
 std::vector<LeftNode> NodesOffTheDevice(const ReadNodes& nodes, const SupportQuestion& question) {
   const Graph& graph = nodes.read.graph;
-  const std::vector<Placement> placements = PlaceNodes(graph, *question.device, question.options);
+  const std::vector<Placement> placements = PlaceNodesThatFit(graph, *question.device, question.options);
   std::map<int, LeftNode> off;  // passes may make several nodes of one
   for (size_t k = 0; k < placements.size(); ++k) {
     const int32_t source = graph.nodes()[k].source_index;

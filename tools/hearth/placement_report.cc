@@ -47,7 +47,7 @@ Result<PlacementReport> PlaceOperators(const Graph& graph, const DeviceInfo& dev
   PlacementReport report;
   report.rewritten = graph.Clone();
   HEARTH_TRY(RunPasses(report.rewritten, device, {.observer = observer}));
-  report.placements = PlaceNodes(report.rewritten, device, options);
+  report.placements = PlaceNodesThatFit(report.rewritten, device, options);
 
   std::map<int, size_t> rewritten_by_source;
   for (size_t k = 0; k < report.rewritten.nodes().size(); ++k) {

@@ -1,0 +1,61 @@
+// Which nodes a device takes, as everything but Lower is told: the same as Lower does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/null/device.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/graph_text.h"
+#include "core/lowering/lower.h"
+
+namespace hearth {
+namespace {
+
+// The second node's result is four times as large as the others.
+Graph Network() {
+  Result<Graph> graph = GraphFromText(R"(graph "wide"
+%0 = input : float32[1x8x8x8] "x"
+%1 = neg(%0) : float32[1x8x8x8] "a" node "neg" operator 0
+%2 = resize_nearest(%1) size=32x32 : float32[1x32x32x8] "b" node "large" operator 1
+%3 = max_pool_2d(%2) kernel=4x4 stride=4x4 : float32[1x8x8x8] "c" node "pool" operator 2
+%4 = abs(%3) : float32[1x8x8x8] "d" node "abs" operator 3
+output %4
+)");
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(InferShapes(*graph).ok());
+  return std::move(graph).value();
+}
+
+DeviceInfo DeviceOfBindings(uint64_t max_bytes) {
+  DeviceInfo device = NullDeviceInfo();
+  device.max_binding_bytes = max_bytes;
+  return device;
+}
+
+TEST(PlaceNodesThatFit, LeavesWhatABindingDoesNotHoldAndNothingElse) {
+  const std::vector<Placement> placements = PlaceNodesThatFit(Network(), DeviceOfBindings(6000), {});
+  ASSERT_EQ(placements.size(), 4u);
+  EXPECT_TRUE(placements[0].on_device);
+  EXPECT_FALSE(placements[1].on_device);
+  EXPECT_THAT(placements[1].reason, ::testing::HasSubstr("too large for the device"));
+  EXPECT_FALSE(placements[2].on_device);
+  EXPECT_TRUE(placements[3].on_device);
+}
+
+TEST(PlaceNodesThatFit, AgreesWithThePlan) {
+  const Graph graph = Network();
+  for (const uint64_t limit : {uint64_t{1} << 30, uint64_t{6000}, uint64_t{64}}) {
+    const Result<Plan> plan = Lower(graph, DeviceOfBindings(limit), {});
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    std::vector<std::string> left, in_plan;
+    for (const Placement& placement : PlaceNodesThatFit(graph, DeviceOfBindings(limit), {}))
+      if (!placement.on_device) left.push_back(placement.reason);
+    for (const Fallback& fallback : plan->fallbacks) in_plan.push_back(fallback.reason);
+    EXPECT_EQ(left, in_plan) << limit;
+  }
+}
+
+}  // namespace
+}  // namespace hearth
