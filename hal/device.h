@@ -122,9 +122,9 @@ class Device {
   // kernel over a limit of info() and when the driver has no memory left; kDeviceLost; kUnavailable when the driver
   // refuses a program for any other reason, with its log. Names the kernel.
   Result<std::unique_ptr<ProgramGroup>> Compile(std::span<const KernelSource> sources);
-  // The same from a binary that Binary() gave for the same sources on the same driver. The caller has verified its
-  // checksum. The codes of Compile, and kMalformedInput for what is not a binary of these sources; never a crash where
-  // the driver allows it.
+  // The same from a binary that Binary() gave for the same sources on the same driver; with CompileGrouping::kTogether
+  // for more than these. The caller has verified its checksum. The codes of Compile, and kMalformedInput for what is
+  // not a binary of these sources; never a crash where the driver allows it.
   Result<std::unique_ptr<ProgramGroup>> Load(std::span<const KernelSource> sources, std::span<const std::byte> binary);
 
   // Readies the list. kInvalidArgument for a command without program or memory, with too few or too many arguments, a

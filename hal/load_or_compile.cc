@@ -2,40 +2,17 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <optional>
 #include <thread>
 
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
+#include "hal/program_work.h"
 #include "hal/stopping.h"
-#include "hal/stopwatch.h"
 
 namespace hearth {
 namespace {
-
-// One group's worth of work and what became of it.
-struct GroupWork {
-  std::span<const KernelSource> sources;
-  std::unique_ptr<ProgramGroup> group;
-  std::optional<FreshGroup> fresh;
-  Status status;
-  std::optional<CacheKey> source_key;
-  std::optional<CacheKey> loaded_key;
-};
-
-std::unique_ptr<ProgramGroup> LoadFromStore(Device& device, GroupWork& work, const CacheKey& key, BlobStore& store) {
-  const std::optional<std::vector<std::byte>> binary = store.Get(key);
-  if (!binary.has_value()) return nullptr;
-  store.BeginUse(key);
-  Result<std::unique_ptr<ProgramGroup>> loaded = device.Load(work.sources, *binary);
-  store.EndUse(key);
-  if (loaded.ok()) {
-    work.loaded_key = key;
-    return std::move(loaded).value();
-  }
-  store.Reject(key, loaded.status().message());
-  return nullptr;
-}
 
 void AddTexts(CacheKey& key, std::span<const KernelSource> sources, Dialect dialect) {
   for (const KernelSource& source : sources) {
@@ -44,40 +21,10 @@ void AddTexts(CacheKey& key, std::span<const KernelSource> sources, Dialect dial
   }
 }
 
-// From the portable part in the store, else from the texts.
-Result<std::unique_ptr<ProgramGroup>> Compile(Device& device, BlobStore* store, GroupWork& work) {
-  const std::string compiler = device.portable_compiler();
-  if (store != nullptr && !compiler.empty()) {
-    const CacheKey key = SourceKey(work.sources, device.info(), compiler);
-    if (auto group = LoadFromStore(device, work, key, *store)) return group;
-    work.source_key = key;
-  }
-  return device.Compile(work.sources);
-}
-
-void MakeGroup(Device& device, BlobStore* store, GroupWork& work) {
-  CacheKey key(BlobKind::kProgram);
-  MakingTurn turn;
-  if (store != nullptr) {
-    key = ProgramKey(work.sources, device.info());
-    work.group = LoadFromStore(device, work, key, *store);
-    if (work.group != nullptr) return;
-    turn = store->TakeMakingTurn(key);
-    if (turn.has_waited) work.group = LoadFromStore(device, work, key, *store);
-    if (work.group != nullptr) return;
-  }
-  const Stopwatch watch;
-  Result<std::unique_ptr<ProgramGroup>> compiled = Compile(device, store, work);
-  work.status = compiled.status();
-  if (!compiled.ok()) return;
-  work.group = std::move(compiled).value();
-  work.fresh = FreshGroup{work.group.get(), key, watch.milliseconds(), work.source_key, std::move(turn.claim)};
-}
-
-std::vector<GroupWork> SplitIntoGroups(std::span<const KernelSource> sources, CompileGrouping grouping) {
-  std::vector<GroupWork> works;
+std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, CompileGrouping grouping) {
+  std::vector<ProgramWork> works;
   const size_t step = grouping == CompileGrouping::kTogether ? sources.size() : 1;
-  for (size_t k = 0; k < sources.size(); k += step) works.emplace_back().sources = sources.subspan(k, step);
+  for (size_t k = 0; k < sources.size(); k += step) works.emplace_back(sources.subspan(k, step));
   return works;
 }
 
@@ -119,10 +66,10 @@ Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSo
                                         int threads, const std::stop_token& stop) {
   LoadedPrograms programs;
   if (sources.empty()) return programs;
-  std::vector<GroupWork> works = SplitIntoGroups(sources, device.info().compile_grouping);
+  std::vector<ProgramWork> works = SplitIntoGroups(sources, device.info().compile_grouping);
   std::atomic<size_t> next = 0;
   const auto work_off = [&] {
-    for (size_t k = next++; k < works.size() && !stop.stop_requested(); k = next++) MakeGroup(device, store, works[k]);
+    for (size_t k = next++; k < works.size() && !stop.stop_requested(); k = next++) works[k].Make(device, store);
   };
   std::vector<std::thread> helpers;
   for (int t = 1; t < threads && t < static_cast<int>(works.size()); ++t) helpers.emplace_back(work_off);
@@ -130,15 +77,7 @@ Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSo
   for (std::thread& helper : helpers) helper.join();
 
   if (stop.stop_requested()) return Stopped();
-  for (GroupWork& work : works) {
-    HEARTH_TRY(work.status);
-    for (const std::unique_ptr<Program>& program : work.group->programs()) programs.by_kernel.push_back(program.get());
-    (work.fresh.has_value() ? programs.compiled : programs.loaded) += static_cast<int>(work.sources.size());
-    if (work.loaded_key.has_value()) programs.loaded_keys.push_back(*std::move(work.loaded_key));
-    programs.spirv_compiled += work.group->spirv_compiled();
-    if (work.fresh.has_value() && store != nullptr) programs.fresh.push_back(*std::move(work.fresh));
-    programs.groups.push_back(std::move(work.group));
-  }
+  for (ProgramWork& work : works) HEARTH_TRY(work.MoveTo(programs, store != nullptr));
   HEARTH_CHECK(programs.by_kernel.size() == sources.size());
   return programs;
 }
@@ -168,22 +107,24 @@ Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSourc
 
 std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore& store, const std::stop_token& stop) {
   std::vector<std::string> warnings;
-  std::vector<std::vector<std::byte>> binaries;
+  std::deque<std::vector<std::byte>> binaries;
   std::vector<PutRequest> requests;
-  binaries.reserve(2 * programs.fresh.size());
   for (const FreshGroup& fresh : programs.fresh) {
     if (stop.stop_requested()) break;
     if (fresh.source_key.has_value()) {
       binaries.push_back(fresh.group->Portable());
       requests.push_back({&*fresh.source_key, binaries.back(), fresh.compile_ms});
     }
-    Result<std::vector<std::byte>> binary = fresh.group->Binary();
-    if (!binary.ok()) {
-      warnings.push_back("programs are not kept: " + binary.status().message());
-      continue;
+    if (fresh.group != nullptr) {
+      Result<std::vector<std::byte>> binary = fresh.group->Binary();
+      if (!binary.ok()) {
+        warnings.push_back("programs are not kept: " + binary.status().message());
+        continue;
+      }
+      binaries.push_back(std::move(binary).value());
+      requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms});
     }
-    binaries.push_back(std::move(binary).value());
-    requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms});
+    for (const StoredParts& parts : fresh.parts) requests.push_back({&parts.key, parts.bytes, 0});
   }
   if (!requests.empty()) store.Put(requests);
   for (FreshGroup& fresh : programs.fresh) store.ReleaseWhenStored(std::move(fresh.claim));

@@ -16,13 +16,20 @@
 
 namespace hearth {
 
+// An entry that says which binaries hold the programs of its key; see program_parts.h.
+struct StoredParts {
+  CacheKey key{BlobKind::kProgram};
+  std::vector<std::byte> bytes;
+};
+
 // A group of programs that was compiled in this process and is not in the cache yet.
 struct FreshGroup {
-  ProgramGroup* group = nullptr;
+  ProgramGroup* group = nullptr;  // null: all of it was found in other groups' binaries, which `parts` is to say
   CacheKey key{BlobKind::kProgram};
   double compile_ms = 0;
-  std::optional<CacheKey> source_key;  // under which its portable part is to be stored too
-  std::unique_ptr<MakingClaim> claim;  // other processes wait until it is stored
+  std::optional<CacheKey> source_key;   // under which its portable part is to be stored too
+  std::vector<StoredParts> parts = {};  // to be stored with it
+  std::unique_ptr<MakingClaim> claim;   // other processes wait until it is stored
 };
 
 struct LoadedPrograms {
@@ -43,11 +50,12 @@ CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& inf
 CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::string_view compiler);
 
 // `store` may be null. Kernels share one program or stand alone as info().compile_grouping says; programs that
-// stand alone are compiled on up to `threads` threads. Where no binary fits, the portable part is tried. A cached
-// binary that the driver refuses is rejected from the store and compiled instead. kUnavailable once `stop` was
-// requested: no further call to the driver is begun. What `held` has is neither loaded nor compiled, and what is made
-// is added to it; kernels that share one program are taken from there all or none, so that the cache gets the program
-// that a start with these sources asks for.
+// stand alone are compiled on up to `threads` threads. Of kernels that share one program, those that a stored program
+// of other kernels holds are taken from there, and the rest is compiled. Where no binary fits, the portable part is
+// tried. A cached binary that the driver refuses is rejected from the store and compiled instead. kUnavailable once
+// `stop` was requested: no further call to the driver is begun. What `held` has is neither loaded nor compiled, and
+// what is made is added to it; kernels that share one program are taken from there all or none, so that the cache gets
+// the program that a start with these sources asks for.
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
                                      int threads, const std::stop_token& stop = {}, HeldPrograms* held = nullptr);
 

@@ -15,7 +15,7 @@ class NullProgramGroup final : public ProgramGroup {
  public:
   // kUnavailable for a kernel whose brackets are not in pairs.
   static Result<std::unique_ptr<ProgramGroup>> Compile(std::span<const KernelSource> sources);
-  // kMalformedInput when `binary` is not what Binary() gave for these sources.
+  // kMalformedInput when `binary` is not what Binary() gave for these sources, or for more.
   static Result<std::unique_ptr<ProgramGroup>> Load(std::span<const KernelSource> sources,
                                                     std::span<const std::byte> binary);
 

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/emit/emit.h"
+#include "hal/entry_points.h"
 
 namespace hearth {
 namespace {
@@ -50,8 +51,13 @@ std::string BuildLog(const OpenClApi& api, cl_program program, cl_device_id devi
   return log;
 }
 
-// The driver's bytes inside `binary`, or why it is not ours or not of these sources.
-Result<std::span<const std::byte>> DriverBytes(const std::string& entry_points, std::span<const std::byte> binary) {
+struct BinaryParts {
+  std::string_view entry_points;
+  std::span<const std::byte> driver_bytes;
+};
+
+// What `binary` consists of, or why it is not ours or does not hold these kernels.
+Result<BinaryParts> PartsOf(std::span<const std::byte> binary, const std::string& entry_points) {
   BinaryHeader header;
   if (binary.size() < sizeof header) {
     return Error(StatusCode::kMalformedInput, "an OpenCL binary of {} bytes is too short", binary.size());
@@ -63,10 +69,10 @@ Result<std::span<const std::byte>> DriverBytes(const std::string& entry_points, 
     return Error(StatusCode::kMalformedInput, "an OpenCL binary of {} bytes has a damaged header", binary.size());
   }
   const std::string_view held(reinterpret_cast<const char*>(rest.data()), header.entry_points_bytes);
-  if (held != entry_points) {
+  if (!HoldsLines(held, entry_points)) {
     return Error(StatusCode::kMalformedInput, "the OpenCL binary holds other kernels than those asked for");
   }
-  return rest.subspan(header.entry_points_bytes);
+  return BinaryParts{held, rest.subspan(header.entry_points_bytes)};
 }
 
 // A kernel that takes many registers may run in smaller groups than the device's largest.
@@ -92,7 +98,8 @@ Result<KernelHandle> OpenClProgram::CreateKernel() const {
 Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriver& driver,
                                                                 DriverProgramHandle driver_program,
                                                                 std::span<const KernelSource> sources,
-                                                                const std::vector<std::string>& entry_points) {
+                                                                const std::vector<std::string>& entry_points,
+                                                                std::string held_entry_points) {
   const cl_int code =
       driver.api.clBuildProgram(driver_program.get(), 1, &driver.device, kBuildOptions, nullptr, nullptr);
   if (code != CL_SUCCESS) {
@@ -101,7 +108,7 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
     return log.empty() ? error : Status(error.code(), error.message() + "\n" + log);
   }
   std::unique_ptr<OpenClProgramGroup> group(
-      new OpenClProgramGroup(driver.api, std::move(driver_program), Lines(entry_points)));
+      new OpenClProgramGroup(driver.api, std::move(driver_program), std::move(held_entry_points)));
   for (size_t k = 0; k < sources.size(); ++k) {
     auto program =
         std::make_unique<OpenClProgram>(driver.api, group->driver_program_.get(), sources[k], entry_points[k]);
@@ -123,16 +130,16 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Compile(const OpenClDr
   DriverProgramHandle program(driver.api,
                               driver.api.clCreateProgramWithSource(driver.context, 1, &start, &size, &code));
   if (program.get() == nullptr) return OpenClError(code, StatusCode::kUnavailable, "source of " + KernelNames(sources));
-  return Build(driver, std::move(program), sources, entry_points);
+  return Build(driver, std::move(program), sources, entry_points, Lines(entry_points));
 }
 
 Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Load(const OpenClDriver& driver,
                                                                std::span<const KernelSource> sources,
                                                                std::span<const std::byte> binary) {
   const std::vector<std::string> entry_points = EntryPoints(sources);
-  HEARTH_ASSIGN(const std::span<const std::byte> bytes, DriverBytes(Lines(entry_points), binary));
-  const auto* start = reinterpret_cast<const unsigned char*>(bytes.data());
-  const size_t size = bytes.size();
+  HEARTH_ASSIGN(const BinaryParts parts, PartsOf(binary, Lines(entry_points)));
+  const auto* start = reinterpret_cast<const unsigned char*>(parts.driver_bytes.data());
+  const size_t size = parts.driver_bytes.size();
   cl_int binary_code = CL_SUCCESS, code = CL_SUCCESS;
   DriverProgramHandle program(driver.api, driver.api.clCreateProgramWithBinary(driver.context, 1, &driver.device, &size,
                                                                                &start, &binary_code, &code));
@@ -140,7 +147,7 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Load(const OpenClDrive
     return OpenClError(code != CL_SUCCESS ? code : binary_code, StatusCode::kUnavailable,
                        "the driver refuses the binary of " + KernelNames(sources));
   }
-  return Build(driver, std::move(program), sources, entry_points);
+  return Build(driver, std::move(program), sources, entry_points, std::string(parts.entry_points));
 }
 
 Result<std::vector<std::byte>> OpenClProgramGroup::Binary() {

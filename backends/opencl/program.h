@@ -34,8 +34,8 @@ class OpenClProgramGroup final : public ProgramGroup {
   // when the driver refuses the text.
   static Result<std::unique_ptr<ProgramGroup>> Compile(const OpenClDriver& driver,
                                                        std::span<const KernelSource> sources);
-  // kMalformedInput for what Binary() did not make, kInvalidArgument for the binary of other sources,
-  // kUnavailable when the driver refuses it.
+  // The binary may hold more kernels. kMalformedInput for what Binary() did not make and for the binary of other
+  // sources, kUnavailable when the driver refuses it.
   static Result<std::unique_ptr<ProgramGroup>> Load(const OpenClDriver& driver, std::span<const KernelSource> sources,
                                                     std::span<const std::byte> binary);
 
@@ -47,11 +47,12 @@ class OpenClProgramGroup final : public ProgramGroup {
       : api_(api), driver_program_(std::move(driver_program)), entry_points_(std::move(entry_points)) {}
   static Result<std::unique_ptr<ProgramGroup>> Build(const OpenClDriver& driver, DriverProgramHandle driver_program,
                                                      std::span<const KernelSource> sources,
-                                                     const std::vector<std::string>& entry_points);
+                                                     const std::vector<std::string>& entry_points,
+                                                     std::string held_entry_points);
 
   const OpenClApi& api_;
   DriverProgramHandle driver_program_;
-  std::string entry_points_;  // of the sources in order, a line each
+  std::string entry_points_;  // of all kernels in the driver program, a line each
   std::vector<std::unique_ptr<Program>> programs_;
 };
 

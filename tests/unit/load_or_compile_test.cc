@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "backends/null/device.h"
 #include "core/emit/kernel_library.h"
+#include "hal/program_parts.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/memory_store.h"
 
@@ -56,6 +59,111 @@ TEST(LoadOrCompile, APortableFormThatTheDriverRefusesIsRejectedAndCompiled) {
   EXPECT_EQ(StartOnce("1.0", "compiler 1", store), Counts(2, 0));
   EXPECT_EQ(store.counters().rejected, 4u) << "both forms of two programs";
   EXPECT_EQ(StartOnce("1.0", "compiler 1", store), Counts(0, 2));
+}
+
+// One start of a plan with these kernels, which share one program on the device.
+Counts StartSet(const std::vector<std::string>& names, MemoryStore& store) {
+  DeviceInfo info = NullDeviceInfo();
+  info.compile_grouping = CompileGrouping::kTogether;
+  NullDevice null_device(NullDeviceInfo());
+  CallFault fault;
+  FailingDevice device(null_device, fault, info, "");
+  std::vector<KernelSource> sources;
+  for (const std::string& name : names) sources.push_back(*LoadKernel(name));
+  auto programs = LoadOrCompile(device, sources, &store, 2);
+  EXPECT_TRUE(programs.ok());
+  for (size_t k = 0; k < names.size(); ++k) EXPECT_EQ(programs->by_kernel[k]->source().name, names[k]);
+  const Counts counts(programs->compiled, programs->loaded);
+  EXPECT_EQ(Counts(null_device.counts().programs_compiled, null_device.counts().programs_loaded), counts);
+  EXPECT_TRUE(StoreFreshPrograms(*programs, store).empty());
+  return counts;
+}
+
+// Without those that say where a binary is.
+size_t BinariesIn(MemoryStore& store) {
+  return std::ranges::count_if(store.entries(), [](const auto& entry) { return !IsProgramParts(entry.second.bytes); });
+}
+
+TEST(LoadOrCompile, OfKernelsThatShareAProgramOnlyThoseThatNoOtherPlanHasAreCompiled) {
+  MemoryStore store;
+  EXPECT_EQ(StartSet({"softmax", "probe_read", "concat_channels"}, store), Counts(3, 0));
+  EXPECT_EQ(StartSet({"arg_reduce", "concat_channels", "softmax", "cumsum"}, store), Counts(2, 2));
+  EXPECT_EQ(BinariesIn(store), 2u);
+  store.ResetCounters();
+  EXPECT_EQ(StartSet({"arg_reduce", "concat_channels", "softmax", "cumsum"}, store), Counts(0, 4));
+  EXPECT_EQ(store.counters().misses, 0u);
+  EXPECT_EQ(store.counters().hits, 3u) << "where the programs are, and the two binaries";
+}
+
+TEST(LoadOrCompile, APlanWhoseKernelsAllLieInOtherPlansProgramsCompilesNothing) {
+  MemoryStore store;
+  StartSet({"softmax", "probe_read"}, store);
+  StartSet({"cumsum"}, store);
+  StartSet({"arg_reduce", "concat_channels"}, store);
+  EXPECT_EQ(StartSet({"concat_channels", "cumsum", "softmax"}, store), Counts(0, 3));
+  EXPECT_EQ(BinariesIn(store), 3u);
+  store.ResetCounters();
+  EXPECT_EQ(StartSet({"concat_channels", "cumsum", "softmax"}, store), Counts(0, 3));
+  EXPECT_EQ(store.counters().misses, 0u);
+  EXPECT_EQ(StartSet({"probe_read"}, store), Counts(0, 1));
+}
+
+TEST(LoadOrCompile, ForOneKernelNoBinaryIsLoadedWhereOthersAreCompiledAnyway) {
+  MemoryStore store;
+  StartSet({"softmax", "probe_read"}, store);
+  EXPECT_EQ(StartSet({"softmax", "cumsum"}, store), Counts(2, 0));
+  EXPECT_EQ(StartSet({"softmax", "cumsum", "arg_reduce"}, store), Counts(1, 2)) << "the binary that holds most";
+}
+
+TEST(LoadOrCompile, NoPlanIsLoadedFromMoreThanThreeBinariesOfOthers) {
+  MemoryStore store;
+  const std::vector<std::string> kernels = {"softmax", "probe_read", "cumsum", "arg_reduce"};
+  for (const std::string& kernel : kernels) StartSet({kernel}, store);
+  EXPECT_EQ(StartSet({"softmax", "probe_read", "cumsum"}, store), Counts(0, 3));
+  EXPECT_EQ(StartSet(kernels, store), Counts(4, 0));
+}
+
+TEST(LoadOrCompile, KernelsWhoseBinaryIsGoneAreCompiledAgain) {
+  MemoryStore store;
+  StartSet({"softmax", "probe_read"}, store);
+  StartSet({"cumsum"}, store);
+  StartSet({"cumsum", "softmax"}, store);
+  std::erase_if(store.entries(), [](const auto& entry) {
+    return !IsProgramParts(entry.second.bytes) && entry.second.material.find("probe_read") != std::string::npos;
+  });
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(1, 1));
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(0, 2));
+  EXPECT_EQ(StartSet({"softmax", "cumsum"}, store), Counts(0, 2)) << "another plan finds the new one";
+}
+
+TEST(LoadOrCompile, AnEntryThatDoesNotSayWhereProgramsAreIsRejected) {
+  MemoryStore store;
+  StartSet({"softmax", "probe_read"}, store);
+  StartSet({"cumsum"}, store);
+  StartSet({"cumsum", "softmax"}, store);
+  for (auto& [digest, entry] : store.entries()) {
+    if (IsProgramParts(entry.bytes)) entry.bytes.push_back(std::byte{0});
+  }
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(2, 0));
+  EXPECT_EQ(store.counters().rejected, 2u);
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(0, 2));
+}
+
+TEST(ProgramParts, AreReadAsTheyWereWrittenAndRefusedWhereAByteIsMissing) {
+  CacheKey one(BlobKind::kProgram), other(BlobKind::kProgram);
+  one.Add("kernel", "softmax");
+  other.Add("kernel", "cumsum").Add("text", "abc");
+  const std::vector<std::byte> bytes = ToBytes({{one, other}, {1, 0, 1}});
+  const Result<ProgramParts> parts = ProgramPartsFrom(bytes, 3);
+  ASSERT_TRUE(parts.ok()) << parts.status().message();
+  EXPECT_EQ(parts->binaries[1].digest(), other.digest());
+  EXPECT_EQ(parts->binary_of, (std::vector<uint32_t>{1, 0, 1}));
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(ProgramPartsFrom(std::span(bytes).first(size), 3).ok()) << size << " bytes";
+  }
+  EXPECT_FALSE(ProgramPartsFrom(bytes, 2).ok());
+  EXPECT_FALSE(ProgramPartsFrom(bytes, 4).ok());
+  EXPECT_FALSE(ProgramPartsFrom(ToBytes({{one}, {1}}), 1).ok()) << "a binary that the list does not name";
 }
 
 }  // namespace

@@ -172,6 +172,21 @@ TEST_F(OpenClBackend, TheBinaryOfOtherKernelsIsRefused) {
   EXPECT_EQ(device().Load({&other, 1}, binary).status().code(), StatusCode::kMalformedInput);
 }
 
+TEST_F(OpenClBackend, ABinaryOfMoreKernelsGivesThoseThatAreAskedFor) {
+  KernelSource other = AddOneKernel();
+  other.local_size = {8, 1, 1};
+  const std::vector<KernelSource> both = {other, AddOneKernel()};
+  const auto group = device().Compile(both);
+  ASSERT_TRUE(group.ok()) << group.status().message();
+  EXPECT_EQ(Run(*(*group)->programs()[1], 4.0f), 5.0f);
+  const auto binary = (*group)->Binary();
+  ASSERT_TRUE(binary.ok()) << binary.status().message();
+  const auto loaded = device().Load({&both[1], 1}, *binary);
+  ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+  ASSERT_EQ((*loaded)->programs().size(), 1u);
+  EXPECT_EQ(Run(*(*loaded)->programs()[0], 6.0f), 7.0f);
+}
+
 TEST_F(OpenClBackend, AnExecutableMayOutliveItsBuffers) {
   const KernelSource source = AddOneKernel();
   const auto group = std::move(device().Compile({&source, 1})).value();

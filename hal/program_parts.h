@@ -1,0 +1,33 @@
+// What the store has of programs in place of a binary: where their binaries are.
+//
+// Kernels that share one driver program (CompileGrouping::kTogether) are stored as the set that was compiled. A plan
+// with some of the same kernels compiles the rest alone; under its key, and under that of each kernel of a set, stands
+// which sets hold them.
+#ifndef HEARTH_HAL_PROGRAM_PARTS_H_
+#define HEARTH_HAL_PROGRAM_PARTS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/fingerprint.h"
+
+namespace hearth {
+
+struct ProgramParts {
+  std::vector<CacheKey> binaries;
+  std::vector<uint32_t> binary_of;  // per kernel: index into `binaries`
+};
+
+std::vector<std::byte> ToBytes(const ProgramParts& parts);
+
+// No binary of a backend begins like this.
+bool IsProgramParts(std::span<const std::byte> bytes);
+
+// kMalformedInput for what ToBytes did not make, and for another number of kernels.
+Result<ProgramParts> ProgramPartsFrom(std::span<const std::byte> bytes, size_t kernels);
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_PROGRAM_PARTS_H_

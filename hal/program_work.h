@@ -1,0 +1,58 @@
+// Making the programs of one group: from the store as far as it has them, the rest from the compiler.
+#ifndef HEARTH_HAL_PROGRAM_WORK_H_
+#define HEARTH_HAL_PROGRAM_WORK_H_
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/blob_store.h"
+#include "hal/device.h"
+#include "hal/load_or_compile.h"
+#include "hal/program_parts.h"
+
+namespace hearth {
+
+class ProgramWork {
+ public:
+  explicit ProgramWork(std::span<const KernelSource> sources) : sources_(sources), by_kernel_(sources.size()) {}
+
+  // `store` may be null.
+  void Make(Device& device, BlobStore* store);
+
+  // What became of it, behind what `programs` holds already. Precondition: Make ended.
+  Status MoveTo(LoadedPrograms& programs, bool has_store);
+
+ private:
+  // From the entry of all sources: a binary, or where their binaries are. Whether all programs are there now.
+  bool Load(Device& device, const CacheKey& key, BlobStore& store);
+  // What is missing, from the binaries that were made for other sources.
+  void LoadFromOtherSets(Device& device, BlobStore& store);
+  // The programs of these sources, of which the binary under `key` may hold more.
+  bool LoadBinary(Device& device, std::span<const size_t> kernels, const CacheKey& key, BlobStore& store);
+  bool LoadBytes(Device& device, std::span<const size_t> kernels, const CacheKey& key, std::span<const std::byte> bytes,
+                 BlobStore& store);
+  Status Compile(Device& device, BlobStore* store, const CacheKey& whole, std::unique_ptr<MakingClaim> claim);
+  // From the portable part in the store, else from the texts.
+  Result<std::unique_ptr<ProgramGroup>> CompileGroup(Device& device, BlobStore* store,
+                                                     std::span<const KernelSource> sources);
+  // The entries by which other sets, and the next start with these sources, find what was made and loaded.
+  void NoteParts(const DeviceInfo& info, const CacheKey& whole, std::span<const size_t> made);
+  std::vector<size_t> Missing() const;
+  void Take(std::span<const size_t> kernels, const CacheKey& key, std::unique_ptr<ProgramGroup> group);
+
+  std::span<const KernelSource> sources_;
+  std::vector<std::unique_ptr<ProgramGroup>> groups_;
+  ProgramParts parts_;               // which binary each program is of
+  std::vector<Program*> by_kernel_;  // null: not there yet
+  std::vector<CacheKey> loaded_keys_;
+  std::optional<CacheKey> source_key_;
+  std::optional<FreshGroup> fresh_;
+  int compiled_ = 0;
+  Status status_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_HAL_PROGRAM_WORK_H_
