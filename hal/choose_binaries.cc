@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "hal/load_or_compile.h"
+#include "hal/program_keys.h"
 #include "hal/program_parts.h"
 
 namespace hearth {

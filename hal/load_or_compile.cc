@@ -7,19 +7,11 @@
 #include <thread>
 
 #include "core/base/error.h"
-#include "core/plan/key_fields.h"
 #include "hal/program_work.h"
 #include "hal/stopping.h"
 
 namespace hearth {
 namespace {
-
-void AddTexts(CacheKey& key, std::span<const KernelSource> sources, Dialect dialect) {
-  for (const KernelSource& source : sources) {
-    const std::string text = Emit(source, dialect);
-    key.Add(kKernelField.name, source.name).AddContent(kTextField.name, std::as_bytes(std::span(text)));
-  }
-}
 
 std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, CompileGrouping grouping) {
   std::vector<ProgramWork> works;
@@ -27,26 +19,6 @@ std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, 
   for (size_t k = 0; k < sources.size(); k += step) works.emplace_back(sources.subspan(k, step));
   return works;
 }
-
-}  // namespace
-
-CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info) {
-  CacheKey key(BlobKind::kProgram);
-  AddDevice(key, info, DevicePart::kIdentity);
-  // llvmpipe's binaries hold how many CPUs the process had, and are refused with any other number.
-  if (info.backend == "gles" && info.is_software()) key.Add(kCpusField.name, info.compute_units);
-  AddTexts(key, sources, info.dialect);
-  return key;
-}
-
-CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::string_view compiler) {
-  CacheKey key(BlobKind::kSource);
-  key.Add(kCompilerField.name, compiler);
-  AddTexts(key, sources, info.dialect);
-  return key;
-}
-
-namespace {
 
 // Those of `sources` that `held` has.
 std::vector<std::optional<HeldProgram>> HeldOf(const Device& device, std::span<const KernelSource> sources,

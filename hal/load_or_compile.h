@@ -3,8 +3,6 @@
 #ifndef HEARTH_HAL_LOAD_OR_COMPILE_H_
 #define HEARTH_HAL_LOAD_OR_COMPILE_H_
 
-#include <memory>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -13,41 +11,10 @@
 #include "core/base/blob_store.h"
 #include "hal/device.h"
 #include "hal/held_programs.h"
+#include "hal/loaded_programs.h"
+#include "hal/program_keys.h"
 
 namespace hearth {
-
-// An entry that says which binaries hold the programs of its key; see program_parts.h.
-struct StoredParts {
-  CacheKey key{BlobKind::kProgram};
-  std::vector<std::byte> bytes;
-};
-
-// A group of programs that was compiled in this process and is not in the cache yet.
-struct FreshGroup {
-  ProgramGroup* group = nullptr;  // null: all of it was found in other groups' binaries, which `parts` is to say
-  CacheKey key{BlobKind::kProgram};
-  double compile_ms = 0;
-  std::optional<CacheKey> source_key;   // under which its portable part is to be stored too
-  std::vector<StoredParts> parts = {};  // to be stored with it
-  std::unique_ptr<MakingClaim> claim;   // other processes wait until it is stored
-};
-
-struct LoadedPrograms {
-  std::vector<std::shared_ptr<ProgramGroup>> groups;
-  std::vector<Program*> by_kernel;  // in the order of the sources; owned by `groups`
-  std::vector<FreshGroup> fresh;
-  std::vector<CacheKey> loaded_keys;  // of the entries that programs were made from
-  int compiled = 0;                   // programs made from source
-  int loaded = 0;                     // programs made from a cached binary
-  int spirv_compiled = 0;             // GLSL texts turned into SPIR-V
-  int held = 0;                       // that the device had already
-};
-
-// The key of a native binary of `sources` on this device and driver.
-CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info);
-
-// The key of the portable part of `sources` (SPIR-V): no device, no driver, so that an update of those keeps it.
-CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::string_view compiler);
 
 // `store` may be null. Kernels share one program or stand alone as info().compile_grouping says; programs that
 // stand alone are compiled on up to `threads` threads. Of kernels that share one program, those that a stored program

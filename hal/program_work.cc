@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "hal/choose_binaries.h"
+#include "hal/program_keys.h"
 #include "hal/stopwatch.h"
 
 namespace hearth {

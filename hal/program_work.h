@@ -9,7 +9,7 @@
 
 #include "core/base/blob_store.h"
 #include "hal/device.h"
-#include "hal/load_or_compile.h"
+#include "hal/loaded_programs.h"
 #include "hal/program_parts.h"
 
 namespace hearth {
