@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A backend is a folder, a row in the list of backends and an option of the build, and nothing else.
 
-check_new_backend.py BUILD_FOLDER: in a scratch copy of the sources, copies backends/null to backends/twin, adds the row
-and the option, and configures. No other file may then have another compile command. Builds the files of the folder and
+check_new_backend.py BUILD_FOLDER: configures a scratch copy of the sources, copies backends/null to backends/twin there,
+adds the row and the option, and configures again. No other file may then have another compile command. Builds the files of the folder and
 the list, links them with the objects that BUILD_FOLDER has already, and asks the program: the device is listed, named in
 help texts, runs a model, and holds what every device must hold (the contract cases of conformance).
 """
@@ -63,9 +63,8 @@ def add_backend(tree):
     edit(tree / OPTIONS, "option(HEARTH_WITH_GLES ", 'option(HEARTH_WITH_TWIN "The null backend again" ON)\noption(HEARTH_WITH_GLES ')
 
 
-def configure(tree, build):
-    """As `build` was configured, without what does not belong to the program."""
-    scratch = tree / "build"
+def configure(tree, build, scratch):
+    """As `build` was configured, without what does not belong to the program, and with each source compiled alone."""
     parts = {"HEARTH_BUILD_TESTS", "HEARTH_BUILD_EXAMPLES", "HEARTH_BUILD_BENCHMARKS", "HEARTH_WITH_PYTHON"}
     same = re.compile(r"^((?:HEARTH_|CMAKE_BUILD_TYPE|CMAKE_C(?:XX)?_COMPILER|CMAKE_C(?:XX)?_FLAGS)\w*):(\w+)=(.*)$")
     arguments = [f"-D{part}=OFF" for part in sorted(parts)] + ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
@@ -74,22 +73,20 @@ def configure(tree, build):
         if found and found[1] not in parts and found[2] not in ("INTERNAL", "STATIC"):
             arguments.append(f"-D{found[1]}:{found[2]}={found[3]}")
     run("cmake", "-S", tree, "-B", scratch, "-G", "Ninja", *arguments)
-    return scratch
+    return compile_commands(tree, scratch)
 
 
-def compile_commands(root, build):
-    """Source file and its compile command without the names of the folders -> the command as it stands."""
+def compile_commands(tree, scratch):
+    """Source file and its compile command without the name of the build's folder -> the command as it stands."""
     commands = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        command = entry["command"].replace(str(build), "BUILD").replace(str(root), "ROOT")
-        file = entry["file"].replace(str(build), "BUILD").replace(str(root), "ROOT")
-        commands[file.removeprefix("ROOT/"), command] = entry["command"]
+    for entry in json.loads((scratch / "compile_commands.json").read_text()):
+        file, command = entry["file"].replace(f"{tree}/", ""), entry["command"].replace(str(scratch), "BUILD")
+        commands[file.replace(str(scratch), "BUILD"), command] = entry["command"]
     return commands
 
 
-def compile_changed(tree, scratch, build):
-    """The object files of what has another compile command than in `build`."""
-    before, after = compile_commands(ROOT, build), compile_commands(tree, scratch)
+def compile_changed(tree, scratch, before, after):
+    """The object files of what has another compile command after than before."""
     changed = {file: after[file, command] for file, command in after if (file, command) not in before}
     expected = {LIST} | {str(file.relative_to(tree)) for file in (tree / "backends" / "twin").glob("*.cc")}
     if changed.keys() != expected:
@@ -153,9 +150,10 @@ def main():
         folder = pathlib.Path(folder).resolve()
         tree = folder / "source"
         copy_sources(tree)
+        before = configure(tree, build, folder / "before")
         add_backend(tree)
-        scratch = configure(tree, build)
-        objects = compile_changed(tree, scratch, build)
+        after = configure(tree, build, folder / "after")
+        objects = compile_changed(tree, folder / "after", before, after)
         link(objects, build, folder / "hearth")
         names = check_program(folder / "hearth", folder)
     print(f"backends/twin, {LIST} and {OPTIONS}: {len(objects)} files compiled, {len(names)} contract cases hold")

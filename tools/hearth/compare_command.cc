@@ -16,7 +16,7 @@
 namespace hearth {
 namespace {
 
-constexpr size_t kMostRows = 40;  // of the text's table of layers, around the first over tolerance
+constexpr size_t kMostTableRows = 40;  // of the text's table of layers, around the first over tolerance
 
 // Converters join the names of all that they fused; the first tells where the layer is.
 std::string ShortName(const std::string& name) {
@@ -186,9 +186,9 @@ class CompareCommand final : public Verb {
   void PrintLayers(const std::vector<LayerComparison>& layers, const std::vector<TensorComparison>& outputs) const {
     const auto first = FirstOver(layers);
     const auto at = static_cast<size_t>(first - layers.begin());
-    const size_t end =
-        std::min(layers.size(), std::max(kMostRows, at == layers.size() ? kMostRows : at + kMostRows / 2));
-    const size_t begin = end > kMostRows ? end - kMostRows : 0;
+    const size_t end = std::min(
+        layers.size(), std::max(kMostTableRows, at == layers.size() ? kMostTableRows : at + kMostTableRows / 2));
+    const size_t begin = end > kMostTableRows ? end - kMostTableRows : 0;
     TextTable table = TableOf("layer");
     for (size_t k = begin; k < end; ++k) AddRow(table, LayerText(layers[k]), layers[k].output);
     output_.PrintText("\n" + table.ToString());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kNameWidth = 460, kBarWidth = 480, kRowHeight = 14, kPad = 6, kHeadHeight = 40;
 constexpr double kLowest = -4, kHighest = 2;  // powers of ten of what is allowed
-constexpr size_t kMostRows = 1500;            // a picture of 20,000 rows of pixels can't be looked at
+constexpr size_t kMostPictureRows = 1500;     // a picture of 20,000 rows of pixels can't be looked at
 constexpr Colour kPaper = {250, 250, 250}, kFine = {70, 130, 180}, kOver = {205, 50, 40}, kGrid = {200, 200, 200};
 
 int BarEnd(double ratio) {
@@ -33,7 +33,7 @@ void DrawRow(Image& image, int row, const std::string& name, const TensorCompari
 }  // namespace
 
 Image DrawComparison(const std::vector<TensorComparison>& outputs, const std::vector<LayerComparison>& layers) {
-  const size_t rows = std::min(kMostRows, layers.empty() ? outputs.size() : layers.size());
+  const size_t rows = std::min(kMostPictureRows, layers.empty() ? outputs.size() : layers.size());
   const int height = kHeadHeight + static_cast<int>(rows) * kRowHeight + kPad;
   Image image = BlankImage(kNameWidth + kBarWidth + kPad, height, kPaper);
   DrawText(image, kPad, kPad, layers.empty() ? "output" : "layer", kBlack, 1);
