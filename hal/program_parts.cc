@@ -1,6 +1,9 @@
 #include "hal/program_parts.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <span>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -11,8 +14,7 @@ namespace {
 constexpr std::string_view kMagic = "HearthProgramParts1\n";
 
 void Append(std::vector<std::byte>& bytes, std::string_view text) {
-  const auto* start = reinterpret_cast<const std::byte*>(text.data());
-  bytes.insert(bytes.end(), start, start + text.size());
+  std::ranges::copy(std::as_bytes(std::span(text)), std::back_inserter(bytes));
 }
 
 void Append(std::vector<std::byte>& bytes, uint32_t number) {

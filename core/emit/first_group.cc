@@ -3,18 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <string_view>
+
+#include "core/emit/helpers.h"
 
 namespace hearth {
 namespace {
 
 constexpr std::string_view kPrefix = "FROM_FIRST_";
-
-bool IsOfIdentifier(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
 
 // GID and WGID under other names, which the defines below explain.
 std::string Renamed(std::string_view body) {

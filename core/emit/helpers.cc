@@ -94,10 +94,6 @@ constexpr std::string_view kGlslMacros = R"(#define float2 vec2
 #define vequal(a, b) vec4(equal((a), (b)))
 )";
 
-constexpr bool IsOfIdentifier(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 constexpr std::array<bool, 256> kOfIdentifier = [] {
   std::array<bool, 256> is{};
   for (int c = 0; c < 128; ++c) is[c] = IsOfIdentifier(static_cast<char>(c));

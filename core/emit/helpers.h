@@ -13,6 +13,11 @@
 
 namespace hearth {
 
+// A letter, a digit or an underscore.
+constexpr bool IsOfIdentifier(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 // In the order in which they are to be defined. Valid forever.
 std::span<const Helper> HelpersOf(Dialect dialect);
 
