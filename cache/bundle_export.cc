@@ -139,13 +139,12 @@ Result<KnownBlobs> BlobsOf(const fs::path& bundle) {
 
 // In the order of digests, whatever order the store has: equal entries make equal bundles.
 Status DescribeEntries(const ExportRequest& request, Database& database, Manifest& manifest, BundleExport& report) {
-  HEARTH_ASSIGN(const CacheFilter filter, CheckedFilter(request.filter));
   HEARTH_ASSIGN(const KnownBlobs known, BlobsOf(request.since));
   HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " ORDER BY digest"));
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
     if (!row) return Status::Ok();
-    if (!Matches(EntryFrom(rows), filter)) continue;
+    if (!Matches(EntryFrom(rows), request.filter)) continue;
     const std::optional<BundleEntry> entry = LoadSound(database, rows);
     if (!entry) {
       ++report.damaged_entries;
@@ -203,7 +202,9 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
 
 }  // namespace
 
-Result<BundleExport> ExportBundle(const ExportRequest& request) {
+Result<BundleExport> ExportBundle(const ExportRequest& asked) {
+  ExportRequest request = asked;
+  HEARTH_ASSIGN(request.filter, CheckedFilter(asked.filter));
   BundleExport report;
   report.folder = request.bundle.string();
   HEARTH_ASSIGN(const std::unique_ptr<BundleWriter> writer, WriterFor(request.bundle));

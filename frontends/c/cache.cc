@@ -1,5 +1,9 @@
 #include "hearth/cache.h"
 
+#include <charconv>
+#include <string_view>
+#include <utility>
+
 #include "frontends/c/answer.h"
 #include "frontends/c/handles.h"
 
@@ -18,6 +22,27 @@ Result<std::vector<std::string>> TextList(const char* const* texts, size_t count
     list.emplace_back(texts[k]);
   }
   return list;
+}
+
+Status SetExportOption(const std::string& name, const std::string& value, Cache::ExportOptions& options) {
+  const std::pair<std::string_view, std::string*> texts[] = {{"sign_with", &options.sign_with},
+                                                             {"since", &options.since},
+                                                             {"kind", &options.filter.kind},
+                                                             {"device", &options.filter.device},
+                                                             {"least_version", &options.least_version}};
+  for (const auto& [text_name, text] : texts) {
+    if (name != text_name) continue;
+    *text = value;
+    return Status::Ok();
+  }
+  if (name != "valid_for_ms") {
+    return Error(StatusCode::kInvalidArgument,
+                 "an export has no option '{}'; there are sign_with, since, kind, device, valid_for_ms, least_version",
+                 name);
+  }
+  const auto parsed = std::from_chars(value.data(), value.data() + value.size(), options.valid_for_ms);
+  if (parsed.ec == std::errc() && parsed.ptr == value.data() + value.size()) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "valid_for_ms is '{}', which is no number of milliseconds", value);
 }
 
 // `ask` gets the cache and gives the JSON text.
@@ -163,4 +188,54 @@ hearth_status hearth_cache_import(const hearth_cache* cache, const char* bundle,
     HEARTH_ASSIGN(const auto imported, store.Import(bundle, options));
     return hearth::BundleImportJson(store.folder(), imported);
   });
+}
+
+hearth_status hearth_cache_warm_from_cache(const hearth_cache* cache, const char* const* devices, size_t device_count,
+                                           char** json) {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+    HEARTH_ASSIGN(const std::vector<std::string> names, hearth::TextList(devices, device_count));
+    HEARTH_ASSIGN(const auto result, store.WarmFromCache(names));
+    return hearth::RewarmResultJson(store.folder(), result);
+  });
+}
+
+hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, char** json) {
+  const auto revoke = [&](const Cache& store) -> Text {
+    HEARTH_NOT_NULL(key);
+    hearth::CacheFilter filter;
+    filter.signed_by = key;
+    if (filter.signed_by.empty()) return hearth::Error(hearth::StatusCode::kInvalidArgument, "no key is named");
+    HEARTH_ASSIGN(const auto removed, store.Clear(filter));
+    return hearth::RemovedEntriesJson(store.folder(), removed);
+  };
+  return hearth::AskCache(cache, json, revoke, /*may_be_null=*/true);
+}
+
+hearth_status hearth_cache_export_with(const hearth_cache* cache, const char* bundle, const char* const* names,
+                                       const char* const* values, size_t count, char** json) {
+  return hearth::AskCache(cache, json, [&](const Cache& store) -> Text {
+    HEARTH_NOT_NULL(bundle);
+    HEARTH_ASSIGN(const std::vector<std::string> chosen, hearth::TextList(names, count));
+    HEARTH_ASSIGN(const std::vector<std::string> texts, hearth::TextList(values, count));
+    Cache::ExportOptions options;
+    for (size_t k = 0; k < count; ++k) HEARTH_TRY(hearth::SetExportOption(chosen[k], texts[k], options));
+    HEARTH_ASSIGN(const auto exported, store.Export(bundle, options));
+    return hearth::BundleExportJson(exported);
+  });
+}
+
+hearth_status hearth_bundle_inspect(const char* bundle, const char* trusted_keys, char** json) {
+  return hearth::AnswerWithText(json, [&]() -> Text {
+    HEARTH_NOT_NULL(bundle);
+    HEARTH_ASSIGN(const auto inspection, Cache::Inspect(bundle, hearth::TextOrEmpty(trusted_keys)));
+    return hearth::BundleInspectionJson(inspection);
+  });
+}
+
+hearth_status hearth_make_signing_key(const char* file, char** key) {
+  const auto make = [&]() -> Text {
+    HEARTH_NOT_NULL(file);
+    return Cache::MakeSigningKey(file);
+  };
+  return hearth::AnswerWithText(key, make, /*may_be_null=*/true);
 }

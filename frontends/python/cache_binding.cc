@@ -47,11 +47,13 @@ std::string Prune(const Cache& cache, uint64_t max_bytes) {
   });
 }
 
-std::string Clear(const Cache& cache, const std::string& kind, const std::string& device) {
+std::string Clear(const Cache& cache, const std::string& kind, const std::string& device,
+                  const std::string& signed_by) {
   return Asked([&]() -> Text {
     CacheFilter filter;
     filter.kind = kind;
     filter.device = device;
+    filter.signed_by = signed_by;
     HEARTH_ASSIGN(const auto removed, cache.Clear(filter));
     return RemovedEntriesJson(cache.folder(), removed);
   });
@@ -133,6 +135,10 @@ std::string Import(const Cache& cache, const std::string& bundle, const std::str
   });
 }
 
+std::string MakeSigningKey(const std::string& file) {
+  return Asked([&]() -> Text { return Cache::MakeSigningKey(file); });
+}
+
 }  // namespace
 
 void BindCaches(py::module_& module) {
@@ -152,6 +158,7 @@ void BindCaches(py::module_& module) {
       .def("warm", &Warm)
       .def("warm_from_cache", &WarmFromCache)
       .def_static("inspect", &Inspect)
+      .def_static("make_signing_key", &MakeSigningKey)
       .def("export_to", &Export)
       .def("import_from", &Import);
 }

@@ -345,7 +345,8 @@ HEARTH_C_EXPORT hearth_status hearth_cache_explain(const hearth_cache* cache, co
 HEARTH_C_EXPORT hearth_status hearth_cache_warm(const hearth_cache* cache, const char* const* model_paths,
                                                 size_t model_count, const char* const* devices, size_t device_count,
                                                 const hearth_options* options, char** json);
-/* A bundle of all entries in a folder that must be missing or empty; `sign_with`: file of a secret key, or NULL. */
+/* A bundle of all entries: a file NAME.tar, or a folder that must be missing or empty; `sign_with`: file of a secret
+ * key, or NULL. */
 HEARTH_C_EXPORT hearth_status hearth_cache_export(const hearth_cache* cache, const char* bundle, const char* sign_with,
                                                   char** json);
 /* `trusted_keys`: file of public keys, or NULL. `is_trusted` other than 0: take entries that none of them signed.
@@ -362,6 +363,29 @@ HEARTH_C_EXPORT hearth_status hearth_cache_remove(const hearth_cache* cache, con
 /* Since version 2. What is wrong with the folder, the file, the disk or the server of the environment, what it costs,
  * and the command that mends it; also what is well: `hearth cache doctor`. Changes nothing. */
 HEARTH_C_EXPORT hearth_status hearth_cache_examine(const hearth_cache* cache, char** json);
+/* Since version 2. Compiles the programs of the stored plans that fit each device (or "all") and runs them once on
+ * zeros: what is needed after an update of a driver, without the models. What needs a model's file is told in the JSON
+ * text. */
+HEARTH_C_EXPORT hearth_status hearth_cache_warm_from_cache(const hearth_cache* cache, const char* const* devices,
+                                                           size_t device_count, char** json);
+/* Since version 2. Deletes what this public key has signed (its hex digits, all or the first); what runs meanwhile and
+ * still trusts it stores nothing of it any more. Take the key out of your files of trusted keys first. `json` as of
+ * hearth_cache_clear. */
+HEARTH_C_EXPORT hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, char** json);
+/* Since version 2. hearth_cache_export with choices, by name, all as text: "sign_with" (file of a secret key), "since"
+ * (a bundle: what it holds is left out), "kind", "device", "valid_for_ms" (imports and layers refuse it afterwards),
+ * "least_version" (of the Hearth that may use it). `names` and `values` have `count` texts each. A `bundle` that ends
+ * in
+ * ".tar" becomes one file, of which equal entries make equal bytes; hearth_cache_export does the same. */
+HEARTH_C_EXPORT hearth_status hearth_cache_export_with(const hearth_cache* cache, const char* bundle,
+                                                       const char* const* names, const char* const* values,
+                                                       size_t count, char** json);
+/* Since version 2. What a bundle holds, for which devices, who signed it, and whether that is so; reads all of it.
+ * `trusted_keys`: file of public keys, or NULL. Needs no cache. */
+HEARTH_C_EXPORT hearth_status hearth_bundle_inspect(const char* bundle, const char* trusted_keys, char** json);
+/* Since version 2. Makes `file` (a secret key to sign bundles with; mode 0600) and `file`.pub; `key` is the public one
+ * in hex, and may be NULL. */
+HEARTH_C_EXPORT hearth_status hearth_make_signing_key(const char* file, char** key);
 
 #ifdef __cplusplus
 }

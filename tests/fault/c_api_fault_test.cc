@@ -169,6 +169,16 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_cache_warm(cache, null_text, 1, nullptr, 0, nullptr, text.out()),
       hearth_cache_export(cache, nullptr, nullptr, text.out()),
       hearth_cache_import(cache, nullptr, nullptr, 0, text.out()),
+      hearth_cache_warm_from_cache(cache, nullptr, 1, text.out()),
+      hearth_cache_warm_from_cache(nullptr, nullptr, 0, text.out()),
+      hearth_cache_revoke(cache, nullptr, nullptr),
+      hearth_cache_revoke(cache, "", nullptr),
+      hearth_cache_revoke(cache, "key.pub", nullptr),
+      hearth_cache_export_with(cache, nullptr, nullptr, nullptr, 0, text.out()),
+      hearth_cache_export_with(cache, "x.tar", null_text, null_text, 1, text.out()),
+      hearth_bundle_inspect(nullptr, nullptr, text.out()),
+      hearth_bundle_inspect("x.tar", nullptr, nullptr),
+      hearth_make_signing_key(nullptr, nullptr),
   };
   for (size_t k = 0; k < std::size(answers); ++k) EXPECT_EQ(answers[k], HEARTH_INVALID_ARGUMENT) << "call " << k;
 }

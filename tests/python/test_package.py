@@ -41,6 +41,12 @@ def test_a_second_start_on_a_device_compiles_nothing(demo, own_cache):
     bundle = cache.export_to(own_cache.with_name("bundle"))
     copy = hearth.Cache(own_cache.with_name("copy"))
     assert copy.import_from(bundle["bundle"], trust=True)["entries"] == bundle["entries"]
+    public = hearth.Cache.make_signing_key(own_cache.with_name("key"))
+    signed = cache.export_to(own_cache.with_name("signed.tar"), sign_with=own_cache.with_name("key"))
+    assert signed["signed_by"] == public
+    trusting = hearth.Cache(own_cache.with_name("trusting"))
+    imported = trusting.import_from(signed["bundle"], trusted_keys=own_cache.with_name("key.pub"))
+    assert trusting.clear(signed_by=public[:16])["removed_entries"] == imported["entries"] > 0
     assert cache.clear(kind="plan")["removed_entries"] == 1
     cache.pin(path)
     assert [model["pinned"] for model in cache.models()["models"]] == [True]

@@ -102,6 +102,57 @@ TEST(CApiCache, ModelsArePinnedAndRemovedAndTheCacheIsExamined) {
   EXPECT_EQ(hearth_cache_remove(cache, kDemo.c_str(), json.out()), HEARTH_NOT_FOUND);
 }
 
+TEST(CApiCache, BundlesAreSignedInspectedAndRevoked) {
+  const TemporaryFolder folder;
+  OwnedCache cache, other;
+  ASSERT_FINE(hearth_cache_open((folder.path() / "cache").c_str(), cache.out()));
+  ASSERT_FINE(hearth_cache_open((folder.path() / "other").c_str(), other.out()));
+  OwnedText json, key;
+  const std::string secret = folder.path() / "key", trusted = secret + ".pub", bundle = folder.path() / "b.tar";
+  if (hearth_make_signing_key(secret.c_str(), key.out()) != HEARTH_OK) GTEST_SKIP() << hearth_last_error();
+  const char* models[] = {kDemo.c_str()};
+  const char* devices[] = {"all"};
+  if (hearth_cache_warm(cache, models, 1, devices, 1, nullptr, json.out()) != HEARTH_OK)
+    GTEST_SKIP() << hearth_last_error();
+  const char* names[] = {"sign_with", "valid_for_ms", "kind"};
+  const char* values[] = {secret.c_str(), "86400000", "plan"};
+  ASSERT_FINE(hearth_cache_export_with(cache, bundle.c_str(), names, values, 3, json.out()));
+  EXPECT_THAT(std::string(json), HasSubstr(std::string(key)));
+  ASSERT_FINE(hearth_bundle_inspect(bundle.c_str(), trusted.c_str(), json.out()));
+  EXPECT_THAT(std::string(json), AllOf(HasSubstr("\"form\": \"file\""), HasSubstr(std::string(key))));
+  ASSERT_FINE(hearth_cache_import(other, bundle.c_str(), trusted.c_str(), 0, json.out()));
+  const char* since[] = {"since"};
+  const char* base[] = {bundle.c_str()};
+  ASSERT_FINE(hearth_cache_export_with(other, (folder.path() / "delta.tar").c_str(), since, base, 1, json.out()));
+  EXPECT_THAT(std::string(json), HasSubstr("\"entries\": 0"));
+  ASSERT_FINE(hearth_cache_revoke(other, key, json.out()));
+  EXPECT_THAT(std::string(json), ::testing::Not(HasSubstr("\"removed_entries\": 0")));
+}
+
+TEST(CApiCache, AnExportWithAWrongChoiceIsAMistake) {
+  const TemporaryFolder folder;
+  OwnedCache cache;
+  ASSERT_FINE(hearth_cache_open((folder.path() / "cache").c_str(), cache.out()));
+  OwnedText json;
+  const std::string bundle = folder.path() / "b.tar";
+  for (const auto& [name, value] : {std::pair("colour", "red"), std::pair("valid_for_ms", "soon"),
+                                    std::pair("least_version", "new"), std::pair("kind", "colour")}) {
+    EXPECT_EQ(hearth_cache_export_with(cache, bundle.c_str(), &name, &value, 1, json.out()), HEARTH_INVALID_ARGUMENT)
+        << name;
+  }
+}
+
+TEST(CApiCache, ProgramsAreMadeAnewFromTheCache) {
+  const TemporaryFolder folder;
+  OwnedCache cache;
+  ASSERT_FINE(hearth_cache_open(folder.path().c_str(), cache.out()));
+  OwnedText json;
+  const char* devices[] = {"all"};
+  if (hearth_cache_warm_from_cache(cache, devices, 1, json.out()) == HEARTH_UNAVAILABLE)
+    GTEST_SKIP() << hearth_last_error();
+  EXPECT_THAT(std::string(json), AllOf(HasSubstr("\"results\": []"), HasSubstr("\"needed\": []")));
+}
+
 TEST(CApiCache, ArgumentsThatAreNullAreErrors) {
   const TemporaryFolder folder;
   OwnedCache cache;

@@ -35,9 +35,13 @@ class Cache:
         """Deletes the least recently used entries until the store fits that size."""
         return json.loads(self._native.prune(max_bytes))
 
-    def clear(self, *, kind: str = "", device: str = "") -> Dict[str, Any]:
-        """Deletes the entries of a kind ("program", "plan", ...) or made for a device; everything by default."""
-        return json.loads(self._native.clear(kind, device))
+    def clear(self, *, kind: str = "", device: str = "", signed_by: str = "") -> Dict[str, Any]:
+        """Deletes the entries of a kind ("program", "plan", ...) or made for a device; everything by default.
+
+        signed_by: the hex digits of a public key, all or the first. That revokes it: sessions and imports that run
+        meanwhile and still trust it store nothing of it any more. Take it out of your files of trusted keys first.
+        """
+        return json.loads(self._native.clear(kind, device, signed_by))
 
     def models(self) -> Dict[str, Any]:
         """The models whose sessions used the cache, with their sizes, shared and own."""
@@ -88,6 +92,11 @@ class Cache:
     def inspect(bundle: Path, *, trusted_keys: Path = "") -> Dict[str, Any]:
         """What a bundle holds and who signed it; `damages` names what is not as its manifest promises."""
         return json.loads(_hearth.Cache.inspect(os.fspath(bundle), os.fspath(trusted_keys)))
+
+    @staticmethod
+    def make_signing_key(file: Path) -> str:
+        """Makes `file` (secret, mode 0600) and `file`.pub; the public key in hex."""
+        return _hearth.Cache.make_signing_key(os.fspath(file))
 
     def import_from(self, bundle: Path, *, trusted_keys: Path = "", trust: bool = False) -> Dict[str, Any]:
         """`trust`: take entries that none of the trusted keys signed."""
