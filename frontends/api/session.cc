@@ -184,7 +184,9 @@ Status Start(SessionData& data) {
 }  // namespace
 
 SessionData::SessionData() = default;
+// What storing said after the last report is in the log at least.
 SessionData::~SessionData() {
+  if (!is_beside && waits != nullptr) NoteCache(*this);
   LogNewWarnings();
 }
 

@@ -79,23 +79,27 @@ std::string StartText(const Report& report) {
       report.programs.dispatches, report.ops.on_device, report.ops.on_cpu);
 }
 
+void NoteCache(const SessionData& data) {
+  if (data.store == nullptr) return;
+  Report& report = data.report;
+  const StoreCounters counters = data.store->counters();
+  report.cache.hits = counters.hits;
+  report.cache.misses = counters.misses;
+  report.cache.rejected = counters.rejected;
+  report.cache.put_errors = counters.put_errors;
+  report.cache.bytes_read = counters.bytes_read;
+  report.cache.bytes_written = counters.bytes_written;
+  report.cache.waited_ms = data.waits->others.waited_ms();
+  report.cache.waited_for_makers_ms = data.waits->makers.waited_ms();
+  for (std::string& warning : data.store->TakeWarnings()) report.warnings.push_back("cache: " + warning);
+}
+
 const Report& Session::report() const {
   Report& report = data_->report;
   report.memory.peak_rss_bytes = PeakResidentBytes();
   if (data_->runner != nullptr)
     report.programs.compiled = data_->runner->programs().compiled + data_->runner->more_programs_compiled();
-  if (data_->store != nullptr) {
-    const StoreCounters counters = data_->store->counters();
-    report.cache.hits = counters.hits;
-    report.cache.misses = counters.misses;
-    report.cache.rejected = counters.rejected;
-    report.cache.put_errors = counters.put_errors;
-    report.cache.bytes_read = counters.bytes_read;
-    report.cache.bytes_written = counters.bytes_written;
-    report.cache.waited_ms = data_->waits->others.waited_ms();
-    report.cache.waited_for_makers_ms = data_->waits->makers.waited_ms();
-    for (std::string& warning : data_->store->TakeWarnings()) report.warnings.push_back("cache: " + warning);
-  }
+  NoteCache(*data_);
   NoteBehind(*data_);
   data_->LogNewWarnings();
   return report;

@@ -1,0 +1,73 @@
+// What a session has to say comes to the caller whenever it happens: in the report, and in the log at the latest when
+// the session ends.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cache/key_value_blob_store.h"
+#include "core/base/log.h"
+#include "frontends/api/next_device.h"
+#include "tests/testing/fake_gpu.h"
+
+namespace hearth {
+namespace {
+
+using testing::FakeBackendRows;
+using ::testing::HasSubstr;
+using testing::SumModel;
+
+// As a cache on a full disk, or a server that takes nothing.
+class TakesNothing final : public KeyValueStore {
+ public:
+  std::optional<std::vector<std::byte>> Read(std::string_view) override { return std::nullopt; }
+  bool Write(std::string_view, std::span<const std::byte>) override { return false; }
+};
+
+class SessionWarnings : public testing::FakeGpuTest {
+ protected:
+  void SetUp() override {
+    FakeGpuTest::SetUp();
+    if (!Computes()) GTEST_SKIP() << "no software driver is usable";
+    SetLogSink([this](LogLevel level, std::string_view message) {
+      if (level == LogLevel::kWarning) logged_.emplace_back(message);
+    });
+  }
+  void TearDown() override { SetLogSink(nullptr); }
+
+  // A session that has run, and whose last report was asked for before it stored anything.
+  Session Used() {
+    auto data = std::make_unique<SessionData>();
+    data->options.device = "auto";
+    data->options.start = "ready";
+    data->model = &model_;
+    data->store = std::make_shared<KeyValueBlobStore>(nothing_);
+    data->options.use_cache = false;  // the store stays
+    data->waits = std::make_shared<SessionWaits>();
+    data->backends = FakeBackendRows();
+    Session session = std::move(CreateSession(std::move(data))).value();
+    const std::vector<float> ones(8, 1.0f);
+    EXPECT_TRUE(session.SetInput(0, std::as_bytes(std::span(ones))).ok());
+    EXPECT_TRUE(session.Run().ok());
+    static_cast<void>(session.report());
+    logged_.clear();
+    return session;
+  }
+
+  TakesNothing nothing_;
+  const Model model_ = SumModel();
+  std::vector<std::string> logged_;
+};
+
+TEST_F(SessionWarnings, OfStoringAreInTheReportBehindIt) {
+  Session session = Used();
+  session.SaveToCache();
+  EXPECT_THAT(session.report().warnings, ::testing::Contains(HasSubstr("cache: the store given")));
+  EXPECT_THAT(logged_, ::testing::Contains(HasSubstr("did not take an entry")));
+}
+
+TEST_F(SessionWarnings, OfStoringAtTheEndAreInTheLog) {
+  { const Session session = Used(); }
+  EXPECT_THAT(logged_, ::testing::Contains(HasSubstr("did not take an entry")));
+}
+
+}  // namespace
+}  // namespace hearth
