@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "backends/cpu/broadcast_rows.h"
-#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/ops/elementwise_table.h"
@@ -145,24 +145,20 @@ void ComputeByTable(const Part& part, const BinaryRow& row) {
 class BinaryNode final : public HostNode {
  public:
   BinaryNode(const HostNodeRequest& request, HostOperand a, HostOperand b, PartFunction function, Activation activation)
-      : out_desc_(request.graph.value(request.node.outputs[0]).desc),
-        arena_(request.arena),
-        out_(request.node.outputs[0]),
+      : out_(request, activation),
         workers_(request.workers),
         a_(std::move(a)),
         b_(std::move(b)),
-        rows_(out_desc_.shape, {a_.desc.shape, b_.desc.shape}),
-        function_(function),
-        after_{UnaryOf(activation)} {
+        rows_(out_.shape(), {a_.desc.shape, b_.desc.shape}),
+        function_(function) {
     if (const auto* binary = std::get_if<Binary>(&request.node.op)) row_ = &RowOf(binary->kind);
   }
 
   std::string_view kernel() const override { return "binary"; }
 
   Status Run() override {
-    std::byte* y = arena_.bytes(out_).data();
-    workers_.ForEachPart(out_desc_.shape.element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
-      const Part part{rows_, a_.bytes, b_.bytes, y, begin, end};
+    workers_.ForEachPart(out_.shape().element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
+      const Part part{rows_, a_.bytes, b_.bytes, out_.bytes(), begin, end};
       if (function_ != nullptr) return function_(part);
       switch (a_.desc.dtype) {
         case DType::kInt32: return ComputeByTable<int32_t>(part, *row_);
@@ -170,21 +166,17 @@ class BinaryNode final : public HostNode {
         default: return ComputeByTable<float>(part, *row_);
       }
     });
-    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, arena_.floats(out_), arena_.floats(out_), workers_);
-    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, arena_.floats(out_));
+    out_.Finish();
     return Status::Ok();
   }
 
  private:
-  const TensorDesc& out_desc_;
-  const HostArena& arena_;
-  ValueId out_;
+  HostOutput out_;
   WorkerPool& workers_;
   HostOperand a_, b_;
   BroadcastRows<2> rows_;
   PartFunction function_;  // null: the table's row
   const BinaryRow* row_ = nullptr;
-  Unary after_;  // kCopy: nothing
 };
 
 // A greater B is B less A.

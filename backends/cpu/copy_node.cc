@@ -3,8 +3,8 @@
 #include <memory>
 #include <optional>
 
-#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/integer/byte_table.h"
 #include "backends/cpu/quantized.h"
 #include "core/graph/ops/elementwise_table.h"
@@ -22,16 +22,11 @@ struct RowCopy {
 
 class CopyNode final : public HostNode {
  public:
-  CopyNode(const HostNodeRequest& request, std::vector<RowCopy> copies, bool changes_grid)
-      : out_desc_(request.graph.value(request.node.outputs[0]).desc),
-        arena_(request.arena),
-        out_(request.node.outputs[0]),
+  // `after`: of floats; tables have that of 8-bit numbers.
+  CopyNode(const HostNodeRequest& request, std::vector<RowCopy> copies, Activation after, bool changes_grid)
+      : out_(request, after),
         copies_(std::move(copies)),
-        changes_grid_(changes_grid),
-        workers_(request.workers) {
-    const auto* concat = std::get_if<Concat>(&request.node.op);
-    if (concat != nullptr && !request.in_integers) after_.kind = UnaryOf(concat->activation);
-  }
+        changes_numbers_(after != Activation::kNone || changes_grid) {}
 
   std::string_view kernel() const override { return "copy"; }
 
@@ -48,23 +43,14 @@ class CopyNode final : public HostNode {
         }
       }
     }
-    if (after_.kind != UnaryKind::kCopy) {
-      ApplyUnary(after_, arena_.floats(out_), arena_.floats(out_), workers_);
-      if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, arena_.floats(out_));
-      return Status::Ok();
-    }
-    if (changes_grid_) RoundToGrid(out_desc_, arena_.floats(out_));
+    if (changes_numbers_) out_.Finish();
     return Status::Ok();
   }
 
  private:
-  const TensorDesc& out_desc_;
-  const HostArena& arena_;
-  ValueId out_;
+  HostOutput out_;
   std::vector<RowCopy> copies_;
-  bool changes_grid_;
-  Unary after_;  // kCopy: nothing
-  WorkerPool& workers_;
+  bool changes_numbers_;  // what was copied is not yet the output
 };
 
 // The axis along which the inputs lie one behind the other in the output; nothing for other nodes.
@@ -99,10 +85,9 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
   const TensorDesc& stored_out = graph.value(node.outputs[0]).desc;
   const TensorDesc out = request.HeldAs(node.outputs[0]);
   const auto* concat = std::get_if<Concat>(&node.op);
-  if (concat != nullptr && concat->activation != Activation::kNone && out.dtype != DType::kFloat32 &&
-      !request.in_integers) {
-    return std::unique_ptr<HostNode>();
-  }
+  const Activation activation = concat != nullptr ? concat->activation : Activation::kNone;
+  const Activation after = request.in_integers ? Activation::kNone : activation;
+  if (after != Activation::kNone && out.dtype != DType::kFloat32) return std::unique_ptr<HostNode>();
   bool changes_grid = false;
   std::byte* target = request.bytes(node.outputs[0]).data();
   std::vector<RowCopy> copies;
@@ -120,7 +105,6 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
         graph.IsConstant(value) ? graph.ConstantBytes(value) : request.bytes(value);
     if (source.empty()) continue;
     RowCopy copy{source.data(), target, 1, source.size(), source.size(), nullptr};
-    const Activation activation = concat != nullptr ? concat->activation : Activation::kNone;
     if (request.in_integers && (!stored_alike || activation != Activation::kNone)) {
       copy.table = std::make_shared<const ByteTable>(TableOf(in, out, Unary{UnaryOf(activation)}));
     }
@@ -132,7 +116,7 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
     target += copy.row_bytes;
     copies.push_back(copy);
   }
-  return std::unique_ptr<HostNode>(std::make_unique<CopyNode>(request, std::move(copies), changes_grid));
+  return std::unique_ptr<HostNode>(std::make_unique<CopyNode>(request, std::move(copies), after, changes_grid));
 }
 
 }  // namespace hearth

@@ -3,15 +3,13 @@
 // 0.9 times as long as XNNPACK's (Debian's of February 2022).
 #include <algorithm>
 #include <cstring>
-#include <tuple>
 #include <vector>
 
-#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/matrix_product.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -107,32 +105,29 @@ class DenseConvolutionNode final : public HostNode {
         line_pixels_(geometry.has_padding() ? geometry.line_width() : geometry.in[2]),
         pieces_(PiecesOf(geometry, line_pixels_)),
         x_(request.arena.floats(request.node.inputs[0])),
-        y_(request.arena.floats(request.node.outputs[0])),
+        out_(request, ActivationPartsOf(activation).rest),
+        y_(out_.floats().data()),
         workers_(request.workers),
         bias_(std::move(bias)),
         weights_(geometry.depth(), geometry.out[3], 1) {
     const MatrixView filters{weights.data(), 1, geometry.depth(), {}};
     weights_.Pack({&filters, 1}, workers_);
-    finish_.bias = bias_.empty() ? nullptr : bias_.data();
-    if (const auto bounds = ActivationBounds(activation)) {
-      std::tie(finish_.lowest, finish_.highest) = *bounds;
-    } else {
-      after_.kind = UnaryOf(activation);
-    }
+    const ActivationParts parts = ActivationPartsOf(activation);
+    finish_ = {bias_.empty() ? nullptr : bias_.data(), parts.lowest, parts.highest};
   }
 
   std::string_view kernel() const override { return "convolution"; }
 
   Status Run() override {
     if (geometry_.is_pointwise()) {
-      const MatrixPair pair{{x_.data(), geometry_.depth(), 1, {}}, 0, y_.data()};
+      const MatrixPair pair{{x_.data(), geometry_.depth(), 1, {}}, 0, y_};
       weights_.Multiply({&pair, 1}, geometry_.rows(), finish_, workers_);
     } else if (geometry_.has_wide_lines()) {
       MultiplyLines();
     } else {
       MultiplyPatches();
     }
-    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, y_, y_, workers_);
+    out_.Finish();
     return Status::Ok();
   }
 
@@ -147,8 +142,8 @@ class DenseConvolutionNode final : public HostNode {
       for (int64_t row = first; row < last; ++row) {
         CopyPatch(geometry_, x_.data(), row, patches.data() + (row - first) * depth);
       }
-      weights_.MultiplyBlock(0, {patches.data(), depth, 1, {}}, last - first, y_.data() + first * geometry_.out[3],
-                             finish_, group, tasks.groups);
+      weights_.MultiplyBlock(0, {patches.data(), depth, 1, {}}, last - first, y_ + first * geometry_.out[3], finish_,
+                             group, tasks.groups);
     });
   }
 
@@ -187,8 +182,7 @@ class DenseConvolutionNode final : public HostNode {
     }
     for (int64_t k = 0; k < count; ++k) {
       const MatrixView windows{from + k * step, g.window.stride_w * channels, 1, pieces_};
-      weights_.MultiplyBlock(0, windows, g.out[2], y_.data() + (line + k) * g.out[2] * g.out[3], finish_, group,
-                             groups);
+      weights_.MultiplyBlock(0, windows, g.out[2], y_ + (line + k) * g.out[2] * g.out[3], finish_, group, groups);
     }
   }
 
@@ -196,12 +190,12 @@ class DenseConvolutionNode final : public HostNode {
   int64_t line_pixels_;          // of what MultiplyLines reads: the image's, or with padding
   std::vector<int64_t> pieces_;  // of a window there
   std::span<const float> x_;
-  std::span<float> y_;
+  HostOutput out_;
+  float *y_;
   WorkerPool &workers_;
   std::vector<float> bias_;
   PackedMatrices weights_;
   ProductFinish finish_;
-  Unary after_;  // an activation that is not a clamp; kCopy: nothing
 };
 
 }  // namespace

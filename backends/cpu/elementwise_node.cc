@@ -1,6 +1,7 @@
 #include "backends/cpu/elementwise_node.h"
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vector_math.h"
 #include "core/graph/ops/elementwise_table.h"
@@ -64,24 +65,22 @@ class UnaryNode final : public HostNode {
  public:
   explicit UnaryNode(const HostNodeRequest& request)
       : unary_(std::get<Unary>(request.node.op)),
-        out_desc_(request.graph.value(request.node.outputs[0]).desc),
         x_(request.arena.floats(request.node.inputs[0])),
-        y_(request.arena.floats(request.node.outputs[0])),
+        out_(request),
         workers_(request.workers) {}
 
   std::string_view kernel() const override { return "elementwise"; }
 
   Status Run() override {
-    ApplyUnary(unary_, x_, y_, workers_);
-    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, y_);
+    ApplyUnary(unary_, x_, out_.floats(), workers_);
+    out_.Finish();
     return Status::Ok();
   }
 
  private:
   const Unary& unary_;
-  const TensorDesc& out_desc_;
   std::span<const float> x_;
-  std::span<float> y_;
+  HostOutput out_;
   WorkerPool& workers_;
 };
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "backends/cpu/host_node.h"
-#include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/elementwise_table.h"

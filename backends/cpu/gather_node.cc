@@ -4,6 +4,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/ops/axis_split.h"
@@ -34,9 +35,7 @@ int64_t BytesOf(const TensorDesc& desc) {
 class LookUpNode : public HostNode {
  public:
   LookUpNode(const HostNodeRequest& request, HostOperand x, HostOperand indices, int64_t slices, int64_t slice_bytes)
-      : out_desc_(request.graph.value(request.node.outputs[0]).desc),
-        arena_(request.arena),
-        out_(request.node.outputs[0]),
+      : out_(request),
         workers_(request.workers),
         x_(std::move(x)),
         indices_(std::move(indices)),
@@ -46,14 +45,14 @@ class LookUpNode : public HostNode {
   std::string_view kernel() const override { return "look-up"; }
 
   Status Run() override {
-    std::byte* out = arena_.bytes(out_).data();
+    std::byte* out = out_.bytes();
     workers_.ForEachPart(slices_, kLeastBytes / slice_bytes_ + 1, [&](int64_t begin, int64_t end) {
       for (int64_t slice = begin; slice < end; ++slice) {
         std::memcpy(out + slice * slice_bytes_, x_.bytes + SliceOf(slice) * slice_bytes_,
                     static_cast<size_t>(slice_bytes_));
       }
     });
-    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, arena_.floats(out_));
+    out_.Finish();
     return Status::Ok();
   }
 
@@ -64,9 +63,7 @@ class LookUpNode : public HostNode {
   int64_t IndexOf(int64_t at) const { return IndexAt(indices_, at); }
 
  private:
-  const TensorDesc& out_desc_;
-  const HostArena& arena_;
-  ValueId out_;
+  HostOutput out_;
   WorkerPool& workers_;
   HostOperand x_, indices_;
   int64_t slices_, slice_bytes_;

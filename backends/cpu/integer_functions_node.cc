@@ -4,6 +4,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
 #include "core/base/error.h"
@@ -72,11 +73,7 @@ class IntegerFunctionNode final : public HostNode {
 class AddAllNode final : public HostNode {
  public:
   AddAllNode(const HostNodeRequest& request, std::vector<HostOperand> operands)
-      : operands_(std::move(operands)),
-        out_desc_(request.graph.value(request.node.outputs[0]).desc),
-        arena_(request.arena),
-        out_(request.node.outputs[0]),
-        workers_(request.workers) {}
+      : operands_(std::move(operands)), out_(request), workers_(request.workers) {}
 
   std::string_view kernel() const override { return "add all"; }
 
@@ -86,7 +83,7 @@ class AddAllNode final : public HostNode {
       case DType::kInt64: RunOn<uint64_t, uint64_t>(); break;
       default: RunOn<float, double>();
     }
-    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, arena_.floats(out_));
+    out_.Finish();
     return Status::Ok();
   }
 
@@ -94,8 +91,8 @@ class AddAllNode final : public HostNode {
   // Sums of floats are kept in float64, those of integers wrap.
   template <typename T, typename Sum>
   void RunOn() {
-    T* y = reinterpret_cast<T*>(arena_.bytes(out_).data());
-    workers_.ForEachPart(out_desc_.shape.element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
+    T* y = out_.as<T>();
+    workers_.ForEachPart(out_.shape().element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
       Vectorized([&]() HEARTH_INTO_CALLER {
         constexpr int64_t kChunk = 256;
         for (int64_t first = begin; first < end; first += kChunk) {
@@ -112,9 +109,7 @@ class AddAllNode final : public HostNode {
   }
 
   std::vector<HostOperand> operands_;
-  const TensorDesc& out_desc_;
-  const HostArena& arena_;
-  ValueId out_;
+  HostOutput out_;
   WorkerPool& workers_;
 };
 

@@ -1,16 +1,14 @@
 // Products of matrices that both come from nodes before, or that XNNPACK's fully connected operator does not take.
 #include <algorithm>
-#include <tuple>
 #include <vector>
 
-#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/matrix_product.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/batch_matmul.h"
-#include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
@@ -92,15 +90,14 @@ MatrixView ViewOf(std::span<const float> values, int64_t number, int64_t rows, i
 class MatrixProductNode final : public HostNode {
  public:
   MatrixProductNode(const HostNodeRequest& request, const Product& product, Operand a, Operand b, Operand bias)
-      : out_desc_(request.graph.value(request.node.outputs[0]).desc),
-        out_(request.arena.floats(request.node.outputs[0])),
+      : out_(request, ActivationPartsOf(product.activation).rest),
         workers_(request.workers),
         a_(std::move(a)),
         bias_(std::move(bias)),
         rows_(product.sizes.rows),
         packed_(product.sizes.depth, product.sizes.columns, product.b_count) {
     const MatrixSizes& sizes = product.sizes;
-    float* to = out_.data();
+    float* to = out_.floats().data();
     for (const Product::Pair& pair : product.pairs) {
       pairs_.push_back({ViewOf(a_.values, pair.a, sizes.rows, sizes.depth, product.adjoint_a), pair.b, to});
       to += sizes.rows * sizes.columns;
@@ -114,12 +111,8 @@ class MatrixProductNode final : public HostNode {
     } else {
       packed_.Pack(views, workers_);
     }
-    finish_.bias = bias_.values.empty() ? nullptr : bias_.values.data();
-    if (const auto bounds = ActivationBounds(product.activation)) {
-      std::tie(finish_.lowest, finish_.highest) = *bounds;
-    } else {
-      after_.kind = UnaryOf(product.activation);
-    }
+    const ActivationParts activation = ActivationPartsOf(product.activation);
+    finish_ = {bias_.values.empty() ? nullptr : bias_.values.data(), activation.lowest, activation.highest};
   }
 
   std::string_view kernel() const override { return "matrix product"; }
@@ -127,14 +120,12 @@ class MatrixProductNode final : public HostNode {
   Status Run() override {
     if (!changing_.empty()) packed_.Pack(changing_, workers_);
     packed_.Multiply(pairs_, rows_, finish_, workers_);
-    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out_, out_, workers_);
-    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, out_);
+    out_.Finish();
     return Status::Ok();
   }
 
  private:
-  const TensorDesc& out_desc_;
-  std::span<float> out_;
+  HostOutput out_;
   WorkerPool& workers_;
   Operand a_, bias_;
   int64_t rows_;
@@ -142,7 +133,6 @@ class MatrixProductNode final : public HostNode {
   std::vector<MatrixPair> pairs_;
   std::vector<MatrixView> changing_;  // right operands that are packed in each run
   ProductFinish finish_;
-  Unary after_;  // an activation that is not a clamp; kCopy: nothing
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/movement.h"
 #include "backends/cpu/quantized.h"
 #include "core/graph/quantize.h"
@@ -126,17 +127,14 @@ void MoveRows(const Rows& rows, const std::byte* in, std::byte* out, uint8_t zer
 class MovementNode final : public HostNode {
  public:
   struct Output {
-    ValueId value = kNoValue;
-    std::byte* bytes = nullptr;
+    HostOutput held;
     bool changes_grid = false;
     std::vector<Rows> parts;
   };
 
   MovementNode(const HostNodeRequest& request, const std::byte* in, size_t element_bytes, uint8_t zero,
                std::vector<Output> outputs)
-      : graph_(request.graph),
-        arena_(request.arena),
-        workers_(request.workers),
+      : workers_(request.workers),
         in_(in),
         element_bytes_(static_cast<int64_t>(element_bytes)),
         zero_(zero),
@@ -147,24 +145,23 @@ class MovementNode final : public HostNode {
   Status Run() override {
     for (const Output& output : outputs_) {
       for (const Rows& rows : output.parts) {
+        std::byte* const bytes = output.held.bytes();
         const int64_t least_rows = kLeastBytes / (rows.length * element_bytes_) + 1;
         workers_.ForEachPart(rows.count, least_rows, [&](int64_t begin, int64_t end) {
           switch (element_bytes_) {
-            case 1: return MoveRows<uint8_t>(rows, in_, output.bytes, zero_, begin, end);
-            case 2: return MoveRows<uint16_t>(rows, in_, output.bytes, zero_, begin, end);
-            case 4: return MoveRows<uint32_t>(rows, in_, output.bytes, zero_, begin, end);
-            default: return MoveRows<uint64_t>(rows, in_, output.bytes, zero_, begin, end);
+            case 1: return MoveRows<uint8_t>(rows, in_, bytes, zero_, begin, end);
+            case 2: return MoveRows<uint16_t>(rows, in_, bytes, zero_, begin, end);
+            case 4: return MoveRows<uint32_t>(rows, in_, bytes, zero_, begin, end);
+            default: return MoveRows<uint64_t>(rows, in_, bytes, zero_, begin, end);
           }
         });
       }
-      if (output.changes_grid) RoundToGrid(graph_.value(output.value).desc, arena_.floats(output.value));
+      if (output.changes_grid) output.held.Finish();
     }
     return Status::Ok();
   }
 
  private:
-  const Graph& graph_;
-  const HostArena& arena_;
   WorkerPool& workers_;
   const std::byte* in_;
   int64_t element_bytes_;
@@ -203,7 +200,7 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
     if (in.dtype != out.dtype || in.quantization != out.quantization) return std::unique_ptr<HostNode>();
     std::optional<std::vector<MovedPart>> parts = MovedPartsOf(graph, node, k);
     if (!parts) return std::unique_ptr<HostNode>();
-    MovementNode::Output output{y, request.bytes(y).data(), false, {}};
+    MovementNode::Output output{HostOutput(request, Activation::kNone, k), false, {}};
     output.changes_grid =
         !request.in_integers && IsHeldAsFloats(stored_out) && stored.quantization != stored_out.quantization;
     if (stored_out.shape.element_count() > 0) {

@@ -2,17 +2,14 @@
 // doubles (a chain of eight of 197x768: 5.9 ms instead of 27).
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <optional>
-#include <tuple>
 #include <vector>
 
-#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/mean_variance.h"
 #include "core/graph/quantize.h"
 
@@ -51,20 +48,16 @@ class NormalizeNode final : public HostNode {
         workers_(request.workers),
         runs_(runs),
         scale_(std::move(scale)),
-        offset_(std::move(offset)) {
-    if (const auto bounds = ActivationBounds(norm_.activation)) {
-      std::tie(lowest_, highest_) = *bounds;
-    } else {
-      after_.kind = UnaryOf(norm_.activation);
-    }
-  }
+        offset_(std::move(offset)),
+        activation_(ActivationPartsOf(norm_.activation)),
+        out_(request, activation_.rest) {}
 
   std::string_view kernel() const override { return "normalize"; }
 
   Status Run() override {
     const float *scale = Operand(1, scale_).data(), *offset = Operand(2, offset_).data();
     const std::span<const float> in = arena_.floats(node_.inputs[0]);
-    const std::span<float> out = arena_.floats(node_.outputs[0]);
+    const std::span<float> out = out_.floats();
     if (runs_.length == 1 && runs_.group == runs_.channels) {
       const int64_t least = kLeastElements / runs_.channels + 1;
       workers_.ForEachPart(runs_.count, least, [&](int64_t begin, int64_t end) {
@@ -78,7 +71,7 @@ class NormalizeNode final : public HostNode {
         NormalizeRun(in.data() + first, scale, offset, out.data() + first);
       }
     }
-    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out, out, workers_);
+    out_.Finish();
     return Status::Ok();
   }
 
@@ -99,7 +92,7 @@ class NormalizeNode final : public HostNode {
       const double variance =
           SumOf(x, channels, [mean](double v) HEARTH_INTO_CALLER { return (v - mean) * (v - mean); }) / count;
       const double inverse = 1.0 / std::sqrt(variance + double{norm_.epsilon});
-      const float lowest = lowest_, highest = highest_;
+      const float lowest = activation_.lowest, highest = activation_.highest;
       for (int64_t c = 0; c < channels; ++c) {
         const auto factor = static_cast<float>(scale[c] * inverse);
         const float value = static_cast<float>(x[c] - mean) * factor + offset[c];
@@ -124,7 +117,7 @@ class NormalizeNode final : public HostNode {
       Vectorized([&]() HEARTH_INTO_CALLER {
         const double* means = means_.data();
         const float* factors = factors_.data();
-        const float lowest = lowest_, highest = highest_;
+        const float lowest = activation_.lowest, highest = activation_.highest;
         for (int64_t row = rows_of(block); row < rows_of(block + 1); ++row) {
           const float* from = x + row * channels;
           float* to = y + row * channels;
@@ -173,8 +166,8 @@ class NormalizeNode final : public HostNode {
   WorkerPool& workers_;
   Runs runs_;
   std::vector<float> scale_, offset_;  // empty where a node makes them
-  float lowest_ = -std::numeric_limits<float>::infinity(), highest_ = std::numeric_limits<float>::infinity();
-  Unary after_;  // an activation that is not a clamp; kCopy: nothing
+  ActivationParts activation_;
+  HostOutput out_;
   std::vector<double> means_, partial_;
   std::vector<float> factors_;
 };

@@ -7,6 +7,7 @@
 #include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/matrix_product.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
@@ -64,37 +65,31 @@ class RecurrentNode : public HostNode {
  protected:
   // `operands`: the sequence and the states.
   RecurrentNode(const HostNodeRequest& request, std::vector<HostOperand> operands, bool time_major)
-      : graph_(request.graph),
-        node_(request.node),
-        arena_(request.arena),
-        workers_(request.workers),
+      : workers_(request.workers),
         operands_(std::move(operands)),
-        sequence_(SequenceOf(graph_.value(node_.inputs[0]).desc.shape, time_major)) {}
+        sequence_(SequenceOf(operands_[0].desc.shape, time_major)) {
+    for (size_t k = 0; k < request.node.outputs.size(); ++k) outputs_.emplace_back(request, Activation::kNone, k);
+  }
 
   std::span<const float> in(size_t position) const {
     const HostOperand& operand = operands_[position];
     return {operand.floats(), static_cast<size_t>(operand.desc.shape.element_count())};
   }
-  std::span<float> out(size_t position) const { return arena_.floats(node_.outputs[position]); }
+  std::span<float> out(size_t position) const { return outputs_[position].floats(); }
   WorkerPool& workers() const { return workers_; }
   const SequenceShape& sequence() const { return sequence_; }
   int64_t pixels() const { return int64_t{sequence_.batch} * sequence_.steps; }
   int64_t PixelOf(int64_t step, int64_t batch) const {
     return step * sequence_.step_stride + batch * sequence_.batch_stride;
   }
-  void RoundResults() const {
-    for (ValueId value : node_.outputs) {
-      const TensorDesc& desc = graph_.value(value).desc;
-      if (IsHeldAsFloats(desc)) RoundToGrid(desc, arena_.floats(value));
-    }
+  void FinishResults() const {
+    for (const HostOutput& output : outputs_) output.Finish();
   }
 
  private:
-  const Graph& graph_;
-  const Node& node_;
-  const HostArena& arena_;
   WorkerPool& workers_;
   std::vector<HostOperand> operands_;
+  std::vector<HostOutput> outputs_;
   SequenceShape sequence_;
 };
 
@@ -124,7 +119,7 @@ class RnnNode final : public RecurrentNode {
         std::ranges::copy(row, h.begin() + b * units);
       }
     }
-    RoundResults();
+    FinishResults();
     return Status::Ok();
   }
 
@@ -173,7 +168,7 @@ class LstmNode final : public RecurrentNode {
         std::ranges::copy(h_of_one, out(0).begin() + static_cast<int64_t>(pixel * outputs));
       }
     }
-    RoundResults();
+    FinishResults();
     return Status::Ok();
   }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vectorized.h"
 
@@ -186,33 +187,30 @@ class ReduceNode final : public HostNode {
  public:
   explicit ReduceNode(const HostNodeRequest& request)
       : kind_(std::get<Reduce>(request.node.op).kind),
-        out_desc_(request.graph.value(request.node.outputs[0]).desc),
-        arena_(request.arena),
-        in_(request.node.inputs[0]),
-        out_(request.node.outputs[0]),
+        x_(request.arena.bytes(request.node.inputs[0]).data()),
+        out_(request),
         workers_(request.workers),
-        layout_(LayoutOf(request.graph.value(in_).desc.shape, std::get<Reduce>(request.node.op).axes_mask)) {}
+        layout_(LayoutOf(request.graph.value(request.node.inputs[0]).desc.shape,
+                         std::get<Reduce>(request.node.op).axes_mask)) {}
 
   std::string_view kernel() const override { return "reduce"; }
 
   Status Run() override {
-    const std::byte* x = arena_.bytes(in_).data();
-    std::byte* y = arena_.bytes(out_).data();
-    switch (HeldAs(out_desc_).dtype) {
-      case DType::kBool: ReduceBools(kind_, layout_, x, y, workers_); break;
-      case DType::kInt32: ReduceNumbers<int32_t, uint32_t>(kind_, layout_, x, y, workers_); break;
-      case DType::kInt64: ReduceNumbers<int64_t, uint64_t>(kind_, layout_, x, y, workers_); break;
-      default: ReduceNumbers<float, double>(kind_, layout_, x, y, workers_);
+    std::byte* y = out_.bytes();
+    switch (HeldAs(out_.desc()).dtype) {
+      case DType::kBool: ReduceBools(kind_, layout_, x_, y, workers_); break;
+      case DType::kInt32: ReduceNumbers<int32_t, uint32_t>(kind_, layout_, x_, y, workers_); break;
+      case DType::kInt64: ReduceNumbers<int64_t, uint64_t>(kind_, layout_, x_, y, workers_); break;
+      default: ReduceNumbers<float, double>(kind_, layout_, x_, y, workers_);
     }
-    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, arena_.floats(out_));
+    out_.Finish();
     return Status::Ok();
   }
 
  private:
   ReduceKind kind_;
-  const TensorDesc& out_desc_;
-  const HostArena& arena_;
-  ValueId in_, out_;
+  const std::byte* x_;
+  HostOutput out_;
   WorkerPool& workers_;
   Layout layout_;
 };

@@ -2,6 +2,7 @@
 #include "backends/cpu/broadcast_rows.h"
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 
@@ -36,18 +37,16 @@ void ChoosePart(const BroadcastRows<3>& rows, const std::array<HostOperand, 3>& 
 class SelectNode final : public HostNode {
  public:
   SelectNode(const HostNodeRequest& request, std::array<HostOperand, 3> operands, const Shape& condition)
-      : out_desc_(request.graph.value(request.node.outputs[0]).desc),
-        arena_(request.arena),
-        out_(request.node.outputs[0]),
+      : out_(request),
         workers_(request.workers),
         operands_(std::move(operands)),
-        rows_(out_desc_.shape, {condition, operands_[1].desc.shape, operands_[2].desc.shape}) {}
+        rows_(out_.shape(), {condition, operands_[1].desc.shape, operands_[2].desc.shape}) {}
 
   std::string_view kernel() const override { return "select"; }
 
   Status Run() override {
-    std::byte* out = arena_.bytes(out_).data();
-    workers_.ForEachPart(out_desc_.shape.element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
+    std::byte* out = out_.bytes();
+    workers_.ForEachPart(out_.shape().element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
       switch (BitsOf(operands_[1].desc.dtype)) {
         case 8: return ChoosePart<uint8_t>(rows_, operands_, out, begin, end);
         case 16: return ChoosePart<uint16_t>(rows_, operands_, out, begin, end);
@@ -55,14 +54,12 @@ class SelectNode final : public HostNode {
         default: return ChoosePart<uint64_t>(rows_, operands_, out, begin, end);
       }
     });
-    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, arena_.floats(out_));
+    out_.Finish();
     return Status::Ok();
   }
 
  private:
-  const TensorDesc& out_desc_;
-  const HostArena& arena_;
-  ValueId out_;
+  HostOutput out_;
   WorkerPool& workers_;
   std::array<HostOperand, 3> operands_;  // condition, a, b
   BroadcastRows<3> rows_;

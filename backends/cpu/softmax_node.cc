@@ -2,11 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "backends/cpu/elementwise_node.h"
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vector_math.h"
-#include "core/graph/ops/elementwise_table.h"
 
 namespace hearth {
 namespace {
@@ -85,31 +84,34 @@ HEARTH_INTO_CALLER inline void UnitLengthRow(const float* x, int64_t count, floa
   for (int64_t k = 0; k < count; ++k) y[k] = x[k] * factor;
 }
 
+Activation ActivationOf(const Op& op) {
+  const auto* norm = std::get_if<L2Normalization>(&op);
+  return norm != nullptr ? norm->activation : Activation::kNone;
+}
+
 class RowsNode final : public HostNode {
  public:
   explicit RowsNode(const HostNodeRequest& request)
       : op_(request.node.op),
-        out_desc_(request.graph.value(request.node.outputs[0]).desc),
         x_(request.arena.floats(request.node.inputs[0])),
-        y_(request.arena.floats(request.node.outputs[0])),
-        workers_(request.workers) {
-    if (const auto* norm = std::get_if<L2Normalization>(&op_)) after_.kind = UnaryOf(norm->activation);
-  }
+        out_(request, ActivationOf(op_)),
+        workers_(request.workers) {}
 
   std::string_view kernel() const override { return "rows"; }
 
   Status Run() override {
-    const int64_t length = out_desc_.shape[out_desc_.shape.rank() - 1];
+    float* const results = out_.floats().data();
+    const int64_t length = out_.shape()[out_.shape().rank() - 1];
     const int64_t rows = static_cast<int64_t>(x_.size()) / length;
     workers_.ForEachPart(rows, kLeastElements / length + 1, [&](int64_t begin, int64_t end) {
       Vectorized([&]() HEARTH_INTO_CALLER {
         if (const auto* softmax = std::get_if<Softmax>(&op_)) {
-          SoftmaxRows(softmax->beta, x_.data() + begin * length, end - begin, length, y_.data() + begin * length);
+          SoftmaxRows(softmax->beta, x_.data() + begin * length, end - begin, length, results + begin * length);
           return;
         }
         for (int64_t row = begin; row < end; ++row) {
           const float* x = x_.data() + row * length;
-          float* y = y_.data() + row * length;
+          float* y = results + row * length;
           if (std::holds_alternative<LogSoftmax>(op_)) {
             LogSoftmaxRow(x, length, y);
           } else {
@@ -118,18 +120,15 @@ class RowsNode final : public HostNode {
         }
       });
     });
-    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, y_, y_, workers_);
-    if (IsHeldAsFloats(out_desc_)) RoundToGrid(out_desc_, y_);
+    out_.Finish();
     return Status::Ok();
   }
 
  private:
   const Op& op_;
-  const TensorDesc& out_desc_;
   std::span<const float> x_;
-  std::span<float> y_;
+  HostOutput out_;
   WorkerPool& workers_;
-  Unary after_;  // kCopy: nothing
 };
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <limits>
 #include <map>
 
-#include "backends/cpu/elementwise_node.h"
+#include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/rounding_ties.h"
 #include "backends/cpu/xnnpack/build.h"
@@ -61,15 +60,12 @@ class XnnpackNode final : public HostNode {
  public:
   XnnpackNode(const HostNodeRequest& request, XnnpackBuild build)
       : node_(request.node),
-        out_desc_(request.graph.value(request.node.outputs[0]).desc),
-        out_(request.arena.floats(request.node.outputs[0])),
+        out_(request, build.after),
         pool_(build.pool),
         workers_(request.workers),
-        after_{UnaryOf(build.after)},
         constants_(std::move(build.constants)),
         op_(build.op),
-        is_on_grid_(IsHeldAsFloats(out_desc_)),
-        nan_keeper_(is_on_grid_ ? nullptr : NanKeeper::Of(request)),  // a grid has no NaN
+        nan_keeper_(out_.is_rounded() ? nullptr : NanKeeper::Of(request)),  // a grid has no NaN
         rounding_ties_(RoundingTies::Of(request.graph, request.node)) {
     if (rounding_ties_ != nullptr) x_ = request.arena.floats(request.node.inputs[0]);
   }
@@ -85,30 +81,27 @@ class XnnpackNode final : public HostNode {
                    static_cast<int>(status));
     }
     const bool took_nan = TookNan();
-    if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, out_, out_, workers_);
-    if (is_on_grid_) RoundAll();
+    if (rounding_ties_ != nullptr) RefineTies();
+    out_.Finish();
     return took_nan && nan_keeper_ != nullptr ? nan_keeper_->Mend().Within(NodeLabel(node_)) : Status::Ok();
   }
 
  private:
-  void RoundAll() {
+  void RefineTies() {
     constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
-    workers_.ForEachPart(static_cast<int64_t>(out_.size()), kLeastElements, [&](int64_t begin, int64_t end) {
-      const std::span<float> part = out_.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-      if (rounding_ties_ != nullptr) rounding_ties_->RefinePart(x_, part, static_cast<size_t>(begin));
-      RoundToGrid(out_desc_, part);
+    const std::span<float> out = out_.floats();
+    workers_.ForEachPart(static_cast<int64_t>(out.size()), kLeastElements, [&](int64_t begin, int64_t end) {
+      const std::span<float> part = out.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
+      rounding_ties_->RefinePart(x_, part, static_cast<size_t>(begin));
     });
   }
 
   const Node& node_;
-  const TensorDesc& out_desc_;
-  std::span<float> out_;
+  HostOutput out_;
   pthreadpool_t pool_;
   WorkerPool& workers_;
-  Unary after_;  // kCopy: nothing
   std::vector<std::vector<float>> constants_;
   xnn_operator_t op_;
-  bool is_on_grid_;
   std::unique_ptr<NanKeeper> nan_keeper_;
   std::unique_ptr<RoundingTies> rounding_ties_;
   std::span<const float> x_;  // where sums close to a rounding boundary are computed again
@@ -211,11 +204,9 @@ std::string_view HostKernelsName() {
 }
 
 OutputRange RangeOf(XnnpackBuild& build, Activation activation) {
-  const auto bounds = ActivationBounds(activation);
-  if (bounds) return {bounds->first, bounds->second};
-  build.after = activation;
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
-  return {-kInfinity, kInfinity};
+  const ActivationParts parts = ActivationPartsOf(activation);
+  build.after = parts.rest;
+  return {parts.lowest, parts.highest};
 }
 
 XnnpackNodes::XnnpackNodes() : pools_(std::make_unique<Pools>()) {}
