@@ -3,40 +3,25 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
-
-#include "tests/testing/temporary_folder.h"
+#include "tests/testing/fake_kernel_files.h"
 
 namespace hearth {
 namespace {
 
 using ::testing::HasSubstr;
 
-class FakeKernel {
+class FakeKernel : public FakeKernelFiles {
  public:
   FakeKernel() {
     Write("proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:    1000 kB\nSwapTotal: 50 kB\nSwapFree: 10 kB\n");
   }
-  void Write(const std::string& path, const std::string& text) const {
-    const std::filesystem::path file = folder_.path() / path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-  void WriteGroups(const std::string& mounts, const std::string& group) const {
-    Write("proc/self/mountinfo", mounts);
-    Write("proc/self/cgroup", group);
-  }
-  std::optional<uint64_t> Available() const { return AvailableMemoryBytes(folder_.path()); }
-
- private:
-  TemporaryFolder folder_;
+  std::optional<uint64_t> Available() const { return AvailableMemoryBytes(root()); }
 };
 
-constexpr const char* kUnified = "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
-constexpr const char* kMemoryOfVersion1 = "33 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
+constexpr const char* kMountOfMemory = "33 31 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
 
 TEST(AvailableMemory, IsNothingWhereNoFileTells) {
-  EXPECT_EQ(AvailableMemoryBytes(TemporaryFolder().path()), std::nullopt);
+  EXPECT_EQ(AvailableMemoryBytes(FakeKernelFiles().root()), std::nullopt);
 }
 
 TEST(AvailableMemory, IsWhatTheKernelCallsAvailableAndFreeSwapSpace) {
@@ -45,7 +30,7 @@ TEST(AvailableMemory, IsWhatTheKernelCallsAvailableAndFreeSwapSpace) {
 
 TEST(AvailableMemory, OfAGroupOfVersion2IsWhatIsLeftBelowItsLimitWithoutPagesOfFiles) {
   const FakeKernel kernel;
-  kernel.WriteGroups(kUnified, "0::/job\n");
+  kernel.WriteGroups(kMountOfVersion2, "0::/job\n");
   kernel.Write("sys/fs/cgroup/job/memory.max", "500000\n");
   kernel.Write("sys/fs/cgroup/job/memory.current", "300000\n");
   kernel.Write("sys/fs/cgroup/job/memory.stat", "anon 1\ninactive_file 40000\nactive_file 60000\n");
@@ -54,7 +39,7 @@ TEST(AvailableMemory, OfAGroupOfVersion2IsWhatIsLeftBelowItsLimitWithoutPagesOfF
 
 TEST(AvailableMemory, IsThatOfTheNarrowestGroupAroundTheProcess) {
   const FakeKernel kernel;
-  kernel.WriteGroups(kUnified, "0::/a/b\n");
+  kernel.WriteGroups(kMountOfVersion2, "0::/a/b\n");
   kernel.Write("sys/fs/cgroup/a/b/memory.max", "max\n");
   kernel.Write("sys/fs/cgroup/a/b/memory.current", "100\n");
   kernel.Write("sys/fs/cgroup/a/memory.max", "4096\n");
@@ -64,7 +49,7 @@ TEST(AvailableMemory, IsThatOfTheNarrowestGroupAroundTheProcess) {
 
 TEST(AvailableMemory, KnowsGroupsOfVersion1) {
   const FakeKernel kernel;
-  kernel.WriteGroups(kMemoryOfVersion1, "5:memory:/job\n");
+  kernel.WriteGroups(kMountOfMemory, "5:memory:/job\n");
   kernel.Write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "500000\n");
   kernel.Write("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "300000\n");
   kernel.Write("sys/fs/cgroup/memory/job/memory.stat",

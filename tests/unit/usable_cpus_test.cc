@@ -4,29 +4,19 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <fstream>
 #include <thread>
 
-#include "tests/testing/temporary_folder.h"
+#include "tests/testing/fake_kernel_files.h"
 
 namespace hearth {
 namespace {
 
-class FakeKernel {
+class FakeKernel : public FakeKernelFiles {
  public:
-  void Write(const std::string& path, const std::string& text) const {
-    const std::filesystem::path file = folder_.path() / path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-  std::optional<double> Quota() const { return CpuQuota(folder_.path()); }
-
- private:
-  TemporaryFolder folder_;
+  std::optional<double> Quota() const { return CpuQuota(root()); }
 };
 
-constexpr const char* kUnified = "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
-constexpr const char* kCpuOfVersion1 = "33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
+constexpr const char* kMountOfCpu = "33 31 0:30 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n";
 
 TEST(CpuQuota, IsNothingWhereNoFileTellsOne) {
   EXPECT_EQ(FakeKernel().Quota(), std::nullopt);
@@ -34,24 +24,21 @@ TEST(CpuQuota, IsNothingWhereNoFileTellsOne) {
 
 TEST(CpuQuota, OfVersion2IsQuotaByPeriod) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "0::/job\n");
-  kernel.Write("proc/self/mountinfo", kUnified);
+  kernel.WriteGroups(kMountOfVersion2, "0::/job\n");
   kernel.Write("sys/fs/cgroup/job/cpu.max", "150000 100000\n");
   EXPECT_EQ(kernel.Quota(), 1.5);
 }
 
 TEST(CpuQuota, OfVersion2WithoutLimitIsNothing) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "0::/job\n");
-  kernel.Write("proc/self/mountinfo", kUnified);
+  kernel.WriteGroups(kMountOfVersion2, "0::/job\n");
   kernel.Write("sys/fs/cgroup/job/cpu.max", "max 100000\n");
   EXPECT_EQ(kernel.Quota(), std::nullopt);
 }
 
 TEST(CpuQuota, IsTheSmallestOfAllGroupsAroundTheProcess) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "0::/a/b/c\n");
-  kernel.Write("proc/self/mountinfo", kUnified);
+  kernel.WriteGroups(kMountOfVersion2, "0::/a/b/c\n");
   kernel.Write("sys/fs/cgroup/a/cpu.max", "300000 100000\n");
   kernel.Write("sys/fs/cgroup/a/b/cpu.max", "20000 10000\n");
   kernel.Write("sys/fs/cgroup/a/b/c/cpu.max", "max 100000\n");
@@ -61,9 +48,8 @@ TEST(CpuQuota, IsTheSmallestOfAllGroupsAroundTheProcess) {
 
 TEST(CpuQuota, OfVersion1IsReadWhereItsControllerIsMounted) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "9:memory:/elsewhere\n4:cpu,cpuacct:/box\n0::/\n");
-  kernel.Write("proc/self/mountinfo",
-               std::string(kCpuOfVersion1) + "34 31 0:31 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n");
+  kernel.WriteGroups(std::string(kMountOfCpu) + "34 31 0:31 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n",
+                     "9:memory:/elsewhere\n4:cpu,cpuacct:/box\n0::/\n");
   kernel.Write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "50000\n");
   kernel.Write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(kernel.Quota(), 0.5);
@@ -71,8 +57,7 @@ TEST(CpuQuota, OfVersion1IsReadWhereItsControllerIsMounted) {
 
 TEST(CpuQuota, OfVersion1WithoutLimitIsNothing) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "4:cpu,cpuacct:/box\n");
-  kernel.Write("proc/self/mountinfo", kCpuOfVersion1);
+  kernel.WriteGroups(kMountOfCpu, "4:cpu,cpuacct:/box\n");
   kernel.Write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
   kernel.Write("sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(kernel.Quota(), std::nullopt);
@@ -80,8 +65,7 @@ TEST(CpuQuota, OfVersion1WithoutLimitIsNothing) {
 
 TEST(CpuQuota, OfBothVersionsIsTheSmaller) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "4:cpu,cpuacct:/\n0::/\n");
-  kernel.Write("proc/self/mountinfo", std::string(kUnified) + kCpuOfVersion1);
+  kernel.WriteGroups(std::string(kMountOfVersion2) + kMountOfCpu, "4:cpu,cpuacct:/\n0::/\n");
   kernel.Write("sys/fs/cgroup/cpu.max", "400000 100000\n");
   kernel.Write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "300000\n");
   kernel.Write("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
@@ -90,8 +74,8 @@ TEST(CpuQuota, OfBothVersionsIsTheSmaller) {
 
 TEST(CpuQuota, OfAContainerIsReadAtTheMountWhoseRootIsItsGroup) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "4:cpu:/docker/0123/inner\n");
-  kernel.Write("proc/self/mountinfo", "33 31 0:30 /docker/0123 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n");
+  kernel.WriteGroups("33 31 0:30 /docker/0123 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n",
+                     "4:cpu:/docker/0123/inner\n");
   kernel.Write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "200000\n");
   kernel.Write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
   EXPECT_EQ(kernel.Quota(), 2.0);
@@ -100,8 +84,7 @@ TEST(CpuQuota, OfAContainerIsReadAtTheMountWhoseRootIsItsGroup) {
 TEST(CpuQuota, OfAGroupOutsideTheMountIsTheMountsOwn) {
   for (const char* group : {"0::/../../else\n", "0::/else\n"}) {
     const FakeKernel kernel;
-    kernel.Write("proc/self/cgroup", group);
-    kernel.Write("proc/self/mountinfo", "29 23 0:26 /pod /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    kernel.WriteGroups("29 23 0:26 /pod /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", group);
     kernel.Write("sys/fs/cgroup/cpu.max", "70000 100000\n");
     EXPECT_EQ(kernel.Quota(), 0.7) << group;
   }
@@ -109,16 +92,15 @@ TEST(CpuQuota, OfAGroupOutsideTheMountIsTheMountsOwn) {
 
 TEST(CpuQuota, FindsMountPointsWithBlanksInTheirNames) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "0::/job\n");
-  kernel.Write("proc/self/mountinfo", "29 23 0:26 / /my\\040groups rw - cgroup2 cgroup2 rw\n");
+  kernel.WriteGroups("29 23 0:26 / /my\\040groups rw - cgroup2 cgroup2 rw\n", "0::/job\n");
   kernel.Write("my groups/job/cpu.max", "100000 50000\n");
   EXPECT_EQ(kernel.Quota(), 2.0);
 }
 
 TEST(CpuQuota, DamagedFilesAreNoQuota) {
   const FakeKernel kernel;
-  kernel.Write("proc/self/cgroup", "0\n:::\n0::/job\n4:cpu\n");
-  kernel.Write("proc/self/mountinfo", std::string("- - -\n1 2 3\n\n29 23 0:26 / /sys rw - cgroup2\n") + kUnified);
+  kernel.WriteGroups(std::string("- - -\n1 2 3\n\n29 23 0:26 / /sys rw - cgroup2\n") + kMountOfVersion2,
+                     "0\n:::\n0::/job\n4:cpu\n");
   for (const char* text : {"", "a b\n", "100000\n", "100000 0\n", "-5 100000\n", "nan nan\n"}) {
     kernel.Write("sys/fs/cgroup/job/cpu.max", text);
     EXPECT_EQ(kernel.Quota(), std::nullopt) << text;
