@@ -44,31 +44,25 @@ void ConvertPart(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
 }
 using Conversion = void (*)(const std::byte* x, std::byte* y, int64_t begin, int64_t end);
 
-template <typename From>
-Conversion ConversionTo(DType to) {
-  switch (to) {
-    case DType::kFloat32: return ConvertPart<From, float>;
-    case DType::kInt32: return ConvertPart<From, int32_t>;
-    case DType::kInt64: return ConvertPart<From, int64_t>;
-    case DType::kInt16: return ConvertPart<From, int16_t>;
-    case DType::kInt8: return ConvertPart<From, int8_t>;
-    case DType::kUInt8: return ConvertPart<From, uint8_t>;
-    case DType::kBool: return ConvertPart<From, BoolElement>;
+// use(element): with an element as it is stored, for each type that can be converted.
+template <typename Use>
+Conversion WithElementOf(DType type, const Use& use) {
+  switch (type) {
+    case DType::kFloat32: return use(float{});
+    case DType::kInt32: return use(int32_t{});
+    case DType::kInt64: return use(int64_t{});
+    case DType::kInt16: return use(int16_t{});
+    case DType::kInt8: return use(int8_t{});
+    case DType::kUInt8: return use(uint8_t{});
+    case DType::kBool: return use(BoolElement{});
     default: return nullptr;
   }
 }
 
 Conversion ConversionOf(DType from, DType to) {
-  switch (from) {
-    case DType::kFloat32: return ConversionTo<float>(to);
-    case DType::kInt32: return ConversionTo<int32_t>(to);
-    case DType::kInt64: return ConversionTo<int64_t>(to);
-    case DType::kInt16: return ConversionTo<int16_t>(to);
-    case DType::kInt8: return ConversionTo<int8_t>(to);
-    case DType::kUInt8: return ConversionTo<uint8_t>(to);
-    case DType::kBool: return ConversionTo<BoolElement>(to);
-    default: return nullptr;
-  }
+  return WithElementOf(from, [&]<typename From>(From) {
+    return WithElementOf(to, []<typename To>(To) -> Conversion { return ConvertPart<From, To>; });
+  });
 }
 
 class CastNode final : public HostNode {
