@@ -205,6 +205,10 @@ Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request)
   if (a.bytes == nullptr || b.bytes == nullptr || a.desc.dtype != b.desc.dtype || out.shape.element_count() == 0) {
     return std::unique_ptr<HostNode>();
   }
+  // What has a grid and is not held as floats has numbers that these functions don't mean.
+  const bool is_plain =
+      !a.desc.quantization.has_value() && !b.desc.quantization.has_value() && !out.quantization.has_value();
+  if (!is_plain || (out.dtype != a.desc.dtype && out.dtype != DType::kBool)) return std::unique_ptr<HostNode>();
   const Activation activation = binary != nullptr ? binary->activation : Activation::kNone;
   if (activation != Activation::kNone && out.dtype != DType::kFloat32) return std::unique_ptr<HostNode>();
   if (Exchanges(request.node.op, op)) std::swap(a, b);

@@ -86,6 +86,25 @@ TEST(CpuExecutor, ValuesThatAreNotFloat32AreConvertedByTheReference) {
   EXPECT_THAT(wanted, ::testing::ElementsAre(10, 10, 10, 255));
 }
 
+// Of one scale for each channel, or of 32 bits.
+TEST(CpuExecutor, QuantizedValuesThatAreNotHeldAsFloatsAreAddedByTheReference) {
+  const Quantization one_scale{{0.25f}, {0}, 0}, four_scales{{0.5f, 1.0f, 2.0f, 4.0f}, {0, 0, 0, 0}, 3};
+  const std::pair<TensorDesc, Quantization> inputs_and_results[] = {
+      {{DType::kInt8, {1, 5, 7, 4}, one_scale}, four_scales},
+      {{DType::kInt32, {1, 5, 7, 4}, one_scale}, {{2.0f}, {0}, 0}},
+  };
+  for (const auto& [in, result] : inputs_and_results) {
+    Graph graph;
+    const ValueId x = graph.AddValue({.name = "x", .desc = in});
+    const ValueId y = graph.AddValue({.name = "y", .desc = {in.dtype, {}, result}});
+    graph.inputs = {x};
+    graph.outputs = {y};
+    graph.AddNode({.op = Binary{BinaryKind::kAdd}, .inputs = {x, x}, .outputs = {y}, .name = "add"});
+    const QuantizedResults results = RunQuantized(graph);
+    EXPECT_EQ(results.host, results.reference) << DTypeName(in.dtype);
+  }
+}
+
 // A 1x1 convolution of two channels into two on a grid of whole numbers; `add_filter` adds the filter [2,1,1,2].
 Graph RoundedConvolution(const std::function<ValueId(Graph&)>& add_filter) {
   Graph graph;
