@@ -4,6 +4,7 @@
 #include <sys/vfs.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace hearth {
 namespace {
@@ -14,8 +15,10 @@ constexpr int64_t kNsPerSecond = 1'000'000'000;
 // page that somebody has mapped does not touch the file's times.
 constexpr int64_t kSettledNs = 60 * kNsPerSecond;
 
+// Dates beyond the years 1677 to 2262, which anybody can give a file, are the first or the last that 64 bits hold.
 int64_t NsOf(const timespec& time) {
-  return int64_t{time.tv_sec} * kNsPerSecond + time.tv_nsec;
+  constexpr int64_t kMostSeconds = std::numeric_limits<int64_t>::max() / kNsPerSecond - 1;
+  return std::clamp(int64_t{time.tv_sec}, -kMostSeconds, kMostSeconds) * kNsPerSecond + time.tv_nsec;
 }
 
 }  // namespace

@@ -37,6 +37,18 @@ TEST(FileStamp, ChangesWithTheFileEvenWhereItsDateIsSetBack) {
   EXPECT_NE(StampOf(file), before) << "the time of the last change of the inode is the system's own";
 }
 
+TEST(FileStamp, OfADateThat64BitsOfNanosecondsCannotHoldIsOfTheFuture) {
+  const CacheFolder folder;
+  const std::filesystem::path file = folder.path() / "model";
+  WriteFile(file, "first");
+  const timespec times[] = {{10'000'000'000, 0}, {10'000'000'000, 0}};  // in the year 2286
+  ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times, 0), 0);
+  const auto stamp = StampOf(file);
+  ASSERT_TRUE(stamp.has_value());
+  EXPECT_GT(stamp->modified_ns, stamp->changed_ns);
+  EXPECT_FALSE(IsSettled(*stamp, stamp->changed_ns + 3600 * kSecondNs));
+}
+
 TEST(FileStamp, OfAFolderOrAPipeThereIsNone) {
   const CacheFolder folder;
   EXPECT_FALSE(StampOf(folder.path()).has_value());
