@@ -1,6 +1,5 @@
-// Convolutions of float32 as matrix products: the pixels that each output
-// reads, row by row, times the weights. With AVX-512 it takes 0.8 to
-// 0.9 times as long as XNNPACK's (Debian's of February 2022).
+// Convolutions of float32 as matrix products: the pixels that each output reads, row by row, times the weights. With
+// AVX-512 it takes 0.8 to 0.9 times as long as XNNPACK's (Debian's of February 2022).
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -21,8 +20,7 @@ struct Geometry {
   Window2D window;
   Padding2D padding;
 
-  // Output lines that fill tiles on their own, whose windows then need not be
-  // copied out.
+  // Output lines that fill tiles on their own, whose windows then need not be copied out.
   bool has_wide_lines() const { return out[2] >= 24; }
   bool has_padding() const { return padding.top > 0 || padding.bottom > 0 || padding.left > 0 || padding.right > 0; }
   // What an output line reads across and down.
@@ -38,9 +36,8 @@ struct Geometry {
   }
 };
 
-// What output pixel number `row` reads: kernel_h x kernel_w pixels, zeros where
-// they lie in the padding.
-void CopyPatch(const Geometry &g, const float *x, int64_t row, float *patch) {
+// What output pixel number `row` reads: kernel_h x kernel_w pixels, zeros where they lie in the padding.
+void CopyPatch(const Geometry& g, const float* x, int64_t row, float* patch) {
   const int64_t channels = g.in[3], line = g.kernel_w * channels;
   const int64_t image = row / g.out[2] / g.out[1], oy = row / g.out[2] % g.out[1], ox = row % g.out[2];
   const int64_t top = oy * g.window.stride_h - g.padding.top, left = ox * g.window.stride_w - g.padding.left;
@@ -51,7 +48,7 @@ void CopyPatch(const Geometry &g, const float *x, int64_t row, float *patch) {
       std::fill_n(patch, line, 0.0f);
       continue;
     }
-    const float *from = x + (image * g.in[1] + iy) * g.in[2] * channels;
+    const float* from = x + (image * g.in[1] + iy) * g.in[2] * channels;
     if (is_dense) {
       std::memcpy(patch, from + left * channels, static_cast<size_t>(line) * sizeof(float));
       continue;
@@ -68,7 +65,7 @@ void CopyPatch(const Geometry &g, const float *x, int64_t row, float *patch) {
 }
 
 // `count` lines of an image from `first` on, with the padding around them.
-void CopyLines(const Geometry &g, const float *image, int64_t first, int64_t count, float *lines) {
+void CopyLines(const Geometry& g, const float* image, int64_t first, int64_t count, float* lines) {
   const int64_t channels = g.in[3], width = g.line_width();
   const int64_t inside = std::min<int64_t>(g.in[2], width - g.padding.left);
   const int64_t behind = width - g.padding.left - inside;
@@ -84,9 +81,8 @@ void CopyLines(const Geometry &g, const float *image, int64_t first, int64_t cou
   }
 }
 
-// Where the pieces of a window lie that are dense: its lines, or with gaps
-// between columns its pixels.
-std::vector<int64_t> PiecesOf(const Geometry &g, int64_t width) {
+// Where the pieces of a window lie that are dense: its lines, or with gaps between columns its pixels.
+std::vector<int64_t> PiecesOf(const Geometry& g, int64_t width) {
   const int64_t channels = g.in[3];
   std::vector<int64_t> offsets;
   for (int64_t ky = 0; ky < g.kernel_h; ++ky) {
@@ -99,7 +95,7 @@ std::vector<int64_t> PiecesOf(const Geometry &g, int64_t width) {
 
 class DenseConvolutionNode final : public HostNode {
  public:
-  DenseConvolutionNode(const HostNodeRequest &request, const Geometry &geometry, const std::vector<float> &weights,
+  DenseConvolutionNode(const HostNodeRequest& request, const Geometry& geometry, const std::vector<float>& weights,
                        std::vector<float> bias, Activation activation)
       : geometry_(geometry),
         line_pixels_(geometry.has_padding() ? geometry.line_width() : geometry.in[2]),
@@ -147,11 +143,10 @@ class DenseConvolutionNode final : public HostNode {
     });
   }
 
-  // Windows are read where they lie: a tile's rows are neighbours in an output
-  // line.
+  // Windows are read where they lie: a tile's rows are neighbours in an output line.
   void MultiplyLines() {
     constexpr int64_t kLines = 4;  // output lines that share the lines they read
-    const Geometry &g = geometry_;
+    const Geometry& g = geometry_;
     const int64_t all_lines = int64_t{g.out[0]} * g.out[1];
     ProductTasks tasks = weights_.TasksOf(1, all_lines * g.out[2], kLines * g.out[2], workers_);
     tasks.rows = all_lines;
@@ -167,10 +162,10 @@ class DenseConvolutionNode final : public HostNode {
   }
 
   void MultiplyLinesOfImage(int64_t line, int64_t count, int64_t group, int64_t groups) {
-    const Geometry &g = geometry_;
+    const Geometry& g = geometry_;
     const int64_t channels = g.in[3], step = int64_t{g.window.stride_h} * (line_pixels_ * channels);
     const int64_t first = line % g.out[1] * g.window.stride_h - g.padding.top;
-    const float *from = x_.data() + line / g.out[1] * g.in[1] * g.in[2] * channels;
+    const float* from = x_.data() + line / g.out[1] * g.in[1] * g.in[2] * channels;
     thread_local std::vector<float> lines;  // of all convolutions: pages that were touched before
     if (g.has_padding()) {
       const int64_t height = (count - 1) * g.window.stride_h + g.window_height();
@@ -191,8 +186,8 @@ class DenseConvolutionNode final : public HostNode {
   std::vector<int64_t> pieces_;  // of a window there
   std::span<const float> x_;
   HostOutput out_;
-  float *y_;
-  WorkerPool &workers_;
+  float* y_;
+  WorkerPool& workers_;
   std::vector<float> bias_;
   PackedMatrices weights_;
   ProductFinish finish_;
@@ -200,16 +195,16 @@ class DenseConvolutionNode final : public HostNode {
 
 }  // namespace
 
-Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest &request) {
-  const Graph &graph = request.graph;
-  const Node &node = request.node;
-  const auto *conv = std::get_if<Conv2D>(&node.op);
+Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request) {
+  const Graph& graph = request.graph;
+  const Node& node = request.node;
+  const auto* conv = std::get_if<Conv2D>(&node.op);
   if (conv == nullptr || request.decides_indices) return std::unique_ptr<HostNode>();
   const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
   if (graph.IsConstant(node.inputs[0]) || !graph.IsConstant(node.inputs[1])) return std::unique_ptr<HostNode>();
   if (has_bias && !graph.IsConstant(node.inputs[2])) return std::unique_ptr<HostNode>();
   const TensorDesc &x = graph.value(node.inputs[0]).desc, &y = graph.value(node.outputs[0]).desc;
-  const Shape &filter = graph.value(node.inputs[1]).desc.shape;
+  const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   const bool is_one_group = filter[3] == x.shape[3];
   if (!IsPlainFloat32(x) || !IsPlainFloat32(y) || !is_one_group) return std::unique_ptr<HostNode>();
   if (x.shape.element_count() == 0 || y.shape.element_count() == 0) return std::unique_ptr<HostNode>();

@@ -7,11 +7,9 @@
 namespace hearth {
 namespace {
 
-// Below this a product takes less than about 10 us on one thread, and waking a
-// worker as long.
+// Below this a product takes less than about 10 us on one thread, and waking a worker as long.
 constexpr int64_t kMinWorkForThreads = 200'000;
-// Rows that are multiplied with one panel after the other, and their depth:
-// both stay in a core's cache.
+// Rows that are multiplied with one panel after the other, and their depth: both stay in a core's cache.
 constexpr int64_t kMostBlockRows = 96, kLeastBlockRows = 12;
 constexpr int64_t kBlockDepth = 1024;
 constexpr int kTileVectors = 2;  // side by side in a panel
@@ -23,24 +21,23 @@ int64_t LanesOf(VectorSet set) {
   return lanes;
 }
 
-// What a tile reads and writes: a part of the depth, so that panels and rows
-// stay in a core's cache.
+// What a tile reads and writes: a part of the depth, so that panels and rows stay in a core's cache.
 struct Tile {
-  const float *a;
+  const float* a;
   int64_t row_step, depth_step;
-  const float *panel;
+  const float* panel;
   int64_t depth;                     // of a piece
   std::span<const int64_t> offsets;  // of the pieces in `a`
-  float *out;
+  float* out;
   int64_t out_step;
   int64_t width;                // columns that the product has here
   bool is_first = true;         // of the parts of the depth; the others continue the sums in `out`
-  const float *bias = nullptr;  // of these columns, or null
+  const float* bias = nullptr;  // of these columns, or null
   float lowest = 0, highest = 0;
 };
 
 template <typename Floats>
-HEARTH_INTO_CALLER inline void Finish(const Tile &tile, const float *bias, Floats &sums) {
+HEARTH_INTO_CALLER inline void Finish(const Tile& tile, const float* bias, Floats& sums) {
   if (bias != nullptr) {
     Floats added;
     std::memcpy(&added, bias, sizeof(Floats));
@@ -51,11 +48,10 @@ HEARTH_INTO_CALLER inline void Finish(const Tile &tile, const float *bias, Float
   sums = sums > highest ? highest : sums;
 }
 
-// Fewer than kMost floats, at most 32, in pieces whose sizes are known when
-// this is compiled: a call of memcpy for each row of a tile would take as long
-// as a shallow tile.
+// Fewer than kMost floats, at most 32, in pieces whose sizes are known when this is compiled: a call of memcpy for each
+// row of a tile would take as long as a shallow tile.
 template <int64_t kMost>
-HEARTH_INTO_CALLER inline void CopyFew(const float *from, int64_t count, float *to) {
+HEARTH_INTO_CALLER inline void CopyFew(const float* from, int64_t count, float* to) {
   const auto piece = [&](auto size) HEARTH_INTO_CALLER {
     constexpr int64_t kSize = decltype(size)::value;
     if constexpr (kSize < kMost) {
@@ -74,7 +70,7 @@ HEARTH_INTO_CALLER inline void CopyFew(const float *from, int64_t count, float *
 
 // `kIsWhole`: the product has all of the tile's columns.
 template <int kRows, int kVectors, int kBytes, bool kIsWhole>
-HEARTH_INTO_CALLER inline void MultiplyTile(const Tile &tile) {
+HEARTH_INTO_CALLER inline void MultiplyTile(const Tile& tile) {
   typedef float Floats __attribute__((vector_size(kBytes)));
   constexpr int64_t kLanes = kBytes / sizeof(float);
   constexpr int kNeighbours = 4;  // rows that are addressed from one pointer
@@ -83,16 +79,16 @@ HEARTH_INTO_CALLER inline void MultiplyTile(const Tile &tile) {
   if (!tile.is_first) {
     HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
       float row[kVectors * kLanes] = {};
-      const float *from = tile.out + r * tile.out_step;
+      const float* from = tile.out + r * tile.out_step;
       if (!kIsWhole) CopyFew<kVectors * kLanes>(from, tile.width, row);
       HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) {
         std::memcpy(&sums[r][v], (kIsWhole ? from : row) + v * kLanes, sizeof(Floats));
       }
     }
   }
-  const float *panel = tile.panel;
+  const float* panel = tile.panel;
   for (const int64_t offset : tile.offsets) {
-    const float *a[(kRows + kNeighbours - 1) / kNeighbours];
+    const float* a[(kRows + kNeighbours - 1) / kNeighbours];
     HEARTH_UNROLLED for (int r = 0; r < kRows; r += kNeighbours) a[r / kNeighbours] = tile.a + offset + r * step;
     for (int64_t k = 0; k < tile.depth; ++k, panel += kVectors * kLanes) {
       Floats b[kVectors];
@@ -105,13 +101,13 @@ HEARTH_INTO_CALLER inline void MultiplyTile(const Tile &tile) {
     }
   }
   float edge_bias[kIsWhole ? 1 : kVectors * kLanes] = {};  // nothing behind the last column's is read
-  const float *bias = tile.bias;
+  const float* bias = tile.bias;
   if (!kIsWhole && bias != nullptr) {
     CopyFew<kVectors * kLanes>(bias, tile.width, edge_bias);
     bias = edge_bias;
   }
   HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
-    float *out = tile.out + r * tile.out_step;
+    float* out = tile.out + r * tile.out_step;
     float row[kVectors * kLanes];
     HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) {
       Finish(tile, bias == nullptr ? nullptr : bias + v * kLanes, sums[r][v]);
@@ -123,7 +119,7 @@ HEARTH_INTO_CALLER inline void MultiplyTile(const Tile &tile) {
 
 // As many rows as fit into registers at a time, then fewer.
 template <int kRows, int kVectors, int kBytes, bool kIsWhole>
-HEARTH_INTO_CALLER inline void MultiplyRows(const Tile &tile, int64_t rows) {
+HEARTH_INTO_CALLER inline void MultiplyRows(const Tile& tile, int64_t rows) {
   constexpr int kFewer = kRows / 3;
   int64_t done = 0;
   const auto at = [&]() HEARTH_INTO_CALLER {
@@ -137,7 +133,7 @@ HEARTH_INTO_CALLER inline void MultiplyRows(const Tile &tile, int64_t rows) {
   for (; done < rows; ++done) MultiplyTile<1, kVectors, kBytes, kIsWhole>(at());
 }
 
-void MultiplyPanel(VectorSet set, const Tile &tile, int64_t rows) {
+void MultiplyPanel(VectorSet set, const Tile& tile, int64_t rows) {
   RunWithVectorBytes(set, [&](auto bytes) HEARTH_INTO_CALLER {
     constexpr int kBytes = decltype(bytes)::value;
     constexpr int kRows = kBytes == 64 ? 12 : 6;  // of 32 and of 16 registers two for each row
@@ -154,10 +150,9 @@ void MultiplyPanel(VectorSet set, const Tile &tile, int64_t rows) {
   });
 }
 
-// Columns `first` to `first` + `width`, row by row, each row filled up to
-// `padded` with zeros.
-void PackPanel(const MatrixView &matrix, int64_t depth, int64_t first, int64_t width, int64_t padded, float *packed) {
-  const float *from = matrix.data + first * matrix.column_step;
+// Columns `first` to `first` + `width`, row by row, each row filled up to `padded` with zeros.
+void PackPanel(const MatrixView& matrix, int64_t depth, int64_t first, int64_t width, int64_t padded, float* packed) {
+  const float* from = matrix.data + first * matrix.column_step;
   if (matrix.column_step == 1) {
     for (int64_t k = 0; k < depth; ++k, from += matrix.row_step, packed += padded) {
       std::memcpy(packed, from, static_cast<size_t>(width) * sizeof(float));
@@ -169,17 +164,16 @@ void PackPanel(const MatrixView &matrix, int64_t depth, int64_t first, int64_t w
   for (int64_t begin = 0; begin < depth; begin += kBlock) {
     const int64_t end = std::min(depth, begin + kBlock);
     for (int64_t c = 0; c < width; ++c) {
-      const float *column = from + c * matrix.column_step;
+      const float* column = from + c * matrix.column_step;
       for (int64_t k = begin; k < end; ++k) packed[k * padded + c] = column[k * matrix.row_step];
     }
     for (int64_t k = begin; k < end; ++k) std::fill(packed + k * padded + width, packed + (k + 1) * padded, 0.0f);
   }
 }
 
-// Rows that lie a multiple of 2 KiB apart share so few places in the first
-// cache that a tile's rows drive each other out of it: they are copied to
-// others (128x1024x256 with AVX-512: 219 GFLOP/s instead of 110).
-MatrixView Spread(const MatrixView &a, int64_t rows, int64_t depth) {
+// Rows that lie a multiple of 2 KiB apart share so few places in the first cache that a tile's rows drive each other
+// out of it: they are copied to others (128x1024x256 with AVX-512: 219 GFLOP/s instead of 110).
+MatrixView Spread(const MatrixView& a, int64_t rows, int64_t depth) {
   constexpr int64_t kConflictStep = 2048 / sizeof(float), kSpace = 16;
   if (a.column_step != 1 || rows < kLeastBlockRows || a.row_step % kConflictStep != 0) return a;
   thread_local std::vector<float> copy;  // of all products: pages that were touched before
@@ -192,7 +186,7 @@ MatrixView Spread(const MatrixView &a, int64_t rows, int64_t depth) {
 }
 
 template <typename Work>
-void ForEachTask(WorkerPool &workers, int64_t tasks, bool on_workers, const Work &work) {
+void ForEachTask(WorkerPool& workers, int64_t tasks, bool on_workers, const Work& work) {
   if (on_workers) return workers.ForEach(tasks, work);
   for (int64_t task = 0; task < tasks; ++task) work(task);
 }
@@ -216,23 +210,23 @@ int64_t PackedMatrices::WidthOf(int64_t panel) const {
   return std::min(panel_columns_, columns_ - panel * panel_columns_);
 }
 
-const float *PackedMatrices::PanelOf(int64_t matrix, int64_t panel) const {
+const float* PackedMatrices::PanelOf(int64_t matrix, int64_t panel) const {
   return packed_.get() + matrix * matrix_size_ + panel * panel_columns_ * depth_;
 }
 
-void PackedMatrices::Pack(std::span<const MatrixView> matrices, WorkerPool &workers) {
+void PackedMatrices::Pack(std::span<const MatrixView> matrices, WorkerPool& workers) {
   constexpr int64_t kLeastElements = 32 * 1024;
   const bool on_workers = matrix_size_ * count_ >= kLeastElements;
   ForEachTask(workers, count_ * panels_, on_workers, [&](int64_t task) {
     const int64_t matrix = task / panels_, panel = task % panels_;
     const int64_t width = WidthOf(panel), padded = RoundedUp(width, panel_columns_ / kTileVectors);
     PackPanel(matrices[static_cast<size_t>(matrix)], depth_, panel * panel_columns_, width, padded,
-              const_cast<float *>(PanelOf(matrix, panel)));
+              const_cast<float*>(PanelOf(matrix, panel)));
   });
 }
 
-void PackedMatrices::MultiplyBlock(int64_t matrix, const MatrixView &a, int64_t rows, float *product,
-                                   const ProductFinish &finish, int64_t group, int64_t groups) const {
+void PackedMatrices::MultiplyBlock(int64_t matrix, const MatrixView& a, int64_t rows, float* product,
+                                   const ProductFinish& finish, int64_t group, int64_t groups) const {
   constexpr int64_t kNoOffset[] = {0};
   const bool has_pieces = !a.offsets.empty();
   const int64_t block_depth = has_pieces ? depth_ : kBlockDepth;
@@ -262,18 +256,18 @@ void PackedMatrices::MultiplyBlock(int64_t matrix, const MatrixView &a, int64_t 
   }
 }
 
-void PackedMatrices::Multiply(std::span<const MatrixPair> pairs, int64_t rows, const ProductFinish &finish,
-                              WorkerPool &workers) const {
+void PackedMatrices::Multiply(std::span<const MatrixPair> pairs, int64_t rows, const ProductFinish& finish,
+                              WorkerPool& workers) const {
   const auto count = static_cast<int64_t>(pairs.size());
   const ProductTasks tasks = TasksOf(count, rows, kMostBlockRows, workers);
   tasks.ForEach(workers, [&](int64_t number, int64_t first, int64_t last, int64_t group) {
-    const MatrixPair &pair = pairs[static_cast<size_t>(number)];
+    const MatrixPair& pair = pairs[static_cast<size_t>(number)];
     const MatrixView a{pair.a.data + first * pair.a.row_step, pair.a.row_step, pair.a.column_step};
     MultiplyBlock(pair.b, a, last - first, pair.product + first * columns_, finish, group, tasks.groups);
   });
 }
 
-ProductTasks PackedMatrices::TasksOf(int64_t count, int64_t rows, int64_t most_rows, const WorkerPool &workers) const {
+ProductTasks PackedMatrices::TasksOf(int64_t count, int64_t rows, int64_t most_rows, const WorkerPool& workers) const {
   ProductTasks tasks{.count = count, .rows = rows};
   tasks.on_workers = workers.threads() > 1 && count * rows * depth_ * columns_ >= kMinWorkForThreads;
   const int64_t wanted = tasks.on_workers ? (int64_t{workers.threads()} * 4 + count - 1) / count : 1;

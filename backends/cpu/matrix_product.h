@@ -15,10 +15,9 @@ namespace hearth {
 
 // Element (row, column) lies at data[row * row_step + column * column_step].
 struct MatrixView {
-  const float *data = nullptr;
+  const float* data = nullptr;
   int64_t row_step = 0, column_step = 1;
-  // Of a left operand whose rows are pieces of equal length: where each piece
-  // begins, beyond the row's first place.
+  // Of a left operand whose rows are pieces of equal length: where each piece begins, beyond the row's first place.
   std::span<const int64_t> offsets = {};
 };
 
@@ -26,10 +25,9 @@ struct MatrixSizes {
   int64_t rows = 0, depth = 0, columns = 0;
 };
 
-// What happens to each element of a product: a bias for each column is added,
-// then it is clamped. NaN stays NaN.
+// What happens to each element of a product: a bias for each column is added, then it is clamped. NaN stays NaN.
 struct ProductFinish {
-  const float *bias = nullptr;
+  const float* bias = nullptr;
   float lowest = -std::numeric_limits<float>::infinity(), highest = std::numeric_limits<float>::infinity();
 };
 
@@ -37,11 +35,10 @@ struct ProductFinish {
 struct MatrixPair {
   MatrixView a;
   int64_t b = 0;  // which of the packed matrices
-  float *product = nullptr;
+  float* product = nullptr;
 };
 
-// A product's rows in blocks, and its columns in groups, that threads share
-// out.
+// A product's rows in blocks, and its columns in groups, that threads share out.
 struct ProductTasks {
   int64_t count = 1, rows = 0;  // products, and of each
   int64_t blocks = 1, groups = 1;
@@ -49,7 +46,7 @@ struct ProductTasks {
 
   // Calls work(product, first row, last row, group of columns) for each task.
   template <typename Work>
-  void ForEach(WorkerPool &workers, const Work &work) const {
+  void ForEach(WorkerPool& workers, const Work& work) const {
     const auto run = [&](int64_t task) {
       const int64_t block = task / groups % blocks;
       work(task / groups / blocks, rows * block / blocks, rows * (block + 1) / blocks, task % groups);
@@ -59,40 +56,36 @@ struct ProductTasks {
   }
 };
 
-// Right operands, ready to be multiplied: panels of as many columns as a tile
-// has.
+// Right operands, ready to be multiplied: panels of as many columns as a tile has.
 class PackedMatrices {
  public:
-  // `set`: the instructions with which they are multiplied, which this machine
-  // must have.
+  // `set`: the instructions with which they are multiplied, which this machine must have.
   PackedMatrices(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet());
 
   // `matrices`: as many as were promised.
-  void Pack(std::span<const MatrixView> matrices, WorkerPool &workers);
+  void Pack(std::span<const MatrixView> matrices, WorkerPool& workers);
 
-  // Each element is one sum in the order of the depth, so neither threads nor
-  // sizes change a bit.
-  void Multiply(std::span<const MatrixPair> pairs, int64_t rows, const ProductFinish &finish,
-                WorkerPool &workers) const;
+  // Each element is one sum in the order of the depth, so neither threads nor sizes change a bit.
+  void Multiply(std::span<const MatrixPair> pairs, int64_t rows, const ProductFinish& finish,
+                WorkerPool& workers) const;
 
-  // The parts of Multiply, for callers that make rows of `a` on the way.
-  // `most_rows`: of a block.
-  ProductTasks TasksOf(int64_t count, int64_t rows, int64_t most_rows, const WorkerPool &workers) const;
-  void MultiplyBlock(int64_t matrix, const MatrixView &a, int64_t rows, float *product, const ProductFinish &finish,
+  // The parts of Multiply, for callers that make rows of `a` on the way. `most_rows`: of a block.
+  ProductTasks TasksOf(int64_t count, int64_t rows, int64_t most_rows, const WorkerPool& workers) const;
+  void MultiplyBlock(int64_t matrix, const MatrixView& a, int64_t rows, float* product, const ProductFinish& finish,
                      int64_t group, int64_t groups) const;
 
  private:
-  static constexpr size_t kAlignmentBytes = 64;  // of the longest vector: else each of its loads touches two cache
-                                                 // lines
+  // Of the longest vector: otherwise each of its loads would touch two cache lines.
+  static constexpr size_t kAlignmentBytes = 64;
 
-  const float *PanelOf(int64_t matrix, int64_t panel) const;
+  const float* PanelOf(int64_t matrix, int64_t panel) const;
   int64_t WidthOf(int64_t panel) const;
 
   int64_t depth_, columns_, count_;
   VectorSet set_;
   int64_t panel_columns_, panels_, matrix_size_;
   struct Release {
-    void operator()(float *floats) const { ::operator delete[](floats, std::align_val_t{kAlignmentBytes}); }
+    void operator()(float* floats) const { ::operator delete[](floats, std::align_val_t{kAlignmentBytes}); }
   };
   std::unique_ptr<float[], Release> packed_;
 };

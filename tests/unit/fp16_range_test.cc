@@ -31,12 +31,12 @@ struct RangeGraph : OneInputGraph {
 class Fp16Range : public testing::Fp16Device {
  protected:
   // The float64 reference has only finite numbers, and so has the device: near to them, unless 16 bits can't hold them.
-  void ExpectFinite(RangeGraph &made, bool is_near = true) {
+  void ExpectFinite(RangeGraph& made, bool is_near = true) {
     for (const Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
       SCOPED_TRACE(PrecisionName(precision));
       const Result<testing::TwoAnswers> answers = AnswersOf(opened_, made, precision);
       ASSERT_TRUE(answers.ok()) << answers.status().message();
-      const auto &[expected, actual] = *answers;
+      const auto& [expected, actual] = *answers;
       ASSERT_EQ(actual.size(), expected.size());
       double largest = 1.0;
       for (double number : expected) largest = std::max(largest, std::fabs(number));
@@ -91,7 +91,7 @@ TEST_P(Fp16Range, ExponentialsAndSquaresThatOverflowAreTheLargestNumber) {
 }
 
 TEST_P(Fp16Range, NormalizationsOfLargeNumbersAreRight) {
-  for (const Op &op : std::initializer_list<Op>{
+  for (const Op& op : std::initializer_list<Op>{
            MeanVarianceNormalization{.axes_mask = 0b1000, .epsilon = 1e-6f},
            MeanVarianceNormalization{.axes_mask = 0b0110, .epsilon = 1e-6f},
            MeanVarianceNormalization{.axes_mask = 0b1000, .root_mean_square = true, .epsilon = 1e-6f},
@@ -166,7 +166,7 @@ TEST_P(Fp16Range, ConvolutionsOfLargeNumbersAreRight) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, Fp16Range, ::testing::Values("opencl", "vulkan", "gles"),
-                         [](const auto &info) { return info.param; });
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace hearth
