@@ -1,8 +1,9 @@
 #include "backends/cpu/movement.h"
 
 #include <algorithm>
-#include <cmath>
 
+#include "core/graph/ops/pad.h"
+#include "core/graph/ops/resize.h"
 #include "core/graph/ops/strided_view.h"
 
 namespace hearth {
@@ -30,18 +31,14 @@ Digit Stepped(int64_t size, int64_t stride, int64_t limit, PositionOf position_o
 
 std::vector<MovedPart> Parts(const MirrorPad& pad, const Shape& in, const Shape& out) {
   const std::vector<int64_t> strides = StridesOf(in);
-  const int64_t edge = pad.symmetric ? 1 : 0;  // how often the edge element is repeated
   MovedPart part;
   for (int d = 0; d < in.rank(); ++d) {
     if (pad.before[d] == 0 && pad.after[d] == 0) {
       part.digits.push_back({in[d], strides[d], {}});
       continue;
     }
-    part.digits.push_back(Stepped(out[d], strides[d], in[d], [&](int64_t at) {
-      at -= pad.before[d];
-      if (at < 0) at = -at - edge;
-      return at >= in[d] ? 2 * (int64_t{in[d]} - 1) + edge - at : at;
-    }));
+    part.digits.push_back(
+        Stepped(out[d], strides[d], in[d], [&](int64_t at) { return MirroredCoordinate(pad, d, at, in[d]); }));
   }
   return {part};
 }
@@ -94,16 +91,6 @@ std::vector<MovedPart> Parts(const BatchToSpace& op, const Shape& in, const Shap
   for (auto digit = spatial.rbegin(); digit != spatial.rend(); ++digit) part.digits.push_back(std::move(*digit));
   part.digits.push_back({in[in.rank() - 1], 1, {}});
   return {part};
-}
-
-// In float32 as TFLite's and as the reference: the choice of a pixel is not continuous.
-int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_t in_size) {
-  const float scale = resize.align_corners && out_size > 1
-                          ? static_cast<float>(in_size - 1) / static_cast<float>(out_size - 1)
-                          : static_cast<float>(in_size) / static_cast<float>(out_size);
-  const float position = (static_cast<float>(out) + (resize.half_pixel_centers ? 0.5f : 0.0f)) * scale;
-  const float pixel = resize.align_corners ? std::round(position) : std::floor(position);
-  return std::clamp<int64_t>(static_cast<int64_t>(pixel), 0, in_size - 1);
 }
 
 std::vector<MovedPart> Parts(const Resize& resize, const Shape& in, const Shape& out) {

@@ -67,17 +67,19 @@ Status InferMirrorPad(Graph& graph, const Node& node) {
   return Status::Ok();
 }
 
+int64_t MirroredCoordinate(const MirrorPad& pad, int d, int64_t at, int64_t size) {
+  const int64_t repeats = pad.symmetric ? 1 : 0;  // of the outermost element
+  at -= pad.before[d];
+  if (at < 0) at = -at - repeats;
+  return at < size ? at : 2 * (size - 1) + repeats - at;
+}
+
 void ReferenceMirrorPad(const Node& node, std::span<const ReferenceTensor* const> inputs,
                         std::span<ReferenceTensor> outputs) {
   const auto& pad = std::get<MirrorPad>(node.op);
   const Shape& in = inputs[0]->shape;
-  const int64_t edge = pad.symmetric ? 1 : 0;  // how often the edge element is repeated
   MoveElements(*inputs[0], outputs[0], [&](Coordinates at) {
-    for (int d = 0; d < in.rank(); ++d) {
-      at[d] -= pad.before[d];
-      if (at[d] < 0) at[d] = -at[d] - edge;
-      if (at[d] >= in[d]) at[d] = 2 * (int64_t{in[d]} - 1) + edge - at[d];
-    }
+    for (int d = 0; d < in.rank(); ++d) at[d] = MirroredCoordinate(pad, d, at[d], in[d]);
     return at;
   });
 }

@@ -13,6 +13,9 @@ Status InferMirrorPad(Graph& graph, const Node& node);
 void ReferenceMirrorPad(const Node& node, std::span<const ReferenceTensor* const> inputs,
                         std::span<ReferenceTensor> outputs);
 
+// Which of the `size` elements of dimension `d` is element `at` of the padded dimension.
+int64_t MirroredCoordinate(const MirrorPad& pad, int d, int64_t at, int64_t size);
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_GRAPH_OPS_PAD_H_

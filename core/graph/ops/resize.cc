@@ -28,16 +28,9 @@ Sample BilinearSample(const Resize& resize, int32_t out, int32_t out_size, int32
   return sample;
 }
 
-// In float32 as TFLite's: the choice of a pixel is not continuous, so more digits would give another answer.
 Sample NearestSample(const Resize& resize, int32_t out, int32_t out_size, int32_t in_size) {
-  const float scale = resize.align_corners && out_size > 1
-                          ? static_cast<float>(in_size - 1) / static_cast<float>(out_size - 1)
-                          : static_cast<float>(in_size) / static_cast<float>(out_size);
-  const float position = (static_cast<float>(out) + (resize.half_pixel_centers ? 0.5f : 0.0f)) * scale;
-  const float pixel = resize.align_corners ? std::round(position) : std::floor(position);
-  Sample sample;
-  sample.lower = sample.upper = std::clamp<int64_t>(static_cast<int64_t>(pixel), 0, in_size - 1);
-  return sample;
+  const int64_t pixel = NearestPixel(resize, out, out_size, in_size);
+  return {pixel, pixel, 0.0};
 }
 
 std::vector<Sample> SamplesOf(const Resize& resize, int32_t out_size, int32_t in_size) {
@@ -49,6 +42,15 @@ std::vector<Sample> SamplesOf(const Resize& resize, int32_t out_size, int32_t in
 }
 
 }  // namespace
+
+int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_t in_size) {
+  const float scale = resize.align_corners && out_size > 1
+                          ? static_cast<float>(in_size - 1) / static_cast<float>(out_size - 1)
+                          : static_cast<float>(in_size) / static_cast<float>(out_size);
+  const float position = (static_cast<float>(out) + (resize.half_pixel_centers ? 0.5f : 0.0f)) * scale;
+  const float pixel = resize.align_corners ? std::round(position) : std::floor(position);
+  return std::clamp<int64_t>(static_cast<int64_t>(pixel), 0, in_size - 1);
+}
 
 Status InferResize(Graph& graph, const Node& node) {
   const auto& resize = std::get<Resize>(node.op);

@@ -10,6 +10,10 @@ Status InferResize(Graph& graph, const Node& node);
 void ReferenceResize(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs);
 
+// The row or column of the input that number `out` of the output repeats where the nearest is taken. In float32 as
+// TFLite's: the choice of a pixel is not continuous, so more digits would give another answer.
+int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_t in_size);
+
 }  // namespace hearth
 
 #endif  // HEARTH_CORE_GRAPH_OPS_RESIZE_H_
