@@ -128,8 +128,8 @@ double SequentialReadMs(const std::filesystem::path& file) {
   return milliseconds;
 }
 
-// Another process that starts over and over and stores an entry each time, until it is told to end. Its exit code says
-// how many it stored; those of which it was told that they were not are not among them.
+// Another process that opens the store over and over and puts an entry each time, until it is told to end. It writes
+// the number of each entry to a pipe when the store is closed again.
 class StoringBeside {
  public:
   StoringBeside(const StoreOptions& options, uint64_t first) : first_(first) {

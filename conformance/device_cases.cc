@@ -223,7 +223,7 @@ constexpr DeviceCase kCases[] = {
 std::span<const DeviceCase> DeviceCases() {
   static const std::vector<DeviceCase> kAll = [] {
     std::vector<DeviceCase> all(std::begin(kCases), std::end(kCases));
-    for (const auto& more : {ListCases(), RequestCases(), ContractCases()})
+    for (const auto& more : {ListCases(), RunsInFlightCases(), ContractCases()})
       all.insert(all.end(), more.begin(), more.end());
     return all;
   }();

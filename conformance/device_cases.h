@@ -26,7 +26,7 @@ std::span<const DeviceCase> DeviceCases();
 std::span<const DeviceCase> ListCases();
 
 // Those of submissions and lent memory (device_cases_runs_in_flight.cc), a part of all.
-std::span<const DeviceCase> RequestCases();
+std::span<const DeviceCase> RunsInFlightCases();
 
 // What is refused, with which code (device_cases_contract.cc), a part of all; a device that computes nothing runs them.
 std::span<const DeviceCase> ContractCases();

@@ -136,7 +136,7 @@ constexpr DeviceCase kCases[] = {
 
 }  // namespace
 
-std::span<const DeviceCase> RequestCases() {
+std::span<const DeviceCase> RunsInFlightCases() {
   return kCases;
 }
 

@@ -153,9 +153,9 @@ class PlanRunner {
   // Cuts slices anew where runs turn out to take another time than estimated.
   void NoteRunMs(double milliseconds);
   Status PrepareHost(const HostStep& step);
-  Status SubmitRequest(size_t slot, std::span<const std::span<const std::byte>> inputs,
-                       std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
-                       std::vector<ProfileRow>* profile);
+  Status SubmitInSlot(size_t slot, std::span<const std::span<const std::byte>> inputs,
+                      std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
+                      std::vector<ProfileRow>* profile);
   // Counts what host steps copy.
   Status SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
                       TransferCounts& counts);

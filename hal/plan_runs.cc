@@ -72,9 +72,9 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
   return AdvanceHostStates(counts);
 }
 
-Status PlanRunner::SubmitRequest(size_t slot, std::span<const std::span<const std::byte>> inputs,
-                                 std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
-                                 std::vector<ProfileRow>* profile) {
+Status PlanRunner::SubmitInSlot(size_t slot, std::span<const std::span<const std::byte>> inputs,
+                                std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
+                                std::vector<ProfileRow>* profile) {
   if (slot == kArenaSlot) HEARTH_TRY(WaitForSubmitted());
   const bool is_whole = slot == kArenaSlot && !whole_.empty() && profile == nullptr;
   HEARTH_TRY(runs_->Begin(slot, inputs, sync.wait_for, is_whole));
@@ -96,7 +96,7 @@ Status PlanRunner::Submit(size_t slot, std::span<const std::span<const std::byte
     HEARTH_TRY(SubmitStages(inputs, profile, transfers_));
     return CopyHostOutputs(inputs, outputs);
   }
-  const Status status = SubmitRequest(slot, inputs, outputs, sync, profile);
+  const Status status = SubmitInSlot(slot, inputs, outputs, sync, profile);
   if (!status.ok()) runs_->Abandon(slot);
   return status;
 }

@@ -98,7 +98,7 @@ class PlanBuilder {
   const DeviceInfo& device() const { return device_; }
   // Describes a value of the graph, or a scratch value.
   const TensorDesc& DescOf(ValueId value) const;
-  // see index_values.h.
+  // See index_values.h.
   bool DecidesIndices(ValueId value) const { return !IsScratch(value) && decides_indices_[value]; }
   Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
 
