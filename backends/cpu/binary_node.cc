@@ -13,9 +13,6 @@
 namespace hearth {
 namespace {
 
-// Fewer are done before a worker wakes up.
-constexpr int64_t kLeastElements = 16 * 1024;
-
 // One part of the output.
 struct Part {
   const BroadcastRows<2>& rows;
@@ -157,7 +154,7 @@ class BinaryNode final : public HostNode {
   std::string_view kernel() const override { return "binary"; }
 
   Status Run() override {
-    workers_.ForEachPart(out_.shape().element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
+    workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
       const Part part{rows_, a_.bytes, b_.bytes, out_.bytes(), begin, end};
       if (function_ != nullptr) return function_(part);
       switch (a_.desc.dtype) {

@@ -9,8 +9,6 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
-
 struct BoolElement {
   uint8_t stored;
 };
@@ -77,7 +75,8 @@ class CastNode final : public HostNode {
   std::string_view kernel() const override { return "cast"; }
 
   Status Run() override {
-    workers_.ForEachPart(count_, kLeastElements, [&](int64_t begin, int64_t end) { conversion_(x_, y_, begin, end); });
+    workers_.ForEachPart(count_, kLeastElementsOfPart,
+                         [&](int64_t begin, int64_t end) { conversion_(x_, y_, begin, end); });
     return Status::Ok();
   }
 

@@ -9,9 +9,6 @@
 namespace hearth {
 namespace {
 
-// Fewer are done before a worker wakes up.
-constexpr int64_t kLeastElements = 16 * 1024;
-
 template <typename Function>
 void ApplyVectors(const float* x, float* y, int64_t count, Function function) {
   Vectorized([=]() HEARTH_INTO_CALLER {
@@ -87,7 +84,7 @@ class UnaryNode final : public HostNode {
 }  // namespace
 
 void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y, WorkerPool& workers) {
-  workers.ForEachPart(static_cast<int64_t>(x.size()), kLeastElements, [&](int64_t begin, int64_t end) {
+  workers.ForEachPart(static_cast<int64_t>(x.size()), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
     ApplyPart(unary, x.data() + begin, y.data() + begin, end - begin);
   });
 }

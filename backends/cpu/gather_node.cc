@@ -13,19 +13,9 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastBytes = 64 << 10;  // fewer are moved before a worker wakes up
-
-int64_t IndexAt(const HostOperand& indices, int64_t at) {
-  return indices.desc.dtype == DType::kInt64 ? indices.as<int64_t>()[at] : indices.as<int32_t>()[at];
-}
-
 // What lies outside is the next inside, as in the reference.
 int64_t Nearest(int64_t index, int64_t length) {
   return std::clamp<int64_t>(index, 0, length - 1);
-}
-
-bool HoldsIndices(const HostOperand& operand) {
-  return operand.bytes != nullptr && (operand.desc.dtype == DType::kInt32 || operand.desc.dtype == DType::kInt64);
 }
 
 int64_t BytesOf(const TensorDesc& desc) {
@@ -46,7 +36,7 @@ class LookUpNode : public HostNode {
 
   Status Run() override {
     std::byte* out = out_.bytes();
-    workers_.ForEachPart(slices_, kLeastBytes / slice_bytes_ + 1, [&](int64_t begin, int64_t end) {
+    workers_.ForEachPart(slices_, kLeastBytesOfPart / slice_bytes_ + 1, [&](int64_t begin, int64_t end) {
       for (int64_t slice = begin; slice < end; ++slice) {
         std::memcpy(out + slice * slice_bytes_, x_.bytes + SliceOf(slice) * slice_bytes_,
                     static_cast<size_t>(slice_bytes_));
@@ -60,7 +50,7 @@ class LookUpNode : public HostNode {
   // The slice of x that output slice `slice` is.
   virtual int64_t SliceOf(int64_t slice) const = 0;
   const HostOperand& x() const { return x_; }
-  int64_t IndexOf(int64_t at) const { return IndexAt(indices_, at); }
+  int64_t IndexOf(int64_t at) const { return indices_.index(at); }
 
  private:
   HostOutput out_;
@@ -117,7 +107,7 @@ class UpdateNode final : public HostNode {
   std::string_view kernel() const override { return "update"; }
 
   Status Run() override {
-    workers_.ForEachPart(static_cast<int64_t>(out_.size()), kLeastBytes, [&](int64_t begin, int64_t end) {
+    workers_.ForEachPart(static_cast<int64_t>(out_.size()), kLeastBytesOfPart, [&](int64_t begin, int64_t end) {
       std::memcpy(out_.data() + begin, x_.bytes + begin, static_cast<size_t>(end - begin));
     });
     const Shape &in = x_.desc.shape, &update = update_.desc.shape;
@@ -128,7 +118,7 @@ class UpdateNode final : public HostNode {
       for (int d = last; d >= 0; --d) {
         const int64_t at = d == last ? 0 : rest % update[d];
         if (d != last) rest /= update[d];
-        to += (std::clamp<int64_t>(IndexAt(start_, d), 0, in[d] - update[d]) + at) * stride;
+        to += (std::clamp<int64_t>(start_.index(d), 0, in[d] - update[d]) + at) * stride;
         stride *= in[d];
       }
       std::memcpy(out_.data() + to * BytesOf(x_.desc), update_.bytes + row * row_bytes, static_cast<size_t>(row_bytes));
@@ -149,7 +139,7 @@ std::unique_ptr<HostNode> MakeUpdateNode(const HostNodeRequest& request, HostOpe
     if (request.graph.value(value).desc.quantization != stored.quantization) return nullptr;
   }
   const bool fits =
-      HoldsIndices(start) && update.bytes != nullptr && update.desc.dtype == x.desc.dtype && x.desc.shape.rank() > 0;
+      start.has_indices() && update.bytes != nullptr && update.desc.dtype == x.desc.dtype && x.desc.shape.rank() > 0;
   if (!fits) return nullptr;
   return std::make_unique<UpdateNode>(request, std::move(x), std::move(update), std::move(start));
 }
@@ -171,7 +161,7 @@ Result<std::unique_ptr<HostNode>> MakeGatherNode(const HostNodeRequest& request)
     HEARTH_ASSIGN(HostOperand start, HostOperandOf(request, 2));
     return MakeUpdateNode(request, std::move(x), std::move(second), std::move(start));
   }
-  if (!HoldsIndices(second)) return std::unique_ptr<HostNode>();
+  if (!second.has_indices()) return std::unique_ptr<HostNode>();
   const Shape indices = second.desc.shape;
   if (gather != nullptr) {
     const GatherSplit split = SplitGather(*gather, x.desc.shape, indices);

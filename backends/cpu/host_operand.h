@@ -21,6 +21,10 @@ struct HostOperand {
   const T* as() const {
     return reinterpret_cast<const T*>(bytes);
   }
+
+  // Whether it is there and holds integers that can be indices; and number `at` of them.
+  bool has_indices() const { return bytes != nullptr && (desc.dtype == DType::kInt32 || desc.dtype == DType::kInt64); }
+  int64_t index(int64_t at) const { return desc.dtype == DType::kInt64 ? as<int64_t>()[at] : as<int32_t>()[at]; }
 };
 
 // Input `position` of the node. Null bytes: it is absent, empty or a constant that can't be held so.

@@ -27,8 +27,7 @@ HostOutput::HostOutput(const HostNodeRequest& request, Activation after, size_t 
 void HostOutput::Finish() const {
   if (after_.kind != UnaryKind::kCopy) ApplyUnary(after_, floats(), floats(), workers_);
   if (!is_rounded_) return;
-  constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
-  workers_.ForEachPart(static_cast<int64_t>(floats().size()), kLeastElements, [&](int64_t begin, int64_t end) {
+  workers_.ForEachPart(static_cast<int64_t>(floats().size()), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
     RoundToGrid(desc_, floats().subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin)));
   });
 }

@@ -12,8 +12,6 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
-
 template <typename T>
 void ApplyPart(UnaryKind kind, const T* x, T* y, int64_t count) {
   using U = std::make_unsigned_t<T>;  // which wraps
@@ -59,7 +57,7 @@ class IntegerFunctionNode final : public HostNode {
  private:
   template <typename T>
   void RunOn() {
-    workers_.ForEachPart(x_.desc.shape.element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
+    workers_.ForEachPart(x_.desc.shape.element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
       ApplyPart(kind_, x_.as<T>() + begin, reinterpret_cast<T*>(y_) + begin, end - begin);
     });
   }
@@ -92,7 +90,7 @@ class AddAllNode final : public HostNode {
   template <typename T, typename Sum>
   void RunOn() {
     T* y = out_.as<T>();
-    workers_.ForEachPart(out_.shape().element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
+    workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
       Vectorized([&]() HEARTH_INTO_CALLER {
         constexpr int64_t kChunk = 256;
         for (int64_t first = begin; first < end; first += kChunk) {

@@ -7,8 +7,6 @@
 namespace hearth {
 namespace {
 
-// Below this a product takes less than about 10 us on one thread, and waking a worker as long.
-constexpr int64_t kMinWorkForThreads = 200'000;
 // Rows that are multiplied with one panel after the other, and their depth: both stay in a core's cache.
 constexpr int64_t kMostBlockRows = 96, kLeastBlockRows = 12;
 constexpr int64_t kBlockDepth = 1024;

@@ -13,9 +13,8 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMostInRow = 8192;       // elements whose places are listed
-constexpr int64_t kShortRun = 4;           // below, elements are moved one by one
-constexpr int64_t kLeastBytes = 64 << 10;  // fewer are moved before a worker wakes up
+constexpr int64_t kMostInRow = 8192;  // elements whose places are listed
+constexpr int64_t kShortRun = 4;      // below, elements are moved one by one
 
 // A part, made ready: rows that are all alike but for where they begin.
 struct Rows {
@@ -146,7 +145,7 @@ class MovementNode final : public HostNode {
     for (const Output& output : outputs_) {
       for (const Rows& rows : output.parts) {
         std::byte* const bytes = output.held.bytes();
-        const int64_t least_rows = kLeastBytes / (rows.length * element_bytes_) + 1;
+        const int64_t least_rows = kLeastBytesOfPart / (rows.length * element_bytes_) + 1;
         workers_.ForEachPart(rows.count, least_rows, [&](int64_t begin, int64_t end) {
           switch (element_bytes_) {
             case 1: return MoveRows<uint8_t>(rows, in_, bytes, zero_, begin, end);

@@ -8,6 +8,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
+#include "backends/cpu/vector_sum.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/mean_variance.h"
@@ -25,19 +26,7 @@ struct Runs {
 // Rows are added up in at most so many blocks, whatever the number of threads: their number changes no bit.
 constexpr int64_t kMostBlocks = 16;
 constexpr int64_t kLeastElements = 8 * 1024;  // of a block
-
-// The sum of function(element), eight sums side by side: no addition waits for the one before.
-template <typename Function>
-HEARTH_INTO_CALLER inline double SumOf(const float* x, int64_t count, Function function) {
-  constexpr int64_t kParts = 8;
-  double parts[kParts] = {};
-  int64_t k = 0;
-  for (; k + kParts <= count; k += kParts) {
-    for (int64_t part = 0; part < kParts; ++part) parts[part] += function(static_cast<double>(x[k + part]));
-  }
-  for (; k < count; ++k) parts[0] += function(static_cast<double>(x[k]));
-  return std::accumulate(parts, parts + kParts, 0.0);
-}
+constexpr int kParts = 8;                     // of a row's sum: sums side by side
 
 class NormalizeNode final : public HostNode {
  public:
@@ -88,9 +77,11 @@ class NormalizeNode final : public HostNode {
       const int64_t channels = runs_.channels;
       const auto count = static_cast<double>(channels);
       double mean = 0;
-      if (!norm_.root_mean_square) mean = SumOf(x, channels, [](double v) HEARTH_INTO_CALLER { return v; }) / count;
+      if (!norm_.root_mean_square)
+        mean = VectorSum<kParts>(x, channels, [](double v) HEARTH_INTO_CALLER { return v; }) / count;
       const double variance =
-          SumOf(x, channels, [mean](double v) HEARTH_INTO_CALLER { return (v - mean) * (v - mean); }) / count;
+          VectorSum<kParts>(x, channels, [mean](double v) HEARTH_INTO_CALLER { return (v - mean) * (v - mean); }) /
+          count;
       const double inverse = 1.0 / std::sqrt(variance + double{norm_.epsilon});
       const float lowest = activation_.lowest, highest = activation_.highest;
       for (int64_t c = 0; c < channels; ++c) {

@@ -11,9 +11,8 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
-constexpr int64_t kChunk = 128;                // neighbouring outputs whose results stay in the cache
-constexpr int kParts = 16;                     // results side by side: none waits for the one before
+constexpr int64_t kChunk = 128;  // neighbouring outputs whose results stay in the cache
+constexpr int kParts = 16;       // results side by side: none waits for the one before
 
 struct Digit {
   int64_t radix = 1, stride = 0;
@@ -96,7 +95,7 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
                const Joined& joined, WorkerPool& workers, Finish finish) {
   const int64_t rows = CountOf(layout.reduced), work_of_output = layout.inputs / layout.outputs;
   if (layout.innermost_is_reduced) {
-    workers.ForEachPart(layout.outputs, kLeastElements / work_of_output + 1, [&](int64_t begin, int64_t end) {
+    workers.ForEachPart(layout.outputs, kLeastElementsOfPart / work_of_output + 1, [&](int64_t begin, int64_t end) {
       Vectorized([&]() HEARTH_INTO_CALLER {
         for (int64_t out = begin; out < end; ++out) {
           const auto* from = x + PlaceOf(layout.kept, out);
@@ -111,7 +110,7 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
     return;
   }
   const int64_t inner = layout.innermost.radix, chunks = (inner + kChunk - 1) / kChunk;
-  const int64_t least = kLeastElements / (work_of_output * std::min(inner, kChunk)) + 1;
+  const int64_t least = kLeastElementsOfPart / (work_of_output * std::min(inner, kChunk)) + 1;
   workers.ForEachPart(layout.outputs / inner * chunks, least, [&](int64_t begin, int64_t end) {
     Vectorized([&]() HEARTH_INTO_CALLER {
       for (int64_t block = begin; block < end; ++block) {

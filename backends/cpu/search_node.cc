@@ -179,8 +179,7 @@ class OneHotNode final : public HostNode {
     auto* y = reinterpret_cast<Element*>(y_);
     std::fill_n(y, split_.prefix * depth_ * split_.suffix, *off_.as<Element>());
     for (int64_t k = 0; k < split_.prefix * split_.suffix; ++k) {
-      const int64_t index =
-          indices_.desc.dtype == DType::kInt64 ? indices_.as<int64_t>()[k] : indices_.as<int32_t>()[k];
+      const int64_t index = indices_.index(k);
       if (index < 0 || index >= depth_) continue;
       y[(k / split_.suffix * depth_ + index) * split_.suffix + k % split_.suffix] = *on_.as<Element>();
     }
@@ -198,8 +197,7 @@ Result<std::unique_ptr<HostNode>> MakeOneHotNode(const HostNodeRequest& request)
   HEARTH_ASSIGN(HostOperand off, HostOperandOf(request, 2));
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
   const bool is_plain = !out.quantization.has_value() && BitsOf(out.dtype) >= 8;
-  const bool is_index = indices.desc.dtype == DType::kInt32 || indices.desc.dtype == DType::kInt64;
-  if (!is_plain || !is_index || on.desc.dtype != out.dtype || off.desc.dtype != out.dtype || indices.bytes == nullptr ||
+  if (!is_plain || !indices.has_indices() || on.desc.dtype != out.dtype || off.desc.dtype != out.dtype ||
       on.bytes == nullptr || off.bytes == nullptr) {
     return std::unique_ptr<HostNode>();
   }

@@ -9,8 +9,6 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
-
 template <typename Element>
 void ChoosePart(const BroadcastRows<3>& rows, const std::array<HostOperand, 3>& operands, std::byte* out, int64_t begin,
                 int64_t end) {
@@ -46,7 +44,7 @@ class SelectNode final : public HostNode {
 
   Status Run() override {
     std::byte* out = out_.bytes();
-    workers_.ForEachPart(out_.shape().element_count(), kLeastElements, [&](int64_t begin, int64_t end) {
+    workers_.ForEachPart(out_.shape().element_count(), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
       switch (BitsOf(operands_[1].desc.dtype)) {
         case 8: return ChoosePart<uint8_t>(rows_, operands_, out, begin, end);
         case 16: return ChoosePart<uint16_t>(rows_, operands_, out, begin, end);

@@ -6,31 +6,13 @@
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/quantized.h"
 #include "backends/cpu/vector_math.h"
+#include "backends/cpu/vector_sum.h"
 
 namespace hearth {
 namespace {
 
 constexpr int64_t kLeastElements = 8 * 1024;  // fewer are done before a worker wakes up
-constexpr int kParts = 16;                    // sums side by side: no addition waits for the one before
-
-// The sum of function(element) in float64.
-template <typename Function>
-HEARTH_INTO_CALLER inline double SumOf(const float* x, int64_t count, Function function) {
-  double short_sum = 0.0;
-  if (count < kParts) {
-    for (int64_t k = 0; k < count; ++k) short_sum += function(x[k]);
-    return short_sum;
-  }
-  double parts[kParts] = {};
-  int64_t k = 0;
-  for (; k + kParts <= count; k += kParts) {
-    for (int part = 0; part < kParts; ++part) parts[part] += function(x[k + part]);
-  }
-  for (; k < count; ++k) parts[0] += function(x[k]);
-  double sum = 0.0;
-  for (double part : parts) sum += part;
-  return sum;
-}
+constexpr int kParts = 16;                    // sums side by side
 
 // The largest element times `sign`, which is 1 or -1. NaN where a row has one.
 HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count, float sign = 1.0f) {
@@ -61,7 +43,7 @@ HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t r
     }
     for (int64_t k = 0; k < count * length; ++k) y[k] = WholeExp(y[k]);
     for (int64_t row = 0; row < count * length; row += length) {
-      const double sum = SumOf(y + row, length, [](float v) HEARTH_INTO_CALLER { return double{v}; });
+      const double sum = VectorSum<kParts>(y + row, length, [](double v) HEARTH_INTO_CALLER { return v; });
       const auto factor = static_cast<float>(1.0 / sum);
       for (int64_t k = row; k < row + length; ++k) y[k] *= factor;
     }
@@ -71,14 +53,14 @@ HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t r
 HEARTH_INTO_CALLER inline void LogSoftmaxRow(const float* x, int64_t count, float* y) {
   const float largest = LargestOf(x, count);
   for (int64_t k = 0; k < count; ++k) y[k] = WholeExp(x[k] - largest);
-  const double sum = SumOf(y, count, [](float v) HEARTH_INTO_CALLER { return double{v}; });
+  const double sum = VectorSum<kParts>(y, count, [](double v) HEARTH_INTO_CALLER { return v; });
   const auto logarithm = static_cast<float>(std::log(sum));
   for (int64_t k = 0; k < count; ++k) y[k] = x[k] - largest - logarithm;
 }
 
 HEARTH_INTO_CALLER inline void UnitLengthRow(const float* x, int64_t count, float* y) {
   constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
-  const double squares = SumOf(x, count, [](float v) HEARTH_INTO_CALLER { return double{v} * v; });
+  const double squares = VectorSum<kParts>(x, count, [](double v) HEARTH_INTO_CALLER { return v * v; });
   const double length = std::sqrt(squares);
   const auto factor = static_cast<float>(1.0 / (length < kSmallestLength ? kSmallestLength : length));
   for (int64_t k = 0; k < count; ++k) y[k] = x[k] * factor;

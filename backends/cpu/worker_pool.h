@@ -13,6 +13,10 @@
 
 namespace hearth {
 
+// Waking a worker takes about 10 us. With less work a loop is over sooner on the calling thread: multiply-adds,
+// elements that take an operation or a few, and bytes that are only moved.
+inline constexpr int64_t kMinWorkForThreads = 200'000, kLeastElementsOfPart = 16 * 1024, kLeastBytesOfPart = 64 << 10;
+
 // The calling thread does all that no worker takes, and waits only for workers that are at a piece: a worker that got
 // no CPU delays nothing. Idle workers sleep; before that they wait awake for a few microseconds, where every thread has
 // a CPU of its own for a little longer.

@@ -88,9 +88,8 @@ class XnnpackNode final : public HostNode {
 
  private:
   void RefineTies() {
-    constexpr int64_t kLeastElements = 16 * 1024;  // fewer are done before a worker wakes up
     const std::span<float> out = out_.floats();
-    workers_.ForEachPart(static_cast<int64_t>(out.size()), kLeastElements, [&](int64_t begin, int64_t end) {
+    workers_.ForEachPart(static_cast<int64_t>(out.size()), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
       const std::span<float> part = out.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
       rounding_ties_->RefinePart(x_, part, static_cast<size_t>(begin));
     });
@@ -176,9 +175,6 @@ int64_t WorkOf(const Row& row, const Graph& graph, const Node& node) {
   const int64_t taps = graph.value(node.inputs[1]).desc.shape.element_count() / out[out.rank() - 1];
   return out_elements * taps;
 }
-
-// Below this a node takes less than about 10 us on one thread, and waking a worker as long.
-constexpr int64_t kMinWorkForThreads = 200'000;
 
 // Once per process; XNNPACK looks at the processor.
 bool IsInitialized() {
