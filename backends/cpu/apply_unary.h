@@ -1,6 +1,6 @@
 // Functions of single elements on worker threads.
-#ifndef HEARTH_BACKENDS_CPU_ELEMENTWISE_NODE_H_
-#define HEARTH_BACKENDS_CPU_ELEMENTWISE_NODE_H_
+#ifndef HEARTH_BACKENDS_CPU_APPLY_UNARY_H_
+#define HEARTH_BACKENDS_CPU_APPLY_UNARY_H_
 
 #include <span>
 
@@ -16,4 +16,4 @@ void ApplyUnary(const Unary& unary, std::span<const float> x, std::span<float> y
 
 }  // namespace hearth
 
-#endif  // HEARTH_BACKENDS_CPU_ELEMENTWISE_NODE_H_
+#endif  // HEARTH_BACKENDS_CPU_APPLY_UNARY_H_
