@@ -89,6 +89,9 @@ Result<std::unique_ptr<HostNode>> MakeExactConvolutionNode(const HostNodeRequest
 // Max pooling with argmax, and its unpooling, of float32.
 Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& request);
 
+// Non-maximum suppression of boxes and scores that are held as float32, with constant anchors.
+Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& request);
+
 // Any node that core's float64 reference knows. kUnsupported for an operation that it does not.
 Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);
 

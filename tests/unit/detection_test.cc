@@ -2,9 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <random>
+
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/flex_options.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/one_host_node.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -119,6 +125,67 @@ TEST(DetectionPostProcess, EqualScoresKeepTheOrderOfTheirBoxes) {
   Problem problem = TwoClasses();
   problem.scores = {0.5, 0, 0.1, 0, 0.5, 0, 0.5, 0};
   EXPECT_THAT(Detect(problem)[0], ElementsAre(0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10));
+}
+
+// Many boxes that overlap, with scores of few levels, as 8-bit models give them: a sort of all candidates is the rule.
+TEST(DetectionPostProcess, AmongManyEqualScoresTheFirstBoxesAreChosen) {
+  constexpr int kBoxes = 400, kLevels = 7;
+  std::mt19937 random(11);
+  Graph graph;
+  Node node{.op = DetectionPostProcess{.max_detections = 60, .score_threshold = 0.2f, .iou_threshold = 0.5f}};
+  std::vector<ReferenceTensor> inputs = {
+      {{1, kBoxes, 4}, std::vector<double>(size_t{kBoxes} * 4)}, {{1, kBoxes, 1}, {}}, {{kBoxes, 4}, {}}};
+  for (int box = 0; box < kBoxes; ++box) {
+    inputs[1].values.push_back(static_cast<double>(random() % kLevels) / kLevels);
+    inputs[2].values.insert(inputs[2].values.end(), {1.0 + box / 4, 1, 1, 1});  // four at each place
+  }
+  for (const ReferenceTensor& input : inputs) {
+    graph.inputs.push_back(graph.AddValue({.name = "in", .desc = {.shape = input.shape}}));
+  }
+  node.inputs = graph.inputs;
+  for (int k = 0; k < 4; ++k) node.outputs.push_back(graph.AddValue({.name = "out"}));
+  graph.outputs = node.outputs;
+  graph.AddNode(std::move(node));
+  ASSERT_TRUE(InferShapes(graph).ok());
+  const auto outputs = EvaluateGraph(graph, inputs);
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+
+  std::vector<int> order(kBoxes);
+  std::iota(order.begin(), order.end(), 0);
+  const std::vector<double>& scores = inputs[1].values;
+  std::ranges::stable_sort(order, [&](int a, int b) { return scores[a] > scores[b]; });
+  std::vector<double> centers;
+  for (int box : order) {
+    const double center = 1.0 + box / 4;
+    if (scores[box] >= 0.2 && std::ranges::count(centers, center) == 0) centers.push_back(center);
+  }
+  ASSERT_GT(centers.size(), 60u);
+  for (size_t k = 0; k < 60; ++k) EXPECT_EQ((*outputs)[0].values[k * 4], centers[k] - 0.5) << "detection " << k;
+}
+
+TEST(DetectionPostProcess, OnTheCpuGivesTheReferencesBits) {
+  for (const bool regular : {false, true}) {
+    for (const int background : {0, 1}) {
+      for (const int classes : {1, 6, 90}) {
+        testing::OneHostNode one;
+        const DetectionPostProcess op{.max_detections = 20,
+                                      .max_classes_per_detection = 2,
+                                      .detections_per_class = 5,
+                                      .num_classes = classes,
+                                      .use_regular_nms = regular,
+                                      .score_threshold = 0.1f,
+                                      .iou_threshold = 0.3f};
+        const ValueId encodings = one.Input({1, 300, 4}), scores = one.Input({1, 300, classes + background});
+        one.Add(op, {encodings, scores, one.Constant({300, 4})},
+                {DType::kFloat32, DType::kFloat32, DType::kFloat32, DType::kFloat32});
+        const int numbers = 300 * (classes + background);
+        for (int k = 0; k < numbers; ++k) one.Set(1, k, static_cast<float>(k * 37 % 11) / 11.0f);
+        one.Set(1, 0, std::numeric_limits<float>::quiet_NaN());
+        one.Set(1, numbers / 2, std::numeric_limits<float>::quiet_NaN());
+        testing::ExpectAsReference(std::move(one), "detection", 0.0);
+      }
+    }
+  }
 }
 
 // ---- The operator in a file ----

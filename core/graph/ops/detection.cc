@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <numeric>
+#include <span>
+#include <vector>
 
 #include "core/graph/ops/node_inference.h"
 
@@ -19,21 +23,35 @@ struct Detection {
   float score = 0;
 };
 
-std::vector<Box> DecodeBoxes(const DetectionPostProcess& op, const ReferenceTensor& encodings,
-                             const ReferenceTensor& anchors) {
-  const int coordinates = encodings.shape[2];
-  std::vector<Box> boxes(static_cast<size_t>(encodings.shape[1]));
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    const double* code = &encodings.values[i * coordinates];  // y, x, height, width, all relative to the anchor
-    const double* anchor = &anchors.values[i * 4];
-    const auto y = static_cast<float>(code[0] / op.y_scale * anchor[2] + anchor[0]);
-    const auto x = static_cast<float>(code[1] / op.x_scale * anchor[3] + anchor[1]);
-    const auto half_h = static_cast<float>(0.5 * std::exp(code[2] / op.h_scale) * anchor[2]);
-    const auto half_w = static_cast<float>(0.5 * std::exp(code[3] / op.w_scale) * anchor[3]);
-    boxes[i] = {y - half_h, x - half_w, y + half_h, x + half_w};
+// Each is decoded when it is first asked for: of thousands only few stand before the last one that is chosen.
+template <typename Real>
+class Boxes {
+ public:
+  Boxes(const DetectionPostProcess& op, const DetectionOperands<Real>& in)
+      : op_(op), in_(in), boxes_(in.boxes), is_decoded_(in.boxes) {}
+
+  const Box& operator[](size_t i) {
+    if (!is_decoded_[i]) boxes_[i] = Decoded(i);
+    is_decoded_[i] = true;
+    return boxes_[i];
   }
-  return boxes;
-}
+
+ private:
+  Box Decoded(size_t i) const {
+    const Real* code = &in_.encodings[i * in_.coordinates];  // y, x, height, width, all relative to the anchor
+    const double* anchor = &in_.anchors[i * 4];
+    const auto y = static_cast<float>(code[0] / double{op_.y_scale} * anchor[2] + anchor[0]);
+    const auto x = static_cast<float>(code[1] / double{op_.x_scale} * anchor[3] + anchor[1]);
+    const auto half_h = static_cast<float>(0.5 * std::exp(code[2] / double{op_.h_scale}) * anchor[2]);
+    const auto half_w = static_cast<float>(0.5 * std::exp(code[3] / double{op_.w_scale}) * anchor[3]);
+    return {y - half_h, x - half_w, y + half_h, x + half_w};
+  }
+
+  const DetectionPostProcess& op_;
+  const DetectionOperands<Real>& in_;
+  std::vector<Box> boxes_;
+  std::vector<bool> is_decoded_;
+};
 
 float AreaOf(const Box& box) {
   return (box.ymax - box.ymin) * (box.xmax - box.xmin);
@@ -49,67 +67,104 @@ float OverlapOf(const Box& a, const Box& b) {
   return shared / (area_a + area_b - shared);
 }
 
-// Indices of at most `most` boxes, best score first, none of which overlaps a better one too much.
-std::vector<int> Suppress(const DetectionPostProcess& op, const std::vector<Box>& boxes,
-                          const std::vector<float>& scores, int most) {
-  std::vector<int> order;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    if (scores[i] >= op.score_threshold) order.push_back(static_cast<int>(i));
+struct Candidate {
+  float score = 0;
+  int box = 0;
+  // The better one is the greater; equal scores keep the order of their boxes.
+  bool operator<(const Candidate& other) const {
+    return score < other.score || (score == other.score && box > other.box);
   }
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return scores[a] > scores[b]; });
+};
+
+// Indices of at most `most` boxes, best score first, none of which overlaps a better one too much. A heap, since the
+// order of those behind the last one does not matter.
+template <typename Real>
+std::vector<int> Suppress(const DetectionPostProcess& op, Boxes<Real>& boxes, std::vector<Candidate>& candidates,
+                          int most) {
+  std::make_heap(candidates.begin(), candidates.end());
   std::vector<int> chosen;
-  for (int candidate : order) {
-    if (chosen.size() >= static_cast<size_t>(most)) break;
-    const bool is_covered = std::any_of(chosen.begin(), chosen.end(), [&](int better) {
-      return OverlapOf(boxes[better], boxes[candidate]) > op.iou_threshold;
-    });
+  while (!candidates.empty() && chosen.size() < static_cast<size_t>(most)) {
+    const int candidate = candidates.front().box;
+    std::pop_heap(candidates.begin(), candidates.end());
+    candidates.pop_back();
+    const Box box = boxes[candidate];
+    const bool is_covered =
+        std::ranges::any_of(chosen, [&](int better) { return OverlapOf(boxes[better], box) > op.iou_threshold; });
     if (!is_covered) chosen.push_back(candidate);
   }
   return chosen;
 }
 
 // Scores of [boxes][classes, perhaps with a background class before them].
+template <typename Real>
 class Scores {
  public:
-  Scores(const DetectionPostProcess& op, const ReferenceTensor& scores)
-      : values_(scores.values), stride_(scores.shape[2]), offset_(stride_ - op.num_classes) {}
-  float Of(int box, int category) const {
-    return static_cast<float>(values_[static_cast<size_t>(box) * stride_ + offset_ + category]);
+  Scores(const DetectionPostProcess& op, const DetectionOperands<Real>& in)
+      : values_(in.scores), stride_(in.scores_per_box), classes_(op.num_classes) {}
+  std::span<const Real> OfBox(size_t box) const {
+    return values_.subspan(box * stride_ + (stride_ - classes_), classes_);
   }
+  float Of(int box, int category) const { return static_cast<float>(OfBox(box)[category]); }
 
  private:
-  const std::vector<double>& values_;
-  int stride_, offset_;
+  std::span<const Real> values_;
+  size_t stride_, classes_;
 };
 
-std::vector<Detection> DetectClassByClass(const DetectionPostProcess& op, const std::vector<Box>& boxes,
-                                          const Scores& scores) {
-  std::vector<Detection> detections;
-  std::vector<float> of_class(boxes.size());
-  for (int category = 0; category < op.num_classes; ++category) {
-    for (size_t box = 0; box < boxes.size(); ++box) of_class[box] = scores.Of(static_cast<int>(box), category);
-    for (int box : Suppress(op, boxes, of_class, op.detections_per_class)) {
-      detections.push_back({box, category, of_class[box]});
+template <typename Real>
+std::vector<Detection> DetectClassByClass(const DetectionPostProcess& op, Boxes<Real>& boxes, size_t count,
+                                          const Scores<Real>& scores) {
+  std::vector<std::vector<Candidate>> of_class(op.num_classes);
+  for (size_t box = 0; box < count; ++box) {
+    const std::span<const Real> of_box = scores.OfBox(box);
+    for (size_t category = 0; category < of_box.size(); ++category) {
+      const auto score = static_cast<float>(of_box[category]);
+      if (score >= op.score_threshold) of_class[category].push_back({score, static_cast<int>(box)});
     }
-    std::stable_sort(detections.begin(), detections.end(),
-                     [](const Detection& a, const Detection& b) { return a.score > b.score; });
+  }
+  std::vector<Detection> detections;
+  for (int category = 0; category < op.num_classes; ++category) {
+    if (of_class[category].empty()) continue;
+    for (int box : Suppress(op, boxes, of_class[category], op.detections_per_class)) {
+      detections.push_back({box, category, scores.Of(box, category)});
+    }
+    std::ranges::stable_sort(detections, std::ranges::greater(), &Detection::score);
     if (detections.size() > static_cast<size_t>(op.max_detections)) detections.resize(op.max_detections);
   }
   return detections;
 }
 
+// What std::max gives one after the other, in lanes that a compiler makes a vector of: all but the first begin where
+// no number and no NaN changes them.
+template <typename Real>
+float BestOf(std::span<const Real> scores) {
+  constexpr size_t kLanes = 8;
+  Real best[kLanes];
+  std::ranges::fill(best, -std::numeric_limits<Real>::infinity());
+  best[0] = scores[0];
+  size_t k = 0;
+  for (; k + kLanes <= scores.size(); k += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) best[lane] = std::max(best[lane], scores[k + lane]);
+  }
+  for (; k < scores.size(); ++k) best[0] = std::max(best[0], scores[k]);
+  return static_cast<float>(
+      std::accumulate(best + 1, best + kLanes, best[0], [](Real a, Real b) { return std::max(a, b); }));
+}
+
 // Each box stands for its best class while boxes are suppressed; then its best classes are listed.
-std::vector<Detection> DetectByBestClass(const DetectionPostProcess& op, const std::vector<Box>& boxes,
-                                         const Scores& scores) {
-  std::vector<float> best(boxes.size());
-  for (size_t box = 0; box < boxes.size(); ++box) {
-    best[box] = scores.Of(static_cast<int>(box), 0);
-    for (int c = 1; c < op.num_classes; ++c) best[box] = std::max(best[box], scores.Of(static_cast<int>(box), c));
+template <typename Real>
+std::vector<Detection> DetectByBestClass(const DetectionPostProcess& op, Boxes<Real>& boxes, size_t count,
+                                         const Scores<Real>& scores) {
+  std::vector<Candidate> candidates;
+  candidates.reserve(count);
+  for (size_t box = 0; box < count; ++box) {
+    const float best = BestOf(scores.OfBox(box));
+    if (best >= op.score_threshold) candidates.push_back({best, static_cast<int>(box)});
   }
   const int listed = std::min(op.max_classes_per_detection, op.num_classes);
   std::vector<int> categories(static_cast<size_t>(op.num_classes));
   std::vector<Detection> detections;
-  for (int box : Suppress(op, boxes, best, op.max_detections)) {
+  for (int box : Suppress(op, boxes, candidates, op.max_detections)) {
     std::iota(categories.begin(), categories.end(), 0);
     std::stable_sort(categories.begin(), categories.end(),
                      [&](int a, int b) { return scores.Of(box, a) > scores.Of(box, b); });
@@ -119,6 +174,33 @@ std::vector<Detection> DetectByBestClass(const DetectionPostProcess& op, const s
 }
 
 }  // namespace
+
+template <typename Real>
+void DetectObjects(const DetectionPostProcess& op, const DetectionOperands<Real>& in,
+                   const DetectionResults<Real>& out) {
+  Boxes<Real> boxes(op, in);
+  const Scores<Real> scores(op, in);
+  const std::vector<Detection> detections = op.use_regular_nms ? DetectClassByClass(op, boxes, in.boxes, scores)
+                                                               : DetectByBestClass(op, boxes, in.boxes, scores);
+  for (const std::span<Real> output : {out.boxes, out.categories, out.scores, out.count})
+    std::ranges::fill(output, Real{0});
+  // The fast way leaves room for max_classes_per_detection classes of each box, however many there are.
+  const size_t listed = std::min(op.max_classes_per_detection, op.num_classes);
+  for (size_t k = 0; k < detections.size(); ++k) {
+    const size_t row = op.use_regular_nms ? k : k / listed * op.max_classes_per_detection + k % listed;
+    const Box& box = boxes[detections[k].box];
+    const float corners[] = {box.ymin, box.xmin, box.ymax, box.xmax};
+    std::copy(std::begin(corners), std::end(corners), &out.boxes[row * 4]);
+    out.categories[row] = static_cast<Real>(detections[k].category);
+    out.scores[row] = detections[k].score;
+  }
+  out.count[0] = static_cast<Real>(op.use_regular_nms ? detections.size() : detections.size() / listed);
+}
+
+template void DetectObjects(const DetectionPostProcess&, const DetectionOperands<float>&,
+                            const DetectionResults<float>&);
+template void DetectObjects(const DetectionPostProcess&, const DetectionOperands<double>&,
+                            const DetectionResults<double>&);
 
 Status InferDetectionPostProcess(Graph& graph, const Node& node) {
   const auto& op = std::get<DetectionPostProcess>(node.op);
@@ -153,23 +235,15 @@ Status InferDetectionPostProcess(Graph& graph, const Node& node) {
 
 void ReferenceDetectionPostProcess(const Node& node, std::span<const ReferenceTensor* const> inputs,
                                    std::span<ReferenceTensor> outputs) {
-  const auto& op = std::get<DetectionPostProcess>(node.op);
-  const std::vector<Box> boxes = DecodeBoxes(op, *inputs[0], *inputs[2]);
-  const Scores scores(op, *inputs[1]);
-  const std::vector<Detection> detections =
-      op.use_regular_nms ? DetectClassByClass(op, boxes, scores) : DetectByBestClass(op, boxes, scores);
-  for (ReferenceTensor& output : outputs) std::fill(output.values.begin(), output.values.end(), 0.0);
-  // The fast way leaves room for max_classes_per_detection classes of each box, however many there are.
-  const size_t listed = std::min(op.max_classes_per_detection, op.num_classes);
-  for (size_t k = 0; k < detections.size(); ++k) {
-    const size_t row = op.use_regular_nms ? k : k / listed * op.max_classes_per_detection + k % listed;
-    const Box& box = boxes[detections[k].box];
-    const float corners[] = {box.ymin, box.xmin, box.ymax, box.xmax};
-    std::copy(std::begin(corners), std::end(corners), &outputs[0].values[row * 4]);
-    outputs[1].values[row] = detections[k].category;
-    outputs[2].values[row] = detections[k].score;
-  }
-  outputs[3].values[0] = static_cast<double>(op.use_regular_nms ? detections.size() : detections.size() / listed);
+  const ReferenceTensor &encodings = *inputs[0], &scores = *inputs[1];
+  DetectObjects<double>(std::get<DetectionPostProcess>(node.op),
+                        {.encodings = encodings.values,
+                         .scores = scores.values,
+                         .anchors = inputs[2]->values,
+                         .boxes = static_cast<size_t>(encodings.shape[1]),
+                         .coordinates = static_cast<size_t>(encodings.shape[2]),
+                         .scores_per_box = static_cast<size_t>(scores.shape[2])},
+                        {outputs[0].values, outputs[1].values, outputs[2].values, outputs[3].values});
 }
 
 }  // namespace hearth

@@ -2,13 +2,34 @@
 #ifndef HEARTH_CORE_GRAPH_OPS_DETECTION_H_
 #define HEARTH_CORE_GRAPH_OPS_DETECTION_H_
 
+#include <cstddef>
+#include <span>
+
 #include "core/graph/op_def.h"
 
 namespace hearth {
 
 Status InferDetectionPostProcess(Graph& graph, const Node& node);
+
+// Dense tensors of one picture. Anchors are in float64 in both forms, so that floats give the same boxes.
+template <typename Real>
+struct DetectionOperands {
+  std::span<const Real> encodings, scores;
+  std::span<const double> anchors;
+  size_t boxes = 0, coordinates = 0, scores_per_box = 0;
+};
+template <typename Real>
+struct DetectionResults {
+  std::span<Real> boxes, categories, scores, count;
+};
+
 // Non-maximum suppression of the classes one by one (regular) or of each box's best class (fast). Equal scores keep
-// the order of their boxes. Entries beyond the number of detections are zero.
+// the order of their boxes. Entries beyond the number of detections are zero. For float and double: the same answers,
+// since all is decided on floats.
+template <typename Real>
+void DetectObjects(const DetectionPostProcess& op, const DetectionOperands<Real>& in,
+                   const DetectionResults<Real>& out);
+
 void ReferenceDetectionPostProcess(const Node& node, std::span<const ReferenceTensor* const> inputs,
                                    std::span<ReferenceTensor> outputs);
 
