@@ -41,8 +41,9 @@ std::vector<ChosenBinary> ChooseBinaries(std::span<const KernelSource> sources, 
   std::vector<ChosenBinary> chosen;
   while (!binaries.empty() && !wanted.empty() && chosen.size() < kMostBinaries) {
     ChosenBinary most;
-    for (const auto& [material, key] : binaries) {
-      ChosenBinary binary{key, {}};
+    for (const auto& entry : binaries) {
+      const std::string& material = entry.first;
+      ChosenBinary binary{entry.second, {}};
       std::ranges::copy_if(wanted, std::back_inserter(binary.kernels), [&](size_t kernel) {
         return material.find(part_of_key[kernel], device_part) != std::string::npos;
       });
