@@ -126,10 +126,10 @@ struct CacheDevice {
   friend bool operator==(const CacheDevice&, const CacheDevice&) = default;
 };
 
-// A bundle: a folder with a store and a manifest that names a SHA-256 per blob. It can be imported into a store, or be
-// used as a read-only layer where it lies.
+// A bundle: a file or a folder with entries and a manifest that names a SHA-256 per blob. It can be imported into a
+// store, or be used as a read-only layer where it lies.
 struct BundleExport {
-  std::string folder;
+  std::string folder;  // or file
   uint64_t entries = 0, blob_bytes = 0, native_entries = 0;
   uint64_t damaged_entries = 0;  // left out
   std::vector<CacheDevice> devices;

@@ -4,17 +4,17 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <csignal>
 
 #include "cache/database.h"
 #include "cache/entry_row.h"
 #include "cache/making_claim.h"
 #include "cache/reports.h"
-#include "tests/testing/cache_folder.h"
+#include "tests/testing/cache_crash.h"
 
 namespace hearth {
 namespace {
 
+using testing::Bar;
 using testing::CacheFolder;
 using testing::NumberedBlob;
 using testing::NumberedKey;
@@ -39,22 +39,6 @@ void Jump(const CacheFolder& folder, int64_t by_ms) {
   ASSERT_TRUE(status.ok()) << status.message();
 }
 
-// Three processes that died using the blob.
-void Bar(const CacheFolder& folder) {
-  for (int crash = 0; crash < 3; ++crash) {
-    PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
-    const pid_t child = StartProcess([&] {
-      const auto store = SqliteStore::Open(folder.options());
-      if (!store.ok() || !(*store)->Get(NumberedKey(1))) return 1;
-      (*store)->BeginUse(NumberedKey(1));
-      ::raise(SIGKILL);
-      return 2;
-    });
-    ASSERT_EQ(WaitFor(child), 128 + SIGKILL);
-  }
-  folder.Open().reset();
-}
-
 bool IsTakenBack(const CacheFolder& folder) {
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
   return folder.Open()->Get(NumberedKey(1)).has_value();
@@ -64,7 +48,7 @@ bool IsTakenBack(const CacheFolder& folder) {
 TEST(CacheClock, SetBackLiftsNoQuarantineAndNoneLastsUntilItHasCaughtUp) {
   for (const int64_t by_ms : {kDayMs, 8 * kDayMs, 50 * kYearMs}) {
     const CacheFolder folder;
-    Bar(folder);
+    Bar(folder, NumberedKey(1), NumberedBlob(1, 100));
     Jump(folder, -by_ms);
     EXPECT_FALSE(IsTakenBack(folder)) << by_ms;
     const auto records = ListQuarantine(folder.path());
@@ -77,7 +61,7 @@ TEST(CacheClock, SetBackLiftsNoQuarantineAndNoneLastsUntilItHasCaughtUp) {
 
 TEST(CacheClock, SetForwardEndsAQuarantineAndNothingElse) {
   const CacheFolder folder;
-  Bar(folder);
+  Bar(folder, NumberedKey(1), NumberedBlob(1, 100));
   PutOne(*folder.Open(), NumberedKey(2), NumberedBlob(2, 100));
   Jump(folder, kYearMs);
   EXPECT_TRUE(IsTakenBack(folder));

@@ -1,11 +1,11 @@
 // The shared server: a real redis-server on loopback that the tests start, and one that is slow, gone or lies.
 #include <chrono>
-#include <map>
 
 #include "cache/fleet_store.h"
 #include "cache/key_value_blob_store.h"
 #include "cache/redis_values.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/counted_server.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/redis_server.h"
 
@@ -13,6 +13,8 @@ namespace hearth {
 namespace {
 
 using testing::CacheFolder;
+using testing::CountedServer;
+using testing::CountedValues;
 using testing::MemoryStore;
 using testing::NumberedBlob;
 using testing::NumberedKey;
@@ -25,40 +27,6 @@ SigningKey KeyOf(uint8_t number) {
   key.seed.fill(number);
   return key;
 }
-
-// A server in this process that takes `answer_ms` for each call and breaks down at call number `breaks_at`.
-struct CountedServer {
-  double answer_ms = 0;
-  int breaks_at = 1000;
-  int calls = 0;
-  std::map<std::string, std::vector<std::byte>, std::less<>> values;
-};
-
-class CountedValues final : public RemoteValues {
- public:
-  explicit CountedValues(CountedServer& server) : server_(server) {}
-  std::optional<std::vector<std::byte>> Read(std::string_view key) override {
-    Answer();
-    const auto found = server_.values.find(key);
-    return found == server_.values.end() ? std::nullopt : std::optional(found->second);
-  }
-  bool Write(std::string_view key, std::span<const std::byte> value) override {
-    Answer();
-    server_.values[std::string(key)].assign(value.begin(), value.end());
-    return true;
-  }
-  bool is_usable() const override { return server_.calls < server_.breaks_at; }
-  std::string why_unusable() const override { return "it broke down"; }
-
- private:
-  void Answer() {
-    const auto start = std::chrono::steady_clock::now();
-    while (std::chrono::steady_clock::now() - start < std::chrono::duration<double, std::milli>(server_.answer_ms)) {
-    }
-    ++server_.calls;
-  }
-  CountedServer& server_;
-};
 
 class CacheFleet : public ::testing::Test {
  protected:

@@ -9,13 +9,15 @@
 
 #include "cache/database.h"
 #include "cache/reports.h"
-#include "tests/testing/cache_folder.h"
+#include "tests/testing/cache_crash.h"
 
 namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::Bar;
 using testing::CacheFolder;
+using testing::DieUsing;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
@@ -103,20 +105,6 @@ TEST(CacheProcesses, AWriterKilledAtAnyTimeLeavesASoundStore) {
   }
 }
 
-// Lets a process die while it uses the blob.
-void DieUsing(const StoreOptions& options, const CacheKey& key) {
-  const pid_t child = StartProcess([&] {
-    const auto store = SqliteStore::Open(options);
-    if (!store.ok() || !(*store)->Get(key)) return 1;
-    (*store)->BeginUse(NumberedKey(1000));
-    (*store)->BeginUse(key);
-    (*store)->EndUse(NumberedKey(1000));
-    ::raise(SIGKILL);
-    return 2;
-  });
-  ASSERT_EQ(WaitFor(child), 128 + SIGKILL);
-}
-
 TEST(CacheQuarantine, ABlobThatWasInUseAtTheCrashIsAMissAndTheOthersAreNot) {
   const CacheFolder folder;
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 100));
@@ -146,15 +134,6 @@ TEST(CacheQuarantine, TheSameBytesStayOutAfterThreeCrashes) {
   EXPECT_FALSE(folder.Open()->Get(NumberedKey(1)).has_value());
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(2, 100));
   EXPECT_TRUE(folder.Open()->Get(NumberedKey(1)).has_value()) << "other bytes deserve a chance";
-}
-
-// A blob with three strikes.
-void Bar(const CacheFolder& folder, const CacheKey& key, const std::vector<std::byte>& bytes) {
-  for (int crash = 0; crash < 3; ++crash) {
-    PutOne(*folder.Open(), key, bytes);
-    DieUsing(folder.options(), key);
-  }
-  folder.Open().reset();
 }
 
 TEST(CacheQuarantine, WhatStaysOutIsToldAtEachStartWithTheCommandThatLiftsIt) {

@@ -10,6 +10,7 @@
 #include "cache/reports.h"
 #include "core/base/sha256.h"
 #include "tests/testing/carried_bundle.h"
+#include "tests/testing/counted_server.h"
 #include "tests/testing/memory_store.h"
 
 namespace hearth {
@@ -17,6 +18,8 @@ namespace {
 
 using testing::CacheFolder;
 using testing::Carried;
+using testing::CountedServer;
+using testing::CountedValues;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::KeyFiles;
@@ -121,25 +124,6 @@ TEST(CacheRevocation, AnImportThatStillTrustedTheKeyFails) {
   EXPECT_TRUE(ImportBundle(request).ok()) << "one that trusts it now";
 }
 
-// What a server holds, in this process.
-class ValuesInMemory final : public RemoteValues {
- public:
-  explicit ValuesInMemory(std::map<std::string, std::vector<std::byte>, std::less<>>& values) : values_(values) {}
-  std::optional<std::vector<std::byte>> Read(std::string_view key) override {
-    const auto found = values_.find(key);
-    return found == values_.end() ? std::nullopt : std::optional(found->second);
-  }
-  bool Write(std::string_view key, std::span<const std::byte> value) override {
-    values_[std::string(key)].assign(value.begin(), value.end());
-    return true;
-  }
-  bool is_usable() const override { return true; }
-  std::string why_unusable() const override { return {}; }
-
- private:
-  std::map<std::string, std::vector<std::byte>, std::less<>>& values_;
-};
-
 TEST(CacheRevocation, WhatASessionFetchedFromAServerIsNotKept) {
   SKIP_WITHOUT_SIGNATURES();
   SigningKey key;
@@ -147,9 +131,9 @@ TEST(CacheRevocation, WhatASessionFetchedFromAServerIsNotKept) {
   FleetOptions options;
   options.trusted = {*PublicKeyOf(key)};
   options.sign_with = key;
-  std::map<std::string, std::vector<std::byte>, std::less<>> values;
+  CountedServer server;
   const auto machine = [&](std::unique_ptr<BlobStore> local) {
-    return FleetStore(std::move(local), std::make_unique<ValuesInMemory>(values), options);
+    return FleetStore(std::move(local), std::make_unique<CountedValues>(server), options);
   };
   {
     FleetStore maker = machine(std::make_unique<testing::MemoryStore>());

@@ -37,7 +37,6 @@ class DriverCallFaults : public ::testing::TestWithParam<DriverFault> {
   static void ExpectAnswer(const Session& session, int run);
 
   std::string backend_;
-  int errors_ = 0;
 };
 
 // The tests of one API: a class of DriverCallFaults whose SetUp calls Begin.

@@ -28,6 +28,11 @@ std::optional<DriverFault> DriverCalls::Next(const char* name) {
   return fault_;
 }
 
+bool DriverCalls::has_failed() const {
+  const std::scoped_lock lock(mutex_);
+  return has_failed_;
+}
+
 void DriverCalls::NoteMade(int objects) {
   const std::scoped_lock lock(mutex_);
   held_objects_ += objects;

@@ -26,7 +26,7 @@ class DriverCalls {
   void Start(int call, DriverFault fault);
   // Ends that. The names of the calls in their order.
   std::vector<std::string> Stop();
-  bool has_failed() const { return has_failed_; }
+  bool has_failed() const;
 
   // Asked by each call that can fail.
   std::optional<DriverFault> Next(const char* name);

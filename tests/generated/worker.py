@@ -49,9 +49,9 @@ class Worker:
 
     def _start(self):
         self._pending = b""
-        self._error = open(self._log, "wb")
-        self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                         stderr=self._error, env=self._environment)
+        with open(self._log, "wb") as log:
+            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             stderr=log, env=self._environment)
 
     def _line(self, deadline):
         """The next line; None at the end of the process."""

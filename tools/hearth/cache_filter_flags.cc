@@ -1,7 +1,6 @@
 #include "tools/hearth/cache_filter_flags.h"
 
-#include <chrono>
-
+#include "cache/entry_row.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "hearth/device.h"
@@ -70,9 +69,7 @@ Result<CacheFilter> CacheFilterFlags::Filter(const Cache& cache) const {
 
 Result<int64_t> UnusedSinceMs(const std::string& age) {
   HEARTH_ASSIGN(const int64_t age_ms, ParseAgeMs(age));
-  using std::chrono::milliseconds;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<milliseconds>(now).count() - age_ms;
+  return NowMs() - age_ms;
 }
 
 }  // namespace hearth

@@ -97,8 +97,7 @@ std::string TextOf(const CacheStats& stats) {
   if (stats.quarantined > 0) {
     text += fmt::format(
         "{} entries are in quarantine: a process died using them; {} of them were in use at three deaths in a row and "
-        "are "
-        "made anew at each start (`hearth cache clear --quarantine` lifts that)\n",
+        "are made anew at each start (`hearth cache clear --quarantine` lifts that)\n",
         stats.quarantined, stats.barred);
   }
   if (stats.damaged_bytes > 0) {

@@ -77,8 +77,7 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
   };
   return {app.add_option("--cache-layer", options.cache_layers,
                          "A bundle (file or folder) or cache, looked up first and never written, before those of "
-                         "$HEARTH_CACHE_LAYERS; "
-                         "may be given several times")
+                         "$HEARTH_CACHE_LAYERS; may be given several times")
               ->type_name("DIR")
               ->allow_extra_args(false),
           app.add_option("--cache-layer-keys", options.cache_layer_keys,
@@ -118,8 +117,7 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
       ->capture_default_str();
   app.add_option("--priority", options.priority,
                  "What matters, most important first: precision, latency, memory. Precision first is fp32, second "
-                 "fp32_16, third "
-                 "fp16")
+                 "fp32_16, third fp16")
       ->check(CLI::IsMember({"precision", "latency", "memory"}))
       ->type_name("LIST")
       ->delimiter(',')
