@@ -82,7 +82,7 @@ struct Selection {
   std::vector<int64_t> ids;
   RemovedEntries sum;
 };
-Result<Selection> Select(Database& database, const CacheFilter& filter) {
+Result<Selection> Selected(Database& database, const CacheFilter& filter) {
   Selection selection;
   std::set<Fingerprint> spared;
   if (filter.spares_pinned) {
@@ -101,7 +101,7 @@ Result<Selection> Select(Database& database, const CacheFilter& filter) {
 }
 
 // What must be so before the entries are selected.
-Status PrepareToSelect(Database& database, const CacheFilter& filter) {
+Status PrepareToSelected(Database& database, const CacheFilter& filter) {
   // First: what a session stores from here on is not of that key, what it stored before is found.
   if (!filter.signed_by.empty()) HEARTH_TRY(NoteRevocation(database, filter.signed_by));
   return filter.unused_since_ms ? SetFutureStampsRight(database) : Status::Ok();
@@ -114,8 +114,8 @@ Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& ask
   if (!IsRestricted(filter)) return ClearAll(folder);
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return RemovedEntries{};
-  HEARTH_TRY(OnAFullDiskToo(store, [&] { return PrepareToSelect(*store.database, filter); }));
-  HEARTH_ASSIGN(const Selection selection, Select(*store.database, filter));
+  HEARTH_TRY(OnAFullDiskToo(store, [&] { return PrepareToSelected(*store.database, filter); }));
+  HEARTH_ASSIGN(const Selection selection, Selected(*store.database, filter));
   HEARTH_TRY(OnAFullDiskToo(store, [&]() -> Status {
     HEARTH_TRY(DeleteInBatches(*store.database, selection.ids));
     return filter.kind.empty() ? Status::Ok() : LiftQuarantine(*store.database, filter.kind).status();

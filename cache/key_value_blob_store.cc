@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/base/byte_reader.h"
+
 namespace hearth {
 namespace {
 
@@ -15,21 +17,6 @@ constexpr std::string_view kMagic = "HRV1";
 void Place(std::span<std::byte>& room, std::span<const std::byte> part) {
   if (!part.empty()) std::memcpy(room.data(), part.data(), part.size());
   room = room.subspan(part.size());
-}
-
-// Takes the first `size_bytes` off `rest`; nullopt when it is shorter.
-std::optional<std::span<const std::byte>> Take(std::span<const std::byte>& rest, uint64_t size_bytes) {
-  if (size_bytes > rest.size()) return std::nullopt;
-  const auto taken = rest.first(size_bytes);
-  rest = rest.subspan(size_bytes);
-  return taken;
-}
-
-template <typename T>
-bool TakeNumber(std::span<const std::byte>& rest, T& number) {
-  const auto bytes = Take(rest, sizeof(T));
-  if (bytes) std::memcpy(&number, bytes->data(), sizeof(T));
-  return bytes.has_value();
 }
 
 bool Equal(std::span<const std::byte> bytes, std::string_view text) {
@@ -59,17 +46,15 @@ std::vector<std::byte> MakeEnvelope(const PutRequest& request) {
 }
 
 std::optional<OpenedEnvelope> OpenEnvelope(const CacheKey& key, std::span<const std::byte> envelope) {
-  OpenedEnvelope opened;
-  uint64_t material_bytes = 0;
-  Fingerprint checksum;
-  const auto magic = Take(envelope, kMagic.size());
-  if (!magic || !Equal(*magic, kMagic) || !TakeNumber(envelope, material_bytes)) return std::nullopt;
-  const auto material = Take(envelope, material_bytes);
-  if (!material || !Equal(*material, key.material())) return std::nullopt;
-  if (!TakeNumber(envelope, opened.cost_ms) || !TakeNumber(envelope, checksum.bytes)) return std::nullopt;
-  if (FingerprintOf(envelope) != checksum) return std::nullopt;
-  opened.blob = envelope;
-  return opened;
+  ByteReader reader(envelope);
+  if (!Equal(reader.Bytes(kMagic.size()), kMagic)) return std::nullopt;
+  if (!Equal(reader.Bytes(reader.Number<uint64_t>()), key.material())) return std::nullopt;
+  const double cost_ms = reader.Double();
+  const std::span<const std::byte> checksum = reader.Bytes(sizeof(Fingerprint::bytes));
+  const Fingerprint fingerprint = FingerprintOf(reader.rest());
+  if (reader.failed() || !std::ranges::equal(checksum, std::as_bytes(std::span(fingerprint.bytes))))
+    return std::nullopt;
+  return OpenedEnvelope{reader.rest(), cost_ms};
 }
 
 bool KeyValueBlobStore::Get(const CacheKey& key, const Destination& destination) {

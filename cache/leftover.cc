@@ -7,7 +7,6 @@
 
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -18,6 +17,7 @@
 #include "cache/entry_row.h"
 #include "cache/folder.h"
 #include "cache/key_value_blob_store.h"
+#include "core/base/byte_reader.h"
 
 namespace hearth {
 namespace {
@@ -43,31 +43,21 @@ struct Record {
   double cost_ms = 0;
 };
 
-// Takes bytes off the front; false when there are too few.
-template <typename T>
-bool TakeNumber(std::span<const std::byte>& rest, T& number) {
-  if (rest.size() < sizeof(T)) return false;
-  std::memcpy(&number, rest.data(), sizeof(T));
-  rest = rest.subspan(sizeof(T));
-  return true;
-}
-
 // nullopt at the end, and where what follows is not what was written.
-std::optional<Record> TakeRecord(std::span<const std::byte>& rest) {
-  uint64_t envelope_bytes = 0, material_bytes = 0;
-  uint8_t kind = 0;
-  if (!TakeNumber(rest, envelope_bytes) || !TakeNumber(rest, kind) || !TakeNumber(rest, material_bytes)) return {};
-  if (kind >= kBlobKindCount || material_bytes > rest.size() || envelope_bytes > rest.size() - material_bytes)
-    return {};
-  std::optional<CacheKey> key = KeyFromMaterial(static_cast<BlobKind>(kind), TextFrom(rest.first(material_bytes)));
+std::optional<Record> TakeRecord(ByteReader& reader) {
+  const auto envelope_bytes = reader.Number<uint64_t>();
+  const auto kind = reader.Number<uint8_t>();
+  const std::span<const std::byte> material = reader.Bytes(reader.Number<uint64_t>());
+  const std::span<const std::byte> envelope = reader.Bytes(envelope_bytes);
+  if (reader.failed() || kind >= kBlobKindCount) return {};
+  std::optional<CacheKey> key = KeyFromMaterial(static_cast<BlobKind>(kind), TextFrom(material));
   if (!key) return {};
   Record record;
   record.key = *std::move(key);
-  const auto opened = OpenEnvelope(record.key, rest.subspan(material_bytes, envelope_bytes));
+  const auto opened = OpenEnvelope(record.key, envelope);
   if (!opened) return {};
   record.bytes = opened->blob;
   record.cost_ms = opened->cost_ms;
-  rest = rest.subspan(material_bytes + envelope_bytes);
   return record;
 }
 
@@ -129,8 +119,8 @@ void TakeLeftovers(const fs::path& folder, const std::function<bool(std::span<co
     const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     const std::vector<std::byte> bytes = ReadWhole(file, descriptor);
     std::vector<Record> records;
-    std::span<const std::byte> rest(bytes);
-    while (std::optional<Record> record = TakeRecord(rest)) records.push_back(*std::move(record));
+    ByteReader reader(bytes);
+    while (std::optional<Record> record = TakeRecord(reader)) records.push_back(*std::move(record));
     std::vector<PutRequest> requests;
     for (const Record& record : records) requests.push_back({&record.key, record.bytes, record.cost_ms});
     if (!bytes.empty() && store(requests)) ::unlink(file.c_str());

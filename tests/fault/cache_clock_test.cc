@@ -82,7 +82,8 @@ TEST(CacheClock, JumpsDuringASessionThatGoesOn) {
     const auto next = folder.Open();
     for (const int number : {1, 2}) EXPECT_EQ(next->Get(NumberedKey(number)), NumberedBlob(number, 1000)) << by_ms;
     EXPECT_TRUE(VerifyStore(folder.path(), false)->clean()) << by_ms;
-    for (const CacheEntry& entry : ListEntries(folder.path()).value()) {
+    const auto entries = ListEntries(folder.path()).value();
+    for (const CacheEntry& entry : entries) {
       EXPECT_LE(entry.last_used_ms, NowMs() + kDayMs) << by_ms;
     }
   }

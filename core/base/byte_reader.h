@@ -1,0 +1,56 @@
+// Numbers and bytes, one behind the other: how containers that outlive a process are written and read.
+#ifndef HEARTH_CORE_BASE_BYTE_READER_H_
+#define HEARTH_CORE_BASE_BYTE_READER_H_
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace hearth {
+
+// The least significant byte first, on every machine.
+template <std::unsigned_integral T>
+void AppendNumber(std::vector<std::byte>& bytes, T number) {
+  for (size_t k = 0; k < sizeof number; ++k) bytes.push_back(static_cast<std::byte>(number >> (8 * k)));
+}
+
+// Takes numbers and bytes off the front of what others may have written. Once too little is left, `failed` holds, and
+// numbers are 0 and bytes empty. The bytes must outlive the reader and what it hands out.
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}
+
+  std::span<const std::byte> Bytes(uint64_t count) {
+    if (failed_ || count > rest_.size()) {
+      failed_ = true;
+      return {};
+    }
+    const auto taken = rest_.first(static_cast<size_t>(count));
+    rest_ = rest_.subspan(taken.size());
+    return taken;
+  }
+
+  // As AppendNumber writes it.
+  template <std::unsigned_integral T>
+  T Number() {
+    T number = 0;
+    const std::span<const std::byte> bytes = Bytes(sizeof number);
+    for (size_t k = 0; k < bytes.size(); ++k) number |= static_cast<T>(std::to_integer<T>(bytes[k]) << (8 * k));
+    return number;
+  }
+  double Double() { return std::bit_cast<double>(Number<uint64_t>()); }
+
+  bool failed() const { return failed_; }
+  std::span<const std::byte> rest() const { return rest_; }
+
+ private:
+  std::span<const std::byte> rest_;
+  bool failed_ = false;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_BASE_BYTE_READER_H_
