@@ -106,19 +106,23 @@ Result<BundleTexts> BundleFile::ReadTexts() {
 
 Status BundleFile::Locate(const Manifest& manifest) {
   places_.clear();
+  std::vector<Place> places;
   uint64_t at = texts_end_;
+  if (at > size_bytes_) return Damaged("it is shorter than its manifest says");
   for (const ManifestEntry& entry : manifest.entries) {
-    if (!places_.empty() && !(places_.back().digest < entry.digest)) return Damaged("its entries are out of order");
+    if (!places.empty() && !(places.back().digest < entry.digest)) return Damaged("its entries are out of order");
     if (!entry.material_bytes) return Damaged("its manifest does not say how long keys are");
     const uint64_t left = size_bytes_ - at;
     if (*entry.material_bytes > left || entry.size_bytes > left || entry.size_bytes > kMaxTarMemberBytes) {
       return Damaged("it is shorter than its manifest says");
     }
-    places_.push_back({entry.digest, at, *entry.material_bytes, entry.size_bytes});
+    places.push_back({entry.digest, at, *entry.material_bytes, entry.size_bytes});
     at += MemberBytes(*entry.material_bytes) + MemberBytes(entry.size_bytes);
     if (at > size_bytes_) return Damaged("it is shorter than its manifest says");
   }
-  return at + kEndBytes == size_bytes_ ? Status::Ok() : Damaged("it has not the length that its manifest says");
+  if (at + kEndBytes != size_bytes_) return Damaged("it has not the length that its manifest says");
+  places_ = std::move(places);
+  return Status::Ok();
 }
 
 Result<std::string> BundleFile::ReadMaterial(size_t entry) const {

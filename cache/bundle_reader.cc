@@ -54,7 +54,8 @@ class FileReader final : public BundleReader {
 
  private:
   Result<BundleEntry> Find(const ManifestEntry& promised, size_t number) override {
-    if (!std::exchange(is_located_, true)) HEARTH_TRY(file_.Locate(manifest()));
+    if (!located_) located_ = file_.Locate(manifest());
+    HEARTH_TRY(*located_);  // a file that is no whole bundle has no entries
     HEARTH_ASSIGN(const std::string material, file_.ReadMaterial(number));
     const std::optional<CacheKey> key = KeyFromMaterial(promised.kind, material);
     BundleEntry entry;
@@ -69,7 +70,7 @@ class FileReader final : public BundleReader {
   }
 
   BundleFile file_;
-  bool is_located_ = false;
+  std::optional<Status> located_;
 };
 
 }  // namespace

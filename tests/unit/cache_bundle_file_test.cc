@@ -208,6 +208,21 @@ TEST(CacheBundleFile, HeadersThatExportDoesNotWriteAreRefused) {
   EXPECT_TRUE(ListEntries(carried.target.path())->empty());
 }
 
+TEST(CacheBundleFile, OfAFileThatIsCutOffNoEntryIsLoaded) {
+  const Carried carried(kName);
+  ASSERT_TRUE(carried.Export().ok());
+  const std::string sound = ReadFile(carried.bundle);
+  const std::string last = ReadBundleManifest(carried.bundle)->entries.back().digest.ToHex();
+  for (const size_t length : {HeaderOf(sound, last + ".key"), sound.size() - 1}) {
+    WriteFile(carried.bundle, sound.substr(0, length));
+    const auto reader = BundleReader::Open(carried.bundle, {});
+    ASSERT_TRUE(reader.ok()) << reader.status().message();
+    for (int time = 0; time < 2; ++time) {
+      for (size_t k = 0; k < 3; ++k) EXPECT_EQ((*reader)->Load(k).status().code(), StatusCode::kIoError) << k;
+    }
+  }
+}
+
 // Whole files of members that fit their manifests, which lie.
 TEST(CacheBundleFile, AManifestThatLiesIsRefused) {
   const CacheKey key = NumberedKey(1);
