@@ -29,11 +29,8 @@ void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
       });
     case UnaryKind::kRelu:
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v < 0.0f ? 0.0f : v; });
-    case UnaryKind::kExp:  // half of it twice: so that 0 and infinity are reached
-      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER {
-        const float half = VectorExp(0.5f * v);
-        return half * half;
-      });
+    case UnaryKind::kExp:
+      return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return VectorWholeExp(v); });
     case UnaryKind::kRsqrt:
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return 1.0f / std::sqrt(v); });
     case UnaryKind::kSqrt: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::sqrt(v); });

@@ -116,7 +116,7 @@ double RoundingTies::Sum(std::span<const float> x, int64_t pixel, int32_t channe
   return bias_[channel] + filter_scales_[channel] * sum;
 }
 
-void RoundingTies::RefinePart(std::span<const float> x, std::span<float> part, size_t first) const {
+void RoundingTies::Refine(std::span<const float> x, std::span<float> part, size_t first) const {
   constexpr size_t kBlock = 256;
   const auto inverse = static_cast<float>(1.0 / step_);
   for (size_t begin = 0; begin < part.size(); begin += kBlock) {

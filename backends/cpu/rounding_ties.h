@@ -20,10 +20,9 @@ class RoundingTies {
   // clamp. The graph must outlive the result, which reads weights of 8 bits where they lie.
   static std::unique_ptr<RoundingTies> Of(const Graph& graph, const Node& node);
 
-  // `x` and `y` hold real numbers, dense; y is the float kernel's result, not yet rounded.
-  void Refine(std::span<const float> x, std::span<float> y) const { RefinePart(x, y, 0); }
-  // The same of y's elements from number `first` on, which `part` holds. Several threads may refine their parts.
-  void RefinePart(std::span<const float> x, std::span<float> part, size_t first) const;
+  // `x` holds real numbers, dense; `part` those of the float kernel's result from number `first` on, not yet rounded.
+  // Several threads may refine their parts.
+  void Refine(std::span<const float> x, std::span<float> part, size_t first) const;
 
  private:
   RoundingTies() = default;

@@ -24,12 +24,6 @@ HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count, float s
   return largest;
 }
 
-// VectorExp does not reach 0.
-HEARTH_INTO_CALLER inline float WholeExp(float x) {
-  const float half = VectorExp(0.5f * x);
-  return half * half;
-}
-
 // Rows that stay in the first cache, in three passes: the exponentials of short rows are one loop, too.
 HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t rows, int64_t length, float* y) {
   constexpr int64_t kElements = 2048;
@@ -41,7 +35,7 @@ HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t r
       const float extreme = sign * LargestOf(x + row, length, sign);
       for (int64_t k = row; k < row + length; ++k) y[k] = (x[k] - extreme) * beta;
     }
-    for (int64_t k = 0; k < count * length; ++k) y[k] = WholeExp(y[k]);
+    for (int64_t k = 0; k < count * length; ++k) y[k] = VectorWholeExp(y[k]);
     for (int64_t row = 0; row < count * length; row += length) {
       const double sum = VectorSum<kParts>(y + row, length, [](double v) HEARTH_INTO_CALLER { return v; });
       const auto factor = static_cast<float>(1.0 / sum);
@@ -52,7 +46,7 @@ HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t r
 
 HEARTH_INTO_CALLER inline void LogSoftmaxRow(const float* x, int64_t count, float* y) {
   const float largest = LargestOf(x, count);
-  for (int64_t k = 0; k < count; ++k) y[k] = WholeExp(x[k] - largest);
+  for (int64_t k = 0; k < count; ++k) y[k] = VectorWholeExp(x[k] - largest);
   const double sum = VectorSum<kParts>(y, count, [](double v) HEARTH_INTO_CALLER { return v; });
   const auto logarithm = static_cast<float>(std::log(sum));
   for (int64_t k = 0; k < count; ++k) y[k] = x[k] - largest - logarithm;

@@ -30,6 +30,12 @@ HEARTH_INTO_CALLER inline float VectorExp(float x) {
   return p * std::bit_cast<float>(power);
 }
 
+// Reaches 0 and infinity.
+HEARTH_INTO_CALLER inline float VectorWholeExp(float x) {
+  const float half = VectorExp(0.5f * x);
+  return half * half;
+}
+
 HEARTH_INTO_CALLER inline float VectorSigmoid(float x) {
   return 1.0f / (1.0f + VectorExp(-x));
 }

@@ -126,7 +126,7 @@ TEST(RoundingTies, AreSummedAgainInFloat64) {
   const std::unique_ptr<RoundingTies> ties = RoundingTies::Of(graph, graph.nodes()[0]);
   ASSERT_NE(ties, nullptr);
   std::vector<float> sums = {0.50001f, 0.25f};  // a float kernel's: the first in doubt, the second not
-  ties->Refine(std::vector<float>{1.0f, 64.0f}, sums);
+  ties->Refine(std::vector<float>{1.0f, 64.0f}, sums, 0);
   EXPECT_EQ(sums[0], static_cast<float>(0.5 - 64 * 0x1p-26));
   EXPECT_LT(sums[0], 0.5f);
   EXPECT_EQ(sums[1], 0.25f);
@@ -141,7 +141,7 @@ TEST(RoundingTies, FiltersOf8BitsCountByTheirChannelsGrid) {
     const std::unique_ptr<RoundingTies> ties = RoundingTies::Of(graph, graph.nodes()[0]);
     ASSERT_NE(ties, nullptr);
     std::vector<float> sums = {2.50001f, 1.50001f};  // both in doubt
-    ties->Refine(std::vector<float>{2.0f, 1.0f}, sums);
+    ties->Refine(std::vector<float>{2.0f, 1.0f}, sums, 0);
     EXPECT_EQ(sums[0], 2 * 1.5f - 0.5f);
     EXPECT_EQ(sums[1], 2 * 0.5f - 0.25f);
   }

@@ -91,7 +91,7 @@ class XnnpackNode final : public HostNode {
     const std::span<float> out = out_.floats();
     workers_.ForEachPart(static_cast<int64_t>(out.size()), kLeastElementsOfPart, [&](int64_t begin, int64_t end) {
       const std::span<float> part = out.subspan(static_cast<size_t>(begin), static_cast<size_t>(end - begin));
-      rounding_ties_->RefinePart(x_, part, static_cast<size_t>(begin));
+      rounding_ties_->Refine(x_, part, static_cast<size_t>(begin));
     });
   }
 
