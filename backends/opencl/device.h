@@ -52,7 +52,13 @@ class OpenClDevice final : public Device {
   Result<cl_command_queue> QueueForCopies();
 
   OpenClDriver driver() const {
-    return {api_, context_.get(), device_, queue_.get(), info().max_texel_elements, submissions_.get()};
+    return {api_,
+            context_.get(),
+            device_,
+            queue_.get(),
+            info().max_texel_elements,
+            submissions_.get(),
+            info().is_software()};
   }
 
   const OpenClApi& api_;

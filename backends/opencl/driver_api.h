@@ -117,6 +117,7 @@ struct OpenClDriver {
   cl_command_queue queue;  // in order
   uint64_t max_texels;     // of one texel view; 0 where the device has none
   OpenClSubmissions* submissions;
+  bool is_software = false;
 };
 
 }  // namespace hearth

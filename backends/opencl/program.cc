@@ -11,6 +11,8 @@ namespace {
 
 // No relaxed arithmetic: -cl-fast-relaxed-math gained nothing on PoCL and would change results.
 constexpr const char* kBuildOptions = "-cl-std=CL1.2";
+// Compilers of GPUs load through the read-only cache then; PoCL gains nothing. See kAlone in emit.h.
+constexpr const char* kBuildOptionsOfGpus = "-cl-std=CL1.2 -Dpx_alone=restrict";
 
 constexpr uint32_t kMagic = 0x314c4348;  // "HCL1"
 
@@ -100,8 +102,8 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
                                                                 std::span<const KernelSource> sources,
                                                                 const std::vector<std::string>& entry_points,
                                                                 std::string held_entry_points) {
-  const cl_int code =
-      driver.api.clBuildProgram(driver_program.get(), 1, &driver.device, kBuildOptions, nullptr, nullptr);
+  const char* options = driver.is_software ? kBuildOptions : kBuildOptionsOfGpus;
+  const cl_int code = driver.api.clBuildProgram(driver_program.get(), 1, &driver.device, options, nullptr, nullptr);
   if (code != CL_SUCCESS) {
     const Status error = OpenClError(code, StatusCode::kUnavailable, "building " + KernelNames(sources));
     const std::string log = BuildLog(driver.api, driver_program.get(), driver.device);

@@ -169,16 +169,22 @@ Macros OpenClMacros(const KernelSource& source) {
   return macros;
 }
 
+bool IsInPlace(const KernelSource& source) {
+  return std::ranges::any_of(source.defines,
+                             [](const Define& define) { return define.name == kInPlace && define.value != "0"; });
+}
+
 std::string OpenClParameters(const KernelSource& source) {
+  const std::string alone = IsInPlace(source) ? "" : fmt::format("{} ", kAlone);
   std::vector<std::string> parameters;
   for (const TensorArg& arg : source.tensors) {
     const char* element = OpenClAccess(arg.storage).element;
     if (arg.direction == ArgDirection::kWrite) {
-      parameters.push_back(fmt::format("__global {}* px_{}", element, arg.name));
+      parameters.push_back(fmt::format("__global {}* {}px_{}", element, alone, arg.name));
     } else if (arg.path == AccessPath::kTexelBuffer) {
       parameters.push_back(fmt::format("__read_only image1d_buffer_t px_{}", arg.name));
     } else {
-      parameters.push_back(fmt::format("__global const {}* px_{}", element, arg.name));
+      parameters.push_back(fmt::format("__global const {}* {}px_{}", element, alone, arg.name));
     }
   }
   for (const ScalarArg& scalar : source.scalars) {
@@ -334,7 +340,9 @@ std::string EmitOpenClProgram(std::span<const KernelSource> sources) {
     const OpenClText kernel = OpenClKernel(source, used);
     if (names.insert(kernel.name).second) kernels += kernel.text;
   }
-  return used.TextOf(HelpersOf(Dialect::kOpenCl)) + kernels;
+  // The backend says what it stands for, restrict or nothing.
+  const std::string alone = fmt::format("#ifndef {0}\n#define {0}\n#endif\n", kAlone);
+  return alone + used.TextOf(HelpersOf(Dialect::kOpenCl)) + kernels;
 }
 
 std::string Emit(const KernelSource& source, Dialect dialect) {

@@ -6,6 +6,7 @@
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
+#include "core/emit/emit.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
 #include "core/graph/index_values.h"
@@ -201,6 +202,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
                    define.value);
     HEARTH_TRY(SetDefine(source, define.name.text(), define.value));
   }
+  if (!call.buffer_reads.empty()) HEARTH_TRY(SetDefine(source, kInPlace, "1"));
   source.local_size = call.local_size.value_or(LocalSizeFor(source, call, device_));
   for (const TensorArg& arg : source.tensors) {
     HEARTH_ASSIGN(const NamedOperand* named, FindNamed(call.tensors, source, arg.name));

@@ -57,7 +57,7 @@ TEST(Emit, PrefixesTensorsSoThatALocalOfABodyCapturesNoArgument) {
   // A body that calls its locals like the arguments: each use of x_load must still reach the argument's memory.
   const KernelSource source =
       Kernel("@read x\n@write y\n@local 8 1 1\n---\n  float4 x = x_load(0);\n  y_store(0, x)\n");
-  EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("float4* px_x"));
+  EXPECT_THAT(Emit(source, Dialect::kOpenCl), HasSubstr("float4* px_alone px_x"));
   for (Dialect dialect : {Dialect::kGles, Dialect::kVulkan}) {
     EXPECT_THAT(Emit(source, dialect), HasSubstr("vec4 px_x[]"));
   }
