@@ -101,7 +101,7 @@ Result<Selection> Selected(Database& database, const CacheFilter& filter) {
 }
 
 // What must be so before the entries are selected.
-Status PrepareToSelected(Database& database, const CacheFilter& filter) {
+Status PrepareToSelect(Database& database, const CacheFilter& filter) {
   // First: what a session stores from here on is not of that key, what it stored before is found.
   if (!filter.signed_by.empty()) HEARTH_TRY(NoteRevocation(database, filter.signed_by));
   return filter.unused_since_ms ? SetFutureStampsRight(database) : Status::Ok();
@@ -114,7 +114,7 @@ Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& ask
   if (!IsRestricted(filter)) return ClearAll(folder);
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return RemovedEntries{};
-  HEARTH_TRY(OnAFullDiskToo(store, [&] { return PrepareToSelected(*store.database, filter); }));
+  HEARTH_TRY(OnAFullDiskToo(store, [&] { return PrepareToSelect(*store.database, filter); }));
   HEARTH_ASSIGN(const Selection selection, Selected(*store.database, filter));
   HEARTH_TRY(OnAFullDiskToo(store, [&]() -> Status {
     HEARTH_TRY(DeleteInBatches(*store.database, selection.ids));
