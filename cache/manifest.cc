@@ -39,7 +39,7 @@ std::optional<std::string> Unescaped(std::string_view text) {
   return plain;
 }
 
-std::vector<std::string_view> Split(std::string_view text, char separator) {
+std::vector<std::string_view> PartsOf(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (true) {
     const size_t end = text.find(separator);
@@ -121,14 +121,14 @@ std::string Manifest::ToText() const {
 
 Result<Manifest> Manifest::FromText(std::string_view text) {
   Manifest manifest;
-  std::vector<std::string_view> lines = Split(text, '\n');
+  std::vector<std::string_view> lines = PartsOf(text, '\n');
   if (lines.empty() || lines.front() != kFirstLine) {
     return Error(StatusCode::kMalformedInput, "it does not begin with '{}'", kFirstLine);
   }
   if (!lines.back().empty()) return Error(StatusCode::kMalformedInput, "its last line is cut off");
   lines.pop_back();
   for (size_t k = 1; k < lines.size(); ++k) {
-    const std::vector<std::string_view> words = Split(lines[k], ' ');
+    const std::vector<std::string_view> words = PartsOf(lines[k], ' ');
     bool is_sound = false;
     if (words[0] == "made-by" || words[0] == "expires" || words[0] == "least-version") {
       is_sound = words.size() == 2 && SetOfWhole(words[0], words[1], manifest);
@@ -155,7 +155,7 @@ Status Manifest::CheckUsable(int64_t now_ms, std::string_view version) const {
 }
 
 std::optional<std::array<uint32_t, 3>> VersionNumbers(std::string_view text) {
-  const std::vector<std::string_view> parts = Split(text, '.');
+  const std::vector<std::string_view> parts = PartsOf(text, '.');
   std::array<uint32_t, 3> numbers{};
   if (parts.size() != numbers.size()) return std::nullopt;
   for (size_t k = 0; k < numbers.size(); ++k) {

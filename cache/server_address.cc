@@ -25,7 +25,7 @@ bool ParseNumber(std::string_view text, T least, T most, T& number) {
 }
 
 // %3A and its like.
-std::optional<std::string> Unescaped(std::string_view text) {
+std::optional<std::string> PercentDecoded(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
     if (text.front() != '%') {
@@ -83,7 +83,7 @@ Status ParseHostAndPort(std::string_view text, ServerAddress& address) {
 
 Status ParseUser(std::string_view text, ServerAddress& address) {
   const auto behind = CutBehind(text, ':');
-  const std::optional<std::string> user = Unescaped(text), password = Unescaped(behind.value_or(""));
+  const std::optional<std::string> user = PercentDecoded(text), password = PercentDecoded(behind.value_or(""));
   if (!user || !password) return Wrong("has a user or password with a '%' that is no code");
   address.user = *user;
   address.password = *password;
@@ -117,7 +117,7 @@ Status ParseOption(std::string_view text, ServerAddress& address) {
     }
   }
   if (name == "ca" && !value.empty()) {
-    const std::optional<std::string> file = Unescaped(value);
+    const std::optional<std::string> file = PercentDecoded(value);
     if (file) {
       address.ca_file = *file;
       return Status::Ok();

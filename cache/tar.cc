@@ -11,7 +11,7 @@ namespace {
 
 // Where the fields lie (POSIX.1-2017, pax, "ustar Interchange Format").
 constexpr size_t kName = 0, kMode = 100, kUser = 108, kGroup = 116, kSize = 124, kTime = 136, kSum = 148, kType = 156,
-                 kMagic = 257;
+                 kMagicText = 257;
 constexpr size_t kSumBytes = 8;
 constexpr size_t kSizeDigits = 11;
 // 1980: programs warn of files from 1970.
@@ -33,7 +33,7 @@ TarHeader MakeTarHeader(std::string_view name, uint64_t size_bytes) {
   Write(header, kTime, fmt::format("{:011o}", kFixedTime));
   Write(header, kSum, std::string(kSumBytes, ' '));  // as which it counts in itself
   Write(header, kType, "0");
-  Write(header, kMagic, std::string_view("ustar\00000", 8));
+  Write(header, kMagicText, std::string_view("ustar\00000", 8));
   uint32_t sum = 0;
   for (std::byte byte : header) sum += std::to_integer<uint32_t>(byte);
   Write(header, kSum, fmt::format("{:06o}", sum) + std::string("\0 ", 2));

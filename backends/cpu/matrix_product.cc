@@ -20,7 +20,7 @@ int64_t LanesOf(VectorSet set) {
 }
 
 // What a tile reads and writes: a part of the depth, so that panels and rows stay in a core's cache.
-struct Tile {
+struct ProductTile {
   const float* a;
   int64_t row_step, depth_step;
   const float* panel;
@@ -35,7 +35,7 @@ struct Tile {
 };
 
 template <typename Floats>
-HEARTH_INTO_CALLER inline void Finish(const Tile& tile, const float* bias, Floats& sums) {
+HEARTH_INTO_CALLER inline void Finish(const ProductTile& tile, const float* bias, Floats& sums) {
   if (bias != nullptr) {
     Floats added;
     std::memcpy(&added, bias, sizeof(Floats));
@@ -68,7 +68,7 @@ HEARTH_INTO_CALLER inline void CopyFew(const float* from, int64_t count, float* 
 
 // `kIsWhole`: the product has all of the tile's columns.
 template <int kRows, int kVectors, int kBytes, bool kIsWhole>
-HEARTH_INTO_CALLER inline void MultiplyTile(const Tile& tile) {
+HEARTH_INTO_CALLER inline void MultiplyTile(const ProductTile& tile) {
   typedef float Floats __attribute__((vector_size(kBytes)));
   constexpr int64_t kLanes = kBytes / sizeof(float);
   constexpr int kNeighbours = 4;  // rows that are addressed from one pointer
@@ -117,11 +117,11 @@ HEARTH_INTO_CALLER inline void MultiplyTile(const Tile& tile) {
 
 // As many rows as fit into registers at a time, then fewer.
 template <int kRows, int kVectors, int kBytes, bool kIsWhole>
-HEARTH_INTO_CALLER inline void MultiplyRows(const Tile& tile, int64_t rows) {
+HEARTH_INTO_CALLER inline void MultiplyRows(const ProductTile& tile, int64_t rows) {
   constexpr int kFewer = kRows / 3;
   int64_t done = 0;
   const auto at = [&]() HEARTH_INTO_CALLER {
-    Tile next = tile;
+    ProductTile next = tile;
     next.a += done * tile.row_step;
     next.out += done * tile.out_step;
     return next;
@@ -131,7 +131,7 @@ HEARTH_INTO_CALLER inline void MultiplyRows(const Tile& tile, int64_t rows) {
   for (; done < rows; ++done) MultiplyTile<1, kVectors, kBytes, kIsWhole>(at());
 }
 
-void MultiplyPanel(VectorSet set, const Tile& tile, int64_t rows) {
+void MultiplyPanel(VectorSet set, const ProductTile& tile, int64_t rows) {
   RunWithVectorBytes(set, [&](auto bytes) HEARTH_INTO_CALLER {
     constexpr int kBytes = decltype(bytes)::value;
     constexpr int kRows = kBytes == 64 ? 12 : 6;  // of 32 and of 16 registers two for each row
@@ -236,19 +236,19 @@ void PackedMatrices::MultiplyBlock(int64_t matrix, const MatrixView& a, int64_t 
     for (int64_t panel = panels_ * group / groups; panel < panels_ * (group + 1) / groups; ++panel) {
       const int64_t column = panel * panel_columns_, width = WidthOf(panel);
       const int64_t padded = RoundedUp(width, panel_columns_ / kTileVectors);
-      const Tile tile{.a = part.data,
-                      .row_step = part.row_step,
-                      .depth_step = part.column_step,
-                      .panel = PanelOf(matrix, panel) + k * padded,
-                      .depth = has_pieces ? depth_ / static_cast<int64_t>(a.offsets.size()) : depth,
-                      .offsets = has_pieces ? a.offsets : std::span<const int64_t>(kNoOffset),
-                      .out = product + column,
-                      .out_step = columns_,
-                      .width = width,
-                      .is_first = k == 0,
-                      .bias = finish.bias == nullptr || !is_last ? nullptr : finish.bias + column,
-                      .lowest = is_last ? finish.lowest : -kInfinity,
-                      .highest = is_last ? finish.highest : kInfinity};
+      const ProductTile tile{.a = part.data,
+                             .row_step = part.row_step,
+                             .depth_step = part.column_step,
+                             .panel = PanelOf(matrix, panel) + k * padded,
+                             .depth = has_pieces ? depth_ / static_cast<int64_t>(a.offsets.size()) : depth,
+                             .offsets = has_pieces ? a.offsets : std::span<const int64_t>(kNoOffset),
+                             .out = product + column,
+                             .out_step = columns_,
+                             .width = width,
+                             .is_first = k == 0,
+                             .bias = finish.bias == nullptr || !is_last ? nullptr : finish.bias + column,
+                             .lowest = is_last ? finish.lowest : -kInfinity,
+                             .highest = is_last ? finish.highest : kInfinity};
       MultiplyPanel(set_, tile, rows);
     }
   }

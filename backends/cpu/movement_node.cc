@@ -17,7 +17,7 @@ constexpr int64_t kMostInRow = 8192;  // elements whose places are listed
 constexpr int64_t kShortRun = 4;      // below, elements are moved one by one
 
 // A part, made ready: rows that are all alike but for where they begin.
-struct Rows {
+struct MovedRows {
   struct Run {
     int64_t target = 0, source = 0, length = 0;  // in elements; the source may be MovedPart::kZero
   };
@@ -49,11 +49,11 @@ std::vector<int64_t> PlacesOf(std::span<const MovedPart::Digit> digits) {
   return places;
 }
 
-std::vector<Rows::Run> RunsOf(const std::vector<int64_t>& places) {
-  std::vector<Rows::Run> runs;
+std::vector<MovedRows::Run> RunsOf(const std::vector<int64_t>& places) {
+  std::vector<MovedRows::Run> runs;
   for (size_t k = 0; k < places.size(); ++k) {
     if (!runs.empty()) {
-      Rows::Run& last = runs.back();
+      MovedRows::Run& last = runs.back();
       const int64_t next = last.source == MovedPart::kZero ? MovedPart::kZero : last.source + last.length;
       if (places[k] == next) {
         ++last.length;
@@ -65,8 +65,8 @@ std::vector<Rows::Run> RunsOf(const std::vector<int64_t>& places) {
   return runs;
 }
 
-Rows RowsOf(MovedPart part) {
-  Rows rows{part.source, part.target};
+MovedRows MovedRowsOf(MovedPart part) {
+  MovedRows rows{part.source, part.target};
   if (part.digits.empty()) part.digits.push_back({});
   size_t first = part.digits.size() - 1;  // of a row
   rows.length = part.digits[first].radix;
@@ -92,8 +92,8 @@ Rows RowsOf(MovedPart part) {
 
 // zero: the byte that stands for it; other than 0 only where elements have one byte.
 template <typename Element>
-void MoveRow(const Rows& rows, const Element* source, Element* target, uint8_t zero) {
-  for (const Rows::Run& run : rows.runs) {
+void MoveRow(const MovedRows& rows, const Element* source, Element* target, uint8_t zero) {
+  for (const MovedRows::Run& run : rows.runs) {
     const size_t bytes = static_cast<size_t>(run.length) * sizeof(Element);
     if (run.source == MovedPart::kZero) {
       std::memset(target + run.target, zero, bytes);
@@ -107,7 +107,7 @@ void MoveRow(const Rows& rows, const Element* source, Element* target, uint8_t z
 }
 
 template <typename Element>
-void MoveRows(const Rows& rows, const std::byte* in, std::byte* out, uint8_t zero, int64_t begin, int64_t end) {
+void MoveRows(const MovedRows& rows, const std::byte* in, std::byte* out, uint8_t zero, int64_t begin, int64_t end) {
   const auto* source = reinterpret_cast<const Element*>(in) + rows.source;
   auto* target = reinterpret_cast<Element*>(out) + rows.target + begin * rows.length;
   for (int64_t row = begin; row < end; ++row, target += rows.length) {
@@ -128,7 +128,7 @@ class MovementNode final : public HostNode {
   struct Output {
     HostOutput held;
     bool changes_grid = false;
-    std::vector<Rows> parts;
+    std::vector<MovedRows> parts;
   };
 
   MovementNode(const HostNodeRequest& request, const std::byte* in, size_t element_bytes, uint8_t zero,
@@ -143,7 +143,7 @@ class MovementNode final : public HostNode {
 
   Status Run() override {
     for (const Output& output : outputs_) {
-      for (const Rows& rows : output.parts) {
+      for (const MovedRows& rows : output.parts) {
         std::byte* const bytes = output.held.bytes();
         const int64_t least_rows = kLeastBytesOfPart / (rows.length * element_bytes_) + 1;
         workers_.ForEachPart(rows.count, least_rows, [&](int64_t begin, int64_t end) {
@@ -203,7 +203,7 @@ Result<std::unique_ptr<HostNode>> MakeMovementNode(const HostNodeRequest& reques
     output.changes_grid =
         !request.in_integers && IsHeldAsFloats(stored_out) && stored.quantization != stored_out.quantization;
     if (stored_out.shape.element_count() > 0) {
-      for (MovedPart& part : *parts) output.parts.push_back(RowsOf(std::move(part)));
+      for (MovedPart& part : *parts) output.parts.push_back(MovedRowsOf(std::move(part)));
     }
     outputs.push_back(std::move(output));
   }

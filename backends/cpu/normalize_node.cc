@@ -25,8 +25,8 @@ struct Runs {
 
 // Rows are added up in at most so many blocks, whatever the number of threads: their number changes no bit.
 constexpr int64_t kMostBlocks = 16;
-constexpr int64_t kLeastElements = 8 * 1024;  // of a block
-constexpr int kParts = 8;                     // of a row's sum: sums side by side
+constexpr int64_t kLeastNormalized = 8 * 1024;  // of a block
+constexpr int kSumsOfRow = 8;                   // of a row's sum: sums side by side
 
 class NormalizeNode final : public HostNode {
  public:
@@ -48,7 +48,7 @@ class NormalizeNode final : public HostNode {
     const std::span<const float> in = arena_.floats(node_.inputs[0]);
     const std::span<float> out = out_.floats();
     if (runs_.length == 1 && runs_.group == runs_.channels) {
-      const int64_t least = kLeastElements / runs_.channels + 1;
+      const int64_t least = kLeastNormalized / runs_.channels + 1;
       workers_.ForEachPart(runs_.count, least, [&](int64_t begin, int64_t end) {
         for (int64_t row = begin; row < end; ++row) {
           NormalizeRow(in.data() + row * runs_.channels, scale, offset, out.data() + row * runs_.channels);
@@ -78,9 +78,9 @@ class NormalizeNode final : public HostNode {
       const auto count = static_cast<double>(channels);
       double mean = 0;
       if (!norm_.root_mean_square)
-        mean = VectorSum<kParts>(x, channels, [](double v) HEARTH_INTO_CALLER { return v; }) / count;
+        mean = VectorSum<kSumsOfRow>(x, channels, [](double v) HEARTH_INTO_CALLER { return v; }) / count;
       const double variance =
-          VectorSum<kParts>(x, channels, [mean](double v) HEARTH_INTO_CALLER { return (v - mean) * (v - mean); }) /
+          VectorSum<kSumsOfRow>(x, channels, [mean](double v) HEARTH_INTO_CALLER { return (v - mean) * (v - mean); }) /
           count;
       const double inverse = 1.0 / std::sqrt(variance + double{norm_.epsilon});
       const float lowest = activation_.lowest, highest = activation_.highest;
@@ -95,7 +95,7 @@ class NormalizeNode final : public HostNode {
   // Each channel, or each group of them, over all rows.
   void NormalizeRun(const float* x, const float* scale, const float* offset, float* y) {
     const int64_t channels = runs_.channels;
-    const int64_t blocks = std::clamp<int64_t>(runs_.length * channels / kLeastElements, 1, kMostBlocks);
+    const int64_t blocks = std::clamp<int64_t>(runs_.length * channels / kLeastNormalized, 1, kMostBlocks);
     const auto rows_of = [&](int64_t block) { return runs_.length * block / blocks; };
     means_.assign(static_cast<size_t>(channels), 0.0);
     factors_.resize(static_cast<size_t>(channels));

@@ -14,21 +14,21 @@ namespace {
 constexpr int64_t kChunk = 128;  // neighbouring outputs whose results stay in the cache
 constexpr int kParts = 16;       // results side by side: none waits for the one before
 
-struct Digit {
+struct ReducedDigit {
   int64_t radix = 1, stride = 0;
 };
 
 // The input's dimensions, neighbours that are both reduced or both kept as one.
 struct Layout {
-  std::vector<Digit> kept, reduced;  // but for the innermost; outermost first
-  Digit innermost{1, 1};
+  std::vector<ReducedDigit> kept, reduced;  // but for the innermost; outermost first
+  ReducedDigit innermost{1, 1};
   bool innermost_is_reduced = true;
   int64_t inputs = 1, outputs = 1;
 };
 
 Layout LayoutOf(const Shape& in, uint32_t axes_mask) {
   Layout layout;
-  std::vector<std::pair<Digit, bool>> digits;  // innermost first
+  std::vector<std::pair<ReducedDigit, bool>> digits;  // innermost first
   for (int d = in.rank() - 1; d >= 0; --d) {
     const bool is_reduced = ((axes_mask >> d) & 1u) != 0;
     const int64_t stride = layout.inputs;
@@ -50,13 +50,13 @@ Layout LayoutOf(const Shape& in, uint32_t axes_mask) {
   return layout;
 }
 
-int64_t CountOf(const std::vector<Digit>& digits) {
+int64_t CountOf(const std::vector<ReducedDigit>& digits) {
   int64_t count = 1;
-  for (const Digit& digit : digits) count *= digit.radix;
+  for (const ReducedDigit& digit : digits) count *= digit.radix;
   return count;
 }
 
-int64_t PlaceOf(const std::vector<Digit>& digits, int64_t number) {
+int64_t PlaceOf(const std::vector<ReducedDigit>& digits, int64_t number) {
   int64_t place = 0;
   for (size_t d = digits.size(); d-- > 0; number /= digits[d].radix) {
     place += number % digits[d].radix * digits[d].stride;

@@ -14,24 +14,24 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastElements = 8 * 1024;  // fewer are done before a worker wakes up
-constexpr int64_t kChunk = 256;               // lines side by side whose state stays in the cache
+constexpr int64_t kLeastSearched = 8 * 1024;  // fewer are done before a worker wakes up
+constexpr int64_t kLinesOfChunk = 256;        // lines side by side whose state stays in the cache
 
 // The part of one node that a thread does: lines begin to end, or chunks of neighbouring lines.
 struct Lines {
   AxisSplit split;
-  int64_t chunks() const { return (split.inner + kChunk - 1) / kChunk; }
+  int64_t chunks() const { return (split.inner + kLinesOfChunk - 1) / kLinesOfChunk; }
   int64_t tasks() const { return split.outer * chunks(); }
-  int64_t work_of_task() const { return split.length * std::min(split.inner, kChunk); }
+  int64_t work_of_task() const { return split.length * std::min(split.inner, kLinesOfChunk); }
 };
 
 template <typename Work>
 void ForEachChunk(const Lines& lines, WorkerPool& workers, const Work& work) {
-  const int64_t least = kLeastElements / std::max<int64_t>(1, lines.work_of_task()) + 1;
+  const int64_t least = kLeastSearched / std::max<int64_t>(1, lines.work_of_task()) + 1;
   workers.ForEachPart(lines.tasks(), least, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      const int64_t first = task % lines.chunks() * kChunk;
-      work(task / lines.chunks(), first, std::min(kChunk, lines.split.inner - first));
+      const int64_t first = task % lines.chunks() * kLinesOfChunk;
+      work(task / lines.chunks(), first, std::min(kLinesOfChunk, lines.split.inner - first));
     }
   });
 }
@@ -41,8 +41,8 @@ void FindExtremes(bool largest, const Lines& lines, const T* x, Index* y, Worker
   const AxisSplit& split = lines.split;
   ForEachChunk(lines, workers, [&](int64_t outer, int64_t first, int64_t count) {
     Vectorized([&]() HEARTH_INTO_CALLER {
-      T best[kChunk];
-      Index places[kChunk] = {};
+      T best[kLinesOfChunk];
+      Index places[kLinesOfChunk] = {};
       const T* from = x + outer * split.length * split.inner + first;
       std::copy_n(from, count, best);
       for (int64_t k = 1; k < split.length; ++k) {
@@ -64,7 +64,7 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
   const AxisSplit& split = lines.split;
   ForEachChunk(lines, workers, [&](int64_t outer, int64_t first, int64_t count) {
     Vectorized([&]() HEARTH_INTO_CALLER {
-      Sum sums[kChunk] = {};
+      Sum sums[kLinesOfChunk] = {};
       for (int64_t k = 0; k < split.length; ++k) {
         const int64_t place = cumsum.reverse ? split.length - 1 - k : k;
         const int64_t at = (outer * split.length + place) * split.inner + first;
@@ -81,7 +81,7 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
 // The k largest of each row, largest first; of equal ones the first. NaN is behind every number.
 void FindLargest(const float* x, int64_t rows, int64_t length, int64_t k, float* values, int32_t* places,
                  WorkerPool& workers) {
-  workers.ForEachPart(rows, kLeastElements / length + 1, [&](int64_t begin, int64_t end) {
+  workers.ForEachPart(rows, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {
     std::vector<int32_t> order(static_cast<size_t>(length));
     for (int64_t row = begin; row < end; ++row) {
       const float* from = x + row * length;

@@ -11,8 +11,8 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastElements = 8 * 1024;  // fewer are done before a worker wakes up
-constexpr int kParts = 16;                    // sums side by side
+constexpr int64_t kLeastSoftmaxElements = 8 * 1024;  // fewer are done before a worker wakes up
+constexpr int kSoftmaxSums = 16;                     // sums side by side
 
 // The largest element times `sign`, which is 1 or -1. NaN where a row has one.
 HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count, float sign = 1.0f) {
@@ -37,7 +37,7 @@ HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t r
     }
     for (int64_t k = 0; k < count * length; ++k) y[k] = VectorWholeExp(y[k]);
     for (int64_t row = 0; row < count * length; row += length) {
-      const double sum = VectorSum<kParts>(y + row, length, [](double v) HEARTH_INTO_CALLER { return v; });
+      const double sum = VectorSum<kSoftmaxSums>(y + row, length, [](double v) HEARTH_INTO_CALLER { return v; });
       const auto factor = static_cast<float>(1.0 / sum);
       for (int64_t k = row; k < row + length; ++k) y[k] *= factor;
     }
@@ -47,14 +47,14 @@ HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t r
 HEARTH_INTO_CALLER inline void LogSoftmaxRow(const float* x, int64_t count, float* y) {
   const float largest = LargestOf(x, count);
   for (int64_t k = 0; k < count; ++k) y[k] = VectorWholeExp(x[k] - largest);
-  const double sum = VectorSum<kParts>(y, count, [](double v) HEARTH_INTO_CALLER { return v; });
+  const double sum = VectorSum<kSoftmaxSums>(y, count, [](double v) HEARTH_INTO_CALLER { return v; });
   const auto logarithm = static_cast<float>(std::log(sum));
   for (int64_t k = 0; k < count; ++k) y[k] = x[k] - largest - logarithm;
 }
 
 HEARTH_INTO_CALLER inline void UnitLengthRow(const float* x, int64_t count, float* y) {
   constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
-  const double squares = VectorSum<kParts>(x, count, [](double v) HEARTH_INTO_CALLER { return v * v; });
+  const double squares = VectorSum<kSoftmaxSums>(x, count, [](double v) HEARTH_INTO_CALLER { return v * v; });
   const double length = std::sqrt(squares);
   const auto factor = static_cast<float>(1.0 / (length < kSmallestLength ? kSmallestLength : length));
   for (int64_t k = 0; k < count; ++k) y[k] = x[k] * factor;
@@ -79,7 +79,7 @@ class RowsNode final : public HostNode {
     float* const results = out_.floats().data();
     const int64_t length = out_.shape()[out_.shape().rank() - 1];
     const int64_t rows = static_cast<int64_t>(x_.size()) / length;
-    workers_.ForEachPart(rows, kLeastElements / length + 1, [&](int64_t begin, int64_t end) {
+    workers_.ForEachPart(rows, kLeastSoftmaxElements / length + 1, [&](int64_t begin, int64_t end) {
       Vectorized([&]() HEARTH_INTO_CALLER {
         if (const auto* softmax = std::get_if<Softmax>(&op_)) {
           SoftmaxRows(softmax->beta, x_.data() + begin * length, end - begin, length, results + begin * length);

@@ -21,13 +21,13 @@ int32_t ChannelsOf(const Shape& shape) {
 }
 
 // The dimensions of result and operands with those merged that lie together in all of them.
-struct MergedDims {
+struct BroadcastDims {
   PixelDims out;
   std::vector<PixelDims> operands;
 };
 
-MergedDims Merge(std::span<const Shape> shapes, const Shape& out_shape) {
-  MergedDims dims{PixelDimsOf(out_shape), {}};
+BroadcastDims Merge(std::span<const Shape> shapes, const Shape& out_shape) {
+  BroadcastDims dims{PixelDimsOf(out_shape), {}};
   for (const Shape& shape : shapes) dims.operands.push_back(PixelDimsOf(shape));
   // From the innermost dimension on: `to` collects, `from` is the next one outside of it.
   int to = kPixelDims - 1;
@@ -65,7 +65,7 @@ bool FillsWithoutRepeating(const Shape& operand, const Shape& out) {
 }
 
 void AddBroadcast(std::span<const Shape> operands, const Shape& out, KernelCall& call) {
-  const MergedDims dims = Merge(operands, out);
+  const BroadcastDims dims = Merge(operands, out);
   const Bhwc bhwc = ToBhwc(out);
   const auto pixels = static_cast<int32_t>(bhwc.pixels());
   const NamedScalar sizes[] = {{"OPIX", pixels},     {"N4", bhwc.slices()}, {"OB1", dims.out[1]},

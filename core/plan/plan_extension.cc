@@ -13,7 +13,7 @@ namespace hearth {
 namespace {
 
 // A kernel's own tensors, and one of each of so many steps: GLES guarantees 16 texel reads to a program.
-constexpr size_t kMostTensors = 10;
+constexpr size_t kMostTensorsOfChain = 10;
 
 // A kernel that goes on with another node is a program of its own.
 bool IsWorthAProgram(const LowerOptions& options, const DeviceInfo& device) {
@@ -34,7 +34,7 @@ const PlanBuilder::PendingDispatch* PlanBuilder::ExtensibleProducerOf(ValueId va
   };
   if (std::count_if(pending->operands.begin(), pending->operands.end(), is_it) != 1) return nullptr;  // it adds to it
   const TensorDesc& desc = graph_.value(value).desc;
-  return IsReal(desc) && !IsQuantized(desc) && pending->source.tensors.size() < kMostTensors ? pending : nullptr;
+  return IsReal(desc) && !IsQuantized(desc) && pending->source.tensors.size() < kMostTensorsOfChain ? pending : nullptr;
 }
 
 bool PlanBuilder::CanExtend(ValueId value, std::span<const ValueId> others) const {

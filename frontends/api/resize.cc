@@ -15,16 +15,16 @@
 namespace hearth {
 namespace {
 
-using Shapes = std::vector<std::vector<int32_t>>;  // by input
+using InputSizes = std::vector<std::vector<int32_t>>;  // by input
 
-Shapes ShapesOf(const Model& model) {
-  Shapes shapes;
+InputSizes InputSizesOf(const Model& model) {
+  InputSizes shapes;
   for (const TensorInfo& input : model.inputs()) shapes.push_back(input.shape);
   return shapes;
 }
 
-Result<Shapes> WantedShapes(const Model& model, const InputShapes& given) {
-  Shapes wanted = ShapesOf(model);
+Result<InputSizes> WantedShapes(const Model& model, const InputShapes& given) {
+  InputSizes wanted = InputSizesOf(model);
   for (const auto& [name, shape] : given) {
     HEARTH_ASSIGN(const size_t index, IndexOf(model.inputs(), name, "input"));
     wanted[index] = shape;
@@ -33,7 +33,7 @@ Result<Shapes> WantedShapes(const Model& model, const InputShapes& given) {
 }
 
 // The names of what changes, for messages: "input 'x' as 8x224x224x3".
-std::string ChangesText(const Model& model, const Shapes& wanted) {
+std::string ChangesText(const Model& model, const InputSizes& wanted) {
   std::string text;
   for (size_t k = 0; k < wanted.size(); ++k) {
     const TensorInfo& input = model.inputs()[k];
@@ -145,9 +145,9 @@ Result<std::unique_ptr<SessionData>> MakeShapeWithinTheLimit(SessionData& data, 
   return next;
 }
 
-std::unique_ptr<SessionData> TakeKeptShape(SessionData& data, const Shapes& wanted) {
+std::unique_ptr<SessionData> TakeKeptShape(SessionData& data, const InputSizes& wanted) {
   const auto found =
-      std::ranges::find_if(data.other_shapes, [&](const auto& other) { return ShapesOf(*other->model) == wanted; });
+      std::ranges::find_if(data.other_shapes, [&](const auto& other) { return InputSizesOf(*other->model) == wanted; });
   if (found == data.other_shapes.end()) return nullptr;
   std::unique_ptr<SessionData> kept = std::move(*found);
   data.other_shapes.erase(found);
@@ -185,8 +185,8 @@ void NoteResize(SessionData& data, bool was_kept, double milliseconds) {
 
 Status ResizeChecked(SessionData& data, const InputShapes& shapes, const ModelCheck& check) {
   HEARTH_TRY(CheckMayResize(data));
-  HEARTH_ASSIGN(const Shapes wanted, WantedShapes(*data.model, shapes));
-  if (wanted == ShapesOf(*data.model)) return Status::Ok();
+  HEARTH_ASSIGN(const InputSizes wanted, WantedShapes(*data.model, shapes));
+  if (wanted == InputSizesOf(*data.model)) return Status::Ok();
   const Stopwatch watch;
   std::unique_ptr<SessionData> next = TakeKeptShape(data, wanted);
   const bool was_kept = next != nullptr;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMetadataName = "TFLITE_METADATA";
 constexpr size_t kMaxMetadataBytes = 16 << 20;  // texts and names; label files lie outside
-constexpr uint32_t kMaxTables = 100'000;
+constexpr uint32_t kMaxMetadataTables = 100'000;
 constexpr uint32_t kMaxNumbers = 4096;  // of one mean, std or box order: one per channel
 
 // The bytes of the metadata's flatbuffer; empty without one.
@@ -188,7 +188,7 @@ Result<ModelMetadata> ReadMetadataOf(const wire::Model& model, uint32_t subgraph
   std::memcpy(copy.data(), bytes.data(), bytes.size());
   const auto* data = reinterpret_cast<const uint8_t*>(copy.data());
   flatbuffers::Verifier::Options limits;
-  limits.max_tables = kMaxTables;
+  limits.max_tables = kMaxMetadataTables;
   flatbuffers::Verifier verifier(data, bytes.size(), limits);
   if (!metadata_wire::VerifyModelMetadataBuffer(verifier)) {
     return Error(StatusCode::kMalformedInput, "the metadata inside is not a flatbuffer of its format ({})",

@@ -6,6 +6,7 @@
 
 #include "core/base/error.h"
 #include "frontends/tflite/operator_table.h"
+#include "frontends/tflite/reader.h"
 #include "frontends/tflite/schema_generated.h"
 
 namespace hearth {
@@ -13,8 +14,7 @@ namespace {
 
 using Builder = flatbuffers::FlatBufferBuilder;
 
-constexpr uint32_t kSchemaVersion = 3;
-constexpr size_t kAlignment = 64;                // of constants: a cache line
+constexpr size_t kConstantAlignment = 64;        // of constants: a cache line
 constexpr size_t kLargestFlatbuffer = 1U << 30;  // offsets have 31 bits
 
 // Where the constants lie in the file.
@@ -25,7 +25,7 @@ struct Layout {
 };
 
 size_t AlignUp(size_t size) {
-  return (size + kAlignment - 1) / kAlignment * kAlignment;
+  return (size + kConstantAlignment - 1) / kConstantAlignment * kConstantAlignment;
 }
 
 Layout PlaceConstants(const ModelToWrite& model, size_t flatbuffer_bytes, size_t most_copied_bytes) {

@@ -90,6 +90,9 @@ Result<Op> ReadEmbeddingLookup(const OperatorView& view);
 Result<Op> ReadGatherNd(const OperatorView& view);
 Result<Op> ReadOneHot(const OperatorView& view);
 
+// Strides, dilations and windows, in op_readers_window.cc: kMalformedInput where one is below 1 or beyond kMaxStep.
+Status CheckStep(const char* what, int32_t height, int32_t width);
+
 // op_readers_mediapipe.cc: custom operators whose options are C structs.
 Result<Op> ReadTransposeConvBias(const OperatorView& view);
 Result<Op> ReadMaxPoolArgmax(const OperatorView& view);

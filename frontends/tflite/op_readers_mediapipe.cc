@@ -8,8 +8,6 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kMaxStep = 1 << 14;  // as for the operators of the format itself
-
 // The first kCount integers of the options.
 template <size_t kCount>
 Result<std::array<int32_t, kCount>> ReadIntegers(const OperatorView& view) {
@@ -20,11 +18,6 @@ Result<std::array<int32_t, kCount>> ReadIntegers(const OperatorView& view) {
   }
   std::memcpy(numbers.data(), bytes.data(), sizeof(numbers));
   return numbers;
-}
-
-Status CheckStep(const char* what, int32_t height, int32_t width) {
-  if (height >= 1 && width >= 1 && height <= kMaxStep && width <= kMaxStep) return Status::Ok();
-  return Error(StatusCode::kMalformedInput, "{} of {}x{}; each must be 1 to {}", what, height, width, kMaxStep);
 }
 
 // The C enums: not those of the file format, whose padding starts with 0.

@@ -2,19 +2,14 @@
 
 #include <cstdint>
 
+#include "core/graph/ops/window.h"
 #include "frontends/tflite/op_readers.h"
 
 namespace hearth {
 namespace {
 
 // Strides, dilations and pooling windows beyond this are mistakes, and products of two stay within 32 bits.
-constexpr int32_t kMaxWindowStep = 1 << 14;
 constexpr int64_t kMaxDilatedKernel = int64_t{1} << 28;
-
-Status CheckStep(const char* what, int32_t height, int32_t width) {
-  if (height >= 1 && width >= 1 && height <= kMaxWindowStep && width <= kMaxWindowStep) return Status::Ok();
-  return Error(StatusCode::kMalformedInput, "{} of {}x{}; each must be 1 to {}", what, height, width, kMaxWindowStep);
-}
 
 Result<Padding2D> ReadPadding(wire::Padding padding) {
   if (padding == wire::Padding_SAME) return Padding2D{PaddingMode::kSame};
@@ -63,6 +58,11 @@ Result<Op> ReadPool2D(const OperatorView& view, PoolKind kind) {
 }
 
 }  // namespace
+
+Status CheckStep(const char* what, int32_t height, int32_t width) {
+  if (height >= 1 && width >= 1 && height <= kMaxStep && width <= kMaxStep) return Status::Ok();
+  return Error(StatusCode::kMalformedInput, "{} of {}x{}; each must be 1 to {}", what, height, width, kMaxStep);
+}
 
 Result<Op> ReadConv2D(const OperatorView& view) {
   HEARTH_ASSIGN(const wire::Conv2DOptions* options, view.Options<wire::Conv2DOptions>());

@@ -14,7 +14,6 @@
 namespace hearth {
 namespace {
 
-constexpr uint32_t kSchemaVersion = 3;
 constexpr size_t kAlignment = 16;           // of the whole file: what the format asks for buffers
 constexpr uint32_t kMaxTables = 2'000'000;  // a large language model has about 100,000 tensors; bounds memory and time
 

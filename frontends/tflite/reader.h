@@ -3,6 +3,7 @@
 #define HEARTH_FRONTENDS_TFLITE_READER_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "core/graph/graph.h"
@@ -11,6 +12,8 @@
 #include "hearth/status.h"
 
 namespace hearth {
+
+inline constexpr uint32_t kSchemaVersion = 3;
 
 // Whether the file identifier is there; no more is looked at.
 bool IsTfliteModel(std::span<const std::byte> bytes);

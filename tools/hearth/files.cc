@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -21,6 +23,13 @@ Status CantWrite(const std::string& path, const std::string& reason) {
 }
 
 }  // namespace
+
+std::string EndingOf(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return ending;
+}
 
 Result<std::vector<std::byte>> ReadFile(const std::string& path) {
   std::error_code error;

@@ -11,6 +11,9 @@
 
 namespace hearth {
 
+// What follows the last dot of the name, with the dot, in small letters.
+std::string EndingOf(const std::string& path);
+
 // kNotFound, for folders too.
 Result<std::vector<std::byte>> ReadFile(const std::string& path);
 

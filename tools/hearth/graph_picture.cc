@@ -57,10 +57,6 @@ int RunDot(std::vector<const char*> arguments, std::string_view input) {
   return WEXITSTATUS(status) == 127 ? -1 : WEXITSTATUS(status);
 }
 
-std::string EndingOf(const std::string& path) {
-  return std::filesystem::path(path).extension().string();
-}
-
 }  // namespace
 
 std::string DotText(const Graph& graph, std::span<const Placement> placements) {

@@ -57,7 +57,7 @@ constexpr Entry kExitCodes[] = {
     {"4", "The asked device is not usable."},
 };
 
-constexpr Entry kVariables[] = {
+constexpr Entry kVariableEntries[] = {
     {"HEARTH_CACHE_DIR", "The cache's folder; else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth."},
     {"HEARTH_CACHE_LAYERS", "Read-only cache folders that are asked first, separated by colons."},
     {"HEARTH_CACHE_LAYER_KEYS", "The file of the public keys whose signatures make such a folder usable."},
@@ -89,7 +89,7 @@ std::string ManualPage(const CommandNode& program, const std::string& version) {
   text += ".SH VERBS\n";
   for (const CommandNode& verb : program.children) text += CommandText(verb, "hearth " + verb.name);
   text += ".SH EXIT STATUS\n" + EntriesText(kExitCodes);
-  text += ".SH ENVIRONMENT\n" + EntriesText(kVariables);
+  text += ".SH ENVIRONMENT\n" + EntriesText(kVariableEntries);
   text += ".SH FILES\n.TP\n.I ~/.cache/hearth/hearth.db\n";
   text += Escaped("The cache, one sqlite file with its side files. Copy it with `hearth cache export`.\n");
   return text;

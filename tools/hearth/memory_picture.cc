@@ -11,7 +11,7 @@
 namespace hearth {
 namespace {
 
-constexpr double kWidth = 1000, kHeight = 480, kLeft = 70, kTop = 40, kRight = 20, kLineHeight = 16;
+constexpr double kWidth = 1000, kHeight = 480, kLeft = 70, kTop = 40, kRight = 20, kAxisLineHeight = 16;
 constexpr uint64_t kAlignmentBytes = 64;
 
 // Follows the steps of a plan and notes when ranges of the arena are written and read.
@@ -94,14 +94,14 @@ std::string AxesSvg(const ArenaPicture& picture, double x_per_step, double y_per
                    " text-anchor=\"end\"");
   }
   for (int step = 0; step < picture.steps; step += std::max(1, picture.steps / 10)) {
-    svg += TextSvg(kLeft + (step + 0.5) * x_per_step, kTop + kHeight + kLineHeight, std::to_string(step),
+    svg += TextSvg(kLeft + (step + 0.5) * x_per_step, kTop + kHeight + kAxisLineHeight, std::to_string(step),
                    " text-anchor=\"middle\"");
   }
   return svg;
 }
 
 std::string SummarySvg(const std::vector<TensorUsage>& usages, uint64_t arena_bytes) {
-  return TextSvg(kLeft, kTop + kHeight + 3 * kLineHeight,
+  return TextSvg(kLeft, kTop + kHeight + 3 * kAxisLineHeight,
                  fmt::format("one arena: {}; a buffer per tensor: {}; lower bound: {}", BytesText(arena_bytes),
                              BytesText(NaiveBytes(usages)), BytesText(LowerBoundBytes(usages))));
 }
@@ -168,7 +168,7 @@ ArenaPicture HostArenaOf(const Graph& graph) {
 std::string MemorySvg(const ArenaPicture& picture, const std::string& title) {
   const double x_per_step = (kWidth - kLeft - kRight) / std::max(1, picture.steps);
   const double y_per_byte = kHeight / static_cast<double>(std::max<uint64_t>(1, picture.arena_bytes));
-  const double height = kTop + kHeight + 4 * kLineHeight;
+  const double height = kTop + kHeight + 4 * kAxisLineHeight;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",

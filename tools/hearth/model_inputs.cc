@@ -26,13 +26,6 @@ struct InputArgument {
   std::string path;
 };
 
-std::string EndingOf(const std::string& path) {
-  std::string ending = std::filesystem::path(path).extension().string();
-  std::transform(ending.begin(), ending.end(), ending.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending;
-}
-
 bool IsPicture(const std::string& path) {
   const std::string ending = EndingOf(path);
   return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".bmp";

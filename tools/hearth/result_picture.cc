@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kWholeSize = 768, kPanelSize = 384;  // the longer side, alone and beside another
 constexpr float kOpacity = 0.6f;                   // of colours over the picture
-constexpr Colour kPaper = {32, 32, 32}, kPointColour = {255, 220, 0}, kLimbColour = {0, 200, 255};
+constexpr Colour kDarkPaper = {32, 32, 32}, kPointColour = {255, 220, 0}, kLimbColour = {0, 200, 255};
 
 Image Canvas(const Image& picture, int size, int height, int width) {
   return ScaledTo(picture.values.empty() ? BlankImage(std::max(1, width), std::max(1, height)) : picture, size);
@@ -53,7 +53,7 @@ Image Legend(std::span<const ClassArea> areas, int width) {
   constexpr int kScale = 2, kPad = 8, kColumn = 256;
   const int columns = std::max(1, width / kColumn), row_height = TextHeight(kScale) + kPad;
   const int rows = (static_cast<int>(areas.size()) + columns - 1) / columns;
-  Image legend = BlankImage(width, rows * row_height + kPad, kPaper);
+  Image legend = BlankImage(width, rows * row_height + kPad, kDarkPaper);
   for (size_t k = 0; k < areas.size(); ++k) {
     const int left = kPad + static_cast<int>(k) % columns * kColumn;
     const int top = kPad + static_cast<int>(k) / columns * row_height;
@@ -86,7 +86,7 @@ Image DrawBoxes(const Image& picture, std::span<const Box> boxes) {
     }
     DrawPlate(drawn, left, top - TextHeight(scale) - 2 * scale, BoxText(box), colour, scale);
   }
-  if (boxes.empty()) DrawPlate(drawn, 0, 0, "nothing found", kPaper, scale);
+  if (boxes.empty()) DrawPlate(drawn, 0, 0, "nothing found", kDarkPaper, scale);
   return drawn;
 }
 
@@ -108,7 +108,7 @@ Image DrawKeyPoints(const Image& picture, const KeyPoints& points, float min_sco
   }
   if (points.score < min_score) {
     const std::string name(points.skeleton == nullptr ? "nothing" : points.skeleton->name);
-    DrawPlate(drawn, 0, 0, fmt::format("{}: only {:.0f}% sure that there is one", name, 100 * points.score), kPaper,
+    DrawPlate(drawn, 0, 0, fmt::format("{}: only {:.0f}% sure that there is one", name, 100 * points.score), kDarkPaper,
               TextScaleFor(drawn));
   }
   return drawn;
@@ -155,8 +155,8 @@ Image DrawClassMap(const Image& picture, const PixelMap& classes, std::span<cons
 Image DrawScores(const Image& picture, std::span<const TopEntry> top) {
   constexpr int kScale = 2, kPad = 8;
   const Image panel = Canvas(picture, kWholeSize / 2, 1, 1);
-  const Image head = Beside(panel, BlankImage(kWholeSize - panel.width, panel.height, kPaper));
-  Image table = BlankImage(kWholeSize, static_cast<int>(top.size()) * (TextHeight(kScale) + kPad) + kPad, kPaper);
+  const Image head = Beside(panel, BlankImage(kWholeSize - panel.width, panel.height, kDarkPaper));
+  Image table = BlankImage(kWholeSize, static_cast<int>(top.size()) * (TextHeight(kScale) + kPad) + kPad, kDarkPaper);
   for (size_t k = 0; k < top.size(); ++k) {
     const int y = kPad + static_cast<int>(k) * (TextHeight(kScale) + kPad);
     const std::string name = top[k].label.empty() ? fmt::format("class {}", top[k].index) : top[k].label;

@@ -10,10 +10,10 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastElements = 32 * 1024;  // fewer are done before a worker wakes up
+constexpr int64_t kLeastBinaryElements = 32 * 1024;  // fewer are done before a worker wakes up
 
 // One operand: `period` elements that repeat.
-struct Operand {
+struct ByteOperand {
   const std::byte* bytes = nullptr;
   int64_t period = 1;
   float scale = 1;
@@ -21,7 +21,7 @@ struct Operand {
 };
 
 struct BinaryTask {
-  Operand a, b;
+  ByteOperand a, b;
   std::byte* out = nullptr;
   TensorGrid grid;
   float lowest = 0, highest = 0;  // the activation's real numbers
@@ -37,7 +37,7 @@ void ApplyRun(const BinaryTask& task, int64_t begin, int64_t count, Function fun
     const auto* __restrict b = reinterpret_cast<const T*>(local.b.bytes) + begin % local.b.period;
     auto* __restrict out = reinterpret_cast<T*>(local.out) + begin;
     const auto zero_point = static_cast<int32_t>(local.grid.zero_point);
-    const auto of = [](const Operand& operand, T stored)
+    const auto of = [](const ByteOperand& operand, T stored)
                         HEARTH_INTO_CALLER { return static_cast<float>(stored - operand.zero_point) * operand.scale; };
     const auto apply = [&](float x, float y) HEARTH_INTO_CALLER {
       float real = function(x, y);
@@ -72,9 +72,9 @@ void Apply(BinaryKind kind, const BinaryTask& task, int64_t begin, int64_t count
   }
 }
 
-class BinaryNode final : public HostNode {
+class IntegerBinaryNode final : public HostNode {
  public:
-  BinaryNode(const HostNodeRequest& request, const BinaryTask& task)
+  IntegerBinaryNode(const HostNodeRequest& request, const BinaryTask& task)
       : kind_(std::get<Binary>(request.node.op).kind),
         out_(request.graph.value(request.node.outputs[0]).desc),
         task_(task),
@@ -88,10 +88,10 @@ class BinaryNode final : public HostNode {
     int64_t run = count;
     for (int64_t period : {task_.a.period, task_.b.period}) run = period > 1 ? std::min(run, period) : run;
     if (run == count) {
-      workers_.ForEachPart(count, kLeastElements,
+      workers_.ForEachPart(count, kLeastBinaryElements,
                            [&](int64_t begin, int64_t end) { ApplyElements(begin, end - begin); });
     } else {
-      workers_.ForEachPart(count / run, kLeastElements / run + 1, [&](int64_t begin, int64_t end) {
+      workers_.ForEachPart(count / run, kLeastBinaryElements / run + 1, [&](int64_t begin, int64_t end) {
         for (int64_t k = begin; k < end; ++k) ApplyElements(k * run, run);
       });
     }
@@ -124,7 +124,7 @@ std::optional<int64_t> PeriodOf(const Shape& shape, const Shape& out) {
   return shape.element_count();
 }
 
-std::optional<Operand> OperandOf(const HostNodeRequest& request, size_t k) {
+std::optional<ByteOperand> ByteOperandOf(const HostNodeRequest& request, size_t k) {
   const ValueId value = request.node.inputs[k];
   const TensorDesc& desc = request.graph.value(value).desc;
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
@@ -133,7 +133,7 @@ std::optional<Operand> OperandOf(const HostNodeRequest& request, size_t k) {
   const TensorGrid grid = GridOf(desc);
   const std::byte* bytes =
       request.graph.IsConstant(value) ? request.graph.ConstantBytes(value).data() : request.arena.stored(value).data();
-  return Operand{bytes, *period, grid.scale, static_cast<int32_t>(grid.zero_point)};
+  return ByteOperand{bytes, *period, grid.scale, static_cast<int32_t>(grid.zero_point)};
 }
 
 }  // namespace
@@ -144,11 +144,12 @@ std::unique_ptr<HostNode> MakeIntegerBinaryNode(const HostNodeRequest& request) 
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
   const auto bounds = ActivationBounds(binary->activation);
   if (!bounds || !IsStoredIn8Bits(out)) return nullptr;
-  const auto a = OperandOf(request, 0), b = OperandOf(request, 1);
+  const auto a = ByteOperandOf(request, 0), b = ByteOperandOf(request, 1);
   const int64_t count = out.shape.element_count();
   if (!a || !b || (a->period < count && b->period < count)) return nullptr;
-  return std::make_unique<BinaryNode>(request, BinaryTask{*a, *b, request.arena.stored(request.node.outputs[0]).data(),
-                                                          GridOf(out), bounds->first, bounds->second});
+  return std::make_unique<IntegerBinaryNode>(
+      request, BinaryTask{*a, *b, request.arena.stored(request.node.outputs[0]).data(), GridOf(out), bounds->first,
+                          bounds->second});
 }
 
 }  // namespace hearth

@@ -11,7 +11,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastElements = 64 * 1024;  // fewer are done before a worker wakes up
+constexpr int64_t kLeastUnaryElements = 64 * 1024;  // fewer are done before a worker wakes up
 
 uint8_t ByteOf(DType dtype, int64_t number) {
   return dtype == DType::kInt8 ? static_cast<uint8_t>(static_cast<int8_t>(number)) : static_cast<uint8_t>(number);
@@ -30,7 +30,7 @@ class TableNode final : public HostNode {
   Status Run() override {
     const auto* x = reinterpret_cast<const uint8_t*>(x_.data());
     auto* y = reinterpret_cast<uint8_t*>(y_.data());
-    workers_.ForEachPart(static_cast<int64_t>(x_.size()), kLeastElements,
+    workers_.ForEachPart(static_cast<int64_t>(x_.size()), kLeastUnaryElements,
                          [&](int64_t begin, int64_t end) { ApplyTable(table_, x + begin, y + begin, end - begin); });
     return Status::Ok();
   }

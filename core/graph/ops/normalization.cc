@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-Status CheckInput(const NodeInference& inference) {
+Status CheckNormalized(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckReal(0));
   if (inference.shape(0).rank() < 1) {
     return inference.Fail(StatusCode::kMalformedInput, "the input is a scalar, needs at least rank 1");
@@ -23,7 +23,7 @@ Status CheckInput(const NodeInference& inference) {
 Status InferL2Normalization(Graph& graph, const Node& node) {
   const NodeInference inference(graph, node);
   HEARTH_TRY(inference.CheckOperands(1));
-  return CheckInput(inference);
+  return CheckNormalized(inference);
 }
 
 void ReferenceL2Normalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
@@ -50,7 +50,7 @@ Status InferLocalResponseNormalization(Graph& graph, const Node& node) {
     return inference.Fail(StatusCode::kMalformedInput, "bias {}, alpha {} and beta {} must be finite numbers",
                           norm.bias, norm.alpha, norm.beta);
   }
-  return CheckInput(inference);
+  return CheckNormalized(inference);
 }
 
 void ReferenceLocalResponseNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,

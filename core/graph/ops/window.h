@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-// Of the windows and strides of what enlarges an image: products of two stay within 32 bits.
+// Of strides, dilations and the windows of what enlarges an image: products of two stay within 32 bits.
 constexpr int32_t kMaxStep = 1 << 14;
 
 // Height and width of the output of a window over input 0 (rank 4). Errors: a stride, dilation or kernel below 1,

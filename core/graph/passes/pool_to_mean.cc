@@ -19,7 +19,7 @@ bool AveragesWholeImages(const Graph& graph, const Node& node, int64_t least_win
          out.shape[2] == 1 && int64_t{pool->kernel_h} * pool->kernel_w >= least_window;
 }
 
-bool IsPadded(const Graph& graph, const Node& node) {
+bool IsPaddedPool(const Graph& graph, const Node& node) {
   const auto& pool = std::get<Pool2D>(node.op);
   const Padding2D padding = ResolvePadding(pool.window, graph.value(node.inputs[0]).desc.shape[1],
                                            graph.value(node.inputs[0]).desc.shape[2], pool.kernel_h, pool.kernel_w);
@@ -32,7 +32,7 @@ Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device) {
   const int64_t least_window = Applies(Rule::kMeansOfSmallWindows, device) ? kLeastWindowOfSoftware : kLeastWindow;
   Verdict verdict = Verdict::kUnchanged;
   for (Node& node : graph.nodes()) {
-    if (!AveragesWholeImages(graph, node, least_window) || IsPadded(graph, node)) continue;
+    if (!AveragesWholeImages(graph, node, least_window) || IsPaddedPool(graph, node)) continue;
     node.op = Reduce{ReduceKind::kMean, 1u << 1 | 1u << 2, true};
     verdict = Verdict::kChanged;
   }
