@@ -58,6 +58,7 @@ class CopyNode final : public HostNode {
 std::optional<int> CopiedAxis(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Reshape>(node.op)) return 0;
   if (const auto* unary = std::get_if<Unary>(&node.op); unary != nullptr && unary->kind == UnaryKind::kCopy) return 0;
+  if (std::holds_alternative<Bitcast>(node.op)) return 0;
   if (const auto* pack = std::get_if<Pack>(&node.op)) return pack->axis;
   const auto* concat = std::get_if<Concat>(&node.op);
   if (concat == nullptr) return std::nullopt;
@@ -98,7 +99,9 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
     const TensorDesc in = request.HeldAs(value);
     changes_grid = changes_grid || (out.dtype == DType::kFloat32 && IsHeldAsFloats(stored_out) &&
                                     stored_in.quantization != stored_out.quantization);
-    const bool stored_alike = in.dtype == out.dtype && in.quantization == out.quantization && BitsOf(in.dtype) % 8 == 0;
+    // Integers of 64 bits and NaN of any kind keep their bits, which the reference's float64 would change.
+    const bool is_alike = in.dtype == out.dtype || std::holds_alternative<Bitcast>(node.op);
+    const bool stored_alike = is_alike && in.quantization == out.quantization && BitsOf(in.dtype) % 8 == 0;
     const bool per_axis = in.quantization.has_value() && in.quantization->scales.size() > 1;
     if ((!stored_alike && !request.in_integers) || per_axis) return std::unique_ptr<HostNode>();
     const std::span<const std::byte> source =

@@ -179,7 +179,7 @@ class CpuExecutor final : public HostExecutor {
         const Node& node = graph.nodes()[nodes[k]];
         const bool decides = !node.outputs.empty() && decides_indices[node.outputs[0]];
         HEARTH_ASSIGN(std::unique_ptr<HostNode> made,
-                      MakeNode({graph, node, *arena, workers, decides, in_integers[k]}));
+                      MakeNode({graph, node, *arena, workers, decides, in_integers[k]}, threads));
         if (made == nullptr) refused.insert(nodes[k]);
         prepared.push_back(std::move(made));
       }
@@ -192,7 +192,7 @@ class CpuExecutor final : public HostExecutor {
 
  private:
   // By the first maker that takes the node. Null for a node in integers that must run in floats.
-  Result<std::unique_ptr<HostNode>> MakeNode(const HostNodeRequest& request) {
+  Result<std::unique_ptr<HostNode>> MakeNode(const HostNodeRequest& request, int threads) {
     if (request.in_integers) return MakeIntegerNode(request);
     HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeCopyNode(request));
     if (node != nullptr) return node;
@@ -209,6 +209,8 @@ class CpuExecutor final : public HostExecutor {
       HEARTH_ASSIGN(node, make(request));
       if (node != nullptr) return node;
     }
+    HEARTH_ASSIGN(node, MakeLoopNode(request, *this, threads));
+    if (node != nullptr) return node;
     return MakeReferenceNode(request);
   }
 

@@ -12,6 +12,8 @@
 
 namespace hearth {
 
+class HostExecutor;  // core/plan/host_executor.h
+
 // Reads and writes the arena it was made for. Run is for one thread at a time.
 class HostNode {
  public:
@@ -91,6 +93,9 @@ Result<std::unique_ptr<HostNode>> MakePoolingIndexNode(const HostNodeRequest& re
 
 // Non-maximum suppression of boxes and scores that are held as float32, with constant anchors.
 Result<std::unique_ptr<HostNode>> MakeDetectionNode(const HostNodeRequest& request);
+
+// A loop that only data end. `executor`, which outlives the node, prepares what is in it.
+Result<std::unique_ptr<HostNode>> MakeLoopNode(const HostNodeRequest& request, HostExecutor& executor, int threads);
 
 // Any node that core's float64 reference knows. kUnsupported for an operation that it does not.
 Result<std::unique_ptr<HostNode>> MakeReferenceNode(const HostNodeRequest& request);

@@ -91,7 +91,7 @@ class ConstantExpression {
   int depth_;
 };
 
-struct Loop {
+struct CountedLoop {
   size_t begin = 0, end = 0;  // the whole statement in the text
   std::string variable;
   int64_t first = 0, last = 0;  // [first, last)
@@ -143,7 +143,7 @@ std::string_view Trimmed(std::string_view text) {
 }
 
 // Parses "int i = A; i < B; ++i".
-bool ParseHead(std::string_view head, std::span<const Define> defines, Loop& loop) {
+bool ParseHead(std::string_view head, std::span<const Define> defines, CountedLoop& loop) {
   const size_t first_semicolon = head.find(';');
   const size_t second_semicolon = head.find(';', first_semicolon + 1);
   if (first_semicolon == std::string_view::npos || second_semicolon == std::string_view::npos) return false;
@@ -163,11 +163,11 @@ bool ParseHead(std::string_view head, std::span<const Define> defines, Loop& loo
   return true;
 }
 
-Result<Loop> ParseLoop(std::string_view text, size_t begin, std::span<const Define> defines) {
+Result<CountedLoop> ParseLoop(std::string_view text, size_t begin, std::span<const Define> defines) {
   const Status malformed =
       Error(StatusCode::kInternal, "UNROLL must stand before 'for (int i = A; i < B; ++i)' with constant A and B: '{}'",
             text.substr(begin, 80));
-  Loop loop;
+  CountedLoop loop;
   loop.begin = begin;
   const size_t keyword = SkipBlanks(text, begin + kKeyword.size());
   if (text.substr(keyword, 3) != "for") return malformed;
@@ -196,7 +196,7 @@ Result<std::string> ExpandUnrolledLoops(std::string_view text, std::span<const D
   std::string out;
   size_t done = 0;
   for (size_t at = FindKeyword(text, 0); at != std::string_view::npos; at = FindKeyword(text, done)) {
-    HEARTH_ASSIGN(const Loop loop, ParseLoop(text, at, defines));
+    HEARTH_ASSIGN(const CountedLoop loop, ParseLoop(text, at, defines));
     HEARTH_ASSIGN(const std::string body, ExpandUnrolledLoops(loop.body, defines));
     out += text.substr(done, at - done);
     for (int64_t k = loop.first; k < loop.last; ++k) {

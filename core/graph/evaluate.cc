@@ -14,9 +14,6 @@
 namespace hearth {
 namespace {
 
-// A reference tensor of this size takes 8 GiB; more is refused instead of asked from the allocator.
-constexpr int64_t kMaxReferenceElements = int64_t{1} << 30;
-
 // Which scale and zero point an element has. Precondition: CheckQuantization passed.
 class QuantizationGrid {
  public:

@@ -10,6 +10,9 @@
 
 namespace hearth {
 
+// A reference tensor of this size takes 8 GiB; more is refused instead of asked from the allocator.
+inline constexpr int64_t kMaxReferenceElements = int64_t{1} << 30;
+
 // Runs infer over all nodes in order, and compares what states hold with what they become.
 Status InferShapes(Graph& graph);
 

@@ -1,7 +1,7 @@
 // What a node computes: one attribute struct per operation family, and their variant.
 // Semantics are those of TFLite's CPU interpreter; layouts are TFLite's too (NHWC
 // activations, OHWI convolution filters, 1HWO depthwise filters). Operations that only move elements are in
-// movement_ops.h.
+// movement_ops.h, those that the host runs on every device in host_ops.h.
 #ifndef HEARTH_CORE_GRAPH_OP_H_
 #define HEARTH_CORE_GRAPH_OP_H_
 
@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/graph/host_ops.h"
 #include "core/graph/movement_ops.h"
 #include "core/graph/types.h"
 
@@ -333,13 +334,13 @@ struct UnknownOp {
 };
 
 // In the order of the rows of op_table.cc.
-using Op =
-    std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad, FullyConnected,
-                 Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization, LocalResponseNormalization, Select,
-                 SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split, Pack, Unpack, Tile, BroadcastTo, Reverse,
-                 DepthToSpace, SpaceToDepth, SpaceToBatch, BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather,
-                 GatherNd, OneHot, BatchMatMul, TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler,
-                 DetectionPostProcess, Lstm, Rnn, Svdf, MeanVarianceNormalization, UnknownOp>;
+using Op = std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, Resize, Reshape, Softmax, Pad,
+                        FullyConnected, Reduce, ArgReduce, TopK, CumSum, LogSoftmax, L2Normalization,
+                        LocalResponseNormalization, Select, SelectRows, PRelu, Cast, AddN, Transpose, Slice, Split,
+                        Pack, Unpack, Tile, BroadcastTo, Reverse, DepthToSpace, SpaceToDepth, SpaceToBatch,
+                        BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather, GatherNd, OneHot, BatchMatMul,
+                        TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler, DetectionPostProcess, Lstm, Rnn, Svdf,
+                        MeanVarianceNormalization, Bitcast, Random, Where, Unique, Loop, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

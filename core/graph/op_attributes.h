@@ -254,6 +254,23 @@ void ForEachAttribute(Fields& fields, MeanVarianceNormalization& op) {
   fields.Fused("activation", op.activation);
 }
 template <typename Fields>
+void ForEachAttribute(Fields& fields, Bitcast& op) {
+  fields.Type("to", op.to, DType::kFloat32);
+}
+template <typename Fields>
+void ForEachAttribute(Fields& fields, Random& op) {
+  fields.Dims("shape", op.shape);
+  fields.Number("samples", op.samples, 1);
+  fields.Number("seed", op.seed, int64_t{0});
+  fields.Number("seed2", op.seed2, int64_t{0});
+}
+template <typename Fields>
+void ForEachAttribute(Fields& /*fields*/, Where& /*op*/) {}
+template <typename Fields>
+void ForEachAttribute(Fields& /*fields*/, Unique& /*op*/) {}
+template <typename Fields>
+void ForEachAttribute(Fields& /*fields*/, Loop& /*op*/) {}
+template <typename Fields>
 void ForEachAttribute(Fields& fields, UnknownOp& op) {
   fields.Text("op", op.name);
   fields.Text("reason", op.reason);

@@ -22,6 +22,7 @@ constexpr Activation kActivations[] = {Activation::kNone,      Activation::kRelu
 class AttributeWriter {
  public:
   void Number(std::string_view name, int32_t& value, int32_t fallback) { Write(name, value, fallback); }
+  void Number(std::string_view name, int64_t& value, int64_t fallback) { Write(name, value, fallback); }
   void Number(std::string_view name, float& value, float fallback) { Write(name, value, fallback); }
   void Number(std::string_view name, double& value, double fallback) { Write(name, value, fallback); }
   void Flag(std::string_view name, bool& value) { Write(name, value, false); }
@@ -224,6 +225,9 @@ std::vector<Op> NamedOps() {
     add(Reduce{.kind = static_cast<ReduceKind>(kind)});
   }
   for (ArgKind kind : {ArgKind::kMax, ArgKind::kMin}) add(ArgReduce{.kind = kind});
+  for (RandomKind kind : {RandomKind::kUniform, RandomKind::kStandardNormal, RandomKind::kMultinomial}) {
+    add(Random{.kind = kind, .shape = {}});
+  }
   for (const UnaryRow& row : UnaryRows()) add(Unary{.kind = row.kind});
   for (const BinaryRow& row : BinaryRows()) add(Binary{.kind = row.kind});
   return ops;
@@ -260,6 +264,10 @@ std::string OpName(const Op& op) {
     return std::string(kNames[static_cast<int>(reduce->kind)]);
   }
   if (const auto* search = std::get_if<ArgReduce>(&op)) return search->kind == ArgKind::kMax ? "arg_max" : "arg_min";
+  if (const auto* random = std::get_if<Random>(&op)) {
+    constexpr std::string_view kNames[] = {"random_uniform", "random_standard_normal", "multinomial"};
+    return std::string(kNames[static_cast<int>(random->kind)]);
+  }
   if (const auto* unknown = std::get_if<UnknownOp>(&op)) return unknown->name;
   return std::string(OpDefOf(op).name);
 }

@@ -111,7 +111,8 @@ bool FitsInt32(const Graph& graph, ValueId value) {
   const int producer = graph.ProducerOf(value);
   if (producer < 0) return false;
   const Node& node = graph.nodes()[producer];
-  if (std::holds_alternative<ArgReduce>(node.op)) return true;
+  if (std::holds_alternative<ArgReduce>(node.op) || std::holds_alternative<Where>(node.op)) return true;
+  if (std::holds_alternative<Unique>(node.op)) return value == node.outputs[1] || FitsInt32(graph, node.inputs[0]);
   if (std::holds_alternative<Cast>(node.op)) return graph.value(node.inputs[0]).desc.dtype != DType::kInt64;
   return MovesElements(node.op) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
            return input == kNoValue || FitsInt32(graph, input);

@@ -7,22 +7,26 @@
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/batch_matmul.h"
+#include "core/graph/ops/bitcast.h"
 #include "core/graph/ops/blocks.h"
 #include "core/graph/ops/cast.h"
 #include "core/graph/ops/concat.h"
 #include "core/graph/ops/convolution.h"
 #include "core/graph/ops/cumsum.h"
+#include "core/graph/ops/data_sized.h"
 #include "core/graph/ops/detection.h"
 #include "core/graph/ops/dynamic_update_slice.h"
 #include "core/graph/ops/elementwise.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/fully_connected.h"
 #include "core/graph/ops/gather.h"
+#include "core/graph/ops/loop.h"
 #include "core/graph/ops/mean_variance.h"
 #include "core/graph/ops/movement.h"
 #include "core/graph/ops/normalization.h"
 #include "core/graph/ops/pad.h"
 #include "core/graph/ops/pooling.h"
+#include "core/graph/ops/random.h"
 #include "core/graph/ops/recurrent.h"
 #include "core/graph/ops/reduce.h"
 #include "core/graph/ops/reshape.h"
@@ -158,6 +162,11 @@ constexpr OpDef kOps[] = {
                                    ReferenceMeanVarianceNormalization, MeanVarianceNormalizationUnsupported,
                                    LowerMeanVarianceNormalization, MeanVarianceNormalizationCandidates,
                                    MeanVarianceTurns, kPlain),
+    Row<Bitcast>("bitcast", InferBitcast, ReferenceBitcast, nullptr, nullptr, kOneWay, ShortLoops, kPlain),
+    Row<Random>("random", InferRandom, ReferenceRandom, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
+    Row<Where>("where", InferWhere, ReferenceWhere, nullptr, nullptr, kOneWay, ShortLoops, kPlain),
+    Row<Unique>("unique", InferUnique, ReferenceUnique, nullptr, nullptr, kOneWay, ShortLoops, kPlain),
+    Row<Loop>("loop", InferLoop, ReferenceLoop, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
     Row<UnknownOp>("unknown", InferUnknown, nullptr, nullptr, nullptr, kOneWay, ShortLoops,
                    kTakesStoredConstants | kCostly),
 };

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/base/error.h"
+#include "core/graph/op_def.h"
 #include "frontends/delegate/builtin_options.h"
 #include "frontends/tflite/operator_table.h"
 #include "frontends/tflite/reader.h"
@@ -249,9 +250,21 @@ Result<InterpreterModel> ModelOfNodes(const TfLiteContext& context, std::span<co
   return builder.Finish(outputs);
 }
 
+// Operators whose results the interpreter sizes, and random numbers, whose draws it counts, are its own.
+static void LeaveToInterpreter(Graph& graph, size_t outputs) {
+  for (Node& node : graph.nodes()) {
+    const bool draws = std::holds_alternative<Random>(node.op);
+    if (!draws && !std::holds_alternative<Where>(node.op) && !std::holds_alternative<Unique>(node.op)) continue;
+    if (draws) std::erase_if(graph.states, [&](const StatePair& state) { return state.written == node.outputs[1]; });
+    node.op = UnknownOp{std::string(OpDefOf(node.op).name), "its results have no size of their own, or count its runs"};
+  }
+  if (graph.outputs.size() > outputs) graph.outputs.resize(outputs);
+}
+
 Result<InterpreterGraph> ReadInterpreterGraph(const InterpreterModel& model, const WrittenModel& written) {
   InterpreterGraph read;
   HEARTH_ASSIGN(read.graph, ReadTfliteModel(written.bytes(), {.file_bytes = written.file_bytes()}));
+  LeaveToInterpreter(read.graph, model.outputs.size());
   read.inputs = model.inputs;
   read.outputs = model.outputs;
   for (const StatePair& state : read.graph.states) {

@@ -28,19 +28,15 @@ Nudged NudgedRange(float low, float high, int bits, bool narrow) {
 
 }  // namespace
 
+Expanded ExpandBitcast(Expansion& to) {
+  HEARTH_ASSIGN(const TensorDesc made, to.DeclaredOutput(0));
+  return OneValue(to.Add(Bitcast{made.dtype}, {to.operand(0)}, made.dtype));
+}
+
 // (shape, number)
 Expanded ExpandFill(Expansion& to) {
-  HEARTH_ASSIGN(const std::vector<int64_t> sizes, to.Integers(0));
-  std::vector<int32_t> dims;
-  int64_t elements = 1;
-  for (const int64_t size : sizes) {
-    if (size < 1 || size > std::numeric_limits<int32_t>::max() / elements || dims.size() >= Shape::kMaxRank) {
-      return Error(StatusCode::kUnsupported, "a shape with the size {}, of rank {}", size, sizes.size());
-    }
-    elements *= size;
-    dims.push_back(static_cast<int32_t>(size));
-  }
-  return OneValue(to.Add(BroadcastTo{Shape::FromSpan(dims)}, {to.operand(1)}));
+  HEARTH_ASSIGN(const Shape shape, to.ShapeOperand(0));
+  return OneValue(to.Add(BroadcastTo{shape}, {to.operand(1)}));
 }
 
 // Clamped to a range and rounded to one of its 2^bits steps; the sums are those of TFLite's kernel.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/op_def.h"
 
 namespace hearth {
 namespace {
@@ -21,6 +23,8 @@ constexpr ExpansionRow kExpansions[] = {
     {68, 4, 4, 4, ExpandSparseToDense},
     {80, 1, 1, 1, ExpandFakeQuant},
     {94, 2, 2, 2, ExpandFill},
+    {103, 1, 1, 1, ExpandUnique},
+    {109, 1, 1, 1, ExpandWhere},
     {112, 2, 2, 2, ExpandReverseSequence},
     {113, 1, 1, 1, ExpandMatrixDiag},
     {115, 2, 2, 2, ExpandMatrixSetDiag},
@@ -34,11 +38,15 @@ constexpr ExpansionRow kExpansions[] = {
     {134, 1, 1, 0, ExpandReal},
     {135, 1, 1, 0, ExpandComplexAbs},
     {141, 3, 4, 3, ExpandConv3DTranspose},
+    {146, 1, 1, 1, ExpandRandomNumbers},
     {147, 1, 1, 1, ExpandBucketize},
+    {148, 1, 1, 1, ExpandRandomNumbers},
+    {149, 2, 2, 2, ExpandMultinomial},
     {153, 3, 3, 3, ExpandSegments},
     {154, 3, 3, 3, ExpandSegments},
     {155, 3, 3, 3, ExpandSegments},
     {157, 3, 3, 3, ExpandSegments},
+    {159, 1, 1, 1, ExpandBitcast},
 };
 static_assert(std::is_sorted(std::begin(kExpansions), std::end(kExpansions),
                              [](const ExpansionRow& a, const ExpansionRow& b) { return a.code < b.code; }));
@@ -76,7 +84,10 @@ Status Expansion::ReadOperands() {
 }
 
 Result<std::vector<int64_t>> Expansion::Integers(size_t i) const {
-  const ValueId id = operand(i);
+  return IntegersOf(operand(i));
+}
+
+Result<std::vector<int64_t>> Expansion::IntegersOf(ValueId id) const {
   if (!IsConstant(id)) {
     return Error(StatusCode::kUnsupported, "'{}' is computed at run time", reader_.graph_.value(id).name);
   }
@@ -87,6 +98,49 @@ Result<std::vector<int64_t>> Expansion::Integers(size_t i) const {
   }
   HEARTH_ASSIGN(const ReferenceTensor numbers, ReferenceFromBytes(desc(id), reader_.graph_.ConstantBytes(id)));
   return std::vector<int64_t>(numbers.values.begin(), numbers.values.end());
+}
+
+Result<Shape> Expansion::ShapeOperand(size_t i) const {
+  HEARTH_ASSIGN(const std::vector<int64_t> sizes, Integers(i));
+  std::vector<int32_t> dims;
+  int64_t elements = 1;
+  for (const int64_t size : sizes) {
+    if (size < 1 || size > std::numeric_limits<int32_t>::max() / elements || dims.size() >= Shape::kMaxRank) {
+      return Error(StatusCode::kUnsupported, "a shape with the size {}, of rank {}", size, sizes.size());
+    }
+    elements *= size;
+    dims.push_back(static_cast<int32_t>(size));
+  }
+  return Shape::FromSpan(dims);
+}
+
+Result<std::vector<ValueId>> Expansion::AddSeveral(Op op, std::vector<ValueId> inputs, std::span<const DType> types) {
+  Graph& graph = reader_.graph_;
+  Node node{std::move(op), std::move(inputs), {}, "", source_index()};
+  for (const DType type : types) {
+    const std::string name = fmt::format("{}_{}", reader_.CodeOf(index_).row->name, graph.values().size());
+    node.outputs.push_back(graph.AddValue({name, {type, Shape(), std::nullopt}, std::nullopt}));
+  }
+  HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
+  std::vector<ValueId> made = node.outputs;
+  graph.AddNode(std::move(node));
+  std::vector<std::vector<std::byte>> constants = reader_.ConstantsOfLastNode();
+  if (constants.empty()) return made;
+  for (size_t k = 0; k < made.size(); ++k) graph.MakeConstant(made[k], std::move(constants[k]));
+  graph.nodes().pop_back();
+  return made;
+}
+
+Result<ValueId> Expansion::AddWithRunCount(Op op, std::vector<ValueId> inputs, DType dtype) {
+  Graph& graph = reader_.graph_;
+  const ValueId runs = graph.AddValue({fmt::format("{}_{}_runs", reader_.CodeOf(index_).row->name, source_index()),
+                                       {DType::kInt32, {1}, std::nullopt},
+                                       std::nullopt});
+  inputs.push_back(runs);
+  HEARTH_ASSIGN(const std::vector<ValueId> made,
+                AddSeveral(std::move(op), std::move(inputs), {{dtype, DType::kInt32}}));
+  graph.states.push_back({runs, made[1]});
+  return made[0];
 }
 
 Result<ValueId> Expansion::Add(Op op, std::vector<ValueId> inputs, std::optional<DType> dtype) {
@@ -128,13 +182,7 @@ Result<ValueId> Expansion::AddPad(ValueId value, int axis, int32_t before, int32
 }
 
 Result<ValueId> Expansion::AddConstant(const TensorDesc& desc, const std::vector<double>& numbers) {
-  if (!reader_.tensors_.ChargeMade(desc.size_bytes())) {
-    return Error(StatusCode::kUnsupported, "it takes too many constants for the size of the file");
-  }
-  std::vector<std::byte> bytes(desc.size_bytes());
-  HEARTH_TRY(ReferenceToBytes({desc.shape, numbers}, desc, bytes));
-  Graph& graph = reader_.graph_;
-  return graph.AddConstantValue(fmt::format("made_{}", graph.values().size()), desc, std::move(bytes));
+  return reader_.AddNumbers(desc, numbers);
 }
 
 Result<ValueId> Expansion::AddIndices(const Shape& shape) {

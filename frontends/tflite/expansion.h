@@ -23,6 +23,7 @@ class Expansion {
   Status ReadOperands();
 
   int32_t code() const { return reader_.CodeOf(index_).row->code; }
+  int32_t source_index() const { return reader_.SourceIndex(index_); }
   size_t output_count() const { return static_cast<size_t>(view_.output_count()); }
   // kNoValue where it is absent or complex.
   ValueId operand(size_t i) const { return i < operands_.size() ? operands_[i] : kNoValue; }
@@ -32,6 +33,11 @@ class Expansion {
   bool IsConstant(ValueId id) const { return reader_.graph_.IsConstant(id); }
   // The numbers of a constant operand of integers; kUnsupported where it is computed at run time.
   Result<std::vector<int64_t>> Integers(size_t i) const;
+  Result<std::vector<int64_t>> IntegersOf(ValueId id) const;
+  // A constant operand that is a shape without empty dimensions.
+  Result<Shape> ShapeOperand(size_t i) const;
+  // What the file says of an output: its type counts, its shape is not believed.
+  Result<TensorDesc> DeclaredOutput(int i) const { return view_.DescribeOutput(i); }
   // The one number of a constant operand.
   Result<double> Number(size_t i) const { return view_.ConstantReal(static_cast<int>(i)); }
   template <typename Table>
@@ -62,6 +68,11 @@ class Expansion {
   Result<ValueId> AddIndices(const Shape& shape);  // int32: 0, 1, 2, ...
   Result<ValueId> AddNumber(DType dtype, double number) { return AddConstant({1}, dtype, {number}); }
 
+  // Adds a node and returns all that it makes, of these types: constants where its operands are.
+  Result<std::vector<ValueId>> AddSeveral(Op op, std::vector<ValueId> inputs, std::span<const DType> types);
+  // Adds a node whose last operand and second result is the number of runs, a state of its own.
+  Result<ValueId> AddWithRunCount(Op op, std::vector<ValueId> inputs, DType dtype);
+
   // A recurrent node over the file's operands, made ready so that nothing is unsupported any more.
   Result<Node> PrepareRecurrent(Op op, std::vector<ValueId> inputs);
   // Adds it and returns its sequence; `states` are the operands that it changes.
@@ -69,6 +80,9 @@ class Expansion {
 
   // The parts of a complex operand; an error where it is none.
   Result<ComplexValue> ComplexOperand(size_t i) const;
+  // Only the first `count` (int32[1]) rows of the value count.
+  void SetRows(ValueId value, ValueId count) { reader_.reading_.rows.emplace(value, count); }
+
   // What the operator makes is complex.
   void SetComplexOutput(ComplexValue value) { complex_output_ = value; }
   const std::optional<ComplexValue>& complex_output() const { return complex_output_; }
@@ -114,10 +128,19 @@ Expanded ExpandSparseToDense(Expansion& to);
 Expanded ExpandEmbeddingLookupSparse(Expansion& to);
 
 // expand_small.cc: operators that a few nodes compute.
+Expanded ExpandBitcast(Expansion& to);
 Expanded ExpandFill(Expansion& to);
 Expanded ExpandFakeQuant(Expansion& to);
 Expanded ExpandBucketize(Expansion& to);
 Expanded ExpandReverseSequence(Expansion& to);
+
+// expand_data_sized.cc
+Expanded ExpandWhere(Expansion& to);
+Expanded ExpandUnique(Expansion& to);
+
+// expand_random.cc
+Expanded ExpandRandomNumbers(Expansion& to);
+Expanded ExpandMultinomial(Expansion& to);
 
 // expand_recurrent.cc
 Expanded ExpandBidirectionalLstm(Expansion& to);

@@ -82,11 +82,14 @@ struct Reading {
   static constexpr int64_t kMaxInlinedOperators = 100'000;
   int64_t inlined_operators_left = kMaxInlinedOperators;
   std::vector<int32_t> calls;  // subgraphs that are being read, the outermost first
+  // Values that hold more rows than count, and how many do (int32[1]).
+  std::map<ValueId, ValueId> rows;
   // Resource variables, by name. A handle of one is a constant that only its operators read.
   Variables variables;
   std::map<ValueId, std::string> handles;
   std::set<int32_t> initializations;  // subgraphs that CALL_ONCE called
   bool is_initializing = false;       // one of them is being read
+  bool is_of_loop = false;            // the graph is a part of a loop that the host runs
   std::optional<std::set<std::string>>
       changed_variables;       // by operators outside of initializations; "*" stands for all
   ValueId was_run = kNoValue;  // state: false in the first run, where a first value is not all zeros

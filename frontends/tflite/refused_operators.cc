@@ -14,14 +14,14 @@ struct RefusedRow {
 constexpr std::string_view
     kStrings = "it works on strings and hash tables, which Hearth has not: do this step before the model",
     kLoop =
-        "it is not said or not known when the model is read how often it turns, or its branches make different "
-        "shapes: in Keras convert recurrent layers with unroll=True and a fixed length, give loops maximum_iterations",
+        "it is not said what it calls, or its branches or turns make different shapes: in Keras convert recurrent "
+        "layers "
+        "with unroll=True and a fixed length, give loops maximum_iterations",
     kVariables =
         "a resource variable whose first value is not known when the model is read, or which holds strings: give the "
         "variable a constant first value, or pass what it holds as an input and an output",
-    kDataSize = "the size of its result depends on data: do this step behind the model, on its output",
-    kRandom = "random numbers: convert in inference mode, or pass them as an input",
-    kStableHlo = "an operator of StableHLO: convert to TFLite's own operators", kRare = "not offered";
+    kStableHlo = "an operator of StableHLO: convert to TFLite's own operators", kRare = "not offered",
+    kCalls = "it does not say what it calls";
 
 // Sorted by code.
 constexpr RefusedRow kRefused[] = {
@@ -29,13 +29,11 @@ constexpr RefusedRow kRefused[] = {
     {15, kRare},
     {29, kRare},
     {30, kStrings},
-    {31, "it does not say what it calls"},
+    {31, kCalls},
     {51, "a delegate's own node, which no file should hold: convert the model again"},
     {77, "it asks for the shape of a tensor whose shape is known at run time only: choose the inputs' shapes"},
     {93, "the shape of its operand is known at run time only: choose the inputs' shapes"},
     {96, "its length is known at run time only: choose the inputs' shapes"},
-    {103, kDataSize},
-    {109, kDataSize},
     {110, "it asks for the rank of a tensor whose shape is known at run time only: choose the inputs' shapes"},
     {118, kLoop},
     {119, kLoop},
@@ -50,18 +48,15 @@ constexpr RefusedRow kRefused[] = {
     {143, kVariables},
     {144, kVariables},
     {145, "its operands are shapes that are computed from data"},
-    {146, kRandom},
-    {148, kRandom},
-    {149, kRandom},
-    {159, "the bits of one type read as another are not offered: use CAST where the numbers are meant"},
     {203, "it is not offered: PADV2 and RESHAPE compute the same"},
     {205, "it is not offered: pooling and reductions compute the common cases"},
+    {206, kCalls},
 };
 static_assert(std::is_sorted(std::begin(kRefused), std::end(kRefused),
                              [](const RefusedRow& a, const RefusedRow& b) { return a.code < b.code; }));
 
 bool IsStableHlo(int32_t code) {
-  return code >= 162 && code <= 209 && code != 203 && code != 205;
+  return code >= 162 && code <= 209 && code != 203 && code != 205 && code != 206;
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
-// Operators that call other subgraphs: CALL, IF, WHILE. What they call is read into the one graph, a loop's body once
-// for each of its turns, so that every device runs it and constants inside (counters, indices) are folded.
+// Operators that call other subgraphs: CALL, STABLEHLO_COMPOSITE, IF, WHILE. What they call is read into the one graph,
+// a loop's body once for each of its turns, so that every device runs it and constants inside (counters, indices) are
+// folded.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "core/base/error.h"
@@ -12,9 +14,16 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kCall = 31, kIf = 118, kWhile = 119;
+constexpr int32_t kCall = 31, kIf = 118, kWhile = 119, kComposite = 206;
 constexpr size_t kMaxDepth = 16;                  // of calls in calls
 constexpr size_t kBytesPerInlinedOperator = 512;  // of names and lists, on average
+// So many turns that data may end are written out: devices calculate all of them, whenever data end them.
+constexpr int kMostChosenTurns = 256;
+
+// A composite says in a subgraph what it computes; what its name promises beyond that is for those who know it.
+bool IsCall(int32_t code) {
+  return code == kCall || code == kIf || code == kWhile || code == kComposite;
+}
 
 // What a constant condition says; nothing when it is not constant.
 Result<std::optional<bool>> KnownCondition(const Graph& graph, ValueId id) {
@@ -138,6 +147,10 @@ Result<ValueId> SubgraphReader::AddMadeNode(int index, Op op, std::vector<ValueI
 
 Result<ValueId> SubgraphReader::AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false) {
   if (if_true == if_false) return if_true;
+  if (RowsOf(if_true) != kNoValue || RowsOf(if_false) != kNoValue) {
+    return Error(StatusCode::kUnsupported,
+                 "what data choose has a number of rows that depends on data (WHERE, UNIQUE)");
+  }
   const TensorDesc desc = graph_.value(if_true).desc;
   if (desc != graph_.value(if_false).desc) {
     return Error(StatusCode::kUnsupported,
@@ -172,15 +185,14 @@ Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const V
   return chosen;
 }
 
-// A loop whose end depends on data runs to where its condition is known to be false; what it makes is what it had when
-// its condition was false for the first time.
-Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, std::vector<ValueId> state) {
-  const auto* options = op(index).builtin_options_as_WhileOptions();
-  if (options == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kWhile));
+// The turns behind each other. A loop whose end depends on data runs to where its condition is known to be false; what
+// it makes is what it had when its condition was false for the first time.
+Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire::WhileOptions& options,
+                                                           std::vector<ValueId> state, int& chosen_turns_left) {
   std::vector<ValueId> result = state;
   ValueId goes_on = kNoValue;  // whether it has not ended yet, where data say that
   while (true) {
-    HEARTH_ASSIGN(const std::vector<ValueId> condition, Call(index, options->cond_subgraph_index(), state));
+    HEARTH_ASSIGN(const std::vector<ValueId> condition, Call(index, options.cond_subgraph_index(), state));
     if (condition.size() != 1) {
       return Error(StatusCode::kMalformedInput, "its condition has {} outputs", condition.size());
     }
@@ -191,10 +203,13 @@ Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, std::vector<Va
       const Op both = Binary{.kind = BinaryKind::kLogicalAnd};
       HEARTH_ASSIGN(goes_on, goes_on == kNoValue ? Result<ValueId>(now)
                                                  : AddMadeNode(index, both, {goes_on, now}, graph_.value(now).desc));
+      HEARTH_TRY(BeginStates(index));
     }
-    if (!known) HEARTH_TRY(BeginStates(index));
+    if (goes_on != kNoValue && --chosen_turns_left < 0) {
+      return Error(StatusCode::kUnsupported, "data end it after many turns");
+    }
     const Variables before = reading_.variables;
-    HEARTH_ASSIGN(state, Call(index, options->body_subgraph_index(), state));
+    HEARTH_ASSIGN(state, Call(index, options.body_subgraph_index(), state));
     if (goes_on != kNoValue) HEARTH_TRY(ChooseVariables(index, goes_on, Variables(reading_.variables), before));
     if (state.size() != result.size()) {
       return Error(StatusCode::kMalformedInput, "its body makes {} tensors of {}", state.size(), result.size());
@@ -207,6 +222,37 @@ Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, std::vector<Va
       }
     }
   }
+}
+
+// Written out where that is a bounded list of operators, so that devices run it; else a loop that the host runs.
+Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, const std::vector<ValueId>& values) {
+  const auto* options = op(index).builtin_options_as_WhileOptions();
+  if (options == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kWhile));
+  const size_t nodes = graph_.nodes().size(), states = graph_.states.size();
+  const Variables variables = reading_.variables;
+  const int64_t operators_left = reading_.inlined_operators_left;
+  const auto undo = [&] {
+    graph_.nodes().erase(graph_.nodes().begin() + static_cast<ptrdiff_t>(nodes), graph_.nodes().end());
+    graph_.states.resize(states);
+    reading_.variables = variables;
+  };
+  int chosen_turns_left = kMostChosenTurns;
+  Result<std::vector<ValueId>> written = WriteOutTurns(index, *options, values, chosen_turns_left);
+  if (written.ok() || written.status().code() != StatusCode::kUnsupported) return written;
+  undo();
+  // What was written out is gone, and counts no more; but no file makes this happen without end.
+  reading_.inlined_operators_left = std::max(reading_.inlined_operators_left, operators_left / 2);
+  Result<std::vector<ValueId>> loop = AddLoop(index, *options, values);
+  if (loop.ok() || loop.status().code() != StatusCode::kUnsupported) return loop;
+  undo();
+  if (chosen_turns_left < 0) {
+    chosen_turns_left = std::numeric_limits<int>::max();
+    written = WriteOutTurns(index, *options, values, chosen_turns_left);
+    if (written.ok() || written.status().code() != StatusCode::kUnsupported) return written;
+  }
+  if (written.status().message() == loop.status().message()) return loop;
+  return Error(StatusCode::kUnsupported, "{}; as a loop on the CPU: {}", written.status().message(),
+               loop.status().message());
 }
 
 // `value`, which has one element, without dimensions.
@@ -226,7 +272,12 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCalls(int index, const std::vec
   }
   const int32_t code = CodeOf(index).row->code;
   if (code == kIf) return ReadIf(index, operands);
-  if (code == kWhile) return ReadWhile(index, std::move(operands));
+  if (code == kWhile) return ReadWhile(index, operands);
+  if (code == kComposite) {
+    const auto* composite = op(index).builtin_options_2_as_StableHLOCompositeOptions();
+    if (composite == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kCall));
+    return Call(index, composite->decomposition_subgraph_index(), operands);
+  }
   const auto* options = op(index).builtin_options_as_CallOptions();
   if (options == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kCall));
   return Call(index, static_cast<int32_t>(std::min<uint32_t>(options->subgraph(), 1u << 30)), operands);
@@ -245,6 +296,7 @@ Status SubgraphReader::BindOutput(int index, int32_t tensor, ValueId value) {
   if (graph_.value(output).desc != graph_.value(value).desc) {
     return Error(StatusCode::kMalformedInput, "{} has another type than what is made for it", tensors_.Label(tensor));
   }
+  if (RowsOf(value) != kNoValue) reading_.rows.emplace(output, RowsOf(value));
   graph_.AddNode({.op = Unary{.kind = UnaryKind::kCopy},
                   .inputs = {value},
                   .outputs = {output},
@@ -272,7 +324,7 @@ Status SubgraphReader::FinishMade(int index, const std::vector<int32_t>& inputs,
 Result<bool> SubgraphReader::ReadControl(int index, const std::vector<int32_t>& inputs,
                                          const std::vector<int32_t>& outputs) {
   const OperatorRow* row = CodeOf(index).row;
-  if (row == nullptr || (row->code != kCall && row->code != kIf && row->code != kWhile)) return false;
+  if (row == nullptr || !IsCall(row->code)) return false;
   const size_t first_node = graph_.nodes().size(), states = graph_.states.size();
   Variables variables = reading_.variables;
   const Result<std::vector<ValueId>> made = ReadCalls(index, inputs);

@@ -133,6 +133,7 @@ Status SubgraphReader::ReadOutputs() {
     if (graph_.IsState(value)) value = AddCopy(value);  // the run changes it
     graph_.outputs.push_back(value);
   }
+  AddRowOutputs();
   return Status::Ok();
 }
 

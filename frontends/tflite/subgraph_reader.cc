@@ -290,7 +290,8 @@ Status SubgraphReader::ReadOperator(int index) {
   HEARTH_ASSIGN(const bool is_variable, ReadVariableOperator(index, inputs, outputs));
   HEARTH_ASSIGN(const bool is_called, is_variable ? Result<bool>(true) : ReadControl(index, inputs, outputs));
   if (!is_called) HEARTH_TRY(CheckNoHandles(index, inputs));
-  HEARTH_ASSIGN(const bool is_made, is_called ? Result<bool>(true) : FoldOperator(index, inputs, outputs));
+  HEARTH_ASSIGN(const bool is_on_rows, is_called ? Result<bool>(true) : ReadOnRows(index, inputs, outputs));
+  HEARTH_ASSIGN(const bool is_made, is_on_rows ? Result<bool>(true) : FoldOperator(index, inputs, outputs));
   HEARTH_ASSIGN(const bool is_done, is_made ? Result<bool>(true) : ReadExpansion(index, inputs, outputs));
   if (!is_done) {
     HEARTH_ASSIGN(Op attributes, ReadOp(index, inputs));

@@ -96,7 +96,9 @@ class SubgraphReader {
   Result<bool> ReadControl(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   Result<std::vector<ValueId>> ReadCalls(int index, const std::vector<int32_t>& inputs);
   Result<std::vector<ValueId>> ReadIf(int index, std::span<const ValueId> operands);
-  Result<std::vector<ValueId>> ReadWhile(int index, std::vector<ValueId> operands);
+  Result<std::vector<ValueId>> ReadWhile(int index, const std::vector<ValueId>& values);
+  Result<std::vector<ValueId>> WriteOutTurns(int index, const wire::WhileOptions& options, std::vector<ValueId> state,
+                                             int& chosen_turns_left);
   Result<std::vector<ValueId>> Call(int index, int32_t subgraph, std::span<const ValueId> arguments);
   Result<ValueId> AddMadeNode(int index, Op op, std::vector<ValueId> inputs, TensorDesc desc);
   Result<ValueId> AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false);
@@ -104,6 +106,22 @@ class SubgraphReader {
   Status BindOutput(int index, int32_t tensor, ValueId value);
   Status FinishMade(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
                     const Result<std::vector<ValueId>>& made, size_t first_node);
+
+  // subgraph_loop.cc: loops that the host runs.
+  Result<std::vector<ValueId>> AddLoop(int index, const wire::WhileOptions& options,
+                                       const std::vector<ValueId>& values);
+  Result<Graph> ReadPart(int index, int32_t number, const std::vector<ValueId>& values);
+
+  // subgraph_rows.cc: tensors whose number of rows depends on data.
+  Result<bool> ReadOnRows(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  Result<ValueId> MakeOnRows(int index, const std::vector<int32_t>& inputs, int32_t output);
+  Result<ValueId> ShapeOfRows(int index, ValueId value, const TensorDesc& made);
+  Result<ValueId> ReduceRows(int index, const Reduce& reduce, ValueId value, const TensorDesc& made);
+  Result<ValueId> MaskRows(int index, ValueId value, double number);
+  Result<ValueId> AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers);
+  Result<ValueId> RowsOfLastNode() const;
+  ValueId RowsOf(ValueId value) const;  // how many of its rows count; kNoValue: all
+  void AddRowOutputs();
 
   // subgraph_variables.cc: resource variables, which become states.
   Result<bool> ReadVariableOperator(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);

@@ -225,6 +225,11 @@ Status SubgraphReader::ReadCallOnce(int index) {
 
 // What the operator makes: nothing, a handle, or what a variable holds.
 Result<std::vector<ValueId>> SubgraphReader::ReadOnVariable(int index, int32_t code, std::span<const int32_t> inputs) {
+  if (reading_.is_of_loop) {
+    return Error(StatusCode::kUnsupported,
+                 "resource variables in a loop that only data end: make the variable one of "
+                 "the values that go around");
+  }
   if (code == kCallOnce) {
     HEARTH_TRY(ReadCallOnce(index));
     return std::vector<ValueId>();
@@ -243,6 +248,9 @@ Result<std::vector<ValueId>> SubgraphReader::ReadOnVariable(int index, int32_t c
   }
   HEARTH_ASSIGN(const ValueId value, InputValue(Op(Unary{}), inputs[1]));
   if (IsHandle(value)) return Error(StatusCode::kMalformedInput, "it assigns a handle of a variable");
+  if (RowsOf(value) != kNoValue) {
+    return Error(StatusCode::kUnsupported, "what it assigns has a number of rows that depends on data");
+  }
   HEARTH_TRY(Assign(name, value));
   return std::vector<ValueId>();
 }

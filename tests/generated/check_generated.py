@@ -155,7 +155,7 @@ def chosen_models(arguments, python):
     entries = [entry for entry in entries if arguments.kind in (None, entry["kind"])
                and any(fnmatch.fnmatch(entry["name"], pattern) or entry["family"] == pattern for pattern in patterns)]
     models = [(entry["name"], quantization) for entry in entries for quantization in arguments.quantizations.split(",")
-              if entry["kind"] == "network" or quantization in entry.get("quantizations", [quantization])]
+              if quantization in entry.get("quantizations", [quantization])]
     if arguments.sample is not None and arguments.sample < len(models):
         kept = set(random.Random(arguments.seed).sample(range(len(models)), arguments.sample))
         models = [model for position, model in enumerate(models) if position in kept]

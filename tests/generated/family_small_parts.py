@@ -42,6 +42,35 @@ def loop_with_limit(x):
     return tf.while_loop(lambda v: tf.reduce_sum(v) < 40.0, lambda v: (v * 1.5,), (x,), maximum_iterations=12)[0]
 
 
+@network(vector(rule=(0.5, 2.0)), kind="function", quantizations=("float",))
+def loop_that_only_data_end(x):
+    return tf.while_loop(lambda k, v: tf.reduce_sum(v * v) > 1e-3, lambda k, v: (k + 1, v * 0.5 + 0.01 * tf.sin(v)), (0, x))
+
+
+@network(vector(), kind="function", quantizations=("float",))
+def rows_that_a_mask_chooses(x):
+    kept = tf.boolean_mask(x, x > 0.1)
+    return [tf.where(x > 0.0), kept * 2.0 + 1.0, tf.reduce_sum(kept), tf.reduce_max(kept), tf.shape(kept)]
+
+
+@network(Input("x", [3, 5], [-2.0, 2.0]), kind="function", quantizations=("float",))
+def numbers_each_once(x):
+    return list(tf.unique(tf.reshape(tf.cast(x, tf.int32), [-1])))
+
+
+@network(Input("x", [4, 6], [-2.0, 2.0]), kind="function", quantizations=("float",))
+def random_numbers(x):
+    drawn = [tf.raw_ops.RandomUniform(shape=[3, 5], dtype=tf.float32, seed=3, seed2=7),
+             tf.raw_ops.RandomStandardNormal(shape=[7], dtype=tf.float32, seed=1 << 40, seed2=-5),
+             tf.raw_ops.Multinomial(logits=x, num_samples=9, seed=11, seed2=0, output_dtype=tf.int64)]
+    return [*drawn, x + 1.0]
+
+
+@network(Input("x", [2, 3], [-2.0, 2.0]), kind="function", quantizations=("float",))
+def bits_of_another_type(x):
+    return [tf.bitcast(x, tf.int32), tf.bitcast(x, tf.int16), tf.bitcast(tf.bitcast(x, tf.int8), tf.float32)]
+
+
 @network(vector(), kind="function")
 def branches(x):
     return tf.cond(tf.reduce_mean(x) > 0.0, lambda: x * 2.0, lambda: tf.nn.relu(x) - 1.0)

@@ -113,7 +113,8 @@ def answer(request):
 
 
 def listed():
-    networks_listed = [{"name": name, "kind": "network", "family": entry.family}
+    networks_listed = [{"name": name, "kind": "network", "family": entry.family,
+                        **({"quantizations": entry.quantizations} if entry.quantizations else {})}
                        for name, entry in networks.REGISTERED.items()]
     return networks_listed + [{"name": name, "kind": "operator", "family": entry.family,
                                "quantizations": entry.quantizations} for name, entry in operators.REGISTERED.items()]

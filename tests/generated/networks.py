@@ -26,18 +26,18 @@ class Network:
     inputs: List[Input]
     kind: str = "keras"  # "function": build() gives a function of tensors; "module": a tf.Module with __call__
     runs: int = 2
-    quantizations: List[str] = dataclasses.field(default_factory=list)  # of operator models; networks have all
+    quantizations: List[str] = dataclasses.field(default_factory=list)  # empty: all of them
 
 
 REGISTERED: Dict[str, Network] = {}
 
 
-def network(*inputs, kind="keras", runs=2):
+def network(*inputs, kind="keras", runs=2, quantizations=()):
     """Registers the function below it as a network with these inputs."""
 
     def register(build):
         name, family = build.__name__, build.__module__.removeprefix("family_")
-        REGISTERED[name] = Network(name, family, build, list(inputs), kind, runs)
+        REGISTERED[name] = Network(name, family, build, list(inputs), kind, runs, list(quantizations))
         return build
 
     return register

@@ -12,6 +12,7 @@ import sys
 import cases_arrange
 import cases_detection
 import cases_elementwise
+import cases_host
 import cases_join
 import cases_logic
 import cases_lookup
@@ -76,6 +77,7 @@ FAMILIES = {  # run together, as one network
     "volumes": [cases_volumes.add_conv_3d, cases_volumes.add_conv_3d_transpose],
     "spectra": [cases_volumes.add_spectra],
     "suppression": [cases_volumes.add_suppression],
+    "host": [cases_host.add_bits, cases_host.add_random, cases_host.add_data_sized],
 }
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """test_behaviour.py DEVICE: what programs do with the plugin: options, partitions, resized inputs, state, threads, the
-cache, reports. The operator that Hearth does not know is BITCAST."""
+cache, reports. The operator that Hearth does not know is DILATE."""
 
 import json
 import pathlib
@@ -23,7 +23,7 @@ LSTM_WIDTH = 160
 
 
 def two_part_net(weight_type=flatbuffer_net.FLOAT32):
-    """conv, relu, BITCAST, add, conv, relu6: a delegate can take what lies before and behind the third."""
+    """conv, relu, DILATE, add, conv, relu6: a delegate can take what lies before and behind the third."""
     random = np.random.default_rng(7)
     net = flatbuffer_net.Net()
 
@@ -38,8 +38,9 @@ def two_part_net(weight_type=flatbuffer_net.FLOAT32):
         return net.op("CONV_2D", [x, filters, bias], [net.tensor(SHAPE)], options="Conv2D", **options)
 
     first = net.op("RELU", [conv(net.input(SHAPE))], [net.tensor(SHAPE)])
-    same_bits = net.op("BITCAST", [first], [net.tensor(SHAPE)])
-    total = net.op("ADD", [first, same_bits], [net.tensor(SHAPE)], options="Add")
+    ones, zero = net.const(np.ones(4, np.int32)), net.const(np.float32(0))
+    same = net.op("DILATE", [first, ones, zero], [net.tensor(SHAPE)])
+    total = net.op("ADD", [first, same], [net.tensor(SHAPE)], options="Add")
     last = net.op("RELU6", [conv(total)], [net.tensor(SHAPE)])
     return net.finish([last])
 
@@ -110,8 +111,8 @@ class Behaviour(unittest.TestCase):
             self.expect_same(model, [x], plugin.run(interpreter, [x]))
         report = self.report()
         self.assertEqual([len(part["nodes"]) for part in report["partitions"]], [2, 3])
-        self.assertEqual([node["op"] for node in report["left_to_interpreter"]], ["BITCAST"])
-        self.assertEqual(self.log_path.read_text().count("BITCAST"), 1)
+        self.assertEqual([node["op"] for node in report["left_to_interpreter"]], ["DILATE"])
+        self.assertEqual(self.log_path.read_text().count("DILATE"), 1)
 
     def test_the_largest_partitions_are_taken(self):
         model, x = two_part_net(), noise(SHAPE)

@@ -89,6 +89,15 @@ void TfliteWriter::AddOperatorWithOptions(uint32_t opcode_index, const std::vect
                                             static_cast<wire::BuiltinOptions>(options_type), options, custom_vector));
 }
 
+void TfliteWriter::AddComposite(int32_t subgraph, const std::vector<int32_t>& inputs,
+                                const std::vector<int32_t>& outputs) {
+  const uint32_t code = AddOperatorCode(206, "");
+  const auto input_vector = builder_.CreateVector(inputs), output_vector = builder_.CreateVector(outputs);
+  const auto options = wire::CreateStableHLOCompositeOptions(builder_, builder_.CreateString("odml.some"), subgraph);
+  operators_.push_back(wire::CreateOperator(builder_, code, input_vector, output_vector, wire::BuiltinOptions_NONE, 0,
+                                            0, wire::BuiltinOptions2_StableHLOCompositeOptions, options.Union()));
+}
+
 void TfliteWriter::EndSubgraph(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   const auto tensors = builder_.CreateVector(tensors_);
   const auto input_vector = builder_.CreateVector(inputs);

@@ -76,6 +76,8 @@ class TfliteWriter {
                          const std::vector<int32_t>& outputs, const std::vector<uint8_t>& custom_options = {}) {
     AddOperatorWithOptions(AddOperatorCode(32, name), inputs, outputs, 0, 0, custom_options);
   }
+  // STABLEHLO_COMPOSITE, which a subgraph explains.
+  void AddComposite(int32_t subgraph, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   uint32_t AddOperatorCode(int32_t code, const std::string& custom_code);
   void AddOperatorWithOptions(uint32_t opcode_index, const std::vector<int32_t>& inputs,
                               const std::vector<int32_t>& outputs, int options_type, flatbuffers::Offset<void> options,

@@ -1,0 +1,55 @@
+// Operations that no device has a kernel for and that the host runs everywhere: their attribute structs, members of Op
+// (op.h).
+#ifndef HEARTH_CORE_GRAPH_HOST_OPS_H_
+#define HEARTH_CORE_GRAPH_HOST_OPS_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "core/graph/types.h"
+
+namespace hearth {
+
+// (x) -> the same bits read as another type. Of a smaller type there are several in each element: a new last dimension;
+// of a larger one the last dimension is one element, and goes.
+struct Bitcast {
+  DType to = DType::kFloat32;
+  friend bool operator==(const Bitcast&, const Bitcast&) = default;
+};
+
+// Random numbers by the counter-based generator Philox 4x32 with 10 rounds, as LiteRT draws them.
+// (runs[1]) -> (numbers of `shape`, runs + 1): uniform in [0, 1) or standard normal.
+// (logits[B,C], runs[1]) -> (classes[B,samples], runs + 1): multinomial.
+// `runs` says how often the node drew before; as a state it makes each run continue the stream.
+enum class RandomKind : uint8_t { kUniform, kStandardNormal, kMultinomial };
+struct Random {
+  RandomKind kind = RandomKind::kUniform;
+  Shape shape;          // not of multinomial
+  int32_t samples = 1;  // of multinomial
+  int64_t seed = 0, seed2 = 0;
+  friend bool operator==(const Random&, const Random&) = default;
+};
+
+// (condition) -> (places[N,rank], count[1]): the coordinates of the elements that are not zero, in order. N is the
+// number of elements of the condition; the rows from `count` on are zeros.
+struct Where {
+  friend bool operator==(const Where&, const Where&) = default;
+};
+
+// (x[N]) -> (values[N], indices[N], count[1]): each number once, by its first appearance, and for each element the
+// index of its number. The values from `count` on are zeros.
+struct Unique {
+  friend bool operator==(const Unique&, const Unique&) = default;
+};
+
+// (values...) -> as many: `body` of them for as long as `condition` of them holds. Both graphs have no state. Null in a
+// loop that was read from a text, which nothing can run.
+struct LoopGraphs;  // core/graph/ops/loop.h
+struct Loop {
+  std::shared_ptr<const LoopGraphs> graphs;
+  friend bool operator==(const Loop&, const Loop&) = default;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_GRAPH_HOST_OPS_H_

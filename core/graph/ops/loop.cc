@@ -1,0 +1,78 @@
+#include "core/graph/ops/loop.h"
+
+#include "core/base/error.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/ops/node_inference.h"
+
+namespace hearth {
+namespace {
+
+// Whether `part` takes what the loop holds, and no tensor in it is too large for the reference.
+Status CheckPart(const NodeInference& inference, const Node& node, const Graph& part, std::string_view name,
+                 size_t outputs) {
+  if (part.inputs.size() != node.inputs.size() || part.outputs.size() != outputs || !part.states.empty()) {
+    return inference.Fail(StatusCode::kMalformedInput, "its {} makes {} of {} values with {} states, the loop has {}",
+                          name, part.outputs.size(), part.inputs.size(), part.states.size(), node.inputs.size());
+  }
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    if (part.value(part.inputs[k]).desc == inference.input(k)) continue;
+    return inference.Fail(StatusCode::kMalformedInput, "value {} is {}[{}], its {} takes {}[{}]", k,
+                          DTypeName(inference.input(k).dtype), inference.shape(k).ToString(), name,
+                          DTypeName(part.value(part.inputs[k]).desc.dtype),
+                          part.value(part.inputs[k]).desc.shape.ToString());
+  }
+  for (const Value& value : part.values()) {
+    if (CheckedElementCount(value.desc.shape).value_or(kMaxElementCount) <= kMaxReferenceElements) continue;
+    return inference.Fail(StatusCode::kUnsupported, "its {} has a tensor of shape {}", name,
+                          value.desc.shape.ToString());
+  }
+  return Status::Ok();
+}
+
+std::vector<ReferenceTensor> Evaluate(const Graph& graph, const std::vector<ReferenceTensor>& values) {
+  Result<std::vector<ReferenceTensor>> made = EvaluateGraph(graph, values);
+  HEARTH_CHECK(made.ok());  // InferLoop passed
+  return std::move(made).value();
+}
+
+}  // namespace
+
+Status InferLoop(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  HEARTH_TRY(inference.CheckOperands(1, NodeInference::kAnyNumber, node.inputs.size()));
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    if (!inference.HasInput(k)) return inference.Fail(StatusCode::kMalformedInput, "value {} is absent", k);
+  }
+  const auto& loop = std::get<Loop>(node.op);
+  if (loop.graphs == nullptr) return inference.Fail(StatusCode::kUnsupported, "its body is not known");
+  HEARTH_TRY(CheckPart(inference, node, loop.graphs->condition, "condition", 1));
+  HEARTH_TRY(CheckPart(inference, node, loop.graphs->body, "body", node.inputs.size()));
+  const TensorDesc& condition = loop.graphs->condition.value(loop.graphs->condition.outputs[0]).desc;
+  if (condition.dtype != DType::kBool || condition.shape.element_count() != 1) {
+    return inference.Fail(StatusCode::kMalformedInput, "its condition is {}[{}], not one bool",
+                          DTypeName(condition.dtype), condition.shape.ToString());
+  }
+  for (size_t k = 0; k < node.inputs.size(); ++k) {
+    const TensorDesc& made = loop.graphs->body.value(loop.graphs->body.outputs[k]).desc;
+    if (made != inference.input(k)) {
+      return inference.Fail(StatusCode::kUnsupported, "value {} is {}[{}], its body makes {}[{}] of it", k,
+                            DTypeName(inference.input(k).dtype), inference.shape(k).ToString(), DTypeName(made.dtype),
+                            made.shape.ToString());
+    }
+    graph.value(node.outputs[k]).desc = made;
+  }
+  return Status::Ok();
+}
+
+void ReferenceLoop(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                   std::span<ReferenceTensor> outputs) {
+  const LoopGraphs& graphs = *std::get<Loop>(node.op).graphs;
+  std::vector<ReferenceTensor> values;
+  for (const ReferenceTensor* input : inputs) values.push_back(*input);
+  for (int64_t turn = 0; turn < kMostTurns && Evaluate(graphs.condition, values)[0].values[0] != 0.0; ++turn) {
+    values = Evaluate(graphs.body, values);
+  }
+  for (size_t k = 0; k < values.size(); ++k) outputs[k].values = std::move(values[k].values);
+}
+
+}  // namespace hearth

@@ -1,0 +1,141 @@
+#include "core/graph/ops/random.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "core/graph/ops/node_inference.h"
+
+namespace hearth {
+namespace {
+
+// The words of a node's stream from a place on.
+class Words {
+ public:
+  Words(const Random& random, uint64_t first_block) : random_(random), block_(first_block) {}
+
+  uint32_t Next() {
+    if (used_ == words_.size()) {
+      const auto seed = static_cast<uint64_t>(random_.seed), seed2 = static_cast<uint64_t>(random_.seed2);
+      words_ = Philox({Low(block_), High(block_), Low(seed2), High(seed2)}, {Low(seed), High(seed)});
+      ++block_;
+      used_ = 0;
+    }
+    return words_[used_++];
+  }
+
+  // In [0, 1).
+  float NextFloat() { return std::bit_cast<float>(uint32_t{127} << 23 | (Next() & 0x7fffff)) - 1.0f; }
+  double NextDouble() {
+    const uint64_t high = Next() & 0xfffff;
+    return std::bit_cast<double>(uint64_t{1023} << 52 | high << 32 | Next()) - 1.0;
+  }
+
+ private:
+  static uint32_t Low(uint64_t number) { return static_cast<uint32_t>(number); }
+  static uint32_t High(uint64_t number) { return static_cast<uint32_t>(number >> 32); }
+
+  const Random& random_;
+  uint64_t block_;
+  std::array<uint32_t, 4> words_ = {};
+  size_t used_ = 4;
+};
+
+// Pairs of numbers by Box and Muller's method, in float32 as LiteRT calculates them.
+void FillNormal(Words& words, std::vector<double>& values) {
+  constexpr float kLeast = 1.0e-7f;  // its logarithm is not infinite
+  for (size_t i = 0; i < values.size(); i += 2) {
+    const float radius = std::sqrt(-2.0f * std::log(std::max(words.NextFloat(), kLeast)));
+    const float angle = static_cast<float>(2.0 * std::numbers::pi) * words.NextFloat();
+    values[i] = std::sin(angle) * radius;
+    if (i + 1 < values.size()) values[i + 1] = std::cos(angle) * radius;
+  }
+}
+
+// The class that a number below the sum of all probabilities falls to; logits that are not finite have none.
+void FillMultinomial(Words& words, const ReferenceTensor& logits, int32_t samples, std::vector<double>& values) {
+  const auto classes = static_cast<size_t>(logits.shape[1]);
+  std::vector<double> sums(classes);
+  for (size_t row = 0; row < logits.values.size() / classes; ++row) {
+    const std::span<const double> line = std::span(logits.values).subspan(row * classes, classes);
+    double largest = std::numeric_limits<double>::lowest(), sum = 0.0;
+    for (const double logit : line) largest = std::isfinite(logit) ? std::max(largest, logit) : largest;
+    for (size_t k = 0; k < classes; ++k) {
+      if (std::isfinite(line[k])) sum += std::exp(line[k] - largest);
+      sums[k] = sum;
+    }
+    for (int32_t sample = 0; sample < samples; ++sample) {
+      const auto found = std::upper_bound(sums.begin(), sums.end(), words.NextDouble() * sum);
+      const auto chosen = std::min<ptrdiff_t>(found - sums.begin(), static_cast<ptrdiff_t>(classes) - 1);
+      values[row * static_cast<size_t>(samples) + static_cast<size_t>(sample)] = static_cast<double>(chosen);
+    }
+  }
+}
+
+// By how many blocks of four words a run moves the stream on: LiteRT keeps 256 blocks for each word of a multinomial
+// draw, whose samples it counts in fours.
+uint64_t BlocksOf(const Random& random, size_t numbers) {
+  if (random.kind != RandomKind::kMultinomial) return (numbers + 3) / 4;
+  const auto samples = static_cast<uint64_t>(random.samples);
+  return numbers / samples * ((samples + 3) / 4 * 4) * 2 * 256;
+}
+
+}  // namespace
+
+std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t a = uint64_t{0xD2511F53} * counter[0], b = uint64_t{0xCD9E8D57} * counter[2];
+    counter = {static_cast<uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(b),
+               static_cast<uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(a)};
+    key = {key[0] + 0x9E3779B9, key[1] + 0xBB67AE85};
+  }
+  return counter;
+}
+
+Status InferRandom(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  const auto& random = std::get<Random>(node.op);
+  const bool is_multinomial = random.kind == RandomKind::kMultinomial;
+  HEARTH_TRY(inference.CheckOperands(is_multinomial ? 2 : 1, 0, 2));
+  const size_t runs = is_multinomial ? 1 : 0;
+  if (inference.input(runs).dtype != DType::kInt32 || inference.shape(runs) != Shape{1}) {
+    return inference.Fail(StatusCode::kMalformedInput, "its number of runs is {}[{}], needs int32[1]",
+                          DTypeName(inference.input(runs).dtype), inference.shape(runs).ToString());
+  }
+  inference.SetOutputType(1, DType::kInt32);
+  HEARTH_TRY(inference.SetOutput(1, {1}));
+  if (!is_multinomial) {
+    inference.SetOutputType(0, DType::kFloat32);
+    return inference.SetOutput(0, random.shape);
+  }
+  HEARTH_TRY(inference.CheckRank(0, 2));
+  HEARTH_TRY(inference.CheckReal(0));
+  const DType dtype = graph.value(node.outputs[0]).desc.dtype;
+  if (dtype != DType::kInt32 && dtype != DType::kInt64) {
+    return inference.Fail(StatusCode::kMalformedInput, "the output is {}, classes need int32 or int64",
+                          DTypeName(dtype));
+  }
+  inference.SetOutputType(0, dtype);
+  return inference.SetOutput(0, {inference.shape(0)[0], random.samples});
+}
+
+void ReferenceRandom(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                     std::span<ReferenceTensor> outputs) {
+  const auto& random = std::get<Random>(node.op);
+  std::vector<double>& values = outputs[0].values;
+  const auto runs = static_cast<uint32_t>(static_cast<int64_t>(inputs.back()->values[0]));
+  Words words(random, BlocksOf(random, values.size()) * runs);
+  switch (random.kind) {
+    case RandomKind::kUniform:
+      for (double& value : values) value = words.NextFloat();
+      break;
+    case RandomKind::kStandardNormal: FillNormal(words, values); break;
+    case RandomKind::kMultinomial: FillMultinomial(words, *inputs[0], random.samples, values); break;
+  }
+  outputs[1].values[0] = static_cast<int32_t>(runs + 1);
+}
+
+}  // namespace hearth

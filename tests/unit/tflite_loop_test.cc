@@ -1,0 +1,191 @@
+// Loops that only data end: WHILE as one operation, which the host runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "backends/cpu/cpu_executor.h"
+#include "core/graph/evaluate.h"
+#include "frontends/tflite/reader.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int32_t kAdd = 0, kConcatenation = 2, kMul = 18, kLess = 58, kSum = 74, kWhile = 119, kRandom = 148;
+constexpr auto kInt = wire::TensorType_INT32;
+constexpr auto kBool = wire::TensorType_BOOL;
+
+// Writes subgraphs that take a counter and two floats.
+class LoopParts {
+ public:
+  explicit LoopParts(TfliteWriter& to) : writer(to) { Begin(); }
+
+  void Begin() {
+    counter = writer.AddTensor({"i", {}, kInt});
+    v = writer.AddTensor({"v", {2}});
+  }
+  int32_t Number(float number) { return writer.AddConstant<float>({"", {}}, {number}); }
+  int32_t Made(int32_t code, const std::vector<int32_t>& inputs, const WrittenTensor& tensor) {
+    const int32_t made = writer.AddTensor(tensor);
+    writer.AddOperator(code, inputs, {made});
+    return made;
+  }
+  // "sum(v) < limit".
+  void EndCondition(float limit) {
+    const int32_t total = writer.AddTensor({"", {}});
+    const auto options = wire::CreateReducerOptions(writer.builder(), false);
+    writer.AddOperator(kSum, {v, writer.AddIntegers({0})}, {total}, options);
+    writer.EndSubgraph({counter, v}, {Made(kLess, {total, Number(limit)}, {"goes_on", {}, kBool})});
+    Begin();
+  }
+  int32_t Next() { return Made(kAdd, {counter, writer.AddConstant<int32_t>({"", {}, kInt}, {1})}, {"", {}, kInt}); }
+  // "counter + 1, factor * v".
+  void EndBody(float factor) {
+    const int32_t next = Next();
+    writer.EndSubgraph({counter, v}, {next, Made(kMul, {v, Number(factor)}, {"", {2}})});
+    Begin();
+  }
+
+  TfliteWriter& writer;
+  int32_t counter = 0, v = 0;
+};
+
+// counter, v = 0, x; the model's outputs are both. Subgraphs 1 and 2 follow.
+void AddLoop(TfliteWriter& writer) {
+  const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}});
+  const int32_t turns = writer.AddTensor({"turns", {}, kInt});
+  const int32_t zero = writer.AddConstant<int32_t>({"zero", {}, kInt}, {0});
+  writer.AddOperator(kWhile, {zero, x}, {turns, y}, wire::CreateWhileOptions(writer.builder(), 1, 2));
+  writer.EndSubgraph({x}, {turns, y});
+}
+
+std::vector<std::byte> DoublingLoop() {
+  TfliteWriter writer;
+  AddLoop(writer);
+  LoopParts parts(writer);
+  parts.EndCondition(1000.0f);
+  parts.EndBody(2.0f);
+  return writer.FinishFile();
+}
+
+std::vector<std::vector<double>> Reference(const Graph& graph, const std::vector<double>& x) {
+  const ReferenceTensor input{{2}, x};
+  const Result<std::vector<ReferenceTensor>> outputs = EvaluateGraph(graph, {&input, 1});
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  std::vector<std::vector<double>> values;
+  if (outputs.ok()) {
+    for (const ReferenceTensor& output : *outputs) values.push_back(output.values);
+  }
+  return values;
+}
+
+// The same on the CPU: the turns, then v.
+std::vector<float> OnTheCpu(Graph& graph, std::vector<float> x) {
+  EXPECT_TRUE(InferShapes(graph).ok());
+  std::vector<int> nodes(graph.nodes().size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  const auto executor = MakeCpuExecutor();
+  auto program = executor->Prepare(graph, nodes, graph.outputs, 2);
+  EXPECT_TRUE(program.ok()) << program.status().message();
+  if (!program.ok()) return {};
+  int32_t turns = 0;
+  std::vector<float> y(2);
+  const HostTensor tensors[] = {{graph.inputs[0], std::as_writable_bytes(std::span(x))},
+                                {graph.outputs[0], std::as_writable_bytes(std::span(&turns, 1))},
+                                {graph.outputs[1], std::as_writable_bytes(std::span(y))}};
+  const Status ran = (*program)->Run(tensors);
+  EXPECT_TRUE(ran.ok()) << ran.message();
+  return {static_cast<float>(turns), y[0], y[1]};
+}
+
+std::string WhyUnknown(const std::vector<std::byte>& bytes) {
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  if (!graph.ok() || graph->nodes().empty()) return "";
+  const auto* unknown = std::get_if<UnknownOp>(&graph->nodes()[0].op);
+  return unknown == nullptr ? "" : unknown->reason;
+}
+
+TEST(TfliteLoop, EndsWhereDataSay) {
+  const auto bytes = DoublingLoop();
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_TRUE(graph->Validate().ok()) << graph->Validate().message();
+  EXPECT_THAT(Reference(*graph, {1, 2}), ElementsAre(ElementsAre(9), ElementsAre(512, 1024)));
+  EXPECT_THAT(Reference(*graph, {600, 500}), ElementsAre(ElementsAre(0), ElementsAre(600, 500)));
+}
+
+TEST(TfliteLoop, OnTheCpuEndsWhereDataSay) {
+  const auto bytes = DoublingLoop();
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_THAT(OnTheCpu(*graph, {1, 2}), ElementsAre(9, 512, 1024));
+  EXPECT_THAT(OnTheCpu(*graph, {600, 500}), ElementsAre(0, 600, 500));
+}
+
+TEST(TfliteLoop, MayHoldALoopThatDataEnd) {
+  TfliteWriter writer;
+  AddLoop(writer);
+  LoopParts parts(writer);
+  parts.EndCondition(1000.0f);  // 1
+  const int32_t inner_turns = writer.AddTensor({"", {}, kInt}), grown = writer.AddTensor({"", {2}});
+  const int32_t shrunk = writer.AddTensor({"", {2}}), next = parts.Next();
+  writer.AddOperator(kMul, {parts.v, parts.Number(0.5f)}, {shrunk});
+  writer.AddOperator(kWhile, {parts.counter, shrunk}, {inner_turns, grown},
+                     wire::CreateWhileOptions(writer.builder(), 3, 4));
+  writer.EndSubgraph({parts.counter, parts.v}, {next, grown});  // 2
+  parts.Begin();
+  parts.EndCondition(600.0f);  // 3
+  parts.EndBody(4.0f);         // 4
+  const auto bytes = writer.FinishFile();
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  // 3 -> 1.5 -> 6 ... 1536
+  EXPECT_THAT(Reference(*graph, {1, 2}), ElementsAre(ElementsAre(1), ElementsAre(512, 1024)));
+  EXPECT_THAT(OnTheCpu(*graph, {1, 2}), ElementsAre(1, 512, 1024));
+}
+
+TEST(TfliteLoop, MayHandOnAConstantOrAnotherValue) {
+  TfliteWriter writer;
+  AddLoop(writer);
+  LoopParts parts(writer);
+  parts.EndCondition(10.0f);
+  const int32_t ten = writer.AddConstant<float>({"", {2}}, {10.0f, 20.0f});
+  writer.EndSubgraph({parts.counter, parts.v}, {parts.counter, ten});
+  const auto bytes = writer.FinishFile();
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_THAT(OnTheCpu(*graph, {1, 2}), ElementsAre(0, 10, 20));
+}
+
+TEST(TfliteLoop, WhoseValuesGrowIsRefusedWithBothShapes) {
+  TfliteWriter writer;
+  AddLoop(writer);
+  LoopParts parts(writer);
+  parts.EndCondition(1000.0f);
+  const int32_t longer = writer.AddTensor({"", {4}}), next = parts.Next();
+  writer.AddOperator(kConcatenation, {parts.v, parts.v}, {longer}, wire::CreateConcatenationOptions(writer.builder()));
+  writer.EndSubgraph({parts.counter, parts.v}, {next, longer});
+  const auto bytes = writer.FinishFile();
+  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("its body makes float32[4] of it"));
+}
+
+TEST(TfliteLoop, WithRandomNumbersInItIsRefusedForTheirState) {
+  TfliteWriter writer;
+  AddLoop(writer);
+  LoopParts parts(writer);
+  parts.EndCondition(1000.0f);
+  const int32_t drawn = writer.AddTensor({"", {2}}), next = parts.Next();
+  writer.AddOperator(kRandom, {writer.AddIntegers({2})}, {drawn});
+  writer.EndSubgraph({parts.counter, parts.v}, {next, drawn});
+  const auto bytes = writer.FinishFile();
+  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("has state of its own"));
+}
+
+}  // namespace
+}  // namespace hearth
