@@ -13,7 +13,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kTile = 16;  // a cache line of floats
+constexpr int64_t kTileFloats = 16;  // a cache line of floats
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 // The product of non-negative numbers; nothing when one is negative or the product is beyond any tensor.
@@ -171,15 +171,15 @@ void PackIntegerSlices(const TensorDesc& desc, std::span<const std::byte> source
 template <int kWidth>
 void TransposeRows(const FloatReader& reader, int64_t first, int64_t row_stride, int64_t rows, int64_t count,
                    int64_t padded_count, FloatWriter& writer) {
-  for (int64_t i = 0; i < padded_count; i += kTile) {
-    float tile[kTile][kWidth] = {};
-    const int64_t columns = std::min(kTile, count - i);
+  for (int64_t i = 0; i < padded_count; i += kTileFloats) {
+    float tile[kTileFloats][kWidth] = {};
+    const int64_t columns = std::min(kTileFloats, count - i);
     for (int64_t row = 0; row < rows; ++row) {
-      float line[kTile] = {};
+      float line[kTileFloats] = {};
       reader.Read(first + row * row_stride + i, columns, line);
-      for (int64_t column = 0; column < kTile; ++column) tile[column][row] = line[column];
+      for (int64_t column = 0; column < kTileFloats; ++column) tile[column][row] = line[column];
     }
-    writer.Write(tile[0], std::min(kTile, padded_count - i) * kWidth);
+    writer.Write(tile[0], std::min(kTileFloats, padded_count - i) * kWidth);
   }
 }
 
