@@ -58,12 +58,12 @@ class FileReader final : public BundleReader {
     HEARTH_TRY(*located_);  // a file that is no whole bundle has no entries
     HEARTH_ASSIGN(const std::string material, file_.ReadMaterial(number));
     const std::optional<CacheKey> key = KeyFromMaterial(promised.kind, material);
-    BundleEntry entry;
-    entry.bytes.resize(promised.size_bytes);
-    HEARTH_TRY(file_.ReadBlob(number, entry.bytes));
     if (!key || key->digest() != promised.digest) {
       return Error(StatusCode::kIoError, "entry {} of the bundle is damaged", promised.digest.ToHex());
     }
+    BundleEntry entry;
+    entry.bytes.resize(promised.size_bytes);
+    HEARTH_TRY(file_.ReadBlob(number, entry.bytes));
     entry.key = *key;
     entry.cost_ms = promised.cost_ms;
     return entry;
