@@ -11,8 +11,9 @@ constexpr int32_t kUniform = 148;
 // same at each start.
 Status SetSeeds(Expansion& to, Random& random) {
   HEARTH_ASSIGN(const wire::RandomOptions* options, to.Options<wire::RandomOptions>());
-  random.seed = options->seed();
-  random.seed2 = options->seed2();
+  // LiteRT 2.3.0 keeps the lower 32 bits, signed, of what the file holds in 64.
+  random.seed = static_cast<int32_t>(options->seed());
+  random.seed2 = static_cast<int32_t>(options->seed2());
   if (random.seed == 0 && random.seed2 == 0) random.seed = int64_t{to.source_index()} + 1;
   return Status::Ok();
 }
