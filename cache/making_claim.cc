@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kClaimPrefix = "making-";
 constexpr double kClaimPollMs = 2;
-constexpr std::time_t kMaxClaimAgeS = 10;  // a session that was opened and never runs must not hold up others for ever
+constexpr double kMaxClaimAgeS = 10;  // a session that was opened and never runs must not hold up others for ever
 
 class FileClaim final : public MakingClaim {
  public:
@@ -57,6 +57,12 @@ bool IsStopped(pid_t process) {
   return state == 'T' || state == 't';
 }
 
+double SecondsSince(const timespec& then) {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<double>(now.tv_sec - then.tv_sec) + static_cast<double>(now.tv_nsec - then.tv_nsec) * 1e-9;
+}
+
 // Whether the process that holds the lock is worth waiting for.
 bool IsWorthWaiting(const Descriptor& descriptor) {
   std::array<char, 32> text{};
@@ -64,9 +70,9 @@ bool IsWorthWaiting(const Descriptor& descriptor) {
   if (::fstat(descriptor.get(), &info) != 0 || ::pread(descriptor.get(), text.data(), text.size() - 1, 0) < 0) {
     return false;
   }
-  const std::time_t age_s = std::time(nullptr) - info.st_mtime;
+  const double age_s = SecondsSince(info.st_mtim);
   const auto maker = static_cast<pid_t>(std::atol(text.data()));
-  // A file's time may be finer than time(), whose second then begins some milliseconds later (Linux 6.13).
+  // A shared folder's server may be a little ahead of this machine.
   return age_s >= -1 && age_s < kMaxClaimAgeS && maker != ::getpid() && !IsStopped(maker);
 }
 
