@@ -121,8 +121,10 @@ class PlanRunner {
   bool RejectLoaded(std::string_view reason);
 
   // After the first result: stores what this start had to make. A plan that is new is also told which constants the
-  // cache keeps; one from the cache knows. Returns warnings.
+  // cache keeps; one from the cache knows. Once more, with false, where HasMoreToStore: what was made since, for
+  // bindings and runs in flight. Returns warnings.
   std::vector<std::string> SaveToStore(bool plan_is_new);
+  bool HasMoreToStore() const { return runs_ != nullptr && parts_.store != nullptr && runs_->HasMoreToStore(); }
 
  private:
   // Dispatches up to the next host step or the end of a slice (SlicesOf), or one host step.

@@ -11,6 +11,10 @@ Result<Program*> RunsInFlight::ProgramFor(const KernelSource& source) {
     if (known.source == source) return known.loaded.by_kernel[0];
   }
   HEARTH_ASSIGN(LoadedPrograms loaded, LoadOrCompile(device_, {&source, 1}, store_, threads_));
+  if (is_saved_) {
+    // Nobody knows when the next save comes: others had better compile it themselves.
+    for (FreshGroup& fresh : loaded.fresh) fresh.claim.reset();
+  }
   programs_.push_back({source, std::move(loaded)});
   return programs_.back().loaded.by_kernel[0];
 }
@@ -148,7 +152,9 @@ Status RunsInFlight::PrepareSide(std::vector<Endpoint>& endpoints, const std::ve
 Status RunsInFlight::PrepareSlot(Slot& slot) {
   if (slot.inputs.moving != nullptr && slot.outputs.moving != nullptr) return Status::Ok();
   HEARTH_TRY(PrepareSide(inputs_, plan_.inputs, false, slot.inputs));
-  return PrepareSide(outputs_, plan_.outputs, true, slot.outputs);
+  HEARTH_TRY(PrepareSide(outputs_, plan_.outputs, true, slot.outputs));
+  slot.known_programs = programs_.size();
+  return Status::Ok();
 }
 
 Status RunsInFlight::PrepareArenaSlot() {
@@ -157,6 +163,7 @@ Status RunsInFlight::PrepareArenaSlot() {
   if (arena_is_prepared_) return Status::Ok();
   HEARTH_TRY(PrepareArenaSide(plan_.inputs, false, arena_slot_.inputs, arena_inputs_));
   HEARTH_TRY(PrepareArenaSide(plan_.outputs, true, arena_slot_.outputs, arena_outputs_));
+  arena_slot_.known_programs = programs_.size();
   arena_is_prepared_ = true;
   return Status::Ok();
 }
@@ -284,6 +291,7 @@ Status RunsInFlight::Finish(size_t index, std::span<const std::span<std::byte>> 
     status = (IsConverted(output) ? BytesFromDevice : FromDevice)(device_, slot.outputs.on_device[k], output.transfer,
                                                                   outputs[k], slot.transfers);
   }
+  if (status.ok()) programs_that_ran_ = std::max(programs_that_ran_, slot.known_programs);
   slot.is_busy = false;
   DropStale();
   return status;
@@ -305,10 +313,21 @@ int RunsInFlight::programs_compiled() const {
   return compiled;
 }
 
+bool RunsInFlight::HasMoreToStore() const {
+  const auto end = programs_.begin() + static_cast<std::ptrdiff_t>(programs_that_ran_);
+  return std::any_of(programs_.begin(), end, [](const BindingProgram& known) { return !known.loaded.fresh.empty(); });
+}
+
 std::vector<std::string> RunsInFlight::SaveToStore() {
+  is_saved_ = true;
   std::vector<std::string> warnings;
-  for (BindingProgram& program : programs_) {
-    std::vector<std::string> more = StoreFreshPrograms(program.loaded, *store_);
+  for (size_t k = 0; k < programs_.size(); ++k) {
+    LoadedPrograms& loaded = programs_[k].loaded;
+    if (k >= programs_that_ran_) {
+      for (FreshGroup& fresh : loaded.fresh) fresh.claim.reset();
+      continue;
+    }
+    std::vector<std::string> more = StoreFreshPrograms(loaded, *store_);
     warnings.insert(warnings.end(), more.begin(), more.end());
   }
   return warnings;

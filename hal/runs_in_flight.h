@@ -63,6 +63,10 @@ class RunsInFlight {
   TransferCounts& transfers(size_t slot) { return At(slot).transfers; }
 
   int programs_compiled() const;
+  // Programs that have run and are not stored. Without a store none is.
+  bool HasMoreToStore() const;
+  // Stores them. Others that were compiled wait for a later call, but no other process waits for them any longer.
+  // Returns warnings. Precondition: there is a store.
   std::vector<std::string> SaveToStore();
 
  private:
@@ -86,6 +90,7 @@ class RunsInFlight {
     bool is_stale = false;  // made with bindings that hold no more
     bool moves = false;     // by submissions of its own, in this run
     Side inputs, outputs;
+    size_t known_programs = 0;  // of programs_, when the slot was made: it uses no others
     TransferCounts transfers;
   };
   struct BindingProgram {
@@ -125,6 +130,8 @@ class RunsInFlight {
   BlobStore* store_;
   int threads_;
   std::deque<BindingProgram> programs_;
+  size_t programs_that_ran_ = 0;                  // the first so many
+  bool is_saved_ = false;                         // SaveToStore was called
   std::vector<Endpoint> inputs_, outputs_;        // by index, made when first needed
   std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
   Slot arena_slot_;

@@ -47,6 +47,12 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   return warnings;
 }
 
+// What was compiled since.
+std::vector<std::string> SaveWhatIsMore(SessionData& data) {
+  const PutBatch batch(data.store.get());
+  return data.runner->SaveToStore(false);
+}
+
 }  // namespace
 
 void OpenStore(SessionData& data) {
@@ -94,11 +100,11 @@ std::string NameOfModel(const SessionData& data, BlobStore::NameUse use) {
 
 void SaveData(SessionData& data) {
   // Binaries are worth keeping only after a run; see ProgramGroup::Binary.
-  if (data.store == nullptr || data.options.cache_read_only || data.is_saved || !data.has_run) return;
-  if (data.runner == nullptr) return;
-  data.is_saved = true;
+  if (data.store == nullptr || data.options.cache_read_only || !data.has_run || data.runner == nullptr) return;
+  if (data.is_saved && !data.runner->HasMoreToStore()) return;
   const Stopwatch watch;
-  std::vector<std::string> warnings = SaveInOneBatch(data);
+  std::vector<std::string> warnings = data.is_saved ? SaveWhatIsMore(data) : SaveInOneBatch(data);
+  data.is_saved = true;
   data.store->Flush();
   data.report.warnings.insert(data.report.warnings.end(), warnings.begin(), warnings.end());
   data.report.save_ms += watch.milliseconds();

@@ -214,9 +214,9 @@ class HEARTH_EXPORT Session {
     return std::span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
   }
 
-  // Stores in the cache what this start had to make. Call once after the first result was used: it is not
-  // on the way to the first result. The destructor calls it when nobody did. After a hot start it stores what the
-  // device behind made once that is ready (WaitForDevice).
+  // Stores in the cache what was made since the last call. Call it after the first result was used: it is not on the
+  // way to the first result. A later call stores what bindings and runs in flight had to compile. So does the
+  // destructor. After a hot start it stores what the device behind made once that is ready (WaitForDevice).
   void SaveToCache();
 
   const Report& report() const;

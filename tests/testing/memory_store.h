@@ -3,8 +3,10 @@
 #define HEARTH_TESTS_TESTING_MEMORY_STORE_H_
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -101,6 +103,8 @@ class MemoryStore final : public BlobStore {
     in_use_.erase(in_use_.find(key.digest()));
   }
 
+  MakingTurn TakeMakingTurn(const CacheKey&) override { return {std::make_unique<Claim>(claims_), false}; }
+
   StoreCounters counters() const override {
     const std::scoped_lock lock(mutex_);
     return counters_;
@@ -114,13 +118,25 @@ class MemoryStore final : public BlobStore {
   std::map<Fingerprint, Entry>& entries() { return entries_; }
   size_t in_use() const { return in_use_.size(); }
   size_t uses() const { return uses_; }
+  int claims() const { return *claims_; }  // that somebody holds
   void ResetCounters() { counters_ = {}; }
 
  private:
+  using ClaimCount = std::shared_ptr<std::atomic<int>>;  // claims may outlive the store
+  class Claim final : public MakingClaim {
+   public:
+    explicit Claim(ClaimCount count) : count_(std::move(count)) { ++*count_; }
+    ~Claim() override { --*count_; }
+
+   private:
+    ClaimCount count_;
+  };
+
   mutable std::mutex mutex_;
   std::map<Fingerprint, Entry> entries_;
   std::multiset<Fingerprint> in_use_;
   size_t uses_ = 0;
+  ClaimCount claims_ = std::make_shared<std::atomic<int>>(0);
   StoreCounters counters_;
   std::vector<std::string> warnings_;
 };

@@ -6,6 +6,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/lowering/lower.h"
+#include "tests/testing/memory_store.h"
 
 namespace hearth {
 namespace {
@@ -27,12 +28,19 @@ class PlanRunnerTest : public ::testing::Test {
     ASSERT_TRUE(InferShapes(*graph).ok());
     Result<Plan> plan = Lower(*graph, device_.info(), {});
     ASSERT_TRUE(plan.ok()) << plan.status().message();
-    auto runner = PlanRunner::Create(std::move(plan).value(), {.device = &device_});
+    plan_ = std::move(plan).value();
+    Start(nullptr);
+    ASSERT_NE(runner_, nullptr);
+  }
+
+  void Start(BlobStore* store) {
+    auto runner = PlanRunner::Create(plan_, {.device = &device_, .store = store});
     ASSERT_TRUE(runner.ok()) << runner.status().message();
     runner_ = std::move(runner).value();
   }
 
   NullDevice device_{NullDeviceInfo()};
+  Plan plan_;
   std::unique_ptr<PlanRunner> runner_;
   std::vector<std::byte> in_ = std::vector<std::byte>(2 * 2 * 6 * sizeof(float)), out_ = in_;
   std::vector<std::span<const std::byte>> inputs_ = {in_};
@@ -70,6 +78,41 @@ TEST_F(PlanRunnerTest, ARunNeedsNoKernelsAndDispatchesBesideThePlans) {
   ASSERT_TRUE(runner_->Submit(0, inputs_, outputs_).ok());
   ASSERT_TRUE(runner_->Finish(0, outputs_).ok());
   EXPECT_GT(runner_->more_programs_compiled(), 0);
+}
+
+TEST_F(PlanRunnerTest, WhatRunsInFlightCompileAfterASaveIsStoredByTheNext) {
+  testing::MemoryStore store;
+  Start(&store);
+  ASSERT_TRUE(runner_->Run(inputs_, outputs_).ok());
+  EXPECT_GT(store.claims(), 0);
+  EXPECT_TRUE(runner_->SaveToStore(true).empty());
+  EXPECT_FALSE(runner_->HasMoreToStore());
+  ASSERT_TRUE(runner_->Submit(0, inputs_, outputs_).ok());
+  EXPECT_GT(runner_->more_programs_compiled(), 0);
+  EXPECT_EQ(store.claims(), 0) << "the next save may never come: no other process is to wait for it";
+  EXPECT_FALSE(runner_->HasMoreToStore()) << "drivers hold no machine code before the first run";
+  ASSERT_TRUE(runner_->Finish(0, outputs_).ok());
+  EXPECT_TRUE(runner_->HasMoreToStore());
+  EXPECT_TRUE(runner_->SaveToStore(false).empty());
+  EXPECT_FALSE(runner_->HasMoreToStore());
+
+  Start(&store);
+  ASSERT_TRUE(runner_->Submit(0, inputs_, outputs_).ok());
+  ASSERT_TRUE(runner_->Finish(0, outputs_).ok());
+  EXPECT_EQ(runner_->more_programs_compiled(), 0);
+}
+
+TEST_F(PlanRunnerTest, ProgramsThatHaveNotRunAreNotStoredAndNobodyWaitsForThem) {
+  testing::MemoryStore store;
+  Start(&store);
+  ASSERT_TRUE(runner_->Run(inputs_, outputs_).ok());
+  ASSERT_TRUE(runner_->Submit(0, inputs_, outputs_).ok());
+  EXPECT_TRUE(runner_->SaveToStore(true).empty());
+  EXPECT_EQ(store.claims(), 0);
+  const size_t entries = store.entries().size();
+  ASSERT_TRUE(runner_->Finish(0, outputs_).ok());
+  EXPECT_TRUE(runner_->SaveToStore(false).empty());
+  EXPECT_GT(store.entries().size(), entries);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
 #include "tests/testing/device_names.h"
+#include "tests/testing/temporary_folder.h"
 
 namespace hearth {
 namespace {
@@ -121,6 +122,26 @@ TEST_P(RunsInFlight, ASessionMayGoWhileTheyRun) {
   Submit(1);
   Submit(2);
   session_.reset();
+}
+
+TEST_P(RunsInFlight, WhatTheyCompileAfterASaveIsFoundByTheNextSession) {
+  const TemporaryFolder folder;
+  SessionOptions options;
+  options.device = GetParam();
+  options.cache_folder = folder.path().string();
+  for (const bool is_cold : {true, false}) {
+    Result<Session> session = Session::Create(*model_, options);
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    const std::vector<float> picture = Picture(1);
+    ASSERT_TRUE(session->SetInput(0, std::as_bytes(std::span(picture))).ok());
+    ASSERT_TRUE(session->Run().ok());
+    session->SaveToCache();
+    const Result<Ticket> ticket = session->Submit();
+    ASSERT_TRUE(ticket.ok()) << ticket.status().message();
+    ASSERT_TRUE(session->Wait(*ticket).ok());
+    if (is_cold) continue;
+    EXPECT_EQ(session->report().programs.compiled, 0);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RunsInFlight, ::testing::ValuesIn(testing::DeviceNames()),
