@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/base/error.h"
+#include "core/device/usable_limits.h"
 
 namespace hearth::gles {
 namespace {
@@ -67,12 +68,11 @@ void ReadMemoryLimits(const GlApi& gl, bool has_texel_buffers, DriverFacts& fact
   info.max_texel_buffers = Limit32(gl, GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS);
   info.max_storage_buffers =
       std::min(Limit32(gl, GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS), Limit32(gl, GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS));
-  // 16 at least: kernels address texels of four floats. Both limits are powers of two.
-  info.buffer_offset_alignment = std::max(16u, Limit32(gl, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT));
+  info.buffer_offset_alignment = UsableAlignment({Limit(gl, GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT)});
   if (has_texel_buffers) {
     info.max_texel_elements = Limit(gl, GL_MAX_TEXTURE_BUFFER_SIZE);
     info.buffer_offset_alignment =
-        std::max(info.buffer_offset_alignment, Limit32(gl, GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT));
+        UsableAlignment({info.buffer_offset_alignment, Limit(gl, GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT)});
   }
   // An array of ints may take a vector of four components per element (GLSL ES 3.10, packing of
   // uniforms), so a quarter of the components can be counted on.

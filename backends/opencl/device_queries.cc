@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "core/base/error.h"
+#include "core/device/usable_limits.h"
 
 namespace hearth {
 namespace {
@@ -92,7 +93,7 @@ void ReadLimits(AskedDevice& device, DeviceInfo& info) {
     info.max_texel_elements = DeviceValue<size_t>(device, CL_DEVICE_IMAGE_MAX_BUFFER_SIZE, 0);
   }
   const auto align_bits = DeviceValue<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 2048);
-  info.buffer_offset_alignment = std::max<uint32_t>(128, align_bits / 8);
+  info.buffer_offset_alignment = UsableAlignment({128, align_bits / 8});
   // Buffers and scalars share one limit, 256 bytes at least on embedded devices. Without an answer take that.
   info.max_argument_bytes =
       at_most(DeviceValue<size_t>(device, CL_DEVICE_MAX_PARAMETER_SIZE, kLeastArgumentBytes), UINT32_MAX);

@@ -5,9 +5,11 @@
 #include <set>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/device/usable_limits.h"
 
 namespace hearth::vulkan {
 namespace {
@@ -63,8 +65,8 @@ void ReadLimits(const VkPhysicalDeviceLimits& limits, uint64_t max_allocation_by
   info.max_buffer_bytes = max_allocation_bytes;
   info.max_binding_bytes = std::min<uint64_t>(limits.maxStorageBufferRange, max_allocation_bytes);
   info.max_texel_elements = limits.maxTexelBufferElements;
-  info.buffer_offset_alignment = static_cast<uint32_t>(std::max<uint64_t>(
-      {limits.minStorageBufferOffsetAlignment, limits.minTexelBufferOffsetAlignment, sizeof(float) * 4}));
+  info.buffer_offset_alignment =
+      UsableAlignment({limits.minStorageBufferOffsetAlignment, limits.minTexelBufferOffsetAlignment});
   info.max_storage_buffers = limits.maxPerStageDescriptorStorageBuffers;
   info.max_scalar_bytes = limits.maxPushConstantsSize;
   info.max_texel_buffers = limits.maxPerStageDescriptorSampledImages;
@@ -147,6 +149,13 @@ void ReadMemory(PhysicalDevice& device) {
   device.instance->api.GetPhysicalDeviceMemoryProperties(device.handle, &device.memory);
   constexpr VkMemoryPropertyFlags kShared = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
   const std::span<const VkMemoryType> types(device.memory.memoryTypes, device.memory.memoryTypeCount);
+  uint64_t largest_heap_bytes = 0;
+  for (const VkMemoryType& type : types)
+    largest_heap_bytes = std::max<uint64_t>(largest_heap_bytes, device.memory.memoryHeaps[type.heapIndex].size);
+  if (largest_heap_bytes != 0) {
+    device.info.max_buffer_bytes = std::min(device.info.max_buffer_bytes, largest_heap_bytes);
+    device.info.max_binding_bytes = std::min(device.info.max_binding_bytes, largest_heap_bytes);
+  }
   const bool has_shared =
       std::ranges::any_of(types, [](const VkMemoryType& type) { return (type.propertyFlags & kShared) == kShared; });
   // A discrete GPU may have such memory too, but the host reads it slowly over the bus.
@@ -159,7 +168,7 @@ void ReadMemory(PhysicalDevice& device) {
   });
   if (!all_coherent)
     device.info.buffer_offset_alignment =
-        std::max(device.info.buffer_offset_alignment, static_cast<uint32_t>(device.non_coherent_atom_bytes));
+        UsableAlignment({device.info.buffer_offset_alignment, device.non_coherent_atom_bytes});
 }
 
 std::vector<VkQueueFamilyProperties> QueueFamilies(const InstanceApi& api, VkPhysicalDevice device) {
@@ -176,7 +185,8 @@ bool FindQueue(PhysicalDevice& device) {
   for (uint32_t f = 0; f < families.size(); ++f) {
     if ((families[f].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || families[f].queueCount == 0) continue;
     device.queue_family = f;
-    device.timestamp_bits = families[f].timestampValidBits;
+    // Ticks of no length measure nothing; then the host's clock does.
+    device.timestamp_bits = device.timestamp_period_ns > 0 ? families[f].timestampValidBits : 0;
     return true;
   }
   return false;
@@ -218,6 +228,7 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
   ReadProperties(base.apiVersion, extensions, device);
   ReadFeatures(base.apiVersion, extensions, device);
   ReadMemory(device);
+  device.info = WithUsableLimits(std::move(device.info));
   if (!FindQueue(device)) {
     device.unusable_reason = fmt::format("{} has no queue that computes", base.deviceName);
   } else if (!ReadsTexels(device, VK_FORMAT_R32G32B32A32_SFLOAT) ||

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/device/usable_limits.h"
 
 namespace hearth {
 namespace {
@@ -339,7 +340,7 @@ DeviceInfo Simulated(DeviceInfo driver, const DeviceProfile& profile) {
   info.max_buffer_bytes = std::min(info.max_buffer_bytes, profile.max_buffer_bytes);
   info.max_binding_bytes = std::min(info.max_binding_bytes, profile.max_binding_bytes);
   info.max_texel_elements = std::min(info.max_texel_elements, profile.max_texel_elements);
-  info.buffer_offset_alignment = std::max(info.buffer_offset_alignment, profile.buffer_offset_alignment);
+  info.buffer_offset_alignment = UsableAlignment({info.buffer_offset_alignment, profile.buffer_offset_alignment});
   info.max_storage_buffers = std::min(info.max_storage_buffers, profile.max_storage_buffers);
   info.max_scalar_bytes = std::min(info.max_scalar_bytes, profile.max_scalar_bytes);
   info.compute_units = profile.compute_units;  // a hint: nothing breaks where it is wrong
@@ -349,7 +350,7 @@ DeviceInfo Simulated(DeviceInfo driver, const DeviceProfile& profile) {
   info.fp16_arithmetic = info.fp16_arithmetic && profile.fp16_arithmetic;
   info.unified_memory = info.unified_memory && profile.unified_memory;
   info.compile_grouping = CompileGrouping::kEach;
-  return info;
+  return WithUsableLimits(std::move(info));
 }
 
 }  // namespace hearth

@@ -1,6 +1,6 @@
-// Drivers of other kinds than lavapipe, which stands in for them: memory that is cached but not coherent, and drivers
-// that lack something of Vulkan 1.0. Each test in a process of its own, since the loader reads its variables, and
-// Hearth the driver's functions, once.
+// Drivers of other kinds than lavapipe, which stands in for them: memory that is cached but not coherent, limits that
+// no specification allows, and drivers that lack something of Vulkan 1.0. Each test in a process of its own, since the
+// loader reads its variables, and Hearth the driver's functions, once.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -123,18 +123,24 @@ Result<std::unique_ptr<Device>> OpenFirst(const VulkanPaths& paths) {
   return Status(StatusCode::kUnavailable, "no usable Vulkan device");
 }
 
-// All cases below the operations on it.
+// All cases below the operations.
+bool PassesAllCases(Device& device) {
+  bool right = true;
+  for (const conformance::DeviceCase& test : conformance::DeviceCases()) {
+    const Status status = test.run(device);
+    if (status.ok() || status.code() == StatusCode::kUnsupported) continue;
+    std::fprintf(stderr, "%s: %s\n", test.name, status.message().c_str());
+    right = false;
+  }
+  return right;
+}
+
 int CasesOn(const VulkanPaths& paths) {
   const auto device = OpenFirst(paths);
   if (!device.ok()) return kNoDevice;
   bool right = (*device)->info().unified_memory == paths.mapped_memory;
   right = right && (*device)->info().buffer_offset_alignment % kAtomBytes == 0;
-  for (const conformance::DeviceCase& test : conformance::DeviceCases()) {
-    const Status status = test.run(**device);
-    if (status.ok() || status.code() == StatusCode::kUnsupported) continue;
-    std::fprintf(stderr, "%s: %s\n", test.name, status.message().c_str());
-    right = false;
-  }
+  right = PassesAllCases(**device) && right;
   if (wrong_range) std::fprintf(stderr, "a range of no whole atoms\n");
   return right && !wrong_range ? kRight : kWrong;
 }
@@ -154,6 +160,62 @@ TEST(VulkanMemoryThatIsNotCoherentDeathTest, IsFlushedAndInvalidatedWhereTheHost
 TEST(VulkanMemoryThatIsNotCoherentDeathTest, IsFlushedAndInvalidatedWhereCopiesAreStaged) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(RunIncoherent(false), ::testing::ExitedWithCode(kRight), "done|no device here");
+}
+
+// ---- Limits that no specification allows, heaps of 16 MiB, memory that is cached nowhere. ----
+
+constexpr VkDeviceSize kHeapBytes = VkDeviceSize{16} << 20;
+
+void OddProperties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* properties) {
+  real_instance.GetPhysicalDeviceProperties2(device, properties);
+  VkPhysicalDeviceLimits& limits = properties->properties.limits;
+  limits.minStorageBufferOffsetAlignment = limits.minTexelBufferOffsetAlignment = limits.nonCoherentAtomSize = 0;
+  limits.timestampPeriod = 0;
+  for (auto* next = static_cast<VkBaseOutStructure*>(properties->pNext); next != nullptr; next = next->pNext) {
+    if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES)
+      reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(next)->subgroupSize = 0;
+  }
+}
+
+void SmallUncachedMemory(VkPhysicalDevice device, VkPhysicalDeviceMemoryProperties* properties) {
+  real_instance.GetPhysicalDeviceMemoryProperties(device, properties);
+  for (uint32_t h = 0; h < properties->memoryHeapCount; ++h) properties->memoryHeaps[h].size = kHeapBytes;
+  for (uint32_t t = 0; t < properties->memoryTypeCount; ++t)
+    properties->memoryTypes[t].propertyFlags &= ~VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_HOST_CACHED_BIT};
+}
+
+VkResult AllocateOfAHeap(VkDevice device, const VkMemoryAllocateInfo* info, const VkAllocationCallbacks* callbacks,
+                         VkDeviceMemory* memory) {
+  if (info->allocationSize > kHeapBytes) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+  return real_device.AllocateMemory(device, info, callbacks, memory);
+}
+
+[[noreturn]] void RunOdd() {
+  vulkan::TheTableFilters() = {[](vulkan::InstanceApi& table) {
+                                 real_instance = table;
+                                 table.GetPhysicalDeviceMemoryProperties = SmallUncachedMemory;
+                                 table.GetPhysicalDeviceProperties2 = OddProperties;
+                               },
+                               [](vulkan::DeviceApi& table) {
+                                 real_device = table;
+                                 table.AllocateMemory = AllocateOfAHeap;
+                               }};
+  const auto device = OpenFirst({});
+  if (!device.ok()) {
+    std::fprintf(stderr, "no device here\n");
+    std::_Exit(kRight);
+  }
+  const DeviceInfo& info = (*device)->info();
+  const bool is_usable =
+      info.buffer_offset_alignment == 16 && info.subgroup_size == 1 && info.max_buffer_bytes == kHeapBytes;
+  const bool right = PassesAllCases(**device) && is_usable;
+  std::fprintf(stderr, "done\n");
+  std::_Exit(right ? kRight : kWrong);
+}
+
+TEST(VulkanDriverWithOddLimitsDeathTest, PassesAllCasesBelowTheOperations) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(RunOdd(), ::testing::ExitedWithCode(kRight), "done|no device here");
 }
 
 // ---- A portability driver, as MoltenVK: in its manifest, and by an extension that it wants switched on. ----

@@ -1,0 +1,27 @@
+#include "core/device/usable_limits.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+namespace hearth {
+
+uint32_t UsableAlignment(std::initializer_list<uint64_t> asked) {
+  constexpr uint64_t kMost = uint64_t{1} << 30;
+  uint64_t alignment = 16;
+  for (const uint64_t bytes : asked) {
+    if (bytes != 0) alignment = std::min(kMost, std::lcm(alignment, std::min(bytes, kMost)));
+  }
+  return static_cast<uint32_t>(alignment);
+}
+
+DeviceInfo WithUsableLimits(DeviceInfo info) {
+  info.buffer_offset_alignment = UsableAlignment({info.buffer_offset_alignment});
+  info.compute_units = std::max(1u, info.compute_units);
+  info.native_vector_floats = std::max(1u, info.native_vector_floats);
+  if (!std::has_single_bit(info.subgroup_size)) info.subgroup_size = 1;
+  return info;
+}
+
+}  // namespace hearth
