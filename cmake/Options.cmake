@@ -23,6 +23,7 @@ option(HEARTH_BUILD_EXAMPLES "Build the examples that the machine has libraries 
 option(HEARTH_BUILD_BENCHMARKS "Build the benchmarks" ON)
 option(HEARTH_WARNINGS_AS_ERRORS "Treat warnings as errors" OFF)
 option(HEARTH_PRECOMPILED_TESTS "Compile headers that most tests include once (ccache does not know such objects)" OFF)
+option(HEARTH_FEWER_TESTS "Of the unit tests only those of sessions, caches, devices and the CPU's threads" OFF)
 # .invalid belongs to nobody: who publishes packages gives an address that is read.
 set(HEARTH_PACKAGE_MAINTAINER "The Hearth project <packages@hearth.invalid>" CACHE STRING "Maintainer of the .deb files: name <address>")
 set(HEARTH_SANITIZE "" CACHE STRING "Sanitizers for all of Hearth: 'address,undefined' or 'thread'")

@@ -9,11 +9,6 @@
 namespace hearth::conformance {
 namespace {
 
-// How far drivers may be off on functions that they build from others. OpenCL C 1.2 (table 7.1) allows full-profile
-// exp 3, log 3, sin 4, tanh 5, pow 16, division 2.5 ulp; GLSL leaves most to "inherited from", exp2 with 3 + 2|x|.
-constexpr double kArithmetic = 4.0;
-constexpr double kCurved = 64.0;
-
 float Integral(float uniform) {  // -3 to 3
   return std::floor(uniform * 7.0f) - 3.0f;
 }
@@ -29,8 +24,8 @@ Exactness ExactnessOf(BinaryKind kind) {
     case BinaryKind::kFloorDiv:
     case BinaryKind::kFloorMod: return {};
     case BinaryKind::kPow:
-    case BinaryKind::kAtan2: return {0, kCurved};
-    default: return RowOf(kind).rule == ElementRule::kNumbers ? Exactness{0, kArithmetic} : Exactness{};
+    case BinaryKind::kAtan2: return {0, kUlpsOfCurves};
+    default: return RowOf(kind).rule == ElementRule::kNumbers ? Exactness{0, kUlpsOfArithmetic} : Exactness{};
   }
 }
 
@@ -70,7 +65,8 @@ ConformanceCase CaseOf(const BinaryTest& test, std::string name) {
   result.op = std::string(RowOf(test.kind).name);
   result.name = std::move(name);
   result.exactness = ExactnessOf(test.kind);
-  if (test.activation == Activation::kTanh || test.activation == Activation::kSigmoid) result.exactness.ulps = kCurved;
+  if (test.activation == Activation::kTanh || test.activation == Activation::kSigmoid)
+    result.exactness.ulps = kUlpsOfCurves;
   result.every_path = false;
   result.build = [=](CaseGraph& graph) {
     const auto operand = [&](const Shape& shape, Fill fill, bool constant) {
@@ -158,7 +154,7 @@ void AddIntegers(std::vector<ConformanceCase>& cases) {
   }
 }
 
-void AddQuantized(std::vector<ConformanceCase>& cases) {
+void AddQuantizedBinary(std::vector<ConformanceCase>& cases) {
   for (BinaryKind kind :
        {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kMaximum, BinaryKind::kSquaredDifference}) {
     for (DType dtype : {DType::kInt8, DType::kUInt8, DType::kInt16}) {
@@ -168,7 +164,7 @@ void AddQuantized(std::vector<ConformanceCase>& cases) {
       test.activation = kind == BinaryKind::kAdd ? Activation::kRelu : Activation::kNone;
       cases.push_back(CaseOf(test, fmt::format("quantized_{}", DTypeName(dtype))));
       // Results that lie in the middle between two numbers of the grid may go to either.
-      cases.back().exactness.ulps = kArithmetic;
+      cases.back().exactness.ulps = kUlpsOfArithmetic;
     }
   }
   BinaryTest less{{2, 3, 4, 5}, {5}, BinaryKind::kLess};
@@ -274,7 +270,7 @@ void AddBinaryCases(std::vector<ConformanceCase>& cases) {
   }
   AddBroadcasts(cases);
   AddEdges(cases);
-  AddQuantized(cases);
+  AddQuantizedBinary(cases);
   AddIntegers(cases);
 }
 

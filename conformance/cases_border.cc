@@ -20,8 +20,8 @@ struct Amounts {
   }
 };
 
-const ElementType kTypes[] = {Integers(), Integers(DType::kInt8), Quantized(DType::kInt8, 0.5f, -3),
-                              Quantized(DType::kInt16, 0.5f, 0)};
+const ElementType kBorderTypes[] = {Integers(), Integers(DType::kInt8), Quantized(DType::kInt8, 0.5f, -3),
+                                    Quantized(DType::kInt16, 0.5f, 0)};
 
 void AddPad(std::vector<ConformanceCase>& cases) {
   const Amounts amounts[] = {
@@ -45,7 +45,7 @@ void AddPad(std::vector<ConformanceCase>& cases) {
                                  Pad{amount.before, amount.after, value}));
     }
   }
-  for (const ElementType& type : kTypes) {
+  for (const ElementType& type : kBorderTypes) {
     for (const Amounts& amount : {amounts[0], amounts[4]}) {
       cases.push_back(BorderCase("pad", fmt::format("{}_value3", amount.Name()), amount.input,
                                  Pad{amount.before, amount.after, 3.0}, type));
@@ -72,7 +72,7 @@ void AddMirrorPad(std::vector<ConformanceCase>& cases) {
     }
   }
   cases.push_back(BorderCase("mirror_pad", "1x1x1x1_twice", {1, 1, 1, 1}, MirrorPad{{0, 1, 1, 1}, {0, 1, 1, 0}, true}));
-  for (const ElementType& type : kTypes) {
+  for (const ElementType& type : kBorderTypes) {
     cases.push_back(BorderCase("mirror_pad", amounts[3].Name(), amounts[3].input,
                                MirrorPad{amounts[3].before, amounts[3].after, false}, type));
   }
@@ -106,7 +106,7 @@ void AddBatchBlocks(std::vector<ConformanceCase>& cases) {
   to_batch({1, 6, 8}, {{2}, {0}, {0}});
   to_space({6, 2, 3}, {{3}, {1}, {2}});
   to_space({4, 3, 9}, {{2}, {0}, {0}});
-  for (const ElementType& type : kTypes) {
+  for (const ElementType& type : kBorderTypes) {
     to_batch({2, 4, 6, 5}, {{2, 3}, {3, 4}, {1, 2}}, type);
     to_space({12, 3, 2, 7}, {{2, 3}, {1, 0}, {0, 2}}, type);
   }
@@ -135,7 +135,7 @@ void AddUpdates(std::vector<ConformanceCase>& cases) {
   add({2, 5, 6, 8}, {2, 1, 6, 8}, {0, 4, 0, 0});
   add({2, 2, 3, 2, 5}, {1, 2, 2, 1, 3}, {1, 0, 1, 1, 1});
   add({2, 2, 3, 2, 2, 3}, {1, 1, 2, 2, 1, 2}, {0, 1, 1, 0, 1, 1});
-  for (const ElementType& type : kTypes) add({2, 5, 6, 7}, {1, 2, 3, 4}, {0, 1, 2, 3}, type);
+  for (const ElementType& type : kBorderTypes) add({2, 5, 6, 7}, {1, 2, 3, 4}, {0, 1, 2, 3}, type);
   // A start that another part of the graph computes.
   ConformanceCase computed;
   computed.family = computed.op = "dynamic_update_slice";

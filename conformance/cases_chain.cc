@@ -110,7 +110,7 @@ void AddChainCases(std::vector<ConformanceCase>& cases) {
       ConformanceCase result;
       result.family = result.op = "chain";
       result.name = fmt::format("{}_then_{}", first.name, second.name);
-      result.exactness = {64, 64.0};
+      result.exactness = {64, kUlpsOfCurves};
       result.every_path = false;
       result.build = [first, second](CaseGraph& graph) { return second.make(graph, first.make(graph)); };
       cases.push_back(result);

@@ -9,11 +9,6 @@
 namespace hearth::conformance {
 namespace {
 
-// How far drivers may be off on functions that they build from others. OpenCL C 1.2 (table 7.1) allows full-profile
-// exp 3, log 3, sin 4, tanh 5, pow 16, division 2.5 ulp; GLSL leaves most to "inherited from", exp2 with 3 + 2|x|.
-constexpr double kArithmetic = 4.0;
-constexpr double kCurved = 64.0;
-
 bool IsExact(UnaryKind kind) {
   switch (kind) {
     case UnaryKind::kAbs:
@@ -52,7 +47,7 @@ ConformanceCase UnaryCase(const Shape& input, const UnaryRow& row) {
   result.name = input.ToString();
   const bool arithmetic = row.kind == UnaryKind::kSquare || row.kind == UnaryKind::kLeakyRelu ||
                           row.kind == UnaryKind::kHardSwish || row.kind == UnaryKind::kSqrt;
-  result.exactness.ulps = IsExact(row.kind) ? 0.0 : arithmetic ? kArithmetic : kCurved;
+  result.exactness.ulps = IsExact(row.kind) ? 0.0 : arithmetic ? kUlpsOfArithmetic : kUlpsOfCurves;
   // Some functions are read through every path; the rest differ from them in arithmetic only.
   result.every_path = row.kind == UnaryKind::kRelu || row.kind == UnaryKind::kTanh;
   result.build = [input, kind = row.kind, logical = row.rule == ElementRule::kLogical](CaseGraph& graph) {
@@ -85,7 +80,7 @@ void AddExtremes(std::vector<ConformanceCase>& cases) {
   cases.push_back(steep);
 }
 
-void AddIntegers(std::vector<ConformanceCase>& cases) {
+void AddUnaryOfIntegers(std::vector<ConformanceCase>& cases) {
   for (const UnaryRow& row : UnaryRows()) {
     if (row.integer_text.empty()) continue;
     ConformanceCase result;
@@ -108,7 +103,7 @@ void AddElementwiseCases(std::vector<ConformanceCase>& cases) {
     for (const Shape& input : {Shape{1, 3, 5, 7}, {2, 1, 1, 16}, {5}}) cases.push_back(UnaryCase(input, row));
   }
   AddExtremes(cases);
-  AddIntegers(cases);
+  AddUnaryOfIntegers(cases);
 }
 
 }  // namespace hearth::conformance

@@ -95,19 +95,19 @@ void AddNormalizations(std::vector<ConformanceCase>& cases) {
   const ElementType int8 = Quantized(DType::kInt8, 1.0f / 128, 0);
   for (const Shape& shape : shapes) {
     // As softmax: the sum is of positive numbers.
-    cases.push_back(NewCase("log_softmax", shape.ToString(), {1, 64.0},
+    cases.push_back(NewCase("log_softmax", shape.ToString(), {1, kUlpsOfCurves},
                             [=](CaseGraph& graph) { return graph.Node(LogSoftmax{}, {graph.Input(shape, Wide)}); }));
     cases.push_back(NewCase(
-        "log_softmax", shape.ToString() + "_int8", {1, 64.0},
+        "log_softmax", shape.ToString() + "_int8", {1, kUlpsOfCurves},
         [=](CaseGraph& graph) {
           return graph.Node(LogSoftmax{}, {graph.Input(shape, Wide, Quantized(DType::kInt8, 1.0f / 16, 0))},
                             Quantized(DType::kInt8, 1.0f / 16, 127));
         },
         false));
-    cases.push_back(NewCase("l2_normalization", shape.ToString(), {1, 64.0},
+    cases.push_back(NewCase("l2_normalization", shape.ToString(), {1, kUlpsOfCurves},
                             [=](CaseGraph& graph) { return graph.Node(L2Normalization{}, {graph.Input(shape)}); }));
     cases.push_back(NewCase(
-        "l2_normalization", shape.ToString() + "_relu_int8", {1, 64.0},
+        "l2_normalization", shape.ToString() + "_relu_int8", {1, kUlpsOfCurves},
         [=](CaseGraph& graph) {
           return graph.Node(L2Normalization{Activation::kRelu}, {graph.Input(shape, Symmetric, int8)}, int8);
         },
@@ -116,8 +116,8 @@ void AddNormalizations(std::vector<ConformanceCase>& cases) {
       const LocalResponseNormalization op{radius, 1.0f, 0.25f, radius == 2 ? 0.75f : 0.5f};
       cases.push_back(NewCase(
           "local_response_normalization", fmt::format("{}_radius{}", shape.ToString(), radius),
-          {2 * int64_t{radius} + 1, 64.0}, [=](CaseGraph& graph) { return graph.Node(op, {graph.Input(shape)}); },
-          radius == 1));
+          {2 * int64_t{radius} + 1, kUlpsOfCurves},
+          [=](CaseGraph& graph) { return graph.Node(op, {graph.Input(shape)}); }, radius == 1));
     }
   }
 }
@@ -175,7 +175,7 @@ void AddMeanVariance(std::vector<ConformanceCase>& cases) {
                       : over.root_mean_square ? "_rms"
                                               : "",
                       over.operands, ActivationName(activation)),
-          {terms, 64.0},
+          {terms, kUlpsOfCurves},
           [=](CaseGraph& graph) {
             const Shape channels = {over.input[over.input.rank() - 1]};
             const ValueId x = graph.Input(over.input, Wide);

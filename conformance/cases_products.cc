@@ -299,7 +299,7 @@ void AddL2Pooling(std::vector<ConformanceCase>& cases) {
 
 // ---- Quantized values and their grids ----
 
-void AddQuantized(std::vector<ConformanceCase>& cases) {
+void AddQuantizedProducts(std::vector<ConformanceCase>& cases) {
   const ElementType in = Quantized(DType::kInt8, 1.0f / 64, 3), out = Quantized(DType::kInt8, 1.0f / 32, -7);
   const ElementType weights = Quantized(DType::kInt8, 1.0f / 128, 0);
   for (int32_t channels : {3, 8}) {
@@ -333,7 +333,7 @@ void AddProductCases(std::vector<ConformanceCase>& cases) {
   AddUnpooling(cases);
   AddSampling(cases);
   AddL2Pooling(cases);
-  AddQuantized(cases);
+  AddQuantizedProducts(cases);
 }
 
 }  // namespace hearth::conformance

@@ -24,12 +24,12 @@ void AddMove(std::vector<ConformanceCase>& cases, const std::string& op, const s
   }));
 }
 
-const ElementType kTypes[] = {Integers(),
-                              Integers(DType::kInt8),
-                              Bools(),
-                              Quantized(DType::kInt8, 0.5f, -3),
-                              Quantized(DType::kUInt8, 0.25f, 7),
-                              Quantized(DType::kInt16, 0.5f, 0)};
+const ElementType kMovedTypes[] = {Integers(),
+                                   Integers(DType::kInt8),
+                                   Bools(),
+                                   Quantized(DType::kInt8, 0.5f, -3),
+                                   Quantized(DType::kUInt8, 0.25f, 7),
+                                   Quantized(DType::kInt16, 0.5f, 0)};
 
 void AddTranspose(std::vector<ConformanceCase>& cases) {
   const auto add = [&](const Shape& input, const Shape& permutation, const ElementType& type = {}) {
@@ -54,7 +54,7 @@ void AddTranspose(std::vector<ConformanceCase>& cases) {
                                            {{1, 64, 65, 3}, {0, 3, 2, 1}}}) {
     add(input, permutation);
   }
-  for (const ElementType& type : kTypes) {
+  for (const ElementType& type : kMovedTypes) {
     add({2, 3, 5, 3}, {0, 3, 1, 2}, type);
     add({2, 3, 5, 3}, {0, 2, 1, 3}, type);
   }
@@ -89,7 +89,7 @@ void AddSlice(std::vector<ConformanceCase>& cases) {
   add({4, 5, 8}, {{3, 1, 4}, {2, 4, 4}, {-2, 1, 1}, {2, 4, 4}});
   add({2, 3, 4, 2, 5}, {{1, 0, 3, 0, 1}, {1, 2, 2, 2, 3}, {1, 2, -2, 1, 1}, {1, 2, 2, 2, 3}});
   add({2, 2, 2, 2, 3, 5}, {{0, 1, 0, 0, 2, 4}, {2, 1, 2, 2, 3, 2}, {1, 1, 1, 1, -1, -3}, {2, 1, 2, 2, 3, 2}});
-  for (const ElementType& type : kTypes) {
+  for (const ElementType& type : kMovedTypes) {
     add(image, slices[2], type);
     add(image, slices[4], type);
   }
@@ -116,7 +116,7 @@ void AddTile(std::vector<ConformanceCase>& cases) {
                                          {{2, 2, 2, 2, 2, 3}, {2, 2, 2, 2, 2, 2}}}) {
     add(input, multiples);
   }
-  for (const ElementType& type : kTypes) add({2, 2, 3, 5}, {1, 2, 2, 2}, type);
+  for (const ElementType& type : kMovedTypes) add({2, 2, 3, 5}, {1, 2, 2, 2}, type);
 }
 
 void AddBroadcastTo(std::vector<ConformanceCase>& cases) {
@@ -137,7 +137,7 @@ void AddBroadcastTo(std::vector<ConformanceCase>& cases) {
                                      {{2, 3}, {2, 3}}}) {
     add(input, shape);
   }
-  for (const ElementType& type : kTypes) add({1, 3, 1, 5}, {2, 3, 4, 5}, type);
+  for (const ElementType& type : kMovedTypes) add({1, 3, 1, 5}, {2, 3, 4, 5}, type);
 }
 
 void AddReverse(std::vector<ConformanceCase>& cases) {
@@ -151,7 +151,7 @@ void AddReverse(std::vector<ConformanceCase>& cases) {
   add({2, 3, 6}, 5);
   add({2, 3, 2, 2, 5}, 0b10101);
   add({2, 3, 2, 2, 2, 3}, 0b101101);
-  for (const ElementType& type : kTypes) add({2, 3, 4, 5}, 0b1010, type);
+  for (const ElementType& type : kMovedTypes) add({2, 3, 4, 5}, 0b1010, type);
 }
 
 void AddBlocks(std::vector<ConformanceCase>& cases) {
@@ -164,7 +164,7 @@ void AddBlocks(std::vector<ConformanceCase>& cases) {
       }
     }
   }
-  for (const ElementType& type : kTypes) {
+  for (const ElementType& type : kMovedTypes) {
     AddMove(cases, "depth_to_space", "2x3x2x12_block2", {2, 3, 2, 12}, DepthToSpace{2}, type);
     AddMove(cases, "space_to_depth", "2x4x6x3_block2", {2, 4, 6, 3}, SpaceToDepth{2}, type);
   }
@@ -216,7 +216,7 @@ void AddSplits(std::vector<ConformanceCase>& cases) {
   unpack({2, 3, 2, 2, 5}, 4);
   unpack({2, 3, 2, 2, 3, 2}, 2);
   unpack({1, 4}, 0);
-  for (const ElementType& type : kTypes) {
+  for (const ElementType& type : kMovedTypes) {
     split({2, 3, 3, 7}, 3, {1, 4, 2}, type);
     unpack({2, 3, 3, 5}, 1, type);
     unpack({2, 3, 3, 5}, 3, type);

@@ -15,7 +15,7 @@ void AddSoftmax(std::vector<ConformanceCase>& cases) {
       result.family = result.op = "softmax";
       result.name = fmt::format("{}_beta{}", shape.ToString(), beta);
       // The sum is of positive numbers and ends as 1: its roundings don't add up.
-      result.exactness = {1, 64.0};
+      result.exactness = {1, kUlpsOfCurves};
       result.build = [=](CaseGraph& graph) { return graph.Node(Softmax{beta}, {graph.Input(shape, Wide)}); };
       cases.push_back(result);
     }

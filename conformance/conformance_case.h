@@ -74,6 +74,11 @@ struct Exactness {
   double ulps = 0;    // further roundings, in units of the last place; 0 with no terms: bit-exact
 };
 
+// How far drivers may be off on functions that they build from others. OpenCL C 1.2 (table 7.1) allows full-profile
+// exp 3, log 3, sin 4, tanh 5, pow 16, division 2.5 ulp; GLSL leaves most to "inherited from", exp2 with 3 + 2|x|.
+inline constexpr double kUlpsOfArithmetic = 4.0;
+inline constexpr double kUlpsOfCurves = 64.0;
+
 struct ConformanceCase {
   std::string family;  // cases of one family run as one plan
   std::string op;      // row of the matrix

@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kMostTried = 4096;
 constexpr uint64_t kMostBytesTried = uint64_t{1} << 29;
 
-KernelSource CopyKernel() {
+KernelSource ContractKernel() {
   KernelSource source;
   source.name = "contract";
   source.tensors = {{.name = "x"}, {.name = "y", .direction = ArgDirection::kWrite}};
@@ -40,18 +40,18 @@ Status NoLimit(const Device& device, std::string_view what) {
 }
 
 Status ABrokenKernelIsUnavailableAndNamed(Device& device) {
-  KernelSource source = CopyKernel();
+  KernelSource source = ContractKernel();
   source.name = "broken_on_purpose";
   source.body = "int at = no_such_function(1;\ny_store(at, x_load(at));\n";
   HEARTH_TRY(ExpectRefused(device, source, StatusCode::kUnavailable, "a kernel that is not a program"));
-  const KernelSource good = CopyKernel();
+  const KernelSource good = ContractKernel();
   return device.Compile({&good, 1}).status();  // the device works as before
 }
 
 Status TooManyBuffersAreExhausted(Device& device) {
   const uint32_t limit = device.info().max_storage_buffers;
   if (limit > kMostTried) return NoLimit(device, "storage buffers");
-  KernelSource source = CopyKernel();
+  KernelSource source = ContractKernel();
   while (source.tensors.size() <= limit) source.tensors.push_back({.name = fmt::format("t{}", source.tensors.size())});
   return ExpectRefused(device, source, StatusCode::kResourceExhausted, "a buffer too many");
 }
@@ -59,7 +59,7 @@ Status TooManyBuffersAreExhausted(Device& device) {
 Status TooManyTexelBuffersAreExhausted(Device& device) {
   const uint32_t limit = device.info().max_texel_buffers;
   if (limit > kMostTried) return NoLimit(device, "texel buffers");
-  KernelSource source = CopyKernel();
+  KernelSource source = ContractKernel();
   for (uint32_t k = 0; k <= limit; ++k)
     source.tensors.push_back({.name = fmt::format("t{}", k), .path = AccessPath::kTexelBuffer});
   return ExpectRefused(device, source, StatusCode::kResourceExhausted, "a texel buffer too many");
@@ -68,14 +68,14 @@ Status TooManyTexelBuffersAreExhausted(Device& device) {
 Status TooManyScalarsAreExhausted(Device& device) {
   const uint32_t limit = std::min(device.info().max_scalar_bytes, device.info().max_argument_bytes);
   if (limit > 4 * kMostTried) return NoLimit(device, "scalars");
-  KernelSource source = CopyKernel();
+  KernelSource source = ContractKernel();
   for (uint32_t k = 0; k <= limit / 4; ++k) source.scalars.push_back({fmt::format("s{}", k), ScalarType::kInt});
   return ExpectRefused(device, source, StatusCode::kResourceExhausted, "a scalar too many");
 }
 
 Status WorkGroupsKeepTheLimits(Device& device) {
   const DeviceInfo& info = device.info();
-  KernelSource source = CopyKernel();
+  KernelSource source = ContractKernel();
   for (int d = 0; d < 3; ++d) {
     if (info.max_local_size[d] == UINT32_MAX) continue;
     source.local_size = {1, 1, 1};
@@ -97,7 +97,7 @@ Status WorkGroupsKeepTheLimits(Device& device) {
 }
 
 Status TooMuchLocalMemoryIsExhausted(Device& device) {
-  KernelSource source = CopyKernel();
+  KernelSource source = ContractKernel();
   source.shared = {{"part", "float4", device.info().local_memory_bytes / 16 + 1}};
   return ExpectRefused(device, source, StatusCode::kResourceExhausted, "local memory");
 }
@@ -110,7 +110,7 @@ Status BuffersKeepTheirLimits(Device& device) {
 }
 
 Status DamagedBinariesAreMalformed(Device& device) {
-  const KernelSource source = CopyKernel();
+  const KernelSource source = ContractKernel();
   HEARTH_ASSIGN(const auto group, device.Compile({&source, 1}));
   const std::vector<std::byte> noise(64, std::byte{0x5a});
   HEARTH_TRY(Expect(device.Load({&source, 1}, noise).status(), StatusCode::kMalformedInput, "64 equal bytes"));
@@ -126,7 +126,7 @@ struct OneDispatch {
 
 Result<OneDispatch> MakeOneDispatch(Device& device, uint64_t size_bytes = 16 * 16) {
   OneDispatch made;
-  const KernelSource source = CopyKernel();
+  const KernelSource source = ContractKernel();
   HEARTH_ASSIGN(made.group, device.Compile({&source, 1}));
   HEARTH_ASSIGN(made.x, device.CreateBuffer(size_bytes));
   HEARTH_ASSIGN(made.y, device.CreateBuffer(16 * 16));
@@ -173,7 +173,7 @@ Status ABindingOverTheLimitIsExhausted(Device& device) {
   return Expect(device.Prepare({{one.command}}).status(), StatusCode::kResourceExhausted, "a binding too large", "'x'");
 }
 
-constexpr DeviceCase kCases[] = {
+constexpr DeviceCase kContractCases[] = {
     {"ABrokenKernelIsUnavailableAndNamed", ABrokenKernelIsUnavailableAndNamed},
     {"TooManyBuffersAreExhausted", TooManyBuffersAreExhausted},
     {"TooManyTexelBuffersAreExhausted", TooManyTexelBuffersAreExhausted},
@@ -190,7 +190,7 @@ constexpr DeviceCase kCases[] = {
 }  // namespace
 
 std::span<const DeviceCase> ContractCases() {
-  return kCases;
+  return kContractCases;
 }
 
 }  // namespace hearth::conformance

@@ -188,7 +188,7 @@ Status BytesAtOddOffsetsAreWrittenAndRead(Device& device) {
   return Check(seen == first.substr(1), "seen == first.substr(1)");
 }
 
-constexpr DeviceCase kCases[] = {
+constexpr DeviceCase kListCases[] = {
     {"DependentDispatchesRunInOrder", DependentDispatchesRunInOrder},
     {"TexelReadsSeeEarlierWrites", TexelReadsSeeEarlierWrites},
     {"APreparedListRunsAgainOnNewInput", APreparedListRunsAgainOnNewInput},
@@ -204,7 +204,7 @@ constexpr DeviceCase kCases[] = {
 }  // namespace
 
 std::span<const DeviceCase> ListCases() {
-  return kCases;
+  return kListCases;
 }
 
 }  // namespace hearth::conformance

@@ -21,7 +21,7 @@ KernelSource AddOneKernel() {
   return source;
 }
 
-Status Fill(Device& device, Buffer& buffer, float value) {
+Status FillWith(Device& device, Buffer& buffer, float value) {
   return device.Write(buffer, 0, kBytes, [&](std::span<std::byte> room) {
     for (size_t at = 0; at < room.size(); at += sizeof value) std::memcpy(&room[at], &value, sizeof value);
     return Status::Ok();
@@ -63,7 +63,7 @@ Result<PingPong> MakePingPong(Device& device) {
 
 Status SubmissionsRunInTheirOrder(Device& device) {
   HEARTH_ASSIGN(const PingPong lists, MakePingPong(device));
-  HEARTH_TRY(Fill(device, *lists.a, 1.0f));
+  HEARTH_TRY(FillWith(device, *lists.a, 1.0f));
   uint64_t last = 0;
   for (int turn = 0; turn < 20; ++turn) {
     HEARTH_ASSIGN(const uint64_t forth, lists.forth->Submit());
@@ -79,8 +79,8 @@ Status SubmissionsRunInTheirOrder(Device& device) {
 Status AnEarlierSubmissionIsReadWhileLaterOnesRun(Device& device) {
   HEARTH_ASSIGN(const PingPong first, MakePingPong(device));
   HEARTH_ASSIGN(const PingPong second, MakePingPong(device));
-  HEARTH_TRY(Fill(device, *first.a, 5.0f));
-  HEARTH_TRY(Fill(device, *second.a, 7.0f));
+  HEARTH_TRY(FillWith(device, *first.a, 5.0f));
+  HEARTH_TRY(FillWith(device, *second.a, 7.0f));
   HEARTH_ASSIGN(const uint64_t early, first.forth->Submit());
   HEARTH_ASSIGN(const uint64_t late, second.forth->Submit());
   HEARTH_TRY(first.forth->Wait(early));
@@ -92,7 +92,7 @@ Status AnEarlierSubmissionIsReadWhileLaterOnesRun(Device& device) {
 
 Status ASubmissionIsFinishedBeforeItsExecutableGoes(Device& device) {
   HEARTH_ASSIGN(PingPong lists, MakePingPong(device));
-  HEARTH_TRY(Fill(device, *lists.a, 1.0f));
+  HEARTH_TRY(FillWith(device, *lists.a, 1.0f));
   HEARTH_TRY(lists.forth->Submit().status());
   lists.forth.reset();
   return HoldsOnly(device, *lists.b, 2.0f);
@@ -126,7 +126,7 @@ Status MemoryThatIsNoneIsNotImported(Device& device) {
   return Check(refused == 2, "a GL name that nobody made");
 }
 
-constexpr DeviceCase kCases[] = {
+constexpr DeviceCase kRunsInFlightCases[] = {
     {"SubmissionsRunInTheirOrder", SubmissionsRunInTheirOrder},
     {"AnEarlierSubmissionIsReadWhileLaterOnesRun", AnEarlierSubmissionIsReadWhileLaterOnesRun},
     {"ASubmissionIsFinishedBeforeItsExecutableGoes", ASubmissionIsFinishedBeforeItsExecutableGoes},
@@ -137,7 +137,7 @@ constexpr DeviceCase kCases[] = {
 }  // namespace
 
 std::span<const DeviceCase> RunsInFlightCases() {
-  return kCases;
+  return kRunsInFlightCases;
 }
 
 }  // namespace hearth::conformance

@@ -22,13 +22,13 @@ using testing::PutOne;
 using testing::StartProcess;
 using testing::WaitFor;
 
-constexpr int kProcesses = 16, kEntries = 12;
-constexpr size_t kBlobBytes = 40000;
+constexpr int kProcesses = 16, kStormEntries = 12;
+constexpr size_t kStormBlobBytes = 40000;
 constexpr int kWaitMs = 250;
 // The last sleep ends late on a machine where sixteen others run.
 constexpr int kLateMs = 250;
 
-enum Outcome : int { kFine = 0, kWrongBits = 1 };
+enum StormOutcome : int { kFine = 0, kWrongBits = 1 };
 
 // The longest that a process waited that was not stopped itself, in memory that all share.
 class LongestWait {
@@ -56,16 +56,16 @@ int StartOnce(StoreOptions options, const LongestWait& longest, bool is_left_alo
   options.waits = &waits;
   auto store = SqliteStore::Open(options);
   if (store.ok()) {
-    for (int number = 0; number < kEntries; ++number) {
+    for (int number = 0; number < kStormEntries; ++number) {
       const CacheKey key = NumberedKey(number);
       const auto found = (*store)->Get(key);
       if (!found) {
         const MakingTurn turn = (*store)->TakeMakingTurn(key);
-        PutOne(**store, key, NumberedBlob(number, kBlobBytes), 1);
+        PutOne(**store, key, NumberedBlob(number, kStormBlobBytes), 1);
         continue;
       }
       (*store)->BeginUse(key);
-      const bool is_right = *found == NumberedBlob(number, kBlobBytes);
+      const bool is_right = *found == NumberedBlob(number, kStormBlobBytes);
       (*store)->EndUse(key);
       if (!is_right) return kWrongBits;
     }

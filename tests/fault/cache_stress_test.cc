@@ -34,15 +34,15 @@ bool IsLong() {
   return set != nullptr && *set == '1';
 }
 
-constexpr int kEntries = 12;
-constexpr size_t kBlobBytes = 3000;
+constexpr int kStressEntries = 12;
+constexpr size_t kStressBlobBytes = 3000;
 
 // What a start does: look everything up, make what is missing, store it. The number of entries made; -1: wrong bytes.
 int StartOnce(const StoreOptions& options) {
   const auto store = SqliteStore::Open(options);
-  if (!store.ok()) return kEntries;
+  if (!store.ok()) return kStressEntries;
   int made = 0;
-  for (int number = 0; number < kEntries; ++number) {
+  for (int number = 0; number < kStressEntries; ++number) {
     const CacheKey key = NumberedKey(number);
     auto found = (*store)->Get(key);
     if (!found) {
@@ -51,12 +51,12 @@ int StartOnce(const StoreOptions& options) {
       if (!found) {
         ++made;
         ::usleep(500);
-        PutOne(**store, key, NumberedBlob(number, kBlobBytes));
+        PutOne(**store, key, NumberedBlob(number, kStressBlobBytes));
       }
     }
     if (!found) continue;
     (*store)->BeginUse(key);
-    const bool is_right = *found == NumberedBlob(number, kBlobBytes);
+    const bool is_right = *found == NumberedBlob(number, kStressBlobBytes);
     (*store)->EndUse(key);
     if (!is_right) return -1;
   }
@@ -98,7 +98,7 @@ TEST(CacheStress, OneProcessMakesAnEntryWhileOthersWait) {
   for (int k = 0; k < 8; ++k) children.push_back(StartProcess([&options] { return StartOnce(options); }));
   int made = 0;
   for (pid_t child : children) made += WaitFor(child);
-  EXPECT_EQ(made, kEntries) << "something was made twice";
+  EXPECT_EQ(made, kStressEntries) << "something was made twice";
   for (const auto& entry : fs::directory_iterator(folder.path())) {
     EXPECT_FALSE(entry.path().filename().string().starts_with("making-")) << entry.path();
   }
@@ -285,7 +285,7 @@ TEST(CacheStress, RandomlyDamagedStoresGiveRightBytesOrNone) {
   StoreOptions options = folder.options();
   options.page_size_bytes = 512;
   options.allow_write_ahead_log = false;
-  ASSERT_EQ(StartOnce(options), kEntries);
+  ASSERT_EQ(StartOnce(options), kStressEntries);
   const std::string sound = testing::ReadFile(folder.file());
   int with_loss = 0;
   const int stores = IsLong() ? 2000 : 300;
@@ -329,7 +329,7 @@ TEST(CachePermissions, NoCombinationOfModesEndsInWrongBytesOrACrash) {
   for (const mode_t folder_mode : {0700u, 0500u, 0300u, 0100u, 0000u, 0770u, 0707u}) {
     for (const mode_t file_mode : {0600u, 0400u, 0200u, 0000u, 0660u, 0606u}) {
       const CacheFolder folder;
-      ASSERT_EQ(StartOnce(folder.options()), kEntries);
+      ASSERT_EQ(StartOnce(folder.options()), kStressEntries);
       ASSERT_EQ(::chmod(folder.file().c_str(), file_mode), 0);
       ASSERT_EQ(::chmod(folder.path().c_str(), folder_mode), 0);
       const int code = AsNobody(folder.path(), [&folder] {

@@ -15,8 +15,8 @@ using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
 
-constexpr int kEntries = 4;
-constexpr size_t kBlobBytes = 5000;
+constexpr int kReadEntries = 4;
+constexpr size_t kReadBlobBytes = 5000;
 
 // Reads all, writes some over the budget, so that others are evicted, and closes. False: wrong bytes came out.
 bool UseStore(StoreOptions options) {
@@ -27,11 +27,11 @@ bool UseStore(StoreOptions options) {
   bool is_right = true;
   const auto look = [&](int number) {
     const auto found = (*store)->Get(NumberedKey(number));
-    is_right &= !found || *found == NumberedBlob(number, kBlobBytes);
+    is_right &= !found || *found == NumberedBlob(number, kReadBlobBytes);
   };
-  for (int number = 0; number < kEntries; ++number) look(number);
-  for (int number = kEntries; number < 2 * kEntries; ++number) {
-    PutOne(**store, NumberedKey(number), NumberedBlob(number, kBlobBytes));
+  for (int number = 0; number < kReadEntries; ++number) look(number);
+  for (int number = kReadEntries; number < 2 * kReadEntries; ++number) {
+    PutOne(**store, NumberedKey(number), NumberedBlob(number, kReadBlobBytes));
     look(number);
   }
   (*store)->Reject(NumberedKey(0), "test");
@@ -49,8 +49,8 @@ TEST_P(CacheVfs, WhicheverCallFailsTheBytesAreRightAndTheNextSessionIsSound) {
   options.allow_write_ahead_log = has_log;
   options.max_bytes = 60000;  // about eight entries with what surrounds them
   options.stamp_age_ms = 0;
-  for (int number = 0; number < kEntries; ++number) {
-    PutOne(*CacheFolder::Open(options), NumberedKey(number), NumberedBlob(number, kBlobBytes));
+  for (int number = 0; number < kReadEntries; ++number) {
+    PutOne(*CacheFolder::Open(options), NumberedKey(number), NumberedBlob(number, kReadBlobBytes));
   }
   const std::string sound = testing::ReadFile(folder.file());
   FailingVfs vfs;
@@ -66,8 +66,8 @@ TEST_P(CacheVfs, WhicheverCallFailsTheBytesAreRightAndTheNextSessionIsSound) {
     // Opening heals what is to be healed.
     const auto store = CacheFolder::Open(options);
     ASSERT_NE(store, nullptr) << n;
-    PutOne(*store, NumberedKey(100), NumberedBlob(100, kBlobBytes));
-    ASSERT_EQ(store->Get(NumberedKey(100)), NumberedBlob(100, kBlobBytes)) << "call " << n;
+    PutOne(*store, NumberedKey(100), NumberedBlob(100, kReadBlobBytes));
+    ASSERT_EQ(store->Get(NumberedKey(100)), NumberedBlob(100, kReadBlobBytes)) << "call " << n;
     const auto report = VerifyStore(folder.path(), false);
     ASSERT_TRUE(report.ok()) << n << ": " << report.status().message();
     ASSERT_TRUE(report->clean()) << "call " << n << ": " << report->damages[0].what;
@@ -78,8 +78,8 @@ TEST_P(CacheVfs, WhicheverCallFailsTheBytesAreRightAndTheNextSessionIsSound) {
 
 TEST(CacheVfsOnce, AReadThatFailsOnceLosesNothingOfASoundStore) {
   const CacheFolder folder;
-  for (int number = 0; number < kEntries; ++number) {
-    PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, kBlobBytes));
+  for (int number = 0; number < kReadEntries; ++number) {
+    PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, kReadBlobBytes));
   }
   FailingVfs vfs;
   int n = 1, failures = 1;
@@ -87,21 +87,21 @@ TEST(CacheVfsOnce, AReadThatFailsOnceLosesNothingOfASoundStore) {
     vfs.Arm(FaultKind::kMisread, n, false);
     {
       const auto store = SqliteStore::Open(folder.options());
-      for (int number = 0; store.ok() && number < kEntries; ++number) {
+      for (int number = 0; store.ok() && number < kReadEntries; ++number) {
         EXPECT_TRUE((*store)->Get(NumberedKey(number))) << "call " << n << ", entry " << number;
       }
     }
     failures = vfs.Disarm();
     ASSERT_FALSE(fs::exists(folder.file().string() + ".damaged")) << "call " << n;
-    ASSERT_EQ(ListEntries(folder.path())->size(), static_cast<size_t>(kEntries)) << "call " << n;
+    ASSERT_EQ(ListEntries(folder.path())->size(), static_cast<size_t>(kReadEntries)) << "call " << n;
   }
   EXPECT_GT(n, 3) << "nothing was made to fail";
 }
 
 TEST(CacheVfsOnce, RepairReadsAgainBeforeItMovesAFileAside) {
   const CacheFolder folder;
-  for (int number = 0; number < kEntries; ++number) {
-    PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, kBlobBytes));
+  for (int number = 0; number < kReadEntries; ++number) {
+    PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, kReadBlobBytes));
   }
   FailingVfs vfs;
   int failures = 1;
@@ -110,14 +110,14 @@ TEST(CacheVfsOnce, RepairReadsAgainBeforeItMovesAFileAside) {
     static_cast<void>(VerifyStore(folder.path(), true));
     failures = vfs.Disarm();
     ASSERT_FALSE(fs::exists(folder.file().string() + ".damaged")) << "call " << n;
-    ASSERT_EQ(ListEntries(folder.path())->size(), static_cast<size_t>(kEntries)) << "call " << n;
+    ASSERT_EQ(ListEntries(folder.path())->size(), static_cast<size_t>(kReadEntries)) << "call " << n;
   }
 }
 
 TEST(CacheVfsOnce, AFileThatTakesTheStoresPlaceBetweenCheckAndOpeningIsRefused) {
   const CacheFolder folder, stranger;
-  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, kBlobBytes));
-  PutOne(*stranger.Open(), NumberedKey(2), NumberedBlob(2, kBlobBytes));
+  PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, kReadBlobBytes));
+  PutOne(*stranger.Open(), NumberedKey(2), NumberedBlob(2, kReadBlobBytes));
   FailingVfs vfs;
   vfs.BeforeOpening([&] { fs::rename(stranger.file(), folder.file()); });
   const auto store = SqliteStore::Open(folder.options());

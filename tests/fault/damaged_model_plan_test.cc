@@ -19,7 +19,7 @@
 namespace hearth {
 namespace {
 
-constexpr int kCopies = 150;
+constexpr int kCopies = 60;
 constexpr int kFlipsPerCopy = 3;
 
 std::vector<std::max_align_t> ReadAligned(const std::filesystem::path& path, size_t& size_bytes) {

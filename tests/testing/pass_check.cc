@@ -12,10 +12,10 @@
 namespace hearth::testing {
 namespace {
 
-constexpr uint32_t kSeed = 20240607;
+constexpr uint32_t kInputSeed = 20240607;
 
-std::vector<ReferenceTensor> RandomInputs(const Graph& graph) {
-  std::mt19937 random(kSeed);
+std::vector<ReferenceTensor> SeededInputsOf(const Graph& graph) {
+  std::mt19937 random(kInputSeed);
   std::uniform_real_distribution<double> uniform(-3, 3);
   std::vector<ReferenceTensor> inputs;
   for (ValueId id : graph.inputs) {
@@ -56,8 +56,8 @@ std::string Structure(const Graph& graph) {
 }
 
 void ExpectEqualResults(const Graph& before, const Graph& after) {
-  const auto expected = EvaluateGraph(before, RandomInputs(before));
-  const auto actual = EvaluateGraph(after, RandomInputs(before));
+  const auto expected = EvaluateGraph(before, SeededInputsOf(before));
+  const auto actual = EvaluateGraph(after, SeededInputsOf(before));
   ASSERT_TRUE(expected.ok()) << expected.status().message();
   ASSERT_TRUE(actual.ok()) << actual.status().message();
   ASSERT_EQ(actual->size(), expected->size());
@@ -67,7 +67,7 @@ void ExpectEqualResults(const Graph& before, const Graph& after) {
     for (size_t i = 0; i < (*expected)[k].values.size(); ++i) {
       const double value = (*expected)[k].values[i];
       ASSERT_NEAR((*actual)[k].values[i], value, 1e-5 * std::max(1.0, std::abs(value)))
-          << "seed " << kSeed << ", output " << k << ", element " << i;
+          << "seed " << kInputSeed << ", output " << k << ", element " << i;
     }
   }
 }

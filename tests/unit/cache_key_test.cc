@@ -16,7 +16,7 @@
 namespace hearth {
 namespace {
 
-DeviceInfo SomeDevice() {
+DeviceInfo KeyedDevice() {
   DeviceInfo info;
   info.backend = "opencl";
   info.name = "GPU";
@@ -59,22 +59,22 @@ TEST(CacheKeys, EveryPartOfAProgramsKeyCountsAndIsNamed) {
       {"device uuid", [](DeviceInfo& d) { d.uuid = "0012"; }},
       {"backend", [](DeviceInfo& d) { d.backend = "vulkan"; }},
   };
-  const CacheKey base = ProgramKey(SomeKernels(), SomeDevice());
+  const CacheKey base = ProgramKey(SomeKernels(), KeyedDevice());
   for (const auto& [part, change] : changes) {
-    DeviceInfo device = SomeDevice();
+    DeviceInfo device = KeyedDevice();
     change(device);
     EXPECT_EQ(PartThatDiffers(ProgramKey(SomeKernels(), device), base), part);
   }
   std::vector<KernelSource> kernels = SomeKernels();
   kernels[0].body += " ";
-  EXPECT_EQ(PartThatDiffers(ProgramKey(kernels, SomeDevice()), base), "kernel");
+  EXPECT_EQ(PartThatDiffers(ProgramKey(kernels, KeyedDevice()), base), "kernel");
   kernels = SomeKernels();
   std::swap(kernels[0], kernels[1]);
-  EXPECT_NE(ProgramKey(kernels, SomeDevice()).digest(), base.digest()) << "programs come back in the order of sources";
+  EXPECT_NE(ProgramKey(kernels, KeyedDevice()).digest(), base.digest()) << "programs come back in the order of sources";
 }
 
 TEST(CacheKeys, ABinaryOfASoftwareGlesDeviceIsForTheNumberOfCpusThatMadeIt) {
-  DeviceInfo two = SomeDevice();
+  DeviceInfo two = KeyedDevice();
   two.backend = "gles";
   two.type = DeviceType::kCpu;
   two.compute_units = 2;
@@ -86,21 +86,21 @@ TEST(CacheKeys, ABinaryOfASoftwareGlesDeviceIsForTheNumberOfCpusThatMadeIt) {
 }
 
 TEST(CacheKeys, EveryPartOfAPortableProgramsKeyCountsAndNoDriverDoes) {
-  const CacheKey base = SourceKey(SomeKernels(), SomeDevice(), "compiler 1");
-  EXPECT_EQ(PartThatDiffers(SourceKey(SomeKernels(), SomeDevice(), "compiler 2"), base), "Hearth version");
-  DeviceInfo device = SomeDevice();
+  const CacheKey base = SourceKey(SomeKernels(), KeyedDevice(), "compiler 1");
+  EXPECT_EQ(PartThatDiffers(SourceKey(SomeKernels(), KeyedDevice(), "compiler 2"), base), "Hearth version");
+  DeviceInfo device = KeyedDevice();
   device.driver_version = device.name = device.uuid = device.vendor = "other";
   EXPECT_EQ(PartThatDiffers(SourceKey(SomeKernels(), device, "compiler 1"), base), "");
   device.dialect = Dialect::kVulkan;
   EXPECT_NE(SourceKey(SomeKernels(), device, "compiler 1").digest(), base.digest());
   std::vector<KernelSource> kernels = SomeKernels();
   kernels[1].body += " ";
-  EXPECT_EQ(PartThatDiffers(SourceKey(kernels, SomeDevice(), "compiler 1"), base), "kernel");
+  EXPECT_EQ(PartThatDiffers(SourceKey(kernels, KeyedDevice(), "compiler 1"), base), "kernel");
 }
 
 struct PlanCase {
   Graph graph = {};
-  DeviceInfo device = SomeDevice();
+  DeviceInfo device = KeyedDevice();
   LowerOptions options;
   std::string model;
   std::string signature;
@@ -201,9 +201,9 @@ TEST(CacheKeys, EveryPartOfAProbesKeyCountsAndIsNamed) {
       {"backend", [](DeviceInfo& d) { d.backend = "vulkan"; }},
   };
   for (const auto& [part, change] : changes) {
-    DeviceInfo device = SomeDevice();
+    DeviceInfo device = KeyedDevice();
     change(device);
-    EXPECT_EQ(PartThatDiffers(ReadPathProbeKey(device), ReadPathProbeKey(SomeDevice())), part);
+    EXPECT_EQ(PartThatDiffers(ReadPathProbeKey(device), ReadPathProbeKey(KeyedDevice())), part);
   }
 }
 
@@ -217,12 +217,12 @@ TEST(CacheKeys, OtherSourcesAreNamedAsAnotherVersionOfHearth) {
 }
 
 TEST(CacheKeys, EveryFieldOfEveryKeyHasAWordForUsers) {
-  const CacheKey keys[] = {ProgramKey(SomeKernels(), SomeDevice()),
-                           SourceKey(SomeKernels(), SomeDevice(), "compiler"),
+  const CacheKey keys[] = {ProgramKey(SomeKernels(), KeyedDevice()),
+                           SourceKey(SomeKernels(), KeyedDevice(), "compiler"),
                            PlanCase().Key(),
                            WeightsCase().Key(),
-                           ReadPathProbeKey(SomeDevice()),
-                           TuningKey(SomeDevice(), "a layer")};
+                           ReadPathProbeKey(KeyedDevice()),
+                           TuningKey(KeyedDevice(), "a layer")};
   const std::set<std::string> words = {"Hearth version", "backend",        "device",      "device capability",
                                        "device uuid",    "driver version", "input shape", "kernel",
                                        "layout",         "option",         "signature",   "model content",

@@ -18,8 +18,8 @@ using testing::PutOne;
 constexpr size_t kBytes = 100000;
 
 // A session of a model that needs these entries.
-void Use(const CacheFolder& folder, const std::string& name, std::initializer_list<int> numbers,
-         uint64_t max_bytes = uint64_t{1} << 30) {
+void UseOfModel(const CacheFolder& folder, const std::string& name, std::initializer_list<int> numbers,
+                uint64_t max_bytes = uint64_t{1} << 30) {
   StoreOptions options = folder.options();
   options.model = {std::string(28, 'f') + name, "/models/" + name};
   options.max_bytes = max_bytes;
@@ -35,8 +35,8 @@ bool Has(const CacheFolder& folder, int number) {
 
 TEST(CacheModels, AreListedWithWhatIsTheirOwnAndWhatTheyShare) {
   const CacheFolder folder;
-  Use(folder, "a.tf", {1, 2, 3});
-  Use(folder, "b.tf", {3, 4});
+  UseOfModel(folder, "a.tf", {1, 2, 3});
+  UseOfModel(folder, "b.tf", {3, 4});
   const auto models = ListModels(folder.path());
   ASSERT_TRUE(models.ok()) << models.status().message();
   ASSERT_EQ(models->size(), 2u);
@@ -49,8 +49,8 @@ TEST(CacheModels, AreListedWithWhatIsTheirOwnAndWhatTheyShare) {
 
 TEST(CacheModels, RemovingOneLeavesWhatOthersUse) {
   const CacheFolder folder;
-  Use(folder, "a.tf", {1, 2, 3});
-  Use(folder, "b.tf", {3, 4});
+  UseOfModel(folder, "a.tf", {1, 2, 3});
+  UseOfModel(folder, "b.tf", {3, 4});
   const auto removed = RemoveModel(folder.path(), "/models/a.tf");
   ASSERT_TRUE(removed.ok()) << removed.status().message();
   EXPECT_EQ(removed->entries, 2u);
@@ -64,10 +64,10 @@ TEST(CacheModels, RemovingOneLeavesWhatOthersUse) {
 TEST(CacheModels, WhatAPinnedModelUsesIsNeitherEvictedNorPruned) {
   const CacheFolder folder;
   constexpr uint64_t kLimit = 1 << 20;
-  Use(folder, "a.tf", {1, 2}, kLimit);
+  UseOfModel(folder, "a.tf", {1, 2}, kLimit);
   ASSERT_TRUE(SetPinned(folder.path(), "/models/a.tf", true).ok());
-  Use(folder, "b.tf", {3, 4, 5}, kLimit);
-  Use(folder, "c.tf", {6, 7, 8, 9, 10}, kLimit);
+  UseOfModel(folder, "b.tf", {3, 4, 5}, kLimit);
+  UseOfModel(folder, "c.tf", {6, 7, 8, 9, 10}, kLimit);
   EXPECT_TRUE(Has(folder, 1) && Has(folder, 2));
   EXPECT_FALSE(Has(folder, 3));
   ASSERT_TRUE(PruneStore(folder.path(), 0).ok());
@@ -84,11 +84,11 @@ TEST(CacheModels, WhatAPinnedModelUsesIsNeitherEvictedNorPruned) {
 
 TEST(CacheModels, AWarmSessionOfAKnownModelWritesNothingAboutIt) {
   const CacheFolder folder;
-  Use(folder, "a.tf", {1, 2});
+  UseOfModel(folder, "a.tf", {1, 2});
   const int64_t before = ListModels(folder.path())->front().last_used_ms;
-  Use(folder, "a.tf", {1});
+  UseOfModel(folder, "a.tf", {1});
   EXPECT_EQ(ListModels(folder.path())->front().last_used_ms, before);
-  Use(folder, "b.tf", {1});
+  UseOfModel(folder, "b.tf", {1});
   EXPECT_EQ(ListModels(folder.path())->size(), 2u) << "new to the store, although all was there";
 }
 

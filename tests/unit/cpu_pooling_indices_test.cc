@@ -11,7 +11,7 @@
 namespace hearth {
 namespace {
 
-constexpr uint32_t kSeed = 20260403;
+constexpr uint32_t kPoolingSeed = 20260403;
 
 class Network {
  public:
@@ -36,7 +36,7 @@ class Network {
   Graph graph;
 
  private:
-  std::mt19937 generator_{kSeed};
+  std::mt19937 generator_{kPoolingSeed};
 };
 
 // All outputs equal the reference's, rounded to float; the kernels are these.
@@ -75,7 +75,7 @@ void ExpectReference(Network& network, const std::vector<std::string>& kernels) 
       for (size_t i = 0; i < wanted.size(); ++i) {
         ASSERT_NEAR(actual[i], wanted[i], 1e-6 * std::max(1.0, std::abs(wanted[i])))
             << "element " << i << " of output " << k << " of\n"
-            << ToText(graph) << "seed " << kSeed;
+            << ToText(graph) << "seed " << kPoolingSeed;
       }
     }
   }

@@ -14,7 +14,7 @@ using testing::ExpectAsReference;
 using testing::KernelOf;
 using testing::OneHostNode;
 
-constexpr DType kIntegers[] = {DType::kInt32, DType::kInt64};
+constexpr DType kIndexTypes[] = {DType::kInt32, DType::kInt64};
 
 TEST(CpuSequenceKernels, RowsFollowTheReference) {
   for (const Op& op : {Op(Softmax{0.5f}), Op(Softmax{-2.0f}), Op(Softmax{-400.0f}), Op(LogSoftmax{}),
@@ -47,7 +47,7 @@ TEST(CpuSequenceKernels, RowsKeepNanAndReachZero) {
 TEST(CpuSequenceKernels, SearchesFollowTheReferenceAlongEachDimension) {
   for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64}) {
     for (int32_t axis : {0, 1, 2, -1}) {
-      for (DType indices : kIntegers) {
+      for (DType indices : kIndexTypes) {
         for (ArgKind kind : {ArgKind::kMax, ArgKind::kMin}) {
           OneHostNode one;
           one.Add(ArgReduce{kind, axis}, {one.Input({4, 17, 300}, dtype)}, {indices});
@@ -75,7 +75,7 @@ TEST(CpuSequenceKernels, TheLargestElementsComeInOrder) {
 }
 
 TEST(CpuSequenceKernels, OneHotVectorsStandAlongEachDimension) {
-  for (DType indices : kIntegers) {
+  for (DType indices : kIndexTypes) {
     for (DType values : {DType::kFloat32, DType::kInt64, DType::kBool}) {
       for (int32_t axis : {0, 1, -1}) {
         OneHostNode one;
