@@ -7,6 +7,7 @@
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/matrix_product.h"
+#include "core/base/all_finite.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/quantize.h"
@@ -212,6 +213,8 @@ Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest
   Geometry geometry{x.shape, y.shape, filter[1], filter[2], conv->window, {}};
   geometry.padding = ResolvePadding(conv->window, x.shape[1], x.shape[2], filter[1], filter[2]);
   HEARTH_ASSIGN(const std::vector<float> weights, ConstantAsFloats(graph, node.inputs[1]));
+  // Zeros of the padding times an infinite weight would be NaN; the interpreter does not calculate there.
+  if (geometry.has_padding() && !AllFinite(weights)) return std::unique_ptr<HostNode>();
   std::vector<float> bias;
   if (has_bias) {
     HEARTH_ASSIGN(bias, ConstantAsFloats(graph, node.inputs[2]));

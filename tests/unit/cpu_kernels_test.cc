@@ -120,6 +120,20 @@ TEST(CpuKernels, LargeConvolutionsKeepNanWhereTheirWindowsReadIt) {
   ExpectAsReference(std::move(one), "convolution", 1e-3);
 }
 
+TEST(CpuKernels, AnInfiniteWeightCountsNotWhereItLiesInThePadding) {
+  for (const int32_t width : {8, 40}) {  // windows that are copied, and those that are read in place
+    OneHostNode one;
+    const Shape shape = {4, 3, 3, 2};
+    std::vector<float> weights(static_cast<size_t>(shape.element_count()), 1.0f);
+    weights[0] = std::numeric_limits<float>::infinity();  // the upper left place of the first filter
+    const ValueId x = one.Input({1, 8, width, 2});
+    one.Add(Conv2D{{1, 1, 1, 1, {PaddingMode::kSame}}, Activation::kNone},
+            {x, one.graph.AddFloatConstant("weights", shape, weights), kNoValue});
+    const std::string kernel = KernelOf(one);
+    ExpectAsReference(std::move(one), kernel);
+  }
+}
+
 TEST(CpuKernels, OperationsOfTwoOperandsFollowTheReferenceForEachKindAndType) {
   for (DType dtype : {DType::kFloat32, DType::kInt32, DType::kInt64, DType::kBool}) {
     for (const BinaryRow& row : BinaryRows()) {
