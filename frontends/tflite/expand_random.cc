@@ -1,4 +1,4 @@
-// Random numbers. What a node drew is counted in a state, so each run continues its stream.
+// Random numbers. What an operator drew is counted in a variable, so each run and each turn continue its stream.
 #include "core/base/error.h"
 #include "frontends/tflite/expansion.h"
 
@@ -14,7 +14,10 @@ Status SetSeeds(Expansion& to, Random& random) {
   // LiteRT 2.3.0 keeps the lower 32 bits, signed, of what the file holds in 64.
   random.seed = static_cast<int32_t>(options->seed());
   random.seed2 = static_cast<int32_t>(options->seed2());
-  if (random.seed == 0 && random.seed2 == 0) random.seed = int64_t{to.source_index()} + 1;
+  if (random.seed == 0 && random.seed2 == 0) {
+    random.seed = int64_t{to.index()} + 1;
+    random.seed2 = int64_t{to.subgraph()} + 1;
+  }
   return Status::Ok();
 }
 

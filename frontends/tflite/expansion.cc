@@ -132,14 +132,15 @@ Result<std::vector<ValueId>> Expansion::AddSeveral(Op op, std::vector<ValueId> i
 }
 
 Result<ValueId> Expansion::AddWithRunCount(Op op, std::vector<ValueId> inputs, DType dtype) {
-  Graph& graph = reader_.graph_;
-  const ValueId runs = graph.AddValue({fmt::format("{}_{}_runs", reader_.CodeOf(index_).row->name, source_index()),
-                                       {DType::kInt32, {1}, std::nullopt},
-                                       std::nullopt});
+  // A variable: what IF and WHILE call may draw, and each turn goes on where the one before ended.
+  const std::string place = subgraph() < 0 ? "" : fmt::format("_of_subgraph_{}", subgraph());
+  const std::string name = fmt::format("{}_{}{}_runs", reader_.CodeOf(index_).row->name, index_, place);
+  reader_.reading_.run_counts.insert(name);
+  HEARTH_ASSIGN(const ValueId runs, reader_.CurrentValue(index_, name));
   inputs.push_back(runs);
   HEARTH_ASSIGN(const std::vector<ValueId> made,
                 AddSeveral(std::move(op), std::move(inputs), {{dtype, DType::kInt32}}));
-  graph.states.push_back({runs, made[1]});
+  HEARTH_TRY(reader_.Assign(name, made[1]));
   return made[0];
 }
 

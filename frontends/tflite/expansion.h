@@ -24,6 +24,8 @@ class Expansion {
 
   int32_t code() const { return reader_.CodeOf(index_).row->code; }
   int32_t source_index() const { return reader_.SourceIndex(index_); }
+  int index() const { return index_; }                  // in its subgraph
+  int32_t subgraph() const { return reader_.number_; }  // -1 for the model's own
   size_t output_count() const { return static_cast<size_t>(view_.output_count()); }
   // kNoValue where it is absent or complex.
   ValueId operand(size_t i) const { return i < operands_.size() ? operands_[i] : kNoValue; }
@@ -70,7 +72,7 @@ class Expansion {
 
   // Adds a node and returns all that it makes, of these types: constants where its operands are.
   Result<std::vector<ValueId>> AddSeveral(Op op, std::vector<ValueId> inputs, std::span<const DType> types);
-  // Adds a node whose last operand and second result is the number of runs, a state of its own.
+  // Adds a node whose last operand and second result is the number of its runs, a variable of its own.
   Result<ValueId> AddWithRunCount(Op op, std::vector<ValueId> inputs, DType dtype);
 
   // A recurrent node over the file's operands, made ready so that nothing is unsupported any more.

@@ -55,9 +55,12 @@ class CopyBudget {
 struct Variable {
   ValueId first = kNoValue;    // a constant: what CALL_ONCE assigned
   ValueId state = kNoValue;    // what it holds when a run begins, where an operator asked for that
+  ValueId begun = kNoValue;    // that, or in the first run `first`
   ValueId current = kNoValue;  // what it holds where the reading is
 };
 using Variables = std::map<std::string, Variable>;
+// What began on one way through the operators has begun on the other way too.
+void KeepBegun(const Variables& from, Variables& to);
 
 struct Reading {
   // All outlive the graph. `size_limit`: see ReadOptions::file_bytes.
@@ -81,6 +84,8 @@ struct Reading {
   // Operators of subgraphs that stand in the place of the operators that call them.
   static constexpr int64_t kMaxInlinedOperators = 100'000;
   int64_t inlined_operators_left = kMaxInlinedOperators;
+  // Operators and nodes that are read or calculated only to know how many turns a loop has.
+  int64_t counting_left = 1 << 20;
   std::vector<int32_t> calls;  // subgraphs that are being read, the outermost first
   // Values that hold more rows than count, and how many do (int32[1]).
   std::map<ValueId, ValueId> rows;
@@ -89,7 +94,10 @@ struct Reading {
   std::map<ValueId, std::string> handles;
   std::set<int32_t> initializations;  // subgraphs that CALL_ONCE called
   bool is_initializing = false;       // one of them is being read
-  bool is_of_loop = false;            // the graph is a part of a loop that the host runs
+  // Variables that count what random operators drew: they begin with 0, and all operators that draw change them.
+  std::set<std::string> run_counts;
+  const Reading* outer = nullptr;           // of a part of a loop that the host runs: what is around the loop
+  std::vector<std::string> loop_variables;  // of such a part: variables that are its last inputs
   std::optional<std::set<std::string>>
       changed_variables;       // by operators outside of initializations; "*" stands for all
   ValueId was_run = kNoValue;  // state: false in the first run, where a first value is not all zeros

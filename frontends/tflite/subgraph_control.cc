@@ -17,12 +17,22 @@ namespace {
 constexpr int32_t kCall = 31, kIf = 118, kWhile = 119, kComposite = 206;
 constexpr size_t kMaxDepth = 16;                  // of calls in calls
 constexpr size_t kBytesPerInlinedOperator = 512;  // of names and lists, on average
+// After so many turns the others are counted, where that can be done: whether all fit should not be found out by
+// writing.
+constexpr int kTurnsBeforeCounting = 16;
 // So many turns that data may end are written out: devices calculate all of them, whenever data end them.
 constexpr int kMostChosenTurns = 256;
 
 // A composite says in a subgraph what it computes; what its name promises beyond that is for those who know it.
 bool IsCall(int32_t code) {
   return code == kCall || code == kIf || code == kWhile || code == kComposite;
+}
+
+Status TooManyOperators() {
+  return Error(StatusCode::kUnsupported,
+               "its turns, which stand behind each other in the network, have more than {} operators: convert with "
+               "fewer turns (shorter sequences), or bound a loop whose end depends on data (maximum_iterations)",
+               Reading::kMaxInlinedOperators);
 }
 
 // What a constant condition says; nothing when it is not constant.
@@ -116,12 +126,7 @@ Result<std::vector<ValueId>> SubgraphReader::Call(int index, int32_t subgraph, s
   }
   const wire::SubGraph& called = *subgraphs->Get(static_cast<uint32_t>(subgraph));
   const int64_t operators = 1 + (called.operators() == nullptr ? 0 : int64_t{called.operators()->size()});
-  if (operators > reading_.inlined_operators_left) {
-    return Error(StatusCode::kUnsupported,
-                 "its turns, which stand behind each other in the network, have more than {} operators: convert with "
-                 "fewer turns (shorter sequences), or bound a loop whose end depends on data (maximum_iterations)",
-                 Reading::kMaxInlinedOperators);
-  }
+  if (operators > reading_.inlined_operators_left) return TooManyOperators();
   reading_.inlined_operators_left -= operators;
   budget_.Add(kBytesPerInlinedOperator * static_cast<size_t>(operators));
   calls.push_back(subgraph);
@@ -171,6 +176,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const V
   const Variables before = reading_.variables;
   HEARTH_ASSIGN(const std::vector<ValueId> if_true, Call(index, options->then_subgraph_index(), arguments));
   const Variables then_variables = std::exchange(reading_.variables, before);
+  KeepBegun(then_variables, reading_.variables);
   HEARTH_ASSIGN(const std::vector<ValueId> if_false, Call(index, options->else_subgraph_index(), arguments));
   if (if_true.size() != if_false.size()) {
     return Error(StatusCode::kMalformedInput, "its branches have {} and {} outputs", if_true.size(), if_false.size());
@@ -191,8 +197,15 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
                                                            std::vector<ValueId> state, int& chosen_turns_left) {
   std::vector<ValueId> result = state;
   ValueId goes_on = kNoValue;  // whether it has not ended yet, where data say that
-  while (true) {
+  const int64_t operators_left = reading_.inlined_operators_left;
+  for (int turn = 0;; ++turn) {
+    if (turn == kTurnsBeforeCounting && goes_on == kNoValue) {
+      const int64_t operators = (operators_left - reading_.inlined_operators_left) / turn;
+      if (!DoTurnsFit(index, options, state, operators).value_or(true)) return TooManyOperators();
+    }
+    Variables before = reading_.variables;
     HEARTH_ASSIGN(const std::vector<ValueId> condition, Call(index, options.cond_subgraph_index(), state));
+    if (goes_on != kNoValue) HEARTH_TRY(ChooseVariables(index, goes_on, Variables(reading_.variables), before));
     if (condition.size() != 1) {
       return Error(StatusCode::kMalformedInput, "its condition has {} outputs", condition.size());
     }
@@ -208,7 +221,7 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
     if (goes_on != kNoValue && --chosen_turns_left < 0) {
       return Error(StatusCode::kUnsupported, "data end it after many turns");
     }
-    const Variables before = reading_.variables;
+    before = reading_.variables;
     HEARTH_ASSIGN(state, Call(index, options.body_subgraph_index(), state));
     if (goes_on != kNoValue) HEARTH_TRY(ChooseVariables(index, goes_on, Variables(reading_.variables), before));
     if (state.size() != result.size()) {

@@ -6,6 +6,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 #include "core/graph/ops/loop.h"
+#include "frontends/tflite/loop_turns.h"
 #include "frontends/tflite/subgraph_reader.h"
 
 namespace hearth {
@@ -17,6 +18,7 @@ void HandOver(Reading& from, Reading& to) {
   to.made_bytes_left = from.made_bytes_left;
   to.state_bytes_left = from.state_bytes_left;
   to.inlined_operators_left = from.inlined_operators_left;
+  to.counting_left = from.counting_left;
 }
 
 // Whether what the graph makes is a constant.
@@ -27,60 +29,147 @@ bool MakesConstant(const Graph& graph) {
 
 }  // namespace
 
-// Subgraph `number`, which takes values like these, as a graph of its own.
-Result<Graph> SubgraphReader::ReadPart(int index, int32_t number, const std::vector<ValueId>& values) {
-  Reading part(reading_.model, reading_.file, 0);
+// The arguments of a part's subgraph, with the inputs of its graph: the loop's values, then variables.
+Result<std::vector<ValueId>> SubgraphReader::BeginPart(Reading& part, const std::vector<ValueId>& values,
+                                                       LoopParts& parts) {
   HandOver(reading_, part);
   part.codes = reading_.codes;
   part.calls = reading_.calls;
-  part.is_of_loop = true;
+  part.outer = &reading_;
+  part.run_counts = reading_.run_counts;
+  std::vector<ValueId> arguments;
   for (const ValueId value : values) {
-    const ValueId input =
-        part.graph.AddValue({fmt::format("loop_{}", part.graph.inputs.size()), graph_.value(value).desc, std::nullopt});
-    part.graph.inputs.push_back(input);
+    const TensorDesc& desc = graph_.value(value).desc;
+    if (const auto handle = reading_.handles.find(value); handle != reading_.handles.end()) {
+      arguments.push_back(
+          part.graph.AddConstantValue(handle->second + "_handle", desc, std::vector<std::byte>(sizeof(int32_t))));
+      part.handles.emplace(arguments.back(), handle->second);
+      continue;
+    }
+    arguments.push_back(part.graph.AddValue({fmt::format("loop_{}", part.graph.inputs.size()), desc, std::nullopt}));
+    part.graph.inputs.push_back(arguments.back());
   }
   SubgraphReader caller(part, subgraph_, nullptr);
-  caller.source_index_ = SourceIndex(index);
-  const Result<std::vector<ValueId>> made = caller.Call(index, number, std::vector<ValueId>(part.graph.inputs));
-  HandOver(part, reading_);
-  HEARTH_TRY(made.status());
-  if (std::ranges::any_of(*made, [&](ValueId value) { return caller.RowsOf(value) != kNoValue; })) {
-    return Error(StatusCode::kUnsupported, "what goes around gets a number of rows that depends on data");
+  for (const std::string& name : parts.variables) HEARTH_TRY(caller.BeginInLoop(name).status());
+  return arguments;
+}
+
+// What the subgraph made of `values` becomes the outputs of the part's graph; behind them what variables hold then.
+Status SubgraphReader::EndPart(Reading& part, const std::vector<ValueId>& values, std::vector<ValueId> made,
+                               LoopParts& parts, bool is_condition) {
+  SubgraphReader caller(part, subgraph_, nullptr);
+  for (size_t k = 0; k < made.size(); ++k) {
+    if (caller.RowsOf(made[k]) != kNoValue) {
+      return Error(StatusCode::kUnsupported, "what goes around gets a number of rows that depends on data");
+    }
+    const auto handle = k < values.size() ? reading_.handles.find(values[k]) : reading_.handles.end();
+    const bool goes_on = handle != reading_.handles.end() && !is_condition;
+    if (goes_on != caller.IsHandle(made[k]) || (goes_on && part.handles.at(made[k]) != handle->second)) {
+      return Error(StatusCode::kUnsupported, "another variable goes around after a turn");
+    }
+    if (goes_on) made[k] = kNoValue;
   }
-  for (const ValueId value : *made) {
-    const bool is_own = part.graph.ProducerOf(value) >= 0 && std::ranges::count(*made, value) == 1;
+  std::erase(made, kNoValue);
+  for (const std::string& name : part.loop_variables) {
+    const Variable& variable = part.variables.at(name);
+    if (variable.current != variable.begun) parts.changed.insert(name);
+    if (!is_condition) made.push_back(variable.current);
+  }
+  if (is_condition && !parts.changed.empty()) {
+    return Error(StatusCode::kUnsupported, "its condition assigns to '{}': assign in its body", *parts.changed.begin());
+  }
+  for (const ValueId value : made) {
+    const bool is_own = part.graph.ProducerOf(value) >= 0 && std::ranges::count(made, value) == 1;
     part.graph.outputs.push_back(is_own ? value : caller.AddCopy(value));
   }
-  HEARTH_TRY(part.graph.Validate());
+  return part.graph.Validate();
+}
+
+// Subgraph `number`, which takes values like these, as a graph of its own.
+Result<Graph> SubgraphReader::ReadPart(int index, int32_t number, const std::vector<ValueId>& values, LoopParts& parts,
+                                       bool is_condition) {
+  Reading part(reading_.model, reading_.file, 0);
+  HEARTH_ASSIGN(const std::vector<ValueId> arguments, BeginPart(part, values, parts));
+  SubgraphReader caller(part, subgraph_, nullptr);
+  caller.source_index_ = SourceIndex(index);
+  Result<std::vector<ValueId>> made = caller.Call(index, number, arguments);
+  HandOver(part, reading_);
+  HEARTH_TRY(made.status());
+  HEARTH_TRY(EndPart(part, values, std::move(made).value(), parts, is_condition));
+  parts.variables = part.loop_variables;
+  reading_.run_counts.merge(part.run_counts);
   if (const Status inferred = InferShapes(part.graph); !inferred.ok()) {
     return Error(StatusCode::kUnsupported, "subgraph {}, which it calls: {}", number, inferred.message());
   }
   return std::move(part.graph);
 }
 
-Result<std::vector<ValueId>> SubgraphReader::AddLoop(int index, const wire::WhileOptions& options,
-                                                     const std::vector<ValueId>& values) {
-  if (std::ranges::any_of(values, [this](ValueId value) { return IsHandle(value); })) {
-    return Error(StatusCode::kUnsupported, "variables change in it");
-  }
+Result<SubgraphReader::LoopParts> SubgraphReader::ReadParts(int index, const wire::WhileOptions& options,
+                                                            const std::vector<ValueId>& values) {
   if (std::ranges::any_of(values, [this](ValueId value) { return RowsOf(value) != kNoValue; })) {
     return Error(StatusCode::kUnsupported, "what goes around has a number of rows that depends on data");
   }
-  auto graphs = std::make_shared<LoopGraphs>();
-  HEARTH_ASSIGN(graphs->condition, ReadPart(index, options.cond_subgraph_index(), values));
-  if (!graphs->condition.outputs.empty() && MakesConstant(graphs->condition)) {
+  LoopParts parts{std::make_shared<LoopGraphs>(), {}, {}};
+  while (true) {  // until both take all variables that one of them reads
+    const size_t known = parts.variables.size();
+    parts.changed.clear();
+    HEARTH_ASSIGN(parts.graphs->condition, ReadPart(index, options.cond_subgraph_index(), values, parts, true));
+    HEARTH_ASSIGN(parts.graphs->body, ReadPart(index, options.body_subgraph_index(), values, parts, false));
+    if (parts.variables.size() == known) break;
+  }
+  if (!parts.graphs->condition.outputs.empty() && MakesConstant(parts.graphs->condition)) {
     return Error(StatusCode::kUnsupported, "its condition never becomes false");
   }
-  HEARTH_ASSIGN(graphs->body, ReadPart(index, options.body_subgraph_index(), values));
-  Node node{Loop{std::move(graphs)}, values, {}, "", SourceIndex(index)};
-  for (const ValueId value : values) {
+  return parts;
+}
+
+Result<std::vector<ValueId>> SubgraphReader::AddLoop(int index, const wire::WhileOptions& options,
+                                                     const std::vector<ValueId>& values) {
+  HEARTH_ASSIGN(const LoopParts parts, ReadParts(index, options, values));
+  Node node{Loop{parts.graphs}, {}, {}, "", SourceIndex(index)};
+  std::vector<ValueId> made = values;  // a handle stays what it is
+  for (ValueId& value : made) {
+    if (IsHandle(value)) continue;
+    node.inputs.push_back(value);
     const TensorDesc desc = graph_.value(value).desc;
-    node.outputs.push_back(graph_.AddValue({fmt::format("WHILE_{}", graph_.values().size()), desc, std::nullopt}));
+    value = graph_.AddValue({fmt::format("WHILE_{}", graph_.values().size()), desc, std::nullopt});
+    node.outputs.push_back(value);
+  }
+  std::vector<std::pair<std::string, ValueId>> assigned;
+  for (const std::string& name : parts.variables) {
+    HEARTH_ASSIGN(const ValueId before, CurrentValue(index, name));
+    const TensorDesc desc = graph_.value(before).desc;
+    node.inputs.push_back(before);
+    node.outputs.push_back(graph_.AddValue({fmt::format("{}_{}", name, graph_.values().size()), desc, std::nullopt}));
+    if (parts.changed.contains(name)) assigned.emplace_back(name, node.outputs.back());
   }
   HEARTH_TRY(OpDefOf(node.op).infer(graph_, node));
-  std::vector<ValueId> made = node.outputs;
   graph_.AddNode(std::move(node));
+  for (const auto& [name, value] : assigned) HEARTH_TRY(Assign(name, value));
   return made;
+}
+
+// Whether the turns from `values` on may be written out, `operators` each; nothing where that is not known before.
+std::optional<bool> SubgraphReader::DoTurnsFit(int index, const wire::WhileOptions& options,
+                                               const std::vector<ValueId>& values, int64_t operators) {
+  const int64_t left = reading_.inlined_operators_left, most = left / std::max<int64_t>(operators, 1) + 1;
+  const int64_t may_be_read = std::min(left, reading_.counting_left);
+  reading_.inlined_operators_left = may_be_read;
+  const Result<LoopParts> parts = ReadParts(index, options, values);
+  reading_.counting_left -= may_be_read - reading_.inlined_operators_left;
+  reading_.inlined_operators_left = left;  // nothing of that stays
+  if (!parts.ok()) return std::nullopt;
+  KnownValues known;
+  for (const ValueId value : values) {
+    if (IsHandle(value)) continue;
+    known.emplace_back();
+    if (!graph_.IsConstant(value)) continue;
+    Result<ReferenceTensor> numbers = ReferenceFromBytes(graph_.value(value).desc, graph_.ConstantBytes(value));
+    if (numbers.ok()) known.back() = std::move(numbers).value();
+  }
+  known.resize(parts->graphs->condition.inputs.size());  // variables are not known
+  const std::optional<int64_t> turns = CountTurns(*parts->graphs, std::move(known), most, reading_.counting_left);
+  return turns ? std::optional(*turns < most) : std::nullopt;
 }
 
 }  // namespace hearth

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +20,8 @@
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {
+
+struct LoopGraphs;
 
 // A complex tensor: its two parts are tensors of float32.
 struct ComplexValue {
@@ -110,7 +115,19 @@ class SubgraphReader {
   // subgraph_loop.cc: loops that the host runs.
   Result<std::vector<ValueId>> AddLoop(int index, const wire::WhileOptions& options,
                                        const std::vector<ValueId>& values);
-  Result<Graph> ReadPart(int index, int32_t number, const std::vector<ValueId>& values);
+  struct LoopParts {
+    std::shared_ptr<LoopGraphs> graphs;
+    std::vector<std::string> variables;  // which go around behind the loop's own values
+    std::set<std::string> changed;       // those that the body assigns to
+  };
+  Result<LoopParts> ReadParts(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values);
+  std::optional<bool> DoTurnsFit(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values,
+                                 int64_t operators);
+  Result<Graph> ReadPart(int index, int32_t number, const std::vector<ValueId>& values, LoopParts& parts,
+                         bool is_condition);
+  Result<std::vector<ValueId>> BeginPart(Reading& part, const std::vector<ValueId>& values, LoopParts& parts);
+  Status EndPart(Reading& part, const std::vector<ValueId>& values, std::vector<ValueId> made, LoopParts& parts,
+                 bool is_condition);
 
   // subgraph_rows.cc: tensors whose number of rows depends on data.
   Result<bool> ReadOnRows(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
@@ -131,11 +148,12 @@ class SubgraphReader {
   Result<std::string> VariableBehind(int32_t tensor);
   Result<ValueId> CurrentValue(int index, const std::string& name);
   Result<ValueId> BeginState(int index, const std::string& name);
+  Result<ValueId> BeginInLoop(const std::string& name);
   ValueId WasRun();
   Status Assign(const std::string& name, ValueId value);
   bool ChangesVariable(const std::string& name);
   Status BeginStates(int index);
-  Status ChooseVariables(int index, ValueId condition, const Variables& if_true, const Variables& if_false);
+  Status ChooseVariables(int index, ValueId condition, const Variables& if_true, Variables if_false);
   bool IsHandle(ValueId value) const { return reading_.handles.contains(value); }
   Status CheckNoHandles(int index, std::span<const int32_t> inputs);
   void FinishVariables();

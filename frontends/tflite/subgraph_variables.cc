@@ -34,6 +34,20 @@ std::optional<std::string> NameOfVariable(const wire::VarHandleOptions& options,
   return name.empty() ? "variable" : name;
 }
 
+const TensorDesc kRunCount = {DType::kInt32, {1}, std::nullopt};
+
+// What a variable holds around a loop.
+const TensorDesc* HeldOutside(const Reading& reading, const std::string& name) {
+  for (const Reading* outer = reading.outer; outer != nullptr; outer = outer->outer) {
+    const auto found = outer->variables.find(name);
+    if (found == outer->variables.end()) continue;
+    const Variable& variable = found->second;
+    const ValueId value = variable.current == kNoValue ? variable.first : variable.current;
+    if (value != kNoValue) return &outer->graph.value(value).desc;
+  }
+  return nullptr;
+}
+
 // What the operators of the model say of variables before they are read one after the other.
 class VariableScan {
  public:
@@ -82,7 +96,19 @@ class VariableScan {
 
 }  // namespace
 
+void KeepBegun(const Variables& from, Variables& to) {
+  for (const auto& [name, variable] : from) {
+    if (variable.begun == kNoValue) continue;
+    Variable& other = to[name];
+    if (other.begun != kNoValue) continue;
+    const ValueId current = other.current;
+    other = variable;
+    other.current = current == kNoValue ? variable.begun : current;
+  }
+}
+
 bool SubgraphReader::ChangesVariable(const std::string& name) {
+  if (reading_.run_counts.contains(name)) return true;
   if (!reading_.changed_variables) reading_.changed_variables = VariableScan(reading_).changed();
   return reading_.changed_variables->contains(name) || reading_.changed_variables->contains("*");
 }
@@ -147,13 +173,42 @@ Result<ValueId> SubgraphReader::BeginState(int index, const std::string& name) {
     HEARTH_ASSIGN(begun, AddMadeNode(index, Select{}, {WasRun(), state, first}, desc));
   }
   reading_.variables[name].state = state;
-  reading_.variables[name].current = begun;
+  reading_.variables[name].begun = reading_.variables[name].current = begun;
   return begun;
+}
+
+// In a part of a loop that the host runs, what a variable holds comes in from around the loop.
+Result<ValueId> SubgraphReader::BeginInLoop(const std::string& name) {
+  TensorDesc desc = kRunCount;
+  if (!reading_.run_counts.contains(name)) {
+    const TensorDesc* found = HeldOutside(reading_, name);
+    if (found == nullptr) {
+      return Error(StatusCode::kUnsupported,
+                   "variable '{}' holds nothing before a loop that only data end: assign to it "
+                   "before the loop",
+                   name);
+    }
+    desc = *found;
+  }
+  std::vector<std::string>& names = reading_.loop_variables;
+  // Known already from turns that were written out and are gone.
+  const auto place = static_cast<size_t>(std::ranges::find(names, name) - names.begin());
+  if (place == names.size()) {
+    names.push_back(name);
+    graph_.inputs.push_back(graph_.AddValue({name, std::move(desc), std::nullopt}));
+  }
+  const ValueId input = graph_.inputs[graph_.inputs.size() - names.size() + place];
+  reading_.variables[name] = {.first = input, .begun = input, .current = input};
+  return input;
 }
 
 Result<ValueId> SubgraphReader::CurrentValue(int index, const std::string& name) {
   Variable& variable = reading_.variables[name];
   if (variable.current != kNoValue) return variable.current;
+  if (reading_.outer != nullptr) return BeginInLoop(name);
+  if (variable.first == kNoValue && reading_.run_counts.contains(name)) {
+    variable.first = graph_.AddConstantValue(name + "_first", kRunCount, std::vector<std::byte>(sizeof(int32_t)));
+  }
   if (variable.first == kNoValue) {
     return Error(StatusCode::kUnsupported, "it reads variable '{}' before anything was assigned to it", name);
   }
@@ -162,6 +217,7 @@ Result<ValueId> SubgraphReader::CurrentValue(int index, const std::string& name)
 }
 
 Status SubgraphReader::Assign(const std::string& name, ValueId value) {
+  if (reading_.outer != nullptr && reading_.variables[name].current == kNoValue) HEARTH_TRY(BeginInLoop(name).status());
   Variable& variable = reading_.variables[name];
   if (reading_.is_initializing && !graph_.IsConstant(value)) {
     return Error(StatusCode::kUnsupported,
@@ -191,9 +247,10 @@ Status SubgraphReader::BeginStates(int index) {
   return Status::Ok();
 }
 
-Status SubgraphReader::ChooseVariables(int index, ValueId condition, const Variables& if_true,
-                                       const Variables& if_false) {
+Status SubgraphReader::ChooseVariables(int index, ValueId condition, const Variables& if_true, Variables if_false) {
   Variables chosen = if_true;
+  KeepBegun(if_false, chosen);
+  KeepBegun(if_true, if_false);
   for (const auto& [name, other] : if_false) {
     chosen.try_emplace(name, Variable{.first = other.first, .state = other.state});
   }
@@ -225,12 +282,11 @@ Status SubgraphReader::ReadCallOnce(int index) {
 
 // What the operator makes: nothing, a handle, or what a variable holds.
 Result<std::vector<ValueId>> SubgraphReader::ReadOnVariable(int index, int32_t code, std::span<const int32_t> inputs) {
-  if (reading_.is_of_loop) {
-    return Error(StatusCode::kUnsupported,
-                 "resource variables in a loop that only data end: make the variable one of "
-                 "the values that go around");
-  }
   if (code == kCallOnce) {
+    if (reading_.outer != nullptr) {
+      return Error(StatusCode::kUnsupported,
+                   "variables get their first values in a loop that only data end: give them those before the loop");
+    }
     HEARTH_TRY(ReadCallOnce(index));
     return std::vector<ValueId>();
   }

@@ -115,6 +115,14 @@ TEST(TfliteControl, ALoopThatIsTooLongToBeWrittenOutStaysOne) {
   EXPECT_THAT(Answer(*graph, {0, 1}), ElementsAre(0, std::numeric_limits<double>::infinity()));
 }
 
+TEST(TfliteControl, TurnsThatAreTooManyAreCountedAndNotWrittenOutFirst) {
+  const auto bytes = LoopModel(40'000).Finish();
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(std::holds_alternative<Loop>(graph->nodes()[0].op)) << graph->nodes().size();
+  EXPECT_LT(graph->values().size(), 200u);  // of a few turns, not of 33,000
+}
+
 // "counter < 5 and sum(v) < 20", where the body doubles v.
 TEST(TfliteControl, ALoopThatDataEndWithinABoundStopsWhereTheySay) {
   LoopModel model(5);

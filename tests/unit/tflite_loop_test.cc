@@ -16,7 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int32_t kAdd = 0, kConcatenation = 2, kMul = 18, kLess = 58, kSum = 74, kWhile = 119, kRandom = 148;
+constexpr int32_t kAdd = 0, kConcatenation = 2, kMul = 18, kLess = 58, kSum = 74, kWhile = 119;
 constexpr auto kInt = wire::TensorType_INT32;
 constexpr auto kBool = wire::TensorType_BOOL;
 
@@ -173,18 +173,6 @@ TEST(TfliteLoop, WhoseValuesGrowIsRefusedWithBothShapes) {
   writer.EndSubgraph({parts.counter, parts.v}, {next, longer});
   const auto bytes = writer.FinishFile();
   EXPECT_THAT(WhyUnknown(bytes), HasSubstr("its body makes float32[4] of it"));
-}
-
-TEST(TfliteLoop, WithRandomNumbersInItIsRefusedForTheirState) {
-  TfliteWriter writer;
-  AddLoop(writer);
-  LoopParts parts(writer);
-  parts.EndCondition(1000.0f);
-  const int32_t drawn = writer.AddTensor({"", {2}}), next = parts.Next();
-  writer.AddOperator(kRandom, {writer.AddIntegers({2})}, {drawn});
-  writer.EndSubgraph({parts.counter, parts.v}, {next, drawn});
-  const auto bytes = writer.FinishFile();
-  EXPECT_THAT(WhyUnknown(bytes), HasSubstr("has state of its own"));
 }
 
 }  // namespace

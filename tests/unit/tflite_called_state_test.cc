@@ -1,0 +1,226 @@
+// Variables and random numbers in what IF, WHILE and CALL call, also in loops that only data end.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/evaluate.h"
+#include "frontends/tflite/reader.h"
+#include "hearth/model.h"
+#include "hearth/session.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pointwise;
+
+constexpr int32_t kAdd = 0, kCall = 31, kLess = 58, kGreater = 61, kSum = 74, kIf = 118, kWhile = 119, kCallOnce = 129,
+                  kVarHandle = 142, kRead = 143, kAssign = 144, kUniform = 148;
+constexpr auto kBool = wire::TensorType_BOOL;
+constexpr auto kResource = wire::TensorType_RESOURCE;
+
+// Writes subgraphs of tensors of two floats.
+class Parts {
+ public:
+  int32_t Made(int32_t code, const std::vector<int32_t>& inputs, const WrittenTensor& tensor = {"made", {2}}) {
+    const int32_t made = writer.AddTensor(tensor);
+    writer.AddOperator(code, inputs, {made});
+    return made;
+  }
+  int32_t Add(int32_t a, int32_t b) { return Made(kAdd, {a, b}); }
+  int32_t Vector(const std::string& name) { return writer.AddTensor({name, {2}}); }
+  int32_t Number(float number) { return writer.AddConstant<float>({"", {}}, {number}); }
+  int32_t Total(int32_t v) {
+    const int32_t total = writer.AddTensor({"total", {}});
+    writer.AddOperator(kSum, {v, writer.AddIntegers({0})}, {total},
+                       wire::CreateReducerOptions(writer.builder(), false));
+    return total;
+  }
+  int32_t Drawn() {
+    const int32_t drawn = Vector("drawn");
+    writer.AddOperator(kUniform, {writer.AddIntegers({2})}, {drawn}, wire::CreateRandomOptions(writer.builder(), 5, 9));
+    return drawn;
+  }
+  int32_t Handle() {
+    const int32_t handle = writer.AddTensor({"handle", {}, kResource});
+    const auto name = writer.builder().CreateString("v");
+    writer.AddOperator(kVarHandle, {}, {handle}, wire::CreateVarHandleOptions(writer.builder(), 0, name));
+    return handle;
+  }
+  void Assign(int32_t handle, int32_t value) { writer.AddOperator(kAssign, {handle, value}, {}); }
+  // A subgraph of one vector: the sum of its elements is less (or greater) than `limit`.
+  void EndCondition(int32_t code, float limit) {
+    const int32_t v = Vector("v");
+    writer.EndSubgraph({v}, {Made(code, {Total(v), Number(limit)}, {"goes_on", {}, kBool})});
+  }
+
+  TfliteWriter writer;
+};
+
+// Run after run of a session on the CPU.
+class Opened {
+ public:
+  explicit Opened(std::vector<std::byte> bytes) : bytes_(std::move(bytes)), model_(Model::FromMemory(bytes_)) {
+    if (model_.ok()) session_ = Session::Create(*model_, {.device = "cpu", .use_cache = false});
+  }
+  std::vector<float> Run(std::vector<float> x) {
+    EXPECT_TRUE(session_.ok()) << model_.status().message() << session_.status().message();
+    if (!session_.ok()) return {};
+    EXPECT_TRUE(session_->SetInput<float>(0, x).ok());
+    const Status ran = session_->Run();
+    EXPECT_TRUE(ran.ok()) << ran.message();
+    const auto y = session_->output<float>(0);
+    return y.ok() ? std::vector<float>(y->begin(), y->end()) : std::vector<float>();
+  }
+  void Reset() { EXPECT_TRUE(session_->ResetState().ok()); }
+
+ private:
+  std::vector<std::byte> bytes_;
+  Result<Model> model_;
+  Result<Session> session_ = Status(StatusCode::kInternal, "not opened");
+};
+
+// What the generator with these seeds gives in its first runs.
+std::vector<std::vector<float>> Draws(int count) {
+  Parts parts;
+  const int32_t x = parts.Vector("x");
+  const int32_t drawn = parts.Drawn();
+  Opened opened(parts.writer.Finish({x}, {drawn}));
+  std::vector<std::vector<float>> draws;
+  for (int k = 0; k < count; ++k) draws.push_back(opened.Run({0, 0}));
+  return draws;
+}
+
+std::string WhyUnknown(const std::vector<std::byte>& bytes) {
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  if (!graph.ok()) return std::string(graph.status().message());
+  for (const Node& node : graph->nodes()) {
+    if (const auto* op = std::get_if<UnknownOp>(&node.op)) return op->reason;
+  }
+  return "";
+}
+
+// y = x; while sum(y) < 8: v += y; y += x. The output is v. Handles go around where `handle_goes_around`.
+std::vector<std::byte> VariableInALoop(bool handle_goes_around) {
+  Parts parts;
+  TfliteWriter& writer = parts.writer;
+  const int32_t x = parts.Vector("x");
+  writer.AddOperator(kCallOnce, {}, {}, wire::CreateCallOnceOptions(writer.builder(), 1));
+  const int32_t handle = parts.Handle();
+  const auto options = wire::CreateWhileOptions(writer.builder(), 2, 3);
+  if (handle_goes_around) {
+    writer.AddOperator(kWhile, {x, x, handle},
+                       {parts.Vector("y"), parts.Vector("same"), writer.AddTensor({"passed", {}, kResource})}, options);
+  } else {
+    writer.AddOperator(kWhile, {x, x}, {parts.Vector("y"), parts.Vector("same")}, options);
+  }
+  writer.EndSubgraph({x}, {parts.Made(kRead, {handle})});
+  parts.Assign(parts.Handle(), writer.AddConstant<float>({"first", {2}}, {0.5f, 0.0f}));
+  writer.EndSubgraph({}, {});  // 1
+  for (const bool is_body : {false, true}) {
+    const int32_t y = parts.Vector("y"), step = parts.Vector("step");
+    std::vector<int32_t> inputs = {y, step}, outputs;
+    int32_t h = -1;
+    if (handle_goes_around) inputs.push_back(h = writer.AddTensor({"h", {}, kResource}));
+    if (is_body) {
+      if (h < 0) h = parts.Handle();
+      parts.Assign(h, parts.Add(parts.Made(kRead, {h}), y));
+      outputs = {parts.Add(y, step), step};
+      if (handle_goes_around) outputs.push_back(h);
+    } else {
+      outputs = {parts.Made(kLess, {parts.Total(y), parts.Number(8.0f)}, {"goes_on", {}, kBool})};
+    }
+    writer.EndSubgraph(inputs, outputs);
+  }
+  return writer.FinishFile();
+}
+
+TEST(TfliteCalledState, AVariableChangesInALoopThatOnlyDataEnd) {
+  for (const bool handle_goes_around : {false, true}) {
+    Opened opened(VariableInALoop(handle_goes_around));
+    EXPECT_THAT(opened.Run({1, 2}), ElementsAre(3.5, 6));  // y is 1 2, 2 4; 3 6 ends it
+    EXPECT_THAT(opened.Run({9, 0}), ElementsAre(3.5, 6));
+    EXPECT_THAT(opened.Run({4, 0}), ElementsAre(7.5, 6));
+    opened.Reset();
+    EXPECT_THAT(opened.Run({4, 0}), ElementsAre(4.5, 0));
+  }
+}
+
+// y = x; while sum(y) < 4: y += drawn.
+TEST(TfliteCalledState, EachTurnOfALoopThatOnlyDataEndDrawsOtherNumbers) {
+  Parts parts;
+  const int32_t x = parts.Vector("x"), y = parts.Vector("y");
+  parts.writer.AddOperator(kWhile, {x}, {y}, wire::CreateWhileOptions(parts.writer.builder(), 1, 2));
+  parts.writer.EndSubgraph({x}, {y});
+  parts.EndCondition(kLess, 4.0f);
+  const int32_t v = parts.Vector("v");
+  parts.writer.EndSubgraph({v}, {parts.Add(v, parts.Drawn())});
+  Opened opened(parts.writer.FinishFile());
+
+  const auto draws = Draws(40);
+  size_t next = 0;
+  for (int run = 0; run < 2; ++run) {
+    std::vector<float> expected = {0, 0};
+    while (expected[0] + expected[1] < 4.0f) {
+      for (size_t k = 0; k < 2; ++k) expected[k] += draws[next][k];
+      ++next;
+    }
+    EXPECT_THAT(opened.Run({0, 0}), Pointwise(::testing::FloatEq(), expected)) << run;
+  }
+  EXPECT_GT(next, 5u);
+}
+
+// Where x adds up to more than 0 the model draws, else it gives x.
+TEST(TfliteCalledState, ABranchThatIsNotTakenDrawsNothing) {
+  for (const bool in_then : {true, false}) {
+    Parts parts;
+    const int32_t x = parts.Vector("x"), y = parts.Vector("y");
+    const int32_t is_chosen =
+        parts.Made(in_then ? kGreater : kLess, {parts.Total(x), parts.Number(0.0f)}, {"", {}, kBool});
+    parts.writer.AddOperator(kIf, {is_chosen, x}, {y}, wire::CreateIfOptions(parts.writer.builder(), 1, 2));
+    parts.writer.EndSubgraph({x}, {y});
+    for (const bool draws : {in_then, !in_then}) {
+      const int32_t v = parts.Vector("v");
+      parts.writer.EndSubgraph({v}, {draws ? parts.Drawn() : parts.Add(v, v)});
+    }
+    Opened opened(parts.writer.FinishFile());
+    const auto draws = Draws(2);
+    EXPECT_EQ(opened.Run({1, 2}), draws[0]);
+    EXPECT_THAT(opened.Run({-1, -2}), ElementsAre(-2, -4));
+    EXPECT_EQ(opened.Run({1, 2}), draws[1]);
+  }
+}
+
+TEST(TfliteCalledState, TwoCallsOfASubgraphContinueOneStream) {
+  Parts parts;
+  const int32_t x = parts.Vector("x"), a = parts.Vector("a"), b = parts.Vector("b");
+  for (const int32_t y : {a, b}) {
+    parts.writer.AddOperator(kCall, {x}, {y}, wire::CreateCallOptions(parts.writer.builder(), 1));
+  }
+  parts.writer.EndSubgraph({x}, {parts.Add(a, b)});
+  const int32_t v = parts.Vector("v");
+  parts.writer.EndSubgraph({v}, {parts.Add(v, parts.Drawn())});
+  Opened opened(parts.writer.FinishFile());
+  const auto draws = Draws(2);
+  EXPECT_THAT(opened.Run({0, 0}),
+              Pointwise(::testing::FloatEq(), {draws[0][0] + draws[1][0], draws[0][1] + draws[1][1]}));
+}
+
+TEST(TfliteCalledState, AConditionThatAssignsIsRefusedWithTheWayOut) {
+  Parts parts;
+  TfliteWriter& writer = parts.writer;
+  const int32_t x = parts.Vector("x"), y = parts.Vector("y");
+  parts.Assign(parts.Handle(), x);
+  writer.AddOperator(kWhile, {x}, {y}, wire::CreateWhileOptions(writer.builder(), 1, 2));
+  writer.EndSubgraph({x}, {y});
+  const int32_t v = parts.Vector("v");
+  parts.Assign(parts.Handle(), parts.Add(v, v));
+  writer.EndSubgraph({v}, {parts.Made(kLess, {parts.Total(v), parts.Number(4.0f)}, {"goes_on", {}, kBool})});
+  const int32_t w = parts.Vector("w");
+  writer.EndSubgraph({w}, {parts.Add(w, w)});
+  EXPECT_THAT(WhyUnknown(writer.FinishFile()), HasSubstr("its condition assigns to 'v': assign in its body"));
+}
+
+}  // namespace
+}  // namespace hearth
