@@ -132,6 +132,7 @@ constexpr OptionRow kOptionRows[] = {
     {"next_device", SetOfSession},
     {"cache_dir", SetText<&Said::cache_folder>},
     {"max_cache_size", [](auto key, auto value, Said& said) { return SetSize(key, value, said.cache_max_bytes); }},
+    {"cache_wait_ms", SetOfSession},
     {"store", SetStore},
     {"allow_fp16", SetFlag<&Said::allows_fp16>},
     {"allow_quantized", SetFlag<&Said::allows_quantized>},

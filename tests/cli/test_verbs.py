@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -159,8 +160,10 @@ class OtherVerbs(CliTest):
         self.assertGreater(report["memory"]["both_live_bytes"], report["memory"]["needed_bytes"])
 
     def test_bench_runs_for_the_seconds_that_are_asked(self):
-        times = self.run_json("bench", MODEL, "--device", "cpu", "--seconds", "0.2")["run_ms"]
-        self.assertGreaterEqual(times["runs"] * times["mean"], 150)
+        start = time.monotonic()
+        times = self.run_json("bench", MODEL, "--device", "cpu", "--seconds", "1")["run_ms"]
+        self.assertGreaterEqual(time.monotonic() - start, 1)
+        self.assertGreater(times["runs"], 0)
 
     def test_an_interrupted_bench_writes_what_it_has(self):
         report = self.folder / "b.json"

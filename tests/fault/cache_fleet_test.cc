@@ -110,10 +110,9 @@ TEST_F(CacheFleet, AServerThatNeverAnswersCostsOneTimeOut) {
   options.sign_with = KeyOf(1);
   FleetStore store(std::make_unique<MemoryStore>(), std::move(MakeRedisValues({silent.address()})).value(), options);
   const auto start = std::chrono::steady_clock::now();
-  for (int number = 0; number < 200; ++number) EXPECT_FALSE(store.Get(NumberedKey(number)).has_value());
+  for (int number = 0; number < 2000; ++number) EXPECT_FALSE(store.Get(NumberedKey(number)).has_value());
   PutOne(store, NumberedKey(1), NumberedBlob(1, 100));
-  // One command's time-out is 25 ms; all of them would take 5 s.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << "a time-out each takes 50 s";
   EXPECT_EQ(store.TakeWarnings().size(), 1u);
 }
 

@@ -136,7 +136,7 @@ TEST_F(CacheServerTest, ThatDripsIsLeftAtTheDeadline) {
   const auto values = ValuesAt(server.address(), 25);
   const auto start = std::chrono::steady_clock::now();
   EXPECT_FALSE(values->Read("key").has_value());
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3)) << "all of it takes 20 s";
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10)) << "all of it takes 20 s";
   EXPECT_THAT(values->why_unusable(), ::testing::AnyOf(HasSubstr("in time"), HasSubstr("does not speak")));
 }
 

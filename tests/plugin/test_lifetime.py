@@ -26,7 +26,8 @@ class Holder:
     """Holds a delegate and its interpreter, and itself: only the collector ends it."""
 
     def __init__(self, folder, device, name, store="later"):
-        options = {"device": device, "cache_dir": folder / "cache", "report": folder / f"{name}.json", "store": store}
+        options = {"device": device, "cache_dir": folder / "cache", "report": folder / f"{name}.json", "store": store,
+                   "cache_wait_ms": 60000}  # on threads they wait for each other, on a busy machine for long
         self.delegate = plugin.load_delegate(plugin.PLUGIN, options)
         model = plugin.ROOT / "tools" / "demo" / f"{name}.tflite"
         self.interpreter = plugin.open_interpreter(model, None, delegate=self.delegate)

@@ -10,7 +10,7 @@ USABLE = [device["id"] for device in hearth.devices() if device["usable"]]
 
 
 def run(program, *arguments):
-    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=600)
 
 
 @pytest.mark.parametrize("device", USABLE)

@@ -24,9 +24,11 @@ class CacheFolder {
   const std::filesystem::path& path() const { return folder_.path(); }
   std::filesystem::path file() const { return path() / "hearth.db"; }
 
+  // Stores that wait for each other for as long as a busy machine takes, not for a session's 250 ms.
   StoreOptions options() const {
     StoreOptions options;
     options.folder = path();
+    options.waits = &waits_;
     return options;
   }
   // Null, with a test failure, when the store does not open.
@@ -39,6 +41,7 @@ class CacheFolder {
 
  private:
   TemporaryFolder folder_{TemporaryFolder::Place::kMemory};
+  mutable SessionWaits waits_{60'000};
 };
 
 inline CacheKey NumberedKey(int number, BlobKind kind = BlobKind::kProgram) {

@@ -59,6 +59,7 @@ TEST(DelegateOptions, PreferenceFollowsTheReferencesNumbers) {
 TEST(DelegateOptions, OfSessionsAreReadAsEverywhere) {
   const DelegateOptions limited = Parsed({{"wait_limit_ms", "250"}, {"next_device", "on"}});
   EXPECT_EQ(limited.session.wait_limit_ms, 250);
+  EXPECT_EQ(Parsed({{"cache_wait_ms", "17"}}).session.cache_wait_ms, 17);
   EXPECT_TRUE(limited.session.next_device);
   const DelegateOptions options = Parsed({{"preference", "sustained_speed"},
                                           {"inference_preference", "0"},
