@@ -30,9 +30,16 @@ Status NoteRevocation(Database& database, std::string_view key_prefix) {
   if (::getrandom(&number, sizeof(number), 0) != sizeof(number)) {
     return Error(StatusCode::kIoError, "the system gives no random numbers: {}", std::strerror(errno));
   }
-  HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO counters VALUES(?, ?)"));
-  const std::string name = std::string(kRowPrefix) + std::string(key_prefix);
-  return row.Bind(0, std::string_view(name)).Bind(1, number).Run();
+  return KeepRevocations(database, {{std::string(key_prefix), number}});
+}
+
+Status KeepRevocations(Database& database, const std::set<Revocation>& revocations) {
+  for (const auto& [key_prefix, number] : revocations) {
+    HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO counters VALUES(?, ?)"));
+    const std::string name = std::string(kRowPrefix) + key_prefix;
+    HEARTH_TRY(row.Bind(0, std::string_view(name)).Bind(1, number).Run());
+  }
+  return Status::Ok();
 }
 
 std::string_view SignerIn(std::string_view origin) {

@@ -19,8 +19,9 @@ using Revocation = std::pair<std::string, int64_t>;
 
 Result<std::set<Revocation>> ReadRevocations(Database& database);
 
-// Within the caller's transaction or as one of its own.
+// Both within the caller's transaction or as one of their own. Keep writes down what another file of the store knew.
 Status NoteRevocation(Database& database, std::string_view key_prefix);
+Status KeepRevocations(Database& database, const std::set<Revocation>& revocations);
 
 // "bundle 01ab...": the key's digits. Empty: nobody signed it.
 std::string_view SignerIn(std::string_view origin);

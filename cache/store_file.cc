@@ -11,6 +11,7 @@
 
 #include "cache/content_names.h"
 #include "cache/leftover.h"
+#include "cache/remove_behind.h"
 #include "cache/store_names.h"
 #include "core/base/embedded_file.h"
 
@@ -115,7 +116,8 @@ Result<Database> OpenChecked(const StoreOptions& options, const fs::path& file, 
   return opened;
 }
 
-Status FillNewFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits) {
+Status FillNewFile(const StoreOptions& options, const fs::path& file, const std::set<Revocation>& revocations,
+                   WaitBudget& waits) {
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWaits(&waits);
   // Unsynced: nothing is lost yet, and a file spoilt by a power cut is replaced at the next start.
@@ -125,6 +127,7 @@ Status FillNewFile(const StoreOptions& options, const fs::path& file, WaitBudget
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
   HEARTH_TRY(database.Run(std::string(kCacheSchema[0].text)));
   HEARTH_TRY(MakeSecret(database));
+  HEARTH_TRY(KeepRevocations(database, revocations));
   HEARTH_TRY(database.Run(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kApplicationId, FormatStamp(kFormatNumber))));
   HEARTH_TRY(transaction.Commit());
@@ -134,13 +137,14 @@ Status FillNewFile(const StoreOptions& options, const fs::path& file, WaitBudget
 }
 
 // Under the exclusive lock. The file has its name only once it is whole.
-Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits) {
+Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits,
+                const std::set<Revocation>& revocations = {}) {
   const fs::path unfinished = file.string() + ".new";
   RemoveWithSideFiles(unfinished);
   const int descriptor = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (descriptor < 0) return Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
   ::close(descriptor);
-  Status status = FillNewFile(options, unfinished, waits);
+  Status status = FillNewFile(options, unfinished, revocations, waits);
   if (status.ok() && ::rename(unfinished.c_str(), file.c_str()) != 0) {
     status = Error(StatusCode::kIoError, "it can't be made: {}", std::strerror(errno));
   }
@@ -245,19 +249,24 @@ Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
   ::unlink(cleared.c_str());
   {
     HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
-    const fs::path file = OpenOwnFile(options, waits, true).file;
-    if (::rename(file.c_str(), cleared.c_str()) != 0 && errno != ENOENT) {
-      return Error(StatusCode::kIoError, "can't remove {}: {}", file.string(), std::strerror(errno));
+    OwnFile own = OpenOwnFile(options, waits, true);
+    std::set<Revocation> revocations;  // for sessions that still trust those keys, and go on in the new file
+    if (own.opened.ok()) {
+      if (auto known = ReadRevocations(*own.opened); known.ok()) revocations = *std::move(known);
     }
-    RemoveWithSideFiles(file);
-    RemoveOtherFormats(options.folder, file, 0);
+    own.opened = Status(StatusCode::kNotFound, "closed");
+    if (::rename(own.file.c_str(), cleared.c_str()) != 0 && errno != ENOENT) {
+      return Error(StatusCode::kIoError, "can't remove {}: {}", own.file.string(), std::strerror(errno));
+    }
+    RemoveWithSideFiles(own.file);
+    RemoveOtherFormats(options.folder, own.file, 0);
     RemoveLeftovers(options.folder);
     // A full disk takes none: a folder without a file is an empty store too.
-    static_cast<void>(MakeFile(options, file, waits));
+    static_cast<void>(MakeFile(options, own.file, waits, revocations));
   }
-  // A file system takes most of a second for each gigabyte, for which no session has to wait.
-  ::unlink(cleared.c_str());
-  RemoveWithSideFiles(DamagedFile(options.folder));
+  std::vector<fs::path> rest = WithSideFiles(DamagedFile(options.folder));
+  rest.push_back(cleared);
+  RemoveBehind(rest);
   return Status::Ok();
 }
 

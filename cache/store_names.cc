@@ -78,9 +78,14 @@ Status RenameWithSideFiles(const fs::path& from, const fs::path& to) {
   return Status::Ok();
 }
 
+std::vector<fs::path> WithSideFiles(const fs::path& file) {
+  std::vector<fs::path> files = {file};
+  for (const char* suffix : kSideFiles) files.emplace_back(file.string() + suffix);
+  return files;
+}
+
 void RemoveWithSideFiles(const fs::path& file) {
-  ::unlink(file.c_str());
-  for (const char* suffix : kSideFiles) ::unlink((file.string() + suffix).c_str());
+  for (const fs::path& each : WithSideFiles(file)) ::unlink(each.c_str());
 }
 
 uint64_t BytesWithLog(const fs::path& file) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include "hearth/status.h"
 
@@ -21,6 +22,7 @@ std::filesystem::path DamagedFile(const std::filesystem::path& folder);
 
 // A log belongs to its file, and goes with it: a live database may be what is renamed. What was `to` goes.
 Status RenameWithSideFiles(const std::filesystem::path& from, const std::filesystem::path& to);
+std::vector<std::filesystem::path> WithSideFiles(const std::filesystem::path& file);
 void RemoveWithSideFiles(const std::filesystem::path& file);
 uint64_t BytesWithLog(const std::filesystem::path& file);  // 0 when it does not exist
 

@@ -1,6 +1,8 @@
 // Clearing and pruning: on full disks, and beside sessions that store meanwhile.
 #include <gmock/gmock.h>
+#include <poll.h>
 #include <sys/inotify.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +12,7 @@
 #include "cache/database.h"
 #include "cache/descriptor.h"
 #include "cache/entry_row.h"
+#include "cache/remove_behind.h"
 #include "cache/reports.h"
 #include "tests/testing/cache_folder.h"
 #include "tests/testing/small_disk.h"
@@ -92,6 +95,10 @@ class FolderEvents {
   explicit FolderEvents(const fs::path& folder) : descriptor_(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)) {
     ::inotify_add_watch(descriptor_.get(), folder.c_str(), IN_DELETE | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO);
   }
+  void Await() const {
+    pollfd event{descriptor_.get(), POLLIN, 0};
+    ::poll(&event, 1, -1);
+  }
   // Each as "deleted NAME", "closed NAME", "moved from NAME" or "moved to NAME".
   std::vector<std::string> Take() {
     std::vector<std::string> events;
@@ -135,6 +142,27 @@ TEST(CacheRemoval, WhatAClearingThatWasKilledLeftGoesWithTheNextSessionThatStore
   testing::WriteFile(folder.path() / "hearth.db.cleared", "large");
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
   EXPECT_FALSE(fs::exists(folder.path() / "hearth.db.cleared"));
+}
+
+// Which takes its time on a disk, so the end is waited for here as long as it takes.
+TEST(CacheRemoval, LargeFilesAreRemovedByAProcessThatNobodyHasToWaitFor) {
+  const CacheFolder folder;
+  const fs::path large = folder.path() / "large", small = folder.path() / "small";
+  testing::WriteFile(large, "");
+  testing::WriteFile(small, "x");
+  fs::resize_file(large, uint64_t{1} << 30);
+  FolderEvents watched(folder.path());
+  const pid_t child = testing::StartProcess([&] {
+    RemoveBehind({large, folder.path() / "none", small});
+    return ::waitpid(-1, nullptr, 0) == -1 && errno == ECHILD ? 0 : 1;
+  });
+  EXPECT_EQ(testing::WaitFor(child), 0) << "it has a child to wait for";
+  std::vector<std::string> events = watched.Take();
+  while (events.size() < 2) {
+    watched.Await();
+    std::ranges::copy(watched.Take(), std::back_inserter(events));
+  }
+  EXPECT_THAT(events, ::testing::ElementsAre("deleted large", "deleted small"));
 }
 
 TEST(CacheRemoval, EntriesFromTheFutureArePrunedByAgeToo) {

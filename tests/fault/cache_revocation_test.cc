@@ -98,6 +98,17 @@ TEST(CacheRevocation, AClearingInBetweenForgetsNothing) {
   EXPECT_TRUE(Origins(folder).empty());
 }
 
+TEST(CacheRevocation, AClearingAfterItForgetsItNeither) {
+  const CacheFolder folder;
+  const auto session = folder.Open();
+  PutFrom("server " + kKey, *session, 1);
+  ASSERT_TRUE(Revoke(folder, kKey).ok());
+  ASSERT_TRUE(ClearStore(folder.path()).ok());
+  PutFrom("server " + kKey, *session, 1);
+  PutFrom("server " + kOtherKey, *session, 2);
+  EXPECT_THAT(Origins(folder), ElementsAre("server " + kOtherKey));
+}
+
 TEST(CacheRevocation, DigitsMayBeLargeAndWhatIsNoKeyIsAMistake) {
   const CacheFolder folder;
   PutFrom("bundle " + kKey, *folder.Open(), 1);
