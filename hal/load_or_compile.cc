@@ -13,6 +13,10 @@
 namespace hearth {
 namespace {
 
+// What the lists of programs count for when the store makes room: without them the binaries that they name, which cost
+// seconds to make, are not found, so they must not go long before those.
+constexpr double kListCostMs = 100;
+
 std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, CompileGrouping grouping) {
   std::vector<ProgramWork> works;
   const size_t step = grouping == CompileGrouping::kTogether ? sources.size() : 1;
@@ -96,7 +100,7 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore&
       binaries.push_back(std::move(binary).value());
       requests.push_back({&fresh.key, binaries.back(), fresh.compile_ms});
     }
-    for (const StoredParts& parts : fresh.parts) requests.push_back({&parts.key, parts.bytes, 0});
+    for (const StoredParts& parts : fresh.parts) requests.push_back({&parts.key, parts.bytes, kListCostMs});
   }
   if (!requests.empty()) store.Put(requests);
   for (FreshGroup& fresh : programs.fresh) store.ReleaseWhenStored(std::move(fresh.claim));

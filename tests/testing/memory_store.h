@@ -17,7 +17,7 @@
 
 namespace hearth::testing {
 
-class MemoryStore final : public BlobStore {
+class MemoryStore : public BlobStore {
  public:
   struct Entry {
     std::string kind, material;

@@ -136,6 +136,35 @@ TEST(LoadOrCompile, KernelsWhoseBinaryIsGoneAreCompiledAgain) {
   EXPECT_EQ(StartSet({"softmax", "cumsum"}, store), Counts(0, 2)) << "another plan finds the new one";
 }
 
+// A store in which somebody else was making what is asked for, and has made none of it.
+class BusyStore final : public MemoryStore {
+ public:
+  MakingTurn TakeMakingTurn(const CacheKey&) override { return {nullptr, true}; }
+};
+
+TEST(LoadOrCompile, WhatIsLoadedBeforeAndBehindAWaitIsListedOnce) {
+  BusyStore store;
+  StartSet({"softmax", "probe_read"}, store);
+  StartSet({"cumsum"}, store);
+  StartSet({"cumsum", "softmax"}, store);
+  std::erase_if(store.entries(), [](const auto& entry) {
+    return !IsProgramParts(entry.second.bytes) && entry.second.material.find("probe_read") != std::string::npos;
+  });
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(1, 1));
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(0, 2));
+  EXPECT_EQ(store.counters().rejected, 0u);
+}
+
+TEST(LoadOrCompile, ListsOfProgramsAreNotTheFirstToMakeRoom) {
+  MemoryStore store;
+  StartSet({"softmax", "probe_read"}, store);
+  for (const auto& [digest, entry] : store.entries()) {
+    if (IsProgramParts(entry.bytes)) {
+      EXPECT_GE(entry.cost_ms, 1);
+    }
+  }
+}
+
 TEST(LoadOrCompile, AnEntryThatDoesNotSayWhereProgramsAreIsRejected) {
   MemoryStore store;
   StartSet({"softmax", "probe_read"}, store);
