@@ -16,7 +16,6 @@ import json
 import os
 import pathlib
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,6 +25,9 @@ import summary
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
+sys.path.insert(0, str(ROOT / "tests/scripts"))
+import pypi  # noqa: E402
+
 REQUIREMENTS = HERE / "requirements.txt"
 MODELS = {
     "mobilenet_v1": "mobilenet_v1_1.0_224_f32_dequant.tflite",
@@ -46,20 +48,11 @@ DEADLINE_S = 300  # of one process
 
 def install(folder):
     """The Python of an environment with requirements.txt, or None with the reason printed."""
-    venv = folder / "venv"
-    python, stamp = venv / "bin" / "python", venv / "installed.txt"
-    if stamp.exists() and stamp.read_text() == REQUIREMENTS.read_text():
-        return python
-    shutil.rmtree(venv, ignore_errors=True)
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:"]
     try:
-        subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        subprocess.run([*pip, "--requirement", REQUIREMENTS], check=True, timeout=900)
-    except (OSError, subprocess.SubprocessError) as error:
+        return pypi.installed(folder / "venv", REQUIREMENTS, "what is measured beside Hearth")
+    except pypi.Unavailable as error:
         print("peers are left out:", error, file=sys.stderr)
         return None
-    stamp.write_text(REQUIREMENTS.read_text())
-    return python
 
 
 def ask(command, environment):

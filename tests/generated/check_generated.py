@@ -19,11 +19,13 @@ import subprocess
 import sys
 import tempfile
 
-import environment
 import judge
 import worker
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "scripts"))
+import pypi  # noqa: E402
+
 QUANTIZATIONS = ("float", "float16", "dynamic", "int8", "int16x8")
 DEVICES = ("cpu", "opencl", "vulkan", "gles")
 SECONDS = 300  # for each request
@@ -168,8 +170,8 @@ def main():
     folder = pathlib.Path(arguments.keep or temporary.name)
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        python = arguments.tensorflow or environment.installed(folder / "venv")
-    except environment.Unavailable as reason:
+        python = arguments.tensorflow or pypi.installed(folder / "venv", HERE / "requirements.txt", "TensorFlow")
+    except pypi.Unavailable as reason:
         print("SKIP:", reason)
         return SKIPPED
     models = chosen_models(arguments, python)

@@ -6,43 +6,15 @@ machine) it says why, writes the reason to unavailable.txt, and exits with 77: t
 """
 
 import pathlib
-import shutil
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).parent
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "scripts"))
+import pypi  # noqa: E402
+
 REQUIREMENTS = HERE / "requirements-check.txt"
 SKIPPED = 77
-
-
-def install(venv):
-    """The environment's Python, with the packages of REQUIREMENTS."""
-    python, stamp = venv / "bin" / "python", venv / "installed.txt"
-    if stamp.exists() and stamp.read_text() == REQUIREMENTS.read_text():
-        return python
-    shutil.rmtree(venv, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", venv], check=True, capture_output=True, text=True)
-    subprocess.run(
-        [
-            python,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--only-binary=:all:",
-            "--retries=0",
-            "--timeout=20",
-            "--requirement",
-            REQUIREMENTS,
-        ],
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=240,
-    )
-    stamp.write_text(REQUIREMENTS.read_text())
-    return python
 
 
 def main():
@@ -52,11 +24,9 @@ def main():
     reason_file.unlink(missing_ok=True)
     (folder / "expected.json").unlink(missing_ok=True)
     try:
-        python = install(folder / "venv")
-    except (OSError, subprocess.SubprocessError) as error:
-        words = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-        reason = f"ai-edge-litert cannot be installed: {words[-1] if words else error}"
-        reason_file.write_text(reason + "\n")
+        python = pypi.installed(folder / "venv", REQUIREMENTS, "ai-edge-litert", seconds=240)
+    except pypi.Unavailable as reason:
+        reason_file.write_text(f"{reason}\n")
         print("SKIP:", reason)
         return SKIPPED
     return subprocess.run([python, HERE / "run_interpreter.py", folder], check=False).returncode

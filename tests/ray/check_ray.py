@@ -18,6 +18,9 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent / "scripts"))
+import pypi  # noqa: E402
+
 REQUIREMENTS = HERE / "requirements.txt"
 SHARED = pathlib.Path(os.environ.get("HEARTH_SHARED") or ROOT.parent / "shared")
 MODEL = SHARED / "models/mobilenet_v1_0.25_224_f32.tflite"
@@ -26,21 +29,6 @@ MODEL = SHARED / "models/mobilenet_v1_0.25_224_f32.tflite"
 def skip(why):
     print("SKIP:", why)
     sys.exit(77)
-
-
-def install(folder):
-    """The Python of an environment with Ray."""
-    python, stamp = folder / "venv/bin/python", folder / "installed.txt"
-    if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:", "--retries=0"]
-        answer = subprocess.run([*pip, "--requirement", REQUIREMENTS], capture_output=True, text=True)
-        if answer.returncode != 0:
-            skip(f"Ray cannot be installed: {answer.stderr.strip().splitlines()[-1]}")
-        stamp.write_text(REQUIREMENTS.read_text())
-    return python
 
 
 def make_pictures(folder):
@@ -127,7 +115,10 @@ def main():
             skip(f"no {MODEL}: set HEARTH_SHARED to the shared data")
         if subprocess.run([program, "inspect", MODEL, "--device", "vulkan"], capture_output=True).returncode == 4:
             skip("no Vulkan device is usable")
-        python = install(folder)
+        try:
+            python = pypi.installed(folder / "venv", REQUIREMENTS, "Ray")
+        except pypi.Unavailable as reason:
+            skip(reason)
         os.environ["RAY_worker_niceness"] = "0"  # 15 otherwise, which a busy machine never serves
         sys.exit(subprocess.run([python, __file__, *sys.argv[1:], "--installed"]).returncode)
     with tempfile.TemporaryDirectory(prefix="hearth-ray.") as scratch:
