@@ -145,7 +145,7 @@ class PoolNode final : public HostNode {
   WorkerPool& workers_;
 };
 
-// False for grids and activations that are not taken.
+// False for grids and activations that are not taken. Precondition: is_mean is set.
 bool FillNumbers(const HostNodeRequest& request, Activation activation, PoolTask& task) {
   const TensorDesc& in = request.graph.value(request.node.inputs[0]).desc;
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
@@ -155,7 +155,7 @@ bool FillNumbers(const HostNodeRequest& request, Activation activation, PoolTask
   task.to = GridOf(out);
   task.lowest = bounds->first;
   task.highest = bounds->second;
-  task.changes_numbers = in.quantization != out.quantization || activation != Activation::kNone;
+  task.changes_numbers = !task.is_mean && (in.quantization != out.quantization || activation != Activation::kNone);
   if (task.changes_numbers) task.table = TableOf(in, out, Unary{UnaryOf(activation)});
   return true;
 }
@@ -164,10 +164,10 @@ std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D&
   PoolTask task;
   if (pool.kind == PoolKind::kL2 || pool.window.dilation_h != 1 || pool.window.dilation_w != 1) return nullptr;
   if (int64_t{pool.kernel_h} * pool.kernel_w > kMostTaps) return nullptr;
+  task.is_mean = pool.kind == PoolKind::kAverage;
   if (!FillNumbers(request, pool.activation, task)) return nullptr;
   const Shape& in = request.graph.value(request.node.inputs[0]).desc.shape;
   const Shape& out = request.graph.value(request.node.outputs[0]).desc.shape;
-  task.is_mean = pool.kind == PoolKind::kAverage;
   task.in = {in[0], in[1], in[2], in[3]};
   task.out_h = out[1];
   task.out_w = out[2];
@@ -181,6 +181,7 @@ std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D&
 // A mean over neighbouring dimensions is one window over as many lines.
 std::unique_ptr<HostNode> MakeMean(const HostNodeRequest& request, const Reduce& reduce) {
   PoolTask task;
+  task.is_mean = true;
   const Shape& in = request.graph.value(request.node.inputs[0]).desc.shape;
   if (reduce.kind != ReduceKind::kMean || reduce.axes_mask == 0 || !FillNumbers(request, Activation::kNone, task)) {
     return nullptr;
@@ -199,7 +200,6 @@ std::unique_ptr<HostNode> MakeMean(const HostNodeRequest& request, const Reduce&
     last = d;
   }
   if (reduced > kMostTaps || inner > INT32_MAX) return nullptr;
-  task.is_mean = true;
   task.in.height = task.kernel_h = static_cast<int32_t>(reduced);
   task.in.channels = static_cast<int32_t>(inner);
   return std::make_unique<PoolNode>(request, std::move(task));
