@@ -20,6 +20,13 @@ void AddSoftmax(std::vector<ConformanceCase>& cases) {
       cases.push_back(result);
     }
   }
+  // Of a factor below 0 the least number of a row makes the largest exponential: from the largest on they would
+  // overflow. Numbers that 16 bits hold, since the factor multiplies their roundings too.
+  for (float beta : {-1.0f, -40.0f}) {
+    cases.push_back(NewCase("softmax", fmt::format("1x3x7_beta{}", beta), {1, 64.0}, [=](CaseGraph& graph) {
+      return graph.Node(Softmax{beta}, {graph.Input({1, 3, 7}, PowerOfTwo)});
+    }));
+  }
 }
 
 void AddMean(std::vector<ConformanceCase>& cases) {

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "core/device/device_rules.h"
 #include "core/graph/ops/softmax.h"
 #include "core/lowering/lowering_support.h"
@@ -27,7 +29,10 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
   KernelCall call;
   call.kernel = "softmax";
   const bool halves = RealStorage(builder.options().precision, device) == StorageType::kFloat16;
-  call.defines = {{"LANES", std::to_string(lane_count)}, {"LOG", logarithm ? "1" : "0"}, {"FLOOR", halves ? "1" : "0"}};
+  call.defines = {{"LANES", std::to_string(lane_count)},
+                  {"LOG", logarithm ? "1" : "0"},
+                  {"FLOOR", halves ? "1" : "0"},
+                  {"NEGATED", beta < 0.0f ? "1" : "0"}};
   call.local_size = {lane_count == 1 ? one_lane_group : static_cast<uint32_t>(lane_count), 1, 1};
   call.tensors =
       TensorsOf<kernels::Softmax>({{"x", builder.Tensor(node.inputs[0])}, {"y", builder.Tensor(node.outputs[0])}});
@@ -35,7 +40,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, boo
                   {"LINE", lines.length},
                   {"CHANNELS", shape.c},
                   {"N4", shape.slices()},
-                  {"BETA", beta}};
+                  {"BETA", std::abs(beta)}};
   call.work_items = {int64_t{lines.length} * lane_count, lines.count, 1};
   return builder.Call(node, call);
 }

@@ -103,7 +103,10 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCalled(int32_t number, std::spa
   for (int index = 0; index < operator_count(); ++index) HEARTH_TRY(ReadOperator(index));
   HEARTH_ASSIGN(std::vector<ValueId> outputs, CalledOutputs());
   if (graph_.states.size() != states) {
-    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, has state of its own", number);
+    return Error(StatusCode::kUnsupported,
+                 "subgraph {}, which it calls, has state of its own (variable tensors, as of an LSTM): make what it "
+                 "holds an input and an output of the subgraph",
+                 number);
   }
   if (const Node* unknown = FirstUnknown(graph_, first_node)) {
     const auto& op = std::get<UnknownOp>(unknown->op);
