@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""What AMD's compiler makes of Hearth's tiles, without an AMD GPU: registers, waves, instructions, by RADV's null device.
+
+    benchmarks/amd_registers.py [build/release/bin/compiled_kernels]
+
+Needs Debian's mesa-vulkan-drivers. RADV's own estimates are in cycles: `throughput` of a wave alone on its SIMD, less is better.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+MANIFEST = pathlib.Path("/usr/share/vulkan/icd.d/radeon_icd.x86_64.json")
+CHIPS = ["navi21", "raven", "polaris10"]
+COLUMNS = {"VGPRs": "registers", "Spilled VGPRs": "spilled", "Subgroups per SIMD": "waves", "Instructions": "instructions",
+           "Inverse Throughput": "throughput"}
+
+
+def statistics(program, chip):
+    """Rows of (tile, {column: number})."""
+    environment = dict(os.environ, VK_ICD_FILENAMES=str(MANIFEST), VK_DRIVER_FILES=str(MANIFEST), RADV_FORCE_FAMILY=chip,
+                       RADV_DEBUG="shaderstats,nocache", MESA_SHADER_CACHE_DISABLE="true")
+    done = subprocess.run([program], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"SKIP: {chip}: {done.stderr.strip().splitlines()[-1] if done.stderr.strip() else done.returncode}")
+    for part in done.stderr.split("== ")[1:]:
+        numbers = {column: re.search(rf"^{name}: (\d+)", part, re.MULTILINE) for name, column in COLUMNS.items()}
+        if any(number is None for number in numbers.values()):
+            raise SystemExit(f"SKIP: this RADV prints no statistics of {part.splitlines()[0]}")
+        yield part.splitlines()[0], {column: int(number.group(1)) for column, number in numbers.items()}
+
+
+def main():
+    program = sys.argv[1] if len(sys.argv) > 1 else "build/release/bin/compiled_kernels"
+    if not MANIFEST.exists():
+        raise SystemExit(f"SKIP: no {MANIFEST}: install mesa-vulkan-drivers")
+    print(f"| chip | tile | {' | '.join(COLUMNS.values())} |")
+    print("|---" * (2 + len(COLUMNS)) + "|")
+    for chip in CHIPS:
+        for tile, numbers in statistics(program, chip):
+            print(f"| {chip} | {tile} | {' | '.join(str(number) for number in numbers.values())} |")
+
+
+if __name__ == "__main__":
+    main()

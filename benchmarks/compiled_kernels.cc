@@ -1,0 +1,55 @@
+// Compiles tiles of kernels with the first Vulkan driver, so that a driver which tells what it made of them can be
+// asked: amd_registers.py reads RADV's answers. Runs nothing.
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "backends/vulkan/backend.h"
+#include "core/base/error.h"
+#include "core/emit/kernel_library.h"
+
+namespace hearth {
+namespace {
+
+struct Tile {
+  const char* kernel;
+  int rows, cols, lanes;
+};
+
+// What matrix_call.cc picks for GPUs, and candidates of tuning around them.
+constexpr Tile kTiles[] = {{"pointwise_tile", 4, 2, 64}, {"pointwise_tile", 2, 1, 64}, {"pointwise_tile", 8, 1, 64},
+                           {"pointwise_tile", 4, 4, 64}, {"conv_tile", 4, 2, 64},      {"conv_tile", 2, 1, 64},
+                           {"transpose_conv", 2, 1, 64}};
+
+Result<KernelSource> SourceOf(const Tile& tile) {
+  HEARTH_ASSIGN(KernelSource source, LoadKernel(tile.kernel));
+  HEARTH_TRY(SetDefine(source, "ROWS", std::to_string(tile.rows)));
+  HEARTH_TRY(SetDefine(source, "COLS", std::to_string(tile.cols)));
+  HEARTH_TRY(SetDefine(source, "LANES", std::to_string(tile.lanes)));
+  source.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
+  return source;
+}
+
+Status CompileAll() {
+  for (const DeviceCandidate& candidate : EnumerateVulkan()) {
+    if (!candidate.usable) return Status(StatusCode::kUnavailable, candidate.unusable_reason);
+    HEARTH_ASSIGN(const std::unique_ptr<Device> device, OpenVulkan(candidate));
+    for (const Tile& tile : kTiles) {
+      HEARTH_ASSIGN(const KernelSource source, SourceOf(tile));
+      std::fprintf(stderr, "== %s %dx%d lanes %d\n", tile.kernel, tile.rows, tile.cols, tile.lanes);
+      HEARTH_TRY(device->Compile({&source, 1}).status());
+    }
+    std::_Exit(0);  // RADV without a GPU (Mesa 22.3) ends the process when its device is destroyed
+  }
+  return Status(StatusCode::kUnavailable, "there is no Vulkan driver");
+}
+
+}  // namespace
+}  // namespace hearth
+
+int main() {
+  const hearth::Status status = hearth::CompileAll();
+  std::fprintf(stderr, "%s\n", status.message().c_str());
+  return 1;
+}
