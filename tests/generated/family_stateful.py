@@ -81,3 +81,46 @@ def key_value_cache():
             return tf.matmul(tf.nn.softmax(scores), self.keys)
 
     return Module()
+
+
+@network(Input("x", [1, 8]), kind="module", runs=4, quantizations=("float",))
+def variables_that_a_loop_changes():
+    class Module(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.sum = tf.Variable(tf.ones([1, 8]) * 0.5)
+            self.turns = tf.Variable(0, dtype=tf.int32)
+
+        def __call__(self, x):
+            def body(y):
+                self.sum.assign_add(y)
+                self.turns.assign_add(1)
+                return (y * 1.5,)
+
+            y = tf.while_loop(lambda y: tf.reduce_sum(tf.abs(y)) < 50.0, body, (x,))[0]
+            return [y, self.sum.read_value(), self.turns.read_value()]
+
+    return Module()
+
+
+@network(Input("x", [1, 8]), kind="module", runs=4, quantizations=("float",))
+def variables_that_a_branch_changes():
+    class Module(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = tf.Variable(tf.ones([1, 8]) * 0.5)
+            self.count = tf.Variable(0, dtype=tf.int32)
+
+        def __call__(self, x):
+            def above():
+                self.scale.assign(self.scale * 2.0)
+                return x + 1.0
+
+            def below():
+                self.count.assign_add(1)
+                return x - 1.0
+
+            y = tf.cond(tf.reduce_sum(x) > 0.0, above, below)
+            return [y, self.scale.read_value(), self.count.read_value()]
+
+    return Module()
