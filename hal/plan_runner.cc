@@ -180,6 +180,18 @@ Status PlanRunner::PrepareStages() {
   return PrepareExecutables(stages_, whole_);
 }
 
+uint64_t PlanRunner::held_weights_bytes() const {
+  uint64_t bytes = constants_.held_bytes;
+  for (const Stage& stage : stages_) bytes += stage.program == nullptr ? 0 : stage.program->found_weights_bytes();
+  return bytes;
+}
+
+uint64_t PlanRunner::shared_host_weights_bytes() const {
+  uint64_t bytes = 0;
+  for (const Stage& stage : stages_) bytes += stage.program == nullptr ? 0 : stage.program->shared_weights_bytes();
+  return bytes;
+}
+
 MemoryFigures PlanRunner::host_memory() const {
   MemoryFigures memory;
   for (const Stage& stage : stages_) {

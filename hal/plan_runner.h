@@ -72,11 +72,13 @@ class PlanRunner {
   const Plan& plan() const { return plan_; }
   const RunnerTimes& times() const { return times_; }
   const LoadedPrograms& programs() const { return programs_; }
-  // Of weights: shared with other runners of RunnerParts::constants when this one was made, and uploaded for it.
-  uint64_t held_weights_bytes() const { return constants_.held_bytes; }
+  // Of weights: shared with other runners of RunnerParts::constants, or of RunnerParts::host, when this one was made,
+  // and uploaded for it.
+  uint64_t held_weights_bytes() const;
   uint64_t uploaded_weights_bytes() const { return constants_.made_bytes; }
   // The arena of the host steps' intermediate values; steps run one after the other, each with its own.
   MemoryFigures host_memory() const;
+  uint64_t shared_host_weights_bytes() const;  // of host_memory().weights_bytes, see HostProgram
 
   // One inference, which also advances the states. `inputs` and `outputs` follow the plan's; sizes must be the tensors'
   // own.

@@ -24,8 +24,12 @@ class CpuProgram final : public HostProgram {
  public:
   // `indices`: of the nodes in the graph.
   CpuProgram(const Graph& graph, std::span<const int> indices, std::unique_ptr<HostArena> arena,
-             std::vector<std::unique_ptr<HostNode>> nodes)
-      : graph_(graph), indices_(indices.begin(), indices.end()), arena_(std::move(arena)), nodes_(std::move(nodes)) {}
+             std::vector<std::unique_ptr<HostNode>> nodes, const HeldBytes& held)
+      : graph_(graph),
+        indices_(indices.begin(), indices.end()),
+        arena_(std::move(arena)),
+        nodes_(std::move(nodes)),
+        held_(held) {}
 
   Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times) override {
     for (ValueId value : arena_->inputs()) {
@@ -50,12 +54,14 @@ class CpuProgram final : public HostProgram {
   }
 
   uint64_t arena_bytes() const override { return arena_->planned_bytes(); }
+  uint64_t shared_weights_bytes() const override { return held_.all; }
+  uint64_t found_weights_bytes() const override { return held_.found; }
   uint64_t naive_bytes() const override { return arena_->naive_bytes(); }
   uint64_t lower_bound_bytes() const override { return arena_->lower_bound_bytes(); }
 
-  // Constants that are not packed as integers count as float32: XNNPACK packs them so. Each once.
+  // Constants of nodes that do not tell count as float32: XNNPACK packs them so. Each once.
   uint64_t weights_bytes() const override {
-    uint64_t bytes = 0;
+    uint64_t bytes = held_.all;
     std::set<ValueId> as_floats;
     for (size_t k = 0; k < nodes_.size(); ++k) {
       if (const std::optional<uint64_t> held = nodes_[k]->held_bytes()) {
@@ -129,6 +135,7 @@ class CpuProgram final : public HostProgram {
   std::vector<int> indices_;
   std::unique_ptr<HostArena> arena_;  // nodes refer to it
   std::vector<std::unique_ptr<HostNode>> nodes_;
+  HeldBytes held_;
 };
 
 Result<std::unique_ptr<HostNode>> MakeProductNode(const HostNodeRequest& request) {
@@ -164,10 +171,16 @@ Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& reque
 
 class CpuExecutor final : public HostExecutor {
  public:
+  explicit CpuExecutor(std::shared_ptr<HeldWeights> weights) : weights_(std::move(weights)) {}
+
+  std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<CpuExecutor>(weights_); }
+  uint64_t live_weights_bytes() const override { return weights_->LiveBytes(); }
+
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
                                                std::span<const ValueId> outputs, int threads) override {
     const std::vector<bool> decides_indices = ValuesThatDecideIndices(graph);
     WorkerPool& workers = Workers(std::max(1, threads));
+    ProgramWeights weights(*weights_);
     std::set<int> refused;
     while (true) {
       const std::vector<bool> in_integers = NodesInIntegers(graph, nodes, decides_indices, refused);
@@ -179,14 +192,14 @@ class CpuExecutor final : public HostExecutor {
         const Node& node = graph.nodes()[nodes[k]];
         const bool decides = !node.outputs.empty() && decides_indices[node.outputs[0]];
         HEARTH_ASSIGN(std::unique_ptr<HostNode> made,
-                      MakeNode({graph, node, *arena, workers, decides, in_integers[k]}, threads));
+                      MakeNode({graph, node, *arena, workers, weights, decides, in_integers[k]}, threads));
         if (made == nullptr) refused.insert(nodes[k]);
         prepared.push_back(std::move(made));
       }
       // A node that integer kernels refuse for its grids changes what its neighbours find: the plan is made anew.
       if (refused.size() > refused_before) continue;
       return std::unique_ptr<HostProgram>(
-          std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared)));
+          std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared), weights.Finish()));
     }
   }
 
@@ -221,6 +234,7 @@ class CpuExecutor final : public HostExecutor {
     return *workers;
   }
 
+  std::shared_ptr<HeldWeights> weights_;
   std::map<int, std::unique_ptr<WorkerPool>> workers_;
   XnnpackNodes xnnpack_nodes_;
 };
@@ -228,7 +242,7 @@ class CpuExecutor final : public HostExecutor {
 }  // namespace
 
 std::unique_ptr<HostExecutor> MakeCpuExecutor() {
-  return std::make_unique<CpuExecutor>();
+  return std::make_unique<CpuExecutor>(std::make_shared<HeldWeights>());
 }
 
 }  // namespace hearth

@@ -6,8 +6,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
-#include "backends/cpu/matrix_product.h"
-#include "core/base/all_finite.h"
+#include "backends/cpu/packed_constant.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/quantize.h"
@@ -96,8 +95,8 @@ std::vector<int64_t> PiecesOf(const Geometry& g, int64_t width) {
 
 class DenseConvolutionNode final : public HostNode {
  public:
-  DenseConvolutionNode(const HostNodeRequest& request, const Geometry& geometry, const std::vector<float>& weights,
-                       std::vector<float> bias, Activation activation)
+  DenseConvolutionNode(const HostNodeRequest& request, const Geometry& geometry,
+                       std::shared_ptr<const PackedMatrices> weights, std::vector<float> bias, Activation activation)
       : geometry_(geometry),
         line_pixels_(geometry.has_padding() ? geometry.line_width() : geometry.in[2]),
         pieces_(PiecesOf(geometry, line_pixels_)),
@@ -106,19 +105,18 @@ class DenseConvolutionNode final : public HostNode {
         y_(out_.floats().data()),
         workers_(request.workers),
         bias_(std::move(bias)),
-        weights_(geometry.depth(), geometry.out[3], 1) {
-    const MatrixView filters{weights.data(), 1, geometry.depth(), {}};
-    weights_.Pack({&filters, 1}, workers_);
+        weights_(std::move(weights)) {
     const ActivationParts parts = ActivationPartsOf(activation);
     finish_ = {bias_.empty() ? nullptr : bias_.data(), parts.lowest, parts.highest};
   }
 
   std::string_view kernel() const override { return "convolution"; }
+  std::optional<uint64_t> held_bytes() const override { return bias_.size() * sizeof(float); }
 
   Status Run() override {
     if (geometry_.is_pointwise()) {
       const MatrixPair pair{{x_.data(), geometry_.depth(), 1, {}}, 0, y_};
-      weights_.Multiply({&pair, 1}, geometry_.rows(), finish_, workers_);
+      weights_->Multiply({&pair, 1}, geometry_.rows(), finish_, workers_);
     } else if (geometry_.has_wide_lines()) {
       MultiplyLines();
     } else {
@@ -132,15 +130,15 @@ class DenseConvolutionNode final : public HostNode {
   void MultiplyPatches() {
     constexpr int64_t kMostPatchElements = 192 * 1024;  // stays in a core's second cache
     const int64_t depth = geometry_.depth(), most_rows = std::clamp<int64_t>(kMostPatchElements / depth, 48, 96);
-    const ProductTasks tasks = weights_.TasksOf(1, geometry_.rows(), most_rows, workers_);
+    const ProductTasks tasks = weights_->TasksOf(1, geometry_.rows(), most_rows, workers_);
     tasks.ForEach(workers_, [&](int64_t, int64_t first, int64_t last, int64_t group) {
       thread_local std::vector<float> patches;  // of all convolutions: pages that were touched before
       patches.resize(std::max(patches.size(), static_cast<size_t>((last - first) * depth)));
       for (int64_t row = first; row < last; ++row) {
         CopyPatch(geometry_, x_.data(), row, patches.data() + (row - first) * depth);
       }
-      weights_.MultiplyBlock(0, {patches.data(), depth, 1, {}}, last - first, y_ + first * geometry_.out[3], finish_,
-                             group, tasks.groups);
+      weights_->MultiplyBlock(0, {patches.data(), depth, 1, {}}, last - first, y_ + first * geometry_.out[3], finish_,
+                              group, tasks.groups);
     });
   }
 
@@ -149,7 +147,7 @@ class DenseConvolutionNode final : public HostNode {
     constexpr int64_t kLines = 4;  // output lines that share the lines they read
     const Geometry& g = geometry_;
     const int64_t all_lines = int64_t{g.out[0]} * g.out[1];
-    ProductTasks tasks = weights_.TasksOf(1, all_lines * g.out[2], kLines * g.out[2], workers_);
+    ProductTasks tasks = weights_->TasksOf(1, all_lines * g.out[2], kLines * g.out[2], workers_);
     tasks.rows = all_lines;
     tasks.blocks = std::min(tasks.blocks, all_lines);
     tasks.ForEach(workers_, [&](int64_t, int64_t first, int64_t last, int64_t group) {
@@ -178,7 +176,7 @@ class DenseConvolutionNode final : public HostNode {
     }
     for (int64_t k = 0; k < count; ++k) {
       const MatrixView windows{from + k * step, g.window.stride_w * channels, 1, pieces_};
-      weights_.MultiplyBlock(0, windows, g.out[2], y_ + (line + k) * g.out[2] * g.out[3], finish_, group, groups);
+      weights_->MultiplyBlock(0, windows, g.out[2], y_ + (line + k) * g.out[2] * g.out[3], finish_, group, groups);
     }
   }
 
@@ -190,7 +188,7 @@ class DenseConvolutionNode final : public HostNode {
   float* y_;
   WorkerPool& workers_;
   std::vector<float> bias_;
-  PackedMatrices weights_;
+  std::shared_ptr<const PackedMatrices> weights_;
   ProductFinish finish_;
 };
 
@@ -212,15 +210,17 @@ Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest
 
   Geometry geometry{x.shape, y.shape, filter[1], filter[2], conv->window, {}};
   geometry.padding = ResolvePadding(conv->window, x.shape[1], x.shape[2], filter[1], filter[2]);
-  HEARTH_ASSIGN(const std::vector<float> weights, ConstantAsFloats(graph, node.inputs[1]));
+  MatrixLayout filters{geometry.depth(), filter[0], 1, 1, geometry.depth()};
+  filters.is_checked = geometry.has_padding();
+  HEARTH_ASSIGN(PackedFloats weights, PackedConstant(request, node.inputs[1], filters));
   // Zeros of the padding times an infinite weight would be NaN; the interpreter does not calculate there.
-  if (geometry.has_padding() && !AllFinite(weights)) return std::unique_ptr<HostNode>();
+  if (geometry.has_padding() && !weights.are_finite) return std::unique_ptr<HostNode>();
   std::vector<float> bias;
   if (has_bias) {
     HEARTH_ASSIGN(bias, ConstantAsFloats(graph, node.inputs[2]));
   }
-  return std::unique_ptr<HostNode>(
-      std::make_unique<DenseConvolutionNode>(request, geometry, weights, std::move(bias), conv->activation));
+  return std::unique_ptr<HostNode>(std::make_unique<DenseConvolutionNode>(
+      request, geometry, std::move(weights.matrices), std::move(bias), conv->activation));
 }
 
 }  // namespace hearth

@@ -13,6 +13,11 @@
 namespace hearth {
 namespace {
 
+struct ExactWeights {
+  std::vector<double> numbers;  // [tap][input channel][output channel]; depthwise [tap][channel]
+  uint64_t bytes() const { return numbers.size() * sizeof(double); }
+};
+
 struct ExactConvolution {
   Shape in, out;
   int32_t kernel_h = 1, kernel_w = 1;
@@ -20,7 +25,7 @@ struct ExactConvolution {
   Padding2D padding;
   bool is_depthwise = false;
   float lowest = 0, highest = 0;
-  std::vector<double> weights;  // [tap][input channel][output channel]; depthwise [tap][channel]
+  std::shared_ptr<const ExactWeights> weights;
   std::vector<double> bias;
 };
 
@@ -41,8 +46,9 @@ HEARTH_INTO_CALLER inline void AddProducts(const float* x, int64_t inputs, const
 
 HEARTH_INTO_CALLER inline void AddPixel(const ExactConvolution& conv, const float* x, int64_t tap, double* sums) {
   const int64_t inputs = conv.in[3], outputs = conv.out[3];
-  if (!conv.is_depthwise) return AddProducts(x, inputs, conv.weights.data() + tap * inputs * outputs, outputs, sums);
-  const double* weights = conv.weights.data() + tap * inputs;
+  if (!conv.is_depthwise)
+    return AddProducts(x, inputs, conv.weights->numbers.data() + tap * inputs * outputs, outputs, sums);
+  const double* weights = conv.weights->numbers.data() + tap * inputs;
   for (int64_t c = 0; c < inputs; ++c) sums[c] += x[c] * weights[c];
 }
 
@@ -81,6 +87,7 @@ class ExactConvolutionNode final : public HostNode {
         workers_(request.workers) {}
 
   std::string_view kernel() const override { return "exact"; }
+  std::optional<uint64_t> held_bytes() const override { return conv_.bias.size() * sizeof(double); }
 
   Status Run() override {
     workers_.ForEachPart(int64_t{conv_.out[0]} * conv_.out[1], 1, [&](int64_t begin, int64_t end) {
@@ -138,10 +145,14 @@ Result<std::unique_ptr<HostNode>> MakeExactConvolutionNode(const HostNodeRequest
   conv.is_depthwise = depthwise != nullptr;
   conv.lowest = bounds->first;
   conv.highest = bounds->second;
-  conv.weights = NumbersOf(graph, node.inputs[1]);
-  if (dense != nullptr) conv.weights = OutputsLast(conv.weights, filter[0]);
+  const WeightsKey key = WeightsKey("exact").Add(graph, node.inputs[1]).Add(conv.is_depthwise ? 1 : 0);
+  conv.weights = request.weights.FindOrMake<ExactWeights>(key, [&] {
+    std::vector<double> numbers = NumbersOf(graph, node.inputs[1]);
+    return ExactWeights{dense != nullptr ? OutputsLast(numbers, filter[0]) : std::move(numbers)};
+  });
   conv.bias = has_bias ? NumbersOf(graph, node.inputs[2]) : std::vector<double>(static_cast<size_t>(y.shape[3]));
-  if (conv.weights.empty() || conv.bias.size() != static_cast<size_t>(y.shape[3])) return std::unique_ptr<HostNode>();
+  if (conv.weights->numbers.empty() || conv.bias.size() != static_cast<size_t>(y.shape[3]))
+    return std::unique_ptr<HostNode>();
   return std::unique_ptr<HostNode>(std::make_unique<ExactConvolutionNode>(request, std::move(conv)));
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "backends/cpu/held_weights.h"
 #include "backends/cpu/host_arena.h"
 #include "backends/cpu/worker_pool.h"
 #include "core/graph/graph.h"
@@ -20,16 +21,17 @@ class HostNode {
   virtual ~HostNode() = default;
   virtual Status Run() = 0;
   virtual std::string_view kernel() const = 0;  // what profiles call it
-  // Of what it made of the node's constants; nothing where it holds them as floats, or not at all.
+  // Of what it made of the node's constants for itself; nothing where it holds them as floats, or not at all.
   virtual std::optional<uint64_t> held_bytes() const { return std::nullopt; }
 };
 
-// What the makers of host nodes are given; graph, arena and workers outlive the node.
+// What the makers of host nodes are given; graph, arena and workers outlive the node, weights does not.
 struct HostNodeRequest {
   const Graph& graph;
   const Node& node;
   const HostArena& arena;
   WorkerPool& workers;
+  ProgramWeights& weights;
   bool decides_indices = false;  // its output is among ValuesThatDecideIndices (core/graph/index_values.h)
   bool in_integers = false;      // the node reads and writes quantized values as they are stored
 

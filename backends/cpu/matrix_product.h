@@ -62,6 +62,8 @@ class PackedMatrices {
   // `set`: the instructions with which they are multiplied, which this machine must have.
   PackedMatrices(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet());
 
+  uint64_t bytes() const { return static_cast<uint64_t>(matrix_size_ * count_) * sizeof(float); }
+
   // `matrices`: as many as were promised.
   void Pack(std::span<const MatrixView> matrices, WorkerPool& workers);
 

@@ -4,7 +4,7 @@
 
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"
-#include "backends/cpu/matrix_product.h"
+#include "backends/cpu/packed_constant.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -87,39 +87,42 @@ MatrixView ViewOf(std::span<const float> values, int64_t number, int64_t rows, i
   return adjoint ? MatrixView{first, 1, rows} : MatrixView{first, columns, 1};
 }
 
+// Right operands that a node before makes, packed anew in each run.
+struct ChangingMatrices {
+  std::vector<MatrixView> views;
+  std::shared_ptr<PackedMatrices> packed;
+};
+
 class MatrixProductNode final : public HostNode {
  public:
-  MatrixProductNode(const HostNodeRequest& request, const Product& product, Operand a, Operand b, Operand bias)
+  // `constant`: the right operands, or null where they change.
+  MatrixProductNode(const HostNodeRequest& request, const Product& product, Operand a, Operand bias,
+                    std::shared_ptr<const PackedMatrices> constant, ChangingMatrices changing)
       : out_(request, ActivationPartsOf(product.activation).rest),
         workers_(request.workers),
         a_(std::move(a)),
         bias_(std::move(bias)),
         rows_(product.sizes.rows),
-        packed_(product.sizes.depth, product.sizes.columns, product.b_count) {
+        changing_(std::move(changing)),
+        packed_(constant != nullptr ? std::move(constant) : changing_.packed) {
     const MatrixSizes& sizes = product.sizes;
     float* to = out_.floats().data();
     for (const Product::Pair& pair : product.pairs) {
       pairs_.push_back({ViewOf(a_.values, pair.a, sizes.rows, sizes.depth, product.adjoint_a), pair.b, to});
       to += sizes.rows * sizes.columns;
     }
-    std::vector<MatrixView> views;
-    for (int64_t k = 0; k < product.b_count; ++k) {
-      views.push_back(ViewOf(b.values, k, sizes.depth, sizes.columns, product.adjoint_b));
-    }
-    if (b.constant.empty()) {
-      changing_ = std::move(views);
-    } else {
-      packed_.Pack(views, workers_);
-    }
     const ActivationParts activation = ActivationPartsOf(product.activation);
     finish_ = {bias_.values.empty() ? nullptr : bias_.values.data(), activation.lowest, activation.highest};
   }
 
   std::string_view kernel() const override { return "matrix product"; }
+  std::optional<uint64_t> held_bytes() const override {
+    return (a_.constant.size() + bias_.constant.size()) * sizeof(float);
+  }
 
   Status Run() override {
-    if (!changing_.empty()) packed_.Pack(changing_, workers_);
-    packed_.Multiply(pairs_, rows_, finish_, workers_);
+    if (changing_.packed != nullptr) changing_.packed->Pack(changing_.views, workers_);
+    packed_->Multiply(pairs_, rows_, finish_, workers_);
     out_.Finish();
     return Status::Ok();
   }
@@ -129,9 +132,9 @@ class MatrixProductNode final : public HostNode {
   WorkerPool& workers_;
   Operand a_, bias_;
   int64_t rows_;
-  PackedMatrices packed_;
+  ChangingMatrices changing_;
+  std::shared_ptr<const PackedMatrices> packed_;
   std::vector<MatrixPair> pairs_;
-  std::vector<MatrixView> changing_;  // right operands that are packed in each run
   ProductFinish finish_;
 };
 
@@ -153,14 +156,27 @@ Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& r
     }
   }
   HEARTH_ASSIGN(Operand a, OperandOf(request, 0));
-  HEARTH_ASSIGN(Operand b, OperandOf(request, 1));
   HEARTH_ASSIGN(Operand bias, OperandOf(request, 2));
   const Shape &a_shape = graph.value(node.inputs[0]).desc.shape, &b_shape = graph.value(node.inputs[1]).desc.shape;
   const Product product = batch != nullptr
                               ? ProductOf(*batch, a_shape, b_shape, graph.value(node.outputs[0]).desc.shape)
                               : ProductOf(*connected, a_shape, b_shape);
-  return std::unique_ptr<HostNode>(
-      std::make_unique<MatrixProductNode>(request, product, std::move(a), std::move(b), std::move(bias)));
+  const auto& [rows, depth, columns] = product.sizes;
+  std::shared_ptr<const PackedMatrices> constant;
+  ChangingMatrices changing;
+  if (graph.IsConstant(node.inputs[1])) {
+    const MatrixLayout layout{depth, columns, product.b_count, product.adjoint_b ? 1 : columns,
+                              product.adjoint_b ? depth : 1};
+    HEARTH_ASSIGN(const PackedFloats packed, PackedConstant(request, node.inputs[1], layout));
+    constant = packed.matrices;
+  } else {
+    const std::span<const float> values = request.arena.floats(node.inputs[1]);
+    changing.packed = std::make_shared<PackedMatrices>(depth, columns, product.b_count);
+    for (int64_t k = 0; k < product.b_count; ++k)
+      changing.views.push_back(ViewOf(values, k, depth, columns, product.adjoint_b));
+  }
+  return std::unique_ptr<HostNode>(std::make_unique<MatrixProductNode>(request, product, std::move(a), std::move(bias),
+                                                                       std::move(constant), std::move(changing)));
 }
 
 }  // namespace hearth

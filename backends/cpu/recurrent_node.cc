@@ -8,7 +8,7 @@
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"
 #include "backends/cpu/host_output.h"
-#include "backends/cpu/matrix_product.h"
+#include "backends/cpu/packed_constant.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
@@ -21,24 +21,29 @@ namespace {
 // Constant weights [rows, depth], which multiply vectors.
 class Weights {
  public:
-  Weights(const std::vector<float>& values, int64_t rows, WorkerPool& workers)
-      : rows_(rows), depth_(static_cast<int64_t>(values.size()) / rows), packed_(depth_, rows, 1) {
-    const MatrixView view{values.data(), 1, depth_};
-    packed_.Pack({&view, 1}, workers);
+  static Result<Weights> Of(const HostNodeRequest& request, size_t position, int64_t rows) {
+    Weights weights;
+    const ValueId constant = request.node.inputs[position];
+    weights.rows_ = rows;
+    weights.depth_ = request.graph.value(constant).desc.shape.element_count() / rows;
+    const MatrixLayout layout{weights.depth_, rows, 1, 1, weights.depth_};
+    HEARTH_ASSIGN(const PackedFloats packed, PackedConstant(request, constant, layout));
+    weights.packed_ = packed.matrices;
+    return weights;
   }
   // Each of the `count` vectors in `x` gives one in `y`.
   void Multiply(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
     const MatrixPair pair{{x, depth_, 1}, 0, y};
     ProductFinish finish;
     finish.bias = bias;
-    packed_.Multiply({&pair, 1}, count, finish, workers);
+    packed_->Multiply({&pair, 1}, count, finish, workers);
   }
   int64_t rows() const { return rows_; }
   int64_t depth() const { return depth_; }
 
  private:
-  int64_t rows_, depth_;
-  PackedMatrices packed_;
+  int64_t rows_ = 0, depth_ = 0;
+  std::shared_ptr<const PackedMatrices> packed_;
 };
 
 void Activate(Activation activation, std::span<float> values) {
@@ -50,11 +55,14 @@ void Clip(float limit, std::span<float> values) {
   for (float& value : values) value = value < -limit ? -limit : value > limit ? limit : value;
 }
 
+bool HasInput(const HostNodeRequest& request, size_t position) {
+  return position < request.node.inputs.size() && request.node.inputs[position] != kNoValue;
+}
+
 // A constant's numbers; empty where the input is absent.
 Result<std::vector<float>> ConstantOf(const HostNodeRequest& request, size_t position) {
-  const ValueId value = position < request.node.inputs.size() ? request.node.inputs[position] : kNoValue;
-  if (value == kNoValue) return std::vector<float>();
-  return ConstantAsFloats(request.graph, value);
+  if (!HasInput(request, position)) return std::vector<float>();
+  return ConstantAsFloats(request.graph, request.node.inputs[position]);
 }
 
 // Sequence, states and results in the arena.
@@ -245,13 +253,12 @@ Result<std::vector<HostOperand>> OperandsOf(const HostNodeRequest& request, size
 }
 
 Result<std::unique_ptr<HostNode>> MakeRnnNode(const HostNodeRequest& request, std::vector<HostOperand> operands) {
-  HEARTH_ASSIGN(const std::vector<float> weights, ConstantOf(request, 2));
-  HEARTH_ASSIGN(const std::vector<float> recurrent, ConstantOf(request, 3));
   HEARTH_ASSIGN(std::vector<float> bias, ConstantOf(request, 4));
   const auto units = static_cast<int64_t>(bias.size());
-  return std::unique_ptr<HostNode>(
-      std::make_unique<RnnNode>(request, std::move(operands), Weights(weights, units, request.workers),
-                                Weights(recurrent, units, request.workers), std::move(bias)));
+  HEARTH_ASSIGN(Weights weights, Weights::Of(request, 2, units));
+  HEARTH_ASSIGN(Weights recurrent, Weights::Of(request, 3, units));
+  return std::unique_ptr<HostNode>(std::make_unique<RnnNode>(request, std::move(operands), std::move(weights),
+                                                             std::move(recurrent), std::move(bias)));
 }
 
 }  // namespace
@@ -263,9 +270,6 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
   if (operands.empty()) return std::unique_ptr<HostNode>();
   if (is_rnn) return MakeRnnNode(request, std::move(operands));
   LstmConstants constants;
-  HEARTH_ASSIGN(const std::vector<float> weights, ConstantOf(request, kLstmWeights));
-  HEARTH_ASSIGN(const std::vector<float> recurrent, ConstantOf(request, kLstmRecurrent));
-  HEARTH_ASSIGN(const std::vector<float> projection, ConstantOf(request, kLstmProjection));
   HEARTH_ASSIGN(constants.bias, ConstantOf(request, kLstmBias));
   HEARTH_ASSIGN(constants.peephole, ConstantOf(request, kLstmPeephole));
   HEARTH_ASSIGN(constants.normalization, ConstantOf(request, kLstmNormalization));
@@ -273,11 +277,15 @@ Result<std::unique_ptr<HostNode>> MakeRecurrentNode(const HostNodeRequest& reque
   const int64_t outputs = request.graph.value(request.node.inputs[kLstmH]).desc.shape[1],
                 units = request.graph.value(request.node.inputs[kLstmC]).desc.shape[1];
   const auto rows = static_cast<int64_t>(constants.bias.size());
-  std::optional<Weights> projected;
-  if (!projection.empty()) projected.emplace(projection, outputs, request.workers);
-  return std::unique_ptr<HostNode>(std::make_unique<LstmNode>(
-      request, std::move(operands), Weights(weights, rows, request.workers), Weights(recurrent, rows, request.workers),
-      std::move(projected), std::move(constants), units));
+  HEARTH_ASSIGN(Weights weights, Weights::Of(request, kLstmWeights, rows));
+  HEARTH_ASSIGN(Weights recurrent, Weights::Of(request, kLstmRecurrent, rows));
+  std::optional<Weights> projection;
+  if (HasInput(request, kLstmProjection)) {
+    HEARTH_ASSIGN(projection, Weights::Of(request, kLstmProjection, outputs));
+  }
+  return std::unique_ptr<HostNode>(std::make_unique<LstmNode>(request, std::move(operands), std::move(weights),
+                                                              std::move(recurrent), std::move(projection),
+                                                              std::move(constants), units));
 }
 
 }  // namespace hearth

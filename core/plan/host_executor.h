@@ -41,6 +41,10 @@ class HostProgram {
   virtual uint64_t naive_bytes() const = 0;
   virtual uint64_t lower_bound_bytes() const = 0;  // what no plan can go below
   virtual uint64_t weights_bytes() const = 0;      // what the nodes hold of constants
+  // Of these: where other programs of the executor, and of those beside it, may read them too; and of those, what one
+  // of them held before this program was prepared.
+  virtual uint64_t shared_weights_bytes() const = 0;
+  virtual uint64_t found_weights_bytes() const = 0;
 };
 
 class HostExecutor {
@@ -51,6 +55,12 @@ class HostExecutor {
   // The graph must outlive the program. kUnsupported names the node that nothing can run.
   virtual Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
                                                        std::span<const ValueId> outputs, int threads) = 0;
+
+  // Another one, with threads of its own. Programs of both read one copy of what they make alike of constants, so the
+  // graphs of both must be of one model, whose files stay mapped.
+  virtual std::unique_ptr<HostExecutor> Beside() const = 0;
+  virtual uint64_t live_weights_bytes()
+      const = 0;  // of shared_weights_bytes: of all programs that are alive, each once
 };
 
 }  // namespace hearth

@@ -17,6 +17,7 @@ Result<Session> Session::Clone() {
   clone->opened.reason = "the device of the session that this one was cloned from";
   clone->opened.warnings.clear();
   clone->held.constants = data_->held.constants;  // programs are used by one thread at a time: its own
+  if (data_->host != nullptr) clone->host = data_->host->Beside();
   clone->report.cache.path = data_->report.cache.path;
   clone->report.start.first_by = clone->opened.id;
   clone->report.start.reason = "cloned";

@@ -88,6 +88,7 @@ void SwapShapes(SessionData& a, SessionData& b) {
 // Of all shapes that are ready.
 uint64_t AliveBytes(const SessionData& data) {
   uint64_t bytes = data.rest_bytes + data.held.constants->LiveBytes();
+  if (data.host != nullptr) bytes += data.host->live_weights_bytes();
   for (const auto& other : data.other_shapes) bytes += other->rest_bytes;
   return bytes;
 }

@@ -102,6 +102,7 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
   HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(data.made.plan), parts));
   if (has_host_steps) {
     HEARTH_TRY(CountMemory(data, runner->plan(), runner->held_weights_bytes(), runner->host_memory()));
+    data.rest_bytes -= runner->shared_host_weights_bytes();
   }
   data.runner = std::move(runner);
   if (!data.made.is_stored) return Status::Ok();

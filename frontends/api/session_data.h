@@ -94,7 +94,7 @@ struct SessionData {
   std::vector<StateContent> kept_states;  // see KeepStates; empty: zeros
   int runs_since_kept = 0;                // finished ones
   int threads = 1;
-  uint64_t rest_bytes = 0;  // of what report.memory.needed_bytes counts: all but constants on the device
+  uint64_t rest_bytes = 0;  // of what report.memory.needed_bytes counts: all that only this shape of this session needs
   uint64_t run_count = 0;   // begun
   bool has_run = false, is_saved = false;
   bool tests_devices = true;  // see SelfTest; false for tests of other things

@@ -130,7 +130,7 @@ class HEARTH_EXPORT Session {
   ~Session();
 
   // A second session of the same model on the same device, as this one stands: present shapes, options, cache. Both
-  // read one copy of the weights in the device's memory (on the CPU and for operations there XNNPACK packs its own);
+  // read one copy of the weights in the device's memory (on the CPU, too, but for the few that XNNPACK packs itself);
   // inputs, outputs, states and what Resize does are each session's own. They may be used from different threads at
   // once, and either may be destroyed first; a model that Create was given must outlive both. For a hot start: of what
   // answers now. Errors: as Create.

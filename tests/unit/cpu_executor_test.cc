@@ -60,7 +60,9 @@ bool IsTakenByXnnpack(GraphUnderTest& test) {
   EXPECT_TRUE(arena.ok());
   XnnpackNodes nodes;
   WorkerPool workers(1, 1);
-  const Result<std::unique_ptr<HostNode>> node = nodes.Make({graph, graph.nodes().back(), *arena, workers});
+  HeldWeights held;
+  ProgramWeights weights(held);
+  const Result<std::unique_ptr<HostNode>> node = nodes.Make({graph, graph.nodes().back(), *arena, workers, weights});
   EXPECT_TRUE(node.ok());
   return node.ok() && *node != nullptr;
 }

@@ -17,6 +17,7 @@ struct DepthwiseWeights {
   Requantization terms;
   int32_t channels = 0, taps = 0;
 
+  uint64_t bytes() const { return numbers.size() + factors.size() * sizeof(int16_t) + terms.bytes(); }
   int32_t tap_steps() const { return (taps + kDepthStep - 1) / kDepthStep; }
 };
 // `weights` has one channel for each of the input's, and the window's taps as depth.

@@ -13,9 +13,9 @@ constexpr int64_t kOutside = -1;
 
 class DepthwiseNode final : public HostNode {
  public:
-  // neighbours: the weights for several pixels at once, or none.
-  DepthwiseNode(const HostNodeRequest& request, const IntegerLayer& layer, DepthwiseWeights weights,
-                DepthwiseWeights neighbours)
+  // neighbours: the weights for several pixels at once, or null.
+  DepthwiseNode(const HostNodeRequest& request, const IntegerLayer& layer,
+                std::shared_ptr<const DepthwiseWeights> weights, std::shared_ptr<const DepthwiseWeights> neighbours)
       : x_(reinterpret_cast<const uint8_t*>(request.arena.stored(request.node.inputs[0]).data())),
         y_(reinterpret_cast<uint8_t*>(request.arena.stored(request.node.outputs[0]).data())),
         flips_sign_(layer.input_is_signed),
@@ -24,7 +24,7 @@ class DepthwiseNode final : public HostNode {
         window_(std::get<DepthwiseConv2D>(request.node.op).window),
         weights_(std::move(weights)),
         neighbours_(std::move(neighbours)),
-        zeros_(static_cast<size_t>(std::max(weights_.channels, neighbours_.channels)),
+        zeros_(static_cast<size_t>(neighbours_ != nullptr ? neighbours_->channels : weights_->channels),
                std::to_integer<uint8_t>(layer.stored_zero())),
         workers_(request.workers) {
     const Shape& filter = request.graph.value(request.node.inputs[1]).desc.shape;
@@ -45,30 +45,24 @@ class DepthwiseNode final : public HostNode {
   }
 
   std::string_view kernel() const override { return "integer"; }
-  std::optional<uint64_t> held_bytes() const override {
-    uint64_t bytes = 0;
-    for (const DepthwiseWeights* weights : {&weights_, &neighbours_}) {
-      bytes += weights->numbers.size() + weights->factors.size() * sizeof(int16_t) + weights->terms.bytes();
-    }
-    return bytes;
-  }
+  std::optional<uint64_t> held_bytes() const override { return 0; }
 
   Status Run() override {
-    const int64_t row_work = int64_t{out_[2]} * weights_.channels * weights_.taps;
+    const int64_t row_work = int64_t{out_[2]} * weights_->channels * weights_->taps;
     workers_.ForEachPart(
         int64_t{out_[0]} * out_[1], kLeastDepthwiseWork / (row_work + 1) + 1, [&](int64_t begin, int64_t end) {
           std::vector<const uint8_t*> taps(static_cast<size_t>(TapsOfPixel() * out_[2]), zeros_.data());
           std::vector<const uint8_t*> lines(static_cast<size_t>(kernel_h_));
           for (int64_t row = begin; row < end; ++row) {
             FindLines(row, lines.data());
-            RunRow(lines.data(), taps.data(), y_ + row * out_[2] * weights_.channels);
+            RunRow(lines.data(), taps.data(), y_ + row * out_[2] * weights_->channels);
           }
         });
     return Status::Ok();
   }
 
  private:
-  int64_t TapsOfPixel() const { return int64_t{weights_.tap_steps()} * kDepthStep; }
+  int64_t TapsOfPixel() const { return int64_t{weights_->tap_steps()} * kDepthStep; }
 
   // The lines of the input that a row of the output depends on; null outside of the image.
   void FindLines(int64_t row, const uint8_t** lines) const {
@@ -83,19 +77,19 @@ class DepthwiseNode final : public HostNode {
 
   // Neighbours whose taps are all inside the image go together; the last ones overlap those before.
   void RunRow(const uint8_t* const* lines, const uint8_t** taps, uint8_t* out) const {
-    const int64_t many = neighbours_.channels / weights_.channels;
-    if (many == 0 || inside_end_ - inside_begin_ < many) return Convolve(weights_, lines, 0, out_[2], taps, out);
-    Convolve(weights_, lines, 0, inside_begin_, taps, out);
+    const int64_t many = neighbours_ == nullptr ? 0 : neighbours_->channels / weights_->channels;
+    if (many == 0 || inside_end_ - inside_begin_ < many) return Convolve(*weights_, lines, 0, out_[2], taps, out);
+    Convolve(*weights_, lines, 0, inside_begin_, taps, out);
     for (int64_t pixel = inside_begin_; pixel < inside_end_; pixel += many) {
-      Convolve(neighbours_, lines, std::min(pixel, inside_end_ - many), 1, taps, out);
+      Convolve(*neighbours_, lines, std::min(pixel, inside_end_ - many), 1, taps, out);
     }
-    Convolve(weights_, lines, inside_end_, out_[2] - inside_end_, taps, out);
+    Convolve(*weights_, lines, inside_end_, out_[2] - inside_end_, taps, out);
   }
 
   void Convolve(const DepthwiseWeights& weights, const uint8_t* const* lines, int64_t first, int64_t count,
                 const uint8_t** taps, uint8_t* out) const {
     Locate(lines, first, count, taps);
-    ConvolvePixels({taps, count, flips_sign_, &weights, out + first * weights_.channels}, BestIntegerSet());
+    ConvolvePixels({taps, count, flips_sign_, &weights, out + first * weights_->channels}, BestIntegerSet());
   }
 
   // The addresses of the taps of `count` pixels in a row, or zeros.
@@ -117,7 +111,7 @@ class DepthwiseNode final : public HostNode {
   bool flips_sign_;
   const Shape &in_, &out_;
   const Window2D& window_;
-  DepthwiseWeights weights_, neighbours_;
+  std::shared_ptr<const DepthwiseWeights> weights_, neighbours_;
   std::vector<uint8_t> zeros_;    // pixels outside of the image
   std::vector<int64_t> columns_;  // for each pixel of a row each tap's place in the input's line
   WorkerPool& workers_;
@@ -141,9 +135,13 @@ std::unique_ptr<HostNode> MakeIntegerDepthwiseNode(const HostNodeRequest& reques
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, taps, 1, channels};
   const IntegerSet set = BestIntegerSet();
   const int32_t neighbours = conv->window.stride_w == 1 ? NeighboursOf(channels, set) : 1;
-  DepthwiseWeights together;
-  if (neighbours > 1) together = PackNeighbours(*layer, weights, neighbours, set);
-  return std::make_unique<DepthwiseNode>(request, *layer, PackDepthwise(*layer, weights, set), std::move(together));
+  const auto packed = [&](int32_t pixels) {
+    const WeightsKey key = KeyOf("depthwise", *layer, graph, node.inputs[1]).Add(static_cast<int64_t>(set)).Add(pixels);
+    return request.weights.FindOrMake<DepthwiseWeights>(key, [&] {
+      return pixels > 1 ? PackNeighbours(*layer, weights, pixels, set) : PackDepthwise(*layer, weights, set);
+    });
+  };
+  return std::make_unique<DepthwiseNode>(request, *layer, packed(1), neighbours > 1 ? packed(neighbours) : nullptr);
 }
 
 }  // namespace hearth

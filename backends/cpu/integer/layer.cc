@@ -1,5 +1,6 @@
 #include "backends/cpu/integer/layer.h"
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -110,6 +111,14 @@ std::optional<IntegerLayer> IntegerLayerOf(const Graph& graph, const Node& node,
   layer.lowest = static_cast<float>(StepsOf(bounds->first, out));
   layer.highest = static_cast<float>(StepsOf(bounds->second, out));
   return layer;
+}
+
+WeightsKey KeyOf(std::string_view type, const IntegerLayer& layer, const Graph& graph, ValueId weights) {
+  const std::array bounds{layer.lowest, layer.highest};
+  WeightsKey key(type);
+  key.Add(graph, weights).Add(layer.input_is_signed ? 1 : 0).Add(layer.weights_are_signed ? 1 : 0);
+  key.Add(layer.input_zero_point).Add(layer.output_zero_point).Add(std::span<const float>(bounds));
+  return key.Add(std::span(layer.weight_zero_points)).Add(std::span(layer.biases)).Add(std::span(layer.multipliers));
 }
 
 Requantization RequantizationOf(const IntegerLayer& layer, const IntegerWeights& weights, int32_t padded) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/cpu/held_weights.h"
 #include "core/graph/graph.h"
 
 namespace hearth {
@@ -49,6 +50,9 @@ struct IntegerWeights {
 // bits.
 std::optional<IntegerLayer> IntegerLayerOf(const Graph& graph, const Node& node, Activation activation,
                                            int channel_dimension, int32_t channels, int64_t depth);
+
+// Names what is packed of the node's weights for the layer. `type`: of the result.
+WeightsKey KeyOf(std::string_view type, const IntegerLayer& layer, const Graph& graph, ValueId weights);
 
 // Whether the weights, input 1, have elements, and so few for each of the output's channels that 32 bits hold a sum.
 bool HasWeightsForIntegers(const Graph& graph, const Node& node);

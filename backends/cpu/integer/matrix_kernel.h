@@ -24,6 +24,7 @@ struct PackedMatrix {
   Requantization terms;
   int32_t row_factor = 0;  // one for all channels, instead of terms.row_factors
 
+  uint64_t bytes() const { return weights.size() + terms.bytes(); }
   bool needs_row_sums() const { return row_factor != 0 || !terms.row_factors.empty(); }
 };
 PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights);

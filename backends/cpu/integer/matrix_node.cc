@@ -36,9 +36,11 @@ void CopyShort(uint8_t* target, const uint8_t* source, int64_t bytes) {
   for (int64_t k = 0; k < bytes; k += kCopyBytes) std::memcpy(target + k, source + k, kCopyBytes);
 }
 
+using PackedGroups = std::vector<std::shared_ptr<const PackedMatrix>>;
+
 class MatrixNode final : public HostNode {
  public:
-  MatrixNode(const HostNodeRequest& request, const IntegerLayer& layer, Rows rows, std::vector<PackedMatrix> groups)
+  MatrixNode(const HostNodeRequest& request, const IntegerLayer& layer, Rows rows, PackedGroups groups)
       : x_(reinterpret_cast<const uint8_t*>(request.arena.stored(request.node.inputs[0]).data())),
         y_(reinterpret_cast<uint8_t*>(request.arena.stored(request.node.outputs[0]).data())),
         flips_sign_(layer.input_is_signed),
@@ -63,11 +65,7 @@ class MatrixNode final : public HostNode {
   }
 
   std::string_view kernel() const override { return "integer"; }
-  std::optional<uint64_t> held_bytes() const override {
-    uint64_t bytes = 0;
-    for (const PackedMatrix& group : groups_) bytes += group.weights.size() + group.terms.bytes();
-    return bytes;
-  }
+  std::optional<uint64_t> held_bytes() const override { return 0; }
 
   Status Run() override {
     const int64_t pieces = static_cast<int64_t>(groups_.size()) * chunks_ * splits_;
@@ -86,7 +84,7 @@ class MatrixNode final : public HostNode {
     const int64_t split = piece % splits_, chunk = piece / splits_ % chunks_, group = piece / splits_ / chunks_;
     const int64_t first = FirstRow(chunk), end = FirstRow(chunk + 1);
     if (first == end) return;
-    const PackedMatrix& packed = groups_[static_cast<size_t>(group)];
+    const PackedMatrix& packed = *groups_[static_cast<size_t>(group)];
     MatrixTask task;
     task.row_stride = row_stride_;
     task.row_count = end - first;
@@ -167,7 +165,7 @@ class MatrixNode final : public HostNode {
   bool flips_sign_;
   uint8_t zero_;
   Rows rows_;
-  std::vector<PackedMatrix> groups_;
+  PackedGroups groups_;
   WorkerPool& workers_;
   int64_t in_channels_ = 0, out_channels_ = 0, blocks_ = 0, row_stride_ = 0, most_rows_ = 0, chunks_ = 1, splits_ = 1;
   int32_t group_channels_ = 0;
@@ -190,6 +188,13 @@ Rows WindowRows(const HostNodeRequest& request, const Window2D& window, int32_t 
   return rows;
 }
 
+std::shared_ptr<const PackedMatrix> Packed(const HostNodeRequest& request, const IntegerLayer& layer,
+                                           const IntegerWeights& weights, int32_t group = 0) {
+  WeightsKey key = KeyOf("matrix", layer, request.graph, request.node.inputs[1]);
+  key.Add(group).Add(weights.channels).Add(weights.depth).Add(weights.channel_stride).Add(weights.depth_stride);
+  return request.weights.FindOrMake<PackedMatrix>(key, [&] { return PackMatrix(layer, weights); });
+}
+
 std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const Conv2D& conv) {
   const Graph& graph = request.graph;
   const Node& node = request.node;
@@ -199,7 +204,7 @@ std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const 
   const auto layer = IntegerLayerOf(graph, node, conv.activation, 0, channels, depth);
   if (!layer) return nullptr;
   const std::span<const std::byte> bytes = graph.ConstantBytes(node.inputs[1]);
-  std::vector<PackedMatrix> packed;
+  PackedGroups packed;
   for (int32_t group = 0; group < groups; ++group) {
     const size_t first = size_t(group) * size_t(in_group);
     IntegerLayer part = *layer;
@@ -207,7 +212,8 @@ std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const 
     keep(part.weight_zero_points);
     keep(part.biases);
     keep(part.multipliers);
-    packed.push_back(PackMatrix(part, {bytes.subspan(first * size_t(depth)), in_group, depth, depth, 1}));
+    const IntegerWeights weights{bytes.subspan(first * size_t(depth)), in_group, depth, depth, 1};
+    packed.push_back(Packed(request, part, weights, group));
   }
   return std::make_unique<MatrixNode>(request, *layer, WindowRows(request, conv.window, filter[1], filter[2], depth),
                                       std::move(packed));
@@ -221,10 +227,9 @@ std::unique_ptr<HostNode> MakeDepthwiseOfOneChannel(const HostNodeRequest& reque
   const int32_t channels = filter[3], depth = filter[1] * filter[2];
   const auto layer = IntegerLayerOf(graph, node, conv.activation, 3, channels, depth);
   if (!layer) return nullptr;
-  std::vector<PackedMatrix> packed;
-  packed.push_back(PackMatrix(*layer, {graph.ConstantBytes(node.inputs[1]), channels, depth, 1, channels}));
+  const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, 1, channels};
   return std::make_unique<MatrixNode>(request, *layer, WindowRows(request, conv.window, filter[1], filter[2], depth),
-                                      std::move(packed));
+                                      PackedGroups{Packed(request, *layer, weights)});
 }
 
 std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, const FullyConnected& op) {
@@ -237,9 +242,8 @@ std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, con
   Rows rows;
   rows.depth = depth;
   rows.count = graph.value(node.inputs[0]).desc.shape.element_count() / depth;
-  std::vector<PackedMatrix> packed;
-  packed.push_back(PackMatrix(*layer, {graph.ConstantBytes(node.inputs[1]), channels, depth, depth, 1}));
-  return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::move(packed));
+  const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, depth, 1};
+  return std::make_unique<MatrixNode>(request, *layer, std::move(rows), PackedGroups{Packed(request, *layer, weights)});
 }
 
 }  // namespace

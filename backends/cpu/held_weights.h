@@ -1,0 +1,107 @@
+// What host nodes make of a model's constants: nodes, shapes and sessions that would make the same read one copy.
+#ifndef HEARTH_BACKENDS_CPU_HELD_WEIGHTS_H_
+#define HEARTH_BACKENDS_CPU_HELD_WEIGHTS_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "core/base/error.h"
+#include "core/base/fingerprint.h"
+#include "core/graph/graph.h"
+
+namespace hearth {
+
+// Names what is made: its type, the constants that it is made of, and all else that decides its bytes.
+class WeightsKey {
+ public:
+  explicit WeightsKey(std::string_view type) : material_(type) {}
+
+  template <typename T>
+  WeightsKey& Add(std::span<const T> numbers) {
+    static_assert(std::is_arithmetic_v<T>);
+    const uint64_t count = numbers.size();
+    material_.append(reinterpret_cast<const char*>(&count), sizeof(count));
+    material_.append(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+    return *this;
+  }
+  WeightsKey& Add(int64_t number) { return Add(std::span<const int64_t>(&number, 1)); }
+  // Bytes and description. Those of the model's files are known by their address, others by their content.
+  WeightsKey& Add(const Graph& graph, ValueId constant);
+
+  Fingerprint digest() const;
+
+ private:
+  std::string material_;
+};
+
+// Of one model's files, which stay where they are mapped. Keeps nothing alive. Any thread.
+class HeldWeights {
+ public:
+  struct Holding {
+    std::shared_ptr<const void> weights;
+    uint64_t bytes = 0;
+  };
+  Holding Find(const Fingerprint& key) const;
+  // From now on `made` is found, unless another thread's is by now, which is returned then.
+  Holding Add(const Fingerprint& key, std::shared_ptr<const void> made, uint64_t bytes);
+  uint64_t LiveBytes() const;
+
+ private:
+  struct Entry {
+    std::weak_ptr<const void> weights;
+    uint64_t bytes = 0;
+  };
+  mutable std::mutex mutex_;
+  std::map<Fingerprint, Entry> entries_;
+};
+
+// Of one program: all that it holds there, and of that what was there before.
+struct HeldBytes {
+  uint64_t all = 0, found = 0;
+};
+
+// What the nodes of one program hold there. Used while they are made, by one thread.
+class ProgramWeights {
+ public:
+  explicit ProgramWeights(HeldWeights& held) : held_(held) {}
+
+  // What the key names: null where nobody holds it. T tells its bytes().
+  template <typename T>
+  std::shared_ptr<const T> Find(const WeightsKey& key) {
+    return std::static_pointer_cast<const T>(Noted(held_.Find(key.digest()), true));
+  }
+  template <typename T>
+  std::shared_ptr<const T> Add(const WeightsKey& key, T made) {
+    const uint64_t bytes = made.bytes();
+    auto added = held_.Add(key.digest(), std::make_shared<const T>(std::move(made)), bytes);
+    return std::static_pointer_cast<const T>(Noted(std::move(added), false));
+  }
+  template <typename T, typename Make>
+  std::shared_ptr<const T> FindOrMake(const WeightsKey& key, const Make& make) {
+    std::shared_ptr<const T> found = Find<T>(key);
+    return found != nullptr ? found : Add<T>(key, make());
+  }
+
+  // All nodes are made. What none of them took is given back.
+  HeldBytes Finish();
+
+ private:
+  struct Use {
+    HeldWeights::Holding holding;  // nodes that are made once more find it
+    bool was_found = false;
+  };
+  std::shared_ptr<const void> Noted(HeldWeights::Holding holding, bool was_found);
+
+  HeldWeights& held_;
+  std::map<const void*, Use> uses_;
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_HELD_WEIGHTS_H_
