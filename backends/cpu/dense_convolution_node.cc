@@ -213,7 +213,7 @@ Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest
   MatrixLayout filters{geometry.depth(), filter[0], 1, 1, geometry.depth()};
   filters.is_checked = geometry.has_padding();
   HEARTH_ASSIGN(PackedFloats weights, PackedConstant(request, node.inputs[1], filters));
-  // Zeros of the padding times an infinite weight would be NaN; the interpreter does not calculate there.
+  // Zeros of the padding times an infinite weight would be NaN; the reference does not calculate there.
   if (geometry.has_padding() && !weights.are_finite) return std::unique_ptr<HostNode>();
   std::vector<float> bias;
   if (has_bias) {
