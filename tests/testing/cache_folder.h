@@ -81,7 +81,7 @@ inline void WriteFile(const std::filesystem::path& file, const std::string& byte
 inline pid_t StartProcess(const std::function<int()>& body) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);  // outlives no test run that was stopped
+    ::alarm(600);  // outlives no test run that was stopped
     ::_exit(body());
   }
   return child;
