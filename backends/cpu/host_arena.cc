@@ -60,15 +60,22 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
     forms.push_back(form);
     usages.push_back({BytesOf(graph, form.value, form.as_floats), step, step});
   };
+  // What the caller gives is copied and converted before the first node, in each run.
+  for (size_t k = 0; k < nodes.size(); ++k) {
+    for (ValueId value : graph.nodes()[nodes[k]].inputs) {
+      if (!given.contains(value)) continue;
+      const Form form = form_at(k, value);
+      if (!usage_of.contains(form)) begin(form, 0);
+      extend(form, static_cast<int>(k));
+    }
+  }
   for (size_t k = 0; k < nodes.size(); ++k) {
     const Node& node = graph.nodes()[nodes[k]];
     const int step = static_cast<int>(k);
     for (ValueId value : node.inputs) {
-      if (value == kNoValue || graph.IsConstant(value)) continue;
+      if (value == kNoValue || graph.IsConstant(value) || given.contains(value)) continue;
       const Form form = form_at(k, value), made{value, !form.as_floats};
-      if (given.contains(value)) {  // converted from the caller's memory
-        interface_forms_.insert(form);
-      } else if (usage_of.contains(form) || interface_forms_.contains(form)) {
+      if (usage_of.contains(form) || output_forms_.contains(form)) {
         extend(form, step);
       } else {
         extend(made, step);
@@ -80,7 +87,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
       const Form form = form_at(k, value);
       if (!form.as_floats) made_as_stored_.insert(value);
       if (handed_out.contains(value)) {
-        interface_forms_.insert(form);
+        output_forms_.insert(form);
       } else {
         begin(form, step);
       }
@@ -95,7 +102,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
 
 Status HostArena::Allocate(const Graph& graph) {
   uint64_t end_bytes = planned_bytes_;
-  for (const Form& form : interface_forms_) {
+  for (const Form& form : output_forms_) {
     const uint64_t offset_bytes = (end_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
     const uint64_t size_bytes = BytesOf(graph, form.value, form.as_floats);
     if (places_.emplace(form, Place{offset_bytes, size_bytes}).second) end_bytes = offset_bytes + size_bytes;

@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-// Intermediate values share space where their lifetimes allow; the program's inputs and outputs have
+// Intermediate values and the program's inputs share space where their lifetimes allow; its outputs have
 // memory of their own behind them. Addresses never change, so operators are set up once. Each value may be
 // read up to kReadSlackBytes past its end (vector loads of the last elements), never written there.
 // A value that IsHeldAsFloats (quantized.h) lies there as floats, as it is stored, or as both, whatever the nodes
@@ -53,7 +53,7 @@ class HostArena {
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
 
-  // Sizes of the intermediate values; the program's inputs and outputs are not counted.
+  // Sizes of inputs and intermediate values; the program's outputs are not counted.
   uint64_t planned_bytes() const { return planned_bytes_; }
   uint64_t naive_bytes() const { return naive_bytes_; }
   uint64_t lower_bound_bytes() const { return lower_bound_bytes_; }
@@ -80,7 +80,7 @@ class HostArena {
   std::vector<ValueId> inputs_, outputs_;
   std::vector<Conversion> conversions_;
   std::set<ValueId> made_as_stored_;
-  std::set<Form> interface_forms_;  // of inputs and outputs
+  std::set<Form> output_forms_;
   std::map<Form, Place> places_;
   uint64_t planned_bytes_ = 0, naive_bytes_ = 0, lower_bound_bytes_ = 0;
   std::unique_ptr<std::byte[], Release> memory_;
