@@ -60,6 +60,8 @@ Result<bool> SubgraphReader::FoldConversion(int index, const std::vector<int32_t
   if (stored.shape != output.shape || is_model_output_[outputs[0]]) return false;  // that keeps its own name and type
   const bool is_densify = row->code == kDensifyOperator;
   if (is_densify ? stored.dtype != output.dtype : !IsDequantizable(stored, output)) return false;
+  // A single number may be one that its reader has to know, such as the padding's: it is calculated here.
+  if (!is_densify && stored.shape.element_count() == 1) return false;
   HEARTH_ASSIGN(const ValueId constant, tensors_.ValueOf(inputs[0]));
   tensors_.Alias(outputs[0], constant);
   is_folded_[outputs[0]] = is_densify ? is_folded_[inputs[0]] : true;

@@ -15,7 +15,8 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-constexpr int32_t kAdd = 0, kConv2D = 3, kDequantize = 6, kFullyConnected = 9, kReshape = 22, kDensify = 124;
+constexpr int32_t kAdd = 0, kConv2D = 3, kDequantize = 6, kFullyConnected = 9, kReshape = 22, kPadV2 = 60,
+                  kDensify = 124;
 
 // Reads a model in which x[1, 4] is multiplied with `filter` and gives the filter's numbers, or the error.
 Result<std::vector<float>> FilterOf(TfliteWriter& writer, int32_t filter, int32_t rows) {
@@ -142,6 +143,23 @@ TEST(TfliteConstants, DequantizedIntegersStayStoredInFiltersAndBecomeFloatsElsew
   const std::vector<float> reals = {0, 1, -1, 0, 2, 4, 6, 8};
   EXPECT_THAT(*ConstantAsFloats(*graph, filter), ElementsAreArray(reals));
   EXPECT_THAT(*ConstantAsFloats(*graph, operand), ElementsAreArray(reals));
+}
+
+TEST(TfliteConstants, ANumberStoredInFloat16IsKnownToTheOperatorThatNeedsIt) {
+  TfliteWriter writer;
+  const int32_t stored = writer.AddConstant<uint16_t>({"n", {}, wire::TensorType_FLOAT16}, {0x4100});  // 2.5
+  const int32_t number = writer.AddTensor({"number", {}});
+  const int32_t sides = writer.AddConstant<int32_t>({"sides", {2, 2}, wire::TensorType_INT32}, {0, 0, 1, 1});
+  const int32_t x = writer.AddTensor({"x", {1, 2}}), y = writer.AddTensor({"y", {1, 4}});
+  writer.AddOperator(kDequantize, {stored}, {number});
+  writer.AddOperator(kPadV2, {x, sides, number}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  ASSERT_EQ(graph->nodes().size(), 1u);
+  const auto* pad = std::get_if<Pad>(&graph->nodes()[0].op);
+  ASSERT_NE(pad, nullptr);
+  EXPECT_EQ(pad->value, 2.5f);
 }
 
 TEST(TfliteConstants, AShapeFilledWithAQuantizedNumberHoldsWhatTheNumberMeans) {
