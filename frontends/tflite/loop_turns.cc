@@ -1,7 +1,6 @@
 #include "frontends/tflite/loop_turns.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include "core/base/error.h"
 #include "core/graph/element.h"
@@ -21,10 +20,10 @@ class PartSlice {
     for (size_t k = 0; k < wanted_.size(); ++k) {
       if (wanted_[k]) is_read[graph.outputs[k]] = true;
     }
-    for (const Node& node : graph.nodes() | std::views::reverse) {
-      if (std::ranges::none_of(node.outputs, [&](ValueId id) { return is_read[id]; })) continue;
-      nodes_.push_back(&node);
-      for (const ValueId id : node.inputs) {
+    for (auto node = graph.nodes().rbegin(); node != graph.nodes().rend(); ++node) {
+      if (std::ranges::none_of(node->outputs, [&](ValueId id) { return is_read[id]; })) continue;
+      nodes_.push_back(&*node);
+      for (const ValueId id : node->inputs) {
         if (id != kNoValue) is_read[id] = true;
       }
     }
