@@ -33,7 +33,7 @@ class RemoteValues : public KeyValueStore {
 struct FleetOptions {
   std::vector<PublicKey> trusted;
   std::optional<SigningKey> sign_with;  // nothing is put there without
-  double budget_ms = 50;
+  double budget_ms = ServerWaits().lost_ms;
   WaitBudget* waits = nullptr;  // the session's: what is lost here counts there too; it must outlive the store
 };
 

@@ -11,9 +11,8 @@ namespace hearth {
 
 struct RedisOptions {
   std::string server;  // an address (server_address.h)
-  int connect_wait_ms =
-      25;  // for the name, the connection, TLS and logging in together: on the way to the first result
-  int command_wait_ms = 25;  // for sending a command and the whole of its answer
+  int connect_wait_ms = ServerWaits().connect_ms;
+  int command_wait_ms = ServerWaits().command_ms;
 };
 
 // Connects at the first call, in the calling thread. Not thread-safe: FleetStore takes care of that. kInvalidArgument

@@ -28,4 +28,13 @@ bool WaitBudget::Sleep(double ms) {
   return true;
 }
 
+ServerWaits ServerWaitsOf(double total_ms) {
+  ServerWaits waits;
+  const double times = std::max(1.0, total_ms / kDefaultWaitMs);
+  waits.connect_ms = static_cast<int>(waits.connect_ms * times);
+  waits.command_ms = static_cast<int>(waits.command_ms * times);
+  waits.lost_ms *= times;
+  return waits;
+}
+
 }  // namespace hearth

@@ -64,11 +64,13 @@ std::vector<std::unique_ptr<BlobStore>> OpenLayers(const CacheRequest& request, 
 // `local` behind the server's store; `local` itself, with a warning, where the server can't be used.
 std::unique_ptr<BlobStore> BehindServer(std::unique_ptr<BlobStore> local, const CacheServer& server,
                                         SessionWaits* waits, std::vector<std::string>& warnings) {
+  const ServerWaits limits = waits != nullptr ? ServerWaitsOf(waits->others.total_ms()) : ServerWaits();
   FleetOptions options;
+  options.budget_ms = limits.lost_ms;
   options.waits = waits != nullptr ? &waits->others : nullptr;
   std::unique_ptr<RemoteValues> values;
   const auto prepare = [&]() -> Status {
-    HEARTH_ASSIGN(values, MakeRedisValues({server.address}));
+    HEARTH_ASSIGN(values, MakeRedisValues({server.address, limits.connect_ms, limits.command_ms}));
     HEARTH_ASSIGN(options.trusted, ReadPublicKeys(server.trusted_keys));
     if (!server.sign_with.empty()) {
       HEARTH_ASSIGN(options.sign_with, ReadSigningKey(server.sign_with));

@@ -185,5 +185,17 @@ TEST(CacheWaits, AClaimIsGivenBackOnlyWhenItsEntryIsStored) {
   EXPECT_TRUE(other->Get(NumberedKey(1)));
 }
 
+TEST(ServerWaits, GrowWithABudgetOverTheDefaultOnly) {
+  for (const double total_ms : {0.0, 100.0, 250.0}) {
+    EXPECT_EQ(ServerWaitsOf(total_ms).connect_ms, 25) << total_ms;
+    EXPECT_EQ(ServerWaitsOf(total_ms).command_ms, 25) << total_ms;
+    EXPECT_EQ(ServerWaitsOf(total_ms).lost_ms, 50) << total_ms;
+  }
+  const ServerWaits patient = ServerWaitsOf(10'000);
+  EXPECT_EQ(patient.connect_ms, 1000);
+  EXPECT_EQ(patient.command_ms, 1000);
+  EXPECT_EQ(patient.lost_ms, 2000);
+}
+
 }  // namespace
 }  // namespace hearth

@@ -88,9 +88,6 @@ def check(program, scratch):
     print(json.dumps(workers, indent=1))
     assert len(workers) == 2, "one worker did all"
     assert len(rows) == len(list(pictures.iterdir())), f"{len(rows)} answers"
-    # A start waits 75 ms at most for a server and goes on without it: so it is on a machine that is too busy to answer.
-    if any(worker["compiled"] > 0 for worker in workers.values()) and any(row["waited_ms"] >= 40 for row in rows):
-        skip("the cache server did not answer in time on this busy machine")
     assert all(worker["compiled"] == 0 and worker["loaded"] > 0 for worker in workers.values()), "a worker compiled"
     with hearth.Session(MODEL, device="vulkan", cache=False) as session:
         for row in rows:
