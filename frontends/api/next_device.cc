@@ -100,6 +100,7 @@ std::unique_ptr<SessionData> DataBeside(const SessionData& data) {
   next->store = data.store;
   next->folder = data.folder;
   next->model_name = data.model_name;
+  next->is_model_recalled = data.is_model_recalled;
   next->backends = data.backends;
   next->failed_ids = data.failed_ids;
   next->tests_devices = data.tests_devices;

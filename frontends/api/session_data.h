@@ -84,6 +84,7 @@ struct SessionData {
   std::shared_ptr<HostExecutor> host;  // of all shapes
   // In keys that are looked up; found once a start, since all of the model is hashed for it, unless its file is known.
   std::string model_name;
+  bool is_model_recalled = false;  // the cache knew the file
   PlanRequest plan_request;
   MadePlan made;
   std::unique_ptr<PlanRunner> runner;

@@ -28,6 +28,7 @@ void RecallModel(SessionData& data) {
   if (known) {
     model.KnowFingerprint(known->fingerprint);
     data.model_name = known->name;
+    data.is_model_recalled = true;
   }
   data.folder->SetModel(NameOf(data));
 }
@@ -37,9 +38,12 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   const PutBatch batch(data.store.get());
   std::vector<std::string> warnings = data.runner->SaveToStore(data.made.is_new);
   ReleasePages(data.model->data(), data.model->data().bytes);
-  if (data.made.is_new) {
+  const bool is_new_file = data.folder != nullptr && data.model->data().file && !data.is_model_recalled;
+  if (data.made.is_new || is_new_file) {
     data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
     RememberModel(data, data.plan_request.model);
+  }
+  if (data.made.is_new) {
     StorePlan(data.plan_request, data.runner->plan(), data.made.rewrite_ms + data.made.lower_ms, *data.store);
   }
   if (data.opened.device != nullptr) ProbeReadPathOnce(*data.opened.device, *data.store);

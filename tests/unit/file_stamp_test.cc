@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 
 #include "cache/descriptor.h"
+#include "hearth/session.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/shared_data.h"
 
 namespace hearth {
 namespace {
@@ -81,6 +83,32 @@ TEST(KnownFiles, AreRememberedFromSessionToSessionByTheWholeStamp) {
                                  FileStamp{1, 2, 3, 9, 5}, FileStamp{1, 2, 3, 4, 9}}) {
     EXPECT_FALSE(store->RecallFile(other).has_value());
   }
+}
+
+TEST(KnownFiles, AModelWhosePlanIsNotStoredIsAmongThem) {
+  const std::filesystem::path file = SourceFolder() / "tools/demo/shapes_f32.tflite";
+  const auto stamp = StampOf(file);
+  ASSERT_TRUE(stamp.has_value());
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  if (!IsSettled(*stamp, int64_t{now.tv_sec} * kSecondNs)) GTEST_SKIP() << file << " was made within the last minute";
+  const CacheFolder folder;
+  const Result<Model> model = Model::FromFile(file.string());
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  {
+    SessionOptions options;
+    options.device = "cpu";
+    options.cache_folder = folder.path().string();
+    options.cache_wait_ms = 60'000;
+    Result<Session> session = Session::Create(*model, options);
+    ASSERT_TRUE(session.ok()) << session.status().message();
+    const std::vector<std::byte> input(session->inputs()[0].size_bytes);
+    ASSERT_TRUE(session->SetInput(0, input).ok());
+    ASSERT_TRUE(session->Run().ok());
+  }
+  const auto known = folder.Open()->RecallFile(*stamp);
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(known->fingerprint, model->fingerprint());
 }
 
 TEST(KnownFiles, NothingIsRememberedOfAYoungFileOrOfAShortName) {
