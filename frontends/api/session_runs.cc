@@ -180,6 +180,21 @@ Status WaitForRun(SessionData& data, uint64_t number) {
   return Status::Ok();
 }
 
+// On what SetInput, BindInput and BindOutput named. `profile` may be null.
+Status RunOnNamedMemory(SessionData& data, std::vector<ProfileRow>* profile) {
+  if (NeedsSlot(data)) {
+    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(data, {}, profile));
+    return WaitForRun(data, ticket.number);
+  }
+  HEARTH_TRY(CheckInputsAreSet(data));
+  ReadHostBindings(data);
+  const InputSpans inputs(data.inputs.begin(), data.inputs.end());
+  const OutputSpans outputs(data.outputs.begin(), data.outputs.end());
+  HEARTH_TRY(RunOnMemory(data, inputs, outputs, profile));
+  WriteHostBindings(data);
+  return Status::Ok();
+}
+
 std::vector<ProfileEntry> EntriesOf(const std::vector<ProfileRow>& rows) {
   std::vector<ProfileEntry> entries;
   entries.reserve(rows.size());
@@ -289,17 +304,7 @@ Status Session::ResizeBatch(int32_t batch) {
 
 Status Session::Run() {
   HEARTH_TRY(CheckProcess(*data_));
-  if (NeedsSlot(*data_)) {
-    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(*data_, {}, nullptr));
-    return WaitForRun(*data_, ticket.number);
-  }
-  HEARTH_TRY(CheckInputsAreSet(*data_));
-  ReadHostBindings(*data_);
-  const InputSpans inputs(data_->inputs.begin(), data_->inputs.end());
-  const OutputSpans outputs(data_->outputs.begin(), data_->outputs.end());
-  HEARTH_TRY(Run(inputs, outputs));
-  WriteHostBindings(*data_);
-  return Status::Ok();
+  return RunOnNamedMemory(*data_, nullptr);
 }
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
@@ -319,19 +324,9 @@ Status Session::Wait(const Ticket& ticket) {
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled() {
   HEARTH_TRY(CheckProcess(*data_));
-  if (NeedsSlot(*data_)) {
-    std::vector<ProfileRow> rows;
-    HEARTH_ASSIGN(const Ticket ticket, SubmitRun(*data_, {}, &rows));
-    HEARTH_TRY(WaitForRun(*data_, ticket.number));
-    return EntriesOf(rows);
-  }
-  HEARTH_TRY(CheckInputsAreSet(*data_));
-  ReadHostBindings(*data_);
-  const InputSpans inputs(data_->inputs.begin(), data_->inputs.end());
-  const OutputSpans outputs(data_->outputs.begin(), data_->outputs.end());
-  HEARTH_ASSIGN(std::vector<ProfileEntry> entries, RunProfiled(inputs, outputs));
-  WriteHostBindings(*data_);
-  return entries;
+  std::vector<ProfileRow> rows;
+  HEARTH_TRY(RunOnNamedMemory(*data_, &rows));
+  return EntriesOf(rows);
 }
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
