@@ -7,6 +7,7 @@
 #include "core/base/error.h"
 #include "core/base/float16.h"
 #include "core/graph/element.h"
+#include "core/graph/loop_graphs.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
@@ -123,6 +124,20 @@ Status CheckShape(const Shape& declared, const ReferenceTensor& given) {
   }
   return Error(StatusCode::kInvalidArgument, "needs a tensor of shape {}, got shape {} with {} elements",
                declared.ToString(), given.shape.ToString(), given.values.size());
+}
+
+Status EvaluateLoop(const LoopGraphs& graphs, const Node& node, std::span<const ReferenceTensor* const> inputs,
+                    std::span<ReferenceTensor> outputs) {
+  std::vector<ReferenceTensor> values;
+  for (const ReferenceTensor* input : inputs) values.push_back(*input);
+  for (int64_t turn = 0;; ++turn) {
+    HEARTH_ASSIGN(const std::vector<ReferenceTensor> goes_on, EvaluateGraph(graphs.condition, values));
+    if (goes_on[0].values[0] == 0.0) break;
+    HEARTH_TRY(CheckTurn(node, turn));
+    HEARTH_ASSIGN(values, EvaluateGraph(graphs.body, values));
+  }
+  for (size_t k = 0; k < values.size(); ++k) outputs[k].values = std::move(values[k].values);
+  return Status::Ok();
 }
 
 // The values of a graph while it is evaluated.
@@ -270,7 +285,9 @@ Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {
 Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node,
                                                   std::span<const ReferenceTensor* const> inputs) {
   const OpDef& def = OpDefOf(node.op);
-  if (def.reference == nullptr) {
+  const auto* loop = std::get_if<Loop>(&node.op);
+  const bool is_loop = loop != nullptr && loop->graphs != nullptr;
+  if (def.reference == nullptr && !is_loop) {
     return UnknownOperation(node);
   }
   if (inputs.size() != node.inputs.size()) {
@@ -292,7 +309,11 @@ Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node
     HEARTH_ASSIGN(ReferenceTensor output, MakeOutput(graph.value(id).desc));
     outputs.push_back(std::move(output));
   }
-  def.reference(node, inputs, outputs);
+  if (is_loop) {
+    HEARTH_TRY(EvaluateLoop(*loop->graphs, node, inputs, outputs));
+  } else {
+    def.reference(node, inputs, outputs);
+  }
   for (size_t i = 0; i < outputs.size(); ++i) {
     HEARTH_TRY(RoundTo(graph.value(node.outputs[i]).desc, outputs[i]).Within(NodeLabel(node)));
   }

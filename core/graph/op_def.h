@@ -63,7 +63,7 @@ struct OpDef {
   size_t index;           // in the Op variant
   std::string_view name;  // in graph texts and reports: "conv_2d"
   InferFunction infer;
-  ReferenceFunction reference;      // null: nothing can run it
+  ReferenceFunction reference;      // null: nothing can run it; of loops: EvaluateNode does
   UnsupportedFunction unsupported;  // null: no device kernel at all
   LowerFunction lower;
   CandidatesFunction candidates;  // null: one way

@@ -166,7 +166,7 @@ constexpr OpDef kOps[] = {
     Row<Random>("random", InferRandom, ReferenceRandom, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
     Row<Where>("where", InferWhere, ReferenceWhere, nullptr, nullptr, kOneWay, ShortLoops, kPlain),
     Row<Unique>("unique", InferUnique, ReferenceUnique, nullptr, nullptr, kOneWay, ShortLoops, kPlain),
-    Row<Loop>("loop", InferLoop, ReferenceLoop, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
+    Row<Loop>("loop", InferLoop, nullptr, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
     Row<UnknownOp>("unknown", InferUnknown, nullptr, nullptr, nullptr, kOneWay, ShortLoops,
                    kTakesStoredConstants | kCostly),
 };

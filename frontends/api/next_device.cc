@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/run_limit.h"
 
 namespace hearth {
 namespace {
@@ -154,7 +155,7 @@ Status RunOnAUsableDevice(SessionData& data, const std::function<Status()>& run)
   if (data.runner == nullptr)
     return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
   Status status = run();
-  while (IsTheDevicesFault(status) && CanMove(data)) {
+  while (IsTheDevicesFault(status) && !WasRunLimitReached() && CanMove(data)) {
     status = Move(data, status);
     if (status.ok()) status = RepeatRunsInFlight(data);
     if (status.ok()) status = run();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/run_limit.h"
 
 namespace hearth {
 
@@ -20,6 +21,7 @@ struct QueuedRun {
   RunTensors inputs, outputs;
   Status failure;
   bool is_taken = false;
+  bool is_cancelled = false;
   QueuedRunOptions options;
 };
 
@@ -98,12 +100,30 @@ bool Begin(QueuedRun& run, RunTensors& inputs) {
   return true;
 }
 
-Result<Ticket> SubmitTo(Session& session, const RunTensors& inputs) {
+// Why a loop on the CPU is to end.
+Status CheckGoesOn(const QueuedRun& run) {
+  const std::scoped_lock lock(run.mutex);
+  if (run.is_cancelled) return Error(StatusCode::kUnavailable, "the run was cancelled");
+  return IsLate(run) ? Error(StatusCode::kResourceExhausted, "the run's deadline passed") : Status::Ok();
+}
+
+// A run that one of its limits has ended.
+void EndInLoop(QueuedRun& run, const Status& why) {
+  const std::scoped_lock lock(run.mutex);
+  if (run.state == RunState::kLate) run.failure = why;  // which names the loop
+  const bool is_late = !run.is_cancelled && IsLate(run);
+  End(run, run.is_cancelled ? RunState::kCancelled : (is_late ? RunState::kLate : RunState::kFailed), why);
+}
+
+Result<Ticket> SubmitTo(Session& session, QueuedRun& run, const RunTensors& inputs) {
   if (inputs.size() != session.inputs().size())
     return Error(StatusCode::kInvalidArgument, "the model has {} inputs, {} were given", session.inputs().size(),
                  inputs.size());
   for (size_t k = 0; k < inputs.size(); ++k) HEARTH_TRY(session.SetInput(k, inputs[k]));
-  return session.Submit();
+  const RunLimit limit([&run] { return CheckGoesOn(run); });
+  Result<Ticket> ticket = session.Submit();
+  if (limit.was_reached() && !ticket.ok()) EndInLoop(run, ticket.status());
+  return ticket;
 }
 
 void Finish(Session& session, const RunInFlight& oldest) {
@@ -143,10 +163,14 @@ void FinishOldest(Session& session, std::deque<RunInFlight>& in_flight) {
 void BeginNext(Session& session, const std::shared_ptr<QueuedRun>& run, std::deque<RunInFlight>& in_flight) {
   RunTensors inputs;
   if (!Begin(*run, inputs)) return Tell(*run);
-  Result<Ticket> ticket = SubmitTo(session, inputs);
-  while (!ticket.ok() && ticket.status().code() == StatusCode::kResourceExhausted && !in_flight.empty()) {
+  const auto is_over = [&] {
+    const std::scoped_lock lock(run->mutex);
+    return IsOver(run->state);
+  };
+  Result<Ticket> ticket = SubmitTo(session, *run, inputs);
+  while (ticket.status().code() == StatusCode::kResourceExhausted && !in_flight.empty() && !is_over()) {
     FinishOldest(session, in_flight);
-    ticket = SubmitTo(session, inputs);
+    ticket = SubmitTo(session, *run, inputs);
   }
   if (ticket.ok()) return in_flight.push_back({run, *ticket});
   {
@@ -196,6 +220,7 @@ RunState PendingRun::state() const {
 
 bool PendingRun::Cancel() {
   const std::scoped_lock lock(run_->mutex);
+  run_->is_cancelled = !IsOver(run_->state);
   if (run_->state != RunState::kWaiting) return false;
   End(*run_, RunState::kCancelled, Error(StatusCode::kUnavailable, "the run was cancelled before it began"));
   return true;

@@ -7,6 +7,7 @@
 #include "backends/cpu/usable_cpus.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
+#include "core/base/run_limit.h"
 #include "core/device/device_rules.h"
 #include "core/lowering/lower.h"
 #include "frontends/api/device_behind.h"
@@ -321,7 +322,8 @@ Status Session::WaitForDevice() {
 }
 
 bool RestartWithoutStored(SessionData& data, const Status& failure) {
-  if (data.store == nullptr || data.has_run || failure.code() == StatusCode::kInvalidArgument) return false;
+  const bool is_its_fault = failure.code() != StatusCode::kInvalidArgument && !WasRunLimitReached();
+  if (data.store == nullptr || data.has_run || !is_its_fault) return false;
   const bool has_loaded = data.runner->RejectLoaded(failure.message());
   if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), failure.message());
   if (!has_loaded && !data.made.is_stored) return false;

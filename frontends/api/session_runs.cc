@@ -1,7 +1,9 @@
 // Session's inputs, outputs and runs.
 #include <algorithm>
+#include <chrono>
 
 #include "core/base/error.h"
+#include "core/base/run_limit.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/next_device.h"
@@ -67,6 +69,18 @@ void NoteFinishedRun(SessionData& data, double milliseconds) {
   data.report.ready_ms = data.report.init_ms.total + data.report.first_run_ms;
 }
 
+// Loops on the CPU get the time that a device gets, where the program gave one.
+RunLimit::Check LimitOf(const SessionData& data) {
+  using Clock = std::chrono::steady_clock;
+  const int limit_ms = data.options.wait_limit_ms;
+  if (limit_ms <= 0) return nullptr;
+  return [limit_ms, end = Clock::now() + std::chrono::milliseconds(limit_ms)] {
+    if (Clock::now() < end) return Status::Ok();
+    return Error(StatusCode::kResourceExhausted,
+                 "the run took more than {} ms; a longer time, or none, can be asked for (wait_limit_ms)", limit_ms);
+  };
+}
+
 Result<RunSlot*> FreeSlot(SessionData& data) {
   for (RunSlot& slot : data.slots) {
     if (slot.number == 0) return &slot;
@@ -93,6 +107,7 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   if (slot->outputs.empty()) slot->outputs = data.outputs;
   const auto index = static_cast<size_t>(slot - data.slots.data());
   Ticket ticket;
+  const RunLimit limit(LimitOf(data));
   const bool is_synchronized = !options.wait_for.empty() || !options.signal.empty() || options.make_fence;
   const auto submit = [&] {
     const SubmitSync sync{options.wait_for, options.signal, options.make_fence ? &ticket.fence : nullptr};
@@ -140,6 +155,7 @@ Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>
                    std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
   const Stopwatch watch;
   BeginRun(data);
+  const RunLimit limit(LimitOf(data));
   std::vector<std::vector<std::byte>> copies;
   InputSpans kept(inputs.begin(), inputs.end());
   if (HasNextDevice(data) && AnyOverlap(inputs, outputs)) {

@@ -29,13 +29,13 @@ enum class RunState : uint8_t {
   kRunning,    // handed to the device
   kDone,       // its outputs are there
   kFailed,     // Take says why
-  kCancelled,  // before it began
+  kCancelled,  // before it began, or in a loop on the CPU
   kLate,       // its deadline passed first
 };
 
 struct QueuedRunOptions {
-  // A run that has not begun by then never is. One that the device works on can't be taken back from there: the device
-  // finishes it, nobody gets its outputs, and Take returns at the deadline.
+  // A run that has not begun by then never is. One that has begun is finished, but for a loop that only data end, whose
+  // next turn is its last; nobody gets its outputs, and Take returns at the deadline.
   std::optional<std::chrono::steady_clock::time_point> deadline;
   // Called once, on the queue's thread and in the order of the runs, with what Take gives otherwise; for a run that is
   // on the device at its deadline when the device is done with it. It must not call the queue's destructor.
@@ -48,7 +48,7 @@ struct QueuedRun;  // internal
 class HEARTH_EXPORT PendingRun {
  public:
   RunState state() const;
-  // True where the run had not begun: it never will. False: it has begun, or is over.
+  // True where the run had not begun: it never will. False: it is over, or ends as at its deadline, kCancelled then.
   bool Cancel();
   // Waits until the run is over, at most so long. Whether it is over.
   bool WaitFor(std::chrono::milliseconds milliseconds) const;

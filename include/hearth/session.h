@@ -81,8 +81,8 @@ struct SessionOptions {
   // that needs least takes more, the session is refused with the bytes that it needs. 0: no limit.
   uint64_t memory_limit_bytes = 0;
   // What a run waits for its device, in milliseconds; a device that takes longer counts as lost: a fence of a driver
-  // that hangs never signals. 0: without end. -1: 60 s on hardware, of which no driver lets a healthy run take that
-  // long, and without end on software drivers, which may be as slow as the processor is.
+  // that hangs never signals. A loop on the CPU ends then, too: kResourceExhausted. 0: without end. -1: 60 s for
+  // devices that are hardware, of which no driver lets a healthy run take that long, and without end for all else.
   int wait_limit_ms = -1;
   // A named device that is not usable or fails, at the start or in a run, is left for the next one as under "auto":
   // hardware GPUs first, the CPU last.

@@ -29,12 +29,6 @@ Status CheckPart(const NodeInference& inference, const Node& node, const Graph& 
   return Status::Ok();
 }
 
-std::vector<ReferenceTensor> Evaluate(const Graph& graph, const std::vector<ReferenceTensor>& values) {
-  Result<std::vector<ReferenceTensor>> made = EvaluateGraph(graph, values);
-  HEARTH_CHECK(made.ok());  // InferLoop passed
-  return std::move(made).value();
-}
-
 }  // namespace
 
 Status InferLoop(Graph& graph, const Node& node) {
@@ -62,17 +56,6 @@ Status InferLoop(Graph& graph, const Node& node) {
     graph.value(node.outputs[k]).desc = made;
   }
   return Status::Ok();
-}
-
-void ReferenceLoop(const Node& node, std::span<const ReferenceTensor* const> inputs,
-                   std::span<ReferenceTensor> outputs) {
-  const LoopGraphs& graphs = *std::get<Loop>(node.op).graphs;
-  std::vector<ReferenceTensor> values;
-  for (const ReferenceTensor* input : inputs) values.push_back(*input);
-  for (int64_t turn = 0; turn < kMostTurns && Evaluate(graphs.condition, values)[0].values[0] != 0.0; ++turn) {
-    values = Evaluate(graphs.body, values);
-  }
-  for (size_t k = 0; k < values.size(); ++k) outputs[k].values = std::move(values[k].values);
 }
 
 }  // namespace hearth

@@ -1,0 +1,157 @@
+// What ends a loop that data do not end: cancelling, deadlines, the wait limit, the number of its turns.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "core/base/error.h"
+#include "core/base/run_limit.h"
+#include "core/graph/evaluate.h"
+#include "core/graph/loop_graphs.h"
+#include "frontends/tflite/reader.h"
+#include "hearth/run_queue.h"
+#include "tests/testing/device_names.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+constexpr int32_t kMul = 18, kLess = 58, kSum = 74, kWhile = 119;
+
+// While the sum of x is less than 100, x is doubled: zeros stay for ever.
+std::vector<std::byte> Doubling() {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}});
+  writer.AddOperator(kWhile, {x}, {y}, wire::CreateWhileOptions(writer.builder(), 1, 2));
+  writer.EndSubgraph({x}, {y});
+  const int32_t v = writer.AddTensor({"v", {2}}), total = writer.AddTensor({"total", {}});
+  writer.AddOperator(kSum, {v, writer.AddIntegers({0})}, {total}, wire::CreateReducerOptions(writer.builder(), false));
+  const int32_t goes_on = writer.AddTensor({"goes_on", {}, wire::TensorType_BOOL});
+  writer.AddOperator(kLess, {total, writer.AddConstant<float>({"", {}}, {100.0f})}, {goes_on});
+  writer.EndSubgraph({v}, {goes_on});
+  const int32_t w = writer.AddTensor({"w", {2}}), doubled = writer.AddTensor({"doubled", {2}});
+  writer.AddOperator(kMul, {w, writer.AddConstant<float>({"", {}}, {2.0f})}, {doubled});
+  writer.EndSubgraph({w}, {doubled});
+  return writer.FinishFile();
+}
+
+std::vector<std::byte> BytesOf(const std::vector<float>& numbers) {
+  const auto bytes = std::as_bytes(std::span(numbers));
+  return {bytes.begin(), bytes.end()};
+}
+
+class LoopLimits : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(model_.ok()) << model_.status().message();
+    options_.device = GetParam();
+    options_.use_cache = false;
+  }
+  // Whether the device is there.
+  bool Open() {
+    session_ = Session::Create(*model_, options_);
+    return session_.ok();
+  }
+  Status Run(const std::vector<float>& x) {
+    EXPECT_TRUE(session_->SetInput<float>(0, x).ok());
+    return session_->Run();
+  }
+
+  std::vector<std::byte> bytes_ = Doubling();
+  Result<Model> model_ = Model::FromMemory(bytes_);
+  SessionOptions options_;
+  Result<Session> session_ = Status(StatusCode::kInternal, "not opened");
+};
+
+void ExpectEnds(RunQueue& queue) {
+  const Result<RunTensors> outputs = queue.Submit({BytesOf({1, 2})}).Take();
+  ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+  EXPECT_EQ((*outputs)[0], BytesOf({64, 128}));
+}
+
+TEST_P(LoopLimits, ACancelledRunEndsAtItsNextTurn) {
+  if (!Open()) GTEST_SKIP() << session_.status().message();
+  RunQueue queue(std::move(session_).value());
+  PendingRun endless = queue.Submit({BytesOf({0, 0})});
+  while (endless.state() == RunState::kWaiting) std::this_thread::yield();
+  EXPECT_FALSE(endless.Cancel()) << "it has begun";
+  const Status status = endless.Take().status();
+  EXPECT_EQ(endless.state(), RunState::kCancelled);
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("loop (operator 0) was ended after"), HasSubstr("cancelled")));
+  ExpectEnds(queue);
+}
+
+TEST_P(LoopLimits, ARunInItsLoopEndsAtItsDeadline) {
+  if (!Open()) GTEST_SKIP() << session_.status().message();
+  RunQueue queue(std::move(session_).value());
+  std::string message;
+  QueuedRunOptions options;
+  options.deadline = Clock::now() + std::chrono::milliseconds(200);
+  options.on_done = [&message](const Result<RunTensors>& outputs) { message = outputs.status().message(); };
+  PendingRun endless = queue.Submit({BytesOf({0, 0})}, std::move(options));
+  EXPECT_EQ(endless.Take().status().code(), StatusCode::kResourceExhausted);
+  EXPECT_EQ(endless.state(), RunState::kLate);
+  ExpectEnds(queue);
+  EXPECT_THAT(message, AllOf(HasSubstr("loop (operator 0) was ended after"), HasSubstr("deadline")));
+}
+
+TEST_P(LoopLimits, AWaitLimitThatWasGivenEndsALoopAndLosesNoDevice) {
+  options_.wait_limit_ms = 500;
+  options_.next_device = true;
+  if (!Open()) GTEST_SKIP() << session_.status().message();
+  ASSERT_TRUE(Run({1, 2}).ok());
+  const std::string device = session_->report().device.id;
+  const Status status = Run({0, 0});
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("loop (operator 0) was ended after"), HasSubstr("wait_limit_ms")));
+  ASSERT_TRUE(Run({1, 2}).ok());
+  EXPECT_EQ(session_->report().device.id, device);
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, LoopLimits, ::testing::ValuesIn(testing::DeviceNames()));
+
+TEST(LoopLimit, TheReferenceEndsALoopToo) {
+  const auto bytes = Doubling();
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  int turns_left = 3;
+  const RunLimit limit([&] { return --turns_left < 0 ? Status(StatusCode::kUnavailable, "enough") : Status::Ok(); });
+  const ReferenceTensor zeros{{2}, {0.0, 0.0}};
+  const Status status = EvaluateGraph(*graph, {&zeros, 1}).status();
+  EXPECT_EQ(status.message(), "loop (operator 0) was ended after 3 turns: enough");
+  EXPECT_TRUE(limit.was_reached());
+}
+
+TEST(LoopLimit, TooManyTurnsAreAnErrorThatGivesTheWayOut) {
+  const Node node{Loop{}, {}, {}, "", 7};
+  const RunLimit limit(nullptr);
+  EXPECT_TRUE(CheckTurn(node, kMostTurns - 1).ok());
+  EXPECT_FALSE(limit.was_reached());
+  const Status status = CheckTurn(node, kMostTurns);
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("loop (operator 7)"), HasSubstr("maximum_iterations")));
+  EXPECT_TRUE(limit.was_reached()) << "another device would do no better";
+}
+
+TEST(RunLimit, OnesAroundAreAskedTooAndAllCountAsReached) {
+  bool is_over = false;
+  const RunLimit outer([&] { return is_over ? Status(StatusCode::kUnavailable, "over") : Status::Ok(); });
+  {
+    const RunLimit inner(nullptr);
+    EXPECT_TRUE(CheckRunLimits().ok());
+    EXPECT_FALSE(WasRunLimitReached());
+    is_over = true;
+    EXPECT_EQ(CheckRunLimits().message(), "over");
+    EXPECT_TRUE(inner.was_reached());
+  }
+  EXPECT_TRUE(outer.was_reached());
+}
+
+}  // namespace
+}  // namespace hearth
