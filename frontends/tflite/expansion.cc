@@ -132,10 +132,10 @@ Result<std::vector<ValueId>> Expansion::AddSeveral(Op op, std::vector<ValueId> i
 }
 
 Result<ValueId> Expansion::AddWithRunCount(Op op, std::vector<ValueId> inputs, DType dtype) {
-  // A variable: what IF and WHILE call may draw, and each turn goes on where the one before ended.
+  // A variable: what WHILE calls may draw, and each turn goes on where the one before ended.
   const std::string place = subgraph() < 0 ? "" : fmt::format("_of_subgraph_{}", subgraph());
   const std::string name = fmt::format("{}_{}{}_runs", reader_.CodeOf(index_).row->name, index_, place);
-  reader_.reading_.run_counts.insert(name);
+  reader_.reading_.own_variables.emplace(name, TensorDesc{DType::kInt32, {1}, std::nullopt});
   HEARTH_ASSIGN(const ValueId runs, reader_.CurrentValue(index_, name));
   inputs.push_back(runs);
   HEARTH_ASSIGN(const std::vector<ValueId> made,

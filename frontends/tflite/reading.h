@@ -94,8 +94,10 @@ struct Reading {
   std::map<ValueId, std::string> handles;
   std::set<int32_t> initializations;  // subgraphs that CALL_ONCE called
   bool is_initializing = false;       // one of them is being read
-  // Variables that count what random operators drew: they begin with 0, and all operators that draw change them.
-  std::set<std::string> run_counts;
+  // Variables of the operators' own, by name: what random operators drew is counted in them, and variable tensors of
+  // called subgraphs are. They begin with zeros.
+  std::map<std::string, TensorDesc> own_variables;
+  int fresh_calls = 0;  // of IF and WHILE around the operator that is read: these variables begin anew in each
   const Reading* outer = nullptr;           // of a part of a loop that the host runs: what is around the loop
   std::vector<std::string> loop_variables;  // of such a part: variables that are its last inputs
   std::optional<std::set<std::string>>

@@ -99,15 +99,10 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCalled(int32_t number, std::spa
   PrepareLists();
   HEARTH_TRY(BindArguments(arguments));
   HEARTH_TRY(FindProducers());
-  const size_t states = graph_.states.size(), first_node = graph_.nodes().size();
+  HEARTH_TRY(BindOwnStates());
+  const size_t first_node = graph_.nodes().size();
   for (int index = 0; index < operator_count(); ++index) HEARTH_TRY(ReadOperator(index));
   HEARTH_ASSIGN(std::vector<ValueId> outputs, CalledOutputs());
-  if (graph_.states.size() != states) {
-    return Error(StatusCode::kUnsupported,
-                 "subgraph {}, which it calls, has state of its own (variable tensors, as of an LSTM): make what it "
-                 "holds an input and an output of the subgraph",
-                 number);
-  }
   if (const Node* unknown = FirstUnknown(graph_, first_node)) {
     const auto& op = std::get<UnknownOp>(unknown->op);
     return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, holds {}{}{}", number, op.name.substr(0, 200),
@@ -136,6 +131,15 @@ Result<std::vector<ValueId>> SubgraphReader::Call(int index, int32_t subgraph, s
   Result<std::vector<ValueId>> outputs =
       SubgraphReader(reading_, called, nullptr).ReadCalled(subgraph, arguments, SourceIndex(index));
   calls.pop_back();
+  return outputs;
+}
+
+Result<std::vector<ValueId>> SubgraphReader::CallFresh(int index, int32_t subgraph,
+                                                       std::span<const ValueId> arguments) {
+  const Variables before = reading_.variables;
+  BeginFreshCall();
+  Result<std::vector<ValueId>> outputs = Call(index, subgraph, arguments);
+  EndFreshCall(before);
   return outputs;
 }
 
@@ -174,13 +178,15 @@ Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const V
   if (options == nullptr || operands.empty()) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kIf));
   HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(graph_, operands[0]));
   const std::span<const ValueId> arguments = operands.subspan(1);
-  if (known) return Call(index, *known ? options->then_subgraph_index() : options->else_subgraph_index(), arguments);
+  if (known) {
+    return CallFresh(index, *known ? options->then_subgraph_index() : options->else_subgraph_index(), arguments);
+  }
   HEARTH_TRY(BeginStates(index));
   const Variables before = reading_.variables;
-  HEARTH_ASSIGN(const std::vector<ValueId> if_true, Call(index, options->then_subgraph_index(), arguments));
+  HEARTH_ASSIGN(const std::vector<ValueId> if_true, CallFresh(index, options->then_subgraph_index(), arguments));
   const Variables then_variables = std::exchange(reading_.variables, before);
   KeepBegun(then_variables, reading_.variables);
-  HEARTH_ASSIGN(const std::vector<ValueId> if_false, Call(index, options->else_subgraph_index(), arguments));
+  HEARTH_ASSIGN(const std::vector<ValueId> if_false, CallFresh(index, options->else_subgraph_index(), arguments));
   if (if_true.size() != if_false.size()) {
     return Error(StatusCode::kMalformedInput, "its branches have {} and {} outputs", if_true.size(), if_false.size());
   }
@@ -240,10 +246,19 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
   }
 }
 
-// Written out where that is a bounded list of operators, so that devices run it; else a loop that the host runs.
 Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, const std::vector<ValueId>& values) {
   const auto* options = op(index).builtin_options_as_WhileOptions();
   if (options == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kWhile));
+  const Variables before = reading_.variables;
+  BeginFreshCall();
+  Result<std::vector<ValueId>> made = ReadTurns(index, *options, values);
+  EndFreshCall(before);
+  return made;
+}
+
+// Written out where that is a bounded list of operators, so that devices run it; else a loop that the host runs.
+Result<std::vector<ValueId>> SubgraphReader::ReadTurns(int index, const wire::WhileOptions& options,
+                                                       const std::vector<ValueId>& values) {
   const size_t nodes = graph_.nodes().size(), states = graph_.states.size();
   const Variables variables = reading_.variables;
   const int64_t operators_left = reading_.inlined_operators_left;
@@ -253,17 +268,17 @@ Result<std::vector<ValueId>> SubgraphReader::ReadWhile(int index, const std::vec
     reading_.variables = variables;
   };
   int chosen_turns_left = kMostChosenTurns;
-  Result<std::vector<ValueId>> written = WriteOutTurns(index, *options, values, chosen_turns_left);
+  Result<std::vector<ValueId>> written = WriteOutTurns(index, options, values, chosen_turns_left);
   if (written.ok() || written.status().code() != StatusCode::kUnsupported) return written;
   undo();
   // What was written out is gone, and counts no more; but no file makes this happen without end.
   reading_.inlined_operators_left = std::max(reading_.inlined_operators_left, operators_left / 2);
-  Result<std::vector<ValueId>> loop = AddLoop(index, *options, values);
+  Result<std::vector<ValueId>> loop = AddLoop(index, options, values);
   if (loop.ok() || loop.status().code() != StatusCode::kUnsupported) return loop;
   undo();
   if (chosen_turns_left < 0) {
     chosen_turns_left = std::numeric_limits<int>::max();
-    written = WriteOutTurns(index, *options, values, chosen_turns_left);
+    written = WriteOutTurns(index, options, values, chosen_turns_left);
     if (written.ok() || written.status().code() != StatusCode::kUnsupported) return written;
   }
   if (written.status().message() == loop.status().message()) return loop;

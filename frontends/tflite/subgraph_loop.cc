@@ -36,7 +36,7 @@ Result<std::vector<ValueId>> SubgraphReader::BeginPart(Reading& part, const std:
   part.codes = reading_.codes;
   part.calls = reading_.calls;
   part.outer = &reading_;
-  part.run_counts = reading_.run_counts;
+  part.own_variables = reading_.own_variables;
   std::vector<ValueId> arguments;
   for (const ValueId value : values) {
     const TensorDesc& desc = graph_.value(value).desc;
@@ -97,7 +97,7 @@ Result<Graph> SubgraphReader::ReadPart(int index, int32_t number, const std::vec
   HEARTH_TRY(made.status());
   HEARTH_TRY(EndPart(part, values, std::move(made).value(), parts, is_condition));
   parts.variables = part.loop_variables;
-  reading_.run_counts.merge(part.run_counts);
+  reading_.own_variables.merge(part.own_variables);
   if (const Status inferred = InferShapes(part.graph); !inferred.ok()) {
     return Error(StatusCode::kUnsupported, "subgraph {}, which it calls: {}", number, inferred.message());
   }

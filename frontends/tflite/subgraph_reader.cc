@@ -268,6 +268,7 @@ Status SubgraphReader::AddStateOutput(int32_t tensor, Node& node) {
     if (state.read == before || state.written == before) state.written = after;
   }
   tensors_.Alias(tensor, after);
+  if (number_ >= 0 && tensors_.IsState(tensor)) HEARTH_TRY(Assign(NameOfOwnState(tensor), after));
   is_folded_[tensor] = false;
   return Status::Ok();
 }

@@ -43,7 +43,7 @@ class SubgraphReader {
   // The model's own subgraph, into reading.graph. `input_shapes`: see ReadOptions.
   Status Read(const std::map<std::string, std::vector<int32_t>>& input_shapes);
   // Subgraph `number`, called by operator `source_index` of the model's own: appends its nodes and returns its outputs.
-  // kUnsupported for operators that Hearth has not and for state inside.
+  // kUnsupported for operators that Hearth has not.
   Result<std::vector<ValueId>> ReadCalled(int32_t number, std::span<const ValueId> arguments, int32_t source_index);
 
   enum class Side : uint8_t { kInputs, kOutputs };
@@ -102,6 +102,9 @@ class SubgraphReader {
   Result<std::vector<ValueId>> ReadCalls(int index, const std::vector<int32_t>& inputs);
   Result<std::vector<ValueId>> ReadIf(int index, std::span<const ValueId> operands);
   Result<std::vector<ValueId>> ReadWhile(int index, const std::vector<ValueId>& values);
+  Result<std::vector<ValueId>> ReadTurns(int index, const wire::WhileOptions& options,
+                                         const std::vector<ValueId>& values);
+  Result<std::vector<ValueId>> CallFresh(int index, int32_t subgraph, std::span<const ValueId> arguments);
   Result<std::vector<ValueId>> WriteOutTurns(int index, const wire::WhileOptions& options, std::vector<ValueId> state,
                                              int& chosen_turns_left);
   Result<std::vector<ValueId>> Call(int index, int32_t subgraph, std::span<const ValueId> arguments);
@@ -149,6 +152,12 @@ class SubgraphReader {
   Result<ValueId> CurrentValue(int index, const std::string& name);
   Result<ValueId> BeginState(int index, const std::string& name);
   Result<ValueId> BeginInLoop(const std::string& name);
+  bool IsOwn(const std::string& name) const { return reading_.own_variables.contains(name); }
+  std::string NameOfOwnState(int32_t tensor) const { return fmt::format("subgraph_{}_state_{}", number_, tensor); }
+  Result<ValueId> AddZeros(const std::string& name);
+  void BeginFreshCall();
+  void EndFreshCall(const Variables& before);  // what they were before BeginFreshCall
+  Status BindOwnStates();
   ValueId WasRun();
   Status Assign(const std::string& name, ValueId value);
   bool ChangesVariable(const std::string& name);

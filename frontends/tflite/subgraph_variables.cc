@@ -34,8 +34,6 @@ std::optional<std::string> NameOfVariable(const wire::VarHandleOptions& options,
   return name.empty() ? "variable" : name;
 }
 
-const TensorDesc kRunCount = {DType::kInt32, {1}, std::nullopt};
-
 // What a variable holds around a loop.
 const TensorDesc* HeldOutside(const Reading& reading, const std::string& name) {
   for (const Reading* outer = reading.outer; outer != nullptr; outer = outer->outer) {
@@ -108,7 +106,7 @@ void KeepBegun(const Variables& from, Variables& to) {
 }
 
 bool SubgraphReader::ChangesVariable(const std::string& name) {
-  if (reading_.run_counts.contains(name)) return true;
+  if (IsOwn(name)) return true;
   if (!reading_.changed_variables) reading_.changed_variables = VariableScan(reading_).changed();
   return reading_.changed_variables->contains(name) || reading_.changed_variables->contains("*");
 }
@@ -177,25 +175,64 @@ Result<ValueId> SubgraphReader::BeginState(int index, const std::string& name) {
   return begun;
 }
 
+Result<ValueId> SubgraphReader::AddZeros(const std::string& name) {
+  const TensorDesc& desc = reading_.own_variables.at(name);
+  if (!tensors_.ChargeMade(desc.size_bytes())) {
+    return Error(StatusCode::kUnsupported, "variable '{}' begins with {} bytes of zeros", name, desc.size_bytes());
+  }
+  HEARTH_ASSIGN(std::vector<std::byte> zeros, BytesOfZeros(desc));
+  return graph_.AddConstantValue(name + "_first", desc, std::move(zeros));
+}
+
+// What IF and WHILE call has its own variables anew each time, and keeps them from turn to turn: LiteRT prepares the
+// subgraphs again whenever it runs the operator.
+void SubgraphReader::BeginFreshCall() {
+  for (const auto& [name, desc] : reading_.own_variables) {
+    const auto found = reading_.variables.find(name);
+    if (found == reading_.variables.end()) continue;
+    const ValueId first = found->second.first;  // in a part of a loop what comes in from around it
+    found->second = {.first = graph_.IsConstant(first) ? first : kNoValue};
+  }
+  ++reading_.fresh_calls;
+}
+
+void SubgraphReader::EndFreshCall(const Variables& before) {
+  --reading_.fresh_calls;
+  for (const auto& [name, desc] : reading_.own_variables) {
+    const auto found = before.find(name);
+    Variable& variable = reading_.variables[name];
+    const ValueId first = variable.first;
+    variable = found == before.end() ? Variable() : found->second;
+    if (variable.first == kNoValue && !reading_.is_initializing) variable.first = first;
+  }
+}
+
+// Variable tensors of a called subgraph are variables of its own.
+Status SubgraphReader::BindOwnStates() {
+  for (int32_t tensor = 0; tensor < tensors_.count(); ++tensor) {
+    if (!tensors_.IsState(tensor) || sources_[tensor] != Source::kNone) continue;
+    HEARTH_ASSIGN(TensorDesc desc, tensors_.Describe(tensor));
+    const std::string name = NameOfOwnState(tensor);
+    reading_.own_variables.emplace(name, std::move(desc));
+    HEARTH_ASSIGN(const ValueId now, CurrentValue(0, name));
+    HEARTH_TRY(tensors_.Bind(tensor, now));
+  }
+  return Status::Ok();
+}
+
 // In a part of a loop that the host runs, what a variable holds comes in from around the loop.
 Result<ValueId> SubgraphReader::BeginInLoop(const std::string& name) {
-  TensorDesc desc = kRunCount;
-  if (!reading_.run_counts.contains(name)) {
-    const TensorDesc* found = HeldOutside(reading_, name);
-    if (found == nullptr) {
-      return Error(StatusCode::kUnsupported,
-                   "variable '{}' holds nothing before a loop that only data end: assign to it "
-                   "before the loop",
-                   name);
-    }
-    desc = *found;
+  const TensorDesc* found = IsOwn(name) ? &reading_.own_variables.at(name) : HeldOutside(reading_, name);
+  if (found == nullptr) {
+    return Error(StatusCode::kUnsupported,
+                 "variable '{}' holds nothing before a loop that only data end: assign to it before the loop", name);
   }
   std::vector<std::string>& names = reading_.loop_variables;
   // Known already from turns that were written out and are gone.
   const auto place = static_cast<size_t>(std::ranges::find(names, name) - names.begin());
   if (place == names.size()) {
     names.push_back(name);
-    graph_.inputs.push_back(graph_.AddValue({name, std::move(desc), std::nullopt}));
+    graph_.inputs.push_back(graph_.AddValue({name, *found, std::nullopt}));
   }
   const ValueId input = graph_.inputs[graph_.inputs.size() - names.size() + place];
   reading_.variables[name] = {.first = input, .begun = input, .current = input};
@@ -205,10 +242,12 @@ Result<ValueId> SubgraphReader::BeginInLoop(const std::string& name) {
 Result<ValueId> SubgraphReader::CurrentValue(int index, const std::string& name) {
   Variable& variable = reading_.variables[name];
   if (variable.current != kNoValue) return variable.current;
-  if (reading_.outer != nullptr) return BeginInLoop(name);
-  if (variable.first == kNoValue && reading_.run_counts.contains(name)) {
-    variable.first = graph_.AddConstantValue(name + "_first", kRunCount, std::vector<std::byte>(sizeof(int32_t)));
+  const bool is_fresh = IsOwn(name) && reading_.fresh_calls > 0;
+  if (reading_.outer != nullptr && !is_fresh) return BeginInLoop(name);
+  if (variable.first == kNoValue && IsOwn(name)) {
+    HEARTH_ASSIGN(variable.first, AddZeros(name));
   }
+  if (is_fresh) return variable.begun = variable.current = variable.first;
   if (variable.first == kNoValue) {
     return Error(StatusCode::kUnsupported, "it reads variable '{}' before anything was assigned to it", name);
   }
@@ -241,7 +280,8 @@ Status SubgraphReader::Assign(const std::string& name, ValueId value) {
 Status SubgraphReader::BeginStates(int index) {
   std::vector<std::string> names;
   for (const auto& [name, variable] : reading_.variables) {
-    if (variable.current == kNoValue && variable.first != kNoValue && ChangesVariable(name)) names.push_back(name);
+    const bool has_begun = variable.current != kNoValue || variable.first == kNoValue;
+    if (!has_begun && !IsOwn(name) && ChangesVariable(name)) names.push_back(name);
   }
   for (const std::string& name : names) HEARTH_TRY(CurrentValue(index, name).status());
   return Status::Ok();

@@ -1,4 +1,4 @@
-// Variables and random numbers in what IF, WHILE and CALL call, also in loops that only data end.
+// Variables, variable tensors and random numbers in what IF, WHILE and CALL call, also in loops that only data end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pointwise;
 
-constexpr int32_t kAdd = 0, kCall = 31, kLess = 58, kGreater = 61, kSum = 74, kIf = 118, kWhile = 119, kCallOnce = 129,
-                  kVarHandle = 142, kRead = 143, kAssign = 144, kUniform = 148;
+constexpr int32_t kAdd = 0, kReshape = 22, kSvdf = 27, kCall = 31, kLess = 58, kGreater = 61, kSum = 74, kAnd = 86,
+                  kIf = 118, kWhile = 119, kCallOnce = 129, kVarHandle = 142, kRead = 143, kAssign = 144,
+                  kUniform = 148;
 constexpr auto kBool = wire::TensorType_BOOL;
 constexpr auto kResource = wire::TensorType_RESOURCE;
 
@@ -41,6 +42,18 @@ class Parts {
     const int32_t drawn = Vector("drawn");
     writer.AddOperator(kUniform, {writer.AddIntegers({2})}, {drawn}, wire::CreateRandomOptions(writer.builder(), 5, 9));
     return drawn;
+  }
+  // What an operator with a variable tensor makes of ones: 200 the first time, then 220, 222 from the third time on.
+  int32_t Remembering() {
+    const int32_t state = writer.AddTensor({.name = "memory", .shape = {1, 3}, .is_variable = true});
+    const int32_t made = writer.AddTensor({"", {1, 1}});
+    const std::vector<int32_t> inputs = {Constant({1, 2}, {1, 1}), Constant({1, 2}, {1, 1}),
+                                         Constant({1, 3}, {1, 10, 100}), -1, state};
+    writer.AddOperator(kSvdf, inputs, {made}, wire::CreateSVDFOptions(writer.builder(), 1));
+    return Made(kReshape, {made, writer.AddIntegers({1})}, {"", {1}});
+  }
+  int32_t Constant(const std::vector<int32_t>& shape, const std::vector<float>& numbers) {
+    return writer.AddConstant<float>({"", shape}, numbers);
   }
   int32_t Handle() {
     const int32_t handle = writer.AddTensor({"handle", {}, kResource});
@@ -147,8 +160,8 @@ TEST(TfliteCalledState, AVariableChangesInALoopThatOnlyDataEnd) {
   }
 }
 
-// y = x; while sum(y) < 4: y += drawn.
-TEST(TfliteCalledState, EachTurnOfALoopThatOnlyDataEndDrawsOtherNumbers) {
+// y = x; while sum(y) < 4: y += drawn. LiteRT begins its stream anew in each run of the loop.
+TEST(TfliteCalledState, EachTurnOfALoopThatOnlyDataEndDrawsOtherNumbersAndEachRunTheSame) {
   Parts parts;
   const int32_t x = parts.Vector("x"), y = parts.Vector("y");
   parts.writer.AddOperator(kWhile, {x}, {y}, wire::CreateWhileOptions(parts.writer.builder(), 1, 2));
@@ -160,19 +173,19 @@ TEST(TfliteCalledState, EachTurnOfALoopThatOnlyDataEndDrawsOtherNumbers) {
 
   const auto draws = Draws(40);
   size_t next = 0;
+  std::vector<float> expected = {0, 0};
+  while (expected[0] + expected[1] < 4.0f) {
+    for (size_t k = 0; k < 2; ++k) expected[k] += draws[next][k];
+    ++next;
+  }
+  EXPECT_GT(next, 2u);
   for (int run = 0; run < 2; ++run) {
-    std::vector<float> expected = {0, 0};
-    while (expected[0] + expected[1] < 4.0f) {
-      for (size_t k = 0; k < 2; ++k) expected[k] += draws[next][k];
-      ++next;
-    }
     EXPECT_THAT(opened.Run({0, 0}), Pointwise(::testing::FloatEq(), expected)) << run;
   }
-  EXPECT_GT(next, 5u);
 }
 
 // Where x adds up to more than 0 the model draws, else it gives x.
-TEST(TfliteCalledState, ABranchThatIsNotTakenDrawsNothing) {
+TEST(TfliteCalledState, ABranchDrawsTheSameNumbersEachTime) {
   for (const bool in_then : {true, false}) {
     Parts parts;
     const int32_t x = parts.Vector("x"), y = parts.Vector("y");
@@ -185,10 +198,10 @@ TEST(TfliteCalledState, ABranchThatIsNotTakenDrawsNothing) {
       parts.writer.EndSubgraph({v}, {draws ? parts.Drawn() : parts.Add(v, v)});
     }
     Opened opened(parts.writer.FinishFile());
-    const auto draws = Draws(2);
+    const auto draws = Draws(1);
     EXPECT_EQ(opened.Run({1, 2}), draws[0]);
     EXPECT_THAT(opened.Run({-1, -2}), ElementsAre(-2, -4));
-    EXPECT_EQ(opened.Run({1, 2}), draws[1]);
+    EXPECT_EQ(opened.Run({1, 2}), draws[0]);
   }
 }
 
@@ -205,6 +218,67 @@ TEST(TfliteCalledState, TwoCallsOfASubgraphContinueOneStream) {
   const auto draws = Draws(2);
   EXPECT_THAT(opened.Run({0, 0}),
               Pointwise(::testing::FloatEq(), {draws[0][0] + draws[1][0], draws[0][1] + draws[1][1]}));
+}
+
+// y = x; while sum(y) < 1000, and the counter says so: y += what an operator with memory makes. The memory goes from
+// turn to turn, and is empty when the next run begins, as LiteRT's.
+enum class EndedBy { kCounter, kCounterAndData, kData };
+
+std::vector<std::byte> MemoryInALoop(EndedBy ended_by) {
+  Parts parts;
+  TfliteWriter& writer = parts.writer;
+  const int32_t x = parts.Vector("x"), y = parts.Vector("y"), turns = writer.AddTensor({"turns", {}});
+  writer.AddOperator(kWhile, {parts.Number(0), x}, {turns, y}, wire::CreateWhileOptions(writer.builder(), 1, 2));
+  writer.EndSubgraph({x}, {y});
+  const auto flag = [](const std::string& name) { return WrittenTensor{name, {}, kBool}; };
+  const int32_t i = writer.AddTensor({"i", {}}), v = parts.Vector("v");
+  const int32_t few = parts.Made(kLess, {i, parts.Number(3)}, flag("few"));
+  const int32_t small = parts.Made(kLess, {parts.Total(v), parts.Number(1000)}, flag("small"));
+  const int32_t both = parts.Made(kAnd, {few, small}, flag("both"));
+  writer.EndSubgraph({i, v}, {ended_by == EndedBy::kCounter ? few : (ended_by == EndedBy::kData ? small : both)});
+  const int32_t j = writer.AddTensor({"j", {}}), w = parts.Vector("w");
+  const int32_t next = parts.Made(kAdd, {j, parts.Number(1)}, {"", {}});
+  writer.EndSubgraph({j, w}, {next, parts.Add(w, parts.Remembering())});
+  return writer.FinishFile();
+}
+
+TEST(TfliteCalledState, AVariableTensorGoesFromTurnToTurnAndBeginsWithZerosInEachRun) {
+  for (const EndedBy ended_by : {EndedBy::kCounter, EndedBy::kCounterAndData, EndedBy::kData}) {
+    Opened opened(MemoryInALoop(ended_by));
+    for (int run = 0; run < 2; ++run) EXPECT_THAT(opened.Run({0, 0}), ElementsAre(642, 642)) << run;
+    const float larger = ended_by == EndedBy::kCounter ? 942 : 500;  // after one turn, where data may end it
+    EXPECT_THAT(opened.Run({300, 300}), ElementsAre(larger, larger));
+  }
+}
+
+TEST(TfliteCalledState, AVariableTensorOfABranchBeginsWithZerosEachTime) {
+  Parts parts;
+  const int32_t x = parts.Vector("x"), y = parts.Vector("y");
+  const int32_t is_positive = parts.Made(kGreater, {parts.Total(x), parts.Number(0)}, {"", {}, kBool});
+  parts.writer.AddOperator(kIf, {is_positive, x}, {y}, wire::CreateIfOptions(parts.writer.builder(), 1, 2));
+  parts.writer.EndSubgraph({x}, {y});
+  const int32_t v = parts.Vector("v");
+  parts.writer.EndSubgraph({v}, {parts.Add(v, parts.Remembering())});
+  const int32_t w = parts.Vector("w");
+  parts.writer.EndSubgraph({w}, {parts.Add(w, w)});
+  Opened opened(parts.writer.FinishFile());
+  EXPECT_THAT(opened.Run({1, 2}), ElementsAre(201, 202));
+  EXPECT_THAT(opened.Run({-1, -2}), ElementsAre(-2, -4));
+  EXPECT_THAT(opened.Run({1, 2}), ElementsAre(201, 202));
+}
+
+TEST(TfliteCalledState, AVariableTensorOfWhatIsCalledGoesFromRunToRun) {
+  Parts parts;
+  const int32_t x = parts.Vector("x"), y = parts.Vector("y");
+  parts.writer.AddComposite(1, {x}, {y});
+  parts.writer.EndSubgraph({x}, {y});
+  const int32_t v = parts.Vector("v");
+  parts.writer.EndSubgraph({v}, {parts.Add(v, parts.Remembering())});
+  Opened opened(parts.writer.FinishFile());
+  EXPECT_THAT(opened.Run({0, 0}), ElementsAre(200, 200));
+  EXPECT_THAT(opened.Run({0, 0}), ElementsAre(220, 220));
+  opened.Reset();
+  EXPECT_THAT(opened.Run({0, 0}), ElementsAre(200, 200));
 }
 
 TEST(TfliteCalledState, AConditionThatAssignsIsRefusedWithTheWayOut) {
