@@ -86,11 +86,21 @@ Result<TensorToWrite> WriteTensor(const TfLiteContext& context, int index) {
   return written;
 }
 
+// STABLEHLO_SCATTER, _PAD, _REDUCE_WINDOW and _GATHER, REDUCE_WINDOW: some name a subgraph, which a plugin is not
+// given.
+bool HasAttributesOfTheInterpretersOwn(int32_t code) {
+  constexpr int32_t kCodes[] = {190, 195, 198, 201, 205};
+  return std::ranges::find(kCodes, code) != std::end(kCodes);
+}
+
 Result<OperatorToWrite> WriteOperator(const InterpreterNode& node) {
   OperatorToWrite written;
   written.code = node.registration->builtin_code;
   if (written.code == kTfLiteBuiltinDelegate || node.node->delegate != nullptr) {
     return Error(StatusCode::kUnsupported, "another delegate has taken it");
+  }
+  if (HasAttributesOfTheInterpretersOwn(written.code)) {
+    return Error(StatusCode::kUnsupported, "the plugin does not read its attributes");
   }
   if (written.code == kTfLiteBuiltinCustom) {
     written.custom_name = node.op_name();

@@ -47,6 +47,18 @@ constexpr ExpansionRow kExpansions[] = {
     {155, 3, 3, 3, ExpandSegments},
     {157, 3, 3, 3, ExpandSegments},
     {159, 1, 1, 1, ExpandBitcast},
+    {163, 2, 2, 2, ExpandHloBinary},
+    {165, 2, 2, 2, ExpandHloBinary},
+    {166, 2, 2, 2, ExpandHloBinary},
+    {176, 2, 2, 2, ExpandHloBinary},
+    {181, 2, 2, 2, ExpandHloBinary},
+    {190, 3, 3, 3, ExpandHloScatter},
+    {195, 2, 2, 2, ExpandHloPad},
+    {198, 2, 2, 2, ExpandHloReduceWindow},
+    {201, 2, 2, 2, ExpandHloGather},
+    {203, 3, 3, 3, ExpandDilate},
+    {205, 5, 5, 5, ExpandReduceWindow},
+    {207, 2, 2, 2, ExpandHloShiftLeft},
 };
 static_assert(std::is_sorted(std::begin(kExpansions), std::end(kExpansions),
                              [](const ExpansionRow& a, const ExpansionRow& b) { return a.code < b.code; }));
@@ -219,6 +231,27 @@ Result<ComplexValue> Expansion::ComplexOperand(size_t i) const {
   const auto found = i < tensors_.size() ? reader_.complex_.find(tensors_[i]) : reader_.complex_.end();
   if (found != reader_.complex_.end()) return found->second;
   return Error(StatusCode::kUnsupported, "its operand is no complex tensor that RFFT2D makes");
+}
+
+Result<std::vector<int32_t>> Expansion::CodesOf(int32_t subgraph, size_t most) const {
+  const auto* subgraphs = reader_.reading_.model.subgraphs();
+  if (subgraph < 0 || static_cast<uint32_t>(subgraph) >= subgraphs->size()) {
+    return Error(StatusCode::kMalformedInput, "it calls subgraph {}; the model has {} subgraphs", subgraph,
+                 subgraphs->size());
+  }
+  const auto* operators = subgraphs->Get(static_cast<uint32_t>(subgraph))->operators();
+  if (operators == nullptr) return std::vector<int32_t>();
+  if (operators->size() > most) {
+    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, has {} operators; {} may be", subgraph,
+                 operators->size(), most);
+  }
+  std::vector<int32_t> codes;
+  for (const wire::Operator* op : *operators) {
+    const bool is_known = op->opcode_index() < reader_.reading_.codes.size();
+    const OperatorRow* row = is_known ? reader_.reading_.codes[op->opcode_index()].row : nullptr;
+    codes.push_back(row == nullptr ? -1 : row->code);
+  }
+  return codes;
 }
 
 Status Expansion::ChargeOperators(int64_t count) {

@@ -89,6 +89,9 @@ class Expansion {
   void SetComplexOutput(ComplexValue value) { complex_output_ = value; }
   const std::optional<ComplexValue>& complex_output() const { return complex_output_; }
 
+  // The codes of the operators of another subgraph, of which there are at most `most`.
+  Result<std::vector<int32_t>> CodesOf(int32_t subgraph, size_t most) const;
+
   // Takes `count` from the number of operators that may be written out.
   Status ChargeOperators(int64_t count);
 
@@ -157,6 +160,20 @@ Expanded ExpandRfft2D(Expansion& to);
 Expanded ExpandReal(Expansion& to);
 Expanded ExpandImaginary(Expansion& to);
 Expanded ExpandComplexAbs(Expansion& to);
+
+// expand_hlo.cc: operators of StableHLO on elements and borders, and DILATE.
+Expanded ExpandHloBinary(Expansion& to);
+Expanded ExpandHloShiftLeft(Expansion& to);
+Expanded ExpandHloPad(Expansion& to);
+Expanded ExpandDilate(Expansion& to);
+
+// expand_hlo_windows.cc
+Expanded ExpandHloReduceWindow(Expansion& to);
+Expanded ExpandReduceWindow(Expansion& to);
+
+// expand_hlo_gather.cc, expand_hlo_scatter.cc
+Expanded ExpandHloGather(Expansion& to);
+Expanded ExpandHloScatter(Expansion& to);
 
 // expand_boxes.cc
 Expanded ExpandNonMaxSuppression(Expansion& to);

@@ -66,17 +66,25 @@ class OperatorView {
   // The options table; all defaults when there is none, an error when it is of another type.
   template <typename Table>
   Result<const Table*> Options() const {
-    constexpr wire::BuiltinOptions kExpected = wire::BuiltinOptionsTraits<Table>::enum_value;
-    if (op_.builtin_options_type() == wire::BuiltinOptions_NONE) return &DefaultTable<Table>();
-    if (op_.builtin_options_type() != kExpected) {
-      return Error(StatusCode::kMalformedInput, "its options are of type {} where type {} belongs",
-                   static_cast<int>(op_.builtin_options_type()), static_cast<int>(kExpected));
+    constexpr auto kExpected = static_cast<int>(wire::BuiltinOptionsTraits<Table>::enum_value);
+    constexpr auto kExpected2 = static_cast<int>(wire::BuiltinOptions2Traits<Table>::enum_value);
+    if constexpr (kExpected2 != 0) {
+      return OptionsOfType<Table>(op_.builtin_options_2(), static_cast<int>(op_.builtin_options_2_type()), kExpected2);
+    } else {
+      return OptionsOfType<Table>(op_.builtin_options(), static_cast<int>(op_.builtin_options_type()), kExpected);
     }
-    const void* options = op_.builtin_options();
-    return options == nullptr ? &DefaultTable<Table>() : static_cast<const Table*>(options);
   }
 
  private:
+  template <typename Table>
+  static Result<const Table*> OptionsOfType(const void* options, int type, int expected) {
+    if (type == 0) return &DefaultTable<Table>();
+    if (type != expected) {
+      return Error(StatusCode::kMalformedInput, "its options are of type {} where type {} belongs", type, expected);
+    }
+    return options == nullptr ? &DefaultTable<Table>() : static_cast<const Table*>(options);
+  }
+
   const wire::Operator& op_;
   const std::vector<int32_t>& inputs_;
   TensorReader& tensors_;

@@ -20,8 +20,8 @@ constexpr std::string_view
     kVariables =
         "a resource variable whose first value is not known when the model is read, or which holds strings: give the "
         "variable a constant first value, or pass what it holds as an input and an output",
-    kStableHlo = "an operator of StableHLO: convert to TFLite's own operators", kRare = "not offered",
-    kCalls = "it does not say what it calls";
+    kStableHlo = "an operator of StableHLO that LiteRT has no kernel for either: convert to TFLite's own operators",
+    kRare = "not offered", kCalls = "it does not say what it calls";
 
 // Sorted by code.
 constexpr RefusedRow kRefused[] = {
@@ -48,21 +48,25 @@ constexpr RefusedRow kRefused[] = {
     {143, kVariables},
     {144, kVariables},
     {145, "its operands are shapes that are computed from data"},
-    {203, "it is not offered: PADV2 and RESHAPE compute the same"},
-    {205, "it is not offered: pooling and reductions compute the common cases"},
+    {204, "its state is made of unsigned 64-bit integers, which Hearth has not: use RANDOM_UNIFORM"},
     {206, kCalls},
+    {209, kCalls},
 };
 static_assert(std::is_sorted(std::begin(kRefused), std::end(kRefused),
                              [](const RefusedRow& a, const RefusedRow& b) { return a.code < b.code; }));
 
-bool IsStableHlo(int32_t code) {
-  return code >= 162 && code <= 209 && code != 203 && code != 205 && code != 206;
+// Of StableHLO, those that are read.
+constexpr int32_t kReadHlo[] = {163, 165, 166, 176, 181, 190, 195, 198, 201, 207};
+
+bool IsUnreadHlo(int32_t code) {
+  const bool is_hlo = code >= 162 && code <= 208 && (code < 203 || code > 206);
+  return is_hlo && std::find(std::begin(kReadHlo), std::end(kReadHlo), code) == std::end(kReadHlo);
 }
 
 }  // namespace
 
 std::string_view WhyRefused(int32_t code) {
-  if (IsStableHlo(code)) return kStableHlo;
+  if (IsUnreadHlo(code)) return kStableHlo;
   const auto* row = std::lower_bound(std::begin(kRefused), std::end(kRefused), code,
                                      [](const RefusedRow& a, int32_t wanted) { return a.code < wanted; });
   return row != std::end(kRefused) && row->code == code ? row->why : std::string_view();

@@ -1,6 +1,6 @@
-// Operators that call other subgraphs: CALL, STABLEHLO_COMPOSITE, IF, WHILE. What they call is read into the one graph,
-// a loop's body once for each of its turns, so that every device runs it and constants inside (counters, indices) are
-// folded.
+// Operators that call other subgraphs: CALL, STABLEHLO_COMPOSITE, IF, STABLEHLO_CASE, WHILE. What they call is read
+// into the one graph, a loop's body once for each of its turns, so that every device runs it and constants inside
+// (counters, indices) are folded.
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kCall = 31, kIf = 118, kWhile = 119, kComposite = 206;
+constexpr int32_t kCall = 31, kIf = 118, kWhile = 119, kComposite = 206, kCase = 209;
 constexpr size_t kMaxDepth = 16;                  // of calls in calls
 constexpr size_t kBytesPerInlinedOperator = 512;  // of names and lists, on average
 // After so many turns the others are counted, where that can be done: whether all fit should not be found out by
@@ -25,7 +25,7 @@ constexpr int kMostChosenTurns = 256;
 
 // A composite says in a subgraph what it computes; what its name promises beyond that is for those who know it.
 bool IsCall(int32_t code) {
-  return code == kCall || code == kIf || code == kWhile || code == kComposite;
+  return code == kCall || code == kIf || code == kWhile || code == kComposite || code == kCase;
 }
 
 Status TooManyOperators() {
@@ -33,17 +33,6 @@ Status TooManyOperators() {
                "its turns, which stand behind each other in the network, have more than {} operators: convert with "
                "fewer turns (shorter sequences), or bound a loop whose end depends on data (maximum_iterations)",
                Reading::kMaxInlinedOperators);
-}
-
-// What a constant condition says; nothing when it is not constant.
-Result<std::optional<bool>> KnownCondition(const Graph& graph, ValueId id) {
-  const TensorDesc& desc = graph.value(id).desc;
-  if (desc.dtype != DType::kBool || desc.shape.element_count() != 1) {
-    return Error(StatusCode::kMalformedInput, "its condition '{}' is {}[{}], not one bool", graph.value(id).name,
-                 DTypeName(desc.dtype), desc.shape.ToString());
-  }
-  if (!graph.IsConstant(id)) return std::optional<bool>();
-  return std::optional(graph.ConstantBytes(id)[0] != std::byte{0});
 }
 
 // The first operator of a called subgraph that Hearth does not know.
@@ -157,49 +146,6 @@ Result<ValueId> SubgraphReader::AddMadeNode(int index, Op op, std::vector<ValueI
   return made;
 }
 
-Result<ValueId> SubgraphReader::AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false) {
-  if (if_true == if_false) return if_true;
-  if (RowsOf(if_true) != kNoValue || RowsOf(if_false) != kNoValue) {
-    return Error(StatusCode::kUnsupported,
-                 "what data choose has a number of rows that depends on data (WHERE, UNIQUE)");
-  }
-  const TensorDesc desc = graph_.value(if_true).desc;
-  if (desc != graph_.value(if_false).desc) {
-    return Error(StatusCode::kUnsupported,
-                 "its condition is computed from data, and it makes '{}' as {}[{}] or as {}[{}]: both need one shape",
-                 graph_.value(if_true).name, DTypeName(desc.dtype), desc.shape.ToString(),
-                 DTypeName(graph_.value(if_false).desc.dtype), graph_.value(if_false).desc.shape.ToString());
-  }
-  return AddMadeNode(index, Select{}, {condition, if_true, if_false}, desc);
-}
-
-Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const ValueId> operands) {
-  const auto* options = op(index).builtin_options_as_IfOptions();
-  if (options == nullptr || operands.empty()) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kIf));
-  HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(graph_, operands[0]));
-  const std::span<const ValueId> arguments = operands.subspan(1);
-  if (known) {
-    return CallFresh(index, *known ? options->then_subgraph_index() : options->else_subgraph_index(), arguments);
-  }
-  HEARTH_TRY(BeginStates(index));
-  const Variables before = reading_.variables;
-  HEARTH_ASSIGN(const std::vector<ValueId> if_true, CallFresh(index, options->then_subgraph_index(), arguments));
-  const Variables then_variables = std::exchange(reading_.variables, before);
-  KeepBegun(then_variables, reading_.variables);
-  HEARTH_ASSIGN(const std::vector<ValueId> if_false, CallFresh(index, options->else_subgraph_index(), arguments));
-  if (if_true.size() != if_false.size()) {
-    return Error(StatusCode::kMalformedInput, "its branches have {} and {} outputs", if_true.size(), if_false.size());
-  }
-  HEARTH_ASSIGN(const ValueId condition, AddScalar(index, operands[0]));
-  HEARTH_TRY(ChooseVariables(index, condition, then_variables, Variables(reading_.variables)));
-  std::vector<ValueId> chosen;
-  for (size_t k = 0; k < if_true.size(); ++k) {
-    HEARTH_ASSIGN(const ValueId value, AddChoice(index, condition, if_true[k], if_false[k]));
-    chosen.push_back(value);
-  }
-  return chosen;
-}
-
 // The turns behind each other. A loop whose end depends on data runs to where its condition is known to be false; what
 // it makes is what it had when its condition was false for the first time.
 Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire::WhileOptions& options,
@@ -218,7 +164,7 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
     if (condition.size() != 1) {
       return Error(StatusCode::kMalformedInput, "its condition has {} outputs", condition.size());
     }
-    HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(graph_, condition[0]));
+    HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(condition[0]));
     if (known && !*known) return result;
     if (!known) {
       HEARTH_ASSIGN(const ValueId now, AddScalar(index, condition[0]));
@@ -286,14 +232,6 @@ Result<std::vector<ValueId>> SubgraphReader::ReadTurns(int index, const wire::Wh
                loop.status().message());
 }
 
-// `value`, which has one element, without dimensions.
-Result<ValueId> SubgraphReader::AddScalar(int index, ValueId value) {
-  TensorDesc desc = graph_.value(value).desc;
-  if (desc.shape.rank() == 0) return value;
-  desc.shape = Shape();
-  return AddMadeNode(index, Reshape{}, {value}, desc);
-}
-
 Result<std::vector<ValueId>> SubgraphReader::ReadCalls(int index, const std::vector<int32_t>& inputs) {
   std::vector<ValueId> operands;
   for (const int32_t tensor : inputs) {
@@ -304,6 +242,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCalls(int index, const std::vec
   const int32_t code = CodeOf(index).row->code;
   if (code == kIf) return ReadIf(index, operands);
   if (code == kWhile) return ReadWhile(index, operands);
+  if (code == kCase) return ReadCase(index, operands);
   if (code == kComposite) {
     const auto* composite = op(index).builtin_options_2_as_StableHLOCompositeOptions();
     if (composite == nullptr) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kCall));

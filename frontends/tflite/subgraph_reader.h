@@ -3,6 +3,7 @@
 #define HEARTH_FRONTENDS_TFLITE_SUBGRAPH_READER_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -100,7 +101,6 @@ class SubgraphReader {
   // subgraph_control.cc: operators that call other subgraphs.
   Result<bool> ReadControl(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   Result<std::vector<ValueId>> ReadCalls(int index, const std::vector<int32_t>& inputs);
-  Result<std::vector<ValueId>> ReadIf(int index, std::span<const ValueId> operands);
   Result<std::vector<ValueId>> ReadWhile(int index, const std::vector<ValueId>& values);
   Result<std::vector<ValueId>> ReadTurns(int index, const wire::WhileOptions& options,
                                          const std::vector<ValueId>& values);
@@ -109,11 +109,19 @@ class SubgraphReader {
                                              int& chosen_turns_left);
   Result<std::vector<ValueId>> Call(int index, int32_t subgraph, std::span<const ValueId> arguments);
   Result<ValueId> AddMadeNode(int index, Op op, std::vector<ValueId> inputs, TensorDesc desc);
-  Result<ValueId> AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false);
-  Result<ValueId> AddScalar(int index, ValueId value);
   Status BindOutput(int index, int32_t tensor, ValueId value);
   Status FinishMade(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
                     const Result<std::vector<ValueId>>& made, size_t first_node);
+
+  // subgraph_branches.cc: IF and STABLEHLO_CASE.
+  using Branch = std::function<Result<std::vector<ValueId>>()>;
+  Result<std::vector<ValueId>> Choose(int index, ValueId condition, const Branch& then_branch,
+                                      const Branch& else_branch);
+  Result<std::vector<ValueId>> ReadCase(int index, std::span<const ValueId> operands);
+  Result<std::vector<ValueId>> ReadIf(int index, std::span<const ValueId> operands);
+  Result<ValueId> AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false);
+  Result<ValueId> AddScalar(int index, ValueId value);
+  Result<std::optional<bool>> KnownCondition(ValueId id) const;
 
   // subgraph_loop.cc: loops that the host runs.
   Result<std::vector<ValueId>> AddLoop(int index, const wire::WhileOptions& options,

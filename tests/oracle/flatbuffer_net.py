@@ -93,11 +93,26 @@ def slim(data, versions):
     return pack(model)
 
 
+def add_subgraphs(data, nets):
+    """The model with the finished networks of `nets` as further subgraphs."""
+    merged = unpack(data)
+    for part in (unpack(net) for net in nets):
+        graph = part.subgraphs[0]
+        for tensor in graph.tensors:
+            tensor.buffer = tensor.buffer and tensor.buffer + len(merged.buffers) - 1
+        for op in graph.operators or []:
+            op.opcodeIndex += len(merged.operatorCodes)
+        merged.buffers += part.buffers[1:]
+        merged.operatorCodes += part.operatorCodes or []
+        merged.subgraphs.append(graph)
+    return pack(merged)
+
+
 class Net:
-    """One subgraph under construction. Tensors are named by their index."""
+    """One subgraph under construction. Tensors are named by their index. `further`: finished networks that follow it."""
 
     def __init__(self):
-        self.tensors, self.inputs, self.operators = [], [], []
+        self.tensors, self.inputs, self.operators, self.further = [], [], [], []
         self.buffers, self.codes = [schema.BufferT()], []
 
     def tensor(self, shape, dtype=FLOAT32, quant=None, variable=False):
@@ -134,8 +149,9 @@ class Net:
         self.buffers.append(buffer)
         return index
 
-    def op(self, name, inputs, outputs, version=1, options=None, custom=None, **attributes):
-        """`options` names the options table without "Options", the attributes are its fields.
+    def op(self, name, inputs, outputs, version=1, options=None, custom=None, options_2=None, **attributes):
+        """`options` names the options table without "Options", `options_2` one of the second union; the attributes are
+        its fields.
 
         `custom`: the name of a CUSTOM operator.
         """
@@ -148,9 +164,13 @@ class Net:
         if options is not None:
             op.builtinOptions = getattr(schema, options + "OptionsT")()
             op.builtinOptionsType = getattr(schema.BuiltinOptions, options + "Options")
-            for key, value in attributes.items():
-                assert hasattr(op.builtinOptions, key), key
-                setattr(op.builtinOptions, key, value)
+        if options_2 is not None:
+            op.builtinOptions2 = getattr(schema, options_2 + "OptionsT")()
+            op.builtinOptions2Type = getattr(schema.BuiltinOptions2, options_2 + "Options")
+        for key, value in attributes.items():
+            table = op.builtinOptions2 if options is None else op.builtinOptions
+            assert hasattr(table, key), key
+            setattr(table, key, value)
         self.operators.append(op)
         return outputs[0]
 
@@ -165,4 +185,4 @@ class Net:
             entry.builtinCode, entry.version, entry.customCode = code, version, custom
             entry.deprecatedBuiltinCode = min(code, BYTE_CODE_LIMIT)
             model.operatorCodes.append(entry)
-        return pack(model)
+        return add_subgraphs(pack(model), self.further) if self.further else pack(model)

@@ -12,6 +12,7 @@ import sys
 import cases_arrange
 import cases_detection
 import cases_elementwise
+import cases_hlo
 import cases_host
 import cases_join
 import cases_logic
@@ -77,6 +78,13 @@ FAMILIES = {  # run together, as one network
     "volumes": [cases_volumes.add_conv_3d, cases_volumes.add_conv_3d_transpose],
     "spectra": [cases_volumes.add_spectra],
     "suppression": [cases_volumes.add_suppression],
+    "stablehlo": [
+        cases_hlo.add_elements,
+        cases_hlo.add_borders,
+        cases_hlo.add_windows,
+        cases_hlo.add_gathers,
+        cases_hlo.add_scatters,
+    ],
     "host": [cases_host.add_bits, cases_host.add_random, cases_host.add_data_sized],
 }
 

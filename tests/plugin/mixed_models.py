@@ -28,8 +28,7 @@ def model(build):
         doubled = net.op("ADD", [made, made], [net.tensor(shape)], options="Add")
         last = net.op("TANH", [doubled], [net.tensor(shape)])
         beside = net.op("EXP", [y], [net.tensor((ROWS, COLUMNS))], options="Exp")
-        data = net.finish([last, beside])
-        return add_subgraphs(data, net.further) if hasattr(net, "further") else data
+        return net.finish([last, beside])
 
     MODELS[build.__name__] = make
     return build
@@ -55,21 +54,6 @@ def run_time_list(net, y, *numbers):
     scalars = [run_time_number(net, y, number) for number in numbers]
     packed = net.tensor((len(numbers),), fb.INT32)
     return net.op("PACK", scalars, [packed], options="Pack", valuesCount=len(numbers), axis=0)
-
-
-def add_subgraphs(data, nets):
-    """The model with the finished networks of `nets` as further subgraphs."""
-    merged = fb.unpack(data)
-    for part in (fb.unpack(net) for net in nets):
-        graph = part.subgraphs[0]
-        for tensor in graph.tensors:
-            tensor.buffer = tensor.buffer and tensor.buffer + len(merged.buffers) - 1
-        for op in graph.operators:
-            op.opcodeIndex += len(merged.operatorCodes)
-        merged.buffers += part.buffers[1:]
-        merged.operatorCodes += part.operatorCodes
-        merged.subgraphs.append(graph)
-    return fb.pack(merged)
 
 
 def function(name, operands=2):

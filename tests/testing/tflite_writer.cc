@@ -91,11 +91,16 @@ void TfliteWriter::AddOperatorWithOptions(uint32_t opcode_index, const std::vect
 
 void TfliteWriter::AddComposite(int32_t subgraph, const std::vector<int32_t>& inputs,
                                 const std::vector<int32_t>& outputs) {
-  const uint32_t code = AddOperatorCode(206, "");
+  const auto name = builder_.CreateString("odml.some");
+  AddOperator2(206, inputs, outputs, wire::CreateStableHLOCompositeOptions(builder_, name, subgraph));
+}
+
+void TfliteWriter::AddOperatorWithOptions2(uint32_t opcode_index, const std::vector<int32_t>& inputs,
+                                           const std::vector<int32_t>& outputs, wire::BuiltinOptions2 options_type,
+                                           flatbuffers::Offset<void> options) {
   const auto input_vector = builder_.CreateVector(inputs), output_vector = builder_.CreateVector(outputs);
-  const auto options = wire::CreateStableHLOCompositeOptions(builder_, builder_.CreateString("odml.some"), subgraph);
-  operators_.push_back(wire::CreateOperator(builder_, code, input_vector, output_vector, wire::BuiltinOptions_NONE, 0,
-                                            0, wire::BuiltinOptions2_StableHLOCompositeOptions, options.Union()));
+  operators_.push_back(wire::CreateOperator(builder_, opcode_index, input_vector, output_vector,
+                                            wire::BuiltinOptions_NONE, 0, 0, options_type, options));
 }
 
 void TfliteWriter::EndSubgraph(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {

@@ -76,12 +76,22 @@ class TfliteWriter {
                          const std::vector<int32_t>& outputs, const std::vector<uint8_t>& custom_options = {}) {
     AddOperatorWithOptions(AddOperatorCode(32, name), inputs, outputs, 0, 0, custom_options);
   }
+  // The same for options that stand in the second union.
+  template <typename Options>
+  void AddOperator2(int32_t code, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs,
+                    flatbuffers::Offset<Options> options) {
+    AddOperatorWithOptions2(AddOperatorCode(code, ""), inputs, outputs,
+                            wire::BuiltinOptions2Traits<Options>::enum_value, options.Union());
+  }
   // STABLEHLO_COMPOSITE, which a subgraph explains.
   void AddComposite(int32_t subgraph, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   uint32_t AddOperatorCode(int32_t code, const std::string& custom_code);
   void AddOperatorWithOptions(uint32_t opcode_index, const std::vector<int32_t>& inputs,
                               const std::vector<int32_t>& outputs, int options_type, flatbuffers::Offset<void> options,
                               const std::vector<uint8_t>& custom_options = {});
+  void AddOperatorWithOptions2(uint32_t opcode_index, const std::vector<int32_t>& inputs,
+                               const std::vector<int32_t>& outputs, wire::BuiltinOptions2 options_type,
+                               flatbuffers::Offset<void> options);
 
   // The same table, listed `count` times.
   void RepeatOperator(flatbuffers::Offset<wire::Operator> op, size_t count) {

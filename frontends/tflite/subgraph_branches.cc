@@ -1,0 +1,122 @@
+// IF and STABLEHLO_CASE: the branch that a constant condition names, or all branches and a choice between what they
+// make.
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "core/base/error.h"
+#include "core/graph/element.h"
+#include "core/graph/op_def.h"
+#include "frontends/tflite/refused_operators.h"
+#include "frontends/tflite/subgraph_reader.h"
+
+namespace hearth {
+namespace {
+
+constexpr int32_t kIfOperator = 118, kCaseOperator = 209;
+// As many branches may be calculated for one that data choose.
+constexpr uint32_t kMostBranches = 256;
+
+}  // namespace
+
+// What a constant condition says; nothing when it is not constant.
+Result<std::optional<bool>> SubgraphReader::KnownCondition(ValueId id) const {
+  const TensorDesc& desc = graph_.value(id).desc;
+  if (desc.dtype != DType::kBool || desc.shape.element_count() != 1) {
+    return Error(StatusCode::kMalformedInput, "its condition '{}' is {}[{}], not one bool", graph_.value(id).name,
+                 DTypeName(desc.dtype), desc.shape.ToString());
+  }
+  if (!graph_.IsConstant(id)) return std::optional<bool>();
+  return std::optional(graph_.ConstantBytes(id)[0] != std::byte{0});
+}
+
+// `value`, which has one element, without dimensions.
+Result<ValueId> SubgraphReader::AddScalar(int index, ValueId value) {
+  TensorDesc desc = graph_.value(value).desc;
+  if (desc.shape.rank() == 0) return value;
+  desc.shape = Shape();
+  return AddMadeNode(index, Reshape{}, {value}, desc);
+}
+
+Result<ValueId> SubgraphReader::AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false) {
+  if (if_true == if_false) return if_true;
+  if (RowsOf(if_true) != kNoValue || RowsOf(if_false) != kNoValue) {
+    return Error(StatusCode::kUnsupported,
+                 "what data choose has a number of rows that depends on data (WHERE, UNIQUE)");
+  }
+  const TensorDesc desc = graph_.value(if_true).desc;
+  if (desc != graph_.value(if_false).desc) {
+    return Error(StatusCode::kUnsupported,
+                 "its condition is computed from data, and it makes '{}' as {}[{}] or as {}[{}]: both need one shape",
+                 graph_.value(if_true).name, DTypeName(desc.dtype), desc.shape.ToString(),
+                 DTypeName(graph_.value(if_false).desc.dtype), graph_.value(if_false).desc.shape.ToString());
+  }
+  return AddMadeNode(index, Select{}, {condition, if_true, if_false}, desc);
+}
+
+// What one of two branches makes, as a condition that data decide says; both are calculated.
+Result<std::vector<ValueId>> SubgraphReader::Choose(int index, ValueId condition, const Branch& then_branch,
+                                                    const Branch& else_branch) {
+  HEARTH_TRY(BeginStates(index));
+  const Variables before = reading_.variables;
+  HEARTH_ASSIGN(const std::vector<ValueId> if_true, then_branch());
+  const Variables then_variables = std::exchange(reading_.variables, before);
+  KeepBegun(then_variables, reading_.variables);
+  HEARTH_ASSIGN(const std::vector<ValueId> if_false, else_branch());
+  if (if_true.size() != if_false.size()) {
+    return Error(StatusCode::kMalformedInput, "its branches have {} and {} outputs", if_true.size(), if_false.size());
+  }
+  HEARTH_ASSIGN(condition, AddScalar(index, condition));
+  HEARTH_TRY(ChooseVariables(index, condition, then_variables, Variables(reading_.variables)));
+  std::vector<ValueId> chosen;
+  for (size_t k = 0; k < if_true.size(); ++k) {
+    HEARTH_ASSIGN(const ValueId value, AddChoice(index, condition, if_true[k], if_false[k]));
+    chosen.push_back(value);
+  }
+  return chosen;
+}
+
+Result<std::vector<ValueId>> SubgraphReader::ReadIf(int index, std::span<const ValueId> operands) {
+  const auto* options = op(index).builtin_options_as_IfOptions();
+  if (options == nullptr || operands.empty()) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kIfOperator));
+  HEARTH_ASSIGN(const std::optional<bool> known, KnownCondition(operands[0]));
+  const auto branch = [&](int32_t subgraph) { return CallFresh(index, subgraph, operands.subspan(1)); };
+  if (known) return branch(*known ? options->then_subgraph_index() : options->else_subgraph_index());
+  return Choose(
+      index, operands[0], [&] { return branch(options->then_subgraph_index()); },
+      [&] { return branch(options->else_subgraph_index()); });
+}
+
+// The branch with the number of the first operand; any other number means the last branch.
+Result<std::vector<ValueId>> SubgraphReader::ReadCase(int index, std::span<const ValueId> operands) {
+  const auto* options = op(index).builtin_options_2_as_StablehloCaseOptions();
+  const auto* branches = options == nullptr ? nullptr : options->branch_subgraph_indices();
+  const uint32_t count = branches == nullptr ? 0 : branches->size();
+  if (count == 0 || operands.empty()) return Error(StatusCode::kUnsupported, "{}", WhyRefused(kCaseOperator));
+  const TensorDesc desc = graph_.value(operands[0]).desc;
+  if (desc.dtype != DType::kInt32 || desc.shape.element_count() != 1) {
+    return Error(StatusCode::kMalformedInput, "its first operand is {}[{}], not one int32", DTypeName(desc.dtype),
+                 desc.shape.ToString());
+  }
+  const auto branch = [&](uint32_t number) { return CallFresh(index, branches->Get(number), operands.subspan(1)); };
+  if (graph_.IsConstant(operands[0])) {
+    const auto number =
+        static_cast<uint32_t>(static_cast<int32_t>(LoadElement(DType::kInt32, graph_.ConstantBytes(operands[0]), 0)));
+    return branch(std::min(number, count - 1));
+  }
+  if (count > kMostBranches) return Error(StatusCode::kUnsupported, "data choose one of {} branches", count);
+  // The chain from the last branch on: the first but `first` are asked before.
+  const std::function<Result<std::vector<ValueId>>(uint32_t)> from =
+      [&](uint32_t first) -> Result<std::vector<ValueId>> {
+    if (first + 1 == count) return branch(first);
+    HEARTH_ASSIGN(const ValueId number,
+                  AddNumbers({DType::kInt32, desc.shape, std::nullopt}, {static_cast<double>(first)}));
+    HEARTH_ASSIGN(const ValueId is_it, AddMadeNode(index, Binary{.kind = BinaryKind::kEqual}, {operands[0], number},
+                                                   {DType::kBool, desc.shape, std::nullopt}));
+    return Choose(
+        index, is_it, [&] { return branch(first); }, [&] { return from(first + 1); });
+  };
+  return from(0);
+}
+
+}  // namespace hearth

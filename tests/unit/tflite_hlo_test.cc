@@ -1,0 +1,175 @@
+// Operators of StableHLO: the branch that STABLEHLO_CASE names, and options that are wrong. Their results are compared
+// with the interpreter's in tests/oracle.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/graph/evaluate.h"
+#include "frontends/tflite/reader.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int32_t kAdd = 0, kMul = 18, kNeg = 59, kScatter = 190, kPad = 195, kReduceWindow = 198, kGather = 201,
+                  kShiftLeft = 207, kCase = 209;
+constexpr auto kInt = wire::TensorType_INT32;
+
+// A subgraph of one vector: `code` of it and itself, or of it alone.
+void EndBranch(TfliteWriter& writer, int32_t code) {
+  const int32_t v = writer.AddTensor({"v", {2}}), made = writer.AddTensor({"made", {2}});
+  writer.AddOperator(code, code == kNeg ? std::vector{v} : std::vector{v, v}, {made});
+  writer.EndSubgraph({v}, {made});
+}
+
+// (which, x): 2x, x*x or -x. With `known` the first is that number.
+std::vector<std::byte> OneOfThree(std::optional<int32_t> known) {
+  TfliteWriter writer;
+  const WrittenTensor scalar{"which", {}, kInt};
+  const int32_t which = known ? writer.AddConstant<int32_t>(scalar, {*known}) : writer.AddTensor(scalar);
+  const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}});
+  const auto branches = writer.builder().CreateVector(std::vector<int32_t>{1, 2, 3});
+  writer.AddOperator2(kCase, {which, x}, {y}, wire::CreateStablehloCaseOptions(writer.builder(), branches));
+  writer.EndSubgraph(known ? std::vector{x} : std::vector{which, x}, {y});
+  for (const int32_t code : {kAdd, kMul, kNeg}) EndBranch(writer, code);
+  return writer.FinishFile();
+}
+
+std::vector<double> Evaluated(const std::vector<std::byte>& bytes, std::vector<ReferenceTensor> inputs) {
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  if (!graph.ok()) return {};
+  const auto outputs = EvaluateGraph(*graph, inputs);
+  EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+  return outputs.ok() ? (*outputs)[0].values : std::vector<double>();
+}
+
+std::string WhyRefused(const std::vector<std::byte>& bytes) {
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  if (!graph.ok()) return std::string(graph.status().message());
+  for (const Node& node : graph->nodes()) {
+    if (const auto* op = std::get_if<UnknownOp>(&node.op)) return op->reason;
+  }
+  return "";
+}
+
+TEST(TfliteHlo, CaseTakesTheBranchWithTheNumberThatDataGiveElseTheLast) {
+  const auto bytes = OneOfThree(std::nullopt);
+  const ReferenceTensor x{{2}, {3, 4}};
+  EXPECT_THAT(Evaluated(bytes, {{{}, {0}}, x}), ElementsAre(6, 8));
+  EXPECT_THAT(Evaluated(bytes, {{{}, {1}}, x}), ElementsAre(9, 16));
+  for (const double last : {2.0, 3.0, -1.0}) EXPECT_THAT(Evaluated(bytes, {{{}, {last}}, x}), ElementsAre(-3, -4));
+}
+
+TEST(TfliteHlo, CaseOfAKnownNumberReadsOneBranch) {
+  const ReferenceTensor x{{2}, {3, 4}};
+  EXPECT_THAT(Evaluated(OneOfThree(1), {x}), ElementsAre(9, 16));
+  EXPECT_THAT(Evaluated(OneOfThree(-5), {x}), ElementsAre(-3, -4));
+  const auto bytes = OneOfThree(0);
+  const Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok());
+  EXPECT_EQ(graph->nodes().size(), 2u) << "ADD, and a copy to the output's name";
+}
+
+TEST(TfliteHlo, AShiftByAsManyBitsAsThereAreOrMoreLeavesNothing) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4}, kInt}), by = writer.AddTensor({"by", {4}, kInt});
+  const int32_t y = writer.AddTensor({"y", {4}, kInt});
+  writer.AddOperator(kShiftLeft, {x, by}, {y});
+  const auto bytes = writer.Finish({x, by}, {y});
+  const ReferenceTensor numbers{{4}, {3, 3, 3, 1}, DType::kInt32}, bits{{4}, {4, 32, -1, 31}, DType::kInt32};
+  EXPECT_THAT(Evaluated(bytes, {numbers, bits}), ElementsAre(48, 0, 0, -2147483648.0));
+}
+
+// Numbers of the options of an operator, by what it does.
+struct Lists {
+  std::vector<int64_t> a, b, c;
+  int64_t number = 0;
+};
+
+std::string WhyPad(const Lists& lists, bool is_known = true) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2, 3}}), y = writer.AddTensor({"y", {2, 3}});
+  const int32_t number = is_known ? writer.AddConstant<float>({"n", {}}, {1.0f}) : writer.AddTensor({"n", {}});
+  flatbuffers::FlatBufferBuilder& builder = writer.builder();
+  const auto a = builder.CreateVector(lists.a), b = builder.CreateVector(lists.b), c = builder.CreateVector(lists.c);
+  writer.AddOperator2(kPad, {x, number}, {y}, wire::CreateStablehloPadOptions(builder, a, b, c));
+  return WhyRefused(writer.Finish(is_known ? std::vector{x} : std::vector{x, number}, {y}));
+}
+
+TEST(TfliteHlo, PaddingThatCannotBeIsRefusedWithTheReason) {
+  EXPECT_EQ(WhyPad({{1, -1}, {0, 0}, {2, 0}}), "");
+  EXPECT_THAT(WhyPad({{1}, {0, 0}, {0, 0}}), HasSubstr("1 numbers for 2 dimensions"));
+  EXPECT_THAT(WhyPad({{0, 0}, {0, 0}, {0, -1}}), HasSubstr("hold -1"));
+  EXPECT_THAT(WhyPad({{0, 0}, {int64_t{1} << 40, 0}, {0, 0}}), HasSubstr("hold 1099511627776"));
+  EXPECT_THAT(WhyPad({{0, 0}, {0, 0}, {0, 1 << 30}}), HasSubstr("a dimension of"));
+  EXPECT_THAT(WhyPad({{-2, 0}, {0, 0}, {0, 0}}), HasSubstr("cuts off all of dimension 0"));
+  EXPECT_THAT(WhyPad({{0, 0}, {0, 0}, {0, 0}}, false), HasSubstr("run time"));
+}
+
+std::string WhyGather(const Lists& lists, const std::vector<int64_t>& sizes) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4, 5}}), starts = writer.AddTensor({"starts", {3, 1}, kInt});
+  const int32_t y = writer.AddTensor({"y", {3, 5}});
+  flatbuffers::FlatBufferBuilder& builder = writer.builder();
+  const auto a = builder.CreateVector(lists.a), b = builder.CreateVector(lists.b), c = builder.CreateVector(lists.c);
+  const auto d = builder.CreateVector(sizes);
+  writer.AddOperator2(kGather, {x, starts}, {y}, wire::CreateStablehloGatherOptions(builder, a, b, c, lists.number, d));
+  return WhyRefused(writer.Finish({x, starts}, {y}));
+}
+
+TEST(TfliteHlo, AGatherThatCannotBeIsRefusedWithTheReason) {
+  EXPECT_EQ(WhyGather({{1}, {0}, {0}, 1}, {1, 5}), "");
+  EXPECT_THAT(WhyGather({{1}, {0}, {0}, 1}, {1, 6}), HasSubstr("slices of 6 in dimension 1"));
+  EXPECT_THAT(WhyGather({{1}, {0}, {0}, 1}, {2, 5}), HasSubstr("slices of 2 in dimension 0"));
+  EXPECT_THAT(WhyGather({{1}, {0}, {2}, 1}, {1, 5}), HasSubstr("dimension 2 of 2"));
+  EXPECT_THAT(WhyGather({{1}, {0, 0}, {0}, 1}, {1, 5}), HasSubstr("dimension 0 of 2"));
+  EXPECT_THAT(WhyGather({{5}, {0}, {0}, 1}, {1, 5}), HasSubstr("beyond the result's rank"));
+  EXPECT_THAT(WhyGather({{1}, {0}, {0}, 0}, {1, 5}), HasSubstr("starts of 1 numbers"));
+  EXPECT_THAT(WhyGather({{1}, {0}, {0}, -1}, {1, 5}), HasSubstr("index dimension -1"));
+  EXPECT_THAT(WhyGather({{1}, {0}, {0}, 9}, {1, 5}), HasSubstr("in dimension 9"));
+}
+
+std::string WhyScatter(const Lists& lists, int32_t body) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4, 5}}), starts = writer.AddTensor({"starts", {3, 1}, kInt});
+  const int32_t updates = writer.AddTensor({"updates", {3, 5}}), y = writer.AddTensor({"y", {4, 5}});
+  flatbuffers::FlatBufferBuilder& builder = writer.builder();
+  const auto a = builder.CreateVector(lists.a), b = builder.CreateVector(lists.b), c = builder.CreateVector(lists.c);
+  writer.AddOperator2(kScatter, {x, starts, updates}, {y},
+                      wire::CreateStablehloScatterOptions(builder, a, b, c, lists.number, body));
+  writer.EndSubgraph({x, starts, updates}, {y});
+  EndBranch(writer, kNeg);  // 1
+  EndBranch(writer, kMul);  // 2
+  return WhyRefused(writer.FinishFile());
+}
+
+TEST(TfliteHlo, AScatterThatCannotBeIsRefusedWithTheReason) {
+  EXPECT_EQ(WhyScatter({{1}, {0}, {0}, 1}, 2), "");
+  EXPECT_THAT(WhyScatter({{1}, {0}, {0}, 1}, 1), HasSubstr("no sum, product"));
+  EXPECT_THAT(WhyScatter({{1}, {0}, {0}, 1}, 7), HasSubstr("calls subgraph 7"));
+  EXPECT_THAT(WhyScatter({{0, 1}, {0}, {0}, 1}, 2), HasSubstr("2 window and 1 inserted"));
+  EXPECT_THAT(WhyScatter({{0, 1}, {}, {0}, 1}, 2), HasSubstr("rows of updates"));
+  EXPECT_THAT(WhyScatter({{1}, {0}, {0}, 5}, 2), HasSubstr("in dimension 5"));
+}
+
+TEST(TfliteHlo, WindowsThatReachBeyondTheTensorAreRefused) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4}}), y = writer.AddTensor({"y", {1}});
+  const int32_t zero = writer.AddConstant<float>({"zero", {}}, {0.0f});
+  flatbuffers::FlatBufferBuilder& builder = writer.builder();
+  const auto sizes = builder.CreateVector(std::vector<int64_t>{3}),
+             ones = builder.CreateVector(std::vector<int64_t>{1});
+  const auto two = builder.CreateVector(std::vector<int64_t>{2}),
+             none = builder.CreateVector(std::vector<int64_t>{0, 0});
+  writer.AddOperator2(kReduceWindow, {x, zero}, {y},
+                      wire::CreateStablehloReduceWindowOptions(builder, sizes, ones, ones, two, none, 1));
+  writer.EndSubgraph({x}, {y});
+  EndBranch(writer, kAdd);
+  EXPECT_THAT(WhyRefused(writer.FinishFile()), HasSubstr("windows of 5 in 4 elements"));
+}
+
+}  // namespace
+}  // namespace hearth
