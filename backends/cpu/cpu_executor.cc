@@ -169,22 +169,28 @@ Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& reque
   return RepeatsShortRows(request.graph, node) ? MakeBinaryNode(request) : MakeProductNode(request);
 }
 
+// What executors beside each other make once.
+struct SharedParts {
+  HeldWeights weights;
+  FoundOffsets offsets;
+};
+
 class CpuExecutor final : public HostExecutor {
  public:
-  explicit CpuExecutor(std::shared_ptr<HeldWeights> weights) : weights_(std::move(weights)) {}
+  explicit CpuExecutor(std::shared_ptr<SharedParts> shared) : shared_(std::move(shared)) {}
 
-  std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<CpuExecutor>(weights_); }
-  uint64_t live_weights_bytes() const override { return weights_->LiveBytes(); }
+  std::unique_ptr<HostExecutor> Beside() const override { return std::make_unique<CpuExecutor>(shared_); }
+  uint64_t live_weights_bytes() const override { return shared_->weights.LiveBytes(); }
 
   Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
                                                std::span<const ValueId> outputs, int threads) override {
     const std::vector<bool> decides_indices = ValuesThatDecideIndices(graph);
     WorkerPool& workers = Workers(std::max(1, threads));
-    ProgramWeights weights(*weights_);
+    ProgramWeights weights(shared_->weights);
     std::set<int> refused;
     while (true) {
       const std::vector<bool> in_integers = NodesInIntegers(graph, nodes, decides_indices, refused);
-      HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, outputs, in_integers));
+      HEARTH_ASSIGN(HostArena planned, HostArena::Create(graph, nodes, outputs, in_integers, shared_->offsets));
       auto arena = std::make_unique<HostArena>(std::move(planned));
       const size_t refused_before = refused.size();
       std::vector<std::unique_ptr<HostNode>> prepared;
@@ -234,7 +240,7 @@ class CpuExecutor final : public HostExecutor {
     return *workers;
   }
 
-  std::shared_ptr<HeldWeights> weights_;
+  std::shared_ptr<SharedParts> shared_;
   std::map<int, std::unique_ptr<WorkerPool>> workers_;
   XnnpackNodes xnnpack_nodes_;
 };
@@ -242,7 +248,7 @@ class CpuExecutor final : public HostExecutor {
 }  // namespace
 
 std::unique_ptr<HostExecutor> MakeCpuExecutor() {
-  return std::make_unique<CpuExecutor>(std::make_shared<HeldWeights>());
+  return std::make_unique<CpuExecutor>(std::make_shared<SharedParts>());
 }
 
 }  // namespace hearth

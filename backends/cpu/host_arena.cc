@@ -6,7 +6,6 @@
 #include "backends/cpu/available_memory.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
-#include "core/plan/offset_search.h"
 
 namespace hearth {
 namespace {
@@ -33,17 +32,17 @@ uint64_t BytesOf(const Graph& graph, ValueId value, bool as_floats) {
 }  // namespace
 
 Result<HostArena> HostArena::Create(const Graph& graph, std::span<const int> nodes, std::span<const ValueId> outputs,
-                                    const std::vector<bool>& in_integers) {
+                                    const std::vector<bool>& in_integers, FoundOffsets& found) {
   HostArena arena;
   arena.inputs_ = ReadFromOutside(graph, nodes);
   arena.outputs_.assign(outputs.begin(), outputs.end());
-  arena.PlanIntermediates(graph, nodes, in_integers);
+  arena.PlanIntermediates(graph, nodes, in_integers, found);
   HEARTH_TRY(arena.Allocate(graph));
   return arena;
 }
 
-void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes,
-                                  const std::vector<bool>& in_integers) {
+void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes, const std::vector<bool>& in_integers,
+                                  FoundOffsets& found) {
   const std::set<ValueId> given(inputs_.begin(), inputs_.end()), handed_out(outputs_.begin(), outputs_.end());
   std::vector<Form> forms;
   std::vector<TensorUsage> usages;
@@ -93,9 +92,9 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
       }
     }
   }
-  const OffsetPlan plan = SearchOffsets(usages, kAlignmentBytes);
-  for (size_t k = 0; k < forms.size(); ++k) places_[forms[k]] = {plan.offsets[k], usages[k].size_bytes};
-  planned_bytes_ = plan.total_bytes;
+  const std::shared_ptr<const OffsetPlan> plan = found.Search(usages, kAlignmentBytes);
+  for (size_t k = 0; k < forms.size(); ++k) places_[forms[k]] = {plan->offsets[k], usages[k].size_bytes};
+  planned_bytes_ = plan->total_bytes;
   naive_bytes_ = NaiveBytes(usages);
   lower_bound_bytes_ = LowerBoundBytes(usages);
 }

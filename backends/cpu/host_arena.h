@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/graph/graph.h"
+#include "core/plan/offset_search.h"
 
 namespace hearth {
 
@@ -33,9 +34,10 @@ class HostArena {
   };
 
   // in_integers: for each of `nodes` whether it reads and writes quantized values as they are stored; empty: none.
-  // kResourceExhausted when the host has not that much memory.
+  // `found`: where values lie in arenas that were planned before. kResourceExhausted when the host has not that much
+  // memory.
   static Result<HostArena> Create(const Graph& graph, std::span<const int> nodes, std::span<const ValueId> outputs,
-                                  const std::vector<bool>& in_integers = {});
+                                  const std::vector<bool>& in_integers, FoundOffsets& found);
 
   // What nodes in floats find the value as (HeldAs in quantized.h). Empty for constants and values that the program
   // does not touch.
@@ -73,7 +75,8 @@ class HostArena {
     auto operator<=>(const Form&) const = default;
   };
 
-  void PlanIntermediates(const Graph& graph, std::span<const int> nodes, const std::vector<bool>& in_integers);
+  void PlanIntermediates(const Graph& graph, std::span<const int> nodes, const std::vector<bool>& in_integers,
+                         FoundOffsets& found);
   Status Allocate(const Graph& graph);
   std::span<std::byte> Find(Form form) const;
 

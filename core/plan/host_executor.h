@@ -57,7 +57,8 @@ class HostExecutor {
                                                        std::span<const ValueId> outputs, int threads) = 0;
 
   // Another one, with threads of its own. Programs of both read one copy of what they make alike of constants, so the
-  // graphs of both must be of one model, whose files stay mapped.
+  // graphs of both must be of one model, whose files stay mapped. What one planned for the same values, the other
+  // knows.
   virtual std::unique_ptr<HostExecutor> Beside() const = 0;
   virtual uint64_t live_weights_bytes()
       const = 0;  // of shared_weights_bytes: of all programs that are alive, each once

@@ -1,8 +1,4 @@
-// Placing tensors with limited lifetimes into one arena.
-//
-// Method: "greedy by size" of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
-// Inference" (2020), section 5.2: the largest tensor first, each into the smallest gap that fits between
-// tensors placed before it and alive at the same time.
+// Tensors with limited lifetimes that share one arena: in which order to place them, and what no plan can go below.
 #ifndef HEARTH_CORE_PLAN_MEMORY_PLANNER_H_
 #define HEARTH_CORE_PLAN_MEMORY_PLANNER_H_
 
@@ -17,6 +13,7 @@ struct TensorUsage {
   uint64_t size_bytes = 0;
   int first_step = 0;
   int last_step = 0;  // at least first_step
+  friend bool operator==(const TensorUsage&, const TensorUsage&) = default;
 };
 
 struct OffsetPlan {
@@ -24,17 +21,12 @@ struct OffsetPlan {
   uint64_t total_bytes = 0;       // the largest offset + size
 };
 
-// Tensors alive at the same step never overlap; tensors of 0 bytes get offset 0. Deterministic: equal
-// usages give equal plans. Precondition: alignment > 0. Time is O(n^2): 1 ms for 1000 tensors.
-OffsetPlan PlanOffsetsGreedyBySize(std::span<const TensorUsage> usages, uint64_t alignment);
-
-// The placing by itself: the tensors in `order` (each index once), each into the smallest gap that fits.
-OffsetPlan PlaceIntoGaps(std::span<const TensorUsage> usages, std::span<const size_t> order, uint64_t alignment);
-
-// Steps with the most live bytes first, the largest tensor of a step first; ties in their own order. O(n^2) at most.
+// Indices of the usages, largest first; equal sizes keep their order, so that plans are reproducible.
+std::vector<size_t> OrderBySize(std::span<const TensorUsage> usages);
+// Steps with the most live bytes first, the largest tensor of a step first; ties in their own order.
 std::vector<size_t> OrderByBreadth(std::span<const TensorUsage> usages);
 
-// The most bytes alive at one step: no plan without alignment can be smaller ("breadth" in the paper).
+// The most bytes alive at one step: no plan without alignment can be smaller (its breadth).
 uint64_t LowerBoundBytes(std::span<const TensorUsage> usages);
 
 // The sum of all sizes: what it takes when every tensor has memory of its own.

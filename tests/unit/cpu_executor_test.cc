@@ -56,7 +56,8 @@ TEST(CpuExecutor, NumberOfThreadsAndRepetitionDoNotChangeABit) {
 bool IsTakenByXnnpack(GraphUnderTest& test) {
   const Graph& graph = test.graph();
   EXPECT_TRUE(InferShapes(test.graph()).ok());
-  const Result<HostArena> arena = HostArena::Create(graph, AllNodes(graph), graph.outputs);
+  FoundOffsets found;
+  const Result<HostArena> arena = HostArena::Create(graph, AllNodes(graph), graph.outputs, {}, found);
   EXPECT_TRUE(arena.ok());
   XnnpackNodes nodes;
   WorkerPool workers(1, 1);

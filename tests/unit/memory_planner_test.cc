@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
+#include "core/plan/gap_placer.h"
 #include "core/plan/offset_search.h"
 
 namespace hearth {
@@ -87,6 +89,10 @@ TensorList MobileNetV2() {
   return net;
 }
 
+OffsetPlan PlaceBySize(std::span<const TensorUsage> usages, uint64_t alignment) {
+  return *GapPlacer(usages, alignment).Place(OrderBySize(usages));
+}
+
 double MebiBytes(uint64_t bytes) {
   return static_cast<double>(bytes) / (1 << 20);
 }
@@ -114,14 +120,14 @@ TEST(MemoryPlanner, MobileNetV1ReachesItsLowerBound) {
   const TensorList net = MobileNetV1();
   EXPECT_NEAR(MebiBytes(NaiveBytes(net.usages())), 19.248, 0.0005);
   EXPECT_NEAR(MebiBytes(LowerBoundBytes(net.usages())), 4.594, 0.0005);
-  EXPECT_EQ(PlanOffsetsGreedyBySize(net.usages(), 64).total_bytes, LowerBoundBytes(net.usages()));
+  EXPECT_EQ(PlaceBySize(net.usages(), 64).total_bytes, LowerBoundBytes(net.usages()));
 }
 
 TEST(MemoryPlanner, MobileNetV2ReachesItsLowerBound) {
   const TensorList net = MobileNetV2();
   EXPECT_NEAR(MebiBytes(NaiveBytes(net.usages())), 26.313, 0.0005);
   EXPECT_NEAR(MebiBytes(LowerBoundBytes(net.usages())), 5.742, 0.0005);
-  EXPECT_EQ(PlanOffsetsGreedyBySize(net.usages(), 64).total_bytes, LowerBoundBytes(net.usages()));
+  EXPECT_EQ(PlaceBySize(net.usages(), 64).total_bytes, LowerBoundBytes(net.usages()));
 }
 
 TEST(MemoryPlanner, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
@@ -129,7 +135,7 @@ TEST(MemoryPlanner, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const std::vector<TensorUsage> usages = RandomUsages(seed, 60);
     const uint64_t alignment = uint64_t{1} << (seed % 9);
-    const OffsetPlan plan = PlanOffsetsGreedyBySize(usages, alignment);
+    const OffsetPlan plan = PlaceBySize(usages, alignment);
     uint64_t end = 0;
     for (size_t a = 0; a < usages.size(); ++a) {
       EXPECT_EQ(plan.offsets[a] % alignment, 0u);
@@ -160,29 +166,82 @@ TEST(MemoryPlanner, LowerBoundIsTheLargestSumOverSteps) {
 TEST(MemoryPlanner, ATensorGoesIntoTheSmallestGapThatFits) {
   // Tensors 1 and 3 end before step 1 and leave gaps of 60 and 50 bytes; the last one, of 40, takes the 50.
   const std::vector<TensorUsage> late = {{100, 0, 1}, {60, 0, 0}, {55, 0, 1}, {50, 0, 0}, {45, 0, 1}, {40, 1, 1}};
-  EXPECT_EQ(PlanOffsetsGreedyBySize(late, 1).offsets[5], 215u);
-  EXPECT_EQ(PlanOffsetsGreedyBySize(late, 1).total_bytes, 310u);
+  EXPECT_EQ(PlaceBySize(late, 1).offsets[5], 215u);
+  EXPECT_EQ(PlaceBySize(late, 1).total_bytes, 310u);
   // Here the smaller gap comes first: 50 bytes of tensor 1, then 63 of tensors 3 and 4 together.
   const std::vector<TensorUsage> early = {{100, 0, 1}, {50, 0, 0}, {45, 0, 1}, {32, 0, 0},
                                           {31, 0, 0},  {30, 0, 1}, {29, 1, 1}};
-  EXPECT_EQ(PlanOffsetsGreedyBySize(early, 1).offsets[6], 100u);
+  EXPECT_EQ(PlaceBySize(early, 1).offsets[6], 100u);
 }
 
 TEST(MemoryPlanner, NoTensorsNeedNoBytes) {
-  EXPECT_EQ(PlanOffsetsGreedyBySize({}, 256).total_bytes, 0u);
+  EXPECT_EQ(PlaceBySize({}, 256).total_bytes, 0u);
   EXPECT_EQ(LowerBoundBytes({}), 0u);
   EXPECT_EQ(NaiveBytes({}), 0u);
 }
 
 TEST(MemoryPlanner, EqualUsagesGiveEqualPlans) {
   const std::vector<TensorUsage> usages = RandomUsages(7, 100);
-  EXPECT_EQ(PlanOffsetsGreedyBySize(usages, 16).offsets, PlanOffsetsGreedyBySize(usages, 16).offsets);
+  EXPECT_EQ(PlaceBySize(usages, 16).offsets, PlaceBySize(usages, 16).offsets);
 }
 
 TEST(MemoryPlanner, AThousandTensorsAlwaysAliveAreStackedWithoutGaps) {
   std::vector<TensorUsage> usages;
   for (uint64_t i = 0; i < 1000; ++i) usages.push_back({64 * (i % 17 + 1), 0, 10});
-  EXPECT_EQ(PlanOffsetsGreedyBySize(usages, 64).total_bytes, NaiveBytes(usages));
+  EXPECT_EQ(PlaceBySize(usages, 64).total_bytes, NaiveBytes(usages));
+}
+
+// Where `index` belongs once those of `placed` have their offsets, at alignment 1.
+uint64_t SmallestGap(const std::vector<TensorUsage>& usages, const std::vector<uint64_t>& offsets,
+                     const std::vector<size_t>& placed, size_t index) {
+  std::vector<std::pair<uint64_t, uint64_t>> taken;  // begin, end
+  for (const size_t other : placed) {
+    const TensorUsage &a = usages[other], &b = usages[index];
+    const bool in_time = a.first_step <= b.last_step && b.first_step <= a.last_step;
+    if (in_time) taken.emplace_back(offsets[other], offsets[other] + a.size_bytes);
+  }
+  std::ranges::sort(taken);
+  uint64_t free_from = 0, best = 0, least = UINT64_MAX;
+  for (const auto& [begin, end] : taken) {
+    const bool fits = begin >= free_from + usages[index].size_bytes;
+    if (fits && begin - free_from < least) {
+      least = begin - free_from;
+      best = free_from;
+    }
+    free_from = std::max(free_from, end);
+  }
+  return least == UINT64_MAX ? free_from : best;
+}
+
+TEST(GapPlacer, EachTensorGoesIntoTheSmallestGapWhetherFewOrMostLiveTogether) {
+  for (const int longest : {3, 8, 60}) {
+    SCOPED_TRACE(testing::Message() << "up to " << longest << " steps");
+    std::vector<TensorUsage> usages = RandomUsages(static_cast<uint32_t>(longest), 80);
+    for (TensorUsage& usage : usages) usage.last_step = usage.first_step + static_cast<int>(usage.size_bytes) % longest;
+    std::vector<size_t> order(usages.size()), placed;
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::mt19937 random(static_cast<uint32_t>(longest));
+    std::ranges::shuffle(order, random);
+    GapPlacer placer(usages, 1);
+    ASSERT_FALSE(placer.Place(order, 1).has_value()) << "more than may be taken";
+    const OffsetPlan plan = *placer.Place(order);
+    for (const size_t index : order) {
+      if (usages[index].size_bytes == 0) continue;
+      EXPECT_EQ(plan.offsets[index], SmallestGap(usages, plan.offsets, placed, index)) << "tensor " << index;
+      placed.push_back(index);
+    }
+  }
+}
+
+TEST(FoundOffsets, TheSameTensorsAreSearchedOnce) {
+  FoundOffsets found;
+  std::vector<TensorUsage> usages = RandomUsages(3, 40);
+  const auto first = found.Search(usages, 16);
+  EXPECT_EQ(first->offsets, SearchOffsets(usages, 16).offsets);
+  EXPECT_EQ(found.Search(std::vector(usages), 16), first);
+  EXPECT_NE(found.Search(usages, 64), first);
+  ++usages.back().last_step;
+  EXPECT_NE(found.Search(usages, 16), first);
 }
 
 TEST(OffsetSearch, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
@@ -197,8 +256,8 @@ TEST(OffsetSearch, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
       for (size_t b = 0; b < a; ++b) EXPECT_FALSE(Overlap(usages, plan, a, b)) << a << " and " << b;
     }
     EXPECT_EQ(plan.total_bytes, end);
-    EXPECT_LE(plan.total_bytes, PlanOffsetsGreedyBySize(usages, 16).total_bytes);
-    EXPECT_LE(plan.total_bytes, PlaceIntoGaps(usages, OrderByBreadth(usages), 16).total_bytes);
+    EXPECT_LE(plan.total_bytes, PlaceBySize(usages, 16).total_bytes);
+    EXPECT_LE(plan.total_bytes, GapPlacer(usages, 16).Place(OrderByBreadth(usages))->total_bytes);
   }
   EXPECT_EQ(SearchOffsets({}, 256).total_bytes, 0u);
 }
@@ -210,7 +269,7 @@ TEST(OffsetSearch, ReachesTheBoundWhereNoGreedyOrderBySizeDoes) {
     const auto step = static_cast<int>(chain.size());
     chain.push_back({size_bytes, step, step + 1});
   }
-  EXPECT_EQ(PlanOffsetsGreedyBySize(chain, 1).total_bytes, 512u);
+  EXPECT_EQ(PlaceBySize(chain, 1).total_bytes, 512u);
   EXPECT_EQ(SearchOffsets(chain, 1).total_bytes, 384u);
 }
 
