@@ -4,22 +4,16 @@
 #include <cstring>
 #include <vector>
 
-#include "backends/cpu/host_node.h"
+#include "backends/cpu/float_convolution.h"
 #include "backends/cpu/host_output.h"
 #include "backends/cpu/packed_constant.h"
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
-#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
 
-struct Geometry {
-  Shape in, out;
-  int32_t kernel_h = 1, kernel_w = 1;
-  Window2D window;
-  Padding2D padding;
-
+struct Geometry : FloatConvolution {
   // Output lines that fill tiles on their own, whose windows then need not be copied out.
   bool has_wide_lines() const { return out[2] >= 24; }
   bool has_padding() const { return padding.top > 0 || padding.bottom > 0 || padding.left > 0 || padding.right > 0; }
@@ -96,17 +90,17 @@ std::vector<int64_t> PiecesOf(const Geometry& g, int64_t width) {
 class DenseConvolutionNode final : public HostNode {
  public:
   DenseConvolutionNode(const HostNodeRequest& request, const Geometry& geometry,
-                       std::shared_ptr<const PackedMatrices> weights, std::vector<float> bias, Activation activation)
+                       std::shared_ptr<const PackedMatrices> weights, std::vector<float> bias)
       : geometry_(geometry),
         line_pixels_(geometry.has_padding() ? geometry.line_width() : geometry.in[2]),
         pieces_(PiecesOf(geometry, line_pixels_)),
         x_(request.arena.floats(request.node.inputs[0])),
-        out_(request, ActivationPartsOf(activation).rest),
+        out_(request, ActivationPartsOf(geometry.activation).rest),
         y_(out_.floats().data()),
         workers_(request.workers),
         bias_(std::move(bias)),
         weights_(std::move(weights)) {
-    const ActivationParts parts = ActivationPartsOf(activation);
+    const ActivationParts parts = ActivationPartsOf(geometry.activation);
     finish_ = {bias_.empty() ? nullptr : bias_.data(), parts.lowest, parts.highest};
   }
 
@@ -195,32 +189,20 @@ class DenseConvolutionNode final : public HostNode {
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request) {
-  const Graph& graph = request.graph;
-  const Node& node = request.node;
-  const auto* conv = std::get_if<Conv2D>(&node.op);
-  if (conv == nullptr || request.decides_indices) return std::unique_ptr<HostNode>();
-  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  if (graph.IsConstant(node.inputs[0]) || !graph.IsConstant(node.inputs[1])) return std::unique_ptr<HostNode>();
-  if (has_bias && !graph.IsConstant(node.inputs[2])) return std::unique_ptr<HostNode>();
-  const TensorDesc &x = graph.value(node.inputs[0]).desc, &y = graph.value(node.outputs[0]).desc;
-  const Shape& filter = graph.value(node.inputs[1]).desc.shape;
-  const bool is_one_group = filter[3] == x.shape[3];
-  if (!IsPlainFloat32(x) || !IsPlainFloat32(y) || !is_one_group) return std::unique_ptr<HostNode>();
-  if (x.shape.element_count() == 0 || y.shape.element_count() == 0) return std::unique_ptr<HostNode>();
-
-  Geometry geometry{x.shape, y.shape, filter[1], filter[2], conv->window, {}};
-  geometry.padding = ResolvePadding(conv->window, x.shape[1], x.shape[2], filter[1], filter[2]);
-  MatrixLayout filters{geometry.depth(), filter[0], 1, 1, geometry.depth()};
+  const std::optional<FloatConvolution> convolution = FloatConvolutionOf(request);
+  if (!convolution || convolution->is_depthwise || request.decides_indices) return std::unique_ptr<HostNode>();
+  const Geometry geometry{*convolution};
+  MatrixLayout filters{geometry.depth(), geometry.out[3], 1, 1, geometry.depth()};
   filters.is_checked = geometry.has_padding();
-  HEARTH_ASSIGN(PackedFloats weights, PackedConstant(request, node.inputs[1], filters));
+  HEARTH_ASSIGN(PackedFloats weights, PackedConstant(request, request.node.inputs[1], filters));
   // Zeros of the padding times an infinite weight would be NaN; the reference does not calculate there.
   if (geometry.has_padding() && !weights.are_finite) return std::unique_ptr<HostNode>();
   std::vector<float> bias;
-  if (has_bias) {
-    HEARTH_ASSIGN(bias, ConstantAsFloats(graph, node.inputs[2]));
+  if (geometry.has_bias) {
+    HEARTH_ASSIGN(bias, ConstantAsFloats(request.graph, request.node.inputs[2]));
   }
-  return std::unique_ptr<HostNode>(std::make_unique<DenseConvolutionNode>(
-      request, geometry, std::move(weights.matrices), std::move(bias), conv->activation));
+  return std::unique_ptr<HostNode>(
+      std::make_unique<DenseConvolutionNode>(request, geometry, std::move(weights.matrices), std::move(bias)));
 }
 
 }  // namespace hearth

@@ -4,11 +4,10 @@
 #include <limits>
 #include <vector>
 
-#include "backends/cpu/host_node.h"
+#include "backends/cpu/float_convolution.h"
 #include "backends/cpu/vectorized.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/elementwise_table.h"
-#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
@@ -18,12 +17,7 @@ struct ExactWeights {
   uint64_t bytes() const { return numbers.size() * sizeof(double); }
 };
 
-struct ExactConvolution {
-  Shape in, out;
-  int32_t kernel_h = 1, kernel_w = 1;
-  Window2D window;
-  Padding2D padding;
-  bool is_depthwise = false;
+struct ExactConvolution : FloatConvolution {
   float lowest = 0, highest = 0;
   std::shared_ptr<const ExactWeights> weights;
   std::vector<double> bias;
@@ -125,33 +119,21 @@ std::vector<double> OutputsLast(const std::vector<double>& filter, int64_t outpu
 }  // namespace
 
 Result<std::unique_ptr<HostNode>> MakeExactConvolutionNode(const HostNodeRequest& request) {
+  const std::optional<FloatConvolution> convolution = FloatConvolutionOf(request);
+  if (!convolution || !request.decides_indices) return std::unique_ptr<HostNode>();
+  const auto bounds = ActivationBounds(convolution->activation);
+  if (!bounds) return std::unique_ptr<HostNode>();
   const Graph& graph = request.graph;
-  const Node& node = request.node;
-  const auto* dense = std::get_if<Conv2D>(&node.op);
-  const auto* depthwise = std::get_if<DepthwiseConv2D>(&node.op);
-  if ((dense == nullptr && depthwise == nullptr) || !request.decides_indices) return std::unique_ptr<HostNode>();
-  const bool has_bias = node.inputs.size() > 2 && node.inputs[2] != kNoValue;
-  if (graph.IsConstant(node.inputs[0]) || !graph.IsConstant(node.inputs[1])) return std::unique_ptr<HostNode>();
-  if (has_bias && !graph.IsConstant(node.inputs[2])) return std::unique_ptr<HostNode>();
-  const TensorDesc &x = graph.value(node.inputs[0]).desc, &y = graph.value(node.outputs[0]).desc;
-  if (!IsPlainFloat32(x) || !IsPlainFloat32(y)) return std::unique_ptr<HostNode>();
-  const Shape& filter = graph.value(node.inputs[1]).desc.shape;
-  const auto bounds = ActivationBounds(dense != nullptr ? dense->activation : depthwise->activation);
-  const bool is_one_group = filter[3] == x.shape[3];  // or one output for each channel
-  if (!bounds || !is_one_group) return std::unique_ptr<HostNode>();
-
-  ExactConvolution conv{x.shape, y.shape, filter[1], filter[2], dense != nullptr ? dense->window : depthwise->window};
-  conv.padding = ResolvePadding(conv.window, x.shape[1], x.shape[2], filter[1], filter[2]);
-  conv.is_depthwise = depthwise != nullptr;
-  conv.lowest = bounds->first;
-  conv.highest = bounds->second;
-  const WeightsKey key = WeightsKey("exact").Add(graph, node.inputs[1]).Add(conv.is_depthwise ? 1 : 0);
+  const std::vector<ValueId>& inputs = request.node.inputs;
+  ExactConvolution conv{*convolution, bounds->first, bounds->second, {}, {}};
+  const int64_t outputs = conv.out[3];
+  const WeightsKey key = WeightsKey("exact").Add(graph, inputs[1]).Add(conv.is_depthwise ? 1 : 0);
   conv.weights = request.weights.FindOrMake<ExactWeights>(key, [&] {
-    std::vector<double> numbers = NumbersOf(graph, node.inputs[1]);
-    return ExactWeights{dense != nullptr ? OutputsLast(numbers, filter[0]) : std::move(numbers)};
+    std::vector<double> numbers = NumbersOf(graph, inputs[1]);
+    return ExactWeights{conv.is_depthwise ? std::move(numbers) : OutputsLast(numbers, outputs)};
   });
-  conv.bias = has_bias ? NumbersOf(graph, node.inputs[2]) : std::vector<double>(static_cast<size_t>(y.shape[3]));
-  if (conv.weights->numbers.empty() || conv.bias.size() != static_cast<size_t>(y.shape[3]))
+  conv.bias = conv.has_bias ? NumbersOf(graph, inputs[2]) : std::vector<double>(static_cast<size_t>(outputs));
+  if (conv.weights->numbers.empty() || conv.bias.size() != static_cast<size_t>(outputs))
     return std::unique_ptr<HostNode>();
   return std::unique_ptr<HostNode>(std::make_unique<ExactConvolutionNode>(request, std::move(conv)));
 }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "core/base/error.h"
 #include "core/base/float16.h"
 #include "core/graph/element.h"
+#include "core/graph/float_reader.h"
 #include "core/graph/loop_graphs.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
@@ -273,13 +273,10 @@ Result<std::vector<float>> ConstantAsFloats(const Graph& graph, ValueId id) {
   }
   const Value& value = graph.value(id);
   HEARTH_TRY(CheckDense(value.desc, graph.ConstantBytes(id).size()).Within(value.name));
-  if (value.desc.dtype == DType::kFloat32) {
-    std::vector<float> floats(static_cast<size_t>(value.desc.shape.element_count()));
-    if (!floats.empty()) std::memcpy(floats.data(), graph.ConstantBytes(id).data(), floats.size() * sizeof(float));
-    return floats;
-  }
-  HEARTH_ASSIGN(const ReferenceTensor tensor, ReferenceFromBytes(value.desc, graph.ConstantBytes(id)));
-  return std::vector<float>(tensor.values.begin(), tensor.values.end());
+  std::vector<float> floats(static_cast<size_t>(value.desc.shape.element_count()));
+  const FloatReader reader(value.desc, graph.ConstantBytes(id));
+  if (!floats.empty()) reader.Read(0, static_cast<int64_t>(floats.size()), floats.data());
+  return floats;
 }
 
 Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node,

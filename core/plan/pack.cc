@@ -9,6 +9,7 @@
 #include "core/base/float16.h"
 #include "core/base/round_up.h"
 #include "core/graph/element.h"
+#include "core/graph/float_reader.h"
 
 namespace hearth {
 namespace {
@@ -29,24 +30,18 @@ std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
 
 // ---- Source elements to floats ----
 
-// Reads elements of a tensor as floats, consecutive ones in the order of the recipe's dims. Quantized ones cost a few
-// ns each, floats a copy, permuted ones some ns each.
-class FloatReader {
+// Reads elements of a tensor as floats, consecutive ones in the order of the recipe's dims. Permuted ones cost some ns
+// each.
+class SourceReader {
  public:
-  FloatReader(const PackRecipe& recipe, std::span<const std::byte> bytes)
-      : desc_(recipe.source), bytes_(bytes.data()), dims_(recipe.dims) {
+  SourceReader(const PackRecipe& recipe, std::span<const std::byte> bytes)
+      : stored_(recipe.source, bytes), dims_(recipe.dims) {
     if (recipe.is_permuted()) strides_ = StridesOf(recipe);
-    const TensorDesc& desc = desc_;
-    if (!desc.quantization.has_value() || desc.quantization->scales.size() <= 1) return;
-    const int dimension = desc.quantization->dimension;
-    slice_count_ = desc.shape[dimension];
-    slice_size_ = 1;
-    for (int i = dimension + 1; i < desc.shape.rank(); ++i) slice_size_ *= desc.shape[i];
   }
 
   void Read(int64_t first, int64_t count, float* out) const {
     if (strides_.has_value()) return ReadPermuted(first, count, out);
-    ReadStored(first, count, out);
+    stored_.Read(first, count, out);
   }
 
  private:
@@ -71,56 +66,16 @@ class FloatReader {
         rest /= dims_[k];
       }
       const int64_t run = std::min(count, dims_[3] - first % dims_[3]);
-      for (int64_t i = 0; i < run; ++i) ReadStored(at + i * strides[3], 1, out + i);
+      for (int64_t i = 0; i < run; ++i) stored_.Read(at + i * strides[3], 1, out + i);
       first += run;
       out += run;
       count -= run;
     }
   }
 
-  // Consecutive elements as they lie in the source.
-  void ReadStored(int64_t first, int64_t count, float* out) const {
-    if (desc_.dtype == DType::kFloat32) {
-      std::memcpy(out, bytes_ + 4 * first, 4 * count);
-    } else {
-      ReadSlices(first, count, out);
-    }
-  }
-
-  void ReadSlices(int64_t first, int64_t count, float* out) const {
-    int64_t slice = first / slice_size_ % slice_count_;
-    int64_t left_in_slice = slice_size_ - first % slice_size_;
-    while (count > 0) {
-      const int64_t run = std::min(count, left_in_slice);
-      ReadSlice(first, run, slice, out);
-      first += run;
-      out += run;
-      count -= run;
-      left_in_slice = slice_size_;
-      slice = slice + 1 == slice_count_ ? 0 : slice + 1;
-    }
-  }
-
-  void ReadSlice(int64_t first, int64_t count, int64_t slice, float* out) const {
-    double scale = 1, zero_point = 0;
-    if (desc_.quantization.has_value() && !desc_.quantization->scales.empty()) {
-      const Quantization& quantization = *desc_.quantization;
-      scale = quantization.scales[quantization.scales.size() == 1 ? 0 : slice];
-      const size_t zero_points = quantization.zero_points.size();
-      if (zero_points > 0) zero_point = static_cast<double>(quantization.zero_points[zero_points == 1 ? 0 : slice]);
-    }
-    WithLoad(desc_.dtype, [&](const auto& load) {
-      for (int64_t i = 0; i < count; ++i)
-        out[i] = static_cast<float>(scale * (static_cast<double>(load(bytes_, first + i)) - zero_point));
-    });
-  }
-
-  const TensorDesc& desc_;
-  const std::byte* bytes_;
+  FloatReader stored_;
   const std::array<int32_t, 4>& dims_;
   std::optional<Strides> strides_;  // of permuted elements
-  int64_t slice_count_ = 1;
-  int64_t slice_size_ = std::numeric_limits<int64_t>::max();  // per tensor: one slice without end
 };
 
 // ---- Layouts ----
@@ -166,25 +121,57 @@ void PackIntegerSlices(const TensorDesc& desc, std::span<const std::byte> source
   }
 }
 
+using FourFloats = float __attribute__((vector_size(16)));
+
+FourFloats FourAt(const float* floats) {
+  FourFloats four;
+  std::memcpy(&four, floats, sizeof(four));
+  return four;
+}
+
+// Four lines as four columns of `tile`, from its column `first` on.
+template <int kWidth>
+void TurnFourLines(const float (&lines)[4][kTileFloats], int64_t first, float (&tile)[kTileFloats][kWidth]) {
+  for (int64_t column = 0; column < kTileFloats; column += 4) {
+    const FourFloats a = FourAt(lines[0] + column), b = FourAt(lines[1] + column), c = FourAt(lines[2] + column),
+                     d = FourAt(lines[3] + column);
+    const FourFloats low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                     low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+                     high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+                     high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const FourFloats turned[] = {
+        __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5), __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7),
+        __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5), __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7)};
+    for (int64_t k = 0; k < 4; ++k) std::memcpy(tile[column + k] + first, &turned[k], sizeof(FourFloats));
+  }
+}
+
 // One group of `kWidth` outputs, `count` inputs of one tap: a transposition, in tiles that stay in the first-level
 // cache. Reading whole cache lines row by row matters: rows a multiple of 4 KiB apart share cache sets.
 template <int kWidth>
-void TransposeRows(const FloatReader& reader, int64_t first, int64_t row_stride, int64_t rows, int64_t count,
+void TransposeRows(const SourceReader& reader, int64_t first, int64_t row_stride, int64_t rows, int64_t count,
                    int64_t padded_count, FloatWriter& writer) {
   for (int64_t i = 0; i < padded_count; i += kTileFloats) {
-    float tile[kTileFloats][kWidth] = {};
+    float tile[kTileFloats][kWidth];
     const int64_t columns = std::min(kTileFloats, count - i);
-    for (int64_t row = 0; row < rows; ++row) {
-      float line[kTileFloats] = {};
-      reader.Read(first + row * row_stride + i, columns, line);
-      for (int64_t column = 0; column < kTileFloats; ++column) tile[column][row] = line[column];
+    for (int64_t row = 0; row < kWidth; row += 4) {
+      float lines[4][kTileFloats] = {};
+      for (int64_t k = row; k < std::min(rows, row + 4); ++k) {
+        const int64_t at = first + k * row_stride + i;
+        if (columns == kTileFloats) {  // a size that the compiler knows
+          reader.Read(at, kTileFloats, lines[k - row]);
+        } else {
+          reader.Read(at, columns, lines[k - row]);
+        }
+      }
+      TurnFourLines<kWidth>(lines, row, tile);
     }
     writer.Write(tile[0], std::min(kTileFloats, padded_count - i) * kWidth);
   }
 }
 
 template <int kWidth>
-void PackMatrix(const PackRecipe& recipe, const FloatReader& reader, FloatWriter writer) {
+void PackMatrix(const PackRecipe& recipe, const SourceReader& reader, FloatWriter writer) {
   const int64_t outputs = recipe.dims[0], taps = int64_t{recipe.dims[1]} * recipe.dims[2], inputs = recipe.dims[3];
   for (int64_t o = 0; o < outputs; o += kWidth) {
     const int64_t rows = std::min<int64_t>(kWidth, outputs - o);
@@ -207,7 +194,7 @@ double TimesG(int row, double a, double b, double c) {
 }
 
 // In float64, rounded once.
-void PackWinograd(const PackRecipe& recipe, const FloatReader& reader, FloatWriter writer) {
+void PackWinograd(const PackRecipe& recipe, const SourceReader& reader, FloatWriter writer) {
   const int64_t outputs = recipe.dims[0], inputs = recipe.dims[3], width = recipe.width;
   std::vector<float> filters(static_cast<size_t>(outputs * 9 * inputs));
   reader.Read(0, outputs * 9 * inputs, filters.data());
@@ -232,7 +219,7 @@ void PackWinograd(const PackRecipe& recipe, const FloatReader& reader, FloatWrit
 }
 
 // Pixels of `channels` floats -> channels / 4 planes of pixels x 4. Serves kDepthwise too: a tap is a pixel there.
-void PackSlices(const FloatReader& reader, int64_t pixels, int64_t channels, FloatWriter writer) {
+void PackSlices(const SourceReader& reader, int64_t pixels, int64_t channels, FloatWriter writer) {
   for (int64_t c = 0; c < channels; c += 4) {
     for (int64_t pixel = 0; pixel < pixels; ++pixel) {
       float texel[4] = {};
@@ -242,7 +229,7 @@ void PackSlices(const FloatReader& reader, int64_t pixels, int64_t channels, Flo
   }
 }
 
-void PackLinear(const FloatReader& reader, int64_t count, int64_t padded_count, FloatWriter writer) {
+void PackLinear(const SourceReader& reader, int64_t count, int64_t padded_count, FloatWriter writer) {
   constexpr int64_t kChunk = 1024;
   for (int64_t i = 0; i < padded_count; i += kChunk) {
     float chunk[kChunk] = {};
@@ -344,7 +331,7 @@ uint64_t PackRecipe::packed_size_bytes() const {
 Status PackConstant(const PackRecipe& recipe, std::span<const std::byte> source, std::span<std::byte> packed) {
   HEARTH_TRY(CheckRecipe(recipe, source, packed));
   if (packed.empty()) return Status::Ok();
-  const FloatReader reader(recipe, source);
+  const SourceReader reader(recipe, source);
   const FloatWriter writer(packed, recipe.storage);
   const int64_t channels = recipe.dims[3];
   const int64_t pixels = int64_t{recipe.dims[0]} * recipe.dims[1] * recipe.dims[2];

@@ -14,8 +14,6 @@ namespace {
 constexpr int64_t kMostRows = 48, kRowsOfTile = 6;
 constexpr int64_t kChunkBytes = 32 << 10;      // of rows: they stay in the first cache while weights pass
 constexpr int64_t kLeastMatrixWork = 500'000;  // multiply-adds; fewer are done before a worker wakes up
-constexpr int64_t kCopyBytes = 16;             // that short copies move at once
-static_assert(kCopyBytes <= static_cast<int64_t>(HostArena::kReadSlackBytes));
 
 // How the rows of a product lie in the input: one for each pixel of the output.
 struct Rows {
@@ -27,13 +25,29 @@ struct Rows {
   int32_t kernel_h = 1, kernel_w = 1;
 };
 
-// `bytes` and up to kCopyBytes - 1 more, which both sides have room for.
+// The first and the last kBytes of `bytes`, which may overlap: at least half of them all. In loads before stores.
+template <size_t kBytes>
+void CopyEnds(uint8_t* target, const uint8_t* source, int64_t bytes) {
+  std::array<uint8_t, kBytes> first, last;
+  std::memcpy(first.data(), source, kBytes);
+  std::memcpy(last.data(), source + bytes - kBytes, kBytes);
+  std::memcpy(target, first.data(), kBytes);
+  std::memcpy(target + bytes - kBytes, last.data(), kBytes);
+}
+
+// A few bytes, without a call.
 void CopyShort(uint8_t* target, const uint8_t* source, int64_t bytes) {
-  if (bytes > 4 * kCopyBytes) {
+  if (bytes > 32) {
     std::memcpy(target, source, static_cast<size_t>(bytes));
-    return;
+  } else if (bytes >= 16) {
+    CopyEnds<16>(target, source, bytes);
+  } else if (bytes >= 8) {
+    CopyEnds<8>(target, source, bytes);
+  } else if (bytes >= 4) {
+    CopyEnds<4>(target, source, bytes);
+  } else {
+    for (int64_t k = 0; k < bytes; ++k) target[k] = source[k];
   }
-  for (int64_t k = 0; k < bytes; k += kCopyBytes) std::memcpy(target + k, source + k, kCopyBytes);
 }
 
 using PackedGroups = std::vector<std::shared_ptr<const PackedMatrix>>;
@@ -73,7 +87,7 @@ class MatrixNode final : public HostNode {
     const int64_t least = kLeastMatrixWork * pieces / std::max<int64_t>(1, work) + 1;
     workers_.ForEachPart(pieces, least, [&](int64_t begin, int64_t end) {
       std::unique_ptr<uint8_t[]> scratch;
-      if (!rows_.in_place) scratch.reset(new uint8_t[static_cast<size_t>(most_rows_ * row_stride_ + kCopyBytes)]);
+      if (!rows_.in_place) scratch.reset(new uint8_t[static_cast<size_t>(most_rows_ * row_stride_)]);
       for (int64_t piece = begin; piece < end; ++piece) RunPiece(piece, scratch.get());
     });
     return Status::Ok();

@@ -1,0 +1,28 @@
+// Convolutions of float32 by weights that the model holds: what the nodes for them are told.
+#ifndef HEARTH_BACKENDS_CPU_FLOAT_CONVOLUTION_H_
+#define HEARTH_BACKENDS_CPU_FLOAT_CONVOLUTION_H_
+
+#include <optional>
+
+#include "backends/cpu/host_node.h"
+#include "core/graph/ops/window.h"
+
+namespace hearth {
+
+struct FloatConvolution {
+  Shape in, out;
+  int32_t kernel_h = 1, kernel_w = 1;
+  Window2D window;
+  Padding2D padding;
+  Activation activation = Activation::kNone;
+  bool is_depthwise = false;
+  bool has_bias = false;
+};
+
+// Nothing for other nodes, for groups, for several outputs of a channel, where weights or bias are made in the run, and
+// where there are no elements.
+std::optional<FloatConvolution> FloatConvolutionOf(const HostNodeRequest& request);
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_FLOAT_CONVOLUTION_H_
