@@ -136,8 +136,8 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   info.fp16_storage = true;  // packHalf2x16 and RGBA16F texels belong to ES 3.1
   info.fp16_arithmetic = false;
   info.unified_memory = info.is_software();
-  // The API has no number of compute units; a CPU's are known.
-  if (info.is_software()) info.compute_units = CpusOfThisProcess();
+  // The API has no number of compute units: a CPU's are known, a GPU's follow from its name.
+  info.compute_units = info.is_software() ? CpusOfThisProcess() : 0;
   info.compile_grouping = CompileGrouping::kEach;
   ReadWorkGroupLimits(gl, info);
   ReadExtensions(gl, version, facts);
@@ -146,6 +146,7 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
     return Error(StatusCode::kUnavailable, "{}: {} has no compute shaders with storage buffers", source.name,
                  info.name);
   }
+  info = WithUsableLimits(std::move(info));
   return facts;
 }
 

@@ -100,9 +100,8 @@ void ReadLimits(AskedDevice& device, DeviceInfo& info) {
   info.max_scalar_bytes = info.max_argument_bytes;
   info.max_storage_buffers = info.max_argument_bytes / kPointerBytes;
   info.max_texel_buffers = DeviceValue<cl_uint>(device, CL_DEVICE_MAX_READ_IMAGE_ARGS, 0);
-  info.compute_units = std::max<uint32_t>(1, DeviceValue<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, 1));
-  info.native_vector_floats =
-      std::max<uint32_t>(1, DeviceValue<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 1));
+  info.compute_units = DeviceValue<cl_uint>(device, CL_DEVICE_MAX_COMPUTE_UNITS, 0);
+  info.native_vector_floats = DeviceValue<cl_uint>(device, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 1);
 }
 
 }  // namespace
@@ -157,7 +156,7 @@ Result<DeviceInfo> ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDevice
   info.compile_grouping = info.type == DeviceType::kCpu ? CompileGrouping::kTogether : CompileGrouping::kEach;
   // Limits that were guessed would lead to a worse plan, or to one that the device can't run.
   if (device.failure != CL_SUCCESS) return OpenClError(device.failure, StatusCode::kUnavailable, "clGetDeviceInfo");
-  return info;
+  return WithUsableLimits(std::move(info));
 }
 
 std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id) {

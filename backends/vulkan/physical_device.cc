@@ -74,21 +74,25 @@ void ReadLimits(const VkPhysicalDeviceLimits& limits, uint64_t max_allocation_by
   device.non_coherent_atom_bytes = std::max<uint64_t>(1, limits.nonCoherentAtomSize);
 }
 
-// Vulkan itself doesn't say how many cores a device has; three vendors' extensions do.
+// Vulkan itself doesn't say how many cores a device has; three vendors' extensions do. 0 where none is there.
 struct CoreCounts {
   VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
   VkPhysicalDeviceShaderCorePropertiesAMD amd{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
+  VkPhysicalDeviceShaderCoreProperties2AMD active{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD};
   VkPhysicalDeviceShaderCoreBuiltinsPropertiesARM arm{
       VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_BUILTINS_PROPERTIES_ARM};
 
   void ChainTo(VkPhysicalDeviceProperties2& properties, const ExtensionSet& extensions) {
     if (extensions.contains(VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME)) Chain(properties, nv);
     if (extensions.contains(VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME)) Chain(properties, amd);
+    if (extensions.contains(VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME)) Chain(properties, active);
     if (extensions.contains(VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME)) Chain(properties, arm);
   }
   uint32_t Count(DeviceType type) const {
     if (type == DeviceType::kCpu) return std::max(1u, std::thread::hardware_concurrency());
-    return std::max({1u, nv.shaderSMCount, arm.shaderCoreCount,
+    // Of AMD's numbers the second leaves out units that are switched off in this part.
+    if (active.activeComputeUnitCount != 0) return active.activeComputeUnitCount;
+    return std::max({nv.shaderSMCount, arm.shaderCoreCount,
                      amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray});
   }
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/error.h"
+#include "core/device/compute_units.h"
 #include "core/device/usable_limits.h"
 
 namespace hearth {
@@ -39,6 +40,7 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 24,
      .max_scalar_bytes = 128,
      .compute_units = 2,
+     .renderer = "Adreno (TM) 640",
      .subgroup_size = 64,
      .fp16_arithmetic = true,
      .unified_memory = true},
@@ -60,6 +62,7 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 24,
      .max_scalar_bytes = 256,
      .compute_units = 4,
+     .renderer = "Adreno (TM) 730",
      .subgroup_size = 64,
      .int64 = true,
      .fp16_arithmetic = true,
@@ -82,6 +85,8 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 35,
      .max_scalar_bytes = 128,
      .compute_units = 2,
+     .vulkan_tells_units = true,
+     .renderer = "Mali-G52",
      .subgroup_size = 8,
      .int64 = true,
      .fp16_arithmetic = true,
@@ -104,6 +109,8 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 35,
      .max_scalar_bytes = 128,
      .compute_units = 14,
+     .vulkan_tells_units = true,
+     .renderer = "Mali-G78",
      .subgroup_size = 16,
      .int64 = true,
      .fp16_arithmetic = true,
@@ -126,6 +133,7 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 16,
      .max_scalar_bytes = 128,
      .compute_units = 1,
+     .renderer = "PowerVR Rogue GE8320",
      .subgroup_size = 1,
      .unified_memory = true},
     {.name = "intel-uhd620",
@@ -146,6 +154,7 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 64,
      .max_scalar_bytes = 128,
      .compute_units = 24,
+     .renderer = "Mesa Intel(R) UHD Graphics 620 (KBL GT2)",
      .subgroup_size = 32,
      .int64 = true,
      .fp16_arithmetic = true,
@@ -168,6 +177,8 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 64,
      .max_scalar_bytes = 128,
      .compute_units = 36,
+     .vulkan_tells_units = true,
+     .renderer = "AMD Radeon RX 580 Series (polaris10, LLVM 15.0.7, DRM 3.54, 6.5.0)",
      .subgroup_size = 64,
      .int64 = true},
     {.name = "navi21",
@@ -188,6 +199,8 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 64,
      .max_scalar_bytes = 128,
      .compute_units = 60,
+     .vulkan_tells_units = true,
+     .renderer = "AMD Radeon RX 6800 (navi21, LLVM 15.0.7, DRM 3.54, 6.5.0)",
      .subgroup_size = 64,
      .int64 = true,
      .fp16_arithmetic = true},
@@ -209,6 +222,8 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 64,
      .max_scalar_bytes = 256,
      .compute_units = 30,
+     .vulkan_tells_units = true,
+     .renderer = "NVIDIA GeForce RTX 2060/PCIe/SSE2",
      .subgroup_size = 32,
      .int64 = true,
      .fp16_arithmetic = true},
@@ -230,6 +245,8 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 64,
      .max_scalar_bytes = 256,
      .compute_units = 30,
+     .vulkan_tells_units = true,
+     .renderer = "NVIDIA GeForce RTX 3060 Laptop GPU/PCIe/SSE2",
      .subgroup_size = 32,
      .int64 = true,
      .fp16_arithmetic = true},
@@ -249,6 +266,7 @@ constexpr DeviceProfile kProfiles[] = {
      .max_storage_buffers = 31,
      .max_scalar_bytes = 256,
      .compute_units = 8,
+     .renderer = "Apple M1",
      .subgroup_size = 32,
      .int64 = true,
      .fp16_arithmetic = true,
@@ -306,6 +324,12 @@ std::string Lowered(std::string_view text) {
   return lowered;
 }
 
+// As the backends find them.
+uint32_t UnitsOf(const DeviceProfile& profile, Dialect dialect) {
+  const bool is_told = dialect == Dialect::kOpenCl || (dialect == Dialect::kVulkan && profile.vulkan_tells_units);
+  return is_told ? profile.compute_units : ComputeUnitsByName(profile.renderer, profile.type);
+}
+
 }  // namespace
 
 bool DeviceProfile::Offers(Dialect dialect) const {
@@ -343,7 +367,7 @@ DeviceInfo Simulated(DeviceInfo driver, const DeviceProfile& profile) {
   info.buffer_offset_alignment = UsableAlignment({info.buffer_offset_alignment, profile.buffer_offset_alignment});
   info.max_storage_buffers = std::min(info.max_storage_buffers, profile.max_storage_buffers);
   info.max_scalar_bytes = std::min(info.max_scalar_bytes, profile.max_scalar_bytes);
-  info.compute_units = profile.compute_units;  // a hint: nothing breaks where it is wrong
+  info.compute_units = UnitsOf(profile, info.dialect);  // a hint: nothing breaks where it is wrong
   info.native_vector_floats = 1;
   info.subgroup_size = std::min(info.subgroup_size, profile.subgroup_size);
   info.int64 = info.int64 && profile.int64;

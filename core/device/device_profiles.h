@@ -32,7 +32,9 @@ struct DeviceProfile {
   uint32_t buffer_offset_alignment = 0;
   uint32_t max_storage_buffers = 0;
   uint32_t max_scalar_bytes = 0;
-  uint32_t compute_units = 1;
+  uint32_t compute_units = 1;       // as its OpenCL driver tells
+  bool vulkan_tells_units = false;  // its Vulkan driver has a vendor's extension for that
+  std::string_view renderer;        // its OpenGL ES driver's GL_RENDERER, which tells the rest (compute_units.h)
   uint32_t subgroup_size = 1;
   bool int64 = false, fp16_arithmetic = false, unified_memory = false;
 

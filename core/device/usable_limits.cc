@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "core/device/compute_units.h"
+
 namespace hearth {
 
 uint32_t UsableAlignment(std::initializer_list<uint64_t> asked) {
@@ -18,7 +20,7 @@ uint32_t UsableAlignment(std::initializer_list<uint64_t> asked) {
 
 DeviceInfo WithUsableLimits(DeviceInfo info) {
   info.buffer_offset_alignment = UsableAlignment({info.buffer_offset_alignment});
-  info.compute_units = std::max(1u, info.compute_units);
+  if (info.compute_units == 0) info.compute_units = info.is_software() ? 1 : ComputeUnitsByName(info.name, info.type);
   info.native_vector_floats = std::max(1u, info.native_vector_floats);
   if (!std::has_single_bit(info.subgroup_size)) info.subgroup_size = 1;
   return info;

@@ -1,4 +1,4 @@
-// What becomes of limits that no specification allows but that drivers tell: nothing behind this divides by 0.
+// What becomes of limits that drivers do not tell or that no specification allows: nothing behind this divides by 0.
 #ifndef HEARTH_CORE_DEVICE_USABLE_LIMITS_H_
 #define HEARTH_CORE_DEVICE_USABLE_LIMITS_H_
 
@@ -13,8 +13,9 @@ namespace hearth {
 // tensor finds a place in a buffer.
 uint32_t UsableAlignment(std::initializer_list<uint64_t> asked);
 
-// Counts of 0 are 1, and subgroups of a size that is no power of two are not used. Limits of 0 stay: what they forbid
-// runs on the CPU.
+// Counts of 0 are 1, but 0 compute units are those of the device's name (compute_units.h): a driver that does not tell
+// them says 0. Subgroups of a size that is no power of two are not used. Limits of 0 stay: what they forbid runs on the
+// CPU.
 DeviceInfo WithUsableLimits(DeviceInfo info);
 
 }  // namespace hearth

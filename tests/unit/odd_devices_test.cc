@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/device/compute_units.h"
 #include "core/device/device_profiles.h"
 #include "core/device/usable_limits.h"
 #include "frontends/api/session_data.h"
@@ -23,12 +24,12 @@ TEST(UsableLimits, AnAlignmentIsAMultipleOfEachThatIsAskedForAndOfATexel) {
   EXPECT_EQ(UsableAlignment({UINT64_MAX, 3}), 1u << 30);
 }
 
-TEST(UsableLimits, CountsOfZeroAreOneAndLimitsOfZeroStay) {
+TEST(UsableLimits, CountsOfZeroAreUsableAndLimitsOfZeroStay) {
   DeviceInfo info;
   info.compute_units = info.native_vector_floats = info.subgroup_size = info.buffer_offset_alignment = 0;
   info.max_buffer_bytes = 0;
   info = WithUsableLimits(info);
-  EXPECT_EQ(info.compute_units, 1u);
+  EXPECT_EQ(info.compute_units, kUnitsOfUnknownGpu);
   EXPECT_EQ(info.native_vector_floats, 1u);
   EXPECT_EQ(info.subgroup_size, 1u);
   EXPECT_EQ(info.buffer_offset_alignment, 16u);
