@@ -15,18 +15,21 @@ namespace {
 struct Tile {
   const char* kernel;
   int rows, cols, lanes;
+  int split = 0;  // of pointwise_flat
 };
 
 // What matrix_call.cc picks for GPUs, and candidates of tuning around them.
-constexpr Tile kTiles[] = {{"pointwise_tile", 4, 2, 64}, {"pointwise_tile", 2, 1, 64}, {"pointwise_tile", 8, 1, 64},
-                           {"pointwise_tile", 4, 4, 64}, {"conv_tile", 4, 2, 64},      {"conv_tile", 2, 1, 64},
-                           {"transpose_conv", 2, 1, 64}};
+constexpr Tile kTiles[] = {
+    {"pointwise_tile", 4, 2, 64}, {"pointwise_tile", 2, 1, 64},    {"pointwise_tile", 8, 1, 64},
+    {"pointwise_tile", 4, 4, 64}, {"conv_tile", 4, 2, 64},         {"conv_tile", 2, 1, 64},
+    {"transpose_conv", 2, 1, 64}, {"pointwise_flat", 4, 2, 64, 1}, {"pointwise_flat", 4, 2, 64, 8}};
 
 Result<KernelSource> SourceOf(const Tile& tile) {
   HEARTH_ASSIGN(KernelSource source, LoadKernel(tile.kernel));
   HEARTH_TRY(SetDefine(source, "ROWS", std::to_string(tile.rows)));
   HEARTH_TRY(SetDefine(source, "COLS", std::to_string(tile.cols)));
   HEARTH_TRY(SetDefine(source, "LANES", std::to_string(tile.lanes)));
+  if (tile.split > 0) HEARTH_TRY(SetDefine(source, "SPLIT", std::to_string(tile.split)));
   source.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
   return source;
 }
@@ -37,7 +40,8 @@ Status CompileAll() {
     HEARTH_ASSIGN(const std::unique_ptr<Device> device, OpenVulkan(candidate));
     for (const Tile& tile : kTiles) {
       HEARTH_ASSIGN(const KernelSource source, SourceOf(tile));
-      std::fprintf(stderr, "== %s %dx%d lanes %d\n", tile.kernel, tile.rows, tile.cols, tile.lanes);
+      std::fprintf(stderr, "== %s %dx%d lanes %d split %d\n", tile.kernel, tile.rows, tile.cols, tile.lanes,
+                   tile.split);
       HEARTH_TRY(device->Compile({&source, 1}).status());
     }
     std::_Exit(0);  // RADV without a GPU (Mesa 22.3) ends the process when its device is destroyed

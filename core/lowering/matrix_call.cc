@@ -7,6 +7,7 @@
 
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
+#include "core/lowering/flat_product.h"
 #include "core/lowering/lowering_support.h"
 
 namespace hearth {
@@ -64,6 +65,27 @@ bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes&
 bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
   return shapes.is_pointwise && shapes.groups == 1 && shapes.pixels <= 4 && shapes.filter[3] >= 64 &&
          builder.graph().IsConstant(node.inputs[1]);
+}
+
+ProductSize SizeOf(const MatrixShapes& shapes) {
+  return {shapes.pixels, shapes.filter[3], shapes.filter[0]};
+}
+
+// Whether at least nine of ten work items' pixels exist.
+bool FillsGroups(const KernelChoice& tile, int64_t pixels) {
+  const int64_t of_group = int64_t{tile.rows} * tile.lanes;
+  return pixels * 10 >= Tiles(pixels, of_group) * of_group * 9;
+}
+
+// Flat tiles lead where groups of the other would be part empty, or where sums must be shared.
+void AddFirstTiles(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, KernelChoice tile,
+                   std::vector<KernelChoice>& candidates) {
+  const bool is_plain = shapes.is_pointwise && shapes.groups == 1 && builder.graph().IsConstant(node.inputs[1]);
+  const auto flat = is_plain ? FlatCandidates(builder.device(), SizeOf(shapes)) : std::vector<KernelChoice>();
+  const bool flat_leads = !flat.empty() && (flat.front().lanes > 1 || !FillsGroups(tile, shapes.pixels));
+  if (flat_leads) candidates.push_back(flat.front());
+  candidates.push_back(std::move(tile));
+  candidates.insert(candidates.end(), flat.begin(), flat.end());
 }
 
 void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<KernelChoice>& candidates) {
@@ -152,7 +174,7 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
     const bool small = Applies(Rule::kShortGroups, builder.device()) || builder.device().max_local_invocations < 64;
     for (int lanes : small ? std::array{8, 16} : std::array{32, 64}) candidates.push_back({"lanes", 1, 1, lanes});
   }
-  candidates.push_back(TileFor(builder, shapes, slices_out));
+  AddFirstTiles(builder, node, shapes, TileFor(builder, shapes, slices_out), candidates);
   AddTiles(builder.device(), candidates);
   // Larger tiles than the output only repeat work; grouped convolutions allow one column.
   const int most_cols = shapes.groups > 1                              ? 1
@@ -191,6 +213,10 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
     call.defines = {{"LANES", std::to_string(choice.lanes)}};
     call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
     call.work_items = {int64_t{slices_out} * choice.lanes, shapes.pixels, 1};
+    return call;
+  }
+  if (choice.variant == kFlatVariant) {
+    UseFlat(builder.device(), SizeOf(shapes), choice, call);
     return call;
   }
   if (wide) {

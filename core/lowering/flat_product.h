@@ -1,0 +1,33 @@
+// 1x1 convolutions on GPUs by the kernel pointwise_flat: work items are numbered through the tiles of all pixels and
+// channels, and share sums where there are too few tiles to keep the device busy.
+#ifndef HEARTH_CORE_LOWERING_FLAT_PRODUCT_H_
+#define HEARTH_CORE_LOWERING_FLAT_PRODUCT_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/device/device_info.h"
+#include "core/device/kernel_choice.h"
+#include "core/plan/plan_builder.h"
+
+namespace hearth {
+
+struct ProductSize {
+  int64_t pixels = 0;
+  int32_t channels_in = 0, channels_out = 0;
+};
+
+// A choice of this variant has as `lanes` how many work items share a sum.
+inline constexpr std::string_view kFlatVariant = "flat";
+
+// The first suits the device by rule. None on processors, on devices without groups of 64 to 128 items or 8 KiB of
+// local memory, and where one dimension has too few groups for all items.
+std::vector<KernelChoice> FlatCandidates(const DeviceInfo& device, const ProductSize& size);
+
+// Kernel, defines, group and work items of such a choice.
+void UseFlat(const DeviceInfo& device, const ProductSize& size, const KernelChoice& choice, KernelCall& call);
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_LOWERING_FLAT_PRODUCT_H_
