@@ -51,8 +51,11 @@ class CliTest(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearth-cli-"))
         self.addCleanup(shutil.rmtree, self.folder, True)
 
+    def environment(self):
+        return dict(os.environ, HEARTH_CACHE_DIR=str(self.folder / "cache"))
+
     def run_hearth(self, *arguments, expect=0, variables=None):
-        environment = dict(os.environ, HEARTH_CACHE_DIR=str(self.folder / "cache"), **(variables or {}))
+        environment = dict(self.environment(), **(variables or {}))
         done = subprocess.run([PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, env=environment, timeout=TIMEOUT_S, check=False)
         self.assertEqual(done.returncode, expect, f"{arguments}\n{done.stdout}\n{done.stderr}")

@@ -33,12 +33,52 @@ class Usage(CliTest):
             with self.subTest(line=line):
                 self.assert_one_error(self.run_hearth(*line, expect=2), "empty", "--help")
 
+    def test_an_empty_value_is_wrong_usage_whatever_it_would_mean(self):
+        for line in (["cache", "clear", "--model", "", "--yes"], ["cache", "clear", "--device", "", "--yes"], ["cache", "clear", "--signed-by", "", "--yes"],
+                     ["cache", "clear", "--unused-for", "", "--yes"], ["cache", "prune", "--unused-for", "", "--yes"], ["cache", "import", "", "--trust"],
+                     ["cache", "export", "b.tar", "--sign", ""], ["cache", "export", "b.tar", "--valid-for", ""], ["cache", "key", ""],
+                     ["run", MODEL, PICTURE, "--model-token", ""], ["run", MODEL, PICTURE, "--simulate", ""], ["run", MODEL, PICTURE, "--cpu-ops", ""],
+                     ["run", MODEL, PICTURE, "--input", ""], ["run", MODEL, ""], ["conformance", "--filter", ""], ["compare", MODEL, "--against", ""]):
+            with self.subTest(line=line):
+                self.assert_one_error(self.run_hearth(*line, expect=2), "empty", "--help")
+
+    def test_conformance_of_what_no_profile_fits_is_no_success(self):
+        self.assert_one_error(self.run_hearth("conformance", "--device", "cpu", "--simulate", "all", expect=3), "name a driver")
+
+    def test_seeds_are_whole_numbers_of_64_bits(self):
+        for seed in ("-1", "18446744073709551616", "1.5"):
+            with self.subTest(seed=seed):
+                self.assert_one_error(self.run_hearth("run", MODEL, "--random-inputs", seed, expect=2), "whole number")
+                self.assert_one_error(self.run_hearth("conformance", "--seed", seed, expect=2), "whole number")
+
+    def test_output_that_nobody_can_read_is_an_error_and_never_a_crash(self):
+        def code(line, **streams):
+            with open("/dev/full", "w") as full:
+                given = {name: full if where == "full" else subprocess.DEVNULL for name, where in streams.items()}
+                return subprocess.run([PROGRAM, *line], stdin=subprocess.DEVNULL, env=self.environment(), check=False, **given).returncode
+        run = ["run", MODEL, PICTURE, "--device", "cpu"]
+        self.assertEqual(code(["run", "nope"], stdout="null", stderr="full"), 3)
+        self.assertEqual(code([*run, "--cpu-ops", "nope"], stdout="null", stderr="full"), 0)
+        self.assertEqual(code([*run, "--log", "debug"], stdout="null", stderr="full"), 0)
+        self.assertEqual(code(run, stdout="full", stderr="full"), 1)
+
+    def test_closed_streams_are_no_place_for_files(self):
+        output = self.folder / "out"
+        line = f'"{PROGRAM}" run "{MODEL}" "{PICTURE}" --device cpu --output-dir "{output}"'
+        for closed, expected in (("0<&- 1>&- 2>&-", 1), ("1>&-", 1), ("2>&-", 0)):
+            with self.subTest(closed=closed):
+                self.assertEqual(subprocess.run(["sh", "-c", f"{line} {closed}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                                env=self.environment(), check=False).returncode, expected)
+                (file,) = output.iterdir()
+                self.assertEqual(read_npy(file)[1], (1, 96, 96, 6))
+
     def test_numbers_must_be_finite(self):
         for option in ("--mean", "--std"):
             for number in ("nan", "inf", "127.5,nan"):
                 with self.subTest(option=option, number=number):
                     self.assert_one_error(self.run_hearth("run", MODEL, PICTURE, option, number, expect=2), option, "finite")
         self.assert_one_error(self.run_hearth("bench", MODEL, "--seconds", "nan", expect=2), "--seconds", "finite")
+        self.assert_one_error(self.run_hearth("run", MODEL, PICTURE, "--min-score", "nan", expect=2), "--min-score", "finite")
 
     def test_a_shape_that_is_given_twice_or_too_large_is_told_apart_from_none(self):
         def message(*arguments):
@@ -127,6 +167,8 @@ class BadInput(CliTest):
     def test_labels_that_are_not_there_are_bad_input(self):
         self.assert_one_error(self.run_hearth("run", MODEL, "--labels", "no-labels.txt", expect=3), "no-labels.txt")
         self.assert_one_error(self.run_hearth("run", MODEL, "--labels", "/dev/zero", expect=3), "no list of labels")
+        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", MODEL, expect=3), "no text", "no list of labels")
+        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", self.file("none.txt", b""), expect=3), "is empty", "no list of labels")
 
     def test_a_device_that_does_not_exist_is_exit_code_4(self):
         for device in ("no such device", "opencl:99"):
@@ -328,6 +370,14 @@ class Cache(CliTest):
         self.assertEqual(self.run_json("cache", "ls")["entries"], [])
         self.assertEqual(self.run_json("cache", "stats")["entries"], 0)
         self.assertTrue(self.run_json("cache", "verify")["clean"])
+
+    def test_what_is_no_key_and_no_device_deletes_nothing(self):
+        self.run_hearth("run", MODEL, PICTURE, "--device", "cpu")  # makes the store
+        for option, value, words in (("--signed-by", "zz", "no public key"), ("--device", ":0", "before the ':'")):
+            with self.subTest(option=option):
+                done = self.run_hearth("cache", "clear", option, value, "--yes", expect=3)
+                self.assert_one_error(done, words)
+                self.assertEqual(done.stdout, "")
 
     def test_clear_without_a_terminal_and_without_yes_deletes_nothing(self):
         self.assert_one_error(self.run_hearth("cache", "clear", expect=2), "--yes")

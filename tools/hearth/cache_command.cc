@@ -244,6 +244,7 @@ class CacheCommand final : public Verb {
     HEARTH_ASSIGN(const CacheFilter filter, filter_.Filter(cache));
     // A damaged store has no list; clearing moves it aside.
     const Result<std::vector<CacheEntry>> entries = cache.List(filter);
+    if (entries.status().code() == StatusCode::kInvalidArgument) return entries.status();  // what was asked for
     std::string what = fmt::format("the store in {}", cache.folder());
     if (entries.ok()) {
       uint64_t bytes = 0;

@@ -64,6 +64,9 @@ Result<CacheFilter> CacheFilterFlags::Filter(const Cache& cache) const {
     filter.device.clear();  // what a model shares between devices names none
   }
   filter.device = filter.device.substr(0, filter.device.find(':'));  // "opencl:0" in keys is "opencl"
+  if (filter.device.empty() && !filter_.device.empty() && model_.empty()) {
+    return Error(StatusCode::kInvalidArgument, "--device {}: there is no device's name before the ':'", filter_.device);
+  }
   return filter;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <iostream>
 
 namespace hearth {
@@ -17,7 +16,7 @@ ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const Outpu
     PrintError(fmt::format("this would delete {}; say --yes to do it without being asked", what));
     return ExitCode::kUsage;
   }
-  fmt::print(stderr, "This deletes {}. Go on? [y/N] ", what);
+  WriteToStandardError(fmt::format("This deletes {}. Go on? [y/N] ", what));
   std::string answer;
   if (std::getline(std::cin, answer) && (answer == "y" || answer == "Y" || answer == "yes")) return ExitCode::kFine;
   PrintError("nothing was deleted: the answer was not yes");

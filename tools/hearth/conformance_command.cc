@@ -66,7 +66,7 @@ class ConformanceCommand final : public Verb {
         ->type_name("N")
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
-    app.add_option("--seed", seed_, "Which cases --sample takes")->capture_default_str();
+    app.add_option("--seed", seed_, "Which cases --sample takes")->check(WholeNumber())->capture_default_str();
     app.add_flag("--list", list_, "Print the cases and stop");
     app.add_option("--junit", junit_path_, "Write JUnit XML to a file")->check(NotEmpty());
     app.add_option("--html", html_path_, "Write a page of operations against devices to a file")->check(NotEmpty());
@@ -132,6 +132,10 @@ class ConformanceCommand final : public Verb {
       }
       HEARTH_ASSIGN(const std::vector<std::string> profiles, ProfilesFor(name));
       for (const std::string& profile : profiles) to_run.push_back({name, profile});
+    }
+    if (to_run.empty()) {
+      return Error(StatusCode::kInvalidArgument,
+                   "no profile can be simulated there, so nothing would be compared: name a driver (--device vulkan)");
     }
     return to_run;
   }

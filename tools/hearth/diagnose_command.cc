@@ -152,10 +152,11 @@ class DiagnoseCommand final : public Verb {
       return ExitCode::kFine;
     }
     HEARTH_TRY(WriteFile(path_, text));
-    fmt::print(
+    const std::string told = fmt::format(
         "{} tells devices, limits, versions, the cache's state and the last errors; paths, names and values of "
         "variables are left out. Read it before you send it.\n",
         path_);
+    std::fwrite(told.data(), 1, told.size(), stdout);
     return ExitCode::kFine;
   }
 

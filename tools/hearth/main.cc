@@ -1,5 +1,7 @@
 // The program `hearth`: see tools/README.md for its verbs, options and JSON keys.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <exception>
@@ -10,6 +12,7 @@
 #include "hearth/version.h"
 #include "tools/hearth/error_record.h"
 #include "tools/hearth/nearest_name.h"
+#include "tools/hearth/option_checks.h"
 #include "tools/hearth/printing.h"
 #include "tools/hearth/verb.h"
 
@@ -79,6 +82,23 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
   return ExitCode::kUsage;
 }
 
+// An empty value is a script's variable that is not set: without the word that it was to be, `cache clear --model ""`
+// would delete everything, and `cache export --sign ""` sign nothing. Names that options check tell more.
+void RefuseEmptyValues(CLI::App& app) {
+  for (CLI::Option* option : app.get_options([](const CLI::Option*) { return true; })) {
+    if (option->get_items_expected_max() > 0) option->check(NotEmpty("the value"));
+  }
+  for (CLI::App* part : app.get_subcommands([](const CLI::App*) { return true; })) RefuseEmptyValues(*part);
+}
+
+// A file that is opened while one of these is closed would get its number, and then what the program and drivers say.
+void HoldStandardStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // Nothing can be written to it, so that output which is lost is still an error.
+    if (::fcntl(stream, F_GETFD) < 0) static_cast<void>(::open("/dev/null", O_RDONLY));
+  }
+}
+
 // A full disk behind standard output is a failure like any other.
 ExitCode CheckOutput(ExitCode code) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -96,6 +116,7 @@ ExitCode Main(int argc, char** argv) {
     CLI::App* subcommand = app.add_subcommand(verb->info().name, verb->info().description);
     subcommand->footer("Example:\n  " + verb->info().example);
     verb->AddOptions(*subcommand);
+    RefuseEmptyValues(*subcommand);
   }
   try {
     app.parse(argc, argv);
@@ -103,7 +124,8 @@ ExitCode Main(int argc, char** argv) {
     return OnParseError(app, error);
   }
   if (app.get_subcommands().empty()) {
-    fmt::print("{}", app.help());
+    const std::string help = app.help();
+    std::fwrite(help.data(), 1, help.size(), stdout);
     return ExitCode::kUsage;
   }
   for (const auto& verb : verbs) {
@@ -123,6 +145,7 @@ ExitCode Main(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace hearth;
+  HoldStandardStreams();
   try {
     return static_cast<int>(CheckOutput(Main(argc, argv)));
   } catch (const std::bad_alloc&) {

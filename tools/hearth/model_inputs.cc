@@ -156,7 +156,8 @@ void InputOptions::AddOptions(CLI::App& app) {
          "The same as --input")
       ->type_name("...");
   app.add_option("--random-inputs", random_seed, "Fill the inputs that are not given with random numbers")
-      ->type_name("SEED");
+      ->type_name("SEED")
+      ->check(WholeNumber());
   const CLI::Validator not_zero(
       [](std::string& text) { return std::strtof(text.c_str(), nullptr) == 0.0f ? "must not be 0" : ""; }, "", "");
   app.add_option("--mean", scaling.mean,

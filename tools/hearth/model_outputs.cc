@@ -96,6 +96,10 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
     return Error(StatusCode::kInvalidArgument, "{} has over {} bytes: that is no list of labels, a line each", path,
                  kMaxLabelsBytes);
   }
+  if (text.empty() || text.find('\0') != std::string::npos) {
+    return Error(StatusCode::kInvalidArgument, "{} {}: that is no list of labels, a line each", path,
+                 text.empty() ? "is empty" : "holds bytes that are no text");
+  }
   std::vector<std::string> labels;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

@@ -1,6 +1,8 @@
 #include "tools/hearth/option_checks.h"
 
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 
 namespace hearth {
@@ -12,6 +14,17 @@ CLI::Validator NotEmpty(const std::string& what) {
 CLI::Validator Finite() {
   return CLI::Validator(
       [](std::string& text) { return std::isfinite(std::strtof(text.c_str(), nullptr)) ? "" : "must be finite"; }, "");
+}
+
+CLI::Validator WholeNumber() {
+  return CLI::Validator(
+      [](std::string& text) {
+        uint64_t number = 0;
+        const char* const end = text.data() + text.size();
+        const auto [rest, error] = std::from_chars(text.data(), end, number);
+        return error == std::errc() && rest == end ? "" : "must be a whole number of at most 64 bits, without a sign";
+      },
+      "");
 }
 
 }  // namespace hearth

@@ -12,6 +12,9 @@ CLI::Validator NotEmpty(const std::string& what = "the name");
 // For numbers: neither NaN, which every CLI::Range lets pass, nor infinite.
 CLI::Validator Finite();
 
+// A whole number of 64 bits without a sign: CLI11 makes the largest one of all that are negative or larger.
+CLI::Validator WholeNumber();
+
 }  // namespace hearth
 
 #endif  // HEARTH_TOOLS_HEARTH_OPTION_CHECKS_H_

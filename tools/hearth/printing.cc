@@ -32,8 +32,8 @@ void LogToStandardError(bool with_details) {
   SetLogSink([with_details](LogLevel level, std::string_view message) {
     if (level == LogLevel::kError) PrintError(message);
     if (level != LogLevel::kInfo && (level != LogLevel::kDebug || !with_details)) return;
-    std::fflush(stdout);
-    fmt::print(stderr, "hearth: {}: {}\n", level == LogLevel::kInfo ? "info" : "debug", OneLine(message));
+    WriteToStandardError(
+        fmt::format("hearth: {}: {}\n", level == LogLevel::kInfo ? "info" : "debug", OneLine(message)));
   });
 }
 
@@ -51,9 +51,13 @@ void LogAsTheEnvironmentSays() {
   });
 }
 
-void PrintError(std::string_view message) {
+void WriteToStandardError(std::string_view text) {
   std::fflush(stdout);
-  fmt::print(stderr, "hearth: error: {}\n", OneLine(message));
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void PrintError(std::string_view message) {
+  WriteToStandardError(fmt::format("hearth: error: {}\n", OneLine(message)));
 }
 
 void OutputOptions::AddOptions(CLI::App& app) {
@@ -78,20 +82,19 @@ void OutputOptions::PrintText(std::string_view text) const {
 }
 
 void OutputOptions::PrintWarning(std::string_view message) const {
-  if (quiet_) return;
-  std::fflush(stdout);
-  fmt::print(stderr, "hearth: warning: {}\n", OneLine(message));
+  if (!quiet_) WriteToStandardError(fmt::format("hearth: warning: {}\n", OneLine(message)));
 }
 
 void DrawProgress(size_t done, size_t total, std::string_view what) {
   if (isatty(STDERR_FILENO) == 0) return;
   constexpr size_t kWidth = 20;
   const size_t filled = total == 0 ? kWidth : kWidth * std::min(done, total) / total;
-  std::fflush(stdout);
-  fmt::print(stderr, "\r\x1b[K");
-  if (done >= total) return;
-  fmt::print(stderr, "[{}{}] {}/{} {}", std::string(filled, '#'), std::string(kWidth - filled, '.'), done, total,
-             OneLine(what));
+  std::string bar = "\r\x1b[K";
+  if (done < total) {
+    bar += fmt::format("[{}{}] {}/{} {}", std::string(filled, '#'), std::string(kWidth - filled, '.'), done, total,
+                       OneLine(what));
+  }
+  WriteToStandardError(bar);
 }
 
 void OutputOptions::ShowProgress(size_t done, size_t total, std::string_view what) const {

@@ -22,6 +22,9 @@ using Json = nlohmann::ordered_json;
 // Before anything else: warnings are left to the verbs, HEARTH_LOG=info or debug is --log.
 void LogAsTheEnvironmentSays();
 
+// As it is, behind what standard output got before. Nobody may read it: that is no error, and no exception.
+void WriteToStandardError(std::string_view text);
+
 // "hearth: error: <message>", on one line.
 void PrintError(std::string_view message);
 

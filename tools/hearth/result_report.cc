@@ -107,6 +107,7 @@ void ShowOptions::AddOptions(CLI::App& app) {
   app.add_option("--min-score", min_score_, "Boxes and key points that are less sure are left out")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1.0))
+      ->check(Finite())
       ->capture_default_str();
 }
 
