@@ -6,6 +6,7 @@
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
+#include "core/base/trial_run.h"
 #include "core/graph/ops/loop.h"
 #include "core/plan/host_executor.h"
 
@@ -44,6 +45,7 @@ class LoopNode final : public HostNode {
     for (int64_t turn = 0;; ++turn) {
       HEARTH_TRY(condition_->Run(condition_tensors_[now]));
       if (goes_on_ == std::byte{0}) break;
+      if (turn == TrialRun::kMostTurns && TrialRun::IsNow()) break;
       HEARTH_TRY(CheckTurn(node_, turn));
       HEARTH_TRY(body_->Run(body_tensors_[now]));
       now = 1 - now;

@@ -11,6 +11,7 @@
 #include "cache/reports.h"
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/base/trial_run.h"
 #include "frontends/api/devices_to_warm.h"
 #include "hal/stopwatch.h"
 #include "hearth/device.h"
@@ -77,7 +78,10 @@ WarmResult WarmOne(const std::string& model_path, const SessionOptions& options)
     for (size_t k = 0; k < session.inputs().size(); ++k) {
       HEARTH_TRY(session.SetInput(k, std::vector<std::byte>(session.inputs()[k].size_bytes)));
     }
-    HEARTH_TRY(session.Run());
+    {
+      const TrialRun trial;
+      HEARTH_TRY(session.Run());
+    }
     session.SaveToCache();
     const Report& report = session.report();
     if (report.cache.path.empty() && options.cache_store == nullptr) {

@@ -8,6 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/base/median.h"
+#include "core/base/trial_run.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/session_device.h"
 #include "hal/stopping.h"
@@ -36,6 +37,7 @@ void LowerPriority() {
 Status RunOnZeros(SessionData& data) {
   const std::vector<std::span<const std::byte>> inputs(data.inputs.begin(), data.inputs.end());
   const std::vector<std::span<std::byte>> outputs(data.outputs.begin(), data.outputs.end());
+  const TrialRun trial;
   return RunOnMemory(data, inputs, outputs, nullptr);
 }
 

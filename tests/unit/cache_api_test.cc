@@ -6,6 +6,7 @@
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/loop_models.h"
 #include "tests/testing/shared_data.h"
 
 namespace hearth {
@@ -83,6 +84,17 @@ TEST(CacheApi, AModelThatWasWarmedFindsEverything) {
   const auto after = cache->Explain(kModel, {.device = SomeDevice()});
   EXPECT_EQ(after->hits(), after->needs.size());
   EXPECT_EQ(cache->Stats()->lifetime.hits, 0u) << "explaining was counted";
+}
+
+TEST(CacheApi, AModelWithALoopThatZerosDoNotEndIsWarmed) {
+  const CacheFolder folder;
+  const TemporaryFolder models;
+  const std::filesystem::path file = models.path() / "loop.tflite";
+  const std::vector<std::byte> bytes = testing::DoublingLoop();
+  testing::WriteFile(file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  const auto warmed = Cache::At(folder.path().string())->Warm({file.string()}, {"cpu"}, {});
+  ASSERT_TRUE(warmed.ok()) << warmed.status().message();
+  EXPECT_TRUE(warmed->front().status.ok()) << warmed->front().status.message();
 }
 
 TEST(CacheApi, ExplainNamesTheOnePartThatDiffers) {

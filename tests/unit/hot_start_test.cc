@@ -8,6 +8,7 @@
 
 #include "frontends/api/device_behind.h"
 #include "tests/testing/hot_start.h"
+#include "tests/testing/loop_models.h"
 
 namespace hearth {
 namespace {
@@ -62,6 +63,21 @@ TEST_F(HotStart, StateGoesAlongToTheDevice) {
   ASSERT_TRUE(session->ResetState().ok());
   ASSERT_TRUE(RunOnce(*session).ok());
   ExpectOutput(*session, 1);
+}
+
+TEST_F(HotStart, ALoopThatZerosDoNotEndKeepsNoDeviceFromGettingReady) {
+  const Result<Model> model = Model::FromMemory(testing::DoublingLoop());
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Result<Session> session = Start(*model, Options("hot"));
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const float x[] = {1, 2};
+  ASSERT_TRUE(session->SetInput<float>(0, x).ok());
+  ASSERT_TRUE(session->Run().ok());
+  const Status ready = session->WaitForDevice();
+  EXPECT_TRUE(ready.ok()) << ready.message();
+  ASSERT_TRUE(session->SetInput<float>(0, x).ok());
+  ASSERT_TRUE(session->Run().ok());
+  EXPECT_THAT(*session->output<float>(1), ::testing::ElementsAre(512, 1024));
 }
 
 TEST_F(HotStart, TheDeviceAnswersWithTheBitsOfAReadySession) {

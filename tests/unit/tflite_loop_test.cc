@@ -6,72 +6,23 @@
 #include <numeric>
 
 #include "backends/cpu/cpu_executor.h"
+#include "core/base/trial_run.h"
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/loop_models.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using testing::AddLoop;
+using testing::DoublingLoop;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::LoopParts;
 
-constexpr int32_t kAdd = 0, kConcatenation = 2, kMul = 18, kLess = 58, kSum = 74, kWhile = 119;
+constexpr int32_t kConcatenation = 2, kMul = 18, kWhile = 119;
 constexpr auto kInt = wire::TensorType_INT32;
-constexpr auto kBool = wire::TensorType_BOOL;
-
-// Writes subgraphs that take a counter and two floats.
-class LoopParts {
- public:
-  explicit LoopParts(TfliteWriter& to) : writer(to) { Begin(); }
-
-  void Begin() {
-    counter = writer.AddTensor({"i", {}, kInt});
-    v = writer.AddTensor({"v", {2}});
-  }
-  int32_t Number(float number) { return writer.AddConstant<float>({"", {}}, {number}); }
-  int32_t Made(int32_t code, const std::vector<int32_t>& inputs, const WrittenTensor& tensor) {
-    const int32_t made = writer.AddTensor(tensor);
-    writer.AddOperator(code, inputs, {made});
-    return made;
-  }
-  // "sum(v) < limit".
-  void EndCondition(float limit) {
-    const int32_t total = writer.AddTensor({"", {}});
-    const auto options = wire::CreateReducerOptions(writer.builder(), false);
-    writer.AddOperator(kSum, {v, writer.AddIntegers({0})}, {total}, options);
-    writer.EndSubgraph({counter, v}, {Made(kLess, {total, Number(limit)}, {"goes_on", {}, kBool})});
-    Begin();
-  }
-  int32_t Next() { return Made(kAdd, {counter, writer.AddConstant<int32_t>({"", {}, kInt}, {1})}, {"", {}, kInt}); }
-  // "counter + 1, factor * v".
-  void EndBody(float factor) {
-    const int32_t next = Next();
-    writer.EndSubgraph({counter, v}, {next, Made(kMul, {v, Number(factor)}, {"", {2}})});
-    Begin();
-  }
-
-  TfliteWriter& writer;
-  int32_t counter = 0, v = 0;
-};
-
-// counter, v = 0, x; the model's outputs are both. Subgraphs 1 and 2 follow.
-void AddLoop(TfliteWriter& writer) {
-  const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}});
-  const int32_t turns = writer.AddTensor({"turns", {}, kInt});
-  const int32_t zero = writer.AddConstant<int32_t>({"zero", {}, kInt}, {0});
-  writer.AddOperator(kWhile, {zero, x}, {turns, y}, wire::CreateWhileOptions(writer.builder(), 1, 2));
-  writer.EndSubgraph({x}, {turns, y});
-}
-
-std::vector<std::byte> DoublingLoop() {
-  TfliteWriter writer;
-  AddLoop(writer);
-  LoopParts parts(writer);
-  parts.EndCondition(1000.0f);
-  parts.EndBody(2.0f);
-  return writer.FinishFile();
-}
 
 std::vector<std::vector<double>> Reference(const Graph& graph, const std::vector<double>& x) {
   const ReferenceTensor input{{2}, x};
@@ -126,6 +77,18 @@ TEST(TfliteLoop, OnTheCpuEndsWhereDataSay) {
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_THAT(OnTheCpu(*graph, {1, 2}), ElementsAre(9, 512, 1024));
   EXPECT_THAT(OnTheCpu(*graph, {600, 500}), ElementsAre(0, 600, 500));
+}
+
+TEST(TfliteLoop, OnTheCpuATrialEndsWhatItsZerosDoNot) {
+  const auto bytes = DoublingLoop();
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  {
+    const TrialRun trial;
+    EXPECT_THAT(OnTheCpu(*graph, {0, 0}), ElementsAre(TrialRun::kMostTurns, 0, 0));
+    EXPECT_THAT(OnTheCpu(*graph, {1, 2}), ElementsAre(9, 512, 1024));
+  }
+  EXPECT_FALSE(TrialRun::IsNow());
 }
 
 TEST(TfliteLoop, MayHoldALoopThatDataEnd) {
