@@ -243,7 +243,8 @@ Status SetBinding(InterfaceState& state, const Binding& binding, const TensorDes
 Status CheckProcess(const SessionData& data) {
   if (data.process == ::getpid()) return Status::Ok();
   return Error(StatusCode::kUnavailable,
-               "this session was opened by process {}, of which this one is a fork: open the model here", data.process);
+               "this session was opened by process {}, of which this one is a fork: open sessions after forking",
+               data.process);
 }
 
 Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,

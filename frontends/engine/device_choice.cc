@@ -6,6 +6,7 @@
 #include "backends/cpu/cpu_executor.h"
 #include "core/base/error.h"
 #include "frontends/engine/backends.h"
+#include "frontends/engine/forked_drivers.h"
 
 namespace hearth {
 namespace {
@@ -14,7 +15,7 @@ using Backends = std::span<const BackendDef>;
 
 void AppendDevicesOf(const BackendDef& backend, std::vector<ListedDevice>& list) {
   int usable_count = 0;
-  for (DeviceCandidate& candidate : backend.enumerate()) {
+  for (DeviceCandidate& candidate : EnumerateUnlessForked(backend)) {
     const std::string name(backend.name);
     const std::string id = candidate.usable ? fmt::format("{}:{}", name, usable_count++) : name;
     list.push_back({id, &backend, std::move(candidate)});
@@ -106,6 +107,10 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
                                       Backends backends) {
   HEARTH_ASSIGN(const std::vector<ListedDevice> choices, ChooseDevices(wanted, backends));
   OpenedDevice opened;
+  for (const BackendDef& backend : backends) {
+    std::string why_lost = IsAutoDevice(wanted) ? WhyHardwareIsLost(backend) : "";
+    if (!why_lost.empty()) opened.warnings.push_back(std::move(why_lost));
+  }
   Status last_failure(StatusCode::kUnavailable, "no further device is usable");
   bool any_failed = false;
   for (const ListedDevice& choice : choices) {

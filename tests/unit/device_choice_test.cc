@@ -6,6 +6,7 @@
 
 #include "backends/null/device.h"
 #include "core/base/error.h"
+#include "tests/testing/cache_folder.h"
 #include "tests/testing/fake_backends.h"
 
 namespace hearth {
@@ -75,6 +76,21 @@ TEST_F(DeviceChoice, AutoLeavesOutWhatFailedBefore) {
   EXPECT_EQ(opened->id, "first:1");
   EXPECT_EQ(OpenChosenDevice("auto", {"first:0", "first:1", "cpu"}, FakeBackendRows()).status().code(),
             StatusCode::kUnavailable);
+}
+
+TEST_F(DeviceChoice, AForkAsksNoDriverThatItsParentUsed) {
+  TheFakeBackends().first = {Works("fast")};
+  const std::span<const BackendDef> rows = FakeBackendRows().first(1);
+  ASSERT_TRUE(OpenChosenDevice("auto", {}, rows).ok());
+  const auto in_fork = [rows] {
+    const Status named = OpenChosenDevice("first", {}, rows).status();
+    const Result<OpenedDevice> chosen = OpenChosenDevice("auto", {}, rows);
+    constexpr std::string_view kWhy = "of which this one is a fork, has used the first driver";
+    const bool is_told = named.code() == StatusCode::kUnavailable && named.message().find(kWhy) != std::string::npos;
+    const bool has_cpu = chosen.ok() && chosen->id == "cpu" && chosen->warnings.size() == 1;
+    return is_told && has_cpu ? 0 : 1;
+  };
+  EXPECT_EQ(testing::WaitFor(testing::StartProcess(in_fork)), 0);
 }
 
 TEST_F(DeviceChoice, ANamedDeviceIsTheOnlyOne) {

@@ -1,0 +1,72 @@
+#include "frontends/engine/forked_drivers.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+namespace hearth {
+namespace {
+
+// Of one backend. Without a lock, which another thread might hold in the moment of a fork.
+struct Use {
+  std::atomic<const char*> backend = nullptr;  // its row's name
+  std::atomic<pid_t> process = 0;              // that was the first to find a device
+  std::atomic<bool> has_hardware = false;
+};
+
+constexpr size_t kMostBackends = 16;
+
+Use* UseOf(const BackendDef& backend) {
+  static std::array<Use, kMostBackends> uses;
+  for (Use& use : uses) {
+    const char* known = nullptr;
+    if (use.backend.compare_exchange_strong(known, backend.name.data()) || backend.name == known) return &use;
+  }
+  return nullptr;
+}
+
+bool IsFork(const Use& use) {
+  const pid_t process = use.process;
+  return process != 0 && process != ::getpid();
+}
+
+std::string WhyNotHere(const BackendDef& backend, const Use& use) {
+  return fmt::format(
+      "process {}, of which this one is a fork, has used the {} driver, whose threads are not here: open sessions "
+      "after "
+      "forking only, or start processes otherwise (in Python by multiprocessing's 'spawn')",
+      use.process.load(), backend.name);
+}
+
+bool IsHardware(const DeviceCandidate& candidate) {
+  return candidate.usable && candidate.type != DeviceType::kCpu;
+}
+
+}  // namespace
+
+std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend) {
+  Use* const use = UseOf(backend);
+  if (use != nullptr && IsFork(*use)) {
+    DeviceCandidate unusable;
+    unusable.backend = backend.name;
+    unusable.unusable_reason = WhyNotHere(backend, *use);
+    return {unusable};
+  }
+  std::vector<DeviceCandidate> candidates = backend.enumerate();
+  if (use != nullptr && std::ranges::any_of(candidates, &DeviceCandidate::usable)) {
+    pid_t none = 0;
+    use->process.compare_exchange_strong(none, ::getpid());
+    if (std::ranges::any_of(candidates, IsHardware)) use->has_hardware = true;
+  }
+  return candidates;
+}
+
+std::string WhyHardwareIsLost(const BackendDef& backend) {
+  const Use* const use = UseOf(backend);
+  return use != nullptr && use->has_hardware && IsFork(*use) ? WhyNotHere(backend, *use) : "";
+}
+
+}  // namespace hearth
