@@ -31,6 +31,12 @@ T Value(Result<T> result) {
   return std::move(result).value();
 }
 
+// A path as Python has it: os.fsdecode's text.
+inline pybind11::str PathText(const std::string& path) {
+  return pybind11::reinterpret_steal<pybind11::str>(
+      PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
 // The bytes of any contiguous object with Python's buffer protocol, held while this lives. BufferError where it is not
 // contiguous, or not writable where it must be.
 class HeldBytes {

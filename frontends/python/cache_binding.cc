@@ -144,7 +144,7 @@ std::string MakeSigningKey(const std::string& file) {
 void BindCaches(py::module_& module) {
   py::class_<Cache>(module, "Cache")
       .def(py::init([](const std::string& folder) { return Value(Cache::At(folder)); }))
-      .def_property_readonly("folder", &Cache::folder)
+      .def_property_readonly("folder", [](const Cache& cache) { return PathText(cache.folder()); })
       .def("list", &List)
       .def("stats", &Stats)
       .def("verify", &Verify)

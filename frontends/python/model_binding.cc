@@ -70,7 +70,7 @@ void BindModels(py::module_& module) {
       .def_property_readonly("outputs", &Model::outputs, py::return_value_policy::copy)
       .def_property_readonly("signature", &Model::signature)
       .def_property_readonly("signatures", &Model::signatures)
-      .def_property_readonly("path", &Model::path)
+      .def_property_readonly("path", [](const Model& model) { return PathText(model.path()); })
       .def_property_readonly("fingerprint", &Model::fingerprint)
       .def("metadata", [](const Model& model) { return DictOf(Value(model.ReadMetadata())); });
 }

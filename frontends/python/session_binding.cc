@@ -19,8 +19,15 @@ class PythonSession {
       : inputs_(session.inputs()), outputs_(session.outputs()), session_(std::move(session)) {}
   ~PythonSession() { Close(); }
 
-  const std::vector<TensorInfo>& inputs() const { return inputs_; }
-  const std::vector<TensorInfo>& outputs() const { return outputs_; }
+  // Resize changes them without the GIL.
+  std::vector<TensorInfo> inputs() const {
+    const std::lock_guard lock(shapes_mutex_);
+    return inputs_;
+  }
+  std::vector<TensorInfo> outputs() const {
+    const std::lock_guard lock(shapes_mutex_);
+    return outputs_;
+  }
 
   void Close() {
     const ReleasedGil released;
@@ -106,6 +113,7 @@ class PythonSession {
   void NoteShapesOf(Change&& change) {
     RaiseUnlessOk(Locked([&](Session& session) -> Status {
       HEARTH_TRY(change(session));
+      const std::lock_guard lock(shapes_mutex_);
       inputs_ = session.inputs();
       outputs_ = session.outputs();
       return Status::Ok();
@@ -150,6 +158,7 @@ class PythonSession {
     }));
   }
 
+  mutable std::mutex shapes_mutex_;  // under which nothing waits
   std::vector<TensorInfo> inputs_, outputs_;
   std::mutex mutex_;
   std::optional<Session> session_;
@@ -184,8 +193,8 @@ void BindSessions(py::module_& module) {
   py::class_<PythonSession>(module, "Session")
       .def(py::init(&OpenFile), py::arg("path"), py::arg("options"), py::arg("shapes"))
       .def(py::init(&OpenModel), py::arg("model"), py::arg("options"), py::keep_alive<1, 2>())
-      .def_property_readonly("inputs", &PythonSession::inputs, py::return_value_policy::copy)
-      .def_property_readonly("outputs", &PythonSession::outputs, py::return_value_policy::copy)
+      .def_property_readonly("inputs", &PythonSession::inputs)
+      .def_property_readonly("outputs", &PythonSession::outputs)
       .def("run", &PythonSession::Run, py::arg("inputs"), py::arg("outputs"))
       .def("run_profiled", &PythonSession::RunProfiled, py::arg("inputs"), py::arg("outputs"))
       .def("submit", &PythonSession::Submit, py::arg("inputs"))

@@ -60,6 +60,21 @@ def test_a_second_start_on_a_device_compiles_nothing(demo, own_cache):
     assert cache.stats()["entries"] == 0
 
 
+def test_an_empty_filter_or_folder_is_a_mistake_and_deletes_nothing(own_cache):
+    for name in ("kind", "device", "signed_by"):
+        with pytest.raises(ValueError, match=f"{name} is empty"):
+            hearth.Cache(own_cache).clear(**{name: ""})
+    with pytest.raises(ValueError, match="empty"):
+        hearth.Cache("")
+    with pytest.raises(ValueError, match="less than nothing"):
+        hearth.Cache(own_cache).prune(-1)
+
+
+def test_one_model_and_one_device_need_no_list(demo):
+    (result,) = hearth.Cache().warm(demo[0], "cpu")["results"]
+    assert result["ok"] and result["model"] == str(demo[0])
+
+
 def test_warming_tells_what_failed(demo):
     (result,) = hearth.Cache().warm([demo[0]], ["toaster"])["results"]
     assert not result["ok"] and "toaster" in result["error"]

@@ -1,6 +1,8 @@
 """Models and sessions of the Python package, on the CPU unless a test says otherwise."""
 
 import gc
+import os
+import shutil
 import threading
 import weakref
 
@@ -209,6 +211,24 @@ def test_a_missing_file_is_pythons_error_too(tmp_path):
             make(tmp_path / "none.tflite")
         assert isinstance(caught.value, hearth.Error) and caught.value.filename == str(tmp_path / "none.tflite")
         assert caught.value.code is hearth.ErrorCode.NOT_FOUND
+
+
+def test_a_path_need_not_be_utf_8(demo, tmp_path):
+    path = os.fsencode(tmp_path) + b"/m\xe9.tflite"
+    shutil.copy(demo[0], path)
+    model = hearth.Model(os.fsdecode(path))
+    assert os.fsencode(model.path) == path
+    hearth.Session(os.fsdecode(path), device="cpu", cache_folder=os.fsdecode(path) + ".cache").close()
+    assert os.fsencode(hearth.Cache(path + b".cache").folder) == path + b".cache"
+    with pytest.raises(hearth.ModelNotFoundError, match="no model file"):
+        hearth.Session(os.fsdecode(path) + "x", device="cpu")
+
+
+def test_a_null_character_ends_no_name(demo):
+    for make in (lambda: hearth.Model(f"{demo[0]}\0x"), lambda: hearth.Session(f"{demo[0]}\0x"),
+                 lambda: hearth.Session(demo[0], device="cpu\0x"), lambda: hearth.Cache("cache\0x")):
+        with pytest.raises(ValueError, match="null character"):
+            make()
 
 
 def test_a_session_is_made_of_a_models_bytes_too(demo):

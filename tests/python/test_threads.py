@@ -51,3 +51,35 @@ threading.Thread(target=work, daemon=True).start()
 has_begun.wait()
 """, str(demo[0]))
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("device", USABLE)
+def test_a_forked_process_is_told_what_it_cannot_use_and_has_the_cpu(device, demo):
+    done = run("""
+import os, signal, sys
+import hearth, numpy as np
+
+session = hearth.Session(sys.argv[1], device=sys.argv[2], cache=False)
+x = np.zeros(session.inputs[0].shape, np.float32)
+session.run_later(x).result()
+
+def told(ask):
+    try:
+        return ask() is not None
+    except hearth.Error as error:
+        return error.code == hearth.ErrorCode.UNAVAILABLE and "of which this one is a fork" in str(error)
+
+def in_fork():
+    signal.alarm(300)  # instead of a hang
+    later = told(lambda: session.run_later(x).result())
+    opened = told(lambda: hearth.Session(sys.argv[1], device=sys.argv[2], cache=False).run(x))
+    cpu = hearth.Session(sys.argv[1], device="cpu", cache=False).run(x)
+    session.close()
+    return later and opened and len(cpu) == 1
+
+child = os.fork()
+if child == 0:
+    os._exit(0 if in_fork() else 1)
+print(os.waitpid(child, 0)[1])
+""", str(demo[0]), device)
+    assert (done.returncode, done.stdout.strip()) == (0, "0"), done.stderr

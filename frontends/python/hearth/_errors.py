@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import warnings
-from typing import Callable, TypeVar
+from typing import Callable, TypeVar, Union
 
 from hearth import _hearth
 
@@ -44,7 +44,7 @@ class Warning(UserWarning):  # noqa: A001: hearth.Warning
     """Something works, but not as well as it could: also in Session.report()["warnings"]."""
 
 
-def opened(path: str, make: Callable[[], Opened]) -> Opened:
+def opened(path: Union[str, bytes], make: Callable[[], Opened]) -> Opened:
     """What `make` gives, which opens the file."""
     try:
         return make()

@@ -17,6 +17,8 @@ from hearth._errors import opened
 Shapes = Mapping[str, Sequence[int]]
 OptionValue = Union[str, int, bool, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 Inputs = Union[np.ndarray, Sequence[Any], Mapping[str, Any]]
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+NativeText = Union[str, bytes]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,7 +68,23 @@ class ProfileEntry:
     milliseconds: float
 
 
-def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, str]:
+def native_text(text: NativeText) -> NativeText:
+    """A name or path as Hearth takes it: a path's bytes where they are no UTF-8."""
+    if (b"\0" if isinstance(text, bytes) else "\0") in text:
+        raise ValueError(f"embedded null character in {text!r}")
+    try:
+        if isinstance(text, str):
+            text.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(text)
+    return text
+
+
+def native_path(path: Path) -> NativeText:
+    return native_text(os.fspath(path))
+
+
+def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
     """Options as Hearth takes them: texts by name."""
 
     def text(name: str, value: OptionValue) -> str:
@@ -76,7 +94,7 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, str]:
             return (":" if name == "cache_layers" else ",").join(os.fspath(part) for part in value)
         return str(value) if isinstance(value, (int, np.integer)) else os.fspath(value)  # type: ignore[arg-type]
 
-    return {name: text(name, value) for name, value in options.items() if value is not None}
+    return {name: native_text(text(name, value)) for name, value in options.items() if value is not None}
 
 
 def whole_size(value: Any, role: str) -> int:
@@ -118,7 +136,7 @@ class Model:
         if isinstance(source, (bytes, bytearray, memoryview)):
             native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes))
         else:
-            path = os.fspath(source)
+            path = native_path(source)
             native = opened(path, lambda: _hearth.Model.from_file(path, signature, shape_lists(shapes)))
         self._native = native
 
@@ -188,11 +206,12 @@ class Session:
                 raise ValueError("the model's shapes are chosen already: give them to hearth.Model")
             self._native = _hearth.Session(model._native, option_texts(options))
         else:
-            path = os.fspath(model)
+            path = native_path(model)
             self._native = opened(path, lambda: _hearth.Session(path, option_texts(options), shape_lists(shapes)))
         self._begin()
 
     def _begin(self) -> None:
+        self._process = os.getpid()
         self._executor: Optional[ThreadPoolExecutor] = None
         self._executor_lock = threading.Lock()
         self._note_tensors()
@@ -265,6 +284,13 @@ class Session:
                 raise TimeoutError("the run's time was over before it began")
             return self.run(inputs)
 
+        if os.getpid() != self._process:  # a fork, which has no such thread: the future says what a run says
+            future: "Future[List[np.ndarray]]" = Future()
+            try:
+                future.set_result(run())
+            except Exception as error:
+                future.set_exception(error)
+            return future
         with self._executor_lock:
             if self._executor is None:
                 self._executor = ThreadPoolExecutor(1, "hearth-run")
