@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -42,14 +43,22 @@ bool AppendLine(const std::string& path, const std::string& text) {
   return true;
 }
 
-// By rename, so that a reader never sees a part.
-bool WriteFile(const std::string& path, const std::string& text) {
-  const std::string draft = fmt::format("{}.{}", path, getpid());
-  FILE* file = std::fopen(draft.c_str(), "w");
+bool WriteInPlace(const std::string& path, const std::string& text) {
+  FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) return false;
   const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool is_closed = std::fclose(file) == 0;
-  return is_written && is_closed && std::rename(draft.c_str(), path.c_str()) == 0;
+  return std::fclose(file) == 0 && is_written;
+}
+
+// By rename, so that a reader never sees a part. Links, pipes and devices (/dev/stderr, /dev/null) stay what they are.
+bool WriteFile(const std::string& path, const std::string& text) {
+  std::error_code error;
+  const std::filesystem::file_status there = std::filesystem::symlink_status(path, error);
+  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) return WriteInPlace(path, text);
+  const std::string draft = fmt::format("{}.{}", path, getpid());
+  if (WriteInPlace(draft, text) && std::rename(draft.c_str(), path.c_str()) == 0) return true;
+  std::remove(draft.c_str());
+  return false;
 }
 
 }  // namespace

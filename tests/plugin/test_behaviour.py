@@ -258,6 +258,20 @@ class Behaviour(unittest.TestCase):
         self.assertGreater(sum(row["milliseconds"] for row in part["profile"]), 0)
         self.assertIn("3 invocations of", self.log_path.read_text())
 
+    def test_a_report_replaces_no_pipe_link_or_folder(self):
+        real, link, folder = self.folder / "real.json", self.folder / "link.json", self.folder / "folder.json"
+        link.symlink_to(real)
+        folder.mkdir()
+        for path in (link, folder):
+            self.report_path = path
+            interpreter = self.open(DEMO)
+            plugin.run(interpreter, [noise(details["shape"]) for details in interpreter.get_input_details()])
+            del interpreter
+        self.assertTrue(link.is_symlink())
+        self.assertTrue(json.loads(real.read_text())["partitions"])
+        self.assertIn("cannot be written", self.log_path.read_text())
+        self.assertEqual({path.name for path in self.folder.iterdir()} - {"log.txt"}, {"real.json", "link.json", "folder.json"})
+
     def test_less_precision_is_used_where_the_device_has_it_and_a_warning_elsewhere(self):
         x = noise((1, 4))
         (exact,) = plugin.run(self.open(wide_net()), [x])
