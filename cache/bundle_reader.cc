@@ -96,6 +96,9 @@ Result<std::unique_ptr<BundleReader>> BundleReader::Open(const fs::path& bundle,
   std::error_code error;
   const fs::file_type type = fs::symlink_status(bundle, error).type();
   if (type == fs::file_type::not_found) return Error(StatusCode::kNotFound, "there is no bundle {}", bundle.string());
+  if (type != fs::file_type::regular && type != fs::file_type::directory && type != fs::file_type::symlink) {
+    return Error(StatusCode::kInvalidArgument, "{} is no bundle: it is neither a file nor a folder", bundle.string());
+  }
   if (type != fs::file_type::regular) {
     HEARTH_ASSIGN(fs::path folder, PrepareFolder(bundle, FolderUse::kReadOnlyLayer));
     HEARTH_ASSIGN(const BundleTexts texts, ReadBundleTexts(folder));

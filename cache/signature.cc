@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::string_view kSecretWord = "hearth-ed25519-secret ";
 constexpr std::string_view kPublicWord = "hearth-ed25519-public ";
+constexpr off_t kMostKeyFileBytes = 1 << 20;
 
 Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::string& text) {
   const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
@@ -36,6 +37,12 @@ Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::s
 Result<std::vector<std::array<uint8_t, 32>>> ReadKeys(const std::filesystem::path& file, std::string_view word) {
   if (file.empty())
     return Error(StatusCode::kInvalidArgument, "no file of the keys to trust is named (--cache-server-keys, --keys)");
+  // A pipe would hold every start up, and a device has no end.
+  struct stat info;
+  if (::stat(file.c_str(), &info) == 0 && (!S_ISREG(info.st_mode) || info.st_size > kMostKeyFileBytes)) {
+    return Error(StatusCode::kInvalidArgument, "{} is no file of keys: {}", file.string(),
+                 S_ISREG(info.st_mode) ? "it is too large" : "it is not a regular file");
+  }
   std::ifstream in(file);
   if (!in) return Error(StatusCode::kNotFound, "can't read the key file {}: {}", file.string(), std::strerror(errno));
   std::vector<std::array<uint8_t, 32>> keys;

@@ -244,6 +244,16 @@ TEST(SigningKey, ASecretThatOthersMayReadIsRefused) {
   EXPECT_EQ(key.status().code(), StatusCode::kIoError);
 }
 
+TEST(SigningKey, NoPipeAndNoFolderIsReadAsKeys) {
+  const CacheFolder folder;
+  const std::filesystem::path pipe = folder.path() / "keys";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::filesystem::path& file : {pipe, folder.path()}) {
+    const Status refused = ReadPublicKeys(file).status();
+    EXPECT_NE(refused.message().find("not a regular file"), std::string::npos) << file << ": " << refused.message();
+  }
+}
+
 TEST(SigningKey, AKeyThatIsThereIsNotWrittenOver) {
   SKIP_WITHOUT_SIGNATURES();
   const KeyFiles keys;
