@@ -1,10 +1,6 @@
 #include "hearth/cache.h"
 
-#include <fmt/chrono.h>
-
 #include <algorithm>
-#include <ctime>
-#include <set>
 
 #include "cache/doctor.h"
 #include "cache/folder.h"
@@ -26,46 +22,12 @@ Result<T> AsFound(Result<T> result) {
   return Status(StatusCode::kIoError, result.status().message() + "; `hearth cache verify --repair` mends it");
 }
 
-std::string ReasonOf(const CacheNeed& need, const std::string& store_trouble) {
-  if (!store_trouble.empty()) return store_trouble;
-  if (need.nearest_digest.empty()) return fmt::format("the cache holds no {}", need.kind);
-  if (need.differences.empty()) return "the entry is there, but damaged, refused or in quarantine";
-  std::vector<std::string> parts;
-  for (const CacheKeyDifference& difference : need.differences) {
-    if (std::ranges::find(parts, difference.part) == parts.end()) parts.push_back(difference.part);
-  }
-  std::string reason = "differs from the nearest in ";
-  for (size_t k = 0; k < parts.size(); ++k) reason += (k == 0 ? "" : ", ") + parts[k];
-  return reason;
-}
-
-void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries, const std::string& store_trouble) {
-  if (need.is_hit) return;
-  if (auto nearest = FindNearestEntry(entries, need.kind, need.fields)) {
-    need.nearest_digest = nearest->entry->digest;
-    need.differences = std::move(nearest->differences);
-  }
-  need.reason = ReasonOf(need, store_trouble);
-}
-
 // The fingerprint of the file, if there is one; else the name as given.
 std::string FingerprintOfModel(const std::string& name) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(name, error)) return name;
   const Result<Model> model = Model::FromFile(name);
   return model.ok() ? model->fingerprint() : name;
-}
-
-// A reason of its own, which no difference of keys explains.
-void NameQuarantine(const std::vector<CacheQuarantine>& quarantine, std::vector<CacheNeed>& needs) {
-  for (CacheNeed& need : needs) {
-    const auto record = std::ranges::find(quarantine, need.digest, &CacheQuarantine::digest);
-    if (need.is_hit || record == quarantine.end()) continue;
-    need.reason =
-        fmt::format("in quarantine until {:%Y-%m-%d}: {} run{} died using it{}",
-                    fmt::gmtime(std::time_t{record->until_ms / 1000}), record->deaths, record->deaths == 1 ? "" : "s",
-                    record->is_barred ? "; `hearth cache clear --quarantine` lifts that" : "");
-  }
 }
 
 WarmResult WarmOne(const std::string& model_path, const SessionOptions& options) {
@@ -100,10 +62,6 @@ WarmResult WarmOne(const std::string& model_path, const SessionOptions& options)
 }
 
 }  // namespace
-
-uint64_t CacheExplanation::hits() const {
-  return static_cast<uint64_t>(std::ranges::count_if(needs, [](const CacheNeed& need) { return need.is_hit; }));
-}
 
 Result<Cache> Cache::At(const std::string& folder) {
   if (!folder.empty()) return Cache(folder);
@@ -175,42 +133,6 @@ Result<std::vector<CacheQuarantine>> Cache::Quarantine() const {
 
 Result<uint64_t> Cache::LiftQuarantine() const {
   return AsFound(hearth::LiftQuarantine(std::filesystem::path(folder_)));
-}
-
-Result<CacheExplanation> Cache::Explain(const std::string& model_path, const SessionOptions& options) const {
-  CacheExplanation explanation;
-  std::set<std::string> seen;
-  SessionOptions looking = options;
-  looking.use_cache = looking.cache_read_only = true;
-  looking.cache_folder = folder_;
-  looking.cache_store = nullptr;
-  looking.start = "ready";
-  looking.on_cache_event = [&](const CacheEvent& event) {
-    const bool is_look_up = event.what == CacheEvent::What::kHit || event.what == CacheEvent::What::kMiss;
-    if (is_look_up && seen.insert(event.digest).second) {
-      CacheNeed need;
-      need.kind = event.kind;
-      need.digest = event.digest;
-      need.is_hit = event.what == CacheEvent::What::kHit;
-      need.fields = event.fields;
-      explanation.needs.push_back(std::move(need));
-    }
-    if (event.what != CacheEvent::What::kRejected) return;
-    for (CacheNeed& need : explanation.needs) need.is_hit = need.is_hit && need.digest != event.digest;
-  };
-  HEARTH_ASSIGN(const Session session, Session::Open(model_path, looking));
-  const Report& report = session.report();
-  explanation.model_path = report.model_path;
-  explanation.model_fingerprint = report.model_fingerprint;
-  explanation.device = report.device.id;
-  explanation.warnings = report.warnings;
-  // A store that is damaged, of another format or refused has no entries to compare with.
-  const Result<std::vector<CacheEntry>> entries = ListEntries(folder_);
-  const std::string trouble = entries.ok() ? std::string() : entries.status().message();
-  static const std::vector<CacheEntry> kNone;
-  for (CacheNeed& need : explanation.needs) CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble);
-  if (const auto quarantine = ListQuarantine(folder_); quarantine.ok()) NameQuarantine(*quarantine, explanation.needs);
-  return explanation;
 }
 
 Result<std::vector<WarmResult>> Cache::Warm(const std::vector<std::string>& model_paths,

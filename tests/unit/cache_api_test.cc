@@ -3,6 +3,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/plan/key_fields.h"
+#include "hal/program_parts.h"
 #include "hearth/cache.h"
 #include "hearth/device.h"
 #include "tests/testing/cache_folder.h"
@@ -116,6 +118,34 @@ TEST(CacheApi, ExplainNamesTheOnePartThatDiffers) {
       EXPECT_EQ(need.differences[0].field, field);
     }
   }
+}
+
+// Where a driver shares kernels between plans, an entry may say that the binary of another plan holds them.
+TEST(CacheApi, ExplainNamesTheListThatNamesABinaryWhichIsGone) {
+  SKIP_WITHOUT_DEVICE();
+  const CacheFolder folder;
+  const auto cache = Cache::At(folder.path().string());
+  ASSERT_TRUE(cache->Warm({kModel}, {SomeDevice()}, {}).ok());
+  const CacheEntry list = NeededProgram(*cache);
+  CacheKey key(BlobKind::kProgram), gone(BlobKind::kProgram);
+  size_t kernels = 0;
+  for (const auto& [name, value] : list.fields) {
+    key.Add(name, value);
+    gone.Add(name, value);
+    kernels += name == kKernelField.name;
+  }
+  gone.Add(kKernelField.name, "of_another_plan");
+  testing::PutOne(*folder.Open(), key, ToBytes({{gone}, std::vector<uint32_t>(kernels, 0)}));
+  const auto explanation = cache->Explain(kModel, {.device = SomeDevice()});
+  ASSERT_TRUE(explanation.ok()) << explanation.status().message();
+  const auto need = std::ranges::find(explanation->needs, gone.digest().ToHex(), &CacheNeed::digest);
+  ASSERT_NE(need, explanation->needs.end());
+  EXPECT_FALSE(need->is_hit);
+  EXPECT_EQ(need->nearest_digest, list.digest);
+  EXPECT_TRUE(need->differences.empty()) << "of " << need->differences.front().part;
+  EXPECT_EQ(need->reason, "entry " + list.digest.substr(0, 12) +
+                              " says that this one, made for another plan, holds programs of this plan; it was "
+                              "evicted, removed or left out of a bundle");
 }
 
 TEST(CacheApi, ExplainNamesAnOptionAndTheModelsContent) {

@@ -1,0 +1,139 @@
+// Which entries a start finds, and why not the others.
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <ctime>
+#include <set>
+
+#include "cache/reports.h"
+#include "core/base/error.h"
+#include "core/plan/key_fields.h"
+#include "frontends/engine/open_cache.h"
+#include "hal/program_parts.h"
+#include "hearth/cache.h"
+
+namespace hearth {
+namespace {
+
+std::string ReasonOf(const CacheNeed& need, const std::string& store_trouble) {
+  if (!store_trouble.empty()) return store_trouble;
+  if (need.nearest_digest.empty()) return fmt::format("the cache holds no {}", need.kind);
+  if (need.differences.empty()) return "the entry is there, but damaged, refused or in quarantine";
+  std::vector<std::string> parts;
+  for (const CacheKeyDifference& difference : need.differences) {
+    if (std::ranges::find(parts, difference.part) == parts.end()) parts.push_back(difference.part);
+  }
+  std::string reason = "differs from the nearest in ";
+  for (size_t k = 0; k < parts.size(); ++k) reason += (k == 0 ? "" : ", ") + parts[k];
+  return reason;
+}
+
+void CompareWithNearest(CacheNeed& need, const std::vector<CacheEntry>& entries, const std::string& store_trouble) {
+  if (need.is_hit) return;
+  if (auto nearest = FindNearestEntry(entries, need.kind, need.fields)) {
+    need.nearest_digest = nearest->entry->digest;
+    need.differences = std::move(nearest->differences);
+  }
+  need.reason = ReasonOf(need, store_trouble);
+}
+
+// A reason of its own, which no difference of keys explains.
+void NameQuarantine(const std::vector<CacheQuarantine>& quarantine, std::vector<CacheNeed>& needs) {
+  for (CacheNeed& need : needs) {
+    const auto record = std::ranges::find(quarantine, need.digest, &CacheQuarantine::digest);
+    if (need.is_hit || record == quarantine.end()) continue;
+    need.reason =
+        fmt::format("in quarantine until {:%Y-%m-%d}: {} run{} died using it{}",
+                    fmt::gmtime(std::time_t{record->until_ms / 1000}), record->deaths, record->deaths == 1 ? "" : "s",
+                    record->is_barred ? "; `hearth cache clear --quarantine` lifts that" : "");
+  }
+}
+
+// The digests of the binaries that a program's entry names where it is a list of them (hal/program_parts.h).
+std::vector<std::string> BinariesNamedBy(const CacheNeed& program, BlobStore& store) {
+  CacheKey key(BlobKind::kProgram);
+  for (const auto& [name, value] : program.fields) key.Add(name, value);
+  const std::optional<std::vector<std::byte>> bytes = store.Get(key);
+  if (!bytes || !IsProgramParts(*bytes)) return {};
+  const auto is_kernel = [](const auto& field) { return field.first == kKernelField.name; };
+  const Result<ProgramParts> parts =
+      ProgramPartsFrom(*bytes, static_cast<size_t>(std::ranges::count_if(program.fields, is_kernel)));
+  std::vector<std::string> digests;
+  if (!parts.ok()) return digests;
+  for (const CacheKey& binary : parts->binaries) digests.push_back(binary.digest().ToHex());
+  return digests;
+}
+
+// A binary of another plan is asked for only since a list says that it holds kernels of this one. That no entry is like
+// it explains nothing.
+void NameListsOfGoneBinaries(const SessionOptions& options, std::vector<CacheNeed>& needs) {
+  const auto is_program = [](const CacheNeed& need) { return need.kind == BlobKindName(BlobKind::kProgram); };
+  const auto is_gone = [&](const CacheNeed& need) { return is_program(need) && !need.is_hit; };
+  if (std::ranges::none_of(needs, is_gone)) return;
+  const OpenedCache cache = OpenCache({.folder = options.cache_folder,
+                                       .layers = options.cache_layers,
+                                       .layer_keys = options.cache_layer_keys,
+                                       .trusts_layers = options.trust_cache_layers,
+                                       .read_only = true});
+  if (cache.store == nullptr) return;
+  std::set<std::string> named;  // by the list that was asked for first
+  for (const CacheNeed& list : needs) {
+    if (!is_program(list) || !list.is_hit) continue;
+    for (const std::string& digest : BinariesNamedBy(list, *cache.store)) {
+      const auto binary = std::ranges::find(needs, digest, &CacheNeed::digest);
+      if (binary == needs.end() || binary->is_hit || !named.insert(digest).second) continue;
+      binary->nearest_digest = list.digest;
+      binary->differences.clear();
+      binary->reason = fmt::format(
+          "entry {:.12} says that this one, made for another plan, holds programs of this plan; it was evicted, "
+          "removed "
+          "or left out of a bundle",
+          list.digest);
+    }
+  }
+}
+
+}  // namespace
+
+uint64_t CacheExplanation::hits() const {
+  return static_cast<uint64_t>(std::ranges::count_if(needs, [](const CacheNeed& need) { return need.is_hit; }));
+}
+
+Result<CacheExplanation> Cache::Explain(const std::string& model_path, const SessionOptions& options) const {
+  CacheExplanation explanation;
+  std::set<std::string> seen;
+  SessionOptions looking = options;
+  looking.use_cache = looking.cache_read_only = true;
+  looking.cache_folder = folder_;
+  looking.cache_store = nullptr;
+  looking.start = "ready";
+  looking.on_cache_event = [&](const CacheEvent& event) {
+    const bool is_look_up = event.what == CacheEvent::What::kHit || event.what == CacheEvent::What::kMiss;
+    if (is_look_up && seen.insert(event.digest).second) {
+      CacheNeed need;
+      need.kind = event.kind;
+      need.digest = event.digest;
+      need.is_hit = event.what == CacheEvent::What::kHit;
+      need.fields = event.fields;
+      explanation.needs.push_back(std::move(need));
+    }
+    if (event.what != CacheEvent::What::kRejected) return;
+    for (CacheNeed& need : explanation.needs) need.is_hit = need.is_hit && need.digest != event.digest;
+  };
+  HEARTH_ASSIGN(const Session session, Session::Open(model_path, looking));
+  const Report& report = session.report();
+  explanation.model_path = report.model_path;
+  explanation.model_fingerprint = report.model_fingerprint;
+  explanation.device = report.device.id;
+  explanation.warnings = report.warnings;
+  // A store that is damaged, of another format or refused has no entries to compare with.
+  const Result<std::vector<CacheEntry>> entries = ListEntries(folder_);
+  const std::string trouble = entries.ok() ? std::string() : entries.status().message();
+  static const std::vector<CacheEntry> kNone;
+  for (CacheNeed& need : explanation.needs) CompareWithNearest(need, entries.ok() ? *entries : kNone, trouble);
+  NameListsOfGoneBinaries(looking, explanation.needs);
+  if (const auto quarantine = ListQuarantine(folder_); quarantine.ok()) NameQuarantine(*quarantine, explanation.needs);
+  return explanation;
+}
+
+}  // namespace hearth
