@@ -146,7 +146,7 @@ Status PlanRunner::PrepareHost(const HostStep& step) {
     for (ValueId value : graph.nodes()[index].inputs) {
       if (value != kNoValue && !graph.IsConstant(value)) {
         const int producer = graph.ProducerOf(value);
-        if (std::find(step.nodes.begin(), step.nodes.end(), producer) == step.nodes.end()) HostValue(value);
+        if (std::find(step.nodes.begin(), step.nodes.end(), producer) == step.nodes.end()) NoteHostRead(value);
       }
     }
   }
@@ -156,6 +156,16 @@ Status PlanRunner::PrepareHost(const HostStep& step) {
   HEARTH_ASSIGN(stage.program, parts_.host->Prepare(graph, step.nodes, outputs, parts_.threads));
   stages_.push_back(std::move(stage));
   return Status::Ok();
+}
+
+void PlanRunner::NoteHostRead(ValueId value) {
+  const auto of_value = [value](const PlanTensor& tensor) { return tensor.transfer.value == value; };
+  const auto input = std::ranges::find_if(plan_.inputs, of_value);
+  if (input == plan_.inputs.end()) {
+    HostValue(value);
+  } else {
+    host_inputs_[value] = static_cast<size_t>(input - plan_.inputs.begin());
+  }
 }
 
 std::vector<std::byte>& PlanRunner::HostValue(ValueId value) {
@@ -294,11 +304,16 @@ Status PlanRunner::WriteStates(std::span<const StateContent> contents) {
   return Status::Ok();
 }
 
-Status PlanRunner::RunHost(Stage& stage, std::vector<ProfileRow>* profile, TransferCounts& counts) {
+Status PlanRunner::RunHost(Stage& stage, std::span<const std::span<const std::byte>> inputs,
+                           std::vector<ProfileRow>* profile, TransferCounts& counts) {
   const Stopwatch watch;
   for (const HostTransfer& read : stage.host->reads) HEARTH_TRY(Download(read, HostValue(read.value), counts));
   std::vector<HostTensor> tensors;
   for (auto& [value, bytes] : host_values_) tensors.push_back({value, bytes});
+  for (const auto& [value, index] : host_inputs_) {
+    // A program writes nothing but its outputs.
+    tensors.push_back({value, {const_cast<std::byte*>(inputs[index].data()), inputs[index].size()}});
+  }
   std::vector<HostNodeTime> times;
   HEARTH_TRY(stage.program->Run(tensors, profile != nullptr ? &times : nullptr));
   for (const HostTransfer& write : stage.host->writes) HEARTH_TRY(Upload(write, HostValue(write.value), counts));
@@ -327,12 +342,16 @@ Status PlanRunner::ProfileDispatches(Stage& stage, std::vector<ProfileRow>& prof
 
 Status PlanRunner::CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
                                    std::span<const std::span<std::byte>> outputs) const {
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    if (plan_.outputs[k].on_device) continue;
-    const std::span<const std::byte> bytes = HostOutput(plan_.outputs[k].transfer.value, inputs);
-    if (bytes.size() != outputs[k].size())
-      return Error(StatusCode::kInternal, "nothing in the plan makes output '{}'", plan_.outputs[k].name);
-    std::copy(bytes.begin(), bytes.end(), outputs[k].begin());
+  // Inputs that are outputs go first: memory of the others may be theirs.
+  for (const bool is_made : {false, true}) {
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      const ValueId value = plan_.outputs[k].transfer.value;
+      if (plan_.outputs[k].on_device || host_values_.contains(value) != is_made) continue;
+      const std::span<const std::byte> bytes = HostOutput(value, inputs);
+      if (bytes.size() != outputs[k].size())
+        return Error(StatusCode::kInternal, "nothing in the plan makes output '{}'", plan_.outputs[k].name);
+      std::copy(bytes.begin(), bytes.end(), outputs[k].begin());
+    }
   }
   return Status::Ok();
 }

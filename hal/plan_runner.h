@@ -86,7 +86,7 @@ class PlanRunner {
   Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
              std::vector<ProfileRow>* profile = nullptr);
 
-  // The stages alone, with what a Run before it left in the inputs: for measuring.
+  // The stages alone, with what a Run before it left in the inputs, or zeros where the CPU reads them: for measuring.
   Status RunStages();
 
   // A run in two halves: Submit returns when all is handed to the device, which then works without waiting for this
@@ -171,7 +171,8 @@ class PlanRunner {
   Status CheckSizes(std::span<const std::span<const std::byte>> inputs,
                     std::span<const std::span<std::byte>> outputs) const;
   Status ProfileDispatches(Stage& stage, std::vector<ProfileRow>& profile);
-  Status RunHost(Stage& stage, std::vector<ProfileRow>* profile, TransferCounts& counts);
+  Status RunHost(Stage& stage, std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
+                 TransferCounts& counts);
   // An output that no dispatch makes: a host step's, or one of the network's own inputs or constants.
   // Nothing for a value that is none of these.
   std::span<const std::byte> HostOutput(ValueId value, std::span<const std::span<const std::byte>> inputs) const;
@@ -180,6 +181,7 @@ class PlanRunner {
   // Behind the last stage: what states on the host become.
   Status AdvanceHostStates(TransferCounts& counts);
   std::vector<std::byte>& HostValue(ValueId value);
+  void NoteHostRead(ValueId value);
 
   Plan plan_;
   RunnerParts parts_;
@@ -191,7 +193,8 @@ class PlanRunner {
   std::map<uint32_t, Program*> part_program_;              // by index of the plan's kernel
   std::vector<double> pack_ms_;                            // per constant, of this start
   std::vector<Stage> stages_;                              // after buffers_ and programs_: executables go first
-  std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps read or make
+  std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps make, or read from the device
+  std::map<ValueId, size_t> host_inputs_;                  // those that they read where the caller's lie: which input
   Executable* last_submitted_ = nullptr;                   // one of those; null: nothing is left to wait for
   uint64_t last_submission_ = 0;
   std::vector<uint64_t> submissions_;  // of the last run; a clone's may have numbers between

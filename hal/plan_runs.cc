@@ -12,7 +12,7 @@ Status PlanRunner::BindInput(size_t index, const Binding& binding) {
   const PlanTensor& input = plan_.inputs[index];
   if (binding.memory == MemoryKind::kHost)
     return runs_ != nullptr && input.on_device ? runs_->BindInput(index, binding) : Status::Ok();
-  if (runs_ == nullptr || !input.on_device || host_values_.contains(input.transfer.value)) {
+  if (runs_ == nullptr || !input.on_device || host_inputs_.contains(input.transfer.value)) {
     return Error(StatusCode::kUnsupported, "input '{}' is read by the CPU, which takes host memory", input.name);
   }
   return runs_->BindInput(index, binding);
@@ -49,17 +49,11 @@ Status PlanRunner::Hand(Executable& executable) {
 
 Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
                                 TransferCounts& counts) {
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    const auto host = host_values_.find(plan_.inputs[k].transfer.value);
-    if (host == host_values_.end()) continue;
-    HEARTH_TRY(WaitForSubmitted());
-    std::copy(inputs[k].begin(), inputs[k].end(), host->second.begin());
-  }
   for (Stage& stage : stages_) {
     if (stage.host != nullptr || profile != nullptr) {
       // It reads what was submitted before, and writes where that may still be reading.
       HEARTH_TRY(WaitForSubmitted());
-      HEARTH_TRY(stage.host != nullptr ? RunHost(stage, profile, counts) : ProfileDispatches(stage, *profile));
+      HEARTH_TRY(stage.host != nullptr ? RunHost(stage, inputs, profile, counts) : ProfileDispatches(stage, *profile));
       continue;
     }
     HEARTH_ASSIGN(Executable * executable, ExecutableOf(stage));
@@ -125,7 +119,10 @@ Status PlanRunner::Run(std::span<const std::span<const std::byte>> inputs,
 Status PlanRunner::RunStages() {
   submissions_.clear();
   TransferCounts not_of_a_run;
-  HEARTH_TRY(SubmitStages({}, nullptr, not_of_a_run));
+  std::vector<std::vector<std::byte>> zeros(plan_.inputs.size());
+  for (const auto& [value, index] : host_inputs_) zeros[index].resize(plan_.inputs[index].desc.size_bytes());
+  const std::vector<std::span<const std::byte>> inputs(zeros.begin(), zeros.end());
+  HEARTH_TRY(SubmitStages(inputs, nullptr, not_of_a_run));
   return WaitForSubmitted();
 }
 

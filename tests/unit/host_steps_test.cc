@@ -1,12 +1,16 @@
-// Which nodes on the CPU make one step of a plan.
+// Which nodes on the CPU make one step of a plan, and what such a step is given.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
+#include "backends/cpu/cpu_executor.h"
 #include "backends/null/device.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
 #include "core/lowering/lower.h"
+#include "hal/plan_runner.h"
 
 namespace hearth {
 namespace {
@@ -34,6 +38,92 @@ TEST(HostSteps, ANodeBehindAReshapeOnTheDeviceIsAStepOfItsOwn) {
   EXPECT_EQ(HostSteps(options), 2u);
   options.cpu_ops.push_back("reshape");
   EXPECT_EQ(HostSteps(options), 1u);
+}
+
+// Notes where a program finds its values.
+class NotingExecutor final : public HostExecutor {
+ public:
+  using Places = std::map<ValueId, std::span<const std::byte>>;
+
+  Result<std::unique_ptr<HostProgram>> Prepare(const Graph&, std::span<const int>, std::span<const ValueId>,
+                                               int) override {
+    return std::unique_ptr<HostProgram>(std::make_unique<Program>(places_));
+  }
+  std::unique_ptr<HostExecutor> Beside() const override { return nullptr; }
+  uint64_t live_weights_bytes() const override { return 0; }
+  const Places& places() const { return places_; }
+
+ private:
+  class Program final : public HostProgram {
+   public:
+    explicit Program(Places& places) : places_(places) {}
+    Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>*) override {
+      for (const HostTensor& tensor : tensors) places_[tensor.value] = tensor.bytes;
+      return Status::Ok();
+    }
+    uint64_t arena_bytes() const override { return 0; }
+    uint64_t naive_bytes() const override { return 0; }
+    uint64_t lower_bound_bytes() const override { return 0; }
+    uint64_t weights_bytes() const override { return 0; }
+    uint64_t shared_weights_bytes() const override { return 0; }
+    uint64_t found_weights_bytes() const override { return 0; }
+
+   private:
+    Places& places_;
+  };
+
+  Places places_;
+};
+
+Graph SoftmaxAndItsInput() {
+  Result<Graph> graph = GraphFromText(R"(graph "one"
+%0 = input : float32[1x8] "x"
+%1 = softmax(%0) : float32[1x8] "y" operator 0
+output %1
+output %0
+)");
+  EXPECT_TRUE(graph.ok() && InferShapes(*graph).ok()) << graph.status().message();
+  return std::move(graph).value();
+}
+
+// On the CPU. Both must outlive it.
+std::unique_ptr<PlanRunner> RunnerOf(const Graph& graph, HostExecutor& executor) {
+  Result<Plan> plan = Lower(graph, CpuDeviceInfo(), {});
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  RunnerParts parts;
+  parts.graph = &graph;
+  parts.host = &executor;
+  auto runner = PlanRunner::Create(*std::move(plan), parts);
+  EXPECT_TRUE(runner.ok()) << runner.status().message();
+  return std::move(runner).value();
+}
+
+TEST(HostSteps, InputsAreReadWhereTheCallersLie) {
+  const Graph graph = SoftmaxAndItsInput();
+  NotingExecutor executor;
+  const std::unique_ptr<PlanRunner> runner = RunnerOf(graph, executor);
+  const std::vector<std::byte> x(32, std::byte{7});
+  std::vector<std::byte> y(32), same(32);
+  const std::span<const std::byte> inputs[] = {x};
+  const std::span<std::byte> outputs[] = {y, same};
+  ASSERT_TRUE(runner->Run(inputs, outputs).ok());
+  EXPECT_EQ(executor.places().at(0).data(), x.data());
+  EXPECT_EQ(same, x);
+  ASSERT_TRUE(runner->RunStages().ok());
+  EXPECT_EQ(executor.places().at(0).size(), x.size()) << "without inputs there are zeros";
+}
+
+TEST(HostSteps, AnInputThatIsAnOutputIsHandedOutBeforeItsMemoryIsWritten) {
+  const Graph graph = SoftmaxAndItsInput();
+  const std::unique_ptr<HostExecutor> executor = MakeCpuExecutor();
+  const std::unique_ptr<PlanRunner> runner = RunnerOf(graph, *executor);
+  std::vector<float> x(8, 3.0f), same(8);
+  const std::span<const std::byte> inputs[] = {std::as_bytes(std::span(x))};
+  const std::span<std::byte> outputs[] = {std::as_writable_bytes(std::span(x)),
+                                          std::as_writable_bytes(std::span(same))};
+  ASSERT_TRUE(runner->Run(inputs, outputs).ok());
+  EXPECT_EQ(same, std::vector<float>(8, 3.0f));
+  EXPECT_FLOAT_EQ(x[0], 0.125f);
 }
 
 }  // namespace
