@@ -29,7 +29,8 @@ bool MakesConstant(const Graph& graph) {
 
 }  // namespace
 
-// The arguments of a part's subgraph, with the inputs of its graph: the loop's values, then variables.
+// The arguments of a part's subgraph, with the inputs of its graph: the loop's values, whether it goes on where the
+// body says that, then variables.
 Result<std::vector<ValueId>> SubgraphReader::BeginPart(Reading& part, const std::vector<ValueId>& values,
                                                        LoopParts& parts) {
   HandOver(reading_, part);
@@ -47,6 +48,10 @@ Result<std::vector<ValueId>> SubgraphReader::BeginPart(Reading& part, const std:
       continue;
     }
     arguments.push_back(part.graph.AddValue({fmt::format("loop_{}", part.graph.inputs.size()), desc, std::nullopt}));
+    part.graph.inputs.push_back(arguments.back());
+  }
+  if (parts.tests_in_body) {
+    arguments.push_back(part.graph.AddValue({"goes_on", {DType::kBool, Shape(), std::nullopt}, std::nullopt}));
     part.graph.inputs.push_back(arguments.back());
   }
   SubgraphReader caller(part, subgraph_, nullptr);
@@ -75,9 +80,6 @@ Status SubgraphReader::EndPart(Reading& part, const std::vector<ValueId>& values
     if (variable.current != variable.begun) parts.changed.insert(name);
     if (!is_condition) made.push_back(variable.current);
   }
-  if (is_condition && !parts.changed.empty()) {
-    return Error(StatusCode::kUnsupported, "its condition assigns to '{}': assign in its body", *parts.changed.begin());
-  }
   for (const ValueId value : made) {
     const bool is_own = part.graph.ProducerOf(value) >= 0 && std::ranges::count(made, value) == 1;
     part.graph.outputs.push_back(is_own ? value : caller.AddCopy(value));
@@ -85,21 +87,47 @@ Status SubgraphReader::EndPart(Reading& part, const std::vector<ValueId>& values
   return part.graph.Validate();
 }
 
-// Subgraph `number`, which takes values like these, as a graph of its own.
-Result<Graph> SubgraphReader::ReadPart(int index, int32_t number, const std::vector<ValueId>& values, LoopParts& parts,
-                                       bool is_condition) {
+// Whether the loop goes on with `values`, as its condition says.
+Result<ValueId> SubgraphReader::AddTest(int index, const wire::WhileOptions& options, std::span<const ValueId> values) {
+  HEARTH_ASSIGN(const std::vector<ValueId> made, Call(index, options.cond_subgraph_index(), values));
+  if (made.size() != 1) return Error(StatusCode::kMalformedInput, "its condition has {} outputs", made.size());
+  HEARTH_TRY(KnownCondition(made[0]).status());
+  return AddScalar(index, made[0]);
+}
+
+// What condition or body make. A condition that changes variables is asked at the end of the body.
+Result<std::vector<ValueId>> SubgraphReader::MakePart(int index, const wire::WhileOptions& options,
+                                                      std::vector<ValueId> arguments, const LoopParts& parts,
+                                                      bool is_condition) {
+  if (parts.tests_in_body) {
+    const ValueId goes_on = arguments.back();
+    arguments.pop_back();
+    if (is_condition) return std::vector{goes_on};
+  }
+  if (is_condition) return Call(index, options.cond_subgraph_index(), arguments);
+  HEARTH_ASSIGN(std::vector<ValueId> made, Call(index, options.body_subgraph_index(), arguments));
+  if (!parts.tests_in_body) return made;
+  HEARTH_ASSIGN(const ValueId goes_on, AddTest(index, options, made));
+  made.push_back(goes_on);
+  return made;
+}
+
+// Condition or body, for values like these, as a graph of its own.
+Result<Graph> SubgraphReader::ReadPart(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values,
+                                       LoopParts& parts, bool is_condition) {
   Reading part(reading_.model, reading_.file, 0);
-  HEARTH_ASSIGN(const std::vector<ValueId> arguments, BeginPart(part, values, parts));
+  HEARTH_ASSIGN(std::vector<ValueId> arguments, BeginPart(part, values, parts));
   SubgraphReader caller(part, subgraph_, nullptr);
   caller.source_index_ = SourceIndex(index);
-  Result<std::vector<ValueId>> made = caller.Call(index, number, arguments);
+  Result<std::vector<ValueId>> made = caller.MakePart(index, options, std::move(arguments), parts, is_condition);
   HandOver(part, reading_);
   HEARTH_TRY(made.status());
   HEARTH_TRY(EndPart(part, values, std::move(made).value(), parts, is_condition));
   parts.variables = part.loop_variables;
   reading_.own_variables.merge(part.own_variables);
   if (const Status inferred = InferShapes(part.graph); !inferred.ok()) {
-    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls: {}", number, inferred.message());
+    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls: {}",
+                 is_condition ? options.cond_subgraph_index() : options.body_subgraph_index(), inferred.message());
   }
   return std::move(part.graph);
 }
@@ -109,12 +137,16 @@ Result<SubgraphReader::LoopParts> SubgraphReader::ReadParts(int index, const wir
   if (std::ranges::any_of(values, [this](ValueId value) { return RowsOf(value) != kNoValue; })) {
     return Error(StatusCode::kUnsupported, "what goes around has a number of rows that depends on data");
   }
-  LoopParts parts{std::make_shared<LoopGraphs>(), {}, {}};
+  LoopParts parts{.graphs = std::make_shared<LoopGraphs>()};
   while (true) {  // until both take all variables that one of them reads
     const size_t known = parts.variables.size();
     parts.changed.clear();
-    HEARTH_ASSIGN(parts.graphs->condition, ReadPart(index, options.cond_subgraph_index(), values, parts, true));
-    HEARTH_ASSIGN(parts.graphs->body, ReadPart(index, options.body_subgraph_index(), values, parts, false));
+    HEARTH_ASSIGN(parts.graphs->condition, ReadPart(index, options, values, parts, true));
+    if (!parts.changed.empty()) {  // by the condition
+      parts.tests_in_body = true;
+      continue;
+    }
+    HEARTH_ASSIGN(parts.graphs->body, ReadPart(index, options, values, parts, false));
     if (parts.variables.size() == known) break;
   }
   if (!parts.graphs->condition.outputs.empty() && MakesConstant(parts.graphs->condition)) {
@@ -134,6 +166,12 @@ Result<std::vector<ValueId>> SubgraphReader::AddLoop(int index, const wire::Whil
     const TensorDesc desc = graph_.value(value).desc;
     value = graph_.AddValue({fmt::format("WHILE_{}", graph_.values().size()), desc, std::nullopt});
     node.outputs.push_back(value);
+  }
+  if (parts.tests_in_body) {
+    HEARTH_ASSIGN(const ValueId goes_on, AddTest(index, options, values));
+    const TensorDesc desc = graph_.value(goes_on).desc;
+    node.inputs.push_back(goes_on);
+    node.outputs.push_back(graph_.AddValue({fmt::format("WHILE_{}", graph_.values().size()), desc, std::nullopt}));
   }
   std::vector<std::pair<std::string, ValueId>> assigned;
   for (const std::string& name : parts.variables) {

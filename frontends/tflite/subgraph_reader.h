@@ -130,12 +130,16 @@ class SubgraphReader {
     std::shared_ptr<LoopGraphs> graphs;
     std::vector<std::string> variables;  // which go around behind the loop's own values
     std::set<std::string> changed;       // those that the body assigns to
+    bool tests_in_body = false;          // whether it goes on is a value behind the loop's own
   };
   Result<LoopParts> ReadParts(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values);
   std::optional<bool> DoTurnsFit(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values,
                                  int64_t operators);
-  Result<Graph> ReadPart(int index, int32_t number, const std::vector<ValueId>& values, LoopParts& parts,
-                         bool is_condition);
+  Result<Graph> ReadPart(int index, const wire::WhileOptions& options, const std::vector<ValueId>& values,
+                         LoopParts& parts, bool is_condition);
+  Result<ValueId> AddTest(int index, const wire::WhileOptions& options, std::span<const ValueId> values);
+  Result<std::vector<ValueId>> MakePart(int index, const wire::WhileOptions& options, std::vector<ValueId> arguments,
+                                        const LoopParts& parts, bool is_condition);
   Result<std::vector<ValueId>> BeginPart(Reading& part, const std::vector<ValueId>& values, LoopParts& parts);
   Status EndPart(Reading& part, const std::vector<ValueId>& values, std::vector<ValueId> made, LoopParts& parts,
                  bool is_condition);

@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 import cases_arrange
+import cases_control
 import cases_detection
 import cases_elementwise
 import cases_hlo
@@ -85,6 +86,7 @@ FAMILIES = {  # run together, as one network
         cases_hlo.add_gathers,
         cases_hlo.add_scatters,
     ],
+    "control": [cases_control.add_loops, cases_control.add_ends, cases_control.add_branches],
     "host": [cases_host.add_bits, cases_host.add_random, cases_host.add_data_sized],
 }
 
