@@ -166,9 +166,10 @@ void AddStartOptions(CLI::App& app, SessionOptions& options) {
          "What weights, intermediate values, inputs and outputs may take: bytes, or a number with K, M, G. Kept, or "
          "refused with the bytes needed; 0: no limit")
       ->type_name("SIZE");
-  app.add_option("--wait-limit", options.wait_limit_ms,
-                 "Milliseconds after which a device that does not finish counts as lost; 0: never (default: 60000 on "
-                 "hardware, never on software drivers)")
+  app.add_option(
+         "--wait-limit", options.wait_limit_ms,
+         "Milliseconds after which a device that does not finish counts as lost, and a loop that data do not end "
+         "is stopped; 0: never (default: 60000 for devices that are hardware, never for all else)")
       ->type_name("MS")
       ->check(CLI::Range(0, 86400000));
   app.add_flag("--next-device", options.next_device,
