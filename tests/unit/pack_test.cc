@@ -75,6 +75,14 @@ INSTANTIATE_TEST_SUITE_P(Sizes, PackMatrix,
                                          MatrixSize{32, 3, 3, 3}, MatrixSize{5, 2, 3, 33}, MatrixSize{64, 1, 1, 128},
                                          MatrixSize{1001, 1, 1, 20}));
 
+// As the reference reads them: a grid is of integers.
+TEST(Pack, HalvesThatNameAScaleAreTheNumbersThatTheyAre) {
+  const TensorDesc halves{DType::kFloat16, Shape{4}, Quantization{{0.5f}, {3}, 0}};
+  const PackRecipe recipe{PackLayout::kLinear, halves, 4, {4, 1, 1, 1}};
+  EXPECT_EQ(PackedFloats(recipe, BytesOf(std::vector<uint16_t>{0x3c00, 0xc000, 0x0001, 0x8000})),
+            (std::vector<float>{1.0f, -2.0f, 0x1p-24f, -0.0f}));
+}
+
 TEST(Pack, DepthwiseWeightsBecomeGroupsOfFourChannels) {
   const int kh = 3, kw = 2, channels = 6;
   const std::vector<float> weights = RandomFloats(kh * kw * channels, 2);
