@@ -43,7 +43,7 @@ TEST(DelegatePlugin, RunsInPartitionsAroundWhatItDoesNotKnow) {
   const Network network(host, /*has_unknown=*/true);
   ASSERT_EQ(host.Apply(delegate), kTfLiteOk) << host.messages();
   EXPECT_THAT(host.partitions(), ElementsAre(ElementsAre(0, 1), ElementsAre(3)));
-  EXPECT_THAT(host.messages(), HasSubstr("CONCAT_EMBEDDINGS (node 2): it is not offered"));
+  EXPECT_THAT(host.messages(), HasSubstr("CONCAT_EMBEDDINGS (node 2): not offered"));
   network.ExpectItWorks();
   host.TakeBack();
   plugin.destroy(delegate);
