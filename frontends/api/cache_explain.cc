@@ -64,8 +64,8 @@ std::vector<std::string> BinariesNamedBy(const CacheNeed& program, BlobStore& st
   return digests;
 }
 
-// A binary of another plan is asked for only since a list says that it holds kernels of this one. That no entry is like
-// it explains nothing.
+// A binary of another plan that is asked for only since a list says that it holds kernels of this one: that no entry is
+// like it explains nothing. What was asked for before the list is needed on its own, as the self-test's program is.
 void NameListsOfGoneBinaries(const SessionOptions& options, std::vector<CacheNeed>& needs) {
   const auto is_program = [](const CacheNeed& need) { return need.kind == BlobKindName(BlobKind::kProgram); };
   const auto is_gone = [&](const CacheNeed& need) { return is_program(need) && !need.is_hit; };
@@ -81,13 +81,12 @@ void NameListsOfGoneBinaries(const SessionOptions& options, std::vector<CacheNee
     if (!is_program(list) || !list.is_hit) continue;
     for (const std::string& digest : BinariesNamedBy(list, *cache.store)) {
       const auto binary = std::ranges::find(needs, digest, &CacheNeed::digest);
-      if (binary == needs.end() || binary->is_hit || !named.insert(digest).second) continue;
+      if (binary == needs.end() || binary->is_hit || &*binary < &list || !named.insert(digest).second) continue;
       binary->nearest_digest = list.digest;
       binary->differences.clear();
       binary->reason = fmt::format(
           "entry {:.12} says that this one, made for another plan, holds programs of this plan; it was evicted, "
-          "removed "
-          "or left out of a bundle",
+          "removed or left out of a bundle",
           list.digest);
     }
   }

@@ -75,6 +75,7 @@ TEST_F(HotStart, ALoopThatZerosDoNotEndKeepsNoDeviceFromGettingReady) {
   ASSERT_TRUE(session->Run().ok());
   const Status ready = session->WaitForDevice();
   EXPECT_TRUE(ready.ok()) << ready.message();
+  if (!Computes()) GTEST_SKIP() << "no GPU driver, and the null device computes nothing";
   ASSERT_TRUE(session->SetInput<float>(0, x).ok());
   ASSERT_TRUE(session->Run().ok());
   EXPECT_THAT(*session->output<float>(1), ::testing::ElementsAre(512, 1024));
