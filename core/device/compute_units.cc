@@ -18,7 +18,7 @@ constexpr std::string_view kAmd = "Wikipedia, List of AMD graphics processing un
 
 // Of a Mali the source is a chip that has it: Arm's licensees choose how many cores they take, and names without MPn do
 // not tell. Of parts that are sold with several numbers, most units. The rows of Mesa's file on Adreno and of
-// TensorFlow Lite's were compared with these files; the others stand as they are commonly published.
+// TensorFlow Lite's were compared with these files; the others were not compared with their sources row by row.
 constexpr ComputeUnitsRow kRows[] = {
     {"adreno 505", 1, kFreedreno},
     {"adreno 506", 1, kFreedreno},
