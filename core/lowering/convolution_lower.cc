@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/graph/ops/convolution.h"
 #include "core/lowering/lowering_support.h"

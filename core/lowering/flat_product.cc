@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 
@@ -16,12 +17,8 @@ constexpr int kMostShares = 8;
 constexpr uint32_t kFewestLanes = 64, kMostLanes = 128;  // a whole wave; what the kernel has local memory for
 constexpr uint32_t kLocalBytes = 8192;
 
-int64_t Ceil(int64_t size, int64_t tile) {
-  return (size + tile - 1) / tile;
-}
-
 int64_t ItemsOf(const ProductSize& size, const KernelChoice& choice) {
-  return Ceil(size.pixels, choice.rows) * Ceil(Ceil(size.channels_out, 4), choice.cols) * choice.lanes;
+  return Tiles(size.pixels, choice.rows) * Tiles(Tiles(size.channels_out, 4), choice.cols) * choice.lanes;
 }
 
 bool Runs(const DeviceInfo& device) {
@@ -33,7 +30,7 @@ bool Runs(const DeviceInfo& device) {
 KernelChoice ChoiceByRule(const DeviceInfo& device, const ProductSize& size) {
   const bool one_slice = size.channels_out <= 4;
   KernelChoice choice{std::string(kFlatVariant), size.pixels <= 2 && !one_slice ? 2 : 4, one_slice ? 1 : 2, 1};
-  const int64_t wanted = int64_t{device.compute_units} * kItemsOfUnit, turns = Ceil(size.channels_in, 4);
+  const int64_t wanted = int64_t{device.compute_units} * kItemsOfUnit, turns = Tiles(size.channels_in, 4);
   while (choice.lanes < kMostShares && ItemsOf(size, choice) < wanted && turns >= 2 * choice.lanes * kFewestTurns)
     choice.lanes *= 2;
   return choice;

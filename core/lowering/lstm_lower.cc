@@ -2,9 +2,9 @@
 #include <limits>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/graph/ops/recurrent.h"
 #include "core/lowering/lowering_support.h"
-#include "core/lowering/matrix_call.h"
 #include "core/lowering/op_lowerings.h"
 #include "core/lowering/recurrent_call.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/lowering/flat_product.h"
@@ -142,10 +143,6 @@ KernelChoice WideProductChoice(const DeviceInfo& device) {
 
 int32_t WidthOf(const KernelChoice& choice) {
   return choice.variant == "patch" ? 32 : choice.variant == "wide" ? 16 : 4;
-}
-
-int64_t Tiles(int64_t size, int64_t tile) {
-  return (size + tile - 1) / tile;
 }
 
 std::vector<NamedScalar> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,

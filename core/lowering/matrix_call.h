@@ -12,9 +12,6 @@
 
 namespace hearth {
 
-// Rounded up.
-int64_t Tiles(int64_t size, int64_t tile);
-
 struct MatrixShapes {
   int64_t pixels = 0;                            // of the output: rows of the product
   std::array<int32_t, 4> filter = {1, 1, 1, 1};  // O, kh, kw, I

@@ -4,19 +4,13 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "frontends/tflite/expand_rows.h"
 
 namespace hearth {
 namespace {
 
 constexpr int64_t kMostInList = int64_t{1} << 30;
 constexpr int kBits = 32;  // of the numbers that SHIFT_LEFT takes
-
-// The product of the dimensions from `first` to before `last`.
-int64_t ElementsBetween(const Shape& shape, int first, int last) {
-  int64_t elements = 1;
-  for (int d = first; d < last; ++d) elements *= shape[d];
-  return elements;
-}
 
 Status CheckSize(int64_t size) {
   if (size >= 1 && size <= kMostInList) return Status::Ok();
@@ -63,10 +57,11 @@ Result<ValueId> AddBetween(Expansion& to, ValueId value, int axis, int64_t betwe
   if (between == 0 || size == 1) return value;
   const int64_t spread = (size - 1) * (between + 1) + 1;
   HEARTH_TRY(CheckSize(spread + between));
-  const int64_t outer = ElementsBetween(shape, 0, axis), inner = ElementsBetween(shape, axis + 1, shape.rank());
-  HEARTH_TRY(CheckSize(outer * size));
+  const int64_t inner = ElementsFrom(shape, axis + 1);
   HEARTH_TRY(CheckSize(inner));
-  HEARTH_ASSIGN(value, to.AddReshape(value, {static_cast<int32_t>(outer * size), 1, static_cast<int32_t>(inner)}));
+  const int64_t lines = shape.element_count() / inner, outer = lines / size;
+  HEARTH_TRY(CheckSize(lines));
+  HEARTH_ASSIGN(value, to.AddReshape(value, {static_cast<int32_t>(lines), 1, static_cast<int32_t>(inner)}));
   HEARTH_ASSIGN(value, to.AddPad(value, 1, 0, static_cast<int32_t>(between), number));
   HEARTH_ASSIGN(value, to.AddReshape(value, {static_cast<int32_t>(outer), static_cast<int32_t>(spread + between),
                                              static_cast<int32_t>(inner)}));
