@@ -63,10 +63,6 @@ TensorDesc AsFloats(const TensorDesc& desc) {
   return {DType::kFloat32, desc.shape, {}};
 }
 
-size_t SlicesBytes(const Bhwc& shape) {
-  return static_cast<size_t>(shape.pixels()) * shape.slices() * TexelBytes(StorageType::kFloat32);
-}
-
 }  // namespace
 
 void ReadBinding(const BindingLayout& layout, const TensorDesc& desc, std::span<const std::byte> memory,
@@ -79,21 +75,15 @@ void ReadBinding(const BindingLayout& layout, const TensorDesc& desc, std::span<
           layout.scale[c % 4] * LoadComponent(layout.element, memory.data() + at_bytes, c) + layout.offset[c % 4];
     }
   });
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(reals));
-  if (desc.dtype == DType::kFloat32) {
-    std::copy(bytes.begin(), bytes.end(), dense.begin());
-    return;
-  }
-  std::vector<std::byte> slices(SlicesBytes(shape));
-  DenseToSlices(AsFloats(desc), StorageType::kFloat32, bytes, slices);
-  SlicesToDense(desc, StorageType::kFloat32, slices, dense);
+  FloatsToDense(desc, std::as_bytes(std::span(reals)), dense);
 }
 
 void WriteBinding(const BindingLayout& layout, const TensorDesc& desc, std::span<const std::byte> dense,
                   std::span<std::byte> memory) {
   const Bhwc shape = ToBhwc(desc.shape);
   std::vector<float> reals(static_cast<size_t>(shape.pixels()) * shape.c);
-  std::vector<std::byte> slices(SlicesBytes(shape));
+  std::vector<std::byte> slices(static_cast<size_t>(shape.pixels()) * shape.slices() *
+                                TexelBytes(StorageType::kFloat32));
   DenseToSlices(desc, StorageType::kFloat32, dense, slices);
   SlicesToDense(AsFloats(desc), StorageType::kFloat32, slices, std::as_writable_bytes(std::span(reals)));
   const int components = layout.is_pixel ? 4 : shape.c;

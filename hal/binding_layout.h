@@ -36,6 +36,7 @@ struct BindingKernel {
   KernelSource source;
   std::vector<uint32_t> scalars;
   std::array<uint32_t, 3> group_count = {1, 1, 1};
+  friend bool operator==(const BindingKernel&, const BindingKernel&) = default;
 };
 
 // From lent memory to slices, and back.

@@ -106,6 +106,11 @@ class PlanRunner {
   Status BindInput(size_t index, const Binding& binding);
   Status BindOutput(size_t index, const Binding& binding);
 
+  // From the next Submit or Run on, the input is made of a frame in host memory, which each of them reads, and what
+  // they are given for it is ignored; null: no longer. False where the CPU reads the input, which takes no frame.
+  // Errors as RunsInFlight::SetFrame; then the input takes no frame either. Precondition: a right index.
+  Result<bool> SetFrame(size_t index, const Frame* frame);
+
   // The bytes that the last finished run copied.
   const TransferCounts& transfers() const { return transfers_; }
   // Kernels compiled for bindings, for runs in flight and for parts of dispatches, beside those of programs().
@@ -154,6 +159,8 @@ class PlanRunner {
   // Of a plan without host steps: all of a run that is alone, a submission for each stage, the first and the last with
   // the copies from and to staging buffers. Empty where nothing is staged.
   Result<std::vector<std::unique_ptr<Executable>>> PrepareWhole(const std::vector<Stage>& stages);
+  // After frames came or went.
+  Status RenewWhole();
   // Cuts slices anew where runs turn out to take another time than estimated.
   void NoteRunMs(double milliseconds);
   Status PrepareHost(const HostStep& step);
@@ -204,6 +211,7 @@ class PlanRunner {
   TransferCounts transfers_;
   std::unique_ptr<RunsInFlight> runs_;              // null without a device; goes before the buffers
   std::vector<std::unique_ptr<Executable>> whole_;  // see PrepareWhole; uses the staging buffers of runs_
+  bool whole_is_stale_ = false;                     // frames came or went
 };
 
 }  // namespace hearth

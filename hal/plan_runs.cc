@@ -29,6 +29,20 @@ Status PlanRunner::BindOutput(size_t index, const Binding& binding) {
   return runs_->BindOutput(index, binding);
 }
 
+Result<bool> PlanRunner::SetFrame(size_t index, const Frame* frame) {
+  HEARTH_CHECK(index < plan_.inputs.size());
+  const PlanTensor& input = plan_.inputs[index];
+  if (runs_ == nullptr || !input.on_device || host_inputs_.contains(input.transfer.value)) return false;
+  const Result<bool> changed = runs_->SetFrame(index, frame);
+  if (changed.ok()) {
+    whole_is_stale_ = whole_is_stale_ || *changed;
+    return true;
+  }
+  HEARTH_ASSIGN(const bool ends, runs_->SetFrame(index, nullptr));
+  whole_is_stale_ = whole_is_stale_ || ends;
+  return changed.status();
+}
+
 Status PlanRunner::WaitForSubmitted() {
   if (last_submitted_ == nullptr) return Status::Ok();
   // The last one is waited for first: the others only say then what went wrong in them.
@@ -69,7 +83,10 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
 Status PlanRunner::SubmitInSlot(size_t slot, std::span<const std::span<const std::byte>> inputs,
                                 std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
                                 std::vector<ProfileRow>* profile) {
-  if (slot == kArenaSlot) HEARTH_TRY(WaitForSubmitted());
+  if (slot == kArenaSlot) {
+    HEARTH_TRY(WaitForSubmitted());
+    HEARTH_TRY(RenewWhole());
+  }
   const bool is_whole = slot == kArenaSlot && !whole_.empty() && profile == nullptr;
   HEARTH_TRY(runs_->Begin(slot, inputs, sync.wait_for, is_whole));
   if (profile != nullptr || plan_.has_host_steps()) HEARTH_TRY(runs_->WaitForBegin(slot));

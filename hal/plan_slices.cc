@@ -84,6 +84,14 @@ Status PlanRunner::PrepareExecutables(std::vector<Stage>& stages, std::vector<st
   return Status::Ok();
 }
 
+Status PlanRunner::RenewWhole() {
+  if (!whole_is_stale_) return Status::Ok();
+  whole_.clear();  // before the memory that it uses
+  HEARTH_ASSIGN(whole_, PrepareWhole(stages_));
+  whole_is_stale_ = false;
+  return Status::Ok();
+}
+
 void PlanRunner::NoteRunMs(double milliseconds) {
   // What steps on the CPU take is not known apart.
   const bool has_slices = parts_.device != nullptr && !parts_.device->info().is_software();

@@ -62,8 +62,11 @@ void RunsInFlight::DropStale() {
       any_in_use = true;
       continue;
     }
-    slot.inputs.moving.reset();
-    slot.outputs.moving.reset();
+    for (Side* side : {&slot.inputs, &slot.outputs}) {
+      side->moving.reset();
+      side->memory.clear();
+      side->bytes.clear();
+    }
     slot.is_stale = false;
   }
   if (!any_in_use) retired_.clear();
@@ -76,7 +79,10 @@ BoundRange RunsInFlight::InArena(const PlanTensor& tensor) const {
 
 Status RunsInFlight::PrepareBytes(Endpoint& endpoint, const PlanTensor& tensor, size_t k, bool is_output, Side& side) {
   if (!endpoint.is_ready) HEARTH_TRY(MakeTransfer(endpoint, tensor, nullptr, is_output));
-  const uint64_t size_bytes = CrossingBytes(tensor.transfer);
+  return PrepareCrossing(CrossingBytes(tensor.transfer), k, side);
+}
+
+Status RunsInFlight::PrepareCrossing(uint64_t size_bytes, size_t k, Side& side) {
   if (side.memory[k] == nullptr) {
     HEARTH_ASSIGN(side.memory[k], Staging(size_bytes));
     HEARTH_ASSIGN(std::unique_ptr<Buffer> on_device, device_.CreateBuffer(size_bytes));
@@ -116,6 +122,11 @@ Status RunsInFlight::PrepareSide(std::vector<Endpoint>& endpoints, const std::ve
     if (!tensors[k].on_device) continue;
     Endpoint& endpoint = endpoints[k];
     const BoundRange inner = InArena(tensors[k]);
+    if (const FrameInput* frame = FrameOf(k, is_output); frame != nullptr && endpoint.lent == nullptr) {
+      HEARTH_TRY(PrepareCrossing(frame->size_bytes(), k, side));
+      RecordFrame(tensors[k], k, side, recorder);
+      continue;
+    }
     if (endpoint.lent == nullptr && IsConverted(tensors[k])) {
       HEARTH_TRY(PrepareBytes(endpoint, tensors[k], k, is_output, side));
       RecordBytes(endpoint, tensors[k], k, is_output, side, recorder);
@@ -161,6 +172,7 @@ Status RunsInFlight::PrepareArenaSlot() {
   if (std::ranges::any_of(slots_, &Slot::is_busy))
     return Error(StatusCode::kInternal, "a run on the arena itself was asked for while others are in flight");
   if (arena_is_prepared_) return Status::Ok();
+  arena_is_staged_ = false;
   HEARTH_TRY(PrepareArenaSide(plan_.inputs, false, arena_slot_.inputs, arena_inputs_));
   HEARTH_TRY(PrepareArenaSide(plan_.outputs, true, arena_slot_.outputs, arena_outputs_));
   arena_slot_.known_programs = programs_.size();
@@ -186,7 +198,9 @@ Status RunsInFlight::PrepareArenaSide(const std::vector<PlanTensor>& tensors, bo
   endpoints.resize(tensors.size());
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (!tensors[k].on_device) continue;
-    if (IsConverted(tensors[k])) {
+    if (const FrameInput* frame = FrameOf(k, is_output); frame != nullptr) {
+      HEARTH_TRY(PrepareCrossing(frame->size_bytes(), k, side));
+    } else if (IsConverted(tensors[k])) {
       HEARTH_TRY(PrepareBytes(endpoints[k], tensors[k], k, is_output, side));
     } else {
       const BoundRange inner = InArena(tensors[k]);
@@ -202,6 +216,10 @@ void RunsInFlight::RecordCopies(const std::vector<PlanTensor>& tensors, bool is_
                                 const std::vector<Endpoint>& endpoints, CommandRecorder& recorder) const {
   for (size_t k = 0; k < tensors.size(); ++k) {
     if (side.memory[k] == nullptr) continue;
+    if (FrameOf(k, is_output) != nullptr) {
+      RecordFrame(tensors[k], k, side, recorder);
+      continue;
+    }
     if (IsConverted(tensors[k])) {
       RecordBytes(endpoints[k], tensors[k], k, is_output, side, recorder);
       continue;
@@ -250,6 +268,10 @@ Status RunsInFlight::Begin(size_t index, std::span<const std::span<const std::by
   for (size_t k = 0; k < plan_.inputs.size(); ++k) {
     if (slot.inputs.on_device[k].buffer == nullptr) continue;
     const PlanTensor& input = plan_.inputs[k];
+    if (const FrameInput* frame = FrameOf(k, false); frame != nullptr) {
+      HEARTH_TRY(FrameToDevice(device_, slot.inputs.on_device[k], *frame, slot.transfers));
+      continue;
+    }
     HEARTH_TRY((IsConverted(input) ? BytesToDevice : ToDevice)(device_, slot.inputs.on_device[k], input.transfer,
                                                                inputs[k], slot.transfers));
   }

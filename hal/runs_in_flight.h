@@ -15,6 +15,7 @@
 #include "core/plan/plan.h"
 #include "hal/binding_layout.h"
 #include "hal/device.h"
+#include "hal/frame_input.h"
 #include "hal/load_or_compile.h"
 #include "hal/transfers.h"
 
@@ -38,6 +39,12 @@ class RunsInFlight {
   Status BindOutput(size_t index, const Binding& binding) {
     return Bind(outputs_, plan_.outputs, index, binding, true);
   }
+
+  // From the next Begin on the input is made of a frame in host memory, which each Begin reads, whatever it is given
+  // for it; null: of what it is given. For all slots, a binding of device memory goes before it. True where the
+  // commands of kArenaSlot are no longer what they were: those that were recorded must not be used again. Errors as
+  // FrameInput::Set.
+  Result<bool> SetFrame(size_t index, const Frame* frame);
 
   // The copies of kArenaSlot between its staging buffers and the arena, to be submitted together with the plan's
   // dispatches: see Begin. False where nothing is staged.
@@ -102,6 +109,12 @@ class RunsInFlight {
               const Binding& binding, bool is_output);
   Status MakeTransfer(Endpoint& endpoint, const PlanTensor& tensor, const Binding* binding, bool is_output);
   bool IsConverted(const PlanTensor& tensor) const { return CrossesAsBytes(tensor.transfer, device_.info()); }
+  const FrameInput* FrameOf(size_t k, bool is_output) const {
+    return !is_output && k < frames_.size() ? frames_[k].get() : nullptr;
+  }
+  // Memory of that size, staged where the device wants it so.
+  Status PrepareCrossing(uint64_t size_bytes, size_t k, Side& side);
+  void RecordFrame(const PlanTensor& tensor, size_t k, const Side& side, CommandRecorder& recorder) const;
   // Memory and kernel of a tensor whose 8-bit numbers the device converts.
   Status PrepareBytes(Endpoint& endpoint, const PlanTensor& tensor, size_t k, bool is_output, Side& side);
   void RecordBytes(const Endpoint& endpoint, const PlanTensor& tensor, size_t k, bool is_output, const Side& side,
@@ -130,9 +143,11 @@ class RunsInFlight {
   BlobStore* store_;
   int threads_;
   std::deque<BindingProgram> programs_;
-  size_t programs_that_ran_ = 0;                  // the first so many
-  bool is_saved_ = false;                         // SaveToStore was called
-  std::vector<Endpoint> inputs_, outputs_;        // by index, made when first needed
+  size_t programs_that_ran_ = 0;            // the first so many
+  bool is_saved_ = false;                   // SaveToStore was called
+  std::vector<Endpoint> inputs_, outputs_;  // by index, made when first needed
+  std::vector<std::unique_ptr<FrameInput>> frames_;
+  std::vector<Program*> frame_programs_;
   std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
   Slot arena_slot_;
   std::vector<Endpoint> arena_inputs_, arena_outputs_;  // of what is converted: nothing else needs a kernel there

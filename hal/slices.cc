@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "core/base/float16.h"
 #include "core/graph/element.h"
@@ -200,6 +201,18 @@ void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const 
   WithElements(desc, storage, [&](const auto& host, const auto& device) {
     FromSlices(shape, host, device, slices.data(), dense.data());
   });
+}
+
+void FloatsToDense(const TensorDesc& desc, std::span<const std::byte> floats, std::span<std::byte> dense) {
+  if (desc.dtype == DType::kFloat32) {
+    std::ranges::copy(floats, dense.begin());
+    return;
+  }
+  const Bhwc shape = ToBhwc(desc.shape);
+  std::vector<std::byte> slices(static_cast<size_t>(shape.pixels()) * shape.slices() *
+                                TexelBytes(StorageType::kFloat32));
+  DenseToSlices({DType::kFloat32, desc.shape, {}}, StorageType::kFloat32, floats, slices);
+  SlicesToDense(desc, StorageType::kFloat32, slices, dense);
 }
 
 }  // namespace hearth

@@ -19,6 +19,9 @@ void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const 
 void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const std::byte> slices,
                    std::span<std::byte> dense);
 
+// Dense real numbers as the tensor's own elements.
+void FloatsToDense(const TensorDesc& desc, std::span<const std::byte> floats, std::span<std::byte> dense);
+
 }  // namespace hearth
 
 #endif  // HEARTH_HAL_SLICES_H_

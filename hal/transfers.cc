@@ -42,4 +42,12 @@ Status BytesFromDevice(Device& device, const BoundRange& range, const HostTransf
   });
 }
 
+Status FrameToDevice(Device& device, const BoundRange& range, const FrameInput& frame, TransferCounts& counts) {
+  counts.to_device_bytes += range.size_bytes;
+  return device.Write(*range.buffer, range.offset_bytes, range.size_bytes, [&](std::span<std::byte> memory) {
+    frame.Fill(memory);
+    return Status::Ok();
+  });
+}
+
 }  // namespace hearth

@@ -7,6 +7,7 @@
 
 #include "core/plan/plan.h"
 #include "hal/device.h"
+#include "hal/frame_input.h"
 
 namespace hearth {
 
@@ -27,6 +28,9 @@ Status BytesToDevice(Device& device, const BoundRange& range, const HostTransfer
                      std::span<const std::byte> dense, TransferCounts& counts);
 Status BytesFromDevice(Device& device, const BoundRange& range, const HostTransfer& transfer,
                        std::span<std::byte> dense, TransferCounts& counts);
+
+// A frame, where its kernel reads it.
+Status FrameToDevice(Device& device, const BoundRange& range, const FrameInput& frame, TransferCounts& counts);
 
 }  // namespace hearth
 

@@ -29,6 +29,11 @@ constexpr std::string_view kGlesTexelBuffers = R"(#extension GL_EXT_texture_buff
 precision highp samplerBuffer;
 )";
 
+// Only where something must be rounded as it is written; ES 3.2 knows `precise` without.
+constexpr std::string_view kGlesPrecise = R"(#extension GL_EXT_gpu_shader5 : enable
+#extension GL_OES_gpu_shader5 : enable
+)";
+
 // Only where a kernel is told how many invocations may read each other's values.
 constexpr std::string_view kVulkanSubgroups = R"(#extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_shuffle : enable
@@ -265,14 +270,16 @@ Macros GlslMacros(const KernelSource& source, Dialect dialect) {
   return macros;
 }
 
-std::string GlslBeginning(const KernelSource& source, Dialect dialect) {
+std::string GlslBeginning(const KernelSource& source, std::string_view functions, Dialect dialect) {
   std::string out = "#version 450\n";
   if (dialect == Dialect::kVulkan) {
     if (std::any_of(source.tensors.begin(), source.tensors.end(), IsInPairs)) out += kVulkanInt64;
     if (SharesValues(source)) out += kVulkanSubgroups;
   } else {
     const bool has_texels = std::any_of(source.tensors.begin(), source.tensors.end(), ReadsTexels);
-    out = "#version 310 es\n" + std::string(has_texels ? kGlesTexelBuffers : "") + std::string(kGlesPrecision);
+    const bool is_precise = functions.find("px_precise") != std::string_view::npos;
+    out = fmt::format("#version 310 es\n{}{}{}", is_precise ? kGlesPrecise : "", has_texels ? kGlesTexelBuffers : "",
+                      kGlesPrecision);
   }
   return out + fmt::format("layout(local_size_x = {}, local_size_y = {}, local_size_z = {}) in;\n",
                            source.local_size[0], source.local_size[1], source.local_size[2]);
@@ -289,7 +296,8 @@ std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
   used.Read(body.ok() ? *body : source.body);
   used.Read(shared);
 
-  std::string out = GlslBeginning(source, dialect) + used.TextOf(library);
+  const std::string functions = used.TextOf(library);
+  std::string out = GlslBeginning(source, functions, dialect) + functions;
   DeclareGlslArguments(source, dialect, out);
   out += used.TextOf(macros) + shared;  // in this order: a shared array may be of texel4
   // Tests emit each of our kernels: this is one of a plan from elsewhere, and the compiler says no.

@@ -207,6 +207,26 @@ float16 vinside16(float16 v, int column, int step, int width) {
 constexpr std::string_view kGlslRolled = "#define ROLLED\n";
 constexpr std::string_view kOpenClRolled = "#define ROLLED _Pragma(\"nounroll\")\n";
 
+// a + (b - a) * w in three roundings, as the host calculates it: no multiplication becomes part of an addition.
+constexpr std::string_view kGlslBlend =
+    R"(#if __VERSION__ >= 400 || defined(GL_EXT_gpu_shader5) || defined(GL_OES_gpu_shader5)
+#define px_precise precise
+#else
+#define px_precise
+#endif
+vec4 vblend(vec4 a, vec4 b, vec4 w) {
+  px_precise vec4 part = (b - a) * w;
+  px_precise vec4 sum = a + part;
+  return sum;
+}
+)";
+constexpr std::string_view kOpenClBlend = R"(float4 vblend(float4 a, float4 b, float4 w) {
+#pragma OPENCL FP_CONTRACT OFF
+  float4 part = (b - a) * w;
+  return a + part;
+}
+)";
+
 // Functions that call each other, with all their names.
 struct FunctionGroup {
   std::array<std::string_view, 4> names;
@@ -227,6 +247,7 @@ constexpr FunctionGroup kGroups[] = {
     {{"vpow"}, kGlslPow, {}},
     {{"vatan2"}, kGlslAtan2, {}},
     {{"px_sin"}, kGlslSine, {}},
+    {{"vblend"}, kGlslBlend, kOpenClBlend},
     {{"vheld"}, kGlslHeld, kOpenClHeld},
     {{"vhalf"}, kGlslHalf, kOpenClHalf},
     {{"ROLLED"}, kGlslRolled, kOpenClRolled},

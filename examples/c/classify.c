@@ -19,12 +19,13 @@ int main(int argc, char** argv) {
   unsigned char* picture = stbi_load(argv[2], &width, &height, NULL, 3);
   if (picture == NULL) return Fail(stbi_failure_reason());
 
-  static float pixels[224 * 224 * 3];  // values from -1 to 1; set_input checks that the model takes this many
-  for (int k = 0; k < 224 * 224 * 3; ++k) {
-    const int y = k / 3 / 224 * height / 224, x = k / 3 % 224 * width / 224;
-    pixels[k] = picture[(y * width + x) * 3 + k % 3] / 127.5f - 1;
-  }
-  if (hearth_session_set_input(session, 0, pixels, sizeof pixels) || hearth_session_run(session))
+  // The device resizes it to the model's size and makes numbers of it, for float models from -1 to 1.
+  const float mean[4] = {127.5f, 127.5f, 127.5f, 0}, scale[4] = {1 / 127.5f, 1 / 127.5f, 1 / 127.5f, 0};
+  hearth_frame* frame = NULL;
+  if (hearth_frame_create(HEARTH_PIXELS_RGB8, width, height, &frame) ||
+      hearth_frame_set_plane(frame, 0, (uintptr_t)picture, (uint64_t)width * height * 3, 0, 0) ||
+      hearth_frame_set_scale(frame, mean, scale) || hearth_session_bind_frame(session, 0, frame) ||
+      hearth_session_run(session))
     return Fail(hearth_last_error());
   size_t bytes, best = 0;
   const float* scores = hearth_session_output_data(session, 0, &bytes);
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
   FILE* labels = fopen(argv[3], "r");
   for (size_t line = 0; labels != NULL && line <= best; ++line) fgets(label, sizeof label, labels);
   printf("%.2f %s", scores[best], label);
+  hearth_frame_destroy(frame);
   hearth_session_destroy(session);
   hearth_options_destroy(options);
   return 0;

@@ -19,19 +19,16 @@ for device in hearth.devices():
 
 # %% The model, and the photograph as its input
 model = hearth.Model(model_path)
-(tensor,) = model.inputs
-_, height, width, _ = tensor.shape
-picture = Image.open(picture_path).convert("RGB").resize((width, height), Image.BILINEAR)
-pixels = np.asarray(picture)[np.newaxis]
-if tensor.dtype == np.float32:
-    pixels = pixels / np.float32(127.5) - 1
+picture = np.asarray(Image.open(picture_path).convert("RGB"))
+# The device resizes it to the model's size and makes numbers of it, for float models from -1 to 1.
+frame = hearth.Frame(picture, mean=127.5, scale=1 / 127.5)
 
 # %% Each device with an empty cache, then as every later start: nothing is compiled
 cache = hearth.Cache(tempfile.mkdtemp(prefix="hearth-example-"))
 for device in wanted:
     for start in ("cold", "warm"):
         with hearth.Session(model, device=device, cache_folder=cache.folder) as session:
-            (scores,) = session.run(pixels)
+            (scores,) = session.run(frame)
             report = session.report()
         print(f"{device:10} {start}: ready in {report['ready_ms']:6.0f} ms, {report['programs']['compiled']} compiled")
 
@@ -40,6 +37,6 @@ labels = [line.strip() for line in open(labels_path, encoding="utf-8")]
 for index in np.argsort(-scores.ravel())[:5]:
     print(f"{scores.ravel()[index]:.2f} {labels[index]}")
 with hearth.Session(model, device=wanted[-1], cache=False) as session:
-    profile = sorted(session.profile(pixels), key=lambda entry: -entry.milliseconds)
+    profile = sorted(session.profile(frame), key=lambda entry: -entry.milliseconds)
 for entry in profile[:5]:
     print(f"{entry.milliseconds:8.3f} ms {entry.node} ({entry.kernel})")

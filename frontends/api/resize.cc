@@ -52,7 +52,7 @@ Status CheckMayResize(const SessionData& data) {
   for (const auto& [states, tensors] :
        {std::pair(&data.input_states, &data.model->inputs()), std::pair(&data.output_states, &data.model->outputs())}) {
     for (size_t k = 0; k < states->size(); ++k) {
-      if ((*states)[k].is_on_device || (*states)[k].layout)
+      if ((*states)[k].is_bound())
         return Error(StatusCode::kInvalidArgument,
                      "'{}' is bound to memory that was made for its present shape: unbind it before shapes change",
                      (*tensors)[k].name);

@@ -35,6 +35,8 @@ struct InterfaceState {
   // Bound to host memory.
   std::optional<BindingLayout> layout;
   std::span<std::byte> memory;
+  std::optional<Frame> frame;  // inputs: bound to a picture in host memory
+  bool is_bound() const { return is_on_device || layout || frame; }
 };
 
 inline constexpr int kMostInFlight = 64;    // what SessionOptions::max_in_flight may be at most
@@ -120,6 +122,9 @@ struct SessionData {
 
 using InputShapes = std::map<std::string, std::vector<int32_t>>;
 
+// kDeviceLost where moving to another device failed, too.
+Status CheckHasDevice(const SessionData& data);
+
 // Of the tensor with this name or alias; kInvalidArgument lists all names. `kind`: "input".
 Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view name, std::string_view kind);
 
@@ -142,9 +147,17 @@ Status PrepareOnAUsableDevice(SessionData& data);
 // Drivers' threads and connections are not in a forked child; a run there would wait for ever.
 Status CheckProcess(const SessionData& data);
 
-// One run on this memory, waited for.
+// One run on this memory, waited for; `takes_frames`: but for inputs that are bound to frames.
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile);
+                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile,
+                   bool takes_frames = false);
+
+// Before each run: inputs that are bound to frames in host memory are made by the device, or here where it does not.
+Status PlaceFrames(SessionData& data);
+// For a run without frames.
+Status DropFrames(SessionData& data);
+// All of them into dense inputs, for a run that may have to be repeated when the frames are gone.
+Status ReadFrames(SessionData& data);
 
 // Session::SaveToCache for what is made for the data's own device.
 void SaveData(SessionData& data);

@@ -23,22 +23,21 @@ Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view 
   return Error(StatusCode::kInvalidArgument, "the model has no {} named '{}'; it has {}", kind, name, names);
 }
 
-namespace {
-
-using InputSpans = std::vector<std::span<const std::byte>>;
-using OutputSpans = std::vector<std::span<std::byte>>;
-
-// Moving to another device can fail, too.
 Status CheckHasDevice(const SessionData& data) {
   if (data.runner != nullptr) return Status::Ok();
   return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
 }
 
+namespace {
+
+using InputSpans = std::vector<std::span<const std::byte>>;
+using OutputSpans = std::vector<std::span<std::byte>>;
+
 Status CheckInputsAreSet(const SessionData& data) {
   HEARTH_TRY(CheckHasDevice(data));
   for (size_t k = 0; k < data.input_states.size(); ++k) {
     const InterfaceState& state = data.input_states[k];
-    if (!state.is_set && !state.is_on_device && !state.layout)
+    if (!state.is_set && !state.is_bound())
       return Error(StatusCode::kInvalidArgument, "input '{}' was not given", data.model->inputs()[k].name);
   }
   return Status::Ok();
@@ -109,7 +108,8 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   Ticket ticket;
   const RunLimit limit(LimitOf(data));
   const bool is_synchronized = !options.wait_for.empty() || !options.signal.empty() || options.make_fence;
-  const auto submit = [&] {
+  const auto submit = [&]() -> Status {
+    HEARTH_TRY(PlaceFrames(data));
     const SubmitSync sync{options.wait_for, options.signal, options.make_fence ? &ticket.fence : nullptr};
     const InputSpans inputs(data.inputs.begin(), data.inputs.end());
     const OutputSpans outputs(data.slots[index].outputs.begin(), data.slots[index].outputs.end());
@@ -121,7 +121,10 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   slot = &data.slots[index];
   slot->is_done = false;
   slot->inputs.clear();
-  if (HasNextDevice(data) && !is_synchronized) slot->inputs = data.inputs;
+  if (HasNextDevice(data) && !is_synchronized) {
+    HEARTH_TRY(ReadFrames(data));
+    slot->inputs = data.inputs;
+  }
   ticket.number = slot->number = ++data.submit_count;
   return ticket;
 }
@@ -152,7 +155,7 @@ bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<co
 }  // namespace
 
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
+                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile, bool takes_frames) {
   const Stopwatch watch;
   BeginRun(data);
   const RunLimit limit(LimitOf(data));
@@ -163,7 +166,8 @@ Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>
     kept.assign(copies.begin(), copies.end());
   }
   const Status finished = RunOnAUsableDevice(data, [&]() -> Status {
-    const auto run = [&] {
+    const auto run = [&]() -> Status {
+      HEARTH_TRY(takes_frames ? PlaceFrames(data) : DropFrames(data));
       if (profile != nullptr) profile->clear();
       return data.runner->Run(kept, outputs, profile);
     };
@@ -206,7 +210,7 @@ Status RunOnNamedMemory(SessionData& data, std::vector<ProfileRow>* profile) {
   ReadHostBindings(data);
   const InputSpans inputs(data.inputs.begin(), data.inputs.end());
   const OutputSpans outputs(data.outputs.begin(), data.outputs.end());
-  HEARTH_TRY(RunOnMemory(data, inputs, outputs, profile));
+  HEARTH_TRY(RunOnMemory(data, inputs, outputs, profile, true));
   WriteHostBindings(data);
   return Status::Ok();
 }
@@ -235,6 +239,7 @@ Status SetBinding(InterfaceState& state, const Binding& binding, const TensorDes
   HEARTH_TRY(bind());
   state.is_on_device = binding.memory != MemoryKind::kHost;
   if (state.is_on_device) state.layout.reset();
+  state.frame.reset();
   return Status::Ok();
 }
 
@@ -296,8 +301,10 @@ Status Session::UnbindInput(std::string_view name) {
   HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
   HEARTH_TRY(data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
-  data_->input_states[index].is_on_device = false;
-  data_->input_states[index].layout.reset();
+  InterfaceState& state = data_->input_states[index];
+  state.is_on_device = false;
+  state.layout.reset();
+  state.frame.reset();
   return Status::Ok();
 }
 
@@ -326,7 +333,7 @@ Status Session::Run() {
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
   HEARTH_TRY(CheckProcess(*data_));
-  return RunOnMemory(*data_, inputs, outputs, nullptr);
+  return RunOnMemory(*data_, inputs, outputs, nullptr, false);
 }
 
 Result<Ticket> Session::Submit(const SubmitOptions& options) {
@@ -350,7 +357,7 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span
                                                        std::span<const std::span<std::byte>> outputs) {
   HEARTH_TRY(CheckProcess(*data_));
   std::vector<ProfileRow> rows;
-  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, &rows));
+  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, &rows, false));
   return EntriesOf(rows);
 }
 

@@ -60,6 +60,10 @@ struct hearth_binding {
   hearth::Binding binding;
 };
 
+struct hearth_frame {
+  hearth::Frame frame;
+};
+
 struct hearth_profile {
   std::vector<hearth::ProfileEntry> entries;
 };

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <mutex>
 #include <optional>
 
@@ -10,6 +11,40 @@ namespace py = pybind11;
 
 namespace hearth {
 namespace {
+
+// An array's bytes, or a frame, whose arrays the caller keeps alive.
+struct GivenInput {
+  explicit GivenInput(const py::object& input) {
+    if (py::isinstance<Frame>(input)) {
+      frame = input.cast<Frame>();
+    } else {
+      bytes = std::make_unique<HeldBytes>(input, HeldBytes::Use::kRead);
+    }
+  }
+  std::optional<Frame> frame;
+  std::unique_ptr<HeldBytes> bytes;
+};
+
+Frame FrameOf(int format, int32_t width, int32_t height,
+              const std::vector<std::array<uint64_t, 3>>& planes_address_size_pitch, const std::array<int32_t, 4>& crop,
+              int32_t rotation, std::pair<bool, bool> flip, bool is_bt709, bool is_full_range,
+              const std::array<float, 4>& mean, const std::array<float, 4>& scale, bool raw_bytes) {
+  Frame frame{.format = static_cast<PixelFormat>(format), .width = width, .height = height};
+  for (size_t k = 0; k < std::min(frame.planes.size(), planes_address_size_pitch.size()); ++k) {
+    const auto& [address, size_bytes, row_pitch_bytes] = planes_address_size_pitch[k];
+    frame.planes[k] = {.handle = address, .size_bytes = size_bytes, .row_pitch_bytes = row_pitch_bytes};
+  }
+  frame.crop = {crop[0], crop[1], crop[2], crop[3]};
+  frame.rotation = rotation;
+  frame.flip_horizontally = flip.first;
+  frame.flip_vertically = flip.second;
+  frame.matrix = is_bt709 ? YuvMatrix::kBt709 : YuvMatrix::kBt601;
+  frame.is_full_range = is_full_range;
+  frame.mean = mean;
+  frame.scale = scale;
+  frame.raw_bytes = raw_bytes;
+  return frame;
+}
 
 // A session that several Python threads may use: the GIL is released while Hearth works, and one call waits for
 // another.
@@ -112,6 +147,7 @@ class PythonSession {
   template <typename Change>
   void NoteShapesOf(Change&& change) {
     RaiseUnlessOk(Locked([&](Session& session) -> Status {
+      for (size_t k = 0; k < has_frame_.size(); ++k) HEARTH_TRY(EndFrame(session, k));
       HEARTH_TRY(change(session));
       const std::lock_guard lock(shapes_mutex_);
       inputs_ = session.inputs();
@@ -145,12 +181,13 @@ class PythonSession {
 
   template <typename Work>
   void WithBuffers(const std::vector<py::object>& inputs, const std::vector<py::object>& outputs, Work&& work) {
-    std::vector<std::unique_ptr<HeldBytes>> given, wanted;
-    for (const py::object& input : inputs) given.push_back(std::make_unique<HeldBytes>(input, HeldBytes::Use::kRead));
+    std::vector<GivenInput> given;
+    std::vector<std::unique_ptr<HeldBytes>> wanted;
+    for (const py::object& input : inputs) given.emplace_back(input);
     for (const py::object& output : outputs)
       wanted.push_back(std::make_unique<HeldBytes>(output, HeldBytes::Use::kWrite));
     RaiseUnlessOk(Locked([&](Session& session) -> Status {
-      for (size_t k = 0; k < given.size(); ++k) HEARTH_TRY(session.SetInput(k, given[k]->bytes()));
+      for (size_t k = 0; k < given.size(); ++k) HEARTH_TRY(Give(session, k, given[k]));
       HEARTH_TRY(CheckFits(wanted));
       HEARTH_TRY(work(session));
       for (size_t k = 0; k < wanted.size(); ++k) std::ranges::copy(session.output(k), wanted[k]->writable().begin());
@@ -158,9 +195,28 @@ class PythonSession {
     }));
   }
 
+  // A frame stays bound until the input is given bytes: the next one like it costs nothing then.
+  Status Give(Session& session, size_t k, const GivenInput& input) {
+    if (k >= inputs_.size()) return session.SetInput(k, {});
+    has_frame_.resize(inputs_.size());
+    if (input.frame) {
+      has_frame_[k] = true;
+      return session.BindFrame(inputs_[k].name, *input.frame);
+    }
+    HEARTH_TRY(EndFrame(session, k));
+    return session.SetInput(k, input.bytes->bytes());
+  }
+
+  Status EndFrame(Session& session, size_t k) {
+    if (!has_frame_[k]) return Status::Ok();
+    has_frame_[k] = false;
+    return session.UnbindInput(inputs_[k].name);
+  }
+
   mutable std::mutex shapes_mutex_;  // under which nothing waits
   std::vector<TensorInfo> inputs_, outputs_;
   std::mutex mutex_;
+  std::vector<bool> has_frame_;  // by input
   std::optional<Session> session_;
 };
 
@@ -190,6 +246,10 @@ void BindSessions(py::module_& module) {
       .def_readonly("node", &ProfileEntry::node)
       .def_readonly("kernel", &ProfileEntry::kernel)
       .def_readonly("milliseconds", &ProfileEntry::milliseconds);
+  py::class_<Frame>(module, "Frame")
+      .def(py::init(&FrameOf), py::arg("format"), py::arg("width"), py::arg("height"), py::arg("planes"),
+           py::arg("crop"), py::arg("rotation"), py::arg("flip"), py::arg("is_bt709"), py::arg("is_full_range"),
+           py::arg("mean"), py::arg("scale"), py::arg("raw_bytes"));
   py::class_<PythonSession>(module, "Session")
       .def(py::init(&OpenFile), py::arg("path"), py::arg("options"), py::arg("shapes"))
       .def(py::init(&OpenModel), py::arg("model"), py::arg("options"), py::keep_alive<1, 2>())

@@ -5,6 +5,7 @@
 #include "hearth/array.h"           // IWYU pragma: export
 #include "hearth/cache.h"           // IWYU pragma: export
 #include "hearth/device.h"          // IWYU pragma: export
+#include "hearth/frame.h"           // IWYU pragma: export
 #include "hearth/graph_builder.h"   // IWYU pragma: export
 #include "hearth/interop.h"         // IWYU pragma: export
 #include "hearth/log.h"             // IWYU pragma: export

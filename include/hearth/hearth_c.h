@@ -226,38 +226,9 @@ HEARTH_C_EXPORT hearth_status hearth_session_resize_batch(hearth_session* sessio
  * there. The two may be used from different threads at once and destroyed in any order. */
 HEARTH_C_EXPORT hearth_status hearth_session_clone(hearth_session* session, hearth_session** out);
 
-/* ---- Memory that the program lends: inputs and outputs without a copy ---- */
+/* ---- Memory that the program lends, and pictures ---- */
 
-typedef struct hearth_binding hearth_binding;
-
-enum {
-  HEARTH_MEMORY_HOST = 0,          /* handle: the address */
-  HEARTH_MEMORY_GL_BUFFER = 1,     /* the buffer's name */
-  HEARTH_MEMORY_GL_TEXTURE = 2,    /* the name of a GL_TEXTURE_2D, as wide and high as the tensor */
-  HEARTH_MEMORY_VULKAN_BUFFER = 3, /* VkBuffer */
-  HEARTH_MEMORY_CL_BUFFER = 4      /* cl_mem */
-};
-enum { HEARTH_FORMAT_FLOAT32 = 0, HEARTH_FORMAT_RGBA8 = 1, HEARTH_FORMAT_RGBA16F = 2 };
-
-/* Float32, tightly packed, unscaled unless said otherwise. `size_bytes` of the whole memory, 0 for textures.
- * hearth/interop.h says what fits what. */
-HEARTH_C_EXPORT hearth_status hearth_binding_create(int32_t memory, uint64_t handle, uint64_t size_bytes,
-                                                    hearth_binding** out);
-HEARTH_C_EXPORT void hearth_binding_destroy(hearth_binding* binding);
-HEARTH_C_EXPORT hearth_status hearth_binding_set_format(hearth_binding* binding, int32_t format);
-/* Where the first pixel is, how far the next row (0: tightly packed), whether the first row is the picture's lowest. */
-HEARTH_C_EXPORT hearth_status hearth_binding_set_layout(hearth_binding* binding, uint64_t offset_bytes,
-                                                        uint64_t row_pitch_bytes, int32_t flip_vertically);
-/* Four numbers each, by channel. Inputs: tensor = scale * element + offset; outputs: element = scale * tensor + offset.
- */
-HEARTH_C_EXPORT hearth_status hearth_binding_set_scale(hearth_binding* binding, const float* scale,
-                                                       const float* offset);
-/* From now on each run reads or writes there; the binding's description is copied, the memory must stay alive. NULL:
- * back to hearth_session_set_input and hearth_session_output_data. */
-HEARTH_C_EXPORT hearth_status hearth_session_bind_input(hearth_session* session, size_t index,
-                                                        const hearth_binding* binding);
-HEARTH_C_EXPORT hearth_status hearth_session_bind_output(hearth_session* session, size_t index,
-                                                         const hearth_binding* binding);
+#include "hearth/hearth_c_lending.h"
 
 /* ---- Graphs: networks from code ---- */
 

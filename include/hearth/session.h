@@ -22,6 +22,7 @@
 #include "hearth/cache_types.h"
 #include "hearth/element_type.h"
 #include "hearth/export.h"
+#include "hearth/frame.h"
 #include "hearth/interop.h"
 #include "hearth/model.h"
 #include "hearth/report.h"
@@ -190,6 +191,12 @@ class HEARTH_EXPORT Session {
   // output, for memory of another driver than the session's, and for integer tensors.
   Status BindInput(std::string_view name, const Binding& binding);
   Status BindOutput(std::string_view name, const Binding& binding);
+  // From now on the input is made of a picture (see Frame): in a run of its own each time, by a kernel in front of the
+  // model's first, on the CPU by the host. A frame in host memory is read in Run or Submit; call it again for the next
+  // one, which costs next to nothing where formats stay. Bytes of the frame that no result depends on do not cross to
+  // the device. Errors as BindInput; kInvalidArgument also for a frame that is none. Run on the caller's memory takes
+  // no frames.
+  Status BindFrame(std::string_view name, const Frame& frame);
   // Back to SetInput and output().
   Status UnbindInput(std::string_view name);
   Status UnbindOutput(std::string_view name);

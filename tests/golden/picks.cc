@@ -165,10 +165,30 @@ void AddLent(const std::string& name, size_t lent, Collector& picks) {
   add("1", StorageType::kUnorm8, AccessPath::kTexture, Dialect::kGles, "a lent texture");
 }
 
+// Pictures of four and three bytes a pixel and of planes, from a texture too, for tensors of every kind of number.
+void AddFrames(Collector& picks) {
+  const auto add = [&](const char* pixels, const char* grid, bool is_texture, Dialect dialect, const char* words) {
+    KernelSource source = Loaded("read_frame");
+    source.tensors[0].storage = StorageType::kUnorm8;
+    if (is_texture) source.tensors[0].path = AccessPath::kTexture;
+    if (std::string_view(grid) == "3") source.tensors[2].storage = StorageType::kInt32;
+    HEARTH_CHECK(SetDefine(source, "PIXELS", pixels).ok() && SetDefine(source, "GRID", grid).ok());
+    picks.Add(source, dialect, words);
+  };
+  for (Dialect dialect : kDialects) {
+    add("4", "0", false, dialect, "pixels of four bytes");
+    add("3", "1", false, dialect, "pixels of three bytes, on a grid");
+    add("0", "2", false, dialect, "planes, as stored numbers");
+    add("0", "3", false, dialect, "planes, as integers");
+  }
+  add("4", "0", true, Dialect::kGles, "a texture");
+}
+
 void AddOracle(Collector& picks) {
   picks.AddOracleModels();
   AddLent("read_binding", 0, picks);
   AddLent("write_binding", 1, picks);
+  AddFrames(picks);
   for (const std::string& name : KernelNames()) {
     if (picks.HasKernel(name)) continue;
     for (Dialect dialect : kDialects) picks.Add(Loaded(name), dialect, "no model of tests/oracle");

@@ -14,7 +14,7 @@ LEAVES = {"tools", "tests", "benchmarks"}
 LIBRARY = {"core", "hal", "backends", "cache", "frontends"}
 ROOMS = ["base", "device", "graph", "emit", "plan", "lowering"]  # of core; each may include those before it
 # Public headers whose types core itself speaks; the others in include/hearth belong to frontends.
-CORE_HEADERS = {"cache_types.h", "export.h", "interop.h", "log.h", "status.h", "version.h"}
+CORE_HEADERS = {"cache_types.h", "export.h", "frame.h", "interop.h", "log.h", "status.h", "version.h"}
 MAY_INCLUDE = {
     "core": {"core"},
     "hal": {"core", "hal"},

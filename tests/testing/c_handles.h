@@ -33,6 +33,7 @@ using OwnedProfile = Owned<hearth_profile, hearth_profile_destroy>;
 using OwnedDevices = Owned<hearth_devices, hearth_devices_destroy>;
 using OwnedCache = Owned<hearth_cache, hearth_cache_destroy>;
 using OwnedBinding = Owned<hearth_binding, hearth_binding_destroy>;
+using OwnedFrame = Owned<hearth_frame, hearth_frame_destroy>;
 using OwnedSync = Owned<hearth_sync, hearth_sync_destroy>;
 using OwnedText = Owned<char, hearth_free_text>;
 

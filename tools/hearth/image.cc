@@ -13,26 +13,13 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "hal/bilinear.h"
 #include "tools/hearth/exif.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {
 namespace {
-
-// Where output pixel `index` reads: two neighbours and the weight of the second.
-struct Sample {
-  int low, high;
-  float weight;
-};
-
-Sample SampleAt(int index, int in_size, int out_size) {
-  const float position =
-      (static_cast<float>(index) + 0.5f) * static_cast<float>(in_size) / static_cast<float>(out_size) - 0.5f;
-  const float low = std::floor(position);
-  const int last = in_size - 1;
-  return {std::clamp(static_cast<int>(low), 0, last), std::clamp(static_cast<int>(low) + 1, 0, last), position - low};
-}
 
 uint8_t Rounded(float value) {
   return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5f), 0.0f, 255.0f));
@@ -158,9 +145,9 @@ Image ResizeBilinear(const Image& image, int width, int height) {
                 std::vector<float>(static_cast<size_t>(width) * height * image.channels)};
   size_t out = 0;
   for (int y = 0; y < height; ++y) {
-    const Sample sy = SampleAt(y, image.height, height);
+    const BilinearSample sy = BilinearSampleAt(y, image.height, height);
     for (int x = 0; x < width; ++x) {
-      const Sample sx = SampleAt(x, image.width, width);
+      const BilinearSample sx = BilinearSampleAt(x, image.width, width);
       for (int c = 0; c < image.channels; ++c) {
         const auto at = [&](int row, int column) {
           return image.values[(static_cast<size_t>(row) * image.width + column) * image.channels + c];

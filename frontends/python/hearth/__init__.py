@@ -16,6 +16,7 @@ from hearth import _hearth
 from hearth._hearth import Error, __version__
 from hearth._errors import ErrorCode, ModelNotFoundError, Warning, log_as_python_does  # noqa: A004
 from hearth._cache import Cache
+from hearth._frame import Frame
 from hearth._graph import Graph, GraphTensor
 from hearth._program import delegate_path
 from hearth._session import Model, ProfileEntry, Session, Tensor, Ticket
@@ -25,6 +26,7 @@ __all__ = [
     "Device",
     "Error",
     "ErrorCode",
+    "Frame",
     "Graph",
     "GraphTensor",
     "Model",

@@ -96,6 +96,23 @@ class ProfileEntry:
     kernel: str
     milliseconds: float
 
+class Frame:
+    def __init__(
+        self,
+        format: int,
+        width: int,
+        height: int,
+        planes: Sequence[Tuple[int, int, int]],
+        crop: Tuple[int, int, int, int],
+        rotation: int,
+        flip: Tuple[bool, bool],
+        is_bt709: bool,
+        is_full_range: bool,
+        mean: Sequence[float],
+        scale: Sequence[float],
+        raw_bytes: bool,
+    ) -> None: ...
+
 class Session:
     @overload
     def __init__(self, path: Text, options: Mapping[str, Text], shapes: Mapping[str, Sequence[int]]) -> None: ...

@@ -13,10 +13,11 @@ import numpy as np
 
 from hearth import _hearth
 from hearth._errors import opened
+from hearth._frame import Frame
 
 Shapes = Mapping[str, Sequence[int]]
 OptionValue = Union[str, int, bool, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
-Inputs = Union[np.ndarray, Sequence[Any], Mapping[str, Any]]
+Inputs = Union[np.ndarray, Frame, Sequence[Any], Mapping[str, Any]]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 NativeText = Union[str, bytes]
 
@@ -250,7 +251,8 @@ class Session:
     def run(self, inputs: Inputs) -> List[np.ndarray]:
         """One inference: outputs in the order of self.outputs, each a new array.
 
-        `inputs`: the array of the only input, one array per input, or arrays by name or alias. An array has its input's
+        `inputs`: the array of the only input, one array per input, or arrays by name or alias; a Frame in place of an array
+        where an input is a picture. An array has its input's
         type and shape, of which it may lack a leading batch of 1, in any order of elements; else ValueError. Lists of
         numbers are taken where the input's type holds them.
         """
@@ -344,17 +346,20 @@ class Session:
     def _new_outputs(self) -> List[np.ndarray]:
         return [np.empty(tensor.shape, tensor.dtype) for tensor in self.outputs]
 
-    def _arrays(self, inputs: Inputs) -> List[np.ndarray]:
+    def _arrays(self, inputs: Inputs) -> List[Any]:
         if isinstance(inputs, Mapping):
             given = self._by_name(inputs)
-        elif isinstance(inputs, np.ndarray) or len(self.inputs) == 1 and not _holds_arrays(inputs):
+        elif isinstance(inputs, (np.ndarray, Frame)) or len(self.inputs) == 1 and not _holds_arrays(inputs):
             given = [inputs]
         else:
             given = list(inputs)
         if len(given) != len(self.inputs):
             names = ", ".join(repr(tensor.name) for tensor in self.inputs)
             raise ValueError(f"{len(given)} inputs were given, the model has {len(self.inputs)}: {names}")
-        return [_fitting(value, info) for value, info in zip(given, self._native.inputs)]
+        return [
+            value._native if isinstance(value, Frame) else _fitting(value, info)
+            for value, info in zip(given, self._native.inputs)
+        ]
 
     def _by_name(self, inputs: Mapping[str, Any]) -> List[Any]:
         index = {tensor.alias: k for k, tensor in enumerate(self.inputs) if tensor.alias}
@@ -374,7 +379,7 @@ def _listed(tensors: Sequence[Tensor]) -> str:
 
 
 def _holds_arrays(inputs: Any) -> bool:
-    return isinstance(inputs, (list, tuple)) and len(inputs) > 0 and isinstance(inputs[0], np.ndarray)
+    return isinstance(inputs, (list, tuple)) and len(inputs) > 0 and isinstance(inputs[0], (np.ndarray, Frame))
 
 
 def _fitting(value: Any, info: "_hearth.TensorInfo") -> np.ndarray:

@@ -1,0 +1,73 @@
+// Session's inputs that are bound to pictures.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "frontends/api/hot_start.h"
+#include "frontends/api/model_data.h"
+#include "frontends/api/session_data.h"
+#include "hal/frame_layout.h"
+#include "hearth/session.h"
+
+namespace hearth {
+namespace {
+
+Status ReadFrameOf(SessionData& data, size_t index) {
+  const Frame& frame = *data.input_states[index].frame;
+  const TensorDesc& desc = data.runner->plan().inputs[index].desc;
+  HEARTH_ASSIGN(const FrameLayout layout, LayoutOfFrame(frame, desc));
+  ReadFrame(layout, HostPlanes(frame), desc, data.inputs[index]);
+  return Status::Ok();
+}
+
+// Whether the device takes it. What is too large for it is made on the host, with a warning.
+Result<bool> PlaceFrame(SessionData& data, size_t index) {
+  const Result<bool> placed = data.runner->SetFrame(index, &*data.input_states[index].frame);
+  if (placed.status().code() != StatusCode::kResourceExhausted) return placed;
+  const std::string warning = fmt::format("input '{}': {}; the CPU makes the input of it",
+                                          data.model->inputs()[index].name, placed.status().message());
+  std::vector<std::string>& warnings = data.report.warnings;
+  if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+  return false;
+}
+
+}  // namespace
+
+Status PlaceFrames(SessionData& data) {
+  for (size_t k = 0; k < data.input_states.size(); ++k) {
+    if (!data.input_states[k].frame) {
+      HEARTH_TRY(data.runner->SetFrame(k, nullptr).status());
+      continue;
+    }
+    HEARTH_ASSIGN(const bool is_placed, PlaceFrame(data, k));
+    if (!is_placed) HEARTH_TRY(ReadFrameOf(data, k));
+  }
+  return Status::Ok();
+}
+
+Status DropFrames(SessionData& data) {
+  for (size_t k = 0; k < data.input_states.size(); ++k) HEARTH_TRY(data.runner->SetFrame(k, nullptr).status());
+  return Status::Ok();
+}
+
+Status ReadFrames(SessionData& data) {
+  for (size_t k = 0; k < data.input_states.size(); ++k) {
+    if (data.input_states[k].frame) HEARTH_TRY(ReadFrameOf(data, k));
+  }
+  return Status::Ok();
+}
+
+Status Session::BindFrame(std::string_view name, const Frame& frame) {
+  HEARTH_TRY(CheckHasDevice(*data_));
+  HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
+  const TensorDesc& desc = data_->runner->plan().inputs[index].desc;
+  HEARTH_TRY(LayoutOfFrame(frame, desc).status().Within(fmt::format("'{}'", name)));
+  HEARTH_TRY(data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
+  InterfaceState& state = data_->input_states[index];
+  state.is_on_device = false;
+  state.layout.reset();
+  state.frame = frame;
+  // Compiles the kernel where it is new. What is wrong with the device is the run's to tell.
+  return PlaceFrame(*data_, index).status();
+}
+
+}  // namespace hearth

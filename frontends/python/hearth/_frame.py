@@ -1,0 +1,121 @@
+"""Pictures of cameras and decoders as inputs: the device converts, crops, turns and resizes them."""
+
+from typing import Any, List, Sequence, Tuple, Union
+
+import numpy as np
+
+from hearth import _hearth
+
+_FORMATS = ("rgba8", "bgra8", "rgb8", "nv12", "nv21", "i420")
+_CHANNELS = {"rgba8": 4, "bgra8": 4, "rgb8": 3}
+
+PerChannel = Union[float, Sequence[float]]
+
+
+class Frame:
+    """A picture for Session.run, submit and run_later in place of an array.
+
+    In this order: its pixels become RGB, `crop` is cut out, it is turned clockwise by `rotation` degrees, mirrored, resized
+    bilinearly to the input's height and width, and the input is (value - mean) * scale by channel, values being 0 to 255.
+    An input has 1 (grey), 3 (RGB) or 4 channels (RGB and alpha). Same bits on every device. Arrays are read when the run is
+    submitted.
+    """
+
+    def __init__(
+        self,
+        pixels: Any,
+        format: str = "rgb8",  # noqa: A002
+        *,
+        crop: Tuple[int, int, int, int] = (0, 0, 0, 0),
+        rotation: int = 0,
+        flip_horizontally: bool = False,
+        flip_vertically: bool = False,
+        matrix: str = "bt601",
+        full_range: bool = False,
+        mean: PerChannel = 0.0,
+        scale: PerChannel = 1.0,
+        raw_bytes: bool = True,
+    ):
+        """Of uint8 arrays whose rows may lie apart, as in a part of a larger array.
+
+        "rgba8", "bgra8", "rgb8": an array [height, width, channels]. "nv12", "nv21": a pair of arrays, Y [height, width] and
+        [height / 2, width / 2, 2], rounded up. "i420": three, Y, U and V. Of all three also one array [height * 3 / 2,
+        width] of even height and width. `crop`: x, y, width, height; without width all. `matrix`: "bt601" or "bt709";
+        `full_range`: Y from 0 to 255, else 16 to 235. `mean`, `scale`: a number, or one per channel. `raw_bytes`: inputs of
+        8 bits take the values themselves (int8: minus 128); False: what mean and scale make, rounded to the input's grid.
+        """
+        if format not in _FORMATS:
+            raise ValueError(f"there is no format {format!r}; there are {', '.join(_FORMATS)}")
+        if matrix not in ("bt601", "bt709"):
+            raise ValueError(f"there is no matrix {matrix!r}; there are bt601 and bt709")
+        self._planes = _planes(pixels, format)  # alive as long as the frame
+        height, width = self._planes[0].shape[:2]
+        self._native = _hearth.Frame(
+            _FORMATS.index(format),
+            width,
+            height,
+            [_place(plane) for plane in self._planes],
+            tuple(crop),
+            rotation,
+            (flip_horizontally, flip_vertically),
+            matrix == "bt709",
+            full_range,
+            _by_channel(mean, 0.0),
+            _by_channel(scale, 1.0),
+            raw_bytes,
+        )
+
+
+def _planes(pixels: Any, format: str) -> List[np.ndarray]:  # noqa: A002
+    if format in _CHANNELS:
+        return [_checked(pixels, f"{format} pixels", (None, None, _CHANNELS[format]))]
+    if isinstance(pixels, (tuple, list)):
+        planes = list(pixels)
+    else:
+        planes = _split(_checked(pixels, f"{format} pixels", (None, None)), format)
+    wanted = 3 if format == "i420" else 2
+    if len(planes) != wanted:
+        raise ValueError(f"{format} has {wanted} planes, {len(planes)} were given")
+    luma = _checked(planes[0], f"{format} plane 0", (None, None))
+    half = ((luma.shape[0] + 1) // 2, (luma.shape[1] + 1) // 2)
+    shape = half if format == "i420" else (*half, 2)
+    return [luma, *(_checked(plane, f"{format} plane {k + 1}", shape) for k, plane in enumerate(planes[1:]))]
+
+
+def _split(pixels: np.ndarray, format: str) -> List[np.ndarray]:  # noqa: A002
+    """The planes of one array, as OpenCV has them."""
+    height, width = pixels.shape[0] * 2 // 3, pixels.shape[1]
+    if pixels.shape[0] % 3 != 0 or height % 2 != 0 or width % 2 != 0:
+        raise ValueError(f"{format} in one array is [height * 3 / 2, width] of even height and width, not {pixels.shape}")
+    luma, rest = pixels[:height], np.ascontiguousarray(pixels[height:])
+    if format == "i420":
+        return [luma, *rest.reshape(2, height // 2, width // 2)]
+    return [luma, rest.reshape(height // 2, width // 2, 2)]
+
+
+def _checked(pixels: Any, what: str, shape: Sequence[Any]) -> np.ndarray:
+    """With pixels next to each other and rows one below the other; a copy of what lies otherwise."""
+    array = np.asarray(pixels)
+    if array.dtype != np.uint8:
+        raise TypeError(f"{what} are uint8, not {array.dtype}")
+    fits = array.ndim == len(shape) and all(size in (None, has) for size, has in zip(shape, array.shape))
+    if not fits or 0 in array.shape:
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"{what} have the shape [{wanted}], not {array.shape}")
+    row = np.ascontiguousarray(array[:1])
+    in_order = array.strides[1:] == row.strides[1:] and array.strides[0] >= row.nbytes
+    return array if in_order else np.ascontiguousarray(array)
+
+
+def _place(plane: np.ndarray) -> Tuple[int, int, int]:
+    """Address, bytes from there on and row pitch."""
+    row_bytes = int(np.prod(plane.shape[1:]))
+    pitch = plane.strides[0] if plane.shape[0] > 1 else row_bytes
+    return plane.__array_interface__["data"][0], pitch * (plane.shape[0] - 1) + row_bytes, pitch
+
+
+def _by_channel(value: PerChannel, rest: float) -> List[float]:
+    values = [float(v) for v in value] if np.ndim(value) else [float(value)] * 4  # type: ignore[union-attr, arg-type]
+    if len(values) > 4:
+        raise ValueError(f"mean and scale have a number per channel, at most 4, not {len(values)}")
+    return values + [rest] * (4 - len(values))

@@ -1,0 +1,180 @@
+#include "hal/frame_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/error.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+// Places of a table are floats, which hold whole numbers up to 2^24.
+constexpr int32_t kMostPixelsASide = 1 << 16;
+
+Status CheckTensor(const Frame& frame, const TensorDesc& desc) {
+  const Bhwc shape = ToBhwc(desc.shape);
+  const bool is_8_bit = desc.dtype == DType::kUInt8 || desc.dtype == DType::kInt8;
+  if (desc.shape.rank() != 4 || shape.b != 1 || (shape.c != 1 && shape.c != 3 && shape.c != 4)) {
+    return Error(StatusCode::kUnsupported,
+                 "a frame fills a tensor [1, height, width, channels] of 1, 3 or 4 channels, this one is {}",
+                 desc.shape.ToString());
+  }
+  const bool has_grid = IsQuantized(desc) && IsSmall(GridOf(desc));
+  if (!IsPlainFloat(desc) && !has_grid && !is_8_bit) {
+    return Error(StatusCode::kUnsupported, "a tensor of {} takes no frame, only real numbers and 8-bit ones do",
+                 DTypeName(desc.dtype));
+  }
+  if (is_8_bit && !has_grid && !frame.raw_bytes)
+    return Error(StatusCode::kUnsupported, "the tensor has no scale: it takes raw bytes only");
+  return Status::Ok();
+}
+
+Status CheckPicture(const Frame& frame) {
+  if (frame.width < 1 || frame.height < 1 || frame.width > kMostPixelsASide || frame.height > kMostPixelsASide) {
+    return Error(StatusCode::kInvalidArgument, "a frame of {}x{} pixels; each side has 1 to {}", frame.width,
+                 frame.height, kMostPixelsASide);
+  }
+  if (frame.format > PixelFormat::kI420 || frame.matrix > YuvMatrix::kBt709)
+    return Error(StatusCode::kInvalidArgument, "the frame's format or matrix is not one that hearth/frame.h lists");
+  if (frame.rotation != 0 && frame.rotation != 90 && frame.rotation != 180 && frame.rotation != 270) {
+    return Error(StatusCode::kInvalidArgument, "the frame is turned by 0, 90, 180 or 270 degrees, not by {}",
+                 frame.rotation);
+  }
+  const auto is_finite = [](float value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(frame.mean, is_finite) || !std::ranges::all_of(frame.scale, is_finite))
+    return Error(StatusCode::kInvalidArgument, "the frame's mean or scale is not a finite number");
+  return Status::Ok();
+}
+
+Result<PixelRectangle> CropOf(const Frame& frame) {
+  const PixelRectangle& crop = frame.crop;
+  if (crop.x == 0 && crop.y == 0 && crop.width == 0 && crop.height == 0)
+    return PixelRectangle{0, 0, frame.width, frame.height};
+  const bool is_inside = crop.x >= 0 && crop.y >= 0 && crop.width > 0 && crop.height > 0 &&
+                         int64_t{crop.x} + crop.width <= frame.width && int64_t{crop.y} + crop.height <= frame.height;
+  if (is_inside) return crop;
+  return Error(StatusCode::kInvalidArgument,
+               "the rectangle of {}x{} pixels at ({}, {}) is not inside of the frame's {}x{}; cut it off there",
+               crop.width, crop.height, crop.x, crop.y, frame.width, frame.height);
+}
+
+// Columns and rows of a plane, and the bytes of one of its elements.
+struct PlaneSize {
+  uint64_t columns = 0, rows = 0, element_bytes = 0;
+};
+
+std::vector<PlaneSize> PlaneSizes(const Frame& frame) {
+  const auto width = static_cast<uint64_t>(frame.width), height = static_cast<uint64_t>(frame.height);
+  const uint64_t half_width = (width + 1) / 2, half_height = (height + 1) / 2;
+  switch (frame.format) {
+    case PixelFormat::kRgba8:
+    case PixelFormat::kBgra8: return {{width, height, 4}};
+    case PixelFormat::kRgb8: return {{width, height, 3}};
+    case PixelFormat::kNv12:
+    case PixelFormat::kNv21: return {{width, height, 1}, {half_width, half_height, 2}};
+    default: return {{width, height, 1}, {half_width, half_height, 1}, {half_width, half_height, 1}};
+  }
+}
+
+Result<PlaneLayout> LayoutOfPlane(const FramePlane& plane, const PlaneSize& size, size_t index, uint64_t memory_bytes,
+                                  uint64_t behind_bytes) {
+  PlaneLayout layout;
+  const uint64_t row_bytes = size.columns * size.element_bytes;
+  layout.step_bytes = size.element_bytes;
+  layout.pitch_bytes = plane.row_pitch_bytes != 0 ? plane.row_pitch_bytes : row_bytes;
+  layout.first_bytes = plane.handle == 0 && plane.offset_bytes == 0 ? behind_bytes : plane.offset_bytes;
+  if (layout.pitch_bytes < row_bytes) {
+    return Error(StatusCode::kInvalidArgument, "plane {}: a row takes {} bytes, the row pitch is {}", index, row_bytes,
+                 layout.pitch_bytes);
+  }
+  // No sum overflows: pitch times rows is compared by division.
+  const uint64_t room = memory_bytes > layout.first_bytes ? memory_bytes - layout.first_bytes : 0;
+  if (room < row_bytes || (size.rows > 1 && (room - row_bytes) / (size.rows - 1) < layout.pitch_bytes)) {
+    return Error(StatusCode::kInvalidArgument,
+                 "plane {}: {} rows of {} bytes, {} apart, don't fit into {} bytes from {} on", index, size.rows,
+                 row_bytes, layout.pitch_bytes, memory_bytes, layout.first_bytes);
+  }
+  return layout;
+}
+
+Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
+  const std::vector<PlaneSize> sizes = PlaneSizes(frame);
+  PlaneLayouts planes;
+  uint64_t behind_bytes = 0;
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    const FramePlane& plane = frame.planes[k];
+    if (k == 0 && plane.handle == 0)
+      return Error(StatusCode::kInvalidArgument, "the frame's first plane has no memory");
+    const uint64_t memory_bytes = plane.handle != 0 ? plane.size_bytes : frame.planes[0].size_bytes;
+    HEARTH_ASSIGN(planes[k], LayoutOfPlane(plane, sizes[k], k, memory_bytes, behind_bytes));
+    behind_bytes = planes[k].first_bytes + planes[k].pitch_bytes * sizes[k].rows;
+  }
+  if (frame.format == PixelFormat::kNv12 || frame.format == PixelFormat::kNv21) {
+    planes[2] = planes[1];
+    ++planes[frame.format == PixelFormat::kNv12 ? 2 : 1].first_bytes;
+  }
+  return planes;
+}
+
+// From the weights of red and blue in Y (ITU-R BT.601 and BT.709), in 1 / 16384.
+YuvCoefficients CoefficientsOf(YuvMatrix matrix, bool is_full_range) {
+  const double red = matrix == YuvMatrix::kBt601 ? 0.299 : 0.2126, blue = matrix == YuvMatrix::kBt601 ? 0.114 : 0.0722;
+  const double green = 1 - red - blue;
+  const double of_y = is_full_range ? 1 : 255.0 / 219, of_color = is_full_range ? 1 : 255.0 / 224;
+  const auto fixed = [](double value) { return static_cast<float>(std::floor(value * 16384 + 0.5)); };
+  return {.y_lowest = is_full_range ? 0.0f : 16.0f,
+          .y = fixed(of_y),
+          .r_v = fixed(2 * (1 - red) * of_color),
+          .g_u = fixed(2 * (1 - blue) * blue / green * of_color),
+          .g_v = fixed(2 * (1 - red) * red / green * of_color),
+          .b_u = fixed(2 * (1 - blue) * of_color)};
+}
+
+// What `out_size` columns or rows of the tensor read of `in_size` from `first` on, from the last one down where
+// reversed.
+std::vector<BilinearSample> SamplesOf(int32_t first, int32_t in_size, int32_t out_size, bool is_reversed) {
+  std::vector<BilinearSample> samples(static_cast<size_t>(out_size));
+  for (int32_t k = 0; k < out_size; ++k) {
+    BilinearSample& sample = samples[k] = BilinearSampleAt(k, in_size, out_size);
+    for (int32_t* place : {&sample.low, &sample.high}) *place = first + (is_reversed ? in_size - 1 - *place : *place);
+  }
+  return samples;
+}
+
+}  // namespace
+
+Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc) {
+  HEARTH_TRY(CheckTensor(frame, desc));
+  HEARTH_TRY(CheckPicture(frame));
+  HEARTH_ASSIGN(const PixelRectangle crop, CropOf(frame));
+  const Bhwc shape = ToBhwc(desc.shape);
+  FrameLayout layout{.format = frame.format, .width = frame.width, .height = frame.height};
+  HEARTH_ASSIGN(layout.planes, LayoutsOf(frame));
+  layout.is_turned = frame.rotation == 90 || frame.rotation == 270;
+  // Turned by 90 degrees a column becomes a row, and the last row the first column.
+  const bool across_reversed = (frame.rotation == 90 || frame.rotation == 180) != frame.flip_horizontally;
+  const bool down_reversed = (frame.rotation == 180 || frame.rotation == 270) != frame.flip_vertically;
+  layout.across = layout.is_turned ? SamplesOf(crop.y, crop.height, shape.w, across_reversed)
+                                   : SamplesOf(crop.x, crop.width, shape.w, across_reversed);
+  layout.down = layout.is_turned ? SamplesOf(crop.x, crop.width, shape.h, down_reversed)
+                                 : SamplesOf(crop.y, crop.height, shape.h, down_reversed);
+  layout.is_raw = frame.raw_bytes && (desc.dtype == DType::kUInt8 || desc.dtype == DType::kInt8);
+  for (int c = 0; c < shape.c; ++c) {
+    layout.mean[c] = layout.is_raw ? 0 : frame.mean[c];
+    layout.scale[c] = layout.is_raw ? 1 : frame.scale[c];
+  }
+  layout.yuv = CoefficientsOf(frame.matrix, frame.is_full_range);
+  return layout;
+}
+
+std::array<const std::byte*, 3> HostPlanes(const Frame& frame) {
+  const auto address = [&](size_t plane) {
+    const uint64_t handle = frame.planes[plane].handle != 0 ? frame.planes[plane].handle : frame.planes[0].handle;
+    return reinterpret_cast<const std::byte*>(static_cast<uintptr_t>(handle));
+  };
+  const bool is_in_pairs = frame.format == PixelFormat::kNv12 || frame.format == PixelFormat::kNv21;
+  return {address(0), address(1), address(is_in_pairs ? 1 : 2)};
+}
+
+}  // namespace hearth

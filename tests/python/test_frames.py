@@ -1,0 +1,101 @@
+"""Pictures as inputs of the Python package, on the CPU."""
+
+import hearth
+import numpy as np
+import pytest
+
+CPU = {"device": "cpu", "cache": False}
+RANDOM = np.random.default_rng(5)
+
+
+def session(height, width, channels=3):
+    """y = -x"""
+    graph = hearth.Graph("negated")
+    graph.output(graph.unary("neg", graph.input("x", (1, height, width, channels))), "y")
+    return hearth.Session(graph.build(), **CPU)
+
+
+def picture(*shape):
+    return RANDOM.integers(0, 256, shape, np.uint8)
+
+
+def test_a_part_of_an_array_is_a_picture_and_so_is_a_crop():
+    pixels, small = picture(20, 30, 3), session(6, 9)
+    cut = pixels[4:10, 5:14]
+    for frame in (hearth.Frame(cut), hearth.Frame(pixels, crop=(5, 4, 9, 6)), hearth.Frame(cut[::-1][::-1])):
+        (y,) = small.run(frame)
+        assert np.array_equal(y[0], -cut.astype(np.float32))
+
+
+def test_turned_and_mirrored_as_numpy_does_it():
+    pixels = picture(6, 9, 4)
+    (y,) = session(9, 6, 4).run([hearth.Frame(pixels, "bgra8", rotation=90, flip_horizontally=True)])
+    assert np.array_equal(y[0], -np.rot90(pixels, -1)[:, ::-1, [2, 1, 0, 3]].astype(np.float32))
+
+
+def test_mean_and_scale_are_numbers_or_one_per_channel():
+    pixels, same = picture(4, 4, 3), session(4, 4)
+    mean, scale = np.float32([1, 2, 3]), np.float32([0.5, 2, -1])
+    (y,) = same.run({"x": hearth.Frame(pixels, mean=mean, scale=scale)})
+    assert np.array_equal(y[0], -((pixels - mean) * scale))
+    (y,) = same.run(hearth.Frame(pixels, mean=127.5, scale=0.25))
+    assert np.array_equal(y[0], -((pixels - np.float32(127.5)) * np.float32(0.25)))
+
+
+def test_planes_may_be_one_array_as_opencv_has_them():
+    both = session(8, 8)
+    luma, u, v = picture(8, 8), picture(4, 4), picture(4, 4)
+    pairs = np.stack([u, v], axis=-1)
+    results = [
+        both.run(frame)[0]
+        for frame in (
+            hearth.Frame((luma, u, v), "i420"),
+            hearth.Frame((luma, pairs), "nv12"),
+            hearth.Frame((luma, pairs[..., ::-1]), "nv21"),
+            hearth.Frame(np.concatenate([luma, u.reshape(2, 8), v.reshape(2, 8)]), "i420"),
+            hearth.Frame(np.concatenate([luma, pairs.reshape(4, 8)]), "nv12"),
+        )
+    ]
+    for result in results[1:]:
+        assert np.array_equal(result, results[0])
+    (other,) = both.run(hearth.Frame((luma, u, v), "i420", matrix="bt709", full_range=True))
+    assert not np.array_equal(other, results[0])
+
+
+def test_frames_and_arrays_take_turns_and_sizes_change():
+    pixels, open_session = picture(4, 4, 3), session(4, 4)
+    ones = np.ones((1, 4, 4, 3), np.float32)
+    for _ in range(2):
+        assert np.array_equal(open_session.run(hearth.Frame(pixels))[0][0], -pixels.astype(np.float32))
+        assert np.array_equal(open_session.run(ones)[0], -ones)
+    ticket = open_session.submit(hearth.Frame(pixels.copy()))
+    assert np.array_equal(ticket.result()[0][0], -pixels.astype(np.float32))
+    assert np.array_equal(open_session.run_later(hearth.Frame(pixels)).result()[0][0], -pixels.astype(np.float32))
+    open_session.resize({"x": (1, 2, 2, 3)})
+    assert open_session.run(hearth.Frame(pixels))[0].shape == (1, 2, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("pixels", "options", "error"),
+    [
+        (np.zeros((4, 4, 4), np.uint8), {}, r"\[any, any, 3\]"),
+        (np.zeros((0, 4, 3), np.uint8), {}, "shape"),
+        (np.zeros((5, 4), np.uint8), {"format": "nv12"}, "height \\* 3 / 2"),
+        ((np.zeros((4, 4), np.uint8),), {"format": "nv12"}, "has 2 planes"),
+        ((np.zeros((5, 5), np.uint8), np.zeros((2, 2, 2), np.uint8)), {"format": "nv12"}, r"\[3, 3, 2\]"),
+        (np.zeros((4, 4, 3), np.uint8), {"format": "yuy2"}, "no format"),
+        (np.zeros((4, 4, 3), np.uint8), {"matrix": "bt2020"}, "no matrix"),
+        (np.zeros((4, 4, 3), np.uint8), {"mean": (1, 2, 3, 4, 5)}, "at most 4"),
+    ],
+)
+def test_what_is_no_picture_is_a_value_error(pixels, options, error):
+    with pytest.raises(ValueError, match=error):
+        hearth.Frame(pixels, **options)
+
+
+def test_what_the_session_cannot_take_is_an_error():
+    with pytest.raises(TypeError, match="uint8, not float32"):
+        hearth.Frame(np.zeros((4, 4, 3), np.float32))
+    for options in ({"rotation": 45}, {"crop": (2, 2, 3, 3)}):
+        with pytest.raises(hearth.Error, match="'x'"):
+            session(4, 4).run(hearth.Frame(np.zeros((4, 4, 3), np.uint8), **options))

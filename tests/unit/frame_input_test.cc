@@ -1,0 +1,259 @@
+// Inputs that are bound to pictures, on every device.
+#include "hal/frame_input.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/base/round_up.h"
+#include "hearth/graph_builder.h"
+#include "hearth/session.h"
+#include "tests/testing/device_names.h"
+#include "tests/testing/on_device.h"
+#include "tests/testing/pictures.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using testing::ExpectedValues;
+using ::testing::HasSubstr;
+using testing::kPixelFormats;
+using testing::TestPicture;
+
+constexpr int32_t kHeight = 11, kWidth = 14;
+
+// y = -x
+Model Negated(int32_t height = kHeight, int32_t width = kWidth, int32_t channels = 3) {
+  GraphBuilder builder("negated");
+  builder.Output(builder.Unary("neg", builder.Input("x", {1, height, width, channels})), "y");
+  Result<Model> model = std::move(builder).Build();
+  EXPECT_TRUE(model.ok()) << model.status().message();
+  return std::move(model).value();
+}
+
+// y = max(x, 0) of 8 bits.
+Result<Model> Bytes(wire::TensorType type, float scale, int64_t zero_point) {
+  constexpr int32_t kRelu = 19;
+  TfliteWriter writer;
+  const WrittenQuantization grid{{scale}, {zero_point}};
+  const int32_t x = writer.AddTensor({"x", {1, kHeight, kWidth, 3}, type, grid});
+  const int32_t y = writer.AddTensor({"y", {1, kHeight, kWidth, 3}, type, grid});
+  writer.AddOperator(kRelu, {x}, {y});
+  return Model::FromMemory(writer.Finish({x}, {y}), "bytes");
+}
+
+std::vector<float> Floats(const Session& session) {
+  const Result<std::span<const float>> floats = session.output<float>(0);
+  EXPECT_TRUE(floats.ok()) << floats.status().message();
+  return floats.ok() ? std::vector<float>(floats->begin(), floats->end()) : std::vector<float>();
+}
+
+std::vector<float> Negatives(const Frame& frame, int32_t height, int32_t width, int32_t channels = 3) {
+  std::vector<float> values = ExpectedValues(frame, height, width, channels);
+  for (size_t k = 0; k < values.size(); ++k) {
+    const size_t c = k % static_cast<size_t>(channels);
+    values[k] = -((values[k] - frame.mean[c]) * frame.scale[c]);
+  }
+  return values;
+}
+
+class FrameInputs : public testing::SessionsOnDevice {
+ protected:
+  void Run(Session& session, const Frame& frame) {
+    for (const Status& status : {session.BindFrame("x", frame), session.Run()})
+      ASSERT_TRUE(status.ok()) << status.message();
+  }
+  Session Discrete(const Model& model) {
+    options_.simulate = GetParam() == "cpu" ? "" : "navi21";
+    Session session = Opened(model);
+    options_.simulate.clear();
+    return session;
+  }
+};
+
+TEST_P(FrameInputs, GiveTheHostsBitsInEveryFormatTurnedAndFlipped) {
+  const Model model = Negated();
+  Session session = Opened(model);
+  for (const PixelFormat format : kPixelFormats) {
+    for (const auto& [width, height] : {std::pair(37, 25), std::pair(5, 3), std::pair(1, 1)}) {
+      const TestPicture picture(format, width, height, 7, 3, true);
+      Frame frame = picture.frame();
+      frame.mean = {127.5f, 100, 3, 0};
+      frame.scale = {1 / 127.5f, 0.1f, -2, 0};
+      for (int turn = 0; turn < 16; ++turn) {
+        frame.rotation = turn / 4 * 90;
+        frame.flip_horizontally = turn % 2 != 0;
+        frame.flip_vertically = turn / 2 % 2 != 0;
+        Run(session, frame);
+        ASSERT_EQ(Floats(session), Negatives(frame, kHeight, kWidth))
+            << testing::NameOf(format) << " " << width << "x" << height << ", turn " << turn;
+      }
+    }
+  }
+}
+
+TEST_P(FrameInputs, OfOneAndFourChannelsAreGreyAndHaveAlpha) {
+  for (const int32_t channels : {1, 4}) {
+    const Model model = Negated(6, 5, channels);
+    Session session = Discrete(model);
+    for (const PixelFormat format : kPixelFormats) {
+      const TestPicture picture(format, 16, 31, 8);
+      Run(session, picture.frame());
+      ASSERT_EQ(Floats(session), Negatives(picture.frame(), 6, 5, channels)) << testing::NameOf(format);
+    }
+  }
+}
+
+TEST_P(FrameInputs, FollowACropThatMovesAndGrows) {
+  const Model model = Negated();
+  Session shared = Opened(model), discrete = Discrete(model);
+  const TestPicture picture(PixelFormat::kNv12, 200, 150, 4);
+  Frame frame = picture.frame();
+  for (int k = 0; k < 12; ++k) {
+    frame.crop = {k * 9 % 70, k * 7 % 50, 3 + k * 11, 1 + k * 8};
+    for (Session* session : {&shared, &discrete}) {
+      Run(*session, frame);
+      ASSERT_EQ(Floats(*session), Negatives(frame, kHeight, kWidth)) << "crop " << k;
+    }
+  }
+}
+
+TEST_P(FrameInputs, CrossTheBusWithoutWhatNobodyReads) {
+  const Model model = Negated();
+  Session session = Discrete(model);
+  const TestPicture picture(PixelFormat::kRgba8, 640, 480, 4);
+  for (int run = 0; run < 2; ++run) {
+    Run(session, picture.frame());
+    const uint64_t table_bytes = RoundUp((kHeight + kWidth) * 16, 256),
+                   pixel_bytes = uint64_t{kHeight} * kWidth * 4 * 4;
+    EXPECT_LE(session.report().transfers.to_device_bytes, GetParam() == "cpu" ? 0 : table_bytes + pixel_bytes);
+  }
+}
+
+TEST_P(FrameInputs, Of8BitsTakeTheBytesThatTheCpuTakes) {
+  for (const auto& [type, zero_point] :
+       {std::pair(wire::TensorType_UINT8, 128), std::pair(wire::TensorType_INT8, -5)}) {
+    const Result<Model> model = Bytes(type, 0.0173f, zero_point);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Session session = Discrete(*model), other = Opened(*model);
+    const TestPicture picture(PixelFormat::kI420, 57, 43, 5);
+    Frame frame = picture.frame();
+    frame.mean = {120, 127.5f, 3, 0};
+    frame.scale = {1 / 58.0f, 1 / 70.0f, 1 / 100.0f, 0};
+    TensorDesc desc{type == wire::TensorType_INT8 ? DType::kInt8 : DType::kUInt8, {1, kHeight, kWidth, 3}, {}};
+    desc.quantization = Quantization{{0.0173f}, {zero_point}, 0};
+    for (const bool is_raw : {true, false}) {
+      frame.raw_bytes = is_raw;
+      std::vector<std::byte> dense(desc.size_bytes());
+      const Result<FrameLayout> layout = LayoutOfFrame(frame, desc);
+      ASSERT_TRUE(layout.ok()) << layout.status().message();
+      ReadFrame(*layout, HostPlanes(frame), desc, dense);
+      for (Session* each : {&session, &other}) {
+        Run(*each, frame);
+        const std::vector<std::byte> of_frame(each->output(0).begin(), each->output(0).end());
+        ASSERT_TRUE(each->UnbindInput("x").ok() && each->SetInput(0, dense).ok() && each->Run().ok());
+        EXPECT_TRUE(std::ranges::equal(of_frame, each->output(0))) << "raw " << is_raw;
+      }
+    }
+  }
+}
+
+TEST_P(FrameInputs, OfRunsInFlightAreReadWhenTheRunIsSubmitted) {
+  const Model model = Negated();
+  options_.max_in_flight = 3;
+  Session shared = Opened(model), discrete = Discrete(model);
+  for (Session* session : {&shared, &discrete}) {
+    std::vector<Ticket> tickets;
+    std::vector<std::vector<float>> expected;
+    for (uint32_t k = 0; k < 3; ++k) {
+      // The second one needs more room and another kernel, the third one is turned.
+      const TestPicture picture(k == 1 ? PixelFormat::kI420 : PixelFormat::kRgba8, k == 1 ? 90 : 9, 20, k);
+      Frame frame = picture.frame();
+      frame.rotation = k == 2 ? 90 : 0;
+      ASSERT_TRUE(session->BindFrame("x", frame).ok());
+      const Result<Ticket> ticket = session->Submit();
+      ASSERT_TRUE(ticket.ok()) << ticket.status().message();
+      tickets.push_back(*ticket);
+      expected.push_back(Negatives(frame, kHeight, kWidth));
+    }
+    for (const size_t k : {1u, 2u, 0u}) {
+      const Status waited = session->Wait(tickets[k]);
+      ASSERT_TRUE(waited.ok()) << waited.message();
+      EXPECT_EQ(Floats(*session), expected[k]) << "run " << k;
+    }
+  }
+}
+
+TEST_P(FrameInputs, EndWithUnbindAndDoNotCountForRunsOnOtherMemory) {
+  const Model model = Negated();
+  Session session = Discrete(model);
+  const TestPicture picture(PixelFormat::kRgb8, 9, 9, 1);
+  Run(session, picture.frame());
+  std::vector<float> given(size_t{kHeight} * kWidth * 3, 4.0f), result(given.size());
+  const std::span<const std::byte> in = std::as_bytes(std::span(given));
+  const std::span<std::byte> out = std::as_writable_bytes(std::span(result));
+  ASSERT_TRUE(session.Run({&in, 1}, {&out, 1}).ok());
+  EXPECT_EQ(result, std::vector<float>(given.size(), -4.0f));
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_EQ(Floats(session), Negatives(picture.frame(), kHeight, kWidth)) << "still bound";
+  const Result<std::vector<ProfileEntry>> profile = session.RunProfiled();
+  ASSERT_TRUE(profile.ok()) << profile.status().message();
+  EXPECT_EQ(Floats(session), Negatives(picture.frame(), kHeight, kWidth)) << "profiled";
+  EXPECT_THAT(session.ResizeBatch(1).message(), HasSubstr("'x' is bound"));
+  ASSERT_TRUE(session.UnbindInput("x").ok());
+  EXPECT_EQ(session.Run().code(), StatusCode::kInvalidArgument) << "the input was never set";
+  ASSERT_TRUE(session.SetInput(0, in).ok());
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_EQ(Floats(session), result);
+}
+
+TEST_P(FrameInputs, ThatAreWrongLeaveTheOneBeforeThem) {
+  const Model model = Negated();
+  Session session = Opened(model);
+  const TestPicture picture(PixelFormat::kRgba8, 9, 9, 1);
+  Run(session, picture.frame());
+  Frame wrong = picture.frame();
+  wrong.planes[0].size_bytes = 8;
+  const Status refused = session.BindFrame("x", wrong);
+  EXPECT_EQ(refused.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(refused.message(), HasSubstr("'x': plane 0"));
+  EXPECT_THAT(session.BindFrame("nobody", picture.frame()).message(), HasSubstr("'x'"));
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_EQ(Floats(session), Negatives(picture.frame(), kHeight, kWidth));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, FrameInputs, ::testing::ValuesIn(testing::DeviceNames()),
+                         [](const auto& info) { return info.param; });
+
+TEST(FrameInput, KeepsItsCommandsWhileNoFrameNeedsMoreRoom) {
+  const HostTransfer transfer{.desc = {DType::kFloat32, {1, kHeight, kWidth, 3}, {}}};
+  const DeviceInfo device;
+  FrameInput input;
+  const TestPicture large(PixelFormat::kNv12, 64, 48, 1), small(PixelFormat::kNv12, 7, 5, 1);
+  EXPECT_TRUE(*input.Set(large.frame(), transfer, device));
+  const uint64_t size_bytes = input.size_bytes();
+  EXPECT_FALSE(*input.Set(small.frame(), transfer, device));
+  EXPECT_FALSE(*input.Set(large.frame(), transfer, device));
+  EXPECT_EQ(input.size_bytes(), size_bytes);
+  Frame turned = large.frame();
+  turned.rotation = 90;
+  EXPECT_TRUE(*input.Set(turned, transfer, device));
+}
+
+TEST(FrameInput, IsRefusedWhereNoKernelSeesAllOfIt) {
+  const HostTransfer transfer{.desc = {DType::kFloat32, {1, kHeight, kWidth, 3}, {}}};
+  DeviceInfo device;
+  device.name = "a small one";
+  device.max_binding_bytes = 500;
+  FrameInput input;
+  const TestPicture large(PixelFormat::kRgba8, 40, 40, 1), small(PixelFormat::kRgba8, 11, 11, 1);
+  const Status refused = input.Set(large.frame(), transfer, device).status();
+  EXPECT_EQ(refused.code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(refused.message(), HasSubstr("a small one sees at most 500"));
+  EXPECT_TRUE(input.Set(small.frame(), transfer, device).ok());
+}
+
+}  // namespace
+}  // namespace hearth
