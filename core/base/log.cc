@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <string>
 #include <utility>
+
+#include "core/base/printable.h"
 
 namespace hearth {
 namespace {
@@ -31,14 +35,26 @@ SinkSlot& Slot() {
 
 constexpr std::array<std::string_view, 5> kLevels = {"debug", "info", "warning", "error", "off"};
 
+void PrintLine(std::string_view level, std::string_view message) {
+  std::fprintf(stderr, "hearth: %s: %s\n", std::string(level).c_str(), Printable(message, ' ', "\n\t").c_str());
+}
+
+void TellUnknownLevelOnce(std::string_view said) {
+  static std::atomic<bool> is_told = false;
+  if (is_told.exchange(true)) return;
+  PrintLine("warning", "HEARTH_LOG is '" + std::string(said) +
+                           "', which is no level, and 'warning' is taken: set off, error, warning, info or debug");
+}
+
 // The least level, as a number, that goes to standard error. Read each time: messages are few, and a program may set
 // it.
 size_t DefaultLevel(bool is_silent) {
   const char* said = std::getenv("HEARTH_LOG");
   if (said == nullptr || *said == '\0') return is_silent ? kLevels.size() - 1 : static_cast<size_t>(LogLevel::kWarning);
   const auto* found = std::find(kLevels.begin(), kLevels.end(), std::string_view(said));
-  return found != kLevels.end() ? static_cast<size_t>(found - kLevels.begin())
-                                : static_cast<size_t>(LogLevel::kWarning);
+  if (found != kLevels.end()) return static_cast<size_t>(found - kLevels.begin());
+  TellUnknownLevelOnce(said);
+  return static_cast<size_t>(LogLevel::kWarning);
 }
 
 bool IsLoggedBy(const SinkSlot& slot, LogLevel level) {
@@ -68,9 +84,7 @@ bool Log(LogLevel level, std::string_view message) {
   if (Slot().sink != nullptr) {
     Slot().sink(level, message);
   } else {
-    const std::string_view word = kLevels.at(static_cast<size_t>(level));
-    std::fprintf(stderr, "hearth: %.*s: %.*s\n", static_cast<int>(word.size()), word.data(),
-                 static_cast<int>(message.size()), message.data());
+    PrintLine(kLevels.at(static_cast<size_t>(level)), message);
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/printable.h"
 #include "core/graph/evaluate.h"
 
 namespace hearth {
@@ -80,12 +81,10 @@ std::optional<DType> DTypeOf(wire::TensorType type) {
 }
 
 std::string CleanName(std::string_view name) {
-  std::string clean(name);
-  const bool is_utf8 = IsUtf8(clean);
-  for (char& character : clean) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !is_utf8)) character = '_';
-  }
+  std::string clean = Printable(name, '_');
+  if (!IsUtf8(clean))
+    std::ranges::replace_if(
+        clean, [](unsigned char byte) { return byte >= 0x80; }, '_');
   return clean;
 }
 

@@ -56,6 +56,13 @@ TEST(Log, TheEnvironmentSaysAnotherLevel) {
   EXPECT_EQ(Said(LogLevel::kDebug, "info"), "");
   EXPECT_EQ(Said(LogLevel::kWarning, "error"), "");
   EXPECT_EQ(Said(LogLevel::kError, "off"), "");
+}
+
+TEST(Log, AnUnknownLevelIsToldOnceAndCountsAsWarning) {
+  const std::string first = Said(LogLevel::kWarning, "loud\x1b[31m");
+  EXPECT_THAT(first, ::testing::HasSubstr("HEARTH_LOG is 'loud [31m'"));
+  EXPECT_THAT(first, ::testing::EndsWith("hearth: warning: x\n"));
+  EXPECT_EQ(Said(LogLevel::kInfo, "loud"), "");
   EXPECT_EQ(Said(LogLevel::kWarning, "loud"), "hearth: warning: x\n");
 }
 

@@ -9,6 +9,8 @@
 #include <cstdio>
 
 #include "core/base/error.h"
+#include "core/base/log.h"
+#include "core/base/printable.h"
 #include "hearth/log.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/option_checks.h"
@@ -16,15 +18,9 @@
 namespace hearth {
 namespace {
 
-bool IsControl(unsigned char c) {
-  return c < 0x20 || c == 0x7f;
-}
-
 // One line, whatever a model file's names hold.
 std::string OneLine(std::string_view message) {
-  std::string line(message);
-  std::ranges::replace_if(line, IsControl, ' ');
-  return line;
+  return Printable(message, ' ');
 }
 
 // Warnings are left to the verbs, which print those of the report.
@@ -40,10 +36,9 @@ void LogToStandardError(bool with_details) {
 }  // namespace
 
 void LogAsTheEnvironmentSays() {
-  const char* said = std::getenv("HEARTH_LOG");
-  const std::string_view level = said == nullptr ? "" : said;
-  if (level == "info" || level == "debug") {
-    LogToStandardError(level == "debug");
+  const bool is_debug = IsLogged(LogLevel::kDebug);
+  if (is_debug || IsLogged(LogLevel::kInfo)) {
+    LogToStandardError(is_debug);
     return;
   }
   SetLogSink([](LogLevel message_level, std::string_view message) {
@@ -74,10 +69,8 @@ void OutputOptions::AddOptions(CLI::App& app) {
 
 void OutputOptions::PrintText(std::string_view text) const {
   if (json_path_ == "-") return;
-  std::string plain(text);
   // Names out of models, bundles and drivers are in it: none of them moves a terminal's cursor or changes its colours.
-  const auto is_unwanted = [](unsigned char c) { return IsControl(c) && c != '\n' && c != '\t'; };
-  std::ranges::replace_if(plain, is_unwanted, ' ');
+  const std::string plain = Printable(text, ' ', "\n\t");
   std::fwrite(plain.data(), 1, plain.size(), stdout);
 }
 

@@ -19,7 +19,7 @@ namespace hearth {
 
 using Json = nlohmann::ordered_json;
 
-// Before anything else: warnings are left to the verbs, HEARTH_LOG=info or debug is --log.
+// Before anything else, while no sink is set: warnings are left to the verbs, HEARTH_LOG=info or debug is --log.
 void LogAsTheEnvironmentSays();
 
 // As it is, behind what standard output got before. Nobody may read it: that is no error, and no exception.
