@@ -147,6 +147,7 @@ std::vector<ConformanceCase> AllCases() {
   AddTypeCases(cases);
   AddRecurrentCases(cases);
   AddChainCases(cases);
+  AddMovedCases(cases);
   return cases;
 }
 

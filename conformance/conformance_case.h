@@ -117,6 +117,7 @@ void AddLookupCases(std::vector<ConformanceCase>& cases);
 void AddTypeCases(std::vector<ConformanceCase>& cases);
 void AddRecurrentCases(std::vector<ConformanceCase>& cases);
 void AddChainCases(std::vector<ConformanceCase>& cases);
+void AddMovedCases(std::vector<ConformanceCase>& cases);
 
 }  // namespace hearth::conformance
 

@@ -37,7 +37,7 @@ class LoopNode final : public HostNode {
   }
 
   std::string_view kernel() const override { return "loop"; }
-  std::optional<uint64_t> held_bytes() const override { return condition_->weights_bytes() + body_->weights_bytes(); }
+  std::optional<uint64_t> held_bytes() const override { return OwnBytes(*condition_) + OwnBytes(*body_); }
 
   Status Run() override {
     for (size_t k = 0; k < node_.inputs.size(); ++k) Load(node_.inputs[k], values_[0][k]);
@@ -56,6 +56,9 @@ class LoopNode final : public HostNode {
 
  private:
   const TensorDesc& DescOf(ValueId value) const { return graph_.value(value).desc; }
+
+  // What was there before, made for the other part or the nodes around the loop, is counted where it was made.
+  static uint64_t OwnBytes(const HostProgram& part) { return part.weights_bytes() - part.found_weights_bytes(); }
 
   static void AddTensors(const std::vector<ValueId>& ids, Values& values, std::vector<HostTensor>& tensors) {
     for (size_t k = 0; k < ids.size(); ++k) tensors.push_back({ids[k], values[k]});

@@ -59,6 +59,8 @@ std::string LoadOf(const EpilogueStatement& statement) {
     case Reach::kOneElement: return fmt::format("{}({}_load(0).x)", statement.integers ? "splat_int4" : "splat4", name);
     case Reach::kPerChannel: return fmt::format("{}_load(i / {})", name, statement.arguments[1]);
     case Reach::kPerPixel: return fmt::format("splat4({}_load(i % {}).x)", name, statement.arguments[1]);
+    case Reach::kRepeated:
+      return fmt::format("{0}_load(i / {1} * {2} + i % {2})", name, statement.arguments[1], statement.arguments[2]);
     case Reach::kSame: break;
   }
   return fmt::format("{}_load(i)", name);
@@ -122,6 +124,7 @@ std::string_view TextOf(const ElementFunction& function) {
 bool IsComplete(const EpilogueStatement& statement) {
   size_t arguments = kForms[static_cast<size_t>(statement.form)].arguments;
   if (statement.form == StatementForm::kPair && statement.reach >= Reach::kPerChannel) ++arguments;
+  if (statement.form == StatementForm::kPair && statement.reach == Reach::kRepeated) ++arguments;
   const bool has_function = statement.form == StatementForm::kUnary || statement.form == StatementForm::kSlopedUnary ||
                             statement.form == StatementForm::kPair;
   return statement.arguments.size() >= arguments && (!has_function || !TextOf(statement.function).empty());

@@ -46,7 +46,13 @@ enum class StatementForm : uint8_t {
 };
 
 // How the texel of a pair's other operand follows from the index of the output's.
-enum class Reach : uint8_t { kSame, kOneElement, kPerChannel, kPerPixel };  // the last two: $1 is the output's pixels
+enum class Reach : uint8_t {
+  kSame,
+  kOneElement,
+  kPerChannel,  // from here on $1 is the output's pixels
+  kPerPixel,
+  kRepeated,  // the pixels again and again; $2: how many the operand has
+};
 
 struct EpilogueStatement {
   StatementForm form = StatementForm::kNothing;

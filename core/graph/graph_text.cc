@@ -48,7 +48,10 @@ class GraphWriter {
     }
     for (const Node& node : graph_.nodes()) WriteNode(node);
     for (ValueId id : graph_.outputs) text_ += fmt::format("output %{}\n", id);
-    for (const StatePair& state : graph_.states) text_ += fmt::format("state %{} = %{}\n", state.read, state.written);
+    for (const StatePair& state : graph_.states) {
+      const std::string next = state.written == kNoValue ? "none" : fmt::format("%{}", state.written);
+      text_ += fmt::format("state %{} = {}\n", state.read, next);
+    }
     return std::move(text_);
   }
 

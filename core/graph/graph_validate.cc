@@ -28,7 +28,7 @@ class GraphChecker {
                      Label(id));
       }
     }
-    for (const StatePair& state : graph_.states) HEARTH_TRY(CheckStateWritten(state.written));
+    for (const StatePair& state : graph_.states) HEARTH_TRY(CheckStateWritten(state));
     return Status::Ok();
   }
 
@@ -76,7 +76,12 @@ class GraphChecker {
     return Status::Ok();
   }
 
-  Status CheckStateWritten(ValueId id) const {
+  Status CheckStateWritten(const StatePair& state) const {
+    const ValueId id = state.written;
+    if (id == kNoValue) {
+      return Error(StatusCode::kMalformedInput, "state {} has no next content: say what it becomes after a run",
+                   Label(state.read));
+    }
     if (!InRange(id)) return Error(StatusCode::kMalformedInput, "a state's next content %{} does not exist", id);
     if (graph_.ProducerOf(id) >= 0) return Status::Ok();
     return Error(StatusCode::kMalformedInput, "no node makes {}, the next content of a state", Label(id));

@@ -7,14 +7,23 @@ namespace hearth {
 namespace {
 
 // As pixels: a matrix has as many as its tensor's second to last dimension.
-std::array<int32_t, 3> PixelSteps(const Shape& shape) {
-  std::array<int32_t, 3> steps = MatrixBatch(shape).Steps();
-  for (int32_t& step : steps) step *= shape[shape.rank() - 2];
-  return steps;
+MatrixPlace PlaceOf(const PlanBuilder& builder, ValueId value) {
+  const Shape& shape = builder.DescOf(value).shape;
+  MatrixPlace place = WholePlace(builder, value);
+  place.batch_steps = MatrixBatch(shape).Steps();
+  for (int32_t& step : place.batch_steps) step *= shape[shape.rank() - 2];
+  return place;
 }
 
 bool IsOneMatrix(const Shape& shape) {
   return MatrixBatch(shape).sizes == std::array<int32_t, 3>{1, 1, 1};
+}
+
+// Where an operand that other nodes only move lies before that.
+std::optional<ViewedPlace> PlaceBefore(const PlanBuilder& builder, ValueId value) {
+  const auto* moved = builder.DeferredAt(value);
+  if (moved == nullptr || !builder.HoldAlike(value, moved->source)) return std::nullopt;
+  return PlaceThrough(moved->view, builder.DescOf(value).shape, moved->source, builder.ShapeOf(moved->source));
 }
 
 }  // namespace
@@ -34,18 +43,25 @@ Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
   shapes.n = out[out.rank() - 1];
   shapes.k = a[a.rank() - (product.adjoint_a ? 2 : 1)];
   shapes.adjoint_a = product.adjoint_a;
-  shapes.adjoint_b = product.adjoint_b;
   // One constant [N,K] matrix for all: the weights of a 1x1 convolution.
   if (graph.IsConstant(node.inputs[1]) && IsOneMatrix(b) && product.adjoint_b && !product.adjoint_a) {
     const MatrixShapes matrix{builder.ShapeOf(node.outputs[0]).pixels(), {shapes.n, 1, 1, shapes.k}};
     KernelCall call = MatrixCall(builder, node, matrix, MatrixCandidates(builder, node, matrix).front());
     return builder.Call(node, call);
   }
-  if (IsOneMatrix(b) && !product.adjoint_a) {
+  const auto a_before = PlaceBefore(builder, node.inputs[0]), b_before = PlaceBefore(builder, node.inputs[1]);
+  shapes.y = WholePlace(builder, node.outputs[0]);
+  if (IsOneMatrix(b) && !product.adjoint_a && !a_before) {
     shapes.m = static_cast<int32_t>(builder.ShapeOf(node.outputs[0]).pixels());  // all rows meet the same matrix
+    shapes.a = WholePlace(builder, node.inputs[0]);
   } else {
-    shapes.batch = {MatrixBatch(out).sizes, PixelSteps(a), PixelSteps(b)};
+    shapes.batches = MatrixBatch(out).sizes;
+    shapes.a = a_before ? a_before->place : PlaceOf(builder, node.inputs[0]);
+    shapes.adjoint_a = product.adjoint_a != (a_before && a_before->transposed);
+    shapes.y = PlaceOf(builder, node.outputs[0]);
   }
+  shapes.b = b_before ? b_before->place : PlaceOf(builder, node.inputs[1]);
+  shapes.adjoint_b = product.adjoint_b != (b_before && b_before->transposed);
   return builder.Call(node, ProductCall(builder, node, shapes));
 }
 

@@ -92,6 +92,15 @@ bool IsIdempotent(Activation activation) {
   return activation != Activation::kTanh && activation != Activation::kSigmoid;
 }
 
+// Where an input may lie from the start instead of being copied there: the output's texel that is its first.
+std::optional<int64_t> FirstTexel(const Bhwc& in, const Bhwc& out, const Join& join, int64_t start, int32_t channel) {
+  if (join.along_channels) {
+    const bool fills = channel % 4 == 0 && (in.c % 4 == 0 || channel + in.c == out.c);
+    return fills ? std::optional(channel / 4 * out.pixels()) : std::nullopt;
+  }
+  return join.rows == 1 && out.slices() == 1 ? std::optional(start) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
@@ -112,11 +121,16 @@ Status LowerConcat(const Node& node, PlanBuilder& builder) {
   int32_t channel = 0;
   for (ValueId input : node.inputs) {
     const Bhwc in = builder.ShapeOf(input);
-    const Operand x = builder.Tensor(input);
-    KernelCall call = channel % 4 != 0 ? AppendChannelsCall(x, y, in, channel)
-                                       : CopyPixelsCall(builder, x, y, in, out, join, start, channel / 4);
-    if (fuses) call.epilogue = ActivationEpilogue(concat.activation);
-    HEARTH_TRY(builder.Call(node, call));
+    const auto first = FirstTexel(in, out, join, start, channel);
+    const bool is_once = std::ranges::count(node.inputs, input) == 1;
+    if (!first || !is_once || concat.activation != Activation::kNone ||
+        !builder.PlaceWithin(input, node.outputs[0], *first)) {
+      const Operand x = builder.Tensor(input);
+      KernelCall call = channel % 4 != 0 ? AppendChannelsCall(x, y, in, channel)
+                                         : CopyPixelsCall(builder, x, y, in, out, join, start, channel / 4);
+      if (fuses) call.epilogue = ActivationEpilogue(concat.activation);
+      HEARTH_TRY(builder.Call(node, call));
+    }
     if (join.along_channels) {
       channel += in.c;
     } else {

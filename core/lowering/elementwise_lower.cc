@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/base/error.h"
 #include "core/graph/ops/elementwise.h"
 #include "core/graph/ops/elementwise_table.h"
@@ -38,6 +40,15 @@ struct PairFunction {
   std::vector<std::pair<std::string, Scalar>> scalars;  // that the text names
 };
 
+// Whether all that the operand lacks are leading dimensions: `out` has it again and again.
+bool Repeats(const Shape& operand, const Shape& out) {
+  int missing = out.rank() - operand.rank();
+  for (int d = 0; d + 1 < operand.rank() && operand[d] == 1; ++d) ++missing;
+  Shape repeated = out;
+  for (int d = 0; d < std::min(missing, out.rank() - 1); ++d) repeated[d] = 1;
+  return FillsWithoutRepeating(operand, repeated);
+}
+
 std::optional<Reach> ReachOf(const Shape& operand, const Shape& out) {
   if (FillsWithoutRepeating(operand, out)) return Reach::kSame;
   if (operand.element_count() == 1) return Reach::kOneElement;
@@ -47,7 +58,7 @@ std::optional<Reach> ReachOf(const Shape& operand, const Shape& out) {
   Shape one_channel = out;
   one_channel[out.rank() - 1] = 1;
   if (FillsWithoutRepeating(operand, one_channel)) return Reach::kPerPixel;
-  return std::nullopt;
+  return Repeats(operand, out) ? std::optional(Reach::kRepeated) : std::nullopt;
 }
 
 // The node as steps behind the dispatch that makes one of its operands. False where that can't be.
@@ -64,8 +75,9 @@ bool ExtendByPair(const Node& node, PlanBuilder& builder, const ElementFunction&
   const EpilogueStatement statement{
       .form = StatementForm::kPair, .function = function, .reach = *reach, .other_first = rhs_leads};
   EpilogueStep step{statement, {{name, builder.Tensor(other)}}, {}};
-  if (reach == Reach::kPerChannel || reach == Reach::kPerPixel)
-    step.scalars.emplace_back(pixels, static_cast<int32_t>(ToBhwc(out).pixels()));
+  if (reach >= Reach::kPerChannel) step.scalars.emplace_back(pixels, static_cast<int32_t>(ToBhwc(out).pixels()));
+  if (reach == Reach::kRepeated)
+    step.scalars.emplace_back(name + "_own", static_cast<int32_t>(ToBhwc(ShapeOf(builder, other)).pixels()));
   std::vector<EpilogueStep> steps = {std::move(step)};
   steps.insert(steps.end(), epilogue.begin(), epilogue.end());
   return builder.Extend(node, lead, output, steps);
@@ -125,6 +137,7 @@ std::vector<EpilogueStep> EpilogueOf(const Binary& binary, bool integers, const 
 
 bool ExtendByUnary(const Node& node, PlanBuilder& builder, const Unary& unary) {
   const ValueId input = node.inputs[0], output = node.outputs[0];
+  builder.MakeDeferred(input);
   if (HoldsIntegers(builder, output) || !builder.CanExtend(input, {})) return false;
   const UnaryRow& row = RowOf(unary.kind);
   const std::string suffix = builder.StepSuffix(input);
@@ -178,6 +191,7 @@ std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& nod
 
 Status LowerBinary(const Node& node, PlanBuilder& builder) {
   const auto& binary = std::get<Binary>(node.op);
+  for (ValueId input : node.inputs) builder.MakeDeferred(input);
   const bool integers = HoldsIntegers(builder, node.inputs[0]);
   if (!integers && ExtendByBinary(node, builder, binary)) return Status::Ok();
   PairFunction function{ElementFunction::Of(binary.kind, integers), {}, {}};
@@ -193,6 +207,7 @@ std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node
 }
 
 Status LowerPRelu(const Node& node, PlanBuilder& builder) {
+  for (ValueId input : node.inputs) builder.MakeDeferred(input);
   if (ExtendByPair(node, builder, ElementFunction::PRelu(), {}, false)) return Status::Ok();
   return LowerPair(node, builder, {ElementFunction::PRelu(), {}, {}});
 }

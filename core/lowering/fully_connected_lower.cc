@@ -33,6 +33,9 @@ KernelCall RowsCall(PlanBuilder& builder, const Node& node, const Shape& filter,
   shapes.k = filter[1];
   shapes.adjoint_b = true;
   shapes.flat_a = builder.ShapeOf(node.inputs[0]).c != filter[1];
+  shapes.a = WholePlace(builder, node.inputs[0]);
+  shapes.b = WholePlace(builder, node.inputs[1]);
+  shapes.y = WholePlace(builder, node.outputs[0]);
   return ProductCall(builder, node, shapes);
 }
 

@@ -255,41 +255,4 @@ KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, cons
   return call;
 }
 
-KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShapes& shapes) {
-  const Bhwc a = builder.ShapeOf(node.inputs[0]);
-  const int64_t pixels = builder.ShapeOf(node.outputs[0]).pixels();
-  const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
-  const int cols = shapes.n > 4 ? 2 : 1;
-  const auto flag = [](bool set) { return set ? "1" : "0"; };
-  KernelCall call;
-  call.kernel = "matmul";
-  call.stores_each_texel_once = true;
-  call.defines = {{"ADJ_A", flag(shapes.adjoint_a)},
-                  {"ADJ_B", flag(shapes.adjoint_b)},
-                  {"FLAT_A", flag(shapes.flat_a)},
-                  {"COLS", std::to_string(cols)}};
-  call.tensors = TensorsOf<kernels::Matmul>({{"a", builder.Tensor(node.inputs[0])},
-                                             {"b", builder.Tensor(node.inputs[1])},
-                                             {"bias", BiasOperand(builder, bias, shapes.n, 4)},
-                                             {"y", builder.Tensor(node.outputs[0])}});
-  const BatchSteps& batch = shapes.batch;
-  call.scalars = {{"M", shapes.m},
-                  {"N", shapes.n},
-                  {"K", shapes.k},
-                  {"APIX", static_cast<int32_t>(a.pixels())},
-                  {"BPIX", static_cast<int32_t>(builder.ShapeOf(node.inputs[1]).pixels())},
-                  {"YPIX", static_cast<int32_t>(pixels)},
-                  {"AC", a.c},
-                  {"D1", batch.sizes[1]},
-                  {"D2", batch.sizes[2]},
-                  {"SA0", batch.a[0]},
-                  {"SA1", batch.a[1]},
-                  {"SA2", batch.a[2]},
-                  {"SB0", batch.b[0]},
-                  {"SB1", batch.b[1]},
-                  {"SB2", batch.b[2]}};
-  call.work_items = {pixels / shapes.m * Tiles(shapes.m, 4), Tiles(Tiles(shapes.n, 4), cols), 1};
-  return call;
-}
-
 }  // namespace hearth

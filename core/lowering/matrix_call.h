@@ -4,6 +4,7 @@
 #define HEARTH_CORE_LOWERING_MATRIX_CALL_H_
 
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -48,21 +49,39 @@ KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, cons
 std::vector<NamedScalar> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,
                                       int32_t kernel_w);
 
-// The leading dimensions of a product: how many pixels a step along each is in an operand, 0 where it is broadcast.
-struct BatchSteps {
-  std::array<int32_t, 3> sizes = {1, 1, 1};
-  std::array<int32_t, 3> a = {0, 0, 0}, b = {0, 0, 0};
+// Where a product's matrices lie in a tensor: the first texel, texels from one group of 4 columns to the next and from
+// one index of each leading dimension to the next, 0 where the operand is broadcast. Rows are neighbours.
+struct MatrixPlace {
+  ValueId value = kNoValue;
+  int32_t first = 0, slice_step = 0;
+  std::array<int32_t, 3> batch_steps = {0, 0, 0};
 };
 
 // y[m,n] = bias[n] + sum over k of a[m,k] * b[k,n] for matrices that both may be computed.
 struct ProductShapes {
   int32_t m = 1, n = 1, k = 1;
-  bool adjoint_a = false, adjoint_b = false;  // a lies in memory as [k,m], b as [n,k]
-  bool flat_a = false;                        // rows of a end anywhere in its pixels
-  BatchSteps batch;
+  bool adjoint_a = false, adjoint_b = false;   // a lies in memory as [k,m], b as [n,k]
+  bool flat_a = false;                         // rows of a end anywhere in its pixels
+  std::array<int32_t, 3> batches = {1, 1, 1};  // leading dimensions
+  MatrixPlace a, b, y;
 };
 // The node's inputs are a, b and optionally a bias.
 KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShapes& shapes);
+
+// The matrices of a value that a node makes or reads whole: row below row.
+MatrixPlace WholePlace(const PlanBuilder& builder, ValueId value);
+
+// The elements `view` of a tensor as matrices of shape `own`. Transposed: what lies along the channels is their rows.
+struct ViewedPlace {
+  MatrixPlace place;
+  bool transposed = false;
+};
+std::optional<ViewedPlace> PlaceThrough(const StridedView& view, const Shape& own, ValueId value, const Bhwc& lies_in);
+
+// Makes the product that makes `x` store its elements where `y`, which is the view `view` of x, has them. False, and
+// nothing has changed, where x is made otherwise or its rows would not be neighbours. Precondition: nothing else reads
+// x.
+bool StoresThrough(const Node& node, ValueId x, ValueId y, const StridedView& view, PlanBuilder& builder);
 
 }  // namespace hearth
 

@@ -3,6 +3,7 @@
 #include "core/base/error.h"
 #include "core/graph/ops/strided_view.h"
 #include "core/lowering/lowering_support.h"
+#include "core/lowering/matrix_call.h"
 #include "core/lowering/op_lowerings.h"
 
 namespace hearth {
@@ -80,22 +81,67 @@ KernelCall CopyCall(const Units& units, const Bhwc& in, const Bhwc& out) {
   return call;
 }
 
-Status LowerOutput(const Node& node, size_t output, PlanBuilder& builder) {
-  const Graph& graph = builder.graph();
-  const ValueId x = node.inputs[0], y = node.outputs[output];
+// The input's texel that is the output's first, where the output's follow it in memory: whole slices of channels, or
+// pixels of tensors that have one slice.
+std::optional<int64_t> FirstTexel(const StridedView& view, const Bhwc& in, const Bhwc& out) {
+  const auto reads = [&](int64_t base, std::vector<StridedView::Digit> digits) {
+    return view == Simplified({base, std::move(digits)});
+  };
+  const int64_t channel = view.base % in.c, pixel = view.base / in.c;
+  if (pixel == 0 && channel % 4 == 0 && in.pixels() == out.pixels() && channel + out.c <= in.c &&
+      reads(channel, {{out.pixels(), in.c}, {out.c, 1}}))
+    return channel / 4 * in.pixels();
+  if (channel == 0 && in.slices() == 1 && in.c == out.c && reads(view.base, {{out.pixels() * out.c, 1}})) return pixel;
+  return std::nullopt;
+}
+
+KernelCall CopyCallOf(const PlanBuilder& builder, ValueId x, ValueId y, StridedView view) {
   const Bhwc in = builder.ShapeOf(x), out = builder.ShapeOf(y);
-  StridedView view = *ViewOf(graph, node, output);
-  // Equal channels keep every texel where it is: pixels are in C order whatever b, h and w are.
-  const bool same_values = graph.value(x).desc.quantization == graph.value(y).desc.quantization;
-  if (view.is_identity() && in.pixels() == out.pixels() && in.c == out.c && same_values && !graph.IsConstant(x)) {
-    return builder.Alias(node, y, x);
-  }
   // The outermost digit needs no radix where it only repeats: the kernel drops what is left over.
   if (!view.digits.empty() && view.digits.front().stride == 0) view.digits.erase(view.digits.begin());
   HEARTH_CHECK(view.digits.size() <= kKernelDigits);
   KernelCall call = CopyCall(UnitsOf(view, in, out), in, out);
-  call.tensors = TensorsOf<kernels::StridedCopy>({{"x", builder.Tensor(x)}, {"y", builder.Tensor(y)}});
-  return builder.Call(node, call);
+  call.stores_each_texel_once = true;
+  call.tensors =
+      TensorsOf<kernels::StridedCopy>({{"x", {Operand::Kind::kValue, x}}, {"y", {Operand::Kind::kValue, y}}});
+  return call;
+}
+
+// What the output is of something that is there: of the input, or of what the input itself would be copied from.
+PlanBuilder::Deferred Source(const PlanBuilder& builder, ValueId x, const StridedView& view) {
+  PlanBuilder::Deferred moved;
+  const auto* before = builder.DeferredAt(x);
+  const auto both = before == nullptr ? std::nullopt : Composed(view, before->view);
+  const bool goes_on = both && both->digits.size() <= kKernelDigits;
+  moved.source = goes_on ? before->source : x;
+  moved.view = goes_on ? *both : view;
+  moved.is_only_reader = builder.IsReadOnce(x) && (!goes_on || before->is_only_reader);
+  return moved;
+}
+
+Status LowerOutput(const Node& node, size_t output, PlanBuilder& builder) {
+  const Graph& graph = builder.graph();
+  const ValueId y = node.outputs[output];
+  PlanBuilder::Deferred moved = Source(builder, node.inputs[0], *ViewOf(graph, node, output));
+  const ValueId x = moved.source;
+  const Bhwc in = builder.ShapeOf(x), out = builder.ShapeOf(y);
+  const bool is_alike = builder.HoldAlike(x, y) && !graph.IsConstant(x);
+  // Equal channels keep every texel where it is: pixels are in C order whatever b, h and w are.
+  const bool same_values = graph.value(x).desc.quantization == graph.value(y).desc.quantization;
+  if (moved.view.is_identity() && in.pixels() == out.pixels() && in.c == out.c && same_values && !graph.IsConstant(x)) {
+    return builder.Alias(node, y, x);
+  }
+  if (const auto first = is_alike ? FirstTexel(moved.view, in, out) : std::nullopt) {
+    if (builder.AliasPart(y, x, *first)) return Status::Ok();
+  }
+  moved.node = &node;
+  moved.call = CopyCallOf(builder, x, y, moved.view);
+  // A part of something large, copied later, would keep the whole for longer.
+  const bool is_all = graph.value(x).desc.shape.element_count() == graph.value(y).desc.shape.element_count();
+  if (is_alike && is_all && moved.is_only_reader && StoresThrough(node, x, y, moved.view, builder)) return Status::Ok();
+  if (is_alike && (is_all || x != node.inputs[0])) return builder.Defer(y, std::move(moved));
+  for (auto& [name, operand] : moved.call.tensors) operand = builder.Tensor(operand.id);
+  return builder.Call(node, moved.call);
 }
 
 }  // namespace

@@ -75,13 +75,6 @@ std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCal
   return size;
 }
 
-// Texels as they are: both values have equally many, in the same order.
-KernelCall CopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
-  KernelCall call = MapCall(builder.ShapeOf(to));
-  call.tensors = {{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}};
-  return call;
-}
-
 }  // namespace
 
 KernelCall MapCall(const Bhwc& out) {
@@ -115,7 +108,7 @@ KernelChoice PlanBuilder::Choose(const Node& node) const {
 }
 
 ValueId PlanBuilder::Root(ValueId value) const {
-  for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(value)) value = at->second;
+  for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(value)) value = at->second.of;
   return value;
 }
 
@@ -134,6 +127,7 @@ Operand PlanBuilder::Tensor(ValueId value) {
     const Bhwc shape = ToBhwc(desc.shape);
     return Packed(value, {PackLayout::kSlices, desc, 4, {shape.b, shape.h, shape.w, shape.c}});
   }
+  MakeDeferred(value);
   device_values_[Root(value)] = true;
   return {Operand::Kind::kValue, value};
 }
@@ -269,7 +263,7 @@ Status PlanBuilder::CheckFits(const KernelSource& source, std::span<const Operan
   return CheckGroupLimits(source, groups, device_);
 }
 
-Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
+Result<PlanBuilder::PendingDispatch> PlanBuilder::Pending(const Node& node, const KernelCall& call) const {
   PendingDispatch pending;
   HEARTH_ASSIGN(KernelSource source, Instantiate(call, pending.operands, pending.dispatch.scalars));
   std::array<uint64_t, 3> groups{};
@@ -278,22 +272,23 @@ Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
   HEARTH_TRY(CheckFits(source, pending.operands, groups).Within(NodeLabel(node)));
   for (int d = 0; d < 3; ++d) pending.dispatch.group_count[d] = static_cast<uint32_t>(groups[d]);
   pending.dispatch.label = NodeLabel(node);
-  for (size_t k = 0; k < source.tensors.size(); ++k) {
-    if (source.tensors[k].direction == ArgDirection::kWrite && pending.operands[k].kind == Operand::Kind::kValue)
-      made_at_[Root(pending.operands[k].id)] = pending_.size();
-  }
   pending.call = call;
   pending.source = std::move(source);
-  pending_.emplace_back(std::move(pending));
-  return Status::Ok();
+  return pending;
 }
 
-Status PlanBuilder::Alias(const Node& node, ValueId output, ValueId input) {
-  HEARTH_CHECK(ShapeOf(output).c == ShapeOf(input).c && ShapeOf(output).pixels() == ShapeOf(input).pixels());
-  if (graph_.IsState(Root(input)) || StorageOf(output) != StorageOf(input))
-    return Call(node, CopyCall(*this, input, output));
-  Tensor(input);
-  alias_of_[output] = input;
+void PlanBuilder::Push(PendingDispatch pending) {
+  for (size_t k = 0; k < pending.source.tensors.size(); ++k) {
+    if (pending.source.tensors[k].direction == ArgDirection::kWrite &&
+        pending.operands[k].kind == Operand::Kind::kValue)
+      made_at_[Root(pending.operands[k].id)] = pending_.size();
+  }
+  pending_.emplace_back(std::move(pending));
+}
+
+Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
+  HEARTH_ASSIGN(PendingDispatch pending, Pending(node, call));
+  Push(std::move(pending));
   return Status::Ok();
 }
 
@@ -303,12 +298,13 @@ Status PlanBuilder::CopyStates() {
     Node copy;
     copy.op = Unary{.kind = UnaryKind::kCopy};
     copy.name = fmt::format("state {}", graph_.value(state.read).name);
-    HEARTH_TRY(Call(copy, CopyCall(*this, state.written, state.read)));
+    HEARTH_TRY(Call(copy, TexelCopyCall(*this, state.written, state.read)));
   }
   return Status::Ok();
 }
 
 void PlanBuilder::CallHost(int node_index) {
+  for (ValueId input : graph_.nodes()[node_index].inputs) MakeDeferred(input);
   const bool continues = !pending_.empty() && std::holds_alternative<PendingHost>(pending_.back());
   // A step reads the device's memory at its start. What another name stands for must have been written there.
   const bool reads_alias = std::ranges::any_of(graph_.nodes()[node_index].inputs, [&](ValueId input) {

@@ -17,6 +17,7 @@
 #include "core/device/options.h"
 #include "core/emit/kernel_names.h"
 #include "core/graph/graph.h"
+#include "core/graph/ops/strided_view.h"
 #include "core/plan/plan.h"
 
 namespace hearth {
@@ -90,6 +91,10 @@ std::vector<NamedOperand> TensorsOf(const OperandOf<Kernel> (&tensors)[kCount]) 
 // A call of map.kernel that writes all texels of `out`; its tensors are yet to be named.
 KernelCall MapCall(const Bhwc& out);
 
+class PlanBuilder;
+// Texels as they are: both values have equally many, in the same order.
+KernelCall TexelCopyCall(PlanBuilder& builder, ValueId from, ValueId to);
+
 class PlanBuilder {
  public:
   PlanBuilder(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
@@ -101,6 +106,10 @@ class PlanBuilder {
   // See index_values.h.
   bool DecidesIndices(ValueId value) const { return !IsScratch(value) && decides_indices_[value]; }
   Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
+  // Whether both hold numbers in the same storage, on the same grid: moving elements between them changes none.
+  bool HoldAlike(ValueId a, ValueId b) const {
+    return StorageOf(a) == StorageOf(b) && DescOf(a).quantization == DescOf(b).quantization;
+  }
 
   // Memory between the dispatches of one node: a value of the builder's own, whose id the graph does not know.
   ValueId Scratch(TensorDesc desc);
@@ -118,6 +127,8 @@ class PlanBuilder {
 
   // Appends a dispatch. kResourceExhausted when the device can't take its size.
   Status Call(const Node& node, const KernelCall& call);
+  // One node reads the value, once, and nothing behind the nodes does.
+  bool IsReadOnce(ValueId value) const;
   // Whether the dispatch that makes `value` can also run an elementwise node that reads `others` too: nothing else
   // reads `value`, and `others` exist when that dispatch runs.
   bool CanExtend(ValueId value, std::span<const ValueId> others) const;
@@ -128,6 +139,32 @@ class PlanBuilder {
   // `output` is `input` under another name: no copy, unless `input` is state, which changes at the end of the run.
   // Precondition: equal channels, equally many pixels.
   Status Alias(const Node& node, ValueId output, ValueId input);
+  // `output` is the texels of `input` from `first` on, where it lies. False, and nothing has changed, where that can't
+  // be.
+  bool AliasPart(ValueId output, ValueId input, int64_t first);
+  // `part`, which is there, becomes the texels of `whole` from `first` on: what makes it writes it there. False, and
+  // nothing has changed, where that can't be.
+  bool PlaceWithin(ValueId part, ValueId whole, int64_t first);
+  // `output` is elements of `deferred.source`, and `deferred.call` copies them: not now but before the first dispatch
+  // or step that takes the value for what it is. Readers that find their way to the source never ask for it.
+  struct Deferred {
+    ValueId source = kNoValue;  // neither constant nor deferred
+    StridedView view;           // of the source's elements
+    // The source, and what stands between it and the value, have no other readers.
+    bool is_only_reader = false;
+    KernelCall call;
+    const Node* node = nullptr;
+  };
+  Status Defer(ValueId output, Deferred deferred);
+  // Null for a value that is there.
+  const Deferred* DeferredAt(ValueId value) const;
+  // Copies a value that is deferred.
+  void MakeDeferred(ValueId value);
+  // The call that makes `value`, where that may store the same elements elsewhere; null: none.
+  const KernelCall* RelocatableMakerOf(ValueId value) const;
+  // That call makes `output` instead, with these scalars in place of its own. False, and nothing has changed, when the
+  // device can't.
+  bool Relocate(const Node& node, ValueId value, ValueId output, std::span<const NamedScalar> scalars);
   // Appends nodes for the host; consecutive ones become one step.
   void CallHost(int node_index);
 
@@ -150,10 +187,17 @@ class PlanBuilder {
   };
 
   ValueId Root(ValueId value) const;
+  // Where `value` lies, within its root's place.
+  BufferRange RangeOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const;
   // The constant of this value and recipe, added with `inline_bytes` when it is new. kNoValue: zeros.
   Operand ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes);
   // The dispatch that makes `value` alone and whole, where elementwise nodes may become part of it; null: none.
   const PendingDispatch* ExtensibleProducerOf(ValueId value) const;
+  // What a call makes of its arguments and sizes, checked against the device's limits.
+  Result<PendingDispatch> Pending(const Node& node, const KernelCall& call) const;
+  void Push(PendingDispatch pending);
+  // The dispatch at `index` makes `output` instead of `value`, by another call of the same size.
+  bool Replace(size_t index, const Node& node, ValueId value, ValueId output, KernelCall call);
   // Whether the device takes a dispatch of this size.
   Status CheckFits(const KernelSource& source, std::span<const Operand> operands,
                    const std::array<uint64_t, 3>& groups) const;
@@ -190,7 +234,12 @@ class PlanBuilder {
   std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena
   std::map<ValueId, size_t> made_at_;      // by root: the index in pending_ of what wrote it last
-  std::map<ValueId, ValueId> alias_of_;
+  struct Place {
+    ValueId of = kNoValue;
+    uint64_t offset_bytes = 0;
+  };
+  std::map<ValueId, Place> alias_of_;
+  std::map<ValueId, Deferred> deferred_;
   std::vector<std::pair<ValueId, PackRecipe>> constant_keys_;  // parallel to plan_.constants
   std::vector<std::variant<PendingDispatch, PendingHost>> pending_;
 };

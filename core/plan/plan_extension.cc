@@ -38,17 +38,12 @@ const PlanBuilder::PendingDispatch* PlanBuilder::ExtensibleProducerOf(ValueId va
 }
 
 bool PlanBuilder::CanExtend(ValueId value, std::span<const ValueId> others) const {
-  if (ExtensibleProducerOf(value) == nullptr) return false;
-  int reads = 0;
-  for (int consumer : graph_.ConsumersOf(value)) {
-    const std::vector<ValueId>& inputs = graph_.nodes()[consumer].inputs;
-    reads += static_cast<int>(std::count(inputs.begin(), inputs.end(), value));
-  }
+  if (ExtensibleProducerOf(value) == nullptr || !IsReadOnce(value)) return false;
   const size_t producer = made_at_.at(value);
-  return reads == 1 && std::all_of(others.begin(), others.end(), [&](ValueId other) {
-           const auto made = made_at_.find(Root(other));
-           return made == made_at_.end() || made->second < producer;
-         });
+  return std::all_of(others.begin(), others.end(), [&](ValueId other) {
+    const auto made = made_at_.find(Root(other));
+    return made == made_at_.end() || made->second < producer;
+  });
 }
 
 std::string PlanBuilder::StepSuffix(ValueId value) const {
@@ -58,29 +53,11 @@ std::string PlanBuilder::StepSuffix(ValueId value) const {
 
 bool PlanBuilder::Extend(const Node& node, ValueId value, ValueId output, const std::vector<EpilogueStep>& steps) {
   const size_t index = made_at_.at(value);
-  auto& producer = std::get<PendingDispatch>(pending_[index]);
-  KernelCall call = producer.call;
+  KernelCall call = std::get<PendingDispatch>(pending_[index]).call;
   // A kernel of its own would have read a rounded value: results do not depend on which nodes are fused.
   if (StorageOf(value) == StorageType::kFloat16) call.epilogue.push_back({{StatementForm::kRoundToHalf}, {}, {}});
   call.epilogue.insert(call.epilogue.end(), steps.begin(), steps.end());
-  const Operand made = Tensor(output);
-  for (auto& [name, operand] : call.tensors) {
-    if (operand.kind == Operand::Kind::kValue && operand.id == value) operand = made;
-  }
-  std::vector<Operand> operands;
-  std::vector<uint32_t> scalars;
-  Result<KernelSource> source = Instantiate(call, operands, scalars);
-  const auto& groups = producer.dispatch.group_count;
-  if (!source.ok() || !CheckFits(*source, operands, {groups[0], groups[1], groups[2]}).ok()) return false;
-  producer.dispatch.scalars = std::move(scalars);
-  producer.dispatch.label += " + " + NodeLabel(node);
-  producer.call = std::move(call);
-  producer.source = std::move(source).value();
-  producer.operands = std::move(operands);
-  made_at_.erase(value);
-  device_values_.erase(value);
-  made_at_[output] = index;
-  return true;
+  return Replace(index, node, value, output, std::move(call));
 }
 
 }  // namespace hearth

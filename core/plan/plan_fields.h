@@ -35,7 +35,7 @@ constexpr ElementFunction::Table LastOf(ElementFunction::Table) {
   return ElementFunction::Table::kPRelu;
 }
 constexpr Reach LastOf(Reach) {
-  return Reach::kPerPixel;
+  return Reach::kRepeated;
 }
 constexpr BufferRole LastOf(BufferRole) {
   return BufferRole::kState;

@@ -132,7 +132,7 @@ Status PlanBuilder::PlaceConstants(Plan& plan) const {
 }
 
 HostTransfer PlanBuilder::TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const {
-  return {value, graph_.value(value).desc, StorageOf(value), ranges.at(Root(value))};
+  return {value, graph_.value(value).desc, StorageOf(value), RangeOf(value, ranges)};
 }
 
 HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const {
@@ -174,6 +174,8 @@ std::vector<PlanState> PlanBuilder::FinishStates(const std::map<ValueId, BufferR
 }
 
 Result<Plan> PlanBuilder::Finish() {
+  for (ValueId output : graph_.outputs) MakeDeferred(output);
+  for (const StatePair& state : graph_.states) MakeDeferred(state.written);  // before one changes that another reads
   HEARTH_TRY(CopyStates());
   std::map<ValueId, BufferRange> ranges;
   HEARTH_TRY(PlaceArena(plan_, ranges));
@@ -182,7 +184,7 @@ Result<Plan> PlanBuilder::Finish() {
   for (size_t k = 0; k < pending_.size(); ++k) {
     if (auto* pending = std::get_if<PendingDispatch>(&pending_[k])) {
       for (const Operand& operand : pending->operands) {
-        pending->dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? ranges.at(Root(operand.id))
+        pending->dispatch.tensors.push_back(operand.kind == Operand::Kind::kValue ? RangeOf(operand.id, ranges)
                                                                                   : plan_.constants[operand.id].range);
       }
       pending->dispatch.kernel = KernelIndex(std::move(pending->source));

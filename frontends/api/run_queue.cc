@@ -31,8 +31,10 @@ struct RunQueueData {
   Session session;             // the thread's
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<std::shared_ptr<QueuedRun>> waiting;  // under the mutex
-  bool is_ending = false;                          // under the mutex
+  // Under the mutex.
+  std::deque<std::shared_ptr<QueuedRun>> waiting;
+  std::shared_ptr<QueuedRun> begun;  // the last that waits no more: it may be in a loop that only data end
+  bool is_ending = false;
   std::thread thread;
 };
 
@@ -148,9 +150,9 @@ std::shared_ptr<QueuedRun> Next(RunQueueData& data, bool may_wait) {
   std::unique_lock lock(data.mutex);
   if (may_wait) data.changed.wait(lock, [&] { return !data.waiting.empty() || data.is_ending; });
   if (data.waiting.empty()) return nullptr;
-  std::shared_ptr<QueuedRun> run = std::move(data.waiting.front());
+  data.begun = std::move(data.waiting.front());
   data.waiting.pop_front();
-  return run;
+  return data.begun;
 }
 
 // A run whose outputs are to be brought.
@@ -251,6 +253,7 @@ RunQueue::~RunQueue() {
   {
     const std::scoped_lock lock(data_->mutex);
     for (const std::shared_ptr<QueuedRun>& run : data_->waiting) PendingRun(run).Cancel();
+    if (data_->begun != nullptr) PendingRun(data_->begun).Cancel();
     data_->is_ending = true;
     data_->changed.notify_all();
   }

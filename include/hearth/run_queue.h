@@ -69,7 +69,7 @@ struct RunQueueData;  // internal
 class HEARTH_EXPORT RunQueue {
  public:
   explicit RunQueue(Session session);
-  // Cancels what has not begun and waits for what has.
+  // Cancels what has not begun and waits for what has; of a loop that only data end the next turn is the last.
   ~RunQueue();
 
   // Of a wrong number or size of inputs Take tells.

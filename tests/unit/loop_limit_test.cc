@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "core/base/error.h"
@@ -85,6 +86,15 @@ TEST_P(LoopLimits, ACancelledRunEndsAtItsNextTurn) {
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
   EXPECT_THAT(status.message(), AllOf(HasSubstr("loop (operator 0) was ended after"), HasSubstr("cancelled")));
   ExpectEnds(queue);
+}
+
+TEST_P(LoopLimits, ARunInItsLoopEndsWithItsQueue) {
+  if (!Open()) GTEST_SKIP() << session_.status().message();
+  auto queue = std::make_unique<RunQueue>(std::move(session_).value());
+  PendingRun endless = queue->Submit({BytesOf({0, 0})});
+  while (endless.state() == RunState::kWaiting) std::this_thread::yield();
+  queue.reset();
+  EXPECT_EQ(endless.state(), RunState::kCancelled);
 }
 
 TEST_P(LoopLimits, ARunInItsLoopEndsAtItsDeadline) {

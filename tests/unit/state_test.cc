@@ -195,7 +195,7 @@ TEST(State, OfABuilderMustBeUpdatedOnce) {
   const auto x = builder.Input("x", {1, 4});
   const auto state = builder.State("s", {1, 4});
   builder.Output(builder.Binary("add", state, x), "y");
-  EXPECT_THAT(std::move(builder).Build().status().message(), HasSubstr("next content"));
+  EXPECT_THAT(std::move(builder).Build().status().message(), HasSubstr("\"s\" has no next content"));
   GraphBuilder twice("twice");
   const auto input = twice.Input("x", {1, 4});
   const auto sum = twice.State("s", {1, 4});

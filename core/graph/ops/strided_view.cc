@@ -1,6 +1,9 @@
 #include "core/graph/ops/strided_view.h"
 
+#include <algorithm>
 #include <array>
+#include <functional>
+#include <span>
 #include <variant>
 
 namespace hearth {
@@ -112,6 +115,27 @@ StridedView View(const SpaceToDepth& op, const Shapes& shapes, size_t /*output*/
            {shapes.in[3], 1}}};
 }
 
+// What a stride of `outer` over `radix` elements is in the digits of a view, innermost first; nothing where it ends
+// within one. `reach` collects how far it goes in each of them.
+std::optional<std::vector<StridedView::Digit>> Taken(StridedView::Digit outer,
+                                                     std::span<const StridedView::Digit> digits,
+                                                     std::vector<int64_t>& reach) {
+  std::vector<StridedView::Digit> taken;
+  int64_t below = 1;  // elements that one step of digit k spans
+  for (size_t k = digits.size(); k-- > 0 && outer.radix > 1; below *= digits[k].radix) {
+    const int64_t span = below * digits[k].radix;
+    if (outer.stride >= span) continue;
+    if (outer.stride % below != 0) return std::nullopt;
+    const int64_t step = outer.stride / below, steps = std::min(outer.radix, digits[k].radix / step);
+    if (outer.radix % steps != 0 || (steps < outer.radix && digits[k].radix % step != 0)) return std::nullopt;
+    taken.push_back({steps, step * digits[k].stride});
+    reach[k] += (steps - 1) * step;
+    outer = {outer.radix / steps, span};
+  }
+  if (outer.radix > 1) return std::nullopt;
+  return taken;
+}
+
 template <typename Other>
 std::nullopt_t View(const Other&, const Shapes&, size_t /*output*/) {
   return std::nullopt;
@@ -134,6 +158,59 @@ StridedView Simplified(const StridedView& view) {
     }
   }
   return simple;
+}
+
+std::optional<StridedView> Composed(const StridedView& outer, const StridedView& inner) {
+  StridedView view{inner.base, {}};
+  std::vector<int64_t> reach(inner.digits.size());
+  int64_t rest = outer.base;
+  for (size_t k = inner.digits.size(); k-- > 0; rest /= inner.digits[k].radix) {
+    reach[k] = rest % inner.digits[k].radix;
+    view.base += reach[k] * inner.digits[k].stride;
+  }
+  if (outer.base < 0 || rest > 0) return std::nullopt;
+  for (const StridedView::Digit& digit : outer.digits) {
+    if (digit.stride == 0) view.digits.push_back(digit);
+    if (digit.stride == 0) continue;
+    const auto taken = digit.stride < 0 ? std::nullopt : Taken(digit, inner.digits, reach);
+    if (!taken) return std::nullopt;
+    view.digits.insert(view.digits.end(), taken->rbegin(), taken->rend());
+  }
+  for (size_t k = 0; k < reach.size(); ++k) {
+    if (reach[k] >= inner.digits[k].radix) return std::nullopt;
+  }
+  return Simplified(view);
+}
+
+std::optional<StridedView> Inverse(const StridedView& view, int64_t count) {
+  struct Part {
+    int64_t radix, from, to;  // strides of what is read, and of where it goes
+  };
+  std::vector<Part> parts;
+  int64_t to = 1;
+  for (size_t k = view.digits.size(); k-- > 0; to *= view.digits[k].radix)
+    parts.push_back({view.digits[k].radix, view.digits[k].stride, to});
+  std::ranges::sort(parts, std::greater(), &Part::from);
+  StridedView inverse;
+  int64_t left = count;
+  for (const Part& part : parts) {
+    if (part.from <= 0 || left != part.radix * part.from) return std::nullopt;
+    inverse.digits.push_back({part.radix, part.to});
+    left = part.from;
+  }
+  if (view.base != 0 || left != 1) return std::nullopt;
+  return Simplified(inverse);
+}
+
+std::optional<std::vector<int64_t>> StridesAlong(const StridedView& view, const Shape& shape) {
+  const auto own = StridesOf(shape);
+  std::vector<int64_t> strides;
+  for (int d = 0; d < shape.rank(); ++d) {
+    const auto along = Composed({0, {{shape[d], own[d]}}}, view);
+    if (!along || along->digits.size() > 1) return std::nullopt;
+    strides.push_back(shape[d] == 1 || along->digits.empty() ? 0 : along->digits[0].stride);
+  }
+  return strides;
 }
 
 std::optional<StridedView> ViewOf(const Graph& graph, const Node& node, size_t output) {

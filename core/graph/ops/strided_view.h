@@ -22,10 +22,22 @@ struct StridedView {
 
   // Every element stays where it is. Precondition: simplified, and as many elements on both sides.
   bool is_identity() const;
+  friend bool operator==(const StridedView&, const StridedView&) = default;
 };
 
 // The same view with the fewest digits: none that is always 0, none that continues the next one.
 StridedView Simplified(const StridedView& view);
+
+// `outer`, of a value that is itself the view `inner` of something: both at once, simplified. Nothing where no strides
+// say that: a digit of `outer` ends within one of `inner`, or a start and what is added to it carry from one into the
+// next.
+std::optional<StridedView> Composed(const StridedView& outer, const StridedView& inner);
+
+// Where each element goes, of a view that reads each of `count` elements once.
+std::optional<StridedView> Inverse(const StridedView& view, int64_t count);
+
+// A view of a tensor of this shape, as one stride for each of its dimensions, 0 for those of one element.
+std::optional<std::vector<int64_t>> StridesAlong(const StridedView& view, const Shape& shape);
 
 // How output number `output` of a node reads input 0, simplified: for reshape, transpose, slice, split, unpack, tile,
 // broadcast_to, reverse, depth_to_space and space_to_depth; nothing for other operations. Precondition: infer passed.

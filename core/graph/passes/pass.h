@@ -68,6 +68,10 @@ Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device);
 Result<Verdict> SumToMean(Graph& graph, const DeviceInfo& device);
 // Mean, variance and what subtracts and divides by them become one node: layer and instance normalization.
 Result<Verdict> FuseNormalization(Graph& graph, const DeviceInfo& device);
+// GELU by tanh, written out, becomes one node.
+Result<Verdict> FuseGelu(Graph& graph, const DeviceInfo& device);
+// A function of what a product makes, behind reshapes and transposes of it, goes before them.
+Result<Verdict> FunctionsBeforeMoves(Graph& graph, const DeviceInfo& device);
 // Adding, subtracting or multiplying by a constant per channel becomes part of bias and weights of the convolution or
 // fully connected node that reads it; adding only where that node pads nothing.
 Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo& device);

@@ -9,20 +9,22 @@ namespace {
 // Culling comes first so that later passes see true consumers; padding and bias are folded before activations,
 // since a convolution takes nothing more once it has one.
 constexpr Pass kDefaultPasses[] = {
-    {"remove_dead_nodes", RemoveDeadNodes},     //
-    {"remove_no_ops", RemoveNoOps},             //
-    {"lists_to_concat", ListsToConcat},         //
-    {"unify_transposes", UnifyTransposes},      //
-    {"moves_to_reshapes", MovesToReshapes},     //
-    {"unify_reshapes", UnifyReshapes},          //
-    {"concat_to_padding", ConcatToPadding},     //
-    {"fold_padding", FoldPadding},              //
-    {"pool_to_mean", PoolToMean},               //
-    {"sum_to_mean", SumToMean},                 //
-    {"fuse_normalization", FuseNormalization},  //
-    {"fuse_bias", FuseBias},                    //
-    {"fold_into_weights", FoldIntoWeights},     //
-    {"fuse_activation", FuseActivation},        //
+    {"remove_dead_nodes", RemoveDeadNodes},            //
+    {"remove_no_ops", RemoveNoOps},                    //
+    {"lists_to_concat", ListsToConcat},                //
+    {"unify_transposes", UnifyTransposes},             //
+    {"moves_to_reshapes", MovesToReshapes},            //
+    {"unify_reshapes", UnifyReshapes},                 //
+    {"concat_to_padding", ConcatToPadding},            //
+    {"fold_padding", FoldPadding},                     //
+    {"pool_to_mean", PoolToMean},                      //
+    {"sum_to_mean", SumToMean},                        //
+    {"fuse_normalization", FuseNormalization},         //
+    {"fuse_gelu", FuseGelu},                           // before its tanh is an activation
+    {"functions_before_moves", FunctionsBeforeMoves},  // before they become bias and activation
+    {"fuse_bias", FuseBias},                           //
+    {"fold_into_weights", FoldIntoWeights},            //
+    {"fuse_activation", FuseActivation},               //
 };
 
 // Each pass that changes something makes the graph smaller, so real networks need two or three rounds. The bound

@@ -1,0 +1,130 @@
+// A function behind a reshape or transpose of a product goes before it: there the product takes it, and what reads the
+// moved elements finds them in the product's result. Keras writes the bias and scale of attention's queries so.
+#include <optional>
+
+#include "core/graph/passes/graph_rewriter.h"
+#include "core/graph/quantize.h"
+
+namespace hearth {
+namespace {
+
+bool IsMove(const Op& op) {
+  return std::holds_alternative<Reshape>(op) || std::holds_alternative<Transpose>(op);
+}
+
+bool IsProduct(const Op& op) {
+  return std::holds_alternative<FullyConnected>(op) || std::holds_alternative<BatchMatMul>(op) ||
+         std::holds_alternative<Conv2D>(op) || std::holds_alternative<DepthwiseConv2D>(op);
+}
+
+bool IsFunction(const Op& op) {
+  if (const auto* unary = std::get_if<Unary>(&op))
+    return unary->kind != UnaryKind::kCopy && unary->kind != UnaryKind::kQuantize &&
+           unary->kind != UnaryKind::kDequantize;
+  return std::holds_alternative<Binary>(op);
+}
+
+// The shape in which the constant `operand` of the moved value meets the value before the move alike; nothing where
+// there is none.
+std::optional<Shape> ShapeBefore(const Op& move, const Shape& operand, const Shape& before, const Shape& behind) {
+  if (operand.element_count() == 1) return operand.rank() <= before.rank() ? std::optional(operand) : std::nullopt;
+  int leading = 0;
+  while (leading < operand.rank() && operand[leading] == 1) ++leading;
+  const int count = operand.rank() - leading;
+  for (int d = 1; d <= count; ++d) {
+    if (operand[operand.rank() - d] != behind[behind.rank() - d]) return std::nullopt;
+  }
+  const int32_t channels = before[before.rank() - 1];
+  if (operand.element_count() != channels) return std::nullopt;
+  if (const auto* transpose = std::get_if<Transpose>(&move)) {
+    const auto order = transpose->permutation.dims();
+    if (count != 1 || order.back() != static_cast<int32_t>(order.size()) - 1) return std::nullopt;
+  }
+  return Shape{channels};
+}
+
+class Exchange {
+ public:
+  Exchange(GraphRewriter& rewriter, int function)
+      : rewriter_(rewriter), graph_(rewriter.graph()), function_(function) {}
+
+  bool Try() {
+    const Node& function = rewriter_.node(function_);
+    if (!IsFunction(function.op) || function.inputs.size() > 2) return false;
+    for (size_t position = 0; position < function.inputs.size(); ++position) {
+      if (Finds(position) && TakesOperand(position)) {
+        Rewrite(position);
+        return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  // Whether that input is moved, from a product or through moves from one, and nothing else reads it or what it was.
+  bool Finds(size_t position) {
+    const Node& function = rewriter_.node(function_);
+    const ValueId moved = function.inputs[position];
+    const TensorDesc& desc = graph_.value(function.outputs[0]).desc;
+    move_ = rewriter_.ProducerIndexOf(moved);
+    if (move_ < 0 || !rewriter_.IsReadOnce(moved) || !IsMove(rewriter_.node(move_).op) || !IsPlainFloat(desc) ||
+        graph_.value(moved).desc != desc)
+      return false;
+    ValueId from = rewriter_.node(move_).inputs[0];
+    if (graph_.value(from).desc.dtype != desc.dtype || graph_.value(from).desc.shape.rank() == 0) return false;
+    const Node* maker = rewriter_.ProducerOf(from);
+    for (; rewriter_.IsReadOnce(from) && maker != nullptr && IsMove(maker->op); maker = rewriter_.ProducerOf(from))
+      from = maker->inputs[0];
+    return rewriter_.IsReadOnce(from) && maker != nullptr && IsProduct(maker->op);
+  }
+
+  bool TakesOperand(size_t position) {
+    const Node &function = rewriter_.node(function_), &move = rewriter_.node(move_);
+    if (function.inputs.size() == 1) return true;
+    const ValueId other = function.inputs[1 - position];
+    if (!graph_.IsConstant(other)) return false;
+    const auto shape = ShapeBefore(move.op, graph_.value(other).desc.shape, graph_.value(move.inputs[0]).desc.shape,
+                                   graph_.value(move.outputs[0]).desc.shape);
+    if (shape) shape_ = *shape;
+    return shape.has_value();
+  }
+
+  // The constant in that shape.
+  ValueId Operand(ValueId constant) {
+    const TensorDesc desc = graph_.value(constant).desc;
+    if (desc.shape == shape_) return constant;
+    const std::span<const std::byte> bytes = graph_.ConstantBytes(constant);
+    return graph_.AddConstantValue(graph_.value(constant).name, {desc.dtype, shape_, desc.quantization},
+                                   {bytes.begin(), bytes.end()});
+  }
+
+  // The two nodes exchange what they do, and where they come from.
+  void Rewrite(size_t position) {
+    Node &function = rewriter_.node(function_), &move = rewriter_.node(move_);
+    const ValueId from = move.inputs[0], between = move.outputs[0];
+    std::vector<ValueId> inputs = function.inputs;
+    if (inputs.size() == 2) inputs[1 - position] = Operand(inputs[1 - position]);
+    inputs[position] = from;
+    graph_.value(between).desc = graph_.value(from).desc;
+    const Op moves = move.op;
+    rewriter_.Replace(move, function.op, std::move(inputs));
+    rewriter_.Replace(function, moves, {between});
+    std::swap(move.name, function.name);
+    std::swap(move.source_index, function.source_index);
+  }
+
+  GraphRewriter& rewriter_;
+  Graph& graph_;
+  int function_, move_ = -1;
+  Shape shape_;
+};
+
+}  // namespace
+
+Result<Verdict> FunctionsBeforeMoves(Graph& graph, const DeviceInfo&) {
+  GraphRewriter rewriter(graph);
+  for (int index = 0; index < rewriter.node_count(); ++index) Exchange(rewriter, index).Try();
+  return rewriter.Finish();
+}
+
+}  // namespace hearth

@@ -1,0 +1,153 @@
+// Values that lie within others, and copies that wait until somebody needs them.
+#include <algorithm>
+
+#include "core/base/error.h"
+#include "core/emit/emit.h"
+#include "core/graph/op_text.h"
+#include "core/plan/plan_builder.h"
+
+namespace hearth {
+namespace {
+
+// Whether the step means the same wherever the texel lies.
+bool KnowsNoPlace(const EpilogueStep& step) {
+  switch (step.statement.form) {
+    case StatementForm::kPair: return step.statement.reach == Reach::kOneElement && !step.statement.from_x;
+    case StatementForm::kNothing:
+    case StatementForm::kAdd:
+    case StatementForm::kClearTail:
+    case StatementForm::kAppendChannels: return false;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+KernelCall TexelCopyCall(PlanBuilder& builder, ValueId from, ValueId to) {
+  KernelCall call = MapCall(builder.ShapeOf(to));
+  call.tensors = {{"x", builder.Tensor(from)}, {"y", builder.Tensor(to)}};
+  return call;
+}
+
+Status PlanBuilder::Alias(const Node& node, ValueId output, ValueId input) {
+  HEARTH_CHECK(ShapeOf(output).c == ShapeOf(input).c && ShapeOf(output).pixels() == ShapeOf(input).pixels());
+  if (graph_.IsState(Root(input)) || StorageOf(output) != StorageOf(input))
+    return Call(node, TexelCopyCall(*this, input, output));
+  Tensor(input);
+  alias_of_[output] = {input, 0};
+  return Status::Ok();
+}
+
+bool PlanBuilder::AliasPart(ValueId output, ValueId input, int64_t first) {
+  const uint64_t offset_bytes = static_cast<uint64_t>(first) * TexelBytes(StorageOf(input));
+  // A view of it may be a little longer, but must not reach into what the same dispatch writes.
+  const bool view_fits = offset_bytes + PlacedBytes(ValueBytes(output)) <= PlacedBytes(ValueBytes(input));
+  if (graph_.IsConstant(input) || graph_.IsState(Root(input)) || StorageOf(output) != StorageOf(input) || !view_fits ||
+      offset_bytes % device_.buffer_offset_alignment != 0)
+    return false;
+  Tensor(input);
+  alias_of_[output] = {input, offset_bytes};
+  return true;
+}
+
+bool PlanBuilder::PlaceWithin(ValueId part, ValueId whole, int64_t first) {
+  MakeDeferred(part);
+  const auto made = made_at_.find(part);
+  const uint64_t offset_bytes = static_cast<uint64_t>(first) * TexelBytes(StorageOf(whole));
+  const bool is_own = made != made_at_.end() && !alias_of_.contains(part) && part != Root(whole) &&
+                      std::holds_alternative<PendingDispatch>(pending_[made->second]);
+  // A dispatch may read one part and write the next: no view may reach into that.
+  if (!is_own || !HoldAlike(part, whole) || offset_bytes % device_.buffer_offset_alignment != 0 ||
+      PlacedBytes(ValueBytes(part)) != ValueBytes(part))
+    return false;
+  HEARTH_CHECK(offset_bytes + ValueBytes(part) <= ValueBytes(whole));
+  Tensor(whole);
+  size_t& whole_made = made_at_.try_emplace(Root(whole), made->second).first->second;
+  whole_made = std::max(whole_made, made_at_.at(part));
+  made_at_.erase(part);
+  device_values_.erase(part);
+  alias_of_[part] = {whole, offset_bytes};
+  return true;
+}
+
+BufferRange PlanBuilder::RangeOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const {
+  BufferRange range = ranges.at(Root(value));
+  range.size_bytes = ValueBytes(value);
+  for (auto at = alias_of_.find(value); at != alias_of_.end(); at = alias_of_.find(at->second.of))
+    range.offset_bytes += at->second.offset_bytes;
+  return range;
+}
+
+bool PlanBuilder::IsReadOnce(ValueId value) const {
+  if (graph_.IsKept(value)) return false;
+  int64_t reads = 0;
+  for (int consumer : graph_.ConsumersOf(value)) {
+    const std::vector<ValueId>& inputs = graph_.nodes()[consumer].inputs;
+    reads += std::count(inputs.begin(), inputs.end(), value);
+  }
+  return reads == 1;
+}
+
+Status PlanBuilder::Defer(ValueId output, Deferred deferred) {
+  HEARTH_TRY(Pending(*deferred.node, deferred.call).status());  // what the device can't do is said where it belongs
+  deferred_[output] = std::move(deferred);
+  return Status::Ok();
+}
+
+const PlanBuilder::Deferred* PlanBuilder::DeferredAt(ValueId value) const {
+  const auto found = deferred_.find(value);
+  return found == deferred_.end() ? nullptr : &found->second;
+}
+
+void PlanBuilder::MakeDeferred(ValueId value) {
+  const auto node = deferred_.extract(value);
+  if (node.empty()) return;
+  const Deferred& deferred = node.mapped();
+  Tensor(deferred.source);
+  device_values_[Root(value)] = true;
+  HEARTH_CHECK(Call(*deferred.node, deferred.call).ok());
+}
+
+const KernelCall* PlanBuilder::RelocatableMakerOf(ValueId value) const {
+  const auto made = made_at_.find(value);
+  if (made == made_at_.end() || alias_of_.contains(value) || IsScratch(value) || graph_.IsKept(value)) return nullptr;
+  const auto* pending = std::get_if<PendingDispatch>(&pending_[made->second]);
+  const bool can = pending != nullptr && pending->call.stores_each_texel_once &&
+                   std::ranges::all_of(pending->call.epilogue, KnowsNoPlace);
+  return can ? &pending->call : nullptr;
+}
+
+bool PlanBuilder::Relocate(const Node& node, ValueId value, ValueId output, std::span<const NamedScalar> scalars) {
+  if (StorageOf(value) != StorageOf(output)) return false;
+  const size_t index = made_at_.at(value);
+  KernelCall call = std::get<PendingDispatch>(pending_[index]).call;
+  for (NamedScalar& own : call.scalars) {
+    const auto other = std::ranges::find(scalars, own.name.text(), [](const NamedScalar& s) { return s.name.text(); });
+    if (other != scalars.end()) own.scalar = other->scalar;
+  }
+  return Replace(index, node, value, output, std::move(call));
+}
+
+bool PlanBuilder::Replace(size_t index, const Node& node, ValueId value, ValueId output, KernelCall call) {
+  auto& producer = std::get<PendingDispatch>(pending_[index]);
+  const Operand made = Tensor(output);
+  for (auto& [name, operand] : call.tensors) {
+    if (operand.kind == Operand::Kind::kValue && operand.id == value) operand = made;
+  }
+  std::vector<Operand> operands;
+  std::vector<uint32_t> scalars;
+  Result<KernelSource> source = Instantiate(call, operands, scalars);
+  const auto& groups = producer.dispatch.group_count;
+  if (!source.ok() || !CheckFits(*source, operands, {groups[0], groups[1], groups[2]}).ok()) return false;
+  producer.dispatch.scalars = std::move(scalars);
+  producer.dispatch.label += " + " + NodeLabel(node);
+  producer.call = std::move(call);
+  producer.source = std::move(source).value();
+  producer.operands = std::move(operands);
+  made_at_.erase(value);
+  device_values_.erase(value);
+  made_at_[output] = index;
+  return true;
+}
+
+}  // namespace hearth
