@@ -10,6 +10,8 @@
 #include "conformance/expectations.h"
 #include "conformance/tolerance.h"
 #include "core/base/error.h"
+#include "core/device/device_rules.h"
+#include "core/emit/arithmetic.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
@@ -59,21 +61,60 @@ std::string ShortNumber(double number) {
   return fmt::format("{:.3g}", number);
 }
 
+// The case that a dispatch belongs to, by the dispatch's label.
+class CaseNames {
+ public:
+  explicit CaseNames(const Graph& graph) {
+    for (const Node& node : graph.nodes()) case_of_label_[NodeLabel(node)] = node.name;
+  }
+  // A dispatch that took nodes behind it in is called by all of them; they are of one case.
+  std::string Of(const std::string& label) const {
+    const auto found = case_of_label_.find(label.substr(0, label.find(" + ")));
+    return found == case_of_label_.end() ? std::string() : found->second;
+  }
+
+ private:
+  std::map<std::string, std::string> case_of_label_;
+};
+
+// Of the cases that add products in 16 bits, how many at most.
+std::map<std::string, int> HalfProductsOfCases(const Plan& plan, const Graph& graph) {
+  const CaseNames names(graph);
+  std::map<std::string, int> most;
+  for (const Step& step : plan.steps) {
+    const auto* dispatch = std::get_if<Dispatch>(&step);
+    if (dispatch == nullptr) continue;
+    int& of_case = most[names.Of(dispatch->label)];
+    of_case = std::max(of_case, HalfProductsOf(plan.kernels[dispatch->kernel]));
+  }
+  return most;
+}
+
 struct Configuration {
   std::optional<AccessPath> path;  // nothing: the CPU
   Precision precision = Precision::kFp32;
   bool runs_all = true;  // false: only the cases that ask for every path
+  bool calculates_halves = false;
 };
+
+DeviceInfo InfoFor(DeviceInfo info, const Configuration& configuration) {
+  if (configuration.calculates_halves) info.forced_rules = ForcedRulesFromText("+half_arithmetic").value();
+  return info;
+}
 
 class PathRun {
  public:
   PathRun(Device* device, const DeviceInfo& info, const Configuration& configuration)
-      : device_(device), info_(info), real_(RealStorage(configuration.precision, info)), host_(MakeCpuExecutor()) {
+      : device_(device),
+        info_(InfoFor(info, configuration)),
+        real_(RealStorage(configuration.precision, info)),
+        host_(MakeCpuExecutor()) {
     options_.read_path = configuration.path;
     options_.precision = configuration.precision;
     path_name_ = configuration.path ? std::string(AccessPathName(*configuration.path)) : "host";
     if (configuration.precision != Precision::kFp32)
       path_name_ += fmt::format(" {}", PrecisionName(options_.precision));
+    if (configuration.calculates_halves) path_name_ += " arithmetic";
   }
 
   const std::string& path_name() const { return path_name_; }
@@ -161,6 +202,7 @@ class PathRun {
     // By its kernels the device takes all of it (CheckPlacement); what is left to the host is so by the device's
     // limits.
     if (!plan.fallbacks.empty()) return Ran{plan.fallbacks.front().reason};
+    std::map<std::string, int> half_products = HalfProductsOfCases(plan, batch.graph);
     RunnerParts parts;
     parts.device = device_;
     parts.graph = &batch.graph;
@@ -177,7 +219,7 @@ class PathRun {
     for (size_t k = 0; k < cases.size(); ++k) {
       const TensorDesc& desc = batch.graph.value(batch.graph.outputs[k]).desc;
       HEARTH_ASSIGN(const ReferenceTensor result, ReferenceFromBytes(desc, outputs[k]));
-      results.push_back(Judged(*cases[k], desc, references[k].values, result.values));
+      results.push_back(Judged(*cases[k], desc, references[k].values, result.values, half_products[cases[k]->id()]));
     }
     HEARTH_TRY(AddTimes(*runner, batch.graph, input_bytes, output_bytes,
                         {results.end() - static_cast<int64_t>(cases.size()), results.end()}));
@@ -185,10 +227,10 @@ class PathRun {
   }
 
   CaseResult Judged(const ConformanceCase& test, const TensorDesc& desc, std::span<const double> reference,
-                    std::span<const double> result_values) const {
+                    std::span<const double> result_values, int half_products) const {
     CaseResult result = NewResult(test);
     const StorageType real = desc.dtype == DType::kFloat16 ? StorageType::kFloat16 : real_;
-    const ResultFormat format{real, IsQuantized(desc) ? desc.quantization->scales[0] : 0.0};
+    const ResultFormat format{real, IsQuantized(desc) ? desc.quantization->scales[0] : 0.0, half_products};
     const Judgement judgement = Judge(test.exactness, reference, result_values, format);
     result.judged = true;
     result.worst_error = judgement.worst_error;
@@ -212,18 +254,15 @@ class PathRun {
     if (device_ == nullptr) return Status::Ok();
     std::vector<ProfileRow> rows;
     HEARTH_TRY(runner.Run(inputs, outputs, &rows));
-    std::map<std::string, std::string> case_of_label;
-    for (const Node& node : graph.nodes()) case_of_label[NodeLabel(node)] = node.name;
+    const CaseNames names(graph);
     std::map<std::string, double> milliseconds;
-    // A dispatch that took nodes behind it in is called by all of them; they are of one case.
-    for (const ProfileRow& row : rows)
-      milliseconds[case_of_label[row.label.substr(0, row.label.find(" + "))]] += row.milliseconds;
+    for (const ProfileRow& row : rows) milliseconds[names.Of(row.label)] += row.milliseconds;
     for (CaseResult& result : results) result.milliseconds = milliseconds[result.id()];
     return Status::Ok();
   }
 
   Device* device_;
-  const DeviceInfo& info_;
+  DeviceInfo info_;
   StorageType real_;
   LowerOptions options_;
   std::string path_name_;
@@ -235,6 +274,10 @@ std::vector<Configuration> ConfigurationsOf(const Device* device, const DeviceIn
   const AccessPath standard = DefaultReadPath(info);
   std::vector<Configuration> configurations = {{standard, Precision::kFp32, true}};
   if (info.fp16_storage) configurations.push_back({standard, Precision::kFp16, true});
+  for (const Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
+    const Configuration halves{standard, precision, false, true};
+    if (!info.is_software() && Applies(Rule::kHalfArithmetic, InfoFor(info, halves))) configurations.push_back(halves);
+  }
   if (info.max_texel_elements > 0) {
     const AccessPath other = standard == AccessPath::kBuffer ? AccessPath::kTexelBuffer : AccessPath::kBuffer;
     configurations.push_back({other, Precision::kFp32, false});

@@ -25,6 +25,7 @@ double Tolerance(const Exactness& exactness, std::span<const double> reference, 
   const double magnitude = std::max(largest, std::sqrt(static_cast<double>(exactness.terms)));
   double tolerance = std::numeric_limits<float>::epsilon() * roundings * magnitude;
   if (format.real == StorageType::kFloat16) tolerance += 0x1p-11 * (1 + exactness.ulps) * largest;
+  tolerance += 0x1p-11 * static_cast<double>(std::min<int64_t>(format.half_products, exactness.terms)) * magnitude;
   return tolerance + format.step * (1 + std::numeric_limits<float>::epsilon());
 }
 

@@ -29,9 +29,16 @@ struct Judgement {
 // With float16 storage the result, and whatever `ulps` counts, is rounded to 11 bits besides; the data are numbers that
 // float16 holds, and sums are still float32. A quantized result may besides lie one step of its grid off, where the
 // exact one is near the middle between two.
+//
+// Where a kernel adds blocks of b products in 16 bits and the blocks in 32 (core/emit/arithmetic.h), with u = 2^-11: a
+// block is off by at most b u of its products' magnitudes (Higham, as above), for which sqrt(b) stands, and terms / b
+// errors that know nothing of each other add up to sqrt(terms / b) of one:
+//
+//   tolerance += u * min(b, terms) * magnitude
 struct ResultFormat {
   StorageType real = StorageType::kFloat32;
-  double step = 0;  // of the grid of a quantized result
+  double step = 0;        // of the grid of a quantized result
+  int half_products = 0;  // b; 0: all sums have 32 bits
 };
 double Tolerance(const Exactness& exactness, std::span<const double> reference, const ResultFormat& format = {});
 

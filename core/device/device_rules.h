@@ -34,6 +34,8 @@ enum class Rule : uint8_t {
   kMeansOfSmallWindows,
   kLoopLimit,
   kCostlyPrograms,
+  kHalfArithmetic,
+  kChainedSums,
 };
 
 struct DeviceRule {

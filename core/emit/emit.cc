@@ -11,6 +11,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/emit/arithmetic.h"
 #include "core/emit/emit_access.h"
 #include "core/emit/helpers.h"
 #include "core/emit/kernel_source.h"
@@ -104,6 +105,13 @@ void AddTexelTypes(const KernelSource& source, Macros& macros) {
   macros.Add("splat_texel4(a)", integers ? "splat_int4(a)" : "splat4(a)");
 }
 
+// What every kernel has in a dialect beside its arguments.
+void AddOwn(const KernelSource& source, Dialect dialect, Macros& macros) {
+  for (const Define& define : source.defines) macros.Add(define.name, define.value);
+  AddTexelTypes(source, macros);
+  for (const MacroText& macro : ArithmeticMacros(source, dialect)) macros.Add(macro.signature, macro.text);
+}
+
 // The store macro: evaluates its operands once under reserved names, then hands the epilogue `i` and `v`.
 std::string StoreMacro(const KernelSource& source, const TensorArg& arg, std::string_view write) {
   std::string epilogue;
@@ -149,8 +157,7 @@ std::string SharedArrays(const KernelSource& source, std::string_view memory) {
 
 Macros OpenClMacros(const KernelSource& source) {
   Macros macros;
-  for (const Define& define : source.defines) macros.Add(define.name, define.value);
-  AddTexelTypes(source, macros);
+  AddOwn(source, Dialect::kOpenCl, macros);
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
     const bool half = arg.storage == StorageType::kFloat16;
@@ -250,8 +257,7 @@ Macros GlslScalars(const KernelSource& source, Dialect dialect) {
 
 Macros GlslMacros(const KernelSource& source, Dialect dialect) {
   Macros macros;
-  for (const Define& define : source.defines) macros.Add(define.name, define.value);
-  AddTexelTypes(source, macros);
+  AddOwn(source, dialect, macros);
   for (const TensorArg& arg : source.tensors) {
     const std::string memory = "px_" + arg.name;
     const AccessText access = GlslAccess(arg);
@@ -275,6 +281,7 @@ std::string GlslBeginning(const KernelSource& source, std::string_view functions
   if (dialect == Dialect::kVulkan) {
     if (std::any_of(source.tensors.begin(), source.tensors.end(), IsInPairs)) out += kVulkanInt64;
     if (SharesValues(source)) out += kVulkanSubgroups;
+    out += ArithmeticExtension(source, dialect);
   } else {
     const bool has_texels = std::any_of(source.tensors.begin(), source.tensors.end(), ReadsTexels);
     const bool is_precise = functions.find("px_precise") != std::string_view::npos;
@@ -319,8 +326,9 @@ OpenClText OpenClKernel(const KernelSource& source, UsedHelpers& used) {
   own_used.Read(arrays);
   own_used.Read(source.body);
   const std::string definitions = own_used.TextOf(macros);
-  const std::string start = fmt::format("{}__kernel __attribute__((reqd_work_group_size({}, {}, {}))) void ",
-                                        definitions, source.local_size[0], source.local_size[1], source.local_size[2]);
+  const std::string start = fmt::format("{}{}__kernel __attribute__((reqd_work_group_size({}, {}, {}))) void ",
+                                        ArithmeticExtension(source, Dialect::kOpenCl), definitions,
+                                        source.local_size[0], source.local_size[1], source.local_size[2]);
   const std::string rest =
       fmt::format("({}) {{\n{}{}}}\n{}", OpenClParameters(source), arrays, source.body, Undefines(macros, own_used));
   for (const std::string_view text : std::initializer_list<std::string_view>{definitions, arrays, source.body}) {

@@ -15,7 +15,7 @@ constexpr int64_t kItemsOfUnit = 256;
 constexpr int64_t kFewestTurns = 4;
 constexpr int kMostShares = 8;
 constexpr uint32_t kFewestLanes = 64, kMostLanes = 128;  // a whole wave; what the kernel has local memory for
-constexpr uint32_t kLocalBytes = 8192;
+constexpr uint32_t kLocalBytes = 4096;
 
 int64_t ItemsOf(const ProductSize& size, const KernelChoice& choice) {
   return Tiles(size.pixels, choice.rows) * Tiles(Tiles(size.channels_out, 4), choice.cols) * choice.lanes;

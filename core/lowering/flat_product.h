@@ -21,7 +21,7 @@ struct ProductSize {
 // A choice of this variant has as `lanes` how many work items share a sum.
 inline constexpr std::string_view kFlatVariant = "flat";
 
-// The first suits the device by rule. None on processors, on devices without groups of 64 to 128 items or 8 KiB of
+// The first suits the device by rule. None on processors, on devices without groups of 64 to 128 items or 4 KiB of
 // local memory, and where one dimension has too few groups for all items.
 std::vector<KernelChoice> FlatCandidates(const DeviceInfo& device, const ProductSize& size);
 

@@ -6,6 +6,7 @@
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
+#include "core/emit/arithmetic.h"
 #include "core/emit/emit.h"
 #include "core/emit/kernel_library.h"
 #include "core/emit/kernel_limits.h"
@@ -209,6 +210,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
                    source.name);
     scalars.push_back(named->scalar.bits);
   }
+  HEARTH_TRY(SetArithmetic(source, operands, scalars));
   AppendEpilogue(call.epilogue, source, operands, scalars);
   AppendEpilogue(RoundingToGrid(source, operands), source, operands, scalars);
   for (size_t k = 0; k < source.tensors.size(); ++k) {
@@ -224,6 +226,27 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
       arg.path = AccessPath::kBuffer64;
   }
   return source;
+}
+
+Status PlanBuilder::SetArithmetic(KernelSource& source, std::span<const Operand> operands,
+                                  std::span<const uint32_t> scalars) const {
+  if (std::ranges::find(source.defines, kHalf, &Define::name) == source.defines.end()) return Status::Ok();
+  // Four at once are rounded a quarter as often: a sum that decides an index must stay close to the exact one.
+  const bool decides = std::ranges::any_of(operands, [&](const Operand& operand) {
+    return operand.kind == Operand::Kind::kValue && DecidesIndices(operand.id);
+  });
+  const bool is_float = options_.precision == Precision::kFp32;  // whose tolerance has room for it
+  if (is_float && !decides && Applies(Rule::kChainedSums, device_)) HEARTH_TRY(SetDefine(source, kChained, "1"));
+  if (is_float || !Applies(Rule::kHalfArithmetic, device_)) return Status::Ok();
+  // Numbers that are held in 32 bits because an error in them repeats or decides are multiplied as they are. A bias is
+  // added, not multiplied.
+  for (size_t k = 0; k < source.tensors.size(); ++k) {
+    if (source.tensors[k].name != "bias" && StorageOf(operands[k]) != StorageType::kFloat16) return Status::Ok();
+  }
+  const auto slices = std::ranges::find(source.scalars, "K4", &ScalarArg::name) - source.scalars.begin();
+  const int turns = options_.precision == Precision::kFp16 ? TurnsOf(static_cast<int32_t>(scalars[slices])) : 1;
+  HEARTH_TRY(SetDefine(source, kTurns, std::to_string(turns)));
+  return SetDefine(source, kHalf, "1");
 }
 
 // Devices hold a quantized value as the real number that it represents. The call's result is clamped to the range of

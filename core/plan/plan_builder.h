@@ -203,6 +203,9 @@ class PlanBuilder {
                    const std::array<uint64_t, 3>& groups) const;
   Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                    std::vector<uint32_t>& scalars) const;
+  // Lets a kernel that can multiply numbers of 16 bits do so where the precision and the device want it.
+  Status SetArithmetic(KernelSource& source, std::span<const Operand> operands,
+                       std::span<const uint32_t> scalars) const;
   StorageType StorageOf(ValueId value) const;
   StorageType StorageOf(const Operand& operand) const;
   std::vector<EpilogueStep> RoundingToGrid(const KernelSource& source, const std::vector<Operand>& operands) const;

@@ -12,6 +12,7 @@
 #include "backends/null/device.h"
 #include "core/base/error.h"
 #include "core/device/device_profiles.h"
+#include "core/device/device_rules.h"
 #include "core/emit/kernel_library.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
@@ -66,6 +67,13 @@ std::vector<Setting> Settings() {
     settings.push_back(With(Gpu(dialect), Precision::kFp16, Preference::kBalanced, "a GPU in fp16"));
     settings.push_back(
         With(SoftwareDevice(dialect), Precision::kFp32, Preference::kSustainedSpeed, "a software driver for speed"));
+  }
+  const auto forced = ForcedRulesFromText("+half_arithmetic").value();
+  for (Dialect dialect : {Dialect::kOpenCl, Dialect::kVulkan}) {
+    for (Precision precision : {Precision::kFp16, Precision::kFp32_16}) {
+      settings.push_back(With(Gpu(dialect), precision, Preference::kBalanced, "a GPU that calculates in 16 bits"));
+      settings.back().device.forced_rules = forced;
+    }
   }
   return settings;
 }

@@ -24,6 +24,19 @@ TEST_P(ProfileSample, GivesTheGolden) {
   ExpectTheGolden();
 }
 
+class HalfProfileSample : public testing::ProfiledModel {};
+
+// Products, then sums too, of numbers of 16 bits.
+TEST_P(HalfProfileSample, GivesTheGoldenCalculatedIn16Bits) {
+  ExpectTheGolden("fp32_16");
+  ExpectTheGolden("fp16");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HalfProfileSample,
+                         ::testing::Values(ProfiledCase("face_detection_front", "vulkan", "navi21"),
+                                           ProfiledCase("mobilenet_v1_0.25_224_f32", "vulkan", "mali-g78")),
+                         testing::NameOfCase);
+
 INSTANTIATE_TEST_SUITE_P(All, ProfileSample, ::testing::ValuesIn(Sample()), testing::NameOfCase);
 
 }  // namespace

@@ -18,7 +18,8 @@ using ProfiledCase = std::tuple<std::string, std::string, std::string>;
 
 class ProfiledModel : public ::testing::TestWithParam<ProfiledCase> {
  protected:
-  void ExpectTheGolden() {
+  // In 16 bits calculated in 16 bits.
+  void ExpectTheGolden(const std::string& precision = "fp32") {
     const auto& [model, device, profile] = GetParam();
     const auto manifest = SharedFolder() / "goldens" / model / "manifest.json";
     HEARTH_SKIP_WITHOUT(manifest);
@@ -26,8 +27,11 @@ class ProfiledModel : public ::testing::TestWithParam<ProfiledCase> {
     SessionOptions options;
     options.device = device;
     options.simulate = profile;
+    options.precision = precision;
+    if (precision != "fp32") options.rules = "+half_arithmetic";
     options.use_cache = false;
     Golden golden = ReadGolden(SharedFolder(), manifest);
+    if (precision != "fp32" && golden.outputs[0].dtype != "float32") GTEST_SKIP() << "a quantized model";
     const Result<Session> session = OpenAndRun(golden, options);
     ASSERT_TRUE(session.ok()) << session.status().message();
     if (golden.outputs.size() > 1) TakeOverLastClasses(golden, session->output(1));

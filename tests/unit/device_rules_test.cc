@@ -30,7 +30,24 @@ TEST(DeviceRules, EachHasANameOfItsOwnASentenceAndAMeasurement) {
 TEST(DeviceRules, NoneOfASoftwareDriverAppliesToAGpu) {
   DeviceInfo info = Lavapipe();
   info.type = DeviceType::kDiscreteGpu;
-  for (const DeviceRule& row : DeviceRules()) EXPECT_FALSE(Applies(row.rule, info)) << row.name;
+  for (const DeviceRule& row : DeviceRules()) {
+    const bool is_of_software = Applies(row.rule, Lavapipe());
+    EXPECT_FALSE(is_of_software && Applies(row.rule, info)) << row.name;
+  }
+}
+
+TEST(DeviceRules, SixteenBitsAreMultipliedOnlyIfForcedAndWhereTheDeviceCan) {
+  DeviceInfo info = Lavapipe();
+  info.type = DeviceType::kDiscreteGpu;
+  info.fp16_storage = info.fp16_arithmetic = true;
+  EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info));
+  info.forced_rules = ForcedRulesFromText("+half_arithmetic").value();
+  EXPECT_TRUE(Applies(Rule::kHalfArithmetic, info));
+  info.fp16_arithmetic = false;
+  EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info)) << "the driver has none";
+  info.fp16_arithmetic = true;
+  info.dialect = Dialect::kGles;
+  EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info));
 }
 
 TEST(DeviceRules, AreForcedOffByName) {

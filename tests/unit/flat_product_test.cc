@@ -134,7 +134,7 @@ TEST(FlatProduct, IsNotForProcessorsSmallGroupsLittleLocalMemoryAndMoreGroupsTha
   other.max_local_invocations = 32;
   EXPECT_TRUE(FlatCandidates(other, size).empty());
   other = device;
-  other.local_memory_bytes = 4096;
+  other.local_memory_bytes = 2048;
   EXPECT_TRUE(FlatCandidates(other, size).empty());
   EXPECT_TRUE(FlatCandidates(device, {int64_t{3840} * 2160, 64, 64}).empty());
 }

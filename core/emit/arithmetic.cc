@@ -1,0 +1,66 @@
+#include "core/emit/arithmetic.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace hearth {
+namespace {
+
+constexpr const char* kFourAtOnce = "sum += (a).x * (w0) + (a).y * (w1) + (a).z * (w2) + (a).w * (w3)";
+constexpr const char* kOneByOne =
+    "{ sum += (a).x * (w0); sum += (a).y * (w1); sum += (a).z * (w2); sum += (a).w * (w3); }";
+
+// 0 where the kernel has no such define.
+int NumberOf(const KernelSource& source, std::string_view name) {
+  const auto define = std::ranges::find(source.defines, name, &Define::name);
+  int number = 0;
+  if (define != source.defines.end())
+    std::from_chars(define->value.data(), define->value.data() + define->value.size(), number);
+  return number;
+}
+
+// Without the way through floats where memory holds halves.
+std::string RealLoadOf(const TensorArg& arg, Dialect dialect) {
+  const bool is_memory = arg.storage == StorageType::kFloat16 && arg.path == AccessPath::kBuffer;
+  if (!is_memory) return fmt::format("to_real4({}_load(i))", arg.name);
+  if (dialect == Dialect::kOpenCl) return fmt::format("vload4((i), px_{})", arg.name);
+  return fmt::format("f16vec4(unpackFloat2x16(px_{0}[(i)].x), unpackFloat2x16(px_{0}[(i)].y))", arg.name);
+}
+
+}  // namespace
+
+int HalfProductsOf(const KernelSource& source) {
+  return NumberOf(source, kHalf) == 0 ? 0 : 4 * NumberOf(source, kTurns);
+}
+
+int TurnsOf(int32_t slices) {
+  return slices % 4 == 0 ? 4 : slices % 2 == 0 ? 2 : 1;
+}
+
+std::vector<MacroText> ArithmeticMacros(const KernelSource& source, Dialect dialect) {
+  const bool is_half = HalfProductsOf(source) > 0, is_opencl = dialect == Dialect::kOpenCl;
+  const char* type = !is_half ? "float4" : is_opencl ? "half4" : "f16vec4";
+  const char* to_half = is_opencl ? "convert_half4(a)" : "f16vec4(a)";
+  std::vector<MacroText> macros = {
+      {"real4", type},
+      {"to_real4(a)", is_half ? to_half : "(a)"},
+      {"from_real4(a)", is_half ? "to_float4(a)" : "(a)"},
+      {"make_real4(a, b, c, d)", "to_real4(make_float4(a, b, c, d))"},
+      {"splat_real4(a)", "to_real4(splat4(a))"},
+      {"add_products(sum, a, w0, w1, w2, w3)", is_half || NumberOf(source, kChained) != 0 ? kOneByOne : kFourAtOnce}};
+  for (const TensorArg& arg : source.tensors) {
+    if (arg.direction != ArgDirection::kRead) continue;
+    macros.push_back({arg.name + "_real(i)", is_half ? RealLoadOf(arg, dialect) : arg.name + "_load(i)"});
+  }
+  return macros;
+}
+
+std::string_view ArithmeticExtension(const KernelSource& source, Dialect dialect) {
+  if (HalfProductsOf(source) == 0) return {};
+  if (dialect == Dialect::kOpenCl) return "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
+  return "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
+}
+
+}  // namespace hearth
