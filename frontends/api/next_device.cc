@@ -15,8 +15,9 @@ bool IsOnDevice(const InterfaceState& state) {
   return state.is_on_device;
 }
 
+// Whoever simulates a device wants no other, unless he says so.
 bool MayTakeAnother(const SessionData& data) {
-  return IsAutoDevice(data.options.device) || data.options.next_device;
+  return data.options.next_device || (IsAutoDevice(data.options.device) && data.options.simulate.empty());
 }
 
 // What is made ready anew says the same as before.
@@ -123,8 +124,8 @@ bool IsTheDevicesFault(const Status& status) {
 }
 
 bool HasNextDevice(const SessionData& data) {
-  return data.opened.device != nullptr && data.options.shared.index() == 0 && data.options.simulate.empty() &&
-         MayTakeAnother(data) && !data.stop.stop_requested();
+  return data.opened.device != nullptr && data.options.shared.index() == 0 && MayTakeAnother(data) &&
+         !data.stop.stop_requested();
 }
 
 Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why) {

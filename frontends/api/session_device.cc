@@ -36,13 +36,14 @@ Status TrustDevice(SessionData& data) {
 Result<OpenedDevice> OpenAskedDevice(const SessionData& data) {
   const SessionOptions& options = data.options;
   if (options.shared.index() != 0) return OpenSharedDevice(options.shared, options.device, data.backends);
-  if (!options.simulate.empty()) return OpenDeviceAs(options.device, options.simulate);
-  Result<OpenedDevice> opened = OpenChosenDevice(options.device, data.failed_ids, data.backends);
+  const bool is_simulated = !options.simulate.empty();
+  Result<OpenedDevice> opened = is_simulated ? OpenSimulatedDevice(options.device, options.simulate)
+                                             : OpenChosenDevice(options.device, data.failed_ids, data.backends);
   const bool may_take_another = options.next_device && opened.status().code() == StatusCode::kUnavailable;
-  if (opened.ok() || !may_take_another || IsAutoDevice(options.device)) return opened;
+  if (opened.ok() || !may_take_another || (IsAutoDevice(options.device) && !is_simulated)) return opened;
   const Status why = opened.status();
   HEARTH_ASSIGN(opened, OpenChosenDevice("auto", data.failed_ids, data.backends));
-  opened->reason = fmt::format("'{}' is not usable", options.device);
+  opened->reason = fmt::format("'{}' is not usable", is_simulated ? options.simulate : options.device);
   opened->warnings.insert(opened->warnings.begin(), fmt::format("the next device is taken: {}", why.message()));
   return opened;
 }

@@ -39,6 +39,15 @@ class DeviceNames(CliTest):
                 with self.subTest(line=line, name=name):
                     self.assert_one_error(self.run_hearth(*line, "--device", name, expect=2), "empty")
 
+    def test_a_simulated_device_that_is_not_usable_is_left_for_the_next_only_if_asked(self):
+        line = ("run", MODEL, "--random-inputs", "1", "--device", "vulkan", "--simulate", "navi21")
+        none = {name: "/nonexistent/driver.json" for name in ("VK_ICD_FILENAMES", "VK_DRIVER_FILES")}
+        self.assert_one_error(self.run_hearth(*line, variables=none, expect=4), "vulkan")
+        done = self.run_hearth(*line, "--next-device", "--json", "-", variables=none)
+        report = json.loads(done.stdout)
+        self.assertNotIn("vulkan", report["device"]["id"])
+        self.assertIn("the next device is taken", "".join(report["warnings"]))
+
     def test_an_empty_name_in_a_list_is_wrong_usage(self):
         for names in ("cpu,", ",cpu", "cpu, ,cpu"):
             with self.subTest(names=names):
