@@ -11,6 +11,7 @@
 #include "cache/bundle_reader.h"
 #include "cache/entry_filter.h"
 #include "cache/entry_row.h"
+#include "cache/held_signal.h"
 #include "cache/report_access.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
@@ -84,6 +85,7 @@ class FolderWriter final : public BundleWriter {
   static constexpr const char* kLockName = "hearth.lock";
 
   Status WriteText(const char* name, const std::string& text) const {
+    const HeldSizeSignal held;
     std::ofstream out(folder_ / name, std::ios::binary | std::ios::trunc);
     out << text;
     if (out.flush()) return Status::Ok();

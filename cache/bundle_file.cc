@@ -12,6 +12,7 @@
 
 #include "cache/entry_row.h"
 #include "cache/folder.h"
+#include "cache/held_signal.h"
 #include "cache/tar.h"
 #include "cache/trusted_path.h"
 #include "core/base/error.h"
@@ -160,6 +161,7 @@ BundleFileWriter::~BundleFileWriter() {
 }
 
 Status BundleFileWriter::Write(std::span<const std::byte> bytes) {
+  const HeldSizeSignal held;
   while (!bytes.empty()) {
     const ssize_t count = ::write(descriptor_.get(), bytes.data(), bytes.size());
     if (count < 0 && errno == EINTR) continue;

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "cache/held_signal.h"
+
 namespace hearth {
 namespace {
 
@@ -60,6 +62,14 @@ Status SqliteError(sqlite3* connection, int sqlite_code) {
   return Error(CodeOf(sqlite_code), "{} (sqlite code {})", printable, sqlite_code);
 }
 
+// Of a call that may have written.
+Status WriteError(const HeldSizeSignal& held, sqlite3* connection, int sqlite_code) {
+  if (!held.was_raised()) return SqliteError(connection, sqlite_code);
+  return Error(StatusCode::kResourceExhausted,
+               "this process may not make files that large: raise its limit, `ulimit -f` (sqlite code {})",
+               sqlite_code);
+}
+
 // "file:" address of a path, so that parameters can follow.
 std::string UriOf(const std::filesystem::path& file) {
   std::string uri = "file:";
@@ -107,10 +117,11 @@ Statement& Statement::Bind(int index, std::span<const std::byte> blob) {
 
 Result<bool> Statement::Step() {
   if (bind_code_ != SQLITE_OK) return SqliteError(nullptr, std::exchange(bind_code_, SQLITE_OK));
+  const HeldSizeSignal held;
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  return SqliteError(sqlite3_db_handle(statement_.get()), code);
+  return WriteError(held, sqlite3_db_handle(statement_.get()), code);
 }
 
 Status Statement::Run() {
@@ -195,6 +206,7 @@ void Database::VfsRemover::operator()(Vfs* vfs) const {
 }
 
 void Database::Closer::operator()(sqlite3* connection) const {
+  const HeldSizeSignal held;
   sqlite3_close_v2(connection);
   if (is_counted) CountClosed();
 }
@@ -268,8 +280,9 @@ void Database::SetCheckpointAtClose(bool is_wanted) {
 }
 
 Status Database::Run(const std::string& sql) {
+  const HeldSizeSignal held;
   const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
-  return code == SQLITE_OK ? Status::Ok() : SqliteError(connection_.get(), code);
+  return code == SQLITE_OK ? Status::Ok() : WriteError(held, connection_.get(), code);
 }
 
 Result<Statement> Database::Prepare(std::string_view sql) {

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cache/held_signal.h"
 #include "core/base/sha256.h"
 
 namespace hearth {
@@ -78,6 +79,7 @@ bool InUseMarker::Open() {
 
 void InUseMarker::Append(char sign, const Fingerprint& digest) {
   const std::string record = sign + digest.ToHex() + '\n';
+  const HeldSizeSignal held;
   // Not synced: it has to outlive the process, not the machine.
   if (::write(descriptor_.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) {
     ::unlink(file_.c_str());  // a full disk: half a record would spoil those behind it

@@ -16,6 +16,7 @@
 #include "cache/descriptor.h"
 #include "cache/entry_row.h"
 #include "cache/folder.h"
+#include "cache/held_signal.h"
 #include "cache/key_value_blob_store.h"
 #include "core/base/byte_reader.h"
 
@@ -100,6 +101,7 @@ bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests)
   const std::string name = std::to_string(::getpid()) + "-" + std::to_string(next_number++);
   const fs::path file = folder / (std::string(kLeftoverPrefix) + name), unfinished = folder / ("unfinished-" + name);
   const Descriptor descriptor(::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const HeldSizeSignal held;
   bool is_written = descriptor.is_open();
   uint64_t size_bytes = 0;
   for (const PutRequest& request : requests) {

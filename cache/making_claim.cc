@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "cache/held_signal.h"
+
 namespace hearth {
 namespace {
 
@@ -89,6 +91,7 @@ MakingTurn MakingClaims::Take(const Fingerprint& digest, const std::function<dou
     if (Lock(descriptor)) {
       if (!IsLinked(descriptor)) continue;  // its maker finished between the two calls
       const std::string text = std::to_string(::getpid()) + "\n";
+      const HeldSizeSignal held;
       if (::ftruncate(descriptor.get(), 0) != 0 || ::pwrite(descriptor.get(), text.data(), text.size(), 0) < 0) {
         // A full disk: the lock counts all the same, and others wait until its last writer's time is over.
       }

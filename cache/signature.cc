@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "cache/descriptor.h"
+#include "cache/held_signal.h"
 #include "cache/trusted_path.h"
 #include "core/base/sha256.h"
 
@@ -26,6 +27,7 @@ constexpr std::string_view kPublicWord = "hearth-ed25519-public ";
 constexpr off_t kMostKeyFileBytes = 1 << 20;
 
 Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::string& text) {
+  const HeldSizeSignal held;
   const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!made.is_open() || ::write(made.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
     return Error(StatusCode::kIoError, "can't make the key file {}: {}", file.string(), std::strerror(errno));

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <climits>
 #include <csignal>
-#include <ctime>
 #include <utility>
 
+#include "cache/held_signal.h"
 #include "core/base/dynamic_library.h"
 #include "core/base/error.h"
 
@@ -91,30 +91,6 @@ Result<const TlsApi*> LoadTls() {
   return &loaded.value();
 }
 
-// OpenSSL writes without MSG_NOSIGNAL: a server that goes away would end the process.
-class WithoutPipeSignal {
- public:
-  WithoutPipeSignal() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~WithoutPipeSignal() {
-    const timespec no_wait{};
-    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &no_wait);  // takes the one that was raised meanwhile, if any
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  WithoutPipeSignal(const WithoutPipeSignal&) = delete;
-  WithoutPipeSignal& operator=(const WithoutPipeSignal&) = delete;
-
- private:
-  sigset_t pipe_, before_;
-  bool was_pending_ = false;
-};
-
 bool IsNumeric(const std::string& host) {
   in6_addr room;
   return ::inet_pton(AF_INET, host.c_str(), &room) == 1 || ::inet_pton(AF_INET6, host.c_str(), &room) == 1;
@@ -179,7 +155,8 @@ class TlsConnection final : public ServerConnection {
   // What `call` returns once it is above 0.
   template <typename Call>
   Result<int> Repeat(const Deadline& deadline, const Call& call) {
-    const WithoutPipeSignal no_signal;
+    // OpenSSL writes without MSG_NOSIGNAL: a server that goes away would end the process.
+    const HeldSignal held(SIGPIPE);
     while (true) {
       if (deadline.is_over()) return Error(StatusCode::kUnavailable, "it does not answer in time");
       api_->ERR_clear_error();

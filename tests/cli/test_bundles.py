@@ -136,6 +136,8 @@ class WarmFromCache(CachingDevicesTest):
     def test_a_model_or_the_cache_is_named(self):
         self.assert_one_error(self.run_hearth("cache", "warm", expect=2), "--from-cache")
         self.run_hearth("cache", "warm", MODEL, "--from-cache", expect=2)
+        refused = self.run_hearth("cache", "warm", "--from-cache", "--device", "no such device", expect=4)
+        self.assertIn("hearth: error: no usable device", refused.stderr)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ HEARTH_BIN names the program. A device that keeps something is needed to see mor
 import json
 import os
 import pathlib
+import resource
 import shutil
 import socket
 import subprocess
@@ -43,7 +44,7 @@ class CacheCase(unittest.TestCase):
         self.model.write_bytes(flat_model.elementwise({"main": TANH}, [1, 8, 8, 4]))
         self.expected = self.run_model("--no-cache")[0]
 
-    def run_model(self, *arguments, user=None, variables=None):
+    def run_model(self, *arguments, user=None, variables=None, most_file_bytes=None):
         """The output's bytes, the lines on standard error, the report."""
         output = pathlib.Path(tempfile.mkdtemp(prefix="hearth-output-"))
         self.addCleanup(shutil.rmtree, output, True)
@@ -52,6 +53,9 @@ class CacheCase(unittest.TestCase):
                        if not key.startswith(("HEARTH_CACHE", "XDG_CACHE"))}
         environment.update(variables or {"HEARTH_CACHE_DIR": str(self.folder / "cache")})
         identity = {} if user is None else {"user": user, "group": user, "extra_groups": []}
+        if most_file_bytes is not None:
+            sizes = (most_file_bytes, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+            identity["preexec_fn"] = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, sizes)
         done = subprocess.run([PROGRAM, "run", str(self.model), "--device", self.device, "--random-inputs", "1",
                                "--output-dir", str(output), "--json", "-", *map(str, arguments)], capture_output=True,
                               text=True, timeout=TIMEOUT_S, check=False, env=environment, cwd="/", **identity)
@@ -103,6 +107,9 @@ class Trouble(CacheCase):
         (folder / "filler").write_bytes(bytes(16384))
         result = self.run_model(variables={"HEARTH_CACHE_DIR": str(folder)})
         self.assert_runs_with_one_warning(result, str(folder))
+
+    def test_a_limit_on_the_size_of_files(self):
+        self.assert_runs_with_one_warning(self.run_model(most_file_bytes=8192), "ulimit -f")
 
     def test_a_folder_that_can_only_be_read(self):
         self.run_model()

@@ -233,19 +233,19 @@ TEST(CacheTrouble, AStoreLockedByAnotherIsAMissAndWhatIsPutIsStoredAtTheNextChan
   EXPECT_TRUE(folder.Open(options)->Get(NumberedKey(2)).has_value());
 }
 
-// A limit on the size of files stands for a disk without space: both come out of write().
-TEST(CacheTrouble, ADiskWithoutSpaceIsAPutErrorAndWhatWasThereStays) {
+TEST(CacheTrouble, ALimitOnTheSizeOfFilesIsAPutErrorEndsNoProgramAndWhatWasThereStays) {
   const CacheFolder folder;
   PutOne(*folder.Open(), NumberedKey(1), NumberedBlob(1, 1000));
   const pid_t child = StartProcess([&folder] {
-    ::signal(SIGXFSZ, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_DFL);
     const rlimit limit = {200000, 200000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
     const auto store = SqliteStore::Open(folder.options());
     if (!store.ok()) return 2;
     for (int number = 2; number < 5; ++number) PutOne(**store, NumberedKey(number), NumberedBlob(number, 1000000));
     if ((*store)->counters().put_errors != 3) return 3;
-    if ((*store)->TakeWarnings().size() != 1) return 4;
+    const auto warnings = (*store)->TakeWarnings();
+    if (warnings.size() != 1 || warnings[0].find("ulimit -f") == std::string::npos) return 4;
     return (*store)->Get(NumberedKey(1)) ? 0 : 5;
   });
   EXPECT_EQ(WaitFor(child), 0);

@@ -284,7 +284,11 @@ class CacheCommand final : public Verb {
 
   static Result<ExitCode> CodeOf(const std::vector<WarmResult>& results) {
     for (const WarmResult& result : results) {
-      if (!result.status.ok()) return result.status.Within(fmt::format("{} on {}", result.model_path, result.device));
+      if (result.status.ok()) continue;
+      // Without a model the device itself failed, and its sentence names it.
+      return result.model_path.empty()
+                 ? result.status
+                 : result.status.Within(fmt::format("{} on {}", result.model_path, result.device));
     }
     if (IsInterrupted()) return ExitCode::kInterrupted;
     return ExitCode::kFine;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -146,6 +147,7 @@ ExitCode Main(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace hearth;
   HoldStandardStreams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow further is an error with a sentence, and drivers write too
   try {
     return static_cast<int>(CheckOutput(Main(argc, argv)));
   } catch (const std::bad_alloc&) {
