@@ -28,7 +28,7 @@ struct Numbers {
 };
 constexpr Numbers kNumbers[] = {{"fp32, four at once", StorageType::kFloat32, 0, false},
                                 {"fp32", StorageType::kFloat32, 0, true},
-                                {"fp16 held only", StorageType::kFloat16, 0, true},
+                                {"fp16 held only", StorageType::kFloat16, 0, false},
                                 {"fp32_16", StorageType::kFloat16, 1, true},
                                 {"fp16", StorageType::kFloat16, 4, true}};
 
