@@ -59,6 +59,27 @@ Result<PixelRectangle> CropOf(const Frame& frame) {
                crop.width, crop.height, crop.x, crop.y, frame.width, frame.height);
 }
 
+// A frame that the device itself has: one texture or buffer, of which kernels see four bytes at once.
+Status CheckDeviceMemory(const Frame& frame) {
+  const FramePlane& first = frame.planes[0];
+  const bool is_of_4_bytes = frame.format == PixelFormat::kRgba8 || frame.format == PixelFormat::kBgra8;
+  if (frame.memory == MemoryKind::kGlTexture) {
+    if (is_of_4_bytes && first.offset_bytes == 0 && first.row_pitch_bytes == 0) return Status::Ok();
+    return Error(StatusCode::kInvalidArgument,
+                 "a texture is a frame of RGBA8 or BGRA8, without offset and row pitch; planes lie in a buffer");
+  }
+  for (const FramePlane& plane : frame.planes) {
+    if (plane.handle != 0 && plane.handle != first.handle)
+      return Error(StatusCode::kInvalidArgument, "all planes of a frame on the device lie in one buffer");
+  }
+  const uint64_t of_pixels = is_of_4_bytes ? first.offset_bytes | first.row_pitch_bytes : 0;
+  if ((first.size_bytes | of_pixels) % 4 == 0) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument,
+               "the buffer's size ({}), and of pixels of 4 bytes the offset ({}) and row pitch ({}), must be multiples "
+               "of 4 bytes",
+               first.size_bytes, first.offset_bytes, first.row_pitch_bytes);
+}
+
 // Columns and rows of a plane, and the bytes of one of its elements.
 struct PlaneSize {
   uint64_t columns = 0, rows = 0, element_bytes = 0;
@@ -101,12 +122,14 @@ Result<PlaneLayout> LayoutOfPlane(const FramePlane& plane, const PlaneSize& size
 Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
   const std::vector<PlaneSize> sizes = PlaneSizes(frame);
   PlaneLayouts planes;
+  if (frame.planes[0].handle == 0) return Error(StatusCode::kInvalidArgument, "the frame's first plane has no memory");
+  if (frame.memory != MemoryKind::kHost) HEARTH_TRY(CheckDeviceMemory(frame));
+  const bool is_texture = frame.memory == MemoryKind::kGlTexture;  // whose size is the driver's to check
   uint64_t behind_bytes = 0;
   for (size_t k = 0; k < sizes.size(); ++k) {
     const FramePlane& plane = frame.planes[k];
-    if (k == 0 && plane.handle == 0)
-      return Error(StatusCode::kInvalidArgument, "the frame's first plane has no memory");
-    const uint64_t memory_bytes = plane.handle != 0 ? plane.size_bytes : frame.planes[0].size_bytes;
+    const uint64_t lent_bytes = plane.handle != 0 && k > 0 ? plane.size_bytes : frame.planes[0].size_bytes;
+    const uint64_t memory_bytes = is_texture ? UINT64_MAX : lent_bytes;
     HEARTH_ASSIGN(planes[k], LayoutOfPlane(plane, sizes[k], k, memory_bytes, behind_bytes));
     behind_bytes = planes[k].first_bytes + planes[k].pitch_bytes * sizes[k].rows;
   }

@@ -6,6 +6,44 @@
 
 namespace hearth {
 
+Result<RunsInFlight::Endpoint> RunsInFlight::LentFrame(const Frame& frame, const PlanTensor& tensor) {
+  HEARTH_ASSIGN(const FrameLayout layout, LayoutOfFrame(frame, tensor.desc));
+  const FramePlane& plane = frame.planes[0];
+  const bool is_texture = frame.memory == MemoryKind::kGlTexture;
+  const uint64_t most_bytes = std::min<uint64_t>(device_.info().max_binding_bytes, INT32_MAX);
+  if (!is_texture && plane.size_bytes > most_bytes) {
+    return Error(StatusCode::kResourceExhausted, "the buffer has {} bytes; a kernel of {} sees at most {}",
+                 plane.size_bytes, device_.info().name, most_bytes);
+  }
+  NativeMemory memory{frame.memory, plane.handle, plane.size_bytes};
+  if (is_texture) {
+    memory.width = static_cast<uint32_t>(frame.width);
+    memory.height = static_cast<uint32_t>(frame.height);
+    memory.texel = StorageType::kUnorm8;
+  }
+  Endpoint endpoint;
+  HEARTH_ASSIGN(endpoint.lent, device_.ImportBuffer(memory));
+  HEARTH_ASSIGN(endpoint.table, device_.CreateBuffer(FrameTableBytes(tensor.desc)));
+  HEARTH_TRY(device_.Write(*endpoint.table, 0, endpoint.table->size_bytes(), [&](std::span<std::byte> table) {
+    FillFrameTable(layout.across, layout.down, table);
+    return Status::Ok();
+  }));
+  HEARTH_ASSIGN(endpoint.kernel, FrameKernel(layout, layout.planes, is_texture, tensor.transfer, device_.info()));
+  HEARTH_ASSIGN(endpoint.program, ProgramFor(endpoint.kernel.source));
+  endpoint.is_ready = true;
+  return endpoint;
+}
+
+Status RunsInFlight::BindFrame(size_t index, const Frame& frame) {
+  const PlanTensor& input = plan_.inputs[index];
+  HEARTH_CHECK(input.on_device);
+  inputs_.resize(plan_.inputs.size());
+  Result<Endpoint> endpoint = LentFrame(frame, input);
+  if (!endpoint.ok()) return endpoint.status().Within("'" + input.name + "'");
+  Replace(inputs_[index], std::move(endpoint).value());
+  return Status::Ok();
+}
+
 Result<bool> RunsInFlight::SetFrame(size_t index, const Frame* frame) {
   if (frame == nullptr && FrameOf(index, false) == nullptr) return false;
   frames_.resize(plan_.inputs.size());

@@ -106,6 +106,9 @@ class PlanRunner {
   Status BindInput(size_t index, const Binding& binding);
   Status BindOutput(size_t index, const Binding& binding);
 
+  // The same for a frame in memory of the device's. Errors as BindInput.
+  Status BindFrame(size_t index, const Frame& frame);
+
   // From the next Submit or Run on, the input is made of a frame in host memory, which each of them reads, and what
   // they are given for it is ignored; null: no longer. False where the CPU reads the input, which takes no frame.
   // Errors as RunsInFlight::SetFrame; then the input takes no frame either. Precondition: a right index.

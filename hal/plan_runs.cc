@@ -29,6 +29,16 @@ Status PlanRunner::BindOutput(size_t index, const Binding& binding) {
   return runs_->BindOutput(index, binding);
 }
 
+Status PlanRunner::BindFrame(size_t index, const Frame& frame) {
+  HEARTH_CHECK(index < plan_.inputs.size());
+  const PlanTensor& input = plan_.inputs[index];
+  if (runs_ == nullptr || !input.on_device || host_inputs_.contains(input.transfer.value)) {
+    return Error(StatusCode::kUnsupported, "input '{}' is read by the CPU, which takes frames in host memory",
+                 input.name);
+  }
+  return runs_->BindFrame(index, frame);
+}
+
 Result<bool> PlanRunner::SetFrame(size_t index, const Frame* frame) {
   HEARTH_CHECK(index < plan_.inputs.size());
   const PlanTensor& input = plan_.inputs[index];

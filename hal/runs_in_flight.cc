@@ -47,11 +47,17 @@ Status RunsInFlight::Bind(std::vector<Endpoint>& endpoints, const std::vector<Pl
   } else if (endpoints[index].lent == nullptr) {
     return Status::Ok();
   }
-  std::swap(endpoints[index], endpoint);
-  if (endpoint.lent != nullptr) retired_.push_back(std::move(endpoint.lent));
+  Replace(endpoints[index], std::move(endpoint));
+  return Status::Ok();
+}
+
+void RunsInFlight::Replace(Endpoint& endpoint, Endpoint next) {
+  std::swap(endpoint, next);
+  for (std::unique_ptr<Buffer>* buffer : {&next.lent, &next.table}) {
+    if (*buffer != nullptr) retired_.push_back(std::move(*buffer));
+  }
   for (Slot& slot : slots_) slot.is_stale = true;
   DropStale();
-  return Status::Ok();
 }
 
 void RunsInFlight::DropStale() {
@@ -95,10 +101,15 @@ Status RunsInFlight::PrepareCrossing(uint64_t size_bytes, size_t k, Side& side) 
 void RunsInFlight::RecordKernel(const Endpoint& endpoint, const PlanTensor& tensor, const BoundRange& outer,
                                 bool is_output, CommandRecorder& recorder) const {
   const BoundRange inner = InArena(tensor);
-  DispatchCommand command{endpoint.program, is_output ? std::vector{inner, outer} : std::vector{outer, inner},
-                          endpoint.kernel.scalars, endpoint.kernel.group_count,
+  std::vector<BoundRange> ranges = is_output ? std::vector{inner, outer} : std::vector{outer, inner};
+  std::vector<bool> writes = {false, true};
+  if (endpoint.table != nullptr) {
+    ranges.insert(ranges.begin() + 1, {endpoint.table.get(), 0, endpoint.table->size_bytes()});
+    writes.insert(writes.begin(), false);
+  }
+  DispatchCommand command{endpoint.program, std::move(ranges), endpoint.kernel.scalars, endpoint.kernel.group_count,
                           fmt::format("{} '{}'", is_output ? "output" : "input", tensor.name)};
-  recorder.Record(std::move(command), {false, true});
+  recorder.Record(std::move(command), writes);
 }
 
 void RunsInFlight::RecordBytes(const Endpoint& endpoint, const PlanTensor& tensor, size_t k, bool is_output,

@@ -40,6 +40,10 @@ class RunsInFlight {
     return Bind(outputs_, plan_.outputs, index, binding, true);
   }
 
+  // The same for an input that is made of a frame in memory of the device's. Errors as LayoutOfFrame and
+  // Device::ImportBuffer; kResourceExhausted for a buffer that no kernel sees all of.
+  Status BindFrame(size_t index, const Frame& frame);
+
   // From the next Begin on the input is made of a frame in host memory, which each Begin reads, whatever it is given
   // for it; null: of what it is given. For all slots, a binding of device memory goes before it. True where the
   // commands of kArenaSlot are no longer what they were: those that were recorded must not be used again. Errors as
@@ -78,7 +82,8 @@ class RunsInFlight {
 
  private:
   struct Endpoint {
-    std::unique_ptr<Buffer> lent;  // null: by way of the slot's own memory
+    std::unique_ptr<Buffer> lent;   // null: by way of the slot's own memory
+    std::unique_ptr<Buffer> table;  // of a lent frame
     bool is_ready = false;
     BindingKernel kernel;
     Program* program = nullptr;
@@ -107,6 +112,8 @@ class RunsInFlight {
 
   Status Bind(std::vector<Endpoint>& endpoints, const std::vector<PlanTensor>& tensors, size_t index,
               const Binding& binding, bool is_output);
+  void Replace(Endpoint& endpoint, Endpoint next);
+  Result<Endpoint> LentFrame(const Frame& frame, const PlanTensor& tensor);
   Status MakeTransfer(Endpoint& endpoint, const PlanTensor& tensor, const Binding* binding, bool is_output);
   bool IsConverted(const PlanTensor& tensor) const { return CrossesAsBytes(tensor.transfer, device_.info()); }
   const FrameInput* FrameOf(size_t k, bool is_output) const {

@@ -61,10 +61,14 @@ Status Session::BindFrame(std::string_view name, const Frame& frame) {
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
   const TensorDesc& desc = data_->runner->plan().inputs[index].desc;
   HEARTH_TRY(LayoutOfFrame(frame, desc).status().Within(fmt::format("'{}'", name)));
-  HEARTH_TRY(data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
+  const bool is_on_device = frame.memory != MemoryKind::kHost;
+  HEARTH_TRY(is_on_device ? WithHotHint(*data_, data_->runner->BindFrame(index, frame))
+                          : data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
   InterfaceState& state = data_->input_states[index];
-  state.is_on_device = false;
+  state.is_on_device = is_on_device;
   state.layout.reset();
+  state.frame.reset();
+  if (is_on_device) return Status::Ok();
   state.frame = frame;
   // Compiles the kernel where it is new. What is wrong with the device is the run's to tell.
   return PlaceFrame(*data_, index).status();

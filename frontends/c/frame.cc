@@ -22,6 +22,16 @@ void hearth_frame_destroy(hearth_frame* frame) {
   delete frame;
 }
 
+hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(frame);
+    if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_CL_BUFFER)
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no kind of memory {}", memory);
+    frame->frame.memory = static_cast<hearth::MemoryKind>(memory);
+    return hearth::Status::Ok();
+  });
+}
+
 hearth_status hearth_frame_set_plane(hearth_frame* frame, size_t plane, uint64_t handle, uint64_t size_bytes,
                                      uint64_t offset_bytes, uint64_t row_pitch_bytes) {
   return hearth::Answer([&]() -> hearth::Status {

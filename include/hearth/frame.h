@@ -47,6 +47,8 @@ struct PixelRectangle {
 // Y, U and V become whole numbers of 8 bits: round((Y - Y0) * a + (V - 128) * b + ...) with coefficients in 14 bits
 // behind the point, clamped to 0 to 255; hal/frame_layout.cc has them. A pixel takes the U and V of its 2x2 block.
 struct Frame {
+  // A texture (level 0, as wide and high as the frame) holds RGBA8 or BGRA8. In a buffer of the device's all planes
+  // lie, at their offsets, with the handle and the size, a multiple of 4, in the first one.
   MemoryKind memory = MemoryKind::kHost;
   PixelFormat format = PixelFormat::kRgba8;
   int32_t width = 0, height = 0;

@@ -58,6 +58,9 @@ enum { HEARTH_MATRIX_BT601 = 0, HEARTH_MATRIX_BT709 = 1 };
 /* Since version 2. In host memory, not cut or turned, BT.601 with Y from 16 to 235, tensor = value (0 to 255). */
 HEARTH_C_EXPORT hearth_status hearth_frame_create(int32_t format, int32_t width, int32_t height, hearth_frame** out);
 HEARTH_C_EXPORT void hearth_frame_destroy(hearth_frame* frame);
+/* Since version 2. Where planes lie, HEARTH_MEMORY_HOST at first. A texture is a frame of RGBA8 or BGRA8; in a buffer
+ * of the device's all planes lie, at their offsets. */
+HEARTH_C_EXPORT hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory);
 /* Since version 2. Plane 0, 1 or 2: `handle` is the address; 0 for plane 1 and 2: in the memory of plane 0, at
  * `offset_bytes`, 0: behind the plane before it. `size_bytes` of the whole memory; `row_pitch_bytes` 0: tightly packed.
  */

@@ -149,6 +149,7 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_binding_set_format(nullptr, 0),
       hearth_binding_set_layout(nullptr, 0, 0, 0),
       hearth_frame_create(HEARTH_PIXELS_RGBA8, 1, 1, nullptr),
+      hearth_frame_set_memory(nullptr, HEARTH_MEMORY_HOST),
       hearth_frame_set_plane(nullptr, 0, 1, 4, 0, 0),
       hearth_frame_set_crop(nullptr, 0, 0, 1, 1),
       hearth_frame_set_orientation(nullptr, 0, 0, 0),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "core/base/float16.h"
 #include "hal/binding_layout.h"
 #include "hearth/graph_builder.h"
+#include "tests/testing/pictures.h"
 
 namespace hearth::testing {
 namespace {
@@ -141,6 +143,38 @@ void ExpectEveryFormatRuns(Session& session, LentMemory& memory, bool copies_not
       }
     }
   }
+}
+
+void ExpectFramesRun(Session& session, LentMemory& memory) {
+  const Model model = LentModel();
+  Result<Session> plain = Session::Create(model, SharedOptions({}, "cpu"));
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  ASSERT_TRUE(session.UnbindOutput("y").ok());
+  for (const PixelFormat format : kPixelFormats) {
+    const TestPicture picture(format, 24, 18, 11, 4, true);
+    std::vector<std::byte> bytes = picture.memory(0);
+    bytes.resize((bytes.size() + 3) / 4 * 4);
+    Frame frame = picture.frame();
+    frame.mean = {10, 20, 30, 0};
+    frame.scale = {0.5f, -0.25f, 2, 0};
+    for (frame.rotation = 0; frame.rotation < 360; frame.rotation += 90) {
+      frame.flip_horizontally = frame.rotation == 180;
+      frame.crop = frame.rotation == 0 ? PixelRectangle{} : PixelRectangle{3, 2, 19, 13};
+      ASSERT_TRUE(plain->BindFrame("x", frame).ok() && plain->Run().ok());
+      Frame lent = frame;
+      lent.memory = memory.kind();
+      lent.planes[0].handle = memory.Make(bytes);
+      lent.planes[0].size_bytes = bytes.size();
+      for (const Status& status : {session.BindFrame("x", lent), session.Run()})
+        ASSERT_TRUE(status.ok()) << status.message();
+      EXPECT_TRUE(std::ranges::equal(session.output(0), plain->output(0)))
+          << NameOf(format) << " turned by " << frame.rotation;
+      EXPECT_EQ(session.report().transfers.to_device_bytes, 0u);
+      lent.planes[0].size_bytes -= 2;
+      EXPECT_EQ(session.BindFrame("x", lent).code(), StatusCode::kInvalidArgument);
+    }
+  }
+  ASSERT_TRUE(session.UnbindInput("x").ok());
 }
 
 }  // namespace hearth::testing

@@ -36,6 +36,9 @@ SessionOptions SharedOptions(const SharedContext& shared, const std::string& dev
 // byte crosses between host and device.
 void ExpectEveryFormatRuns(Session& session, LentMemory& memory, bool copies_nothing);
 
+// Frames in the same memory, of every format, cut out, turned and flipped: to the bits of the host's conversion.
+void ExpectFramesRun(Session& session, LentMemory& memory);
+
 }  // namespace hearth::testing
 
 #endif  // HEARTH_TESTS_TESTING_LENT_MEMORY_H_

@@ -143,6 +143,8 @@ TEST(CApi, APictureBecomesAnInput) {
   ASSERT_FINE(hearth_frame_create(HEARTH_PIXELS_NV12, 3, 1, frame.out()));
   ASSERT_FINE(hearth_frame_set_plane(frame, 0, reinterpret_cast<uint64_t>(luma), sizeof luma, 0, 3));
   ASSERT_FINE(hearth_frame_set_plane(frame, 1, reinterpret_cast<uint64_t>(colors), sizeof colors, 0, 4));
+  ASSERT_FINE(hearth_frame_set_memory(frame, HEARTH_MEMORY_HOST));
+  EXPECT_EQ(hearth_frame_set_memory(frame, HEARTH_MEMORY_CL_BUFFER + 1), HEARTH_INVALID_ARGUMENT);
   ASSERT_FINE(hearth_frame_set_crop(frame, 1, 0, 2, 1));
   ASSERT_FINE(hearth_frame_set_orientation(frame, 180, 0, 1));
   ASSERT_FINE(hearth_frame_set_matrix(frame, HEARTH_MATRIX_BT709, 0));

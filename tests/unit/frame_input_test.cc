@@ -12,6 +12,7 @@
 #include "tests/testing/device_names.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/pictures.h"
+#include "tests/testing/temporary_folder.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -207,6 +208,22 @@ TEST_P(FrameInputs, EndWithUnbindAndDoNotCountForRunsOnOtherMemory) {
   ASSERT_TRUE(session.SetInput(0, in).ok());
   ASSERT_TRUE(session.Run().ok());
   EXPECT_EQ(Floats(session), result);
+}
+
+TEST_P(FrameInputs, FindTheirKernelInTheCacheAtTheNextStart) {
+  const TemporaryFolder folder;
+  const Model model = Negated();
+  const TestPicture picture(PixelFormat::kRgba8, 9, 9, 1);
+  options_.use_cache = true;
+  options_.cache_folder = folder.path().string();
+  for (const bool is_first : {true, false}) {
+    Session session = Opened(model);
+    Run(session, picture.frame());
+    EXPECT_EQ(Floats(session), Negatives(picture.frame(), kHeight, kWidth));
+    session.SaveToCache();
+    if (is_first) continue;
+    EXPECT_EQ(session.report().programs.compiled, 0);
+  }
 }
 
 TEST_P(FrameInputs, ThatAreWrongLeaveTheOneBeforeThem) {

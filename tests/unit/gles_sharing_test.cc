@@ -8,6 +8,7 @@
 #include "backends/gles/backend.h"
 #include "backends/gles/driver_api.h"
 #include "tests/testing/lent_memory.h"
+#include "tests/testing/pictures.h"
 
 namespace hearth {
 namespace {
@@ -138,6 +139,7 @@ class GlesSharing : public ::testing::Test {
 TEST_F(GlesSharing, EveryFormatOfABufferRunsWithoutACopy) {
   GlMemory memory(program_);
   testing::ExpectEveryFormatRuns(*session_, memory, true);
+  testing::ExpectFramesRun(*session_, memory);
 }
 
 // What the network makes of a constant picture is its negative.
@@ -159,6 +161,30 @@ TEST_F(GlesSharing, TexturesOfEveryFormatAreReadAndWritten) {
     program_.ReadTexture(out, GL_FLOAT, seen.data());
     for (size_t k = 0; k < seen.size(); ++k) ASSERT_EQ(seen[k], k % 4 == 3 ? 0.5f : -floats[k]) << k;
   }
+}
+
+TEST_F(GlesSharing, APartOfATextureIsCutOutTurnedAndResized) {
+  const testing::TestPicture picture(PixelFormat::kRgba8, kWidth, kHeight, 3);
+  Frame frame = picture.frame();
+  frame.crop = {1, 2, 5, 3};
+  frame.rotation = 90;
+  frame.flip_vertically = true;
+  const Model model = testing::LentModel();
+  Result<Session> plain = Session::Create(model, testing::SharedOptions({}, "cpu"));
+  ASSERT_TRUE(plain.ok() && plain->BindFrame("x", frame).ok() && plain->Run().ok());
+  Frame lent = frame;
+  lent.memory = MemoryKind::kGlTexture;
+  lent.planes[0] = {.handle = program_.Texture(GL_RGBA8, GL_UNSIGNED_BYTE, picture.memory(0).data())};
+  program_.gl().Finish();
+  for (const Status& status : {session_->BindFrame("x", lent), session_->Run()})
+    ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_TRUE(std::ranges::equal(session_->output(0), plain->output(0)));
+  EXPECT_EQ(session_->report().transfers.to_device_bytes, 0u);
+  lent.format = PixelFormat::kNv12;
+  EXPECT_THAT(session_->BindFrame("x", lent).message(), HasSubstr("planes lie in a buffer"));
+  lent.format = PixelFormat::kRgba8;
+  lent.width = kWidth + 1;
+  EXPECT_THAT(session_->BindFrame("x", lent).message(), HasSubstr("is needed"));
 }
 
 TEST_F(GlesSharing, ARunWaitsForTheProgramsFenceAndGivesOneBack) {

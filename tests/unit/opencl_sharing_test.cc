@@ -86,6 +86,7 @@ TEST_F(OpenClSharing, EveryFormatRunsWithoutACopy) {
   ASSERT_TRUE(session.ok()) << session.status().message();
   ClMemory memory(program_);
   testing::ExpectEveryFormatRuns(*session, memory, true);
+  testing::ExpectFramesRun(*session, memory);
 }
 
 TEST_F(OpenClSharing, ARunWaitsForTheProgramsEventAndGivesOneBack) {

@@ -233,6 +233,7 @@ class VulkanSharing : public ::testing::Test {
 TEST_F(VulkanSharing, EveryFormatRunsWithoutACopy) {
   VkMemory memory(program_);
   testing::ExpectEveryFormatRuns(*session_, memory, true);
+  testing::ExpectFramesRun(*session_, memory);
 }
 
 TEST_F(VulkanSharing, ARunWaitsForASemaphoreAndSignalsOneWithoutTheHost) {
