@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   hearth_options* options = NULL;
   hearth_session* session = NULL;
   if (hearth_options_create(&options) || hearth_options_set(options, "device", argc > 4 ? argv[4] : "auto") ||
+      hearth_options_set(options, "top_k", "1") ||  // the best score and its place, in place of all scores
       hearth_session_open(argv[1], options, &session))
     return Fail(hearth_last_error());
   int width, height;
@@ -27,14 +28,14 @@ int main(int argc, char** argv) {
       hearth_frame_set_scale(frame, mean, scale) || hearth_session_bind_frame(session, 0, frame) ||
       hearth_session_run(session))
     return Fail(hearth_last_error());
-  size_t bytes, best = 0;
-  const float* scores = hearth_session_output_data(session, 0, &bytes);
-  for (size_t k = 0; k < bytes / sizeof(float); ++k) best = scores[k] > scores[best] ? k : best;
+  size_t bytes;
+  const float score = *(const float*)hearth_session_output_data(session, 0, &bytes);
+  const int32_t best = *(const int32_t*)hearth_session_output_data(session, 1, &bytes);
 
   char label[256] = "";
   FILE* labels = fopen(argv[3], "r");
-  for (size_t line = 0; labels != NULL && line <= best; ++line) fgets(label, sizeof label, labels);
-  printf("%.2f %s", scores[best], label);
+  for (int32_t line = 0; labels != NULL && line <= best; ++line) fgets(label, sizeof label, labels);
+  printf("%.2f %s", score, label);
   hearth_frame_destroy(frame);
   hearth_session_destroy(session);
   hearth_options_destroy(options);

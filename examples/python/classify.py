@@ -18,7 +18,7 @@ for device in hearth.devices():
         wanted.append(device["id"])
 
 # %% The model, and the photograph as its input
-model = hearth.Model(model_path)
+model = hearth.Model(model_path, top_k=5)
 picture = np.asarray(Image.open(picture_path).convert("RGB"))
 # The device resizes it to the model's size and makes numbers of it, for float models from -1 to 1.
 frame = hearth.Frame(picture, mean=127.5, scale=1 / 127.5)
@@ -28,14 +28,14 @@ cache = hearth.Cache(tempfile.mkdtemp(prefix="hearth-example-"))
 for device in wanted:
     for start in ("cold", "warm"):
         with hearth.Session(model, device=device, cache_folder=cache.folder) as session:
-            (scores,) = session.run(frame)
+            scores, indices = session.run(frame)
             report = session.report()
         print(f"{device:10} {start}: ready in {report['ready_ms']:6.0f} ms, {report['programs']['compiled']} compiled")
 
 # %% The answer, and where its time goes
 labels = [line.strip() for line in open(labels_path, encoding="utf-8")]
-for index in np.argsort(-scores.ravel())[:5]:
-    print(f"{scores.ravel()[index]:.2f} {labels[index]}")
+for score, index in zip(scores.ravel(), indices.ravel()):
+    print(f"{score:.2f} {labels[index]}")
 with hearth.Session(model, device=wanted[-1], cache=False) as session:
     profile = sorted(session.profile(frame), key=lambda entry: -entry.milliseconds)
 for entry in profile[:5]:

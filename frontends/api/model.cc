@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/graph/top_outputs.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/model_formats.h"
 #include "hal/stopwatch.h"
@@ -60,6 +61,23 @@ void AddInterface(const ModelInterface& interface, const ModelOptions& options, 
   for (size_t k = 0; k < interface.outputs.size(); ++k) AddDeclaration(interface.outputs[k], data.outputs[k]);
 }
 
+// Outputs that keep their places keep name and alias, too.
+Status KeepTop(int32_t k, ModelData& data) {
+  if (k < 0) return Error(StatusCode::kInvalidArgument, "top_k is {}; it is a count, or 0 for all", k);
+  data.top_k = k;
+  if (k == 0) return Status::Ok();
+  const std::vector<size_t> changed = KeepTopOfOutputs(data.graph, k);
+  for (size_t j = 0; j < changed.size(); ++j) {
+    TensorInfo& best = data.outputs[changed[j]];
+    std::string alias = std::move(best.alias);
+    best = InfoOf(data.graph.value(data.graph.outputs[changed[j]]));
+    best.alias = alias;
+    TensorInfo& places = data.outputs.emplace_back(InfoOf(data.graph.value(data.graph.outputs[data.outputs.size()])));
+    if (!alias.empty()) places.alias = alias + "_indices";
+  }
+  return data.graph.Validate();
+}
+
 }  // namespace
 
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
@@ -71,6 +89,7 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   data->input_shapes = options.input_shapes;
   DescribeModel(*data);
   AddInterface(interface, options, *data);
+  HEARTH_TRY(KeepTop(options.top_k, *data));
   data->read_ms = watch.milliseconds();
   return Model(std::move(data));
 }

@@ -27,6 +27,7 @@ struct ModelData {
   std::shared_ptr<const std::vector<std::max_align_t>> copy;  // of one given in memory; max_align_t for its alignment
   std::span<const std::byte> bytes;                           // of the file or the copy; empty for a built graph
   std::map<std::string, std::vector<int32_t>> input_shapes;   // those that were chosen
+  int32_t top_k = 0;                                          // ModelOptions::top_k
   Graph graph;
   std::vector<TensorInfo> inputs, outputs;
   std::string signature;

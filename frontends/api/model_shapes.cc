@@ -53,7 +53,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
   data->file = from.file;
   data->copy = from.copy;
   data->bytes = from.bytes;
-  ModelOptions options{from.signature, from.input_shapes};
+  ModelOptions options{from.signature, from.input_shapes, from.top_k};
   for (const auto& [name, shape] : shapes) {
     // A name and an alias of one input would be two shapes for it.
     const auto input = std::ranges::find_if(

@@ -202,7 +202,7 @@ Status RequestPlan(SessionData& data) {
   if (data.store != nullptr && data.opened.device != nullptr)
     lowering.read_path = ProbedReadPath(data.opened.info, *data.store);
   const ModelData& model = data.model->data();
-  data.plan_request = {&model.graph, data.model_name, &data.opened.info, lowering, model.signature};
+  data.plan_request = {&model.graph, data.model_name, &data.opened.info, lowering, model.signature, model.top_k};
   return Status::Ok();
 }
 
@@ -282,8 +282,8 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
 }
 
 Result<Session> Session::Create(const Model& model, const SessionOptions& options) {
-  if (!options.model.signature.empty() || !options.model.input_shapes.empty()) {
-    return Error(StatusCode::kInvalidArgument, "signature and input shapes are chosen when the model is read");
+  if (!options.model.signature.empty() || !options.model.input_shapes.empty() || options.model.top_k != 0) {
+    return Error(StatusCode::kInvalidArgument, "signature, input shapes and top_k are chosen when the model is read");
   }
   auto data = std::make_unique<SessionData>();
   data->options = options;

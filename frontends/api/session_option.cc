@@ -54,7 +54,7 @@ struct OptionRow {
   Setter set;
 };
 
-constexpr int kMostThreads = 1024, kMostWaitMs = 60000, kMostWaitLimitMs = 86400000;
+constexpr int kMostThreads = 1024, kMostWaitMs = 60000, kMostWaitLimitMs = 86400000, kMostTopK = 1000000;
 
 // One row per option.
 constexpr OptionRow kRows[] = {
@@ -106,6 +106,8 @@ constexpr OptionRow kRows[] = {
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostThreads, o.threads); }},
     {{"kept_shapes", "a number"},
      [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostKeptShapes, o.kept_shapes); }},
+    {{"top_k", "a number; 0: all of an output"},
+     [](SessionOptions& o, std::string_view v) { return SetNumber(v, kMostTopK, o.model.top_k); }},
     {{"signature", "a name of the model's"},
      [](SessionOptions& o, std::string_view v) { return SetText(v, o.model.signature); }},
 };

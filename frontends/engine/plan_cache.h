@@ -17,6 +17,7 @@ struct PlanRequest {
   const DeviceInfo* device = nullptr;
   LowerOptions options;
   std::string signature;  // which of the model's functions `graph` is
+  int32_t top_k = 0;      // how many of its outputs' elements are left; 0: all
 };
 
 struct MadePlan {

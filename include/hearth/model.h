@@ -25,6 +25,10 @@ struct ModelOptions {
   // Shapes of inputs by name or alias: of dimensions that the file leaves open, or instead of the file's. Open
   // dimensions that are not given have the size that the file holds for now, as a rule 1.
   std::map<std::string, std::vector<int32_t>> input_shapes;
+  // Answers of classifiers: an output of real numbers that is a row of more than so many ([N], [B, N], [B, 1, 1, N])
+  // becomes its largest ones, largest first, and their places in the row an output more, int32, behind all others, with
+  // "_indices" behind the name. The search is the device's, and only what is found crosses to the host. 0: all.
+  int32_t top_k = 0;
 };
 
 // Immutable after it is made; may be used by several threads and sessions at once and must outlive them.

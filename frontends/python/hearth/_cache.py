@@ -5,7 +5,8 @@ import os
 from typing import Any, Dict, List, Optional, Sequence, Union
 
 from hearth import _hearth
-from hearth._session import OptionValue, Path, Shapes, native_path, option_texts, shape_lists
+from hearth._session import OptionValue, Path, native_path, option_texts
+from hearth._shapes import Shapes, shape_lists
 
 
 def _each(given: Union[Path, Sequence[Path]]) -> List[Path]:

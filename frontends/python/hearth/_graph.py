@@ -6,7 +6,8 @@ import numpy as np
 
 from hearth import _hearth
 from hearth._hearth import GraphTensor
-from hearth._session import Model, shape_list
+from hearth._session import Model
+from hearth._shapes import shape_list
 
 Pair = Tuple[int, int]
 

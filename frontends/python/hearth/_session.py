@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import operator
 import os
 import threading
 import time
@@ -14,8 +13,8 @@ import numpy as np
 from hearth import _hearth
 from hearth._errors import opened
 from hearth._frame import Frame
+from hearth._shapes import Shapes, shape_lists, whole_size
 
-Shapes = Mapping[str, Sequence[int]]
 OptionValue = Union[str, int, bool, "os.PathLike[str]", Sequence[Union[str, "os.PathLike[str]"]]]
 Inputs = Union[np.ndarray, Frame, Sequence[Any], Mapping[str, Any]]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
@@ -98,27 +97,6 @@ def option_texts(options: Mapping[str, OptionValue]) -> Dict[str, NativeText]:
     return {name: native_text(text(name, value)) for name, value in options.items() if value is not None}
 
 
-def whole_size(value: Any, role: str) -> int:
-    """A dimension as Hearth takes it: TypeError where it is no whole number, ValueError beyond 32 bits."""
-    try:
-        size = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{role}: {value!r} is not a whole number") from None
-    if not -(2**31) <= size < 2**31:
-        raise ValueError(f"{role}: {size} is too large; a dimension is at most {2**31 - 1}")
-    return size
-
-
-def shape_list(shape: Sequence[int], role: str) -> List[int]:
-    if isinstance(shape, str) or not hasattr(shape, "__iter__"):
-        raise TypeError(f"{role}: {shape!r} is not a sequence of whole numbers")
-    return [whole_size(size, role) for size in shape]
-
-
-def shape_lists(shapes: Optional[Shapes]) -> Dict[str, List[int]]:
-    return {name: shape_list(shape, f"shape of {name!r}") for name, shape in (shapes or {}).items()}
-
-
 class Model:
     """A network, read and checked, independent of any device."""
 
@@ -128,17 +106,18 @@ class Model:
         *,
         signature: str = "",
         shapes: Optional[Shapes] = None,
+        top_k: int = 0,
     ):
         """Of a .tflite file (its path) or of its bytes.
 
         `signature`: which of the model's named functions; `shapes`: of inputs by name, where the file leaves them open
-        or instead of the file's.
+        or instead of the file's; `top_k`: of outputs that are rows of more scores, only the largest and their places.
         """
         if isinstance(source, (bytes, bytearray, memoryview)):
-            native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes))
+            native = _hearth.Model.from_bytes(source, signature, shape_lists(shapes), top_k)
         else:
             path = native_path(source)
-            native = opened(path, lambda: _hearth.Model.from_file(path, signature, shape_lists(shapes)))
+            native = opened(path, lambda: _hearth.Model.from_file(path, signature, shape_lists(shapes), top_k))
         self._native = native
 
     @classmethod
@@ -201,7 +180,8 @@ class Session:
         cache_folder="/tmp/c", model_token="v2", cpu_ops=["softmax"], threads=2, signature="serving_default", ...
         """
         if isinstance(model, (bytes, bytearray, memoryview)):
-            model, shapes = Model(model, signature=str(options.pop("signature", None) or ""), shapes=shapes), None
+            signature, top_k = str(options.pop("signature", None) or ""), whole_size(options.pop("top_k", 0), "top_k")
+            model, shapes = Model(model, signature=signature, shapes=shapes, top_k=top_k), None
         if isinstance(model, Model):
             if shapes:
                 raise ValueError("the model's shapes are chosen already: give them to hearth.Model")

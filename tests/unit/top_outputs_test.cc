@@ -1,0 +1,119 @@
+// Models of which only the largest scores are asked for, on every device.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+
+#include "frontends/engine/plan_cache.h"
+#include "hearth/session.h"
+#include "hearth/session_option.h"
+#include "tests/testing/device_names.h"
+#include "tests/testing/on_device.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int32_t kRelu = 19;
+
+// y = max(x, 0)
+std::vector<std::byte> Relu(const std::vector<int32_t>& shape, wire::TensorType type = wire::TensorType_FLOAT32) {
+  TfliteWriter writer;
+  const bool is_8_bit = type != wire::TensorType_FLOAT32;
+  const WrittenQuantization grid = is_8_bit ? WrittenQuantization{{0.5f}, {3}} : WrittenQuantization{};
+  const int32_t x = writer.AddTensor({"x", shape, type, grid}), y = writer.AddTensor({"y", shape, type, grid});
+  writer.AddOperator(kRelu, {x}, {y});
+  return writer.Finish({x}, {y});
+}
+
+Result<Model> TopOf(const std::vector<std::byte>& bytes, int32_t k) {
+  return Model::FromMemory(bytes, "scores", {.top_k = k});
+}
+
+TEST(TopOutputs, OnlyRowsOfMoreScoresAreCutShort) {
+  const std::pair<std::vector<int32_t>, size_t> cases[] = {
+      {{1, 9}, 2}, {{9}, 2}, {{4, 9}, 2}, {{2, 1, 1, 9}, 2}, {{1, 3}, 1}, {{1, 2, 1, 9}, 1}, {{9, 1}, 1}};
+  for (const auto& [shape, outputs] : cases) {
+    const Result<Model> model = TopOf(Relu(shape), 3);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    ASSERT_EQ(model->outputs().size(), outputs) << Shape::FromSpan(shape).ToString();
+    const TensorInfo& best = model->outputs()[0];
+    EXPECT_EQ(best.name, "y");
+    EXPECT_EQ(best.shape.back(), outputs == 2 ? 3 : shape.back());
+    EXPECT_EQ(best.declared_shape, best.shape);
+    if (outputs == 1) continue;
+    EXPECT_EQ(model->outputs()[1].name, "y_indices");
+    EXPECT_EQ(model->outputs()[1].dtype, "int32");
+    EXPECT_EQ(model->outputs()[1].shape, best.shape);
+  }
+  EXPECT_EQ(TopOf(Relu({1, 9}), -1).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(TopOutputs, AreAnOptionOfASessionThatReadsTheModel) {
+  SessionOptions options;
+  ASSERT_TRUE(SetSessionOption(options, "top_k", "5").ok());
+  EXPECT_EQ(options.model.top_k, 5);
+  EXPECT_FALSE(SetSessionOption(options, "top_k", "-5").ok());
+  const Result<Model> model = TopOf(Relu({1, 9}), 0);
+  ASSERT_TRUE(model.ok());
+  EXPECT_THAT(Session::Create(*model, options).status().message(), HasSubstr("when the model is read"));
+}
+
+TEST(TopOutputs, HaveAPlanOfTheirOwn) {
+  const DeviceInfo device;
+  PlanRequest request{.model = "m", .device = &device};
+  const Graph graph;
+  request.graph = &graph;
+  const CacheKey all = PlanKey(request);
+  request.top_k = 5;
+  EXPECT_NE(PlanKey(request).material(), all.material());
+}
+
+class TopOutputsOnDevice : public testing::SessionsOnDevice {};
+
+TEST_P(TopOutputsOnDevice, AreTheLargestOfEachRowAndTheirPlaces) {
+  const Result<Model> model = TopOf(Relu({2, 1001}), 3);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  std::vector<float> scores(size_t{2} * 1001);
+  for (size_t k = 0; k < scores.size(); ++k) scores[k] = static_cast<float>(k * 7919 % 997) / 1000;
+  scores[700] = scores[5] = 2;  // of equal ones the first comes first
+  scores[1001 + 1000] = 3;
+  ASSERT_TRUE(session.SetInput<float>(0, scores).ok());
+  ASSERT_TRUE(session.Run().ok());
+  const std::span<const float> best = *session.output<float>(0);
+  const std::span<const int32_t> places = *session.output<int32_t>(1);
+  EXPECT_THAT(best, ElementsAre(2, 2, 0.996f, 3, 0.996f, best[5]));
+  EXPECT_EQ(places[0], 5);
+  EXPECT_EQ(places[1], 700);
+  EXPECT_EQ(places[3], 1000);
+  for (size_t k = 0; k < 6; ++k) EXPECT_EQ(scores[k / 3 * 1001 + static_cast<size_t>(places[k])], best[k]);
+  // Whole texels of two rows of three.
+  EXPECT_LE(session.report().transfers.to_host_bytes, 2u * 2 * 16);
+}
+
+TEST_P(TopOutputsOnDevice, OfQuantizedScoresKeepTheirGrid) {
+  const Result<Model> model = TopOf(Relu({1, 40}, wire::TensorType_UINT8), 2);
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  Session session = Opened(*model);
+  EXPECT_THAT(session.outputs()[0].scales, ElementsAre(0.5f));
+  std::vector<uint8_t> scores(40, 7);
+  scores[13] = 200;
+  scores[31] = 90;
+  ASSERT_TRUE(session.SetInput<uint8_t>(0, scores).ok());
+  ASSERT_TRUE(session.Run().ok());
+  EXPECT_THAT(*session.output<uint8_t>(0), ElementsAre(200, 90));
+  EXPECT_THAT(*session.output<int32_t>(1), ElementsAre(13, 31));
+  ASSERT_TRUE(session.ResizeBatch(1).ok());
+  EXPECT_EQ(session.outputs().size(), 2u) << "the same with other shapes";
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, TopOutputsOnDevice, ::testing::ValuesIn(testing::DeviceNames()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace hearth
