@@ -130,7 +130,20 @@ void PlanRunner::RecordDispatches(std::span<const DispatchPart> dispatches, Comm
   }
 }
 
-Status PlanRunner::PrepareHost(const HostStep& step) {
+std::optional<size_t> PlanRunner::OutputMadeBy(const HostStep& last, ValueId value) const {
+  const auto of_value = [value](const auto& transfer) { return transfer.value == value; };
+  const auto is_made = [this](const PlanTensor& output) {
+    return output.on_device || parts_.graph->ProducerOf(output.transfer.value) >= 0;
+  };
+  // An input that is an output is handed out behind the last step, which must not have written its memory then.
+  if (!std::ranges::all_of(plan_.outputs, is_made) || std::ranges::any_of(last.writes, of_value)) return std::nullopt;
+  if (std::ranges::any_of(plan_.states, of_value, &PlanState::next)) return std::nullopt;
+  if (std::ranges::count_if(plan_.outputs, of_value, &PlanTensor::transfer) != 1) return std::nullopt;
+  const auto output = std::ranges::find_if(plan_.outputs, of_value, &PlanTensor::transfer);
+  return output->on_device ? std::nullopt : std::optional(static_cast<size_t>(output - plan_.outputs.begin()));
+}
+
+Status PlanRunner::PrepareHost(const HostStep& step, bool is_last) {
   if (parts_.graph == nullptr || parts_.host == nullptr)
     return Error(StatusCode::kInternal, "the plan has steps on the CPU, which are run without their graph");
   const Graph& graph = *parts_.graph;
@@ -150,7 +163,14 @@ Status PlanRunner::PrepareHost(const HostStep& step) {
       }
     }
   }
-  for (ValueId value : outputs) HostValue(value);
+  for (ValueId value : outputs) {
+    const std::optional<size_t> index = is_last ? OutputMadeBy(step, value) : std::nullopt;
+    if (index) {
+      host_outputs_[value] = *index;
+    } else {
+      HostValue(value);
+    }
+  }
   Stage stage;
   stage.host = &step;
   HEARTH_ASSIGN(stage.program, parts_.host->Prepare(graph, step.nodes, outputs, parts_.threads));
@@ -181,7 +201,7 @@ Status PlanRunner::PrepareStages() {
     if (parts_.stop.stop_requested()) return Stopped();
     if (const auto* host = std::get_if<HostStep>(&plan_.steps[k])) {
       flush();
-      HEARTH_TRY(PrepareHost(*host));
+      HEARTH_TRY(PrepareHost(*host, k + 1 == plan_.steps.size()));
     } else {
       dispatches.push_back(k);
     }
@@ -305,7 +325,8 @@ Status PlanRunner::WriteStates(std::span<const StateContent> contents) {
 }
 
 Status PlanRunner::RunHost(Stage& stage, std::span<const std::span<const std::byte>> inputs,
-                           std::vector<ProfileRow>* profile, TransferCounts& counts) {
+                           std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile,
+                           TransferCounts& counts) {
   const Stopwatch watch;
   for (const HostTransfer& read : stage.host->reads) HEARTH_TRY(Download(read, HostValue(read.value), counts));
   std::vector<HostTensor> tensors;
@@ -314,6 +335,7 @@ Status PlanRunner::RunHost(Stage& stage, std::span<const std::span<const std::by
     // A program writes nothing but its outputs.
     tensors.push_back({value, {const_cast<std::byte*>(inputs[index].data()), inputs[index].size()}});
   }
+  for (const auto& [value, index] : host_outputs_) tensors.push_back({value, outputs[index]});
   std::vector<HostNodeTime> times;
   HEARTH_TRY(stage.program->Run(tensors, profile != nullptr ? &times : nullptr));
   for (const HostTransfer& write : stage.host->writes) HEARTH_TRY(Upload(write, HostValue(write.value), counts));
@@ -338,35 +360,6 @@ Status PlanRunner::ProfileDispatches(Stage& stage, std::vector<ProfileRow>& prof
     profile.back().milliseconds += times_ms[k];
   }
   return Status::Ok();
-}
-
-Status PlanRunner::CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
-                                   std::span<const std::span<std::byte>> outputs) const {
-  // Inputs that are outputs go first: memory of the others may be theirs.
-  for (const bool is_made : {false, true}) {
-    for (size_t k = 0; k < outputs.size(); ++k) {
-      const ValueId value = plan_.outputs[k].transfer.value;
-      if (plan_.outputs[k].on_device || host_values_.contains(value) != is_made) continue;
-      const std::span<const std::byte> bytes = HostOutput(value, inputs);
-      if (bytes.size() != outputs[k].size())
-        return Error(StatusCode::kInternal, "nothing in the plan makes output '{}'", plan_.outputs[k].name);
-      std::copy(bytes.begin(), bytes.end(), outputs[k].begin());
-    }
-  }
-  return Status::Ok();
-}
-
-std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
-                                                  std::span<const std::span<const std::byte>> inputs) const {
-  const auto host = host_values_.find(value);
-  if (host != host_values_.end()) return host->second;
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    if (plan_.inputs[k].transfer.value == value) return inputs[k];
-  }
-  const bool is_constant = parts_.graph != nullptr && value >= 0 &&
-                           static_cast<size_t>(value) < parts_.graph->values().size() &&
-                           parts_.graph->IsConstant(value);
-  return is_constant ? parts_.graph->ConstantBytes(value) : std::span<const std::byte>();
 }
 
 std::vector<std::string> PlanRunner::SaveToStore(bool plan_is_new) {

@@ -80,6 +80,10 @@ class PlanRunner {
   MemoryFigures host_memory() const;
   uint64_t shared_host_weights_bytes() const;  // of host_memory().weights_bytes, see HostProgram
 
+  // Where the last steps, on the CPU, make an output as it is handed out: a Run that is given this memory for it copies
+  // nothing. Zeros before the first run, the runner's as long as it lives. Empty where there is no such place.
+  std::span<std::byte> LentOutput(size_t index) const;
+
   // One inference, which also advances the states. `inputs` and `outputs` follow the plan's; sizes must be the tensors'
   // own.
   // Submit and Finish of a slot that needs no memory of its own. Precondition: no other slot is in use.
@@ -166,13 +170,15 @@ class PlanRunner {
   Status RenewWhole();
   // Cuts slices anew where runs turn out to take another time than estimated.
   void NoteRunMs(double milliseconds);
-  Status PrepareHost(const HostStep& step);
+  Status PrepareHost(const HostStep& step, bool is_last);
+  // Which output of the network the value is, where the last step may write that memory: nothing else needs it then.
+  std::optional<size_t> OutputMadeBy(const HostStep& last, ValueId value) const;
   Status SubmitInSlot(size_t slot, std::span<const std::span<const std::byte>> inputs,
                       std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
                       std::vector<ProfileRow>* profile);
   // Counts what host steps copy.
-  Status SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
-                      TransferCounts& counts);
+  Status SubmitStages(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
+                      std::vector<ProfileRow>* profile, TransferCounts& counts);
   Status Hand(Executable& executable);  // to the device
   // Until all dispatches of the plan that were submitted are finished.
   Status WaitForSubmitted();
@@ -181,7 +187,8 @@ class PlanRunner {
   Status CheckSizes(std::span<const std::span<const std::byte>> inputs,
                     std::span<const std::span<std::byte>> outputs) const;
   Status ProfileDispatches(Stage& stage, std::vector<ProfileRow>& profile);
-  Status RunHost(Stage& stage, std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
+  Status RunHost(Stage& stage, std::span<const std::span<const std::byte>> inputs,
+                 std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile,
                  TransferCounts& counts);
   // An output that no dispatch makes: a host step's, or one of the network's own inputs or constants.
   // Nothing for a value that is none of these.
@@ -205,6 +212,7 @@ class PlanRunner {
   std::vector<Stage> stages_;                              // after buffers_ and programs_: executables go first
   std::map<ValueId, std::vector<std::byte>> host_values_;  // values that host steps make, or read from the device
   std::map<ValueId, size_t> host_inputs_;                  // those that they read where the caller's lie: which input
+  std::map<ValueId, size_t> host_outputs_;                 // those that the last step writes there: which output
   Executable* last_submitted_ = nullptr;                   // one of those; null: nothing is left to wait for
   uint64_t last_submission_ = 0;
   std::vector<uint64_t> submissions_;  // of the last run; a clone's may have numbers between

@@ -71,13 +71,15 @@ Status PlanRunner::Hand(Executable& executable) {
   return Status::Ok();
 }
 
-Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inputs, std::vector<ProfileRow>* profile,
+Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inputs,
+                                std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile,
                                 TransferCounts& counts) {
   for (Stage& stage : stages_) {
     if (stage.host != nullptr || profile != nullptr) {
       // It reads what was submitted before, and writes where that may still be reading.
       HEARTH_TRY(WaitForSubmitted());
-      HEARTH_TRY(stage.host != nullptr ? RunHost(stage, inputs, profile, counts) : ProfileDispatches(stage, *profile));
+      HEARTH_TRY(stage.host != nullptr ? RunHost(stage, inputs, outputs, profile, counts)
+                                       : ProfileDispatches(stage, *profile));
       continue;
     }
     HEARTH_ASSIGN(Executable * executable, ExecutableOf(stage));
@@ -88,6 +90,42 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
   if (!has_host_states) return Status::Ok();
   HEARTH_TRY(WaitForSubmitted());
   return AdvanceHostStates(counts);
+}
+
+Status PlanRunner::CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
+                                   std::span<const std::span<std::byte>> outputs) const {
+  // Inputs that are outputs go first: memory of the others may be theirs.
+  for (const bool is_made : {false, true}) {
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      const ValueId value = plan_.outputs[k].transfer.value;
+      if (plan_.outputs[k].on_device || host_outputs_.contains(value)) continue;
+      if (host_values_.contains(value) != is_made) continue;
+      const std::span<const std::byte> bytes = HostOutput(value, inputs);
+      if (bytes.size() != outputs[k].size())
+        return Error(StatusCode::kInternal, "nothing in the plan makes output '{}'", plan_.outputs[k].name);
+      std::copy(bytes.begin(), bytes.end(), outputs[k].begin());
+    }
+  }
+  return Status::Ok();
+}
+
+std::span<std::byte> PlanRunner::LentOutput(size_t index) const {
+  HEARTH_CHECK(index < plan_.outputs.size());
+  const ValueId value = plan_.outputs[index].transfer.value;
+  return host_outputs_.contains(value) ? stages_.back().program->LentOutput(value) : std::span<std::byte>();
+}
+
+std::span<const std::byte> PlanRunner::HostOutput(ValueId value,
+                                                  std::span<const std::span<const std::byte>> inputs) const {
+  const auto host = host_values_.find(value);
+  if (host != host_values_.end()) return host->second;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (plan_.inputs[k].transfer.value == value) return inputs[k];
+  }
+  const bool is_constant = parts_.graph != nullptr && value >= 0 &&
+                           static_cast<size_t>(value) < parts_.graph->values().size() &&
+                           parts_.graph->IsConstant(value);
+  return is_constant ? parts_.graph->ConstantBytes(value) : std::span<const std::byte>();
 }
 
 Status PlanRunner::SubmitInSlot(size_t slot, std::span<const std::span<const std::byte>> inputs,
@@ -101,7 +139,7 @@ Status PlanRunner::SubmitInSlot(size_t slot, std::span<const std::span<const std
   HEARTH_TRY(runs_->Begin(slot, inputs, sync.wait_for, is_whole));
   if (profile != nullptr || plan_.has_host_steps()) HEARTH_TRY(runs_->WaitForBegin(slot));
   submissions_.clear();
-  if (!is_whole) HEARTH_TRY(SubmitStages(inputs, profile, runs_->transfers(slot)));
+  if (!is_whole) HEARTH_TRY(SubmitStages(inputs, outputs, profile, runs_->transfers(slot)));
   for (size_t k = 0; is_whole && k < whole_.size(); ++k) HEARTH_TRY(Hand(*whole_[k]));
   HEARTH_TRY(CopyHostOutputs(inputs, outputs));
   return runs_->End(slot, sync.signal, sync.fence);
@@ -114,7 +152,7 @@ Status PlanRunner::Submit(size_t slot, std::span<const std::span<const std::byte
   if (runs_ == nullptr) {
     if (!sync.wait_for.empty() || !sync.signal.empty() || sync.fence != nullptr)
       return Error(StatusCode::kUnsupported, "the CPU has no fences to wait for or to signal");
-    HEARTH_TRY(SubmitStages(inputs, profile, transfers_));
+    HEARTH_TRY(SubmitStages(inputs, outputs, profile, transfers_));
     return CopyHostOutputs(inputs, outputs);
   }
   const Status status = SubmitInSlot(slot, inputs, outputs, sync, profile);
@@ -149,7 +187,10 @@ Status PlanRunner::RunStages() {
   std::vector<std::vector<std::byte>> zeros(plan_.inputs.size());
   for (const auto& [value, index] : host_inputs_) zeros[index].resize(plan_.inputs[index].desc.size_bytes());
   const std::vector<std::span<const std::byte>> inputs(zeros.begin(), zeros.end());
-  HEARTH_TRY(SubmitStages(inputs, nullptr, not_of_a_run));
+  std::vector<std::vector<std::byte>> unused(plan_.outputs.size());
+  for (const auto& [value, index] : host_outputs_) unused[index].resize(plan_.outputs[index].desc.size_bytes());
+  const std::vector<std::span<std::byte>> outputs(unused.begin(), unused.end());
+  HEARTH_TRY(SubmitStages(inputs, outputs, nullptr, not_of_a_run));
   return WaitForSubmitted();
 }
 

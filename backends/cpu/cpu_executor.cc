@@ -43,14 +43,19 @@ class CpuProgram final : public HostProgram {
     HEARTH_TRY(times == nullptr ? RunNodes() : RunNodesTimed(*times));
     for (ValueId value : arena_->outputs()) {
       HEARTH_ASSIGN(const std::span<std::byte> wanted, FindTensor(tensors, value));
-      if (arena_->IsMadeAsStored(value) || !arena_->HasFloats(value)) {
-        const std::span<std::byte> made = arena_->stored(value);
-        std::copy(made.begin(), made.end(), wanted.begin());
-      } else {
+      const std::span<std::byte> made = LentOutput(value);
+      if (made.empty()) {
         ToStored(DescOf(value), arena_->floats(value), wanted);
+      } else if (made.data() != wanted.data()) {
+        std::copy(made.begin(), made.end(), wanted.begin());
       }
     }
     return Status::Ok();
+  }
+
+  std::span<std::byte> LentOutput(ValueId value) const override {
+    const bool is_as_handed_out = arena_->IsMadeAsStored(value) || !arena_->HasFloats(value);
+    return is_as_handed_out ? arena_->stored(value) : std::span<std::byte>();
   }
 
   uint64_t arena_bytes() const override { return arena_->planned_bytes(); }

@@ -114,7 +114,8 @@ Status HostArena::Allocate(const Graph& graph) {
     return Error(StatusCode::kResourceExhausted,
                  "the network's values need {} bytes on the host, which has not that much memory", total_bytes);
   }
-  std::fill_n(memory_.get() + end_bytes, kReadSlackBytes, std::byte{0});
+  // Outputs may be looked at before the first run.
+  std::fill(memory_.get() + planned_bytes_, memory_.get() + total_bytes, std::byte{0});
   return Status::Ok();
 }
 

@@ -36,6 +36,10 @@ class HostProgram {
   // With `times`, each node's are appended.
   virtual Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times = nullptr) = 0;
 
+  // Where an output is made as it is handed out: a run that is given this memory for it copies nothing. Zeros before
+  // the first run, the program's as long as it lives. Empty where there is no such place.
+  virtual std::span<std::byte> LentOutput(ValueId value) const = 0;
+
   // Peak bytes of intermediate values (planned as one arena) and the sum if each had its own.
   virtual uint64_t arena_bytes() const = 0;
   virtual uint64_t naive_bytes() const = 0;

@@ -35,10 +35,8 @@ void LowerPriority() {
 
 // Zeros in, as the session's inputs stand before they are set.
 Status RunOnZeros(SessionData& data) {
-  const std::vector<std::span<const std::byte>> inputs(data.inputs.begin(), data.inputs.end());
-  const std::vector<std::span<std::byte>> outputs(data.outputs.begin(), data.outputs.end());
   const TrialRun trial;
-  return RunOnMemory(data, inputs, outputs, nullptr);
+  return RunOnOwnMemory(data, nullptr);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "core/base/error.h"
 #include "core/base/run_limit.h"
+#include "frontends/api/shown_outputs.h"
 
 namespace hearth {
 namespace {
@@ -85,6 +86,7 @@ Status RepeatRunsInFlight(SessionData& data) {
 Status Move(SessionData& data, const Status& why) {
   const std::unique_ptr<SessionData> next = DataBeside(data);
   data.other_shapes.clear();
+  KeepShownOutputs(data);
   data.runner.reset();
   next->opened = std::move(data.opened);
   HEARTH_TRY(TakeNextDevice(*next, "failed in a run", why));
@@ -113,6 +115,7 @@ std::unique_ptr<SessionData> DataBeside(const SessionData& data) {
 Status TakeOver(SessionData& data, SessionData& next, std::span<const StateContent> states) {
   if (!next.runner->plan().states.empty()) HEARTH_TRY(next.runner->ResetState());
   HEARTH_TRY(next.runner->WriteStates(states));
+  KeepShownOutputs(data);
   SwapDevices(data, next);
   AdoptReport(data, next.report);
   return Status::Ok();

@@ -70,6 +70,7 @@ void SwapShapes(SessionData& a, SessionData& b) {
   std::swap(a.runner, b.runner);
   std::swap(a.inputs, b.inputs);
   std::swap(a.outputs, b.outputs);
+  std::swap(a.lent_outputs, b.lent_outputs);
   std::swap(a.input_states, b.input_states);
   std::swap(a.output_states, b.output_states);
   std::swap(a.slots, b.slots);

@@ -19,6 +19,7 @@
 #include "frontends/api/session_memory.h"
 #include "frontends/api/session_report.h"
 #include "frontends/api/session_store.h"
+#include "frontends/api/shown_outputs.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
 #include "frontends/engine/self_test.h"
@@ -227,7 +228,8 @@ Status Prepare(SessionData& data) {
   data.inputs.clear();
   data.outputs.clear();
   for (const TensorInfo& input : data.model->inputs()) data.inputs.emplace_back(input.size_bytes);
-  for (const TensorInfo& output : data.model->outputs()) data.outputs.emplace_back(output.size_bytes);
+  data.outputs.resize(data.model->outputs().size());
+  ShowOwnRuns(data);
   data.input_states.assign(data.inputs.size(), {});
   data.output_states.assign(data.outputs.size(), {});
   data.slots.clear();
@@ -327,6 +329,7 @@ bool RestartWithoutStored(SessionData& data, const Status& failure) {
   const bool has_loaded = data.runner->RejectLoaded(failure.message());
   if (data.made.is_stored) data.store->Reject(PlanKey(data.plan_request), failure.message());
   if (!has_loaded && !data.made.is_stored) return false;
+  KeepShownOutputs(data);
   MadePlan failed_plan = std::move(data.made);
   std::unique_ptr<PlanRunner> failed_runner = std::move(data.runner);
   data.held = {};

@@ -91,6 +91,8 @@ struct SessionData {
   MadePlan made;
   std::unique_ptr<PlanRunner> runner;
   std::vector<std::vector<std::byte>> inputs, outputs;  // what SetInput copied, and what output() shows
+  // Of those that output() shows, where the runner makes them (PlanRunner::LentOutput); by output, else empty.
+  std::vector<std::span<std::byte>> lent_outputs;
   std::vector<InterfaceState> input_states, output_states;
   std::vector<RunSlot> slots;  // as many as runs may be in flight
   uint64_t submit_count = 0;
@@ -147,10 +149,12 @@ Status PrepareOnAUsableDevice(SessionData& data);
 // Drivers' threads and connections are not in a forked child; a run there would wait for ever.
 Status CheckProcess(const SessionData& data);
 
-// One run on this memory, waited for; `takes_frames`: but for inputs that are bound to frames.
+// One run on this memory, waited for, without frames.
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile,
-                   bool takes_frames = false);
+                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile);
+
+// The same on the session's own inputs and outputs, and with frames.
+Status RunOnOwnMemory(SessionData& data, std::vector<ProfileRow>* profile);
 
 // Before each run: inputs that are bound to frames in host memory are made by the device, or here where it does not.
 Status PlaceFrames(SessionData& data);

@@ -1,15 +1,18 @@
 // Session's inputs, outputs and runs.
 #include <algorithm>
 #include <chrono>
+#include <functional>
 
 #include "core/base/error.h"
 #include "core/base/run_limit.h"
+#include "frontends/api/device_behind.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/resize.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_memory.h"
+#include "frontends/api/shown_outputs.h"
 #include "hearth/session.h"
 
 namespace hearth {
@@ -54,7 +57,8 @@ void ReadHostBindings(SessionData& data) {
 void WriteHostBindings(SessionData& data) {
   for (size_t k = 0; k < data.outputs.size(); ++k) {
     const InterfaceState& state = data.output_states[k];
-    if (state.layout) WriteBinding(*state.layout, data.runner->plan().outputs[k].desc, data.outputs[k], state.memory);
+    if (state.layout)
+      WriteBinding(*state.layout, data.runner->plan().outputs[k].desc, ShownOutput(data, k), state.memory);
   }
 }
 
@@ -100,10 +104,12 @@ Result<Ticket> SubmitRun(SessionData& data, const SubmitOptions& options, std::v
   HEARTH_TRY(CheckInputsAreSet(data));
   HEARTH_ASSIGN(RunSlot * slot, FreeSlot(data));
   if (slot->outputs.empty()) HEARTH_TRY(CountRunInFlight(data));
+  KeepShownOutputs(data);
   BeginRun(data);
   slot->submitted_at_ms = data.since_asked.milliseconds();
   ReadHostBindings(data);
-  if (slot->outputs.empty()) slot->outputs = data.outputs;
+  slot->outputs.resize(data.outputs.size());
+  for (size_t k = 0; k < slot->outputs.size(); ++k) slot->outputs[k].resize(data.model->outputs()[k].size_bytes);
   const auto index = static_cast<size_t>(slot - data.slots.data());
   Ticket ticket;
   const RunLimit limit(LimitOf(data));
@@ -152,24 +158,17 @@ bool AnyOverlap(std::span<const std::span<const std::byte>> inputs, std::span<co
   });
 }
 
-}  // namespace
-
-Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
-                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile, bool takes_frames) {
+// `outputs` is asked at each attempt. With `takes_frames`, inputs that are bound to frames are read there.
+Status RunAndWait(SessionData& data, const InputSpans& inputs, const std::function<OutputSpans()>& outputs,
+                  std::vector<ProfileRow>* profile, bool takes_frames) {
   const Stopwatch watch;
   BeginRun(data);
   const RunLimit limit(LimitOf(data));
-  std::vector<std::vector<std::byte>> copies;
-  InputSpans kept(inputs.begin(), inputs.end());
-  if (HasNextDevice(data) && AnyOverlap(inputs, outputs)) {
-    for (const std::span<const std::byte> input : inputs) copies.emplace_back(input.begin(), input.end());
-    kept.assign(copies.begin(), copies.end());
-  }
   const Status finished = RunOnAUsableDevice(data, [&]() -> Status {
     const auto run = [&]() -> Status {
       HEARTH_TRY(takes_frames ? PlaceFrames(data) : DropFrames(data));
       if (profile != nullptr) profile->clear();
-      return data.runner->Run(kept, outputs, profile);
+      return data.runner->Run(inputs, outputs(), profile);
     };
     Status status = run();
     if (!status.ok() && RestartWithoutStored(data, status)) status = run();
@@ -180,6 +179,28 @@ Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>
   HEARTH_TRY(finished);
   NoteFinishedRun(data, watch.milliseconds());
   return Status::Ok();
+}
+
+}  // namespace
+
+Status RunOnOwnMemory(SessionData& data, std::vector<ProfileRow>* profile) {
+  const InputSpans inputs(data.inputs.begin(), data.inputs.end());
+  return RunAndWait(
+      data, inputs, [&data] { return ShowOwnRuns(data); }, profile, true);
+}
+
+Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
+                   std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile) {
+  KeepShownOutputs(data);
+  std::vector<std::vector<std::byte>> copies;
+  InputSpans kept(inputs.begin(), inputs.end());
+  const bool may_repeat = HasNextDevice(data) || data.behind != nullptr;
+  if (may_repeat && AnyOverlap(inputs, outputs)) {
+    for (const std::span<const std::byte> input : inputs) copies.emplace_back(input.begin(), input.end());
+    kept.assign(copies.begin(), copies.end());
+  }
+  return RunAndWait(
+      data, kept, [&] { return OutputSpans(outputs.begin(), outputs.end()); }, profile, false);
 }
 
 namespace {
@@ -208,9 +229,7 @@ Status RunOnNamedMemory(SessionData& data, std::vector<ProfileRow>* profile) {
   }
   HEARTH_TRY(CheckInputsAreSet(data));
   ReadHostBindings(data);
-  const InputSpans inputs(data.inputs.begin(), data.inputs.end());
-  const OutputSpans outputs(data.outputs.begin(), data.outputs.end());
-  HEARTH_TRY(RunOnMemory(data, inputs, outputs, profile, true));
+  HEARTH_TRY(RunOnOwnMemory(data, profile));
   WriteHostBindings(data);
   return Status::Ok();
 }
@@ -333,7 +352,7 @@ Status Session::Run() {
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
   HEARTH_TRY(CheckProcess(*data_));
-  return RunOnMemory(*data_, inputs, outputs, nullptr, false);
+  return RunOnMemory(*data_, inputs, outputs, nullptr);
 }
 
 Result<Ticket> Session::Submit(const SubmitOptions& options) {
@@ -357,7 +376,7 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span
                                                        std::span<const std::span<std::byte>> outputs) {
   HEARTH_TRY(CheckProcess(*data_));
   std::vector<ProfileRow> rows;
-  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, &rows, false));
+  HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, &rows));
   return EntriesOf(rows);
 }
 
@@ -369,7 +388,7 @@ Status Session::ResetState() {
 
 std::span<const std::byte> Session::output(size_t index) const {
   HEARTH_CHECK(index < data_->outputs.size());
-  return data_->outputs[index];
+  return ShownOutput(*data_, index);
 }
 
 }  // namespace hearth

@@ -61,6 +61,7 @@ class NotingExecutor final : public HostExecutor {
       for (const HostTensor& tensor : tensors) places_[tensor.value] = tensor.bytes;
       return Status::Ok();
     }
+    std::span<std::byte> LentOutput(ValueId) const override { return {}; }
     uint64_t arena_bytes() const override { return 0; }
     uint64_t naive_bytes() const override { return 0; }
     uint64_t lower_bound_bytes() const override { return 0; }
@@ -111,6 +112,25 @@ TEST(HostSteps, InputsAreReadWhereTheCallersLie) {
   EXPECT_EQ(same, x);
   ASSERT_TRUE(runner->RunStages().ok());
   EXPECT_EQ(executor.places().at(0).size(), x.size()) << "without inputs there are zeros";
+}
+
+TEST(HostSteps, OutputsOfTheLastStepAreWrittenWhereTheCallersLie) {
+  Result<Graph> graph = GraphFromText(R"(graph "one"
+%0 = input : float32[1x8] "x"
+%1 = softmax(%0) : float32[1x8] "y" operator 0
+output %1
+)");
+  ASSERT_TRUE(graph.ok() && InferShapes(*graph).ok());
+  NotingExecutor executor;
+  const std::unique_ptr<PlanRunner> runner = RunnerOf(*graph, executor);
+  const std::vector<std::byte> x(32);
+  std::vector<std::byte> y(32);
+  const std::span<const std::byte> inputs[] = {x};
+  const std::span<std::byte> outputs[] = {y};
+  ASSERT_TRUE(runner->Run(inputs, outputs).ok());
+  EXPECT_EQ(executor.places().at(1).data(), y.data());
+  ASSERT_TRUE(runner->RunStages().ok());
+  EXPECT_EQ(executor.places().at(1).size(), y.size()) << "without outputs there is room for them";
 }
 
 TEST(HostSteps, AnInputThatIsAnOutputIsHandedOutBeforeItsMemoryIsWritten) {
