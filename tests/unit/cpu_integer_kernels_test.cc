@@ -61,14 +61,16 @@ TEST(CpuIntegerKernels, ProductsOfRowsAreThoseOfPlainLoops) {
   std::mt19937 random(20260403);
   for (const IntegerSet set : SetsOfThisMachine()) {
     for (const int32_t channels : {1, 16, 30, 47, 64, 81, 96}) {
-      for (const int32_t depth : {1, 4, 27, 64}) {
+      for (const int32_t depth : {1, 4, 27, 64, 65, 200}) {
         const bool is_signed = depth % 2 == 0, has_zero_points = channels % 2 == 0;
         const int64_t rows = 1 + static_cast<int64_t>(random() % 15);
         const IntegerLayer layer = LayerOf(channels, is_signed, has_zero_points, random);
+        // Rows of packed weights are read a little past their end.
         const std::vector<uint8_t> x = RandomBytes(static_cast<size_t>(rows * depth + 4), random);
         const std::vector<uint8_t> w = RandomBytes(static_cast<size_t>(channels * depth), random);
         const IntegerWeights weights{std::as_bytes(std::span(w)), channels, depth, depth, 1};
-        const PackedMatrix packed = PackMatrix(layer, weights);
+        const WeightsPlace place = random() % 2 == 0 ? WeightsPlace::kPacked : WeightsPlace::kModel;
+        const PackedMatrix packed = PackMatrix(layer, weights, place);
         std::vector<uint8_t> out(static_cast<size_t>(rows * channels), 77);
         std::vector<int32_t> sums(static_cast<size_t>(rows));
         MatrixTask task;
@@ -77,6 +79,9 @@ TEST(CpuIntegerKernels, ProductsOfRowsAreThoseOfPlainLoops) {
         task.row_count = rows;
         task.flips_sign = is_signed;
         task.weights = packed.weights.data();
+        task.model_weights = place == WeightsPlace::kModel ? weights.bytes.data() : nullptr;
+        task.depth = depth;
+        task.flips_weights = !layer.weights_are_signed;
         task.depth_steps = (depth + kDepthStep - 1) / kDepthStep;
         task.end_block = (channels + kBlockChannels - 1) / kBlockChannels;
         task.channels = channels;
@@ -93,13 +98,24 @@ TEST(CpuIntegerKernels, ProductsOfRowsAreThoseOfPlainLoops) {
               sum += Product(layer, x[static_cast<size_t>(row * depth + k)], weights.at(c, k), c);
             }
             ASSERT_EQ(out[static_cast<size_t>(row * channels + c)], Stored(layer, c, sum))
-                << "set " << static_cast<int>(set) << ", " << channels << " channels, depth " << depth << ", row "
-                << row << ", channel " << c;
+                << "set " << static_cast<int>(set) << ", place " << static_cast<int>(place) << ", " << channels
+                << " channels, depth " << depth << ", row " << row << ", channel " << c;
           }
         }
       }
     }
   }
+}
+
+TEST(CpuIntegerKernels, WeightsOfFewRowsStayInTheModel) {
+  std::mt19937 random(20261123);
+  const std::vector<uint8_t> w = RandomBytes(20 * 7, random);
+  const IntegerWeights rows{std::as_bytes(std::span(w)), 20, 7, 7, 1},
+      columns{std::as_bytes(std::span(w)), 20, 7, 1, 20};
+  EXPECT_EQ(PlaceOf(rows, 1), WeightsPlace::kModel);
+  EXPECT_EQ(PlaceOf(rows, 100), WeightsPlace::kPacked);
+  EXPECT_EQ(PlaceOf(columns, 1), WeightsPlace::kPacked) << "the depth does not lie in a row";
+  EXPECT_TRUE(PackMatrix(LayerOf(20, true, false, random), rows, WeightsPlace::kModel).weights.empty());
 }
 
 TEST(CpuIntegerKernels, DepthwiseSumsAreThoseOfPlainLoops) {

@@ -27,7 +27,11 @@ struct PackedMatrix {
   uint64_t bytes() const { return weights.size() + terms.bytes(); }
   bool needs_row_sums() const { return row_factor != 0 || !terms.row_factors.empty(); }
 };
-PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights);
+// Of few rows each weight is used so seldom that turning it costs more than it brings: it is read where the model has
+// it. Such a matrix holds no weights.
+enum class WeightsPlace : uint8_t { kPacked, kModel };
+WeightsPlace PlaceOf(const IntegerWeights& weights, int64_t row_count);
+PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights, WeightsPlace place);
 
 // Rows times blocks of weights, requantized. A row may be read up to three bytes past its depth, where weights are 0.
 struct MatrixTask {
@@ -38,6 +42,10 @@ struct MatrixTask {
   const int32_t* row_sums = nullptr;
   const int8_t* weights = nullptr;
   int64_t depth_steps = 0;
+  // Instead of `weights`, with PlaceOf kModel: `depth` of them for each channel.
+  const std::byte* model_weights = nullptr;
+  int64_t depth = 0;
+  bool flips_weights = false;
   int32_t first_block = 0, end_block = 0, channels = 0;  // channels: of all blocks
   const Requantization* terms = nullptr;
   uint8_t* out = nullptr;  // channel 0 of the first row

@@ -50,14 +50,18 @@ void CopyShort(uint8_t* target, const uint8_t* source, int64_t bytes) {
   }
 }
 
-using PackedGroups = std::vector<std::shared_ptr<const PackedMatrix>>;
+struct Group {
+  std::shared_ptr<const PackedMatrix> packed;
+  const std::byte* model_weights = nullptr;  // where they are not packed
+};
 
 class MatrixNode final : public HostNode {
  public:
-  MatrixNode(const HostNodeRequest& request, const IntegerLayer& layer, Rows rows, PackedGroups groups)
+  MatrixNode(const HostNodeRequest& request, const IntegerLayer& layer, Rows rows, std::vector<Group> groups)
       : x_(reinterpret_cast<const uint8_t*>(request.arena.stored(request.node.inputs[0]).data())),
         y_(reinterpret_cast<uint8_t*>(request.arena.stored(request.node.outputs[0]).data())),
         flips_sign_(layer.input_is_signed),
+        flips_weights_(!layer.weights_are_signed),
         zero_(std::to_integer<uint8_t>(layer.stored_zero())),
         rows_(std::move(rows)),
         groups_(std::move(groups)),
@@ -98,13 +102,16 @@ class MatrixNode final : public HostNode {
     const int64_t split = piece % splits_, chunk = piece / splits_ % chunks_, group = piece / splits_ / chunks_;
     const int64_t first = FirstRow(chunk), end = FirstRow(chunk + 1);
     if (first == end) return;
-    const PackedMatrix& packed = *groups_[static_cast<size_t>(group)];
+    const PackedMatrix& packed = *groups_[static_cast<size_t>(group)].packed;
     MatrixTask task;
     task.row_stride = row_stride_;
     task.row_count = end - first;
     task.flips_sign = flips_sign_;
     task.weights = packed.weights.data();
     task.depth_steps = (rows_.depth + kDepthStep - 1) / kDepthStep;
+    task.model_weights = groups_[static_cast<size_t>(group)].model_weights;
+    task.depth = rows_.depth;
+    task.flips_weights = flips_weights_;
     task.first_block = static_cast<int32_t>(blocks_ * split / splits_);
     task.end_block = static_cast<int32_t>(blocks_ * (split + 1) / splits_);
     task.channels = group_channels_;
@@ -176,10 +183,10 @@ class MatrixNode final : public HostNode {
 
   const uint8_t* x_;
   uint8_t* y_;
-  bool flips_sign_;
+  bool flips_sign_, flips_weights_;
   uint8_t zero_;
   Rows rows_;
-  PackedGroups groups_;
+  std::vector<Group> groups_;
   WorkerPool& workers_;
   int64_t in_channels_ = 0, out_channels_ = 0, blocks_ = 0, row_stride_ = 0, most_rows_ = 0, chunks_ = 1, splits_ = 1;
   int32_t group_channels_ = 0;
@@ -202,11 +209,14 @@ Rows WindowRows(const HostNodeRequest& request, const Window2D& window, int32_t 
   return rows;
 }
 
-std::shared_ptr<const PackedMatrix> Packed(const HostNodeRequest& request, const IntegerLayer& layer,
-                                           const IntegerWeights& weights, int32_t group = 0) {
-  WeightsKey key = KeyOf("matrix", layer, request.graph, request.node.inputs[1]);
-  key.Add(group).Add(weights.channels).Add(weights.depth).Add(weights.channel_stride).Add(weights.depth_stride);
-  return request.weights.FindOrMake<PackedMatrix>(key, [&] { return PackMatrix(layer, weights); });
+Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, const IntegerWeights& weights,
+              int64_t row_count, int32_t number = 0) {
+  const WeightsPlace place = PlaceOf(weights, row_count);
+  WeightsKey key = KeyOf(place == WeightsPlace::kPacked ? "matrix" : "matrix in the model", layer, request.graph,
+                         request.node.inputs[1]);
+  key.Add(number).Add(weights.channels).Add(weights.depth).Add(weights.channel_stride).Add(weights.depth_stride);
+  return {request.weights.FindOrMake<PackedMatrix>(key, [&] { return PackMatrix(layer, weights, place); }),
+          place == WeightsPlace::kPacked ? nullptr : weights.bytes.data()};
 }
 
 std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const Conv2D& conv) {
@@ -218,7 +228,8 @@ std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const 
   const auto layer = IntegerLayerOf(graph, node, conv.activation, 0, channels, depth);
   if (!layer) return nullptr;
   const std::span<const std::byte> bytes = graph.ConstantBytes(node.inputs[1]);
-  PackedGroups packed;
+  Rows rows = WindowRows(request, conv.window, filter[1], filter[2], depth);
+  std::vector<Group> packed;
   for (int32_t group = 0; group < groups; ++group) {
     const size_t first = size_t(group) * size_t(in_group);
     IntegerLayer part = *layer;
@@ -227,10 +238,9 @@ std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const 
     keep(part.biases);
     keep(part.multipliers);
     const IntegerWeights weights{bytes.subspan(first * size_t(depth)), in_group, depth, depth, 1};
-    packed.push_back(Packed(request, part, weights, group));
+    packed.push_back(GroupOf(request, part, weights, rows.count, group));
   }
-  return std::make_unique<MatrixNode>(request, *layer, WindowRows(request, conv.window, filter[1], filter[2], depth),
-                                      std::move(packed));
+  return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::move(packed));
 }
 
 // Of an input with one channel: each tap of the window is one number of the depth.
@@ -242,8 +252,9 @@ std::unique_ptr<HostNode> MakeDepthwiseOfOneChannel(const HostNodeRequest& reque
   const auto layer = IntegerLayerOf(graph, node, conv.activation, 3, channels, depth);
   if (!layer) return nullptr;
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, 1, channels};
-  return std::make_unique<MatrixNode>(request, *layer, WindowRows(request, conv.window, filter[1], filter[2], depth),
-                                      PackedGroups{Packed(request, *layer, weights)});
+  Rows rows = WindowRows(request, conv.window, filter[1], filter[2], depth);
+  const Group group = GroupOf(request, *layer, weights, rows.count);
+  return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::vector{group});
 }
 
 std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, const FullyConnected& op) {
@@ -257,7 +268,8 @@ std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, con
   rows.depth = depth;
   rows.count = graph.value(node.inputs[0]).desc.shape.element_count() / depth;
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, depth, 1};
-  return std::make_unique<MatrixNode>(request, *layer, std::move(rows), PackedGroups{Packed(request, *layer, weights)});
+  const Group group = GroupOf(request, *layer, weights, rows.count);
+  return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::vector{group});
 }
 
 }  // namespace
