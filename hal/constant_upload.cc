@@ -14,15 +14,25 @@
 namespace hearth {
 namespace {
 
+constexpr double kMiB = 1 << 20;
+
 // What having a constant from the cache costs, measured with the file in the page cache: reading it, checksum included,
-// 0.2 ms per MiB; hashing its source for the key 0.15; 0.05 per entry. Plain float32 packs at 0.3 to 0.7 ms per MiB,
-// so only what clearly costs more is kept.
-constexpr double kReadMsPerByte = 0.35 / (1 << 20);
+// 0.2 ms per MiB; hashing its source for the key 0.15; 0.05 per entry.
+constexpr double kReadMsPerMiB = 0.35;
 constexpr double kReadMsPerEntry = 0.05;
 constexpr double kMargin = 2.0;
 
-bool IsCostly(const PlanConstant& constant, double pack_ms) {
-  return pack_ms > kMargin * (kReadMsPerEntry + kReadMsPerByte * static_cast<double>(constant.range.size_bytes));
+// What packing takes a processor (AVX2, 1 MiB of matrices, from the fastest type of source to the slowest): floats 0.2
+// to 0.8, halves 1.4 to 6, Winograd's filters 2.9, as halves 11. The least of each: what is kept follows from the
+// plan, not from how busy the machine was that made it.
+double PackMsPerMiB(const PackRecipe& recipe) {
+  if (recipe.layout == PackLayout::kWinograd) return 2.9;
+  return recipe.storage == StorageType::kFloat16 ? 1.4 : 0.2;
+}
+
+bool IsCostly(const PlanConstant& constant) {
+  const double size_mib = static_cast<double>(constant.range.size_bytes) / kMiB;
+  return PackMsPerMiB(constant.recipe) * size_mib > kMargin * (kReadMsPerEntry + kReadMsPerMiB * size_mib);
 }
 
 Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, const ModelFileBytes& model_files) {
@@ -106,13 +116,10 @@ void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const Mod
                           BlobStore& store) {
   for (size_t k = 0; k < pack_ms.size(); ++k) {
     PlanConstant& constant = plan.constants[k];
-    if (!IsCostly(constant, pack_ms[k])) continue;
+    if (pack_ms[k] == 0 || !IsCostly(constant)) continue;
     const Result<std::span<const std::byte>> source = SourceBytes(constant, model_files);
     std::vector<std::byte> packed(constant.range.size_bytes);
-    const Stopwatch again;
     if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;
-    // The first time was measured beside compilations: only what is slow twice counts as slow.
-    if (!IsCostly(constant, again.milliseconds())) continue;
     const CacheKey key = WeightsKey(constant, store.NameOfContent(*source, BlobStore::NameUse::kPut));
     const PutRequest put{&key, packed, pack_ms[k]};
     store.Put({&put, 1});

@@ -1,5 +1,5 @@
 // A plan's constants on their way into device memory: packed from the model, or read from the cache
-// where that was measured to be faster.
+// where that is faster.
 #ifndef HEARTH_HAL_CONSTANT_UPLOAD_H_
 #define HEARTH_HAL_CONSTANT_UPLOAD_H_
 
@@ -33,8 +33,9 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
                                             const ModelFileBytes& model_files, BlobStore* store,
                                             const ModelBytesRead& done = {}, const std::stop_token& stop = {});
 
-// Stores the constants whose packing took clearly longer than reading them would, and marks them is_kept. They
-// are packed once more for it, so that nothing is held twice: call after the first result.
+// Stores the constants that this start packed and whose packing takes clearly longer than reading them would, and marks
+// them is_kept. Which ones follows from their recipes and sizes. They are packed once more for it, so that nothing is
+// held twice: call after the first result.
 void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const ModelFileBytes& model_files,
                           BlobStore& store);
 

@@ -95,12 +95,36 @@ TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {
   EXPECT_EQ(ContentsOf(device, *placed.made[0]), std::vector<std::byte>(bytes.begin(), bytes.end()));
 }
 
-TEST(ConstantUpload, KeepsNothingThatIsCheapToPack) {
+// One constant of 512 KiB.
+Plan PlanWithPlainConstant(StorageType storage, std::span<const std::byte> floats) {
+  const auto count = static_cast<int32_t>(floats.size() / sizeof(float));
+  Plan plan;
+  PlanConstant constant;
+  constant.recipe = {PackLayout::kLinear, {DType::kFloat32, {count}, {}}, 4, {count, 1, 1, 1}, storage};
+  constant.source = {0, 0, floats.size()};
+  constant.range = {0, 0, constant.recipe.packed_size_bytes()};
+  plan.constants = {constant};
+  return plan;
+}
+
+TEST(ConstantUpload, KeepsWhatIsCostlyToPackHoweverLongItTook) {
+  const std::vector<std::byte> floats(512 << 10);
+  for (const double took_ms : {0.001, 5000.0}) {
+    MemoryStore store;
+    Plan halves = PlanWithPlainConstant(StorageType::kFloat16, floats);
+    Plan plain = PlanWithPlainConstant(StorageType::kFloat32, floats);
+    for (Plan* plan : {&halves, &plain}) StoreCostlyConstants(*plan, std::vector{took_ms}, {floats}, store);
+    EXPECT_TRUE(halves.constants[0].is_kept) << took_ms;
+    EXPECT_FALSE(plain.constants[0].is_kept) << took_ms;
+  }
+}
+
+TEST(ConstantUpload, KeepsNothingThatThisStartDidNotPack) {
+  const std::vector<std::byte> floats(512 << 10);
   MemoryStore store;
-  Plan plan = PlanWithOneConstant();
-  const std::vector<double> cheap = {0.0};
-  StoreCostlyConstants(plan, cheap, {ModelBytes()}, store);
-  EXPECT_FALSE(plan.constants[0].is_kept);
+  Plan halves = PlanWithPlainConstant(StorageType::kFloat16, floats);
+  StoreCostlyConstants(halves, std::vector{0.0}, {floats}, store);
+  EXPECT_FALSE(halves.constants[0].is_kept);
 }
 
 TEST(ConstantUpload, RefusesAPlanThatNamesBytesBehindTheModelsEnd) {
