@@ -99,3 +99,16 @@ def test_what_the_session_cannot_take_is_an_error():
     for options in ({"rotation": 45}, {"crop": (2, 2, 3, 3)}):
         with pytest.raises(hearth.Error, match="'x'"):
             session(4, 4).run(hearth.Frame(np.zeros((4, 4, 3), np.uint8), **options))
+
+
+def test_the_best_of_many_scores_are_asked_for_in_three_ways_and_maps_stay_as_they_are(demo):
+    path, x, _ = demo
+    with hearth.Session(path, **CPU) as whole:
+        expected = whole.run(x.reshape(whole.inputs[0].shape))
+    for model in (path, path.read_bytes(), hearth.Model(path, top_k=2)):
+        options = {} if isinstance(model, hearth.Model) else {"top_k": 2}
+        with hearth.Session(model, **options, **CPU) as best:
+            outputs = best.run(x.reshape(best.inputs[0].shape))
+        assert len(outputs) == len(expected) and np.array_equal(outputs[0], expected[0])
+    with pytest.raises(hearth.Error, match="top_k is -1"):
+        hearth.Model(path, top_k=-1)
