@@ -26,10 +26,16 @@ static_assert(static_cast<int>(StatusCode::kInternal) == HEARTH_INTERNAL);
 }  // namespace
 
 hearth_status Fail(StatusCode code, const char* message) noexcept {
-  const size_t length = std::strlen(message);
-  std::memcpy(last_error, message, std::min(length, kMessageBytes - 1));
-  last_error[std::min(length, kMessageBytes - 1)] = '\0';
-  if (length >= kMessageBytes) std::memcpy(last_error + kMessageBytes - 4, "...", 4);
+  size_t length = std::strlen(message);
+  const char* end = "";
+  if (length >= kMessageBytes) {
+    end = "...";
+    length = kMessageBytes - 4;
+    // Between characters, whose second and later bytes in UTF-8 begin with the bits 10.
+    while (length > 0 && (message[length] & 0xc0) == 0x80) --length;
+  }
+  std::memcpy(last_error, message, length);
+  std::memcpy(last_error + length, end, std::strlen(end) + 1);
   return static_cast<hearth_status>(code);
 }
 

@@ -29,6 +29,19 @@ std::vector<float> Floats(const hearth_session* session, size_t output) {
   return values;
 }
 
+TEST(CApi, AMessageThatIsTooLongEndsBehindAWholeCharacter) {
+  for (size_t ahead = 0; ahead < 3; ++ahead) {
+    std::string path(ahead, 'a');
+    for (int count = 0; count < 3000; ++count) path += "\u20ac";  // of three bytes
+    OwnedModel model;
+    EXPECT_NE(hearth_model_open(path.c_str(), nullptr, model.out()), HEARTH_OK);
+    const std::string message = hearth_last_error();
+    EXPECT_LT(message.size(), 4096u);
+    EXPECT_GT(message.size(), 4090u);
+    EXPECT_TRUE(message.ends_with("\u20ac...")) << message.substr(message.size() - 10);
+  }
+}
+
 TEST(CApi, ABuiltModelRunsRemembersAndForgets) {
   OwnedModel model;
   MakeNegatedSum(model);
