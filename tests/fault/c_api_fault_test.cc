@@ -1,5 +1,6 @@
 // Every wrong use of hearth/hearth_c.h is a status and a sentence.
 #include <gmock/gmock.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -16,6 +17,12 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string kDemo = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
+
+// Less than the tests below ask for, and more than the process has.
+void LimitMemory() {
+  const rlimit limit{768 << 20, 768 << 20};
+  ::setrlimit(RLIMIT_AS, &limit);
+}
 
 TEST(CApiFault, ABindingThatDescribesNothingIsRefused) {
   OwnedBinding binding;
@@ -237,7 +244,7 @@ TEST(CApiFault, MessagesBelongToTheThreadThatFailed) {
   EXPECT_THAT(hearth_last_error(), ::testing::EndsWith("..."));
 }
 
-TEST(CApiFault, RunningOutOfMemoryIsAStatus) {
+TEST(CApiFault, ASessionThatTheMemoryDoesNotHoldIsAStatus) {
   if (kHasSanitizer) GTEST_SKIP() << "the sanitizer ends the process where memory runs out";
   OwnedGraph graph;
   ASSERT_FINE(hearth_graph_create("huge", graph.out()));
@@ -248,14 +255,29 @@ TEST(CApiFault, RunningOutOfMemoryIsAStatus) {
   OwnedOptions options;
   SetCpu(options);
   const auto open_with_little_memory = [&] {
-    const rlimit limit{768 << 20, 768 << 20};
-    ::setrlimit(RLIMIT_AS, &limit);
+    LimitMemory();
     hearth_session* session = nullptr;
     const hearth_status status = hearth_session_create(model, options, &session);
     std::fprintf(stderr, "%s", hearth_last_error());
     ::_exit(session == nullptr ? status : 99);
   };
-  EXPECT_EXIT(open_with_little_memory(), ::testing::ExitedWithCode(HEARTH_RESOURCE_EXHAUSTED), "memory ran out");
+  EXPECT_EXIT(open_with_little_memory(), ::testing::ExitedWithCode(HEARTH_RESOURCE_EXHAUSTED), "memory");
+}
+
+TEST(CApiFault, RunningOutOfMemoryInACopyIsAStatus) {
+  if (kHasSanitizer) GTEST_SKIP() << "the sanitizer ends the process where memory runs out";
+  OwnedGraph graph;
+  ASSERT_FINE(hearth_graph_create("huge", graph.out()));
+  const auto copy_with_little_memory = [&] {
+    LimitMemory();
+    constexpr int32_t kCount = 100 << 20;  // of zeros that nobody has written: 400 MiB
+    void* values = ::mmap(nullptr, kCount * sizeof(float), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int32_t made =
+        values == MAP_FAILED ? 0 : hearth_graph_constant(graph, "c", &kCount, 1, static_cast<float*>(values), kCount);
+    std::fprintf(stderr, "%s", hearth_last_error());
+    ::_exit(made);
+  };
+  EXPECT_EXIT(copy_with_little_memory(), ::testing::ExitedWithCode(255), "memory ran out");  // -1
 }
 
 }  // namespace
