@@ -273,7 +273,7 @@ HEARTH_AVX2 void TileByModelAvx2(const MatrixTask& task, int64_t row, int32_t bl
   const int32_t first = block * kBlockChannels, end = std::min(first + kBlockChannels, task.channels);
   int32_t dots[kRows * kBlockChannels] = {};
   for (int32_t channel = first; channel < end; channel += 4)
-    DotFourAvx2<kRows>(task, row, channel, dots + channel - first);
+    DotFourAvx2<kRows>(task, row, channel, dots + (channel - first));
   for (int r = 0; r < kRows; ++r) {
     const auto* sums = reinterpret_cast<const __m256i*>(dots + r * kBlockChannels);
     StoreAvx2(task, row + r, first, _mm256_loadu_si256(sums), _mm256_loadu_si256(sums + 1));
