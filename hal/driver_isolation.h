@@ -14,7 +14,7 @@
 namespace hearth {
 
 // The file of an LLVM that the whole process sees and that a driver's libLLVM would be mistaken for; empty when there
-// is none. Threads: any. About a microsecond.
+// is none. Threads: any. About ten microseconds.
 std::string ForeignLlvm();
 
 // To be called before the first use of an API whose drivers are `driver_files`, which are only asked for where there is
