@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -130,45 +131,54 @@ void PlanRunner::RecordDispatches(std::span<const DispatchPart> dispatches, Comm
   }
 }
 
-std::optional<size_t> PlanRunner::OutputMadeBy(const HostStep& last, ValueId value) const {
-  const auto of_value = [value](const auto& transfer) { return transfer.value == value; };
-  const auto is_made = [this](const PlanTensor& output) {
-    return output.on_device || parts_.graph->ProducerOf(output.transfer.value) >= 0;
-  };
-  // An input that is an output is handed out behind the last step, which must not have written its memory then.
-  if (!std::ranges::all_of(plan_.outputs, is_made) || std::ranges::any_of(last.writes, of_value)) return std::nullopt;
-  if (std::ranges::any_of(plan_.states, of_value, &PlanState::next)) return std::nullopt;
-  if (std::ranges::count_if(plan_.outputs, of_value, &PlanTensor::transfer) != 1) return std::nullopt;
-  const auto output = std::ranges::find_if(plan_.outputs, of_value, &PlanTensor::transfer);
-  return output->on_device ? std::nullopt : std::optional(static_cast<size_t>(output - plan_.outputs.begin()));
+std::map<ValueId, size_t> PlanRunner::OutputsMadeBy(const HostStep& last) const {
+  const std::vector<int> producers = parts_.graph->Producers();
+  std::set<ValueId> elsewhere;
+  for (const HostTransfer& write : last.writes) elsewhere.insert(write.value);
+  for (const PlanState& state : plan_.states) elsewhere.insert(state.next.value);
+  std::map<ValueId, size_t> outputs;
+  for (size_t k = 0; k < plan_.outputs.size(); ++k) {
+    const ValueId value = plan_.outputs[k].transfer.value;
+    // An input that is an output is handed out behind the last step, which must not have written its memory then.
+    if (!plan_.outputs[k].on_device && producers[value] < 0) return {};
+    const bool is_second = !outputs.emplace(value, k).second;
+    if (is_second || plan_.outputs[k].on_device) elsewhere.insert(value);
+  }
+  std::erase_if(outputs, [&](const auto& output) { return elsewhere.contains(output.first); });
+  return outputs;
 }
 
-Status PlanRunner::PrepareHost(const HostStep& step, bool is_last) {
+Status PlanRunner::PrepareHost(const HostStep& step, const std::vector<int>& reads, bool is_last) {
   if (parts_.graph == nullptr || parts_.host == nullptr)
     return Error(StatusCode::kInternal, "the plan has steps on the CPU, which are run without their graph");
   const Graph& graph = *parts_.graph;
-  std::vector<ValueId> outputs;
+  std::map<ValueId, int> made;  // by the step: how often it reads them
   for (int index : step.nodes) {
-    for (ValueId value : graph.nodes()[index].outputs) {
-      const std::vector<int> consumers = graph.ConsumersOf(value);
-      const bool used_elsewhere = std::any_of(consumers.begin(), consumers.end(), [&](int consumer) {
-        return std::find(step.nodes.begin(), step.nodes.end(), consumer) == step.nodes.end();
-      });
-      if (used_elsewhere || graph.IsKept(value)) outputs.push_back(value);
-    }
+    for (ValueId value : graph.nodes()[index].outputs) made.emplace(value, 0);
+  }
+  for (int index : step.nodes) {
     for (ValueId value : graph.nodes()[index].inputs) {
-      if (value != kNoValue && !graph.IsConstant(value)) {
-        const int producer = graph.ProducerOf(value);
-        if (std::find(step.nodes.begin(), step.nodes.end(), producer) == step.nodes.end()) NoteHostRead(value);
+      if (value == kNoValue || graph.IsConstant(value)) continue;
+      const auto own = made.find(value);
+      if (own != made.end()) {
+        ++own->second;
+      } else {
+        NoteHostRead(value);
       }
     }
   }
-  for (ValueId value : outputs) {
-    const std::optional<size_t> index = is_last ? OutputMadeBy(step, value) : std::nullopt;
-    if (index) {
-      host_outputs_[value] = *index;
-    } else {
-      HostValue(value);
+  const std::map<ValueId, size_t> handed_out = is_last ? OutputsMadeBy(step) : std::map<ValueId, size_t>();
+  std::vector<ValueId> outputs;
+  for (int index : step.nodes) {
+    for (ValueId value : graph.nodes()[index].outputs) {
+      if (made.at(value) == reads[value] && !graph.IsKept(value)) continue;
+      outputs.push_back(value);
+      const auto output = handed_out.find(value);
+      if (output != handed_out.end()) {
+        host_outputs_[value] = output->second;
+      } else {
+        HostValue(value);
+      }
     }
   }
   Stage stage;
@@ -195,13 +205,15 @@ std::vector<std::byte>& PlanRunner::HostValue(ValueId value) {
 }
 
 Status PlanRunner::PrepareStages() {
+  const bool has_graph = plan_.has_host_steps() && parts_.graph != nullptr;
+  const std::vector<int> reads = has_graph ? parts_.graph->ReadCounts() : std::vector<int>();
   std::vector<size_t> dispatches;
   const auto flush = [&] { AddSlices(std::exchange(dispatches, {}), stages_); };
   for (size_t k = 0; k < plan_.steps.size(); ++k) {
     if (parts_.stop.stop_requested()) return Stopped();
     if (const auto* host = std::get_if<HostStep>(&plan_.steps[k])) {
       flush();
-      HEARTH_TRY(PrepareHost(*host, k + 1 == plan_.steps.size()));
+      HEARTH_TRY(PrepareHost(*host, reads, k + 1 == plan_.steps.size()));
     } else {
       dispatches.push_back(k);
     }

@@ -170,9 +170,10 @@ class PlanRunner {
   Status RenewWhole();
   // Cuts slices anew where runs turn out to take another time than estimated.
   void NoteRunMs(double milliseconds);
-  Status PrepareHost(const HostStep& step, bool is_last);
-  // Which output of the network the value is, where the last step may write that memory: nothing else needs it then.
-  std::optional<size_t> OutputMadeBy(const HostStep& last, ValueId value) const;
+  // `reads`: how often nodes read each value.
+  Status PrepareHost(const HostStep& step, const std::vector<int>& reads, bool is_last);
+  // Outputs of the network whose memory the last step may write, by value: nothing else needs those values then.
+  std::map<ValueId, size_t> OutputsMadeBy(const HostStep& last) const;
   Status SubmitInSlot(size_t slot, std::span<const std::span<const std::byte>> inputs,
                       std::span<const std::span<std::byte>> outputs, const SubmitSync& sync,
                       std::vector<ProfileRow>* profile);

@@ -80,12 +80,22 @@ int Graph::ProducerOf(ValueId id) const {
   return found == nodes_.end() ? -1 : static_cast<int>(found - nodes_.begin());
 }
 
-std::vector<int> Graph::ConsumersOf(ValueId id) const {
-  std::vector<int> consumers;
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    if (Contains(nodes_[i].inputs, id)) consumers.push_back(static_cast<int>(i));
+std::vector<int> Graph::Producers() const {
+  std::vector<int> producers(values_.size(), -1);
+  for (size_t index = 0; index < nodes_.size(); ++index) {
+    for (ValueId output : nodes_[index].outputs) producers[output] = static_cast<int>(index);
   }
-  return consumers;
+  return producers;
+}
+
+std::vector<int> Graph::ReadCounts() const {
+  std::vector<int> reads(values_.size(), 0);
+  for (const Node& node : nodes_) {
+    for (ValueId input : node.inputs) {
+      if (input != kNoValue) ++reads[input];
+    }
+  }
+  return reads;
 }
 
 }  // namespace hearth

@@ -92,9 +92,11 @@ class Graph {
   // Bytes of a constant value. Precondition: IsConstant(id).
   std::span<const std::byte> ConstantBytes(ValueId id) const { return constants_[*values_[id].constant].bytes; }
 
-  // Index of the node that makes `id`, or -1; indices of nodes that read it (once each).
+  // Index of the node that makes `id`, or -1. Looks at all nodes: who asks for many values takes Producers().
   int ProducerOf(ValueId id) const;
-  std::vector<int> ConsumersOf(ValueId id) const;
+  // By value: the same, and how often nodes read it.
+  std::vector<int> Producers() const;
+  std::vector<int> ReadCounts() const;
 
   // Ids in range, one producer per value, nodes after their producers (so no cycle), constants
   // of the right size, outputs produced, states as StatePair says but for descriptions, which InferShapes

@@ -13,7 +13,10 @@ namespace {
 class GraphChecker {
  public:
   explicit GraphChecker(const Graph& graph, size_t constant_count)
-      : graph_(graph), constant_count_(constant_count), available_(graph.values().size(), false) {}
+      : graph_(graph),
+        constant_count_(constant_count),
+        available_(graph.values().size(), false),
+        made_(graph.values().size(), false) {}
 
   Status Run() {
     for (size_t id = 0; id < graph_.values().size(); ++id) HEARTH_TRY(CheckValue(static_cast<ValueId>(id)));
@@ -83,7 +86,7 @@ class GraphChecker {
                    Label(state.read));
     }
     if (!InRange(id)) return Error(StatusCode::kMalformedInput, "a state's next content %{} does not exist", id);
-    if (graph_.ProducerOf(id) >= 0) return Status::Ok();
+    if (made_[id]) return Status::Ok();
     return Error(StatusCode::kMalformedInput, "no node makes {}, the next content of a state", Label(id));
   }
 
@@ -107,14 +110,14 @@ class GraphChecker {
                      "{} writes {}, which an input, constant or earlier node gives already", NodeLabel(node),
                      Label(id));
       }
-      available_[id] = true;
+      available_[id] = made_[id] = true;
     }
     return Status::Ok();
   }
 
   const Graph& graph_;
   size_t constant_count_;
-  std::vector<bool> available_;
+  std::vector<bool> available_, made_;  // by value: by an input, constant or node seen so far; by a node
 };
 
 }  // namespace

@@ -40,6 +40,23 @@ bool MovesElements(const Op& op) {
   return OpDefOf(op).Has(kMovesElements);
 }
 
+bool IsPlainInt64(const TensorDesc& desc) {
+  return desc.dtype == DType::kInt64 && !IsQuantized(desc);
+}
+
+// The inputs that `output` has its integers from, but for those that fit into 32 bits; nothing where others may be.
+std::optional<std::span<const ValueId>> SourcesOfIntegers(const Graph& graph, const Node& node, ValueId output) {
+  const std::span<const ValueId> inputs = node.inputs;
+  const bool is_unique = std::holds_alternative<Unique>(node.op);
+  const bool casts = std::holds_alternative<Cast>(node.op);
+  const bool counts = std::holds_alternative<ArgReduce>(node.op) || std::holds_alternative<Where>(node.op) ||
+                      (is_unique && output == node.outputs[1]) ||
+                      (casts && graph.value(inputs[0]).desc.dtype != DType::kInt64);
+  if (counts) return inputs.first(0);
+  if (is_unique) return inputs.first(1);
+  return !casts && MovesElements(node.op) ? std::optional(inputs) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix) {
@@ -105,18 +122,28 @@ std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t s
 }
 
 bool FitsInt32(const Graph& graph, ValueId value) {
-  const TensorDesc& desc = graph.value(value).desc;
-  if (desc.dtype != DType::kInt64 || IsQuantized(desc)) return true;
-  if (graph.IsConstant(value)) return ConstantFitsInt32(graph, value);
-  const int producer = graph.ProducerOf(value);
-  if (producer < 0) return false;
-  const Node& node = graph.nodes()[producer];
-  if (std::holds_alternative<ArgReduce>(node.op) || std::holds_alternative<Where>(node.op)) return true;
-  if (std::holds_alternative<Unique>(node.op)) return value == node.outputs[1] || FitsInt32(graph, node.inputs[0]);
-  if (std::holds_alternative<Cast>(node.op)) return graph.value(node.inputs[0]).desc.dtype != DType::kInt64;
-  return MovesElements(node.op) && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId input) {
-           return input == kNoValue || FitsInt32(graph, input);
-         });
+  std::vector<bool> asked;
+  int64_t unanswered = 0;  // of those asked for whose nodes are yet to come
+  const auto may_fit = [&](ValueId id) {
+    if (id == kNoValue || !IsPlainInt64(graph.value(id).desc)) return true;
+    asked.resize(graph.values().size(), false);
+    if (asked[id]) return true;
+    asked[id] = true;
+    if (graph.IsConstant(id)) return ConstantFitsInt32(graph, id);
+    ++unanswered;
+    return true;
+  };
+  if (!may_fit(value)) return false;
+  // Each node once: values that meet again are not followed along each way to them.
+  for (auto node = graph.nodes().rbegin(); unanswered > 0 && node != graph.nodes().rend(); ++node) {
+    for (ValueId output : node->outputs) {
+      if (!asked[output]) continue;
+      --unanswered;
+      const std::optional<std::span<const ValueId>> sources = SourcesOfIntegers(graph, *node, output);
+      if (!sources.has_value() || !std::ranges::all_of(*sources, may_fit)) return false;
+    }
+  }
+  return unanswered == 0;  // nothing is known of the network's inputs
 }
 
 std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
@@ -140,7 +167,7 @@ std::optional<std::string> WideIntegers(const Graph& graph, const Node& node) {
 std::optional<std::string> WideResults(const Graph& graph, const Node& node) {
   for (ValueId value : node.outputs) {
     const TensorDesc& desc = graph.value(value).desc;
-    if (desc.dtype == DType::kInt64 && !IsQuantized(desc)) return "its integers have 64 bits, a device's have 32";
+    if (IsPlainInt64(desc)) return "its integers have 64 bits, a device's have 32";
   }
   return WideIntegers(graph, node);
 }

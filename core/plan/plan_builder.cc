@@ -95,7 +95,8 @@ PlanBuilder::PlanBuilder(const Graph& graph, const DeviceInfo& device, const Low
       options_(options),
       read_path_(options.read_path.value_or(DefaultReadPath(device))),
       real_storage_(RealStorage(options.precision, device)),
-      decides_indices_(ValuesThatDecideIndices(graph)) {}
+      decides_indices_(ValuesThatDecideIndices(graph)),
+      reads_(graph.ReadCounts()) {}
 
 KernelChoice PlanBuilder::Choose(const Node& node) const {
   std::vector<KernelChoice> candidates = OpDefOf(node.op).candidates(node, *this);

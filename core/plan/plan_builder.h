@@ -128,7 +128,7 @@ class PlanBuilder {
   // Appends a dispatch. kResourceExhausted when the device can't take its size.
   Status Call(const Node& node, const KernelCall& call);
   // One node reads the value, once, and nothing behind the nodes does.
-  bool IsReadOnce(ValueId value) const;
+  bool IsReadOnce(ValueId value) const { return !IsScratch(value) && reads_[value] == 1 && !graph_.IsKept(value); }
   // Whether the dispatch that makes `value` can also run an elementwise node that reads `others` too: nothing else
   // reads `value`, and `others` exist when that dispatch runs.
   bool CanExtend(ValueId value, std::span<const ValueId> others) const;
@@ -233,6 +233,7 @@ class PlanBuilder {
   AccessPath read_path_;
   StorageType real_storage_;
   std::vector<bool> decides_indices_;  // by value; see index_values.h
+  std::vector<int> reads_;             // by value: how often nodes read it
   Plan plan_;
   std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena

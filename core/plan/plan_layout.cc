@@ -161,7 +161,7 @@ HostStep PlanBuilder::FinishHostStep(const PendingHost& pending, const std::map<
 std::vector<PlanState> PlanBuilder::FinishStates(const std::map<ValueId, BufferRange>& ranges) const {
   std::vector<PlanState> states;
   for (const StatePair& pair : graph_.states) {
-    if (!OnDevice(pair.read) && graph_.ConsumersOf(pair.read).empty()) continue;
+    if (!OnDevice(pair.read) && reads_[pair.read] == 0) continue;
     PlanState state{graph_.value(pair.read).name, graph_.value(pair.read).desc, OnDevice(pair.read), {}, false, {}};
     if (state.on_device) state.transfer = TransferOf(pair.read, ranges);
     state.next_on_device = !state.on_device && OnDevice(pair.written);

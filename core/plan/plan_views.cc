@@ -78,16 +78,6 @@ BufferRange PlanBuilder::RangeOf(ValueId value, const std::map<ValueId, BufferRa
   return range;
 }
 
-bool PlanBuilder::IsReadOnce(ValueId value) const {
-  if (graph_.IsKept(value)) return false;
-  int64_t reads = 0;
-  for (int consumer : graph_.ConsumersOf(value)) {
-    const std::vector<ValueId>& inputs = graph_.nodes()[consumer].inputs;
-    reads += std::count(inputs.begin(), inputs.end(), value);
-  }
-  return reads == 1;
-}
-
 Status PlanBuilder::Defer(ValueId output, Deferred deferred) {
   HEARTH_TRY(Pending(*deferred.node, deferred.call).status());  // what the device can't do is said where it belongs
   deferred_[output] = std::move(deferred);

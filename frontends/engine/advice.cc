@@ -140,12 +140,13 @@ void AdviseOnInterface(const Graph& graph, const std::set<ValueId>& values, std:
 }
 
 void AdviseOnSplits(const Graph& graph, std::span<const Placement> placements, std::vector<Advice>& advice) {
+  const std::vector<int> producers = graph.Producers();
   int pieces = 0;
   double bytes = 0;
   for (size_t k = 0; k < placements.size(); ++k) {
     if (k == 0 || placements[k].on_device != placements[k - 1].on_device) ++pieces;
     for (ValueId value : graph.nodes()[k].inputs) {
-      const int producer = value == kNoValue ? -1 : graph.ProducerOf(value);
+      const int producer = value == kNoValue ? -1 : producers[value];
       if (producer >= 0 && IsOnDevice(placements, producer) != placements[k].on_device) bytes += BytesOf(graph, value);
     }
   }

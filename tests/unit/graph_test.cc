@@ -33,21 +33,22 @@ TEST(Graph, ASoundGraphIsValid) {
   EXPECT_EQ(SmallGraph().Validate().message(), "");
 }
 
-TEST(Graph, KnowsProducersAndConsumers) {
+TEST(Graph, KnowsProducersAndHowOftenValuesAreRead) {
   const Graph graph = SmallGraph();
   EXPECT_EQ(graph.ProducerOf(2), 0);
   EXPECT_EQ(graph.ProducerOf(0), -1);
-  EXPECT_THAT(graph.ConsumersOf(0), ElementsAre(0));
+  EXPECT_THAT(graph.Producers(), ElementsAre(-1, -1, 0));
+  EXPECT_THAT(graph.ReadCounts(), ElementsAre(1, 0, 0));
   EXPECT_TRUE(graph.IsOutput(2));
   EXPECT_FALSE(graph.IsOutput(0));
   EXPECT_TRUE(graph.IsConstant(1));
   EXPECT_FALSE(graph.IsConstant(kNoValue));
 }
 
-TEST(Graph, ANodeThatReadsAValueTwiceIsOneConsumer) {
+TEST(Graph, ANodeThatReadsAValueTwiceCountsTwice) {
   Graph graph = SmallGraph();
   graph.nodes()[0] = {.op = Binary{}, .inputs = {0, 0}, .outputs = {2}};
-  EXPECT_THAT(graph.ConsumersOf(0), ElementsAre(0));
+  EXPECT_THAT(graph.ReadCounts(), ElementsAre(2, 0, 0));
 }
 
 TEST(Graph, ACloneOwnsItsConstants) {

@@ -1,4 +1,5 @@
 // Which nodes a device takes, as everything but Lower is told: the same as Lower does.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -54,6 +55,19 @@ TEST(PlaceNodesThatFit, AgreesWithThePlan) {
       if (!placement.on_device) left.push_back(placement.reason);
     for (const Fallback& fallback : plan->fallbacks) in_plan.push_back(fallback.reason);
     EXPECT_EQ(left, in_plan) << limit;
+  }
+}
+
+// Each maximum reads the one before twice: there are 2^60 ways from the last to the first.
+TEST(PlaceNodes, AsksEachNodeOnceWhetherIntegersFit) {
+  for (const std::string_view source : {"int32", "int64"}) {
+    std::string text = fmt::format("%0 = input : {}[1x8] \"x\"\n%1 = cast(%0) : int64[1x8] \"c\"\n", source);
+    for (int id = 2; id < 62; ++id)
+      text += fmt::format("%{0} = maximum(%{1}, %{1}) : int64[1x8] \"v{0}\"\n", id, id - 1);
+    Result<Graph> graph = GraphFromText(text + "output %61\n");
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    for (const Placement& placement : PlaceNodes(*graph, NullDeviceInfo(), {}))
+      EXPECT_EQ(placement.on_device, source == "int32") << placement.reason;
   }
 }
 

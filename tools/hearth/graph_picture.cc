@@ -60,6 +60,7 @@ int RunDot(std::vector<const char*> arguments, std::string_view input) {
 }  // namespace
 
 std::string DotText(const Graph& graph, std::span<const Placement> placements) {
+  const std::vector<int> producers = graph.Producers();
   std::string text =
       fmt::format("digraph {} {{\n  node [shape=box, style=filled, fontname=sans];\n", Quoted(graph.name));
   for (ValueId input : graph.inputs) {
@@ -69,7 +70,7 @@ std::string DotText(const Graph& graph, std::span<const Placement> placements) {
   for (const StatePair& state : graph.states) {
     text += fmt::format("  v{} [label={}, shape=oval, fillcolor=white, style=dashed];\n", state.read,
                         Quoted("state " + graph.value(state.read).name + " " + TypeText(graph, state.read)));
-    text += fmt::format("  n{} -> v{} [style=dashed];\n", graph.ProducerOf(state.written), state.read);
+    text += fmt::format("  n{} -> v{} [style=dashed];\n", producers[state.written], state.read);
   }
   for (size_t k = 0; k < graph.nodes().size(); ++k) {
     const Node& node = graph.nodes()[k];
@@ -78,13 +79,13 @@ std::string DotText(const Graph& graph, std::span<const Placement> placements) {
                         Quoted(ColourOf(WhereOf(node, placements[k]))));
     for (ValueId input : node.inputs) {
       if (input == kNoValue || graph.IsConstant(input)) continue;
-      const int producer = graph.ProducerOf(input);
+      const int producer = producers[input];
       text += fmt::format("  {}{} -> n{} [label={}];\n", producer < 0 ? "v" : "n", producer < 0 ? input : producer, k,
                           Quoted(TypeText(graph, input)));
     }
   }
   for (ValueId output : graph.outputs) {
-    const int producer = graph.ProducerOf(output);
+    const int producer = producers[output];
     if (producer < 0) continue;
     text += fmt::format("  o{} [label={}, shape=oval, fillcolor=white];\n  n{} -> o{};\n", output,
                         Quoted(graph.value(output).name + " " + TypeText(graph, output)), producer, output);

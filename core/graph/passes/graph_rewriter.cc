@@ -1,20 +1,29 @@
 #include "core/graph/passes/graph_rewriter.h"
 
+#include <algorithm>
+
 #include "core/base/error.h"
 
 namespace hearth {
 
 GraphRewriter::GraphRewriter(Graph& graph)
     : graph_(graph),
-      producers_(graph.values().size(), -1),
+      producers_(graph.Producers()),
       reads_(graph.values().size(), 0),
+      last_read_(graph.values().size(), -1),
       removed_(graph.nodes().size(), false) {
+  read_list_.reserve(2 * removed_.size());
   for (int index = 0; index < node_count(); ++index) {
-    for (ValueId id : node(index).outputs) producers_[id] = index;
     for (ValueId id : node(index).inputs) {
-      if (id != kNoValue) ++reads_[id];
+      if (id != kNoValue) NoteRead(id, index);
     }
   }
+}
+
+void GraphRewriter::NoteRead(ValueId id, int node) {
+  ++reads_[id];
+  read_list_.push_back({node, last_read_[id]});
+  last_read_[id] = static_cast<int>(read_list_.size()) - 1;
 }
 
 int GraphRewriter::ProducerIndexOf(ValueId id) const {
@@ -28,14 +37,18 @@ Node* GraphRewriter::ProducerOf(ValueId id) {
 }
 
 std::vector<int> GraphRewriter::ReadersOf(ValueId id) const {
-  std::vector<int> readers = graph_.ConsumersOf(id);
-  std::erase_if(readers, [&](int index) { return removed_[index]; });
+  std::vector<int> readers;
+  for (int read = last_read_[id]; read >= 0; read = read_list_[read].before) {
+    const int index = read_list_[read].node;
+    if (!removed_[index] && std::ranges::count(graph_.nodes()[index].inputs, id) > 0) readers.push_back(index);
+  }
+  std::ranges::sort(readers);
+  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
   return readers;
 }
 
 void GraphRewriter::ReplaceReads(ValueId from, ValueId to) {
-  for (int index = 0; index < node_count(); ++index) {
-    if (removed_[index]) continue;
+  for (int index : ReadersOf(from)) {
     for (size_t position = 0; position < node(index).inputs.size(); ++position) {
       if (node(index).inputs[position] == from) SetInput(node(index), position, to);
     }
@@ -54,12 +67,13 @@ void GraphRewriter::TakeOver(Node& producer, ValueId output) {
 void GraphRewriter::SetInput(Node& node, size_t position, ValueId id) {
   if (static_cast<size_t>(id) >= reads_.size()) {
     reads_.resize(id + 1, 0);
+    last_read_.resize(id + 1, -1);
     producers_.resize(id + 1, -1);
   }
   if (node.inputs.size() <= position) node.inputs.resize(position + 1, kNoValue);
   if (node.inputs[position] != kNoValue) --reads_[node.inputs[position]];
   node.inputs[position] = id;
-  ++reads_[id];
+  NoteRead(id, IndexOf(node));
   changed_ = true;
 }
 

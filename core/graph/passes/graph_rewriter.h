@@ -24,7 +24,7 @@ class GraphRewriter {
   // The same as an index; -1 for none.
   int ProducerIndexOf(ValueId id) const;
 
-  // Indices of the nodes left that read `id`, once each.
+  // Indices of the nodes left that read `id`, once each, ascending.
   std::vector<int> ReadersOf(ValueId id) const;
 
   // One node reads the value, once, and nothing behind the nodes does: then its reader may be merged into its producer.
@@ -52,8 +52,18 @@ class GraphRewriter {
 
  private:
   Graph& graph_;
+  // That a node reads a value, or did so once: ReadersOf looks whether it still does.
+  struct Read {
+    int node = 0;
+    int before = -1;  // the next older one of the same value in read_list_, or -1
+  };
+  int IndexOf(const Node& node) const { return static_cast<int>(&node - graph_.nodes().data()); }
+  void NoteRead(ValueId id, int node);
+
   std::vector<int> producers_;  // per value: index of its node, or -1
   std::vector<int> reads_;      // per value: how often nodes that are left read it
+  std::vector<int> last_read_;  // per value: the newest one in read_list_, or -1
+  std::vector<Read> read_list_;
   std::vector<bool> removed_;
   bool changed_ = false;
 };
