@@ -191,7 +191,12 @@ uint64_t PlanBuilder::OperandBytes(const Operand& operand) const {
 
 Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                               std::vector<uint32_t>& scalars) const {
-  HEARTH_ASSIGN(KernelSource source, LoadKernel(call.kernel.text()));
+  auto parsed = parsed_.find(call.kernel.text());
+  if (parsed == parsed_.end()) {
+    HEARTH_ASSIGN(KernelSource kernel, LoadKernel(call.kernel.text()));
+    parsed = parsed_.emplace(call.kernel.text(), std::move(kernel)).first;
+  }
+  KernelSource source = parsed->second;
   for (const NamedDefine& define : call.defines) {
     if (!IsDefineValue(define.value))
       return Error(StatusCode::kInternal, "'{}' is not a value that a plan may hold: add it to statement.cc",

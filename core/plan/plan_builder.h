@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <deque>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -232,8 +233,9 @@ class PlanBuilder {
   const LowerOptions options_;
   AccessPath read_path_;
   StorageType real_storage_;
-  std::vector<bool> decides_indices_;  // by value; see index_values.h
-  std::vector<int> reads_;             // by value: how often nodes read it
+  std::vector<bool> decides_indices_;                                // by value; see index_values.h
+  std::vector<int> reads_;                                           // by value: how often nodes read it
+  mutable std::map<std::string, KernelSource, std::less<>> parsed_;  // by name: parsing is half of a plan's making
   Plan plan_;
   std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena
