@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/base/error.h"
 #include "core/graph/op_attributes.h"
@@ -287,6 +288,11 @@ std::string NodeLabel(const Node& node) {
   if (!node.name.empty()) label += fmt::format(" {}", Quoted(node.name));
   if (node.source_index >= 0) label += fmt::format(" (operator {})", node.source_index);
   return label;
+}
+
+bool IsCalled(const Node& node, std::string_view wanted) {
+  constexpr auto kIsSame = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
+  return std::ranges::equal(OpName(node.op), wanted, kIsSame) || wanted == fmt::format("op:{}", node.source_index);
 }
 
 std::string Quoted(std::string_view text) {

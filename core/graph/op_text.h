@@ -32,6 +32,10 @@ std::vector<Op> NamedOps();
 // `conv_2d "MobilenetV1/Conv2d_0" (operator 3)`: how errors and reports call a node.
 std::string NodeLabel(const Node& node);
 
+// Whether a user who says `wanted` means this node: its operation's name in upper or lower case, as model files have it
+// ("CONV_2D") or as OpName gives it, or its operator's index in the file ("op:7").
+bool IsCalled(const Node& node, std::string_view wanted);
+
 // The error for a node that nothing here can run: names operator, index and what to do.
 Status UnknownOperation(const Node& node);
 

@@ -20,11 +20,8 @@ constexpr int64_t kMostTexels = std::numeric_limits<int32_t>::max() / 4;
 std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device,
                                          const LowerOptions& options) {
   if (device.is_host()) return "the device is the CPU";
-  const std::string by_index = fmt::format("op:{}", node.source_index);
-  const std::string name = OpName(node.op);
-  for (const std::string& excluded : options.cpu_ops) {
-    if (excluded == name || excluded == by_index) return "excluded by --cpu-ops";
-  }
+  const auto names_it = [&](const std::string& excluded) { return IsCalled(node, excluded); };
+  if (std::ranges::any_of(options.cpu_ops, names_it)) return "excluded by --cpu-ops";
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {
       if (value == kNoValue) continue;

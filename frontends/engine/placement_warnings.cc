@@ -40,10 +40,7 @@ std::vector<std::string> PlacementWarnings(std::span<const Fallback> fallbacks, 
 std::vector<std::string> UnknownCpuOpsWarnings(const Graph& graph, std::span<const std::string> cpu_ops) {
   std::vector<std::string> warnings;
   for (const std::string& wanted : cpu_ops) {
-    const bool is_there = std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
-      return OpName(node.op) == wanted || fmt::format("op:{}", node.source_index) == wanted;
-    });
-    if (is_there) continue;
+    if (std::ranges::any_of(graph.nodes(), [&](const Node& node) { return IsCalled(node, wanted); })) continue;
     warnings.push_back(fmt::format(
         "'{}' was to stay on the CPU, but no operation of the model is called so; `hearth inspect` lists them",
         wanted));

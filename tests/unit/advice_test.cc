@@ -167,7 +167,7 @@ TEST(PlacementWarnings, TellThatManyPiecesCostTransfers) {
 
 TEST(PlacementWarnings, NameCpuOpsThatTheModelHasNot) {
   const Graph graph = Parsed(kLarge);
-  const std::vector<std::string> cpu_ops = {"conv_2d", "op:0", "softmax", "op:1"};
+  const std::vector<std::string> cpu_ops = {"conv_2d", "CONV_2D", "op:0", "softmax", "op:1"};
   EXPECT_THAT(UnknownCpuOpsWarnings(graph, cpu_ops), ElementsAre(HasSubstr("'softmax'"), HasSubstr("'op:1'")));
 }
 

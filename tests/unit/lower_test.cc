@@ -149,7 +149,7 @@ TEST(Lower, MakesNoDispatchForAReshapeThatMovesNothing) {
 TEST(Lower, KeepsOperationsOnTheCpuByNameAndByIndex) {
   const DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
   LowerOptions options;
-  options.cpu_ops = {"softmax", "op:0"};
+  options.cpu_ops = {"SOFTMAX", "op:0"};  // as model files spell it
   const Graph graph = SmallNetwork();
   const std::vector<Placement> placements = PlaceNodes(graph, device, options);
   EXPECT_FALSE(placements.front().on_device);
