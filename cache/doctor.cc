@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cache/entry_row.h"
+#include "cache/folder.h"
 #include "cache/redis_values.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
@@ -28,6 +29,8 @@ using Findings = std::vector<CacheFinding>;
 constexpr int kLockWaitMs = 100;
 constexpr uint64_t kLittleSpaceBytes = uint64_t{64} << 20;
 constexpr const char* kNoCache = "each start is a cold one";
+constexpr const char* kNothingNew = "nothing new is stored";
+constexpr const char* kElsewhere = "export HEARTH_CACHE_DIR=/a/folder/of/a/local/disk";
 
 std::string MegabytesText(uint64_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
@@ -40,32 +43,40 @@ void Trouble(Findings& findings, std::string what, std::string cost, std::string
   findings.push_back({true, std::move(what), std::move(cost), std::move(command)});
 }
 
+bool IsMountedReadOnly(const fs::path& path) {
+  struct statvfs disk = {};
+  return ::statvfs(path.c_str(), &disk) == 0 && (disk.f_flag & ST_RDONLY) != 0;
+}
+
 void LookAtFolder(const fs::path& folder, Findings& findings) {
   struct stat info = {};
   if (::lstat(folder.c_str(), &info) != 0) return;
   Sound(findings, fmt::format("{} and all folders above it belong to user {} or root, and nobody else may write there "
                               "(mode {:04o})",
                               folder.string(), info.st_uid, info.st_mode & 07777));
-  if (::access(folder.c_str(), W_OK) != 0) {
-    Trouble(findings, fmt::format("{} can't be written", folder.string()), "nothing new is stored",
+  if (IsMountedReadOnly(folder)) {
+    Trouble(findings, fmt::format("{} lies on a file system that is mounted read-only", folder.string()), kNothingNew,
+            kElsewhere);
+  } else if (::access(folder.c_str(), W_OK) != 0) {
+    Trouble(findings, fmt::format("{} can't be written", folder.string()), kNothingNew,
             fmt::format("chmod u+rwx '{}'", folder.string()));
   }
   if (SupportsWriteAheadLog(folder)) return;
   Trouble(findings, fmt::format("{} lies on a network or user-space file system", folder.string()),
-          "without a write-ahead log, readers and writers wait for each other",
-          "export HEARTH_CACHE_DIR=/a/folder/of/a/local/disk");
+          "without a write-ahead log, readers and writers wait for each other", kElsewhere);
 }
 
 void LookAtDisk(const fs::path& folder, Findings& findings) {
   struct statvfs disk = {};
-  if (::statvfs(folder.c_str(), &disk) != 0) return;
+  if (::statvfs(folder.c_str(), &disk) != 0 || (disk.f_flag & ST_RDONLY) != 0) return;
   const uint64_t free_bytes = uint64_t{disk.f_bavail} * disk.f_frsize;
   if (free_bytes >= kLittleSpaceBytes) {
     Sound(findings, fmt::format("{} are free on its disk", MegabytesText(free_bytes)));
     return;
   }
+  const bool would_shrink = BytesWithLog(folder / kStoreFileName) > kLittleSpaceBytes;
   Trouble(findings, fmt::format("only {} are free on its disk", MegabytesText(free_bytes)), "nothing new may be stored",
-          "hearth cache prune --max-size 64M --yes");
+          would_shrink ? "hearth cache prune --max-size 64M --yes" : kElsewhere);
 }
 
 void LookAtLock(const fs::path& folder, Findings& findings) {
@@ -80,8 +91,8 @@ void LookAtDatabase(Database& database, Findings& findings) {
   const Result<std::string> mode = database.Text("PRAGMA journal_mode");
   Sound(findings, fmt::format("{} opens; its journal mode is {}", database.file().string(),
                               mode.ok() ? *mode : mode.status().message()));
-  if (database.read_only()) {
-    Trouble(findings, fmt::format("{} can only be read", database.file().string()), "nothing new is stored",
+  if (database.read_only() && !IsMountedReadOnly(database.file())) {
+    Trouble(findings, fmt::format("{} can only be read", database.file().string()), kNothingNew,
             fmt::format("chmod u+rw '{}'", database.file().string()));
   }
   const Result<int64_t> future = database.Number(

@@ -108,6 +108,18 @@ class Trouble(CacheCase):
         result = self.run_model(variables={"HEARTH_CACHE_DIR": str(folder)})
         self.assert_runs_with_one_warning(result, str(folder))
 
+    def doctors_advice(self, folder):
+        done = subprocess.run([PROGRAM, "cache", "doctor", "--cache", str(folder), "--json", "-"], capture_output=True,
+                              text=True, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return [finding["command"] for finding in json.loads(done.stdout)["findings"] if finding["trouble"]]
+
+    def test_the_doctor_sends_a_small_or_read_only_disk_that_holds_nothing_elsewhere(self):
+        folder = self.mount("1m")
+        self.assertEqual(self.doctors_advice(folder), ["export HEARTH_CACHE_DIR=/a/folder/of/a/local/disk"])
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        self.assertEqual(self.doctors_advice(folder), ["export HEARTH_CACHE_DIR=/a/folder/of/a/local/disk"])
+
     def test_a_limit_on_the_size_of_files(self):
         self.assert_runs_with_one_warning(self.run_model(most_file_bytes=8192), "ulimit -f")
 
