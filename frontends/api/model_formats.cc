@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
 
 namespace hearth {
@@ -20,6 +21,12 @@ std::span<const ModelFormat> ModelFormats() {
 const ModelFormat& FormatOf(std::span<const std::byte> bytes, std::span<const ModelFormat> formats) {
   const auto found = std::ranges::find_if(formats, [&](const ModelFormat& format) { return format.begins(bytes); });
   return found == formats.end() ? formats.front() : *found;
+}
+
+bool BeginsAsModel(const std::string& path) {
+  const Result<ModelFile> file = ModelFile::Open(path);
+  return file.ok() &&
+         std::ranges::any_of(kFormats, [&](const ModelFormat& format) { return format.begins(file->bytes()); });
 }
 
 }  // namespace hearth

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/graph/graph.h"
@@ -29,6 +30,9 @@ std::span<const ModelFormat> ModelFormats();
 
 // The format that `bytes` begin as; the list's first where no format knows them: its reader says what they are instead.
 const ModelFormat& FormatOf(std::span<const std::byte> bytes, std::span<const ModelFormat> formats = ModelFormats());
+
+// Whether there is such a file and it begins as a format does.
+bool BeginsAsModel(const std::string& path);
 
 }  // namespace hearth
 

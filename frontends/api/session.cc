@@ -13,6 +13,7 @@
 #include "frontends/api/device_behind.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
+#include "frontends/api/model_formats.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_device.h"
@@ -272,12 +273,15 @@ Session::~Session() {
 Result<Session> Session::Open(const std::string& model_path, const SessionOptions& options) {
   auto data = std::make_unique<SessionData>();
   data->options = options;
-  HEARTH_TRY(OpenDeviceDuring(*data, [&]() -> Status {
+  const auto read_model = [&]() -> Status {
+    if (data->owned_model != nullptr) return Status::Ok();
     HEARTH_ASSIGN(Model model, Model::FromFile(model_path, options.model));
     data->owned_model = std::make_shared<const Model>(std::move(model));
     OpenStore(*data);
     return Status::Ok();
-  }));
+  };
+  if (!BeginsAsModel(model_path)) HEARTH_TRY(read_model());  // most likely an error: no driver is started for it
+  HEARTH_TRY(OpenDeviceDuring(*data, read_model));
   data->model = data->owned_model.get();
   HEARTH_TRY(Start(*data));
   return Session(std::move(data));

@@ -126,6 +126,12 @@ class BadInput(CliTest):
                 with self.subTest(name=name, verb=verb):
                     self.assert_one_error(self.run_hearth(verb, self.file(name, data), expect=3), name)
 
+    def test_no_driver_is_opened_for_a_file_that_is_no_model(self):
+        for model in (self.file("text.tflite", b"this is not a model, but it is long enough"), "no-such.tflite"):
+            done = self.run_hearth("run", model, "--device", "auto", expect=3, variables={"LD_DEBUG": "files"})
+            for library in ("libOpenCL.so", "libvulkan.so", "libEGL.so"):
+                self.assertNotIn(library, done.stderr)
+
     def test_files_of_other_kinds_are_named_with_the_way_to_a_model(self):
         for name, data, part in (("a.onnx", b"\x08\x07\x12\x07pytorch", "an ONNX model"), ("a.h5", b"\x89HDF\r\n\x1a\n", "Keras 2"),
                                  ("a.keras", b"PK\x03\x04----", "Keras 3"), ("a.lfs", b"version https://git-lfs.github.com/spec/v1", "git lfs pull")):
