@@ -14,6 +14,7 @@
 #include "frontends/tflite/reader.h"
 #include "hearth/session.h"
 #include "tests/testing/described_gpu.h"
+#include "tests/testing/sample.h"
 #include "tests/testing/shared_data.h"
 
 namespace hearth {
@@ -60,7 +61,7 @@ TEST_P(DamagedModelPlan, IsAnErrorOrAPlan) {
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(storage)).first(size_bytes);
   constexpr uint32_t kSeed = 20250101;
   std::mt19937 random(kSeed);
-  for (int copy = 0; copy < kCopies; ++copy) {
+  for (int copy = 0; copy < testing::SanitizersRounds(kCopies, 4); ++copy) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", copy " << copy);
     std::vector<std::pair<size_t, std::byte>> undo;
     for (int flip = 0; flip < kFlipsPerCopy; ++flip) {

@@ -11,6 +11,7 @@
 #include "frontends/api/session_data.h"
 #include "hearth/graph_builder.h"
 #include "tests/testing/fake_backends.h"
+#include "tests/testing/sample.h"
 
 namespace hearth::testing {
 namespace {
@@ -149,6 +150,8 @@ std::vector<int> DriverCallFaults::Places(const std::vector<std::string>& calls)
   for (const auto& [name, numbers] : by_name)
     places.insert({numbers.front(), numbers[numbers.size() / 2], numbers.back()});
   for (size_t k = 0; k < 20; ++k) places.insert(static_cast<int>(k * calls.size() / 20) + 1);
+  size_t index = static_cast<size_t>(GetParam());
+  std::erase_if(places, [&](int) { return !IsInSanitizersSample(index++, 6); });
   return {places.begin(), places.end()};
 }
 

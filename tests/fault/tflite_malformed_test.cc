@@ -12,6 +12,7 @@
 #include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/oracle_models.h"
+#include "tests/testing/sample.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/small_models.h"
 #include "tests/testing/tflite_writer.h"
@@ -19,7 +20,7 @@
 namespace hearth {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Bytes = std::vector<std::byte>;
 
 constexpr int32_t kAdd = 0, kRelu = 19;
@@ -257,7 +258,7 @@ TEST(TfliteDamaged, EverySingleBitFlipOfAModelOfAllKindsIsAnErrorOrAValidGraph) 
   EXPECT_EQ(whole->value(whole->outputs[0]).desc.shape, (Shape{3, 4}));
   for (size_t at = 0; at < model.size(); ++at) {
     for (int bit = 0; bit < 8; ++bit) {
-      SCOPED_TRACE(testing::Message() << "byte " << at << ", bit " << bit);
+      SCOPED_TRACE(::testing::Message() << "byte " << at << ", bit " << bit);
       model[at] ^= std::byte{1} << bit;
       ExpectErrorOrValidGraph(model);
       const Result<Graph> shaped = ReadTfliteModel(model, options);
@@ -289,7 +290,7 @@ TEST(TfliteDamaged, ABitFlipInAModelWithALoopIsAnErrorOrAValidGraph) {
 // Of every model in which operators are read as several.
 TEST(TfliteDamaged, FlippedBitsOfOperatorsThatAreReadAsSeveralAreAnErrorOrAValidGraph) {
   constexpr uint32_t kSeed = 20261123;
-  constexpr int kFlips = 200;
+  const int flips = hearth::testing::SanitizersRounds(200, 5);
   std::mt19937 random(kSeed);
   const OracleArchive archive;
   for (const OracleModel& listed : ListOracleModels()) {
@@ -298,10 +299,10 @@ TEST(TfliteDamaged, FlippedBitsOfOperatorsThatAreReadAsSeveralAreAnErrorOrAValid
     const Result<std::span<const std::byte>> content = archive.Find(listed.file);
     ASSERT_TRUE(content.ok()) << content.status().message();
     Bytes model(content->begin(), content->end());
-    for (int flip = 0; flip < kFlips; ++flip) {
+    for (int flip = 0; flip < flips; ++flip) {
       const size_t at = random() % model.size();
       const std::byte bit = std::byte{1} << (random() % 8);
-      SCOPED_TRACE(testing::Message() << listed.file << ", byte " << at);
+      SCOPED_TRACE(::testing::Message() << listed.file << ", byte " << at);
       model[at] ^= bit;
       ExpectErrorOrValidGraph(model);
       model[at] ^= bit;
@@ -309,7 +310,7 @@ TEST(TfliteDamaged, FlippedBitsOfOperatorsThatAreReadAsSeveralAreAnErrorOrAValid
   }
 }
 
-class TfliteDamagedModels : public testing::TestWithParam<const char*> {
+class TfliteDamagedModels : public ::testing::TestWithParam<const char*> {
  protected:
   // The model, or nothing after skipping.
   std::optional<Bytes> Load() {
@@ -328,8 +329,8 @@ TEST_P(TfliteDamagedModels, FlippedBitsAreAnErrorOrAValidGraph) {
   ASSERT_FALSE(places.empty());
   constexpr uint32_t kSeed = 20240611;
   std::mt19937 random(kSeed);
-  for (int round = 0; round < 3000; ++round) {
-    SCOPED_TRACE(testing::Message() << "seed " << kSeed << ", round " << round);
+  for (int round = 0; round < hearth::testing::SanitizersRounds(3000, 5); ++round) {
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", round " << round);
     const int flips = 1 << (random() % 4);  // 1, 2, 4 or 8 bits
     std::vector<std::pair<uint32_t, std::byte>> undo;
     for (int i = 0; i < flips; ++i) {
@@ -351,7 +352,7 @@ TEST_P(TfliteDamagedModels, TruncatedCopiesAreAnErrorOrAValidGraph) {
   std::mt19937 random(kSeed);
   for (int round = 0; round < 100; ++round) {
     const size_t length = random() % model->size();
-    SCOPED_TRACE(testing::Message() << "seed " << kSeed << ", length " << length);
+    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", length " << length);
     const Bytes copy(model->begin(), model->begin() + length);
     ExpectErrorOrValidGraph(copy);
   }
@@ -359,8 +360,8 @@ TEST_P(TfliteDamagedModels, TruncatedCopiesAreAnErrorOrAValidGraph) {
 
 // Float with resizes, float16 with DEQUANTIZE and custom operators, 8 bits with per-channel quantization.
 INSTANTIATE_TEST_SUITE_P(Shared, TfliteDamagedModels,
-                         testing::Values("deeplabv3_257_mv_gpu.tflite", "selfie_segmentation.tflite",
-                                         "kws_ref_model_int8.tflite"),
+                         ::testing::Values("deeplabv3_257_mv_gpu.tflite", "selfie_segmentation.tflite",
+                                           "kws_ref_model_int8.tflite"),
                          [](const auto& info) {
                            const std::string file = info.param;
                            return file.substr(0, file.find('.'));

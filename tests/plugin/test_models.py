@@ -18,6 +18,8 @@ import plugin
 NOT_ON_GPUS = {"TFLite_Detection_PostProcess"}
 # LiteRT has no kernels for some of their operators. Its own XNNPACK delegate does, but it is left out here.
 UNRESOLVED = ("hair_segmentation", "selfie_segmentation")
+# PoCL compiles for minutes what the other devices show as well: Plugin.EveryModelOnOpenCl, of the label `slow`, runs all.
+ONE_MODEL_IN = {"opencl": 3}
 WITHOUT_XNNPACK = plugin.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
 
 
@@ -35,7 +37,7 @@ def run_golden(golden, device, folder):
 
 
 def run_all(device, folder):
-    results = {golden.name: run_golden(golden, device, folder) for golden in plugin.goldens()}
+    results = {golden.name: run_golden(golden, device, folder) for golden in plugin.goldens(ONE_MODEL_IN.get(device, 1))}
     (folder / "results.json").write_text(json.dumps(results))
 
 
@@ -53,7 +55,7 @@ class Models(unittest.TestCase):
         return json.loads((folder / "results.json").read_text())
 
     def test_results_are_the_goldens(self):
-        self.assertGreater(len(self.cold), 10)
+        self.assertGreater(len(self.cold), 5)
         for name, result in self.cold.items():
             with self.subTest(name):
                 self.assertEqual(result["disagreements"], [])
