@@ -219,9 +219,8 @@ Result<Node> Expansion::PrepareRecurrent(Op op, std::vector<ValueId> inputs) {
 
 Result<ValueId> Expansion::AddRecurrent(Node node, std::span<const size_t> states) {
   for (const size_t state : states) HEARTH_TRY(reader_.AddStateOutput(tensors_[state], node));
-  const Status inferred = OpDefOf(node.op).infer(reader_.graph_, node);
-  // States that change can't be left to an unknown operator any more.
-  if (!inferred.ok()) return Error(StatusCode::kMalformedInput, "{}", inferred.message());
+  has_changed_states_ = true;
+  HEARTH_TRY(OpDefOf(node.op).infer(reader_.graph_, node));
   const ValueId y = node.outputs[0];
   reader_.graph_.AddNode(std::move(node));
   return y;
@@ -305,6 +304,10 @@ Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>
   if (!made.ok() && made.status().code() == StatusCode::kMalformedInput && !inputs.empty() && inputs[0] != -1 &&
       tensors_.IsDynamic(inputs[0])) {
     made = Error(StatusCode::kUnsupported, "{}", made.status().message());
+  }
+  // What reads a state now reads what the layer's nodes make of it: an unknown operator in their place would not.
+  if (expansion.has_changed_states() && made.status().code() == StatusCode::kUnsupported) {
+    made = Error(StatusCode::kMalformedInput, "{}", made.status().message());
   }
   if (made.ok() && expansion.complex_output()) {
     if (is_model_output_[outputs[0]]) {

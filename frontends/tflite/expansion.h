@@ -85,6 +85,9 @@ class Expansion {
   // Only the first `count` (int32[1]) rows of the value count.
   void SetRows(ValueId value, ValueId count) { reader_.reading_.rows.emplace(value, count); }
 
+  // Whether AddRecurrent was called: what the operator's states become is in the graph.
+  bool has_changed_states() const { return has_changed_states_; }
+
   // What the operator makes is complex.
   void SetComplexOutput(ComplexValue value) { complex_output_ = value; }
   const std::optional<ComplexValue>& complex_output() const { return complex_output_; }
@@ -102,6 +105,7 @@ class Expansion {
   OperatorView view_;
   std::vector<ValueId> operands_;
   std::optional<ComplexValue> complex_output_;
+  bool has_changed_states_ = false;
 };
 
 // What the operator makes: as many values as it has outputs, none where the output is complex.
