@@ -218,8 +218,8 @@ Result<Node> Expansion::PrepareRecurrent(Op op, std::vector<ValueId> inputs) {
 }
 
 Result<ValueId> Expansion::AddRecurrent(Node node, std::span<const size_t> states) {
+  has_changed_states_ = true;  // by the first of them, should the second be refused
   for (const size_t state : states) HEARTH_TRY(reader_.AddStateOutput(tensors_[state], node));
-  has_changed_states_ = true;
   HEARTH_TRY(OpDefOf(node.op).infer(reader_.graph_, node));
   const ValueId y = node.outputs[0];
   reader_.graph_.AddNode(std::move(node));
