@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/graph/evaluate.h"
 #include "core/graph/top_outputs.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/model_formats.h"
@@ -87,6 +88,9 @@ Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& opt
   HEARTH_ASSIGN(data->graph, format.read(data->bytes, read_options));
   HEARTH_ASSIGN(const ModelInterface interface, format.read_interface(data->bytes, read_options));
   data->input_shapes = options.input_shapes;
+  // Outputs are what the operators give, whatever the file declares: users' memory is made for that. What cannot be
+  // inferred is told by whoever runs the graph.
+  static_cast<void>(InferShapes(data->graph));
   DescribeModel(*data);
   AddInterface(interface, options, *data);
   HEARTH_TRY(KeepTop(options.top_k, *data));

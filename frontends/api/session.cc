@@ -108,7 +108,6 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
     data.rest_bytes -= runner->shared_host_weights_bytes();
   }
   data.runner = std::move(runner);
-  if (!data.made.is_stored) return Status::Ok();
   HEARTH_TRY(CheckSizes(data.runner->plan().inputs, data.model->inputs()));
   return CheckSizes(data.runner->plan().outputs, data.model->outputs());
 }

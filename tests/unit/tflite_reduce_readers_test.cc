@@ -4,6 +4,7 @@
 
 #include "core/graph/op_text.h"
 #include "frontends/tflite/reader.h"
+#include "hearth/session.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -166,6 +167,30 @@ TEST(TfliteOneHot, LeavesItsDepthOutOfTheInputs) {
   model.writer.AddOperator(85, {model.indices, model.writer.AddIntegers({6}), model.x, off}, {model.y},
                            wire::CreateOneHotOptions(model.writer.builder(), -1));
   ExpectOp(model, OneHot{.axis = 1, .depth = 6}, {"indices", "x", "off"});
+}
+
+// Whoever made memory for the declared bytes had 36 of them written over by a minimum's floats.
+TEST(TfliteReduce, OutputsHaveTheTypeThatOperatorsGiveWhateverTheFileDeclares) {
+  constexpr int32_t kTranspose = 39, kReduceMin = 89;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {5, 9}});
+  const int32_t turned = writer.AddTensor({"turned", {9, 5}});
+  const int32_t y = writer.AddTensor({"y", {9}, wire::TensorType_INT8});
+  writer.AddOperator(kTranspose, {x, writer.AddIntegers({1, 0})}, {turned});
+  writer.AddOperator(kReduceMin, {turned, writer.AddIntegers({1})}, {y});
+  const Result<Model> model = Model::FromMemory(writer.Finish({x}, {y}));
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->outputs()[0].dtype, "float32");
+  SessionOptions options;
+  options.device = "cpu";
+  options.use_cache = false;
+  Result<Session> session = Session::Create(*model, options);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const std::vector<float> image(45, -2.5f);
+  ASSERT_TRUE(session->SetInput<float>(0, image).ok());
+  ASSERT_TRUE(session->Run().ok());
+  EXPECT_EQ(session->output(0).size(), session->outputs()[0].size_bytes);
+  EXPECT_THAT(session->output<float>(0).value(), testing::Each(-2.5f));
 }
 
 }  // namespace
