@@ -94,7 +94,8 @@ std::vector<std::string> StoreFreshPrograms(LoadedPrograms& programs, BlobStore&
     if (fresh.group != nullptr) {
       Result<std::vector<std::byte>> binary = fresh.group->Binary();
       if (!binary.ok()) {
-        warnings.push_back("programs are not kept: " + binary.status().message());
+        std::string warning = "programs are not kept: " + binary.status().message();
+        if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(std::move(warning));
         continue;
       }
       binaries.push_back(std::move(binary).value());

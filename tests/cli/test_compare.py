@@ -28,6 +28,13 @@ class Compare(CliTest):
         self.assertFalse(report["over"])
         self.assertNotIn("layers", report)
 
+    def test_mesas_oldest_software_driver_computes_what_the_cpu_does(self):
+        old = {"GALLIUM_DRIVER": "softpipe"}
+        devices = json.loads(self.run_hearth("devices", "--json", "-", variables=old).stdout)["devices"]
+        if not any(d["usable"] and d["name"] == "softpipe" for d in devices):
+            self.skipTest("no softpipe")
+        self.run_hearth("compare", MODEL, "--device", "gles", "--input", PICTURE, "--no-cache", variables=old)
+
     def test_a_device_that_a_driver_stands_in_for_is_compared_with_the_cpu(self):
         devices = self.run_json("devices")["devices"]
         drivers = [d["id"] for d in devices if d["usable"] and d["type"] == "cpu" and d["backend"] != "cpu"]

@@ -52,6 +52,20 @@ TEST(LoadOrCompile, WithoutAPortableFormADriverUpdateCompilesAgain) {
   EXPECT_EQ(StartOnce("1.1", "", store), Counts(2, 0));
 }
 
+TEST(LoadOrCompile, ADriverWithoutBinariesIsToldOfOnceHoweverManyProgramsThereAre) {
+  class WithoutBinary final : public ProgramGroup {
+    std::span<const std::unique_ptr<Program>> programs() const override { return {}; }
+    Result<std::vector<std::byte>> Binary() override { return Status(StatusCode::kUnsupported, "has none"); }
+  } without_binary;
+  NullDevice device(NullDeviceInfo());
+  MemoryStore store;
+  auto programs = LoadOrCompile(device, std::vector{*LoadKernel("softmax"), *LoadKernel("probe_read")}, &store, 1);
+  ASSERT_TRUE(programs.ok());
+  ASSERT_EQ(programs->fresh.size(), 2u);
+  for (FreshGroup& fresh : programs->fresh) fresh.group = &without_binary;
+  EXPECT_EQ(StoreFreshPrograms(*programs, store), std::vector<std::string>{"programs are not kept: has none"});
+}
+
 TEST(LoadOrCompile, APortableFormThatTheDriverRefusesIsRejectedAndCompiled) {
   MemoryStore store;
   StartOnce("1.0", "compiler 1", store);
