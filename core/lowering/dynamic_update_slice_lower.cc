@@ -1,3 +1,4 @@
+#include "core/base/error.h"
 #include "core/graph/ops/dynamic_update_slice.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
@@ -15,13 +16,15 @@ Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
   const Shape& update_shape = builder.graph().value(node.inputs[1]).desc.shape;
   const Bhwc update = builder.ShapeOf(node.inputs[1]), out = builder.ShapeOf(node.outputs[0]);
   const int last = shape.rank() - 1;
-  const Lines lines = LinesOf(out);
+  const Lines lines = LinesOf(update);
+  HEARTH_TRY(builder.Call(node, TexelCopyCall(builder, node.inputs[0], node.outputs[0])));
+  const Operand y = builder.Tensor(node.outputs[0]);
   KernelCall call;
   call.kernel = "dynamic_update_slice";
-  call.tensors = TensorsOf<kernels::DynamicUpdateSlice>({{"x", builder.Tensor(node.inputs[0])},
-                                                         {"update", builder.Tensor(node.inputs[1])},
-                                                         {"start", builder.Tensor(node.inputs[2])},
-                                                         {"y", builder.Tensor(node.outputs[0])}});
+  call.tensors = TensorsOf<kernels::DynamicUpdateSlice>(
+      {{"update", builder.Tensor(node.inputs[1])}, {"start", builder.Tensor(node.inputs[2])}, {"before", y}, {"y", y}});
+  call.buffer_reads = {"before"};
+  call.defines = {{"WHOLE_TEXELS", update.c == out.c ? "1" : "0"}};
   call.scalars = {{"UC", update.c},       {"UPIX", static_cast<int32_t>(update.pixels())},
                   {"OC", out.c},          {"OPIX", static_cast<int32_t>(out.pixels())},
                   {"LINE", lines.length}, {"LAST", last}};
