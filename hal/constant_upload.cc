@@ -1,11 +1,9 @@
 #include "hal/constant_upload.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdint>
 
 #include "core/base/error.h"
+#include "core/base/large_pages.h"
 #include "core/plan/key_fields.h"
 #include "core/plan/source_fingerprints.h"
 #include "hal/stopping.h"
@@ -47,16 +45,6 @@ Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, con
                  bytes.size());
   }
   return bytes.subspan(offset, size);
-}
-
-// Fresh memory costs a fault for each page of 4 KiB, half of what packing a MobileNet takes; of 2 MiB there are few.
-// Only a hint, for memory that is the process's own: mapped device memory refuses it. Nothing is added at the ends.
-void AskForLargePages(std::span<std::byte> memory) {
-  constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
-  const auto begin = reinterpret_cast<uintptr_t>(memory.data());
-  const uintptr_t first = (begin + kLargePage - 1) / kLargePage * kLargePage;
-  const uintptr_t last = (begin + memory.size()) / kLargePage * kLargePage;
-  if (first < last) static_cast<void>(::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE));
 }
 
 // The checksum is taken over the destination, so that must be memory which the host reads fast.

@@ -109,7 +109,7 @@ Status HostArena::Allocate(const Graph& graph) {
   // Reads past the end of any value but the last fall into its neighbor, so one slack at the end is enough.
   const uint64_t total_bytes = end_bytes + kReadSlackBytes;
   HEARTH_TRY(CheckAvailableMemory(total_bytes, "the network's values"));
-  memory_.reset(new (std::align_val_t{kAlignmentBytes}, std::nothrow) std::byte[total_bytes]);
+  memory_ = AllocateInLargePages(total_bytes);
   if (memory_ == nullptr) {
     return Error(StatusCode::kResourceExhausted,
                  "the network's values need {} bytes on the host, which has not that much memory", total_bytes);

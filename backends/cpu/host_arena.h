@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <new>
 #include <set>
 #include <span>
 #include <vector>
 
+#include "core/base/large_pages.h"
 #include "core/graph/graph.h"
 #include "core/plan/offset_search.h"
 
@@ -64,9 +64,6 @@ class HostArena {
   struct Place {
     uint64_t offset_bytes = 0, size_bytes = 0;
   };
-  struct Release {
-    void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kAlignmentBytes}); }
-  };
 
   // A value in one of its forms; one that does not have two is never as_floats.
   struct Form {
@@ -86,7 +83,7 @@ class HostArena {
   std::set<Form> output_forms_;
   std::map<Form, Place> places_;
   uint64_t planned_bytes_ = 0, naive_bytes_ = 0, lower_bound_bytes_ = 0;
-  std::unique_ptr<std::byte[], Release> memory_;
+  LargePageMemory memory_;
 };
 
 }  // namespace hearth

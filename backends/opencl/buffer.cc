@@ -1,6 +1,7 @@
 #include "backends/opencl/buffer.h"
 
 #include "core/base/error.h"
+#include "core/base/large_pages.h"
 
 namespace hearth {
 namespace {
@@ -37,10 +38,32 @@ Result<MemoryHandle> TexelImage(const OpenClDriver& driver, cl_mem memory, uint6
   return MemoryHandle(driver.api, image);
 }
 
+void CL_CALLBACK Release(cl_mem /*memory*/, void* host_memory) {
+  ReleaseLargePages()(static_cast<std::byte*>(host_memory));
+}
+
+// A buffer in large pages of the host's memory, which lives as long as the driver has it. Null where that fails.
+MemoryHandle BufferInLargePages(const OpenClDriver& driver, uint64_t size_bytes) {
+  LargePageMemory host_memory = AllocateInLargePages(size_bytes);
+  if (host_memory == nullptr) return {};
+  cl_int code = CL_SUCCESS;
+  MemoryHandle memory(driver.api, driver.api.clCreateBuffer(driver.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR,
+                                                            size_bytes, host_memory.get(), &code));
+  if (memory.get() == nullptr) return {};
+  code = driver.api.clSetMemObjectDestructorCallback(memory.get(), Release, host_memory.get());
+  if (code == CL_SUCCESS) static_cast<void>(host_memory.release());
+  // Without the callback the driver's reference goes before the memory does.
+  return code == CL_SUCCESS ? std::move(memory) : MemoryHandle();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Buffer>> OpenClBuffer::Create(const OpenClDriver& driver, uint64_t size_bytes,
                                                      bool host_allocated) {
+  if (host_allocated && driver.is_software && size_bytes >= kLargePageBytes) {
+    MemoryHandle memory = BufferInLargePages(driver, size_bytes);
+    if (memory.get() != nullptr) return std::unique_ptr<Buffer>(new OpenClBuffer(size_bytes, std::move(memory)));
+  }
   const cl_mem_flags flags = CL_MEM_READ_WRITE | (host_allocated ? CL_MEM_ALLOC_HOST_PTR : 0);
   cl_int code = CL_SUCCESS;
   const cl_mem memory = driver.api.clCreateBuffer(driver.context, flags, size_bytes, nullptr, &code);

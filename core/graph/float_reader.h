@@ -27,6 +27,9 @@ class FloatReader {
     }
   }
 
+  // The element and those behind it where they lie as floats, unaligned; null for other types.
+  const std::byte* Floats(int64_t first) const { return desc_.dtype == DType::kFloat32 ? bytes_ + 4 * first : nullptr; }
+
  private:
   void ReadSlices(int64_t first, int64_t count, float* out) const;
   void ReadSlice(int64_t first, int64_t count, int64_t slice, float* out) const;

@@ -44,6 +44,9 @@ class SourceReader {
     stored_.Read(first, count, out);
   }
 
+  // The element and those behind it where they lie as floats already, unaligned; null otherwise.
+  const std::byte* Floats(int64_t first) const { return strides_.has_value() ? nullptr : stored_.Floats(first); }
+
  private:
   using Strides = std::array<int64_t, 4>;
 
@@ -90,6 +93,15 @@ class FloatWriter {
     next_ += count * sizeof(float);
   }
 
+  // Where floats may be put in any order, which End then counts: where they end up, or in `scratch`.
+  std::byte* Begin(float* scratch) const {
+    return storage_ == StorageType::kFloat16 ? reinterpret_cast<std::byte*>(scratch) : next_;
+  }
+  void End(const float* scratch, int64_t count) {
+    if (storage_ == StorageType::kFloat16) return WriteHalves(scratch, count);
+    next_ += count * sizeof(float);
+  }
+
  private:
   void WriteHalves(const float* values, int64_t count) {
     for (int64_t i = 0; i < count; ++i, next_ += sizeof(uint16_t)) {
@@ -123,50 +135,57 @@ void PackIntegerSlices(const TensorDesc& desc, std::span<const std::byte> source
 
 using FourFloats = float __attribute__((vector_size(16)));
 
-FourFloats FourAt(const float* floats) {
+// Floats of a row, wherever they lie.
+using Line = const std::byte*;
+
+FourFloats FourAt(Line line) {
   FourFloats four;
-  std::memcpy(&four, floats, sizeof(four));
+  std::memcpy(&four, line, sizeof(four));
   return four;
 }
 
-// Four lines as four columns of `tile`, from its column `first` on.
-template <int kWidth>
-void TurnFourLines(const float (&lines)[4][kTileFloats], int64_t first, float (&tile)[kTileFloats][kWidth]) {
-  for (int64_t column = 0; column < kTileFloats; column += 4) {
-    const FourFloats a = FourAt(lines[0] + column), b = FourAt(lines[1] + column), c = FourAt(lines[2] + column),
-                     d = FourAt(lines[3] + column);
-    const FourFloats low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
-                     low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
-                     high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7),
-                     high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    const FourFloats turned[] = {
-        __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5), __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7),
-        __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5), __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7)};
-    for (int64_t k = 0; k < 4; ++k) std::memcpy(tile[column + k] + first, &turned[k], sizeof(FourFloats));
-  }
+// The first four columns of four lines as lines of their own, `stride_bytes` apart.
+void TurnFour(const Line* lines, int64_t offset_bytes, std::byte* out, int64_t stride_bytes) {
+  const FourFloats a = FourAt(lines[0] + offset_bytes), b = FourAt(lines[1] + offset_bytes),
+                   c = FourAt(lines[2] + offset_bytes), d = FourAt(lines[3] + offset_bytes);
+  const FourFloats low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5),
+                   low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5),
+                   high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7),
+                   high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const FourFloats turned[] = {
+      __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5), __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7),
+      __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5), __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7)};
+  for (int64_t k = 0; k < 4; ++k) std::memcpy(out + k * stride_bytes, &turned[k], sizeof(FourFloats));
 }
 
-// One group of `kWidth` outputs, `count` inputs of one tap: a transposition, in tiles that stay in the first-level
-// cache. Reading whole cache lines row by row matters: rows a multiple of 4 KiB apart share cache sets.
+// One group of `kWidth` outputs, `count` inputs of one tap: a transposition. Whole cache lines are read row by row,
+// since rows a multiple of 4 KiB apart share cache sets, and written in order, since mapped memory may want that;
+// floats go from where the model has them to where they end up without a stop.
 template <int kWidth>
 void TransposeRows(const SourceReader& reader, int64_t first, int64_t row_stride, int64_t rows, int64_t count,
                    int64_t padded_count, FloatWriter& writer) {
+  constexpr int64_t kFourBytes = sizeof(FourFloats);
   for (int64_t i = 0; i < padded_count; i += kTileFloats) {
-    float tile[kTileFloats][kWidth];
     const int64_t columns = std::min(kTileFloats, count - i);
-    for (int64_t row = 0; row < kWidth; row += 4) {
-      float lines[4][kTileFloats] = {};
-      for (int64_t k = row; k < std::min(rows, row + 4); ++k) {
-        const int64_t at = first + k * row_stride + i;
-        if (columns == kTileFloats) {  // a size that the compiler knows
-          reader.Read(at, kTileFloats, lines[k - row]);
-        } else {
-          reader.Read(at, columns, lines[k - row]);
-        }
-      }
-      TurnFourLines<kWidth>(lines, row, tile);
+    Line lines[kWidth];
+    float read[kWidth][kTileFloats];
+    for (int64_t row = 0; row < kWidth; ++row) {
+      const int64_t at = first + row * row_stride + i;
+      const bool is_whole = row < rows && columns == kTileFloats;
+      lines[row] = is_whole ? reader.Floats(at) : nullptr;
+      if (lines[row] != nullptr) continue;
+      std::fill_n(read[row], kTileFloats, 0.0F);
+      if (row < rows) reader.Read(at, columns, read[row]);
+      lines[row] = reinterpret_cast<Line>(read[row]);
     }
-    writer.Write(tile[0], std::min(kTileFloats, padded_count - i) * kWidth);
+    const int64_t fours = std::min(kTileFloats, padded_count - i) / 4;
+    float tile[kTileFloats * kWidth];
+    std::byte* const out = writer.Begin(tile);
+    for (int64_t four = 0; four < fours; ++four) {
+      for (int64_t row = 0; row < kWidth; row += 4)
+        TurnFour(lines + row, four * kFourBytes, out + (four * kWidth + row / 4) * kFourBytes, kWidth * sizeof(float));
+    }
+    writer.End(tile, fours * 4 * kWidth);
   }
 }
 

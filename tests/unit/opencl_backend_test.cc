@@ -15,6 +15,7 @@
 #include "backends/opencl/driver_api.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
+#include "core/base/large_pages.h"
 
 namespace hearth {
 namespace {
@@ -190,16 +191,18 @@ TEST_F(OpenClBackend, ABinaryOfMoreKernelsGivesThoseThatAreAskedFor) {
 TEST_F(OpenClBackend, AnExecutableMayOutliveItsBuffers) {
   const KernelSource source = AddOneKernel();
   const auto group = std::move(device().Compile({&source, 1})).value();
-  auto x = std::move(device().CreateBuffer(4096)).value();
-  auto y = std::move(device().CreateBuffer(256)).value();
-  const uint64_t offset = device().info().buffer_offset_alignment;
-  auto executable = device().Prepare({{DispatchCommand{
-      group->programs()[0].get(), {{x.get(), offset, 256}, {y.get(), 0, 256}}, {}, {4, 1, 1}, "add"}}});
-  ASSERT_TRUE(executable.ok()) << executable.status().message();
-  ASSERT_TRUE((*executable)->Run().ok());
-  x.reset();
-  y.reset();
-  EXPECT_TRUE((*executable)->Run().ok()) << "PoCL aborts here when only the kernel's arguments name the buffers";
+  for (const uint64_t size_bytes : {uint64_t{4096}, 2 * kLargePageBytes + 4096}) {
+    auto x = std::move(device().CreateBuffer(size_bytes)).value();
+    auto y = std::move(device().CreateBuffer(256)).value();
+    const uint64_t offset = device().info().buffer_offset_alignment;
+    auto executable = device().Prepare({{DispatchCommand{
+        group->programs()[0].get(), {{x.get(), offset, 256}, {y.get(), 0, 256}}, {}, {4, 1, 1}, "add"}}});
+    ASSERT_TRUE(executable.ok()) << executable.status().message();
+    ASSERT_TRUE((*executable)->Run().ok());
+    x.reset();
+    y.reset();
+    EXPECT_TRUE((*executable)->Run().ok()) << "PoCL aborts here when only the kernel's arguments name the buffers";
+  }
 }
 
 TEST_F(OpenClBackend, ATexelReadIsRefusedByTheArgumentsNameWhereThereAreNone) {

@@ -63,7 +63,7 @@ class PackMatrix : public testing::TestWithParam<MatrixSize> {};
 TEST_P(PackMatrix, PutsOutputsSideBySideAndPadsWithZeros) {
   const MatrixSize size = GetParam();
   const std::vector<float> weights = RandomFloats(size_t(size.outputs) * size.kh * size.kw * size.inputs, 1);
-  for (int width : {4, 16}) {
+  for (int width : {4, 16, 32}) {
     EXPECT_EQ(PackedFloats(MatrixRecipe(size.outputs, size.kh, size.kw, size.inputs, width), BytesOf(weights)),
               MatrixByDefinition(weights, size.outputs, size.kh * size.kw, size.inputs, width))
         << "width " << width;

@@ -1,0 +1,45 @@
+// Memory in pages of 2 MiB: fresh memory costs a fault for each page, 0.7 ms per MiB in pages of 4 KiB and 0.1 in large
+// ones.
+#ifndef HEARTH_CORE_BASE_LARGE_PAGES_H_
+#define HEARTH_CORE_BASE_LARGE_PAGES_H_
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <span>
+
+#include "core/base/round_up.h"
+
+namespace hearth {
+
+constexpr uint64_t kLargePageBytes = uint64_t{2} << 20;
+
+// Only a hint, for memory that is the process's own: mapped device memory refuses it. Nothing is added at the ends.
+inline void AskForLargePages(std::span<std::byte> memory) {
+  const auto begin = reinterpret_cast<uintptr_t>(memory.data());
+  const uintptr_t first = RoundUp<uintptr_t>(begin, kLargePageBytes);
+  const uintptr_t last = (begin + memory.size()) / kLargePageBytes * kLargePageBytes;
+  if (first < last) static_cast<void>(::madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE));
+}
+
+struct ReleaseLargePages {
+  void operator()(std::byte* memory) const { ::operator delete[](memory, std::align_val_t{kLargePageBytes}); }
+};
+using LargePageMemory = std::unique_ptr<std::byte[], ReleaseLargePages>;
+
+// Begins with a large page; the last one is large too where that adds at most a sixteenth to the memory in use. Not
+// zeroed. Null where the host has not that much.
+inline LargePageMemory AllocateInLargePages(uint64_t size_bytes) {
+  const uint64_t whole_bytes = RoundUp(size_bytes, kLargePageBytes);
+  const uint64_t taken_bytes = whole_bytes - size_bytes <= size_bytes / 16 ? whole_bytes : size_bytes;
+  LargePageMemory memory(new (std::align_val_t{kLargePageBytes}, std::nothrow) std::byte[taken_bytes]);
+  if (memory != nullptr) AskForLargePages({memory.get(), taken_bytes});
+  return memory;
+}
+
+}  // namespace hearth
+
+#endif  // HEARTH_CORE_BASE_LARGE_PAGES_H_
