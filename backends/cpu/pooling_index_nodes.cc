@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "backends/cpu/host_node.h"
+#include "backends/cpu/vectorized.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/extremes.h"
 #include "core/graph/ops/unpooling.h"
@@ -29,15 +30,17 @@ class MaxPoolArgmaxNode final : public HostNode {
 
   Status Run() override {
     workers_.ForEachPart(int64_t{out_[0]} * out_[1], 4, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        for (int64_t ox = 0; ox < out_[2]; ++ox) PoolWindow(row, ox);
-      }
+      Vectorized([&]() HEARTH_INTO_CALLER {
+        for (int64_t row = begin; row < end; ++row) {
+          for (int64_t ox = 0; ox < out_[2]; ++ox) PoolWindow(row, ox);
+        }
+      });
     });
     return Status::Ok();
   }
 
  private:
-  void PoolWindow(int64_t row, int64_t ox) {
+  HEARTH_INTO_CALLER inline void PoolWindow(int64_t row, int64_t ox) {
     const int64_t channels = in_[3], at = (row * out_[2] + ox) * channels;
     float *maxima = maxima_.data() + at, *places = places_.data() + at;
     std::fill_n(maxima, channels, std::numeric_limits<float>::lowest());

@@ -86,16 +86,21 @@ MaxPoolArgmax2D Pool(int32_t kernel, int32_t stride) {
 }
 
 TEST(CpuPoolingIndices, ConvolutionsBeforeThemAddUpInFloat64) {
-  for (PaddingMode padding : {PaddingMode::kSame, PaddingMode::kValid}) {
-    for (int32_t dilation : {1, 2}) {
-      for (Activation activation : {Activation::kNone, Activation::kRelu6}) {
+  constexpr struct {
+    int32_t inputs, outputs, stride_w;
+  } kSizes[] = {{5, 7, 1}, {4, 8, 2}, {70, 19, 1}};  // beside blocks of 8 outputs and of 64 inputs
+  for (const auto& size : kSizes) {
+    for (PaddingMode padding : {PaddingMode::kSame, PaddingMode::kValid}) {
+      for (int32_t dilation : {1, 2}) {
+        const Activation activation = dilation == 1 ? Activation::kNone : Activation::kRelu6;
         Network network;
-        const Window2D window{2, 1, dilation, dilation, {padding}};
-        const ValueId x = network.Input({2, 9, 11, 5});
-        const ValueId y =
-            network.Add(Conv2D{window, activation}, {x, network.Constant({7, 3, 3, 5}), network.Constant({7})})[0];
+        const Window2D window{2, size.stride_w, dilation, dilation, {padding}};
+        const ValueId x = network.Input({2, 9, 21, size.inputs});
+        const ValueId filter = network.Constant({size.outputs, 3, 3, size.inputs});
+        const ValueId y = network.Add(Conv2D{window, activation}, {x, filter, network.Constant({size.outputs})})[0];
         const Window2D same{1, 1, dilation, dilation, {PaddingMode::kSame}};
-        const ValueId z = network.Add(DepthwiseConv2D{same, activation}, {y, network.Constant({1, 3, 3, 7})})[0];
+        const ValueId taps = network.Constant({1, 3, 3, size.outputs});
+        const ValueId z = network.Add(DepthwiseConv2D{same, activation}, {y, taps})[0];
         network.graph.outputs = network.Add(Pool(2, 2), {z}, 2);
         ExpectReference(network, {"exact", "exact", "pooling_indices"});
       }
