@@ -22,6 +22,9 @@ namespace {
 
 constexpr uint64_t kMark = 0x9d5b'1f0c'48e7'a263;
 
+// So that threads end a loop together.
+constexpr int64_t kPartsOfAThread = 16;
+
 thread_local uint64_t own_calls = 0;
 
 // XNNPACK asks for it: numbers next to zero count as zero in the calling thread.
@@ -111,26 +114,37 @@ void Share(pthreadpool_t pool, Task task, std::array<size_t, kDims> range, std::
   }
   int64_t pieces = 1;
   for (size_t dimension : count) pieces *= static_cast<int64_t>(dimension);
+  if (pieces == 0) return;
+  // Some pieces are a few pixels: they are counted on, not divided, and share the looks at the thread's state.
+  const int64_t parts = pool == nullptr ? 1 : std::min(pieces, int64_t{pool->workers.threads()} * kPartsOfAThread);
   std::atomic<bool> was_invalid = false;
-  const auto piece = [&](int64_t index) {
+  const auto part = [&](int64_t index) {
     const DenormalsOff denormals(flags);
     const InvalidWatch watch;
-    std::array<size_t, kDims> at;
-    auto rest = static_cast<size_t>(index);
-    for (size_t d = kDims; d-- > 0; rest /= count[d]) at[d] = rest % count[d];
-    std::array<size_t, kTiled> size;
-    for (size_t t = 0; t < kTiled; ++t) {
-      const size_t d = kDims - kTiled + t;
-      at[d] *= tile[t];
-      size[t] = std::min(tile[t], range[d] - at[d]);
+    const int64_t begin = pieces * index / parts, end = pieces * (index + 1) / parts;
+    std::array<size_t, kDims> place;
+    auto rest = static_cast<size_t>(begin);
+    for (size_t d = kDims; d-- > 0; rest /= count[d]) place[d] = rest % count[d];
+    for (int64_t k = begin; k < end; ++k) {
+      std::array<size_t, kDims> at = place;
+      std::array<size_t, kTiled> size;
+      for (size_t t = 0; t < kTiled; ++t) {
+        const size_t d = kDims - kTiled + t;
+        at[d] *= tile[t];
+        size[t] = std::min(tile[t], range[d] - at[d]);
+      }
+      task(at, size);
+      for (size_t d = kDims; d-- > 0;) {
+        if (++place[d] < count[d]) break;
+        place[d] = 0;
+      }
     }
-    task(at, size);
     if (watch.saw()) was_invalid.store(true, std::memory_order_relaxed);
   };
   if (pool == nullptr) {
-    for (int64_t index = 0; index < pieces; ++index) piece(index);
+    part(0);
   } else {
-    pool->workers.ForEach(pieces, piece);
+    pool->workers.ForEach(parts, part);
   }
   if (was_invalid.load(std::memory_order_relaxed)) took_nan = true;
 }
