@@ -311,7 +311,10 @@ Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>
   }
   if (made.ok() && expansion.complex_output()) {
     if (is_model_output_[outputs[0]]) {
-      return Error(StatusCode::kUnsupported, "{} makes complex numbers, which can be no output", OperatorLabel(index));
+      return Error(StatusCode::kUnsupported,
+                   "{} makes complex numbers, which can be no output: end with COMPLEX_ABS, or "
+                   "with REAL and IMAG",
+                   OperatorLabel(index));
     }
     complex_[outputs[0]] = *expansion.complex_output();
     tensors_.SetShape(outputs[0], graph_.value(expansion.complex_output()->real).desc.shape);

@@ -52,6 +52,21 @@ struct ZeroPointRange {
   int64_t least, most;
 };
 
+constexpr std::string_view kPlugin =
+    "run the model by Hearth's plugin, which leaves to the LiteRT interpreter what Hearth can't run";
+
+// What a model can hold in place of a type that Hearth has not.
+std::string_view InsteadOf(wire::TensorType type) {
+  switch (type) {
+    case wire::TensorType_FLOAT64: return "use float32 in the model";
+    case wire::TensorType_UINT16:
+    case wire::TensorType_UINT32: return "use int32 in the model";
+    case wire::TensorType_UINT64: return "use int64 in the model";
+    case wire::TensorType_STRING: return "do what works on strings before the model";
+    default: return "leave it out of the model";
+  }
+}
+
 // What can stand for a real 0: any number that the type holds. Hearth keeps zero points of wider types in 32 bits.
 ZeroPointRange ZeroPointRangeOf(wire::TensorType type) {
   switch (type) {
@@ -166,8 +181,8 @@ Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
   const flatbuffers::Vector<int32_t>* dims = tensor(index).shape();
   if (dims == nullptr) return Shape();
   if (dims->size() > Shape::kMaxRank) {
-    return Error(StatusCode::kMalformedInput, "{} has rank {}; at most {} is possible", Label(index), dims->size(),
-                 int{Shape::kMaxRank});
+    return Error(StatusCode::kMalformedInput, "{} has rank {}; at most {} is possible: join dimensions, or {}",
+                 Label(index), dims->size(), int{Shape::kMaxRank}, kPlugin);
   }
   Shape shape = Shape::FromSpan({dims->data(), dims->size()});
   const flatbuffers::Vector<int32_t>* signature = tensor(index).shape_signature();
@@ -180,8 +195,9 @@ Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
     // Of what no operator makes, an empty list of numbers (the shape operand of a RESHAPE to a scalar) is the one use
     // of a zero.
     if (dim < 0 || (dim == 0 && shape.rank() != 1 && !is_produced_[index])) {
-      return Error(StatusCode::kMalformedInput, "{} has a dimension of {} in its shape {}", Label(index), dim,
-                   shape.ToString());
+      const std::string instead = dim == 0 ? fmt::format(": leave it out of the model, or {}", kPlugin) : "";
+      return Error(StatusCode::kMalformedInput, "{} has a dimension of {} in its shape {}{}", Label(index), dim,
+                   shape.ToString(), instead);
     }
     if (dim > 0 && elements > kMaxElements / dim) {
       return Error(StatusCode::kMalformedInput, "{} of shape {} has more than 2^40 elements", Label(index),
@@ -237,8 +253,8 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
   const wire::Tensor& read = tensor(index);
   const std::optional<DType> dtype = DTypeOf(read.type());
   if (!dtype) {
-    return Error(StatusCode::kUnsupported, "{} has the element type {}, which Hearth cannot hold", Label(index),
-                 TypeName(read.type()));
+    return Error(StatusCode::kUnsupported, "{} has the element type {}, which Hearth cannot hold: {}, or {}",
+                 Label(index), TypeName(read.type()), InsteadOf(read.type()), kPlugin);
   }
   TensorDesc desc;
   desc.dtype = *dtype;

@@ -209,7 +209,10 @@ TEST(TfliteReader, RefusesAnElementTypeThatHearthCannotHoldAndNamesTheTensor) {
   const auto bytes = writer.Finish({x}, {x});
   const Result<Graph> graph = ReadTfliteModel(bytes);
   EXPECT_EQ(graph.status().code(), StatusCode::kUnsupported);
-  EXPECT_EQ(graph.status().message(), "tensor 0 'words' has the element type STRING, which Hearth cannot hold");
+  EXPECT_EQ(
+      graph.status().message(),
+      "tensor 0 'words' has the element type STRING, which Hearth cannot hold: do what works on strings before the "
+      "model, or run the model by Hearth's plugin, which leaves to the LiteRT interpreter what Hearth can't run");
 }
 
 TEST(TfliteReader, CleansNamesThatAreNotPrintableText) {
