@@ -60,7 +60,7 @@ bool ReadFromStore(const CacheKey& key, std::span<std::byte> memory, bool is_fas
 
 }  // namespace
 
-CacheKey WeightsKey(const PlanConstant& constant, std::string_view content) {
+CacheKey PackedWeightsKey(const PlanConstant& constant, std::string_view content) {
   CacheKey key(BlobKind::kWeights);
   key.Add(kWeightSourcesField.name, kWeightSources).Add(kContentField.name, content);
   AddRecipe(key, constant.recipe);
@@ -76,7 +76,7 @@ Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstant
     HEARTH_ASSIGN(const std::span<const std::byte> source, SourceBytes(constant, model_files));
     const bool is_fast_to_read = device.info().unified_memory;
     if (store != nullptr && constant.is_kept &&
-        ReadFromStore(WeightsKey(constant, store->NameOfContent(source, BlobStore::NameUse::kLookUp)), memory,
+        ReadFromStore(PackedWeightsKey(constant, store->NameOfContent(source, BlobStore::NameUse::kLookUp)), memory,
                       is_fast_to_read, *store)) {
       return Status::Ok();
     }
@@ -108,7 +108,7 @@ void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const Mod
     const Result<std::span<const std::byte>> source = SourceBytes(constant, model_files);
     std::vector<std::byte> packed(constant.range.size_bytes);
     if (!source.ok() || !PackConstant(constant.recipe, *source, packed).ok()) continue;
-    const CacheKey key = WeightsKey(constant, store.NameOfContent(*source, BlobStore::NameUse::kPut));
+    const CacheKey key = PackedWeightsKey(constant, store.NameOfContent(*source, BlobStore::NameUse::kPut));
     const PutRequest put{&key, packed, pack_ms[k]};
     store.Put({&put, 1});
     constant.is_kept = true;

@@ -18,7 +18,7 @@ namespace hearth {
 
 // Of the content (BlobStore::NameOfContent), its quantization, the layout and the packer: models and backends that
 // share a layer in one layout share the entry.
-CacheKey WeightsKey(const PlanConstant& constant, std::string_view content);
+CacheKey PackedWeightsKey(const PlanConstant& constant, std::string_view content);
 
 // The bytes of a model's files, by FileRange::file.
 using ModelFileBytes = std::vector<std::span<const std::byte>>;

@@ -58,9 +58,9 @@ Start StartOnce(const Model& model, Device& device, BlobStore& store) {
   return start;
 }
 
-class DriverFault : public ::testing::TestWithParam<bool> {};
+class DriverFaultAtStart : public ::testing::TestWithParam<bool> {};
 
-TEST_P(DriverFault, WhicheverCallFailsItIsAnErrorOrAResultAndTheNextStartIsRight) {
+TEST_P(DriverFaultAtStart, WhicheverCallFailsItIsAnErrorOrAResultAndTheNextStartIsRight) {
   const bool is_warm = GetParam();
   const auto model = Model::FromFile((SourceFolder() / "tools/demo/shapes_f32.tflite").string());
   ASSERT_TRUE(model.ok()) << model.status().message();
@@ -95,7 +95,7 @@ TEST_P(DriverFault, WhicheverCallFailsItIsAnErrorOrAResultAndTheNextStartIsRight
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Starts, DriverFault, ::testing::Bool(),
+INSTANTIATE_TEST_SUITE_P(Starts, DriverFaultAtStart, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Warm" : "Cold"; });
 
 }  // namespace

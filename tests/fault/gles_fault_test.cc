@@ -22,7 +22,7 @@ bool& IsReset() {
   return is_reset;
 }
 
-GLenum CodeOf(DriverFault fault) {
+GLenum GlesCodeOf(DriverFault fault) {
   return fault == DriverFault::kLost          ? GL_CONTEXT_LOST
          : fault == DriverFault::kOutOfMemory ? GL_OUT_OF_MEMORY
                                               : GL_INVALID_OPERATION;
@@ -39,7 +39,7 @@ struct GlRules {
 
   template <typename R, typename... A>
   static R Failed(DriverFault fault, std::string_view name, A...) {
-    if (PendingError() == GL_NO_ERROR) PendingError() = CodeOf(fault);
+    if (PendingError() == GL_NO_ERROR) PendingError() = GlesCodeOf(fault);
     IsReset() = IsReset() || fault == DriverFault::kLost;
     if constexpr (!std::is_void_v<R>) {
       if constexpr (std::is_same_v<R, GLenum>) {

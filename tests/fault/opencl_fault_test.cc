@@ -10,7 +10,7 @@ namespace {
 using testing::DriverCall;
 using testing::DriverFault;
 
-cl_int CodeOf(DriverFault fault) {
+cl_int OpenClCodeOf(DriverFault fault) {
   return fault == DriverFault::kLost          ? CL_DEVICE_NOT_AVAILABLE
          : fault == DriverFault::kOutOfMemory ? CL_MEM_OBJECT_ALLOCATION_FAILURE
                                               : CL_INVALID_OPERATION;
@@ -38,7 +38,7 @@ int EventsIn(T first, Rest... rest) {
   return EventsIn(rest...);
 }
 
-struct Rules {
+struct OpenClRules {
   template <typename R>
   static bool CanFail(std::string_view name) {
     return !name.starts_with("clRelease");
@@ -49,9 +49,9 @@ struct Rules {
   template <typename R, typename... A>
   static R Failed(DriverFault fault, std::string_view, A... arguments) {
     if constexpr (std::is_same_v<R, cl_int>) {
-      return CodeOf(fault);
+      return OpenClCodeOf(fault);
     } else {
-      if (cl_int* error = ErrorOf(arguments...)) *error = CodeOf(fault);
+      if (cl_int* error = ErrorOf(arguments...)) *error = OpenClCodeOf(fault);
       return R();
     }
   }
@@ -70,7 +70,7 @@ struct Rules {
 };
 
 void Replace(OpenClApi& table) {
-#define HEARTH_PUT(name) DriverCall<Rules, &OpenClApi::name>::Put(table, #name);
+#define HEARTH_PUT(name) DriverCall<OpenClRules, &OpenClApi::name>::Put(table, #name);
   HEARTH_OPENCL_FUNCTIONS(HEARTH_PUT)
 #undef HEARTH_PUT
 }

@@ -11,6 +11,7 @@
 #include "core/graph/evaluate.h"
 #include "frontends/model/model_file.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/oracle_models.h"
 #include "tests/testing/sample.h"
 #include "tests/testing/shared_data.h"
@@ -22,8 +23,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using Bytes = std::vector<std::byte>;
-
-constexpr int32_t kAdd = 0, kRelu = 19;
 
 Bytes BytesOf(std::string_view text) {
   Bytes bytes(text.size());

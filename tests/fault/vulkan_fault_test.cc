@@ -10,7 +10,7 @@ namespace {
 using testing::DriverCall;
 using testing::DriverFault;
 
-struct Rules {
+struct VulkanRules {
   template <typename R>
   static bool CanFail(std::string_view) {
     return std::is_same_v<R, VkResult>;
@@ -38,7 +38,7 @@ struct Rules {
   }
 };
 
-#define HEARTH_PUT(name) DriverCall<Rules, &std::remove_reference_t<decltype(table)>::name>::Put(table, #name);
+#define HEARTH_PUT(name) DriverCall<VulkanRules, &std::remove_reference_t<decltype(table)>::name>::Put(table, #name);
 
 void Replace(vulkan::InstanceApi& table) {
   HEARTH_VULKAN_INSTANCE_FUNCTIONS(HEARTH_PUT)

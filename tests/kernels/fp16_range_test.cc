@@ -15,7 +15,7 @@ namespace {
 
 using testing::OneInputGraph;
 
-const Shape kRows = {1, 2, 5, 12};
+const Shape kRowsShape = {1, 2, 5, 12};
 
 // With shorthands.
 struct RangeGraph : OneInputGraph {
@@ -52,7 +52,7 @@ class Fp16Range : public testing::Fp16Device {
 
 TEST_P(Fp16Range, MasksThatAreAddedTwiceLeaveASoftmaxWrittenOutFinite) {
   for (const float mask : {-1e9f, -65504.0f, -1e38f}) {
-    RangeGraph made(kRows, {-40, 40});
+    RangeGraph made(kRowsShape, {-40, 40});
     const ValueId once = made.Of(BinaryKind::kAdd, made.input(), made.Number(mask));
     const ValueId masked = made.Of(BinaryKind::kAdd, once, made.Number(mask / 2));
     const ValueId below = made.Of(BinaryKind::kSub, masked, made.OverChannels(ReduceKind::kMax, masked));
@@ -64,7 +64,7 @@ TEST_P(Fp16Range, MasksThatAreAddedTwiceLeaveASoftmaxWrittenOutFinite) {
 
 TEST_P(Fp16Range, MasksThatAreChosenLeaveTheOthersOfARowAsTheyAre) {
   for (const float mask : {-1e9f, -3.4e38f, -INFINITY}) {
-    RangeGraph made(kRows, {-4, 4});
+    RangeGraph made(kRowsShape, {-4, 4});
     std::vector<float> kept(12, 1.0f);
     kept[3] = kept[4] = kept[11] = 0.0f;
     const ValueId is_kept = made.IsGreater(made.ConstantOf({12}, kept), made.Number(0.5f));
@@ -74,17 +74,17 @@ TEST_P(Fp16Range, MasksThatAreChosenLeaveTheOthersOfARowAsTheyAre) {
 }
 
 TEST_P(Fp16Range, AWhollyMaskedRowOfChosenMasksIsEven) {
-  RangeGraph made(kRows, {-4, 4});
+  RangeGraph made(kRowsShape, {-4, 4});
   const ValueId is_kept = made.IsGreater(made.input(), made.Number(100.0f));
   made.Node(Softmax{}, {made.Node(Select{}, {is_kept, made.input(), made.Number(-1e9f)})});
   ExpectFinite(made);
 }
 
 TEST_P(Fp16Range, ExponentialsAndSquaresThatOverflowAreTheLargestNumber) {
-  RangeGraph powers(kRows, {9, 14});
+  RangeGraph powers(kRowsShape, {9, 14});
   powers.Of(UnaryKind::kLog, powers.OverChannels(ReduceKind::kSum, powers.Of(UnaryKind::kExp, powers.input())));
   ExpectFinite(powers, false);
-  RangeGraph difference(kRows, {300, 900});
+  RangeGraph difference(kRowsShape, {300, 900});
   const ValueId squares = difference.Of(UnaryKind::kSquare, difference.input());
   difference.Of(BinaryKind::kSub, squares, difference.OverChannels(ReduceKind::kMax, squares));
   ExpectFinite(difference, false);
@@ -96,14 +96,14 @@ TEST_P(Fp16Range, NormalizationsOfLargeNumbersAreRight) {
            MeanVarianceNormalization{.axes_mask = 0b0110, .epsilon = 1e-6f},
            MeanVarianceNormalization{.axes_mask = 0b1000, .root_mean_square = true, .epsilon = 1e-6f},
            L2Normalization{}, LocalResponseNormalization{}, Softmax{}, LogSoftmax{}}) {
-    RangeGraph made(kRows, {-20000, 20000});
+    RangeGraph made(kRowsShape, {-20000, 20000});
     made.Node(op, {made.input()});
     ExpectFinite(made);
   }
 }
 
 TEST_P(Fp16Range, AVarianceWrittenOutIsThatOfLargeNumbers) {
-  RangeGraph made(kRows, {-4000, 4000});
+  RangeGraph made(kRowsShape, {-4000, 4000});
   const ValueId mean = made.OverChannels(ReduceKind::kMean, made.input());
   const ValueId squares = made.Of(BinaryKind::kSquaredDifference, made.input(), mean);
   const ValueId variance = made.OverChannels(ReduceKind::kMean, squares);
@@ -116,13 +116,13 @@ TEST_P(Fp16Range, AVarianceWrittenOutIsThatOfLargeNumbers) {
 // infinite.
 TEST_P(Fp16Range, SmallNumbersAgainstDivisionsByZeroStay) {
   for (const float epsilon : {1e-12f, 1e-8f, 1e-7f}) {
-    RangeGraph made(kRows, {0, 0});
+    RangeGraph made(kRowsShape, {0, 0});
     const ValueId squares = made.Of(UnaryKind::kSquare, made.input());
     const ValueId sum = made.OverChannels(ReduceKind::kSum, squares);
     const ValueId length = made.Of(UnaryKind::kRsqrt, made.Of(BinaryKind::kMaximum, sum, made.Number(epsilon)));
     made.Of(BinaryKind::kMul, made.input(), length);
     ExpectFinite(made);
-    RangeGraph share(kRows, {0, 0});
+    RangeGraph share(kRowsShape, {0, 0});
     const ValueId all = share.OverChannels(ReduceKind::kSum, share.input());
     share.Of(BinaryKind::kDiv, share.input(), share.Of(BinaryKind::kAdd, all, share.Number(epsilon)));
     ExpectFinite(share);
@@ -131,7 +131,7 @@ TEST_P(Fp16Range, SmallNumbersAgainstDivisionsByZeroStay) {
 
 TEST_P(Fp16Range, NormalizationsOfEqualNumbersAreZero) {
   for (const uint32_t axes : {0b1000u, 0b0110u}) {
-    RangeGraph made(kRows, {3, 3});
+    RangeGraph made(kRowsShape, {3, 3});
     made.Node(MeanVarianceNormalization{.axes_mask = axes, .epsilon = 1e-12f}, {made.input()});
     ExpectFinite(made);
   }

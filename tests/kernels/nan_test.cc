@@ -65,12 +65,12 @@ class NanStaysNan : public ::testing::TestWithParam<const char*> {
 
 constexpr Activation kActivations[] = {Activation::kNone,      Activation::kRelu, Activation::kRelu6,
                                        Activation::kReluN1To1, Activation::kTanh, Activation::kSigmoid};
-const Shape kImage = {1, 5, 6, 7};
+const Shape kNanImage = {1, 5, 6, 7};
 
 TEST_P(NanStaysNan, ThroughFunctionsOfOneElement) {
   for (const UnaryRow& row : UnaryRows()) {
     if (row.rule != ElementRule::kNumbers || row.function == nullptr) continue;
-    OneInputGraph made = WithNan(kImage);
+    OneInputGraph made = WithNan(kNanImage);
     made.Node(Unary{row.kind, 0.25f}, {made.input()});
     ExpectAsReference(made);
   }
@@ -80,8 +80,8 @@ TEST_P(NanStaysNan, ThroughFunctionsOfTwoElementsWhicheverOfThemItIs) {
   for (const BinaryRow& row : BinaryRows()) {
     if (row.rule != ElementRule::kNumbers || row.function == nullptr) continue;
     for (const bool is_second : {false, true}) {
-      OneInputGraph made = WithNan(kImage);
-      const ValueId other = made.Constant(kImage);
+      OneInputGraph made = WithNan(kNanImage);
+      const ValueId other = made.Constant(kNanImage);
       made.Node(Binary{.kind = row.kind},
                 is_second ? std::vector{other, made.input()} : std::vector{made.input(), other});
       ExpectAsReference(made);
@@ -92,8 +92,8 @@ TEST_P(NanStaysNan, ThroughFunctionsOfTwoElementsWhicheverOfThemItIs) {
 TEST_P(NanStaysNan, ThroughArithmeticWithEachActivation) {
   for (const Activation activation : kActivations) {
     for (const BinaryKind kind : {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kDiv}) {
-      OneInputGraph made = WithNan(kImage);
-      made.Node(Binary{kind, activation}, {made.input(), made.Constant(kImage)});
+      OneInputGraph made = WithNan(kNanImage);
+      made.Node(Binary{kind, activation}, {made.input(), made.Constant(kNanImage)});
       ExpectAsReference(made);
     }
   }
@@ -102,11 +102,11 @@ TEST_P(NanStaysNan, ThroughArithmeticWithEachActivation) {
 TEST_P(NanStaysNan, ThroughConvolutionsWithEachActivation) {
   for (const Activation activation : kActivations) {
     for (const int32_t size : {1, 3}) {
-      OneInputGraph dense = WithNan(kImage);
+      OneInputGraph dense = WithNan(kNanImage);
       dense.Node(Conv2D{{.padding = {PaddingMode::kSame}}, activation},
                  {dense.input(), dense.Constant({9, size, size, 7}), dense.Constant({9})});
       ExpectAsReference(dense);
-      OneInputGraph depthwise = WithNan(kImage);
+      OneInputGraph depthwise = WithNan(kNanImage);
       depthwise.Node(DepthwiseConv2D{{.padding = {PaddingMode::kSame}}, activation},
                      {depthwise.input(), depthwise.Constant({1, size, size, 7}), depthwise.Constant({7})});
       ExpectAsReference(depthwise);
@@ -117,7 +117,7 @@ TEST_P(NanStaysNan, ThroughConvolutionsWithEachActivation) {
 TEST_P(NanStaysNan, ThroughTransposedConvolutionsWithEachActivation) {
   for (const Activation activation : kActivations) {
     for (const int32_t stride : {1, 2}) {
-      OneInputGraph made = WithNan(kImage);
+      OneInputGraph made = WithNan(kNanImage);
       made.Node(TransposeConv{.height = 5 * stride,
                               .width = 6 * stride,
                               .stride_h = stride,
@@ -173,7 +173,7 @@ TEST_P(NanStaysNan, ThroughProductsOfMatricesWithEachActivation) {
 TEST_P(NanStaysNan, ThroughPoolingWithEachActivation) {
   for (const Activation activation : kActivations) {
     for (const PoolKind kind : {PoolKind::kAverage, PoolKind::kMax, PoolKind::kL2}) {
-      OneInputGraph made = WithNan(kImage);
+      OneInputGraph made = WithNan(kNanImage);
       made.Node(Pool2D{kind, 2, 3, {}, activation}, {made.input()});
       ExpectAsReference(made);
     }
@@ -184,7 +184,7 @@ TEST_P(NanStaysNan, ThroughReductionsOverPixelsAndOverChannels) {
   for (const ReduceKind kind :
        {ReduceKind::kMean, ReduceKind::kSum, ReduceKind::kMax, ReduceKind::kMin, ReduceKind::kProd}) {
     for (const uint32_t axes : {0b0110u, 0b1000u, 0b1110u}) {
-      OneInputGraph made = WithNan(kImage);
+      OneInputGraph made = WithNan(kNanImage);
       made.Node(Reduce{kind, axes}, {made.input()});
       ExpectAsReference(made);
     }
@@ -194,13 +194,13 @@ TEST_P(NanStaysNan, ThroughReductionsOverPixelsAndOverChannels) {
 TEST_P(NanStaysNan, ThroughNormalizations) {
   for (const Op& op : std::initializer_list<Op>{Softmax{}, LogSoftmax{}, L2Normalization{},
                                                 LocalResponseNormalization{}, CumSum{.axis = 2}, CumSum{.axis = 3}}) {
-    OneInputGraph made = WithNan(kImage);
+    OneInputGraph made = WithNan(kNanImage);
     made.Node(op, {made.input()});
     ExpectAsReference(made);
   }
   for (const uint32_t axes : {0b1000u, 0b0110u}) {
     for (const Activation activation : kActivations) {
-      OneInputGraph made = WithNan(kImage);
+      OneInputGraph made = WithNan(kNanImage);
       made.Node(MeanVarianceNormalization{.axes_mask = axes, .epsilon = 1e-3f, .activation = activation},
                 {made.input(), made.Constant({7}), made.Constant({7})});
       ExpectAsReference(made);
@@ -209,19 +209,19 @@ TEST_P(NanStaysNan, ThroughNormalizations) {
 }
 
 TEST_P(NanStaysNan, ThroughSlopesSumsAndResizing) {
-  OneInputGraph slopes = WithNan(kImage);
+  OneInputGraph slopes = WithNan(kNanImage);
   slopes.Node(PRelu{}, {slopes.input(), slopes.Constant({7})});
   ExpectAsReference(slopes);
-  OneInputGraph sum = WithNan(kImage);
-  sum.Node(AddN{}, {sum.input(), sum.Constant(kImage), sum.Constant(kImage)});
+  OneInputGraph sum = WithNan(kNanImage);
+  sum.Node(AddN{}, {sum.input(), sum.Constant(kNanImage), sum.Constant(kNanImage)});
   ExpectAsReference(sum);
-  OneInputGraph resized = WithNan(kImage);
+  OneInputGraph resized = WithNan(kNanImage);
   resized.Node(Resize{.kind = ResizeKind::kBilinear, .height = 9, .width = 11}, {resized.input()});
   ExpectAsReference(resized);
 }
 
 TEST_P(NanStaysNan, ThroughElementsBehindAConvolutionThatBecomePartOfIt) {
-  OneInputGraph made = WithNan(kImage);
+  OneInputGraph made = WithNan(kNanImage);
   const ValueId convolved = made.Node(Conv2D{{.padding = {PaddingMode::kSame}}, Activation::kRelu6},
                                       {made.input(), made.Constant({9, 1, 1, 7}), made.Constant({9})});
   const ValueId added = made.Node(Binary{BinaryKind::kAdd, Activation::kRelu}, {convolved, made.Constant({9})});
@@ -241,13 +241,13 @@ TEST_P(NanStaysNan, WhereAWeightIsOne) {
 TEST_P(NanStaysNan, In16BitStorage) {
   if (!opened_.info.fp16_storage) GTEST_SKIP() << opened_.id << " stores no 16-bit numbers";
   for (const Activation activation : kActivations) {
-    OneInputGraph made = WithNan(kImage);
+    OneInputGraph made = WithNan(kNanImage);
     made.Node(Conv2D{{.padding = {PaddingMode::kSame}}, activation},
               {made.input(), made.Constant({9, 3, 3, 7}), made.Constant({9})});
     ExpectAsReference(made, Precision::kFp16);
   }
   for (const Op& op : std::initializer_list<Op>{Softmax{}, Unary{UnaryKind::kRelu}, Unary{UnaryKind::kTanh}}) {
-    OneInputGraph made = WithNan(kImage);
+    OneInputGraph made = WithNan(kNanImage);
     made.Node(op, {made.input()});
     ExpectAsReference(made, Precision::kFp16);
   }

@@ -1,12 +1,11 @@
 #include "tests/testing/metadata_writer.h"
 
 #include "frontends/tflite/metadata_schema_generated.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
-
-constexpr int32_t kNegCode = 59;
 
 void Append(std::vector<std::byte>& bytes, uint64_t number, int size) {
   for (int k = 0; k < size; ++k) bytes.push_back(static_cast<std::byte>(number >> (8 * k)));
@@ -61,7 +60,7 @@ std::vector<std::byte> MetadataBytes(const WrittenMetadata& metadata) {
 std::vector<std::byte> ModelWithMetadata(const std::vector<std::byte>& metadata) {
   TfliteWriter writer;
   const int32_t input = writer.AddTensor({"x", {1, 4}}), output = writer.AddTensor({"y", {1, 4}});
-  writer.AddOperator(kNegCode, {input}, {output});
+  writer.AddOperator(kNeg, {input}, {output});
   writer.AddMetadata("TFLITE_METADATA", writer.AddBuffer(metadata));
   return writer.Finish({input}, {output});
 }

@@ -2,6 +2,7 @@
 #ifndef HEARTH_TESTS_TESTING_ONE_NODE_H_
 #define HEARTH_TESTS_TESTING_ONE_NODE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,12 @@
 #include "core/graph/op_def.h"
 
 namespace hearth::testing {
+
+inline constexpr int32_t kHuge = 2147483647;  // a dimension
+
+inline Window2D Window(int stride, int dilation, PaddingMode mode) {
+  return {stride, stride, dilation, dilation, {.mode = mode}};
+}
 
 struct NodeInput {
   Shape shape;

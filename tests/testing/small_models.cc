@@ -1,13 +1,10 @@
 #include "tests/testing/small_models.h"
 
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
-namespace {
-
-constexpr int32_t kAdd = 0;
-
-}  // namespace
+namespace {}  // namespace
 
 std::vector<std::byte> ModelOfAllKinds() {
   TfliteWriter writer;

@@ -7,13 +7,13 @@
 
 #include "frontends/engine/backends.h"
 #include "hearth/session.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
 
-constexpr int32_t kRelu = 19;
 constexpr int kHeight = 7, kWidth = 43;
 
 struct Bytes {

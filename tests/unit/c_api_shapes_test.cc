@@ -11,7 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-const std::string kDemo = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
+const std::string kShapesModel = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
 
 // y = -x, 1x4.
 void MakeNegation(OwnedModel& model) {
@@ -89,17 +89,17 @@ TEST(CApiCache, ModelsArePinnedAndRemovedAndTheCacheIsExamined) {
   OwnedText json;
   ASSERT_FINE(hearth_cache_examine(cache, json.out()));
   EXPECT_THAT(std::string(json), HasSubstr("\"findings\""));
-  EXPECT_EQ(hearth_cache_pin(cache, kDemo.c_str(), 1), HEARTH_NOT_FOUND) << "nothing has used the cache";
-  const char* models[] = {kDemo.c_str()};
+  EXPECT_EQ(hearth_cache_pin(cache, kShapesModel.c_str(), 1), HEARTH_NOT_FOUND) << "nothing has used the cache";
+  const char* models[] = {kShapesModel.c_str()};
   const char* devices[] = {"all"};
   if (hearth_cache_warm(cache, models, 1, devices, 1, nullptr, json.out()) != HEARTH_OK)
     GTEST_SKIP() << hearth_last_error();
-  ASSERT_FINE(hearth_cache_pin(cache, kDemo.c_str(), 1));
+  ASSERT_FINE(hearth_cache_pin(cache, kShapesModel.c_str(), 1));
   ASSERT_FINE(hearth_cache_models(cache, json.out()));
   EXPECT_THAT(std::string(json), AllOf(HasSubstr("shapes_f32.tflite"), HasSubstr("\"pinned\": true")));
-  ASSERT_FINE(hearth_cache_pin(cache, kDemo.c_str(), 0));
-  ASSERT_FINE(hearth_cache_remove(cache, kDemo.c_str(), nullptr));
-  EXPECT_EQ(hearth_cache_remove(cache, kDemo.c_str(), json.out()), HEARTH_NOT_FOUND);
+  ASSERT_FINE(hearth_cache_pin(cache, kShapesModel.c_str(), 0));
+  ASSERT_FINE(hearth_cache_remove(cache, kShapesModel.c_str(), nullptr));
+  EXPECT_EQ(hearth_cache_remove(cache, kShapesModel.c_str(), json.out()), HEARTH_NOT_FOUND);
 }
 
 TEST(CApiCache, BundlesAreSignedInspectedAndRevoked) {
@@ -110,7 +110,7 @@ TEST(CApiCache, BundlesAreSignedInspectedAndRevoked) {
   OwnedText json, key;
   const std::string secret = folder.path() / "key", trusted = secret + ".pub", bundle = folder.path() / "b.tar";
   if (hearth_make_signing_key(secret.c_str(), key.out()) != HEARTH_OK) GTEST_SKIP() << hearth_last_error();
-  const char* models[] = {kDemo.c_str()};
+  const char* models[] = {kShapesModel.c_str()};
   const char* devices[] = {"all"};
   if (hearth_cache_warm(cache, models, 1, devices, 1, nullptr, json.out()) != HEARTH_OK)
     GTEST_SKIP() << hearth_last_error();

@@ -166,7 +166,7 @@ struct WeightsCase {
     constant.recipe.source.quantization = Quantization{{0.5f}, {3}, 0};
     constant.recipe.dims = {4, 4};
   }
-  CacheKey Key() const { return WeightsKey(constant, content); }
+  CacheKey Key() const { return PackedWeightsKey(constant, content); }
 };
 
 TEST(CacheKeys, EveryPartOfAWeightsKeyCountsAndIsNamed) {

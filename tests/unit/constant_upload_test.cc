@@ -58,7 +58,7 @@ TEST(ConstantUpload, GivesTheSameBytesFromTheCacheAsFromPacking) {
   const PlacedConstants packed = Placed(device, plan);
   ASSERT_TRUE(UploadConstants(device, packed, plan, {ModelBytes()}, &store).ok());
   plan.constants[0].is_kept = true;
-  const CacheKey key = WeightsKey(plan.constants[0], NameOf(ModelBytes()));
+  const CacheKey key = PackedWeightsKey(plan.constants[0], NameOf(ModelBytes()));
   const std::vector<std::byte> bytes = ContentsOf(device, *packed.made[0]);
   const PutRequest put{&key, bytes, 1};
   store.Put({&put, 1});
@@ -84,7 +84,7 @@ TEST(ConstantUpload, PacksWhenTheCacheHandsOutGarbage) {
   Plan plan = PlanWithOneConstant();
   plan.constants[0].is_kept = true;
   const std::vector<std::byte> anything(32);
-  const CacheKey key = WeightsKey(plan.constants[0], NameOf(ModelBytes()));
+  const CacheKey key = PackedWeightsKey(plan.constants[0], NameOf(ModelBytes()));
   const PutRequest put{&key, anything, 1};
   store.Put({&put, 1});
   store.garble_reads = true;
@@ -158,14 +158,14 @@ TEST(ConstantUpload, RefusesAPlanThatNamesAFileWhichTheModelLacks) {
   EXPECT_EQ(status.message(), "the plan names file 1 of a model of 1");
 }
 
-TEST(WeightsKey, ChangesWithTheContentAndTheLayout) {
+TEST(PackedWeightsKey, ChangesWithTheContentAndTheLayout) {
   const Plan plan = PlanWithOneConstant();
   const std::vector<float> other = {1, 2, 3, 4, 6};
   PlanConstant wider = plan.constants[0];
   wider.recipe.width = 16;
-  const Fingerprint base = WeightsKey(plan.constants[0], NameOf(ModelBytes())).digest();
-  EXPECT_NE(base, WeightsKey(plan.constants[0], NameOf(std::as_bytes(std::span(other)))).digest());
-  EXPECT_NE(base, WeightsKey(wider, NameOf(ModelBytes())).digest());
+  const Fingerprint base = PackedWeightsKey(plan.constants[0], NameOf(ModelBytes())).digest();
+  EXPECT_NE(base, PackedWeightsKey(plan.constants[0], NameOf(std::as_bytes(std::span(other)))).digest());
+  EXPECT_NE(base, PackedWeightsKey(wider, NameOf(ModelBytes())).digest());
 }
 
 }  // namespace

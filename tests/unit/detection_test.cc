@@ -190,7 +190,7 @@ TEST(DetectionPostProcess, OnTheCpuGivesTheReferencesBits) {
 
 // ---- The operator in a file ----
 
-std::vector<uint8_t> Options(bool with_thresholds) {
+std::vector<uint8_t> SuppressionOptions(bool with_thresholds) {
   flexbuffers::Builder builder;
   builder.Map([&] {
     builder.Int("max_detections", 10);
@@ -218,7 +218,7 @@ Result<Graph> ReadWithOptions(const std::vector<uint8_t>& options) {
 }
 
 TEST(DetectionPostProcess, IsReadFromItsFlexbufferOptions) {
-  Result<Graph> graph = ReadWithOptions(Options(true));
+  Result<Graph> graph = ReadWithOptions(SuppressionOptions(true));
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   const DetectionPostProcess expected{.max_detections = 10,
                                       .num_classes = 2,
@@ -235,11 +235,12 @@ TEST(DetectionPostProcess, IsReadFromItsFlexbufferOptions) {
 }
 
 TEST(DetectionPostProcess, WithoutAnOptionIsRefusedByItsName) {
-  EXPECT_THAT(ReadWithOptions(Options(false)).status().message(), HasSubstr("'nms_score_threshold' is missing"));
+  EXPECT_THAT(ReadWithOptions(SuppressionOptions(false)).status().message(),
+              HasSubstr("'nms_score_threshold' is missing"));
 }
 
 TEST(DetectionPostProcess, WithDamagedOptionsIsRefusedOrReadAsOtherNumbers) {
-  const std::vector<uint8_t> options = Options(true);
+  const std::vector<uint8_t> options = SuppressionOptions(true);
   for (size_t length = 0; length < options.size(); ++length) {
     const std::vector<uint8_t> cut(options.begin(), options.begin() + static_cast<std::ptrdiff_t>(length));
     const Result<Graph> graph = ReadWithOptions(cut);

@@ -51,7 +51,7 @@ std::vector<std::string_view> TypesOf(const Row& row) {
   return types;
 }
 
-DeviceInfo Device(Dialect dialect) {
+DeviceInfo DialectDevice(Dialect dialect) {
   DeviceInfo info;
   info.backend = dialect == Dialect::kOpenCl ? "opencl" : dialect == Dialect::kGles ? "gles" : "vulkan";
   info.dialect = dialect;
@@ -73,7 +73,7 @@ TEST(ElementwiseRecipe, ARowIsAllThatCoreNeeds) {
       const ReferenceTensor a{{2, 5}, std::vector<double>(10, 1.0)}, b{{5}, std::vector<double>(5, 1.0)};
       EXPECT_TRUE(EvaluateGraph(*graph, std::array{a, b}).ok());
       for (Dialect dialect : {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan}) {
-        const Result<Plan> plan = Lower(*graph, Device(dialect), {});
+        const Result<Plan> plan = Lower(*graph, DialectDevice(dialect), {});
         ASSERT_TRUE(plan.ok()) << plan.status().message();
         EXPECT_FALSE(plan->has_host_steps());
         ASSERT_EQ(plan->kernels.size(), 1u);

@@ -43,11 +43,11 @@ const ExpectedShares kShares[] = {{"navi21", {1, 2, 2, 4, 4, 8, 8, 8, 8}},
                                   {"ampere-laptop", {1, 1, 1, 2, 2, 4, 4, 8, 8}},
                                   {"adreno730", {1, 1, 1, 1, 1, 1, 1, 1, 1}},
                                   {"mali-g78", {1, 1, 1, 1, 1, 2, 2, 4, 4}}};
-constexpr Dialect kDialects[] = {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan};
+constexpr Dialect kEveryDialect[] = {Dialect::kOpenCl, Dialect::kGles, Dialect::kVulkan};
 
 TEST(FlatProduct, SharesSumsWhereTilesAreFewForTheDevice) {
   for (const auto& [profile, shares] : kShares) {
-    for (const Dialect dialect : kDialects) {
+    for (const Dialect dialect : kEveryDialect) {
       const DeviceInfo device = As(profile, dialect);
       for (size_t k = 0; k < shares.size(); ++k) {
         const KernelChoice expected{std::string(kFlatVariant), 4, 2, shares[k]};
@@ -87,7 +87,7 @@ double UsefulLanes(const Plan& plan, const ProductSize& size) {
 
 TEST(FlatProduct, LeavesFewLanesOfMobileNetIdle) {
   for (const auto& [profile, shares] : kShares) {
-    for (const Dialect dialect : kDialects) {
+    for (const Dialect dialect : kEveryDialect) {
       const DeviceInfo device = As(profile, dialect);
       double work = 0, lanes = 0;
       for (const Layer& layer : kMobileNet) {

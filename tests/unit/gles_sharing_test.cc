@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kWidth = testing::kLentWidth, kHeight = testing::kLentHeight;
+constexpr int kPictureWidth = testing::kLentWidth, kPictureHeight = testing::kLentHeight;
 
 // A program with a current context of its own, without a window. What Hearth's table lacks is found by name.
 class Program {
@@ -62,10 +62,11 @@ class Program {
     gl().GenTextures(1, &id);
     gl().BindTexture(GL_TEXTURE_2D, id);
     if (is_immutable) {
-      tex_storage_(GL_TEXTURE_2D, 1, internal_format, kWidth, kHeight);
-      tex_sub_image_(GL_TEXTURE_2D, 0, 0, 0, kWidth, kHeight, GL_RGBA, type, pixels);
+      tex_storage_(GL_TEXTURE_2D, 1, internal_format, kPictureWidth, kPictureHeight);
+      tex_sub_image_(GL_TEXTURE_2D, 0, 0, 0, kPictureWidth, kPictureHeight, GL_RGBA, type, pixels);
     } else {
-      tex_image_(GL_TEXTURE_2D, 0, static_cast<GLint>(internal_format), kWidth, kHeight, 0, GL_RGBA, type, pixels);
+      tex_image_(GL_TEXTURE_2D, 0, static_cast<GLint>(internal_format), kPictureWidth, kPictureHeight, 0, GL_RGBA, type,
+                 pixels);
     }
     gl().BindTexture(GL_TEXTURE_2D, 0);
     return id;
@@ -75,7 +76,7 @@ class Program {
     gen_framebuffers_(1, &framebuffer);
     bind_framebuffer_(GL_FRAMEBUFFER, framebuffer);
     attach_(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture, 0);
-    read_pixels_(0, 0, kWidth, kHeight, GL_RGBA, type, pixels);
+    read_pixels_(0, 0, kPictureWidth, kPictureHeight, GL_RGBA, type, pixels);
     bind_framebuffer_(GL_FRAMEBUFFER, 0);
   }
 
@@ -144,7 +145,7 @@ TEST_F(GlesSharing, EveryFormatOfABufferRunsWithoutACopy) {
 
 // What the network makes of a constant picture is its negative.
 TEST_F(GlesSharing, TexturesOfEveryFormatAreReadAndWritten) {
-  std::vector<float> floats(size_t{kWidth} * kHeight * 4), seen(floats.size());
+  std::vector<float> floats(size_t{kPictureWidth} * kPictureHeight * 4), seen(floats.size());
   for (size_t k = 0; k < floats.size(); ++k) floats[k] = k % 4 == 3 ? 1.0f : static_cast<float>(k % 4) * 0.25f;
   for (const auto& [format, internal] :
        {std::pair(ElementFormat::kFloat32, GL_RGBA32F), std::pair(ElementFormat::kRgba16f, GL_RGBA16F)}) {
@@ -164,7 +165,7 @@ TEST_F(GlesSharing, TexturesOfEveryFormatAreReadAndWritten) {
 }
 
 TEST_F(GlesSharing, APartOfATextureIsCutOutTurnedAndResized) {
-  const testing::TestPicture picture(PixelFormat::kRgba8, kWidth, kHeight, 3);
+  const testing::TestPicture picture(PixelFormat::kRgba8, kPictureWidth, kPictureHeight, 3);
   Frame frame = picture.frame();
   frame.crop = {1, 2, 5, 3};
   frame.rotation = 90;
@@ -183,12 +184,12 @@ TEST_F(GlesSharing, APartOfATextureIsCutOutTurnedAndResized) {
   lent.format = PixelFormat::kNv12;
   EXPECT_THAT(session_->BindFrame("x", lent).message(), HasSubstr("planes lie in a buffer"));
   lent.format = PixelFormat::kRgba8;
-  lent.width = kWidth + 1;
+  lent.width = kPictureWidth + 1;
   EXPECT_THAT(session_->BindFrame("x", lent).message(), HasSubstr("is needed"));
 }
 
 TEST_F(GlesSharing, ARunWaitsForTheProgramsFenceAndGivesOneBack) {
-  std::vector<uint8_t> bytes(size_t{kWidth} * kHeight * 4, 51), seen(bytes.size());
+  std::vector<uint8_t> bytes(size_t{kPictureWidth} * kPictureHeight * 4, 51), seen(bytes.size());
   const GLuint in = program_.Texture(GL_RGBA8, GL_UNSIGNED_BYTE, bytes.data(), false);
   const GLuint out = program_.Texture(GL_RGBA8, GL_UNSIGNED_BYTE, seen.data());
   const Binding input{.memory = MemoryKind::kGlTexture, .handle = in, .format = ElementFormat::kRgba8};
@@ -221,7 +222,7 @@ TEST_F(GlesSharing, ARunWaitsForTheProgramsFenceAndGivesOneBack) {
 
 TEST_F(GlesSharing, AFenceThatIsNoneIsAnErrorOfTheRun) {
   GlMemory memory(program_);
-  const std::vector<float> zeros(size_t{kWidth} * kHeight * 3);
+  const std::vector<float> zeros(size_t{kPictureWidth} * kPictureHeight * 3);
   ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(zeros))).ok());
   const Result<Ticket> ticket = session_->Submit({.wait_for = {{0x1234}}});
   const Status status = ticket.ok() ? session_->Wait(*ticket) : ticket.status();
@@ -230,7 +231,7 @@ TEST_F(GlesSharing, AFenceThatIsNoneIsAnErrorOfTheRun) {
 }
 
 TEST_F(GlesSharing, AnErrorIsThatOfItsOwnRun) {
-  const std::vector<float> zeros(size_t{kWidth} * kHeight * 3);
+  const std::vector<float> zeros(size_t{kPictureWidth} * kPictureHeight * 3);
   ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(zeros))).ok());
   const Result<Ticket> wrong = session_->Submit({.wait_for = {{0x1234}}});
   const Result<Ticket> right = session_->Submit();
@@ -240,7 +241,7 @@ TEST_F(GlesSharing, AnErrorIsThatOfItsOwnRun) {
 }
 
 TEST_F(GlesSharing, WhatDoesNotFitIsRefused) {
-  const std::vector<float> pixels(size_t{kWidth} * kHeight * 4);
+  const std::vector<float> pixels(size_t{kPictureWidth} * kPictureHeight * 4);
   const GLuint mutable_texture = program_.Texture(GL_RGBA, GL_UNSIGNED_BYTE, pixels.data(), false);
   const GLuint halves = program_.Texture(GL_RGBA16F, GL_FLOAT, pixels.data());
   Binding binding{.memory = MemoryKind::kGlTexture, .handle = mutable_texture, .format = ElementFormat::kRgba8};

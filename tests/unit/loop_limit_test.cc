@@ -12,6 +12,7 @@
 #include "core/graph/loop_graphs.h"
 #include "frontends/tflite/reader.h"
 #include "hearth/run_queue.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/tflite_writer.h"
 
@@ -21,8 +22,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
-
-constexpr int32_t kMul = 18, kLess = 58, kSum = 74, kWhile = 119;
 
 // While the sum of x is less than 100, x is doubled: zeros stay for ever.
 std::vector<std::byte> Doubling() {

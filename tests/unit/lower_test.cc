@@ -14,7 +14,7 @@
 namespace hearth {
 namespace {
 
-DeviceInfo Device(Dialect dialect, DeviceType type) {
+DeviceInfo LoweringDevice(Dialect dialect, DeviceType type) {
   DeviceInfo info;
   info.backend = dialect == Dialect::kOpenCl ? "opencl" : "vulkan";
   info.dialect = dialect;
@@ -60,13 +60,14 @@ bool AnyReadThrough(const Plan& plan, AccessPath path) {
 }
 
 TEST(Lower, ReadsThroughTexelBuffersOnAGraphicsApiOfACpuOnly) {
-  EXPECT_FALSE(AnyReadThrough(PlanFor(Device(Dialect::kVulkan, DeviceType::kCpu)), AccessPath::kBuffer));
-  EXPECT_FALSE(AnyReadThrough(PlanFor(Device(Dialect::kVulkan, DeviceType::kDiscreteGpu)), AccessPath::kTexelBuffer));
-  EXPECT_FALSE(AnyReadThrough(PlanFor(Device(Dialect::kOpenCl, DeviceType::kCpu)), AccessPath::kTexelBuffer));
+  EXPECT_FALSE(AnyReadThrough(PlanFor(LoweringDevice(Dialect::kVulkan, DeviceType::kCpu)), AccessPath::kBuffer));
+  EXPECT_FALSE(
+      AnyReadThrough(PlanFor(LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu)), AccessPath::kTexelBuffer));
+  EXPECT_FALSE(AnyReadThrough(PlanFor(LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu)), AccessPath::kTexelBuffer));
 }
 
 TEST(Lower, ReadsAnArgumentThatIsTooLargeForATexelBufferAsABuffer) {
-  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kCpu);
+  DeviceInfo device = LoweringDevice(Dialect::kVulkan, DeviceType::kCpu);
   device.max_texel_elements = 16 * 16 * 2;  // the input fits, the wider tensors don't
   const Plan plan = PlanFor(device);
   EXPECT_TRUE(AnyReadThrough(plan, AccessPath::kBuffer));
@@ -84,7 +85,7 @@ std::string DefineOf(const Plan& plan, std::string_view kernel, std::string_view
 
 TEST(Lower, LetsASubgroupShareWeightsWhereItDividesTheLanesOfASoftwareGpu) {
   const auto sharing = [](DeviceType type, uint32_t subgroup_size) {
-    DeviceInfo device = Device(Dialect::kVulkan, type);
+    DeviceInfo device = LoweringDevice(Dialect::kVulkan, type);
     device.subgroup_size = subgroup_size;
     return DefineOf(PlanFor(device), "conv_tile", "SUBGROUP");
   };
@@ -97,7 +98,7 @@ TEST(Lower, LetsASubgroupShareWeightsWhereItDividesTheLanesOfASoftwareGpu) {
 
 TEST(Lower, WritesFloatsInPairsOnlyOnASoftwareGpuWithIntegersOf64Bits) {
   const auto writes_pairs = [](DeviceType type, bool int64) {
-    DeviceInfo device = Device(Dialect::kVulkan, type);
+    DeviceInfo device = LoweringDevice(Dialect::kVulkan, type);
     device.int64 = int64;
     const Plan plan = PlanFor(device);
     return std::any_of(plan.kernels.begin(), plan.kernels.end(), [](const KernelSource& kernel) {
@@ -111,7 +112,7 @@ TEST(Lower, WritesFloatsInPairsOnlyOnASoftwareGpuWithIntegersOf64Bits) {
 }
 
 TEST(Lower, LeavesRoomForTexelViewsWhoseSizesAllLookAlike) {
-  const Plan plan = PlanFor(Device(Dialect::kVulkan, DeviceType::kCpu));
+  const Plan plan = PlanFor(LoweringDevice(Dialect::kVulkan, DeviceType::kCpu));
   int views = 0;
   for (const Step& step : plan.steps) {
     const auto& dispatch = std::get<Dispatch>(step);
@@ -136,18 +137,18 @@ TEST(Lower, LeavesRoomForTexelViewsWhoseSizesAllLookAlike) {
 }
 
 TEST(Lower, GivesHardwareWorkGroupsOfAtLeastAWarp) {
-  for (const KernelSource& kernel : PlanFor(Device(Dialect::kVulkan, DeviceType::kDiscreteGpu)).kernels) {
+  for (const KernelSource& kernel : PlanFor(LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu)).kernels) {
     EXPECT_GE(kernel.local_size[0] * kernel.local_size[1] * kernel.local_size[2], 32u) << kernel.name;
   }
 }
 
 TEST(Lower, MakesNoDispatchForAReshapeThatMovesNothing) {
   // Nor for the relu, which the depthwise convolution takes in.
-  EXPECT_EQ(PlanFor(Device(Dialect::kVulkan, DeviceType::kCpu)).dispatch_count(), 3u);
+  EXPECT_EQ(PlanFor(LoweringDevice(Dialect::kVulkan, DeviceType::kCpu)).dispatch_count(), 3u);
 }
 
 TEST(Lower, KeepsOperationsOnTheCpuByNameAndByIndex) {
-  const DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  const DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu);
   LowerOptions options;
   options.cpu_ops = {"SOFTMAX", "op:0"};  // as model files spell it
   const Graph graph = SmallNetwork();
@@ -159,7 +160,7 @@ TEST(Lower, KeepsOperationsOnTheCpuByNameAndByIndex) {
 }
 
 TEST(Lower, LeavesToTheHostWhatABufferDoesNotHold) {
-  DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu);
   device.max_buffer_bytes = 4096;
   const Plan plan = PlanFor(device);
   EXPECT_EQ(plan.dispatch_count(), 0u);
@@ -170,7 +171,7 @@ TEST(Lower, LeavesToTheHostWhatABufferDoesNotHold) {
 
 // Everything but the first convolution, whose 3 slices and filters are the largest, fits.
 TEST(Lower, LeavesToTheHostOnlyTheOperationThatABindingDoesNotHold) {
-  DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kDiscreteGpu);
+  DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kDiscreteGpu);
   device.max_binding_bytes = 6000;
   const Graph graph = [] {
     Result<Graph> read = GraphFromText(R"(graph "wide"
@@ -194,7 +195,7 @@ output %4
 }
 
 TEST(Lower, LeavesToTheHostWhatHasTooManyWorkGroups) {
-  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kDiscreteGpu);
+  DeviceInfo device = LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu);
   device.max_group_count = {1, 1, 1};
   const Plan plan = PlanFor(device);
   ASSERT_FALSE(plan.fallbacks.empty());
@@ -203,7 +204,7 @@ TEST(Lower, LeavesToTheHostWhatHasTooManyWorkGroups) {
 
 // Bindings are what APIs limit to 128 MiB and less; the arena is a buffer of which parts are bound.
 TEST(Lower, TakesAnArenaLargerThanABinding) {
-  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kDiscreteGpu);
+  DeviceInfo device = LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu);
   const uint64_t arena_bytes = PlanFor(device).memory.arena_bytes;
   device.max_binding_bytes = arena_bytes - 1;
   const Plan plan = PlanFor(device);
@@ -212,7 +213,7 @@ TEST(Lower, TakesAnArenaLargerThanABinding) {
 }
 
 TEST(Lower, SplitsAnArenaThatOneBufferDoesNotHold) {
-  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kDiscreteGpu);
+  DeviceInfo device = LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu);
   device.max_buffer_bytes = PlanFor(device).memory.arena_bytes - 1;
   const Plan plan = PlanFor(device);
   EXPECT_TRUE(plan.fallbacks.empty());
@@ -224,14 +225,14 @@ TEST(Lower, SplitsAnArenaThatOneBufferDoesNotHold) {
 
 // CL_DEVICE_MAX_PARAMETER_SIZE of embedded devices.
 TEST(Lower, RunsWithArgumentsOf256Bytes) {
-  DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kIntegratedGpu);
+  DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kIntegratedGpu);
   device.max_argument_bytes = device.max_scalar_bytes = 256;
   device.max_storage_buffers = 256 / kPointerBytes;
   EXPECT_TRUE(PlanFor(device).fallbacks.empty());
 }
 
 TEST(Lower, GivesEqualPlansForEqualInputs) {
-  const DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kCpu);
+  const DeviceInfo device = LoweringDevice(Dialect::kVulkan, DeviceType::kCpu);
   EXPECT_EQ(SerializePlan(PlanFor(device)), SerializePlan(PlanFor(device)));
 }
 
@@ -247,11 +248,11 @@ TEST(Lower, LeavesLoopsThatADriverWouldCutShortToTheHost) {
 %1 = cumsum(%0) axis=1 : float32[1x70000] "y"
 output %1
 )");
-  const Placement on_lavapipe = PlaceNodes(graph, Device(Dialect::kVulkan, DeviceType::kCpu), {})[0];
+  const Placement on_lavapipe = PlaceNodes(graph, LoweringDevice(Dialect::kVulkan, DeviceType::kCpu), {})[0];
   EXPECT_FALSE(on_lavapipe.on_device);
   EXPECT_EQ(on_lavapipe.reason, "its loops take 280000 turns, drivers like this one end them after 65536");
-  EXPECT_TRUE(PlaceNodes(graph, Device(Dialect::kVulkan, DeviceType::kDiscreteGpu), {})[0].on_device);
-  EXPECT_TRUE(PlaceNodes(graph, Device(Dialect::kOpenCl, DeviceType::kCpu), {})[0].on_device);
+  EXPECT_TRUE(PlaceNodes(graph, LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu), {})[0].on_device);
+  EXPECT_TRUE(PlaceNodes(graph, LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu), {})[0].on_device);
 }
 
 // A convolution before a max pool with argmax, and one after it.
@@ -266,7 +267,7 @@ TEST(Lower, KeepsWhatDecidesIndicesInFloat32) {
 output %5
 output %6
 )");
-  DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kDiscreteGpu);
+  DeviceInfo device = LoweringDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu);
   device.fp16_storage = true;
   LowerOptions options;
   options.precision = Precision::kFp16;
@@ -310,7 +311,7 @@ size_t DispatchesOf(const Graph& graph, const DeviceInfo& device, const LowerOpt
 TEST(Lower, ElementwiseNodesBecomePartOfTheKernelBeforeThem) {
   for (const auto& [dialect, type] :
        {std::pair{Dialect::kOpenCl, DeviceType::kDiscreteGpu}, {Dialect::kVulkan, DeviceType::kCpu}}) {
-    const Result<Plan> plan = Lower(ChainNetwork(kChain), Device(dialect, type), {});
+    const Result<Plan> plan = Lower(ChainNetwork(kChain), LoweringDevice(dialect, type), {});
     ASSERT_TRUE(plan.ok());
     ASSERT_EQ(plan->dispatch_count(), 1u);
     EXPECT_NE(std::get<Dispatch>(plan->steps[0]).label.find("\"conv\" (operator 0) + add"), std::string::npos);
@@ -319,7 +320,7 @@ TEST(Lower, ElementwiseNodesBecomePartOfTheKernelBeforeThem) {
 }
 
 TEST(Lower, ADeviceThatCompilesSlowlyKeepsElementwiseNodesApartUnlessSpeedIsToLast) {
-  const DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  const DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu);
   EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), device), 5u);
   LowerOptions options;
   options.preference = Preference::kSustainedSpeed;
@@ -329,11 +330,11 @@ TEST(Lower, ADeviceThatCompilesSlowlyKeepsElementwiseNodesApartUnlessSpeedIsToLa
 TEST(Lower, FewProgramsComeBeforeFewDispatchesForASingleAnswer) {
   LowerOptions options;
   options.preference = Preference::kFastSingleAnswer;
-  EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), Device(Dialect::kVulkan, DeviceType::kCpu), options), 5u);
+  EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), LoweringDevice(Dialect::kVulkan, DeviceType::kCpu), options), 5u);
 }
 
 TEST(Lower, AResultThatOthersNeedOrThatIsAnOutputStaysOne) {
-  const DeviceInfo device = Device(Dialect::kVulkan, DeviceType::kCpu);
+  const DeviceInfo device = LoweringDevice(Dialect::kVulkan, DeviceType::kCpu);
   EXPECT_EQ(DispatchesOf(ChainNetwork(R"(%5 = relu(%4) : float32[1x16x16x8] "b" node "relu"
 output %4
 output %5
@@ -351,7 +352,7 @@ output %7
 }
 
 TEST(Lower, AKernelTakesNoMoreArgumentsThanTheDeviceHasBuffers) {
-  DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kDiscreteGpu);
+  DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kDiscreteGpu);
   device.max_storage_buffers = 4;  // a convolution's own
   EXPECT_EQ(DispatchesOf(ChainNetwork(kChain), device), 3u) << "the sum apart, the product with it, the rest behind";
 }
@@ -359,7 +360,7 @@ TEST(Lower, AKernelTakesNoMoreArgumentsThanTheDeviceHasBuffers) {
 // A call of softmax with a mistake.
 Status CallOfSoftmax(const std::function<void(KernelCall&)>& change) {
   const Graph graph = SmallNetwork();
-  const DeviceInfo device = Device(Dialect::kOpenCl, DeviceType::kCpu);
+  const DeviceInfo device = LoweringDevice(Dialect::kOpenCl, DeviceType::kCpu);
   PlanBuilder builder(graph, device, {});
   const Operand in = builder.Tensor(graph.inputs[0]), out = builder.Tensor(graph.outputs[0]);
   KernelCall call;

@@ -132,7 +132,7 @@ TEST(MemoryPlanner, MobileNetV2ReachesItsLowerBound) {
 
 TEST(MemoryPlanner, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
   for (uint32_t seed = 1; seed <= 50; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     const std::vector<TensorUsage> usages = RandomUsages(seed, 60);
     const uint64_t alignment = uint64_t{1} << (seed % 9);
     const OffsetPlan plan = PlaceBySize(usages, alignment);
@@ -149,7 +149,7 @@ TEST(MemoryPlanner, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
 
 TEST(MemoryPlanner, LowerBoundIsTheLargestSumOverSteps) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     const std::vector<TensorUsage> usages = RandomUsages(seed, 30);
     uint64_t most = 0;
     for (int step = 0; step < 50; ++step) {
@@ -215,7 +215,7 @@ uint64_t SmallestGap(const std::vector<TensorUsage>& usages, const std::vector<u
 
 TEST(GapPlacer, EachTensorGoesIntoTheSmallestGapWhetherFewOrMostLiveTogether) {
   for (const int longest : {3, 8, 60}) {
-    SCOPED_TRACE(testing::Message() << "up to " << longest << " steps");
+    SCOPED_TRACE(::testing::Message() << "up to " << longest << " steps");
     std::vector<TensorUsage> usages = RandomUsages(static_cast<uint32_t>(longest), 80);
     for (TensorUsage& usage : usages) usage.last_step = usage.first_step + static_cast<int>(usage.size_bytes) % longest;
     std::vector<size_t> order(usages.size()), placed;
@@ -246,7 +246,7 @@ TEST(FoundOffsets, TheSameTensorsAreSearchedOnce) {
 
 TEST(OffsetSearch, TensorsAliveTogetherNeverOverlapAndOffsetsAreAligned) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
-    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    SCOPED_TRACE(::testing::Message() << "seed " << seed);
     const std::vector<TensorUsage> usages = RandomUsages(seed, 40);
     const OffsetPlan plan = SearchOffsets(usages, 16);
     uint64_t end = 0;

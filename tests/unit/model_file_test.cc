@@ -15,9 +15,9 @@
 namespace hearth {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class ModelFileTest : public testing::Test {
+class ModelFileTest : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& content) {
     const auto path = folder_.path() / name;

@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-DeviceInfo Device() {
+DeviceInfo PlainDevice() {
   DeviceInfo info;
   info.backend = "opencl";
   info.dialect = Dialect::kOpenCl;
@@ -25,7 +25,7 @@ DeviceInfo Device() {
   return info;
 }
 
-Plan PlanOf(const std::string& text, const DeviceInfo& device = Device()) {
+Plan PlanOf(const std::string& text, const DeviceInfo& device = PlainDevice()) {
   Result<Graph> graph = GraphFromText(text);
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_TRUE(InferShapes(*graph).ok());
@@ -94,7 +94,7 @@ TEST(MovedValues, WholeSlicesOfChannelsAreReadWhereTheyLie) {
   EXPECT_EQ(second.tensors[0].offset_bytes, first.tensors[1].offset_bytes + 2 * 16 * 16) << "two slices further on";
   EXPECT_EQ(second.tensors[0].size_bytes, 2u * 16 * 16);
   EXPECT_EQ(PlanOf(Part(10, behind)).dispatch_count(), 3u) << "within a texel";
-  DeviceInfo coarse = Device();
+  DeviceInfo coarse = PlainDevice();
   coarse.buffer_offset_alignment = 4096;
   EXPECT_EQ(PlanOf(Part(8, behind), coarse).dispatch_count(), 3u);
 }

@@ -8,6 +8,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/strided_view.h"
+#include "tests/testing/one_node.h"
 
 namespace hearth {
 namespace {
@@ -15,10 +16,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int32_t kHuge = 2147483647;
-
 // A graph of one node: float32 inputs of these shapes (rank 1 int32 where `integers`), outputs of unknown shape.
-Graph OneNode(Op op, const std::vector<Shape>& inputs, size_t outputs = 1, int integer_input = -1) {
+Graph NodeOf(Op op, const std::vector<Shape>& inputs, size_t outputs = 1, int integer_input = -1) {
   Graph graph;
   Node node{.op = std::move(op), .name = "n"};
   for (size_t k = 0; k < inputs.size(); ++k) {
@@ -34,7 +33,7 @@ Graph OneNode(Op op, const std::vector<Shape>& inputs, size_t outputs = 1, int i
 
 // The outputs' shapes, or the error.
 std::string Inferred(Op op, const std::vector<Shape>& inputs, size_t outputs = 1, int integer_input = -1) {
-  Graph graph = OneNode(std::move(op), inputs, outputs, integer_input);
+  Graph graph = NodeOf(std::move(op), inputs, outputs, integer_input);
   const Status status = InferShapes(graph);
   if (!status.ok()) return status.message();
   std::string text;
@@ -48,7 +47,7 @@ using Values = std::vector<double>;
 std::vector<Values> Evaluated(Op op, const std::vector<Shape>& inputs, size_t outputs = 1,
                               const Values& integers = {}) {
   const int integer_input = integers.empty() ? -1 : static_cast<int>(inputs.size()) - 1;
-  Graph graph = OneNode(std::move(op), inputs, outputs, integer_input);
+  Graph graph = NodeOf(std::move(op), inputs, outputs, integer_input);
   const Status inferred = InferShapes(graph);
   EXPECT_TRUE(inferred.ok()) << inferred.message();
   if (!inferred.ok()) return {};
@@ -97,34 +96,40 @@ TEST(MovementInfer, HostileAttributesAreErrors) {
   EXPECT_THAT(Inferred(Transpose{{0, 1, 2, 4}}, {x}), HasSubstr("is not a permutation"));
   EXPECT_THAT(Inferred(Transpose{{0, 1, -2, 3}}, {x}), HasSubstr("is not a permutation"));
   EXPECT_THAT(Inferred(Transpose{{0, 1}}, {x}), HasSubstr("is not a permutation"));
-  EXPECT_THAT(Inferred(Slice{{0}, {3}, {kHuge}, {3}}, {{5}}), HasSubstr("3 elements from 0 by 2147483647"));
-  EXPECT_THAT(Inferred(Slice{{0}, {kHuge}, {kHuge}, {kHuge}}, {{5}}), HasSubstr("which has 5"));
+  EXPECT_THAT(Inferred(Slice{{0}, {3}, {testing::kHuge}, {3}}, {{5}}), HasSubstr("3 elements from 0 by 2147483647"));
+  EXPECT_THAT(Inferred(Slice{{0}, {testing::kHuge}, {testing::kHuge}, {testing::kHuge}}, {{5}}),
+              HasSubstr("which has 5"));
   EXPECT_THAT(Inferred(Slice{{-1}, {2}, {1}, {2}}, {{5}}), HasSubstr("which has 5"));
   EXPECT_THAT(Inferred(Slice{{1}, {2}, {0}, {2}}, {{5}}), HasSubstr("by 0"));
   EXPECT_THAT(Inferred(Slice{{1}, {2}, {1}, {3}}, {{5}}), HasSubstr("can't be seen as 3"));
-  EXPECT_EQ(Inferred(Slice{{4}, {1}, {-kHuge - 1}, {1}}, {{5}}), "1");  // one element has no second one to step to
+  EXPECT_EQ(Inferred(Slice{{4}, {1}, {-testing::kHuge - 1}, {1}}, {{5}}),
+            "1");  // one element has no second one to step to
   EXPECT_THAT(Inferred(Split{4, {2}}, {x}), HasSubstr("outside of rank 4"));
   EXPECT_THAT(Inferred(Split{0, {3, -1}}, {x}, 2), HasSubstr("a dimension of -1"));
-  EXPECT_THAT(Inferred(Split{0, {kHuge, kHuge}}, {x}, 2), HasSubstr("parts of 4294967294 elements"));
+  EXPECT_THAT(Inferred(Split{0, {testing::kHuge, testing::kHuge}}, {x}, 2), HasSubstr("parts of 4294967294 elements"));
   EXPECT_THAT(Inferred(Unpack{0, -1}, {x}, 0), HasSubstr("-1 slices"));
   EXPECT_THAT(Inferred(Unpack{0, 3}, {x}, 3), HasSubstr("3 slices along dimension 0"));
   EXPECT_THAT(Inferred(Pack{5}, {x}), HasSubstr("outside of rank 5"));
   EXPECT_THAT(Inferred(Pack{0}, {x, {2, 4, 6, 7}}), HasSubstr("input 1 has shape 2x4x6x7"));
   EXPECT_THAT(Inferred(Pack{0}, {{1, 1, 1, 1, 1, 1}}), HasSubstr("rank 7"));
-  EXPECT_THAT(Inferred(Tile{{kHuge, 1, 1, 1}}, {x}), HasSubstr("a dimension of 4294967294"));
+  EXPECT_THAT(Inferred(Tile{{testing::kHuge, 1, 1, 1}}, {x}), HasSubstr("a dimension of 4294967294"));
   EXPECT_THAT(Inferred(Tile{{-1, 1, 1, 1}}, {x}), HasSubstr("a dimension of -2"));
   EXPECT_THAT(Inferred(Tile{{0, 1, 1, 1}}, {x}), HasSubstr("empty"));
   EXPECT_THAT(Inferred(BroadcastTo{{4, 6, 8}}, {x}), HasSubstr("can't be broadcast"));
-  EXPECT_THAT(Inferred(BroadcastTo{{kHuge, kHuge, kHuge}}, {{1}}), HasSubstr("impossible shape"));
+  EXPECT_THAT(Inferred(BroadcastTo{{testing::kHuge, testing::kHuge, testing::kHuge}}, {{1}}),
+              HasSubstr("impossible shape"));
   EXPECT_THAT(Inferred(Reverse{0b10000}, {x}), HasSubstr("can't be reversed"));
   EXPECT_THAT(Inferred(DepthToSpace{0}, {x}), HasSubstr("a block of 0"));
-  EXPECT_THAT(Inferred(DepthToSpace{kHuge}, {x}), HasSubstr("can't fill blocks"));
-  EXPECT_THAT(Inferred(SpaceToDepth{kHuge}, {x}), HasSubstr("no whole blocks"));
-  EXPECT_THAT(Inferred(SpaceToBatch{{kHuge, kHuge}, {0, 0}, {0, 0}}, {x}), HasSubstr("not blocks of"));
-  EXPECT_THAT(Inferred(SpaceToBatch{{1, 1}, {kHuge, 0}, {kHuge, 0}}, {x}), HasSubstr("not blocks of"));
+  EXPECT_THAT(Inferred(DepthToSpace{testing::kHuge}, {x}), HasSubstr("can't fill blocks"));
+  EXPECT_THAT(Inferred(SpaceToDepth{testing::kHuge}, {x}), HasSubstr("no whole blocks"));
+  EXPECT_THAT(Inferred(SpaceToBatch{{testing::kHuge, testing::kHuge}, {0, 0}, {0, 0}}, {x}),
+              HasSubstr("not blocks of"));
+  EXPECT_THAT(Inferred(SpaceToBatch{{1, 1}, {testing::kHuge, 0}, {testing::kHuge, 0}}, {x}),
+              HasSubstr("not blocks of"));
   EXPECT_THAT(Inferred(SpaceToBatch{{2, 0}, {0, 0}, {0, 0}}, {x}), HasSubstr("for 2 spatial dimensions"));
   EXPECT_THAT(Inferred(SpaceToBatch{{2}, {0}, {0}}, {{4, 4}}), HasSubstr("needs rank 3 or 4"));
-  EXPECT_THAT(Inferred(BatchToSpace{{kHuge, kHuge}, {0, 0}, {0, 0}}, {x}), HasSubstr("can't fill blocks"));
+  EXPECT_THAT(Inferred(BatchToSpace{{testing::kHuge, testing::kHuge}, {0, 0}, {0, 0}}, {x}),
+              HasSubstr("can't fill blocks"));
   EXPECT_THAT(Inferred(BatchToSpace{{2, 1}, {4, 0}, {4, 0}}, {x}), HasSubstr("cropped from 8"));
   EXPECT_THAT(Inferred(MirrorPad{{2}, {0}}, {{2}}), HasSubstr("its mirror image has 1"));
   EXPECT_THAT(Inferred(MirrorPad{{0}, {3}, true}, {{2}}), HasSubstr("its mirror image has 2"));
@@ -134,7 +139,7 @@ TEST(MovementInfer, HostileAttributesAreErrors) {
 }
 
 TEST(MovementInfer, TheTypeStays) {
-  Graph graph = OneNode(Reverse{1}, {{4}});
+  Graph graph = NodeOf(Reverse{1}, {{4}});
   graph.value(graph.outputs[0]).desc.dtype = DType::kInt32;
   EXPECT_THAT(InferShapes(graph).message(), HasSubstr("output 0 is int32, input 0 is float32"));
 }
@@ -221,7 +226,7 @@ TEST(StridedView, SaysWhatTheReferenceDoes) {
                                         {DepthToSpace{3}, {2, 2, 3, 18}},
                                         {SpaceToDepth{3}, {2, 3, 6, 5}}};
   for (const auto& [op, shape] : nodes) {
-    Graph graph = OneNode(op, {shape});
+    Graph graph = NodeOf(op, {shape});
     ASSERT_TRUE(InferShapes(graph).ok());
     const auto view = ViewOf(graph, graph.nodes()[0], 0);
     ASSERT_TRUE(view.has_value()) << OpName(op);
@@ -231,7 +236,7 @@ TEST(StridedView, SaysWhatTheReferenceDoes) {
 }
 
 TEST(StridedView, JoinsDigitsThatContinueEachOther) {
-  Graph graph = OneNode(Transpose{{0, 2, 3, 1}}, {{1, 3, 4, 5}});
+  Graph graph = NodeOf(Transpose{{0, 2, 3, 1}}, {{1, 3, 4, 5}});
   ASSERT_TRUE(InferShapes(graph).ok());
   const auto view = ViewOf(graph, graph.nodes()[0], 0);
   ASSERT_TRUE(view.has_value());
@@ -240,7 +245,7 @@ TEST(StridedView, JoinsDigitsThatContinueEachOther) {
 }
 
 TEST(StridedView, MovingDimensionsOfOneElementMovesNothing) {
-  Graph graph = OneNode(Transpose{{0, 3, 1, 2}}, {{2, 3, 4, 1}});
+  Graph graph = NodeOf(Transpose{{0, 3, 1, 2}}, {{2, 3, 4, 1}});
   ASSERT_TRUE(InferShapes(graph).ok());
   EXPECT_TRUE(ViewOf(graph, graph.nodes()[0], 0)->is_identity());
 }

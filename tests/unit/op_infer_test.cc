@@ -3,16 +3,16 @@
 
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
+#include "tests/testing/one_node.h"
 
 namespace hearth {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr int32_t kHuge = 2147483647;
+using testing::Window;
 
 // A graph of one node: float32 inputs of these shapes, one output whose shape is not known.
-Graph OneNode(Op op, const std::vector<Shape>& inputs) {
+Graph OneNodeOf(Op op, const std::vector<Shape>& inputs) {
   Graph graph;
   Node node{.op = std::move(op), .name = "n"};
   for (const Shape& shape : inputs) {
@@ -27,13 +27,9 @@ Graph OneNode(Op op, const std::vector<Shape>& inputs) {
 }
 
 std::string InferredShape(Op op, const std::vector<Shape>& inputs) {
-  Graph graph = OneNode(std::move(op), inputs);
+  Graph graph = OneNodeOf(std::move(op), inputs);
   const Status status = InferShapes(graph);
   return status.ok() ? graph.value(graph.outputs[0]).desc.shape.ToString() : status.message();
-}
-
-Window2D Window(int stride, int dilation, PaddingMode mode) {
-  return {stride, stride, dilation, dilation, {.mode = mode}};
 }
 
 TEST(Infer, ConvolutionFollowsThePaddingRules) {
@@ -72,30 +68,37 @@ TEST(Infer, ConvolutionErrorsNameNodeAndValues) {
 
 TEST(Infer, HugeAttributesAreRefusedNotOverflowed) {
   const Shape x = {1, 5, 5, 4}, filter = {7, 3, 3, 4};
-  const Window2D wide = {.dilation_h = kHuge, .dilation_w = kHuge};
+  const Window2D wide = {.dilation_h = testing::kHuge, .dilation_w = testing::kHuge};
   EXPECT_THAT(InferredShape(Conv2D{wide}, {x, filter}), HasSubstr("too large"));
   Window2D wide_same = wide;
   wide_same.padding.mode = PaddingMode::kSame;
   EXPECT_THAT(InferredShape(Conv2D{wide_same}, {x, filter}), HasSubstr("too large"));
-  const Window2D padded = {.padding = {PaddingMode::kExplicit, kHuge, kHuge, kHuge, kHuge}};
+  const Window2D padded = {
+      .padding = {PaddingMode::kExplicit, testing::kHuge, testing::kHuge, testing::kHuge, testing::kHuge}};
   EXPECT_THAT(InferredShape(Conv2D{padded}, {x, filter}), HasSubstr("too large"));
   const Window2D negative = {.padding = {PaddingMode::kExplicit, -1, 0, 0, 0}};
   EXPECT_THAT(InferredShape(Conv2D{negative}, {x, filter}), HasSubstr("must not be negative"));
-  const Window2D big_strides = {.stride_h = kHuge, .stride_w = kHuge, .padding = {.mode = PaddingMode::kSame}};
+  const Window2D big_strides = {
+      .stride_h = testing::kHuge, .stride_w = testing::kHuge, .padding = {.mode = PaddingMode::kSame}};
   EXPECT_EQ(InferredShape(Conv2D{big_strides}, {x, filter}), "1x1x1x7");
-  EXPECT_THAT(InferredShape(Pool2D{.kernel_h = kHuge, .kernel_w = kHuge}, {x}), HasSubstr("the window covers"));
-  EXPECT_THAT(InferredShape(Resize{.height = kHuge, .width = kHuge}, {x}), HasSubstr("impossible shape"));
+  EXPECT_THAT(InferredShape(Pool2D{.kernel_h = testing::kHuge, .kernel_w = testing::kHuge}, {x}),
+              HasSubstr("the window covers"));
+  EXPECT_THAT(InferredShape(Resize{.height = testing::kHuge, .width = testing::kHuge}, {x}),
+              HasSubstr("impossible shape"));
   EXPECT_THAT(InferredShape(Resize{.height = -1, .width = 3}, {x}), HasSubstr("must be positive"));
-  EXPECT_THAT(InferredShape(Pad{{kHuge, 0, 0, 0}, {kHuge, 0, 0, 0}}, {x}), HasSubstr("a dimension of 4294967295"));
-  EXPECT_THAT(InferredShape(Reshape{{kHuge, kHuge, kHuge, kHuge}}, {x}), HasSubstr("can't take the shape"));
+  EXPECT_THAT(InferredShape(Pad{{testing::kHuge, 0, 0, 0}, {testing::kHuge, 0, 0, 0}}, {x}),
+              HasSubstr("a dimension of 4294967295"));
+  EXPECT_THAT(InferredShape(Reshape{{testing::kHuge, testing::kHuge, testing::kHuge, testing::kHuge}}, {x}),
+              HasSubstr("can't take the shape"));
 }
 
 TEST(Infer, EmptyAndImpossibleInputsAreRefusedByEveryOperation) {
   for (const Op& op : NamedOps()) {
     for (const Shape& shape :
-         {Shape{0, 5, 5, 4}, Shape{1, 5, 5, 0}, Shape{kHuge, kHuge, kHuge, kHuge}, Shape{-1, 5, 5, 4}}) {
+         {Shape{0, 5, 5, 4}, Shape{1, 5, 5, 0}, Shape{testing::kHuge, testing::kHuge, testing::kHuge, testing::kHuge},
+          Shape{-1, 5, 5, 4}}) {
       for (size_t count : {0, 1, 2, 3}) {
-        Graph graph = OneNode(op, std::vector<Shape>(count, shape));
+        Graph graph = OneNodeOf(op, std::vector<Shape>(count, shape));
         const Status status = InferShapes(graph);
         EXPECT_FALSE(status.ok()) << OpName(op) << " " << shape.ToString();
         EXPECT_THAT(status.message(), HasSubstr(OpName(op)));
@@ -108,10 +111,10 @@ TEST(Infer, IdsOutOfRangeAreRefusedByEveryOperation) {
   for (const Op& op : NamedOps()) {
     for (ValueId id : {-1, -5, 1000}) {
       for (size_t count : {1, 2, 3}) {
-        Graph graph = OneNode(op, std::vector<Shape>(count, Shape{1, 1, 1, 1}));
+        Graph graph = OneNodeOf(op, std::vector<Shape>(count, Shape{1, 1, 1, 1}));
         graph.nodes()[0].inputs[0] = id;
         EXPECT_FALSE(InferShapes(graph).ok()) << OpName(op);
-        graph = OneNode(op, std::vector<Shape>(count, Shape{1, 1, 1, 1}));
+        graph = OneNodeOf(op, std::vector<Shape>(count, Shape{1, 1, 1, 1}));
         graph.nodes()[0].outputs[0] = id;
         EXPECT_FALSE(InferShapes(graph).ok()) << OpName(op);
         graph.nodes()[0].outputs.clear();
@@ -137,7 +140,7 @@ TEST(Infer, ConcatAddsUpItsAxis) {
   EXPECT_THAT(InferredShape(Concat{-5}, {{1, 2, 2, 3}}), HasSubstr("axis -5"));
   EXPECT_THAT(InferredShape(Concat{0}, {{}}), HasSubstr("outside of rank 0"));
   EXPECT_THAT(InferredShape(Concat{3}, {{1, 2, 2, 3}, {1, 2, 3, 3}}), HasSubstr("does not fit input 0"));
-  EXPECT_THAT(InferredShape(Concat{0}, {{kHuge}, {kHuge}}), HasSubstr("a dimension of 4294967294"));
+  EXPECT_THAT(InferredShape(Concat{0}, {{testing::kHuge}, {testing::kHuge}}), HasSubstr("a dimension of 4294967294"));
 }
 
 TEST(Infer, TheOthersGiveTheirShapes) {
@@ -174,7 +177,7 @@ TEST(Infer, TheOthersRefuseWhatDoesNotFit) {
 }
 
 TEST(Infer, AnUnknownOperationIsUnsupportedAndNamed) {
-  Graph graph = OneNode(UnknownOp{"TFLite_Detection_PostProcess"}, {{1}});
+  Graph graph = OneNodeOf(UnknownOp{"TFLite_Detection_PostProcess"}, {{1}});
   graph.nodes()[0].source_index = 12;
   const Status status = InferShapes(graph);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
@@ -182,7 +185,7 @@ TEST(Infer, AnUnknownOperationIsUnsupportedAndNamed) {
 }
 
 TEST(Infer, ADeclaredShapeMustAgree) {
-  Graph graph = OneNode(Softmax{}, {{1, 10}});
+  Graph graph = OneNodeOf(Softmax{}, {{1, 10}});
   graph.value(graph.outputs[0]).desc.shape = {1, 11};
   const Status status = InferShapes(graph);
   EXPECT_EQ(status.code(), StatusCode::kMalformedInput);
@@ -190,7 +193,7 @@ TEST(Infer, ADeclaredShapeMustAgree) {
 }
 
 TEST(Infer, TheOutputKeepsItsTypeAndQuantization) {
-  Graph graph = OneNode(Unary{UnaryKind::kRelu}, {{1, 10}});
+  Graph graph = OneNodeOf(Unary{UnaryKind::kRelu}, {{1, 10}});
   const TensorDesc quantized = {.dtype = DType::kUInt8, .shape = {1, 10}, .quantization = Quantization{{0.5f}, {3}, 0}};
   graph.value(graph.inputs[0]).desc = quantized;
   graph.value(graph.outputs[0]).desc = quantized;
@@ -199,7 +202,7 @@ TEST(Infer, TheOutputKeepsItsTypeAndQuantization) {
 }
 
 TEST(Infer, TypesThatHaveNoRealValueAreUnsupported) {
-  Graph graph = OneNode(Unary{UnaryKind::kSqrt}, {{1, 10}});
+  Graph graph = OneNodeOf(Unary{UnaryKind::kSqrt}, {{1, 10}});
   graph.value(graph.inputs[0]).desc.dtype = DType::kInt64;
   const Status status = InferShapes(graph);
   EXPECT_EQ(status.code(), StatusCode::kUnsupported);
@@ -208,7 +211,7 @@ TEST(Infer, TypesThatHaveNoRealValueAreUnsupported) {
 
 TEST(Infer, IntegersAreAllowedWhereARowHasAFormForThem) {
   for (const auto& [kind, fine] : {std::pair(BinaryKind::kDiv, true), std::pair(BinaryKind::kAtan2, false)}) {
-    Graph graph = OneNode(Binary{kind}, {{2}, {2}});
+    Graph graph = OneNodeOf(Binary{kind}, {{2}, {2}});
     for (ValueId id : graph.inputs) graph.value(id).desc.dtype = DType::kInt32;
     EXPECT_EQ(InferShapes(graph).ok(), fine);
   }

@@ -20,16 +20,13 @@ using ::testing::ElementsAreArray;
 using testing::Evaluate;
 using testing::NodeInput;
 using ::testing::Pointwise;
+using testing::Window;
 
 // 1, 2, 3, ...
 NodeInput Counting(const Shape& shape) {
   NodeInput input{shape, std::vector<double>(static_cast<size_t>(shape.element_count()))};
   std::iota(input.values.begin(), input.values.end(), 1.0);
   return input;
-}
-
-Window2D Window(int stride, int dilation, PaddingMode mode) {
-  return {stride, stride, dilation, dilation, {.mode = mode}};
 }
 
 const NodeInput kOnes3x3 = {{1, 3, 3, 1}, std::vector<double>(9, 1.0)};

@@ -58,7 +58,7 @@ struct MatrixSize {
   int outputs, kh, kw, inputs;
 };
 
-class PackMatrix : public testing::TestWithParam<MatrixSize> {};
+class PackMatrix : public ::testing::TestWithParam<MatrixSize> {};
 
 TEST_P(PackMatrix, PutsOutputsSideBySideAndPadsWithZeros) {
   const MatrixSize size = GetParam();
@@ -71,9 +71,9 @@ TEST_P(PackMatrix, PutsOutputsSideBySideAndPadsWithZeros) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, PackMatrix,
-                         testing::Values(MatrixSize{1, 1, 1, 1}, MatrixSize{16, 1, 1, 16}, MatrixSize{17, 1, 1, 19},
-                                         MatrixSize{32, 3, 3, 3}, MatrixSize{5, 2, 3, 33}, MatrixSize{64, 1, 1, 128},
-                                         MatrixSize{1001, 1, 1, 20}));
+                         ::testing::Values(MatrixSize{1, 1, 1, 1}, MatrixSize{16, 1, 1, 16}, MatrixSize{17, 1, 1, 19},
+                                           MatrixSize{32, 3, 3, 3}, MatrixSize{5, 2, 3, 33}, MatrixSize{64, 1, 1, 128},
+                                           MatrixSize{1001, 1, 1, 20}));
 
 // As the reference reads them: a grid is of integers.
 TEST(Pack, HalvesThatNameAScaleAreTheNumbersThatTheyAre) {

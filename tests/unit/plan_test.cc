@@ -144,7 +144,7 @@ TEST(Plan, FlippedBytesAreRefusedOrGiveAnotherPlan) {
   std::uniform_int_distribution<int> value(1, 255), count(1, 4);
   int accepted = 0;
   for (int round = 0; round < 2000; ++round) {
-    SCOPED_TRACE(testing::Message() << "round " << round);
+    SCOPED_TRACE(::testing::Message() << "round " << round);
     std::vector<std::byte> damaged = bytes;
     for (int flips = count(random); flips > 0; --flips)
       damaged[position(random)] ^= static_cast<std::byte>(value(random));

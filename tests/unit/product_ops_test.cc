@@ -18,8 +18,6 @@ using ::testing::HasSubstr;
 using testing::NodeInput;
 using testing::OneNode;
 
-constexpr int32_t kHuge = 2147483647;
-
 std::vector<NodeInput> InputsOf(const std::vector<Shape>& shapes) {
   std::vector<NodeInput> inputs;
   for (const Shape& shape : shapes) inputs.push_back({shape, {}});
@@ -27,23 +25,23 @@ std::vector<NodeInput> InputsOf(const std::vector<Shape>& shapes) {
 }
 
 // The first output's shape, or the error, for float32 inputs of these shapes.
-std::string InferredShape(Op op, const std::vector<Shape>& shapes, int outputs = 1) {
+std::string FirstShape(Op op, const std::vector<Shape>& shapes, int outputs = 1) {
   return testing::InferredShape(std::move(op), InputsOf(shapes), std::vector(outputs, DType::kFloat32));
 }
 
 TEST(BatchMatMul, SwapsTheLastTwoDimensionsOfAdjointOperands) {
-  EXPECT_EQ(InferredShape(BatchMatMul{}, {{2, 3}, {3, 4}}), "2x4");
-  EXPECT_EQ(InferredShape(BatchMatMul{true, false}, {{3, 2}, {3, 4}}), "2x4");
-  EXPECT_EQ(InferredShape(BatchMatMul{false, true}, {{5, 2, 3}, {5, 4, 3}}), "5x2x4");
-  EXPECT_THAT(InferredShape(BatchMatMul{}, {{2, 3}, {4, 3}}), HasSubstr("sums over 3 and 4 elements"));
+  EXPECT_EQ(FirstShape(BatchMatMul{}, {{2, 3}, {3, 4}}), "2x4");
+  EXPECT_EQ(FirstShape(BatchMatMul{true, false}, {{3, 2}, {3, 4}}), "2x4");
+  EXPECT_EQ(FirstShape(BatchMatMul{false, true}, {{5, 2, 3}, {5, 4, 3}}), "5x2x4");
+  EXPECT_THAT(FirstShape(BatchMatMul{}, {{2, 3}, {4, 3}}), HasSubstr("sums over 3 and 4 elements"));
 }
 
 TEST(BatchMatMul, BroadcastsLeadingDimensions) {
-  EXPECT_EQ(InferredShape(BatchMatMul{}, {{2, 1, 5, 6}, {3, 6, 7}}), "2x3x5x7");
-  EXPECT_EQ(InferredShape(BatchMatMul{}, {{5, 6}, {4, 1, 3, 6, 7}}), "4x1x3x5x7");
-  EXPECT_THAT(InferredShape(BatchMatMul{}, {{2, 5, 6}, {3, 6, 7}}), HasSubstr("don't go together"));
-  EXPECT_THAT(InferredShape(BatchMatMul{}, {{6}, {6, 7}}), HasSubstr("has rank 1"));
-  EXPECT_THAT(InferredShape(BatchMatMul{}, {{1, 1, 1, 1, 5, 6}, {6, 7}}), HasSubstr("has rank 6"));
+  EXPECT_EQ(FirstShape(BatchMatMul{}, {{2, 1, 5, 6}, {3, 6, 7}}), "2x3x5x7");
+  EXPECT_EQ(FirstShape(BatchMatMul{}, {{5, 6}, {4, 1, 3, 6, 7}}), "4x1x3x5x7");
+  EXPECT_THAT(FirstShape(BatchMatMul{}, {{2, 5, 6}, {3, 6, 7}}), HasSubstr("don't go together"));
+  EXPECT_THAT(FirstShape(BatchMatMul{}, {{6}, {6, 7}}), HasSubstr("has rank 1"));
+  EXPECT_THAT(FirstShape(BatchMatMul{}, {{1, 1, 1, 1, 5, 6}, {6, 7}}), HasSubstr("has rank 6"));
 }
 
 TEST(BatchMatMul, MultipliesEveryWayRound) {
@@ -62,25 +60,26 @@ TEST(BatchMatMul, GivesEveryPairOfABroadcastItsProduct) {
 
 TEST(TransposeConv, ComputesItsSizeAsMediaPipeDoes) {
   TransposeConv conv{.stride_h = 2, .stride_w = 3};
-  EXPECT_EQ(InferredShape(conv, {{1, 4, 5, 3}, {7, 2, 5, 3}, {7}}), "1x8x17x7");
+  EXPECT_EQ(FirstShape(conv, {{1, 4, 5, 3}, {7, 2, 5, 3}, {7}}), "1x8x17x7");
   conv.padding.mode = PaddingMode::kSame;
-  EXPECT_EQ(InferredShape(conv, {{1, 4, 5, 3}, {7, 2, 5, 3}}), "1x8x14x7");
-  EXPECT_EQ(InferredShape(conv, {{1, 3, 5, 3}, {7, 2, 1, 3}}), "1x5x13x7");
+  EXPECT_EQ(FirstShape(conv, {{1, 4, 5, 3}, {7, 2, 5, 3}}), "1x8x14x7");
+  EXPECT_EQ(FirstShape(conv, {{1, 3, 5, 3}, {7, 2, 1, 3}}), "1x5x13x7");
   conv.height = 9;
   conv.width = 100;
-  EXPECT_EQ(InferredShape(conv, {{1, 4, 5, 3}, {7, 2, 5, 3}}), "1x9x100x7");
+  EXPECT_EQ(FirstShape(conv, {{1, 4, 5, 3}, {7, 2, 5, 3}}), "1x9x100x7");
 }
 
 TEST(TransposeConv, RefusesHostileAttributes) {
   const std::vector<Shape> inputs = {{1, 4, 5, 3}, {7, 2, 5, 3}};
-  EXPECT_THAT(InferredShape(TransposeConv{.stride_h = 0}, inputs), HasSubstr("stride 0x1"));
-  EXPECT_THAT(InferredShape(TransposeConv{.stride_h = kHuge}, inputs), HasSubstr("each must be 1 to"));
-  EXPECT_THAT(InferredShape(TransposeConv{.height = 4}, inputs), HasSubstr("an output of 4x0"));
-  EXPECT_THAT(InferredShape(TransposeConv{.height = kHuge, .width = kHuge}, inputs), HasSubstr("an output of"));
-  EXPECT_THAT(InferredShape(TransposeConv{.padding = {PaddingMode::kExplicit, -1}}, inputs), HasSubstr("padding -1"));
-  EXPECT_THAT(InferredShape(TransposeConv{.padding = {PaddingMode::kExplicit, 9}}, inputs),
+  EXPECT_THAT(FirstShape(TransposeConv{.stride_h = 0}, inputs), HasSubstr("stride 0x1"));
+  EXPECT_THAT(FirstShape(TransposeConv{.stride_h = testing::kHuge}, inputs), HasSubstr("each must be 1 to"));
+  EXPECT_THAT(FirstShape(TransposeConv{.height = 4}, inputs), HasSubstr("an output of 4x0"));
+  EXPECT_THAT(FirstShape(TransposeConv{.height = testing::kHuge, .width = testing::kHuge}, inputs),
+              HasSubstr("an output of"));
+  EXPECT_THAT(FirstShape(TransposeConv{.padding = {PaddingMode::kExplicit, -1}}, inputs), HasSubstr("padding -1"));
+  EXPECT_THAT(FirstShape(TransposeConv{.padding = {PaddingMode::kExplicit, 9}}, inputs),
               HasSubstr("an output of -4x9"));
-  EXPECT_THAT(InferredShape(TransposeConv{}, {{1, 4, 5, 3}, {7, 2, 5, 4}}), HasSubstr("reads 4 channels"));
+  EXPECT_THAT(FirstShape(TransposeConv{}, {{1, 4, 5, 3}, {7, 2, 5, 4}}), HasSubstr("reads 4 channels"));
 }
 
 TEST(TransposeConv, AddsEachInputTimesTheFilterWhereItsWindowLies) {
@@ -118,11 +117,10 @@ TEST(MaxPoolArgmax, CountsPositionsFromTheWindowsOriginInThePadding) {
 }
 
 TEST(MaxPoolArgmax, NeedsTwoOutputsAndADenseWindow) {
-  EXPECT_EQ(InferredShape(MaxPoolArgmax2D{.kernel_h = 2}, {{1, 4, 4, 3}}, 2), "1x3x4x3");
-  EXPECT_THAT(InferredShape(MaxPoolArgmax2D{}, {{1, 4, 4, 3}}, 1), HasSubstr("has 1 outputs, needs 2"));
-  EXPECT_THAT(InferredShape(MaxPoolArgmax2D{.window = {.dilation_h = 2}}, {{1, 4, 4, 3}}, 2),
-              HasSubstr("dilated by 2x1"));
-  EXPECT_THAT(InferredShape(MaxPoolArgmax2D{.kernel_h = kHuge}, {{1, 4, 4, 3}}, 2), HasSubstr("a window of"));
+  EXPECT_EQ(FirstShape(MaxPoolArgmax2D{.kernel_h = 2}, {{1, 4, 4, 3}}, 2), "1x3x4x3");
+  EXPECT_THAT(FirstShape(MaxPoolArgmax2D{}, {{1, 4, 4, 3}}, 1), HasSubstr("has 1 outputs, needs 2"));
+  EXPECT_THAT(FirstShape(MaxPoolArgmax2D{.window = {.dilation_h = 2}}, {{1, 4, 4, 3}}, 2), HasSubstr("dilated by 2x1"));
+  EXPECT_THAT(FirstShape(MaxPoolArgmax2D{.kernel_h = testing::kHuge}, {{1, 4, 4, 3}}, 2), HasSubstr("a window of"));
 }
 
 TEST(MaxUnpool, PutsEachElementAtItsPosition) {
@@ -140,9 +138,10 @@ TEST(MaxUnpool, LetsTheLastWindowWinWhereTheyOverlap) {
 }
 
 TEST(MaxUnpool, RefusesHostileAttributes) {
-  EXPECT_THAT(InferredShape(MaxUnpool2D{0, 1, 1, 1}, {{1, 2, 2, 1}, {1, 2, 2, 1}}), HasSubstr("a window of 0x1"));
-  EXPECT_THAT(InferredShape(MaxUnpool2D{1, kHuge, 1, 1}, {{1, 2, 2, 1}, {1, 2, 2, 1}}), HasSubstr("each must be"));
-  EXPECT_THAT(InferredShape(MaxUnpool2D{2, 2, 2, 2}, {{1, 2, 2, 1}, {1, 2, 1, 1}}), HasSubstr("indices for"));
+  EXPECT_THAT(FirstShape(MaxUnpool2D{0, 1, 1, 1}, {{1, 2, 2, 1}, {1, 2, 2, 1}}), HasSubstr("a window of 0x1"));
+  EXPECT_THAT(FirstShape(MaxUnpool2D{1, testing::kHuge, 1, 1}, {{1, 2, 2, 1}, {1, 2, 2, 1}}),
+              HasSubstr("each must be"));
+  EXPECT_THAT(FirstShape(MaxUnpool2D{2, 2, 2, 2}, {{1, 2, 2, 1}, {1, 2, 1, 1}}), HasSubstr("indices for"));
 }
 
 TEST(Resampler, InterpolatesAndFadesToZeroOutside) {
@@ -153,9 +152,9 @@ TEST(Resampler, InterpolatesAndFadesToZeroOutside) {
 }
 
 TEST(Resampler, NeedsTwoCoordinatesForEachImage) {
-  EXPECT_EQ(InferredShape(Resampler{}, {{2, 5, 6, 7}, {2, 3, 4, 2}}), "2x3x4x7");
-  EXPECT_THAT(InferredShape(Resampler{}, {{2, 5, 6, 7}, {2, 3, 4, 1}}), HasSubstr("two coordinates"));
-  EXPECT_THAT(InferredShape(Resampler{}, {{2, 5, 6, 7}, {1, 3, 4, 2}}), HasSubstr("two coordinates"));
+  EXPECT_EQ(FirstShape(Resampler{}, {{2, 5, 6, 7}, {2, 3, 4, 2}}), "2x3x4x7");
+  EXPECT_THAT(FirstShape(Resampler{}, {{2, 5, 6, 7}, {2, 3, 4, 1}}), HasSubstr("two coordinates"));
+  EXPECT_THAT(FirstShape(Resampler{}, {{2, 5, 6, 7}, {1, 3, 4, 2}}), HasSubstr("two coordinates"));
 }
 
 TEST(L2Pool, IsTheRootOfTheMeanSquareWithoutPadding) {
@@ -164,8 +163,8 @@ TEST(L2Pool, IsTheRootOfTheMeanSquareWithoutPadding) {
 }
 
 TEST(ComputedBias, MustBeAVector) {
-  EXPECT_EQ(InferredShape(Conv2D{}, {{1, 2, 2, 3}, {4, 1, 1, 3}, {1, 1, 1, 4}}), "1x2x2x4");
-  EXPECT_THAT(InferredShape(Conv2D{}, {{1, 2, 2, 3}, {4, 1, 1, 3}, {4, 1}}), HasSubstr("not a vector"));
+  EXPECT_EQ(FirstShape(Conv2D{}, {{1, 2, 2, 3}, {4, 1, 1, 3}, {1, 1, 1, 4}}), "1x2x2x4");
+  EXPECT_THAT(FirstShape(Conv2D{}, {{1, 2, 2, 3}, {4, 1, 1, 3}, {4, 1}}), HasSubstr("not a vector"));
 }
 
 TEST(FuseActivation, LeavesNodesWithSeveralOutputsAlone) {

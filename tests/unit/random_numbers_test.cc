@@ -8,16 +8,14 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/ops/random.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-constexpr int32_t kStandardNormal = 146, kUniform = 148, kMultinomial = 149;
-constexpr auto kInt = wire::TensorType_INT32;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 Result<Graph> NumbersModel(int32_t code, int64_t seed, int64_t seed2, int32_t count, std::vector<std::byte>& bytes) {
   TfliteWriter writer;
@@ -66,7 +64,7 @@ TEST(RandomNumbers, PhiloxGivesItsAuthorsNumbers) {
 
 TEST(RandomNumbers, UniformOnesAreLiteRtsBitsInEachRun) {
   std::vector<std::byte> bytes;
-  const auto runs = Runs(NumbersModel(kUniform, 5, 9, 7, bytes), {0}, 3);
+  const auto runs = Runs(NumbersModel(kRandomUniform, 5, 9, 7, bytes), {0}, 3);
   EXPECT_THAT(Bits(runs[0]),
               ElementsAre(0x3f5be7dc, 0x3e589608, 0x3e2e43f8, 0x3f423e8e, 0x3f32ca44, 0x3f7eb564, 0x3c32eb80));
   EXPECT_THAT(Bits(runs[1]),
@@ -77,11 +75,11 @@ TEST(RandomNumbers, UniformOnesAreLiteRtsBitsInEachRun) {
 
 TEST(RandomNumbers, NormalOnesAreLiteRtsUpToARoundingOfSineAndCosine) {
   std::vector<std::byte> bytes;
-  const auto runs = Runs(NumbersModel(kStandardNormal, 5, 9, 7, bytes), {0}, 3);
+  const auto runs = Runs(NumbersModel(kRandomStandardNormal, 5, 9, 7, bytes), {0}, 3);
   const std::vector<double> first = {0.535279, 0.1320366, -1.8791082, 0.10361496, -0.02685229, 0.84688187, -2.615129};
   const std::vector<double> third = {-1.077453, -0.8248326, -0.34760472, 0.12492026, 0.6964909, 1.3873205, 0.5641975};
-  EXPECT_THAT(runs[0], testing::Pointwise(testing::DoubleNear(5e-7), first));
-  EXPECT_THAT(runs[2], testing::Pointwise(testing::DoubleNear(5e-7), third));
+  EXPECT_THAT(runs[0], ::testing::Pointwise(::testing::DoubleNear(5e-7), first));
+  EXPECT_THAT(runs[2], ::testing::Pointwise(::testing::DoubleNear(5e-7), third));
 }
 
 TEST(RandomNumbers, MultinomialDrawsLiteRtsClassesInEachRun) {
@@ -98,7 +96,7 @@ TEST(RandomNumbers, WithoutSeedsEachOperatorHasAStreamOfItsOwn) {
   std::vector<int32_t> outputs;
   for (const char* name : {"a", "b"}) {
     outputs.push_back(writer.AddTensor({name, {2}}));
-    writer.AddOperator(kUniform, {writer.AddIntegers({2})}, {outputs.back()});
+    writer.AddOperator(kRandomUniform, {writer.AddIntegers({2})}, {outputs.back()});
   }
   const auto bytes = writer.Finish({x}, outputs);
   const Result<Graph> graph = ReadTfliteModel(bytes);
@@ -112,7 +110,7 @@ TEST(RandomNumbers, WithoutSeedsEachOperatorHasAStreamOfItsOwn) {
 TEST(RandomNumbers, AShapeThatIsComputedAtRunTimeIsRefusedByItsName) {
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"sizes", {1}, kInt}), y = writer.AddTensor({"y", {1}});
-  writer.AddOperator(kUniform, {x}, {y});
+  writer.AddOperator(kRandomUniform, {x}, {y});
   const auto bytes = writer.Finish({x}, {y});
   const Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();

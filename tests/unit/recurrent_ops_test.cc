@@ -16,10 +16,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr uint32_t kSeed = 20260507;
+constexpr uint32_t kValuesSeed = 20260507;
 
 std::vector<float> RandomFloats(int64_t count, uint32_t salt) {
-  std::mt19937 generator(kSeed + salt);
+  std::mt19937 generator(kValuesSeed + salt);
   std::uniform_real_distribution<float> distribution(-1.0f, 1.0f);
   std::vector<float> floats(static_cast<size_t>(count));
   for (float& value : floats) value = distribution(generator);
@@ -95,7 +95,7 @@ TEST(Lstm, FollowsALoopWrittenByHand) {
     const std::vector<double> expected =
         LstmByHand(&x[b * kSteps * kDepth], model.weights, model.recurrent, model.bias);
     for (size_t i = 0; i < expected.size(); ++i) {
-      EXPECT_NEAR(actual[b * expected.size() + i], expected[i], 1e-6) << "batch " << b << ", seed " << kSeed;
+      EXPECT_NEAR(actual[b * expected.size() + i], expected[i], 1e-6) << "batch " << b << ", seed " << kValuesSeed;
     }
   }
 }

@@ -20,8 +20,6 @@ using testing::InferredShape;
 using testing::NodeInput;
 using testing::OneNode;
 
-constexpr int32_t kHuge = 2147483647;
-
 const NodeInput kTwoByThree = {{2, 3}, {1, 5, 3, -4, 2, 5}};
 
 TEST(Reduce, EveryKindOverRowsAndColumns) {
@@ -66,7 +64,8 @@ TEST(ArgReduce, FindsTheFirstExtremeElement) {
 
 TEST(ArgReduce, RefusesAxesOutsideAndPositionsThatAreNoIntegers) {
   EXPECT_THAT(InferredShape(ArgReduce{ArgKind::kMax, 2}, {kTwoByThree}, {DType::kInt32}), HasSubstr("axis 2"));
-  EXPECT_THAT(InferredShape(ArgReduce{ArgKind::kMax, -kHuge - 1}, {kTwoByThree}, {DType::kInt32}), HasSubstr("axis"));
+  EXPECT_THAT(InferredShape(ArgReduce{ArgKind::kMax, -testing::kHuge - 1}, {kTwoByThree}, {DType::kInt32}),
+              HasSubstr("axis"));
   EXPECT_THAT(InferredShape(ArgReduce{ArgKind::kMax, 0}, {kTwoByThree}), HasSubstr("int32 or int64"));
 }
 
@@ -77,7 +76,7 @@ TEST(TopK, TiesKeepTheLowerPosition) {
 }
 
 TEST(TopK, RefusesMoreThanThereAre) {
-  for (int32_t k : {0, -1, 4, kHuge}) {
+  for (int32_t k : {0, -1, 4, testing::kHuge}) {
     Graph graph = OneNode(TopK{k}, {kTwoByThree}, {DType::kFloat32, DType::kInt32});
     EXPECT_THAT(InferShapes(graph).message(), HasSubstr("the last dimension of 2x3 has 3")) << k;
   }
@@ -144,7 +143,7 @@ TEST(LocalResponseNormalization, TakesNeighboursOnBothSides) {
   // 1 + 2 * squares: of {1, 2}, {1, 2, 3}, {2, 3}.
   EXPECT_THAT(Evaluate(LocalResponseNormalization{1, 1.0f, 2.0f, 1.0f}, {{{3}, {1, 2, 3}}}),
               ElementsAre(DoubleNear(1.0 / 11, 1e-7), DoubleNear(2.0 / 29, 1e-7), DoubleNear(3.0 / 27, 1e-7)));
-  EXPECT_THAT(Evaluate(LocalResponseNormalization{kHuge, 1.0f, 2.0f, 1.0f}, {{{2}, {1, 2}}}),
+  EXPECT_THAT(Evaluate(LocalResponseNormalization{testing::kHuge, 1.0f, 2.0f, 1.0f}, {{{2}, {1, 2}}}),
               ElementsAre(DoubleNear(1.0 / 11, 1e-7), DoubleNear(2.0 / 11, 1e-7)));
   EXPECT_THAT(InferredShape(LocalResponseNormalization{-1}, {kTwoByThree}), HasSubstr("radius is -1"));
   EXPECT_THAT(InferredShape(LocalResponseNormalization{1, std::nanf("")}, {kTwoByThree}), HasSubstr("finite"));
@@ -167,7 +166,7 @@ TEST(Gather, RefusesWhatDoesNotFit) {
   const NodeInput positions = {{2}, {}, DType::kInt32};
   EXPECT_THAT(InferredShape(Gather{2}, {kTwoByThree, positions}), HasSubstr("axis 2"));
   EXPECT_THAT(InferredShape(Gather{0, 1}, {kTwoByThree, positions}), HasSubstr("batch_dims 1"));
-  EXPECT_THAT(InferredShape(Gather{1, kHuge}, {kTwoByThree, positions}), HasSubstr("batch_dims"));
+  EXPECT_THAT(InferredShape(Gather{1, testing::kHuge}, {kTwoByThree, positions}), HasSubstr("batch_dims"));
   EXPECT_THAT(InferredShape(Gather{1, 1}, {{{3, 3}, {}}, positions}), HasSubstr("batch dimension 0 is 3"));
   EXPECT_THAT(InferredShape(Gather{0}, {kTwoByThree, kTwoByThree}), HasSubstr("plain integers"));
 }
@@ -188,7 +187,7 @@ TEST(OneHot, StandsAtItsAxis) {
   EXPECT_THAT(InferredShape(OneHot{0, 0}, {indices, on, off}), HasSubstr("depth 0"));
   EXPECT_THAT(InferredShape(OneHot{0, 3}, {indices, kTwoByThree, off}), HasSubstr("needs one element"));
   const NodeInput many = {{1 << 20, 1 << 20}, {}, DType::kInt32};
-  EXPECT_THAT(InferredShape(OneHot{0, kHuge}, {many, on, off}), HasSubstr("impossible shape"));
+  EXPECT_THAT(InferredShape(OneHot{0, testing::kHuge}, {many, on, off}), HasSubstr("impossible shape"));
 }
 
 }  // namespace

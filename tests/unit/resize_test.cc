@@ -7,6 +7,7 @@
 #include "backends/cpu/available_memory.h"
 #include "frontends/api/session_data.h"
 #include "hearth/graph_builder.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/hot_start.h"
 #include "tests/testing/memory_store.h"
@@ -23,8 +24,6 @@ using ::testing::HasSubstr;
 using testing::ModelOf;
 
 using Shapes = std::map<std::string, std::vector<int32_t>>;
-
-constexpr int32_t kConv2D = 3, kMean = 40;
 
 // Two convolutions and a mean over an image of any size; the file's own size is 1x1.
 std::vector<std::byte> ImageModelBytes() {

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr int kHeight = 5, kWidth = 7, kChannels = 6;
-constexpr size_t kCount = size_t{kHeight} * kWidth * kChannels;
+constexpr size_t kPictureElements = size_t{kHeight} * kWidth * kChannels;
 
 // Two dispatches, so that there is something between input and output.
 Result<Model> TwoSteps() {
@@ -27,8 +27,8 @@ Result<Model> TwoSteps() {
 }
 
 std::vector<float> Picture(int seed) {
-  std::vector<float> picture(kCount);
-  for (size_t k = 0; k < kCount; ++k) picture[k] = static_cast<float>((k * 37 + seed * 101) % 199) - 99.0f;
+  std::vector<float> picture(kPictureElements);
+  for (size_t k = 0; k < kPictureElements; ++k) picture[k] = static_cast<float>((k * 37 + seed * 101) % 199) - 99.0f;
   return picture;
 }
 
@@ -38,7 +38,7 @@ std::vector<float> Output(const Session& session) {
   return output;
 }
 
-class RunsInFlight : public ::testing::TestWithParam<std::string> {
+class RunsInFlightTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     auto model = TwoSteps();
@@ -74,7 +74,7 @@ class RunsInFlight : public ::testing::TestWithParam<std::string> {
   std::optional<Session> plain_, session_;
 };
 
-TEST_P(RunsInFlight, EachGivesItsOwnResultInWhateverOrderTheyAreWaitedFor) {
+TEST_P(RunsInFlightTest, EachGivesItsOwnResultInWhateverOrderTheyAreWaitedFor) {
   const Ticket first = Submit(1), second = Submit(2), third = Submit(3);
   for (const auto& [ticket, seed] : {std::pair(second, 2), std::pair(third, 3), std::pair(first, 1)}) {
     const Status waited = session_->Wait(ticket);
@@ -83,7 +83,7 @@ TEST_P(RunsInFlight, EachGivesItsOwnResultInWhateverOrderTheyAreWaitedFor) {
   }
 }
 
-TEST_P(RunsInFlight, SlotsAreUsedAgain) {
+TEST_P(RunsInFlightTest, SlotsAreUsedAgain) {
   Ticket previous = Submit(0);
   for (int seed = 1; seed < 12; ++seed) {
     const Ticket next = Submit(seed);
@@ -94,7 +94,7 @@ TEST_P(RunsInFlight, SlotsAreUsedAgain) {
   ASSERT_TRUE(session_->Wait(previous).ok());
 }
 
-TEST_P(RunsInFlight, ARunBetweenThemIsRight) {
+TEST_P(RunsInFlightTest, ARunBetweenThemIsRight) {
   const Ticket ticket = Submit(4);
   const std::vector<float> picture = Picture(5);
   ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(picture))).ok());
@@ -104,7 +104,7 @@ TEST_P(RunsInFlight, ARunBetweenThemIsRight) {
   EXPECT_EQ(Output(*session_), Expected(4));
 }
 
-TEST_P(RunsInFlight, MoreThanAllowedOrAnUnknownTicketIsAnErrorThatSaysSo) {
+TEST_P(RunsInFlightTest, MoreThanAllowedOrAnUnknownTicketIsAnErrorThatSaysSo) {
   const Ticket first = Submit(1);
   Submit(2);
   Submit(3);
@@ -118,13 +118,13 @@ TEST_P(RunsInFlight, MoreThanAllowedOrAnUnknownTicketIsAnErrorThatSaysSo) {
   EXPECT_TRUE(session_->Submit().ok()) << "a slot is free again";
 }
 
-TEST_P(RunsInFlight, ASessionMayGoWhileTheyRun) {
+TEST_P(RunsInFlightTest, ASessionMayGoWhileTheyRun) {
   Submit(1);
   Submit(2);
   session_.reset();
 }
 
-TEST_P(RunsInFlight, WhatTheyCompileAfterASaveIsFoundByTheNextSession) {
+TEST_P(RunsInFlightTest, WhatTheyCompileAfterASaveIsFoundByTheNextSession) {
   const TemporaryFolder folder;
   SessionOptions options;
   options.device = GetParam();
@@ -144,11 +144,11 @@ TEST_P(RunsInFlight, WhatTheyCompileAfterASaveIsFoundByTheNextSession) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, RunsInFlight, ::testing::ValuesIn(testing::DeviceNames()),
+INSTANTIATE_TEST_SUITE_P(Devices, RunsInFlightTest, ::testing::ValuesIn(testing::DeviceNames()),
                          [](const auto& info) { return info.param; });
 
 // Nodes on the CPU between the device's: what they read was submitted before, by whichever run.
-TEST_P(RunsInFlight, NodesOnTheCpuSeeTheirOwnRun) {
+TEST_P(RunsInFlightTest, NodesOnTheCpuSeeTheirOwnRun) {
   SessionOptions options;
   options.device = GetParam();
   options.use_cache = false;
@@ -174,7 +174,7 @@ TEST_P(RunsInFlight, NodesOnTheCpuSeeTheirOwnRun) {
   EXPECT_EQ(bound.code(), StatusCode::kUnsupported) << bound.message();
 }
 
-TEST_P(RunsInFlight, AProfiledRunBetweenThemIsRight) {
+TEST_P(RunsInFlightTest, AProfiledRunBetweenThemIsRight) {
   const Ticket ticket = Submit(6);
   const std::vector<float> picture = Picture(7);
   ASSERT_TRUE(session_->SetInput(0, std::as_bytes(std::span(picture))).ok());
@@ -186,8 +186,8 @@ TEST_P(RunsInFlight, AProfiledRunBetweenThemIsRight) {
   EXPECT_EQ(Output(*session_), Expected(6));
 }
 
-TEST_P(RunsInFlight, TheReportCountsWhatTheLastRunCopied) {
-  const uint64_t dense_bytes = kCount * sizeof(float);
+TEST_P(RunsInFlightTest, TheReportCountsWhatTheLastRunCopied) {
+  const uint64_t dense_bytes = kPictureElements * sizeof(float);
   const Ticket ticket = Submit(1);
   ASSERT_TRUE(session_->Wait(ticket).ok());
   const auto in_flight = session_->report().transfers;
@@ -199,7 +199,7 @@ TEST_P(RunsInFlight, TheReportCountsWhatTheLastRunCopied) {
   EXPECT_EQ(plain.to_device_bytes >= dense_bytes, !is_cpu) << "six channels lie in eight";
 }
 
-TEST(RunsInFlight, TheirNumberIsChecked) {
+TEST(RunsInFlightTest, TheirNumberIsChecked) {
   const auto model = TwoSteps();
   ASSERT_TRUE(model.ok());
   for (const int wrong : {0, -1, 1000}) {

@@ -4,6 +4,7 @@
 
 #include "hearth/model.h"
 #include "hearth/session.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -11,12 +12,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::Pointwise;
-
-constexpr int32_t kAdd = 0, kReshape = 22, kSvdf = 27, kCall = 31, kLess = 58, kGreater = 61, kSum = 74, kAnd = 86,
-                  kIf = 118, kWhile = 119, kCallOnce = 129, kVarHandle = 142, kRead = 143, kAssign = 144,
-                  kUniform = 148;
-constexpr auto kBool = wire::TensorType_BOOL;
-constexpr auto kResource = wire::TensorType_RESOURCE;
 
 // Writes subgraphs of tensors of two floats.
 class Parts {
@@ -37,7 +32,8 @@ class Parts {
   }
   int32_t Drawn() {
     const int32_t drawn = Vector("drawn");
-    writer.AddOperator(kUniform, {writer.AddIntegers({2})}, {drawn}, wire::CreateRandomOptions(writer.builder(), 5, 9));
+    writer.AddOperator(kRandomUniform, {writer.AddIntegers({2})}, {drawn},
+                       wire::CreateRandomOptions(writer.builder(), 5, 9));
     return drawn;
   }
   // What an operator with a variable tensor makes of ones: 200 the first time, then 220, 222 from the third time on.
@@ -58,7 +54,7 @@ class Parts {
     writer.AddOperator(kVarHandle, {}, {handle}, wire::CreateVarHandleOptions(writer.builder(), 0, name));
     return handle;
   }
-  void Assign(int32_t handle, int32_t value) { writer.AddOperator(kAssign, {handle, value}, {}); }
+  void Assign(int32_t handle, int32_t value) { writer.AddOperator(kAssignVariable, {handle, value}, {}); }
   // A subgraph of one vector: the sum of its elements is less (or greater) than `limit`.
   void EndCondition(int32_t code, float limit) {
     const int32_t v = Vector("v");
@@ -116,7 +112,7 @@ std::vector<std::byte> VariableInALoop(bool handle_goes_around) {
   } else {
     writer.AddOperator(kWhile, {x, x}, {parts.Vector("y"), parts.Vector("same")}, options);
   }
-  writer.EndSubgraph({x}, {parts.Made(kRead, {handle})});
+  writer.EndSubgraph({x}, {parts.Made(kReadVariable, {handle})});
   parts.Assign(parts.Handle(), writer.AddConstant<float>({"first", {2}}, {0.5f, 0.0f}));
   writer.EndSubgraph({}, {});  // 1
   for (const bool is_body : {false, true}) {
@@ -126,7 +122,7 @@ std::vector<std::byte> VariableInALoop(bool handle_goes_around) {
     if (handle_goes_around) inputs.push_back(h = writer.AddTensor({"h", {}, kResource}));
     if (is_body) {
       if (h < 0) h = parts.Handle();
-      parts.Assign(h, parts.Add(parts.Made(kRead, {h}), y));
+      parts.Assign(h, parts.Add(parts.Made(kReadVariable, {h}), y));
       outputs = {parts.Add(y, step), step};
       if (handle_goes_around) outputs.push_back(h);
     } else {
@@ -222,7 +218,7 @@ std::vector<std::byte> MemoryInALoop(EndedBy ended_by) {
   const int32_t i = writer.AddTensor({"i", {}}), v = parts.Vector("v");
   const int32_t few = parts.Made(kLess, {i, parts.Number(3)}, flag("few"));
   const int32_t small = parts.Made(kLess, {parts.Total(v), parts.Number(1000)}, flag("small"));
-  const int32_t both = parts.Made(kAnd, {few, small}, flag("both"));
+  const int32_t both = parts.Made(kLogicalAnd, {few, small}, flag("both"));
   writer.EndSubgraph({i, v}, {ended_by == EndedBy::kCounter ? few : (ended_by == EndedBy::kData ? small : both)});
   const int32_t j = writer.AddTensor({"j", {}}), w = parts.Vector("w");
   const int32_t next = parts.Made(kAdd, {j, parts.Number(1)}, {"", {}});
@@ -276,7 +272,7 @@ TEST(TfliteCalledState, AConditionOfALoopThatOnlyDataEndMayAssign) {
   const int32_t x = parts.Vector("x"), y = parts.Vector("y"), handle = parts.Handle();
   parts.Assign(handle, x);
   writer.AddOperator(kWhile, {x}, {y}, wire::CreateWhileOptions(writer.builder(), 1, 2));
-  writer.EndSubgraph({x}, {parts.Made(kRead, {handle}), y});
+  writer.EndSubgraph({x}, {parts.Made(kReadVariable, {handle}), y});
   const int32_t v = parts.Vector("v");
   parts.Assign(parts.Handle(), parts.Add(v, v));
   writer.EndSubgraph({v}, {parts.Made(kLess, {parts.Total(v), parts.Number(4.0f)}, {"goes_on", {}, kBool})});

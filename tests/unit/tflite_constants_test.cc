@@ -6,17 +6,15 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/graph.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::ElementsAreArray;
-using testing::HasSubstr;
-
-constexpr int32_t kAdd = 0, kConv2D = 3, kDequantize = 6, kFullyConnected = 9, kReshape = 22, kPadV2 = 60,
-                  kDensify = 124;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
 
 // Reads a model in which x[1, 4] is multiplied with `filter` and gives the filter's numbers, or the error.
 Result<std::vector<float>> FilterOf(TfliteWriter& writer, int32_t filter, int32_t rows) {

@@ -8,18 +8,14 @@
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
 #include "frontends/tflite/reading.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-constexpr int32_t kAdd = 0, kConcatenation = 2, kMul = 18, kReshape = 22, kCall = 31, kLess = 58, kSlice = 65,
-                  kSum = 74, kLogicalAnd = 86, kIf = 118, kWhile = 119, kLshProjection = 15;
-constexpr auto kInt = wire::TensorType_INT32;
-constexpr auto kBool = wire::TensorType_BOOL;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A counter and a tensor go around: subgraphs 1 (condition) and 2 (body) of a model whose subgraph 0 comes first.
 class LoopModel {
@@ -141,7 +137,8 @@ TEST(TfliteControl, ALoopThatDataEndWithinABoundStopsWhereTheySay) {
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_THAT(Answer(*graph, {1, 2}), ElementsAre(8, 16));  // 3, 6, 12, 24
-  EXPECT_THAT(Answer(*graph, {0.1, 0.1}), ElementsAre(testing::DoubleNear(3.2, 1e-6), testing::DoubleNear(3.2, 1e-6)));
+  EXPECT_THAT(Answer(*graph, {0.1, 0.1}),
+              ElementsAre(::testing::DoubleNear(3.2, 1e-6), ::testing::DoubleNear(3.2, 1e-6)));
   EXPECT_THAT(Answer(*graph, {30, 0}), ElementsAre(30, 0));
 }
 
@@ -284,7 +281,7 @@ TEST(TfliteControl, BranchesOfDifferentShapesAreRefusedWithBothShapes) {
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   ASSERT_NE(UnknownOf(*graph), nullptr);
-  EXPECT_THAT(UnknownOf(*graph)->reason, testing::AllOf(HasSubstr("2x1"), HasSubstr("one shape")));
+  EXPECT_THAT(UnknownOf(*graph)->reason, ::testing::AllOf(HasSubstr("2x1"), HasSubstr("one shape")));
   EXPECT_TRUE(graph->Validate().ok()) << graph->Validate().message();
 }
 
@@ -335,7 +332,7 @@ TEST(TfliteControl, AnOperatorThatABodyHoldsAndHearthHasNotIsNamed) {
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   ASSERT_NE(UnknownOf(*graph), nullptr);
-  EXPECT_THAT(UnknownOf(*graph)->reason, testing::AllOf(HasSubstr("subgraph 6"), HasSubstr("LSH_PROJECTION")));
+  EXPECT_THAT(UnknownOf(*graph)->reason, ::testing::AllOf(HasSubstr("subgraph 6"), HasSubstr("LSH_PROJECTION")));
   EXPECT_EQ(graph->nodes().size(), 1u);
 }
 

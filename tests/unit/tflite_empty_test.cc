@@ -4,15 +4,14 @@
 
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-constexpr int32_t kConcatenation = 2, kDequantize = 6, kMul = 18, kSlice = 65, kQuantize = 114;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(TfliteEmpty, ASliceThatTheFileSaysHasNoElementsAddsNothingToAList) {
   // What Keras's recurrent layers with an open batch write: a list of one element, and nothing before and behind it.

@@ -4,20 +4,19 @@
 
 #include <cmath>
 
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/one_expansion.h"
 
 namespace hearth {
 namespace {
 
-using testing::DoubleNear;
-using testing::ElementsAre;
-using testing::Pointwise;
+using ::testing::DoubleNear;
+using ::testing::ElementsAre;
+using ::testing::Pointwise;
 
 testing::Matcher<const std::vector<double>&> Near(const std::vector<double>& numbers) {
   return Pointwise(DoubleNear(1e-5), numbers);
 }
-
-constexpr auto kInt = wire::TensorType_INT32;
 
 TEST(TfliteExpansion, FakeQuantRoundsToStepsOfARangeThatHoldsZero) {
   OneExpansion model({4});

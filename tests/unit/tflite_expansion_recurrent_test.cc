@@ -2,15 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/one_expansion.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-constexpr int32_t kBidirectionalRnn = 46, kBidirectionalLstm = 52, kRelu = 19;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // One unit for each direction over a sequence of two numbers: h = x + h / 2.
 struct OneRnn {

@@ -2,15 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/one_expansion.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-constexpr auto kInt = wire::TensorType_INT32;
 constexpr float kLowest = -3.402823466e+38f;
 
 TEST(TfliteExpansion, MatrixDiagPutsTheLastDimensionOnDiagonals) {

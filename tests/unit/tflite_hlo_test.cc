@@ -5,6 +5,7 @@
 
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -13,9 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int32_t kAdd = 0, kMul = 18, kNeg = 59, kScatter = 190, kPad = 195, kReduceWindow = 198, kGather = 201,
-                  kShiftLeft = 207, kCase = 209;
-constexpr auto kInt = wire::TensorType_INT32;
+constexpr int32_t kScatter = 190, kPad = 195, kReduceWindow = 198, kHloGather = 201, kShiftLeft = 207, kCase = 209;
 
 // A subgraph of one vector: `code` of it and itself, or of it alone.
 void EndBranch(TfliteWriter& writer, int32_t code) {
@@ -116,7 +115,8 @@ std::string WhyGather(const Lists& lists, const std::vector<int64_t>& sizes) {
   flatbuffers::FlatBufferBuilder& builder = writer.builder();
   const auto a = builder.CreateVector(lists.a), b = builder.CreateVector(lists.b), c = builder.CreateVector(lists.c);
   const auto d = builder.CreateVector(sizes);
-  writer.AddOperator2(kGather, {x, starts}, {y}, wire::CreateStablehloGatherOptions(builder, a, b, c, lists.number, d));
+  writer.AddOperator2(kHloGather, {x, starts}, {y},
+                      wire::CreateStablehloGatherOptions(builder, a, b, c, lists.number, d));
   return WhyRefused(writer.Finish({x, starts}, {y}));
 }
 

@@ -9,6 +9,7 @@
 #include "core/base/trial_run.h"
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/loop_models.h"
 #include "tests/testing/tflite_writer.h"
 
@@ -20,9 +21,6 @@ using testing::DoublingLoop;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::LoopParts;
-
-constexpr int32_t kConcatenation = 2, kMul = 18, kWhile = 119;
-constexpr auto kInt = wire::TensorType_INT32;
 
 std::vector<std::vector<double>> Reference(const Graph& graph, const std::vector<double>& x) {
   const ReferenceTensor input{{2}, x};

@@ -13,9 +13,9 @@
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using Bytes = std::vector<std::byte>;
 
 Bytes LabelledModel(const std::string& labels, const WrittenMetadata& metadata = {}) {

@@ -4,11 +4,10 @@
 
 #include "frontends/tflite/model_writer.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/builtin_codes.h"
 
 namespace hearth {
 namespace {
-
-constexpr int32_t kFullyConnected = 9, kMul = 18, kSoftmax = 25;
 
 // y = softmax(fully_connected(x, weights) * weights' first row), beta 2.
 struct Sample {

@@ -38,7 +38,7 @@ Counts CountOps(const Graph& graph) {
   return counts;
 }
 
-class TfliteModels : public testing::TestWithParam<ModelCase> {};
+class TfliteModels : public ::testing::TestWithParam<ModelCase> {};
 
 TEST_P(TfliteModels, AreReadWithTheListedOperatorsAndInterface) {
   const auto path = SharedFolder() / "models" / GetParam().file;
@@ -228,13 +228,13 @@ const ModelCase kModels[] = {
      "int8[1x2]"},
 };
 
-std::string TestName(const testing::TestParamInfo<ModelCase>& info) {
+std::string TestName(const ::testing::TestParamInfo<ModelCase>& info) {
   std::string name = info.param.file;
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Shared, TfliteModels, testing::ValuesIn(kModels), TestName);
+INSTANTIATE_TEST_SUITE_P(Shared, TfliteModels, ::testing::ValuesIn(kModels), TestName);
 
 }  // namespace
 }  // namespace hearth

@@ -9,13 +9,13 @@
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A model of one operator; `outputs` tensors of float32.
-class OneOperator {
+class OneProduct {
  public:
-  explicit OneOperator(std::vector<int32_t> input_shape, int outputs = 1) {
+  explicit OneProduct(std::vector<int32_t> input_shape, int outputs = 1) {
     x = writer.AddTensor({"x", std::move(input_shape)});
     for (int i = 0; i < outputs; ++i) y.push_back(writer.AddTensor({"y" + std::to_string(i), {1}}));
   }
@@ -43,7 +43,7 @@ class OneOperator {
 };
 
 TEST(TfliteBatchMatMul, KeepsWhatIsAdjoint) {
-  OneOperator model({2, 3});
+  OneProduct model({2, 3});
   const int32_t right = model.AddFilter({4, 3});
   model.writer.AddOperator(126, {model.x, right}, model.y,
                            wire::CreateBatchMatMulOptions(model.writer.builder(), false, true));
@@ -51,7 +51,7 @@ TEST(TfliteBatchMatMul, KeepsWhatIsAdjoint) {
 }
 
 TEST(TfliteTransposeConv, TakesItsSizeFromTheFirstOperandAndReordersTheOthers) {
-  OneOperator model({1, 4, 5, 3});
+  OneProduct model({1, 4, 5, 3});
   const int32_t shape = model.writer.AddConstant<int32_t>({"shape", {4}, wire::TensorType_INT32}, {1, 8, 15, 7});
   const int32_t filter = model.AddFilter({7, 2, 3, 3});
   const int32_t bias = model.writer.AddConstant<float>({"bias", {7}}, std::vector<float>(7, 1.0f));
@@ -72,7 +72,7 @@ TEST(TfliteTransposeConv, TakesItsSizeFromTheFirstOperandAndReordersTheOthers) {
 TEST(TfliteTransposeConv, RefusesASizeThatItsOperandsCannotGive) {
   for (const std::vector<int32_t>& size :
        {std::vector<int32_t>{2, 8, 15, 7}, {1, 8, 15, 6}, {1, 0, 15, 7}, {1, 8, 7}}) {
-    OneOperator model({1, 4, 5, 3});
+    OneProduct model({1, 4, 5, 3});
     const int32_t shape =
         model.writer.AddConstant<int32_t>({"shape", {static_cast<int32_t>(size.size())}, wire::TensorType_INT32}, size);
     model.writer.AddOperator(67, {shape, model.AddFilter({7, 2, 3, 3}), model.x}, model.y,
@@ -82,21 +82,21 @@ TEST(TfliteTransposeConv, RefusesASizeThatItsOperandsCannotGive) {
 }
 
 // Adds a custom operator with C ints as options.
-void AddCustom(OneOperator& model, const std::string& name, std::vector<int32_t> inputs,
+void AddCustom(OneProduct& model, const std::string& name, std::vector<int32_t> inputs,
                const std::vector<int32_t>& options) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(options.data());
   model.writer.AddCustomOperator(name, std::move(inputs), model.y, {bytes, bytes + 4 * options.size()});
 }
 
 TEST(TfliteMediaPipe, TransposedConvolutionReadsPaddingAndStrides) {
-  OneOperator model({1, 4, 5, 3});
+  OneProduct model({1, 4, 5, 3});
   AddCustom(model, "Convolution2DTransposeBias", {model.x, model.AddFilter({7, 2, 3, 3}), model.AddFilter({7})},
             {1, 3, 2, 0, 0});
   EXPECT_TRUE(model.Read().op == Op(TransposeConv{.stride_h = 2, .stride_w = 3, .padding = {PaddingMode::kSame}}));
 }
 
 TEST(TfliteMediaPipe, PoolingWithPositionsReadsItsWindow) {
-  OneOperator model({1, 8, 8, 3}, 2);
+  OneProduct model({1, 8, 8, 3}, 2);
   AddCustom(model, "MaxPoolingWithArgmax2D", {model.x}, {2, 3, 2, 5, 4, 1, 0, 0, 0, 0});
   MaxPoolArgmax2D expected{.kernel_h = 4, .kernel_w = 5, .activation = Activation::kRelu};
   expected.window = {.stride_h = 2, .stride_w = 3, .padding = {PaddingMode::kValid}};
@@ -104,13 +104,13 @@ TEST(TfliteMediaPipe, PoolingWithPositionsReadsItsWindow) {
 }
 
 TEST(TfliteMediaPipe, UnpoolingReadsWindowAndStrides) {
-  OneOperator model({1, 8, 8, 3});
+  OneProduct model({1, 8, 8, 3});
   AddCustom(model, "MaxUnpooling2D", {model.x, model.x}, {1, 3, 2, 5, 4, 0, 0, 0, 0, 0});
   EXPECT_TRUE(model.Read().op == Op(MaxUnpool2D{4, 5, 2, 3}));
 }
 
 TEST(TfliteMediaPipe, ResamplerHasNoOptions) {
-  OneOperator model({1, 8, 8, 2});
+  OneProduct model({1, 8, 8, 2});
   AddCustom(model, "Resampler", {model.x, model.x}, {});
   EXPECT_TRUE(model.Read().op == Op(Resampler{}));
 }
@@ -124,7 +124,7 @@ TEST(TfliteMediaPipe, DamagedOptionsAreErrors) {
       {{1, 2, 2, 2, 2, 77}, "no fused activation 77"},
   };
   for (const auto& [options, message] : cases) {
-    OneOperator model({1, 8, 8, 3}, 2);
+    OneProduct model({1, 8, 8, 3}, 2);
     AddCustom(model, "MaxPoolingWithArgmax2D", {model.x}, options);
     EXPECT_THAT(OpName(model.Read().op), HasSubstr(message));
   }

@@ -8,15 +8,14 @@
 
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-
-constexpr int32_t kAdd = 0, kDequantize = 6, kFullyConnected = 9, kRelu = 19;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(TfliteReader, KeepsNamesShapesAndSourceIndices) {
   TfliteWriter writer;

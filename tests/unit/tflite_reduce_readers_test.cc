@@ -14,9 +14,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // One operator: x is tensor 0, `indices` (int32) tensor 1, both given at run time; y is float.
-class OneOperator {
+class TwoInputOperator {
  public:
-  explicit OneOperator(const std::vector<int32_t>& x_shape, wire::TensorType output = wire::TensorType_FLOAT32) {
+  explicit TwoInputOperator(const std::vector<int32_t>& x_shape, wire::TensorType output = wire::TensorType_FLOAT32) {
     x = writer.AddTensor({"x", x_shape});
     indices = writer.AddTensor({"indices", {2}, wire::TensorType_INT32});
     y = writer.AddTensor({"y", {1}, output});
@@ -34,7 +34,7 @@ class OneOperator {
 };
 
 template <typename T>
-void ExpectOp(OneOperator& model, const T& expected, const std::vector<std::string>& input_names) {
+void ExpectOpOf(TwoInputOperator& model, const T& expected, const std::vector<std::string>& input_names) {
   const Result<Graph> graph = model.Read({model.y});
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   ASSERT_EQ(graph->nodes().size(), 1u);
@@ -46,7 +46,7 @@ void ExpectOp(OneOperator& model, const T& expected, const std::vector<std::stri
   EXPECT_EQ(names, input_names);
 }
 
-std::string ReadError(OneOperator& model) {
+std::string ReadError(TwoInputOperator& model) {
   return model.Read({model.y}).status().message();
 }
 
@@ -56,21 +56,21 @@ TEST(TfliteReduce, EveryCodeGivesItsKind) {
       {81, ReduceKind::kProd}, {91, ReduceKind::kAny}, {140, ReduceKind::kAll},
   };
   for (const auto& [code, kind] : rows) {
-    OneOperator model({2, 3, 4});
+    TwoInputOperator model({2, 3, 4});
     model.writer.AddOperator(code, {model.x, model.writer.AddIntegers({0, -1})}, {model.y},
                              wire::CreateReducerOptions(model.writer.builder(), true));
-    ExpectOp(model, Reduce{.kind = kind, .axes_mask = 0b101, .keep_dims = true}, {"x"});
+    ExpectOpOf(model, Reduce{.kind = kind, .axes_mask = 0b101, .keep_dims = true}, {"x"});
   }
 }
 
 TEST(TfliteReduce, OverAxesComputedAtRunTimeIsUnknown) {
-  OneOperator model({2, 3, 4});
+  TwoInputOperator model({2, 3, 4});
   model.writer.AddOperator(74, {model.x, model.indices}, {model.y});
-  ExpectOp(model, UnknownOp{"SUM", "tensor 1 'indices' is computed at run time"}, {"x", "indices"});
+  ExpectOpOf(model, UnknownOp{"SUM", "tensor 1 'indices' is computed at run time"}, {"x", "indices"});
 }
 
 TEST(TfliteReduce, ARefusalNamesTheInputThatTheAxesComeFrom) {
-  OneOperator model({2, 3, 4});
+  TwoInputOperator model({2, 3, 4});
   const int32_t axes = model.writer.AddTensor({"axes", {2}, wire::TensorType_INT32});
   model.writer.AddOperator(101, {model.indices}, {axes});
   model.writer.AddOperator(74, {model.x, axes}, {model.y});
@@ -81,17 +81,17 @@ TEST(TfliteReduce, ARefusalNamesTheInputThatTheAxesComeFrom) {
 
 TEST(TfliteArgReduce, ResolvesItsAxis) {
   for (const auto& [code, kind] : {std::pair{56, ArgKind::kMax}, std::pair{79, ArgKind::kMin}}) {
-    OneOperator model({2, 3, 4}, wire::TensorType_INT64);
+    TwoInputOperator model({2, 3, 4}, wire::TensorType_INT64);
     model.writer.AddOperator(code, {model.x, model.writer.AddIntegers({-2})}, {model.y});
-    ExpectOp(model, ArgReduce{.kind = kind, .axis = 1}, {"x"});
+    ExpectOpOf(model, ArgReduce{.kind = kind, .axis = 1}, {"x"});
   }
-  OneOperator model({2, 3, 4}, wire::TensorType_INT64);
+  TwoInputOperator model({2, 3, 4}, wire::TensorType_INT64);
   model.writer.AddOperator(56, {model.x, model.writer.AddIntegers({3})}, {model.y});
   EXPECT_THAT(ReadError(model), HasSubstr("axis 3 does not exist"));
 }
 
 TEST(TfliteTopK, HasTwoOutputs) {
-  OneOperator model({2, 9});
+  TwoInputOperator model({2, 9});
   const int32_t positions = model.writer.AddTensor({"positions", {2, 4}, wire::TensorType_INT32});
   model.writer.AddOperator(48, {model.x, model.writer.AddIntegers({4})}, {model.y, positions});
   const Result<Graph> graph = model.Read({model.y, positions});
@@ -101,7 +101,7 @@ TEST(TfliteTopK, HasTwoOutputs) {
 }
 
 TEST(TfliteTopK, TakesAnInt16K) {
-  OneOperator model({2, 9});
+  TwoInputOperator model({2, 9});
   const int32_t k = model.writer.AddConstant<int16_t>({"k", {}, wire::TensorType_INT16}, {3});
   const int32_t positions = model.writer.AddTensor({"positions", {2, 3}, wire::TensorType_INT32});
   model.writer.AddOperator(48, {model.x, k}, {model.y, positions});
@@ -111,62 +111,62 @@ TEST(TfliteTopK, TakesAnInt16K) {
 }
 
 TEST(TfliteTopK, RefusesKBeyondTheLastDimensionAndASingleOutput) {
-  OneOperator model({2, 9});
+  TwoInputOperator model({2, 9});
   const int32_t positions = model.writer.AddTensor({"positions", {2, 4}, wire::TensorType_INT32});
   model.writer.AddOperator(48, {model.x, model.writer.AddIntegers({10})}, {model.y, positions});
   EXPECT_THAT(ReadError(model), HasSubstr("the 10 largest"));
-  OneOperator single({2, 9});
+  TwoInputOperator single({2, 9});
   single.writer.AddOperator(48, {single.x, single.writer.AddIntegers({1})}, {single.y});
   EXPECT_THAT(ReadError(single), HasSubstr("1 outputs"));
 }
 
 TEST(TfliteCumSum, KeepsAxisAndFlags) {
-  OneOperator model({2, 3, 4});
+  TwoInputOperator model({2, 3, 4});
   model.writer.AddOperator(128, {model.x, model.writer.AddIntegers({-3})}, {model.y},
                            wire::CreateCumsumOptions(model.writer.builder(), true, true));
-  ExpectOp(model, CumSum{.axis = 0, .exclusive = true, .reverse = true}, {"x"});
+  ExpectOpOf(model, CumSum{.axis = 0, .exclusive = true, .reverse = true}, {"x"});
 }
 
 TEST(TfliteNormalization, KeepsItsNumbers) {
-  OneOperator l2({2, 3});
+  TwoInputOperator l2({2, 3});
   l2.writer.AddOperator(11, {l2.x}, {l2.y},
                         wire::CreateL2NormOptions(l2.writer.builder(), wire::ActivationFunctionType_RELU));
-  ExpectOp(l2, L2Normalization{Activation::kRelu}, {"x"});
-  OneOperator local({2, 3});
+  ExpectOpOf(l2, L2Normalization{Activation::kRelu}, {"x"});
+  TwoInputOperator local({2, 3});
   local.writer.AddOperator(13, {local.x}, {local.y},
                            wire::CreateLocalResponseNormalizationOptions(local.writer.builder(), 3, 2.0f, 0.5f, 0.75f));
-  ExpectOp(local, LocalResponseNormalization{3, 2.0f, 0.5f, 0.75f}, {"x"});
-  OneOperator negative({2, 3});
+  ExpectOpOf(local, LocalResponseNormalization{3, 2.0f, 0.5f, 0.75f}, {"x"});
+  TwoInputOperator negative({2, 3});
   negative.writer.AddOperator(13, {negative.x}, {negative.y},
                               wire::CreateLocalResponseNormalizationOptions(negative.writer.builder(), -1, 2.0f));
   EXPECT_THAT(ReadError(negative), HasSubstr("radius -1"));
-  OneOperator log({2, 3});
+  TwoInputOperator log({2, 3});
   log.writer.AddOperator(50, {log.x}, {log.y});
-  ExpectOp(log, LogSoftmax{}, {"x"});
+  ExpectOpOf(log, LogSoftmax{}, {"x"});
 }
 
 TEST(TfliteGather, KeepsAxisAndBatchDims) {
-  OneOperator model({2, 3, 4});
+  TwoInputOperator model({2, 3, 4});
   model.writer.AddOperator(36, {model.x, model.indices}, {model.y},
                            wire::CreateGatherOptions(model.writer.builder(), -1, 1));
-  ExpectOp(model, Gather{.axis = 2, .batch_dims = 1}, {"x", "indices"});
-  OneOperator nd({2, 3, 4});
+  ExpectOpOf(model, Gather{.axis = 2, .batch_dims = 1}, {"x", "indices"});
+  TwoInputOperator nd({2, 3, 4});
   nd.writer.AddOperator(107, {nd.x, nd.indices}, {nd.y});
-  ExpectOp(nd, GatherNd{}, {"x", "indices"});
+  ExpectOpOf(nd, GatherNd{}, {"x", "indices"});
 }
 
 TEST(TfliteGather, AnEmbeddingReadsItsTableFirst) {
-  OneOperator model({30, 4});
+  TwoInputOperator model({30, 4});
   model.writer.AddOperator(7, {model.indices, model.x}, {model.y});
-  ExpectOp(model, Gather{.axis = 0}, {"x", "indices"});
+  ExpectOpOf(model, Gather{.axis = 0}, {"x", "indices"});
 }
 
 TEST(TfliteOneHot, LeavesItsDepthOutOfTheInputs) {
-  OneOperator model({1});
+  TwoInputOperator model({1});
   const int32_t off = model.writer.AddConstant<float>({"off", {}}, {0.5f});
   model.writer.AddOperator(85, {model.indices, model.writer.AddIntegers({6}), model.x, off}, {model.y},
                            wire::CreateOneHotOptions(model.writer.builder(), -1));
-  ExpectOp(model, OneHot{.axis = 1, .depth = 6}, {"indices", "x", "off"});
+  ExpectOpOf(model, OneHot{.axis = 1, .depth = 6}, {"indices", "x", "off"});
 }
 
 // Whoever made memory for the declared bytes had 36 of them written over by a minimum's floats.
@@ -190,7 +190,7 @@ TEST(TfliteReduce, OutputsHaveTheTypeThatOperatorsGiveWhateverTheFileDeclares) {
   ASSERT_TRUE(session->SetInput<float>(0, image).ok());
   ASSERT_TRUE(session->Run().ok());
   EXPECT_EQ(session->output(0).size(), session->outputs()[0].size_bytes);
-  EXPECT_THAT(session->output<float>(0).value(), testing::Each(-2.5f));
+  EXPECT_THAT(session->output<float>(0).value(), ::testing::Each(-2.5f));
 }
 
 }  // namespace

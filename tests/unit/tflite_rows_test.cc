@@ -2,20 +2,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/one_expansion.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::ElementsAreArray;
-using testing::HasSubstr;
-
-constexpr int32_t kAdd = 0, kConcatenation = 2, kReshape = 22, kGather = 36, kMean = 40, kCast = 53, kGreater = 61,
-                  kSum = 74, kShape = 77, kReduceMax = 82, kUnique = 103, kGatherNd = 107, kWhere = 109;
-constexpr auto kInt = wire::TensorType_INT32;
-constexpr auto kLong = wire::TensorType_INT64;
-constexpr auto kBool = wire::TensorType_BOOL;
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
 
 // Models whose first operator asks which elements of x are above 0.
 struct Above0 : OneExpansion {

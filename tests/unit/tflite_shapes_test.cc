@@ -8,18 +8,15 @@
 #include "core/graph/graph_text.h"
 #include "frontends/tflite/reader.h"
 #include "hearth/session.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-
-constexpr int32_t kAdd = 0, kConcatenation = 2, kConv2D = 3, kFullyConnected = 9, kRelu = 19, kPow = 78, kProduct = 81,
-                  kBroadcastTo = 130, kBroadcastArgs = 145, kReshape = 22, kMean = 40, kStridedSlice = 45, kShape = 77,
-                  kPack = 83, kZerosLike = 93, kFill = 94, kRange = 96, kRank = 110;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Graph Read(const std::vector<std::byte>& bytes, const ReadOptions& options = {}) {
   Result<Graph> graph = ReadTfliteModel(bytes, options);
@@ -245,7 +242,7 @@ TEST(TfliteShapes, AShapeMayComeOverListsThatAreEmpty) {
   writer.AddOperator(kShape, {x}, {shape});
   const int32_t end = writer.AddIntegers({2});
   writer.AddOperator(kStridedSlice, {shape, end, end, writer.AddIntegers({1})}, {none});
-  writer.AddOperator(kProduct, {none, writer.AddIntegers({0})}, {product},
+  writer.AddOperator(kReduceProd, {none, writer.AddIntegers({0})}, {product},
                      wire::CreateReducerOptions(writer.builder(), /*keep_dims=*/true));
   writer.AddOperator(kConcatenation, {none, product, writer.AddIntegers({6})}, {wanted},
                      wire::CreateConcatenationOptions(writer.builder(), 0));

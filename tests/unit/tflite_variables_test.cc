@@ -8,6 +8,7 @@
 #include "frontends/tflite/reader.h"
 #include "hearth/model.h"
 #include "hearth/session.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/tflite_writer.h"
 
@@ -16,10 +17,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr int32_t kAdd = 0, kMul = 18, kSum = 74, kGreater = 61, kIf = 118, kWhile = 119, kLess = 58, kCallOnce = 129,
-                  kVarHandle = 142, kRead = 143, kAssign = 144;
-constexpr auto kResource = wire::TensorType_RESOURCE;
 
 // A model whose subgraph 0 begins with CALL_ONCE of subgraph 1, which gives variable "v" its first value.
 class VariableModel {
@@ -36,7 +33,7 @@ class VariableModel {
   }
   int32_t Read(int32_t handle) {
     const int32_t value = writer.AddTensor({"read", {2}});
-    writer.AddOperator(kRead, {handle}, {value});
+    writer.AddOperator(kReadVariable, {handle}, {value});
     return value;
   }
   int32_t Combined(int32_t code, int32_t a, int32_t b, const std::string& name = "made") {
@@ -47,7 +44,7 @@ class VariableModel {
   std::vector<std::byte> Finish(int32_t y) {
     writer.EndSubgraph({x}, {y});
     const int32_t handle = Handle();
-    writer.AddOperator(kAssign, {handle, writer.AddConstant<float>({"first", {2}}, first_)}, {});
+    writer.AddOperator(kAssignVariable, {handle, writer.AddConstant<float>({"first", {2}}, first_)}, {});
     writer.EndSubgraph({}, {});
     if (more) more(*this);
     return writer.FinishFile();
@@ -66,7 +63,7 @@ std::vector<std::byte> RunningSum(std::vector<float> first) {
   VariableModel model(std::move(first));
   const int32_t handle = model.Handle();
   const int32_t sum = model.Combined(kAdd, model.Read(handle), model.x, "sum");
-  model.writer.AddOperator(kAssign, {handle, sum}, {});
+  model.writer.AddOperator(kAssignVariable, {handle, sum}, {});
   return model.Finish(sum);
 }
 
@@ -130,7 +127,7 @@ TEST(TfliteVariables, ReadsSeeTheLastAssignmentBeforeThem) {
   VariableModel model({1, 1});
   const int32_t handle = model.Handle();
   const int32_t before = model.Read(handle);
-  model.writer.AddOperator(kAssign, {handle, model.x}, {});
+  model.writer.AddOperator(kAssignVariable, {handle, model.x}, {});
   const auto bytes = model.Finish(model.Combined(kAdd, before, model.Read(model.Handle())));
 
   OpenModel opened("cpu", bytes);
@@ -156,7 +153,7 @@ TEST(TfliteVariables, ALoopsBodyAssignsInEachTurn) {
       const auto type = is_body ? wire::TensorType_INT32 : wire::TensorType_BOOL;
       const int32_t made = m.writer.AddTensor({"made", {}, type});
       m.writer.AddOperator(is_body ? kAdd : kLess, {i, number}, {made});
-      if (is_body) m.writer.AddOperator(kAssign, {h, m.Combined(kAdd, m.Read(h), v)}, {});
+      if (is_body) m.writer.AddOperator(kAssignVariable, {h, m.Combined(kAdd, m.Read(h), v)}, {});
       m.writer.EndSubgraph({i, v, h}, is_body ? std::vector{made, v, h} : std::vector{made});
     }
   };
@@ -183,7 +180,7 @@ std::vector<std::byte> AssignmentInABranch(const std::string& variable, bool in_
   model.more = [&](VariableModel& m) {
     for (const bool assigns : {in_then, !in_then}) {
       const int32_t v = m.writer.AddTensor({"v", {2}});
-      if (assigns) m.writer.AddOperator(kAssign, {m.Handle(variable), v}, {});
+      if (assigns) m.writer.AddOperator(kAssignVariable, {m.Handle(variable), v}, {});
       m.writer.EndSubgraph({v}, {v});
     }
   };
@@ -225,7 +222,7 @@ TEST(TfliteVariables, AnAssignmentOfAnotherShapeIsRefused) {
   VariableModel model({0, 0});
   const int32_t three = model.writer.AddConstant<float>({"three", {3}}, {1, 2, 3});
   const int32_t handle = model.Handle();
-  model.writer.AddOperator(kAssign, {handle, three}, {});
+  model.writer.AddOperator(kAssignVariable, {handle, three}, {});
   const auto bytes = model.Finish(model.Combined(kAdd, model.x, model.Read(handle)));
   EXPECT_THAT(WhyUnknown(bytes), HasSubstr("begins as float32[2] and becomes float32[3]"));
 }

@@ -19,7 +19,7 @@ namespace {
 
 using testing::MemoryStore;
 
-DeviceInfo Device(Dialect dialect, DeviceType type) {
+DeviceInfo TuningDevice(Dialect dialect, DeviceType type) {
   DeviceInfo info = NullDeviceInfo();
   info.dialect = dialect;
   info.type = type;
@@ -28,9 +28,10 @@ DeviceInfo Device(Dialect dialect, DeviceType type) {
   info.max_texel_elements = 1u << 20;
   return info;
 }
-const DeviceInfo kDevices[] = {Device(Dialect::kOpenCl, DeviceType::kCpu), Device(Dialect::kVulkan, DeviceType::kCpu),
-                               Device(Dialect::kVulkan, DeviceType::kDiscreteGpu),
-                               Device(Dialect::kOpenCl, DeviceType::kIntegratedGpu)};
+const DeviceInfo kDevices[] = {TuningDevice(Dialect::kOpenCl, DeviceType::kCpu),
+                               TuningDevice(Dialect::kVulkan, DeviceType::kCpu),
+                               TuningDevice(Dialect::kVulkan, DeviceType::kDiscreteGpu),
+                               TuningDevice(Dialect::kOpenCl, DeviceType::kIntegratedGpu)};
 
 Graph GraphOf(std::string_view text) {
   Result<Graph> graph = GraphFromText(text);

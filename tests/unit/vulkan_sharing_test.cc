@@ -32,9 +32,9 @@ void KeepTheDriverLoaded() {
 }
 
 // A program that has set up Vulkan for itself.
-class Program {
+class UserProgram {
  public:
-  ~Program() {
+  ~UserProgram() {
     for (VkSemaphore semaphore : semaphores_) destroy_semaphore_(device_, semaphore, nullptr);
     if (device_ != VK_NULL_HANDLE) api_.DestroyDevice(device_, nullptr);
     if (instance_ != VK_NULL_HANDLE) instance_api_.DestroyInstance(instance_, nullptr);
@@ -180,7 +180,7 @@ class Program {
 
 class VkMemory final : public testing::LentMemory {
  public:
-  explicit VkMemory(Program& program) : program_(program) {}
+  explicit VkMemory(UserProgram& program) : program_(program) {}
   MemoryKind kind() const override { return MemoryKind::kVulkanBuffer; }
   uint64_t Make(std::span<const std::byte> bytes) override {
     const auto [buffer, address] = program_.Buffer(bytes.size());
@@ -193,7 +193,7 @@ class VkMemory final : public testing::LentMemory {
   }
 
  private:
-  Program& program_;
+  UserProgram& program_;
 };
 
 class VulkanSharing : public ::testing::Test {
@@ -225,7 +225,7 @@ class VulkanSharing : public ::testing::Test {
     return first;
   }
 
-  Program program_;
+  UserProgram program_;
   const Model model_ = testing::LentModel();
   std::optional<Session> session_;
 };

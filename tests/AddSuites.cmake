@@ -1,0 +1,20 @@
+# Included by ctest, with `program`, `label` and `folder` set: a case for each suite of a gtest program, run in `folder`.
+if(NOT EXISTS "${program}")
+  get_filename_component(name "${program}" NAME)
+  add_test(${name}_NOT_BUILT ${name}_NOT_BUILT)  # as gtest_discover_tests has it
+  return()
+endif()
+execute_process(COMMAND "${program}" --gtest_list_tests WORKING_DIRECTORY "${folder}"
+                OUTPUT_VARIABLE listed RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "${program} does not list its tests: ${result}")
+endif()
+string(REGEX MATCHALL "\n[A-Za-z0-9_/]+\\." suites "\n${listed}")
+foreach(suite IN LISTS suites)
+  string(REGEX REPLACE "^\n(.*)\\.$" "\\1" suite "${suite}")
+  add_test("${suite}" "${program}" "--gtest_filter=${suite}.*")
+  set_tests_properties("${suite}" PROPERTIES LABELS ${label} TIMEOUT 1200 WORKING_DIRECTORY "${folder}")
+  if(suite MATCHES "^OpenClBackend")
+    set_tests_properties("${suite}" PROPERTIES RESOURCE_LOCK programs_of_opencl_tests)
+  endif()
+endforeach()
