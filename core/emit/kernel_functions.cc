@@ -86,16 +86,25 @@ constexpr std::string_view kIntegerPower = R"(int4 vpower(int4 a, int4 b) {
 }
 )";
 
-// A rounded quotient may reach the integer above the exact one: the remainder says where.
+// A rounded quotient may lie on the other side of an integer than the exact one: which, the remainders of that integer
+// and of the next say. The remainder goes towards 0 first, as fmod's: down, -0.5 and 2^24 would leave a rounded 2^24.
+// Each turn takes 22 bits or more off a quotient that has up to 128.
 constexpr std::string_view kFloatDivision = R"(float4 vfloor_div(float4 a, float4 b) {
   float4 q = vfloor(a / b);
+  float4 next = q + splat4(1.0f);
   float4 r = vfma(splat4(0.0f) - q, b, a) * vsign(b);
+  float4 beyond = vfma(splat4(0.0f) - next, b, a) * vsign(b);
   float4 lower = vselect_lt(r, splat4(0.0f), q - splat4(1.0f), q);
-  return vselect_lt(r, vabs(b), lower, q + splat4(1.0f));
+  return vselect_lt(beyond, splat4(0.0f), lower, next);
 }
 float4 vfloor_mod(float4 a, float4 b) {
-  float4 r = vfma(splat4(0.0f) - vfloor(a / b), b, a);
-  r = vselect_lt(vabs(r), vabs(b), r, r - b);
+  float4 r = a;
+  for (int k = 0; k < 6; ++k) {
+    float4 q = r / b;
+    float4 whole = vfloor(vabs(q)) * vsign(q);
+    r = vselect_lt(vabs(r), vabs(b), r, vfma(splat4(0.0f) - whole, b, r));
+  }
+  r = vselect_lt(vabs(r), vabs(b), r, r - vsign(r) * vabs(b));
   return vselect_lt(r * vsign(b), splat4(0.0f), r + b, r);
 }
 )";
@@ -114,7 +123,7 @@ constexpr std::string_view kGlslErfc = R"(vec4 verfc(vec4 a) {
 
 // GLSL's pow is undefined for negative bases and for zero to a power of zero or less.
 constexpr std::string_view kGlslPow = R"(vec4 vpow(vec4 a, vec4 b) {
-  vec4 r = pow(abs(a), b);
+  vec4 r = mix(pow(abs(a), b), vec4(1.0), equal(abs(a), vec4(1.0)));
   r = mix(r, mix(vec4(0.0), vec4(intBitsToFloat(0x7f800000)), lessThan(b, vec4(0.0))), equal(a, vec4(0.0)));
   r = mix(mix(r, a, px_is_nan(a)), b, px_is_nan(b));
   r = mix(r, vec4(1.0), equal(b, vec4(0.0)));
@@ -132,14 +141,40 @@ constexpr std::string_view kGlslAtan2 = R"(vec4 vatan2(vec4 a, vec4 b) {
 )";
 
 // Vulkan and GLES allow sine and cosine an error of 2^-11 (SwiftShader uses it: 1.9e-4). Reduction to [-pi/4, pi/4] by
-// pi/2 in three parts and minimax polynomials as in Cephes' sinf: good to 2^-23 up to about 8000.
-constexpr std::string_view kGlslSine = R"(vec4 px_sin(vec4 a, int quarter_turns) {
+// pi/2 in three parts and minimax polynomials as in Cephes' sinf: good to 2^-23 up to about 8000. Beyond that the
+// digits are multiplied by those of 2/pi that decide the quadrant and 30 bits of the angle in it (Payne and Hanek).
+constexpr std::string_view kGlslSine = R"(const uint px_two_by_pi[7] =
+    uint[7](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u);
+void px_reduce(float a, inout float r, inout int quadrant) {
+  uint bits = floatBitsToUint(a) & 0x7fffffffu;
+  if (bits < 0x46000000u || bits >= 0x7f800000u) return;
+  uint first = (bits >> 23) - 120u;
+  uint k = first >> 5;
+  uint s = first & 31u;
+  uint high = (px_two_by_pi[k] << s) | ((px_two_by_pi[k + 1u] >> 1) >> (31u - s));
+  uint low = (px_two_by_pi[k + 1u] << s) | ((px_two_by_pi[k + 2u] >> 1) >> (31u - s));
+  uint digits = (bits & 0x7fffffu) | 0x800000u;
+  uint carry;
+  uint rest;
+  umulExtended(digits, low, carry, rest);
+  uint angle = digits * high + carry;
+  uint nearest = (angle + 0x20000000u) >> 30;
+  float part = float(int(angle - (nearest << 30))) * 1.46291808e-9;
+  r = a < 0.0 ? -part : part;
+  quadrant = a < 0.0 ? -int(nearest) : int(nearest);
+}
+vec4 px_sin(vec4 a, int quarter_turns) {
   vec4 q = roundEven(a * 0.636619772);
   vec4 r = ((a - q * 1.5703125) - q * 4.83751297e-4) - q * 7.54978995e-8;
+  ivec4 quadrant = ivec4(q);
+  px_reduce(a.x, r.x, quadrant.x);
+  px_reduce(a.y, r.y, quadrant.y);
+  px_reduce(a.z, r.z, quadrant.z);
+  px_reduce(a.w, r.w, quadrant.w);
+  quadrant += quarter_turns;
   vec4 r2 = r * r;
   vec4 s = r + r * r2 * (-1.66666546e-1 + r2 * (8.33216087e-3 - r2 * 1.95152959e-4));
   vec4 c = 1.0 - 0.5 * r2 + r2 * r2 * (4.16666457e-2 + r2 * (-1.38873163e-3 + r2 * 2.44331571e-5));
-  ivec4 quadrant = ivec4(q) + quarter_turns;
   vec4 v = mix(s, c, notEqual(quadrant & 1, ivec4(0)));
   return mix(v, -v, notEqual(quadrant & 2, ivec4(0)));
 }
