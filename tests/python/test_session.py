@@ -4,6 +4,7 @@ import gc
 import os
 import shutil
 import threading
+import types
 import weakref
 
 import hearth
@@ -423,3 +424,11 @@ def test_every_operation_of_the_graph_runs():
     graph.output(graph.softmax(dense), "scores")
     (scores,) = hearth.Session(graph.build(), **CPU).run(np.ones((1, 4, 4, 1), np.float32))
     assert scores.tolist() == [[0.5, 0.5]]
+
+
+def test_a_type_that_numpy_lacks_is_an_error_of_hearths():
+    info = types.SimpleNamespace(name="weights", alias="", dtype="int4", shape=[3], declared_shape=[3], scales=[],
+                                 zero_points=[])
+    with pytest.raises(hearth.Error, match="'weights' is int4.*float32 or int8") as caught:
+        hearth._session.Tensor._of(info)
+    assert caught.value.code == hearth.ErrorCode.UNSUPPORTED

@@ -11,7 +11,7 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from hearth import _hearth
-from hearth._errors import opened
+from hearth._errors import ErrorCode, opened
 from hearth._frame import Frame
 from hearth._shapes import Shapes, shape_lists, whole_size
 
@@ -19,6 +19,18 @@ OptionValue = Union[str, int, bool, "os.PathLike[str]", Sequence[Union[str, "os.
 Inputs = Union[np.ndarray, Frame, Sequence[Any], Mapping[str, Any]]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 NativeText = Union[str, bytes]
+
+
+def _numpy_type(info: "_hearth.TensorInfo") -> np.dtype:
+    try:
+        return np.dtype(info.dtype)
+    except TypeError:
+        error = _hearth.Error(
+            f"'{info.name}' is {info.dtype}, which NumPy has no type for: convert the model with inputs and outputs "
+            "of float32 or int8"
+        )
+        error.code = ErrorCode.UNSUPPORTED
+        raise error from None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,7 +53,7 @@ class Tensor:
         return Tensor(
             info.name,
             info.alias,
-            np.dtype(info.dtype),
+            _numpy_type(info),
             tuple(info.shape),
             tuple(info.declared_shape),
             tuple(info.scales),
