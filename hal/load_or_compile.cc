@@ -39,13 +39,14 @@ std::vector<std::optional<HeldProgram>> HeldOf(const Device& device, std::span<c
 }
 
 Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSource> sources, BlobStore* store,
-                                        int threads, const std::stop_token& stop) {
+                                        int threads, const std::stop_token& stop, bool all_anew) {
   LoadedPrograms programs;
   if (sources.empty()) return programs;
   std::vector<ProgramWork> works = SplitIntoGroups(sources, device.info().compile_grouping);
   std::atomic<size_t> next = 0;
   const auto work_off = [&] {
-    for (size_t k = next++; k < works.size() && !stop.stop_requested(); k = next++) works[k].Make(device, store);
+    for (size_t k = next++; k < works.size() && !stop.stop_requested(); k = next++)
+      works[k].Make(device, store, all_anew);
   };
   std::vector<std::thread> helpers;
   for (int t = 1; t < threads && t < static_cast<int>(works.size()); ++t) helpers.emplace_back(work_off);
@@ -61,12 +62,12 @@ Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSo
 }  // namespace
 
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
-                                     int threads, const std::stop_token& stop, HeldPrograms* held) {
+                                     int threads, const std::stop_token& stop, HeldPrograms* held, bool all_anew) {
   const std::vector<std::optional<HeldProgram>> found = HeldOf(device, sources, held);
   std::vector<KernelSource> missing;
   for (size_t k = 0; k < sources.size(); ++k)
     if (!found[k]) missing.push_back(sources[k]);
-  HEARTH_ASSIGN(LoadedPrograms programs, LoadOrCompileAll(device, missing, store, threads, stop));
+  HEARTH_ASSIGN(LoadedPrograms programs, LoadOrCompileAll(device, missing, store, threads, stop, all_anew));
   if (held != nullptr) {
     for (const std::shared_ptr<ProgramGroup>& group : programs.groups) held->Add(group);
   }

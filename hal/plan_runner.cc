@@ -44,8 +44,8 @@ Status PlanRunner::MakeReady() {
       return;
     }
     const Stopwatch watch;
-    Result<LoadedPrograms> programs =
-        LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads, parts_.stop, parts_.held_programs);
+    Result<LoadedPrograms> programs = LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads,
+                                                    parts_.stop, parts_.held_programs, parts_.programs_anew);
     programs_status = programs.status();
     if (programs.ok()) programs_ = std::move(programs).value();
     times_.programs_ms = watch.milliseconds();

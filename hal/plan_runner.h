@@ -42,6 +42,8 @@ struct RunnerParts {
   HeldConstants* constants = nullptr;
   // Programs that the device has already; null: none are shared.
   HeldPrograms* held_programs = nullptr;
+  // As `all_anew` of LoadOrCompile.
+  bool programs_anew = false;
   // Of a slice, for tests; else the device's (SliceLimitMs).
   std::optional<double> slice_limit_ms = {};
 };

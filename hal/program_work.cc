@@ -58,12 +58,13 @@ bool ProgramWork::LoadBinary(Device& device, std::span<const size_t> kernels, co
   return bytes && !IsProgramParts(*bytes) && LoadBytes(device, kernels, key, *bytes, store);
 }
 
-bool ProgramWork::Load(Device& device, const CacheKey& key, BlobStore& store) {
+bool ProgramWork::Load(Device& device, const CacheKey& key, BlobStore& store, bool all_anew) {
   const std::optional<std::vector<std::byte>> bytes = store.Get(key);
   if (!bytes) return false;
   std::vector<size_t> all(sources_.size());
   std::iota(all.begin(), all.end(), 0);
   if (!IsProgramParts(*bytes)) return LoadBytes(device, all, key, *bytes, store);
+  if (all_anew) return false;
   const Result<ProgramParts> parts = ProgramPartsFrom(*bytes, sources_.size());
   if (!parts.ok()) {
     store.Reject(key, parts.status().message());
@@ -129,15 +130,15 @@ void ProgramWork::NoteParts(const DeviceInfo& info, const CacheKey& whole, std::
   for (const size_t kernel : made) fresh_->parts.push_back({ProgramKey({&sources_[kernel], 1}, info), its_binary});
 }
 
-void ProgramWork::Make(Device& device, BlobStore* store) {
+void ProgramWork::Make(Device& device, BlobStore* store, bool all_anew) {
   CacheKey key(BlobKind::kProgram);
   MakingTurn turn;
   if (store != nullptr) {
     key = ProgramKey(sources_, device.info());
-    if (Load(device, key, *store)) return;
+    if (Load(device, key, *store, all_anew)) return;
     turn = store->TakeMakingTurn(key);
-    if (turn.has_waited && Load(device, key, *store)) return;
-    if (sources_.size() > 1) LoadFromOtherSets(device, *store);
+    if (turn.has_waited && Load(device, key, *store, all_anew)) return;
+    if (sources_.size() > 1 && !all_anew) LoadFromOtherSets(device, *store);
   }
   status_ = Compile(device, store, key, std::move(turn.claim));
 }

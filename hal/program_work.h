@@ -18,15 +18,15 @@ class ProgramWork {
  public:
   explicit ProgramWork(std::span<const KernelSource> sources) : sources_(sources), by_kernel_(sources.size()) {}
 
-  // `store` may be null.
-  void Make(Device& device, BlobStore* store);
+  // `store` may be null. `all_anew`: of no other sources' binaries.
+  void Make(Device& device, BlobStore* store, bool all_anew);
 
   // What became of it, behind what `programs` holds already. Precondition: Make ended.
   Status MoveTo(LoadedPrograms& programs, bool has_store);
 
  private:
   // From the entry of all sources: a binary, or where their binaries are. Whether all programs are there now.
-  bool Load(Device& device, const CacheKey& key, BlobStore& store);
+  bool Load(Device& device, const CacheKey& key, BlobStore& store, bool all_anew);
   // What is missing, from the binaries that were made for other sources.
   void LoadFromOtherSets(Device& device, BlobStore& store);
   // The programs of these sources, of which the binary under `key` may hold more.

@@ -9,6 +9,7 @@
 #include "core/base/fingerprint.h"
 #include "core/base/trial_run.h"
 #include "frontends/api/devices_to_warm.h"
+#include "frontends/api/warming.h"
 #include "hal/stopwatch.h"
 #include "hearth/device.h"
 
@@ -36,6 +37,7 @@ WarmResult WarmOne(const std::string& model_path, const SessionOptions& options)
   const auto run = [&]() -> Status {
     SessionOptions ready = options;
     ready.start = "ready";
+    const Warming warming;
     HEARTH_ASSIGN(Session session, Session::Open(model_path, ready));
     for (size_t k = 0; k < session.inputs().size(); ++k) {
       HEARTH_TRY(session.SetInput(k, std::vector<std::byte>(session.inputs()[k].size_bytes)));

@@ -21,6 +21,7 @@
 #include "frontends/api/session_report.h"
 #include "frontends/api/session_store.h"
 #include "frontends/api/shown_outputs.h"
+#include "frontends/api/warming.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
 #include "frontends/engine/self_test.h"
@@ -101,7 +102,8 @@ Status MakeRunner(SessionData& data, BlobStore* plans) {
                           {},
                           data.stop,
                           data.held.constants.get(),
-                          data.held.programs.get()};
+                          data.held.programs.get(),
+                          Warming::IsNow()};
   HEARTH_ASSIGN(std::unique_ptr<PlanRunner> runner, PlanRunner::Create(std::move(data.made.plan), parts));
   if (has_host_steps) {
     HEARTH_TRY(CountMemory(data, runner->plan(), runner->held_weights_bytes(), runner->host_memory()));

@@ -76,7 +76,7 @@ TEST(LoadOrCompile, APortableFormThatTheDriverRefusesIsRejectedAndCompiled) {
 }
 
 // One start of a plan with these kernels, which share one program on the device.
-Counts StartSet(const std::vector<std::string>& names, MemoryStore& store) {
+Counts StartSet(const std::vector<std::string>& names, MemoryStore& store, bool all_anew = false) {
   DeviceInfo info = NullDeviceInfo();
   info.compile_grouping = CompileGrouping::kTogether;
   NullDevice null_device(NullDeviceInfo());
@@ -84,7 +84,7 @@ Counts StartSet(const std::vector<std::string>& names, MemoryStore& store) {
   FailingDevice device(null_device, fault, info, "");
   std::vector<KernelSource> sources;
   for (const std::string& name : names) sources.push_back(*LoadKernel(name));
-  auto programs = LoadOrCompile(device, sources, &store, 2);
+  auto programs = LoadOrCompile(device, sources, &store, 2, {}, nullptr, all_anew);
   EXPECT_TRUE(programs.ok());
   for (size_t k = 0; k < names.size(); ++k) EXPECT_EQ(programs->by_kernel[k]->source().name, names[k]);
   const Counts counts(programs->compiled, programs->loaded);
@@ -120,6 +120,18 @@ TEST(LoadOrCompile, APlanWhoseKernelsAllLieInOtherPlansProgramsCompilesNothing) 
   EXPECT_EQ(StartSet({"concat_channels", "cumsum", "softmax"}, store), Counts(0, 3));
   EXPECT_EQ(store.counters().misses, 0u);
   EXPECT_EQ(StartSet({"probe_read"}, store), Counts(0, 1));
+}
+
+TEST(LoadOrCompile, WhoWantsAllAnewGetsOneBinaryWhichLaterStartsLoad) {
+  MemoryStore store;
+  StartSet({"softmax", "probe_read", "concat_channels"}, store);
+  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store), Counts(1, 2));
+  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store, true), Counts(3, 0));
+  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store, true), Counts(0, 3));
+  store.ResetCounters();
+  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store), Counts(0, 3));
+  EXPECT_EQ(store.counters().hits, 1u) << "the list of binaries is replaced by the binary";
+  EXPECT_EQ(StartSet({"softmax", "probe_read", "concat_channels"}, store), Counts(0, 3));
 }
 
 TEST(LoadOrCompile, ForOneKernelNoBinaryIsLoadedWhereOthersAreCompiledAnyway) {
