@@ -14,7 +14,7 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::Pointwise;
 
-testing::Matcher<const std::vector<double>&> Near(const std::vector<double>& numbers) {
+::testing::Matcher<const std::vector<double>&> Near(const std::vector<double>& numbers) {
   return Pointwise(DoubleNear(1e-5), numbers);
 }
 
