@@ -77,8 +77,8 @@ def write(model):
     return bytes(writer.data)
 
 
-def tensor(name, shape, signature=None):
-    fields = {0: shape, 3: name}
+def tensor(name, shape, signature=None, type_code=0):
+    fields = {0: shape, 1: Byte(type_code), 3: name}
     if signature is not None:
         fields[7] = signature
     return fields
@@ -109,3 +109,14 @@ def chain(codes, shape):
         3: [{0: k, 1: [k], 2: [k + 1]} for k in range(len(codes))],
     }
     return write({0: 3, 1: [{0: Byte(code), 3: code} for code in codes], 2: [subgraph], 4: [{}]})
+
+
+def cast(type_code, shape):
+    """x of this TensorType as floats y."""
+    subgraph = {
+        0: [tensor("x", shape, type_code=type_code), tensor("y", shape)],
+        1: [0],
+        2: [1],
+        3: [{0: 0, 1: [0], 2: [1]}],
+    }
+    return write({0: 3, 1: [{0: Byte(53), 3: 53}], 2: [subgraph], 4: [{}]})

@@ -246,6 +246,13 @@ class Run(CliTest):
         self.assertEqual(first, self.output_bytes("b", "--random-inputs", "1"))
         self.assertNotEqual(first, self.output_bytes("c", "--random-inputs", "2"))
 
+    def test_random_inputs_of_every_numeric_type_that_is_no_index_are_not_all_zero(self):
+        for name, code in (("float32", 0), ("float16", 1), ("uint8", 3), ("int16", 7), ("int8", 9)):
+            with self.subTest(type=name):
+                model = self.file(name + ".tflite", flat_model.cast(code, [1, 8]))
+                self.run_cpu("--random-inputs", "1", "--output-dir", self.folder / name, model=model)
+                self.assertTrue(any(read_npy(self.folder / name / "0_y.npy")[2]))
+
     def test_outputs_have_the_models_own_type_and_shape(self):
         self.assertEqual(self.output_bytes("f", "--random-inputs", "1")[:2], ("<f4", (1, 96, 96, 6)))
         self.assertEqual(self.output_bytes("i", "--random-inputs", "1", model=INT8_MODEL)[:2], ("|i1", (1, 96, 96, 6)))

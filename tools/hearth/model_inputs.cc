@@ -155,7 +155,9 @@ void InputOptions::AddOptions(CLI::App& app) {
          },
          "The same as --input")
       ->type_name("...");
-  app.add_option("--random-inputs", random_seed, "Fill the inputs that are not given with random numbers")
+  app.add_option("--random-inputs", random_seed,
+                 "Fill the inputs that are not given with random numbers; int32, int64 and bool, which are mostly "
+                 "indices, with 0")
       ->type_name("SEED")
       ->check(WholeNumber());
   const CLI::Validator not_zero(
@@ -191,7 +193,7 @@ std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t
       const uint16_t value = FloatToHalf(numbers.NextFloat());
       std::memcpy(bytes.data() + at, &value, sizeof value);
     }
-  } else if (info.dtype == "uint8" || info.dtype == "int8") {
+  } else if (info.dtype == "uint8" || info.dtype == "int8" || info.dtype == "int4" || info.dtype == "int16") {
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(numbers.Next() >> 56);
   }
   return bytes;
