@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "frontends/delegate/builtin_params.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/mock_interpreter.h"
 
 namespace hearth::testing {
 
-inline constexpr int32_t kAdd = 0, kConv = 3, kRelu = 19, kConcatEmbeddings = 29;  // Hearth does not know the last
+inline constexpr int32_t kConcatEmbeddings = 29;  // Hearth does not know it
 
 // The library, opened and closed.
 class Plugin {
@@ -71,7 +72,7 @@ struct Network {
     const int positive = host.AddTensor(dims);
     negated = host.AddTensor(dims);
     y = host.AddTensor(dims);
-    conv = host.AddNodeWith(kConv, {x, filter, bias}, {scaled}, tflite_c::TfLiteConvParams{1, 1, 1, 0, 1, 1, 0});
+    conv = host.AddNodeWith(kConv2D, {x, filter, bias}, {scaled}, tflite_c::TfLiteConvParams{1, 1, 1, 0, 1, 1, 0});
     host.AddNode(kRelu, {scaled}, {positive});
     if (has_unknown) {
       const int node = host.AddNode(kConcatEmbeddings, {positive}, {negated});

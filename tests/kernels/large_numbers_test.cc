@@ -8,6 +8,7 @@
 
 #include "core/graph/op_text.h"
 #include "frontends/engine/device_choice.h"
+#include "tests/testing/on_device.h"
 #include "tests/testing/one_input.h"
 
 namespace hearth {
@@ -15,14 +16,8 @@ namespace {
 
 using testing::OneInputGraph;
 
-class LargeNumbers : public ::testing::TestWithParam<const char*> {
+class LargeNumbers : public testing::OnDevice {
  protected:
-  void SetUp() override {
-    Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
-    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-    opened_ = std::move(opened).value();
-  }
-
   // Within `tolerance` times the reference's number where that is beyond 1.
   void ExpectAsReference(const Op& op, const std::vector<float>& a, const std::vector<float>& b, double tolerance) {
     OneInputGraph made({static_cast<int32_t>(a.size())});
@@ -39,8 +34,6 @@ class LargeNumbers : public ::testing::TestWithParam<const char*> {
           << (b.empty() ? 0.0f : b[i]);
     }
   }
-
-  OpenedDevice opened_;
 };
 
 TEST_P(LargeNumbers, HaveTheirOwnSineAndCosine) {

@@ -10,6 +10,7 @@
 #include "core/graph/op_text.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "frontends/engine/device_choice.h"
+#include "tests/testing/on_device.h"
 #include "tests/testing/one_input.h"
 
 namespace hearth {
@@ -33,14 +34,8 @@ void AddOutputs(OneInputGraph& made, int count) {
   }
 }
 
-class NanStaysNan : public ::testing::TestWithParam<const char*> {
+class NanStaysNan : public testing::OnDevice {
  protected:
-  void SetUp() override {
-    Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
-    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-    opened_ = std::move(opened).value();
-  }
-
   // NaN in the same elements as in the float64 reference, and the reference's numbers in all others.
   void ExpectAsReference(OneInputGraph& made, Precision precision = Precision::kFp32) {
     SCOPED_TRACE(OpName(made.graph.nodes().back().op) + " " + AttributesToText(made.graph.nodes().back().op) + " in " +
@@ -59,8 +54,6 @@ class NanStaysNan : public ::testing::TestWithParam<const char*> {
       }
     }
   }
-
-  OpenedDevice opened_;
 };
 
 constexpr Activation kActivations[] = {Activation::kNone,      Activation::kRelu, Activation::kRelu6,

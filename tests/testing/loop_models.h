@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth::testing {
@@ -45,9 +46,6 @@ class LoopParts {
 
   TfliteWriter& writer;
   int32_t counter = 0, v = 0;
-
- private:
-  static constexpr int32_t kAdd = 0, kMul = 18, kLess = 58, kSum = 74;
 };
 
 // counter, v = 0, x; the model's outputs are both. Subgraphs 1 and 2 follow.
@@ -55,7 +53,6 @@ inline void AddLoop(TfliteWriter& writer) {
   const int32_t x = writer.AddTensor({"x", {2}}), y = writer.AddTensor({"y", {2}});
   const int32_t turns = writer.AddTensor({"turns", {}, wire::TensorType_INT32});
   const int32_t zero = writer.AddConstant<int32_t>({"zero", {}, wire::TensorType_INT32}, {0});
-  constexpr int32_t kWhile = 119;
   writer.AddOperator(kWhile, {zero, x}, {turns, y}, wire::CreateWhileOptions(writer.builder(), 1, 2));
   writer.EndSubgraph({x}, {turns, y});
 }

@@ -31,17 +31,26 @@ class SessionsOnDevice : public ::testing::TestWithParam<std::string> {
   SessionOptions options_;
 };
 
-// The parameter is a device's name. Skipped also on one that does not store real numbers in 16 bits.
-class Fp16Device : public ::testing::TestWithParam<const char*> {
+// The parameter is a device's name. A SetUp of one's own calls this one and returns where it IsSkipped.
+class OnDevice : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
     if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-    if (!opened->info.fp16_storage) GTEST_SKIP() << opened->id << " stores no 16-bit numbers";
     opened_ = std::move(opened).value();
   }
 
   OpenedDevice opened_;
+};
+
+// Skipped also on a device that does not store real numbers in 16 bits.
+class Fp16Device : public OnDevice {
+ protected:
+  void SetUp() override {
+    OnDevice::SetUp();
+    if (IsSkipped()) return;
+    if (!opened_.info.fp16_storage) GTEST_SKIP() << opened_.id << " stores no 16-bit numbers";
+  }
 };
 
 }  // namespace hearth::testing

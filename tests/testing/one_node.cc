@@ -22,6 +22,16 @@ std::string InferredShape(Op op, const std::vector<NodeInput>& inputs, const std
   return status.ok() ? graph.value(graph.outputs[0]).desc.shape.ToString() : status.message();
 }
 
+std::vector<NodeInput> InputsOf(const std::vector<Shape>& shapes) {
+  std::vector<NodeInput> inputs;
+  for (const Shape& shape : shapes) inputs.push_back({shape, {}});
+  return inputs;
+}
+
+std::string FirstShape(Op op, const std::vector<Shape>& shapes, int outputs) {
+  return InferredShape(std::move(op), InputsOf(shapes), std::vector(outputs, DType::kFloat32));
+}
+
 std::vector<ReferenceTensor> EvaluateAll(Op op, const std::vector<NodeInput>& inputs,
                                          const std::vector<DType>& outputs) {
   Graph graph = OneNode(std::move(op), inputs, outputs);

@@ -30,6 +30,10 @@ Graph OneNode(Op op, const std::vector<NodeInput>& inputs, const std::vector<DTy
 std::string InferredShape(Op op, const std::vector<NodeInput>& inputs,
                           const std::vector<DType>& outputs = {DType::kFloat32});
 
+// The same for float32 inputs of these shapes.
+std::vector<NodeInput> InputsOf(const std::vector<Shape>& shapes);
+std::string FirstShape(Op op, const std::vector<Shape>& shapes, int outputs = 1);
+
 // Expects that inference and evaluation succeed; empty tensors where they don't.
 std::vector<ReferenceTensor> EvaluateAll(Op op, const std::vector<NodeInput>& inputs,
                                          const std::vector<DType>& outputs);

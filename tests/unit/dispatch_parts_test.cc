@@ -16,6 +16,7 @@
 #include "frontends/engine/device_choice.h"
 #include "hal/plan_runner.h"
 #include "tests/testing/memory_store.h"
+#include "tests/testing/on_device.h"
 
 namespace hearth {
 namespace {
@@ -98,17 +99,15 @@ size_t DispatchesOfSeveralGroups(const Plan& plan) {
   }));
 }
 
-class DispatchParts : public ::testing::TestWithParam<const char*> {
+class DispatchParts : public testing::OnDevice {
  protected:
   void SetUp() override {
-    Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
-    if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-    opened_ = std::move(opened).value();
+    OnDevice::SetUp();
+    if (IsSkipped()) return;
     const Status status = parts_.Open(*opened_.device);
     ASSERT_TRUE(status.ok()) << status.message();
   }
 
-  OpenedDevice opened_;
   Parts parts_;
 };
 

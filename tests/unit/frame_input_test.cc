@@ -9,6 +9,7 @@
 #include "core/base/round_up.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/pictures.h"
@@ -36,7 +37,6 @@ Model Negated(int32_t height = kHeight, int32_t width = kWidth, int32_t channels
 
 // y = max(x, 0) of 8 bits.
 Result<Model> Bytes(wire::TensorType type, float scale, int64_t zero_point) {
-  constexpr int32_t kRelu = 19;
   TfliteWriter writer;
   const WrittenQuantization grid{{scale}, {zero_point}};
   const int32_t x = writer.AddTensor({"x", {1, kHeight, kWidth, 3}, type, grid});

@@ -16,19 +16,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A graph of one node: float32 inputs of these shapes (rank 1 int32 where `integers`), outputs of unknown shape.
-Graph NodeOf(Op op, const std::vector<Shape>& inputs, size_t outputs = 1, int integer_input = -1) {
-  Graph graph;
-  Node node{.op = std::move(op), .name = "n"};
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    const DType type = static_cast<int>(k) == integer_input ? DType::kInt32 : DType::kFloat32;
-    node.inputs.push_back(graph.AddValue({.name = "in", .desc = {.dtype = type, .shape = inputs[k]}}));
-  }
-  graph.inputs = node.inputs;
-  for (size_t k = 0; k < outputs; ++k) node.outputs.push_back(graph.AddValue({.name = "out"}));
-  graph.outputs = node.outputs;
-  graph.AddNode(std::move(node));
-  return graph;
+// A graph of one node: float32 inputs of these shapes (int32 for number `integer_input`), outputs of unknown shape.
+Graph NodeOf(Op op, const std::vector<Shape>& shapes, size_t outputs = 1, int integer_input = -1) {
+  std::vector<testing::NodeInput> inputs = testing::InputsOf(shapes);
+  if (integer_input >= 0) inputs[integer_input].dtype = DType::kInt32;
+  return testing::OneNode(std::move(op), inputs, std::vector(outputs, DType::kFloat32));
 }
 
 // The outputs' shapes, or the error.

@@ -14,20 +14,11 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::Evaluate;
 using testing::EvaluateAll;
+using testing::FirstShape;
 using ::testing::HasSubstr;
+using testing::InputsOf;
 using testing::NodeInput;
 using testing::OneNode;
-
-std::vector<NodeInput> InputsOf(const std::vector<Shape>& shapes) {
-  std::vector<NodeInput> inputs;
-  for (const Shape& shape : shapes) inputs.push_back({shape, {}});
-  return inputs;
-}
-
-// The first output's shape, or the error, for float32 inputs of these shapes.
-std::string FirstShape(Op op, const std::vector<Shape>& shapes, int outputs = 1) {
-  return testing::InferredShape(std::move(op), InputsOf(shapes), std::vector(outputs, DType::kFloat32));
-}
 
 TEST(BatchMatMul, SwapsTheLastTwoDimensionsOfAdjointOperands) {
   EXPECT_EQ(FirstShape(BatchMatMul{}, {{2, 3}, {3, 4}}), "2x4");

@@ -5,6 +5,7 @@
 #include "core/graph/op_text.h"
 #include "frontends/tflite/reader.h"
 #include "hearth/session.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/tflite_writer.h"
 
 namespace hearth {
@@ -171,7 +172,6 @@ TEST(TfliteOneHot, LeavesItsDepthOutOfTheInputs) {
 
 // Whoever made memory for the declared bytes had 36 of them written over by a minimum's floats.
 TEST(TfliteReduce, OutputsHaveTheTypeThatOperatorsGiveWhateverTheFileDeclares) {
-  constexpr int32_t kTranspose = 39, kReduceMin = 89;
   TfliteWriter writer;
   const int32_t x = writer.AddTensor({"x", {5, 9}});
   const int32_t turned = writer.AddTensor({"turned", {9, 5}});

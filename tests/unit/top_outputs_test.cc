@@ -8,6 +8,7 @@
 #include "frontends/engine/plan_cache.h"
 #include "hearth/session.h"
 #include "hearth/session_option.h"
+#include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/on_device.h"
 #include "tests/testing/tflite_writer.h"
@@ -17,8 +18,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-constexpr int32_t kRelu = 19;
 
 // y = max(x, 0)
 std::vector<std::byte> Relu(const std::vector<int32_t>& shape, wire::TensorType type = wire::TensorType_FLOAT32) {
