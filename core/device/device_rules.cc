@@ -54,6 +54,11 @@ bool HasHalfArithmetic(const DeviceInfo& device) {
   return device.fp16_arithmetic && device.fp16_storage && device.dialect != Dialect::kGles;
 }
 
+// By what AMD's drivers and Mesa's call them: "AMD Radeon RX 6800 (RADV NAVI21)". Processors of AMD have no such word.
+bool IsAmdGpu(const DeviceInfo& device) {
+  return !device.is_software() && device.name.find("Radeon") != std::string::npos;
+}
+
 bool IsHardware(const DeviceInfo& device) {
   return !device.is_software();
 }
@@ -112,6 +117,11 @@ constexpr DeviceRule kRules[] = {
     {Rule::kChainedSums, "chained_sums", "Sums of products take one product after the other instead of four at once.",
      "RADV's compiler: 12 to 19 % fewer cycles, since each is then one fused operation; not where sums decide indices",
      Always, IsHardware},
+    {Rule::kTwoPixelTiles, "two_pixel_tiles", "A work item of a convolution with a window makes 2 pixels, not 4.",
+     "RADV's compiler: 2 by 2 texels take as many cycles for each as 4 by 2, in 40 instead of 72 registers (Raven: 7 "
+     "instead of 3 waves of 10 reside, Navi 21: 24 instead of 14 of 32); weights, of which an item then loads twice as "
+     "many, are loads of the scalar unit",
+     Always, IsAmdGpu},
 };
 
 constexpr bool RowsFollowTheEnumeration() {

@@ -36,6 +36,7 @@ enum class Rule : uint8_t {
   kCostlyPrograms,
   kHalfArithmetic,
   kChainedSums,
+  kTwoPixelTiles,
 };
 
 struct DeviceRule {

@@ -35,9 +35,10 @@ KernelChoice TileFor(const PlanBuilder& builder, const MatrixShapes& shapes, int
   if (Applies(Rule::kShortGroups, device))
     return shapes.is_pointwise ? KernelChoice{"tile", 8, 2, 8} : KernelChoice{"tile", 4, 2, 8};
   // A GPU hides latency with many work items: smaller tiles where there are few pixels.
-  const int64_t items = Tiles(shapes.pixels, 4) * Tiles(slices_out, 2);
+  const int most_rows = !shapes.is_pointwise && Applies(Rule::kTwoPixelTiles, device) ? 2 : 4;
+  const int64_t items = Tiles(shapes.pixels, most_rows) * Tiles(slices_out, 2);
   const bool is_large = items >= int64_t{device.compute_units} * 128;
-  const int rows = is_large ? 4 : 2;
+  const int rows = is_large ? most_rows : 2;
   return {"tile", rows, is_large ? 2 : 1, static_cast<int>(GroupItemsFor(device, shapes.pixels, rows))};
 }
 

@@ -50,6 +50,16 @@ TEST(DeviceRules, SixteenBitsAreMultipliedOnlyIfForcedAndWhereTheDeviceCan) {
   EXPECT_FALSE(Applies(Rule::kHalfArithmetic, info));
 }
 
+TEST(DeviceRules, GiveConvolutionsOfAmdGpusTilesOfTwoPixels) {
+  DeviceInfo info = Lavapipe();
+  info.name = "AMD Radeon RX 6800 (RADV NAVI21)";
+  EXPECT_FALSE(Applies(Rule::kTwoPixelTiles, info)) << "is software";
+  info.type = DeviceType::kDiscreteGpu;
+  EXPECT_TRUE(Applies(Rule::kTwoPixelTiles, info));
+  info.name = "pthread-AMD EPYC as NVIDIA GeForce RTX 2060";
+  EXPECT_FALSE(Applies(Rule::kTwoPixelTiles, info));
+}
+
 TEST(DeviceRules, AreForcedOffByName) {
   DeviceInfo info = Lavapipe();
   EXPECT_TRUE(Applies(Rule::kWideStores, info));
