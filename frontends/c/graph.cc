@@ -4,18 +4,22 @@
 namespace hearth {
 namespace {
 
-// Runs `add` on the builder; a mistake found here is kept for hearth_graph_build, as the builder keeps its own.
+// Runs `add` on the builder; a mistake found here is kept for hearth_graph_build, as the builder keeps its own, and so
+// is that nothing was added because an exception came.
 template <typename Add>
 int32_t AddTo(hearth_graph* graph, Add&& add) noexcept {
   int32_t id = -1;
+  bool has_answered = false;
   Answer([&]() -> Status {
     HEARTH_NOT_NULL(graph);
     if (!graph->builder) return Error(StatusCode::kInvalidArgument, "the graph was built before");
     const Result<BuilderTensor> added = add(*graph->builder);
     if (graph->first_mistake.ok()) graph->first_mistake = added.status();
     if (added.ok()) id = added->id;
+    has_answered = true;
     return added.status();
   });
+  if (graph != nullptr && graph->builder && !has_answered) graph->lacks_tensors = true;
   return id;
 }
 

@@ -71,6 +71,7 @@ struct hearth_profile {
 struct hearth_graph {
   std::optional<hearth::GraphBuilder> builder;  // none once it was built
   hearth::Status first_mistake;                 // of arguments that the builder cannot be given
+  bool lacks_tensors = false;                   // memory ran out while one was added
 };
 
 struct hearth_cache {

@@ -48,6 +48,10 @@ hearth_status hearth_graph_build(hearth_graph* graph, hearth_model** out) {
     hearth::GraphBuilder builder = std::move(*graph->builder);
     graph->builder.reset();
     HEARTH_TRY(graph->first_mistake);
+    if (graph->lacks_tensors) {
+      return hearth::Error(hearth::StatusCode::kResourceExhausted,
+                           "memory ran out while a tensor was added to the graph; create it anew");
+    }
     return hearth::HandleOf(std::move(builder).Build());
   });
 }
