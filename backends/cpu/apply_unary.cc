@@ -35,6 +35,8 @@ void ApplyPart(const Unary& unary, const float* x, float* y, int64_t count) {
       return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return 1.0f / std::sqrt(v); });
     case UnaryKind::kSqrt: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::sqrt(v); });
     case UnaryKind::kSquare: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return v * v; });
+    case UnaryKind::kCeil: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::ceil(v); });
+    case UnaryKind::kFloor: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::floor(v); });
     case UnaryKind::kAbs: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return std::fabs(v); });
     case UnaryKind::kNeg: return ApplyVectors(x, y, count, [](float v) HEARTH_INTO_CALLER { return -v; });
     case UnaryKind::kSign:

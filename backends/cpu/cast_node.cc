@@ -13,7 +13,7 @@ struct BoolElement {
   uint8_t stored;
 };
 
-// Floats are truncated and clamped to the type, NaN becomes 0; integers wrap.
+// Floats are truncated and clamped to the type, NaN becomes the highest; integers wrap.
 template <typename To, typename From>
 HEARTH_INTO_CALLER inline To Converted(From from) {
   if constexpr (std::is_same_v<From, BoolElement>) {
@@ -24,9 +24,8 @@ HEARTH_INTO_CALLER inline To Converted(From from) {
     constexpr auto kLowest = static_cast<From>(std::numeric_limits<To>::min());
     constexpr auto kAbove =
         static_cast<From>(0x1p1 * static_cast<double>(uint64_t{1} << (std::numeric_limits<To>::digits - 1)));
-    if (from != from) return 0;
     if (from <= kLowest) return std::numeric_limits<To>::min();
-    return from >= kAbove ? std::numeric_limits<To>::max() : static_cast<To>(from);
+    return from < kAbove ? static_cast<To>(from) : std::numeric_limits<To>::max();
   } else {
     return static_cast<To>(from);
   }

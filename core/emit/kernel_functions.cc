@@ -72,11 +72,11 @@ int4 vfloor_remainder(int4 a, int4 b) {
 }
 )";
 
-// By squaring; wraps. Negative exponents are an error in TFLite.
+// By squaring; wraps. Negative exponents are an error in TFLite, and count as 0.
 constexpr std::string_view kIntegerPower = R"(int4 vpower(int4 a, int4 b) {
   uint4 result = bits_uint4(splat_int4(1));
   uint4 square = bits_uint4(a);
-  int4 rest = b;
+  int4 rest = vselect_lt(b, splat_int4(0), splat_int4(0), b);
   for (int k = 0; k < 31; ++k) {
     result = bits_uint4(vselect_eq(rest & splat_int4(1), splat_int4(1), bits_int4(result * square), bits_int4(result)));
     square = square * square;
@@ -86,25 +86,36 @@ constexpr std::string_view kIntegerPower = R"(int4 vpower(int4 a, int4 b) {
 }
 )";
 
-// A rounded quotient may lie on the other side of an integer than the exact one: which, the remainders of that integer
-// and of the next say. The remainder goes towards 0 first, as fmod's: down, -0.5 and 2^24 would leave a rounded 2^24.
-// Each turn takes 22 bits or more off a quotient that has up to 128.
+// As in C: the integer below the exact quotient, and the remainder with the divisor's sign. GLSL has neither fmod nor a
+// multiplication and addition of one rounding that every driver keeps: mantissas are divided, 8 bits a turn.
+constexpr std::string_view kGlslRemainder = R"(float px_fmod(float a, float b) {
+  uint x = floatBitsToUint(a) & 0x7fffffffu;
+  uint y = floatBitsToUint(b) & 0x7fffffffu;
+  if (x >= 0x7f800000u || y > 0x7f800000u || y == 0u) return uintBitsToFloat(0x7fc00000u);
+  if (x < y) return a;
+  uint divisor = y < 0x800000u ? y : (y & 0x7fffffu) | 0x800000u;
+  uint r = (x < 0x800000u ? x : (x & 0x7fffffu) | 0x800000u) % divisor;
+  int exponent = int(max(y >> 23, 1u));
+  for (int left = int(max(x >> 23, 1u)) - exponent; left > 0; left -= 8) r = (r << uint(min(left, 8))) % divisor;
+  int top = max(findMSB(r), 0);
+  int shift = min(23 - top, exponent - 1);
+  r = r << uint(shift);
+  if (r >= 0x800000u) r += uint(exponent - shift - 1) << 23;
+  return uintBitsToFloat(r | (floatBitsToUint(a) & 0x80000000u));
+}
+#define px_remainder(a, b) vec4(px_fmod(a.x, b.x), px_fmod(a.y, b.y), px_fmod(a.z, b.z), px_fmod(a.w, b.w))
+)";
+constexpr std::string_view kOpenClRemainder = "#define px_remainder(a, b) fmod(a, b)\n";
 constexpr std::string_view kFloatDivision = R"(float4 vfloor_div(float4 a, float4 b) {
-  float4 q = vfloor(a / b);
-  float4 next = q + splat4(1.0f);
-  float4 r = vfma(splat4(0.0f) - q, b, a) * vsign(b);
-  float4 beyond = vfma(splat4(0.0f) - next, b, a) * vsign(b);
-  float4 lower = vselect_lt(r, splat4(0.0f), q - splat4(1.0f), q);
-  return vselect_lt(beyond, splat4(0.0f), lower, next);
+  float4 q = a / b;
+  float4 r = px_remainder(a, b);
+  float4 whole = vround((a - r) / b);
+  float4 lower = vselect_lt(r * vsign(b), splat4(0.0f), whole - splat4(1.0f), whole);
+  lower = vselect_lt(splat4(3.40282347e38f), vabs(b), q, lower);
+  return vselect_lt(vabs(q), splat4(2097152.0f), lower, vfloor(q));
 }
 float4 vfloor_mod(float4 a, float4 b) {
-  float4 r = a;
-  for (int k = 0; k < 6; ++k) {
-    float4 q = r / b;
-    float4 whole = vfloor(vabs(q)) * vsign(q);
-    r = vselect_lt(vabs(r), vabs(b), r, vfma(splat4(0.0f) - whole, b, r));
-  }
-  r = vselect_lt(vabs(r), vabs(b), r, r - vsign(r) * vabs(b));
+  float4 r = px_remainder(a, b);
   return vselect_lt(r * vsign(b), splat4(0.0f), r + b, r);
 }
 )";
@@ -121,22 +132,49 @@ constexpr std::string_view kGlslErfc = R"(vec4 verfc(vec4 a) {
 }
 )";
 
-// GLSL's pow is undefined for negative bases and for zero to a power of zero or less.
+// GLSL's pow is undefined for negative bases and for zero to a power of zero or less. As C's: 1 to any power and any
+// number to the power of 0 are 1, NaN too; of bases below 0 (-0 too) only -inf has powers that are no integers.
 constexpr std::string_view kGlslPow = R"(vec4 vpow(vec4 a, vec4 b) {
-  vec4 r = mix(pow(abs(a), b), vec4(1.0), equal(abs(a), vec4(1.0)));
+  vec4 size = abs(a);
+  vec4 r = mix(pow(size, b), vec4(1.0), equal(size, vec4(1.0)));
   r = mix(r, mix(vec4(0.0), vec4(intBitsToFloat(0x7f800000)), lessThan(b, vec4(0.0))), equal(a, vec4(0.0)));
   r = mix(mix(r, a, px_is_nan(a)), b, px_is_nan(b));
-  r = mix(r, vec4(1.0), equal(b, vec4(0.0)));
-  vec4 odd = abs(b - 2.0 * floor(b * 0.5));
-  vec4 signed_r = mix(vec4(intBitsToFloat(0x7fc00000)), mix(r, -r, equal(odd, vec4(1.0))), equal(b, floor(b)));
-  return mix(r, signed_r, lessThan(a, vec4(0.0)));
+  r = mix(mix(r, vec4(1.0), equal(b, vec4(0.0))), vec4(1.0), equal(a, vec4(1.0)));
+  vec4 whole = floor(b);
+  vec4 odd = vec4(equal(abs(b - 2.0 * floor(b * 0.5)), vec4(1.0)));
+  vec4 of_negative = mix(r, -r, equal(odd, vec4(1.0)));
+  vec4 has_root = vec4(equal(b, whole)) + vec4(equal(a, vec4(0.0))) + vec4(greaterThan(size, vec4(3.40282347e38)));
+  of_negative = mix(of_negative, vec4(intBitsToFloat(0x7fc00000)), equal(has_root, vec4(0.0)));
+  return mix(r, of_negative, lessThan(floatBitsToInt(a), ivec4(0)));
 }
 )";
 
-// GLSL's atan is undefined where both are zero.
+// GLSL's atan may be off by 4096 steps, and is undefined where both are zero. Cephes' atanf; signs of zeros count.
 constexpr std::string_view kGlslAtan2 = R"(vec4 vatan2(vec4 a, vec4 b) {
-  vec4 r = mix(atan(a, b), vec4(0.0), equal(abs(a) + abs(b), vec4(0.0)));
+  vec4 y = abs(a);
+  vec4 x = abs(b);
+  vec4 longer = max(x, y);
+  vec4 t = mix(min(x, y) / longer, vec4(1.0), equal(x, y));
+  t = mix(t, vec4(0.0), equal(longer, vec4(0.0)));
+  bvec4 far = greaterThan(t, vec4(0.414213562));
+  t = mix(t, (t - 1.0) / (t + 1.0), far);
+  vec4 z = t * t;
+  vec4 r = t + t * z * (-3.33329491539e-1 + z * (1.99777106478e-1 + z * (-1.38776856032e-1 + z * 8.05374449538e-2)));
+  r = mix(r, r + 0.785398163, far);
+  r = mix(r, 1.57079633 - r, greaterThan(y, x));
+  r = mix(r, 3.14159265 - r, lessThan(floatBitsToInt(b), ivec4(0)));
+  r = mix(r, -r, lessThan(floatBitsToInt(a), ivec4(0)));
   return mix(mix(r, a, px_is_nan(a)), b, px_is_nan(b));
+}
+)";
+
+// PoCL's vectors take the small angles beside one beyond 10^7 or so for such, too: sin(0.001) was 0.008.
+constexpr std::string_view kOpenClSine = R"(float4 vsin(float4 a) {
+  return (float4)(sin(a.x), sin(a.y), sin(a.z), sin(a.w));
+}
+)";
+constexpr std::string_view kOpenClCosine = R"(float4 vcos(float4 a) {
+  return (float4)(cos(a.x), cos(a.y), cos(a.z), cos(a.w));
 }
 )";
 
@@ -277,11 +315,14 @@ constexpr FunctionGroup kGroups[] = {
     {{"vtanh"}, kGlslTanh, {}},
     {{"vquotient", "vfloor_quotient", "vfloor_remainder"}, kIntegerDivision, kIntegerDivision},
     {{"vpower"}, kIntegerPower, kIntegerPower},
+    {{"px_fmod", "px_remainder"}, kGlslRemainder, kOpenClRemainder},
     {{"vfloor_div", "vfloor_mod"}, kFloatDivision, kFloatDivision},
     {{"verfc"}, kGlslErfc, {}},
     {{"vpow"}, kGlslPow, {}},
     {{"vatan2"}, kGlslAtan2, {}},
     {{"px_sin"}, kGlslSine, {}},
+    {{"vsin"}, {}, kOpenClSine},
+    {{"vcos"}, {}, kOpenClCosine},
     {{"vblend"}, kGlslBlend, kOpenClBlend},
     {{"vheld"}, kGlslHeld, kOpenClHeld},
     {{"vhalf"}, kGlslHalf, kOpenClHalf},

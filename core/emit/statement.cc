@@ -150,16 +150,17 @@ std::string_view CastText(DType to, bool from_real) {
     case DType::kBool:
       return from_real ? "(splat4(1.0f) - vequal(x_load(at), splat4(0.0f)))"
                        : "(splat4(1.0f) - vequal(x_load(at), splat_int4(0)))";
-    // Real numbers are clamped, integers wrap.
+    // Real numbers are clamped, and NaN is the highest, as in TFLite: of the negated number the lowest. Integers wrap.
     case DType::kUInt8:
-      return from_real ? "to_int4(vsaturate(x_load(at), splat4(0.0f), splat4(255.0f)))"
+      return from_real ? "to_int4(splat4(0.0f) - vsaturate(splat4(0.0f) - x_load(at), splat4(-255.0f), splat4(0.0f)))"
                        : "(x_load(at) & splat_int4(255))";
     case DType::kInt8:
-      return from_real ? "to_int4(vsaturate(x_load(at), splat4(-128.0f), splat4(127.0f)))"
+      return from_real ? "to_int4(splat4(0.0f) - vsaturate(splat4(0.0f) - x_load(at), splat4(-127.0f), splat4(128.0f)))"
                        : "((x_load(at) << 24) >> 24)";
     case DType::kInt16:
-      return from_real ? "to_int4(vsaturate(x_load(at), splat4(-32768.0f), splat4(32767.0f)))"
-                       : "((x_load(at) << 16) >> 16)";
+      return from_real
+                 ? "to_int4(splat4(0.0f) - vsaturate(splat4(0.0f) - x_load(at), splat4(-32767.0f), splat4(32768.0f)))"
+                 : "((x_load(at) << 16) >> 16)";
     case DType::kInt32:
     case DType::kInt64: return from_real ? "to_int4_sat(x_load(at))" : "x_load(at)";
     default: return from_real ? "x_load(at)" : "to_float4(x_load(at))";

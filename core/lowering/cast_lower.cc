@@ -5,7 +5,9 @@
 
 namespace hearth {
 std::optional<std::string> CastUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideIntegers(graph, node);
+  const DType from = graph.value(node.inputs[0]).desc.dtype;
+  const bool from_real = from == DType::kFloat32 || from == DType::kFloat16;
+  return from_real ? WideResults(graph, node) : WideIntegers(graph, node);
 }
 
 Status LowerCast(const Node& node, PlanBuilder& builder) {

@@ -44,6 +44,11 @@ bool IsPlainInt64(const TensorDesc& desc) {
   return desc.dtype == DType::kInt64 && !IsQuantized(desc);
 }
 
+// All numbers of the type are integers of 32 bits.
+bool IsNarrow(DType dtype) {
+  return dtype != DType::kInt64 && dtype != DType::kFloat32 && dtype != DType::kFloat16;
+}
+
 // The inputs that `output` has its integers from, but for those that fit into 32 bits; nothing where others may be.
 std::optional<std::span<const ValueId>> SourcesOfIntegers(const Graph& graph, const Node& node, ValueId output) {
   const std::span<const ValueId> inputs = node.inputs;
@@ -51,7 +56,7 @@ std::optional<std::span<const ValueId>> SourcesOfIntegers(const Graph& graph, co
   const bool casts = std::holds_alternative<Cast>(node.op);
   const bool counts = std::holds_alternative<ArgReduce>(node.op) || std::holds_alternative<Where>(node.op) ||
                       (is_unique && output == node.outputs[1]) ||
-                      (casts && graph.value(inputs[0]).desc.dtype != DType::kInt64);
+                      (casts && IsNarrow(graph.value(inputs[0]).desc.dtype));
   if (counts) return inputs.first(0);
   if (is_unique) return inputs.first(1);
   return !casts && MovesElements(node.op) ? std::optional(inputs) : std::nullopt;

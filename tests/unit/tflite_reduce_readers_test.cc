@@ -91,6 +91,16 @@ TEST(TfliteArgReduce, ResolvesItsAxis) {
   EXPECT_THAT(ReadError(model), HasSubstr("axis 3 does not exist"));
 }
 
+TEST(TfliteArgReduce, IsRefusedWhereItsOptionsContradictItsOutput) {
+  for (const auto& [named, held] : {std::pair{wire::TensorType_INT32, wire::TensorType_INT64},
+                                    std::pair{wire::TensorType_INT64, wire::TensorType_INT32}}) {
+    TwoInputOperator model({2, 3, 4}, held);
+    model.writer.AddOperator(56, {model.x, model.writer.AddIntegers({1})}, {model.y},
+                             wire::CreateArgMaxOptions(model.writer.builder(), named));
+    EXPECT_THAT(ReadError(model), HasSubstr("its options ask for indices of int"));
+  }
+}
+
 TEST(TfliteTopK, HasTwoOutputs) {
   TwoInputOperator model({2, 9});
   const int32_t positions = model.writer.AddTensor({"positions", {2, 4}, wire::TensorType_INT32});

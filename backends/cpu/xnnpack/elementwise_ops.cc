@@ -17,10 +17,9 @@ struct UnaryKernel {
   xnn_status (*create)(size_t, size_t, size_t, uint32_t, xnn_operator_t*);
   SetupUnary setup;
 };
+// Not those that make 1 of numbers next to zero, which count as zero here: kCeil and kFloor.
 constexpr UnaryKernel kUnaryKernels[] = {
     {UnaryKind::kAbs, xnn_create_abs_nc_f32, xnn_setup_abs_nc_f32},
-    {UnaryKind::kCeil, xnn_create_ceiling_nc_f32, xnn_setup_ceiling_nc_f32},
-    {UnaryKind::kFloor, xnn_create_floor_nc_f32, xnn_setup_floor_nc_f32},
     {UnaryKind::kHardSwish, xnn_create_hardswish_nc_f32, xnn_setup_hardswish_nc_f32},
     {UnaryKind::kLogistic, xnn_create_sigmoid_nc_f32, xnn_setup_sigmoid_nc_f32},
     {UnaryKind::kNeg, xnn_create_negate_nc_f32, xnn_setup_negate_nc_f32},

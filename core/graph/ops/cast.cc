@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"
@@ -33,7 +34,8 @@ void ReferenceCast(const Node& node, std::span<const ReferenceTensor* const> inp
     if (to_real) return v;
     if (to == DType::kBool) return v != 0.0 ? 1.0 : 0.0;
     if (from_integer) return static_cast<double>(WrapInteger(to, ToInt64(v)));
-    return std::trunc(v);  // what does not fit is undefined in C++; the store saturates it
+    // What does not fit is undefined in C++; the store saturates it. NaN is the highest number, as in TFLite.
+    return std::isnan(v) ? std::numeric_limits<double>::infinity() : std::trunc(v);
   };
   std::transform(inputs[0]->values.begin(), inputs[0]->values.end(), outputs[0].values.begin(), convert);
 }
