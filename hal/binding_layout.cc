@@ -6,7 +6,7 @@
 
 #include "core/base/error.h"
 #include "core/base/round_up.h"
-#include "core/device/device_rules.h"
+#include "core/device/group_size.h"
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"
 #include "core/graph/quantize.h"
@@ -64,8 +64,7 @@ Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& lay
   BindingKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel(name));
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", layout.is_pixel ? "1" : "0"));
-  if (!Applies(Rule::kShortGroups, device))
-    kernel.source.local_size = {8, 8, 1};  // a GPU needs a whole wave in a group
+  kernel.source.local_size = PictureGroup(device);
   const Bhwc shape = ToBhwc(transfer.desc.shape);
   const auto number = [](uint64_t value) { return static_cast<uint32_t>(value); };
   kernel.scalars = {number(shape.b),      number(shape.h),        number(shape.w),
@@ -83,7 +82,8 @@ Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& lay
 // As the kernels of bytes have it: elements of four numbers, as many in all as `stride` says, `pitch` in a row of the
 // grid.
 BindingLayout BytesLayout(const HostTransfer& transfer) {
-  constexpr uint64_t kRow = 1u << 16;
+  constexpr uint64_t kRow =
+      1u << 15;  // within the 65,535 groups that every device takes in a dimension, of an item each
   const TensorGrid grid = GridOf(transfer.desc);
   BindingLayout layout;
   layout.element = StorageType::kUnorm8;
@@ -201,6 +201,8 @@ Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo&
   HEARTH_ASSIGN(kernel.source, LoadKernel("map"));
   for (TensorArg& arg : kernel.source.tensors) arg.storage = transfer.storage;
   SetPath(kernel.source.tensors[0], transfer.range.size_bytes, device);
+  uint32_t& items = kernel.source.local_size[0];
+  items = std::min({items, device.max_local_size[0], device.max_local_invocations});
   const uint64_t texels = transfer.range.size_bytes / TexelBytes(transfer.storage);
   kernel.scalars = {static_cast<uint32_t>(texels), static_cast<uint32_t>(kRow)};
   kernel.group_count = {GroupsFor(std::min(texels, kRow), kernel.source.local_size[0]), GroupsFor(texels, kRow), 1};

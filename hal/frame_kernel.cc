@@ -2,7 +2,7 @@
 #include <bit>
 
 #include "core/base/error.h"
-#include "core/device/device_rules.h"
+#include "core/device/group_size.h"
 #include "core/device/options.h"
 #include "core/emit/kernel_library.h"
 #include "core/graph/quantize.h"
@@ -43,7 +43,7 @@ Result<BindingKernel> FrameKernel(const FrameLayout& layout, const PlaneLayouts&
   const GridKind kind = GridKindOf(layout, transfer);
   HEARTH_TRY(SetDefine(kernel.source, "PIXELS", layout.is_yuv() ? "0" : std::to_string(layout.pixel_bytes())));
   HEARTH_TRY(SetDefine(kernel.source, "GRID", std::to_string(static_cast<int>(kind))));
-  if (!Applies(Rule::kShortGroups, device)) kernel.source.local_size = {8, 8, 1};
+  kernel.source.local_size = PictureGroup(device);
   TensorArg& picture = kernel.source.tensors[0];
   picture.storage = StorageType::kUnorm8;
   if (is_texture) picture.path = AccessPath::kTexture;

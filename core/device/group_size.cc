@@ -26,4 +26,10 @@ uint32_t GroupItemsFor(const DeviceInfo& device, int64_t pixels, int rows) {
   return has_warps && pixels <= int64_t{rows} * kWarp ? kWarp : items;
 }
 
+std::array<uint32_t, 3> PictureGroup(const DeviceInfo& device) {
+  const uint32_t columns = std::min({kVector, device.max_local_size[0], device.max_local_invocations});
+  if (Applies(Rule::kShortGroups, device)) return {columns, 1, 1};
+  return {columns, std::min({kVector, device.max_local_size[1], device.max_local_invocations / columns}), 1};
+}
+
 }  // namespace hearth

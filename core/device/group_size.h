@@ -2,6 +2,7 @@
 #ifndef HEARTH_CORE_DEVICE_GROUP_SIZE_H_
 #define HEARTH_CORE_DEVICE_GROUP_SIZE_H_
 
+#include <array>
 #include <cstdint>
 
 #include "core/device/device_info.h"
@@ -17,6 +18,10 @@ uint32_t GroupItems(const DeviceInfo& device);
 // Of a group whose items make `rows` pixels each, of `pixels`: one subgroup is enough where a whole group would have
 // nothing to do in its other half.
 uint32_t GroupItemsFor(const DeviceInfo& device, int64_t pixels, int rows);
+
+// Of a kernel with a work item for each pixel of a picture: 8 by 8, a whole wave, or as many of them as the device
+// takes; a line of 8 on processors.
+std::array<uint32_t, 3> PictureGroup(const DeviceInfo& device);
 
 }  // namespace hearth
 

@@ -103,8 +103,9 @@ Status TestPath(AccessPath path, const SelfTest& test, Device& device, const std
   const bool may_refuse = path == AccessPath::kTexelBuffer && results.status().code() != StatusCode::kDeviceLost;
   if (!results.ok()) return may_refuse && !stop.stop_requested() ? Status::Ok() : results.status();
   for (size_t k = 0; k < results->size(); ++k) {
-    HEARTH_TRY(Compare((*results)[k], test.expected[k], test.graph.value(test.graph.outputs[k]).name)
-                   .Within(fmt::format("read by {}", AccessPathName(path))));
+    HEARTH_TRY(
+        Compare((*results)[k], test.expected[k], test.graph.value(test.graph.outputs[k]).name)
+            .Within(fmt::format("its driver does not compute what it is asked to: read by {}", AccessPathName(path))));
   }
   return Status::Ok();
 }
@@ -130,8 +131,7 @@ Status RunSelfTest(Device& device, const std::stop_token& stop) {
     if (status.ok()) continue;
     if (stop.stop_requested()) return status;
     return Error(StatusCode::kUnavailable,
-                 "{} failed the self-test, its driver does not compute what it is asked to: {}; update the driver, or "
-                 "see what fails with `hearth conformance`",
+                 "{} failed the self-test: {}; update the driver, or see what fails with `hearth conformance`",
                  device.info().name, status.message());
   }
   return Status::Ok();

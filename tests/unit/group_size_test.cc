@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "backends/null/device.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
@@ -79,6 +81,16 @@ TEST(GroupItems, AreThoseOfConvolutions) {
 TEST(GroupItems, AreThoseOfCopies) {
   EXPECT_EQ(ItemsOf(kTranspose, Gpu(64)), 64u);
   EXPECT_EQ(ItemsOf(kTranspose, Software()), 8u);
+}
+
+TEST(PictureGroup, IsAWaveOrWhatTheDeviceTakesOfIt) {
+  using Size = std::array<uint32_t, 3>;
+  DeviceInfo device = Gpu(32);
+  EXPECT_EQ(PictureGroup(device), (Size{8, 8, 1}));
+  device.max_local_invocations = 32;
+  EXPECT_EQ(PictureGroup(device), (Size{8, 4, 1}));
+  device.max_local_size = {1, 1, 1};  // the least that OpenCL's embedded profile guarantees
+  EXPECT_EQ(PictureGroup(device), (Size{1, 1, 1}));
 }
 
 }  // namespace
