@@ -52,18 +52,21 @@ Status SqliteStore::WriteStampsAndCounters() {
       {"milliseconds_saved", counters_.milliseconds_saved - flushed_.milliseconds_saved},
   };
   const bool has_counts = std::ranges::any_of(deltas, [](const auto& delta) { return delta.second != 0; });
+  // What is used is counted: without a count there is no news of a model either.
+  if (!has_stamps && !has_counts && acquitted_.empty() && !names_.has_news()) return Status::Ok();
   bool has_news_of_model = !options_.model.fingerprint.empty() && !used_.empty();
   if (has_news_of_model && !has_put_ && !has_stamps) {
     HEARTH_ASSIGN(const bool is_known, KnowsModel(*database_, options_.model, used_.size()));
     has_news_of_model = !is_known;
   }
-  if (!has_stamps && !has_counts && acquitted_.empty() && !has_news_of_model && !names_.has_news()) return Status::Ok();
 
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(*database_));
-  HEARTH_ASSIGN(Statement stamp, database_->Prepare("UPDATE entries SET last_used_ms=? WHERE digest=?"));
-  const int64_t now_ms = NowMs();
-  for (const auto& [digest, is_due] : used_) {
-    if (is_due) HEARTH_TRY(stamp.Bind(0, now_ms).Bind(1, digest.bytes).Run());
+  if (has_stamps) {
+    HEARTH_ASSIGN(Statement stamp, database_->Prepare("UPDATE entries SET last_used_ms=? WHERE digest=?"));
+    const int64_t now_ms = NowMs();
+    for (const auto& [digest, is_due] : used_) {
+      if (is_due) HEARTH_TRY(stamp.Bind(0, now_ms).Bind(1, digest.bytes).Run());
+    }
   }
   HEARTH_ASSIGN(Statement count,
                 database_->Prepare(
