@@ -19,6 +19,9 @@ constexpr auto kPause = std::chrono::milliseconds(4);
 // sqlite copies the log into the file, beside writers, at each commit behind 16 MiB of it, and begins it anew when
 // nobody reads in it; beyond this it is waited for.
 constexpr uint64_t kMostLogBytes = uint64_t{32} << 20;
+// A transaction's pages stay in memory until it ends: with the usual 256 KiB each was written to the log and read again
+// several times. The log keeps its size, so that its next turn overwrites what the disk has room for already.
+constexpr int64_t kPageCacheKiB = 32 << 10;
 constexpr uint64_t kShrinkPageBytes = 2 * 16384;  // of a page that moves: read, and written to the log
 
 // The log begins anew only when no session is reading in it: waited for, shorter than writers have patience.
@@ -33,7 +36,10 @@ void CopyLogIntoFile(Database& database) {
 // took: a session that wants to store waits 250 ms in all, and a disk may be slow.
 class Turns {
  public:
-  explicit Turns(Database& database) : database_(database) {}
+  explicit Turns(Database& database) : database_(database) {
+    static_cast<void>(database_.Run(fmt::format("PRAGMA cache_size=-{}; PRAGMA journal_size_limit={};", kPageCacheKiB,
+                                                kMostLogBytes)));  // only the speed hangs on them
+  }
   ~Turns() { CopyLogIntoFile(database_); }
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
