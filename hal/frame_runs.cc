@@ -70,6 +70,12 @@ Result<bool> RunsInFlight::SetFrame(size_t index, const Frame* frame) {
   return true;
 }
 
+uint64_t RunsInFlight::frame_bytes() const {
+  uint64_t bytes = 0;
+  for (const auto& frame : frames_) bytes += frame != nullptr ? frame->size_bytes() : 0;
+  return device_.info().unified_memory ? bytes : 2 * bytes;  // where it is staged, there too
+}
+
 void RunsInFlight::RecordFrame(const PlanTensor& tensor, size_t k, const Side& side, CommandRecorder& recorder) const {
   const BoundRange& outside = side.on_device[k];
   Buffer* const inside = side.bytes[k] != nullptr ? side.bytes[k].get() : outside.buffer;

@@ -119,6 +119,8 @@ class PlanRunner {
   // they are given for it is ignored; null: no longer. False where the CPU reads the input, which takes no frame.
   // Errors as RunsInFlight::SetFrame; then the input takes no frame either. Precondition: a right index.
   Result<bool> SetFrame(size_t index, const Frame* frame);
+  // What one run needs of memory for them.
+  uint64_t frame_bytes() const { return runs_ != nullptr ? runs_->frame_bytes() : 0; }
 
   // The bytes that the last finished run copied.
   const TransferCounts& transfers() const { return transfers_; }

@@ -49,6 +49,8 @@ class RunsInFlight {
   // commands of kArenaSlot are no longer what they were: those that were recorded must not be used again. Errors as
   // FrameInput::Set.
   Result<bool> SetFrame(size_t index, const Frame* frame);
+  // What one run needs of memory for them.
+  uint64_t frame_bytes() const;
 
   // The copies of kArenaSlot between its staging buffers and the arena, to be submitted together with the plan's
   // dispatches: see Begin. False where nothing is staged.

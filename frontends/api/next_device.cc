@@ -62,6 +62,8 @@ void SwapDevices(SessionData& a, SessionData& b) {
   std::swap(a.other_shapes, b.other_shapes);
   std::swap(a.tuning, b.tuning);
   std::swap(a.is_saved, b.is_saved);
+  std::swap(a.rest_bytes, b.rest_bytes);
+  std::swap(a.frame_bytes, b.frame_bytes);
   a.plan_request.device = &a.opened.info;
   b.plan_request.device = &b.opened.info;
 }

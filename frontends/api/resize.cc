@@ -77,6 +77,7 @@ void SwapShapes(SessionData& a, SessionData& b) {
   std::swap(a.has_run, b.has_run);
   std::swap(a.is_saved, b.is_saved);
   std::swap(a.rest_bytes, b.rest_bytes);
+  std::swap(a.frame_bytes, b.frame_bytes);
   std::swap(a.report.ops, b.report.ops);
   std::swap(a.report.programs, b.report.programs);
   std::swap(a.report.transfers, b.report.transfers);

@@ -72,6 +72,7 @@ bool IsOverTheLimit(const SessionData& data) {
 Status CountMemory(SessionData& data, const Plan& plan, uint64_t held_bytes, const MemoryFigures& host) {
   MemoryNeed need = NeedOf(plan, data.opened.info, host);
   data.rest_bytes = need.total() - ConstantBytes(plan);
+  data.frame_bytes = 0;
   need.weights_bytes -= std::min(need.weights_bytes, held_bytes);
   data.report.memory.needed_bytes = need.total();
   HEARTH_TRY(CheckMemoryLimit(data, need));

@@ -100,7 +100,8 @@ struct SessionData {
   int runs_since_kept = 0;                // finished ones
   int threads = 1;
   uint64_t rest_bytes = 0;  // of what report.memory.needed_bytes counts: all that only this shape of this session needs
-  uint64_t run_count = 0;   // begun
+  uint64_t frame_bytes = 0;  // of these, what frames need: see CountFrames
+  uint64_t run_count = 0;    // begun
   bool has_run = false, is_saved = false;
   bool tests_devices = true;  // see SelfTest; false for tests of other things
   bool is_beside = false;     // its warnings are told by the session

@@ -5,6 +5,7 @@
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
+#include "frontends/api/session_memory.h"
 #include "hal/frame_layout.h"
 #include "hearth/session.h"
 
@@ -19,14 +20,21 @@ Status ReadFrameOf(SessionData& data, size_t index) {
   return Status::Ok();
 }
 
-// Whether the device takes it. What is too large for it is made on the host, with a warning.
+// Whether the device takes it. What is too large for it or the memory limit is made on the host, with a warning.
 Result<bool> PlaceFrame(SessionData& data, size_t index) {
-  const Result<bool> placed = data.runner->SetFrame(index, &*data.input_states[index].frame);
+  Result<bool> placed = data.runner->SetFrame(index, &*data.input_states[index].frame);
+  if (placed.ok()) {
+    if (const Status counted = CountFrames(data); !counted.ok()) {
+      HEARTH_TRY(data.runner->SetFrame(index, nullptr).status());
+      placed = counted;
+    }
+  }
   if (placed.status().code() != StatusCode::kResourceExhausted) return placed;
-  const std::string warning = fmt::format("input '{}': {}; the CPU makes the input of it",
-                                          data.model->inputs()[index].name, placed.status().message());
+  const std::string whose = fmt::format("input '{}': ", data.model->inputs()[index].name);
   std::vector<std::string>& warnings = data.report.warnings;
-  if (std::ranges::find(warnings, warning) == warnings.end()) warnings.push_back(warning);
+  // Once: frames of a camera that moves differ in how many bytes they lack.
+  if (std::ranges::none_of(warnings, [&](const std::string& known) { return known.starts_with(whose); }))
+    warnings.push_back(whose + placed.status().message() + "; the CPU makes the input of it");
   return false;
 }
 
@@ -41,7 +49,7 @@ Status PlaceFrames(SessionData& data) {
     HEARTH_ASSIGN(const bool is_placed, PlaceFrame(data, k));
     if (!is_placed) HEARTH_TRY(ReadFrameOf(data, k));
   }
-  return Status::Ok();
+  return CountFrames(data);  // those that went
 }
 
 Status DropFrames(SessionData& data) {

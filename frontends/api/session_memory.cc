@@ -79,4 +79,22 @@ Status CountRunInFlight(SessionData& data) {
   return Status::Ok();
 }
 
+Status CountFrames(SessionData& data) {
+  const auto in_flight = std::ranges::count_if(data.slots, [](const RunSlot& slot) { return !slot.outputs.empty(); });
+  const uint64_t bytes = data.runner->frame_bytes() * static_cast<uint64_t>(1 + in_flight);
+  const uint64_t limit = data.options.memory_limit_bytes;
+  uint64_t& needed = data.report.memory.needed_bytes;
+  const uint64_t others = needed - data.frame_bytes;
+  if (limit != 0 && bytes > data.frame_bytes && others + bytes > limit) {
+    return Error(StatusCode::kResourceExhausted,
+                 "on the device frames would need {} bytes beside {}, the memory limit "
+                 "is {}",
+                 bytes, others, limit);
+  }
+  needed = others + bytes;
+  data.rest_bytes += bytes - data.frame_bytes;
+  data.frame_bytes = bytes;
+  return Status::Ok();
+}
+
 }  // namespace hearth

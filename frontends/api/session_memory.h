@@ -29,6 +29,10 @@ Status CheckHostMemory(const SessionData& data, const MemoryNeed& need);
 // Memory of one more run in flight, counted in the report's needed_bytes. kResourceExhausted over the limit.
 Status CountRunInFlight(SessionData& data);
 
+// The same of the frames that the device reads, each in one copy for runs that are waited for and one for each run in
+// flight. Over the limit nothing is counted.
+Status CountFrames(SessionData& data);
+
 }  // namespace hearth
 
 #endif  // HEARTH_FRONTENDS_API_SESSION_MEMORY_H_

@@ -187,6 +187,38 @@ TEST_P(FrameInputs, OfRunsInFlightAreReadWhenTheRunIsSubmitted) {
   }
 }
 
+TEST_P(FrameInputs, CountForTheMemoryLimitAndAreMadeByTheCpuBeyondIt) {
+  const Model model = Negated();
+  const TestPicture large(PixelFormat::kRgba8, 300, 200, 1), small(PixelFormat::kRgba8, 9, 9, 2);
+  constexpr uint64_t kLargeBytes = 300 * 200 * 4;
+  for (const bool is_discrete : {false, true}) {
+    options_.memory_limit_bytes = 0;
+    Session free = is_discrete ? Discrete(model) : Opened(model);
+    const uint64_t needed = free.report().memory.needed_bytes;
+    Run(free, large.frame());
+    const bool reads_frames = GetParam() != "cpu" && GetParam() != "null";
+    const uint64_t with_frame = free.report().memory.needed_bytes;
+    EXPECT_EQ(with_frame > needed + kLargeBytes * (is_discrete ? 2 : 1), reads_frames) << with_frame - needed;
+    ASSERT_TRUE(free.UnbindInput("x").ok() &&
+                free.SetInput(0, std::vector<std::byte>(size_t{4} * kHeight * kWidth * 3)).ok() && free.Run().ok());
+    EXPECT_EQ(free.report().memory.needed_bytes, needed) << "it went";
+
+    options_.memory_limit_bytes = with_frame - (reads_frames ? 1 : 0);
+    Session limited = is_discrete ? Discrete(model) : Opened(model);
+    Run(limited, large.frame());
+    EXPECT_EQ(Floats(limited), Negatives(large.frame(), kHeight, kWidth));
+    EXPECT_EQ(limited.report().memory.needed_bytes, needed);
+    Run(limited, small.frame());
+    EXPECT_EQ(Floats(limited), Negatives(small.frame(), kHeight, kWidth));
+    EXPECT_EQ(limited.report().memory.needed_bytes > needed, reads_frames);
+    const std::vector<std::string> warnings = limited.report().warnings;
+    EXPECT_EQ(
+        std::ranges::count_if(
+            warnings, [](const std::string& warning) { return warning.find("memory limit") != std::string::npos; }),
+        reads_frames ? 1 : 0);
+  }
+}
+
 TEST_P(FrameInputs, EndWithUnbindAndDoNotCountForRunsOnOtherMemory) {
   const Model model = Negated();
   Session session = Discrete(model);
