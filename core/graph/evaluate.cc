@@ -126,6 +126,18 @@ Status CheckShape(const Shape& declared, const ReferenceTensor& given) {
                declared.ToString(), given.shape.ToString(), given.values.size());
 }
 
+// Results of nothing, and what makes nothing, are known when a model is read: no other code meets such tensors.
+Status CheckHasElements(const Graph& graph, const Node& node) {
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (const ValueId id : *list) {
+      if (id == kNoValue || graph.value(id).desc.shape.element_count() > 0) continue;
+      return Error(StatusCode::kUnsupported, "{}: '{}' has no elements, and that makes no constant of its results",
+                   NodeLabel(node), graph.value(id).name);
+    }
+  }
+  return Status::Ok();
+}
+
 Status EvaluateLoop(const LoopGraphs& graphs, const Node& node, std::span<const ReferenceTensor* const> inputs,
                     std::span<ReferenceTensor> outputs) {
   std::vector<ReferenceTensor> values;
@@ -215,7 +227,10 @@ class GraphEvaluation {
 }  // namespace
 
 Status InferShapes(Graph& graph) {
-  for (const Node& node : graph.nodes()) HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
+  for (const Node& node : graph.nodes()) {
+    HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
+    HEARTH_TRY(CheckHasElements(graph, node));
+  }
   for (const StatePair& state : graph.states) {
     const Value &read = graph.value(state.read), &written = graph.value(state.written);
     if (read.desc == written.desc) continue;
@@ -306,6 +321,8 @@ Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node
     HEARTH_ASSIGN(ReferenceTensor output, MakeOutput(graph.value(id).desc));
     outputs.push_back(std::move(output));
   }
+  const auto is_empty = [](const ReferenceTensor& output) { return output.values.empty(); };
+  if (!outputs.empty() && std::ranges::all_of(outputs, is_empty)) return outputs;
   if (is_loop) {
     HEARTH_TRY(EvaluateLoop(*loop->graphs, node, inputs, outputs));
   } else {

@@ -57,6 +57,9 @@ enum OpTraits : unsigned {
   kTakesStoredConstants = 4,
   // Costs many calculations an element: such nodes over constants are not evaluated when a model is read.
   kCostly = 8,
+  // Takes and makes tensors without elements wherever a dimension is 0; other operations take an empty batch
+  // (dimension 0), of which all results are empty.
+  kTakesEmpty = 16,
 };
 
 struct OpDef {

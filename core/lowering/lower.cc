@@ -26,7 +26,6 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
     for (ValueId value : *list) {
       if (value == kNoValue) continue;
       const TensorDesc& desc = graph.value(value).desc;
-      if (desc.shape.element_count() == 0) return "a tensor of it has no elements";
       if (const Bhwc shape = ToBhwc(desc.shape); shape.pixels() * shape.slices() > kMostTexels)
         return fmt::format("a tensor of it ({}) has more than 2^31 elements", desc.shape.ToString());
       if (graph.IsConstant(value)) continue;

@@ -8,6 +8,8 @@
 namespace hearth {
 namespace {
 
+constexpr std::byte kNoElements{};
+
 SessionOptions SessionOptionsOf(const hearth_options* options) {
   return options == nullptr ? SessionOptions() : options->options;
 }
@@ -118,7 +120,7 @@ int64_t hearth_session_find_output(const hearth_session* session, const char* na
 hearth_status hearth_session_set_input(hearth_session* session, size_t index, const void* data, size_t size_bytes) {
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(session);
-    HEARTH_NOT_NULL(data);
+    if (size_bytes > 0) HEARTH_NOT_NULL(data);
     return session->session->SetInput(index, std::span(static_cast<const std::byte*>(data), size_bytes));
   });
 }
@@ -146,7 +148,7 @@ const void* hearth_session_output_data(const hearth_session* session, size_t ind
     }
     const std::span<const std::byte> bytes = session->session->output(index);
     if (size_bytes != nullptr) *size_bytes = bytes.size();
-    data = bytes.data();
+    data = bytes.empty() ? &hearth::kNoElements : bytes.data();  // null says that there is no output
     return hearth::Status::Ok();
   });
   return data;

@@ -9,9 +9,8 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kAdd = 0, kConcatenation = 2, kMul = 18, kReshape = 22, kGather = 36, kStridedSlice = 45, kCast = 53,
-                  kSlice = 65, kSum = 74, kShape = 77, kProduct = 81, kZerosLike = 93, kFill = 94, kRange = 96,
-                  kQuantize = 114, kRank = 110, kBroadcastArgs = 145;
+constexpr int32_t kShape = 77, kZerosLike = 93, kFill = 94, kRange = 96, kRank = 110, kScatterNd = 122,
+                  kBroadcastArgs = 145;
 
 using MaybeResult = Result<std::optional<ConstantResult>>;
 
@@ -32,16 +31,19 @@ MaybeResult ShapeAsResult(const Shape& shape) {
 }
 
 MaybeResult EvaluateFill(const OperatorView& view) {
-  HEARTH_ASSIGN(const std::optional<double> number, view.ConstantNumber(1));
   const Result<std::vector<int32_t>> dims = view.ConstantIntegers(0);
-  if (!number || dims.status().code() == StatusCode::kUnsupported) return std::optional<ConstantResult>();
+  if (dims.status().code() == StatusCode::kUnsupported) return std::optional<ConstantResult>();
   HEARTH_TRY(dims.status());
   if (dims->size() > Shape::kMaxRank) {
     return Error(StatusCode::kMalformedInput, "a shape of rank {}; at most {} is possible", dims->size(),
                  int{Shape::kMaxRank});
   }
+  const Shape shape = Shape::FromSpan(*dims);
+  if (shape.element_count() == 0) return Filled(shape, 0.0);
+  HEARTH_ASSIGN(const std::optional<double> number, view.ConstantNumber(1));
+  if (!number) return std::optional<ConstantResult>();
   HEARTH_ASSIGN(const double real, view.ConstantReal(1));  // the stored number of a quantized one is not what it means
-  return Filled(Shape::FromSpan(*dims), real);
+  return Filled(shape, real);
 }
 
 MaybeResult EvaluateRange(const OperatorView& view) {
@@ -89,92 +91,16 @@ MaybeResult EvaluateBroadcastArgs(const OperatorView& view) {
   return std::optional(std::move(result));
 }
 
-// Operand `i` is a list without elements: the dimensions of a scalar, or none of a shape's.
-bool IsEmptyList(const OperatorView& view, int i) {
-  if (!view.HasInput(i)) return false;
-  const Result<Shape> shape = view.InputShape(i);
-  return shape.ok() && shape->rank() == 1 && (*shape)[0] == 0;
-}
-
-bool AreListsOfConstants(const OperatorView& view, int first, int count) {
-  for (int i = first; i < first + count; ++i) {
-    if (!view.HasInput(i) || view.InputShape(i).status().code() != StatusCode::kOk) return false;
-    if (view.InputShape(i)->rank() != 1 || !view.ConstantIntegers(i).ok()) return false;
-  }
-  return true;
-}
-
-MaybeResult EmptyList() {
-  return std::optional(ConstantResult{{0}, {}});
-}
-
-// Lists of which some are empty.
-MaybeResult EvaluateConcatenation(const OperatorView& view) {
-  bool has_empty = false;
-  for (int i = 0; i < view.input_count(); ++i) has_empty = has_empty || IsEmptyList(view, i);
-  if (!has_empty || !AreListsOfConstants(view, 0, view.input_count())) return std::optional<ConstantResult>();
-  ConstantResult result;
-  for (int i = 0; i < view.input_count(); ++i) {
-    HEARTH_ASSIGN(const std::vector<int32_t> numbers, view.ConstantIntegers(i));
-    result.values.insert(result.values.end(), numbers.begin(), numbers.end());
-  }
-  result.shape = {static_cast<int32_t>(result.values.size())};
-  return std::optional(std::move(result));
-}
-
-// Nodes have elements, so what shapes are computed from is evaluated here where a list is empty.
-MaybeResult EvaluateOnEmptyLists(int32_t code, const OperatorView& view) {
-  switch (code) {
-    case kConcatenation: return EvaluateConcatenation(view);
-    case kStridedSlice:
-      // A list that is cut to nothing is the one constant form that can't be read.
-      if (view.input_count() == 4 && AreListsOfConstants(view, 0, 4) &&
-          ReadStridedSlice(view).status().code() == StatusCode::kUnsupported) {
-        return EmptyList();
-      }
-      break;
-    case kSlice:
-      // The items before the first one of a list, of whatever rank.
-      if (view.input_count() == 3 && view.HasInput(0) && AreListsOfConstants(view, 1, 2)) {
-        const Result<Op> slice = ReadSlice(view);
-        if (slice.ok() && std::get<Slice>(*slice).size.element_count() == 0) {
-          return std::optional(ConstantResult{std::get<Slice>(*slice).size, {}});
-        }
-      }
-      break;
-    case kSum:
-    case kProduct: {
-      if (!IsEmptyList(view, 0)) break;
-      HEARTH_ASSIGN(const wire::ReducerOptions* options, view.Options<wire::ReducerOptions>());
-      return Filled(options->keep_dims() ? Shape{1} : Shape(), code == kSum ? 0.0 : 1.0);
-    }
-    case kGather: {
-      if (!IsEmptyList(view, 1)) break;
-      HEARTH_ASSIGN(const Shape from, view.InputShape(0));
-      if (from.rank() == 1) return EmptyList();
-      break;
-    }
-    case kCast:
-    case kReshape:
-      if (IsEmptyList(view, 0)) return EmptyList();
-      break;
-    case kDequantizeOperator:
-    case kQuantize: {
-      const Result<Shape> shape = view.HasInput(0) ? view.InputShape(0) : Result<Shape>(Shape());
-      if (shape.ok() && shape->element_count() == 0) return std::optional(ConstantResult{*shape, {}});
-      break;
-    }
-    case kAdd:
-    case kMul:
-      if (IsEmptyList(view, 0) || IsEmptyList(view, 1)) return EmptyList();
-      break;
-    default: break;
-  }
-  return std::optional<ConstantResult>();
+// Where nothing is written, zeros stay.
+MaybeResult EvaluateScatterNd(const OperatorView& view) {
+  HEARTH_ASSIGN(const Shape updates, view.InputShape(1));
+  const Result<std::vector<int32_t>> dims = view.ConstantIntegers(2);
+  const bool is_nothing = updates.element_count() == 0 && dims.ok() && dims->size() <= Shape::kMaxRank;
+  return is_nothing ? Filled(Shape::FromSpan(*dims), 0.0) : std::optional<ConstantResult>();
 }
 
 int OperandsOf(int32_t code) {
-  return code == kRange ? 3 : code == kFill || code == kBroadcastArgs ? 2 : 1;
+  return code == kRange || code == kScatterNd ? 3 : code == kFill || code == kBroadcastArgs ? 2 : 1;
 }
 
 }  // namespace
@@ -182,15 +108,15 @@ int OperandsOf(int32_t code) {
 MaybeResult EvaluateConstantOperator(int32_t code, const OperatorView& view) {
   if (view.output_count() != 1) return std::optional<ConstantResult>();
   const bool is_one = code == kShape || code == kRank || code == kZerosLike || code == kFill || code == kRange ||
-                      code == kBroadcastArgs;
-  if (!is_one) return EvaluateOnEmptyLists(code, view);
-  if (view.input_count() != OperandsOf(code)) return std::optional<ConstantResult>();
+                      code == kBroadcastArgs || code == kScatterNd;
+  if (!is_one || view.input_count() != OperandsOf(code)) return std::optional<ConstantResult>();
   for (int i = 0; i < view.input_count(); ++i) {
     if (!view.HasInput(i)) return std::optional<ConstantResult>();
   }
   if (code == kFill) return EvaluateFill(view);
   if (code == kRange) return EvaluateRange(view);
   if (code == kBroadcastArgs) return EvaluateBroadcastArgs(view);
+  if (code == kScatterNd) return EvaluateScatterNd(view);
   if (view.InputHasNoShape(0)) return std::optional<ConstantResult>();
   HEARTH_ASSIGN(const Shape shape, view.InputShape(0));
   if (code == kShape) return ShapeAsResult(shape);

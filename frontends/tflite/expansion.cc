@@ -160,7 +160,9 @@ Result<ValueId> Expansion::Add(Op op, std::vector<ValueId> inputs, std::optional
   TensorDesc made = desc(inputs[std::holds_alternative<Select>(op) ? 1 : 0]);
   if (dtype && *dtype != made.dtype) made = {*dtype, {}, std::nullopt};
   made.shape = Shape();
-  return reader_.AddMadeNode(index_, std::move(op), std::move(inputs), std::move(made));
+  HEARTH_ASSIGN(const ValueId value, reader_.AddMadeNode(index_, std::move(op), std::move(inputs), std::move(made)));
+  if (shape(value).element_count() > 0) return value;
+  return Error(StatusCode::kUnsupported, "what it is made of has a part without elements");
 }
 
 Result<ValueId> Expansion::AddReshape(ValueId value, const Shape& wanted) {
@@ -286,6 +288,22 @@ Status SubgraphReader::MoveComplex(int index, const std::vector<int32_t>& inputs
 }
 
 // True when the operator stands for several nodes, which were added, or for which an UnknownOp stands.
+// True where an operand has no elements and no output shall have any.
+Result<bool> SubgraphReader::MakesNothing(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
+  bool takes_nothing = false;
+  for (const int32_t tensor : inputs) {
+    if (tensor == -1 || complex_.contains(tensor)) continue;
+    HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(tensor));
+    takes_nothing = takes_nothing || shape.element_count() == 0;
+  }
+  for (const int32_t tensor : outputs) {
+    HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(tensor));
+    if (!takes_nothing || shape.element_count() > 0 || tensors_.IsDynamic(tensor)) return false;
+  }
+  for (const int32_t tensor : outputs) HEARTH_TRY(tensors_.Fold(tensor, {}));
+  return true;
+}
+
 Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>& inputs,
                                            const std::vector<int32_t>& outputs) {
   if (IsComplexMove(index, inputs)) {
@@ -295,6 +313,8 @@ Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>
   const OperatorRow* row = CodeOf(index).row;
   const ExpansionRow* expanded = row == nullptr ? nullptr : FindExpansion(row->code);
   if (expanded == nullptr) return false;
+  HEARTH_ASSIGN(const bool makes_nothing, MakesNothing(inputs, outputs));
+  if (makes_nothing) return true;
   const size_t first_node = graph_.nodes().size();
   Expansion expansion(*this, index, inputs);
   Status ready = CheckOperandCount(*expanded, op(index), inputs);

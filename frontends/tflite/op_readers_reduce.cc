@@ -66,7 +66,7 @@ Result<Op> ReadTopK(const OperatorView& view) {
   HEARTH_ASSIGN(const Shape input, view.InputShape(0));
   TopK topk;
   HEARTH_ASSIGN(topk.k, ConstantInteger(view, 1));
-  if (input.rank() < 1 || topk.k < 1 || topk.k > input[input.rank() - 1]) {
+  if (input.rank() < 1 || topk.k < 0 || topk.k > input[input.rank() - 1]) {
     return Error(StatusCode::kMalformedInput, "the {} largest of an input of shape {}", topk.k, input.ToString());
   }
   return Op(topk);
@@ -127,7 +127,7 @@ Result<Op> ReadOneHot(const OperatorView& view) {
   OneHot one_hot;
   HEARTH_ASSIGN(one_hot.axis, ResolveAxis(options->axis(), indices.rank() + 1));
   HEARTH_ASSIGN(one_hot.depth, ConstantInteger(view, 1));
-  if (one_hot.depth >= 1) return Op(one_hot);
+  if (one_hot.depth >= 0) return Op(one_hot);
   return Error(StatusCode::kMalformedInput, "depth {}", one_hot.depth);
 }
 

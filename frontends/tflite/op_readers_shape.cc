@@ -12,29 +12,40 @@ namespace {
 constexpr int32_t kMaxImageSide = 1 << 20;  // pixels; coordinates of this size are still exact in float32
 constexpr int64_t kMaxPaddedSize = int64_t{1} << 30;
 
-// The shape that `wanted` (at most one -1) gives to `element_count` elements.
-Result<Shape> ResolveShape(std::span<const int32_t> wanted, int64_t element_count) {
+// The elements of dimensions that are not 0.
+int64_t CountBesideZeros(const Shape& shape) {
+  int64_t count = 1;
+  for (const int32_t dim : shape.dims()) count *= dim == 0 ? 1 : dim;
+  return count;
+}
+
+// The shape that `wanted` (at most one -1) gives to the elements of `input`.
+Result<Shape> ResolveShape(std::span<const int32_t> wanted, const Shape& input) {
   if (wanted.size() > Shape::kMaxRank) {
     return Error(StatusCode::kMalformedInput, "the new shape has rank {}; at most {} is possible", wanted.size(),
                  int{Shape::kMaxRank});
   }
   Shape shape = Shape::FromSpan(wanted);
   int stretched = -1;
-  int64_t left = element_count;  // not yet covered by the dimensions so far; divided, so that nothing can overflow
-  bool fits = true;
+  const bool has_zero = std::ranges::count(wanted, 0) > 0;
+  bool fits = !has_zero || input.element_count() == 0;
+  if (has_zero && fits && std::ranges::count(wanted, -1) == 0 && std::ranges::min(wanted) == 0) return shape;
+  // Not yet covered by the dimensions so far; divided, so that nothing can overflow. Beside a 0 the stretched dimension
+  // takes what the others leave of the input's dimensions that are not 0: as LiteRT does.
+  int64_t left = has_zero ? CountBesideZeros(input) : input.element_count();
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] == -1 && stretched < 0) {
       stretched = i;
-    } else if (shape[i] < 1) {
+    } else if (shape[i] < 0) {
       return Error(StatusCode::kMalformedInput, "the new shape {} has no meaning", shape.ToString());
-    } else {
+    } else if (shape[i] > 0) {
       fits = fits && left % shape[i] == 0;
       left /= shape[i];
     }
   }
-  fits = fits && (stretched < 0 ? left == 1 : left >= 1 && left <= std::numeric_limits<int32_t>::max());
+  fits = fits && (stretched < 0 ? left == 1 : left <= std::numeric_limits<int32_t>::max());
   if (!fits) {
-    return Error(StatusCode::kMalformedInput, "{} elements do not fit the new shape {}", element_count,
+    return Error(StatusCode::kMalformedInput, "{} elements do not fit the new shape {}", input.element_count(),
                  shape.ToString());
   }
   if (stretched >= 0) shape[stretched] = static_cast<int32_t>(left);
@@ -106,7 +117,7 @@ Result<Op> ReadExpandDims(const OperatorView& view) {
   HEARTH_ASSIGN(const int32_t axis, ResolveAxis(axes[0], input.rank() + 1));
   std::vector<int32_t> dims(input.dims().begin(), input.dims().end());
   dims.insert(dims.begin() + axis, 1);
-  HEARTH_ASSIGN(const Shape shape, ResolveShape(dims, input.element_count()));
+  HEARTH_ASSIGN(const Shape shape, ResolveShape(dims, input));
   return Op(Reshape{shape});
 }
 
@@ -128,8 +139,8 @@ Status TakeChosenBatch(const OperatorView& view, const Shape& input, std::vector
   HEARTH_ASSIGN(const Shape file, view.InputFileShape(0));
   if (wanted.empty() || input.rank() == 0 || input.rank() != file.rank() || input[0] == file[0]) return Status::Ok();
   const bool is_only_batch = std::equal(input.dims().begin() + 1, input.dims().end(), file.dims().begin() + 1);
-  const bool fits_file = ResolveShape(wanted, file.element_count()).ok();
-  const bool fits_input = ResolveShape(wanted, input.element_count()).ok();
+  const bool fits_file = ResolveShape(wanted, file).ok();
+  const bool fits_input = ResolveShape(wanted, input).ok();
   if (is_only_batch && wanted[0] == file[0] && fits_file && !fits_input) wanted[0] = input[0];
   return Status::Ok();
 }
@@ -145,9 +156,10 @@ Result<Op> ReadReshape(const OperatorView& view) {
   } else {
     return Error(StatusCode::kMalformedInput, "neither an operand nor an option gives the new shape");
   }
-  if (wanted == std::vector<int32_t>{0}) wanted.clear();  // how early converters wrote a scalar
+  if (wanted == std::vector<int32_t>{0} && input.element_count() > 0)
+    wanted.clear();  // how early converters wrote a scalar
   HEARTH_TRY(TakeChosenBatch(view, input, wanted));
-  HEARTH_ASSIGN(const Shape shape, ResolveShape(wanted, input.element_count()));
+  HEARTH_ASSIGN(const Shape shape, ResolveShape(wanted, input));
   return Op(Reshape{shape});
 }
 

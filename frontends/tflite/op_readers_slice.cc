@@ -42,8 +42,8 @@ Result<Run> Resolve(const Range& range, const wire::StridedSliceOptions& options
   }
   const int64_t length = forward ? end - begin : begin - end, step = forward ? range.stride : -int64_t{range.stride};
   if (length < 1) {
-    return Error(StatusCode::kUnsupported, "elements {} to {} by {} of a dimension of {} are none", begin, end,
-                 range.stride, dim);
+    if (!HasBit(options.shrink_axis_mask(), range.entry)) return Run{};
+    return Error(StatusCode::kUnsupported, "element {} of a dimension of {} does not exist", range.begin, dim);
   }
   return Run{static_cast<int32_t>(begin), static_cast<int32_t>((length + step - 1) / step), range.stride};
 }

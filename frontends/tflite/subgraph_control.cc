@@ -260,6 +260,10 @@ Status SubgraphReader::BindOutput(int index, int32_t tensor, ValueId value) {
     return Status::Ok();
   }
   if (!is_model_output_[tensor]) return tensors_.Bind(tensor, value);
+  if (graph_.value(value).desc.shape.element_count() == 0) {  // no device copies that
+    tensors_.SetShape(tensor, graph_.value(value).desc.shape);
+    return tensors_.Fold(tensor, {});
+  }
   // It keeps its own name.
   tensors_.SetShape(tensor, graph_.value(value).desc.shape);
   HEARTH_ASSIGN(const ValueId output, tensors_.ValueOf(tensor));

@@ -40,6 +40,15 @@ bool IsConjunctionWithFalse(const Graph& graph, const Node& node) {
   });
 }
 
+bool IsEmpty(const Graph& graph, ValueId id) {
+  return id != kNoValue && graph.value(id).desc.shape.element_count() == 0;
+}
+
+// Sums of no products, which LiteRT leaves at 0, whatever the bias.
+bool IsProductOfNothing(const Graph& graph, const Node& node) {
+  return std::holds_alternative<FullyConnected>(node.op) && IsEmpty(graph, node.inputs[1]);
+}
+
 bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
   const bool is_narrow = stored.dtype == DType::kFloat16 || stored.quantization.has_value();
   return is_narrow && output.dtype == DType::kFloat32;
@@ -83,16 +92,19 @@ Result<bool> SubgraphReader::FoldOperator(int index, const std::vector<int32_t>&
   if (!tensors_.ChargeMade(desc.size_bytes())) return false;
   std::vector<std::byte> bytes(desc.size_bytes());
   HEARTH_TRY(ReferenceToBytes(tensor, desc, bytes).Within(OperatorLabel(index)));
-  if (is_model_output_[outputs[0]]) {
-    if (bytes.empty()) return false;
+  HEARTH_TRY(BindConstant(index, outputs[0], desc, std::move(bytes)).Within(OperatorLabel(index)));
+  return true;
+}
+
+// `tensor`, which operator `index` makes, holds `bytes`.
+Status SubgraphReader::BindConstant(int index, int32_t tensor, const TensorDesc& desc, std::vector<std::byte> bytes) {
+  if (is_model_output_[tensor] && !bytes.empty()) {
     const ValueId made =
         graph_.AddConstantValue(fmt::format("made_{}", graph_.values().size()), desc, std::move(bytes));
-    HEARTH_TRY(BindOutput(index, outputs[0], made).Within(OperatorLabel(index)));
-    return true;
+    return BindOutput(index, tensor, made);
   }
-  tensors_.SetShape(outputs[0], tensor.shape);
-  HEARTH_TRY(tensors_.Fold(outputs[0], std::move(bytes)).Within(OperatorLabel(index)));
-  return true;
+  tensors_.SetShape(tensor, desc.shape);
+  return tensors_.Fold(tensor, std::move(bytes));
 }
 
 bool SubgraphReader::ReadsOpenShape(std::span<const int32_t> inputs) const {
@@ -104,8 +116,11 @@ bool SubgraphReader::ReadsOpenShape(std::span<const int32_t> inputs) const {
 Status SubgraphReader::InferLastNode(std::span<const int32_t> inputs, std::span<const int32_t> outputs) {
   const Node& node = graph_.nodes().back();
   const bool is_open = ReadsOpenShape(inputs);
-  const bool is_left_open =
-      std::any_of(outputs.begin(), outputs.end(), [&](int32_t tensor) { return tensors_.IsDynamic(tensor); });
+  const auto is_left_open_at = [&](size_t k) {
+    return tensors_.IsDynamic(outputs[k]) || IsEmpty(graph_, node.outputs[k]);
+  };
+  bool is_left_open = false;
+  for (size_t k = 0; k < outputs.size(); ++k) is_left_open = is_left_open || is_left_open_at(k);
   if ((!is_open && !is_left_open) || std::holds_alternative<UnknownOp>(node.op)) return Status::Ok();
   for (const int32_t tensor : outputs) tensors_.SetShape(tensor, Shape());
   const Status inferred = OpDefOf(node.op).infer(graph_, node);
@@ -152,9 +167,19 @@ std::vector<std::vector<std::byte>> SubgraphReader::ConstantsOfLastNode() {
   const bool is_constant = !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
     return id == kNoValue || graph_.IsConstant(id);
   });
-  if (!is_constant && !IsConjunctionWithFalse(graph_, node)) return {};
+  const auto is_empty = [&](ValueId id) { return IsEmpty(graph_, id); };
+  const bool is_zero = IsConjunctionWithFalse(graph_, node) || IsProductOfNothing(graph_, node);
+  const bool is_nothing = std::ranges::all_of(node.outputs, is_empty);
+  if (!is_constant && !is_zero && !is_nothing) return {};
   if (!OpDefOf(node.op).infer(graph_, node).ok()) return {};  // reported by whoever lowers it
-  if (!is_constant) return {std::vector<std::byte>(graph_.value(node.outputs[0]).desc.size_bytes())};
+  if (is_nothing) return std::vector<std::vector<std::byte>>(node.outputs.size());
+  if (is_zero) {
+    Result<std::vector<std::byte>> zeros = BytesOfZeros(graph_.value(node.outputs[0]).desc);
+    if (!zeros.ok()) return {};
+    std::vector<std::vector<std::byte>> results;
+    results.push_back(std::move(zeros).value());
+    return results;
+  }
   if (!IsAffordable(graph_, node)) return {};
   int64_t elements = 0, bytes_made = 0;
   for (ValueId id : node.inputs) elements += id == kNoValue ? 0 : graph_.value(id).desc.shape.element_count();
@@ -169,18 +194,34 @@ std::vector<std::vector<std::byte>> SubgraphReader::ConstantsOfLastNode() {
 }
 
 // Replaces the last node by its results when they are constant.
-Status SubgraphReader::FoldLastNode(std::span<const int32_t> outputs) {
-  const Node& node = graph_.nodes().back();
+Status SubgraphReader::FoldLastNode(int index, std::span<const int32_t> outputs) {
+  const Node node = graph_.nodes().back();
   const bool is_kept = std::any_of(outputs.begin(), outputs.end(), [&](int32_t t) { return is_model_output_[t]; });
-  if (is_kept || node.outputs.size() != outputs.size()) return Status::Ok();
+  // Who makes an output stays, but for those that take or make nothing, which no device could run.
+  const auto is_empty = [&](ValueId id) { return IsEmpty(graph_, id); };
+  const bool has_empty = std::ranges::any_of(node.inputs, is_empty) || std::ranges::any_of(node.outputs, is_empty);
+  if ((is_kept && !has_empty) || node.outputs.size() != outputs.size()) return Status::Ok();
   std::vector<std::vector<std::byte>> results = ConstantsOfLastNode();
   if (results.empty()) return Status::Ok();
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    tensors_.SetShape(outputs[k], graph_.value(node.outputs[k]).desc.shape);
-    HEARTH_TRY(tensors_.Fold(outputs[k], std::move(results[k])));
-  }
   graph_.nodes().pop_back();
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const TensorDesc desc = graph_.value(node.outputs[k]).desc;
+    HEARTH_TRY(BindConstant(index, outputs[k], desc, std::move(results[k])));
+  }
   return Status::Ok();
+}
+
+// Parts without elements are no work for a last node that splits.
+void SubgraphReader::DropEmptyParts() {
+  auto* split = graph_.nodes().empty() ? nullptr : std::get_if<Split>(&graph_.nodes().back().op);
+  if (split == nullptr) return;
+  std::vector<ValueId>& outputs = graph_.nodes().back().outputs;
+  for (size_t k = outputs.size(); k-- > 0 && outputs.size() > 1;) {
+    if (split->sizes[k] != 0 || !IsEmpty(graph_, outputs[k])) continue;
+    graph_.MakeConstant(outputs[k], {});
+    outputs.erase(outputs.begin() + static_cast<ptrdiff_t>(k));
+    split->sizes.erase(split->sizes.begin() + static_cast<ptrdiff_t>(k));
+  }
 }
 
 }  // namespace hearth

@@ -46,10 +46,10 @@ Result<std::vector<TensorDeclaration>> SubgraphReader::Declarations(Side side) {
 Status SubgraphReader::SetInputShape(int32_t tensor, const TensorDeclaration& declared,
                                      const std::vector<int32_t>& dims) {
   const bool is_shape = dims.size() <= Shape::kMaxRank &&
-                        std::all_of(dims.begin(), dims.end(), [](int32_t dim) { return dim >= 1; }) &&
+                        std::all_of(dims.begin(), dims.end(), [](int32_t dim) { return dim >= 0; }) &&
                         CheckedElementCount(Shape::FromSpan(dims)).has_value();
   if (!is_shape) {
-    return Error(StatusCode::kInvalidArgument, "the shape for input '{}' needs at most {} dimensions, all positive",
+    return Error(StatusCode::kInvalidArgument, "the shape for input '{}' needs at most {} dimensions, none negative",
                  declared.name, int{Shape::kMaxRank});
   }
   if (declared.has_shape && dims.size() != declared.shape.size()) {
@@ -69,10 +69,7 @@ Status SubgraphReader::CheckInput(int32_t tensor) {
   if (tensors_.IsVariable(tensor)) {
     return Error(StatusCode::kUnsupported, "{} writes {}, which is state of the model", kWhere, tensors_.Label(tensor));
   }
-  HEARTH_TRY(CheckProduced(tensor, kWhere));
-  HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(tensor));
-  if (shape.element_count() > 0) return Status::Ok();
-  return Error(StatusCode::kMalformedInput, "{} writes {}, which has no elements", kWhere, tensors_.Label(tensor));
+  return CheckProduced(tensor, kWhere);
 }
 
 Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> input_shapes) {
@@ -95,7 +92,10 @@ Status SubgraphReader::ReadInputs(std::map<std::string, std::vector<int32_t>> in
       HEARTH_TRY(SetInputShape(tensor, declared, given->second));
       input_shapes.erase(given);
     }
-    HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
+    HEARTH_ASSIGN(ValueId value, tensors_.ValueOf(tensor));
+    if (graph_.IsConstant(value)) {  // without elements: what reads it knows that
+      value = graph_.AddValue({graph_.value(value).name, graph_.value(value).desc, std::nullopt});
+    }
     graph_.inputs.push_back(value);
     if (names.size() < 1000) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", declared.name);
   }

@@ -137,6 +137,9 @@ Result<SubgraphReader::LoopParts> SubgraphReader::ReadParts(int index, const wir
   if (std::ranges::any_of(values, [this](ValueId value) { return RowsOf(value) != kNoValue; })) {
     return Error(StatusCode::kUnsupported, "what goes around has a number of rows that depends on data");
   }
+  if (std::ranges::any_of(values, [this](ValueId id) { return graph_.value(id).desc.shape.element_count() == 0; })) {
+    return Error(StatusCode::kUnsupported, "what goes around has no elements");
+  }
   LoopParts parts{.graphs = std::make_shared<LoopGraphs>()};
   while (true) {  // until both take all variables that one of them reads
     const size_t known = parts.variables.size();

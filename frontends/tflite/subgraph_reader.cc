@@ -25,11 +25,15 @@ std::span<const int32_t> NodeInputs(const OperatorRow& row, std::span<const int3
   return ordered;
 }
 
-// Operands without elements add nothing to a concatenation: a list's items before its first.
+// Operands without elements add nothing to a concatenation (a list's items before its first), and update nothing.
 void DropEmptyInputs(const Graph& graph, Node& node) {
-  const auto is_empty = [&](ValueId id) { return graph.value(id).desc.shape.element_count() == 0; };
-  if (std::all_of(node.inputs.begin(), node.inputs.end(), is_empty)) return;
-  std::erase_if(node.inputs, is_empty);
+  const auto is_empty = [&](ValueId id) { return id != kNoValue && graph.value(id).desc.shape.element_count() == 0; };
+  const bool is_concat = std::holds_alternative<Concat>(node.op);
+  if (is_concat && !std::ranges::all_of(node.inputs, is_empty)) std::erase_if(node.inputs, is_empty);
+  if (std::holds_alternative<DynamicUpdateSlice>(node.op) && node.inputs.size() == 3 && is_empty(node.inputs[1])) {
+    node.op = Unary{.kind = UnaryKind::kCopy};
+    node.inputs.resize(1);
+  }
 }
 
 }  // namespace
@@ -75,13 +79,9 @@ Result<std::vector<int32_t>> SubgraphReader::CopyIndices(const flatbuffers::Vect
 // `tensor` is written by an operator or the caller: it must be able to hold something new.
 Status SubgraphReader::CheckProduced(int32_t tensor, std::string_view where) {
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.ConstantBytes(tensor));
-  HEARTH_ASSIGN(const Shape shape, tensors_.ShapeOf(tensor));
+  HEARTH_TRY(tensors_.ShapeOf(tensor).status());
   if (!bytes.empty()) {
     return Error(StatusCode::kMalformedInput, "{} writes {}, which holds constant data", where, tensors_.Label(tensor));
-  }
-  // A list of sizes may be empty: the shape of a scalar.
-  if (shape.element_count() == 0 && shape.rank() != 1 && !tensors_.IsProduced(tensor)) {
-    return Error(StatusCode::kMalformedInput, "{} writes {}, which has no elements", where, tensors_.Label(tensor));
   }
   // State that an operator initializes is made anew by each run.
   tensors_.MakeOrdinary(tensor);
@@ -103,7 +103,6 @@ Status SubgraphReader::FindProducers() {
     HEARTH_TRY(MarkStates(index));
     for (const int32_t tensor : outputs) {
       HEARTH_TRY(tensors_.CheckIndex(tensor, where));
-      tensors_.MarkProduced(tensor);
       HEARTH_TRY(CheckProduced(tensor, where));
       if (sources_[tensor] != Source::kNone) {
         return Error(StatusCode::kMalformedInput, "{} writes {}, which {} already", where, tensors_.Label(tensor),
@@ -225,15 +224,10 @@ Status SubgraphReader::AddNode(int index, Op op, std::span<const int32_t> inputs
     }
     node.inputs.push_back(value);
   }
-  if (std::holds_alternative<Concat>(node.op)) DropEmptyInputs(graph_, node);
+  DropEmptyInputs(graph_, node);
   for (const int32_t tensor : outputs) {
     HEARTH_ASSIGN(const ValueId value, tensors_.ValueOf(tensor));
-    if (graph_.IsConstant(value)) {
-      return Error(StatusCode::kUnsupported,
-                   "{} has no elements: only lists of sizes that can be computed ahead may "
-                   "be empty",
-                   tensors_.Label(tensor));
-    }
+    graph_.value(value).constant.reset();  // what the file gives no elements gets those that the node makes
     node.outputs.push_back(value);
   }
   if (!std::holds_alternative<UnknownOp>(node.op)) {
@@ -298,8 +292,9 @@ Status SubgraphReader::ReadOperator(int index) {
     HEARTH_ASSIGN(Op attributes, ReadOp(index, inputs));
     Status status = AddNode(index, std::move(attributes), inputs, outputs);
     if (status.ok()) status = InferLastNode(inputs, outputs);
-    if (status.ok()) status = FoldLastNode(outputs);
+    if (status.ok()) status = FoldLastNode(index, outputs);
     if (!status.ok()) return status.Within(OperatorLabel(index));
+    DropEmptyParts();
   }
   for (const int32_t tensor : outputs) sources_[tensor] = Source::kReady;
   return Status::Ok();

@@ -96,7 +96,9 @@ class SubgraphReader {
   Status InferLastNode(std::span<const int32_t> inputs, std::span<const int32_t> outputs);
   std::vector<std::vector<std::byte>> EvaluateLastNode() const;
   std::vector<std::vector<std::byte>> ConstantsOfLastNode();
-  Status FoldLastNode(std::span<const int32_t> outputs);
+  Status FoldLastNode(int index, std::span<const int32_t> outputs);
+  Status BindConstant(int index, int32_t tensor, const TensorDesc& desc, std::vector<std::byte> bytes);
+  void DropEmptyParts();
 
   // subgraph_control.cc: operators that call other subgraphs.
   Result<bool> ReadControl(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
@@ -181,6 +183,7 @@ class SubgraphReader {
 
   // expansion.cc: operators that stand for several nodes, and complex tensors, which only they make.
   Result<bool> ReadExpansion(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
+  Result<bool> MakesNothing(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
   bool IsComplexMove(int index, const std::vector<int32_t>& inputs) const;
   Status MoveComplex(int index, const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs);
 

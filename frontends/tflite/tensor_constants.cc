@@ -62,6 +62,7 @@ Result<std::span<const std::byte>> TensorReader::DenseConstantBytes(int32_t inde
 
 Status TensorReader::ChargeState(const TensorDesc& desc, int32_t index) {
   const size_t size_bytes = desc.size_bytes();
+  if (size_bytes == 0) return Error(StatusCode::kUnsupported, "{} is state without elements", Label(index));
   if (size_bytes > reading_.state_bytes_left) {
     return Error(StatusCode::kUnsupported, "{} is state of {} bytes; at most {} are possible in all", Label(index),
                  size_bytes, Reading::kMaxStateBytes);
@@ -94,7 +95,8 @@ Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const Ten
 Result<bool> TensorReader::IsConstant(int32_t index) const {
   if (value_of_[index] != kNoValue) return graph_.IsConstant(value_of_[index]);
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, ConstantBytes(index));
-  return !bytes.empty();
+  HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
+  return !bytes.empty() || shape.element_count() == 0;
 }
 
 std::string TensorReader::WhyNotConstant(int32_t index) const {

@@ -118,8 +118,7 @@ TensorReader::TensorReader(Reading& reading, const wire::SubGraph& subgraph)
       shapes_(count_),
       is_folded_(count_, false),
       is_state_(count_, false),
-      is_ordinary_(count_, false),
-      is_produced_(count_, false) {}
+      is_ordinary_(count_, false) {}
 
 Status TensorReader::CheckIndex(int32_t tensor, std::string_view where) const {
   if (tensor >= 0 && tensor < count_) return Status::Ok();
@@ -192,18 +191,16 @@ Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
   }
   int64_t elements = 1;
   for (const int32_t dim : shape.dims()) {
-    // Of what no operator makes, an empty list of numbers (the shape operand of a RESHAPE to a scalar) is the one use
-    // of a zero.
-    if (dim < 0 || (dim == 0 && shape.rank() != 1 && !is_produced_[index])) {
-      const std::string instead = dim == 0 ? fmt::format(": leave it out of the model, or {}", kPlugin) : "";
-      return Error(StatusCode::kMalformedInput, "{} has a dimension of {} in its shape {}{}", Label(index), dim,
-                   shape.ToString(), instead);
+    if (dim < 0) {
+      return Error(StatusCode::kMalformedInput, "{} has a dimension of {} in its shape {}", Label(index), dim,
+                   shape.ToString());
     }
-    if (dim > 0 && elements > kMaxElements / dim) {
+    const int64_t counted = std::max(dim, 1);  // beside a 0, too, the others' product must fit
+    if (elements > kMaxElements / counted) {
       return Error(StatusCode::kMalformedInput, "{} of shape {} has more than 2^40 elements", Label(index),
                    shape.ToString());
     }
-    elements *= dim;
+    elements *= counted;
   }
   return shape;
 }

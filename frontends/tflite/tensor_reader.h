@@ -49,9 +49,6 @@ class TensorReader {
   std::string Label(int32_t tensor) const;   // "tensor 3 'conv/relu'"; long names are cut
   std::string NameOf(int32_t tensor) const;  // cleaned; "tensor_3" for one without a name
   bool IsVariable(int32_t tensor) const;
-  // An operator makes it: it may have no elements (a SLICE that cuts to nothing).
-  void MarkProduced(int32_t tensor) { is_produced_[tensor] = true; }
-  bool IsProduced(int32_t tensor) const { return is_produced_[tensor]; }
   // An operator's result, whatever the file says of it: no state from now on.
   void MakeOrdinary(int32_t tensor) { is_ordinary_[tensor] = true; }
   // The file calls it state, but an operator makes it.
@@ -118,7 +115,7 @@ class TensorReader {
   int count_;
   std::vector<ValueId> value_of_;             // kNoValue until made
   std::vector<std::optional<Shape>> shapes_;  // that were set
-  std::vector<bool> is_folded_, is_state_, is_ordinary_, is_produced_;
+  std::vector<bool> is_folded_, is_state_, is_ordinary_;
 };
 
 }  // namespace hearth

@@ -106,7 +106,7 @@ TEST(MovementInfer, HostileAttributesAreErrors) {
   EXPECT_THAT(Inferred(Pack{0}, {{1, 1, 1, 1, 1, 1}}), HasSubstr("rank 7"));
   EXPECT_THAT(Inferred(Tile{{testing::kHuge, 1, 1, 1}}, {x}), HasSubstr("a dimension of 4294967294"));
   EXPECT_THAT(Inferred(Tile{{-1, 1, 1, 1}}, {x}), HasSubstr("a dimension of -2"));
-  EXPECT_THAT(Inferred(Tile{{0, 1, 1, 1}}, {x}), HasSubstr("empty"));
+  EXPECT_THAT(Inferred(Tile{{0, 1, 1, 1}}, {x}), HasSubstr("has no elements"));
   EXPECT_THAT(Inferred(BroadcastTo{{4, 6, 8}}, {x}), HasSubstr("can't be broadcast"));
   EXPECT_THAT(Inferred(BroadcastTo{{testing::kHuge, testing::kHuge, testing::kHuge}}, {{1}}),
               HasSubstr("impossible shape"));

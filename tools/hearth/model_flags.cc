@@ -20,8 +20,7 @@ Result<std::vector<int32_t>> ParseDimensions(const std::string& text) {
     int32_t dimension = 0;
     const auto [next, error] = std::from_chars(at, end, dimension);
     const bool is_too_large = error == std::errc::result_out_of_range || dimension > kMaxDimension;
-    if ((error != std::errc() && !is_too_large) || (next != end && *next != 'x') || dimension < 0 ||
-        (dimension == 0 && !is_too_large)) {
+    if ((error != std::errc() && !is_too_large) || (next != end && *next != 'x') || dimension < 0) {
       return Error(StatusCode::kInvalidArgument, "'{}' is not a shape such as 1x224x224x3", text);
     }
     if (is_too_large) {

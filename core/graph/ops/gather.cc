@@ -15,6 +15,12 @@ int64_t Nearest(double index, int64_t length) {
   return static_cast<int64_t>(std::clamp(index, 0.0, static_cast<double>(length - 1)));
 }
 
+Status CheckSomethingToTake(const NodeInference& inference, const Shape& out) {
+  if (inference.shape(0).element_count() > 0 || out.element_count() == 0) return Status::Ok();
+  return inference.Fail(StatusCode::kMalformedInput, "there is nothing to take from x of shape {}",
+                        inference.shape(0).ToString());
+}
+
 }  // namespace
 
 GatherSplit SplitGather(const Gather& gather, const Shape& x, const Shape& indices) {
@@ -51,6 +57,7 @@ Status InferGather(Graph& graph, const Node& node) {
   dims.insert(dims.end(), indices.dims().begin() + *batch_dims, indices.dims().end());
   dims.insert(dims.end(), x.dims().begin() + *axis + 1, x.dims().end());
   HEARTH_TRY(inference.SetOutput(0, dims));
+  HEARTH_TRY(CheckSomethingToTake(inference, graph.value(node.outputs[0]).desc.shape));
   // A table of quantized weights may be looked up as floats.
   const DType out = graph.value(node.outputs[0]).desc.dtype;
   const bool dequantizes = IsQuantized(inference.input(0)) && (out == DType::kFloat32 || out == DType::kFloat16);
@@ -82,12 +89,13 @@ Status InferGatherNd(Graph& graph, const Node& node) {
     return inference.Fail(StatusCode::kMalformedInput, "the indices are a scalar, need at least rank 1");
   }
   const int depth = indices[indices.rank() - 1];
-  if (depth > x.rank()) {
+  if (depth < 1 || depth > x.rank()) {
     return inference.Fail(StatusCode::kMalformedInput, "indices of {} numbers for x of shape {}", depth, x.ToString());
   }
   std::vector<int64_t> dims(indices.dims().begin(), indices.dims().end() - 1);
   dims.insert(dims.end(), x.dims().begin() + depth, x.dims().end());
   HEARTH_TRY(inference.SetOutput(0, dims));
+  HEARTH_TRY(CheckSomethingToTake(inference, graph.value(node.outputs[0]).desc.shape));
   return inference.SetOutputTypeOf(0, 0);
 }
 
@@ -116,7 +124,7 @@ Status InferOneHot(Graph& graph, const Node& node) {
   HEARTH_TRY(inference.CheckIntegers(0));
   const Shape& indices = inference.shape(0);
   const std::optional<int> axis = AxisFromFront(one_hot.axis, indices.rank() + 1);
-  if (!axis || one_hot.depth < 1) {
+  if (!axis || one_hot.depth < 0) {
     return inference.Fail(StatusCode::kMalformedInput, "depth {} at axis {} of indices {}", one_hot.depth, one_hot.axis,
                           indices.ToString());
   }

@@ -49,8 +49,8 @@ Status InferSlice(Graph& graph, const Node& node) {
   }
   for (int d = 0; d < in.rank(); ++d) {
     const int64_t first = slice.begin[d], last = first + (int64_t{slice.size[d]} - 1) * slice.strides[d];
-    const bool inside = first >= 0 && first < in[d] && last >= 0 && last < in[d];
-    if (slice.size[d] < 1 || !inside || slice.strides[d] == 0) {
+    const bool inside = slice.size[d] == 0 || (first >= 0 && first < in[d] && last >= 0 && last < in[d]);
+    if (slice.size[d] < 0 || !inside || slice.strides[d] == 0) {
       return inference.Fail(StatusCode::kMalformedInput, "{} elements from {} by {} of dimension {}, which has {}",
                             slice.size[d], slice.begin[d], slice.strides[d], d, in[d]);
     }

@@ -1,8 +1,10 @@
 #include "core/graph/ops/node_inference.h"
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
 
@@ -35,12 +37,18 @@ Status NodeInference::CheckOperands(size_t required, size_t optional, size_t out
     if (!count) {
       return Fail(StatusCode::kMalformedInput, "input {} has the impossible shape {}", i, shape(i).ToString());
     }
-    if (*count == 0) {
-      return Fail(StatusCode::kUnsupported, "input {} is empty (shape {}); tensors without elements can't be run", i,
+    if (*count > 0 || OpDefOf(node_.op).Has(kTakesEmpty)) continue;
+    if (shape(i).rank() < 2 || std::ranges::count(shape(i).dims().subspan(1), 0) > 0) {
+      return Fail(StatusCode::kUnsupported, "input {} of shape {} has no elements, and is no batch of none", i,
                   shape(i).ToString());
     }
   }
   return Status::Ok();
+}
+
+bool NodeInference::HasEmptyInput() const {
+  return std::ranges::any_of(
+      node_.inputs, [this](ValueId id) { return id != kNoValue && graph_.value(id).desc.shape.element_count() == 0; });
 }
 
 Status NodeInference::CheckRank(size_t i, int rank) const {
@@ -101,8 +109,8 @@ Status NodeInference::SetOutput(size_t i, std::span<const int64_t> dims) const {
 Status NodeInference::SetOutput(size_t i, const Shape& shape) const {
   const std::optional<int64_t> count = CheckedElementCount(shape);
   if (!count) return Fail(StatusCode::kMalformedInput, "output would have the impossible shape {}", shape.ToString());
-  if (*count == 0) {
-    return Fail(StatusCode::kUnsupported, "output would be empty (shape {})", shape.ToString());
+  if (*count > 0 && HasEmptyInput() && !OpDefOf(node_.op).Has(kTakesEmpty)) {
+    return Fail(StatusCode::kUnsupported, "output of shape {} would be made of nothing", shape.ToString());
   }
   Value& value = graph_.value(node_.outputs[i]);
   if (value.desc.shape.rank() > 0 && !(value.desc.shape == shape)) {

@@ -21,7 +21,7 @@ class NodeInference {
   NodeInference(Graph& graph, const Node& node) : graph_(graph), node_(node) {}
 
   // Between `required` and `required + optional` inputs, the required ones present, `outputs` outputs;
-  // ids in range; no input with an empty, negative or oversized shape.
+  // ids in range; no input with a negative or oversized shape, or without elements where the operation takes none.
   Status CheckOperands(size_t required, size_t optional = 0, size_t outputs = 1) const;
   static constexpr size_t kAnyNumber = SIZE_MAX / 2;  // of optional inputs
 
@@ -41,7 +41,7 @@ class NodeInference {
   Status CheckKeepsType(size_t output_index = 0, size_t input_index = 0) const;
 
   // Sets output `i`. A shape that the output has already (rank 0 counts as none) must be the same. Dimensions come
-  // as int64 so that callers need not care about overflow. Refuses empty and oversized tensors.
+  // as int64 so that callers need not care about overflow. Refuses oversized tensors.
   Status SetOutput(size_t i, std::span<const int64_t> dims) const;
   Status SetOutput(size_t i, std::initializer_list<int64_t> dims) const {
     return SetOutput(i, std::span<const int64_t>(dims.begin(), dims.size()));
@@ -61,6 +61,7 @@ class NodeInference {
   }
 
  private:
+  bool HasEmptyInput() const;
   Status FailWith(StatusCode code, const std::string& text) const;
 
   Graph& graph_;

@@ -58,7 +58,7 @@ Status InferMirrorPad(Graph& graph, const Node& node) {
   HEARTH_TRY(InferPadded(inference, pad.before, pad.after));
   const Shape& in = inference.shape(0);
   for (int d = 0; d < in.rank(); ++d) {
-    const int32_t most = pad.symmetric ? in[d] : in[d] - 1;
+    const int32_t most = pad.symmetric ? in[d] : std::max(in[d] - 1, 0);
     if (pad.before[d] > most || pad.after[d] > most) {
       return inference.Fail(StatusCode::kMalformedInput, "{} before and {} after dimension {}; its mirror image has {}",
                             pad.before[d], pad.after[d], d, most);

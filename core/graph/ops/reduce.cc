@@ -18,11 +18,13 @@ bool IsReduced(const Reduce& reduce, int dimension) {
   return ((reduce.axes_mask >> dimension) & 1u) != 0;
 }
 
-double StartOf(ReduceKind kind) {
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// Of nothing the largest is LiteRT's lowest number: no infinity.
+double StartOf(ReduceKind kind, bool is_of_nothing) {
+  const double most =
+      is_of_nothing ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::infinity();
   switch (kind) {
-    case ReduceKind::kMax: return -kInfinity;
-    case ReduceKind::kMin: return kInfinity;
+    case ReduceKind::kMax: return -most;
+    case ReduceKind::kMin: return most;
     case ReduceKind::kProd:
     case ReduceKind::kAll: return 1.0;
     default: return 0.0;
@@ -87,7 +89,7 @@ void ReferenceReduce(const Node& node, std::span<const ReferenceTensor* const> i
   ReferenceTensor& out = outputs[0];
   const int rank = in.shape.rank();
   std::array<int64_t, Shape::kMaxRank> position{};
-  std::fill(out.values.begin(), out.values.end(), StartOf(reduce.kind));
+  std::fill(out.values.begin(), out.values.end(), StartOf(reduce.kind, in.values.empty()));
   for (double element : in.values) {
     int64_t to = 0;
     for (int d = 0; d < rank; ++d) {
@@ -96,7 +98,8 @@ void ReferenceReduce(const Node& node, std::span<const ReferenceTensor* const> i
     out.values[to] = Wrapped(out, Combine(reduce.kind, out.values[to], element));
     for (int d = rank - 1; d >= 0 && ++position[d] == in.shape[d]; --d) position[d] = 0;
   }
-  if (reduce.kind != ReduceKind::kMean) return;
+  const bool is_number = !in.values.empty() || !out.integers.has_value();  // the mean of no integers stays 0
+  if (reduce.kind != ReduceKind::kMean || !is_number) return;
   const double count = static_cast<double>(in.values.size()) / static_cast<double>(out.values.size());
   for (double& sum : out.values) sum = out.integers.has_value() ? std::trunc(sum / count) : sum / count;
 }

@@ -18,6 +18,10 @@ Status InferArgReduce(Graph& graph, const Node& node) {
   if (!axis) {
     return inference.Fail(StatusCode::kMalformedInput, "axis {} is outside of rank {}", wanted, in.rank());
   }
+  if (in[*axis] == 0) {
+    return inference.Fail(StatusCode::kMalformedInput, "dimension {} of {} has no element to find", *axis,
+                          in.ToString());
+  }
   const DType dtype = graph.value(node.outputs[0]).desc.dtype;
   if (dtype != DType::kInt32 && dtype != DType::kInt64) {
     return inference.Fail(StatusCode::kMalformedInput, "the output is {}, indices need int32 or int64",
@@ -52,7 +56,7 @@ Status InferTopK(Graph& graph, const Node& node) {
   const Shape& in = inference.shape(0);
   const int32_t k = std::get<TopK>(node.op).k;
   if (in.rank() < 1) return inference.Fail(StatusCode::kMalformedInput, "the input is a scalar, needs at least rank 1");
-  if (k < 1 || k > in[in.rank() - 1]) {
+  if (k < 0 || k > in[in.rank() - 1]) {
     return inference.Fail(StatusCode::kMalformedInput, "k is {}, the last dimension of {} has {} elements", k,
                           in.ToString(), in[in.rank() - 1]);
   }
