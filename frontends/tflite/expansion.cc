@@ -287,7 +287,6 @@ Status SubgraphReader::MoveComplex(int index, const std::vector<int32_t>& inputs
   return Status::Ok();
 }
 
-// True when the operator stands for several nodes, which were added, or for which an UnknownOp stands.
 // True where an operand has no elements and no output shall have any.
 Result<bool> SubgraphReader::MakesNothing(const std::vector<int32_t>& inputs, const std::vector<int32_t>& outputs) {
   bool takes_nothing = false;
@@ -304,6 +303,7 @@ Result<bool> SubgraphReader::MakesNothing(const std::vector<int32_t>& inputs, co
   return true;
 }
 
+// True when the operator stands for several nodes, which were added, or for which an UnknownOp stands.
 Result<bool> SubgraphReader::ReadExpansion(int index, const std::vector<int32_t>& inputs,
                                            const std::vector<int32_t>& outputs) {
   if (IsComplexMove(index, inputs)) {
