@@ -71,7 +71,7 @@ TEST(DelegatePlugin, AShapeThatItCannotRunIsAnErrorUntilTheNextShape) {
   MockInterpreter host;
   const Network network(host);
   ASSERT_EQ(host.Apply(delegate), kTfLiteOk);
-  EXPECT_EQ(host.ResizeFirstDimension(0), kTfLiteDelegateError);
+  EXPECT_EQ(host.ResizeFirstDimension(-1), kTfLiteDelegateError);
   EXPECT_EQ(host.Invoke(), kTfLiteDelegateError);
   EXPECT_THAT(host.messages(), HasSubstr("Hearth: "));
   ASSERT_EQ(host.ResizeFirstDimension(2), kTfLiteOk) << host.messages();

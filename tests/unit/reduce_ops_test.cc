@@ -76,7 +76,7 @@ TEST(TopK, TiesKeepTheLowerPosition) {
 }
 
 TEST(TopK, RefusesMoreThanThereAre) {
-  for (int32_t k : {0, -1, 4, testing::kHuge}) {
+  for (int32_t k : {-1, 4, testing::kHuge}) {
     Graph graph = OneNode(TopK{k}, {kTwoByThree}, {DType::kFloat32, DType::kInt32});
     EXPECT_THAT(InferShapes(graph).message(), HasSubstr("the last dimension of 2x3 has 3")) << k;
   }
@@ -184,7 +184,7 @@ TEST(OneHot, StandsAtItsAxis) {
   EXPECT_THAT(Evaluate(OneHot{-1, 3}, {indices, on, off}), ElementsAre(-1, 5, -1, -1, -1, -1));
   EXPECT_THAT(Evaluate(OneHot{0, 3}, {indices, on, off}), ElementsAre(-1, -1, 5, -1, -1, -1));
   EXPECT_THAT(InferredShape(OneHot{2, 3}, {indices, on, off}), HasSubstr("axis 2"));
-  EXPECT_THAT(InferredShape(OneHot{0, 0}, {indices, on, off}), HasSubstr("depth 0"));
+  EXPECT_THAT(InferredShape(OneHot{0, -1}, {indices, on, off}), HasSubstr("depth -1"));
   EXPECT_THAT(InferredShape(OneHot{0, 3}, {indices, kTwoByThree, off}), HasSubstr("needs one element"));
   const NodeInput many = {{1 << 20, 1 << 20}, {}, DType::kInt32};
   EXPECT_THAT(InferredShape(OneHot{0, testing::kHuge}, {many, on, off}), HasSubstr("impossible shape"));

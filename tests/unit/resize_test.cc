@@ -144,7 +144,7 @@ TEST_P(Resize, AWrongShapeLeavesTheSessionAsItIs) {
   };
   EXPECT_THAT(refused({{"photo", {1, 6, 5, 4}}}), HasSubstr("no input named 'photo'; it has 'image'"));
   EXPECT_THAT(refused({{"image", {6, 5, 4}}}), AllOf(HasSubstr("'image'"), HasSubstr("4 dimensions")));
-  EXPECT_THAT(refused({{"image", {0, 6, 5, 4}}}), HasSubstr("input 'image' as 0x6x5x4"));
+  EXPECT_THAT(refused({{"image", {-1, 6, 5, 4}}}), HasSubstr("input 'image' as -1x6x5x4"));
   EXPECT_THAT(session.Resize({{"image", {1, 6, 5, 3}}}).message(),
               AllOf(HasSubstr("input 'image' as 1x6x5x3"), HasSubstr("CONV_2D")));
   EXPECT_THAT(session.inputs()[0].shape, ElementsAre(1, 6, 5, 4));
