@@ -86,7 +86,7 @@ class Usage(CliTest):
         self.assert_one_error(message("--shape", "image=1x96x96x3", "--shape", "image=2x96x96x3"), "'image' is given twice")
         for size in ("2147483647", "99999999999"):
             self.assert_one_error(message("--shape", f"image=1x{size}"), f"the dimension {size}; at most 1073741824 is possible")
-        for text in ("1x0", "1x-4", "1x99999999999y", "1xx2", ""):
+        for text in ("1x-4", "1x99999999999y", "1xx2", ""):
             self.assert_one_error(message("--shape", f"image={text}"), "is not a shape such as 1x224x224x3")
 
     def test_the_program_alone_prints_its_help(self):
@@ -352,10 +352,15 @@ class OpenModels(CliTest):
         self.assertEqual(report["outputs"][0]["shape"], [1, 8, 8, 3])
 
     def test_a_wrong_shape_is_exit_code_3(self):
-        for text, part in (("x=1x2", "has 4 dimensions"), ("z=1x2x2x3", "it has 'x'"), ("x=1x0x2x3", "is not a shape"),
+        for text, part in (("x=1x2", "has 4 dimensions"), ("z=1x2x2x3", "it has 'x'"), ("x=1x-1x2x3", "is not a shape"),
                            ("1x2x2x3", "NAME=")):
             self.assert_one_error(self.run_hearth("run", self.model, "--shape", text, "--random-inputs", "1", expect=3),
                                   part)
+
+    def test_a_shape_without_elements_gives_an_output_without_elements(self):
+        report = self.run_json("run", self.model, "--shape", "x=1x0x2x3", "--random-inputs", "1", "--output-dir", self.folder)
+        self.assertEqual(report["outputs"][0]["shape"], [1, 0, 2, 3])
+        self.assertEqual(read_npy(report["outputs"][0]["file"])[2], b"")
 
     def test_a_signature_names_the_function_to_run(self):
         values = self.file("x.npy", npy("<f4", (1, 1, 1, 3), struct.pack("<3f", -1, 2, 3)))
