@@ -86,7 +86,8 @@ struct Reading {
   int64_t inlined_operators_left = kMaxInlinedOperators;
   // Operators and nodes that are read or calculated only to know how many turns a loop has.
   int64_t counting_left = 1 << 20;
-  std::vector<int32_t> calls;  // subgraphs that are being read, the outermost first
+  std::vector<int32_t> calls;                         // subgraphs that are being read, the outermost first
+  std::set<const wire::Operator*> loops_of_the_host;  // WHILEs that were too long to write out, since data end them
   // Values that hold more rows than count, and how many do (int32[1]).
   std::map<ValueId, ValueId> rows;
   // Resource variables, by name. A handle of one is a constant that only its operators read.

@@ -2,7 +2,6 @@
 // into the one graph, a loop's body once for each of its turns, so that every device runs it and constants inside
 // (counters, indices) are folded.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "core/base/error.h"
@@ -22,6 +21,8 @@ constexpr size_t kBytesPerInlinedOperator = 512;  // of names and lists, on aver
 constexpr int kTurnsBeforeCounting = 16;
 // So many turns that data may end are written out: devices calculate all of them, whenever data end them.
 constexpr int kMostChosenTurns = 256;
+// The same of a loop that cannot run on the host.
+constexpr int kMostChosenTurnsWithoutAHost = 4096;
 
 // A composite says in a subgraph what it computes; what its name promises beyond that is for those who know it.
 bool IsCall(int32_t code) {
@@ -174,7 +175,7 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
       HEARTH_TRY(BeginStates(index));
     }
     if (goes_on != kNoValue && --chosen_turns_left < 0) {
-      return Error(StatusCode::kUnsupported, "data end it after many turns");
+      return Error(StatusCode::kUnsupported, "data end it after many turns: bound it (maximum_iterations)");
     }
     before = reading_.variables;
     HEARTH_ASSIGN(state, Call(index, options.body_subgraph_index(), state));
@@ -213,17 +214,19 @@ Result<std::vector<ValueId>> SubgraphReader::ReadTurns(int index, const wire::Wh
     graph_.states.resize(states);
     reading_.variables = variables;
   };
-  int chosen_turns_left = kMostChosenTurns;
+  // A loop in a loop is met in each turn of the outer one: it is not tried out again, or 256 turns were 65,536.
+  int chosen_turns_left = reading_.loops_of_the_host.contains(&op(index)) ? 0 : kMostChosenTurns;
   Result<std::vector<ValueId>> written = WriteOutTurns(index, options, values, chosen_turns_left);
   if (written.ok() || written.status().code() != StatusCode::kUnsupported) return written;
   undo();
   // What was written out is gone, and counts no more; but no file makes this happen without end.
   reading_.inlined_operators_left = std::max(reading_.inlined_operators_left, operators_left / 2);
   Result<std::vector<ValueId>> loop = AddLoop(index, options, values);
+  if (loop.ok() && chosen_turns_left < 0) reading_.loops_of_the_host.insert(&op(index));
   if (loop.ok() || loop.status().code() != StatusCode::kUnsupported) return loop;
   undo();
   if (chosen_turns_left < 0) {
-    chosen_turns_left = std::numeric_limits<int>::max();
+    chosen_turns_left = kMostChosenTurnsWithoutAHost;
     written = WriteOutTurns(index, options, values, chosen_turns_left);
     if (written.ok() || written.status().code() != StatusCode::kUnsupported) return written;
   }

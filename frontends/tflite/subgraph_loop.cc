@@ -12,13 +12,14 @@
 namespace hearth {
 namespace {
 
-// What limits a whole file goes from the one reading to the other.
+// What limits a whole file, and what was found out about its loops, goes from the one reading to the other.
 void HandOver(Reading& from, Reading& to) {
   to.copies = from.copies;
   to.made_bytes_left = from.made_bytes_left;
   to.state_bytes_left = from.state_bytes_left;
   to.inlined_operators_left = from.inlined_operators_left;
   to.counting_left = from.counting_left;
+  to.loops_of_the_host = from.loops_of_the_host;
 }
 
 // Whether what the graph makes is a constant.

@@ -254,6 +254,7 @@ TEST(TfliteDamaged, EverySingleBitFlipOfAModelOfAllKindsIsAnErrorOrAValidGraph) 
   ASSERT_TRUE(whole.ok()) << whole.status().message();
   EXPECT_EQ(whole->value(whole->outputs[0]).desc.shape, (Shape{3, 4}));
   for (size_t at = 0; at < model.size(); ++at) {
+    if (!hearth::testing::IsInSanitizersSample(at, 5)) continue;
     for (int bit = 0; bit < 8; ++bit) {
       SCOPED_TRACE(::testing::Message() << "byte " << at << ", bit " << bit);
       model[at] ^= std::byte{1} << bit;
@@ -276,6 +277,7 @@ TEST(TfliteDamaged, ABitFlipInAModelWithALoopIsAnErrorOrAValidGraph) {
   constexpr uint32_t kSeed = 20261122;
   std::mt19937 random(kSeed);
   for (size_t at = 0; at < model.size(); ++at) {
+    if (!hearth::testing::IsInSanitizersSample(at, 3)) continue;
     SCOPED_TRACE(at);
     const std::byte bit = std::byte{1} << (random() % 8);
     model[at] ^= bit;

@@ -15,6 +15,7 @@
 #include "hearth/device.h"
 #include "hearth/session.h"
 #include "tests/testing/cache_folder.h"
+#include "tests/testing/sample.h"
 #include "tests/testing/shared_data.h"
 
 namespace hearth {
@@ -75,7 +76,7 @@ TEST(StoredPlan, MutatedPlansAreErrorsOrPlansThatADeviceTakesOrRefuses) {
   constexpr uint32_t kSeed = 20260607;
   std::mt19937 random(kSeed);
   int usable = 0;
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < testing::SanitizersRounds(3000, 5); ++round) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", round " << round);
     std::vector<std::byte> mutated = whole;
     for (uint32_t count = 1 + random() % 3; count > 0; --count) Mutate(mutated, random);
@@ -137,7 +138,7 @@ TEST(StoredPlan, PlansWhoseNamesAndListsBelongElsewhereAreErrorsOrRun) {
   constexpr uint32_t kSeed = 20261122;
   std::mt19937 random(kSeed);
   int usable = 0;
-  for (int round = 0; round < 800; ++round) {
+  for (int round = 0; round < testing::SanitizersRounds(800, 4); ++round) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", round " << round);
     Plan plan = (*lowered)->plan;
     for (uint32_t count = 1 + random() % 2; count > 0 && !plan.kernels.empty(); --count) MutateField(plan, random);

@@ -89,7 +89,8 @@ TEST(TfliteLoop, OnTheCpuATrialEndsWhatItsZerosDoNot) {
   EXPECT_FALSE(TrialRun::IsNow());
 }
 
-TEST(TfliteLoop, MayHoldALoopThatDataEnd) {
+// A loop in a loop, both of which data end.
+std::vector<std::byte> LoopInALoop() {
   TfliteWriter writer;
   AddLoop(writer);
   LoopParts parts(writer);
@@ -103,12 +104,24 @@ TEST(TfliteLoop, MayHoldALoopThatDataEnd) {
   parts.Begin();
   parts.EndCondition(600.0f);  // 3
   parts.EndBody(4.0f);         // 4
-  const auto bytes = writer.FinishFile();
+  return writer.FinishFile();
+}
+
+TEST(TfliteLoop, MayHoldALoopThatDataEnd) {
+  const auto bytes = LoopInALoop();
   Result<Graph> graph = ReadTfliteModel(bytes);
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   // 3 -> 1.5 -> 6 ... 1536
   EXPECT_THAT(Reference(*graph, {1, 2}), ElementsAre(ElementsAre(1), ElementsAre(512, 1024)));
   EXPECT_THAT(OnTheCpu(*graph, {1, 2}), ElementsAre(1, 512, 1024));
+}
+
+// What was written out in vain leaves its values: 256 turns of each loop, not 256 of the inner one in each outer turn.
+TEST(TfliteLoop, InALoopIsTriedOutOnce) {
+  const auto bytes = LoopInALoop();
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_LT(graph->values().size(), 20 * 256);
 }
 
 TEST(TfliteLoop, MayHandOnAConstantOrAnotherValue) {
