@@ -1,7 +1,6 @@
 #include "cache/bundle_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,17 +51,8 @@ Result<fs::path> CheckedPath(const fs::path& wanted) {
 
 Result<BundleFile> BundleFile::Open(const fs::path& wanted) {
   HEARTH_ASSIGN(fs::path file, CheckedPath(wanted));
-  HEARTH_ASSIGN(const FileIdentity checked, CheckStoreFile(file, FolderUse::kReadOnlyLayer));
-  Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat info;
-  if (!descriptor.is_open() || ::fstat(descriptor.get(), &info) != 0) {
-    return Error(StatusCode::kIoError, "can't read {}: {}", file.string(), std::strerror(errno));
-  }
-  const FileIdentity opened{static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), info.st_uid};
-  if (opened != checked || !S_ISREG(info.st_mode)) {
-    return Error(StatusCode::kIoError, "{} was replaced by another file while it was opened", file.string());
-  }
-  return BundleFile(std::move(file), std::move(descriptor), static_cast<uint64_t>(info.st_size));
+  HEARTH_ASSIGN(OpenedFile opened, OpenBundlePart(file));
+  return BundleFile(std::move(file), std::move(opened.descriptor), opened.size_bytes);
 }
 
 Status BundleFile::Damaged(std::string_view what) const {
@@ -70,15 +60,8 @@ Status BundleFile::Damaged(std::string_view what) const {
 }
 
 Status BundleFile::Read(uint64_t at, std::span<std::byte> bytes) const {
-  while (!bytes.empty()) {
-    const ssize_t count = ::pread(descriptor_.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return Error(StatusCode::kIoError, "can't read {}: {}", path_.string(), std::strerror(errno));
-    if (count == 0) return Damaged("it is cut off");
-    bytes = bytes.subspan(static_cast<size_t>(count));
-    at += static_cast<uint64_t>(count);
-  }
-  return Status::Ok();
+  const Status status = ReadExactly(descriptor_, at, bytes);
+  return status.ok() ? status : Damaged(status.message());
 }
 
 Result<std::string> BundleFile::ReadText(uint64_t at, std::string_view name, uint64_t max_bytes) const {

@@ -1,6 +1,7 @@
 #include "cache/bundle_reader.h"
 
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -16,6 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+Status NotAsPromised(std::string_view entry) {
+  return Error(StatusCode::kIoError, "entry {} of the bundle is not what its manifest promises", entry);
+}
+
 class FolderReader final : public BundleReader {
  public:
   FolderReader(SignedManifest manifest, fs::path folder)
@@ -28,6 +33,7 @@ class FolderReader final : public BundleReader {
     HEARTH_ASSIGN(const bool row, rows.Bind(0, promised.digest.bytes).Step());
     const std::string name = promised.digest.ToHex();
     if (!row) return Error(StatusCode::kIoError, "entry {} of the manifest is not in the bundle", name);
+    if (static_cast<uint64_t>(rows.Number(3)) != promised.size_bytes) return NotAsPromised(name);
     std::optional<BundleEntry> entry = LoadSound(*database_, rows);
     if (!entry) return Error(StatusCode::kIoError, "entry {} of the bundle is damaged", name);
     return *std::move(entry);
@@ -118,7 +124,7 @@ Result<BundleEntry> BundleReader::Load(size_t number) {
   if (entry.key.kind() != promised.kind || entry.bytes.size() != promised.size_bytes ||
       Sha256Of(entry.bytes) != promised.blob_sha256 ||
       Sha256Of(BytesOf(entry.key.material())) != promised.material_sha256) {
-    return Error(StatusCode::kIoError, "entry {} of the bundle is not what its manifest promises", name);
+    return NotAsPromised(name);
   }
   HEARTH_ASSIGN(const auto fields, DecodeKeyMaterial(entry.key.material()));
   const std::optional<CacheDevice> device = DeviceOf(fields);

@@ -184,6 +184,30 @@ Result<FileIdentity> CheckStoreFile(const fs::path& file, FolderUse use) {
   return FileIdentity{static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), info.st_uid};
 }
 
+Result<OpenedFile> OpenBundlePart(const fs::path& file) {
+  HEARTH_ASSIGN(const FileIdentity checked, CheckStoreFile(file, FolderUse::kReadOnlyLayer));
+  Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info;
+  if (!descriptor.is_open() || ::fstat(descriptor.get(), &info) != 0) return SystemError("can't read", file, errno);
+  const FileIdentity opened{static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), info.st_uid};
+  if (opened != checked || !S_ISREG(info.st_mode)) {
+    return Error(StatusCode::kIoError, "{} was replaced by another file while it was opened", file.string());
+  }
+  return OpenedFile{std::move(descriptor), static_cast<uint64_t>(info.st_size)};
+}
+
+Status ReadExactly(const Descriptor& descriptor, uint64_t at, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::pread(descriptor.get(), bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return Error(StatusCode::kIoError, "{}", std::strerror(errno));
+    if (count == 0) return Error(StatusCode::kIoError, "it is cut off");
+    bytes = bytes.subspan(static_cast<size_t>(count));
+    at += static_cast<uint64_t>(count);
+  }
+  return Status::Ok();
+}
+
 FileIdentity IdentityOf(const fs::path& file) {
   struct stat info;
   if (::lstat(file.c_str(), &info) != 0) return {};

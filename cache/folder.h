@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,17 @@ FileIdentity IdentityOf(const std::filesystem::path& file);  // zeros when there
 // others. kNotFound when it does not exist. Opens nothing: closing a second descriptor of
 // a file drops sqlite's locks on it.
 Result<FileIdentity> CheckStoreFile(const std::filesystem::path& file, FolderUse use);
+
+struct OpenedFile {
+  Descriptor descriptor;
+  uint64_t size_bytes = 0;
+};
+// Opens a part of a bundle to be read, under that rule for read-only layers: no link is followed, nothing but a regular
+// file is opened, so no pipe is waited for. Not for a database: see above. kNotFound when it does not exist.
+Result<OpenedFile> OpenBundlePart(const std::filesystem::path& file);
+
+// The bytes from `at` on. kIoError when there are not so many: somebody cut the file short.
+Status ReadExactly(const Descriptor& descriptor, uint64_t at, std::span<std::byte> bytes);
 
 // A lock between processes on `folder`/hearth.lock (flock), released by the destructor or the
 // end of the process. Openers share it; who makes or replaces the store file has it alone.

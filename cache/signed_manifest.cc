@@ -1,11 +1,10 @@
 #include "cache/signed_manifest.h"
 
-#include <fstream>
-#include <iterator>
 #include <optional>
-#include <system_error>
+#include <span>
 
 #include "cache/entry_row.h"
+#include "cache/folder.h"
 #include "core/base/error.h"
 #include "core/base/sha256.h"
 
@@ -15,14 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 
 Result<std::string> ReadText(const fs::path& file, uint64_t max_bytes) {
-  std::error_code error;
-  const uint64_t size_bytes = fs::file_size(file, error);
-  if (error) return Error(StatusCode::kNotFound, "{}: {}", file.string(), error.message());
-  if (size_bytes > max_bytes) return Error(StatusCode::kIoError, "{} is too long to be a bundle's", file.string());
-  std::ifstream in(file, std::ios::binary);
-  std::string text(size_bytes, '\0');
-  in.read(text.data(), static_cast<std::streamsize>(size_bytes));
-  text.resize(static_cast<size_t>(in.gcount()));
+  HEARTH_ASSIGN(const OpenedFile opened, OpenBundlePart(file));
+  if (opened.size_bytes > max_bytes) {
+    return Error(StatusCode::kIoError, "{} is too long to be a bundle's", file.string());
+  }
+  std::string text(opened.size_bytes, '\0');
+  HEARTH_TRY(ReadExactly(opened.descriptor, 0, std::as_writable_bytes(std::span(text))).Within(file.string()));
   return text;
 }
 
