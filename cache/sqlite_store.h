@@ -62,8 +62,10 @@ class SqliteStore final : public BlobStore {
     std::string fingerprint, name;
   };
   std::optional<KnownFile> RecallFile(const FileStamp& stamp);
-  // The name in full, as NameOfContent gives it for a put. Nothing is remembered of a file that is not settled.
-  void RememberFile(const FileStamp& stamp, const KnownFile& known);
+  // What was remembered with this name of a content: whoever has computed one need not compute the other.
+  std::optional<std::string> RecallFingerprint(const std::string& name);
+  // The name in full, as NameOfContent gives it for a put. A stamp of a file that is not settled is not remembered.
+  void RememberFile(const std::optional<FileStamp>& stamp, const KnownFile& known);
   // Whose session it is, where that was not known when the store was opened.
   void SetModel(const ModelName& model);
 

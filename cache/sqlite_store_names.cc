@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kNotSeen = "not seen before";  // begins the short name of what can't be there
 constexpr const char* kFilePrefix = "file";               // before a stamp's place, which is as long as a content's
+constexpr const char* kFingerprintPrefix = "fingerprint of ";  // before a content's name
 constexpr int64_t kNsPerMs = 1'000'000;
 
 std::span<const std::byte> BytesOfStamp(const FileStamp& stamp) {
@@ -43,9 +44,18 @@ std::optional<SqliteStore::KnownFile> SqliteStore::RecallFile(const FileStamp& s
   return KnownFile{text->substr(0, blank), text->substr(blank + 1)};
 }
 
-void SqliteStore::RememberFile(const FileStamp& stamp, const KnownFile& known) {
-  if (IsForked() || known.name.starts_with(kNotSeen) || !IsSettled(stamp, NowMs() * kNsPerMs)) return;
-  const std::optional<std::string> place = names_.PlaceOf(BytesOfStamp(stamp));
+std::optional<std::string> SqliteStore::RecallFingerprint(const std::string& name) {
+  const std::scoped_lock lock(mutex_);
+  return IsForked() || !database_ ? std::nullopt : names_.Find(*database_, kFingerprintPrefix + name);
+}
+
+void SqliteStore::RememberFile(const std::optional<FileStamp>& stamp, const KnownFile& known) {
+  if (IsForked() || known.name.starts_with(kNotSeen)) return;
+  if (RecallFingerprint(known.name) != known.fingerprint) {
+    names_.Note(kFingerprintPrefix + known.name, known.fingerprint);
+  }
+  if (!stamp || !IsSettled(*stamp, NowMs() * kNsPerMs)) return;
+  const std::optional<std::string> place = names_.PlaceOf(BytesOfStamp(*stamp));
   if (place) names_.Note(kFilePrefix + *place, known.fingerprint + " " + known.name);
 }
 

@@ -19,12 +19,21 @@ ModelName NameOf(const SessionData& data) {
   return {model.fingerprint(), error ? model.path() : path.string()};
 }
 
-// A file that the cache has seen with the same stamp is not read to know what it holds. What is stored goes under a
-// name that was computed from the content all the same (SaveInOneBatch): a stamp may only mislead a look-up.
+// A file that the cache has seen with the same stamp is not read to know what it holds, and another with a content that
+// it has seen is read once. What is stored goes under a name that was computed from the content all the same
+// (SaveInOneBatch): a stamp may only mislead a look-up.
 void RecallModel(SessionData& data) {
   const ModelData& model = (data.model != nullptr ? *data.model : *data.owned_model).data();
   const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
-  const auto known = stamp ? data.folder->RecallFile(*stamp) : std::nullopt;
+  auto known = stamp ? data.folder->RecallFile(*stamp) : std::nullopt;
+  if (!known && !model.bytes.empty()) {
+    data.model_name = data.store->NameOfContent(model.bytes, BlobStore::NameUse::kLookUp);
+    ReleasePages(model, model.bytes);
+    if (const auto fingerprint = data.folder->RecallFingerprint(data.model_name)) {
+      known = SqliteStore::KnownFile{*fingerprint, data.model_name};
+      data.folder->RememberFile(stamp, *known);
+    }
+  }
   if (known) {
     model.KnowFingerprint(known->fingerprint);
     data.model_name = known->name;
@@ -38,7 +47,7 @@ std::vector<std::string> SaveInOneBatch(SessionData& data) {
   const PutBatch batch(data.store.get());
   std::vector<std::string> warnings = data.runner->SaveToStore(data.made.is_new);
   ReleasePages(data.model->data(), data.model->data().bytes);
-  const bool is_new_file = data.folder != nullptr && data.model->data().file && !data.is_model_recalled;
+  const bool is_new_file = data.folder != nullptr && !data.model->data().bytes.empty() && !data.is_model_recalled;
   if (data.made.is_new || is_new_file) {
     data.plan_request.model = NameOfModel(data, BlobStore::NameUse::kPut);
     RememberModel(data, data.plan_request.model);
@@ -86,8 +95,9 @@ void OpenStore(SessionData& data) {
 
 void RememberModel(const SessionData& data, const std::string& name) {
   const ModelData& model = data.model->data();
-  if (data.folder == nullptr || !model.file) return;
-  if (const auto stamp = model.file->UnchangedStamp()) data.folder->RememberFile(*stamp, {model.fingerprint(), name});
+  if (data.folder == nullptr || model.bytes.empty()) return;
+  const auto stamp = model.file ? model.file->UnchangedStamp() : std::nullopt;
+  data.folder->RememberFile(stamp, {model.fingerprint(), name});
 }
 
 void ReleasePages(const ModelData& model, std::span<const std::byte> bytes) {

@@ -106,9 +106,25 @@ TEST(KnownFiles, AModelWhosePlanIsNotStoredIsAmongThem) {
     ASSERT_TRUE(session->SetInput(0, input).ok());
     ASSERT_TRUE(session->Run().ok());
   }
-  const auto known = folder.Open()->RecallFile(*stamp);
+  const auto store = folder.Open();
+  const auto known = store->RecallFile(*stamp);
   ASSERT_TRUE(known.has_value());
   EXPECT_EQ(known->fingerprint, model->fingerprint());
+  EXPECT_EQ(store->RecallFingerprint(known->name), model->fingerprint());
+}
+
+// One pass over a model that lies at a new place, or in memory.
+TEST(KnownFiles, AContentWithoutAStampHasItsFingerprintByItsName) {
+  const CacheFolder folder;
+  const std::vector<std::byte> content(5000, std::byte{7}), other(5000, std::byte{8});
+  {
+    const auto store = folder.Open();
+    EXPECT_FALSE(store->RecallFingerprint(store->NameOfContent(content, BlobStore::NameUse::kLookUp)).has_value());
+    store->RememberFile({}, {"f1", store->NameOfContent(content, BlobStore::NameUse::kPut)});
+  }
+  const auto store = folder.Open();
+  EXPECT_EQ(store->RecallFingerprint(store->NameOfContent(content, BlobStore::NameUse::kLookUp)), "f1");
+  EXPECT_FALSE(store->RecallFingerprint(store->NameOfContent(other, BlobStore::NameUse::kLookUp)).has_value());
 }
 
 TEST(KnownFiles, NothingIsRememberedOfAYoungFileOrOfAShortName) {
