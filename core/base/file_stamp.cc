@@ -21,19 +21,35 @@ int64_t NsOf(const timespec& time) {
   return std::clamp(int64_t{time.tv_sec}, -kMostSeconds, kMostSeconds) * kNsPerSecond + time.tv_nsec;
 }
 
+// Where the time of the last change is that of the content, which anybody can set: a file written over in place by one
+// of the same length and date would have the old stamp.
+bool KeepsNoChangeTime(int64_t type) {
+  return type == 0x4d44 || type == 0x2011bab0 || type == 0x4244;  // FAT, exFAT, HFS
+}
+
 }  // namespace
 
 bool IsOnRemoteFileSystem(int64_t type) {
-  switch (static_cast<uint32_t>(type)) {  // numbers from statfs(2)
+  switch (static_cast<uint32_t>(type)) {  // numbers from statfs(2) and coreutils
     case 0x6969:                          // NFS
     case 0x517b:                          // SMB
     case 0xff534d42:                      // CIFS
     case 0xfe534d42:                      // SMB2
     case 0x01021997:                      // 9p
     case 0x5346414f:                      // AFS
+    case 0x6b414653:                      // AFS as the kernel calls its own
     case 0x73757245:                      // Coda
     case 0x00c36400:                      // Ceph
     case 0x0bd00bd0:                      // Lustre
+    case 0x47504653:                      // GPFS
+    case 0x19830326:                      // BeeGFS
+    case 0x20030528:                      // OrangeFS
+    case 0xaad7aaea:                      // PanFS
+    case 0x01161970:                      // GFS2
+    case 0x7461636f:                      // OCFS2
+    case 0x786f4256:                      // folders that VirtualBox shares
+    case 0xbacbacbc:                      // VMware
+    case 0x7c7c6673:                      // Parallels
     case 0x65735546: return true;         // FUSE: sshfs and its like
     default: return false;
   }
@@ -43,7 +59,9 @@ std::optional<FileStamp> FileStampOf(int descriptor) {
   struct stat info;
   struct statfs system;
   if (::fstat(descriptor, &info) != 0 || ::fstatfs(descriptor, &system) != 0) return std::nullopt;
-  if (!S_ISREG(info.st_mode) || IsOnRemoteFileSystem(system.f_type)) return std::nullopt;
+  if (!S_ISREG(info.st_mode) || IsOnRemoteFileSystem(system.f_type) || KeepsNoChangeTime(system.f_type)) {
+    return std::nullopt;
+  }
   return FileStamp{static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino),
                    static_cast<uint64_t>(info.st_size), NsOf(info.st_mtim), NsOf(info.st_ctim)};
 }

@@ -17,7 +17,7 @@ struct FileStamp {
 bool IsOnRemoteFileSystem(int64_t type);
 
 // Of an open file; nullopt where it can't be told, or lies on a network or user-space file system, whose server could
-// say anything.
+// say anything, or on one that keeps no time of changes (FAT).
 std::optional<FileStamp> FileStampOf(int descriptor);
 
 // Whether a later change of the file would change the stamp for certain: the file is older than any clock's grain, and
