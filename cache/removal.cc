@@ -58,7 +58,7 @@ class Turns {
       NoteTurn(std::chrono::steady_clock::now() - start);
       return status;
     };
-    const Status status = run();
+    Status status = run();
     database_.SetWaits(nullptr);
     if (!status.ok()) return status;
     std::error_code error;
