@@ -31,6 +31,7 @@ constexpr FormRow kForms[] = {
     {StatementForm::kClamp, "v = vclamp(v, splat4($0), splat4($1));", 2},
     {StatementForm::kIntegerClamp,
      "v = vselect_lt(v, splat_int4($0), splat_int4($0), v); v = vselect_lt(splat_int4($1), v, splat_int4($1), v);", 2},
+    {StatementForm::kIntegerWrap, "v = ((v - splat_int4($0)) & splat_int4($1)) + splat_int4($0);", 2},
     {StatementForm::kLimit, "v = vclamp(v, splat4(0.0f - $0), splat4($0));", 1},
     {StatementForm::kClearTail,
      "v = vselect_lt(make_float4(0.5f, 1.5f, 2.5f, 3.5f) + splat4(to_float(i / $0 * 4)), splat4(to_float($1)), v, "

@@ -37,6 +37,7 @@ enum class StatementForm : uint8_t {
   kAdd,             // v = v + tensor $0
   kClamp,           // to $0 .. $1
   kIntegerClamp,    // the same for integers
+  kIntegerWrap,     // to the integers from $0 on; $1: how many there are, a power of two, less one
   kLimit,           // to -$0 .. $0
   kClearTail,       // zeros behind the last channel; $0: pixels, $1: channels
   kAppendChannels,  // $0: texels that x has, $1: those that are full, $2: channels in the others, $3: what is appended

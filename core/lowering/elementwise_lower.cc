@@ -178,6 +178,10 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
   EpilogueStep step{{StatementForm::kUnary, ElementFunction::Of(unary.kind, integers)}, {}, {}};
   if (row.uses_alpha) step.scalars.emplace_back("alpha", unary.alpha);
   call.epilogue = {step};
+  if (integers && unary.kind != UnaryKind::kCopy) {
+    const auto wrap = IntegerWrapEpilogue(builder.graph().value(node.outputs[0]).desc.dtype);
+    call.epilogue.insert(call.epilogue.end(), wrap.begin(), wrap.end());
+  }
   const Bhwc shape = builder.ShapeOf(node.outputs[0]);
   if (shape.c % 4 != 0 && row.unbounded) call.epilogue.push_back(ClearTail(shape, ""));
   return builder.Call(node, call);
@@ -196,6 +200,10 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
   if (!integers && ExtendByBinary(node, builder, binary)) return Status::Ok();
   PairFunction function{ElementFunction::Of(binary.kind, integers), {}, {}};
   function.epilogue = EpilogueOf(binary, HoldsIntegers(builder, node.outputs[0]), builder.ShapeOf(node.outputs[0]));
+  if (integers && RowOf(binary.kind).integer_function != nullptr) {
+    const auto wrap = IntegerWrapEpilogue(builder.graph().value(node.outputs[0]).desc.dtype);
+    function.epilogue.insert(function.epilogue.begin(), wrap.begin(), wrap.end());
+  }
   if (TextOf(function.function).find("type_bits") != std::string_view::npos) {
     function.scalars = {{"type_bits", BitsOf(builder.graph().value(node.inputs[0]).desc.dtype)}};
   }

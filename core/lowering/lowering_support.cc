@@ -81,6 +81,12 @@ std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
            {{"act_lowest", SaturateToInt32(bounds->first)}, {"act_highest", SaturateToInt32(bounds->second)}}}};
 }
 
+std::vector<EpilogueStep> IntegerWrapEpilogue(DType dtype) {
+  if (dtype != DType::kInt8 && dtype != DType::kUInt8 && dtype != DType::kInt16) return {};
+  const int32_t lowest = dtype == DType::kUInt8 ? 0 : -(1 << (BitsOf(dtype) - 1));
+  return {{{StatementForm::kIntegerWrap}, {}, {{"wrap_lowest", lowest}, {"wrap_mask", (1 << BitsOf(dtype)) - 1}}}};
+}
+
 void UseWholeLines(const DeviceInfo& device, KernelCall& call) {
   if (!Applies(Rule::kWideVectors, device)) return;
   call.defines.push_back({"RUN", "OW"});

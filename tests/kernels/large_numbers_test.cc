@@ -135,6 +135,23 @@ TEST_P(LargeNumbers, OfIntegersToNegativePowersAreOne) {
   EXPECT_EQ(answers->device, std::vector(4, 1.0f));
 }
 
+TEST_P(LargeNumbers, OfIntegersOf8And16BitsWrap) {
+  for (const DType type : {DType::kInt8, DType::kUInt8, DType::kInt16}) {
+    for (const BinaryKind kind : {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kPow}) {
+      OneInputGraph made({6});
+      made.x = {100.0f, -100.0f, 7.0f, 30000.0f, 127.0f, 255.0f};
+      const ValueId x = made.Node(Cast{type}, {made.input()}, type);
+      const ValueId other = made.Node(Cast{type}, {made.ConstantOf({6}, std::vector(6, 101.0f))}, type);
+      const ValueId wrapped = made.Node(Binary{.kind = kind}, {x, other}, type);
+      made.Node(Cast{DType::kFloat32}, {made.Node(Binary{.kind = kind}, {wrapped, x}, type)});
+      const Result<testing::TwoAnswers> answers = AnswersOf(opened_, made, Precision::kFp32);
+      ASSERT_TRUE(answers.ok()) << answers.status().message();
+      for (size_t i = 0; i < made.x.size(); ++i)
+        EXPECT_EQ(answers->device[i], answers->reference[i]) << DTypeName(type) << " " << made.x[i];
+    }
+  }
+}
+
 // Devices may take numbers below 1.2e-38 for zero; the CPU, whose library does, must not where the result is 1.
 TEST_P(LargeNumbers, AndThoseNextToZeroAreRoundedUpToOne) {
   if (std::string_view(GetParam()) != "cpu") GTEST_SKIP() << "a device may take numbers next to zero for zero";
