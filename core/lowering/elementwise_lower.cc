@@ -178,10 +178,7 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
   EpilogueStep step{{StatementForm::kUnary, ElementFunction::Of(unary.kind, integers)}, {}, {}};
   if (row.uses_alpha) step.scalars.emplace_back("alpha", unary.alpha);
   call.epilogue = {step};
-  if (integers && unary.kind != UnaryKind::kCopy) {
-    const auto wrap = IntegerWrapEpilogue(builder.graph().value(node.outputs[0]).desc.dtype);
-    call.epilogue.insert(call.epilogue.end(), wrap.begin(), wrap.end());
-  }
+  if (unary.kind != UnaryKind::kCopy) WrapIntegers(node, builder, call);
   const Bhwc shape = builder.ShapeOf(node.outputs[0]);
   if (shape.c % 4 != 0 && row.unbounded) call.epilogue.push_back(ClearTail(shape, ""));
   return builder.Call(node, call);
@@ -200,8 +197,8 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
   if (!integers && ExtendByBinary(node, builder, binary)) return Status::Ok();
   PairFunction function{ElementFunction::Of(binary.kind, integers), {}, {}};
   function.epilogue = EpilogueOf(binary, HoldsIntegers(builder, node.outputs[0]), builder.ShapeOf(node.outputs[0]));
-  if (integers && RowOf(binary.kind).integer_function != nullptr) {
-    const auto wrap = IntegerWrapEpilogue(builder.graph().value(node.outputs[0]).desc.dtype);
+  if (RowOf(binary.kind).integer_function != nullptr) {
+    const auto wrap = IntegerWrapEpilogue(builder.graph().value(node.outputs[0]).desc);
     function.epilogue.insert(function.epilogue.begin(), wrap.begin(), wrap.end());
   }
   if (TextOf(function.function).find("type_bits") != std::string_view::npos) {
@@ -236,6 +233,7 @@ Status LowerAddN(const Node& node, PlanBuilder& builder) {
       call.epilogue.push_back({{StatementForm::kAdd}, {{"second", builder.Tensor(inputs[first])}}, {}});
     if (first < rest)
       call.epilogue.push_back({{StatementForm::kAdd}, {{"third", builder.Tensor(inputs[first + 1])}}, {}});
+    WrapIntegers(node, builder, call);
     HEARTH_TRY(builder.Call(node, call));
   }
   return Status::Ok();

@@ -81,10 +81,16 @@ std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
            {{"act_lowest", SaturateToInt32(bounds->first)}, {"act_highest", SaturateToInt32(bounds->second)}}}};
 }
 
-std::vector<EpilogueStep> IntegerWrapEpilogue(DType dtype) {
-  if (dtype != DType::kInt8 && dtype != DType::kUInt8 && dtype != DType::kInt16) return {};
-  const int32_t lowest = dtype == DType::kUInt8 ? 0 : -(1 << (BitsOf(dtype) - 1));
-  return {{{StatementForm::kIntegerWrap}, {}, {{"wrap_lowest", lowest}, {"wrap_mask", (1 << BitsOf(dtype)) - 1}}}};
+std::vector<EpilogueStep> IntegerWrapEpilogue(const TensorDesc& desc) {
+  const int bits = BitsOf(desc.dtype);
+  if (IsReal(desc) || bits >= 32) return {};
+  const int32_t lowest = desc.dtype == DType::kUInt8 ? 0 : -(1 << (bits - 1));
+  return {{{StatementForm::kIntegerWrap}, {}, {{"wrap_lowest", lowest}, {"wrap_mask", (1 << bits) - 1}}}};
+}
+
+void WrapIntegers(const Node& node, const PlanBuilder& builder, KernelCall& call) {
+  const auto wrap = IntegerWrapEpilogue(builder.graph().value(node.outputs[0]).desc);
+  call.epilogue.insert(call.epilogue.end(), wrap.begin(), wrap.end());
 }
 
 void UseWholeLines(const DeviceInfo& device, KernelCall& call) {

@@ -16,8 +16,10 @@ namespace hearth {
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix = "");
 // The same for results that are plain integers. Precondition: the activation is a clamp.
 std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation);
-// What a device's 32 bits hold beyond an integer type of 8 or 16 wraps, as on the CPU; nothing for wider types.
-std::vector<EpilogueStep> IntegerWrapEpilogue(DType dtype);
+// What a device's 32 bits hold beyond a plain integer of 8 or 16 wraps, as on the CPU; nothing for other results.
+std::vector<EpilogueStep> IntegerWrapEpilogue(const TensorDesc& desc);
+// Behind the call's epilogue, for a node that calculates.
+void WrapIntegers(const Node& node, const PlanBuilder& builder, KernelCall& call);
 
 // For kernels whose work item makes RUN pixels of a line along the first dimension: all OW of them on a CPU, where what
 // the line's pixels share is then calculated once; one on a GPU, where neighbouring work items make neighbouring

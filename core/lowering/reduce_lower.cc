@@ -101,6 +101,7 @@ Status LowerReduce(const Node& node, PlanBuilder& builder) {
                   {"COUNT", reduce.kind == ReduceKind::kMean ? static_cast<int32_t>(count) : 1}};
   call.work_items = {int64_t{lines.length} * lanes, lines.count, out.slices()};
   if (lanes > 1) call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  if (reduce.kind == ReduceKind::kProd) WrapIntegers(node, builder, call);
   return builder.Call(node, call);
 }
 

@@ -1,6 +1,7 @@
 #include "frontends/tflite/expand_rows.h"
 
 #include "core/base/error.h"
+#include "core/graph/quantize.h"
 
 namespace hearth {
 namespace {
@@ -19,7 +20,8 @@ int64_t ElementsFrom(const Shape& shape, int first) {
 Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t> places, int64_t count,
                            const Meeting& meeting) {
   const TensorDesc& desc = to.desc(rows);
-  const bool is_calculated = !desc.quantization && (desc.dtype == DType::kFloat32 || desc.dtype == DType::kInt32);
+  const bool is_calculated =
+      IsPlainFloat32(desc) || (!IsReal(desc) && (desc.dtype == DType::kInt32 || meeting.kind == BinaryKind::kAdd));
   const auto row_count = static_cast<int32_t>(places.size());
   std::vector<std::vector<double>> takes;  // the first, second, ... row of each place; the row behind the last for none
   std::vector<size_t> taken(static_cast<size_t>(count), 0);
@@ -37,7 +39,7 @@ Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t>
     takes[turn][static_cast<size_t>(places[i])] = static_cast<double>(i);
   }
   if (!is_calculated && (takes.size() > 1 || meeting.empty != 0.0)) {
-    return Error(StatusCode::kUnsupported, "rows of other types than float32 and int32 that meet in one place");
+    return Error(StatusCode::kUnsupported, "rows of {} that meet in one place", DTypeName(desc.dtype));
   }
   if (takes.empty()) takes.emplace_back(static_cast<size_t>(count), row_count);
   HEARTH_ASSIGN(const ValueId with_empty, to.AddPad(rows, 0, 0, 1, meeting.empty));

@@ -135,19 +135,37 @@ TEST_P(LargeNumbers, OfIntegersToNegativePowersAreOne) {
   EXPECT_EQ(answers->device, std::vector(4, 1.0f));
 }
 
+// Calculated on with what the type holds: each result is an operand of the next.
 TEST_P(LargeNumbers, OfIntegersOf8And16BitsWrap) {
+  using Kinds = std::vector<BinaryKind>;
+  const Kinds kinds = {BinaryKind::kAdd,  BinaryKind::kSub,      BinaryKind::kMul,      BinaryKind::kDiv,
+                       BinaryKind::kPow,  BinaryKind::kFloorDiv, BinaryKind::kFloorMod, BinaryKind::kSquaredDifference,
+                       BinaryKind::kLess, BinaryKind::kMaximum};
+  std::vector<Op> ops = {Unary{UnaryKind::kAbs}, Unary{UnaryKind::kNeg}, Unary{UnaryKind::kSquare}, AddN{},
+                         Reduce{ReduceKind::kProd, 1, true}};
+  for (const BinaryKind kind : kinds) ops.emplace_back(Binary{.kind = kind});
   for (const DType type : {DType::kInt8, DType::kUInt8, DType::kInt16}) {
-    for (const BinaryKind kind : {BinaryKind::kAdd, BinaryKind::kSub, BinaryKind::kMul, BinaryKind::kPow}) {
+    for (const Op& op : ops) {
       OneInputGraph made({6});
-      made.x = {100.0f, -100.0f, 7.0f, 30000.0f, 127.0f, 255.0f};
+      made.x = {100.0f, -128.0f, 7.0f, 30000.0f, -32768.0f, 255.0f};
       const ValueId x = made.Node(Cast{type}, {made.input()}, type);
-      const ValueId other = made.Node(Cast{type}, {made.ConstantOf({6}, std::vector(6, 101.0f))}, type);
-      const ValueId wrapped = made.Node(Binary{.kind = kind}, {x, other}, type);
-      made.Node(Cast{DType::kFloat32}, {made.Node(Binary{.kind = kind}, {wrapped, x}, type)});
+      const std::vector<float> numbers = {101.0f, -1.0f, 101.0f, 101.0f, -1.0f, -1.0f};
+      const ValueId other = made.Node(Cast{type}, {made.ConstantOf({6}, numbers)}, type);
+      const auto* binary = std::get_if<Binary>(&op);
+      const bool compares = binary != nullptr && binary->kind == BinaryKind::kLess;
+      std::vector<ValueId> inputs = {x};
+      if (binary != nullptr) inputs = {x, other};
+      if (std::holds_alternative<AddN>(op)) inputs = {x, other, x, x, other};
+      const ValueId wrapped = made.Node(op, inputs, compares ? DType::kBool : type);
+      const ValueId next =
+          compares ? wrapped : made.Node(Binary{.kind = BinaryKind::kFloorDiv}, {wrapped, other}, type);
+      made.Node(Cast{DType::kFloat32}, {next});
       const Result<testing::TwoAnswers> answers = AnswersOf(opened_, made, Precision::kFp32);
       ASSERT_TRUE(answers.ok()) << answers.status().message();
-      for (size_t i = 0; i < made.x.size(); ++i)
-        EXPECT_EQ(answers->device[i], answers->reference[i]) << DTypeName(type) << " " << made.x[i];
+      for (size_t i = 0; i < answers->reference.size(); ++i) {
+        EXPECT_EQ(answers->device[i], answers->reference[i])
+            << OpName(op) << " of " << DTypeName(type) << " " << made.x[i];
+      }
     }
   }
 }

@@ -55,8 +55,9 @@ Status CheckType(const NodeInference& inference, ReduceKind kind) {
   const bool logical = kind == ReduceKind::kAny || kind == ReduceKind::kAll;
   const bool is_bool = desc.dtype == DType::kBool;
   const bool calculates = IsReal(desc) || desc.dtype == DType::kInt32 || desc.dtype == DType::kInt64;
-  const bool searches = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
-  if (logical ? is_bool : !is_bool && (calculates || searches)) return Status::Ok();
+  // LiteRT's products wrap in the tensor's type; its sums and means of narrow integers need scales.
+  const bool takes_all = kind == ReduceKind::kMax || kind == ReduceKind::kMin || kind == ReduceKind::kProd;
+  if (logical ? is_bool : !is_bool && (calculates || takes_all)) return Status::Ok();
   return inference.Fail(StatusCode::kUnsupported, "input 0 is {}; {}", DTypeName(desc.dtype),
                         logical ? "only bool can be run here" : "only real numbers, int32 and int64 can be run here");
 }
