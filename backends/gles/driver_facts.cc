@@ -97,19 +97,12 @@ bool HasTimerQuery(const GlApi& gl, const char* extensions, bool is_software) {
   return bits > 0;
 }
 
-// softpipe (Mesa 22.3, where it was built without LLVM) fetches texels from a cache that what kernels write does not
-// reach, barrier or not: the demo network's second layer read what was there before.
-bool FetchesWhatWasWritten(const std::string& renderer) {
-  return renderer.find("softpipe") == std::string::npos;
-}
-
 void ReadExtensions(const GlApi& gl, int version, DriverFacts& facts) {
   const std::string text = Text(gl, GL_EXTENSIONS);
   const char* extensions = text.c_str();
   // By extension even on ES 3.2, since kernels are GLSL ES 3.10 and enable it by name.
-  const bool has_texel_buffers =
-      gl.TexBufferRange != nullptr && FetchesWhatWasWritten(facts.info.name) &&
-      (HasExtension(extensions, "GL_EXT_texture_buffer") || HasExtension(extensions, "GL_OES_texture_buffer"));
+  const bool has_texel_buffers = gl.TexBufferRange != nullptr && (HasExtension(extensions, "GL_EXT_texture_buffer") ||
+                                                                  HasExtension(extensions, "GL_OES_texture_buffer"));
   ReadMemoryLimits(gl, has_texel_buffers, facts);
   facts.binary_formats = BinaryFormats(gl);
   facts.parallel_compile =

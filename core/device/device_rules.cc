@@ -63,6 +63,11 @@ bool IsHardware(const DeviceInfo& device) {
   return !device.is_software();
 }
 
+// Mesa built without LLVM, as what it calls itself.
+bool IsSoftpipe(const DeviceInfo& device) {
+  return device.name.find("softpipe") != std::string::npos;
+}
+
 bool HasSmallSubgroups(const DeviceInfo& device) {
   return device.subgroup_size >= 4 && device.subgroup_size <= 16;
 }
@@ -122,6 +127,10 @@ constexpr DeviceRule kRules[] = {
      "instead of 3 waves of 10 reside, Navi 21: 24 instead of 14 of 32); weights, of which an item then loads twice as "
      "many, are loads of the scalar unit",
      Always, IsAmdGpu},
+    {Rule::kStaleTexels, "stale_texels", "Nothing is read through texel buffers: the driver counts as one without.",
+     "softpipe: texels come from a cache that what kernels write does not reach, barrier or not; the demo network's "
+     "second layer read what was there before",
+     IsSoftpipe, IsSoftpipe},
 };
 
 constexpr bool RowsFollowTheEnumeration() {

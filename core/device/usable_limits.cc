@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/device/compute_units.h"
+#include "core/device/device_rules.h"
 
 namespace hearth {
 
@@ -23,6 +24,7 @@ DeviceInfo WithUsableLimits(DeviceInfo info) {
   if (info.compute_units == 0) info.compute_units = info.is_software() ? 1 : ComputeUnitsByName(info.name, info.type);
   info.native_vector_floats = std::max(1u, info.native_vector_floats);
   if (!std::has_single_bit(info.subgroup_size)) info.subgroup_size = 1;
+  if (Applies(Rule::kStaleTexels, info)) info.max_texel_elements = 0;
   return info;
 }
 

@@ -14,8 +14,8 @@ namespace hearth {
 uint32_t UsableAlignment(std::initializer_list<uint64_t> asked);
 
 // Counts of 0 are 1, but 0 compute units are those of the device's name (compute_units.h): a driver that does not tell
-// them says 0. Subgroups of a size that is no power of two are not used. Limits of 0 stay: what they forbid runs on the
-// CPU.
+// them says 0. Subgroups of a size that is no power of two are not used, nor texel buffers that are not to be trusted
+// (Rule::kStaleTexels). Limits of 0 stay: what they forbid runs on the CPU.
 DeviceInfo WithUsableLimits(DeviceInfo info);
 
 }  // namespace hearth

@@ -278,11 +278,9 @@ Status UnknownOperation(const Node& node) {
   const std::string why = unknown != nullptr && !unknown->reason.empty()
                               ? fmt::format("has a form that Hearth can't run ({})", unknown->reason)
                               : "is not known to Hearth";
-  return Error(
-      StatusCode::kUnsupported,
-      "op {} {} {}; convert the model without it (`hearth inspect` lists all that it needs), or run it by Hearth's "
-      "plugin, which leaves such operators to the LiteRT interpreter",
-      node.source_index, OpName(node.op), why);
+  return Error(StatusCode::kUnsupported,
+               "op {} {} {}; convert the model without it (`hearth inspect` lists all that it needs), or {}",
+               node.source_index, OpName(node.op), why, kPluginAdvice);
 }
 
 std::string NodeLabel(const Node& node) {

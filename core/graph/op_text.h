@@ -13,6 +13,10 @@
 
 namespace hearth {
 
+// What can be done with a model of which Hearth can't run all.
+inline constexpr std::string_view kPluginAdvice =
+    "run the model by Hearth's plugin, which leaves to the LiteRT interpreter what Hearth can't run";
+
 // "conv_2d", "relu6" (a unary op by its kind), or the unknown operator's own name.
 std::string OpName(const Op& op);
 

@@ -49,12 +49,10 @@ void AdviseOnUnknown(const Graph& graph, std::vector<Advice>& advice) {
     const auto* unknown = std::get_if<UnknownOp>(&node.op);
     if (unknown == nullptr) continue;
     const std::string why = unknown->reason.empty() ? "is not known to Hearth" : "can't be run: " + unknown->reason;
-    advice.push_back(
-        {"unknown-operation",
-         fmt::format("op {} {} {}; nothing here can run the model until it is converted without it; Hearth's "
-                     "plugin takes the rest of it and leaves this operator to the LiteRT interpreter",
-                     node.source_index, unknown->name, why),
-         {{"index", node.source_index}}});
+    advice.push_back({"unknown-operation",
+                      fmt::format("op {} {} {}; nothing here can run the model until it is converted without it, or {}",
+                                  node.source_index, unknown->name, why, kPluginAdvice),
+                      {{"index", node.source_index}}});
   }
 }
 

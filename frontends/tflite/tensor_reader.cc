@@ -7,6 +7,7 @@
 
 #include "core/base/printable.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/op_text.h"
 
 namespace hearth {
 namespace {
@@ -51,9 +52,6 @@ bool IsInteger(DType dtype) {
 struct ZeroPointRange {
   int64_t least, most;
 };
-
-constexpr std::string_view kPlugin =
-    "run the model by Hearth's plugin, which leaves to the LiteRT interpreter what Hearth can't run";
 
 // What a model can hold in place of a type that Hearth has not.
 std::string_view InsteadOf(wire::TensorType type) {
@@ -181,7 +179,7 @@ Result<Shape> TensorReader::FileShapeOf(int32_t index) const {
   if (dims == nullptr) return Shape();
   if (dims->size() > Shape::kMaxRank) {
     return Error(StatusCode::kMalformedInput, "{} has rank {}; at most {} is possible: join dimensions, or {}",
-                 Label(index), dims->size(), int{Shape::kMaxRank}, kPlugin);
+                 Label(index), dims->size(), int{Shape::kMaxRank}, kPluginAdvice);
   }
   Shape shape = Shape::FromSpan({dims->data(), dims->size()});
   const flatbuffers::Vector<int32_t>* signature = tensor(index).shape_signature();
@@ -251,7 +249,7 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
   const std::optional<DType> dtype = DTypeOf(read.type());
   if (!dtype) {
     return Error(StatusCode::kUnsupported, "{} has the element type {}, which Hearth cannot hold: {}, or {}",
-                 Label(index), TypeName(read.type()), InsteadOf(read.type()), kPlugin);
+                 Label(index), TypeName(read.type()), InsteadOf(read.type()), kPluginAdvice);
   }
   TensorDesc desc;
   desc.dtype = *dtype;

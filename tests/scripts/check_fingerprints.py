@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cmake/WriteFingerprint.cmake: equal sources give equal fingerprints wherever they lie; any change gives another.
 
-check_fingerprints.py CMAKE
+check_fingerprints.py [CMAKE]
 """
 import pathlib
 import subprocess
@@ -17,7 +17,8 @@ def fingerprint(root, files):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     paths = ";".join(str(root / name) for name in sorted(files))
-    done = subprocess.run([sys.argv[1], f"-DROOT={root}", f"-DFILES={paths}", "-DPRINT=1", "-P", SCRIPT],
+    cmake = sys.argv[1] if len(sys.argv) > 1 else "cmake"
+    done = subprocess.run([cmake, f"-DROOT={root}", f"-DFILES={paths}", "-DPRINT=1", "-P", SCRIPT],
                           capture_output=True, text=True, check=True)
     return done.stderr.strip()
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """A name that no .kernel file has, or that another kernel's file has, stops the build.
 
-check_kernel_names.py COMPILER BUILD_FOLDER: compiles, without making objects, a call of a kernel as it should be and with
-one mistake each.
+check_kernel_names.py [COMPILER [BUILD_FOLDER]]: compiles, without making objects, a call of a kernel as it should be and
+with one mistake each.
 """
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -42,7 +43,10 @@ def compiles(compiler, build, text):
 
 
 def main():
-    compiler, build = sys.argv[1], pathlib.Path(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("compiler", nargs="?", default="c++")
+    parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build" / "release")
+    compiler, build = vars(parser.parse_args()).values()
     passed, errors = compiles(compiler, build, RIGHT)
     failures = [] if passed else [f"the call does not compile as it should be:\n{errors}"]
     for what, right, wrong in MISTAKES:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """A member added to a struct that cache keys or plans depend on stops the build until it has its row.
 
-check_key_fields.py COMPILER BUILD_FOLDER: compiles, without making objects, against headers to which a member was added.
+check_key_fields.py [COMPILER [BUILD_FOLDER]]: compiles, without making objects, against headers to which a member was added.
 """
+import argparse
 import pathlib
 import subprocess
 import sys
@@ -26,7 +27,10 @@ def compiles(compiler, build, scratch, source):
 
 
 def main():
-    compiler, build = sys.argv[1], pathlib.Path(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("compiler", nargs="?", default="c++")
+    parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build" / "release")
+    compiler, build = vars(parser.parse_args()).values()
     failures = []
     with tempfile.TemporaryDirectory() as folder:
         for source in sorted({case[2] for case in CASES}):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """A backend is a folder, a row in the list of backends and an option of the build, and nothing else.
 
-check_new_backend.py BUILD_FOLDER: configures a scratch copy of the sources, copies backends/null to backends/twin there,
+check_new_backend.py [BUILD_FOLDER]: configures a scratch copy of the sources, copies backends/null to backends/twin there,
 adds the row and the option, and configures again. No other file may then have another compile command. Builds the files of the folder and
 the list, links them with the objects that BUILD_FOLDER has already, and asks the program: the device is listed, named in
 help texts, runs a model, and holds what every device must hold (the contract cases of conformance).
 """
+import argparse
 import json
 import os
 import pathlib
@@ -145,7 +146,9 @@ def contract_cases(program, folder, environment):
 
 
 def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build" / "release")
+    build = parser.parse_args().build.resolve()
     with tempfile.TemporaryDirectory(prefix="one_folder_", dir=build) as folder:
         folder = pathlib.Path(folder).resolve()
         tree = folder / "source"

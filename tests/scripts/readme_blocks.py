@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""readme_blocks.py BUILD_FOLDER: runs every block of README.md's sections on using Hearth, as it stands.
+"""readme_blocks.py [BUILD_FOLDER]: runs every block of README.md's sections on using Hearth, as it stands.
 
 Shell lines run one by one; C and C++ are put into a main function and compiled against an installed copy; Python gets the
 variables that its text takes for given. They run in a temporary folder that looks like the repository's.
 """
 
+import argparse
 import os
 import pathlib
 import re
@@ -121,7 +122,9 @@ class Runner:
 
 
 def main():
-    build = pathlib.Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", nargs="?", type=pathlib.Path, default=ROOT / "build" / "release")
+    build = parser.parse_args().build.resolve()
     text = (ROOT / "README.md").read_text()
     shown = text[:text.index("## What it does today")]
     failed, seen = 0, []

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "core/device/usable_limits.h"
+
 namespace hearth {
 namespace {
 
@@ -58,6 +60,16 @@ TEST(DeviceRules, GiveConvolutionsOfAmdGpusTilesOfTwoPixels) {
   EXPECT_TRUE(Applies(Rule::kTwoPixelTiles, info));
   info.name = "pthread-AMD EPYC as NVIDIA GeForce RTX 2060";
   EXPECT_FALSE(Applies(Rule::kTwoPixelTiles, info));
+}
+
+TEST(DeviceRules, TakeTheTexelBuffersOfSoftpipeForNoneUnlessForcedOff) {
+  DeviceInfo info = Lavapipe();
+  EXPECT_GT(WithUsableLimits(info).max_texel_elements, 0u);
+  info.name = "softpipe";
+  EXPECT_EQ(WithUsableLimits(info).max_texel_elements, 0u);
+  EXPECT_FALSE(Applies(Rule::kTexelReads, WithUsableLimits(info)));
+  info.forced_rules = ForcedRulesFromText("-stale_texels").value();
+  EXPECT_GT(WithUsableLimits(info).max_texel_elements, 0u);
 }
 
 TEST(DeviceRules, AreForcedOffByName) {
