@@ -13,7 +13,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "cache/descriptor.h"
 #include "cache/tls_connection.h"
 #include "core/base/error.h"
+#include "core/base/threads.h"
 
 namespace hearth {
 namespace {
@@ -63,16 +63,14 @@ Result<Resolved> ResolveByDeadline(const ServerAddress& address, const Deadline&
     std::optional<Resolved> resolved;
   };
   const auto shared = std::make_shared<Shared>();
-  try {
-    std::thread([shared, host = address.host, port = address.port] {
-      Resolved resolved = Resolve(host, port, 0);
-      const std::scoped_lock lock(shared->mutex);
-      shared->resolved = std::move(resolved);
-      shared->is_done.notify_all();
-    }).detach();
-  } catch (const std::system_error& error) {
-    return Error(StatusCode::kUnavailable, "no thread for the resolver: {}", error.what());
-  }
+  std::thread resolver;
+  HEARTH_TRY(StartThread(resolver, [shared, host = address.host, port = address.port] {
+    Resolved resolved = Resolve(host, port, 0);
+    const std::scoped_lock lock(shared->mutex);
+    shared->resolved = std::move(resolved);
+    shared->is_done.notify_all();
+  }));
+  resolver.detach();
   std::unique_lock lock(shared->mutex);
   const auto wait = std::chrono::milliseconds(deadline.left_ms());
   if (!shared->is_done.wait_for(lock, wait, [&] { return shared->resolved.has_value(); })) {

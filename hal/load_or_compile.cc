@@ -4,9 +4,9 @@
 #include <atomic>
 #include <deque>
 #include <optional>
-#include <thread>
 
 #include "core/base/error.h"
+#include "core/base/threads.h"
 #include "hal/program_work.h"
 #include "hal/stopping.h"
 
@@ -47,11 +47,12 @@ Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSo
   const auto work_off = [&] {
     for (size_t k = next++; k < works.size() && !stop.stop_requested(); k = next++)
       works[k].Make(device, store, all_anew);
+    return Status::Ok();
   };
-  std::vector<std::thread> helpers;
+  std::deque<WorkBeside> helpers;
   for (int t = 1; t < threads && t < static_cast<int>(works.size()); ++t) helpers.emplace_back(work_off);
-  work_off();
-  for (std::thread& helper : helpers) helper.join();
+  HEARTH_TRY(work_off());
+  for (WorkBeside& helper : helpers) HEARTH_TRY(helper.Join());
 
   if (stop.stop_requested()) return Stopped();
   for (ProgramWork& work : works) HEARTH_TRY(work.MoveTo(programs, store != nullptr));

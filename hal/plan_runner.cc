@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/threads.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "hal/constant_upload.h"
@@ -36,19 +36,18 @@ Result<std::unique_ptr<PlanRunner>> PlanRunner::Create(Plan plan, const RunnerPa
 
 Status PlanRunner::MakeReady() {
   HEARTH_TRY(CreateBuffers());
-  Status programs_status;
-  std::thread compiling([&] {
-    if (parts_.device == nullptr) return;
+  WorkBeside compiling([&] {
+    if (parts_.device == nullptr) return Status::Ok();
     if (!parts_.programs.empty()) {
       programs_.by_kernel = parts_.programs;
-      return;
+      return Status::Ok();
     }
     const Stopwatch watch;
     Result<LoadedPrograms> programs = LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads,
                                                     parts_.stop, parts_.held_programs, parts_.programs_anew);
-    programs_status = programs.status();
-    if (programs.ok()) programs_ = std::move(programs).value();
     times_.programs_ms = watch.milliseconds();
+    if (programs.ok()) programs_ = std::move(programs).value();
+    return programs.status();
   });
   const Stopwatch watch;
   Status weights_status;
@@ -59,8 +58,7 @@ Status PlanRunner::MakeReady() {
     if (pack_ms.ok()) pack_ms_ = std::move(pack_ms).value();
   }
   times_.weights_ms = watch.milliseconds();
-  compiling.join();
-  HEARTH_TRY(programs_status);
+  HEARTH_TRY(compiling.Join());
   HEARTH_TRY(weights_status);
   ShareConstants();
   if (parts_.device != nullptr) {

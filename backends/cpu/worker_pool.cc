@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "core/base/error.h"
+#include "core/base/threads.h"
 
 namespace hearth {
 namespace {
@@ -55,7 +57,11 @@ WorkerPool::~WorkerPool() {
 
 void WorkerPool::StartWorkers() {
   if (!workers_.empty()) return;
-  for (size_t thread = 1; thread < ranges_.size(); ++thread) workers_.emplace_back([this, thread] { Work(thread); });
+  for (size_t thread = 1; thread < ranges_.size(); ++thread) {
+    // What a worker that the system refuses would do, the others do.
+    if (std::thread worker; StartThread(worker, [this, thread] { Work(thread); }).ok())
+      workers_.push_back(std::move(worker));
+  }
 }
 
 template <typename Done>

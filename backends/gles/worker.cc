@@ -1,19 +1,15 @@
 #include "backends/gles/worker.h"
 
 #include <atomic>
-#include <system_error>
 
 #include "core/base/error.h"
+#include "core/base/threads.h"
 
 namespace hearth::gles {
 
 Result<std::unique_ptr<Worker>> Worker::Start() {
   std::unique_ptr<Worker> worker(new Worker());
-  try {
-    worker->thread_ = std::thread([&self = *worker] { self.Loop(); });
-  } catch (const std::system_error& error) {
-    return Error(StatusCode::kResourceExhausted, "no thread for OpenGL ES could be started: {}", error.what());
-  }
+  HEARTH_TRY(StartThread(worker->thread_, [&self = *worker] { self.Loop(); }).Within("OpenGL ES"));
   return worker;
 }
 

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/guarded.h"
 #include "core/base/median.h"
+#include "core/base/threads.h"
 #include "core/base/trial_run.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/session_device.h"
@@ -44,7 +46,8 @@ Status RunOnZeros(SessionData& data) {
 DeviceBehind::DeviceBehind(std::unique_ptr<SessionData> next)
     : since_asked_(next->since_asked), next_(std::move(next)) {
   next_->stop = stop_.get_token();
-  thread_ = std::thread([this] { Work(); });
+  failure_ = StartThread(thread_, [this] { Work(); });
+  if (!failure_.ok()) state_ = State::kGivenUp;
 }
 
 DeviceBehind::~DeviceBehind() {
@@ -116,22 +119,28 @@ void DeviceBehind::Save() {
 
 void DeviceBehind::Work() {
   WaitForAnswer();
-  Status status = MakeReady();
-  const double ready_ms = since_asked_.milliseconds();
-  Result<double> run_ms = 0.0;
-  if (status.ok() && next_->move_rule == MoveRule::kWhenFaster) run_ms = MeasureRunMs();
-  if (status.ok()) status = run_ms.status();
+  double ready_ms = 0, run_ms = 0;
+  const Status status = Guarded([&] {
+    HEARTH_TRY(MakeReady());
+    ready_ms = since_asked_.milliseconds();
+    if (next_->move_rule != MoveRule::kWhenFaster) return Status::Ok();
+    HEARTH_ASSIGN(run_ms, MeasureRunMs());
+    return Status::Ok();
+  });
   if (!status.ok()) CloseDevice();
   std::unique_lock lock(mutex_);
   state_ = status.ok() ? State::kReady : State::kGivenUp;
   failure_ = status;
-  if (status.ok()) std::tie(ready_ms_, run_ms_) = std::pair(ready_ms, *run_ms);
+  if (status.ok()) std::tie(ready_ms_, run_ms_) = std::pair(ready_ms, run_ms);
   changed_.notify_all();
   if (!status.ok()) return;
   changed_.wait(lock, [&] { return word_ != Word::kNone || stop_.stop_requested(); });
   if (word_ != Word::kDismissed) return;
   lock.unlock();
-  SaveData(*next_);
+  static_cast<void>(Guarded([&] {
+    SaveData(*next_);
+    return Status::Ok();
+  }));
   CloseDevice();
 }
 
@@ -152,13 +161,11 @@ Status DeviceBehind::MakeReady() {
   if (next_->opened.id.empty()) {
     HEARTH_ASSIGN(next_->opened, OpenAskedDevice(*next_));
   }
-  Status status;
-  std::thread preparing([&] {
+  WorkBeside preparing([&] {
     LowerPriority();
-    status = PrepareAndRunOnce();
+    return PrepareAndRunOnce();
   });
-  preparing.join();
-  HEARTH_TRY(status);
+  HEARTH_TRY(preparing.Join());
   if (next_->opened.device != nullptr) return Status::Ok();
   const std::vector<std::string>& warnings = next_->opened.warnings;
   return Error(StatusCode::kUnavailable, "there is no other device than the CPU: {}",

@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "core/base/error.h"
+#include "core/base/guarded.h"
 #include "core/base/run_limit.h"
+#include "core/base/threads.h"
 
 namespace hearth {
 
@@ -35,6 +37,7 @@ struct RunQueueData {
   std::deque<std::shared_ptr<QueuedRun>> waiting;
   std::shared_ptr<QueuedRun> begun;  // the last that waits no more: it may be in a loop that only data end
   bool is_ending = false;
+  Status started;  // whether the system gave a thread
   std::thread thread;
 };
 
@@ -123,23 +126,31 @@ Result<Ticket> SubmitTo(Session& session, QueuedRun& run, const RunTensors& inpu
                  inputs.size());
   for (size_t k = 0; k < inputs.size(); ++k) HEARTH_TRY(session.SetInput(k, inputs[k]));
   const RunLimit limit([&run] { return CheckGoesOn(run); });
-  Result<Ticket> ticket = session.Submit();
+  Result<Ticket> ticket = Ticket();
+  const Status status = Guarded([&] {
+    ticket = session.Submit();
+    return ticket.status();
+  });
+  if (!status.ok()) ticket = status;
   if (limit.was_reached() && !ticket.ok()) EndInLoop(run, ticket.status());
   return ticket;
 }
 
 void Finish(Session& session, const RunInFlight& oldest) {
-  const Status status = session.Wait(oldest.ticket);
+  RunTensors outputs;
+  const Status status = Guarded([&] {
+    HEARTH_TRY(session.Wait(oldest.ticket));
+    for (size_t k = 0; k < session.outputs().size(); ++k) {
+      const std::span<const std::byte> output = session.output(k);
+      outputs.emplace_back(output.begin(), output.end());
+    }
+    return Status::Ok();
+  });
   {
     QueuedRun& run = *oldest.run;
     const std::scoped_lock lock(run.mutex);
     if (IsLate(run)) EndLate(run);
-    if (!IsOver(run.state) && status.ok()) {
-      for (size_t k = 0; k < session.outputs().size(); ++k) {
-        const std::span<const std::byte> output = session.output(k);
-        run.outputs.emplace_back(output.begin(), output.end());
-      }
-    }
+    if (!IsOver(run.state)) run.outputs = std::move(outputs);
     End(run, status.ok() ? RunState::kDone : RunState::kFailed, status);
   }
   Tell(*oldest.run);
@@ -241,7 +252,7 @@ Result<RunTensors> PendingRun::Take() {
 }
 
 RunQueue::RunQueue(Session session) : data_(std::make_unique<RunQueueData>(std::move(session))) {
-  data_->thread = std::thread([data = data_.get()] { Work(*data); });
+  data_->started = StartThread(data_->thread, [data = data_.get()] { Work(*data); });
 }
 
 RunQueue::~RunQueue() {
@@ -257,17 +268,19 @@ RunQueue::~RunQueue() {
     data_->is_ending = true;
     data_->changed.notify_all();
   }
-  data_->thread.join();
+  if (data_->thread.joinable()) data_->thread.join();
 }
 
 PendingRun RunQueue::Submit(RunTensors inputs, QueuedRunOptions options) {
   auto run = std::make_shared<QueuedRun>();
   run->inputs = std::move(inputs);
   run->options = std::move(options);
-  if (data_->process != ::getpid()) {
-    End(*run, RunState::kFailed,
-        Error(StatusCode::kUnavailable, "this queue was made by process {}, of which this one is a fork",
-              data_->process));
+  const Status forked = data_->process == ::getpid()
+                            ? Status::Ok()
+                            : Error(StatusCode::kUnavailable,
+                                    "this queue was made by process {}, of which this one is a fork", data_->process);
+  if (const Status& none = forked.ok() ? data_->started : forked; !none.ok()) {
+    End(*run, RunState::kFailed, none);
     Tell(*run);
     return PendingRun(std::move(run));
   }

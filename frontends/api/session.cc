@@ -1,13 +1,13 @@
 #include "hearth/session.h"
 
 #include <algorithm>
-#include <thread>
 
 #include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/usable_cpus.h"
 #include "core/base/error.h"
 #include "core/base/log.h"
 #include "core/base/run_limit.h"
+#include "core/base/threads.h"
 #include "core/device/device_rules.h"
 #include "core/lowering/lower.h"
 #include "frontends/api/device_behind.h"
@@ -159,18 +159,15 @@ Status OpenDeviceDuring(SessionData& data, const std::function<Status()>& meanwh
     HEARTH_ASSIGN(data.opened, OpenChosenDevice("cpu"));
     return meanwhile();
   }
-  Status device_status;
-  std::thread opening([&] {
+  WorkBeside opening([&] {
     const Stopwatch watch;
     Result<OpenedDevice> opened = OpenAskedDevice(data);
-    device_status = opened.status();
     if (opened.ok()) data.opened = std::move(opened).value();
     data.report.init_ms.open_device = watch.milliseconds();
+    return opened.status();
   });
-  const Status status = meanwhile();
-  opening.join();
-  HEARTH_TRY(status);
-  return device_status;
+  HEARTH_TRY(meanwhile());
+  return opening.Join();
 }
 
 // Model, cache and, unless the CPU answers first, the device are there.

@@ -8,10 +8,10 @@
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/base/guarded.h"
 #include "core/graph/evaluate.h"
 #include "frontends/api/model_data.h"
 #include "frontends/delegate/delegate.h"
-#include "frontends/delegate/guard.h"
 #include "frontends/delegate/interpreter_model.h"
 #include "frontends/delegate/support.h"
 

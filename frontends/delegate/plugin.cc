@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/guarded.h"
 #include "frontends/delegate/delegate.h"
-#include "frontends/delegate/guard.h"
 #include "frontends/delegate/partition_kernel.h"
 #include "hearth/export.h"
 

@@ -1,19 +1,23 @@
-// The boundary to the interpreter: no exception crosses it.
-#ifndef HEARTH_FRONTENDS_DELEGATE_GUARD_H_
-#define HEARTH_FRONTENDS_DELEGATE_GUARD_H_
+// How exceptions of the standard library (no memory, no threads) become errors: at a thread's end, and at the boundary
+// to an interpreter that knows none.
+#ifndef HEARTH_CORE_BASE_GUARDED_H_
+#define HEARTH_CORE_BASE_GUARDED_H_
 
 #include <exception>
+#include <new>
 
 #include "core/base/error.h"
 
 namespace hearth {
 
-// What `work` (returning Status) answers; what it throws (the standard library without memory or threads) as a Status.
+// What `work` (returning Status) answers, or what it throws as a Status.
 template <typename Work>
 Status Guarded(const Work& work) noexcept {
   try {
     try {
       return work();
+    } catch (const std::bad_alloc&) {
+      return Error(StatusCode::kResourceExhausted, "memory ran out");
     } catch (const std::exception& exception) {
       return Error(StatusCode::kResourceExhausted, "out of memory or threads: {}", exception.what());
     } catch (...) {
@@ -26,4 +30,4 @@ Status Guarded(const Work& work) noexcept {
 
 }  // namespace hearth
 
-#endif  // HEARTH_FRONTENDS_DELEGATE_GUARD_H_
+#endif  // HEARTH_CORE_BASE_GUARDED_H_
