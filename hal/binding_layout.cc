@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "core/base/error.h"
@@ -128,6 +129,9 @@ Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
     layout.scale.fill(binding.scale[0]);
     layout.offset.fill(binding.offset[0]);
   }
+  const auto is_finite = [](float value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(binding.scale, is_finite) || !std::ranges::all_of(binding.offset, is_finite))
+    return Error(StatusCode::kInvalidArgument, "the binding's scale or offset is not a finite number");
   if (is_texture && (binding.offset_bytes != 0 || binding.row_pitch_bytes != 0))
     return Error(StatusCode::kInvalidArgument, "a texture has no offset and no row pitch");
   if (!is_texture) HEARTH_TRY(CheckExtent(binding, layout, shape));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 
 #include "cache/bundle.h"
 #include "cache/bundle_reader.h"
@@ -63,6 +64,9 @@ Result<BundleExport> Cache::Export(const std::string& bundle, const ExportOption
     return Error(StatusCode::kInvalidArgument, "a bundle can't be valid for less than no time");
   if (options.valid_for_ms != 0) {
     HEARTH_ASSIGN(const int64_t now_ms, ReproducibleNowMs());
+    if (now_ms > 0 && options.valid_for_ms > std::numeric_limits<int64_t>::max() - now_ms)
+      return Error(StatusCode::kInvalidArgument, "no clock counts up to the end of a bundle that is valid for {} ms",
+                   options.valid_for_ms);
     request.expires_ms = now_ms + options.valid_for_ms;
   }
   if (!options.sign_with.empty()) {

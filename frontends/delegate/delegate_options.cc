@@ -148,7 +148,7 @@ constexpr OptionRow kOptionRows[] = {
     {"inference_priority1", SetPriority<0>},
     {"inference_priority2", SetPriority<1>},
     {"inference_priority3", SetPriority<2>},
-    {"max_delegated_partitions", SetNumber<&Said::max_delegated_partitions, -kMostInt, kMostInt>},
+    {"max_delegated_partitions", SetNumber<&Said::max_delegated_partitions, 0, kMostInt>},
     {"experimental_flags", SetNumber<&Said::experimental_flags, 0, 15>},
     {"serialization_dir", SetText<&Said::serialization_dir>},
     {"model_token", SetText<&Said::model_token>},

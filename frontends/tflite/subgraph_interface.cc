@@ -49,8 +49,9 @@ Status SubgraphReader::SetInputShape(int32_t tensor, const TensorDeclaration& de
                         std::all_of(dims.begin(), dims.end(), [](int32_t dim) { return dim >= 0; }) &&
                         CheckedElementCount(Shape::FromSpan(dims)).has_value();
   if (!is_shape) {
-    return Error(StatusCode::kInvalidArgument, "the shape for input '{}' needs at most {} dimensions, none negative",
-                 declared.name, int{Shape::kMaxRank});
+    return Error(StatusCode::kInvalidArgument,
+                 "the shape for input '{}' needs at most {} dimensions, none negative, and at most {} elements",
+                 declared.name, int{Shape::kMaxRank}, kMaxElementCount);
   }
   if (declared.has_shape && dims.size() != declared.shape.size()) {
     return Error(StatusCode::kInvalidArgument, "input '{}' has {} dimensions, a shape of {} was given", declared.name,

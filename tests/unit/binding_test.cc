@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <deque>
 
@@ -98,6 +99,8 @@ TEST(BindingLayout, AMistakeIsNamed) {
       {"offset for halves",
        {.size_bytes = 100, .offset_bytes = 4, .format = ElementFormat::kRgba16f},
        "multiples of 8"},
+      {"scale without end", {.size_bytes = 24, .scale = {1, INFINITY, 1, 1}}, "not a finite number"},
+      {"offset that is no number", {.size_bytes = 24, .offset = {0, 0, 0, NAN}}, "not a finite number"},
       {"pitch below a row", {.size_bytes = 100, .row_pitch_bytes = 8}, "row pitch is 8"},
       {"pitch that overflows", {.size_bytes = 100, .row_pitch_bytes = UINT64_MAX - 3}, "don't fit"},
       {"texture with a pitch", {.memory = MemoryKind::kGlTexture, .row_pitch_bytes = 12}, "no row pitch"},

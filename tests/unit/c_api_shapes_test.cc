@@ -135,8 +135,9 @@ TEST(CApiCache, AnExportWithAWrongChoiceIsAMistake) {
   ASSERT_FINE(hearth_cache_open((folder.path() / "cache").c_str(), cache.out()));
   OwnedText json;
   const std::string bundle = folder.path() / "b.tar";
-  for (const auto& [name, value] : {std::pair("colour", "red"), std::pair("valid_for_ms", "soon"),
-                                    std::pair("least_version", "new"), std::pair("kind", "colour")}) {
+  for (const auto& [name, value] :
+       {std::pair("colour", "red"), std::pair("valid_for_ms", "soon"), std::pair("valid_for_ms", "9223372036854775807"),
+        std::pair("least_version", "new"), std::pair("kind", "colour")}) {
     EXPECT_EQ(hearth_cache_export_with(cache, bundle.c_str(), &name, &value, 1, json.out()), HEARTH_INVALID_ARGUMENT)
         << name;
   }

@@ -89,7 +89,7 @@ TEST(DelegateOptions, WhatIsSaidMoreDirectlyCountsMore) {
   EXPECT_EQ(Parsed({{"experimental_flags", "2"}}).session.device, "opencl");
   EXPECT_EQ(Parsed({{"experimental_flags", "4"}}).session.device, "gles");
   EXPECT_EQ(Parsed({{"experimental_flags", "4"}, {"device", "vulkan"}}).session.device, "vulkan");
-  EXPECT_EQ(Parsed({{"max_delegated_partitions", "-3"}}).max_partitions, 1);
+  EXPECT_EQ(Parsed({{"max_delegated_partitions", "0"}}).max_partitions, 1);
   EXPECT_EQ(Parsed({{"max_delegated_partitions", "4"}, {"max_partitions", "0"}}).max_partitions, 0);
 }
 
@@ -112,6 +112,8 @@ TEST(DelegateOptions, MistakesAreSentences) {
             "option inference_preference is '3'; it takes a number from 0 to 2");
   EXPECT_EQ(MistakeIn({{"max_partitions", "1x"}}),
             "option max_partitions is '1x'; it takes a number from 0 to 1000000000");
+  EXPECT_EQ(MistakeIn({{"max_delegated_partitions", "-3"}}),
+            "option max_delegated_partitions is '-3'; it takes a number from 0 to 1000000000");
   EXPECT_EQ(MistakeIn({{"max_cache_size", "much"}}), "option max_cache_size is 'much'; it takes a size like 256M");
   EXPECT_EQ(MistakeIn({{"store", "soon"}}), "option store is 'soon'; it takes now or later");
   EXPECT_EQ(MistakeIn({{"tune", "slow"}}), "option tune is 'slow'; it takes off, fast or full");
