@@ -245,16 +245,17 @@ struct ShapePair {
 
 void AddBinaryCases(std::vector<ConformanceCase>& cases) {
   const ShapePair shapes[] = {
-      {{1, 3, 5, 7}, {1, 3, 5, 7}},  // equal
-      {{2, 3, 4, 5}, {5}},           // a channel vector
-      {{2, 3, 4, 5}, {1}},           // one number
-      {{2, 3, 4, 5}, {}},            // a scalar
-      {{2, 3, 4, 5}, {2, 3, 4, 1}},  // a number per pixel
-      {{2, 3, 4, 5}, {3, 1, 5}},     // another rank
-      {{1, 1, 1, 6}, {2, 3, 2, 6}},  // the left one repeats
-      {{1, 3, 1, 7}, {2, 1, 4, 1}},  // both repeat
-      {{3, 5}, {5}},                 // rank 2
-      {{4, 3, 5}, {3, 5}},           // rank 3 and 2
+      {{1, 3, 5, 7}, {1, 3, 5, 7}},                          // equal
+      {{2, 3, 4, 5}, {5}},                                   // a channel vector
+      {{2, 3, 4, 5}, {1}},                                   // one number
+      {{2, 3, 4, 5}, {}},                                    // a scalar
+      {{2, 3, 4, 5}, {2, 3, 4, 1}},                          // a number per pixel
+      {{2, 3, 4, 5}, {3, 1, 5}},                             // another rank
+      {{1, 1, 1, 6}, {2, 3, 2, 6}},                          // the left one repeats
+      {{1, 3, 1, 7}, {2, 1, 4, 1}},                          // both repeat
+      {{3, 5}, {5}},                                         // rank 2
+      {{4, 3, 5}, {3, 5}},                                   // rank 3 and 2
+      {{2, 3, 1, 2, 2, 1, 2, 3}, {2, 1, 1, 2, 1, 1, 2, 3}},  // rank 8, of which four dimensions stay
   };
   for (const BinaryRow& row : BinaryRows()) {
     if (row.text.empty()) continue;  // integers only

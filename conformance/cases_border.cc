@@ -38,6 +38,7 @@ void AddPad(std::vector<ConformanceCase>& cases) {
       {{1, 2, 2, 2, 3}, {1, 0, 0, 0, 0}, {0, 0, 0, 0, 1}},
       {{2, 2, 2, 2, 3}, {1, 0, 1, 0, 0}, {0, 2, 0, 1, 0}},
       {{2, 2, 3, 2, 2, 3}, {0, 1, 0, 1, 0, 2}, {1, 0, 2, 0, 1, 0}},
+      {{2, 2, 1, 3, 2, 2, 2, 3}, {0, 1, 0, 0, 1, 0, 0, 2}, {1, 0, 0, 0, 0, 0, 0, 1}},
   };
   for (const Amounts& amount : amounts) {
     for (float value : {0.0f, -1.5f}) {
@@ -64,6 +65,7 @@ void AddMirrorPad(std::vector<ConformanceCase>& cases) {
       {{3, 2, 5}, {0, 1, 2}, {2, 1, 0}},
       {{2, 3, 2, 2, 3}, {1, 0, 1, 1, 0}, {0, 2, 0, 1, 2}},
       {{2, 3, 2, 2, 3, 2}, {1, 2, 1, 1, 1, 0}, {1, 0, 1, 0, 2, 1}},
+      {{2, 3, 1, 2, 2, 3, 2}, {0, 0, 0, 1, 0, 0, 0}, {0, 0, 0, 1, 0, 2, 1}},
   };
   for (const Amounts& amount : amounts) {
     for (bool symmetric : {false, true}) {

@@ -30,15 +30,16 @@ Fill RangeOf(DType dtype) {
     case DType::kFloat32:
     case DType::kFloat16: return Quarters;
     case DType::kInt8: return Signed100;
-    case DType::kUInt8: return Digits;
+    case DType::kUInt8:
+    case DType::kUInt16: return Digits;
     case DType::kBool: return ZeroOne;
     default: return Thousands;
   }
 }
 
 void AddCasts(std::vector<ConformanceCase>& cases) {
-  const DType types[] = {DType::kFloat32, DType::kFloat16, DType::kInt32, DType::kInt64,
-                         DType::kInt16,   DType::kInt8,    DType::kUInt8, DType::kBool};
+  const DType types[] = {DType::kFloat32, DType::kFloat16, DType::kInt32,  DType::kInt64, DType::kInt16,
+                         DType::kInt8,    DType::kUInt8,   DType::kUInt16, DType::kBool};
   for (DType from : types) {
     for (DType to : types) {
       ConformanceCase result = ConvertCase("cast", "cast", fmt::format("{}_{}", DTypeName(from), DTypeName(to)));
@@ -100,6 +101,7 @@ void AddSelects(std::vector<ConformanceCase>& cases) {
       {{2, 1, 4, 1}, {3, 1, 5}, {1, 3, 4, 5}},
       {{2, 3, 1, 1, 5}, {1, 3, 2, 3, 1}, {2, 1, 2, 1, 5}},
       {{2, 1, 2, 1, 1, 5}, {3, 1, 1, 2, 5}, {2, 1, 1, 1, 1, 1}},
+      {{2, 1, 2, 2, 1, 1, 2, 3}, {2, 3, 2, 2, 2, 2, 2, 3}, {2, 3, 2, 2, 2, 2, 2, 1}},
       {{7}, {7}, {1}},
       {{}, {}, {}},
       {{3, 1}, {1, 6}, {3, 6}},

@@ -69,8 +69,9 @@ void AddTopK(std::vector<ConformanceCase>& cases) {
 
 void AddCumSum(std::vector<ConformanceCase>& cases) {
   const std::pair<Shape, int32_t> shapes[] = {
-      {{9}, 0},          {{1}, 0},          {{3, 6}, 0},        {{3, 6}, -1},      {{2, 3, 5}, 1},      {{2, 3, 5}, 2},
-      {{2, 3, 4, 5}, 0}, {{2, 3, 4, 5}, 1}, {{2, 3, 4, 5}, -2}, {{2, 3, 4, 5}, 3}, {{2, 2, 3, 2, 3}, 1}};
+      {{9}, 0},           {{1}, 0},          {{3, 6}, 0},          {{3, 6}, -1},
+      {{2, 3, 5}, 1},     {{2, 3, 5}, 2},    {{2, 3, 4, 5}, 0},    {{2, 3, 4, 5}, 1},
+      {{2, 3, 4, 5}, -2}, {{2, 3, 4, 5}, 3}, {{2, 2, 3, 2, 3}, 1}, {{2, 1, 2, 3, 2, 1, 2, 3}, 3}};
   for (const auto& [shape, axis] : shapes) {
     for (int mode = 0; mode < 4; ++mode) {
       const CumSum op{axis, (mode & 1) != 0, (mode & 2) != 0};
@@ -223,6 +224,7 @@ void AddGather(std::vector<ConformanceCase>& cases) {
       {{2, 3, 4, 5}, 3, 3, {2, 3, 4, 2}},
       {{2, 2, 3, 2, 5}, 2, 1, {2, 2}},
       {{2, 2, 3, 2, 5}, 4, 0, {9}},
+      {{2, 2, 1, 3, 2, 2, 5}, 3, 0, {2, 2}},
       {{100, 33}, 0, 0, {2, 9}},
   };
   for (const Lookup& lookup : lookups) {

@@ -48,6 +48,7 @@ void AddConcat(std::vector<ConformanceCase>& cases) {
   cases.push_back(ConcatCase({1, 2, 2, 3}, 3, {3, 3}, Activation::kTanh));
   for (int32_t axis : {0, 1, 2, 3, 4}) cases.push_back(ConcatCase({2, 3, 2, 2, 3}, axis, {3, 1}, none));
   cases.push_back(ConcatCase({2, 3, 2, 2, 3, 2}, 2, {1, 2}, none));
+  cases.push_back(ConcatCase({2, 2, 1, 2, 3, 1, 2, 3}, 3, {1, 2}, none));
   cases.push_back(ConcatCase({1, 2, 2, 3}, 3, {4, 3, 2}, Activation::kTanh));
   cases.push_back(ConcatCase({1, 2, 2, 3}, 1, {1, 3}, Activation::kReluN1To1));
   for (const ElementType& type : {Integers(), Bools(), Quantized(DType::kInt8, 0.5f, -3)}) {
@@ -62,7 +63,7 @@ void AddReshape(std::vector<ConformanceCase>& cases) {
       {{1, 2, 3, 8}, {1, 3, 4, 4}},  {{1, 1, 1, 17}, {17}},      {{60}, {1, 3, 4, 5}},
       {{1, 120}, {1, 2, 4, 15}},     {{2, 3, 4, 1}, {2, 3, 4}},  {{2, 3, 7}, {2, 1, 3, 7}},
       {{1, 2, 2, 3}, {12, 1}},       {{1, 5, 5, 3}, {1, 25, 3}}, {{1}, {1, 1, 1, 1}},
-      {{1, 3, 3, 10}, {1, 3, 6, 5}}, {{2, 2, 2, 2, 3}, {4, 12}},
+      {{1, 3, 3, 10}, {1, 3, 6, 5}}, {{2, 2, 2, 2, 3}, {4, 12}}, {{2, 60}, {2, 1, 3, 2, 1, 2, 1, 5}},
   };
   for (const auto& [from, to] : pairs) {
     ConformanceCase result;

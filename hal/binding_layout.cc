@@ -104,9 +104,9 @@ void SetLent(TensorArg& arg, const BindingLayout& layout, bool is_texture) {
 }  // namespace
 
 Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
-  if (!IsReal(desc)) {
-    return Error(StatusCode::kUnsupported, "a tensor of {} takes no lent memory, only real numbers do",
-                 DTypeName(desc.dtype));
+  if (!IsReal(desc) || desc.dtype == DType::kFloat64) {
+    return Error(StatusCode::kUnsupported,
+                 "a tensor of {} takes no lent memory, only real numbers that devices have do", DTypeName(desc.dtype));
   }
   const Bhwc shape = ToBhwc(desc.shape);
   const bool is_texture = binding.memory == MemoryKind::kGlTexture;

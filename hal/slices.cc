@@ -114,6 +114,7 @@ void WithElements(const TensorDesc& desc, StorageType storage, Use use) {
       case DType::kInt8: return use(IntegerElement<int8_t>(), device);
       case DType::kUInt8: return use(IntegerElement<uint8_t>(), device);
       case DType::kInt16: return use(IntegerElement<int16_t>(), device);
+      case DType::kUInt16: return use(IntegerElement<uint16_t>(), device);
       case DType::kInt64: return use(IntegerElement<int64_t>(), device);
       default: return use(IntegerElement<int32_t>(), device);
     }

@@ -51,6 +51,9 @@ Conversion WithElementOf(DType type, const Use& use) {
     case DType::kInt16: return use(int16_t{});
     case DType::kInt8: return use(int8_t{});
     case DType::kUInt8: return use(uint8_t{});
+    case DType::kUInt16: return use(uint16_t{});
+    case DType::kUInt32: return use(uint32_t{});
+    case DType::kFloat64: return use(double{});
     case DType::kBool: return use(BoolElement{});
     default: return nullptr;
   }

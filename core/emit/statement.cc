@@ -85,7 +85,7 @@ bool IsNumber(std::string_view value) {
 }
 
 bool IsCast(std::string_view value) {
-  for (int dtype = 0; dtype <= static_cast<int>(DType::kInt4); ++dtype) {
+  for (int dtype = 0; dtype <= static_cast<int>(kLastDType); ++dtype) {
     const auto to = static_cast<DType>(dtype);
     if (value == CastText(to, true) || value == CastText(to, false)) return true;
   }
@@ -155,6 +155,9 @@ std::string_view CastText(DType to, bool from_real) {
     case DType::kUInt8:
       return from_real ? "to_int4(splat4(0.0f) - vsaturate(splat4(0.0f) - x_load(at), splat4(-255.0f), splat4(0.0f)))"
                        : "(x_load(at) & splat_int4(255))";
+    case DType::kUInt16:
+      return from_real ? "to_int4(splat4(0.0f) - vsaturate(splat4(0.0f) - x_load(at), splat4(-65535.0f), splat4(0.0f)))"
+                       : "(x_load(at) & splat_int4(65535))";
     case DType::kInt8:
       return from_real ? "to_int4(splat4(0.0f) - vsaturate(splat4(0.0f) - x_load(at), splat4(-127.0f), splat4(128.0f)))"
                        : "((x_load(at) << 24) >> 24)";

@@ -11,12 +11,9 @@ namespace {
 
 constexpr int64_t kMaxTextConstantElements = int64_t{1} << 28;
 
-bool IsFloat(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kFloat16;
-}
-
 std::string ElementText(DType dtype, std::span<const std::byte> bytes, int64_t index) {
   const double number = LoadElement(dtype, bytes, index);
+  if (dtype == DType::kFloat64) return fmt::format("{}", number);
   // As float: the shortest text that gives the same float back is shorter than a double's.
   return IsFloat(dtype) ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{:.0f}", number);
 }

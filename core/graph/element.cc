@@ -49,6 +49,8 @@ int64_t WrapInteger(DType dtype, int64_t number) {
     case DType::kInt16: return static_cast<int16_t>(number);
     case DType::kInt8: return static_cast<int8_t>(number);
     case DType::kUInt8: return static_cast<uint8_t>(number);
+    case DType::kUInt16: return static_cast<uint16_t>(number);
+    case DType::kUInt32: return static_cast<uint32_t>(number);
     case DType::kBool: return number != 0 ? 1 : 0;
     default: return number;
   }
@@ -65,6 +67,9 @@ void StoreElement(DType dtype, std::span<std::byte> bytes, int64_t index, double
     case DType::kInt16: return Store(bytes, index, Saturate<int16_t>(number));
     case DType::kInt8: return Store(bytes, index, Saturate<int8_t>(number));
     case DType::kInt4: return StoreInt4(bytes, index, number);
+    case DType::kUInt16: return Store(bytes, index, Saturate<uint16_t>(number));
+    case DType::kUInt32: return Store(bytes, index, Saturate<uint32_t>(number));
+    case DType::kFloat64: return Store(bytes, index, number);
   }
 }
 

@@ -54,6 +54,9 @@ auto WithLoad(DType dtype, const Use& use) {
     case DType::kInt64: return as(int64_t{});
     case DType::kInt16: return as(int16_t{});
     case DType::kInt8: return as(int8_t{});
+    case DType::kUInt16: return as(uint16_t{});
+    case DType::kUInt32: return as(uint32_t{});
+    case DType::kFloat64: return as(double{});
     case DType::kFloat32: break;
   }
   return as(float{});

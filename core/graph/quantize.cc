@@ -15,13 +15,11 @@ bool IsPlainFloat(const TensorDesc& desc) {
 }
 
 bool IsQuantized(const TensorDesc& desc) {
-  return desc.quantization.has_value() && desc.dtype != DType::kFloat32 && desc.dtype != DType::kFloat16 &&
-         desc.dtype != DType::kBool;
+  return desc.quantization.has_value() && !IsFloat(desc.dtype) && desc.dtype != DType::kBool;
 }
 
 bool IsReal(const TensorDesc& desc) {
-  return desc.dtype == DType::kFloat32 || desc.dtype == DType::kFloat16 || desc.dtype == DType::kBool ||
-         IsQuantized(desc);
+  return IsFloat(desc.dtype) || desc.dtype == DType::kBool || IsQuantized(desc);
 }
 
 namespace {

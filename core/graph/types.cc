@@ -20,6 +20,7 @@ constexpr DTypeRow kDTypes[] = {
     {DType::kFloat32, "float32", 32}, {DType::kFloat16, "float16", 16}, {DType::kInt32, "int32", 32},
     {DType::kUInt8, "uint8", 8},      {DType::kInt64, "int64", 64},     {DType::kBool, "bool", 8},
     {DType::kInt16, "int16", 16},     {DType::kInt8, "int8", 8},        {DType::kInt4, "int4", 4},
+    {DType::kUInt16, "uint16", 16},   {DType::kUInt32, "uint32", 32},   {DType::kFloat64, "float64", 64},
 };
 
 }  // namespace
@@ -37,6 +38,10 @@ std::optional<DType> DTypeFromName(std::string_view name) {
 
 int BitsOf(DType dtype) {
   return kDTypes[static_cast<int>(dtype)].bits;
+}
+
+bool IsFloat(DType dtype) {
+  return dtype == DType::kFloat32 || dtype == DType::kFloat16 || dtype == DType::kFloat64;
 }
 
 Shape::Shape(std::initializer_list<int32_t> dims) {

@@ -26,17 +26,22 @@ enum class DType : uint8_t {
   kInt16,
   kInt8,
   kInt4,  // two elements a byte, low nibble first
+  kUInt16,
+  kUInt32,
+  kFloat64,
 };
+inline constexpr DType kLastDType = DType::kFloat64;
 
 std::string_view DTypeName(DType dtype);  // "float32", ...
 std::optional<DType> DTypeFromName(std::string_view name);
 int BitsOf(DType dtype);
+bool IsFloat(DType dtype);  // of any size
 
-// Dimensions of a tensor, outermost first; rank 0 (scalar) to 6.
+// Dimensions of a tensor, outermost first; rank 0 (scalar) to 8.
 // Dimensions are at least 0; -1 (unknown) appears only in a model file's signature.
 class Shape {
  public:
-  static constexpr int kMaxRank = 6;
+  static constexpr int kMaxRank = 8;
 
   Shape() = default;
   Shape(std::initializer_list<int32_t> dims);
@@ -69,7 +74,7 @@ struct Bhwc {
 };
 
 // rank 4 [b,h,w,c]; rank 3 [b,w,c]; rank 2 [b,c]; rank 1 [c]; rank 0 one channel.
-// Ranks 5 and 6 fold their leading dimensions into b.
+// Ranks from 5 on fold their leading dimensions into b.
 Bhwc ToBhwc(const Shape& shape);
 
 // real = scale * (stored - zero_point), per tensor (size 1) or per slice along `dimension`.

@@ -1,12 +1,18 @@
 #include "core/lowering/broadcast_lower.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "core/lowering/lowering_support.h"
 
 namespace hearth {
 namespace {
 
 constexpr int kPixelDims = Shape::kMaxRank - 1;
+constexpr int kKernelDims = kMaxKernelRank - 1;     // of these, the innermost
 using PixelDims = std::array<int32_t, kPixelDims>;  // all but the channels, outermost first, ones in front
 
 PixelDims PixelDimsOf(const Shape& shape) {
@@ -49,7 +55,7 @@ BroadcastDims Merge(std::span<const Shape> shapes, const Shape& out_shape) {
 
 // Names of an operand's scalars in the kernels, in the order of PixelDims, then slices and "its only channel".
 struct StrideNames {
-  std::array<ScalarName, kPixelDims> pixels;
+  std::array<ScalarName, kKernelDims> pixels;
   ScalarName slice, first;
 };
 constexpr StrideNames kNames[] = {
@@ -64,17 +70,30 @@ bool FillsWithoutRepeating(const Shape& operand, const Shape& out) {
   return ChannelsOf(operand) == ChannelsOf(out) && PixelDimsOf(operand) == PixelDimsOf(out);
 }
 
+std::optional<std::string> BroadcastUnsupported(const Graph& graph, const Node& node) {
+  const Shape& out = graph.value(node.outputs[0]).desc.shape;
+  if (out.rank() <= kMaxKernelRank) return std::nullopt;
+  std::vector<Shape> operands;
+  for (const ValueId input : node.inputs) operands.push_back(graph.value(input).desc.shape);
+  const BroadcastDims dims = Merge(operands, out);
+  const auto left = std::count_if(dims.out.begin(), dims.out.end() - kKernelDims, [](int32_t dim) { return dim > 1; });
+  if (left == 0) return std::nullopt;
+  return fmt::format("shapes that broadcast in {} dimensions, of which kernels take {}", left + kMaxKernelRank,
+                     kMaxKernelRank);
+}
+
 void AddBroadcast(std::span<const Shape> operands, const Shape& out, KernelCall& call) {
   const BroadcastDims dims = Merge(operands, out);
   const Bhwc bhwc = ToBhwc(out);
   const auto pixels = static_cast<int32_t>(bhwc.pixels());
-  const NamedScalar sizes[] = {{"OPIX", pixels},     {"N4", bhwc.slices()}, {"OB1", dims.out[1]},
-                               {"OB2", dims.out[2]}, {"OH", dims.out[3]},   {"OW", dims.out[4]}};
+  const auto own = [](const PixelDims& all, int d) { return all[kPixelDims - kKernelDims + d]; };
+  const NamedScalar sizes[] = {{"OPIX", pixels},          {"N4", bhwc.slices()},    {"OB1", own(dims.out, 1)},
+                               {"OB2", own(dims.out, 2)}, {"OH", own(dims.out, 3)}, {"OW", own(dims.out, 4)}};
   call.scalars.insert(call.scalars.end(), std::begin(sizes), std::end(sizes));
   for (size_t k = 0; k < operands.size(); ++k) {
     int32_t stride = 1;
-    for (int d = kPixelDims - 1; d >= 0; --d) {
-      const int32_t dim = dims.operands[k][d];
+    for (int d = kKernelDims - 1; d >= 0; --d) {
+      const int32_t dim = own(dims.operands[k], d);
       call.scalars.push_back({kNames[k].pixels[d], dim == 1 ? 0 : stride});
       stride *= dim;
     }

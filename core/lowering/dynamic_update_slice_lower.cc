@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "core/base/error.h"
 #include "core/graph/ops/dynamic_update_slice.h"
 #include "core/lowering/lowering_support.h"
@@ -6,6 +8,8 @@
 namespace hearth {
 
 std::optional<std::string> DynamicUpdateSliceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  const int rank = graph.value(node.inputs[0]).desc.shape.rank();
+  if (rank > kMaxKernelRank) return fmt::format("it counts {} dimensions, kernels take {}", rank, kMaxKernelRank);
   return WideIntegers(graph, node);
 }
 
@@ -28,7 +32,7 @@ Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {
   call.scalars = {{"UC", update.c},       {"UPIX", static_cast<int32_t>(update.pixels())},
                   {"OC", out.c},          {"OPIX", static_cast<int32_t>(out.pixels())},
                   {"LINE", lines.length}, {"LAST", last}};
-  for (int k = 1; k < Shape::kMaxRank; ++k) {
+  for (int k = 1; k < kMaxKernelRank; ++k) {
     call.scalars.push_back({kOut[k - 1], k <= last ? shape[last - k] : 1});
     call.scalars.push_back({kUpdate[k - 1], k <= last ? update_shape[last - k] : 1});
   }

@@ -185,6 +185,7 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  if (auto reason = BroadcastUnsupported(graph, node)) return reason;
   const BinaryKind kind = std::get<Binary>(node.op).kind;
   const bool chooses = kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
   return chooses ? WideIntegers(graph, node) : WideResults(graph, node);
@@ -208,6 +209,7 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  if (auto reason = BroadcastUnsupported(graph, node)) return reason;
   return NotReal(graph, node);
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <array>
 
 #include "core/graph/ops/axis_split.h"
@@ -31,6 +33,12 @@ std::optional<std::string> GatherUnsupported(const Graph& graph, const Node& nod
   return WideValues(graph, {node.inputs[0]});
 }
 
+std::optional<std::string> GatherNdUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device) {
+  const int32_t depth = ToBhwc(graph.value(node.inputs[1]).desc.shape).c;
+  if (depth > kMaxKernelRank) return fmt::format("it counts {} dimensions, kernels take {}", depth, kMaxKernelRank);
+  return GatherUnsupported(graph, node, device);
+}
+
 Status LowerGather(const Node& node, PlanBuilder& builder) {
   const Graph& graph = builder.graph();
   const GatherSplit split = SplitGather(std::get<Gather>(node.op), graph.value(node.inputs[0]).desc.shape,
@@ -58,8 +66,8 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
   const bool by_element = depth == shape.rank();
   // Strides in elements, or in pixels where whole texels move.
   const int strided_rank = by_element ? shape.rank() : shape.rank() - 1;
-  static constexpr ScalarName kSizes[Shape::kMaxRank] = {"D0", "D1", "D2", "D3", "D4", "D5"};
-  static constexpr ScalarName kStrides[Shape::kMaxRank] = {"S0", "S1", "S2", "S3", "S4", "S5"};
+  static constexpr ScalarName kSizes[kMaxKernelRank] = {"D0", "D1", "D2", "D3", "D4", "D5"};
+  static constexpr ScalarName kStrides[kMaxKernelRank] = {"S0", "S1", "S2", "S3", "S4", "S5"};
   KernelCall call;
   call.kernel = "gather_nd";
   call.defines = {{"ELEMENTS", by_element ? "1" : "0"}};
@@ -72,7 +80,7 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
                   {"JPIX", static_cast<int32_t>(indices.pixels())},
                   {"DEPTH", depth},
                   {"INNER", static_cast<int32_t>(inner)}};
-  for (int d = 0; d < Shape::kMaxRank; ++d) {
+  for (int d = 0; d < kMaxKernelRank; ++d) {
     const bool is_used = d < depth;
     call.scalars.push_back({kSizes[d], is_used ? shape[d] : 1});
     const int64_t stride = is_used ? CountBetween(shape, d + 1, strided_rank) : 0;

@@ -46,7 +46,7 @@ bool IsPlainInt64(const TensorDesc& desc) {
 
 // All numbers of the type are integers of 32 bits.
 bool IsNarrow(DType dtype) {
-  return dtype != DType::kInt64 && dtype != DType::kFloat32 && dtype != DType::kFloat16;
+  return dtype != DType::kInt64 && dtype != DType::kUInt32 && !IsFloat(dtype);
 }
 
 // The inputs that `output` has its integers from, but for those that fit into 32 bits; nothing where others may be.
@@ -84,7 +84,8 @@ std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation) {
 std::vector<EpilogueStep> IntegerWrapEpilogue(const TensorDesc& desc) {
   const int bits = BitsOf(desc.dtype);
   if (IsReal(desc) || bits >= 32) return {};
-  const int32_t lowest = desc.dtype == DType::kUInt8 ? 0 : -(1 << (bits - 1));
+  const bool is_signed = desc.dtype != DType::kUInt8 && desc.dtype != DType::kUInt16;
+  const int32_t lowest = is_signed ? -(1 << (bits - 1)) : 0;
   return {{{StatementForm::kIntegerWrap}, {}, {{"wrap_lowest", lowest}, {"wrap_mask", (1 << bits) - 1}}}};
 }
 

@@ -11,6 +11,10 @@
 
 namespace hearth {
 
+// Dimensions that kernels count. Of shapes with more, lowerings join neighbours that a kernel would treat alike; where
+// that leaves too many, the node runs on the CPU.
+inline constexpr int kMaxKernelRank = 6;
+
 // The fused activation as an epilogue, empty for "none". The relu family is one clamp with scalar bounds, so that
 // layers which differ only there share a program. `suffix` ends the names of its arguments.
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix = "");

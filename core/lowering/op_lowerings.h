@@ -64,8 +64,8 @@ Status LowerFullyConnected(const Node& node, PlanBuilder& builder);
 // gather
 Status LowerGather(const Node& node, PlanBuilder& builder);
 Status LowerGatherNd(const Node& node, PlanBuilder& builder);
-// For both operations.
 std::optional<std::string> GatherUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
+std::optional<std::string> GatherNdUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 std::optional<std::string> OneHotUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 Status LowerOneHot(const Node& node, PlanBuilder& builder);
 

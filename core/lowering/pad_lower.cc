@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/graph/element.h"
@@ -9,7 +11,7 @@
 namespace hearth {
 namespace {
 
-constexpr size_t kKernelDimensions = 5;
+constexpr size_t kKernelDimensions = kMaxKernelRank - 1;
 
 struct PaddedDimension {
   int32_t out = 1, in = 1, before = 0;
@@ -32,6 +34,13 @@ std::vector<PaddedDimension> PixelDimensions(const Shape& in, const Shape& out, 
   }
   std::reverse(dimensions.begin(), dimensions.end());
   return dimensions;
+}
+
+std::optional<std::string> PaddingUnsupported(const Graph& graph, const Node& node, const Shape& before, bool mirror) {
+  const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[0]).desc.shape;
+  const size_t counted = PixelDimensions(in, out, before, mirror).size() + 1;
+  if (counted > kMaxKernelRank) return fmt::format("it pads {} dimensions, kernels take {}", counted, kMaxKernelRank);
+  return WideIntegers(graph, node);
 }
 
 const char* ValueOf(const PlanBuilder& builder, const Node& node) {
@@ -138,7 +147,7 @@ void SetScalar(KernelCall& call, ScalarName name, Scalar scalar) {
 }  // namespace
 
 std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideIntegers(graph, node);
+  return PaddingUnsupported(graph, node, std::get<Pad>(node.op).before, false);
 }
 
 Status LowerPad(const Node& node, PlanBuilder& builder) {
@@ -154,7 +163,7 @@ Status LowerPad(const Node& node, PlanBuilder& builder) {
 }
 
 std::optional<std::string> MirrorPadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideIntegers(graph, node);
+  return PaddingUnsupported(graph, node, std::get<MirrorPad>(node.op).before, true);
 }
 
 Status LowerMirrorPad(const Node& node, PlanBuilder& builder) {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -17,9 +19,9 @@ struct MergedDims {
   int32_t stride = 0;  // in pixels
 };
 
-// Up to three of each: what stays and what goes alternate, and a shape has five dimensions before its last one.
+// Up to three of each: what stays and what goes alternate, and a shape of six dimensions has five before its last one.
 struct ReducedPixels {
-  std::vector<MergedDims> kept, reduced;  // outermost first; three of each, padded in front
+  std::vector<MergedDims> kept, reduced;  // outermost first; at least three of each, padded in front
 };
 
 ReducedPixels MergePixels(const Shape& shape, uint32_t axes_mask) {
@@ -57,6 +59,11 @@ const char* KindDefine(ReduceKind kind) {
 }  // namespace
 
 std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  const Shape& in = graph.value(node.inputs[0]).desc.shape;
+  const auto [kept, reduced] = MergePixels(in, std::get<Reduce>(node.op).axes_mask);
+  if (kept.size() > 3 || reduced.size() > 3) {
+    return fmt::format("dimensions of {} that are reduced and kept by turns", in.ToString());
+  }
   const ReduceKind kind = std::get<Reduce>(node.op).kind;
   const bool searches = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
   return searches ? WideIntegers(graph, node) : WideResults(graph, node);

@@ -22,6 +22,7 @@ Status CallSelect(const Node& node, PlanBuilder& builder, const Shape& condition
 }  // namespace
 
 std::optional<std::string> SelectUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  if (auto reason = BroadcastUnsupported(graph, node)) return reason;
   return WideIntegers(graph, node);
 }
 

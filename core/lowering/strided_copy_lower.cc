@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -95,10 +97,19 @@ std::optional<int64_t> FirstTexel(const StridedView& view, const Bhwc& in, const
   return std::nullopt;
 }
 
+// The outermost digit needs no radix where it only repeats: the kernel drops what is left over.
+bool IsOutermostFree(const StridedView& view) {
+  return !view.digits.empty() && view.digits.front().stride == 0;
+}
+
+// That the kernel counts.
+size_t DigitsOf(const StridedView& view) {
+  return view.digits.size() - (IsOutermostFree(view) ? 1 : 0);
+}
+
 KernelCall CopyCallOf(const PlanBuilder& builder, ValueId x, ValueId y, StridedView view) {
   const Bhwc in = builder.ShapeOf(x), out = builder.ShapeOf(y);
-  // The outermost digit needs no radix where it only repeats: the kernel drops what is left over.
-  if (!view.digits.empty() && view.digits.front().stride == 0) view.digits.erase(view.digits.begin());
+  if (IsOutermostFree(view)) view.digits.erase(view.digits.begin());
   HEARTH_CHECK(view.digits.size() <= kKernelDigits);
   KernelCall call = CopyCall(UnitsOf(view, in, out), in, out);
   call.stores_each_texel_once = true;
@@ -147,6 +158,12 @@ Status LowerOutput(const Node& node, size_t output, PlanBuilder& builder) {
 }  // namespace
 
 std::optional<std::string> StridedCopyUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+  for (size_t output = 0; output < node.outputs.size(); ++output) {
+    const std::optional<StridedView> view = ViewOf(graph, node, output);
+    if (view && DigitsOf(*view) > kKernelDigits) {
+      return fmt::format("elements move along {} dimensions, kernels take {}", DigitsOf(*view), kKernelDigits);
+    }
+  }
   return WideIntegers(graph, node);
 }
 

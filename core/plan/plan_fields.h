@@ -14,7 +14,7 @@ namespace hearth {
 
 // The last value of each enumeration that a plan may hold: a reader refuses numbers beyond it.
 constexpr DType LastOf(DType) {
-  return DType::kInt4;
+  return kLastDType;
 }
 constexpr ArgDirection LastOf(ArgDirection) {
   return ArgDirection::kWrite;

@@ -100,7 +100,7 @@ std::optional<BinaryKind> FunctionOf(int32_t code) {
 
 Status CheckElementsOf(const TensorDesc& desc, BinaryKind kind) {
   const bool is_logical = kind == BinaryKind::kLogicalAnd || kind == BinaryKind::kLogicalOr;
-  const bool is_number = desc.dtype == DType::kFloat32 || desc.dtype == DType::kInt32 || desc.dtype == DType::kInt64;
+  const bool is_number = desc.dtype != DType::kBool && desc.dtype != DType::kInt4;
   if (!desc.quantization && (is_logical ? desc.dtype == DType::kBool : is_number)) return Status::Ok();
   return Error(StatusCode::kUnsupported, "elements of the type {}{}", DTypeName(desc.dtype),
                desc.quantization ? ", quantized" : "");

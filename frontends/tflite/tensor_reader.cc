@@ -45,8 +45,8 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
-bool IsInteger(DType dtype) {
-  return dtype != DType::kFloat32 && dtype != DType::kFloat16 && dtype != DType::kBool;
+bool CanBeQuantized(DType dtype) {
+  return !IsFloat(dtype) && dtype != DType::kBool && dtype != DType::kUInt16 && dtype != DType::kUInt32;
 }
 
 struct ZeroPointRange {
@@ -56,9 +56,6 @@ struct ZeroPointRange {
 // What a model can hold in place of a type that Hearth has not.
 std::string_view InsteadOf(wire::TensorType type) {
   switch (type) {
-    case wire::TensorType_FLOAT64: return "use float32 in the model";
-    case wire::TensorType_UINT16:
-    case wire::TensorType_UINT32: return "use int32 in the model";
     case wire::TensorType_UINT64: return "use int64 in the model";
     case wire::TensorType_STRING: return "do what works on strings before the model";
     default: return "leave it out of the model";
@@ -89,6 +86,9 @@ std::optional<DType> DTypeOf(wire::TensorType type) {
     case wire::TensorType_INT16: return DType::kInt16;
     case wire::TensorType_INT8: return DType::kInt8;
     case wire::TensorType_INT4: return DType::kInt4;
+    case wire::TensorType_UINT16: return DType::kUInt16;
+    case wire::TensorType_UINT32: return DType::kUInt32;
+    case wire::TensorType_FLOAT64: return DType::kFloat64;
     default: return std::nullopt;
   }
 }
@@ -255,7 +255,7 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
   desc.dtype = *dtype;
   HEARTH_ASSIGN(desc.shape, ShapeOf(index));
   const wire::QuantizationParameters* quantization = read.quantization();
-  if (quantization == nullptr || !IsInteger(desc.dtype)) return desc;
+  if (quantization == nullptr || !CanBeQuantized(desc.dtype)) return desc;
   if (quantization->details_type() != 0) {
     return Error(StatusCode::kUnsupported, "{} is quantized in a custom or blockwise way (kind {})", Label(index),
                  quantization->details_type());

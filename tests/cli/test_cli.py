@@ -154,7 +154,7 @@ class BadInput(CliTest):
 
     def test_arrays_of_the_wrong_type_shape_or_size_are_refused(self):
         bytes_f32 = bytes(4 * 96 * 96 * 3)
-        files = {"type.npy": npy("<f8", INPUT_SHAPE, bytes(8 * 96 * 96 * 3)),
+        files = {"type.npy": npy("<u8", INPUT_SHAPE, bytes(8 * 96 * 96 * 3)),
                  "other-type.npy": npy("|u1", INPUT_SHAPE, bytes(96 * 96 * 3)),
                  "shape.npy": npy("<f4", (1, 96, 288), bytes_f32),
                  "short.npy": npy("<f4", INPUT_SHAPE, bytes_f32[:-4]),

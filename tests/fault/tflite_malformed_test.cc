@@ -155,7 +155,7 @@ TEST(TfliteMalformed, ImpossibleShapesAreRefused) {
     const int32_t x = writer.AddTensor({"x", std::move(shape)});
     ExpectMalformed(writer.Finish({x}, {x}), message);
   };
-  expect({1, 2, 3, 4, 5, 6, 7}, "tensor 0 'x' has rank 7; at most 6 is possible");
+  expect({1, 2, 3, 4, 5, 6, 7, 8, 9}, "tensor 0 'x' has rank 9; at most 8 is possible");
   expect({1, -1}, "has a dimension of -1 in its shape 1x-1");
   expect({1 << 30, 1 << 30, 1 << 30, 1 << 30}, "more than 2^40 elements");
 }

@@ -25,10 +25,6 @@ std::vector<std::byte> Part(const std::vector<std::byte>& bytes, const nlohmann:
   return {part.begin(), part.end()};
 }
 
-bool IsFloat(DType dtype) {
-  return dtype == DType::kFloat32 || dtype == DType::kFloat16;
-}
-
 double AllowedSteps(const AnsweredModel& model, const Answer& answer) {
   if (model.tolerance == "moved") return 1;
   return model.tolerance == "quantized" ? model.steps + answer.peer_distance : 0;

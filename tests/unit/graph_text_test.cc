@@ -185,7 +185,7 @@ TEST(GraphText, ErrorsNameLineAndCause) {
   const BadText bad[] = {
       {"graph \"a\"\n%0 = input float32[1] \"x\"", "line 2: expected ':' at column 12"},
       {"%0 = input : float33[1] \"x\"", "line 1: expected an element type instead of 'float33'"},
-      {"%0 = input : float32[1x2x3x4x5x6x7] \"x\"", "at most 6 of them"},
+      {"%0 = input : float32[1x2x3x4x5x6x7x8x9] \"x\"", "at most 8 of them"},
       {"%0 = input : float32[1] x", "the value's name in quotes"},
       {"%0 = input : float32[1] \"x", "the value's name in quotes"},
       {"%0 = input : float32[1] \"x\" more", "the end of the line"},

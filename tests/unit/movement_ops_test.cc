@@ -103,7 +103,7 @@ TEST(MovementInfer, HostileAttributesAreErrors) {
   EXPECT_THAT(Inferred(Unpack{0, 3}, {x}, 3), HasSubstr("3 slices along dimension 0"));
   EXPECT_THAT(Inferred(Pack{5}, {x}), HasSubstr("outside of rank 5"));
   EXPECT_THAT(Inferred(Pack{0}, {x, {2, 4, 6, 7}}), HasSubstr("input 1 has shape 2x4x6x7"));
-  EXPECT_THAT(Inferred(Pack{0}, {{1, 1, 1, 1, 1, 1}}), HasSubstr("rank 7"));
+  EXPECT_THAT(Inferred(Pack{0}, {{1, 1, 1, 1, 1, 1, 1, 1}}), HasSubstr("rank 9"));
   EXPECT_THAT(Inferred(Tile{{testing::kHuge, 1, 1, 1}}, {x}), HasSubstr("a dimension of 4294967294"));
   EXPECT_THAT(Inferred(Tile{{-1, 1, 1, 1}}, {x}), HasSubstr("a dimension of -2"));
   EXPECT_THAT(Inferred(Tile{{0, 1, 1, 1}}, {x}), HasSubstr("has no elements"));

@@ -156,8 +156,8 @@ void InputOptions::AddOptions(CLI::App& app) {
          "The same as --input")
       ->type_name("...");
   app.add_option("--random-inputs", random_seed,
-                 "Fill the inputs that are not given with random numbers; int32, int64 and bool, which are mostly "
-                 "indices, with 0")
+                 "Fill the inputs that are not given with random numbers; int32, uint32, int64 and bool, which are "
+                 "mostly indices, with 0")
       ->type_name("SEED")
       ->check(WholeNumber());
   const CLI::Validator not_zero(
@@ -188,12 +188,18 @@ std::vector<std::byte> RandomInput(const TensorInfo& info, uint64_t seed, size_t
       const float value = numbers.NextFloat();
       std::memcpy(bytes.data() + at, &value, sizeof value);
     }
+  } else if (info.dtype == "float64") {
+    for (size_t at = 0; at + sizeof(double) <= bytes.size(); at += sizeof(double)) {
+      const double value = numbers.NextFloat();
+      std::memcpy(bytes.data() + at, &value, sizeof value);
+    }
   } else if (info.dtype == "float16") {
     for (size_t at = 0; at + sizeof(uint16_t) <= bytes.size(); at += sizeof(uint16_t)) {
       const uint16_t value = FloatToHalf(numbers.NextFloat());
       std::memcpy(bytes.data() + at, &value, sizeof value);
     }
-  } else if (info.dtype == "uint8" || info.dtype == "int8" || info.dtype == "int4" || info.dtype == "int16") {
+  } else if (info.dtype == "uint8" || info.dtype == "int8" || info.dtype == "int4" || info.dtype == "int16" ||
+             info.dtype == "uint16") {
     for (std::byte& byte : bytes) byte = static_cast<std::byte>(numbers.Next() >> 56);
   }
   return bytes;

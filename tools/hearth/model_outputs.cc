@@ -45,6 +45,9 @@ Result<std::vector<float>> StoredAsFloats(const std::string& dtype, std::span<co
   if (dtype == "uint8" || dtype == "bool") return Widened<uint8_t>(bytes);
   if (dtype == "int8") return Widened<int8_t>(bytes);
   if (dtype == "int16") return Widened<int16_t>(bytes);
+  if (dtype == "uint16") return Widened<uint16_t>(bytes);
+  if (dtype == "uint32") return Widened<uint32_t>(bytes);
+  if (dtype == "float64") return Widened<double>(bytes);
   if (dtype == "int32") return Widened<int32_t>(bytes);
   if (dtype == "int64") return Widened<int64_t>(bytes);
   return Error(StatusCode::kUnsupported, "outputs of type {} can't be shown", dtype);

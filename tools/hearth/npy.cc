@@ -19,14 +19,17 @@ struct ElementType {
   std::string_view dtype, descr;
   size_t size_bytes;
 };
-constexpr std::array<ElementType, 8> kElementTypes = {{{"float32", "<f4", 4},
-                                                       {"float16", "<f2", 2},
-                                                       {"int32", "<i4", 4},
-                                                       {"int64", "<i8", 8},
-                                                       {"int16", "<i2", 2},
-                                                       {"uint8", "|u1", 1},
-                                                       {"int8", "|i1", 1},
-                                                       {"bool", "|b1", 1}}};
+constexpr std::array<ElementType, 11> kElementTypes = {{{"float64", "<f8", 8},
+                                                        {"float32", "<f4", 4},
+                                                        {"float16", "<f2", 2},
+                                                        {"int32", "<i4", 4},
+                                                        {"int64", "<i8", 8},
+                                                        {"int16", "<i2", 2},
+                                                        {"uint32", "<u4", 4},
+                                                        {"uint16", "<u2", 2},
+                                                        {"uint8", "|u1", 1},
+                                                        {"int8", "|i1", 1},
+                                                        {"bool", "|b1", 1}}};
 
 // What follows `'key':` in the header, which is the text of a Python dictionary.
 std::optional<std::string_view> ValueOf(std::string_view header, std::string_view key) {

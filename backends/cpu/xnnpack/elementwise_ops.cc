@@ -68,16 +68,16 @@ xnn_status SetUpRow(XnnpackBuild& build, xnn_status created, SetupUnary setup) {
   return setup(build.op, 1, build.inputs[0], build.output(), build.pool);
 }
 
-std::array<size_t, Shape::kMaxRank> Dimensions(const Shape& shape) {
-  std::array<size_t, Shape::kMaxRank> dims{};
+std::array<size_t, XNN_MAX_TENSOR_DIMS> Dimensions(const Shape& shape) {
+  std::array<size_t, XNN_MAX_TENSOR_DIMS> dims{};
   for (int d = 0; d < shape.rank(); ++d) dims[d] = static_cast<size_t>(shape[d]);
   return dims;
 }
 
 xnn_status SetUpBinary(XnnpackBuild& build, xnn_status created, SetupBinary setup) {
-  static_assert(Shape::kMaxRank <= XNN_MAX_TENSOR_DIMS);
   if (created != xnn_status_success) return created;
   const Shape &a = build.in_shape(0), &b = build.in_shape(1);
+  if (std::max(a.rank(), b.rank()) > XNN_MAX_TENSOR_DIMS) return kXnnpackRefuses;
   return setup(build.op, a.rank(), Dimensions(a).data(), b.rank(), Dimensions(b).data(), build.inputs[0],
                build.inputs[1], build.output(), build.pool);
 }

@@ -62,7 +62,7 @@ xnn_status BuildMean(XnnpackBuild& build) {
 xnn_status BuildPad(XnnpackBuild& build) {
   const auto& pad = std::get<Pad>(build.node().op);
   const Shape& in = build.in_shape();
-  if (in.rank() == 0) return kXnnpackRefuses;
+  if (in.rank() == 0 || in.rank() > XNN_MAX_TENSOR_DIMS) return kXnnpackRefuses;
   std::array<size_t, Shape::kMaxRank> dims{}, before{}, after{};
   for (int d = 0; d < in.rank(); ++d) {
     dims[d] = in[d];

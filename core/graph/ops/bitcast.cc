@@ -48,7 +48,10 @@ void ReferenceBitcast(const Node& node, std::span<const ReferenceTensor* const> 
   const ReferenceTensor &in = *inputs[0], &out = outputs[0];
   // Real numbers say no type; their size follows from the numbers of elements.
   const size_t out_bytes = out.values.size() * BytesOf(to);
-  const DType real = out_bytes / in.values.size() == BytesOf(DType::kFloat32) ? DType::kFloat32 : DType::kFloat16;
+  const size_t in_bytes = out_bytes / in.values.size();
+  const DType real = in_bytes == BytesOf(DType::kFloat64)   ? DType::kFloat64
+                     : in_bytes == BytesOf(DType::kFloat32) ? DType::kFloat32
+                                                            : DType::kFloat16;
   const DType from = in.integers.value_or(real);
   std::vector<std::byte> bits(out_bytes);
   for (size_t i = 0; i < in.values.size(); ++i) StoreElement(from, bits, static_cast<int64_t>(i), in.values[i]);

@@ -28,7 +28,7 @@ Status InferCast(Graph& graph, const Node& node) {
 void ReferenceCast(const Node& node, std::span<const ReferenceTensor* const> inputs,
                    std::span<ReferenceTensor> outputs) {
   const DType to = std::get<Cast>(node.op).to;
-  const bool to_real = to == DType::kFloat32 || to == DType::kFloat16;
+  const bool to_real = IsFloat(to);
   const bool from_integer = inputs[0]->integers.has_value();
   const auto convert = [=](double v) {
     if (to_real) return v;

@@ -59,7 +59,7 @@ Status NodeInference::CheckRank(size_t i, int rank) const {
 
 Status NodeInference::CheckReal(size_t i) const {
   const TensorDesc& desc = input(i);
-  if (desc.dtype == DType::kFloat32 || desc.dtype == DType::kFloat16) return Status::Ok();
+  if (IsFloat(desc.dtype)) return Status::Ok();
   if (desc.quantization.has_value() && desc.dtype != DType::kBool) return Status::Ok();
   return Fail(StatusCode::kUnsupported, "input {} is {}; only float32, float16 and quantized types can be run here", i,
               DTypeName(desc.dtype));

@@ -1,0 +1,144 @@
+// Tensors of float64, uint32 and uint16: exact wherever they run, on the CPU where a device can't be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "backends/null/device.h"
+#include "core/graph/evaluate.h"
+#include "core/lowering/lower.h"
+#include "frontends/tflite/reader.h"
+#include "hearth/session.h"
+#include "tests/testing/builtin_codes.h"
+#include "tests/testing/device_names.h"
+#include "tests/testing/tflite_writer.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int32_t kBitwiseXor = 160;
+constexpr auto kDouble = wire::TensorType_FLOAT64;
+constexpr auto kWord = wire::TensorType_UINT32;
+constexpr auto kShort = wire::TensorType_UINT16;
+
+class WideTypes : public ::testing::TestWithParam<std::string> {
+ protected:
+  // A session of the model on the test's device; the test is skipped where that is not usable.
+  void Open(std::vector<std::byte> bytes) {
+    bytes_ = std::move(bytes);
+    SessionOptions options;
+    options.device = GetParam();
+    options.use_cache = false;
+    Result<Model> model = Model::FromMemory(bytes_);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    model_.emplace(std::move(model).value());
+    Result<Session> session = Session::Create(*model_, options);
+    if (!session.ok()) GTEST_SKIP() << session.status().message();
+    session_.emplace(std::move(session).value());
+  }
+
+  std::vector<std::byte> bytes_;
+  std::optional<Model> model_;  // reads them, and the session reads it
+  std::optional<Session> session_;
+};
+
+TEST_P(WideTypes, Uint32WrapsAndKeepsEveryBit) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2, 2}, kWord}), y = writer.AddTensor({"y", {2, 2}, kWord});
+  const int32_t turned = writer.AddTensor({"turned", {2, 2}, kWord});
+  writer.AddOperator(kMul, {x, writer.AddConstant<uint32_t>({"", {2}, kWord}, {3, 2})}, {y});
+  writer.AddOperator(kTranspose, {y, writer.AddIntegers({1, 0})}, {turned});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {turned})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<uint32_t>(0, std::vector<uint32_t>{4294967295u, 2147483648u, 16777217u, 5}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<uint32_t>(0).value(), ElementsAre(4294967293u, 50331651u, 0u, 10u));
+}
+
+TEST_P(WideTypes, Float64IsNotRoundedToFloat32) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {3}, kDouble}), y = writer.AddTensor({"y", {3}, kDouble});
+  const int32_t narrow = writer.AddTensor({"narrow", {3}}), again = writer.AddTensor({"again", {3}});
+  writer.AddOperator(kAdd, {x, writer.AddConstant<double>({"", {1}, kDouble}, {1.0})}, {y});
+  writer.AddOperator(kCast, {y}, {narrow});
+  writer.AddOperator(kNeg, {narrow}, {again});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {y, again})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<double>(0, std::vector<double>{0x1p-50, -0.25, 1e300}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<double>(0).value(), ElementsAre(1.0 + 0x1p-50, 0.75, 1e300));
+  EXPECT_THAT(session_->output<float>(1).value(), ElementsAre(-1.0f, -0.75f, -std::numeric_limits<float>::infinity()));
+}
+
+TEST_P(WideTypes, Uint16HasNoSign) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4}, kShort}), y = writer.AddTensor({"y", {4}, kShort});
+  const int32_t real = writer.AddTensor({"real", {4}}), back = writer.AddTensor({"back", {4}, kShort});
+  writer.AddOperator(kBitwiseXor, {x, writer.AddConstant<uint16_t>({"", {1}, kShort}, {0x8001})}, {y});
+  writer.AddOperator(kCast, {y}, {real});
+  writer.AddOperator(kCast, {real}, {back});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {y, real, back})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<uint16_t>(0, std::vector<uint16_t>{0, 1, 0x7ffe, 0xffff}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<uint16_t>(0).value(), ElementsAre(0x8001, 0x8000, 0xffff, 0x7ffe));
+  EXPECT_THAT(session_->output<float>(1).value(), ElementsAre(32769.0f, 32768.0f, 65535.0f, 32766.0f));
+  EXPECT_THAT(session_->output<uint16_t>(2).value(), ElementsAre(0x8001, 0x8000, 0xffff, 0x7ffe));
+}
+
+TEST_P(WideTypes, Uint16Wraps) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4}, kShort}), y = writer.AddTensor({"y", {4}, kShort});
+  writer.AddOperator(kMul, {x, x}, {y});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {y})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<uint16_t>(0, std::vector<uint16_t>{3, 255, 256, 65535}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<uint16_t>(0).value(), ElementsAre(9, 65025, 0, 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, WideTypes, ::testing::ValuesIn(testing::DeviceNames()));
+
+// Where a device places `x + x`, or what moves x, of this type.
+Placement PlacementOf(wire::TensorType type, bool moves) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4}, type}), y = writer.AddTensor({"y", {moves ? 2 : 4}, type});
+  if (moves) {
+    writer.AddOperator(kSlice, {x, writer.AddIntegers({1}), writer.AddIntegers({2})}, {y});
+  } else {
+    writer.AddOperator(kAdd, {x, x}, {y});
+  }
+  const auto bytes = writer.Finish({x}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  if (!graph.ok() || !InferShapes(*graph).ok() || graph->nodes().empty()) return {};
+  return PlaceNodes(*graph, NullDeviceInfo(), {}).back();
+}
+
+TEST(WideTypesPlacement, DevicesTakeUint16AndLeaveTheOthersToTheCpu) {
+  EXPECT_TRUE(PlacementOf(kShort, true).on_device);
+  EXPECT_THAT(PlacementOf(kWord, true).reason, HasSubstr("is uint32, which devices don't have"));
+  EXPECT_THAT(PlacementOf(kDouble, true).reason, HasSubstr("is float64, which devices don't have"));
+  EXPECT_TRUE(PlacementOf(kShort, false).on_device);
+}
+
+TEST(WideTypesPlacement, Uint64IsRefusedWithWhatToUse) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {4}, wire::TensorType_UINT64});
+  const int32_t y = writer.AddTensor({"y", {4}, wire::TensorType_UINT64});
+  writer.AddOperator(kAdd, {x, x}, {y});
+  EXPECT_THAT(ReadTfliteModel(writer.Finish({x}, {y})).status().message(), HasSubstr("use int64 in the model"));
+}
+
+}  // namespace
+}  // namespace hearth
