@@ -28,13 +28,13 @@ std::optional<CacheKey> BinaryOf(const CacheKey& key, BlobStore& store) {
 
 }  // namespace
 
-std::vector<ChosenBinary> ChooseBinaries(std::span<const KernelSource> sources, std::vector<size_t> wanted,
-                                         const DeviceInfo& info, BlobStore& store) {
+std::vector<ChosenBinary> ChooseBinaries(std::span<const KernelSource> sources, std::span<const GridClasses> grids,
+                                         std::vector<size_t> wanted, const DeviceInfo& info, BlobStore& store) {
   const size_t device_part = ProgramKey({}, info).material().size();
   std::map<size_t, std::string> part_of_key;  // what a kernel adds to the key of a set
   std::map<std::string, CacheKey> binaries;   // by material
   for (const size_t kernel : wanted) {
-    const CacheKey key = ProgramKey({&sources[kernel], 1}, info);
+    const CacheKey key = ProgramKey({&sources[kernel], 1}, info, grids.empty() ? grids : grids.subspan(kernel, 1));
     part_of_key[kernel] = key.material().substr(device_part);
     if (const std::optional<CacheKey> binary = BinaryOf(key, store)) binaries.try_emplace(binary->material(), *binary);
   }

@@ -17,10 +17,13 @@ namespace {
 // seconds to make, are not found, so they must not go long before those.
 constexpr double kListCostMs = 100;
 
-std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, CompileGrouping grouping) {
+std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, std::span<const GridClasses> grids,
+                                         CompileGrouping grouping) {
   std::vector<ProgramWork> works;
   const size_t step = grouping == CompileGrouping::kTogether ? sources.size() : 1;
-  for (size_t k = 0; k < sources.size(); k += step) works.emplace_back(sources.subspan(k, step));
+  for (size_t k = 0; k < sources.size(); k += step) {
+    works.emplace_back(sources.subspan(k, step), grids.empty() ? grids : grids.subspan(k, step));
+  }
   return works;
 }
 
@@ -38,11 +41,12 @@ std::vector<std::optional<HeldProgram>> HeldOf(const Device& device, std::span<c
   return found;
 }
 
-Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSource> sources, BlobStore* store,
-                                        int threads, const std::stop_token& stop, bool all_anew) {
+Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSource> sources,
+                                        std::span<const GridClasses> grids, BlobStore* store, int threads,
+                                        const std::stop_token& stop, bool all_anew) {
   LoadedPrograms programs;
   if (sources.empty()) return programs;
-  std::vector<ProgramWork> works = SplitIntoGroups(sources, device.info().compile_grouping);
+  std::vector<ProgramWork> works = SplitIntoGroups(sources, grids, device.info().compile_grouping);
   std::atomic<size_t> next = 0;
   const auto work_off = [&] {
     for (size_t k = next++; k < works.size() && !stop.stop_requested(); k = next++)
@@ -63,12 +67,18 @@ Result<LoadedPrograms> LoadOrCompileAll(Device& device, std::span<const KernelSo
 }  // namespace
 
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
-                                     int threads, const std::stop_token& stop, HeldPrograms* held, bool all_anew) {
+                                     int threads, const std::stop_token& stop, HeldPrograms* held, bool all_anew,
+                                     std::span<const GridClasses> grids) {
   const std::vector<std::optional<HeldProgram>> found = HeldOf(device, sources, held);
   std::vector<KernelSource> missing;
-  for (size_t k = 0; k < sources.size(); ++k)
-    if (!found[k]) missing.push_back(sources[k]);
-  HEARTH_ASSIGN(LoadedPrograms programs, LoadOrCompileAll(device, missing, store, threads, stop, all_anew));
+  std::vector<GridClasses> missing_grids;
+  for (size_t k = 0; k < sources.size(); ++k) {
+    if (found[k]) continue;
+    missing.push_back(sources[k]);
+    if (!grids.empty()) missing_grids.push_back(grids[k]);
+  }
+  HEARTH_ASSIGN(LoadedPrograms programs,
+                LoadOrCompileAll(device, missing, missing_grids, store, threads, stop, all_anew));
   if (held != nullptr) {
     for (const std::shared_ptr<ProgramGroup>& group : programs.groups) held->Add(group);
   }

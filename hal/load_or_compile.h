@@ -23,10 +23,11 @@ namespace hearth {
 // `stop` was requested: no further call to the driver is begun. What `held` has is neither loaded nor compiled, and
 // what is made is added to it; kernels that share one program are taken from there all or none, so that the cache gets
 // the program that a start with these sources asks for. `all_anew`: nothing is taken from programs of other kernels,
-// so that later starts have one binary, with all that the driver made for these dispatches.
+// so that later starts have one binary, with all that the driver made for these dispatches. `grids`: as ProgramKey
+// takes them.
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
                                      int threads, const std::stop_token& stop = {}, HeldPrograms* held = nullptr,
-                                     bool all_anew = false);
+                                     bool all_anew = false, std::span<const GridClasses> grids = {});
 
 // Puts the binaries of `fresh` groups into the store: call after their programs ran once (PoCL's binary
 // before that holds no machine code), and after the result was handed out (asking costs PoCL 130-250 ms a

@@ -43,8 +43,9 @@ Status PlanRunner::MakeReady() {
       return Status::Ok();
     }
     const Stopwatch watch;
-    Result<LoadedPrograms> programs = LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads,
-                                                    parts_.stop, parts_.held_programs, parts_.programs_anew);
+    Result<LoadedPrograms> programs =
+        LoadOrCompile(*parts_.device, plan_.kernels, parts_.store, parts_.threads, parts_.stop, parts_.held_programs,
+                      parts_.programs_anew, GridClassesOf(plan_, parts_.device->info()));
     times_.programs_ms = watch.milliseconds();
     if (programs.ok()) programs_ = std::move(programs).value();
     return programs.status();

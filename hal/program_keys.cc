@@ -1,35 +1,58 @@
 #include "hal/program_keys.h"
 
+#include <array>
 #include <string>
+#include <variant>
 
+#include "core/device/device_rules.h"
 #include "core/emit/emit.h"
 #include "core/plan/key_fields.h"
 
 namespace hearth {
 namespace {
 
-void AddTexts(CacheKey& key, std::span<const KernelSource> sources, Dialect dialect) {
-  for (const KernelSource& source : sources) {
-    const std::string text = Emit(source, dialect);
-    key.Add(kKernelField.name, source.name).AddContent(kTextField.name, std::as_bytes(std::span(text)));
-  }
+// PoCL 3.1 makes code of its own for grids of fewer work items in each dimension: their indices fit into 16 bits.
+constexpr uint64_t kLargeGridItems = 65535;
+
+void AddText(CacheKey& key, const KernelSource& source, Dialect dialect) {
+  const std::string text = Emit(source, dialect);
+  key.Add(kKernelField.name, source.name).AddContent(kTextField.name, std::as_bytes(std::span(text)));
 }
 
 }  // namespace
 
-CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info) {
+std::vector<GridClasses> GridClassesOf(const Plan& plan, const DeviceInfo& info) {
+  if (!Applies(Rule::kGridClasses, info)) return {};
+  std::vector<GridClasses> grids(plan.kernels.size());
+  for (const Step& step : plan.steps) {
+    const auto* dispatch = std::get_if<Dispatch>(&step);
+    if (dispatch == nullptr) continue;
+    const std::array<uint32_t, 3>& local_size = plan.kernels[dispatch->kernel].local_size;
+    bool is_large = false;
+    for (size_t d = 0; d < 3; ++d) {
+      is_large |= uint64_t{dispatch->group_count[d]} * local_size[d] >= kLargeGridItems;
+    }
+    grids[dispatch->kernel] |= is_large ? kLargeGrids : kSmallGrids;
+  }
+  return grids;
+}
+
+CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::span<const GridClasses> grids) {
   CacheKey key(BlobKind::kProgram);
   AddDevice(key, info, DevicePart::kIdentity);
   // llvmpipe's binaries hold how many CPUs the process had, and are refused with any other number.
   if (info.backend == "gles" && info.is_software()) key.Add(kCpusField.name, info.compute_units);
-  AddTexts(key, sources, info.dialect);
+  for (size_t k = 0; k < sources.size(); ++k) {
+    AddText(key, sources[k], info.dialect);
+    if (!grids.empty()) key.Add(kGridsField.name, int64_t{grids[k]});
+  }
   return key;
 }
 
 CacheKey SourceKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::string_view compiler) {
   CacheKey key(BlobKind::kSource);
   key.Add(kCompilerField.name, compiler);
-  AddTexts(key, sources, info.dialect);
+  for (const KernelSource& source : sources) AddText(key, source, info.dialect);
   return key;
 }
 

@@ -29,6 +29,14 @@ std::vector<size_t> ProgramWork::Missing() const {
   return missing;
 }
 
+CacheKey ProgramWork::KeyOf(std::span<const size_t> kernels, const DeviceInfo& info) const {
+  std::vector<GridClasses> grids;
+  for (const size_t kernel : kernels) {
+    if (!grids_.empty()) grids.push_back(grids_[kernel]);
+  }
+  return ProgramKey(Chosen(sources_, kernels), info, grids);
+}
+
 void ProgramWork::Take(std::span<const size_t> kernels, const CacheKey& key, std::unique_ptr<ProgramGroup> group) {
   parts_.binary_of.resize(sources_.size());
   for (size_t k = 0; k < kernels.size(); ++k) {
@@ -81,7 +89,7 @@ bool ProgramWork::Load(Device& device, const CacheKey& key, BlobStore& store, bo
 }
 
 void ProgramWork::LoadFromOtherSets(Device& device, BlobStore& store) {
-  for (const ChosenBinary& binary : ChooseBinaries(sources_, Missing(), device.info(), store))
+  for (const ChosenBinary& binary : ChooseBinaries(sources_, grids_, Missing(), device.info(), store))
     LoadBinary(device, binary.kernels, binary.key, store);
 }
 
@@ -115,7 +123,7 @@ Status ProgramWork::Compile(Device& device, BlobStore* store, const CacheKey& wh
     fresh_->group = made->get();
     fresh_->source_key = source_key_;
     fresh_->compile_ms = watch.milliseconds();
-    if (store != nullptr && missing.size() < sources_.size()) fresh_->key = ProgramKey(sources, device.info());
+    if (store != nullptr && missing.size() < sources_.size()) fresh_->key = KeyOf(missing, device.info());
     Take(missing, fresh_->key, std::move(made).value());
     compiled_ = static_cast<int>(missing.size());
   }
@@ -127,14 +135,14 @@ void ProgramWork::NoteParts(const DeviceInfo& info, const CacheKey& whole, std::
   if (made.size() < sources_.size()) fresh_->parts.push_back({whole, ToBytes(parts_)});
   if (made.size() < 2 || info.compile_grouping != CompileGrouping::kTogether) return;
   const std::vector<std::byte> its_binary = ToBytes({{fresh_->key}, {0}});
-  for (const size_t kernel : made) fresh_->parts.push_back({ProgramKey({&sources_[kernel], 1}, info), its_binary});
+  for (const size_t kernel : made) fresh_->parts.push_back({KeyOf({&kernel, 1}, info), its_binary});
 }
 
 void ProgramWork::Make(Device& device, BlobStore* store, bool all_anew) {
   CacheKey key(BlobKind::kProgram);
   MakingTurn turn;
   if (store != nullptr) {
-    key = ProgramKey(sources_, device.info());
+    key = ProgramKey(sources_, device.info(), grids_);
     if (Load(device, key, *store, all_anew)) return;
     turn = store->TakeMakingTurn(key);
     if (turn.has_waited && Load(device, key, *store, all_anew)) return;

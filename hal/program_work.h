@@ -10,13 +10,16 @@
 #include "core/base/blob_store.h"
 #include "hal/device.h"
 #include "hal/loaded_programs.h"
+#include "hal/program_keys.h"
 #include "hal/program_parts.h"
 
 namespace hearth {
 
 class ProgramWork {
  public:
-  explicit ProgramWork(std::span<const KernelSource> sources) : sources_(sources), by_kernel_(sources.size()) {}
+  // `grids`: as ProgramKey takes them.
+  ProgramWork(std::span<const KernelSource> sources, std::span<const GridClasses> grids)
+      : sources_(sources), grids_(grids), by_kernel_(sources.size()) {}
 
   // `store` may be null. `all_anew`: of no other sources' binaries.
   void Make(Device& device, BlobStore* store, bool all_anew);
@@ -40,9 +43,11 @@ class ProgramWork {
   // The entries by which other sets, and the next start with these sources, find what was made and loaded.
   void NoteParts(const DeviceInfo& info, const CacheKey& whole, std::span<const size_t> made);
   std::vector<size_t> Missing() const;
+  CacheKey KeyOf(std::span<const size_t> kernels, const DeviceInfo& info) const;
   void Take(std::span<const size_t> kernels, const CacheKey& key, std::unique_ptr<ProgramGroup> group);
 
   std::span<const KernelSource> sources_;
+  std::span<const GridClasses> grids_;
   std::vector<std::unique_ptr<ProgramGroup>> groups_;
   ProgramParts parts_;               // which binary each program is of
   std::vector<Program*> by_kernel_;  // null: not there yet

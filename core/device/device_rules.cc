@@ -131,6 +131,11 @@ constexpr DeviceRule kRules[] = {
      "softpipe: texels come from a cache that what kernels write does not reach, barrier or not; the demo network's "
      "second layer read what was there before",
      IsSoftpipe, IsSoftpipe},
+    {Rule::kGridClasses, "grid_classes",
+     "Programs that ran small grids only are not taken for large ones, nor vice versa.",
+     "PoCL: other machine code for grids of 65,535 work items; what a stored program lacks is linked again at each "
+     "start, one kernel of selfie_segmentation behind DeepLab",
+     IsOpenCl, IsOpenClCpu},
 };
 
 constexpr bool RowsFollowTheEnumeration() {

@@ -38,6 +38,7 @@ enum class Rule : uint8_t {
   kChainedSums,
   kTwoPixelTiles,
   kStaleTexels,
+  kGridClasses,
 };
 
 struct DeviceRule {

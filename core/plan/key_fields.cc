@@ -163,10 +163,10 @@ constexpr std::array kRecipeRows = {
 static_assert(AreMembersOf(kRecipeRows), "each member of PackRecipe needs a row");
 
 constexpr KeyField kOtherFields[] = {
-    kPlanSourcesField,     kWeightSourcesField, kTuningSourcesField, kProbeSourcesField,
-    kSelfTestSourcesField, kCompilerField,      kModelField,         kModelTokenField,
-    kSignatureField,       kInputShapesField,   kTopKField,          kContentField,
-    kKernelField,          kTextField,          kCpusField,          kLayerField,
+    kPlanSourcesField, kWeightSourcesField, kTuningSourcesField, kProbeSourcesField, kSelfTestSourcesField,
+    kCompilerField,    kModelField,         kModelTokenField,    kSignatureField,    kInputShapesField,
+    kTopKField,        kContentField,       kKernelField,        kTextField,         kGridsField,
+    kCpusField,        kLayerField,
 };
 
 template <typename Struct, size_t N>

@@ -45,6 +45,7 @@ inline constexpr KeyField kContentField = {"content", "weights"};
 inline constexpr KeyField kCpusField = {"cpus", "device capability"};
 inline constexpr KeyField kKernelField = {"kernel", "kernel"};
 inline constexpr KeyField kTextField = {"text", "kernel"};
+inline constexpr KeyField kGridsField = {"grids", "input shape"};
 
 // The user's word for a field of a key; for one that this version of Hearth does not know, its name.
 std::string WordOfKeyField(std::string_view name);

@@ -76,7 +76,8 @@ TEST(LoadOrCompile, APortableFormThatTheDriverRefusesIsRejectedAndCompiled) {
 }
 
 // One start of a plan with these kernels, which share one program on the device.
-Counts StartSet(const std::vector<std::string>& names, MemoryStore& store, bool all_anew = false) {
+Counts StartSet(const std::vector<std::string>& names, MemoryStore& store, bool all_anew = false,
+                const std::vector<GridClasses>& grids = {}) {
   DeviceInfo info = NullDeviceInfo();
   info.compile_grouping = CompileGrouping::kTogether;
   NullDevice null_device(NullDeviceInfo());
@@ -84,13 +85,26 @@ Counts StartSet(const std::vector<std::string>& names, MemoryStore& store, bool 
   FailingDevice device(null_device, fault, info, "");
   std::vector<KernelSource> sources;
   for (const std::string& name : names) sources.push_back(*LoadKernel(name));
-  auto programs = LoadOrCompile(device, sources, &store, 2, {}, nullptr, all_anew);
+  auto programs = LoadOrCompile(device, sources, &store, 2, {}, nullptr, all_anew, grids);
   EXPECT_TRUE(programs.ok());
   for (size_t k = 0; k < names.size(); ++k) EXPECT_EQ(programs->by_kernel[k]->source().name, names[k]);
   const Counts counts(programs->compiled, programs->loaded);
   EXPECT_EQ(Counts(null_device.counts().programs_compiled, null_device.counts().programs_loaded), counts);
   EXPECT_TRUE(StoreFreshPrograms(*programs, store).empty());
   return counts;
+}
+
+// A binary lacks the machine code of grids that were not run, and nothing that is made later gets into it.
+TEST(LoadOrCompile, ProgramsThatRanInOtherGridsAreNotTaken) {
+  MemoryStore store;
+  const std::vector<std::string> first = {"softmax", "probe_read", "concat_channels"};
+  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kSmallGrids}), Counts(3, 0));
+  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kLargeGrids}), Counts(1, 2));
+  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kLargeGrids}), Counts(0, 3));
+  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kSmallGrids}), Counts(0, 3));
+  EXPECT_EQ(StartSet({"arg_reduce", "softmax", "probe_read"}, store, false, {kSmallGrids, kSmallGrids, kLargeGrids}),
+            Counts(3, 0))
+      << "a binary for one kernel is not worth loading";
 }
 
 // Without those that say where a binary is.
