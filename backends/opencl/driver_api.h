@@ -95,6 +95,8 @@ class OpenClHandle {
   }
 
   T get() const { return object_; }
+  // Keeps the reference for ever.
+  void Leak() { object_ = nullptr; }
 
  private:
   const OpenClApi* api_ = nullptr;

@@ -1,6 +1,7 @@
 #include "backends/opencl/program.h"
 
 #include <cstring>
+#include <new>
 
 #include "core/base/error.h"
 #include "core/emit/emit.h"
@@ -103,7 +104,15 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
                                                                 const std::vector<std::string>& entry_points,
                                                                 std::string held_entry_points) {
   const char* options = driver.is_software ? kBuildOptions : kBuildOptionsOfGpus;
-  const cl_int code = driver.api.clBuildProgram(driver_program.get(), 1, &driver.device, options, nullptr, nullptr);
+  cl_int code = CL_SUCCESS;
+  try {
+    code = driver.api.clBuildProgram(driver_program.get(), 1, &driver.device, options, nullptr, nullptr);
+  } catch (const std::bad_alloc&) {
+    // PoCL's compiler throws through its C functions, with the program locked: releasing it would wait for ever.
+    driver_program.Leak();
+    return Error(StatusCode::kResourceExhausted, "memory ran out in the driver while it built {}",
+                 KernelNames(sources));
+  }
   if (code != CL_SUCCESS) {
     const Status error = OpenClError(code, StatusCode::kUnavailable, "building " + KernelNames(sources));
     const std::string log = BuildLog(driver.api, driver_program.get(), driver.device);

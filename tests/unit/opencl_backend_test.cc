@@ -10,12 +10,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
+#include <vector>
 
 #include "backends/opencl/backend.h"
 #include "backends/opencl/driver_api.h"
+#include "backends/opencl/program.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
 #include "core/base/large_pages.h"
+#include "core/emit/kernel_library.h"
 
 namespace hearth {
 namespace {
@@ -29,6 +33,26 @@ Result<std::unique_ptr<Device>> OpenFirstUsable() {
     reasons += candidate.name + ": " + candidate.unusable_reason + "; ";
   }
   return Error(StatusCode::kUnavailable, "no usable OpenCL device ({})", reasons);
+}
+
+// As PoCL does where memory runs out: its compiler throws through its C functions, and the program stays locked.
+TEST(OpenClProgram, ThatTheDriverThrewWhileBuildingIsNotReleased) {
+  OpenClApi api;
+  api.clCreateProgramWithSource = [](cl_context context, cl_uint, const char**, const size_t*, cl_int*) {
+    return reinterpret_cast<cl_program>(context);
+  };
+  api.clBuildProgram = [](cl_program, cl_uint, const cl_device_id*, const char*, void (*)(cl_program, void*),
+                          void*) -> cl_int { throw std::bad_alloc(); };
+  api.clReleaseProgram = [](cl_program) -> cl_int {
+    ADD_FAILURE() << "waits for the program's lock";
+    return CL_SUCCESS;
+  };
+  int context = 0;
+  const OpenClDriver driver{.api = api, .context = reinterpret_cast<cl_context>(&context)};
+  const std::vector<KernelSource> sources = {*LoadKernel("softmax")};
+  const Status status = OpenClProgramGroup::Compile(driver, sources).status();
+  EXPECT_EQ(status.code(), StatusCode::kResourceExhausted);
+  EXPECT_THAT(status.message(), HasSubstr("memory ran out in the driver while it built"));
 }
 
 class OpenClTest : public ::testing::Test {
