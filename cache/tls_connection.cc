@@ -50,7 +50,7 @@ Status Find(const DynamicLibrary& library, const char* name, Function& function)
   return Error(StatusCode::kUnavailable, "this OpenSSL lacks {}: update it", name);
 }
 
-Result<TlsApi> LoadOnce() {
+Result<TlsApi> LoadTlsOnce() {
   constexpr const char* kTls[] = {"libssl.so.3"};
   constexpr const char* kCrypto[] = {"libcrypto.so.3"};
   Result<DynamicLibrary> tls = DynamicLibrary::Open(kTls);
@@ -86,7 +86,7 @@ Result<TlsApi> LoadOnce() {
 }
 
 Result<const TlsApi*> LoadTls() {
-  static const Result<TlsApi> loaded = LoadOnce();
+  static const Result<TlsApi> loaded = LoadTlsOnce();
   if (!loaded.ok()) return loaded.status();
   return &loaded.value();
 }

@@ -18,9 +18,9 @@ using ::testing::HasSubstr;
 constexpr int kPictureWidth = testing::kLentWidth, kPictureHeight = testing::kLentHeight;
 
 // A program with a current context of its own, without a window. What Hearth's table lacks is found by name.
-class Program {
+class GlProgram {
  public:
-  ~Program() {
+  ~GlProgram() {
     if (context_ == EGL_NO_CONTEXT) return;
     api_.egl.MakeCurrent(display_, EGL_NO_SURFACE, EGL_NO_SURFACE, EGL_NO_CONTEXT);
     api_.egl.DestroyContext(display_, context_);
@@ -95,7 +95,7 @@ class Program {
 
 class GlMemory final : public testing::LentMemory {
  public:
-  explicit GlMemory(Program& program) : gl_(program.gl()) {}
+  explicit GlMemory(GlProgram& program) : gl_(program.gl()) {}
   ~GlMemory() override { gl_.DeleteBuffers(static_cast<GLsizei>(buffers_.size()), buffers_.data()); }
   MemoryKind kind() const override { return MemoryKind::kGlBuffer; }
   uint64_t Make(std::span<const std::byte> bytes) override {
@@ -132,7 +132,7 @@ class GlesSharing : public ::testing::Test {
     ASSERT_TRUE(session.ok()) << session.status().message();
     session_.emplace(std::move(session).value());
   }
-  Program program_;
+  GlProgram program_;
   const Model model_ = testing::LentModel();
   std::optional<Session> session_;
 };

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 constexpr size_t kLentBytes = size_t{testing::kLentHeight} * testing::kLentWidth * testing::kLentChannels * 4;
 
 // A program that has set up OpenCL for itself.
-struct Program {
+struct OpenClProgram {
   const OpenClApi* api = nullptr;
   OpenClDeviceId id{};
   ContextHandle context;
@@ -44,7 +44,7 @@ struct Program {
 
 class ClMemory final : public testing::LentMemory {
  public:
-  explicit ClMemory(const Program& program) : program_(program) {}
+  explicit ClMemory(const OpenClProgram& program) : program_(program) {}
   MemoryKind kind() const override { return MemoryKind::kClBuffer; }
   uint64_t Make(std::span<const std::byte> bytes) override {
     const OpenClApi& api = *program_.api;
@@ -65,7 +65,7 @@ class ClMemory final : public testing::LentMemory {
   }
 
  private:
-  const Program& program_;
+  const OpenClProgram& program_;
   std::vector<MemoryHandle> buffers_;
 };
 
@@ -77,7 +77,7 @@ class OpenClSharing : public ::testing::Test {
   }
   Result<Session> Open() { return Session::Create(model_, testing::SharedOptions(program_.shared(), "opencl")); }
 
-  Program program_;
+  OpenClProgram program_;
   const Model model_ = testing::LentModel();
 };
 
@@ -120,7 +120,7 @@ TEST_F(OpenClSharing, ARunWaitsForTheProgramsEventAndGivesOneBack) {
 TEST_F(OpenClSharing, MemoryOfAnotherContextOrSizeOrKindIsRefused) {
   Result<Session> session = Open();
   ASSERT_TRUE(session.ok()) << session.status().message();
-  Program other;
+  OpenClProgram other;
   ASSERT_EQ(other.Open(), "");
   ClMemory own(program_), foreign(other);
   const std::vector<std::byte> bytes(kLentBytes + 64);
@@ -136,7 +136,7 @@ TEST_F(OpenClSharing, MemoryOfAnotherContextOrSizeOrKindIsRefused) {
 }
 
 TEST_F(OpenClSharing, AContextThatDoesNotFitIsRefused) {
-  Program other;
+  OpenClProgram other;
   ASSERT_EQ(other.Open(), "");
   OpenClContext mixed = program_.shared();
   mixed.queue = other.queue.get();
