@@ -15,7 +15,7 @@ extern const size_t kKernelFilesCount;
 
 namespace {
 
-std::vector<std::string> Words(std::string_view line) {
+std::vector<std::string> WordsOfLine(std::string_view line) {
   std::vector<std::string> words;
   size_t at = 0;
   while (at < line.size()) {
@@ -89,7 +89,7 @@ Result<KernelSource> ParseKernel(std::string_view name, std::string_view text) {
       source.body = std::string(text);
       return source;
     }
-    const std::vector<std::string> words = Words(line);
+    const std::vector<std::string> words = WordsOfLine(line);
     if (words.empty() || words[0].starts_with("//")) continue;
     if (!ApplyDirective(words, source)) {
       return Error(StatusCode::kInternal, "{}.kernel:{}: not a header line: '{}'", name, line_number, line);

@@ -22,7 +22,7 @@ NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
 }
 
 // A scale or offset, and zeros where the node has none.
-Operand PerChannel(PlanBuilder& builder, const Node& node, size_t input) {
+Operand PerChannelOperand(PlanBuilder& builder, const Node& node, size_t input) {
   const ValueId value = node.inputs.size() > input ? node.inputs[input] : kNoValue;
   return BiasOperand(builder, value, builder.ShapeOf(node.inputs[0]).c, 4);
 }
@@ -55,8 +55,8 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
                   {"EACH", std::to_string(pixels_each)}};
   call.local_size = {lanes == 1 ? OneLaneGroup(builder.device()) : static_cast<uint32_t>(lanes), 1, 1};
   call.tensors = TensorsOf<kernels::NormalizeChannels>({{"x", builder.Tensor(node.inputs[0])},
-                                                        {"scale", PerChannel(builder, node, 1)},
-                                                        {"offset", PerChannel(builder, node, 2)},
+                                                        {"scale", PerChannelOperand(builder, node, 1)},
+                                                        {"offset", PerChannelOperand(builder, node, 2)},
                                                         {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"PIXELS", static_cast<int32_t>(shape.pixels())},
                   {"LINE", lines.length},
@@ -78,8 +78,9 @@ KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedR
   const bool in_groups = runs.group_slices > 0;
   call.defines = {{"LANES", std::to_string(lanes)}, {"GROUPED", in_groups ? "1" : "0"}};
   call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
-  call.tensors = {
-      {"x", builder.Tensor(node.inputs[0])}, {"scale", PerChannel(builder, node, 1)}, {"y", builder.Tensor(moments)}};
+  call.tensors = {{"x", builder.Tensor(node.inputs[0])},
+                  {"scale", PerChannelOperand(builder, node, 1)},
+                  {"y", builder.Tensor(moments)}};
   call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
                   {"LENGTH", static_cast<int32_t>(runs.length)},
                   {"CHANNELS", shape.c},
@@ -105,7 +106,7 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
   call.local_size = {OneLaneGroup(builder.device()), 1, 1};
   call.tensors = TensorsOf<kernels::NormalizePixels>({{"x", builder.Tensor(node.inputs[0])},
                                                       {"moments", builder.Tensor(moments)},
-                                                      {"offset", PerChannel(builder, node, 2)},
+                                                      {"offset", PerChannelOperand(builder, node, 2)},
                                                       {"y", builder.Tensor(node.outputs[0])}});
   call.scalars = {{"RUNS", static_cast<int32_t>(runs.count)},
                   {"LENGTH", static_cast<int32_t>(runs.length)},

@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kShape = 77, kZerosLike = 93, kFill = 94, kRange = 96, kRank = 110, kScatterNd = 122,
+constexpr int32_t kShapeOp = 77, kZerosLike = 93, kFill = 94, kRange = 96, kRank = 110, kScatterNd = 122,
                   kBroadcastArgs = 145;
 
 using MaybeResult = Result<std::optional<ConstantResult>>;
@@ -107,7 +107,7 @@ int OperandsOf(int32_t code) {
 
 MaybeResult EvaluateConstantOperator(int32_t code, const OperatorView& view) {
   if (view.output_count() != 1) return std::optional<ConstantResult>();
-  const bool is_one = code == kShape || code == kRank || code == kZerosLike || code == kFill || code == kRange ||
+  const bool is_one = code == kShapeOp || code == kRank || code == kZerosLike || code == kFill || code == kRange ||
                       code == kBroadcastArgs || code == kScatterNd;
   if (!is_one || view.input_count() != OperandsOf(code)) return std::optional<ConstantResult>();
   for (int i = 0; i < view.input_count(); ++i) {
@@ -119,7 +119,7 @@ MaybeResult EvaluateConstantOperator(int32_t code, const OperatorView& view) {
   if (code == kScatterNd) return EvaluateScatterNd(view);
   if (view.InputHasNoShape(0)) return std::optional<ConstantResult>();
   HEARTH_ASSIGN(const Shape shape, view.InputShape(0));
-  if (code == kShape) return ShapeAsResult(shape);
+  if (code == kShapeOp) return ShapeAsResult(shape);
   return code == kRank ? Filled({}, shape.rank()) : Filled(shape, 0.0);
 }
 

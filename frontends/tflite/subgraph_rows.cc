@@ -11,7 +11,7 @@
 namespace hearth {
 namespace {
 
-constexpr int32_t kShape = 77;
+constexpr int32_t kShapeCode = 77;
 
 // Whether each row of what the node makes follows from the same row of operand 0, where that is the only one of `rows`
 // rows, and dimension 0 of the result is the rows still.
@@ -157,14 +157,14 @@ Result<ValueId> SubgraphReader::MakeOnRows(int index, const std::vector<int32_t>
     HEARTH_ASSIGN(op, ReadOp(index, inputs));
   }
   std::vector<ValueId> operands;
-  for (size_t k = 0; k < inputs.size() && (row.code == kShape || k < static_cast<size_t>(row.data_inputs)); ++k) {
+  for (size_t k = 0; k < inputs.size() && (row.code == kShapeCode || k < static_cast<size_t>(row.data_inputs)); ++k) {
     ValueId value = kNoValue;
     if (inputs[k] != -1) {
       HEARTH_ASSIGN(value, InputValue(op, inputs[k]));
     }
     operands.push_back(value);
   }
-  if (row.code == kShape && !operands.empty()) return ShapeOfRows(index, operands[0], made);
+  if (row.code == kShapeCode && !operands.empty()) return ShapeOfRows(index, operands[0], made);
   const auto* reduce = std::get_if<Reduce>(&op);
   if (reduce != nullptr && (reduce->axes_mask & 1u) != 0) return ReduceRows(index, *reduce, operands[0], made);
   if (std::holds_alternative<UnknownOp>(op) ||

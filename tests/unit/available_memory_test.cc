@@ -10,9 +10,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class FakeKernel : public FakeKernelFiles {
+class FakeMemory : public FakeKernelFiles {
  public:
-  FakeKernel() {
+  FakeMemory() {
     Write("proc/meminfo", "MemTotal: 2000 kB\nMemAvailable:    1000 kB\nSwapTotal: 50 kB\nSwapFree: 10 kB\n");
   }
   std::optional<uint64_t> Available() const { return AvailableMemoryBytes(root()); }
@@ -25,11 +25,11 @@ TEST(AvailableMemory, IsNothingWhereNoFileTells) {
 }
 
 TEST(AvailableMemory, IsWhatTheKernelCallsAvailableAndFreeSwapSpace) {
-  EXPECT_EQ(FakeKernel().Available(), 1010 * 1024U);
+  EXPECT_EQ(FakeMemory().Available(), 1010 * 1024U);
 }
 
 TEST(AvailableMemory, OfAGroupOfVersion2IsWhatIsLeftBelowItsLimitWithoutPagesOfFiles) {
-  const FakeKernel kernel;
+  const FakeMemory kernel;
   kernel.WriteGroups(kMountOfVersion2, "0::/job\n");
   kernel.Write("sys/fs/cgroup/job/memory.max", "500000\n");
   kernel.Write("sys/fs/cgroup/job/memory.current", "300000\n");
@@ -38,7 +38,7 @@ TEST(AvailableMemory, OfAGroupOfVersion2IsWhatIsLeftBelowItsLimitWithoutPagesOfF
 }
 
 TEST(AvailableMemory, IsThatOfTheNarrowestGroupAroundTheProcess) {
-  const FakeKernel kernel;
+  const FakeMemory kernel;
   kernel.WriteGroups(kMountOfVersion2, "0::/a/b\n");
   kernel.Write("sys/fs/cgroup/a/b/memory.max", "max\n");
   kernel.Write("sys/fs/cgroup/a/b/memory.current", "100\n");
@@ -48,7 +48,7 @@ TEST(AvailableMemory, IsThatOfTheNarrowestGroupAroundTheProcess) {
 }
 
 TEST(AvailableMemory, KnowsGroupsOfVersion1) {
-  const FakeKernel kernel;
+  const FakeMemory kernel;
   kernel.WriteGroups(kMountOfMemory, "5:memory:/job\n");
   kernel.Write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "500000\n");
   kernel.Write("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "300000\n");

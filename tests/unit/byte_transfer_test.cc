@@ -14,9 +14,9 @@
 namespace hearth {
 namespace {
 
-constexpr int kHeight = 7, kWidth = 43;
+constexpr int kOddHeight = 7, kOddWidth = 43;
 
-struct Bytes {
+struct ByteTensor {
   wire::TensorType type;
   int32_t channels;
   std::vector<float> scales;
@@ -24,9 +24,9 @@ struct Bytes {
 };
 
 // y = max(x, 0), from one grid to another.
-Result<Model> Relu(const Bytes& bytes) {
+Result<Model> Relu(const ByteTensor& bytes) {
   TfliteWriter writer;
-  const std::vector<int32_t> shape = {1, kHeight, kWidth, bytes.channels};
+  const std::vector<int32_t> shape = {1, kOddHeight, kOddWidth, bytes.channels};
   const auto grid = [&](size_t k) { return WrittenQuantization{{bytes.scales[k]}, {bytes.zero_points[k]}}; };
   const int32_t x = writer.AddTensor({"x", shape, bytes.type, grid(0)});
   const int32_t y = writer.AddTensor({"y", shape, bytes.type, grid(1)});
@@ -61,7 +61,7 @@ TEST_P(ByteTransfer, GivesTheBytesThatTheHostsConversionGives) {
     const Result<Model> model = Relu({type, channels, {0.0473f, 0.0311f}, {zero, zero - 100}});
     ASSERT_TRUE(model.ok()) << model.status().message();
     Session shared = Opened(*model), discrete = Discrete(*model);
-    const size_t count = size_t{kHeight} * kWidth * static_cast<size_t>(channels);
+    const size_t count = size_t{kOddHeight} * kOddWidth * static_cast<size_t>(channels);
     for (int seed = 0; seed < 3; ++seed) {
       std::vector<std::byte> answers[2];
       for (Session* session : {&shared, &discrete}) {
@@ -78,7 +78,7 @@ TEST_P(ByteTransfer, GivesTheBytesThatTheHostsConversionGives) {
 TEST_P(ByteTransfer, TakesAByteForANumberOverTheBus) {
   const Result<Model> model = Relu({wire::TensorType_UINT8, 3, {0.05f, 0.05f}, {10, 10}});
   ASSERT_TRUE(model.ok()) << model.status().message();
-  constexpr size_t kCount = size_t{kHeight} * kWidth * 3;
+  constexpr size_t kCount = size_t{kOddHeight} * kOddWidth * 3;
   Session session = Discrete(*model);
   ASSERT_TRUE(session.SetInput(0, Numbers(kCount, 1)).ok());
   for (int run = 0; run < 2; ++run) {
@@ -92,7 +92,7 @@ TEST_P(ByteTransfer, TakesAByteForANumberOverTheBus) {
 TEST_P(ByteTransfer, RunsInFlightHaveBytesOfTheirOwn) {
   const Result<Model> model = Relu({wire::TensorType_INT8, 3, {0.0473f, 0.0311f}, {-3, 7}});
   ASSERT_TRUE(model.ok()) << model.status().message();
-  constexpr size_t kCount = size_t{kHeight} * kWidth * 3;
+  constexpr size_t kCount = size_t{kOddHeight} * kOddWidth * 3;
   options_.max_in_flight = 3;
   Session shared = Opened(*model), discrete = Discrete(*model);
   std::vector<Ticket> tickets;

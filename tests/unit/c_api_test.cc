@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 const std::string kDemo = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
 
-std::vector<float> Floats(const hearth_session* session, size_t output) {
+std::vector<float> OutputFloats(const hearth_session* session, size_t output) {
   size_t size_bytes = 0;
   const void* data = hearth_session_output_data(session, output, &size_bytes);
   std::vector<float> values(size_bytes / sizeof(float));
@@ -54,14 +54,14 @@ TEST(CApi, ABuiltModelRunsRemembersAndForgets) {
   const float x[] = {1, 2, 3, 4};
   ASSERT_FINE(hearth_session_set_input(session, 0, x, sizeof x));
   ASSERT_FINE(hearth_session_run(session));
-  EXPECT_THAT(Floats(session, 0), ElementsAre(-1, -2, -3, -4));
+  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-1, -2, -3, -4));
   ASSERT_FINE(hearth_session_run(session));
-  EXPECT_THAT(Floats(session, 0), ElementsAre(-2, -4, -6, -8));
+  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-2, -4, -6, -8));
   ASSERT_FINE(hearth_session_wait_for_device(session));
   ASSERT_FINE(hearth_session_reset_state(session));
   OwnedProfile profile;
   ASSERT_FINE(hearth_session_run_profiled(session, profile.out()));
-  EXPECT_THAT(Floats(session, 0), ElementsAre(-1, -2, -3, -4));
+  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-1, -2, -3, -4));
   ASSERT_GT(hearth_profile_count(profile), 0u);
   EXPECT_NE(hearth_profile_node(profile, 0), nullptr);
   EXPECT_NE(hearth_profile_kernel(profile, 0), nullptr);
@@ -84,9 +84,9 @@ TEST(CApi, RunsMayBeSubmittedAndWaitedFor) {
   }
   EXPECT_EQ(hearth_session_submit(session, nullptr, &tickets[2], nullptr), HEARTH_RESOURCE_EXHAUSTED);
   ASSERT_FINE(hearth_session_wait(session, tickets[0]));
-  EXPECT_THAT(Floats(session, 0), ElementsAre(-1, -2, -3, -4));
+  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-1, -2, -3, -4));
   ASSERT_FINE(hearth_session_wait(session, tickets[1]));
-  EXPECT_THAT(Floats(session, 0), ElementsAre(-3, -4, -6, -8));
+  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-3, -4, -6, -8));
   EXPECT_EQ(hearth_session_wait(session, tickets[1]), HEARTH_INVALID_ARGUMENT) << "each ticket once";
 }
 
@@ -133,7 +133,7 @@ TEST(CApi, LentMemoryIsReadAndWrittenInPlace) {
   const float numbers[] = {1, 2, 3, 4, 5, 6, 7, 8};
   ASSERT_FINE(hearth_session_set_input(session, 0, numbers, sizeof numbers));
   ASSERT_FINE(hearth_session_run(session));
-  EXPECT_THAT(Floats(session, 0), ElementsAre(-1, -2, -3, -4, -5, -6, -7, -8));
+  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-1, -2, -3, -4, -5, -6, -7, -8));
   EXPECT_EQ(hearth_session_bind_input(session, 1, input), HEARTH_INVALID_ARGUMENT);
   EXPECT_EQ(hearth_session_bind_output(session, SIZE_MAX, nullptr), HEARTH_INVALID_ARGUMENT);
 }
@@ -166,7 +166,7 @@ TEST(CApi, APictureBecomesAnInput) {
   ASSERT_FINE(hearth_frame_set_scale(frame, mean, scale));
   ASSERT_FINE(hearth_session_bind_frame(session, 0, frame));
   ASSERT_FINE(hearth_session_run(session));
-  EXPECT_THAT(Floats(session, 0), ElementsAre(-128, -100, -64, 0, 28, 0));
+  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(-128, -100, -64, 0, 28, 0));
 
   EXPECT_EQ(hearth_session_bind_frame(session, 1, frame), HEARTH_INVALID_ARGUMENT);
   EXPECT_EQ(hearth_frame_set_plane(frame, 3, 1, 1, 0, 0), HEARTH_INVALID_ARGUMENT);
@@ -210,7 +210,7 @@ TEST(CApi, EveryOperationOfTheGraphBuilderIsThere) {
   const std::vector<float> pixels(16, 1.0f);
   ASSERT_FINE(hearth_session_set_input(session, 0, pixels.data(), pixels.size() * sizeof(float)));
   ASSERT_FINE(hearth_session_run(session));
-  EXPECT_THAT(Floats(session, 0), ElementsAre(0.5f, 0.5f));
+  EXPECT_THAT(OutputFloats(session, 0), ElementsAre(0.5f, 0.5f));
 }
 
 TEST(CApi, AModelMayBeDestroyedBeforeItsSessions) {

@@ -16,10 +16,10 @@ namespace {
 
 using testing::CacheFolder;
 
-const std::string kModel = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
+const std::string kDemoModel = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
 
 // A usable device that keeps entries; empty when there is none.
-std::string SomeDevice() {
+std::string KeepingDevice() {
   static const std::string id = [] {
     for (const DeviceDescription& device : ListDevices()) {
       if (device.usable && device.backend != "cpu") return device.id;
@@ -30,7 +30,7 @@ std::string SomeDevice() {
 }
 
 #define SKIP_WITHOUT_DEVICE() \
-  if (SomeDevice().empty()) GTEST_SKIP() << "no device but the CPU, which keeps nothing"
+  if (KeepingDevice().empty()) GTEST_SKIP() << "no device but the CPU, which keeps nothing"
 
 BlobKind KindOf(const std::string& name) {
   int kind = 0;
@@ -58,7 +58,7 @@ CacheEntry NeededProgram(const Cache& cache) {
   CacheFilter programs;
   programs.kind = "program";
   const auto entries = cache.List(programs);
-  const auto explanation = cache.Explain(kModel, {.device = SomeDevice()});
+  const auto explanation = cache.Explain(kDemoModel, {.device = KeepingDevice()});
   for (const CacheNeed& need : explanation->needs) {
     const auto entry = std::ranges::find(*entries, need.digest, &CacheEntry::digest);
     if (entry != entries->end()) return *entry;
@@ -71,19 +71,20 @@ TEST(CacheApi, AModelThatWasWarmedFindsEverything) {
   SKIP_WITHOUT_DEVICE();
   const CacheFolder folder;
   const auto cache = Cache::At(folder.path().string());
-  const auto before = cache->Explain(kModel, {.device = SomeDevice()});
+  const auto before = cache->Explain(kDemoModel, {.device = KeepingDevice()});
   ASSERT_TRUE(before.ok()) << before.status().message();
   EXPECT_EQ(before->hits(), 0u);
   EXPECT_FALSE(std::filesystem::exists(folder.file())) << "explaining made a store";
   std::vector<WarmProgress> progress;
-  const auto warmed = cache->Warm({kModel}, {SomeDevice()}, {}, [&](const WarmProgress& p) { progress.push_back(p); });
+  const auto warmed =
+      cache->Warm({kDemoModel}, {KeepingDevice()}, {}, [&](const WarmProgress& p) { progress.push_back(p); });
   ASSERT_TRUE(warmed.ok()) << warmed.status().message();
   ASSERT_EQ(warmed->size(), 1u);
   EXPECT_TRUE(warmed->front().status.ok()) << warmed->front().status.message();
   EXPECT_GT(warmed->front().bytes_written, 0u);
   ASSERT_EQ(progress.size(), 2u);
   EXPECT_EQ(progress.back().done, 1u);
-  const auto after = cache->Explain(kModel, {.device = SomeDevice()});
+  const auto after = cache->Explain(kDemoModel, {.device = KeepingDevice()});
   EXPECT_EQ(after->hits(), after->needs.size());
   EXPECT_EQ(cache->Stats()->lifetime.hits, 0u) << "explaining was counted";
 }
@@ -107,9 +108,9 @@ TEST(CacheApi, ExplainNamesTheOnePartThatDiffers) {
   const auto cache = Cache::At(folder.path().string());
   for (const auto& [field, part] : changes) {
     ASSERT_TRUE(cache->Clear().ok());
-    ASSERT_TRUE(cache->Warm({kModel}, {SomeDevice()}, {}).ok());
+    ASSERT_TRUE(cache->Warm({kDemoModel}, {KeepingDevice()}, {}).ok());
     MoveToOtherKey(folder, NeededProgram(*cache), field);
-    const auto explanation = cache->Explain(kModel, {.device = SomeDevice()});
+    const auto explanation = cache->Explain(kDemoModel, {.device = KeepingDevice()});
     ASSERT_EQ(explanation->hits() + 1, explanation->needs.size());
     for (const CacheNeed& need : explanation->needs) {
       if (need.is_hit) continue;
@@ -125,7 +126,7 @@ TEST(CacheApi, ExplainNamesTheListThatNamesABinaryWhichIsGone) {
   SKIP_WITHOUT_DEVICE();
   const CacheFolder folder;
   const auto cache = Cache::At(folder.path().string());
-  ASSERT_TRUE(cache->Warm({kModel}, {SomeDevice()}, {}).ok());
+  ASSERT_TRUE(cache->Warm({kDemoModel}, {KeepingDevice()}, {}).ok());
   const CacheEntry list = NeededProgram(*cache);
   CacheKey key(BlobKind::kProgram), gone(BlobKind::kProgram);
   size_t kernels = 0;
@@ -136,7 +137,7 @@ TEST(CacheApi, ExplainNamesTheListThatNamesABinaryWhichIsGone) {
   }
   gone.Add(kKernelField.name, "of_another_plan");
   testing::PutOne(*folder.Open(), key, ToBytes({{gone}, std::vector<uint32_t>(kernels, 0)}));
-  const auto explanation = cache->Explain(kModel, {.device = SomeDevice()});
+  const auto explanation = cache->Explain(kDemoModel, {.device = KeepingDevice()});
   ASSERT_TRUE(explanation.ok()) << explanation.status().message();
   const auto need = std::ranges::find(explanation->needs, gone.digest().ToHex(), &CacheNeed::digest);
   ASSERT_NE(need, explanation->needs.end());
@@ -152,7 +153,7 @@ TEST(CacheApi, ExplainNamesAnOptionAndTheModelsContent) {
   SKIP_WITHOUT_DEVICE();
   const CacheFolder folder;
   const auto cache = Cache::At(folder.path().string());
-  ASSERT_TRUE(cache->Warm({kModel}, {SomeDevice()}, {}).ok());
+  ASSERT_TRUE(cache->Warm({kDemoModel}, {KeepingDevice()}, {}).ok());
   const auto reason_of_plan = [&](const std::string& model, const SessionOptions& options) {
     const auto explanation = cache->Explain(model, options);
     EXPECT_TRUE(explanation.ok()) << explanation.status().message();
@@ -161,18 +162,19 @@ TEST(CacheApi, ExplainNamesAnOptionAndTheModelsContent) {
     }
     return std::string("no plan was asked for");
   };
-  EXPECT_EQ(reason_of_plan(kModel, {.device = SomeDevice(), .model_token = "mine"}),
+  EXPECT_EQ(reason_of_plan(kDemoModel, {.device = KeepingDevice(), .model_token = "mine"}),
             "differs from the nearest in option");
   // One bit of the last weight that the file holds.
-  std::string bytes = testing::ReadFile(kModel);
+  std::string bytes = testing::ReadFile(kDemoModel);
   const std::string retrained = (folder.path() / "shapes_f32.tflite").string();
   bytes[bytes.size() / 2] ^= 1;
   testing::WriteFile(retrained, bytes);
-  EXPECT_EQ(reason_of_plan(retrained, {.device = SomeDevice()}), "differs from the nearest in model content");
+  EXPECT_EQ(reason_of_plan(retrained, {.device = KeepingDevice()}), "differs from the nearest in model content");
 }
 
 std::vector<std::byte> OutputOf(const std::string& model, const std::string& folder) {
-  auto session = Session::Open(model, {.device = SomeDevice(), .use_cache = !folder.empty(), .cache_folder = folder});
+  auto session =
+      Session::Open(model, {.device = KeepingDevice(), .use_cache = !folder.empty(), .cache_folder = folder});
   EXPECT_TRUE(session.ok()) << session.status().message();
   if (!session.ok()) return {};
   std::vector<float> input(session->inputs()[0].size_bytes / sizeof(float));
@@ -186,7 +188,7 @@ TEST(CacheApi, ARetrainedModelOfTheSameNameAndShapesGivesItsOwnResults) {
   SKIP_WITHOUT_DEVICE();
   const CacheFolder folder;
   const std::string model = (folder.path() / "model.tflite").string();
-  std::string bytes = testing::ReadFile(kModel);
+  std::string bytes = testing::ReadFile(kDemoModel);
   testing::WriteFile(model, bytes);
   const auto first = OutputOf(model, (folder.path() / "cache").string());
   EXPECT_EQ(OutputOf(model, (folder.path() / "cache").string()), first) << "warm and cold differ";

@@ -26,7 +26,7 @@ using testing::PutOne;
 using testing::ReadFile;
 using testing::WriteFile;
 
-constexpr const char* kName = "bundle.tar";
+constexpr const char* kFileName = "bundle.tar";
 
 Result<BundleImport> ImportTrusting(const Carried& carried) {
   ImportRequest request = carried.Request();
@@ -56,7 +56,7 @@ size_t HeaderOf(const std::string& file, const std::string& name) {
 }
 
 TEST(CacheBundleFile, EverythingComesBackEqual) {
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   const auto exported = carried.Export();
   ASSERT_TRUE(exported.ok()) << exported.status().message();
   EXPECT_EQ(exported->entries, 3u);
@@ -98,7 +98,7 @@ TEST(CacheBundleFile, EqualEntriesMakeEqualBytesWhateverTheirStoreIsLike) {
 
 TEST(CacheBundleFile, ADeltaHoldsWhatTheOtherBundleLacksOrHasOtherwise) {
   for (const char* base : {"base.tar", "base"}) {
-    const Carried carried(kName);
+    const Carried carried(kFileName);
     ExportRequest request = carried.ExportRequestFor(std::nullopt);
     request.bundle = carried.parent.path() / base;
     ASSERT_TRUE(ExportBundle(request).ok());
@@ -119,7 +119,7 @@ TEST(CacheBundleFile, ADeltaHoldsWhatTheOtherBundleLacksOrHasOtherwise) {
 }
 
 TEST(CacheBundleFile, WhatIsThereIsNotWrittenOverAndNothingUnfinishedStays) {
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   WriteFile(carried.bundle, "mine");
   EXPECT_EQ(carried.Export().status().code(), StatusCode::kInvalidArgument);
   EXPECT_EQ(ReadFile(carried.bundle), "mine");
@@ -132,7 +132,7 @@ TEST(CacheBundleFile, WhatIsThereIsNotWrittenOverAndNothingUnfinishedStays) {
 
 // Every byte of the file is somebody's: of a header, a manifest, a key or a blob; but padding is nobody's.
 TEST(CacheBundleFile, ADamagedByteIsRefusedWhereverItIs) {
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   ASSERT_TRUE(carried.Export().ok());
   const std::string sound = ReadFile(carried.bundle);
   const std::string made_by = "made-by 1.2.3";
@@ -150,7 +150,7 @@ TEST(CacheBundleFile, ADamagedByteIsRefusedWhereverItIs) {
 }
 
 TEST(CacheBundleFile, AFileThatIsCutOffOrLongerIsRefused) {
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   ASSERT_TRUE(carried.Export().ok());
   const std::string sound = ReadFile(carried.bundle);
   for (size_t bytes = 0; bytes < sound.size(); bytes += 97) {
@@ -166,7 +166,7 @@ TEST(CacheBundleFile, AFileThatIsCutOffOrLongerIsRefused) {
 
 // A tar program would believe such headers: their sums are right.
 TEST(CacheBundleFile, HeadersThatExportDoesNotWriteAreRefused) {
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   ASSERT_TRUE(carried.Export().ok());
   const std::string sound = ReadFile(carried.bundle);
   const std::string blob = NativeKey("conv", "1.0").digest().ToHex() + ".blob";
@@ -209,7 +209,7 @@ TEST(CacheBundleFile, HeadersThatExportDoesNotWriteAreRefused) {
 }
 
 TEST(CacheBundleFile, OfAFileThatIsCutOffNoEntryIsLoaded) {
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   ASSERT_TRUE(carried.Export().ok());
   const std::string sound = ReadFile(carried.bundle);
   const std::string last = ReadBundleManifest(carried.bundle)->entries.back().digest.ToHex();
@@ -228,7 +228,7 @@ TEST(CacheBundleFile, AManifestThatLiesIsRefused) {
   const CacheKey key = NumberedKey(1);
   const std::vector<std::byte> blob = NumberedBlob(1, 100);
   const auto expect_refused = [&](const auto& change, const std::string& what) {
-    const Carried carried(kName);
+    const Carried carried(kFileName);
     ASSERT_TRUE(carried.Export().ok());
     Manifest manifest = *ReadBundleManifest(carried.bundle);
     change(manifest);
@@ -260,7 +260,7 @@ TEST(CacheBundleFile, AManifestThatLiesIsRefused) {
 }
 
 TEST(CacheBundleFile, NoLinkNoPipeAndNothingThatOthersMayWriteIsOpened) {
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   ASSERT_TRUE(carried.Export().ok());
   const fs::path link = carried.parent.path() / "link.tar", pipe = carried.parent.path() / "pipe.tar";
   fs::create_symlink(carried.bundle, link);
@@ -277,7 +277,7 @@ TEST(CacheBundleFile, NoLinkNoPipeAndNothingThatOthersMayWriteIsOpened) {
 TEST(CacheBundleFile, OnlyATrustedSignatureCounts) {
   SKIP_WITHOUT_SIGNATURES();
   const KeyFiles keys, stranger;
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   ASSERT_TRUE(carried.Export(keys.secret()).ok());
   ImportRequest request = carried.Request();
   request.trusted_keys = stranger.trusted();
@@ -292,7 +292,7 @@ TEST(CacheBundleFile, OnlyATrustedSignatureCounts) {
 TEST(CacheBundleFile, IsALayerWhoseEntriesAreCheckedAsTheyAreRead) {
   SKIP_WITHOUT_SIGNATURES();
   const KeyFiles keys;
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   CacheKey tuning(BlobKind::kTuning);
   tuning.Add("device", "GPU").Add("layer", "conv 1");
   PutOne(*carried.source.Open(), tuning, NumberedBlob(9, 90));
@@ -331,7 +331,7 @@ TEST(CacheBundleFile, IsALayerWhoseEntriesAreCheckedAsTheyAreRead) {
 
 // Somebody cuts it short, or writes over it, behind an open layer.
 TEST(CacheBundleFile, ALayerThatIsCutShortWhileItIsUsedIsAMiss) {
-  const Carried carried(kName);
+  const Carried carried(kFileName);
   ASSERT_TRUE(carried.Export().ok());
   const auto layer = OpenLayer({carried.bundle, {}, true});
   ASSERT_TRUE(layer.ok()) << layer.status().message();

@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-constexpr uint32_t kSeed = 20260402;
+constexpr uint32_t kMovementSeed = 20260402;
 
 struct Run {
   Status status;
@@ -54,7 +54,7 @@ void ExpectMoved(Graph graph, const std::string& kernel = "movement") {
   ASSERT_TRUE(inferred.ok()) << inferred.message();
   const TensorDesc& in = graph.value(graph.inputs[0]).desc;
   std::vector<std::byte> input(in.size_bytes());
-  std::mt19937 generator(kSeed);
+  std::mt19937 generator(kMovementSeed);
   if (in.dtype == DType::kFloat32) {
     std::vector<float> floats(input.size() / sizeof(float));
     for (float& value : floats) value = static_cast<float>(generator() % 1000) - 500.0f;
@@ -74,58 +74,58 @@ void ExpectMoved(Graph graph, const std::string& kernel = "movement") {
     for (size_t k = 0; k < graph.outputs.size(); ++k) {
       std::vector<std::byte> wanted(run.outputs[k].size());
       ASSERT_TRUE(ReferenceToBytes(expected->at(k), graph.value(graph.outputs[k]).desc, wanted).ok());
-      EXPECT_EQ(run.outputs[k], wanted) << "output " << k << " of\n" << ToText(graph) << "seed " << kSeed;
+      EXPECT_EQ(run.outputs[k], wanted) << "output " << k << " of\n" << ToText(graph) << "seed " << kMovementSeed;
     }
   }
 }
 
-TensorDesc Floats(Shape shape) {
+TensorDesc FloatDesc(Shape shape) {
   return {.dtype = DType::kFloat32, .shape = shape};
 }
 
 TEST(CpuMovement, TransposesFollowTheReference) {
   for (const Shape& permutation : {Shape{0, 2, 1, 3}, Shape{3, 2, 1, 0}, Shape{0, 3, 1, 2}, Shape{1, 0, 3, 2}}) {
-    ExpectMoved(OneNode(Transpose{permutation}, Floats({2, 5, 7, 3})));
-    ExpectMoved(OneNode(Transpose{permutation}, Floats({3, 33, 65, 17})));
+    ExpectMoved(OneNode(Transpose{permutation}, FloatDesc({2, 5, 7, 3})));
+    ExpectMoved(OneNode(Transpose{permutation}, FloatDesc({3, 33, 65, 17})));
   }
 }
 
 TEST(CpuMovement, SlicesWithStepsInBothDirectionsFollowTheReference) {
-  ExpectMoved(OneNode(Slice{{0, 1, 2}, {2, 3, 4}, {1, 1, 1}, {2, 3, 4}}, Floats({2, 5, 7})));
-  ExpectMoved(OneNode(Slice{{1, 4, 6}, {2, 2, 3}, {-1, -3, -2}, {2, 2, 3}}, Floats({2, 5, 7})));
+  ExpectMoved(OneNode(Slice{{0, 1, 2}, {2, 3, 4}, {1, 1, 1}, {2, 3, 4}}, FloatDesc({2, 5, 7})));
+  ExpectMoved(OneNode(Slice{{1, 4, 6}, {2, 2, 3}, {-1, -3, -2}, {2, 2, 3}}, FloatDesc({2, 5, 7})));
 }
 
 TEST(CpuMovement, SplitsAndUnpackedSlicesFollowTheReference) {
-  ExpectMoved(OneNode(Split{2, {1, 3, 2}}, Floats({2, 4, 6, 5}), 3));
-  ExpectMoved(OneNode(Unpack{1, 4}, Floats({3, 4, 5}), 4));
+  ExpectMoved(OneNode(Split{2, {1, 3, 2}}, FloatDesc({2, 4, 6, 5}), 3));
+  ExpectMoved(OneNode(Unpack{1, 4}, FloatDesc({3, 4, 5}), 4));
 }
 
 TEST(CpuMovement, RepetitionsFollowTheReference) {
-  ExpectMoved(OneNode(Tile{{2, 1, 3, 1}}, Floats({1, 3, 5, 2})));
-  ExpectMoved(OneNode(BroadcastTo{{4, 3, 6}}, Floats({3, 1})));
-  ExpectMoved(OneNode(Reverse{0b101}, Floats({3, 4, 5})));
+  ExpectMoved(OneNode(Tile{{2, 1, 3, 1}}, FloatDesc({1, 3, 5, 2})));
+  ExpectMoved(OneNode(BroadcastTo{{4, 3, 6}}, FloatDesc({3, 1})));
+  ExpectMoved(OneNode(Reverse{0b101}, FloatDesc({3, 4, 5})));
 }
 
 TEST(CpuMovement, BlocksFollowTheReference) {
-  ExpectMoved(OneNode(SpaceToDepth{2}, Floats({2, 4, 6, 3})));
-  ExpectMoved(OneNode(SpaceToBatch{{2, 3}, {1, 0}, {0, 2}}, Floats({2, 5, 7, 3})));
-  ExpectMoved(OneNode(SpaceToBatch{{4}, {3}, {2}}, Floats({3, 7, 2})));
-  ExpectMoved(OneNode(BatchToSpace{{2, 3}, {1, 0}, {0, 2}}, Floats({12, 3, 3, 4})));
-  ExpectMoved(OneNode(BatchToSpace{{4}, {1}, {2}}, Floats({8, 3, 5})));
+  ExpectMoved(OneNode(SpaceToDepth{2}, FloatDesc({2, 4, 6, 3})));
+  ExpectMoved(OneNode(SpaceToBatch{{2, 3}, {1, 0}, {0, 2}}, FloatDesc({2, 5, 7, 3})));
+  ExpectMoved(OneNode(SpaceToBatch{{4}, {3}, {2}}, FloatDesc({3, 7, 2})));
+  ExpectMoved(OneNode(BatchToSpace{{2, 3}, {1, 0}, {0, 2}}, FloatDesc({12, 3, 3, 4})));
+  ExpectMoved(OneNode(BatchToSpace{{4}, {1}, {2}}, FloatDesc({8, 3, 5})));
 }
 
 TEST(CpuMovement, MirroredBordersFollowTheReference) {
   for (bool symmetric : {false, true}) {
-    ExpectMoved(OneNode(MirrorPad{{0, 2, 1, 0}, {0, 1, 3, 0}, symmetric}, Floats({2, 4, 5, 3})));
-    ExpectMoved(OneNode(MirrorPad{{1, 1}, {1, 2}, symmetric}, Floats({2, 40})));
+    ExpectMoved(OneNode(MirrorPad{{0, 2, 1, 0}, {0, 1, 3, 0}, symmetric}, FloatDesc({2, 4, 5, 3})));
+    ExpectMoved(OneNode(MirrorPad{{1, 1}, {1, 2}, symmetric}, FloatDesc({2, 40})));
   }
 }
 
 TEST(CpuMovement, NearestPixelsFollowTheReference) {
   for (const auto& [align, half] : {std::pair(false, false), {true, false}, {false, true}}) {
     for (int32_t channels : {1, 3, 32}) {
-      ExpectMoved(OneNode(Resize{ResizeKind::kNearest, 9, 14, align, half}, Floats({2, 4, 7, channels})));
-      ExpectMoved(OneNode(Resize{ResizeKind::kNearest, 3, 2, align, half}, Floats({1, 8, 7, channels})));
+      ExpectMoved(OneNode(Resize{ResizeKind::kNearest, 9, 14, align, half}, FloatDesc({2, 4, 7, channels})));
+      ExpectMoved(OneNode(Resize{ResizeKind::kNearest, 3, 2, align, half}, FloatDesc({1, 8, 7, channels})));
     }
   }
 }
@@ -146,8 +146,8 @@ TEST(CpuMovement, QuantizedValuesKeepTheirGrid) {
 }
 
 TEST(CpuMovement, RowsThatAreLongerThanTheListOfPlacesAreMovedWhole) {
-  ExpectMoved(OneNode(Slice{{1, 0}, {2, 20000}, {1, 1}, {2, 20000}}, Floats({4, 20000})));
-  ExpectMoved(OneNode(Transpose{{1, 0}}, Floats({20000, 3})));
+  ExpectMoved(OneNode(Slice{{1, 0}, {2, 20000}, {1, 1}, {2, 20000}}, FloatDesc({4, 20000})));
+  ExpectMoved(OneNode(Transpose{{1, 0}}, FloatDesc({20000, 3})));
 }
 
 }  // namespace

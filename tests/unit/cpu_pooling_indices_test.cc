@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kPoolingSeed = 20260403;
 
-class Network {
+class PoolingNetwork {
  public:
   ValueId Input(const Shape& shape) {
     graph.inputs.push_back(graph.AddValue({.name = "in", .desc = {.shape = shape}}));
@@ -40,7 +40,7 @@ class Network {
 };
 
 // All outputs equal the reference's, rounded to float; the kernels are these.
-void ExpectReference(Network& network, const std::vector<std::string>& kernels) {
+void ExpectReference(PoolingNetwork& network, const std::vector<std::string>& kernels) {
   Graph& graph = network.graph;
   const Status inferred = InferShapes(graph);
   ASSERT_TRUE(inferred.ok()) << inferred.message();
@@ -93,7 +93,7 @@ TEST(CpuPoolingIndices, ConvolutionsBeforeThemAddUpInFloat64) {
     for (PaddingMode padding : {PaddingMode::kSame, PaddingMode::kValid}) {
       for (int32_t dilation : {1, 2}) {
         const Activation activation = dilation == 1 ? Activation::kNone : Activation::kRelu6;
-        Network network;
+        PoolingNetwork network;
         const Window2D window{2, size.stride_w, dilation, dilation, {padding}};
         const ValueId x = network.Input({2, 9, 21, size.inputs});
         const ValueId filter = network.Constant({size.outputs, 3, 3, size.inputs});
@@ -111,7 +111,7 @@ TEST(CpuPoolingIndices, ConvolutionsBeforeThemAddUpInFloat64) {
 TEST(CpuPoolingIndices, WindowsThatOverlapAndBordersFollowTheReference) {
   for (int32_t kernel : {2, 3}) {
     for (int32_t stride : {1, 2, 3}) {
-      Network network;
+      PoolingNetwork network;
       network.graph.outputs = network.Add(Pool(kernel, stride), {network.Input({2, 8, 7, 5})}, 2);
       ExpectReference(network, {"pooling_indices"});
     }
@@ -120,7 +120,7 @@ TEST(CpuPoolingIndices, WindowsThatOverlapAndBordersFollowTheReference) {
 
 TEST(CpuPoolingIndices, UnpooledElementsStandWhereTheirMaximaStood) {
   for (int32_t stride : {1, 2, 3}) {
-    Network network;
+    PoolingNetwork network;
     const std::vector<ValueId> pooled = network.Add(Pool(2, 2), {network.Input({2, 8, 6, 5})}, 2);
     network.graph.outputs = network.Add(MaxUnpool2D{2, 2, stride, stride}, pooled);
     ExpectReference(network, {"pooling_indices", "pooling_indices"});
@@ -129,7 +129,7 @@ TEST(CpuPoolingIndices, UnpooledElementsStandWhereTheirMaximaStood) {
 
 // Places outside of the window, between whole numbers and below zero.
 TEST(CpuPoolingIndices, PlacesThatAreNoneAreIgnored) {
-  Network network;
+  PoolingNetwork network;
   const ValueId x = network.Input({1, 4, 4, 3}), places = network.Input({1, 4, 4, 3});
   network.graph.outputs = network.Add(MaxUnpool2D{1, 1, 1, 1}, {x, places});
   ExpectReference(network, {"pooling_indices"});

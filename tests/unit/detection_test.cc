@@ -58,7 +58,7 @@ std::vector<std::vector<double>> Detect(const Problem& problem) {
   return values;
 }
 
-std::vector<double> Floats(std::initializer_list<float> numbers) {
+std::vector<double> AsDoubles(std::initializer_list<float> numbers) {
   return {numbers.begin(), numbers.end()};
 }
 
@@ -67,7 +67,7 @@ TEST(DetectionPostProcess, FastSuppressionJudgesEachBoxByItsBestClass) {
   // Box 1 is covered by box 0, box 3 is below the threshold; the third row stays empty.
   EXPECT_THAT(outputs[0], ElementsAre(0, 0, 2, 2, 4, 4, 6, 6, 0, 0, 0, 0));
   EXPECT_THAT(outputs[1], ElementsAre(0, 1, 0));
-  EXPECT_THAT(outputs[2], ElementsAreArray(Floats({0.9f, 0.6f, 0.0f})));
+  EXPECT_THAT(outputs[2], ElementsAreArray(AsDoubles({0.9f, 0.6f, 0.0f})));
   EXPECT_THAT(outputs[3], ElementsAre(2));
 }
 
@@ -77,7 +77,7 @@ TEST(DetectionPostProcess, RegularSuppressionTakesTheClassesOneByOne) {
   const auto outputs = Detect(problem);
   // Class 0: box 0 (0.9) covers box 1. Class 1: box 1 (0.7) covers box 0, and box 2 (0.6).
   EXPECT_THAT(outputs[1], ElementsAre(0, 1, 1));
-  EXPECT_THAT(outputs[2], ElementsAreArray(Floats({0.9f, 0.7f, 0.6f})));
+  EXPECT_THAT(outputs[2], ElementsAreArray(AsDoubles({0.9f, 0.7f, 0.6f})));
   EXPECT_EQ(outputs[0][5], static_cast<double>(1.2f - 1.0f));
   EXPECT_THAT(outputs[3], ElementsAre(3));
 }
@@ -86,10 +86,10 @@ TEST(DetectionPostProcess, RegularSuppressionKeepsTheBestOfAllAndAtMostSoManyOfA
   Problem problem = TwoClasses();
   problem.op.use_regular_nms = true;
   problem.op.detections_per_class = 1;
-  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(Floats({0.9f, 0.7f, 0.0f})));
+  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(AsDoubles({0.9f, 0.7f, 0.0f})));
   problem.op.detections_per_class = 100;
   problem.op.max_detections = 2;
-  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(Floats({0.9f, 0.7f})));
+  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(AsDoubles({0.9f, 0.7f})));
 }
 
 TEST(DetectionPostProcess, ASeveralClassDetectionListsThemBestFirst) {
@@ -97,7 +97,7 @@ TEST(DetectionPostProcess, ASeveralClassDetectionListsThemBestFirst) {
   problem.op.max_classes_per_detection = 3;  // one more than there are classes: rows left empty
   const auto outputs = Detect(problem);
   EXPECT_THAT(outputs[1], ElementsAre(0, 1, 0, 1, 0, 0, 0, 0, 0));
-  EXPECT_THAT(outputs[2], ElementsAreArray(Floats({0.9f, 0.3f, 0, 0.6f, 0.1f, 0, 0, 0, 0})));
+  EXPECT_THAT(outputs[2], ElementsAreArray(AsDoubles({0.9f, 0.3f, 0, 0.6f, 0.1f, 0, 0, 0, 0})));
   EXPECT_THAT(outputs[3], ElementsAre(2));
 }
 
@@ -105,7 +105,7 @@ TEST(DetectionPostProcess, ABackgroundClassIsSkipped) {
   Problem problem = TwoClasses();
   problem.columns = 3;
   problem.scores = {1, 0.9, 0.3, 1, 0.8, 0.7, 1, 0.1, 0.6, 1, 0.15, 0.1};
-  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(Floats({0.9f, 0.6f, 0.0f})));
+  EXPECT_THAT(Detect(problem)[2], ElementsAreArray(AsDoubles({0.9f, 0.6f, 0.0f})));
   EXPECT_THAT(Detect(problem)[1], ElementsAre(0, 1, 0));
 }
 

@@ -47,7 +47,7 @@ Result<CaseBatch> Batch() {
   return batch;
 }
 
-class Parts {
+class DispatchedParts {
  public:
   Status Open(Device& device) {
     device_ = &device;
@@ -108,7 +108,7 @@ class DispatchParts : public testing::OnDevice {
     ASSERT_TRUE(status.ok()) << status.message();
   }
 
-  Parts parts_;
+  DispatchedParts parts_;
 };
 
 TEST_P(DispatchParts, ComputeTheBitsOfTheWhole) {
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(OnEachDriver, DispatchParts, ::testing::Values("opencl"
 
 TEST(DispatchPartsOfANullDevice, AreCachedProgramsASubmissionEach) {
   NullDevice device(NullDeviceInfo());
-  Parts parts;
+  DispatchedParts parts;
   const Status status = parts.Open(device);
   ASSERT_TRUE(status.ok()) << status.message();
   testing::MemoryStore store;

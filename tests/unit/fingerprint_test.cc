@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-std::span<const std::byte> BytesOf(std::string_view text) {
+std::span<const std::byte> BytesOfText(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
@@ -56,10 +56,10 @@ TEST(CacheKey, KindNameValueOrderAndSplitAllCount) {
 
 TEST(CacheKey, ContentIsStoredAsItsSha256AndLength) {
   CacheKey key(BlobKind::kWeights);
-  key.AddContent("weights", BytesOf("hello"));
+  key.AddContent("weights", BytesOfText("hello"));
   const auto fields = DecodeKeyMaterial(key.material());
   ASSERT_TRUE(fields.ok());
-  EXPECT_EQ(fields->at(0).second, HexOf(Sha256Of(BytesOf("hello"))) + "/5");
+  EXPECT_EQ(fields->at(0).second, HexOf(Sha256Of(BytesOfText("hello"))) + "/5");
 }
 
 TEST(CacheKey, MaterialDecodesToItsFields) {

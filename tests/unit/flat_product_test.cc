@@ -26,13 +26,13 @@ DeviceInfo As(const char* profile, Dialect dialect) {
   return Simulated(driver, *FindDeviceProfile(profile).value());
 }
 
-struct Layer {
+struct ProductLayer {
   ProductSize size;
   int times;
 };
-constexpr Layer kMobileNet[] = {{{12544, 32, 64}, 1}, {{3136, 64, 128}, 1}, {{3136, 128, 128}, 1},
-                                {{784, 128, 256}, 1}, {{784, 256, 256}, 1}, {{196, 256, 512}, 1},
-                                {{196, 512, 512}, 5}, {{49, 512, 1024}, 1}, {{49, 1024, 1024}, 1}};
+constexpr ProductLayer kMobileNet[] = {{{12544, 32, 64}, 1}, {{3136, 64, 128}, 1}, {{3136, 128, 128}, 1},
+                                       {{784, 128, 256}, 1}, {{784, 256, 256}, 1}, {{196, 256, 512}, 1},
+                                       {{196, 512, 512}, 5}, {{49, 512, 1024}, 1}, {{49, 1024, 1024}, 1}};
 
 // How many share a sum in each layer; the tile is 4x2 in all.
 struct ExpectedShares {
@@ -90,7 +90,7 @@ TEST(FlatProduct, LeavesFewLanesOfMobileNetIdle) {
     for (const Dialect dialect : kEveryDialect) {
       const DeviceInfo device = As(profile, dialect);
       double work = 0, lanes = 0;
-      for (const Layer& layer : kMobileNet) {
+      for (const ProductLayer& layer : kMobileNet) {
         const double layer_work =
             layer.times * static_cast<double>(layer.size.pixels) * layer.size.channels_in * layer.size.channels_out;
         work += layer_work;

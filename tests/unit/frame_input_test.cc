@@ -24,10 +24,10 @@ using ::testing::HasSubstr;
 using testing::kPixelFormats;
 using testing::TestPicture;
 
-constexpr int32_t kHeight = 11, kWidth = 14;
+constexpr int32_t kFrameHeight = 11, kFrameWidth = 14;
 
 // y = -x
-Model Negated(int32_t height = kHeight, int32_t width = kWidth, int32_t channels = 3) {
+Model Negated(int32_t height = kFrameHeight, int32_t width = kFrameWidth, int32_t channels = 3) {
   GraphBuilder builder("negated");
   builder.Output(builder.Unary("neg", builder.Input("x", {1, height, width, channels})), "y");
   Result<Model> model = std::move(builder).Build();
@@ -36,16 +36,16 @@ Model Negated(int32_t height = kHeight, int32_t width = kWidth, int32_t channels
 }
 
 // y = max(x, 0) of 8 bits.
-Result<Model> Bytes(wire::TensorType type, float scale, int64_t zero_point) {
+Result<Model> ByteModel(wire::TensorType type, float scale, int64_t zero_point) {
   TfliteWriter writer;
   const WrittenQuantization grid{{scale}, {zero_point}};
-  const int32_t x = writer.AddTensor({"x", {1, kHeight, kWidth, 3}, type, grid});
-  const int32_t y = writer.AddTensor({"y", {1, kHeight, kWidth, 3}, type, grid});
+  const int32_t x = writer.AddTensor({"x", {1, kFrameHeight, kFrameWidth, 3}, type, grid});
+  const int32_t y = writer.AddTensor({"y", {1, kFrameHeight, kFrameWidth, 3}, type, grid});
   writer.AddOperator(kRelu, {x}, {y});
   return Model::FromMemory(writer.Finish({x}, {y}), "bytes");
 }
 
-std::vector<float> Floats(const Session& session) {
+std::vector<float> FirstOutput(const Session& session) {
   const Result<std::span<const float>> floats = session.output<float>(0);
   EXPECT_TRUE(floats.ok()) << floats.status().message();
   return floats.ok() ? std::vector<float>(floats->begin(), floats->end()) : std::vector<float>();
@@ -88,7 +88,7 @@ TEST_P(FrameInputs, GiveTheHostsBitsInEveryFormatTurnedAndFlipped) {
         frame.flip_horizontally = turn % 2 != 0;
         frame.flip_vertically = turn / 2 % 2 != 0;
         Run(session, frame);
-        ASSERT_EQ(Floats(session), Negatives(frame, kHeight, kWidth))
+        ASSERT_EQ(FirstOutput(session), Negatives(frame, kFrameHeight, kFrameWidth))
             << testing::NameOf(format) << " " << width << "x" << height << ", turn " << turn;
       }
     }
@@ -102,7 +102,7 @@ TEST_P(FrameInputs, OfOneAndFourChannelsAreGreyAndHaveAlpha) {
     for (const PixelFormat format : kPixelFormats) {
       const TestPicture picture(format, 16, 31, 8);
       Run(session, picture.frame());
-      ASSERT_EQ(Floats(session), Negatives(picture.frame(), 6, 5, channels)) << testing::NameOf(format);
+      ASSERT_EQ(FirstOutput(session), Negatives(picture.frame(), 6, 5, channels)) << testing::NameOf(format);
     }
   }
 }
@@ -116,7 +116,7 @@ TEST_P(FrameInputs, FollowACropThatMovesAndGrows) {
     frame.crop = {k * 9 % 70, k * 7 % 50, 3 + k * 11, 1 + k * 8};
     for (Session* session : {&shared, &discrete}) {
       Run(*session, frame);
-      ASSERT_EQ(Floats(*session), Negatives(frame, kHeight, kWidth)) << "crop " << k;
+      ASSERT_EQ(FirstOutput(*session), Negatives(frame, kFrameHeight, kFrameWidth)) << "crop " << k;
     }
   }
 }
@@ -127,8 +127,8 @@ TEST_P(FrameInputs, CrossTheBusWithoutWhatNobodyReads) {
   const TestPicture picture(PixelFormat::kRgba8, 640, 480, 4);
   for (int run = 0; run < 2; ++run) {
     Run(session, picture.frame());
-    const uint64_t table_bytes = RoundUp((kHeight + kWidth) * 16, 256),
-                   pixel_bytes = uint64_t{kHeight} * kWidth * 4 * 4;
+    const uint64_t table_bytes = RoundUp((kFrameHeight + kFrameWidth) * 16, 256),
+                   pixel_bytes = uint64_t{kFrameHeight} * kFrameWidth * 4 * 4;
     EXPECT_LE(session.report().transfers.to_device_bytes, GetParam() == "cpu" ? 0 : table_bytes + pixel_bytes);
   }
 }
@@ -136,14 +136,15 @@ TEST_P(FrameInputs, CrossTheBusWithoutWhatNobodyReads) {
 TEST_P(FrameInputs, Of8BitsTakeTheBytesThatTheCpuTakes) {
   for (const auto& [type, zero_point] :
        {std::pair(wire::TensorType_UINT8, 128), std::pair(wire::TensorType_INT8, -5)}) {
-    const Result<Model> model = Bytes(type, 0.0173f, zero_point);
+    const Result<Model> model = ByteModel(type, 0.0173f, zero_point);
     ASSERT_TRUE(model.ok()) << model.status().message();
     Session session = Discrete(*model), other = Opened(*model);
     const TestPicture picture(PixelFormat::kI420, 57, 43, 5);
     Frame frame = picture.frame();
     frame.mean = {120, 127.5f, 3, 0};
     frame.scale = {1 / 58.0f, 1 / 70.0f, 1 / 100.0f, 0};
-    TensorDesc desc{type == wire::TensorType_INT8 ? DType::kInt8 : DType::kUInt8, {1, kHeight, kWidth, 3}, {}};
+    TensorDesc desc{
+        type == wire::TensorType_INT8 ? DType::kInt8 : DType::kUInt8, {1, kFrameHeight, kFrameWidth, 3}, {}};
     desc.quantization = Quantization{{0.0173f}, {zero_point}, 0};
     for (const bool is_raw : {true, false}) {
       frame.raw_bytes = is_raw;
@@ -177,12 +178,12 @@ TEST_P(FrameInputs, OfRunsInFlightAreReadWhenTheRunIsSubmitted) {
       const Result<Ticket> ticket = session->Submit();
       ASSERT_TRUE(ticket.ok()) << ticket.status().message();
       tickets.push_back(*ticket);
-      expected.push_back(Negatives(frame, kHeight, kWidth));
+      expected.push_back(Negatives(frame, kFrameHeight, kFrameWidth));
     }
     for (const size_t k : {1u, 2u, 0u}) {
       const Status waited = session->Wait(tickets[k]);
       ASSERT_TRUE(waited.ok()) << waited.message();
-      EXPECT_EQ(Floats(*session), expected[k]) << "run " << k;
+      EXPECT_EQ(FirstOutput(*session), expected[k]) << "run " << k;
     }
   }
 }
@@ -190,7 +191,7 @@ TEST_P(FrameInputs, OfRunsInFlightAreReadWhenTheRunIsSubmitted) {
 TEST_P(FrameInputs, CountForTheMemoryLimitAndAreMadeByTheCpuBeyondIt) {
   const Model model = Negated();
   const TestPicture large(PixelFormat::kRgba8, 300, 200, 1), small(PixelFormat::kRgba8, 9, 9, 2);
-  constexpr uint64_t kLeastBytes = kHeight * kWidth * 4;  // only the rows and columns that are read cross
+  constexpr uint64_t kLeastBytes = kFrameHeight * kFrameWidth * 4;  // only the rows and columns that are read cross
   for (const bool is_discrete : {false, true}) {
     options_.memory_limit_bytes = 0;
     Session free = is_discrete ? Discrete(model) : Opened(model);
@@ -200,16 +201,17 @@ TEST_P(FrameInputs, CountForTheMemoryLimitAndAreMadeByTheCpuBeyondIt) {
     const uint64_t with_frame = free.report().memory.needed_bytes;
     EXPECT_EQ(with_frame > needed + kLeastBytes * (is_discrete ? 2 : 1), reads_frames) << with_frame - needed;
     ASSERT_TRUE(free.UnbindInput("x").ok() &&
-                free.SetInput(0, std::vector<std::byte>(size_t{4} * kHeight * kWidth * 3)).ok() && free.Run().ok());
+                free.SetInput(0, std::vector<std::byte>(size_t{4} * kFrameHeight * kFrameWidth * 3)).ok() &&
+                free.Run().ok());
     EXPECT_EQ(free.report().memory.needed_bytes, needed) << "it went";
 
     options_.memory_limit_bytes = with_frame - (reads_frames ? 1 : 0);
     Session limited = is_discrete ? Discrete(model) : Opened(model);
     Run(limited, large.frame());
-    EXPECT_EQ(Floats(limited), Negatives(large.frame(), kHeight, kWidth));
+    EXPECT_EQ(FirstOutput(limited), Negatives(large.frame(), kFrameHeight, kFrameWidth));
     EXPECT_EQ(limited.report().memory.needed_bytes, needed);
     Run(limited, small.frame());
-    EXPECT_EQ(Floats(limited), Negatives(small.frame(), kHeight, kWidth));
+    EXPECT_EQ(FirstOutput(limited), Negatives(small.frame(), kFrameHeight, kFrameWidth));
     EXPECT_EQ(limited.report().memory.needed_bytes > needed, reads_frames);
     const std::vector<std::string> warnings = limited.report().warnings;
     EXPECT_EQ(
@@ -224,22 +226,22 @@ TEST_P(FrameInputs, EndWithUnbindAndDoNotCountForRunsOnOtherMemory) {
   Session session = Discrete(model);
   const TestPicture picture(PixelFormat::kRgb8, 9, 9, 1);
   Run(session, picture.frame());
-  std::vector<float> given(size_t{kHeight} * kWidth * 3, 4.0f), result(given.size());
+  std::vector<float> given(size_t{kFrameHeight} * kFrameWidth * 3, 4.0f), result(given.size());
   const std::span<const std::byte> in = std::as_bytes(std::span(given));
   const std::span<std::byte> out = std::as_writable_bytes(std::span(result));
   ASSERT_TRUE(session.Run({&in, 1}, {&out, 1}).ok());
   EXPECT_EQ(result, std::vector<float>(given.size(), -4.0f));
   ASSERT_TRUE(session.Run().ok());
-  EXPECT_EQ(Floats(session), Negatives(picture.frame(), kHeight, kWidth)) << "still bound";
+  EXPECT_EQ(FirstOutput(session), Negatives(picture.frame(), kFrameHeight, kFrameWidth)) << "still bound";
   const Result<std::vector<ProfileEntry>> profile = session.RunProfiled();
   ASSERT_TRUE(profile.ok()) << profile.status().message();
-  EXPECT_EQ(Floats(session), Negatives(picture.frame(), kHeight, kWidth)) << "profiled";
+  EXPECT_EQ(FirstOutput(session), Negatives(picture.frame(), kFrameHeight, kFrameWidth)) << "profiled";
   EXPECT_THAT(session.ResizeBatch(1).message(), HasSubstr("'x' is bound"));
   ASSERT_TRUE(session.UnbindInput("x").ok());
   EXPECT_EQ(session.Run().code(), StatusCode::kInvalidArgument) << "the input was never set";
   ASSERT_TRUE(session.SetInput(0, in).ok());
   ASSERT_TRUE(session.Run().ok());
-  EXPECT_EQ(Floats(session), result);
+  EXPECT_EQ(FirstOutput(session), result);
 }
 
 TEST_P(FrameInputs, FindTheirKernelInTheCacheAtTheNextStart) {
@@ -251,7 +253,7 @@ TEST_P(FrameInputs, FindTheirKernelInTheCacheAtTheNextStart) {
   for (const bool is_first : {true, false}) {
     Session session = Opened(model);
     Run(session, picture.frame());
-    EXPECT_EQ(Floats(session), Negatives(picture.frame(), kHeight, kWidth));
+    EXPECT_EQ(FirstOutput(session), Negatives(picture.frame(), kFrameHeight, kFrameWidth));
     session.SaveToCache();
     if (is_first) continue;
     EXPECT_EQ(session.report().programs.compiled, 0);
@@ -270,14 +272,14 @@ TEST_P(FrameInputs, ThatAreWrongLeaveTheOneBeforeThem) {
   EXPECT_THAT(refused.message(), HasSubstr("'x': plane 0"));
   EXPECT_THAT(session.BindFrame("nobody", picture.frame()).message(), HasSubstr("'x'"));
   ASSERT_TRUE(session.Run().ok());
-  EXPECT_EQ(Floats(session), Negatives(picture.frame(), kHeight, kWidth));
+  EXPECT_EQ(FirstOutput(session), Negatives(picture.frame(), kFrameHeight, kFrameWidth));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, FrameInputs, ::testing::ValuesIn(testing::DeviceNames()),
                          [](const auto& info) { return info.param; });
 
 TEST(FrameInput, KeepsItsCommandsWhileNoFrameNeedsMoreRoom) {
-  const HostTransfer transfer{.desc = {DType::kFloat32, {1, kHeight, kWidth, 3}, {}}};
+  const HostTransfer transfer{.desc = {DType::kFloat32, {1, kFrameHeight, kFrameWidth, 3}, {}}};
   const DeviceInfo device;
   FrameInput input;
   const TestPicture large(PixelFormat::kNv12, 64, 48, 1), small(PixelFormat::kNv12, 7, 5, 1);
@@ -292,7 +294,7 @@ TEST(FrameInput, KeepsItsCommandsWhileNoFrameNeedsMoreRoom) {
 }
 
 TEST(FrameInput, IsRefusedWhereNoKernelSeesAllOfIt) {
-  const HostTransfer transfer{.desc = {DType::kFloat32, {1, kHeight, kWidth, 3}, {}}};
+  const HostTransfer transfer{.desc = {DType::kFloat32, {1, kFrameHeight, kFrameWidth, 3}, {}}};
   DeviceInfo device;
   device.name = "a small one";
   device.max_binding_bytes = 500;

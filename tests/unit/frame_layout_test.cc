@@ -27,7 +27,7 @@ FrameLayout Layout(const Frame& frame, const TensorDesc& desc) {
   return layout.ok() ? std::move(layout).value() : FrameLayout{};
 }
 
-std::vector<float> Values(const Frame& frame, const TensorDesc& desc) {
+std::vector<float> FrameValues(const Frame& frame, const TensorDesc& desc) {
   const FrameLayout layout = Layout(frame, desc);
   std::vector<float> values(static_cast<size_t>(desc.shape.element_count()));
   SampleFrame(layout, HostPlanes(frame), ToBhwc(desc.shape).c, std::as_writable_bytes(std::span(values)));
@@ -57,7 +57,7 @@ void ExpectTheOracles(const Frame& frame, int32_t height, int32_t width, int32_t
                " turned by " + std::to_string(frame.rotation) + (frame.flip_horizontally ? " flipped across" : "") +
                (frame.flip_vertically ? " flipped down" : ""));
   const std::vector<float> expected = ExpectedValues(frame, height, width, channels);
-  EXPECT_EQ(Values(frame, Picture(height, width, channels)), expected);
+  EXPECT_EQ(FrameValues(frame, Picture(height, width, channels)), expected);
   EXPECT_EQ(ValuesOfCopy(frame, Picture(height, width, channels)), expected);
 }
 
@@ -112,7 +112,7 @@ TEST(Frame, YuvBecomesRgbAsTheStandardsSayWithinHalfAStep) {
       frame.matrix = matrix;
       frame.is_full_range = is_full;
       ExpectTheOracles(frame, 40, 40, 3);
-      const std::vector<float> values = Values(frame, Picture(40, 40));
+      const std::vector<float> values = FrameValues(frame, Picture(40, 40));
       const double red = matrix == YuvMatrix::kBt601 ? 0.299 : 0.2126,
                    blue = matrix == YuvMatrix::kBt601 ? 0.114 : 0.0722;
       for (size_t y = 0; y < 40; ++y) {
@@ -181,14 +181,14 @@ TEST(Frame, OnlyRowsAndColumnsThatAreReadCrossTheBus) {
   EXPECT_EQ(PlacesOf(Layout(picture.frame(), Picture(10, 20)), 40, 20).size_bytes, 40u * 20 * 4);
 }
 
-struct Mistake {
+struct LayoutMistake {
   const char* what;
   void (*make)(Frame& frame);
   const char* message;
 };
 
 TEST(Frame, AMistakeIsNamed) {
-  const Mistake mistakes[] = {
+  const LayoutMistake mistakes[] = {
       {"no memory", [](Frame& f) { f.planes[0].handle = 0; }, "no memory"},
       {"no pixels", [](Frame& f) { f.width = 0; }, "0x6 pixels"},
       {"negative", [](Frame& f) { f.height = -6; }, "8x-6 pixels"},
@@ -226,7 +226,7 @@ TEST(Frame, AMistakeIsNamed) {
       {"no format", [](Frame& f) { f.format = static_cast<PixelFormat>(77); }, "format"},
   };
   const TestPicture picture(PixelFormat::kNv12, 8, 6, 1);
-  for (const Mistake& mistake : mistakes) {
+  for (const LayoutMistake& mistake : mistakes) {
     Frame frame = picture.frame();
     mistake.make(frame);
     const Status status = LayoutOfFrame(frame, Picture(4, 4)).status();

@@ -246,14 +246,14 @@ TEST(GlesBackend, AProfileTellsALongDispatchFromAShortOne) {
 
 // --- binaries
 
-std::vector<std::byte> Bytes(std::initializer_list<int> values) {
+std::vector<std::byte> BytesFrom(std::initializer_list<int> values) {
   std::vector<std::byte> bytes;
   for (int value : values) bytes.push_back(static_cast<std::byte>(value));
   return bytes;
 }
 
 TEST(GlesBinaryContainer, ListsComeBackEqual) {
-  const std::vector<gles::ProgramBinary> binaries = {{7, Bytes({1, 2, 3})}, {0xfedcba98, Bytes({9})}};
+  const std::vector<gles::ProgramBinary> binaries = {{7, BytesFrom({1, 2, 3})}, {0xfedcba98, BytesFrom({9})}};
   const auto again = gles::UnpackBinaries(gles::PackBinaries(binaries));
   ASSERT_TRUE(again.ok()) << again.status().message();
   ASSERT_EQ(again->size(), 2u);
@@ -265,7 +265,7 @@ TEST(GlesBinaryContainer, ListsComeBackEqual) {
 
 TEST(GlesBinaryContainer, EveryTruncationAndEveryAddedByteIsRefused) {
   std::vector<std::byte> packed =
-      gles::PackBinaries(std::vector<gles::ProgramBinary>{{7, Bytes({1, 2, 3})}, {8, Bytes({4})}});
+      gles::PackBinaries(std::vector<gles::ProgramBinary>{{7, BytesFrom({1, 2, 3})}, {8, BytesFrom({4})}});
   for (size_t size = 0; size < packed.size(); ++size) {
     EXPECT_EQ(gles::UnpackBinaries({packed.data(), size}).status().code(), StatusCode::kMalformedInput) << size;
   }
@@ -274,7 +274,7 @@ TEST(GlesBinaryContainer, EveryTruncationAndEveryAddedByteIsRefused) {
 }
 
 TEST(GlesBinaryContainer, AHugeCountOrSizeIsRefusedWithoutAllocatingIt) {
-  std::vector<std::byte> packed = gles::PackBinaries(std::vector<gles::ProgramBinary>{{7, Bytes({1, 2, 3})}});
+  std::vector<std::byte> packed = gles::PackBinaries(std::vector<gles::ProgramBinary>{{7, BytesFrom({1, 2, 3})}});
   for (size_t field : {size_t{8}, size_t{16}}) {  // count, size
     std::vector<std::byte> damaged = packed;
     for (size_t k = 0; k < 4; ++k) damaged[field + k] = std::byte{0xff};

@@ -32,24 +32,24 @@ std::pair<int64_t, int64_t> StartOnce(const std::string& driver, const std::stri
   return {null_device.counts().programs_compiled, null_device.counts().programs_loaded};
 }
 
-using Counts = std::pair<int64_t, int64_t>;
+using MadeAndLoaded = std::pair<int64_t, int64_t>;
 
 TEST(LoadOrCompile, ADriverUpdateCostsOnlyTheNativeForm) {
   MemoryStore store;
-  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), Counts(2, 0));
-  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), Counts(0, 2));
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(2, 0));
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
   const size_t entries = store.entries().size();
-  EXPECT_EQ(StartOnce("1.1", "compiler 1", store), Counts(0, 2));
+  EXPECT_EQ(StartOnce("1.1", "compiler 1", store), MadeAndLoaded(0, 2));
   EXPECT_EQ(store.entries().size(), entries + entries / 2) << "the portable form is stored once";
-  EXPECT_EQ(StartOnce("1.1", "compiler 2", store), Counts(0, 2)) << "a fitting binary needs no compiler";
-  EXPECT_EQ(StartOnce("1.2", "compiler 2", store), Counts(2, 0)) << "another compiler's text is not taken";
+  EXPECT_EQ(StartOnce("1.1", "compiler 2", store), MadeAndLoaded(0, 2)) << "a fitting binary needs no compiler";
+  EXPECT_EQ(StartOnce("1.2", "compiler 2", store), MadeAndLoaded(2, 0)) << "another compiler's text is not taken";
 }
 
 TEST(LoadOrCompile, WithoutAPortableFormADriverUpdateCompilesAgain) {
   MemoryStore store;
-  EXPECT_EQ(StartOnce("1.0", "", store), Counts(2, 0));
-  EXPECT_EQ(StartOnce("1.0", "", store), Counts(0, 2));
-  EXPECT_EQ(StartOnce("1.1", "", store), Counts(2, 0));
+  EXPECT_EQ(StartOnce("1.0", "", store), MadeAndLoaded(2, 0));
+  EXPECT_EQ(StartOnce("1.0", "", store), MadeAndLoaded(0, 2));
+  EXPECT_EQ(StartOnce("1.1", "", store), MadeAndLoaded(2, 0));
 }
 
 TEST(LoadOrCompile, ADriverWithoutBinariesIsToldOfOnceHoweverManyProgramsThereAre) {
@@ -70,14 +70,14 @@ TEST(LoadOrCompile, APortableFormThatTheDriverRefusesIsRejectedAndCompiled) {
   MemoryStore store;
   StartOnce("1.0", "compiler 1", store);
   for (auto& [digest, entry] : store.entries()) entry.bytes.push_back(std::byte{0});
-  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), Counts(2, 0));
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(2, 0));
   EXPECT_EQ(store.counters().rejected, 4u) << "both forms of two programs";
-  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), Counts(0, 2));
+  EXPECT_EQ(StartOnce("1.0", "compiler 1", store), MadeAndLoaded(0, 2));
 }
 
 // One start of a plan with these kernels, which share one program on the device.
-Counts StartSet(const std::vector<std::string>& names, MemoryStore& store, bool all_anew = false,
-                const std::vector<GridClasses>& grids = {}) {
+MadeAndLoaded StartSet(const std::vector<std::string>& names, MemoryStore& store, bool all_anew = false,
+                       const std::vector<GridClasses>& grids = {}) {
   DeviceInfo info = NullDeviceInfo();
   info.compile_grouping = CompileGrouping::kTogether;
   NullDevice null_device(NullDeviceInfo());
@@ -88,8 +88,8 @@ Counts StartSet(const std::vector<std::string>& names, MemoryStore& store, bool 
   auto programs = LoadOrCompile(device, sources, &store, 2, {}, nullptr, all_anew, grids);
   EXPECT_TRUE(programs.ok());
   for (size_t k = 0; k < names.size(); ++k) EXPECT_EQ(programs->by_kernel[k]->source().name, names[k]);
-  const Counts counts(programs->compiled, programs->loaded);
-  EXPECT_EQ(Counts(null_device.counts().programs_compiled, null_device.counts().programs_loaded), counts);
+  const MadeAndLoaded counts(programs->compiled, programs->loaded);
+  EXPECT_EQ(MadeAndLoaded(null_device.counts().programs_compiled, null_device.counts().programs_loaded), counts);
   EXPECT_TRUE(StoreFreshPrograms(*programs, store).empty());
   return counts;
 }
@@ -98,12 +98,12 @@ Counts StartSet(const std::vector<std::string>& names, MemoryStore& store, bool 
 TEST(LoadOrCompile, ProgramsThatRanInOtherGridsAreNotTaken) {
   MemoryStore store;
   const std::vector<std::string> first = {"softmax", "probe_read", "concat_channels"};
-  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kSmallGrids}), Counts(3, 0));
-  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kLargeGrids}), Counts(1, 2));
-  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kLargeGrids}), Counts(0, 3));
-  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kSmallGrids}), Counts(0, 3));
+  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kSmallGrids}), MadeAndLoaded(3, 0));
+  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kLargeGrids}), MadeAndLoaded(1, 2));
+  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kLargeGrids}), MadeAndLoaded(0, 3));
+  EXPECT_EQ(StartSet(first, store, false, {kSmallGrids, kSmallGrids, kSmallGrids}), MadeAndLoaded(0, 3));
   EXPECT_EQ(StartSet({"arg_reduce", "softmax", "probe_read"}, store, false, {kSmallGrids, kSmallGrids, kLargeGrids}),
-            Counts(3, 0))
+            MadeAndLoaded(3, 0))
       << "a binary for one kernel is not worth loading";
 }
 
@@ -114,11 +114,11 @@ size_t BinariesIn(MemoryStore& store) {
 
 TEST(LoadOrCompile, OfKernelsThatShareAProgramOnlyThoseThatNoOtherPlanHasAreCompiled) {
   MemoryStore store;
-  EXPECT_EQ(StartSet({"softmax", "probe_read", "concat_channels"}, store), Counts(3, 0));
-  EXPECT_EQ(StartSet({"arg_reduce", "concat_channels", "softmax", "cumsum"}, store), Counts(2, 2));
+  EXPECT_EQ(StartSet({"softmax", "probe_read", "concat_channels"}, store), MadeAndLoaded(3, 0));
+  EXPECT_EQ(StartSet({"arg_reduce", "concat_channels", "softmax", "cumsum"}, store), MadeAndLoaded(2, 2));
   EXPECT_EQ(BinariesIn(store), 2u);
   store.ResetCounters();
-  EXPECT_EQ(StartSet({"arg_reduce", "concat_channels", "softmax", "cumsum"}, store), Counts(0, 4));
+  EXPECT_EQ(StartSet({"arg_reduce", "concat_channels", "softmax", "cumsum"}, store), MadeAndLoaded(0, 4));
   EXPECT_EQ(store.counters().misses, 0u);
   EXPECT_EQ(store.counters().hits, 3u) << "where the programs are, and the two binaries";
 }
@@ -128,39 +128,39 @@ TEST(LoadOrCompile, APlanWhoseKernelsAllLieInOtherPlansProgramsCompilesNothing) 
   StartSet({"softmax", "probe_read"}, store);
   StartSet({"cumsum"}, store);
   StartSet({"arg_reduce", "concat_channels"}, store);
-  EXPECT_EQ(StartSet({"concat_channels", "cumsum", "softmax"}, store), Counts(0, 3));
+  EXPECT_EQ(StartSet({"concat_channels", "cumsum", "softmax"}, store), MadeAndLoaded(0, 3));
   EXPECT_EQ(BinariesIn(store), 3u);
   store.ResetCounters();
-  EXPECT_EQ(StartSet({"concat_channels", "cumsum", "softmax"}, store), Counts(0, 3));
+  EXPECT_EQ(StartSet({"concat_channels", "cumsum", "softmax"}, store), MadeAndLoaded(0, 3));
   EXPECT_EQ(store.counters().misses, 0u);
-  EXPECT_EQ(StartSet({"probe_read"}, store), Counts(0, 1));
+  EXPECT_EQ(StartSet({"probe_read"}, store), MadeAndLoaded(0, 1));
 }
 
 TEST(LoadOrCompile, WhoWantsAllAnewGetsOneBinaryWhichLaterStartsLoad) {
   MemoryStore store;
   StartSet({"softmax", "probe_read", "concat_channels"}, store);
-  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store), Counts(1, 2));
-  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store, true), Counts(3, 0));
-  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store, true), Counts(0, 3));
+  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store), MadeAndLoaded(1, 2));
+  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store, true), MadeAndLoaded(3, 0));
+  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store, true), MadeAndLoaded(0, 3));
   store.ResetCounters();
-  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store), Counts(0, 3));
+  EXPECT_EQ(StartSet({"concat_channels", "softmax", "cumsum"}, store), MadeAndLoaded(0, 3));
   EXPECT_EQ(store.counters().hits, 1u) << "the list of binaries is replaced by the binary";
-  EXPECT_EQ(StartSet({"softmax", "probe_read", "concat_channels"}, store), Counts(0, 3));
+  EXPECT_EQ(StartSet({"softmax", "probe_read", "concat_channels"}, store), MadeAndLoaded(0, 3));
 }
 
 TEST(LoadOrCompile, ForOneKernelNoBinaryIsLoadedWhereOthersAreCompiledAnyway) {
   MemoryStore store;
   StartSet({"softmax", "probe_read"}, store);
-  EXPECT_EQ(StartSet({"softmax", "cumsum"}, store), Counts(2, 0));
-  EXPECT_EQ(StartSet({"softmax", "cumsum", "arg_reduce"}, store), Counts(1, 2)) << "the binary that holds most";
+  EXPECT_EQ(StartSet({"softmax", "cumsum"}, store), MadeAndLoaded(2, 0));
+  EXPECT_EQ(StartSet({"softmax", "cumsum", "arg_reduce"}, store), MadeAndLoaded(1, 2)) << "the binary that holds most";
 }
 
 TEST(LoadOrCompile, NoPlanIsLoadedFromMoreThanThreeBinariesOfOthers) {
   MemoryStore store;
   const std::vector<std::string> kernels = {"softmax", "probe_read", "cumsum", "arg_reduce"};
   for (const std::string& kernel : kernels) StartSet({kernel}, store);
-  EXPECT_EQ(StartSet({"softmax", "probe_read", "cumsum"}, store), Counts(0, 3));
-  EXPECT_EQ(StartSet(kernels, store), Counts(4, 0));
+  EXPECT_EQ(StartSet({"softmax", "probe_read", "cumsum"}, store), MadeAndLoaded(0, 3));
+  EXPECT_EQ(StartSet(kernels, store), MadeAndLoaded(4, 0));
 }
 
 TEST(LoadOrCompile, KernelsWhoseBinaryIsGoneAreCompiledAgain) {
@@ -171,9 +171,9 @@ TEST(LoadOrCompile, KernelsWhoseBinaryIsGoneAreCompiledAgain) {
   std::erase_if(store.entries(), [](const auto& entry) {
     return !IsProgramParts(entry.second.bytes) && entry.second.material.find("probe_read") != std::string::npos;
   });
-  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(1, 1));
-  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(0, 2));
-  EXPECT_EQ(StartSet({"softmax", "cumsum"}, store), Counts(0, 2)) << "another plan finds the new one";
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(1, 1));
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(0, 2));
+  EXPECT_EQ(StartSet({"softmax", "cumsum"}, store), MadeAndLoaded(0, 2)) << "another plan finds the new one";
 }
 
 // A store in which somebody else was making what is asked for, and has made none of it.
@@ -190,8 +190,8 @@ TEST(LoadOrCompile, WhatIsLoadedBeforeAndBehindAWaitIsListedOnce) {
   std::erase_if(store.entries(), [](const auto& entry) {
     return !IsProgramParts(entry.second.bytes) && entry.second.material.find("probe_read") != std::string::npos;
   });
-  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(1, 1));
-  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(0, 2));
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(1, 1));
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(0, 2));
   EXPECT_EQ(store.counters().rejected, 0u);
 }
 
@@ -213,9 +213,9 @@ TEST(LoadOrCompile, AnEntryThatDoesNotSayWhereProgramsAreIsRejected) {
   for (auto& [digest, entry] : store.entries()) {
     if (IsProgramParts(entry.bytes)) entry.bytes.push_back(std::byte{0});
   }
-  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(2, 0));
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(2, 0));
   EXPECT_EQ(store.counters().rejected, 2u);
-  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), Counts(0, 2));
+  EXPECT_EQ(StartSet({"cumsum", "softmax"}, store), MadeAndLoaded(0, 2));
 }
 
 TEST(ProgramParts, AreReadAsTheyWereWrittenAndRefusedWhereAByteIsMissing) {

@@ -40,7 +40,7 @@ std::vector<std::byte> Doubling() {
   return writer.FinishFile();
 }
 
-std::vector<std::byte> BytesOf(const std::vector<float>& numbers) {
+std::vector<std::byte> BytesOfNumbers(const std::vector<float>& numbers) {
   const auto bytes = std::as_bytes(std::span(numbers));
   return {bytes.begin(), bytes.end()};
 }
@@ -69,15 +69,15 @@ class LoopLimits : public ::testing::TestWithParam<std::string> {
 };
 
 void ExpectEnds(RunQueue& queue) {
-  const Result<RunTensors> outputs = queue.Submit({BytesOf({1, 2})}).Take();
+  const Result<RunTensors> outputs = queue.Submit({BytesOfNumbers({1, 2})}).Take();
   ASSERT_TRUE(outputs.ok()) << outputs.status().message();
-  EXPECT_EQ((*outputs)[0], BytesOf({64, 128}));
+  EXPECT_EQ((*outputs)[0], BytesOfNumbers({64, 128}));
 }
 
 TEST_P(LoopLimits, ACancelledRunEndsAtItsNextTurn) {
   if (!Open()) GTEST_SKIP() << session_.status().message();
   RunQueue queue(std::move(session_).value());
-  PendingRun endless = queue.Submit({BytesOf({0, 0})});
+  PendingRun endless = queue.Submit({BytesOfNumbers({0, 0})});
   while (endless.state() == RunState::kWaiting) std::this_thread::yield();
   EXPECT_FALSE(endless.Cancel()) << "it has begun";
   const Status status = endless.Take().status();
@@ -90,7 +90,7 @@ TEST_P(LoopLimits, ACancelledRunEndsAtItsNextTurn) {
 TEST_P(LoopLimits, ARunInItsLoopEndsWithItsQueue) {
   if (!Open()) GTEST_SKIP() << session_.status().message();
   auto queue = std::make_unique<RunQueue>(std::move(session_).value());
-  PendingRun endless = queue->Submit({BytesOf({0, 0})});
+  PendingRun endless = queue->Submit({BytesOfNumbers({0, 0})});
   while (endless.state() == RunState::kWaiting) std::this_thread::yield();
   queue.reset();
   EXPECT_EQ(endless.state(), RunState::kCancelled);
@@ -103,7 +103,7 @@ TEST_P(LoopLimits, ARunInItsLoopEndsAtItsDeadline) {
   QueuedRunOptions options;
   options.deadline = Clock::now() + std::chrono::milliseconds(200);
   options.on_done = [&message](const Result<RunTensors>& outputs) { message = outputs.status().message(); };
-  PendingRun endless = queue.Submit({BytesOf({0, 0})}, std::move(options));
+  PendingRun endless = queue.Submit({BytesOfNumbers({0, 0})}, std::move(options));
   EXPECT_EQ(endless.Take().status().code(), StatusCode::kResourceExhausted);
   EXPECT_EQ(endless.state(), RunState::kLate);
   ExpectEnds(queue);

@@ -15,7 +15,7 @@ namespace {
 
 using testing::RandomFloats;
 
-constexpr uint32_t kSeed = 20260404;
+constexpr uint32_t kProductSeed = 20260404;
 constexpr VectorSet kSets[] = {VectorSet::kBase, VectorSet::kAvx2, VectorSet::kAvx512};
 
 std::vector<float> Multiply(const MatrixView& a, const MatrixView& b, const MatrixSizes& sizes,
@@ -30,8 +30,8 @@ std::vector<float> Multiply(const MatrixView& a, const MatrixView& b, const Matr
 }
 
 void ExpectProduct(const MatrixSizes& sizes, bool turned, const ProductFinish& finish) {
-  const std::vector<float> a = RandomFloats(sizes.rows * sizes.depth, kSeed),
-                           b = RandomFloats(sizes.depth * sizes.columns, kSeed + 1);
+  const std::vector<float> a = RandomFloats(sizes.rows * sizes.depth, kProductSeed),
+                           b = RandomFloats(sizes.depth * sizes.columns, kProductSeed + 1);
   const MatrixView left = turned ? MatrixView{a.data(), 1, sizes.rows} : MatrixView{a.data(), sizes.depth, 1},
                    right = turned ? MatrixView{b.data(), 1, sizes.depth} : MatrixView{b.data(), sizes.columns, 1};
   for (VectorSet set : kSets) {
@@ -49,7 +49,7 @@ void ExpectProduct(const MatrixSizes& sizes, bool turned, const ProductFinish& f
         sum = std::clamp<double>(sum, finish.lowest, finish.highest);
         ASSERT_NEAR(product[static_cast<size_t>(row * sizes.columns + column)], sum, 1e-4 * std::sqrt(sizes.depth))
             << sizes.rows << "x" << sizes.depth << "x" << sizes.columns << " at " << row << ", " << column << ", set "
-            << static_cast<int>(set) << ", seed " << kSeed;
+            << static_cast<int>(set) << ", seed " << kProductSeed;
       }
     }
   }
@@ -64,7 +64,7 @@ TEST(MatrixProduct, EachEdgeOfATileIsRightInEachSetOfInstructions) {
 }
 
 TEST(MatrixProduct, ADeepProductFinishesItsSumsOnce) {
-  const std::vector<float> bias = RandomFloats(37, kSeed + 2);
+  const std::vector<float> bias = RandomFloats(37, kProductSeed + 2);
   for (int64_t columns : {37, 16, 32}) ExpectProduct({14, 2300, columns}, false, {bias.data(), -20.0f, 30.0f});
 }
 
@@ -74,8 +74,8 @@ TEST(MatrixProduct, RowsThatLieAPageApartAreReadRight) {
 }
 
 TEST(MatrixProduct, NanStaysNanThroughAClamp) {
-  std::vector<float> a = RandomFloats(13 * 5, kSeed);
-  const std::vector<float> b = RandomFloats(5 * 33, kSeed);
+  std::vector<float> a = RandomFloats(13 * 5, kProductSeed);
+  const std::vector<float> b = RandomFloats(5 * 33, kProductSeed);
   a[7] = std::numeric_limits<float>::quiet_NaN();
   for (VectorSet set : kSets) {
     if (set > BestVectorSet()) continue;

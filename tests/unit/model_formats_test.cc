@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::span<const std::byte> BytesOf(std::string_view text) {
+std::span<const std::byte> TextBytes(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
@@ -27,15 +27,15 @@ constexpr ModelFormat kToy = {"toy", BeginsAsToy, nullptr, nullptr, nullptr};
 TEST(ModelFormats, AReaderIsChosenByTheFirstBytes) {
   std::vector<ModelFormat> formats(ModelFormats().begin(), ModelFormats().end());
   formats.push_back(kToy);
-  EXPECT_EQ(FormatOf(BytesOf("TOY1 and more"), formats).name, "toy");
-  EXPECT_EQ(FormatOf(BytesOf("0000TFL30000"), formats).name, "tflite");
+  EXPECT_EQ(FormatOf(TextBytes("TOY1 and more"), formats).name, "toy");
+  EXPECT_EQ(FormatOf(TextBytes("0000TFL30000"), formats).name, "tflite");
 }
 
 TEST(ModelFormats, WhatNoReaderKnowsIsExplainedByTheFirst) {
   for (const std::string_view text : {"", "TOY", "TFL3", "0000TFL"}) {
-    EXPECT_EQ(FormatOf(BytesOf(text)).name, ModelFormats().front().name) << text;
+    EXPECT_EQ(FormatOf(TextBytes(text)).name, ModelFormats().front().name) << text;
   }
-  const Result<Model> model = Model::FromMemory(BytesOf("no model at all"), "here");
+  const Result<Model> model = Model::FromMemory(TextBytes("no model at all"), "here");
   EXPECT_EQ(model.status().code(), StatusCode::kMalformedInput);
   EXPECT_THAT(model.status().message(), HasSubstr("not a TFLite model"));
 }

@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 using testing::ModelOf;
 using testing::SumModel;
 
-constexpr int kCount = 8;
+constexpr int kNumbers = 8;
 
 Model Negation() {
   GraphBuilder builder("negation");
@@ -28,14 +28,14 @@ Model Negation() {
 }
 
 std::vector<float> Numbers(float first) {
-  std::vector<float> numbers(kCount);
-  for (int k = 0; k < kCount; ++k) numbers[k] = first + static_cast<float>(k);
+  std::vector<float> numbers(kNumbers);
+  for (int k = 0; k < kNumbers; ++k) numbers[k] = first + static_cast<float>(k);
   return numbers;
 }
 
 std::vector<float> OutputOf(const Session& session) {
-  std::vector<float> output(kCount);
-  std::memcpy(output.data(), session.output(0).data(), sizeof(float) * kCount);
+  std::vector<float> output(kNumbers);
+  std::memcpy(output.data(), session.output(0).data(), sizeof(float) * kNumbers);
   return output;
 }
 

@@ -107,15 +107,15 @@ constexpr OddDevice kOddDevices[] = {
      }},
 };
 
-constexpr int kHeight = 12, kWidth = 9, kChannels = 8;
+constexpr int kInputHeight = 12, kInputWidth = 9, kInputChannels = 8;
 
 // Products, windows, sums over channels, and movement.
 Model SomeOfEach() {
   GraphBuilder builder("some of each");
-  const auto x = builder.Input("x", {1, kHeight, kWidth, kChannels});
-  std::vector<float> weights(size_t{12} * 3 * 3 * kChannels);
+  const auto x = builder.Input("x", {1, kInputHeight, kInputWidth, kInputChannels});
+  std::vector<float> weights(size_t{12} * 3 * 3 * kInputChannels);
   for (size_t k = 0; k < weights.size(); ++k) weights[k] = static_cast<float>(k * 29 % 17) / 64 - 0.125f;
-  const auto filter = builder.Constant("w", {12, 3, 3, kChannels}, weights);
+  const auto filter = builder.Constant("w", {12, 3, 3, kInputChannels}, weights);
   const auto pointwise = builder.Constant("v", {8, 1, 1, 12}, std::span(weights).first(96));
   const auto of_each = builder.Constant("u", {1, 3, 3, 8}, std::span(weights).first(72));
   const auto wide = builder.Conv2D(builder.Conv2D(x, filter, {}, {.stride_h = 2}), pointwise, {}, {});
@@ -143,7 +143,7 @@ class OddDevices : public testing::FakeGpuTest, public ::testing::WithParamInter
     data->tests_devices = tests_devices;
     data->backends = testing::FakeBackendRows();
     HEARTH_ASSIGN(Session session, CreateSession(std::move(data)));
-    std::vector<float> picture(kHeight * kWidth * kChannels);
+    std::vector<float> picture(kInputHeight * kInputWidth * kInputChannels);
     for (size_t k = 0; k < picture.size(); ++k) picture[k] = static_cast<float>(k * 37 % 19) / 8;
     HEARTH_TRY(session.SetInput(0, std::as_bytes(std::span(picture))));
     HEARTH_TRY(session.Run());

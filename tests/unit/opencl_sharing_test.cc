@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr size_t kLentBytes = size_t{testing::kLentHeight} * testing::kLentWidth * testing::kLentChannels * 4;
+constexpr size_t kClBytes = size_t{testing::kLentHeight} * testing::kLentWidth * testing::kLentChannels * 4;
 
 // A program that has set up OpenCL for itself.
 struct OpenClProgram {
@@ -93,8 +93,8 @@ TEST_F(OpenClSharing, ARunWaitsForTheProgramsEventAndGivesOneBack) {
   Result<Session> session = Open();
   ASSERT_TRUE(session.ok()) << session.status().message();
   ClMemory memory(program_);
-  const std::vector<float> twos(kLentBytes / 4, 2.0f), zeros(kLentBytes / 4);
-  Binding input{.memory = MemoryKind::kClBuffer, .size_bytes = kLentBytes}, output = input;
+  const std::vector<float> twos(kClBytes / 4, 2.0f), zeros(kClBytes / 4);
+  Binding input{.memory = MemoryKind::kClBuffer, .size_bytes = kClBytes}, output = input;
   input.handle = memory.Make(std::as_bytes(std::span(twos)));
   output.handle = memory.Make(std::as_bytes(std::span(zeros)));
   ASSERT_TRUE(session->BindInput("x", input).ok());
@@ -123,9 +123,9 @@ TEST_F(OpenClSharing, MemoryOfAnotherContextOrSizeOrKindIsRefused) {
   OpenClProgram other;
   ASSERT_EQ(other.Open(), "");
   ClMemory own(program_), foreign(other);
-  const std::vector<std::byte> bytes(kLentBytes + 64);
-  Binding binding{.memory = MemoryKind::kClBuffer, .size_bytes = kLentBytes};
-  binding.handle = foreign.Make(std::span(bytes).first(kLentBytes));
+  const std::vector<std::byte> bytes(kClBytes + 64);
+  Binding binding{.memory = MemoryKind::kClBuffer, .size_bytes = kClBytes};
+  binding.handle = foreign.Make(std::span(bytes).first(kClBytes));
   const Status of_another = session->BindInput("x", binding);
   EXPECT_EQ(of_another.code(), StatusCode::kInvalidArgument);
   EXPECT_THAT(of_another.message(), HasSubstr("another context"));

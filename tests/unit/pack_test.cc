@@ -12,7 +12,7 @@ namespace hearth {
 namespace {
 
 template <typename T>
-std::vector<std::byte> BytesOf(const std::vector<T>& values) {
+std::vector<std::byte> ElementBytes(const std::vector<T>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T));
   if (!bytes.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;
@@ -64,7 +64,7 @@ TEST_P(PackMatrix, PutsOutputsSideBySideAndPadsWithZeros) {
   const MatrixSize size = GetParam();
   const std::vector<float> weights = RandomFloats(size_t(size.outputs) * size.kh * size.kw * size.inputs, 1);
   for (int width : {4, 16, 32}) {
-    EXPECT_EQ(PackedFloats(MatrixRecipe(size.outputs, size.kh, size.kw, size.inputs, width), BytesOf(weights)),
+    EXPECT_EQ(PackedFloats(MatrixRecipe(size.outputs, size.kh, size.kw, size.inputs, width), ElementBytes(weights)),
               MatrixByDefinition(weights, size.outputs, size.kh * size.kw, size.inputs, width))
         << "width " << width;
   }
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, PackMatrix,
 TEST(Pack, HalvesThatNameAScaleAreTheNumbersThatTheyAre) {
   const TensorDesc halves{DType::kFloat16, Shape{4}, Quantization{{0.5f}, {3}, 0}};
   const PackRecipe recipe{PackLayout::kLinear, halves, 4, {4, 1, 1, 1}};
-  EXPECT_EQ(PackedFloats(recipe, BytesOf(std::vector<uint16_t>{0x3c00, 0xc000, 0x0001, 0x8000})),
+  EXPECT_EQ(PackedFloats(recipe, ElementBytes(std::vector<uint16_t>{0x3c00, 0xc000, 0x0001, 0x8000})),
             (std::vector<float>{1.0f, -2.0f, 0x1p-24f, -0.0f}));
 }
 
@@ -96,14 +96,14 @@ TEST(Pack, DepthwiseWeightsBecomeGroupsOfFourChannels) {
       }
     }
   }
-  EXPECT_EQ(PackedFloats(recipe, BytesOf(weights)), expected);
+  EXPECT_EQ(PackedFloats(recipe, ElementBytes(weights)), expected);
 }
 
 TEST(Pack, ActivationsBecomeSlicesOverAllBatches) {
   const int b = 2, h = 3, w = 2, channels = 5;
   const std::vector<float> values = RandomFloats(b * h * w * channels, 3);
   const PackRecipe recipe{PackLayout::kSlices, {DType::kFloat32, Shape{b, h, w, channels}, {}}, 4, {b, h, w, channels}};
-  const std::vector<float> packed = PackedFloats(recipe, BytesOf(values));
+  const std::vector<float> packed = PackedFloats(recipe, ElementBytes(values));
   ASSERT_EQ(packed.size(), size_t{2 * b * h * w * 4});
   for (int c = 0; c < 8; ++c) {
     for (int pixel = 0; pixel < b * h * w; ++pixel) {
@@ -118,7 +118,7 @@ TEST(Pack, LinearIsPaddedToTheWidth) {
     const PackRecipe recipe{PackLayout::kLinear, {DType::kFloat32, Shape{n}, {}}, 16, {n, 1, 1, 1}};
     std::vector<float> expected = bias;
     expected.resize((n + 15) / 16 * 16);
-    EXPECT_EQ(PackedFloats(recipe, BytesOf(bias)), expected) << n;
+    EXPECT_EQ(PackedFloats(recipe, ElementBytes(bias)), expected) << n;
   }
 }
 
@@ -137,20 +137,20 @@ TEST(Pack, ReadsEveryIntegerTypeThroughItsQuantization) {
   const auto packed = [&](DType dtype, const std::vector<std::byte>& bytes) {
     return PackedFloats(LinearRecipe({dtype, Shape{4}, PerTensor(0.5f, 3)}, 4), bytes);
   };
-  EXPECT_EQ(packed(DType::kInt8, BytesOf<int8_t>({2, 3, 4, 5})), expected);
-  EXPECT_EQ(packed(DType::kUInt8, BytesOf<uint8_t>({2, 3, 4, 5})), expected);
-  EXPECT_EQ(packed(DType::kInt16, BytesOf<int16_t>({2, 3, 4, 5})), expected);
-  EXPECT_EQ(packed(DType::kInt32, BytesOf<int32_t>({2, 3, 4, 5})), expected);
-  EXPECT_EQ(packed(DType::kInt64, BytesOf<int64_t>({2, 3, 4, 5})), expected);
-  EXPECT_EQ(packed(DType::kInt4, BytesOf<uint8_t>({0x32, 0x54})), expected);
+  EXPECT_EQ(packed(DType::kInt8, ElementBytes<int8_t>({2, 3, 4, 5})), expected);
+  EXPECT_EQ(packed(DType::kUInt8, ElementBytes<uint8_t>({2, 3, 4, 5})), expected);
+  EXPECT_EQ(packed(DType::kInt16, ElementBytes<int16_t>({2, 3, 4, 5})), expected);
+  EXPECT_EQ(packed(DType::kInt32, ElementBytes<int32_t>({2, 3, 4, 5})), expected);
+  EXPECT_EQ(packed(DType::kInt64, ElementBytes<int64_t>({2, 3, 4, 5})), expected);
+  EXPECT_EQ(packed(DType::kInt4, ElementBytes<uint8_t>({0x32, 0x54})), expected);
 }
 
 TEST(Pack, ExtremesOfSignedAndUnsignedTypesKeepTheirSign) {
-  EXPECT_EQ(PackedFloats(LinearRecipe({DType::kInt8, Shape{2}, {}}, 2), BytesOf<int8_t>({-128, 127})),
+  EXPECT_EQ(PackedFloats(LinearRecipe({DType::kInt8, Shape{2}, {}}, 2), ElementBytes<int8_t>({-128, 127})),
             (std::vector<float>{-128, 127, 0, 0}));
-  EXPECT_EQ(PackedFloats(LinearRecipe({DType::kUInt8, Shape{2}, {}}, 2), BytesOf<uint8_t>({0, 255})),
+  EXPECT_EQ(PackedFloats(LinearRecipe({DType::kUInt8, Shape{2}, {}}, 2), ElementBytes<uint8_t>({0, 255})),
             (std::vector<float>{0, 255, 0, 0}));
-  EXPECT_EQ(PackedFloats(LinearRecipe({DType::kInt4, Shape{3}, {}}, 3), BytesOf<uint8_t>({0x78, 0x0f})),
+  EXPECT_EQ(PackedFloats(LinearRecipe({DType::kInt4, Shape{3}, {}}, 3), ElementBytes<uint8_t>({0x78, 0x0f})),
             (std::vector<float>{-8, 7, -1, 0}));
 }
 
@@ -163,7 +163,7 @@ TEST(Pack, PerChannelScalesFollowTheirDimension) {
   recipe.source.quantization = Quantization{scales, {0, 1, 2}, 0};
   std::vector<float> real(stored.size());
   for (size_t k = 0; k < stored.size(); ++k) real[k] = scales[k / (taps * i)] * (stored[k] - int(k / (taps * i)));
-  EXPECT_EQ(PackedFloats(recipe, BytesOf(stored)), MatrixByDefinition(real, o, taps, i, 4));
+  EXPECT_EQ(PackedFloats(recipe, ElementBytes(stored)), MatrixByDefinition(real, o, taps, i, 4));
 }
 
 TEST(Pack, PerChannelScalesOfDepthwiseWeightsFollowTheLastDimension) {
@@ -171,7 +171,7 @@ TEST(Pack, PerChannelScalesOfDepthwiseWeightsFollowTheLastDimension) {
                           {DType::kInt8, Shape{1, 1, 2, 2}, Quantization{{0.5f, 3.0f}, {0, 0}, 3}},
                           4,
                           {1, 1, 2, 2}};
-  EXPECT_EQ(PackedFloats(recipe, BytesOf<int8_t>({2, 2, 4, 4})), (std::vector<float>{1, 6, 0, 0, 2, 12, 0, 0}));
+  EXPECT_EQ(PackedFloats(recipe, ElementBytes<int8_t>({2, 2, 4, 4})), (std::vector<float>{1, 6, 0, 0, 2, 12, 0, 0}));
 }
 
 // [O,kh,kw,I] -> [O,I,kh,kw], the order of other model formats.
@@ -204,8 +204,8 @@ TEST(Pack, FiltersWithChannelsBeforePixelsArePermutedOnTheWay) {
         recipe.layout = layout;
         recipe.storage = storage;
         std::vector<std::byte> expected(recipe.packed_size_bytes()), packed(expected.size());
-        ASSERT_TRUE(PackConstant(recipe, BytesOf(w), expected).ok());
-        const Status status = PackConstant(InOrderOihw(recipe), BytesOf(moved), packed);
+        ASSERT_TRUE(PackConstant(recipe, ElementBytes(w), expected).ok());
+        const Status status = PackConstant(InOrderOihw(recipe), ElementBytes(moved), packed);
         ASSERT_TRUE(status.ok()) << status.message();
         EXPECT_EQ(packed, expected) << "layout " << static_cast<int>(layout) << " of " << o << "x" << i;
       }
@@ -219,24 +219,24 @@ TEST(Pack, PermutedFiltersKeepTheScalesOfTheirChannels) {
   for (size_t k = 0; k < w.size(); ++k) w[k] = static_cast<int8_t>(k * 7 % 256 - 128);
   PackRecipe recipe = MatrixRecipe(o, 2, 2, i, 4, DType::kInt8);
   recipe.source.quantization = Quantization{{0.5f, 0.25f, 2.0f}, {1, 0, -3}, 0};
-  const std::vector<float> expected = PackedFloats(recipe, BytesOf(w));
-  EXPECT_EQ(PackedFloats(InOrderOihw(recipe), BytesOf(ChannelsBeforePixels(w, o, taps, i))), expected);
+  const std::vector<float> expected = PackedFloats(recipe, ElementBytes(w));
+  EXPECT_EQ(PackedFloats(InOrderOihw(recipe), ElementBytes(ChannelsBeforePixels(w, o, taps, i))), expected);
 }
 
 TEST(Pack, RefusesAnOrderThatIsNoneOfItsDimensions) {
   const PackRecipe good = InOrderOihw(MatrixRecipe(4, 3, 3, 8, 4));
   const std::vector<float> w(4 * 9 * 8);
   std::vector<std::byte> packed(good.packed_size_bytes());
-  ASSERT_TRUE(PackConstant(good, BytesOf(w), packed).ok());
+  ASSERT_TRUE(PackConstant(good, ElementBytes(w), packed).ok());
   for (const std::array<int32_t, 4>& order :
        {std::array<int32_t, 4>{0, 2, 3, 3}, {0, 2, 3, 4}, {0, 2, 3, -1}, {1, 2, 3, 0}, {INT32_MAX, 2, 3, 1}}) {
     PackRecipe bad = good;
     bad.order = order;
-    EXPECT_EQ(PackConstant(bad, BytesOf(w), packed).code(), StatusCode::kMalformedInput);
+    EXPECT_EQ(PackConstant(bad, ElementBytes(w), packed).code(), StatusCode::kMalformedInput);
   }
   PackRecipe flat = good;
   flat.source.shape = Shape{4 * 8 * 9};
-  EXPECT_EQ(PackConstant(flat, BytesOf(w), packed).code(), StatusCode::kMalformedInput);
+  EXPECT_EQ(PackConstant(flat, ElementBytes(w), packed).code(), StatusCode::kMalformedInput);
 }
 
 TEST(Pack, ReadsUnalignedBytes) {
@@ -251,7 +251,7 @@ TEST(Pack, HalfWeightsAreConverted) {
   std::vector<uint16_t> halves;
   std::vector<float> values = {1.5f, -0.25f, 65504.0f, 0x1p-24f};
   for (float value : values) halves.push_back(FloatToHalf(value));
-  EXPECT_EQ(PackedFloats(LinearRecipe({DType::kFloat16, Shape{4}, {}}, 4), BytesOf(halves)), values);
+  EXPECT_EQ(PackedFloats(LinearRecipe({DType::kFloat16, Shape{4}, {}}, 4), ElementBytes(halves)), values);
 }
 
 // ---- Errors ----

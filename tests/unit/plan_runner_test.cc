@@ -12,7 +12,7 @@ namespace hearth {
 namespace {
 
 // Six channels, which lie in eight on a device.
-constexpr std::string_view kNetwork = R"(graph "two steps"
+constexpr std::string_view kTwoSteps = R"(graph "two steps"
 %0 = input : float32[1x2x2x6] "x"
 %1 = softmax(%0) : float32[1x2x2x6] "a" node "softmax" operator 0
 %2 = softmax(%1) : float32[1x2x2x6] "b" node "again" operator 1
@@ -23,7 +23,7 @@ constexpr uint64_t kDeviceBytes = 2 * 2 * 8 * sizeof(float);
 class PlanRunnerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    Result<Graph> graph = GraphFromText(kNetwork);
+    Result<Graph> graph = GraphFromText(kTwoSteps);
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     ASSERT_TRUE(InferShapes(*graph).ok());
     Result<Plan> plan = Lower(*graph, device_.info(), {});

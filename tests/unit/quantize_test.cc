@@ -19,8 +19,8 @@
 namespace hearth {
 namespace {
 
-constexpr uint32_t kSeed = 20261122;
-constexpr size_t kCount = 4096;
+constexpr uint32_t kTiesSeed = 20261122;
+constexpr size_t kTies = 4096;
 
 // The rule once more, in float64 but for the multiplication.
 double StoredByTheRule(float real, const TensorDesc& desc) {
@@ -39,9 +39,9 @@ struct Ties {
 
 // Numbers in the middle between two steps, and the floats beside them; some outside of the type's range.
 Ties TiesOf(DType dtype, float scale, int64_t zero_point, std::mt19937& random) {
-  Ties ties{{dtype, {1, 8, kCount / 64, 8}, Quantization{{scale}, {zero_point}, 0}}, {}};
+  Ties ties{{dtype, {1, 8, kTies / 64, 8}, Quantization{{scale}, {zero_point}, 0}}, {}};
   std::uniform_int_distribution<int> step(-300, 300);
-  for (size_t k = 0; k < kCount; ++k) {
+  for (size_t k = 0; k < kTies; ++k) {
     const float tie = (static_cast<float>(step(random)) + 0.5f) * scale;
     constexpr float kFar = std::numeric_limits<float>::infinity();
     ties.reals.push_back(k % 4 < 2 ? tie : std::nextafter(tie, k % 4 == 2 ? kFar : -kFar));
@@ -50,7 +50,7 @@ Ties TiesOf(DType dtype, float scale, int64_t zero_point, std::mt19937& random) 
 }
 
 std::vector<Ties> SeededTies() {
-  std::mt19937 random(kSeed);
+  std::mt19937 random(kTiesSeed);
   std::uniform_real_distribution<float> exponent(-9, 2);
   std::vector<Ties> all;
   for (int k = 0; k < 12; ++k) {
@@ -101,14 +101,14 @@ TEST(Quantize, NumbersOf32BitsAreExact) {
 
 TEST(Quantize, TheCpusVectorsTheHostsCopiesAndTheReferenceFollowTheRuleOnTies) {
   for (const Ties& ties : SeededTies()) {
-    SCOPED_TRACE(::testing::Message() << "seed " << kSeed << ", " << DTypeName(ties.desc.dtype) << " scale "
+    SCOPED_TRACE(::testing::Message() << "seed " << kTiesSeed << ", " << DTypeName(ties.desc.dtype) << " scale "
                                       << ties.desc.quantization->scales[0]);
     const std::vector<double> expected = StoredByTheRule(ties);
     std::vector<std::byte> stored(ties.desc.size_bytes());
     ToStored(ties.desc, ties.reals, stored);
     EXPECT_EQ(NumbersIn(ties.desc, stored), expected) << "the CPU";
     const TensorDesc floats{DType::kFloat32, ties.desc.shape, {}};
-    std::vector<std::byte> slices(kCount * sizeof(float));
+    std::vector<std::byte> slices(kTies * sizeof(float));
     DenseToSlices(floats, StorageType::kFloat32, std::as_bytes(std::span(ties.reals)), slices);
     SlicesToDense(ties.desc, StorageType::kFloat32, slices, stored);
     EXPECT_EQ(NumbersIn(ties.desc, stored), expected) << "copies from a device";
@@ -164,7 +164,7 @@ TEST_P(QuantizeOn, TiesFollowTheRule) {
     const Result<std::vector<double>> stored = Quantized(*opened, ties);
     ASSERT_TRUE(stored.ok()) << stored.status().message();
     EXPECT_EQ(*stored, StoredByTheRule(ties))
-        << "seed " << kSeed << ", " << DTypeName(ties.desc.dtype) << " scale " << ties.desc.quantization->scales[0];
+        << "seed " << kTiesSeed << ", " << DTypeName(ties.desc.dtype) << " scale " << ties.desc.quantization->scales[0];
   }
 }
 
@@ -172,9 +172,9 @@ TEST_P(QuantizeOn, TiesFollowTheRule) {
 TEST_P(QuantizeOn, LargeWholeNumbersAndHalvesFollowTheRule) {
   const Result<OpenedDevice> opened = OpenChosenDevice(GetParam());
   if (!opened.ok()) GTEST_SKIP() << opened.status().message();
-  Ties large{{DType::kInt32, {1, 8, kCount / 64, 8}, Quantization{{1.0f}, {0}, 0}}, {}};
+  Ties large{{DType::kInt32, {1, 8, kTies / 64, 8}, Quantization{{1.0f}, {0}, 0}}, {}};
   std::vector<double> expected;
-  for (size_t k = 0; k < kCount; ++k) {
+  for (size_t k = 0; k < kTies; ++k) {
     const float real = std::ldexp(1.0f, 22) + static_cast<float>(k) * (k % 2 == 0 ? 0.5f : 2047.0f);
     large.reals.push_back(k % 4 < 2 ? real : -real);
     expected.push_back(std::round(double{large.reals.back()}));

@@ -38,7 +38,7 @@ Result<Graph> MultinomialModel(std::vector<std::byte>& bytes) {
 }
 
 // What the first output is in so many runs.
-std::vector<std::vector<double>> Runs(const Result<Graph>& graph, const std::vector<double>& x, int count) {
+std::vector<std::vector<double>> RunsOf(const Result<Graph>& graph, const std::vector<double>& x, int count) {
   EXPECT_TRUE(graph.ok()) << graph.status().message();
   if (!graph.ok()) return std::vector<std::vector<double>>(static_cast<size_t>(count));
   const ReferenceTensor input{graph->value(graph->inputs[0]).desc.shape, x};
@@ -64,7 +64,7 @@ TEST(RandomNumbers, PhiloxGivesItsAuthorsNumbers) {
 
 TEST(RandomNumbers, UniformOnesAreLiteRtsBitsInEachRun) {
   std::vector<std::byte> bytes;
-  const auto runs = Runs(NumbersModel(kRandomUniform, 5, 9, 7, bytes), {0}, 3);
+  const auto runs = RunsOf(NumbersModel(kRandomUniform, 5, 9, 7, bytes), {0}, 3);
   EXPECT_THAT(Bits(runs[0]),
               ElementsAre(0x3f5be7dc, 0x3e589608, 0x3e2e43f8, 0x3f423e8e, 0x3f32ca44, 0x3f7eb564, 0x3c32eb80));
   EXPECT_THAT(Bits(runs[1]),
@@ -75,7 +75,7 @@ TEST(RandomNumbers, UniformOnesAreLiteRtsBitsInEachRun) {
 
 TEST(RandomNumbers, NormalOnesAreLiteRtsUpToARoundingOfSineAndCosine) {
   std::vector<std::byte> bytes;
-  const auto runs = Runs(NumbersModel(kRandomStandardNormal, 5, 9, 7, bytes), {0}, 3);
+  const auto runs = RunsOf(NumbersModel(kRandomStandardNormal, 5, 9, 7, bytes), {0}, 3);
   const std::vector<double> first = {0.535279, 0.1320366, -1.8791082, 0.10361496, -0.02685229, 0.84688187, -2.615129};
   const std::vector<double> third = {-1.077453, -0.8248326, -0.34760472, 0.12492026, 0.6964909, 1.3873205, 0.5641975};
   EXPECT_THAT(runs[0], ::testing::Pointwise(::testing::DoubleNear(5e-7), first));
@@ -84,7 +84,7 @@ TEST(RandomNumbers, NormalOnesAreLiteRtsUpToARoundingOfSineAndCosine) {
 
 TEST(RandomNumbers, MultinomialDrawsLiteRtsClassesInEachRun) {
   std::vector<std::byte> bytes;
-  const auto runs = Runs(MultinomialModel(bytes), {0, 1, 2, 3, 3, 0, -1, 2, 0, 0, 0, 0}, 3);
+  const auto runs = RunsOf(MultinomialModel(bytes), {0, 1, 2, 3, 3, 0, -1, 2, 0, 0, 0, 0}, 3);
   EXPECT_THAT(runs[0], ElementsAre(3, 3, 3, 1, 3, 0, 2, 0, 0, 0, 1, 0, 0, 3, 0));
   EXPECT_THAT(runs[1], ElementsAre(3, 3, 3, 3, 3, 1, 0, 0, 3, 0, 3, 1, 2, 1, 3));
   EXPECT_THAT(runs[2], ElementsAre(3, 3, 3, 3, 3, 0, 0, 0, 0, 0, 2, 2, 1, 1, 0));

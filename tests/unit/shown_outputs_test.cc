@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::Each;
 
-std::span<const std::byte> BytesOf(const std::vector<float>& floats) {
+std::span<const std::byte> BytesOfFloats(const std::vector<float>& floats) {
   return std::as_bytes(std::span(floats));
 }
 
@@ -44,7 +44,7 @@ class ShownOutputs : public ::testing::Test {
   }
 
   Session& session() { return **session_; }
-  void Set(float x) { EXPECT_TRUE(session().SetInput(0, BytesOf(std::vector<float>(8, x))).ok()); }
+  void Set(float x) { EXPECT_TRUE(session().SetInput(0, BytesOfFloats(std::vector<float>(8, x))).ok()); }
 
   Result<Model> model_;
   std::optional<Result<Session>> session_;
@@ -66,7 +66,7 @@ TEST_F(ShownOutputs, AreNotChangedByARunOnTheCallersMemory) {
   ASSERT_TRUE(session().Run().ok());
   const std::vector<float> four(8, 4.0f);
   std::vector<float> others(8);
-  const std::span<const std::byte> inputs[] = {BytesOf(four)};
+  const std::span<const std::byte> inputs[] = {BytesOfFloats(four)};
   const std::span<std::byte> outputs[] = {std::as_writable_bytes(std::span(others))};
   ASSERT_TRUE(session().Run(inputs, outputs).ok());
   EXPECT_THAT(others, Each(8.0f));
@@ -79,7 +79,7 @@ TEST_F(ShownOutputs, AreNotChangedByARunOnTheCallersMemory) {
 
 TEST_F(ShownOutputs, AreWrittenToMemoryOfAnInput) {
   std::vector<float> memory(8, 4.0f);
-  const std::span<const std::byte> inputs[] = {BytesOf(memory)};
+  const std::span<const std::byte> inputs[] = {BytesOfFloats(memory)};
   const std::span<std::byte> outputs[] = {std::as_writable_bytes(std::span(memory))};
   ASSERT_TRUE(session().Run(inputs, outputs).ok());
   EXPECT_THAT(memory, Each(8.0f));

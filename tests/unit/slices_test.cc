@@ -34,7 +34,7 @@ std::vector<Host> ToDense(const TensorDesc& desc, StorageType storage, const std
   return As<Host>(dense);
 }
 
-TensorDesc Bytes(DType dtype, const Shape& shape) {
+TensorDesc ByteDesc(DType dtype, const Shape& shape) {
   return {dtype, shape, Quantization{{0.5f}, {10}, 0}};
 }
 
@@ -48,17 +48,19 @@ TEST(Slices, FloatsAreGroupedByFourChannelsAndPaddedWithZeros) {
 
 TEST(Slices, QuantizedBytesArriveAsTheNumbersThatTheyStandFor) {
   const std::vector<uint8_t> dense = {0, 10, 255};
-  EXPECT_THAT(ToSlices<float>(Bytes(DType::kUInt8, {3}), StorageType::kFloat32, dense), ElementsAre(-5, 0, 122.5f, 0));
+  EXPECT_THAT(ToSlices<float>(ByteDesc(DType::kUInt8, {3}), StorageType::kFloat32, dense),
+              ElementsAre(-5, 0, 122.5f, 0));
 }
 
 TEST(Slices, QuantizedBytesLeaveRoundedAwayFromZeroAndClamped) {
   const std::vector<float> slices = {-1000.0f, 0.25f, -0.25f, 1e9f};
-  EXPECT_THAT(ToDense<int8_t>(Bytes(DType::kInt8, {4}), StorageType::kFloat32, slices), ElementsAre(-128, 11, 9, 127));
+  EXPECT_THAT(ToDense<int8_t>(ByteDesc(DType::kInt8, {4}), StorageType::kFloat32, slices),
+              ElementsAre(-128, 11, 9, 127));
 }
 
 TEST(Slices, NotANumberLeavesAsTheLowestNumber) {
   const std::vector<float> slices = {NAN, 0, 0, 0};
-  EXPECT_THAT(ToDense<int8_t>(Bytes(DType::kInt8, {1}), StorageType::kFloat32, slices), ElementsAre(-128));
+  EXPECT_THAT(ToDense<int8_t>(ByteDesc(DType::kInt8, {1}), StorageType::kFloat32, slices), ElementsAre(-128));
 }
 
 TEST(Slices, RealNumbersAreRoundedToHalvesWhereTheDeviceStoresThose) {

@@ -25,7 +25,7 @@ using testing::CacheFolder;
 
 const std::string kModel = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
 
-std::vector<std::byte> BytesOf(const std::string& path) {
+std::vector<std::byte> FileBytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const auto bytes = std::as_bytes(std::span(text));
@@ -35,7 +35,7 @@ std::vector<std::byte> BytesOf(const std::string& path) {
 // ---- Seeded mutations, as far as a device that checks what it is asked ----
 
 struct Lowered {
-  std::vector<std::byte> model = BytesOf(kModel);
+  std::vector<std::byte> model = FileBytes(kModel);
   Graph graph;
   Plan plan;
 };

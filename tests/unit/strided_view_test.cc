@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-constexpr uint32_t kSeed = 20261123;
+constexpr uint32_t kViewSeed = 20261123;
 
 // Which element of the input each element of the view is.
 std::vector<int64_t> ElementsOf(const StridedView& view) {
@@ -58,7 +58,7 @@ StridedView RandomView(int64_t count, bool cuts, std::minstd_rand& random) {
 }
 
 TEST(StridedView, AViewOfAViewNamesTheElementsThatBothDo) {
-  std::minstd_rand random(kSeed);
+  std::minstd_rand random(kViewSeed);
   int composed = 0;
   for (int turn = 0; turn < 2000; ++turn) {
     const StridedView inner = RandomView(turn % 2 == 0 ? 240 : 72, turn % 3 == 0, random);
@@ -67,7 +67,8 @@ TEST(StridedView, AViewOfAViewNamesTheElementsThatBothDo) {
     const auto both = Composed(outer, inner);
     if (!both) continue;
     ++composed;
-    ASSERT_EQ(ElementsOf(*both), Chosen(inner_elements, ElementsOf(outer))) << "turn " << turn << ", seed " << kSeed;
+    ASSERT_EQ(ElementsOf(*both), Chosen(inner_elements, ElementsOf(outer)))
+        << "turn " << turn << ", seed " << kViewSeed;
   }
   EXPECT_GT(composed, 400);
 }
@@ -82,14 +83,14 @@ TEST(StridedView, WhatEndsWithinADigitIsNotComposed) {
 }
 
 TEST(StridedView, TheInverseGoesBackAndIsNoneOfWhatRepeatsOrLeavesOut) {
-  std::minstd_rand random(kSeed);
+  std::minstd_rand random(kViewSeed);
   for (int turn = 0; turn < 200; ++turn) {
     const StridedView view = RandomView(240, false, random);
     const auto back = Inverse(view, 240);
     ASSERT_TRUE(back.has_value());
     std::vector<int64_t> all(240);
     std::iota(all.begin(), all.end(), int64_t{0});
-    ASSERT_EQ(Chosen(ElementsOf(view), ElementsOf(*back)), all) << "seed " << kSeed;
+    ASSERT_EQ(Chosen(ElementsOf(view), ElementsOf(*back)), all) << "seed " << kViewSeed;
   }
   EXPECT_FALSE(Inverse({0, {{2, 0}, {3, 1}}}, 3));
   EXPECT_FALSE(Inverse({0, {{3, 2}}}, 6));

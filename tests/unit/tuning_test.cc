@@ -41,7 +41,7 @@ Graph GraphOf(std::string_view text) {
 }
 
 // Every operation with candidates, a pointwise convolution twice.
-Graph Network() {
+Graph TunedNetwork() {
   return GraphOf(R"(graph "network"
 %0 = input : float32[1x12x12x8] "x"
 %1 = constant : float32[12x3x3x8] "w1" = fill(0.01)
@@ -61,7 +61,7 @@ output %13
 )");
 }
 
-// One pointwise convolution as in Network, with other names and weights.
+// One pointwise convolution as in TunedNetwork, with other names and weights.
 Graph OtherNetwork() {
   return GraphOf(R"(graph "other"
 %0 = input : float32[1x12x12x12] "image"
@@ -89,7 +89,7 @@ TEST(KernelChoice, ItsTextReadsBack) {
 }
 
 TEST(LayerKey, IsThatOfTheShapeAndNotOfNamesAndWeights) {
-  const Graph network = Network(), other = OtherNetwork();
+  const Graph network = TunedNetwork(), other = OtherNetwork();
   const DeviceInfo& device = kDevices[0];
   const std::string key = LayerKey(network, network.nodes()[2], device, {});
   EXPECT_EQ(LayerKey(network, network.nodes()[3], device, {}), key);
@@ -104,7 +104,7 @@ TEST(LayerKey, IsThatOfTheShapeAndNotOfNamesAndWeights) {
 }
 
 TEST(TunableLayers, ComeOnceAndEveryCandidateLowersAndIsAnotherPlan) {
-  const Graph graph = Network();
+  const Graph graph = TunedNetwork();
   for (const DeviceInfo& device : kDevices) {
     const std::vector<TunableLayer> layers = TunableLayers(graph, device, {});
     std::set<std::string> keys;
@@ -129,7 +129,7 @@ TEST(TunableLayers, ComeOnceAndEveryCandidateLowersAndIsAnotherPlan) {
 }
 
 TEST(TunableLayers, TheFirstCandidateIsWhatRulesChoose) {
-  const Graph graph = Network();
+  const Graph graph = TunedNetwork();
   for (const DeviceInfo& device : kDevices) {
     for (const TunableLayer& layer : TunableLayers(graph, device, {})) {
       const Graph alone = LayerGraph(graph, layer.node);
@@ -248,7 +248,7 @@ TEST(Tune, MeasuresOnlyWhatNoRecordHoldsAndFullAlsoWhatFastFound) {
 
 TEST(StoredTuning, IsSharedByNetworksOfADeviceAndGrows) {
   MemoryStore store;
-  const Graph network = Network(), other = OtherNetwork();
+  const Graph network = TunedNetwork(), other = OtherNetwork();
   const DeviceInfo& device = kDevices[0];
   EXPECT_TRUE(StoredTuning(device, store).empty());
   FakeClock clock(FastestWithRows("2"));
@@ -278,7 +278,7 @@ TuningOutcome Start(const std::string& mode, NullDevice& device, MemoryStore* st
 TEST(TunedStart, MeasuresOnceAndLaterStartsUseItWithoutBeingAsked) {
   MemoryStore store;
   NullDevice device(kDevices[1]);
-  const Graph graph = Network();
+  const Graph graph = TunedNetwork();
   const auto request = [&] {
     PlanRequest made;
     made.graph = &graph;

@@ -18,7 +18,7 @@ namespace hearth {
 namespace {
 
 // Three convolutions of some 75 ms each, by the estimate for a GPU of one compute unit; little to copy at both ends.
-constexpr std::string_view kNetwork = R"(graph "long"
+constexpr std::string_view kLongNetwork = R"(graph "long"
 %0 = input : float32[1x128x128x4] "x"
 %1 = constant : float32[64x3x3x4] "first" = fill(pattern)
 %2 = constant : float32[64x3x3x64] "second" = fill(pattern)
@@ -43,7 +43,7 @@ using Slices = std::vector<std::vector<DispatchPart>>;
 class WatchdogSlices : public ::testing::Test {
  protected:
   void SetUp() override {
-    Result<Graph> graph = GraphFromText(kNetwork);
+    Result<Graph> graph = GraphFromText(kLongNetwork);
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     graph_ = std::move(graph).value();
     ASSERT_TRUE(InferShapes(graph_).ok());
