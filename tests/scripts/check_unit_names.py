@@ -14,12 +14,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # The folders, each with those below it, of which the build makes one library or program.
 LIBRARIES = ("core", "hal", "cache", "conformance", "backends/*", "frontends/*", "tests/unit", "tests/fault",
              "tests/kernels", "tests/models", "tests/golden", "tests/testing")
+OPERATOR_CODES = ROOT / "tests/testing/builtin_codes.h"
 NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]*) ?\{")
 NAMESPACE_END = re.compile(r"^\}  // namespace")
 TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)\b(?![^{]*;$)")
 ALIAS = re.compile(r"^using (\w+) = (.*)")
 CONSTANT = re.compile(r"^(?:inline |static )?(?:constexpr|constinit|const|thread_local|std::atomic)\b[^(]*?[\w*&>] (k[A-Z]\w*|g_\w+)\b(?!\()")
-CONSTANT_BESIDE = re.compile(r", (k[A-Z]\w*)(?:\[\w*\])* = ")  # another one in the same declaration
+CONSTANT_BESIDE = re.compile(r"[, ](k[A-Z]\w*)(?:\[\w*\])* = ")  # another one in the same declaration
 FUNCTION = re.compile(r"^(?!TEST|INSTANTIATE|return|using|template|static_assert|extern|PYBIND|ACTION|MATCHER|friend)[A-Za-z][^()=]*[\s*&](\w+)\(([^)]*)")
 
 
@@ -30,24 +31,29 @@ def declared(line):
     elif match := ALIAS.match(line):
         yield match[1], match[2]
     elif match := CONSTANT.match(line):
-        for name in [match[1], *CONSTANT_BESIDE.findall(line)]:
+        for name in {match[1], *CONSTANT_BESIDE.findall(line)}:
             yield name, "constant"
     elif match := FUNCTION.match(line):
         parameters = [re.sub(r" ?= .*| ?\b[a-z_]\w*$", "", parameter.strip()) for parameter in match[2].split(",")]
         yield match[1], "(" + ", ".join(parameters)
 
 
-def unnamed_names(file):
-    """Yields (the namespaces around it, name, what tells two apart) of each name in an unnamed namespace of `file`."""
+def statements(file):
+    """Yields the lines of `file` without those that begin with a blank, which are joined to a list of constants."""
+    text = file.read_text(encoding="utf-8")
+    yield from re.sub(r",\n +(?=k[A-Z]\w* = )", ", ", text).splitlines()
+
+
+def names_of(file, only_unnamed):
+    """Yields (name, what tells two apart) of each name in a namespace of `file`, or only of those in an unnamed one."""
     around = []
-    for line in file.read_text(encoding="utf-8").splitlines():
+    for line in statements(file):
         if match := NAMESPACE.match(line):
             around.append(match[1])
         elif NAMESPACE_END.match(line) and around:
             around.pop()
-        elif "" in around:
-            for name, kind in declared(line):
-                yield "::".join(part for part in around if part), name, kind
+        elif around and ("" in around or not only_unnamed):
+            yield from declared(line)
 
 
 def clashes(library):
@@ -55,15 +61,20 @@ def clashes(library):
     sources = sorted(library.rglob("*.cc"))
     givers = collections.defaultdict(lambda: collections.defaultdict(set))
     for source in sources:
-        for namespace, name, kind in unnamed_names(source):
-            givers[namespace, name][kind].add(str(source.relative_to(ROOT)))
+        for name, kind in names_of(source, only_unnamed=True):
+            givers[name][kind].add(str(source.relative_to(ROOT)))
+    # A source that does not include this header is joined with one that does.
+    if library.parent.name == "tests":
+        for name, kind in names_of(OPERATOR_CODES, only_unnamed=False):
+            if name in givers:
+                givers[name][kind].add(str(OPERATOR_CODES.relative_to(ROOT)))
     count = 0
-    for (_, name), kinds in sorted(givers.items()):
+    for name, kinds in sorted(givers.items()):
         files = set().union(*kinds.values())
         overloads = all(kind.startswith("(") for kind in kinds) and all(len(files) == 1 for files in kinds.values())
         one_alias = len(kinds) == 1 and not next(iter(kinds)).startswith("(") and next(iter(kinds)) not in ("type", "constant")
         if len(files) > 1 and not overloads and not one_alias:
-            print(f"{name} is in the unnamed namespaces of {', '.join(sorted(files))}: give it a name of its own in each")
+            print(f"{name} is given by {', '.join(sorted(files))}: give each a name of its own")
             count += 1
     return len(sources), count
 

@@ -66,7 +66,7 @@ constexpr std::string_view kConvolution = R"(%0 = input : float32[1x32x32x16] "x
 %2 = conv_2d(%0, %1, none) padding=same : float32[1x32x32x32] "y" node "conv"
 output %2
 )";
-constexpr std::string_view kTranspose = R"(%0 = input : float32[1x8x40x64] "x"
+constexpr std::string_view kTurnedTensor = R"(%0 = input : float32[1x8x40x64] "x"
 %1 = transpose(%0) permutation=0,2,1,3 : float32[1x40x8x64] "y" node "transpose"
 output %1
 )";
@@ -79,8 +79,8 @@ TEST(GroupItems, AreThoseOfConvolutions) {
 }
 
 TEST(GroupItems, AreThoseOfCopies) {
-  EXPECT_EQ(ItemsOf(kTranspose, Gpu(64)), 64u);
-  EXPECT_EQ(ItemsOf(kTranspose, Software()), 8u);
+  EXPECT_EQ(ItemsOf(kTurnedTensor, Gpu(64)), 64u);
+  EXPECT_EQ(ItemsOf(kTurnedTensor, Software()), 8u);
 }
 
 TEST(PictureGroup, IsAWaveOrWhatTheDeviceTakesOfIt) {

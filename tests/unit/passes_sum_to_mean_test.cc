@@ -10,7 +10,7 @@ namespace {
 using testing::ExpectRewrite;
 using testing::ExpectUnchanged;
 
-constexpr std::string_view kSum = R"(graph "g"
+constexpr std::string_view kSumNetwork = R"(graph "g"
 %0 = input : float32[3x7x7] "x"
 %1 = sum(%0) axes=1,2 : float32[3] "s" node "sum" operator 4
 )";
@@ -24,7 +24,7 @@ output %3
                                 "%2 = constant : float32[1] \"n\" = {0.020408163}\n%3 = mul(%1, %2)",
                                 "%2 = constant : float32[1] \"n\" = {0.020408163}\n%3 = mul(%2, %1)"}) {
     SCOPED_TRACE(text);
-    ExpectRewrite(SumToMean, fmt::format("{}{} : float32[3] \"m\" node \"m\"\noutput %3\n", kSum, text), kAfter);
+    ExpectRewrite(SumToMean, fmt::format("{}{} : float32[3] \"m\" node \"m\"\noutput %3\n", kSumNetwork, text), kAfter);
   }
 }
 
@@ -38,7 +38,7 @@ TEST(SumToMean, LeavesOtherDivisorsAndSumsWithOtherReaders) {
         "%2 = constant : float32[] \"n\" = {49}\n%3 = div(%1, %2) : float32[3] \"m\" node \"m\"\noutput %3\n"
         "output %1\n"}) {
     SCOPED_TRACE(text);
-    ExpectUnchanged(SumToMean, std::string(kSum) + std::string(text));
+    ExpectUnchanged(SumToMean, std::string(kSumNetwork) + std::string(text));
   }
 }
 
