@@ -6,9 +6,13 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import unittest
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "oracle"))
+import model_archive  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("HEARTH_BIN", str(ROOT / "build/release/bin/hearth"))
@@ -74,3 +78,7 @@ class CliTest(unittest.TestCase):
         path = self.folder / name
         path.write_bytes(data)
         return path
+
+    def oracle_model(self, name):
+        """A single-operator model of tests/oracle."""
+        return self.file(name, model_archive.Archive()[name])

@@ -247,7 +247,8 @@ class Run(CliTest):
         self.assertNotEqual(first, self.output_bytes("c", "--random-inputs", "2"))
 
     def test_random_inputs_of_every_numeric_type_that_is_no_index_are_not_all_zero(self):
-        for name, code in (("float32", 0), ("float16", 1), ("uint8", 3), ("int16", 7), ("int8", 9)):
+        for name, code in (("float32", 0), ("float16", 1), ("uint8", 3), ("int16", 7), ("int8", 9), ("float64", 10),
+                           ("uint16", 16)):
             with self.subTest(type=name):
                 model = self.file(name + ".tflite", flat_model.cast(code, [1, 8]))
                 self.run_cpu("--random-inputs", "1", "--output-dir", self.folder / name, model=model)
@@ -256,6 +257,38 @@ class Run(CliTest):
     def test_outputs_have_the_models_own_type_and_shape(self):
         self.assertEqual(self.output_bytes("f", "--random-inputs", "1")[:2], ("<f4", (1, 96, 96, 6)))
         self.assertEqual(self.output_bytes("i", "--random-inputs", "1", model=INT8_MODEL)[:2], ("|i1", (1, 96, 96, 6)))
+
+    def test_inputs_and_outputs_of_every_type_keep_their_bits(self):
+        rows = [("float64", "d", [1e300, -1 / 3]), ("uint32", "I", [4294967295, 16777217]), ("uint16", "H", [65535, 32768])]
+        for name, letter, ends in rows:
+            with self.subTest(type=name):
+                model = self.oracle_model(f"transpose_{name}.tflite")
+                numbers = [ends[0], *range(13), ends[1]]
+                descr = "<f8" if letter == "d" else "<u" + str(struct.calcsize(letter))
+                x = self.file(name + ".npy", npy(descr, (3, 5), struct.pack(f"<15{letter}", *numbers)))
+                run = ["run", model, "--device", "cpu", "--no-cache"]
+                done = self.run_hearth(*run, "--input", x, "--output-dir", self.folder / name)
+                (written,) = (self.folder / name).iterdir()
+                self.assertEqual(read_npy(written)[:2], (descr, (5, 3)))
+                turned = struct.unpack(f"<15{letter}", read_npy(written)[2])
+                self.assertEqual([turned[3 * k + row] for row in range(3) for k in range(5)], numbers)
+                self.assertIn(f"{name}[5x3]", done.stdout)
+                self.assertIn(f"max {ends[0]:.6g}", done.stdout)
+                floats = self.file("floats.npy", npy("<f4", (3, 5), bytes(60)))
+                done = self.run_hearth(*run, "--input", floats, expect=3)
+                self.assert_one_error(done, f"is {name}[3,5], float32[3,5] was given: its numbers are not converted")
+
+    def test_tensors_of_rank_8_go_in_and_out_and_rank_9_is_refused(self):
+        shape = (2, 3, 1, 2, 2, 1, 3, 2)
+        model = self.oracle_model("reshape_rank8_to_rank2.tflite")
+        x = self.file("x.npy", npy("<f4", shape, struct.pack("<144f", *range(144))))
+        self.run_cpu("--input", x, "--output-dir", self.folder / "out", model=model)
+        (written,) = (self.folder / "out").iterdir()
+        self.assertEqual(read_npy(written), ("<f4", (6, 24), struct.pack("<144f", *range(144))))
+        report = self.run_json("inspect", model, "--device", "cpu")
+        self.assertEqual(report["inputs"][0]["shape"], list(shape))
+        model = self.file("9.tflite", flat_model.cast(0, [1] * 9))
+        self.assert_one_error(self.run_hearth("run", model, "--device", "cpu", "--random-inputs", "1", expect=3), "rank 9")
 
     def test_a_bin_file_an_npy_file_and_one_without_the_leading_1_give_the_same(self):
         data = bytes(range(256)) * (27648 // 256)

@@ -35,6 +35,17 @@ class Compare(CliTest):
             self.skipTest("no softpipe")
         self.run_hearth("compare", MODEL, "--device", "gles", "--input", PICTURE, "--no-cache", variables=old)
 
+    def test_numbers_of_64_bits_are_compared_with_all_their_digits(self):
+        model = self.oracle_model("stablehlo_multiply_float64.tflite")
+        values = [1 / 3 + k for k in range(15)]
+        x = self.file("x.npy", npy("<f8", (3, 5), struct.pack("<15d", *values)))
+        y = self.file("y.npy", npy("<f8", (3, 5), struct.pack("<15d", *[1e300] * 15)))
+        report = self.compare(model, "--device", "cpu", "--against", "reference", "--input", x, "--input", y)
+        (output,) = report["outputs"]
+        self.assertEqual((output["dtype"], output["max_difference"]), ("float64", 0))
+        self.assertEqual(output["worst"]["ours"], values[0] * 1e300)
+        self.assertAlmostEqual(output["allowed_difference"] / (1e-4 * values[-1] * 1e300), 1)
+
     def test_a_device_that_a_driver_stands_in_for_is_compared_with_the_cpu(self):
         devices = self.run_json("devices")["devices"]
         drivers = [d["id"] for d in devices if d["usable"] and d["type"] == "cpu" and d["backend"] != "cpu"]

@@ -36,6 +36,18 @@ double AllowedDistance(const AnsweredModel& model, const Answer& answer, double 
   return 1e-4 * std::max(1.0, largest) + (model.tolerance == "hybrid" ? model.hybrid_error : 0);
 }
 
+// Integers of 64 bits have more digits than a double.
+double DistanceBetween(DType dtype, std::span<const std::byte> expected, std::span<const std::byte> actual,
+                       int64_t at) {
+  if (dtype == DType::kInt64) {
+    const auto a = LoadAt<int64_t>(expected.data(), at), b = LoadAt<int64_t>(actual.data(), at);
+    return static_cast<double>(static_cast<uint64_t>(std::max(a, b)) - static_cast<uint64_t>(std::min(a, b)));
+  }
+  const double a = LoadElement(dtype, expected, at), b = LoadElement(dtype, actual, at);
+  const bool same = a == b || (std::isnan(a) && std::isnan(b));
+  return same ? 0 : std::abs(a - b);
+}
+
 }  // namespace
 
 std::vector<AnsweredModel> ReadAnswers(const std::filesystem::path& folder, const std::string& family) {
@@ -74,10 +86,8 @@ std::string Disagreement(const AnsweredModel& model, size_t k, std::span<const s
   int64_t worst_at = 0;
   for (int64_t at = 0; at < count; ++at) {
     const double expected = LoadElement(answer.dtype, answer.bytes, at);
-    const double got = LoadElement(answer.dtype, actual, at);
     if (std::isfinite(expected)) largest = std::max(largest, std::abs(expected));
-    const bool same = expected == got || (std::isnan(expected) && std::isnan(got));
-    const double distance = same ? 0 : std::abs(expected - got);
+    const double distance = DistanceBetween(answer.dtype, answer.bytes, actual, at);
     if (distance <= worst) continue;  // one that is not a number counts as the worst
     worst = std::isnan(distance) ? INFINITY : distance;
     worst_at = at;

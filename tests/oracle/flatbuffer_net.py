@@ -12,6 +12,9 @@ FLOAT32, FLOAT16, INT32, UINT8, INT64 = (
     getattr(schema.TensorType, name) for name in ("FLOAT32", "FLOAT16", "INT32", "UINT8", "INT64")
 )
 BOOL, INT16, INT8, INT4 = (getattr(schema.TensorType, name) for name in ("BOOL", "INT16", "INT8", "INT4"))
+UINT16, UINT32, UINT64, FLOAT64 = (
+    getattr(schema.TensorType, name) for name in ("UINT16", "UINT32", "UINT64", "FLOAT64")
+)
 
 NUMPY_TYPES = {
     FLOAT32: np.float32,
@@ -22,6 +25,10 @@ NUMPY_TYPES = {
     BOOL: np.bool_,
     INT16: np.int16,
     INT8: np.int8,
+    UINT16: np.uint16,
+    UINT32: np.uint32,
+    UINT64: np.uint64,
+    FLOAT64: np.float64,
 }
 TYPE_NAMES = {value: name.lower() for name, value in vars(schema.TensorType).items() if name.isupper()}
 OP_NAMES = {value: name for name, value in vars(schema.BuiltinOperator).items() if name.isupper()}

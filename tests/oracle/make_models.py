@@ -22,7 +22,9 @@ import cases_lstm
 import cases_matrix
 import cases_places
 import cases_pool
+import cases_ranks
 import cases_reduce
+import cases_types
 import cases_volumes
 import cases_window
 import model_archive
@@ -86,6 +88,8 @@ FAMILIES = {  # run together, as one network
         cases_hlo.add_gathers,
         cases_hlo.add_scatters,
     ],
+    "ranks": [cases_ranks.add_functions, cases_ranks.add_sums, cases_ranks.add_moves],
+    "types": [cases_types.add_casts, cases_types.add_functions, cases_types.add_moves],
     "control": [cases_control.add_loops, cases_control.add_ends, cases_control.add_branches],
     "host": [cases_host.add_bits, cases_host.add_random, cases_host.add_data_sized],
 }

@@ -47,7 +47,8 @@ class ModelSet:
 
     def converted(self, op, name, function, specs, ranges=((-2, 2),), modes=("float",), shows="", moves=False):
         """A TensorFlow function in each of `modes`. `specs`: shapes, or (shape, dtype). `ranges`: of the inputs, the
-        last one stands for all that follow. One of the model's operators must be `op`."""
+        last one stands for all that follow; "stored" is every number of the type. One of the model's operators must be
+        `op`."""
         specs = [
             (
                 tf.TensorSpec(*spec)
@@ -94,7 +95,9 @@ class ModelSet:
         inputs = []
         for index, given in zip(graph.inputs, ranges):
             tensor = graph.tensors[index]
-            if tensor.quantization is None:
+            if given == "stored":
+                inputs.append(given)
+            elif tensor.quantization is None:
                 inputs.append(list(given))
             else:
                 inputs.append(list(given[:2]) if given[-1] == "stored" else "stored")

@@ -30,6 +30,8 @@ def allowed_distance(model, answer, expected):
 
 
 def disagreement(model, answer, expected, actual):
+    if expected.dtype.itemsize == 8 and model["tolerance"] == "exact":
+        return "" if np.array_equal(expected, actual, equal_nan=expected.dtype.kind == "f") else "other numbers of 64 bits"
     expected, actual = expected.flatten().astype(np.float64), actual.flatten().astype(np.float64)
     with np.errstate(invalid="ignore"):
         distance = np.abs(expected - actual)

@@ -1,10 +1,13 @@
 import os
 import pathlib
+import sys
 
 import numpy as np
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/oracle"))
+import model_archive  # noqa: E402
 DEMO = ROOT / "tools/demo"
 
 
@@ -20,6 +23,12 @@ def demo():
     """The demo model's path, its golden input and output."""
     output = np.fromfile(DEMO / "golden_f32_output.bin", np.float32)
     return DEMO / "shapes_f32.tflite", np.fromfile(DEMO / "golden_f32_input.bin", np.float32), output
+
+
+@pytest.fixture
+def oracle_models():
+    """The contents of the single-operator models of tests/oracle, by name."""
+    return model_archive.Archive()
 
 
 @pytest.fixture

@@ -426,6 +426,28 @@ def test_every_operation_of_the_graph_runs():
     assert scores.tolist() == [[0.5, 0.5]]
 
 
+@pytest.mark.parametrize("dtype", ["float64", "uint32", "uint16"])
+def test_every_type_of_numbers_goes_in_and_out_unchanged(oracle_models, dtype):
+    session = hearth.Session(oracle_models[f"transpose_{dtype}.tflite"], **CPU)
+    assert (session.inputs[0].dtype, session.outputs[0].dtype) == (np.dtype(dtype), np.dtype(dtype))
+    x = np.arange(15).reshape(3, 5).astype(dtype)
+    x[0, 0] = 1e300 if dtype == "float64" else np.iinfo(dtype).max
+    (y,) = session.run(x)
+    assert y.dtype == x.dtype and np.array_equal(y, x.T)
+    assert np.array_equal(session.run(x.tolist())[0], x.T), "lists of numbers are taken where the type holds them"
+    with pytest.raises(ValueError, match="its numbers are not converted"):
+        session.run(x.astype(np.int64))
+    with pytest.raises(ValueError, match=f"is {dtype}"):
+        session.run([["text" if dtype == "float64" else -1] * 5] * 3)
+
+
+def test_tensors_of_rank_8_go_in_and_out(oracle_models):
+    session = hearth.Session(oracle_models["transpose_rank8_reversed.tflite"], **CPU)
+    assert len(session.inputs[0].shape) == 8
+    x = np.arange(144, dtype=np.float32).reshape(session.inputs[0].shape)
+    assert np.array_equal(session.run(x)[0], x.transpose())
+
+
 def test_a_type_that_numpy_lacks_is_an_error_of_hearths():
     info = types.SimpleNamespace(name="weights", alias="", dtype="int4", shape=[3], declared_shape=[3], scales=[],
                                  zero_points=[])

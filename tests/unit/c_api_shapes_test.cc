@@ -1,7 +1,12 @@
 // hearth/hearth_c.h: shapes, clones and the models of a cache.
 #include <gmock/gmock.h>
 
+#include <span>
+#include <string>
+#include <utility>
+
 #include "tests/testing/c_handles.h"
+#include "tests/testing/oracle_models.h"
 #include "tests/testing/shared_data.h"
 #include "tests/testing/temporary_folder.h"
 
@@ -9,6 +14,7 @@ namespace hearth {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 const std::string kShapesModel = (SourceFolder() / "tools/demo/shapes_f32.tflite").string();
@@ -21,6 +27,29 @@ void MakeNegation(OwnedModel& model) {
   const int32_t x = hearth_graph_input(graph, "x", shape, 2);
   hearth_graph_output(graph, hearth_graph_unary(graph, "neg", x), "y");
   ASSERT_FINE(hearth_graph_build(graph, model.out()));
+}
+
+TEST(CApiTensors, SayTheirTypeRankAndSizeWhateverTheseAre) {
+  const OracleArchive models;
+  const auto open = [&](const std::string& file, OwnedModel& model) {
+    const Result<std::span<const std::byte>> bytes = models.Find(file);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    ASSERT_FINE(hearth_model_from_memory(bytes->data(), bytes->size(), nullptr, model.out()));
+  };
+  OwnedModel model;
+  for (const auto& [dtype, element_bytes] :
+       {std::pair<std::string, size_t>{"float64", 8}, {"uint32", 4}, {"uint16", 2}}) {
+    open("transpose_" + dtype + ".tflite", model);
+    const hearth_tensor* x = hearth_model_input(model, 0);
+    EXPECT_EQ(hearth_tensor_dtype(x), dtype);
+    EXPECT_EQ(hearth_tensor_size_bytes(x), 15 * element_bytes);
+    EXPECT_EQ(hearth_tensor_scale_count(x), 0u);
+  }
+  open("reshape_rank8_to_rank2.tflite", model);
+  const hearth_tensor* x = hearth_model_input(model, 0);
+  ASSERT_EQ(hearth_tensor_rank(x), 8u);
+  EXPECT_THAT(std::span(hearth_tensor_shape(x), 8), ElementsAre(2, 3, 1, 2, 2, 1, 3, 2));
+  EXPECT_EQ(hearth_tensor_size_bytes(x), 144 * sizeof(float));
 }
 
 class CApiShapes : public ::testing::Test {

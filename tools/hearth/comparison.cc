@@ -14,23 +14,23 @@ namespace {
 
 constexpr double kQuantizedSteps = 2, kQuantizedShareOver = 0.01, kWholeShareOver = 0.02;
 
-double DifferenceOf(float a, float b) {
+double DifferenceOf(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
-  const double difference = std::fabs(static_cast<double>(a) - static_cast<double>(b));
+  const double difference = std::fabs(a - b);
   return std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
 }
 
-double LargestFinite(std::span<const float> values) {
+double LargestFinite(std::span<const double> values) {
   double largest = 0;
-  for (const float value : values) {
-    if (std::isfinite(value)) largest = std::max(largest, std::fabs(static_cast<double>(value)));
+  for (const double value : values) {
+    if (std::isfinite(value)) largest = std::max(largest, std::fabs(value));
   }
   return largest;
 }
 
-void SetAllowed(std::span<const float> theirs, double real_tolerance, TensorComparison& result) {
+void SetAllowed(std::span<const double> theirs, double real_tolerance, TensorComparison& result) {
   const std::string& dtype = result.info.dtype;
-  if (dtype == "float32" || dtype == "float16") {
+  if (dtype == "float32" || dtype == "float16" || dtype == "float64") {
     result.allowed_difference = real_tolerance * std::max(1.0, LargestFinite(theirs));
   } else if (!result.info.scales.empty()) {
     const float step = *std::max_element(result.info.scales.begin(), result.info.scales.end());
@@ -61,8 +61,8 @@ double RealTolerance(const std::string& precision) {
 
 Result<TensorComparison> CompareTensors(const TensorInfo& info, std::span<const std::byte> ours,
                                         std::span<const std::byte> theirs, double real_tolerance) {
-  HEARTH_ASSIGN(const std::vector<float> a, OutputAsFloats(info, ours));
-  HEARTH_ASSIGN(const std::vector<float> b, OutputAsFloats(info, theirs));
+  HEARTH_ASSIGN(const std::vector<double> a, OutputAsReals(info, ours));
+  HEARTH_ASSIGN(const std::vector<double> b, OutputAsReals(info, theirs));
   if (a.size() != b.size()) {
     return Error(StatusCode::kInternal, "'{}' has {} elements here and {} there", info.name, a.size(), b.size());
   }

@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <sstream>
 
 #include "core/base/error.h"
-#include "core/base/float16.h"
+#include "core/graph/element.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
 #include "tools/hearth/printing.h"
@@ -23,45 +23,27 @@ constexpr size_t kMaxNameBytes = 200;
 
 constexpr size_t kMaxLabelsBytes = size_t{16} << 20;
 
-template <typename T>
-std::vector<float> Widened(std::span<const std::byte> bytes, float (*to_float)(T)) {
-  std::vector<float> values(bytes.size() / sizeof(T));
-  for (size_t k = 0; k < values.size(); ++k) {
-    T element;
-    std::memcpy(&element, bytes.data() + k * sizeof(T), sizeof(T));
-    values[k] = to_float(element);
-  }
-  return values;
-}
-
-template <typename T>
-std::vector<float> Widened(std::span<const std::byte> bytes) {
-  return Widened<T>(bytes, [](T element) { return static_cast<float>(element); });
-}
-
-Result<std::vector<float>> StoredAsFloats(const std::string& dtype, std::span<const std::byte> bytes) {
-  if (dtype == "float32") return Widened<float>(bytes);
-  if (dtype == "float16") return Widened<uint16_t>(bytes, [](uint16_t half) { return HalfToFloat(half); });
-  if (dtype == "uint8" || dtype == "bool") return Widened<uint8_t>(bytes);
-  if (dtype == "int8") return Widened<int8_t>(bytes);
-  if (dtype == "int16") return Widened<int16_t>(bytes);
-  if (dtype == "uint16") return Widened<uint16_t>(bytes);
-  if (dtype == "uint32") return Widened<uint32_t>(bytes);
-  if (dtype == "float64") return Widened<double>(bytes);
-  if (dtype == "int32") return Widened<int32_t>(bytes);
-  if (dtype == "int64") return Widened<int64_t>(bytes);
-  return Error(StatusCode::kUnsupported, "outputs of type {} can't be shown", dtype);
-}
-
 }  // namespace
 
-Result<std::vector<float>> OutputAsFloats(const TensorInfo& info, std::span<const std::byte> bytes) {
-  HEARTH_ASSIGN(std::vector<float> values, StoredAsFloats(info.dtype, bytes));
+Result<std::vector<double>> OutputAsReals(const TensorInfo& info, std::span<const std::byte> bytes) {
+  const std::optional<DType> dtype = DTypeFromName(info.dtype);
+  if (!dtype || BitsOf(*dtype) < 8) {
+    return Error(StatusCode::kUnsupported, "outputs of type {} can't be shown", info.dtype);
+  }
+  std::vector<double> values(bytes.size() * 8 / static_cast<size_t>(BitsOf(*dtype)));
+  for (size_t k = 0; k < values.size(); ++k) values[k] = LoadElement(*dtype, bytes, static_cast<int64_t>(k));
   if (info.scales.size() == 1) {
-    const float zero_point = info.zero_points.empty() ? 0.0f : static_cast<float>(info.zero_points[0]);
-    for (float& value : values) value = info.scales[0] * (value - zero_point);
+    const double zero_point = info.zero_points.empty() ? 0.0 : static_cast<double>(info.zero_points[0]);
+    for (double& value : values) value = static_cast<double>(info.scales[0]) * (value - zero_point);
   }
   return values;
+}
+
+Result<std::vector<float>> OutputAsFloats(const TensorInfo& info, std::span<const std::byte> bytes) {
+  HEARTH_ASSIGN(const std::vector<double> values, OutputAsReals(info, bytes));
+  std::vector<float> floats(values.size());
+  std::ranges::transform(values, floats.begin(), [](double value) { return static_cast<float>(value); });
+  return floats;
 }
 
 std::vector<TopEntry> TopEntries(std::span<const float> scores, size_t count, std::span<const std::string> labels) {

@@ -14,6 +14,7 @@ namespace hearth {
 
 // The elements as real numbers: quantized ones as scale * (stored - zero_point), per tensor.
 // kUnsupported for element types without an array form ("int4").
+Result<std::vector<double>> OutputAsReals(const TensorInfo& info, std::span<const std::byte> bytes);
 Result<std::vector<float>> OutputAsFloats(const TensorInfo& info, std::span<const std::byte> bytes);
 
 struct TopEntry {

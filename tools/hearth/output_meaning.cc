@@ -209,8 +209,7 @@ std::optional<ResultGroup> ScoredPoints(const Outputs& outputs) {
 // ---- Single outputs ----
 
 bool IsInteger(const TensorInfo& info) {
-  return info.scales.empty() && (info.dtype == "int32" || info.dtype == "int64" || info.dtype == "uint8" ||
-                                 info.dtype == "int8" || info.dtype == "int16");
+  return info.scales.empty() && (info.dtype.starts_with("int") || info.dtype.starts_with("uint"));
 }
 
 // [1,H,W], [1,H,W,C]: C, with 1 for the former; 0 for what is not a map.

@@ -16,11 +16,10 @@
 namespace hearth {
 namespace {
 
-std::string SummaryText(std::span<const float> values) {
+std::string SummaryText(std::span<const double> values) {
   if (values.empty()) return "empty";
-  double sum = 0;
-  float low = values[0], high = values[0];
-  for (float value : values) {
+  double sum = 0, low = values[0], high = values[0];
+  for (const double value : values) {
     low = std::fmin(low, value);
     high = std::fmax(high, value);
     sum += value;
@@ -125,9 +124,10 @@ class RunCommand final : public Verb {
   Result<Json> HandOutOne(const Session& session, const DecodedResult& result, size_t place, std::string& text) {
     const size_t index = result.group.outputs[place];
     const TensorInfo& info = result.infos[place];
+    HEARTH_ASSIGN(const std::vector<double> values, OutputAsReals(info, session.output(index)));
     Json json = {{"name", info.name}, {"dtype", info.dtype}, {"shape", info.shape}};
     text = fmt::format("output {} '{}' {}[{}]: {}\n", index, info.name, info.dtype, ShapeText(info.shape),
-                       SummaryText(result.values[place]));
+                       SummaryText(values));
     if (!output_folder_.empty()) {
       HEARTH_ASSIGN(const std::string path, WriteOutput(output_folder_, index, info, session.output(index)));
       json["file"] = path;
