@@ -1,9 +1,5 @@
 // The reports that delete: clear, prune and the removal of a model.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <set>
 #include <utility>
 #include <vector>
@@ -40,10 +36,7 @@ Result<RemovedEntries> RemovedSince(const RemovedEntries& before, Database& data
 // Runs `work` on the store, and where the disk is too full for that once more without side files.
 template <typename Work>
 Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
-  if (store.database->read_only() && ::access(store.options.folder.c_str(), W_OK) != 0) {
-    return Error(StatusCode::kIoError, "nothing can be deleted in {}: {}", store.options.folder.string(),
-                 std::strerror(errno));
-  }
+  HEARTH_TRY(CheckMayChange(store));
   Status status = store.database->read_only() ? Error(StatusCode::kResourceExhausted, "the disk is full") : work();
   if (status.code() != StatusCode::kResourceExhausted) return status;
   const fs::path file = store.database->file();
@@ -126,6 +119,7 @@ Result<RemovedEntries> ClearStore(const fs::path& folder, const CacheFilter& ask
 Result<RemovedEntries> RemoveModel(const fs::path& folder, std::string_view model) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+  HEARTH_TRY(CheckMayChange(store));
   HEARTH_ASSIGN(const RemovedEntries before, CountEntries(*store.database));
   HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
   HEARTH_ASSIGN(const std::vector<int64_t> own, ForgetModel(*store.database, id));

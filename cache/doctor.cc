@@ -80,6 +80,10 @@ void LookAtDisk(const fs::path& folder, Findings& findings) {
 }
 
 void LookAtLock(const fs::path& folder, Findings& findings) {
+  if (!HasLocks(folder)) {
+    Trouble(findings, fmt::format("{} lies on a file system without locks", folder.string()), kNothingNew, kElsewhere);
+    return;
+  }
   WaitBudget waits(kLockWaitMs);
   if (FolderLock::Take(folder, FolderLock::Mode::kExclusive, waits).ok()) return;
   Trouble(findings, fmt::format("another process keeps {} locked", (folder / "hearth.lock").string()),
@@ -91,7 +95,7 @@ void LookAtDatabase(Database& database, Findings& findings) {
   const Result<std::string> mode = database.Text("PRAGMA journal_mode");
   Sound(findings, fmt::format("{} opens; its journal mode is {}", database.file().string(),
                               mode.ok() ? *mode : mode.status().message()));
-  if (database.read_only() && !IsMountedReadOnly(database.file())) {
+  if (database.read_only() && !IsMountedReadOnly(database.file()) && HasLocks(database.file().parent_path())) {
     Trouble(findings, fmt::format("{} can only be read", database.file().string()), kNothingNew,
             fmt::format("chmod u+rw '{}'", database.file().string()));
   }

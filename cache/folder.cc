@@ -32,6 +32,12 @@ Status SystemError(const char* what, const fs::path& path, int error) {
   return Error(StatusCode::kIoError, "{} {}: {}", what, path.string(), std::strerror(error));
 }
 
+constexpr const char* kLockFileName = "hearth.lock";
+
+Descriptor OpenLockFile(const fs::path& folder, int more_flags) {
+  return Descriptor(::open((folder / kLockFileName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600));
+}
+
 // mkdir -p, everything new with mode 0700.
 Status MakeFolder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return Status::Ok();
@@ -39,7 +45,8 @@ Status MakeFolder(const fs::path& folder) {
     HEARTH_TRY(MakeFolder(folder.parent_path()));
     if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return Status::Ok();
   }
-  return SystemError("can't make the cache folder", folder, errno);
+  return Error(StatusCode::kIoError, "can't make the folder {}: {}; name another", folder.string(),
+               std::strerror(errno));
 }
 
 bool OwnerIsTrusted(uid_t owner, FolderUse use) {
@@ -52,7 +59,7 @@ Status CheckPrivateFolder(const fs::path& folder, const struct stat& info, Folde
     return Error(StatusCode::kIoError, "cache folder {} belongs to user {}, not to user {}: choose another folder",
                  folder.string(), info.st_uid, ::geteuid());
   }
-  if (OthersMayWrite(info)) {
+  if (OthersMayWrite(folder, info)) {
     return Error(StatusCode::kIoError,
                  "cache folder {} may be written by other users, who could plant driver code there: "
                  "'chmod go-w' it after checking what it holds, or choose another folder",
@@ -147,7 +154,7 @@ Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
   folder = parent / folder.filename();
   HEARTH_TRY(CheckParents(folder));
 
-  const bool shared = (info.st_mode & S_ISVTX) != 0 && OthersMayWrite(info);
+  const bool shared = (info.st_mode & S_ISVTX) != 0 && OthersMayWrite(folder, info);
   if (!shared || use == FolderUse::kReadOnlyLayer) {
     HEARTH_TRY(CheckPrivateFolder(folder, info, use));
     return folder;
@@ -177,7 +184,7 @@ Result<FileIdentity> CheckStoreFile(const fs::path& file, FolderUse use) {
     return Error(StatusCode::kIoError, "{} belongs to user {}, not to user {}: remove it or choose another folder",
                  file.string(), info.st_uid, ::geteuid());
   }
-  if (OthersMayWrite(info)) {
+  if (OthersMayWrite(file, info)) {
     return Error(StatusCode::kIoError, "{} may be written by other users, who could plant driver code there: remove it",
                  file.string());
   }
@@ -214,9 +221,24 @@ FileIdentity IdentityOf(const fs::path& file) {
   return {static_cast<uint64_t>(info.st_dev), static_cast<uint64_t>(info.st_ino), info.st_uid};
 }
 
+bool HasLocks(const fs::path& folder) {
+  const Descriptor descriptor = OpenLockFile(folder, 0);
+  struct flock anything = {};
+  anything.l_type = F_WRLCK;
+  // Asked as sqlite locks, and without taking one.
+  return !descriptor.is_open() || ::fcntl(descriptor.get(), F_GETLK, &anything) == 0;
+}
+
+Status NoLocksIn(const fs::path& folder) {
+  return Error(StatusCode::kIoError,
+               "{} lies on a file system without locks, so nothing can be stored there: name a folder of a local disk "
+               "(--cache, HEARTH_CACHE_DIR)",
+               folder.string());
+}
+
 Result<FolderLock> FolderLock::Take(const fs::path& folder, Mode mode, WaitBudget& waits) {
-  const fs::path file = folder / "hearth.lock";
-  Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  const fs::path file = folder / kLockFileName;
+  Descriptor descriptor = OpenLockFile(folder, O_CREAT);
   if (!descriptor.is_open()) return FolderLock(std::move(descriptor));
   const int operation = (mode == Mode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   while (::flock(descriptor.get(), operation) != 0) {

@@ -90,6 +90,12 @@ class FolderLock {
   Descriptor descriptor_;
 };
 
+// False where the file system says that it has no locks, as NFS does without its lock service: sqlite would take that
+// for somebody who never lets go, and wait. Asked of hearth.lock, and true where there is none yet.
+bool HasLocks(const std::filesystem::path& folder);
+// Why nothing can be stored there, and what to do.
+Status NoLocksIn(const std::filesystem::path& folder);
+
 // False on network and user-space file systems, where shared memory between processes (sqlite's
 // write-ahead log needs it) can't be relied upon.
 bool SupportsWriteAheadLog(const std::filesystem::path& folder);

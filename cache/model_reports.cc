@@ -2,6 +2,7 @@
 #include "cache/models.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"
+#include "core/base/error.h"
 
 namespace hearth {
 namespace {
@@ -34,6 +35,7 @@ Result<CacheModel> DescribeModel(const fs::path& folder, std::string_view model)
 Status SetPinned(const fs::path& folder, std::string_view model, bool is_pinned) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return Error(StatusCode::kNotFound, "there is no cache in {} yet", folder.string());
+  HEARTH_TRY(CheckMayChange(store));
   HEARTH_ASSIGN(const int64_t id, FindModel(*store.database, model));
   return PinModel(*store.database, id, is_pinned);
 }

@@ -19,6 +19,8 @@ struct ReportedStore {
 };
 // Opens the store without making or healing it.
 Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
+// kIoError says why nothing can be changed there.
+Status CheckMayChange(const ReportedStore& store);
 // Somebody asked for it and sees it wait.
 inline constexpr int kReportWaitMs = 5000;
 

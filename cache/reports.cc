@@ -1,6 +1,10 @@
 #include "cache/reports.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <system_error>
 
@@ -75,6 +79,17 @@ Result<ReportedStore> OpenForReport(const fs::path& folder) {
     return opened.status();
   }
   return store;
+}
+
+Status CheckMayChange(const ReportedStore& store) {
+  const fs::path& file = store.database->file();
+  if (!store.database->read_only()) return Status::Ok();
+  if (!HasLocks(store.options.folder)) return NoLocksIn(store.options.folder);
+  for (const fs::path& path : {store.options.folder, file}) {
+    if (::access(path.c_str(), W_OK) == 0) continue;
+    return Error(StatusCode::kIoError, "nothing can be changed in {}: {}", path.string(), std::strerror(errno));
+  }
+  return Status::Ok();
 }
 
 CacheEntry EntryFrom(const Statement& row) {
@@ -163,6 +178,7 @@ Result<std::vector<CacheQuarantine>> ListQuarantine(const fs::path& folder) {
 Result<uint64_t> LiftQuarantine(const fs::path& folder) {
   HEARTH_ASSIGN(ReportedStore store, OpenForReport(folder));
   if (!store.database) return uint64_t{0};
+  HEARTH_TRY(CheckMayChange(store));
   return LiftQuarantine(*store.database, "");
 }
 

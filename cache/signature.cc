@@ -80,7 +80,7 @@ Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file)
   const std::filesystem::path real = std::filesystem::canonical(file, error);
   struct stat info;
   if (!error && ::stat(real.c_str(), &info) == 0) {
-    if ((info.st_uid != 0 && info.st_uid != ::geteuid()) || OthersMayWrite(info)) {
+    if ((info.st_uid != 0 && info.st_uid != ::geteuid()) || OthersMayWrite(real, info)) {
       return Error(StatusCode::kIoError,
                    "others may write to the file of trusted keys {}, and add theirs: make it yours and 'chmod go-w' it",
                    file.string());

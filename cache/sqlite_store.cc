@@ -61,6 +61,7 @@ SqliteStore::SqliteStore(StoreOptions options, std::unique_ptr<SessionWaits> own
   if (read_only_ && !options_.read_only) {
     const char* why = ::access(file().c_str(), W_OK) != 0 ? ""
                       : Database::IsForkedFromAUser()     ? ", this process was forked from one that has it open"
+                      : !HasLocks(options_.folder)        ? ", its file system has no locks"
                                                           : ", the disk is full";
     warnings_.Add("read-only", fmt::format("{} can't be written{}: what it holds is used, nothing new is stored",
                                            file().string(), why));
@@ -296,7 +297,7 @@ void SqliteStore::OnTrouble(std::string_view what, const Status& status) {
     return;
   }
   warnings_.Add(fmt::format("{} {}", what, StatusCodeName(status.code())),
-                fmt::format("{} the cache {} failed, going on without: {}", what, file().string(), status.message()));
+                fmt::format("{} the cache {} failed: {}", what, file().string(), status.message()));
 }
 
 // A disk that fails once looks like damage: the file is given up only when it shows it again. False the second time,
@@ -337,7 +338,12 @@ void SqliteStore::FollowTheName() {
 
 void SqliteStore::Reopen() {
   Result<Database> fresh = OpenStoreFile(options_, waits_.others, warnings_);
-  if (fresh.ok()) TakeOver(std::move(fresh).value());
+  if (fresh.ok()) {
+    TakeOver(std::move(fresh).value());
+  } else {
+    warnings_.Add("gone", fmt::format("the cache {} was replaced while this ran, and nothing new is stored: {}",
+                                      file().string(), fresh.status().message()));
+  }
 }
 
 void SqliteStore::TakeOver(Database database) {

@@ -1,6 +1,7 @@
 #include "cache/store_file.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,7 +95,8 @@ Result<Database> OpenChecked(const StoreOptions& options, const fs::path& file, 
   if (fs::file_size(file, error) == 0 && !error) return Error(StatusCode::kNotFound, "{} is empty", file.string());
   // A log beside it says that somebody writes it after all.
   const bool immutable =
-      Database::IsForkedFromAUser() || (options.immutable && !fs::exists(file.string() + "-wal", error));
+      read_only && (Database::IsForkedFromAUser() ||
+                    (options.immutable && !fs::exists(file.string() + "-wal", error)) || !HasLocks(options.folder));
   const auto access = !read_only  ? Database::Access::kReadWrite
                       : immutable ? Database::Access::kImmutable
                                   : Database::Access::kReadOnly;
@@ -186,6 +188,17 @@ void RestoreLog(Database& database, const StoreOptions& options) {
   if (mode.ok() && *mode != "wal") static_cast<void>(database.Text("PRAGMA journal_mode=WAL"));
 }
 
+// A full disk takes what replaces something; a limit on the size of files takes nothing beyond it, also no rollback.
+Status CheckMayWriteAll(const fs::path& file) {
+  rlimit limit;
+  std::error_code error;
+  const uint64_t size_bytes = fs::file_size(file, error);
+  if (error || ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= size_bytes) return Status::Ok();
+  return Error(StatusCode::kIoError,
+               "this process may write no more than {} bytes of a file, and {} has {}: raise its limit, `ulimit -f`",
+               limit.rlim_cur, file.string(), size_bytes);
+}
+
 bool CanWrite(const fs::path& folder) {
   return ::access(folder.c_str(), W_OK | X_OK) == 0;
 }
@@ -197,6 +210,7 @@ Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& wa
   if (read_only) return OpenOwnFile(options, waits, true).opened;
   // The lock keeps the file from being replaced between its opening and that of its side files.
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kShared, waits));
+  if (!HasLocks(options.folder)) return OpenOwnFile(options, waits, true).opened;
   OwnFile own = OpenOwnFile(options, waits, false);
   if (own.opened.status().code() == StatusCode::kUnsupported) {
     return Error(StatusCode::kNotFound, "{}", own.opened.status().message());  // of an older Hearth: there is none yet
@@ -211,6 +225,7 @@ Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, W
   if (opened.ok() || options.read_only || !(code == StatusCode::kNotFound || code == StatusCode::kMalformedInput)) {
     return opened;
   }
+  if (!HasLocks(options.folder)) return NoLocksIn(options.folder);
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
   OwnFile own = OpenOwnFile(options, waits, false);  // somebody else may have been here first
   if (!IsToBeMade(own)) return std::move(own.opened);
@@ -231,6 +246,7 @@ Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const fs::pat
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
   HEARTH_TRY(CheckStoreFile(file, FolderUse::kExisting).status());
   HEARTH_TRY(CheckSideFiles(file, FolderUse::kExisting));
+  HEARTH_TRY(CheckMayWriteAll(file));
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWaits(&waits);
   // Before the first read: the log's index then lies in memory.
@@ -261,8 +277,8 @@ Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
     RemoveWithSideFiles(own.file);
     RemoveOtherFormats(options.folder, own.file, 0);
     RemoveLeftovers(options.folder);
-    // A full disk takes none: a folder without a file is an empty store too.
-    static_cast<void>(MakeFile(options, own.file, waits, revocations));
+    // A full disk takes none, nor does one without locks: a folder without a file is an empty store too.
+    if (HasLocks(options.folder)) static_cast<void>(MakeFile(options, own.file, waits, revocations));
   }
   std::vector<fs::path> rest = WithSideFiles(DamagedFile(options.folder));
   rest.push_back(cleared);

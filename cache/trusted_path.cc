@@ -2,6 +2,7 @@
 
 #include <grp.h>
 #include <pwd.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,6 +55,10 @@ bool IsPrivateGroup(gid_t group, uid_t owner) {
   return !IsAnyoneElsesGroup(group, owner);
 }
 
+bool HasAccessList(const fs::path& path) {
+  return ::lgetxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0;
+}
+
 bool IsRootsAlone(const fs::path& path) {
   struct stat info;
   return ::lstat(path.c_str(), &info) == 0 && info.st_uid == 0 && !S_ISLNK(info.st_mode) &&
@@ -62,9 +67,10 @@ bool IsRootsAlone(const fs::path& path) {
 
 }  // namespace
 
-bool OthersMayWrite(const struct stat& info) {
+bool OthersMayWrite(const fs::path& path, const struct stat& info) {
   if ((info.st_mode & S_IWOTH) != 0) return true;
-  return (info.st_mode & S_IWGRP) != 0 && !IsPrivateGroup(info.st_gid, info.st_uid);
+  if ((info.st_mode & S_IWGRP) == 0) return false;
+  return HasAccessList(path) || !IsPrivateGroup(info.st_gid, info.st_uid);
 }
 
 Status CheckParents(const fs::path& path) {
@@ -78,7 +84,7 @@ Status CheckParents(const fs::path& path) {
                    "{}, above {}, belongs to user {}, who could put something else in its place: choose another place",
                    parent.string(), path.string(), info.st_uid);
     }
-    if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(info)) {
+    if ((info.st_mode & S_ISVTX) == 0 && OthersMayWrite(parent, info)) {
       return Error(StatusCode::kIoError,
                    "{}, above {}, may be written by other users, who could put something else in its place: 'chmod "
                    "go-w' it, or choose another place",

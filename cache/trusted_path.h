@@ -10,9 +10,10 @@
 
 namespace hearth {
 
-// Whether others than the owner (and root) may write to it. A group in which nobody but the owner is, as many systems
-// give each user one, is no others.
-bool OthersMayWrite(const struct stat& info);
+// Whether others than the owner (and root) may write to `path`, of which `info` tells. A group in which nobody but the
+// owner is, as many systems give each user one, is no others; but where there is an access list, the group's bits are
+// those of everybody in it.
+bool OthersMayWrite(const std::filesystem::path& path, const struct stat& info);
 
 // Every folder above `path` (absolute, without links): owned by this user or root, and not writable by others,
 // except with the sticky bit, with which they can't replace what is ours. kIoError says which is not, and what to do.

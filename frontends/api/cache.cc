@@ -56,7 +56,7 @@ WarmResult WarmOne(const std::string& model_path, const SessionOptions& options)
     result.loaded = report.programs.loaded;
     result.bytes_written = report.cache.bytes_written;
     result.put_errors = report.cache.put_errors;
-    return Status::Ok();
+    return CheckAllStored(result.put_errors, report.warnings);
   };
   result.status = run();
   result.milliseconds = watch.milliseconds();

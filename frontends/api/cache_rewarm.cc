@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/plan/key_fields.h"
 #include "frontends/api/devices_to_warm.h"
+#include "frontends/api/warming.h"
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/open_cache.h"
 #include "frontends/engine/rewarm.h"
@@ -98,6 +99,7 @@ class DeviceRewarmer {
     const StoreCounters counters = cache.store->counters();
     warmed.bytes_written = counters.bytes_written;
     warmed.put_errors = counters.put_errors;
+    if (warmed.status.ok()) warmed.status = CheckAllStored(warmed.put_errors, cache.store->TakeWarnings());
     warmed.milliseconds = watch.milliseconds();
     if (warmed.status.ok()) ready_.insert(model.fingerprint);
     result_.results.push_back(std::move(warmed));

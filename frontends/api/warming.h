@@ -2,6 +2,13 @@
 #ifndef HEARTH_FRONTENDS_API_WARMING_H_
 #define HEARTH_FRONTENDS_API_WARMING_H_
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/base/error.h"
+
 namespace hearth {
 
 // While one lives, sessions that its thread opens spare later starts what they can, however long that takes: kernels
@@ -19,6 +26,15 @@ class Warming {
  private:
   static inline thread_local int count = 0;
 };
+
+// What was made for later starts and could not be kept: the cache's own sentence is among the warnings.
+inline Status CheckAllStored(uint64_t put_errors, std::span<const std::string> warnings) {
+  if (put_errors == 0) return Status::Ok();
+  const auto found =
+      std::ranges::find_if(warnings, [](const std::string& warning) { return warning.starts_with("cache: "); });
+  const std::string why = found != warnings.end() ? *found : warnings.empty() ? "no reason is told" : warnings[0];
+  return Error(StatusCode::kIoError, "{} of its entries could not be stored: {}", put_errors, why);
+}
 
 }  // namespace hearth
 

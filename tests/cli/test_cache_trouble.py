@@ -108,6 +108,21 @@ class Trouble(CacheCase):
         result = self.run_model(variables={"HEARTH_CACHE_DIR": str(folder)})
         self.assert_runs_with_one_warning(result, str(folder))
 
+    def test_warming_a_cache_that_keeps_nothing_fails(self):
+        if self.device == "cpu":
+            self.skipTest("no device but the CPU, which keeps nothing")
+        folder = self.mount("4m")
+        line = [PROGRAM, "cache", "warm", str(self.model), "--device", self.device, "--cache", str(folder / "cache")]
+        other = self.folder / "other.tflite"
+        other.write_bytes(flat_model.elementwise({"main": TANH}, [1, 8, 8, 8]))
+        subprocess.run(line, check=True, capture_output=True, timeout=TIMEOUT_S)
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        subprocess.run(line, check=True, capture_output=True, timeout=TIMEOUT_S)  # it has all that the model needs
+        line[3] = str(other)
+        done = subprocess.run(line, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, f"could not be stored: .*{folder}.*can't be written")
+
     def doctors_advice(self, folder):
         done = subprocess.run([PROGRAM, "cache", "doctor", "--cache", str(folder), "--json", "-"], capture_output=True,
                               text=True, timeout=TIMEOUT_S, check=False)

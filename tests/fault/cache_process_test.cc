@@ -253,6 +253,30 @@ TEST(CacheTrouble, ALimitOnTheSizeOfFilesIsAPutErrorEndsNoProgramAndWhatWasThere
   EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
 }
 
+TEST(CacheTrouble, ALimitOnTheSizeOfFilesSpoilsNothingThatIsToBePruned) {
+  for (const rlim_t most_bytes : {0, 1, 65536, 200000, 280000}) {
+    const CacheFolder folder;
+    for (int number = 0; number < 6; ++number) PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, 40000));
+    const pid_t child = StartProcess([&] {
+      ::signal(SIGXFSZ, SIG_DFL);
+      const rlimit limit = {most_bytes, most_bytes};
+      if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+      CacheFilter filter;
+      filter.digest_prefix = NumberedKey(3).digest().ToHex();
+      for (const Status& status :
+           {ClearStore(folder.path(), filter).status(), PruneStore(folder.path(), 290000).status()}) {
+        if (!status.ok() && status.message().find("ulimit -f") == std::string::npos) return 2;
+      }
+      return 0;
+    });
+    EXPECT_EQ(WaitFor(child), 0) << most_bytes;
+    const auto verified = VerifyStore(folder.path(), false);
+    ASSERT_TRUE(verified.ok()) << verified.status().message();
+    EXPECT_TRUE(verified->clean()) << most_bytes;
+    EXPECT_GE(verified->checked_entries, 2u);
+  }
+}
+
 // Runs `body` as a user whom permissions bind. Exit code 77: that user could not be had.
 int WaitForUnprivileged(const CacheFolder& folder, const std::function<int()>& body) {
   constexpr uid_t kNobody = 65534;

@@ -54,9 +54,11 @@ TEST(CacheOnAReadOnlyFileSystem, ReportsWorkAndWhatDeletesSaysWhyNot) {
   CacheFilter programs;
   programs.kind = "program";
   for (const Status& status : {ClearStore(disk.folder()).status(), ClearStore(disk.folder(), programs).status(),
-                               PruneStore(disk.folder(), 1000).status()}) {
+                               PruneStore(disk.folder(), 1000).status(), LiftQuarantine(disk.folder()).status(),
+                               SetPinned(disk.folder(), "model", true), RemoveModel(disk.folder(), "model").status()}) {
     EXPECT_EQ(status.code(), StatusCode::kIoError) << status.message();
     EXPECT_THAT(status.message(), HasSubstr("ead-only file system"));
+    EXPECT_THAT(status.message(), HasSubstr(disk.folder().string()));
   }
   EXPECT_EQ(ListEntries(disk.folder())->size(), 6u);
 }

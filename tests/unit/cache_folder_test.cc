@@ -2,6 +2,7 @@
 #include "tests/testing/cache_folder.h"
 
 #include <fcntl.h>
+#include <sys/xattr.h>
 
 #include <cstdlib>
 #include <optional>
@@ -106,6 +107,39 @@ TEST(CacheFolderRules, AGroupThatHasOnlyItsOwnerIsNoOthers) {
   ASSERT_EQ(::chmod(folder.path().c_str(), 0770), 0);
   const auto prepared = PrepareFolder(folder.path());
   EXPECT_TRUE(prepared.ok()) << prepared.status().message();
+}
+
+// With the bits of a group that has only its owner.
+bool LetAnotherUserWrite(const fs::path& path) {
+  struct Entry {
+    uint16_t tag, rights;
+    uint32_t id;
+  };
+  constexpr uint32_t kNobody = UINT32_MAX, kAnother = 12345;
+  struct {
+    uint32_t version = 2;
+    Entry entries[5] = {{1, 7, kNobody}, {2, 7, kAnother}, {4, 7, kNobody}, {16, 7, kNobody}, {32, 0, kNobody}};
+  } const list;
+  return ::setxattr(path.c_str(), "system.posix_acl_access", &list, sizeof(list), 0) == 0;
+}
+
+TEST(CacheFolderRules, WhatAnAccessListLetsOthersWriteIsRefused) {
+  const CacheFolder parent;
+  const fs::path folder = parent.path() / "cache";
+  {
+    StoreOptions options = parent.options();
+    options.folder = folder;
+    ASSERT_NE(CacheFolder::Open(options), nullptr);
+  }
+  for (const fs::path& path : {folder / kStoreFileName, folder, parent.path()}) {
+    if (!LetAnotherUserWrite(path)) GTEST_SKIP() << "the file system has no access lists";
+    const auto opened = SqliteStore::Open({.folder = folder});
+    ASSERT_FALSE(opened.ok()) << path;
+    EXPECT_NE(opened.status().message().find("other users"), std::string::npos) << opened.status().message();
+    ASSERT_EQ(::removexattr(path.c_str(), "system.posix_acl_access"), 0);
+    ASSERT_EQ(::chmod(path.c_str(), fs::is_directory(path) ? 0700 : 0600), 0);
+    EXPECT_TRUE(SqliteStore::Open({.folder = folder}).ok());
+  }
 }
 
 TEST(CacheFolderRules, AFolderBelowOneThatOthersMayWriteIsRefused) {

@@ -1,0 +1,133 @@
+// A cache on a file system without locks, as NFS is without its lock service: each asks for one in vain.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+#include "cache/doctor.h"
+#include "cache/reports.h"
+#include "tests/testing/cache_folder.h"
+
+namespace hearth {
+namespace {
+
+using testing::CacheFolder;
+using testing::NumberedBlob;
+using testing::NumberedKey;
+using testing::PutOne;
+using testing::StartProcess;
+using testing::WaitFor;
+
+constexpr int kNotAllowed = 77;
+
+// From here on the system refuses this process every lock.
+bool TakeLocksAway() {
+  const auto load = [](size_t offset) {
+    return sock_filter{BPF_LD | BPF_W | BPF_ABS, 0, 0, static_cast<uint32_t>(offset)};
+  };
+  const auto skip_unless = [](uint32_t value, uint8_t count) {
+    return sock_filter{BPF_JMP | BPF_JEQ | BPF_K, 0, count, value};
+  };
+  const sock_filter refuse = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | ENOLCK};
+  const sock_filter allow = {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW};
+  constexpr size_t kCommand = offsetof(seccomp_data, args) + sizeof(uint64_t);
+  std::array program = {load(offsetof(seccomp_data, nr)),
+                        skip_unless(__NR_flock, 1),
+                        refuse,
+                        skip_unless(__NR_fcntl, 7),
+                        load(kCommand),
+                        skip_unless(F_GETLK, 1),
+                        refuse,
+                        skip_unless(F_SETLK, 1),
+                        refuse,
+                        skip_unless(F_SETLKW, 1),
+                        refuse,
+                        allow};
+  const sock_fprog filter = {static_cast<unsigned short>(program.size()), program.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+int WithoutLocks(const std::function<int()>& body) {
+  return WaitFor(StartProcess([&body] { return TakeLocksAway() ? body() : kNotAllowed; }));
+}
+
+#define SKIP_WHERE_FORBIDDEN(exit_code) \
+  if ((exit_code) == kNotAllowed) GTEST_SKIP() << "system calls can't be filtered here"
+
+TEST(CacheWithoutLocks, WhatItHoldsIsUsedAndNobodyWaits) {
+  const CacheFolder folder;
+  for (int number = 0; number < 3; ++number) PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, 40000));
+  const int exit_code = WithoutLocks([&folder] {
+    SessionWaits waits;
+    StoreOptions options;
+    options.folder = folder.path();
+    options.waits = &waits;
+    const auto store = SqliteStore::Open(options);
+    if (!store.ok()) return 1;
+    for (int number = 0; number < 3; ++number) {
+      if ((*store)->Get(NumberedKey(number)) != NumberedBlob(number, 40000)) return 2;
+    }
+    PutOne(**store, NumberedKey(7), NumberedBlob(7, 100));
+    if ((*store)->counters().put_errors != 1) return 3;
+    const auto warnings = (*store)->TakeWarnings();
+    if (warnings.size() != 1 || warnings[0].find("has no locks") == std::string::npos) return 4;
+    return waits.others.waited_ms() == 0 ? 0 : 5;
+  });
+  SKIP_WHERE_FORBIDDEN(exit_code);
+  EXPECT_EQ(exit_code, 0);
+  EXPECT_TRUE(VerifyStore(folder.path(), false)->clean());
+}
+
+TEST(CacheWithoutLocks, ANewOneIsRefusedAtOnceWithAWayOut) {
+  const CacheFolder folder;
+  const int exit_code = WithoutLocks([&folder] {
+    for (int time = 0; time < 2; ++time) {
+      SessionWaits waits;
+      StoreOptions options;
+      options.folder = folder.path();
+      options.waits = &waits;
+      const Status status = SqliteStore::Open(options).status();
+      if (status.message().find("without locks") == std::string::npos) return 1;
+      if (status.message().find("--cache") == std::string::npos) return 2;
+      if (waits.others.waited_ms() != 0) return 3;
+    }
+    return 0;
+  });
+  SKIP_WHERE_FORBIDDEN(exit_code);
+  EXPECT_EQ(exit_code, 0);
+}
+
+TEST(CacheWithoutLocks, ReportsWorkAndWhatChangesSaysWhyNotAndClearingWorks) {
+  const CacheFolder folder;
+  for (int number = 0; number < 3; ++number) PutOne(*folder.Open(), NumberedKey(number), NumberedBlob(number, 40000));
+  const int exit_code = WithoutLocks([&folder] {
+    if (ListEntries(folder.path())->size() != 3) return 1;
+    if (!VerifyStore(folder.path(), false)->clean()) return 2;
+    CacheFilter programs;
+    programs.kind = "program";
+    for (const Status& status : {ClearStore(folder.path(), programs).status(), PruneStore(folder.path(), 1000).status(),
+                                 LiftQuarantine(folder.path()).status(), SetPinned(folder.path(), "model", true)}) {
+      if (status.message().find("without locks") == std::string::npos) return 3;
+    }
+    bool is_told = false;
+    for (const CacheFinding& finding : ExamineCache(folder.path(), uint64_t{1} << 30, {})) {
+      is_told |= finding.is_trouble && finding.what.find("without locks") != std::string::npos;
+    }
+    if (!is_told) return 4;
+    if (ClearStore(folder.path())->entries != 3) return 5;
+    return ListEntries(folder.path())->empty() ? 0 : 6;
+  });
+  SKIP_WHERE_FORBIDDEN(exit_code);
+  EXPECT_EQ(exit_code, 0);
+}
+
+}  // namespace
+}  // namespace hearth
