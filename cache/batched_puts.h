@@ -8,6 +8,7 @@
 
 #include "cache/bundle_reader.h"
 #include "cache/sqlite_store.h"
+#include "core/base/error.h"
 
 namespace hearth {
 
@@ -26,7 +27,8 @@ class BatchedPuts {
     PutHeld();
     if (store_.counters().put_errors == 0) return Status::Ok();
     const std::vector<std::string> warnings = store_.TakeWarnings();
-    return Status(StatusCode::kIoError, warnings.empty() ? "the store can't be written" : warnings.front());
+    return Error(StatusCode::kIoError, "{} entries could not be stored: {}", store_.counters().put_errors,
+                 warnings.empty() ? "the store can't be written" : warnings.front());
   }
 
  private:

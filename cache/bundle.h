@@ -25,10 +25,13 @@ struct ExportRequest {
   std::filesystem::path bundle;  // a file where the name ends in ".tar", else a folder; missing, or an empty folder
   CacheFilter filter;
   std::optional<SigningKey> sign_with;
-  std::string made_by;          // Hearth's version
-  int64_t expires_ms = 0;       // since 1970; 0: never
-  std::string least_version;    // of the Hearth that may use it; empty: any
-  std::filesystem::path since;  // a bundle: what it holds, with the same bytes, is left out; empty: nothing is
+  std::string made_by;        // Hearth's version
+  int64_t expires_ms = 0;     // since 1970; 0: never
+  std::string least_version;  // of the Hearth that may use it; empty: any
+  // A bundle: what it holds, with the same bytes, is left out. It is checked as an import would: whole, not expired,
+  // and, where keys are given, signed by one of them, of which `sign_with` is always one. Empty: nothing is left out.
+  std::filesystem::path since;
+  std::vector<PublicKey> trusted_keys;
 };
 // Entries that are damaged in the store are left out and counted. Leaves nothing behind when it fails.
 Result<BundleExport> ExportBundle(const ExportRequest& request);

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -86,10 +88,15 @@ class FolderWriter final : public BundleWriter {
 
   Status WriteText(const char* name, const std::string& text) const {
     const HeldSizeSignal held;
-    std::ofstream out(folder_ / name, std::ios::binary | std::ios::trunc);
+    const fs::path file = folder_ / name;
+    std::ofstream out(file, std::ios::binary | std::ios::trunc);
     out << text;
-    if (out.flush()) return Status::Ok();
-    return Error(StatusCode::kIoError, "can't write {}", (folder_ / name).string());
+    // Whatever the umask: what others may write, no import takes.
+    constexpr fs::perms kAsTheStore = fs::perms::owner_read | fs::perms::owner_write;
+    std::error_code error;
+    if (out.flush()) fs::permissions(file, kAsTheStore, error);
+    if (out && !error) return Status::Ok();
+    return Error(StatusCode::kIoError, "can't write {}: {}", file.string(), std::strerror(errno));
   }
 
   fs::path folder_;
@@ -129,19 +136,39 @@ ManifestEntry Describe(const BundleEntry& entry, Manifest& manifest) {
   return described;
 }
 
-// The blobs of a bundle, by their entries' digests.
+// What is left out must be had by who imported the base: a base that lies, or that an import refuses, would keep from
+// the receiver what he lacks.
+Status CheckBase(const ExportRequest& request, std::span<const PublicKey> keys, BundleReader& base) {
+  HEARTH_TRY(base.manifest().CheckUsable(NowMs(), request.made_by));
+  if (!keys.empty() && base.signed_by().empty()) {
+    return Error(StatusCode::kIoError,
+                 "no trusted key has signed it, so nobody knows that those who get the new bundle have what it leaves "
+                 "out: name the file of the key that did (--keys), or export all (without --since){}",
+                 WhyNoSignatures());
+  }
+  for (size_t k = 0; k < base.manifest().entries.size(); ++k) HEARTH_TRY(base.Check(k));
+  return Status::Ok();
+}
+
+// The blobs of the base, by their entries' digests; `manifest` then names the base.
 using KnownBlobs = std::map<Fingerprint, std::array<uint8_t, 32>>;
-Result<KnownBlobs> BlobsOf(const fs::path& bundle) {
+Result<KnownBlobs> BlobsOfBase(const ExportRequest& request, Manifest& manifest) {
   KnownBlobs known;
-  if (bundle.empty()) return known;
-  HEARTH_ASSIGN(const Manifest manifest, ReadBundleManifest(bundle));
-  for (const ManifestEntry& entry : manifest.entries) known.emplace(entry.digest, entry.blob_sha256);
+  if (request.since.empty()) return known;
+  std::vector<PublicKey> keys = request.trusted_keys;
+  if (request.sign_with) {
+    HEARTH_ASSIGN(keys.emplace_back(), PublicKeyOf(*request.sign_with));
+  }
+  HEARTH_ASSIGN(const std::unique_ptr<BundleReader> base, BundleReader::Open(request.since, keys));
+  HEARTH_TRY(CheckBase(request, keys, *base).Within(request.since.string()));
+  for (const ManifestEntry& entry : base->manifest().entries) known.emplace(entry.digest, entry.blob_sha256);
+  manifest.base = ManifestBase{base->manifest_sha256(), 0};
   return known;
 }
 
 // In the order of digests, whatever order the store has: equal entries make equal bundles.
 Status DescribeEntries(const ExportRequest& request, Database& database, Manifest& manifest, BundleExport& report) {
-  HEARTH_ASSIGN(const KnownBlobs known, BlobsOf(request.since));
+  HEARTH_ASSIGN(const KnownBlobs known, BlobsOfBase(request, manifest));
   HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " ORDER BY digest"));
   while (true) {
     HEARTH_ASSIGN(const bool row, rows.Step());
@@ -153,7 +180,10 @@ Status DescribeEntries(const ExportRequest& request, Database& database, Manifes
       continue;
     }
     const auto found = known.find(entry->key.digest());
-    if (found != known.end() && found->second == Sha256Of(entry->bytes)) continue;
+    if (found != known.end() && found->second == Sha256Of(entry->bytes)) {
+      ++manifest.base->left_out;
+      continue;
+    }
     manifest.entries.push_back(Describe(*entry, manifest));
     ++report.entries;
     report.blob_bytes += entry->bytes.size();
@@ -177,6 +207,11 @@ Status CopyEntries(const Manifest& manifest, Database& database, BundleWriter& w
 
 Result<BundleTexts> TextsOf(const Manifest& manifest, const std::optional<SigningKey>& key, BundleExport& report) {
   BundleTexts texts{manifest.ToText(), {}};
+  if (texts.manifest.size() > kMaxManifestBytes || manifest.devices.size() > kMaxDevices) {
+    return Error(StatusCode::kInvalidArgument,
+                 "{} entries for {} devices are more than a bundle holds: export them in parts (--kind, --device)",
+                 manifest.entries.size(), manifest.devices.size());
+  }
   if (!key) return texts;
   HEARTH_ASSIGN(const Signature signature, Sign(*key, BytesOf(texts.manifest)));
   HEARTH_ASSIGN(const PublicKey public_key, PublicKeyOf(*key));
@@ -196,6 +231,7 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
     HEARTH_TRY(DescribeEntries(request, *source.database, manifest, report));
   }
   report.devices = manifest.devices;
+  report.left_out = manifest.base ? manifest.base->left_out : 0;
   HEARTH_ASSIGN(const BundleTexts texts, TextsOf(manifest, request.sign_with, report));
   HEARTH_TRY(writer.AddTexts(texts));
   if (source.database) HEARTH_TRY(CopyEntries(manifest, *source.database, writer));

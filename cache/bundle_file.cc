@@ -56,7 +56,8 @@ Result<BundleFile> BundleFile::Open(const fs::path& wanted) {
 }
 
 Status BundleFile::Damaged(std::string_view what) const {
-  return Error(StatusCode::kIoError, "{} is no whole bundle: {}", path_.string(), what);
+  return Error(StatusCode::kIoError, "{} is no whole bundle: {}; copy it again, or export it again", path_.string(),
+               what);
 }
 
 Status BundleFile::Read(uint64_t at, std::span<std::byte> bytes) const {
@@ -97,7 +98,7 @@ Status BundleFile::Locate(const Manifest& manifest) {
     if (!places.empty() && !(places.back().digest < entry.digest)) return Damaged("its entries are out of order");
     if (!entry.material_bytes) return Damaged("its manifest does not say how long keys are");
     const uint64_t left = size_bytes_ - at;
-    if (*entry.material_bytes > left || entry.size_bytes > left || entry.size_bytes > kMaxTarMemberBytes) {
+    if (*entry.material_bytes > left || entry.size_bytes > left) {
       return Damaged("it is shorter than its manifest says");
     }
     places.push_back({entry.digest, at, *entry.material_bytes, entry.size_bytes});
@@ -121,15 +122,16 @@ Result<std::string> BundleFile::ReadMaterial(size_t entry) const {
   return material;
 }
 
-Status BundleFile::ReadBlob(size_t entry, std::span<std::byte> bytes) const {
+Status BundleFile::ReadBlob(size_t entry, uint64_t at, std::span<std::byte> bytes) const {
   const Place& place = places_[entry];
-  const uint64_t at = place.at + MemberBytes(place.material_bytes);
+  HEARTH_CHECK(at <= place.blob_bytes && bytes.size() <= place.blob_bytes - at);
+  const uint64_t header_at = place.at + MemberBytes(place.material_bytes);
   TarHeader header;
-  HEARTH_TRY(Read(at, header));
-  if (bytes.size() != place.blob_bytes || SizeInTarHeader(header, BlobName(place.digest)) != place.blob_bytes) {
+  HEARTH_TRY(Read(header_at, header));
+  if (SizeInTarHeader(header, BlobName(place.digest)) != place.blob_bytes) {
     return Damaged(fmt::format("entry {} is not where it belongs", place.digest.ToHex()));
   }
-  return Read(at + kTarBlockBytes, bytes);
+  return Read(header_at + kTarBlockBytes + at, bytes);
 }
 
 Result<BundleFileWriter> BundleFileWriter::Create(const fs::path& file) {

@@ -39,7 +39,8 @@ class BundleFile {
 
   // By the entry's number in the manifest; read as it is, unchecked against the manifest's digests.
   Result<std::string> ReadMaterial(size_t entry) const;
-  Status ReadBlob(size_t entry, std::span<std::byte> bytes) const;
+  // The blob's bytes from `at` on, which it must have.
+  Status ReadBlob(size_t entry, uint64_t at, std::span<std::byte> bytes) const;
 
  private:
   struct Place {

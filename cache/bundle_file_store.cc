@@ -20,7 +20,7 @@ bool BundleFileStore::IsHidden(const Fingerprint& digest) const {
 
 bool BundleFileStore::Read(const Fingerprint& digest, const Entry& entry, std::span<std::byte> bytes) {
   const Status status =
-      bytes.size() == entry.size_bytes ? file_.ReadBlob(entry.number, bytes) : Status(StatusCode::kIoError, "");
+      bytes.size() == entry.size_bytes ? file_.ReadBlob(entry.number, 0, bytes) : Status(StatusCode::kIoError, "");
   if (!status.ok()) Warn(status);
   const std::scoped_lock lock(mutex_);
   if (!status.ok()) {

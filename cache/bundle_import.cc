@@ -5,6 +5,7 @@
 #include "cache/report_access.h"
 #include "cache/sqlite_store.h"
 #include "core/base/error.h"
+#include "core/base/sha256.h"
 #include "core/plan/tuning.h"
 #include "hearth/version.h"
 
@@ -31,7 +32,7 @@ void AddToStored(SqliteStore& store, BundleEntry& entry) {
 
 Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleImport& report) {
   const Manifest& manifest = bundle.manifest();
-  for (size_t k = 0; k < manifest.entries.size(); ++k) HEARTH_TRY(bundle.Load(k).status());
+  for (size_t k = 0; k < manifest.entries.size(); ++k) HEARTH_TRY(bundle.Check(k));
   StoreOptions options;
   SessionWaits waits(kReportWaitMs);
   options.waits = &waits;
@@ -69,6 +70,10 @@ Result<BundleImport> ImportBundle(const ImportRequest& request) {
                  request.bundle.string(), bundle->manifest().entries.size(), WhyNoSignatures());
   }
   HEARTH_TRY(ImportEntries(request, *bundle, report));
+  if (const auto& base = bundle->manifest().base) {
+    report.since = HexOf(base->manifest_sha256);
+    report.left_out = base->left_out;
+  }
   return report;
 }
 

@@ -1,5 +1,6 @@
 #include "cache/bundle_reader.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -27,16 +28,24 @@ class FolderReader final : public BundleReader {
       : BundleReader(std::move(manifest)), folder_(std::move(folder)), waits_(kReportWaitMs) {}
 
  private:
-  Result<BundleEntry> Find(const ManifestEntry& promised, size_t) override {
+  Result<Found> Find(const ManifestEntry& promised, size_t) override {
     if (!database_) HEARTH_TRY(OpenStore());
-    HEARTH_ASSIGN(Statement rows, database_->Prepare(std::string(kBundleColumns) + " WHERE digest=?"));
-    HEARTH_ASSIGN(const bool row, rows.Bind(0, promised.digest.bytes).Step());
+    blob_.reset();
+    HEARTH_ASSIGN(Statement row, database_->Prepare(std::string(kBundleColumns) + " WHERE digest=?"));
+    HEARTH_ASSIGN(const bool is_there, row.Bind(0, promised.digest.bytes).Step());
     const std::string name = promised.digest.ToHex();
-    if (!row) return Error(StatusCode::kIoError, "entry {} of the manifest is not in the bundle", name);
-    if (static_cast<uint64_t>(rows.Number(3)) != promised.size_bytes) return NotAsPromised(name);
-    std::optional<BundleEntry> entry = LoadSound(*database_, rows);
-    if (!entry) return Error(StatusCode::kIoError, "entry {} of the bundle is damaged", name);
-    return *std::move(entry);
+    if (!is_there) return Error(StatusCode::kIoError, "entry {} of the manifest is not in the bundle", name);
+    const std::optional<CacheKey> key = KeyFromMaterial(promised.kind, TextFrom(row.Blob(2)));
+    if (!key || row.Text(1) != BlobKindName(promised.kind)) return NotAsPromised(name);
+    Result<BlobReader> blob = database_->OpenBlob("blobs", "bytes", row.Number(7));
+    if (!blob.ok()) return Error(StatusCode::kIoError, "entry {} of the bundle is damaged", name);
+    if (blob->size_bytes() != promised.size_bytes) return NotAsPromised(name);
+    blob_ = std::move(blob).value();
+    return Found{*key, promised.cost_ms};
+  }
+
+  Status Read(size_t, uint64_t at, std::span<std::byte> bytes) override {
+    return blob_->ReadPiece(at, bytes).Within(folder_.string());
   }
 
   Status OpenStore() {
@@ -44,6 +53,7 @@ class FolderReader final : public BundleReader {
     options.folder = folder_;
     options.read_only = options.immutable = true;
     Result<Database> database = OpenStoreFileAsItIs(options, waits_);
+    if (database.status().code() == StatusCode::kNotFound) return NoStoreInBundle(folder_);
     if (!database.ok()) return Status(StatusCode::kIoError, database.status().message());
     database_ = std::move(database).value();
     return Status::Ok();
@@ -52,6 +62,7 @@ class FolderReader final : public BundleReader {
   fs::path folder_;
   WaitBudget waits_;
   std::optional<Database> database_;
+  std::optional<BlobReader> blob_;
 };
 
 class FileReader final : public BundleReader {
@@ -59,20 +70,17 @@ class FileReader final : public BundleReader {
   FileReader(SignedManifest manifest, BundleFile file) : BundleReader(std::move(manifest)), file_(std::move(file)) {}
 
  private:
-  Result<BundleEntry> Find(const ManifestEntry& promised, size_t number) override {
+  Result<Found> Find(const ManifestEntry& promised, size_t number) override {
     if (!located_) located_ = file_.Locate(manifest());
     HEARTH_TRY(*located_);  // a file that is no whole bundle has no entries
     HEARTH_ASSIGN(const std::string material, file_.ReadMaterial(number));
     const std::optional<CacheKey> key = KeyFromMaterial(promised.kind, material);
-    if (!key || key->digest() != promised.digest) {
-      return Error(StatusCode::kIoError, "entry {} of the bundle is damaged", promised.digest.ToHex());
-    }
-    BundleEntry entry;
-    entry.bytes.resize(promised.size_bytes);
-    HEARTH_TRY(file_.ReadBlob(number, entry.bytes));
-    entry.key = *key;
-    entry.cost_ms = promised.cost_ms;
-    return entry;
+    if (!key) return NotAsPromised(promised.digest.ToHex());
+    return Found{*key, promised.cost_ms};
+  }
+
+  Status Read(size_t number, uint64_t at, std::span<std::byte> bytes) override {
+    return file_.ReadBlob(number, at, bytes);
   }
 
   BundleFile file_;
@@ -107,8 +115,10 @@ Result<std::unique_ptr<BundleReader>> BundleReader::Open(const fs::path& bundle,
   }
   if (type != fs::file_type::regular) {
     HEARTH_ASSIGN(fs::path folder, PrepareFolder(bundle, FolderUse::kReadOnlyLayer));
-    HEARTH_ASSIGN(const BundleTexts texts, ReadBundleTexts(folder));
-    HEARTH_ASSIGN(SignedManifest manifest, CheckTexts(texts, bundle.string(), trusted_keys));
+    const Result<BundleTexts> texts = ReadBundleTexts(folder);
+    if (texts.status().code() == StatusCode::kNotFound) return NoManifestInBundle(folder);
+    if (!texts.ok()) return texts.status();
+    HEARTH_ASSIGN(SignedManifest manifest, CheckTexts(*texts, bundle.string(), trusted_keys));
     return std::unique_ptr<BundleReader>(std::make_unique<FolderReader>(std::move(manifest), std::move(folder)));
   }
   HEARTH_ASSIGN(BundleFile file, BundleFile::Open(bundle));
@@ -117,27 +127,46 @@ Result<std::unique_ptr<BundleReader>> BundleReader::Open(const fs::path& bundle,
   return std::unique_ptr<BundleReader>(std::make_unique<FileReader>(std::move(manifest), std::move(file)));
 }
 
-Result<BundleEntry> BundleReader::Load(size_t number) {
+Result<BundleReader::Found> BundleReader::FindAsPromised(size_t number) {
   const ManifestEntry& promised = manifest().entries[number];
-  HEARTH_ASSIGN(BundleEntry entry, Find(promised, number));
+  HEARTH_ASSIGN(Found found, Find(promised, number));
   const std::string name = promised.digest.ToHex();
-  if (entry.key.kind() != promised.kind || entry.bytes.size() != promised.size_bytes ||
-      Sha256Of(entry.bytes) != promised.blob_sha256 ||
-      Sha256Of(BytesOf(entry.key.material())) != promised.material_sha256) {
+  if (found.key.digest() != promised.digest || Sha256Of(BytesOf(found.key.material())) != promised.material_sha256) {
     return NotAsPromised(name);
   }
-  HEARTH_ASSIGN(const auto fields, DecodeKeyMaterial(entry.key.material()));
+  HEARTH_ASSIGN(const auto fields, DecodeKeyMaterial(found.key.material()));
   const std::optional<CacheDevice> device = DeviceOf(fields);
   if (device.has_value() != promised.device.has_value() ||
       (device && *device != manifest().devices[*promised.device])) {
     return Error(StatusCode::kIoError, "entry {} of the bundle is for another device than its manifest says", name);
   }
-  return entry;
+  return found;
 }
 
-Result<Manifest> ReadBundleManifest(const fs::path& bundle) {
-  HEARTH_ASSIGN(const std::unique_ptr<BundleReader> reader, BundleReader::Open(bundle, {}));
-  return reader->manifest();
+Status BundleReader::Check(size_t number) {
+  constexpr uint64_t kPieceBytes = uint64_t{1} << 20;
+  const ManifestEntry& promised = manifest().entries[number];
+  HEARTH_TRY(FindAsPromised(number).status());
+  Sha256 blob_sha256;
+  std::vector<std::byte> piece(std::min(kPieceBytes, promised.size_bytes));
+  for (uint64_t at = 0; at < promised.size_bytes; at += piece.size()) {
+    piece.resize(std::min<uint64_t>(piece.size(), promised.size_bytes - at));
+    HEARTH_TRY(Read(number, at, piece));
+    blob_sha256.Add(piece);
+  }
+  if (blob_sha256.Finish() != promised.blob_sha256) return NotAsPromised(promised.digest.ToHex());
+  is_checked_[number] = true;
+  return Status::Ok();
+}
+
+Result<BundleEntry> BundleReader::Load(size_t number) {
+  if (!is_checked_[number]) HEARTH_TRY(Check(number));
+  const ManifestEntry& promised = manifest().entries[number];
+  HEARTH_ASSIGN(Found found, FindAsPromised(number));
+  BundleEntry entry{std::move(found.key), std::vector<std::byte>(promised.size_bytes), found.cost_ms};
+  HEARTH_TRY(Read(number, 0, entry.bytes));
+  if (Sha256Of(entry.bytes) != promised.blob_sha256) return NotAsPromised(promised.digest.ToHex());
+  return entry;
 }
 
 }  // namespace hearth

@@ -2,6 +2,7 @@
 #ifndef HEARTH_CACHE_BUNDLE_READER_H_
 #define HEARTH_CACHE_BUNDLE_READER_H_
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -36,21 +37,32 @@ class BundleReader {
 
   const Manifest& manifest() const { return signed_.manifest; }
   const std::string& signed_by() const { return signed_.signed_by; }
+  const std::array<uint8_t, 32>& manifest_sha256() const { return signed_.sha256; }
 
-  // Of the manifest, by its number: all that was promised of it is so, and the device that its key names is the one of
-  // the manifest. kIoError says what is wrong. The first call may look at the whole bundle.
+  // Whether all that the manifest promises of an entry, by its number, is so, and the device that its key names is the
+  // manifest's. kIoError says what is wrong. Takes no memory for what may only be said to be there: a file has any
+  // length on a disk that holds none of it. The first call may look at the whole bundle.
+  Status Check(size_t entry);
+  // What was checked, at the latest now, and is checked again as the bytes that it is.
   Result<BundleEntry> Load(size_t entry);
 
  protected:
-  explicit BundleReader(SignedManifest manifest) : signed_(std::move(manifest)) {}
+  explicit BundleReader(SignedManifest manifest)
+      : signed_(std::move(manifest)), is_checked_(signed_.manifest.entries.size()) {}
+  struct Found {
+    CacheKey key{BlobKind::kPlan};
+    double cost_ms = 0;
+  };
 
  private:
-  virtual Result<BundleEntry> Find(const ManifestEntry& promised, size_t number) = 0;
+  // What lies there, of the size that was promised.
+  virtual Result<Found> Find(const ManifestEntry& promised, size_t number) = 0;
+  // Of the blob that was found last, from `at` on.
+  virtual Status Read(size_t number, uint64_t at, std::span<std::byte> bytes) = 0;
+  Result<Found> FindAsPromised(size_t number);
   SignedManifest signed_;
+  std::vector<bool> is_checked_;
 };
-
-// The manifest alone, whoever signed it.
-Result<Manifest> ReadBundleManifest(const std::filesystem::path& bundle);
 
 }  // namespace hearth
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -51,7 +52,7 @@ bool IsDiskFull(sqlite3* connection, int sqlite_code) {
 
 Status SqliteError(sqlite3* connection, int sqlite_code) {
   if (IsDiskFull(connection, sqlite_code)) {
-    return Error(StatusCode::kResourceExhausted, "the disk is full (sqlite code {})", sqlite_code);
+    return Error(StatusCode::kResourceExhausted, "the disk is full (sqlite code {}): make room there", sqlite_code);
   }
   const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
                                                                                          : sqlite3_errstr(sqlite_code);
@@ -59,7 +60,10 @@ Status SqliteError(sqlite3* connection, int sqlite_code) {
   std::string printable = detail;
   std::ranges::replace_if(
       printable, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return Error(CodeOf(sqlite_code), "{} (sqlite code {})", printable, sqlite_code);
+  const int primary = sqlite_code & 0xff, cause = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+  const bool is_systems = cause != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN);
+  return Error(CodeOf(sqlite_code), "{}{}{} (sqlite code {})", printable, is_systems ? ": " : "",
+               is_systems ? std::strerror(cause) : "", sqlite_code);
 }
 
 // Of a call that may have written.
@@ -330,8 +334,13 @@ uint64_t BlobReader::size_bytes() const {
 
 Status BlobReader::Read(std::span<std::byte> bytes) {
   HEARTH_CHECK(bytes.size() == size_bytes());
+  return ReadPiece(0, bytes);
+}
+
+Status BlobReader::ReadPiece(uint64_t at, std::span<std::byte> bytes) {
+  HEARTH_CHECK(at <= size_bytes() && bytes.size() <= size_bytes() - at);
   if (bytes.empty()) return Status::Ok();
-  const int code = sqlite3_blob_read(blob_.get(), bytes.data(), static_cast<int>(bytes.size()), 0);
+  const int code = sqlite3_blob_read(blob_.get(), bytes.data(), static_cast<int>(bytes.size()), static_cast<int>(at));
   return code == SQLITE_OK ? Status::Ok() : SqliteError(connection_, code);
 }
 

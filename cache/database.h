@@ -63,6 +63,8 @@ class BlobReader {
  public:
   uint64_t size_bytes() const;
   Status Read(std::span<std::byte> bytes);  // bytes.size() == size_bytes()
+  // From `at` on; there are so many.
+  Status ReadPiece(uint64_t at, std::span<std::byte> bytes);
 
  private:
   friend class Database;

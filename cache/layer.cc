@@ -135,8 +135,10 @@ Result<std::unique_ptr<BlobStore>> OpenFolderLayer(const LayerRequest& request) 
   if (texts.status().code() == StatusCode::kNotFound) return NobodyStandsBehind(folder);
   if (!texts.ok()) return texts.status();
   HEARTH_ASSIGN(const Manifest manifest, BelievedManifest(*texts, folder, request, true));
-  HEARTH_ASSIGN(std::unique_ptr<BlobStore> store, SqliteStore::Open(std::move(options)));
-  return std::unique_ptr<BlobStore>(std::make_unique<SignedLayer>(std::move(store), manifest));
+  Result<std::unique_ptr<SqliteStore>> store = SqliteStore::Open(std::move(options));
+  if (store.status().code() == StatusCode::kNotFound) return NoStoreInBundle(folder);
+  if (!store.ok()) return store.status();
+  return std::unique_ptr<BlobStore>(std::make_unique<SignedLayer>(std::move(store).value(), manifest));
 }
 
 }  // namespace

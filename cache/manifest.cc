@@ -39,10 +39,12 @@ std::optional<std::string> Unescaped(std::string_view text) {
   return plain;
 }
 
+// At most one more than anything has, which holds the rest: a stranger's text must not take more memory than it has.
 std::vector<std::string_view> PartsOf(std::string_view text, char separator) {
+  constexpr size_t kMostParts = 10;
   std::vector<std::string_view> parts;
   while (true) {
-    const size_t end = text.find(separator);
+    const size_t end = parts.size() + 1 < kMostParts ? text.find(separator) : std::string_view::npos;
     parts.push_back(text.substr(0, end));
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
@@ -82,7 +84,8 @@ bool AddEntry(const std::vector<std::string_view>& words, Manifest& manifest) {
   ManifestEntry entry;
   const std::optional<BlobKind> kind = BlobKindFromName(words[1]);
   if (!kind || !BytesFromHex(words[2], entry.digest.bytes) || !NumberFrom(words[3], entry.size_bytes) ||
-      !BytesFromHex(words[4], entry.blob_sha256) || !BytesFromHex(words[5], entry.material_sha256)) {
+      !BytesFromHex(words[4], entry.blob_sha256) || !BytesFromHex(words[5], entry.material_sha256) ||
+      entry.size_bytes > kMaxEntryBytes) {
     return false;
   }
   entry.kind = *kind;
@@ -93,10 +96,35 @@ bool AddEntry(const std::vector<std::string_view>& words, Manifest& manifest) {
   }
   if (words.size() == 9) {
     if (!NumberFrom(words[7], entry.material_bytes.emplace()) || !NumberFrom(words[8], entry.cost_ms)) return false;
-    if (!std::isfinite(entry.cost_ms) || entry.cost_ms < 0) return false;
+    if (!std::isfinite(entry.cost_ms) || entry.cost_ms < 0 || *entry.material_bytes > kMaxMaterialBytes) return false;
   }
   manifest.entries.push_back(entry);
   return true;
+}
+
+bool SetBase(const std::vector<std::string_view>& words, Manifest& manifest) {
+  if (words.size() != 3 || manifest.base) return false;
+  ManifestBase& base = manifest.base.emplace();
+  return BytesFromHex(words[1], base.manifest_sha256) && NumberFrom(words[2], base.left_out);
+}
+
+bool AddLine(std::string_view line, Manifest& manifest) {
+  const std::vector<std::string_view> words = PartsOf(line, ' ');
+  if (words[0] == "made-by" || words[0] == "expires" || words[0] == "least-version") {
+    return words.size() == 2 && SetOfWhole(words[0], words[1], manifest);
+  }
+  if (words[0] == "since") return SetBase(words, manifest);
+  if (words[0] == "device") return AddDevice(words, manifest);
+  return words[0] == "entry" && AddEntry(words, manifest);
+}
+
+Status CheckNamedOnce(const Manifest& manifest) {
+  std::vector<Fingerprint> digests;
+  for (const ManifestEntry& entry : manifest.entries) digests.push_back(entry.digest);
+  std::ranges::sort(digests);
+  const auto twice = std::ranges::adjacent_find(digests);
+  if (twice == digests.end()) return Status::Ok();
+  return Error(StatusCode::kMalformedInput, "it names entry {} twice", twice->ToHex());
 }
 
 }  // namespace
@@ -105,6 +133,7 @@ std::string Manifest::ToText() const {
   std::string text = fmt::format("{}\nmade-by {}\n", kFirstLine, Escaped(made_by));
   if (expires_ms != 0) text += fmt::format("expires {}\n", expires_ms);
   if (!least_version.empty()) text += fmt::format("least-version {}\n", Escaped(least_version));
+  if (base) text += fmt::format("since {} {}\n", HexOf(base->manifest_sha256), base->left_out);
   for (const CacheDevice& device : devices) {
     text += fmt::format("device {} {} {} {}\n", Escaped(device.backend), Escaped(device.name), Escaped(device.driver),
                         Escaped(device.uuid));
@@ -121,24 +150,19 @@ std::string Manifest::ToText() const {
 
 Result<Manifest> Manifest::FromText(std::string_view text) {
   Manifest manifest;
-  std::vector<std::string_view> lines = PartsOf(text, '\n');
-  if (lines.empty() || lines.front() != kFirstLine) {
-    return Error(StatusCode::kMalformedInput, "it does not begin with '{}'", kFirstLine);
-  }
-  if (!lines.back().empty()) return Error(StatusCode::kMalformedInput, "its last line is cut off");
-  lines.pop_back();
-  for (size_t k = 1; k < lines.size(); ++k) {
-    const std::vector<std::string_view> words = PartsOf(lines[k], ' ');
-    bool is_sound = false;
-    if (words[0] == "made-by" || words[0] == "expires" || words[0] == "least-version") {
-      is_sound = words.size() == 2 && SetOfWhole(words[0], words[1], manifest);
-    } else if (words[0] == "device") {
-      is_sound = AddDevice(words, manifest);
-    } else if (words[0] == "entry") {
-      is_sound = AddEntry(words, manifest);
+  for (size_t number = 1; number == 1 || !text.empty(); ++number) {
+    const size_t end = text.find('\n');
+    const std::string_view line = text.substr(0, end);
+    if (number == 1 && line != kFirstLine) {
+      return Error(StatusCode::kMalformedInput, "it does not begin with '{}'", kFirstLine);
     }
-    if (!is_sound) return Error(StatusCode::kMalformedInput, "its line {} makes no sense", k + 1);
+    if (end == std::string_view::npos) return Error(StatusCode::kMalformedInput, "its last line is cut off");
+    text.remove_prefix(end + 1);
+    if (number > 1 && (!AddLine(line, manifest) || manifest.devices.size() > kMaxDevices)) {
+      return Error(StatusCode::kMalformedInput, "its line {} makes no sense", number);
+    }
   }
+  HEARTH_TRY(CheckNamedOnce(manifest));
   return manifest;
 }
 

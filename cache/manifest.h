@@ -4,13 +4,14 @@
 //   made-by 0.1.0
 //   expires 1798761600000
 //   least-version 0.1.0
+//   since <SHA-256 of another bundle's manifest> 12
 //   device opencl GPU%20name 1.2.3 00112233
 //   entry program <digest> <bytes> <SHA-256 of the blob> <SHA-256 of the key's material> 0 <bytes of the material> 12.5
 //
-// Expiry (milliseconds since 1970) and the least version of Hearth that may use the bundle are left out where there are
-// none. One thing a line, values separated by one blank, others than letters, digits and "-._~" as %XX. An entry names
-// the number of its device line, '-' where it fits every device; last, what making it took, in milliseconds. Bundles of
-// older versions lack the last two values.
+// Expiry (milliseconds since 1970), the least version of Hearth that may use the bundle, and the bundle of which it
+// leaves out so many entries are left out where there are none. One thing a line, values separated by one blank, others
+// than letters, digits and "-._~" as %XX. An entry names the number of its device line, '-' where it fits every device;
+// last, what making it took, in milliseconds. Bundles of older versions lack the last two values.
 #ifndef HEARTH_CACHE_MANIFEST_H_
 #define HEARTH_CACHE_MANIFEST_H_
 
@@ -27,6 +28,11 @@
 
 namespace hearth {
 
+// What one may be promised to have: the least that sqlite takes, and far more than any key holds.
+inline constexpr uint64_t kMaxEntryBytes = 1'000'000'000;
+inline constexpr uint64_t kMaxMaterialBytes = uint64_t{16} << 20;
+inline constexpr size_t kMaxDevices = 10'000;
+
 struct ManifestEntry {
   BlobKind kind = BlobKind::kPlan;
   Fingerprint digest;
@@ -37,10 +43,17 @@ struct ManifestEntry {
   double cost_ms = 0;
 };
 
+// The bundle that a delta was made since.
+struct ManifestBase {
+  std::array<uint8_t, 32> manifest_sha256{};
+  uint64_t left_out = 0;  // of its entries
+};
+
 struct Manifest {
   std::string made_by;        // Hearth's version
   int64_t expires_ms = 0;     // since 1970; 0: never
   std::string least_version;  // of Hearth; empty: any
+  std::optional<ManifestBase> base;
   std::vector<CacheDevice> devices;
   std::vector<ManifestEntry> entries;
 

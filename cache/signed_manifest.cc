@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <system_error>
 
 #include "cache/entry_row.h"
 #include "cache/folder.h"
@@ -55,8 +56,32 @@ Result<SignedManifest> CheckTexts(const BundleTexts& texts, const std::string& b
                                   std::span<const PublicKey> trusted_keys) {
   HEARTH_ASSIGN(std::string signed_by, TrustedSigner(texts, bundle, trusted_keys));
   Result<Manifest> manifest = Manifest::FromText(texts.manifest);
-  if (manifest.ok()) return SignedManifest{std::move(manifest).value(), std::move(signed_by)};
+  if (manifest.ok()) {
+    return SignedManifest{std::move(manifest).value(), std::move(signed_by), Sha256Of(BytesOf(texts.manifest))};
+  }
   return Error(StatusCode::kIoError, "the manifest of {} is damaged: {}", bundle, manifest.status().message());
+}
+
+Status NoManifestInBundle(const fs::path& folder) {
+  std::error_code error;
+  const bool is_cache = fs::exists(folder / kStoreFileName, error);
+  return Error(StatusCode::kNotFound, "{} is {}: there is no {} in it; {}", folder.string(),
+               is_cache ? "a cache and no bundle" : "no bundle", kManifestName,
+               is_cache ? fmt::format("`hearth cache export BUNDLE.tar --cache {}` makes one of it", folder.string())
+                        : "name the folder or the .tar that `hearth cache export` made");
+}
+
+Status NoStoreInBundle(const fs::path& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() != ".key") continue;
+    return Error(StatusCode::kIoError,
+                 "{} is a bundle's file that was unpacked, and only whole files are read: name the .tar itself, or "
+                 "export it again",
+                 folder.string());
+  }
+  return Error(StatusCode::kIoError, "{} is no whole bundle: there is no {} in it; copy it again, or export it again",
+               folder.string(), kStoreFileName);
 }
 
 std::string WhyNoSignatures() {

@@ -1,7 +1,7 @@
 #include "core/base/sha256.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
@@ -110,24 +110,6 @@ CompressBlocks ChooseCompress() {
   return CompressPlainly;
 }
 
-std::array<uint8_t, 32> DigestBy(CompressBlocks compress, std::span<const std::byte> bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const uint64_t bit_count = uint64_t{bytes.size()} * 8;
-  const size_t whole_blocks = bytes.size() / kBlockBytes;
-  compress(state, bytes.data(), whole_blocks);
-  bytes = bytes.subspan(whole_blocks * kBlockBytes);
-  // The rest, a 1 bit, zeros, and the length at the end of a block.
-  std::array<std::byte, 2 * kBlockBytes> tail{};
-  if (!bytes.empty()) std::memcpy(tail.data(), bytes.data(), bytes.size());
-  tail[bytes.size()] = std::byte{0x80};
-  const size_t tail_blocks = bytes.size() + 9 <= kBlockBytes ? 1 : 2;
-  for (size_t k = 0; k < 8; ++k) tail[tail_blocks * kBlockBytes - 1 - k] = static_cast<std::byte>(bit_count >> (8 * k));
-  compress(state, tail.data(), tail_blocks);
-  std::array<uint8_t, 32> digest;
-  for (size_t k = 0; k < digest.size(); ++k) digest[k] = static_cast<uint8_t>(state[k / 4] >> (24 - 8 * (k % 4)));
-  return digest;
-}
-
 int DigitOf(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -136,13 +118,52 @@ int DigitOf(char c) {
 
 }  // namespace
 
-std::array<uint8_t, 32> Sha256Of(std::span<const std::byte> bytes) {
+Sha256::Sha256() {
   static const CompressBlocks compress = ChooseCompress();
-  return DigestBy(compress, bytes);
+  compress_ = compress;
+}
+
+void Sha256::Add(std::span<const std::byte> piece) {
+  all_bytes_ += piece.size();
+  if (held_bytes_ > 0) {
+    const std::span<const std::byte> first = piece.first(std::min(piece.size(), kBlockBytes - held_bytes_));
+    std::ranges::copy(first, held_.begin() + static_cast<std::ptrdiff_t>(held_bytes_));
+    held_bytes_ += first.size();
+    piece = piece.subspan(first.size());
+    if (held_bytes_ < kBlockBytes) return;
+    compress_(state_, held_.data(), 1);
+  }
+  const size_t whole_blocks = piece.size() / kBlockBytes;
+  compress_(state_, piece.data(), whole_blocks);
+  const std::span<const std::byte> rest = piece.subspan(whole_blocks * kBlockBytes);
+  std::ranges::copy(rest, held_.begin());
+  held_bytes_ = rest.size();
+}
+
+std::array<uint8_t, 32> Sha256::Finish() {
+  const uint64_t bit_count = all_bytes_ * 8;
+  // The rest, a 1 bit, zeros, and the length at the end of a block.
+  std::array<std::byte, 2 * kBlockBytes> tail{};
+  std::copy_n(held_.begin(), held_bytes_, tail.begin());
+  tail[held_bytes_] = std::byte{0x80};
+  const size_t tail_blocks = held_bytes_ + 9 <= kBlockBytes ? 1 : 2;
+  for (size_t k = 0; k < 8; ++k) tail[tail_blocks * kBlockBytes - 1 - k] = static_cast<std::byte>(bit_count >> (8 * k));
+  compress_(state_, tail.data(), tail_blocks);
+  std::array<uint8_t, 32> digest;
+  for (size_t k = 0; k < digest.size(); ++k) digest[k] = static_cast<uint8_t>(state_[k / 4] >> (24 - 8 * (k % 4)));
+  return digest;
+}
+
+std::array<uint8_t, 32> Sha256Of(std::span<const std::byte> bytes) {
+  Sha256 whole;
+  whole.Add(bytes);
+  return whole.Finish();
 }
 
 std::array<uint8_t, 32> PlainSha256Of(std::span<const std::byte> bytes) {
-  return DigestBy(CompressPlainly, bytes);
+  Sha256 whole(CompressPlainly);
+  whole.Add(bytes);
+  return whole.Finish();
 }
 
 std::string HexOf(std::span<const uint8_t> bytes) {

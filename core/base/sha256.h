@@ -12,6 +12,28 @@
 namespace hearth {
 
 std::array<uint8_t, 32> Sha256Of(std::span<const std::byte> bytes);
+
+// Of bytes that come in pieces.
+class Sha256 {
+ public:
+  Sha256();
+  void Add(std::span<const std::byte> piece);
+  std::array<uint8_t, 32> Finish();  // once, after the last piece
+
+ private:
+  friend std::array<uint8_t, 32> PlainSha256Of(std::span<const std::byte> bytes);
+  static constexpr size_t kBlockBytes = 64;
+  using State = std::array<uint32_t, 8>;
+  using CompressBlocks = void (*)(State& state, const std::byte* blocks, size_t count);
+  explicit Sha256(CompressBlocks compress) : compress_(compress) {}
+
+  CompressBlocks compress_;
+  State state_ = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  std::array<std::byte, kBlockBytes> held_{};  // the beginning of a block
+  size_t held_bytes_ = 0;
+  uint64_t all_bytes_ = 0;
+};
+
 // The same without the processor's instructions for it, for tests.
 std::array<uint8_t, 32> PlainSha256Of(std::span<const std::byte> bytes);
 

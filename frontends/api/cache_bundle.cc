@@ -72,6 +72,9 @@ Result<BundleExport> Cache::Export(const std::string& bundle, const ExportOption
   if (!options.sign_with.empty()) {
     HEARTH_ASSIGN(request.sign_with, ReadSigningKey(options.sign_with));
   }
+  if (!options.trusted_keys.empty()) {
+    HEARTH_ASSIGN(request.trusted_keys, ReadPublicKeys(options.trusted_keys));
+  }
   return ExportBundle(request);
 }
 
@@ -90,6 +93,9 @@ Result<BundleInspection> Cache::Inspect(const std::string& bundle, const std::st
   found.least_version = manifest.least_version;
   found.devices = manifest.devices;
   found.signed_by = reader->signed_by();
+  if (manifest.base) found.since = HexOf(manifest.base->manifest_sha256);
+  if (manifest.base) found.left_out = manifest.base->left_out;
+  found.manifest_sha256 = HexOf(reader->manifest_sha256());
   found.refusal = manifest.CheckUsable(NowMs(), HEARTH_VERSION).message();
   for (size_t k = 0; k < manifest.entries.size(); ++k) {
     const ManifestEntry& entry = manifest.entries[k];
@@ -98,8 +104,8 @@ Result<BundleInspection> Cache::Inspect(const std::string& bundle, const std::st
     kind.blob_bytes += entry.size_bytes;
     ++found.entries;
     found.blob_bytes += entry.size_bytes;
-    const Result<BundleEntry> loaded = reader->Load(k);
-    if (!loaded.ok()) found.damages.push_back({entry.digest.ToHex(), loaded.status().message()});
+    const Status status = reader->Check(k);
+    if (!status.ok()) found.damages.push_back({entry.digest.ToHex(), status.message()});
   }
   return found;
 }

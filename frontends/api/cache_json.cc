@@ -188,6 +188,9 @@ std::string BundleInspectionJson(const BundleInspection& bundle, int indent) {
                      {"made_by", bundle.made_by},
                      {"expires_ms", bundle.expires_ms},
                      {"least_version", bundle.least_version},
+                     {"manifest_sha256", bundle.manifest_sha256},
+                     {"since", bundle.since},
+                     {"left_out", bundle.left_out},
                      {"devices", JsonOf(bundle.devices)},
                      {"entries", bundle.entries},
                      {"blob_bytes", bundle.blob_bytes},
@@ -204,6 +207,7 @@ std::string BundleExportJson(const BundleExport& bundle, int indent) {
                      {"blob_bytes", bundle.blob_bytes},
                      {"native_entries", bundle.native_entries},
                      {"damaged_entries", bundle.damaged_entries},
+                     {"left_out", bundle.left_out},
                      {"devices", JsonOf(bundle.devices)},
                      {"signed_by", bundle.signed_by}};
   return TextOf(json, indent);
@@ -214,7 +218,9 @@ std::string BundleImportJson(const std::string& folder, const BundleImport& bund
                      {"entries", bundle.entries},
                      {"blob_bytes", bundle.blob_bytes},
                      {"other_devices", bundle.other_devices},
-                     {"signed_by", bundle.signed_by}};
+                     {"signed_by", bundle.signed_by},
+                     {"since", bundle.since},
+                     {"left_out", bundle.left_out}};
   return TextOf(json, indent);
 }
 

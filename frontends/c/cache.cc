@@ -25,11 +25,9 @@ Result<std::vector<std::string>> TextList(const char* const* texts, size_t count
 }
 
 Status SetExportOption(const std::string& name, const std::string& value, Cache::ExportOptions& options) {
-  const std::pair<std::string_view, std::string*> texts[] = {{"sign_with", &options.sign_with},
-                                                             {"since", &options.since},
-                                                             {"kind", &options.filter.kind},
-                                                             {"device", &options.filter.device},
-                                                             {"least_version", &options.least_version}};
+  const std::pair<std::string_view, std::string*> texts[] = {
+      {"sign_with", &options.sign_with}, {"since", &options.since},          {"trusted_keys", &options.trusted_keys},
+      {"kind", &options.filter.kind},    {"device", &options.filter.device}, {"least_version", &options.least_version}};
   for (const auto& [text_name, text] : texts) {
     if (name != text_name) continue;
     *text = value;
@@ -37,7 +35,8 @@ Status SetExportOption(const std::string& name, const std::string& value, Cache:
   }
   if (name != "valid_for_ms") {
     return Error(StatusCode::kInvalidArgument,
-                 "an export has no option '{}'; there are sign_with, since, kind, device, valid_for_ms, least_version",
+                 "an export has no option '{}'; there are sign_with, since, trusted_keys, kind, "
+                 "device, valid_for_ms, least_version",
                  name);
   }
   const auto parsed = std::from_chars(value.data(), value.data() + value.size(), options.valid_for_ms);

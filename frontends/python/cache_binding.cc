@@ -118,9 +118,10 @@ std::string Inspect(const std::string& bundle, const std::string& trusted_keys) 
 }
 
 std::string Export(const Cache& cache, const std::string& bundle, const std::string& sign_with, int64_t valid_for_ms,
-                   const std::string& least_version, const std::string& since) {
+                   const std::string& least_version, const std::string& since, const std::string& trusted_keys) {
   return Asked([&]() -> Text {
-    HEARTH_ASSIGN(const auto exported, cache.Export(bundle, {{}, sign_with, valid_for_ms, least_version, since}));
+    const Cache::ExportOptions options = {{}, sign_with, valid_for_ms, least_version, since, trusted_keys};
+    HEARTH_ASSIGN(const auto exported, cache.Export(bundle, options));
     return BundleExportJson(exported);
   });
 }

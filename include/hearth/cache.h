@@ -56,6 +56,9 @@ struct BundleInspection {
   std::string made_by;        // Hearth's version
   int64_t expires_ms = 0;     // since 1970; 0: never
   std::string least_version;  // of Hearth; empty: any
+  std::string manifest_sha256;
+  std::string since;      // the manifest_sha256 of the bundle that this one leaves out; empty: it stands alone
+  uint64_t left_out = 0;  // entries of that one
   std::vector<CacheDevice> devices;
   std::map<std::string, CacheKindStats> kinds;  // those that it holds
   uint64_t entries = 0, blob_bytes = 0;
@@ -130,7 +133,10 @@ class HEARTH_EXPORT Cache {
     // Hearth. 0: for ever. Empty: any version.
     int64_t valid_for_ms = 0;
     std::string least_version;
-    std::string since;  // a bundle: what it holds, with the same bytes, is left out; empty: nothing is
+    // A bundle: what it holds, with the same bytes, is left out; empty: nothing is. It must be sound, still be valid,
+    // and where there are keys, the one of `sign_with` or those in the file `trusted_keys`, one of them must have
+    // signed it: who gets the new bundle has what a bundle holds that his import took.
+    std::string since, trusted_keys;
   };
   // Makes a bundle: one file where the name ends in ".tar", of which equal entries make equal bytes (as does an expiry
   // where $SOURCE_DATE_EPOCH says from when), else a folder. It must be missing, or an empty folder.

@@ -132,6 +132,7 @@ struct BundleExport {
   std::string folder;  // or file
   uint64_t entries = 0, blob_bytes = 0, native_entries = 0;
   uint64_t damaged_entries = 0;  // left out
+  uint64_t left_out = 0;         // those that the bundle holds since which this one was made
   std::vector<CacheDevice> devices;
   std::string signed_by;  // the public key in hex; empty: not signed
 };
@@ -139,6 +140,10 @@ struct BundleImport {
   uint64_t entries = 0, blob_bytes = 0;
   uint64_t other_devices = 0;  // native entries that were left out: no device here that they fit
   std::string signed_by;       // the trusted key in hex; empty: not signed by a trusted one
+  // Of the bundle since which this one was made, to be imported too: the SHA-256 of its manifest, and how many of its
+  // entries this one leaves out. Empty: this one stands alone.
+  std::string since;
+  uint64_t left_out = 0;
 };
 
 // A Redis server that machines with the same device and driver share, behind the local cache. Entries count only when

@@ -344,7 +344,8 @@ HEARTH_C_EXPORT hearth_status hearth_cache_warm_from_cache(const hearth_cache* c
  * hearth_cache_clear. */
 HEARTH_C_EXPORT hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, char** json);
 /* Since version 2. hearth_cache_export with choices, by name, all as text: "sign_with" (file of a secret key), "since"
- * (a bundle: what it holds is left out), "kind", "device", "valid_for_ms" (imports and layers refuse it afterwards),
+ * (a bundle: what it holds is left out), "trusted_keys" (file of the keys of which one, or that of "sign_with", must
+ * have signed that bundle), "kind", "device", "valid_for_ms" (imports and layers refuse it afterwards),
  * "least_version" (of the Hearth that may use it). `names` and `values` have `count` texts each. A `bundle` that ends
  * in ".tar" becomes one file, of which equal entries make equal bytes; hearth_cache_export does the same. */
 HEARTH_C_EXPORT hearth_status hearth_cache_export_with(const hearth_cache* cache, const char* bundle,

@@ -1,9 +1,11 @@
 // Bundle folders whose files are not what they should be: links, pipes, files of others, files without an end.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -13,16 +15,21 @@
 #include "cache/bundle_reader.h"
 #include "cache/layer.h"
 #include "cache/reports.h"
-#include "tests/testing/cache_folder.h"
+#include "tests/testing/carried_bundle.h"
 
 namespace hearth {
 namespace {
 
 namespace fs = std::filesystem;
 using testing::CacheFolder;
+using testing::Carried;
+using testing::KeyFiles;
+using testing::NativeKey;
 using testing::NumberedBlob;
 using testing::NumberedKey;
 using testing::PutOne;
+using testing::ReadFile;
+using testing::WriteFile;
 
 struct SignedFolder {
   SignedFolder() {
@@ -98,7 +105,7 @@ TEST(CacheBundleAttacks, OnlyAFoldersOwnFilesAreRead) {
       EXPECT_FALSE(bundle.Import().ok());
       EXPECT_FALSE(OpenLayer({bundle.folder, bundle.trusted}).ok());
       if (std::string_view(name) != "hearth.db") {
-        EXPECT_FALSE(ReadBundleManifest(bundle.folder).ok());
+        EXPECT_FALSE(BundleReader::Open(bundle.folder, {}).ok());
       }
       EXPECT_FALSE(fs::exists(bundle.target.file())) << "something was stored";
     }
@@ -114,6 +121,47 @@ TEST(CacheBundleAttacks, TextsWithoutAnEndAreRefusedUnread) {
     if (::truncate(file.c_str(), off_t{1} << 40) != 0) GTEST_SKIP() << "no file of a terabyte here";
     EXPECT_FALSE(bundle.Import().ok()) << name;
     EXPECT_FALSE(OpenLayer({bundle.folder, bundle.trusted}).ok()) << name;
+  }
+}
+
+// By who may write it: an update that copies over it, an older bundle of the same key, nothing at all.
+TEST(CacheBundleAttacks, ALayerThatChangesUnderAnOpenSessionGivesRightBytesOrNone) {
+  SKIP_WITHOUT_SIGNATURES();
+  const KeyFiles keys;
+  const std::vector<std::pair<CacheKey, std::vector<std::byte>>> entries = {
+      {NumberedKey(1, BlobKind::kPlan), NumberedBlob(1, 1000)},
+      {NativeKey("conv", "1.0"), NumberedBlob(2, 2000)},
+      {NativeKey("conv", "2.0"), NumberedBlob(3, 0)}};
+  const Carried older("older.tar"), older_folder("older");
+  for (const Carried* other : {&older, &older_folder}) {
+    for (const auto& [key, blob] : entries) PutOne(*other->source.Open(), key, NumberedBlob(9, 2000));
+    ASSERT_TRUE(other->Export(keys.secret()).ok());
+  }
+  for (const char* name : {"bundle", "bundle.tar"}) {
+    for (int change = 0; change < 5; ++change) {
+      SCOPED_TRACE(fmt::format("{}, change {}", name, change));
+      const Carried carried(name);
+      ASSERT_TRUE(carried.Export(keys.secret()).ok());
+      const bool is_file = fs::is_regular_file(carried.bundle);
+      const fs::path holder = is_file ? carried.bundle : carried.bundle / "hearth.db";
+      const auto layer = OpenLayer({carried.bundle, keys.trusted()});
+      ASSERT_TRUE(layer.ok()) << layer.status().message();
+      EXPECT_EQ((*layer)->Get(entries[0].first), entries[0].second);
+      const std::string before = ReadFile(holder);
+      if (change == 0) fs::resize_file(holder, 0);
+      if (change == 1) WriteFile(holder, std::string(before.size(), '\x5a'));
+      if (change == 2) WriteFile(holder, ReadFile(is_file ? older.bundle : older_folder.bundle / "hearth.db"));
+      if (change == 3) WriteFile(holder, before.substr(0, before.size() / 2));
+      if (change == 4) fs::remove(holder);
+      for (const auto& [key, blob] : entries) {
+        const auto found = (*layer)->Get(key);
+        EXPECT_TRUE(!found || *found == blob);
+      }
+      (*layer)->ForEach(CacheKey(BlobKind::kPlan), [&](const CacheKey& key, std::span<const std::byte> bytes) {
+        EXPECT_EQ(key.material(), entries[0].first.material());
+        EXPECT_TRUE(std::ranges::equal(bytes, entries[0].second));
+      });
+    }
   }
 }
 

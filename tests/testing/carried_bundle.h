@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/bundle.h"
+#include "cache/bundle_reader.h"
 #include "cache/signature.h"
 #include "tests/testing/cache_folder.h"
 
@@ -40,6 +41,11 @@ struct Carried {
   CacheFolder source, target, parent;
   std::filesystem::path bundle;
 };
+
+// Of a bundle whose manifest can be read.
+inline Manifest ManifestOf(const std::filesystem::path& bundle) {
+  return (*BundleReader::Open(bundle, {}))->manifest();
+}
 
 #define SKIP_WITHOUT_SIGNATURES() \
   if (!HasSignatures()) GTEST_SKIP() << "this build has no signatures (HEARTH_WITH_SODIUM)"

@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using testing::CacheFolder;
 using testing::Carried;
 using testing::KeyFiles;
+using testing::ManifestOf;
 using testing::NativeKey;
 using testing::NumberedBlob;
 using testing::NumberedKey;
@@ -212,7 +213,7 @@ TEST(CacheBundleFile, OfAFileThatIsCutOffNoEntryIsLoaded) {
   const Carried carried(kFileName);
   ASSERT_TRUE(carried.Export().ok());
   const std::string sound = ReadFile(carried.bundle);
-  const std::string last = ReadBundleManifest(carried.bundle)->entries.back().digest.ToHex();
+  const std::string last = ManifestOf(carried.bundle).entries.back().digest.ToHex();
   for (const size_t length : {HeaderOf(sound, last + ".key"), sound.size() - 1}) {
     WriteFile(carried.bundle, sound.substr(0, length));
     const auto reader = BundleReader::Open(carried.bundle, {});
@@ -230,7 +231,7 @@ TEST(CacheBundleFile, AManifestThatLiesIsRefused) {
   const auto expect_refused = [&](const auto& change, const std::string& what) {
     const Carried carried(kFileName);
     ASSERT_TRUE(carried.Export().ok());
-    Manifest manifest = *ReadBundleManifest(carried.bundle);
+    Manifest manifest = ManifestOf(carried.bundle);
     change(manifest);
     fs::remove(carried.bundle);
     {

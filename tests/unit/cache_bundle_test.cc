@@ -121,7 +121,7 @@ void ExpectRefused(const std::string& sql, const std::string& why) {
 
 TEST(CacheBundle, WhatDoesNotMatchTheManifestIsRefusedAsAWhole) {
   ExpectRefused("DELETE FROM entries WHERE size_bytes=2000", "is not in the bundle");
-  ExpectRefused("UPDATE blobs SET bytes=zeroblob(2000) WHERE length(bytes)=2000", "is damaged");
+  ExpectRefused("UPDATE blobs SET bytes=zeroblob(2000) WHERE length(bytes)=2000", "not what its manifest");
   // Other bytes with their own right checksum: only the manifest knows better.
   ExpectRefused(
       "UPDATE blobs SET bytes=x'' WHERE length(bytes)=2000;"
@@ -154,14 +154,16 @@ TEST(CacheBundle, AManifestSurvivesItsText) {
   manifest.made_by = "1.0 rc";
   manifest.expires_ms = 5;
   manifest.least_version = "0.2.0";
+  manifest.base = ManifestBase{{5}, 12};
   manifest.devices = {{"opencl", "A B%\n", "", "\xff"}, {"", "", "", ""}};
   manifest.entries = {{BlobKind::kProgram, NumberedKey(1).digest(), 7, {1}, {2}, 1},
-                      {BlobKind::kWeights, NumberedKey(2).digest(), UINT64_MAX, {3}, {4}, std::nullopt}};
+                      {BlobKind::kWeights, NumberedKey(2).digest(), kMaxEntryBytes, {3}, {4}, std::nullopt}};
   const auto again = Manifest::FromText(manifest.ToText());
   ASSERT_TRUE(again.ok()) << again.status().message();
   EXPECT_EQ(again->ToText(), manifest.ToText());
   EXPECT_EQ(again->devices, manifest.devices);
-  EXPECT_EQ(again->entries[1].size_bytes, UINT64_MAX);
+  EXPECT_EQ(again->entries[1].size_bytes, kMaxEntryBytes);
+  EXPECT_EQ(again->base->left_out, 12u);
   EXPECT_EQ(again->entries[0].device, 1u);
 }
 

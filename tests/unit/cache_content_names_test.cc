@@ -108,6 +108,17 @@ TEST(ContentNames, SurviveAStoreWhoseSecretIsGone) {
   EXPECT_EQ(folder.Open()->NameOfContent(content, Use::kLookUp), FullName(content));
 }
 
+TEST(Sha256, OfPiecesIsThatOfTheWhole) {
+  const std::vector<std::byte> bytes = NumberedBlob(5, 1000);
+  for (const size_t piece_bytes : {1, 63, 64, 65, 100, 128, 999, 1000}) {
+    Sha256 sha256;
+    for (size_t at = 0; at < bytes.size(); at += piece_bytes) {
+      sha256.Add(std::span(bytes).subspan(at, std::min(piece_bytes, bytes.size() - at)));
+    }
+    EXPECT_EQ(sha256.Finish(), Sha256Of(bytes)) << piece_bytes;
+  }
+}
+
 TEST(Sha256, OfTheProcessorIsThatOfTheTable) {
   for (size_t size_bytes : {0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 1000, 100000}) {
     const std::vector<std::byte> bytes = NumberedBlob(5, size_bytes);

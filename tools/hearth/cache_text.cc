@@ -198,6 +198,7 @@ std::string TextOf(const BundleExport& bundle) {
                                  BytesText(bundle.blob_bytes), bundle.native_entries,
                                  bundle.signed_by.empty() ? "not signed" : "signed by " + bundle.signed_by);
   if (bundle.damaged_entries > 0) text += fmt::format("{} damaged entries were left out\n", bundle.damaged_entries);
+  if (bundle.left_out > 0) text += fmt::format("{} entries of the bundle before were left out\n", bundle.left_out);
   for (const CacheDevice& device : bundle.devices) {
     text += fmt::format("for {} {}, driver {}\n", device.backend, device.name, device.driver);
   }
@@ -217,6 +218,11 @@ std::string TextOf(const BundleInspection& bundle) {
   for (const CacheDevice& device : bundle.devices) {
     table.AddRow({"for", fmt::format("{} {}, driver {}", device.backend, device.name, device.driver)});
   }
+  table.AddRow({"manifest", Short(bundle.manifest_sha256)});
+  if (!bundle.since.empty()) {
+    table.AddRow({"leaves out", fmt::format("{} entries of the bundle before, with the manifest {}", bundle.left_out,
+                                            Short(bundle.since))});
+  }
   if (bundle.expires_ms != 0) table.AddRow({"until", TimeText(bundle.expires_ms)});
   if (!bundle.least_version.empty()) table.AddRow({"for", fmt::format("Hearth {} or newer", bundle.least_version)});
   if (!bundle.refusal.empty()) table.AddRow({"refused", bundle.refusal});
@@ -230,6 +236,12 @@ std::string TextOf(const BundleImport& bundle) {
                   bundle.signed_by.empty() ? "not signed by a trusted key" : "signed by " + bundle.signed_by);
   if (bundle.other_devices > 0) {
     text += fmt::format("{} native programs for other devices or drivers were left out\n", bundle.other_devices);
+  }
+  if (bundle.left_out > 0) {
+    text += fmt::format(
+        "{} more entries are only in the bundle before, with the manifest {}: import that one too, or they are made "
+        "anew (`hearth cache inspect` shows it)\n",
+        bundle.left_out, Short(bundle.since));
   }
   return text;
 }

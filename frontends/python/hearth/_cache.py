@@ -98,13 +98,15 @@ class Cache:
         return json.loads(self._native.warm_from_cache(_each(devices)))
 
     def export_to(self, bundle: Path, *, sign_with: Path = "", valid_for_days: float = 0, least_version: str = "",
-                  since: Path = "") -> Dict[str, Any]:
+                  since: Path = "", trusted_keys: Path = "") -> Dict[str, Any]:
         """Makes a bundle: a file where the name ends in .tar, else a folder, which must be missing or empty.
 
         valid_for_days: imports and layers refuse it afterwards; 0: never. least_version: of Hearth that may use it.
-        since: a bundle; what it holds is left out."""
+        since: a bundle; what it holds is left out. Where there are keys, the one of sign_with or those in the file
+        trusted_keys, one of them must have signed it."""
         return json.loads(self._native.export_to(native_path(bundle), native_path(sign_with),
-                                                 round(valid_for_days * 86_400_000), least_version, native_path(since)))
+                                                 round(valid_for_days * 86_400_000), least_version, native_path(since),
+                                                 native_path(trusted_keys)))
 
     @staticmethod
     def inspect(bundle: Path, *, trusted_keys: Path = "") -> Dict[str, Any]:
