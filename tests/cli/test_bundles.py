@@ -3,12 +3,13 @@
 import hashlib
 import json
 import os
+import subprocess
 import sys
 import tarfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from cli_case import CliTest, MODEL  # noqa: E402
+from cli_case import CliTest, MODEL, PROGRAM  # noqa: E402
 
 
 class CachingDevicesTest(CliTest):
@@ -82,6 +83,23 @@ class Bundles(CachingDevicesTest):
         self.assertEqual(rest + everything, len(self.run_json("cache", "ls")["entries"]))
         refused = self.run_hearth("cache", "export", self.folder / "x.tar", "--since", self.folder / "no", expect=3)
         self.assert_one_error(refused, "no bundle")
+
+    def test_a_deltas_base_is_one_that_a_trusted_key_signed(self):
+        self.run_hearth("cache", "warm", *self.line)
+        keys = [self.folder / "mine", self.folder / "another"]
+        made = subprocess.run([PROGRAM, "cache", "key", keys[0]], capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            self.skipTest(f"no signatures here: {made.stderr.strip()}")
+        self.run_hearth("cache", "key", keys[1])
+        base, delta = self.folder / "base.tar", self.folder / "delta.tar"
+        self.run_hearth("cache", "export", base, "--kind", "plan", "--sign", keys[1])
+        line = ["cache", "export", delta, "--since", base, "--sign", keys[0]]
+        refused = self.run_hearth(*line, expect=1)
+        self.assert_one_error(refused, "--keys")
+        told = self.run_hearth(*line, "--keys", f"{keys[1]}.pub").stdout
+        self.assertIn("of the bundle before were left out", told)
+        taken = self.run_hearth("cache", "import", delta, "--keys", f"{keys[0]}.pub").stdout
+        self.assertIn("import that one too", taken)
 
     def test_an_expiry_is_reproducible_where_the_date_is_given(self):
         self.run_hearth("cache", "warm", *self.line)

@@ -89,6 +89,18 @@ TEST(CacheRemoval, ASessionThatIsOpenWhileTheCacheIsClearedStoresIntoTheNewFile)
   EXPECT_TRUE(store->TakeWarnings().empty());
 }
 
+TEST(CacheRemoval, ASessionWhoseFileIsReplacedBySomethingUnusableGoesOnAndSaysSo) {
+  const CacheFolder folder;
+  const auto store = folder.Open();
+  PutOne(*store, NumberedKey(1), NumberedBlob(1, 1000));
+  fs::rename(folder.file(), folder.path() / "elsewhere");
+  fs::create_directory(folder.file());
+  for (int number = 2; number < 4; ++number) PutOne(*store, NumberedKey(number), NumberedBlob(number, 1000));
+  EXPECT_EQ(store->counters().put_errors, 2u);
+  EXPECT_FALSE(store->Get(NumberedKey(1)));
+  EXPECT_THAT(store->TakeWarnings(), ::testing::ElementsAre(::testing::HasSubstr("was replaced while this ran")));
+}
+
 // What happens to the files of a folder, in its order.
 class FolderEvents {
  public:
