@@ -143,6 +143,7 @@ void AddIntegers(std::vector<ConformanceCase>& cases) {
   for (DType dtype : {DType::kUInt8, DType::kInt8, DType::kInt16}) {
     add({3, 5}, {3, 1}, BinaryKind::kRightShift, dtype, {Signed100, Digits});
     add({3, 5}, {3, 1}, BinaryKind::kBitwiseXor, dtype, {Digits, Signed100});
+    add({3, 5}, {3, 5}, BinaryKind::kBitwiseAnd, dtype, {Digits, Signed100});
     add({3, 5}, {3, 1}, BinaryKind::kMaximum, dtype, {Digits, Signed100});
   }
   for (Activation activation : {Activation::kRelu, Activation::kRelu6, Activation::kReluN1To1}) {

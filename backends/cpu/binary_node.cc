@@ -76,6 +76,7 @@ PartFunction IntegerFunctionOf(BinaryKind kind) {
     case BinaryKind::kMaximum: return VectorPart<T, T, [](T a, T b) HEARTH_INTO_CALLER { return a < b ? b : a; }>;
     case BinaryKind::kMinimum: return VectorPart<T, T, [](T a, T b) HEARTH_INTO_CALLER { return b < a ? b : a; }>;
     case BinaryKind::kBitwiseXor: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a ^ b; }>;
+    case BinaryKind::kBitwiseAnd: return VectorPart<U, U, [](U a, U b) HEARTH_INTO_CALLER { return a & b; }>;
     default: return ComparisonOf<T>(kind);
   }
 }
@@ -121,6 +122,7 @@ PartFunction FunctionOf(const Op& op, DType type) {
     case DType::kFloat32: return FloatFunctionOf(kind);
     case DType::kInt32: return IntegerFunctionOf<int32_t>(kind);
     case DType::kInt64: return IntegerFunctionOf<int64_t>(kind);
+    case DType::kUInt64: return IntegerFunctionOf<uint64_t>(kind);
     case DType::kBool: return BoolFunctionOf(kind);
     default: return nullptr;
   }

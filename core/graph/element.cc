@@ -70,6 +70,7 @@ void StoreElement(DType dtype, std::span<std::byte> bytes, int64_t index, double
     case DType::kUInt16: return Store(bytes, index, Saturate<uint16_t>(number));
     case DType::kUInt32: return Store(bytes, index, Saturate<uint32_t>(number));
     case DType::kFloat64: return Store(bytes, index, number);
+    case DType::kUInt64: return Store(bytes, index, Saturate<uint64_t>(number));
   }
 }
 

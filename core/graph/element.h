@@ -57,6 +57,7 @@ auto WithLoad(DType dtype, const Use& use) {
     case DType::kUInt16: return as(uint16_t{});
     case DType::kUInt32: return as(uint32_t{});
     case DType::kFloat64: return as(double{});
+    case DType::kUInt64: return as(uint64_t{});
     case DType::kFloat32: break;
   }
   return as(float{});

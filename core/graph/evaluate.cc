@@ -138,6 +138,34 @@ Status CheckHasElements(const Graph& graph, const Node& node) {
   return Status::Ok();
 }
 
+// No operation calculates with uint64 in float64, which has fewer digits: the CPU moves its bytes, and has functions of
+// its own for some of two operands.
+bool KeepsWords(const Op& op) {
+  if (const auto* binary = std::get_if<Binary>(&op)) {
+    const BinaryKind kind = binary->kind;
+    const bool is_sum = kind == BinaryKind::kAdd || kind == BinaryKind::kSub || kind == BinaryKind::kMul;
+    const bool chooses = kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
+    const bool is_bitwise = kind == BinaryKind::kBitwiseAnd || kind == BinaryKind::kBitwiseXor;
+    const bool compares = kind >= BinaryKind::kEqual && kind <= BinaryKind::kGreaterEqual;
+    return binary->activation == Activation::kNone && (is_sum || chooses || is_bitwise || compares);
+  }
+  if (const auto* unary = std::get_if<Unary>(&op)) return unary->kind == UnaryKind::kCopy;
+  return OpDefOf(op).Has(kMovesElements) || std::holds_alternative<Bitcast>(op) || std::holds_alternative<Loop>(op);
+}
+
+Status CheckWords(const Graph& graph, const Node& node) {
+  if (KeepsWords(node.op)) return Status::Ok();
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (const ValueId id : *list) {
+      if (id == kNoValue || graph.value(id).desc.dtype != DType::kUInt64) continue;
+      return Error(StatusCode::kUnsupported,
+                   "{}: '{}' is uint64, which is not calculated with here: use int64 in the model", NodeLabel(node),
+                   graph.value(id).name);
+    }
+  }
+  return Status::Ok();
+}
+
 Status EvaluateLoop(const LoopGraphs& graphs, const Node& node, std::span<const ReferenceTensor* const> inputs,
                     std::span<ReferenceTensor> outputs) {
   std::vector<ReferenceTensor> values;
@@ -230,6 +258,7 @@ Status InferShapes(Graph& graph) {
   for (const Node& node : graph.nodes()) {
     HEARTH_TRY(OpDefOf(node.op).infer(graph, node));
     HEARTH_TRY(CheckHasElements(graph, node));
+    HEARTH_TRY(CheckWords(graph, node));
   }
   for (const StatePair& state : graph.states) {
     const Value &read = graph.value(state.read), &written = graph.value(state.written);

@@ -30,6 +30,16 @@ struct Random {
   friend bool operator==(const Random&, const Random&) = default;
 };
 
+// (state[S,2]) -> (the state after it, words[words]): bits of a counter-based generator, all uint32. A row of the state
+// is a number of 64 bits, its lower half first: the key, the counter, and with three rows of Philox the counter's upper
+// half, which is the key otherwise.
+enum class BitGenerator : uint8_t { kPhilox, kThreefry };
+struct RandomBits {
+  BitGenerator generator = BitGenerator::kPhilox;
+  int32_t words = 1;
+  friend bool operator==(const RandomBits&, const RandomBits&) = default;
+};
+
 // (condition) -> (places[N,rank], count[1]): the coordinates of the elements that are not zero, in order. N is the
 // number of elements of the condition; the rows from `count` on are zeros.
 struct Where {

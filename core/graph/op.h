@@ -72,6 +72,7 @@ enum class BinaryKind : uint8_t {
   kLogicalAnd,
   kLogicalOr,
   kBitwiseXor,
+  kBitwiseAnd,
   kRightShift,
 };
 
@@ -340,7 +341,7 @@ using Op = std::variant<Conv2D, DepthwiseConv2D, Pool2D, Unary, Binary, Concat, 
                         Pack, Unpack, Tile, BroadcastTo, Reverse, DepthToSpace, SpaceToDepth, SpaceToBatch,
                         BatchToSpace, MirrorPad, DynamicUpdateSlice, Gather, GatherNd, OneHot, BatchMatMul,
                         TransposeConv, MaxPoolArgmax2D, MaxUnpool2D, Resampler, DetectionPostProcess, Lstm, Rnn, Svdf,
-                        MeanVarianceNormalization, Bitcast, Random, Where, Unique, Loop, UnknownOp>;
+                        MeanVarianceNormalization, Bitcast, Random, RandomBits, Where, Unique, Loop, UnknownOp>;
 
 // Top, bottom, left, right in pixels for an input of height x width; SAME is TensorFlow's rule
 // (the odd pixel goes to the bottom and right).

@@ -265,6 +265,10 @@ void ForEachAttribute(Fields& fields, Random& op) {
   fields.Number("seed2", op.seed2, int64_t{0});
 }
 template <typename Fields>
+void ForEachAttribute(Fields& fields, RandomBits& op) {
+  fields.Number("words", op.words, 1);
+}
+template <typename Fields>
 void ForEachAttribute(Fields& /*fields*/, Where& /*op*/) {}
 template <typename Fields>
 void ForEachAttribute(Fields& /*fields*/, Unique& /*op*/) {}

@@ -20,7 +20,7 @@ namespace hearth {
 class PlanBuilder;  // core/plan/plan_builder.h
 
 // A tensor as the reference sees it: every element type widened to double (exact for float32,
-// float16, all 8- to 32-bit integers and int64 up to 2^53).
+// float16, all 8- to 32-bit integers and integers of 64 bits up to 2^53).
 struct ReferenceTensor {
   Shape shape;
   std::vector<double> values;  // C order

@@ -229,6 +229,9 @@ std::vector<Op> NamedOps() {
   for (RandomKind kind : {RandomKind::kUniform, RandomKind::kStandardNormal, RandomKind::kMultinomial}) {
     add(Random{.kind = kind, .shape = {}});
   }
+  for (BitGenerator generator : {BitGenerator::kPhilox, BitGenerator::kThreefry}) {
+    add(RandomBits{.generator = generator});
+  }
   for (const UnaryRow& row : UnaryRows()) add(Unary{.kind = row.kind});
   for (const BinaryRow& row : BinaryRows()) add(Binary{.kind = row.kind});
   return ops;
@@ -268,6 +271,9 @@ std::string OpName(const Op& op) {
   if (const auto* random = std::get_if<Random>(&op)) {
     constexpr std::string_view kNames[] = {"random_uniform", "random_standard_normal", "multinomial"};
     return std::string(kNames[static_cast<int>(random->kind)]);
+  }
+  if (const auto* bits = std::get_if<RandomBits>(&op)) {
+    return bits->generator == BitGenerator::kPhilox ? "philox" : "threefry";
   }
   if (const auto* unknown = std::get_if<UnknownOp>(&op)) return unknown->name;
   return std::string(OpDefOf(op).name);

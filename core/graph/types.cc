@@ -21,6 +21,7 @@ constexpr DTypeRow kDTypes[] = {
     {DType::kUInt8, "uint8", 8},      {DType::kInt64, "int64", 64},     {DType::kBool, "bool", 8},
     {DType::kInt16, "int16", 16},     {DType::kInt8, "int8", 8},        {DType::kInt4, "int4", 4},
     {DType::kUInt16, "uint16", 16},   {DType::kUInt32, "uint32", 32},   {DType::kFloat64, "float64", 64},
+    {DType::kUInt64, "uint64", 64},
 };
 
 }  // namespace

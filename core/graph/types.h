@@ -29,8 +29,9 @@ enum class DType : uint8_t {
   kUInt16,
   kUInt32,
   kFloat64,
+  kUInt64,  // of the states of random generators: moved, and its bits read
 };
-inline constexpr DType kLastDType = DType::kFloat64;
+inline constexpr DType kLastDType = DType::kUInt64;
 
 std::string_view DTypeName(DType dtype);  // "float32", ...
 std::optional<DType> DTypeFromName(std::string_view name);

@@ -28,7 +28,7 @@ std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, c
       const TensorDesc& desc = graph.value(value).desc;
       if (const Bhwc shape = ToBhwc(desc.shape); shape.pixels() * shape.slices() > kMostTexels)
         return fmt::format("a tensor of it ({}) has more than 2^31 elements", desc.shape.ToString());
-      if (desc.dtype == DType::kFloat64 || desc.dtype == DType::kUInt32)
+      if (desc.dtype == DType::kFloat64 || desc.dtype == DType::kUInt32 || desc.dtype == DType::kUInt64)
         return fmt::format("a tensor of it is {}, which devices don't have", DTypeName(desc.dtype));
       if (graph.IsConstant(value)) continue;
       if (desc.dtype == DType::kInt4) return "a tensor that is not constant has 4-bit elements";

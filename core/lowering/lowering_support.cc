@@ -46,7 +46,7 @@ bool IsPlainInt64(const TensorDesc& desc) {
 
 // All numbers of the type are integers of 32 bits.
 bool IsNarrow(DType dtype) {
-  return dtype != DType::kInt64 && dtype != DType::kUInt32 && !IsFloat(dtype);
+  return dtype != DType::kInt64 && dtype != DType::kUInt32 && dtype != DType::kUInt64 && !IsFloat(dtype);
 }
 
 // The inputs that `output` has its integers from, but for those that fit into 32 bits; nothing where others may be.

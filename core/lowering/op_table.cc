@@ -169,6 +169,8 @@ constexpr OpDef kOps[] = {
                                      MeanVarianceTurns, kPlain),
     OpRow<Bitcast>("bitcast", InferBitcast, ReferenceBitcast, nullptr, nullptr, kOneWay, ShortLoops, kPlain),
     OpRow<Random>("random", InferRandom, ReferenceRandom, nullptr, nullptr, kOneWay, ShortLoops, kCostly),
+    OpRow<RandomBits>("random_bits", InferRandomBits, ReferenceRandomBits, nullptr, nullptr, kOneWay, ShortLoops,
+                      kCostly),
     OpRow<Where>("where", InferWhere, ReferenceWhere, nullptr, nullptr, kOneWay, ShortLoops, kTakesEmpty),
     OpRow<Unique>("unique", InferUnique, ReferenceUnique, nullptr, nullptr, kOneWay, ShortLoops, kTakesEmpty),
     OpRow<Loop>("loop", InferLoop, nullptr, nullptr, nullptr, kOneWay, ShortLoops, kCostly),

@@ -86,10 +86,10 @@ Result<TensorToWrite> WriteTensor(const TfLiteContext& context, int index) {
   return written;
 }
 
-// STABLEHLO_SCATTER, _PAD, _REDUCE_WINDOW and _GATHER, REDUCE_WINDOW: some name a subgraph, which a plugin is not
-// given.
+// STABLEHLO_SCATTER, _PAD, _REDUCE_WINDOW, _GATHER and _RNG_BIT_GENERATOR, REDUCE_WINDOW: some name a subgraph, which a
+// plugin is not given.
 bool HasAttributesOfTheInterpretersOwn(int32_t code) {
-  constexpr int32_t kCodes[] = {190, 195, 198, 201, 205};
+  constexpr int32_t kCodes[] = {190, 195, 198, 201, 204, 205};
   return std::ranges::find(kCodes, code) != std::end(kCodes);
 }
 

@@ -10,7 +10,6 @@ namespace hearth {
 namespace {
 
 constexpr int64_t kMostInList = int64_t{1} << 30;
-constexpr int kBits = 32;  // of the numbers that SHIFT_LEFT takes
 
 Status CheckSize(int64_t size) {
   if (size >= 1 && size <= kMostInList) return Status::Ok();
@@ -100,15 +99,24 @@ std::optional<BinaryKind> FunctionOf(int32_t code) {
 
 Status CheckElementsOf(const TensorDesc& desc, BinaryKind kind) {
   const bool is_logical = kind == BinaryKind::kLogicalAnd || kind == BinaryKind::kLogicalOr;
-  const bool is_number = desc.dtype != DType::kBool && desc.dtype != DType::kInt4;
+  const bool is_number = desc.dtype != DType::kBool && desc.dtype != DType::kInt4 &&
+                         (kind != BinaryKind::kBitwiseAnd || !IsFloat(desc.dtype));
   if (!desc.quantization && (is_logical ? desc.dtype == DType::kBool : is_number)) return Status::Ok();
   return Error(StatusCode::kUnsupported, "elements of the type {}{}", DTypeName(desc.dtype),
                desc.quantization ? ", quantized" : "");
 }
 
+// Of integers AND is that of their bits, and of truth values the other functions are AND and OR.
+BinaryKind FunctionOfElements(BinaryKind kind, DType dtype) {
+  if (kind == BinaryKind::kLogicalAnd) return dtype == DType::kBool ? kind : BinaryKind::kBitwiseAnd;
+  if (dtype != DType::kBool) return kind;
+  const bool needs_both = kind == BinaryKind::kMul || kind == BinaryKind::kMinimum;
+  return needs_both ? BinaryKind::kLogicalAnd : BinaryKind::kLogicalOr;
+}
+
 Expanded ExpandHloBinary(Expansion& to) {
   const ValueId a = to.operand(0), b = to.operand(1);
-  const BinaryKind kind = *FunctionOf(to.code());
+  const BinaryKind kind = FunctionOfElements(*FunctionOf(to.code()), to.desc(a).dtype);
   HEARTH_TRY(CheckElementsOf(to.desc(a), kind));
   if (to.desc(a) != to.desc(b)) {
     return Error(StatusCode::kUnsupported, "operands {}[{}] and {}[{}], which must be alike",
@@ -123,22 +131,28 @@ Expanded ExpandHloBinary(Expansion& to) {
 Expanded ExpandHloShiftLeft(Expansion& to) {
   const ValueId x = to.operand(0);
   ValueId by = to.operand(1);
-  if (to.desc(x) != to.desc(by) || to.desc(x).dtype != DType::kInt32 || to.desc(x).quantization) {
-    return Error(StatusCode::kUnsupported, "operands {}[{}] and {}[{}], which must be int32 of one shape",
-                 DTypeName(to.desc(x).dtype), to.shape(x).ToString(), DTypeName(to.desc(by).dtype),
-                 to.shape(by).ToString());
+  const DType dtype = to.desc(x).dtype;
+  const bool is_taken = dtype == DType::kInt32 || dtype == DType::kInt16 || dtype == DType::kInt8;
+  if (to.desc(x) != to.desc(by) || !is_taken || to.desc(x).quantization) {
+    return Error(StatusCode::kUnsupported,
+                 "operands {}[{}] and {}[{}], which must be int32, int16 or int8 of one shape", DTypeName(dtype),
+                 to.shape(x).ToString(), DTypeName(to.desc(by).dtype), to.shape(by).ToString());
+  }
+  const int bits = BitsOf(dtype);
+  if (dtype != DType::kInt32) {
+    HEARTH_ASSIGN(by, to.Add(Cast{DType::kInt32}, {by}, DType::kInt32));
   }
   std::vector<double> powers = {0.0};  // of -1 bits
-  for (int bit = 0; bit + 1 < kBits; ++bit) powers.push_back(static_cast<double>(int64_t{1} << bit));
-  powers.push_back(-static_cast<double>(int64_t{1} << (kBits - 1)));
+  for (int bit = 0; bit + 1 < bits; ++bit) powers.push_back(static_cast<double>(int64_t{1} << bit));
+  powers.push_back(-static_cast<double>(int64_t{1} << (bits - 1)));
   powers.push_back(0.0);  // of all
   const std::pair<BinaryKind, double> steps[] = {
-      {BinaryKind::kMaximum, -1}, {BinaryKind::kMinimum, kBits}, {BinaryKind::kAdd, 1}};
+      {BinaryKind::kMaximum, -1}, {BinaryKind::kMinimum, bits}, {BinaryKind::kAdd, 1}};
   for (const auto& [kind, number] : steps) {
     HEARTH_ASSIGN(const ValueId constant, to.AddNumber(DType::kInt32, number));
     HEARTH_ASSIGN(by, to.AddBinary(kind, by, constant));
   }
-  HEARTH_ASSIGN(const ValueId table, to.AddConstant({static_cast<int32_t>(powers.size())}, DType::kInt32, powers));
+  HEARTH_ASSIGN(const ValueId table, to.AddConstant({static_cast<int32_t>(powers.size())}, dtype, powers));
   HEARTH_ASSIGN(const ValueId factor, to.Add(Gather{}, {table, by}));
   return OneValue(to.AddBinary(BinaryKind::kMul, x, factor));
 }

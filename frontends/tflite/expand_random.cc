@@ -21,7 +21,48 @@ Status SetSeeds(Expansion& to, Random& random) {
   return Status::Ok();
 }
 
+constexpr int64_t kMostWords = int64_t{1} << 30;
+
+// Words as numbers of this type and shape: two are one of 64 bits.
+Result<ValueId> NumbersOfWords(Expansion& to, ValueId words, const TensorDesc& made) {
+  if (BitsOf(made.dtype) == 64) {
+    HEARTH_ASSIGN(words, to.AddReshape(words, {to.shape(words)[0] / 2, 2}));
+  }
+  if (made.dtype != DType::kUInt32) {
+    HEARTH_ASSIGN(words, to.Add(Bitcast{made.dtype}, {words}, made.dtype));
+  }
+  return to.AddReshape(words, made.shape);
+}
+
 }  // namespace
+
+// (state) -> (state, bits)
+Expanded ExpandRandomBits(Expansion& to) {
+  HEARTH_ASSIGN(const auto* options, to.Options<wire::StablehloRngBitGeneratorOptions>());
+  const wire::RngAlgorithm algorithm = options->algorithm();
+  if (algorithm < wire::RngAlgorithm_MIN || algorithm > wire::RngAlgorithm_MAX || to.output_count() != 2) {
+    return Error(StatusCode::kMalformedInput, "an algorithm of the number {} and {} outputs",
+                 static_cast<int>(algorithm), to.output_count());
+  }
+  if (to.desc(to.operand(0)).dtype != DType::kUInt64) {
+    return Error(StatusCode::kMalformedInput, "its state is {}, needs uint64", DTypeName(to.desc(to.operand(0)).dtype));
+  }
+  HEARTH_ASSIGN(const TensorDesc made, to.DeclaredOutput(1));
+  const bool is_integer = made.dtype == DType::kInt32 || made.dtype == DType::kUInt32 || made.dtype == DType::kInt64 ||
+                          made.dtype == DType::kUInt64;
+  const int64_t words = made.shape.element_count() * (BitsOf(made.dtype) / 32);
+  if (!is_integer || words < 1 || words > kMostWords) {
+    return Error(StatusCode::kUnsupported, "bits as {}[{}]", DTypeName(made.dtype), made.shape.ToString());
+  }
+  const bool is_threefry = algorithm == wire::RngAlgorithm_THREEFRY;
+  const RandomBits bits{.generator = is_threefry ? BitGenerator::kThreefry : BitGenerator::kPhilox,
+                        .words = static_cast<int32_t>(words)};
+  HEARTH_ASSIGN(const ValueId halves, to.Add(Bitcast{DType::kUInt32}, {to.operand(0)}, DType::kUInt32));
+  HEARTH_ASSIGN(const std::vector<ValueId> drawn, to.AddSeveral(bits, {halves}, {{DType::kUInt32, DType::kUInt32}}));
+  HEARTH_ASSIGN(const ValueId state, to.Add(Bitcast{DType::kUInt64}, {drawn[0]}, DType::kUInt64));
+  HEARTH_ASSIGN(const ValueId numbers, NumbersOfWords(to, drawn[1], made));
+  return std::vector<ValueId>{state, numbers};
+}
 
 // (shape)
 Expanded ExpandRandomNumbers(Expansion& to) {

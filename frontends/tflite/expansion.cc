@@ -57,6 +57,7 @@ constexpr ExpansionRow kExpansions[] = {
     {198, 2, 2, 2, ExpandHloReduceWindow},
     {201, 2, 2, 2, ExpandHloGather},
     {203, 3, 3, 3, ExpandDilate},
+    {204, 1, 1, 1, ExpandRandomBits},
     {205, 5, 5, 5, ExpandReduceWindow},
     {207, 2, 2, 2, ExpandHloShiftLeft},
 };

@@ -150,6 +150,7 @@ Expanded ExpandUnique(Expansion& to);
 // expand_random.cc
 Expanded ExpandRandomNumbers(Expansion& to);
 Expanded ExpandMultinomial(Expansion& to);
+Expanded ExpandRandomBits(Expansion& to);
 
 // expand_recurrent.cc
 Expanded ExpandBidirectionalLstm(Expansion& to);

@@ -19,9 +19,8 @@ Result<int32_t> ConstantAxis(const OperatorView& view, int i) {
   return ResolveAxis(axis, input.rank());
 }
 
-// TFLite gives the indices the type that the options name, whatever the file says of the tensor: consumers were written
-// for one of the two, so a file that names both is damaged.
-Status CheckIndexType(const OperatorView& view, ArgKind kind) {
+// TFLite gives the indices the type that the options name, whatever the file says of the tensor.
+Status SetIndexType(const OperatorView& view, ArgKind kind) {
   wire::TensorType named = wire::TensorType_FLOAT32;  // the schema's default, which names none
   if (kind == ArgKind::kMax) {
     HEARTH_ASSIGN(const wire::ArgMaxOptions* options, view.Options<wire::ArgMaxOptions>());
@@ -30,12 +29,9 @@ Status CheckIndexType(const OperatorView& view, ArgKind kind) {
     HEARTH_ASSIGN(const wire::ArgMinOptions* options, view.Options<wire::ArgMinOptions>());
     named = options->output_type();
   }
-  HEARTH_ASSIGN(const TensorDesc output, view.DescribeOutput(0));
-  const bool contradicts = (named == wire::TensorType_INT32 && output.dtype == DType::kInt64) ||
-                           (named == wire::TensorType_INT64 && output.dtype == DType::kInt32);
-  if (!contradicts) return Status::Ok();
-  return Error(StatusCode::kMalformedInput, "its output is {}, its options ask for indices of {}",
-               DTypeName(output.dtype), named == wire::TensorType_INT32 ? "int32" : "int64");
+  if (named == wire::TensorType_INT32) view.SetOutputType(0, DType::kInt32);
+  if (named == wire::TensorType_INT64) view.SetOutputType(0, DType::kInt64);
+  return Status::Ok();
 }
 
 }  // namespace
@@ -53,7 +49,7 @@ Result<Op> ReadReduce(const OperatorView& view, ReduceKind kind) {
 }
 
 Result<Op> ReadArgReduce(const OperatorView& view, ArgKind kind) {
-  HEARTH_TRY(CheckIndexType(view, kind));
+  HEARTH_TRY(SetIndexType(view, kind));
   ArgReduce search{.kind = kind};
   HEARTH_ASSIGN(search.axis, ConstantAxis(view, 1));
   return Op(search);

@@ -57,6 +57,9 @@ class OperatorView {
   // What the file says of output `i`; TFLite's own shape inference does not use it. Precondition: i < output_count().
   Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(op_.outputs()->Get(i)); }
 
+  // Output `i` has elements of this type, whatever the file says. Precondition: i < output_count().
+  void SetOutputType(int i, DType type) const { tensors_.SetType(op_.outputs()->Get(i), type); }
+
   // A custom operator's options: bytes whose meaning is the operator's own.
   std::span<const std::byte> CustomOptions() const {
     if (op_.custom_options() == nullptr) return {};

@@ -48,7 +48,6 @@ constexpr RefusedRow kRefused[] = {
     {143, kVariables},
     {144, kVariables},
     {145, "its operands are shapes that are computed from data"},
-    {204, "its state is made of unsigned 64-bit integers, which Hearth has not: use RANDOM_UNIFORM"},
     {206, kCalls},
     {209, kCalls},
 };
@@ -56,7 +55,7 @@ static_assert(std::is_sorted(std::begin(kRefused), std::end(kRefused),
                              [](const RefusedRow& a, const RefusedRow& b) { return a.code < b.code; }));
 
 // Of StableHLO, those that are read.
-constexpr int32_t kReadHlo[] = {163, 165, 166, 176, 181, 190, 195, 198, 201, 207};
+constexpr int32_t kReadHlo[] = {163, 165, 166, 176, 181, 190, 195, 198, 201, 204, 207};
 
 bool IsUnreadHlo(int32_t code) {
   const bool is_hlo = code >= 162 && code <= 208 && (code < 203 || code > 206);

@@ -1,7 +1,9 @@
 // What is found while a subgraph is read: constants that its operators compute, and shapes that the file leaves open.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/error.h"
+#include "core/graph/element.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 #include "frontends/tflite/constant_operators.h"
@@ -52,6 +54,19 @@ bool IsProductOfNothing(const Graph& graph, const Node& node) {
 bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
   const bool is_narrow = stored.dtype == DType::kFloat16 || stored.quantization.has_value();
   return is_narrow && output.dtype == DType::kFloat32;
+}
+
+// Whether float64, in which constants are evaluated, has all digits of these integers of 64 bits. The largest one,
+// which stands for "to the end", comes back from it.
+bool AreKept(const TensorDesc& desc, std::span<const std::byte> bytes, bool are_calculated) {
+  if ((desc.dtype != DType::kInt64 && desc.dtype != DType::kUInt64) || desc.quantization) return true;
+  for (int64_t i = 0; i < desc.shape.element_count(); ++i) {
+    const double real = LoadElement(desc.dtype, bytes, i), magnitude = std::abs(real);
+    const bool comes_back = desc.dtype == DType::kInt64 ? Saturate<int64_t>(real) == LoadAt<int64_t>(bytes.data(), i)
+                                                        : Saturate<uint64_t>(real) == LoadAt<uint64_t>(bytes.data(), i);
+    if (!comes_back || (are_calculated && magnitude > 0x1p53 && magnitude < 0x1p63)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -145,6 +160,7 @@ std::vector<std::vector<std::byte>> SubgraphReader::EvaluateLastNode() const {
   for (size_t k = 0; k < operands.size(); ++k) {
     const ValueId id = node.inputs[k];
     if (id == kNoValue) continue;
+    if (!AreKept(graph_.value(id).desc, graph_.ConstantBytes(id), false)) return {};
     Result<ReferenceTensor> operand = ReferenceFromBytes(graph_.value(id).desc, graph_.ConstantBytes(id));
     if (!operand.ok()) return {};
     operands[k] = std::move(operand).value();
@@ -157,6 +173,7 @@ std::vector<std::vector<std::byte>> SubgraphReader::EvaluateLastNode() const {
     const TensorDesc& desc = graph_.value(node.outputs[k]).desc;
     bytes.emplace_back(desc.size_bytes());
     if (!ReferenceToBytes(results.value()[k], desc, bytes.back()).ok()) return {};
+    if (!AreKept(desc, bytes.back(), !OpDefOf(node.op).Has(kMovesElements))) return {};
   }
   return bytes;
 }

@@ -46,7 +46,8 @@ bool IsUtf8(std::string_view text) {
 }
 
 bool CanBeQuantized(DType dtype) {
-  return !IsFloat(dtype) && dtype != DType::kBool && dtype != DType::kUInt16 && dtype != DType::kUInt32;
+  return !IsFloat(dtype) && dtype != DType::kBool && dtype != DType::kUInt16 && dtype != DType::kUInt32 &&
+         dtype != DType::kUInt64;
 }
 
 struct ZeroPointRange {
@@ -56,7 +57,6 @@ struct ZeroPointRange {
 // What a model can hold in place of a type that Hearth has not.
 std::string_view InsteadOf(wire::TensorType type) {
   switch (type) {
-    case wire::TensorType_UINT64: return "use int64 in the model";
     case wire::TensorType_STRING: return "do what works on strings before the model";
     default: return "leave it out of the model";
   }
@@ -89,6 +89,7 @@ std::optional<DType> DTypeOf(wire::TensorType type) {
     case wire::TensorType_UINT16: return DType::kUInt16;
     case wire::TensorType_UINT32: return DType::kUInt32;
     case wire::TensorType_FLOAT64: return DType::kFloat64;
+    case wire::TensorType_UINT64: return DType::kUInt64;
     default: return std::nullopt;
   }
 }
@@ -114,6 +115,7 @@ TensorReader::TensorReader(Reading& reading, const wire::SubGraph& subgraph)
       count_(subgraph.tensors() == nullptr ? 0 : static_cast<int>(subgraph.tensors()->size())),
       value_of_(count_, kNoValue),
       shapes_(count_),
+      types_(count_),
       is_folded_(count_, false),
       is_state_(count_, false),
       is_ordinary_(count_, false) {}
@@ -252,7 +254,7 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
                  Label(index), TypeName(read.type()), InsteadOf(read.type()), kPluginAdvice);
   }
   TensorDesc desc;
-  desc.dtype = *dtype;
+  desc.dtype = types_[index].value_or(*dtype);
   HEARTH_ASSIGN(desc.shape, ShapeOf(index));
   const wire::QuantizationParameters* quantization = read.quantization();
   if (quantization == nullptr || !CanBeQuantized(desc.dtype)) return desc;
@@ -312,6 +314,7 @@ void TensorReader::Forget(int32_t index) {
   value_of_[index] = kNoValue;
   is_folded_[index] = false;
   shapes_[index].reset();
+  types_[index].reset();
 }
 
 Status TensorReader::Bind(int32_t index, ValueId value) {

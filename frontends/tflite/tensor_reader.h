@@ -66,6 +66,8 @@ class TensorReader {
   Result<Shape> FileShapeOf(int32_t tensor) const;  // whatever SetShape said
   // What ShapeOf answers from now on; the tensor's value, if made, gets it too. Nothing: the file's shape again.
   void SetShape(int32_t tensor, std::optional<Shape> shape);
+  // The tensor, which nothing has read yet, has elements of this type, whatever the file says.
+  void SetType(int32_t tensor, DType type) { types_[static_cast<size_t>(tensor)] = type; }
   // Element type, shape and quantization (kept for integer types, the only ones that it says something about).
   Result<TensorDesc> Describe(int32_t tensor);
   // The tensor's bytes in the file: of the size that its description needs, unless they are sparse; empty when it is
@@ -115,6 +117,7 @@ class TensorReader {
   int count_;
   std::vector<ValueId> value_of_;             // kNoValue until made
   std::vector<std::optional<Shape>> shapes_;  // that were set
+  std::vector<std::optional<DType>> types_;   // likewise
   std::vector<bool> is_folded_, is_state_, is_ordinary_;
 };
 

@@ -43,6 +43,10 @@ double DistanceBetween(DType dtype, std::span<const std::byte> expected, std::sp
     const auto a = LoadAt<int64_t>(expected.data(), at), b = LoadAt<int64_t>(actual.data(), at);
     return static_cast<double>(static_cast<uint64_t>(std::max(a, b)) - static_cast<uint64_t>(std::min(a, b)));
   }
+  if (dtype == DType::kUInt64) {
+    const auto a = LoadAt<uint64_t>(expected.data(), at), b = LoadAt<uint64_t>(actual.data(), at);
+    return static_cast<double>(std::max(a, b) - std::min(a, b));
+  }
   const double a = LoadElement(dtype, expected, at), b = LoadElement(dtype, actual, at);
   const bool same = a == b || (std::isnan(a) && std::isnan(b));
   return same ? 0 : std::abs(a - b);

@@ -26,19 +26,26 @@ def add_elements(models):
             op = f"STABLEHLO_{function}"
             net.op(op, [net.input(shape, dtype), net.input(shape, dtype)], [y])
             models.built(op, f"{op.lower()}{suffix}", net, [y], [(-9, 9)], "two tensors")
-    net = fb.Net()
-    y = net.tensor((4, 5), fb.BOOL)
-    net.op("STABLEHLO_AND", [net.input((4, 5), fb.BOOL), net.input((4, 5), fb.BOOL)], [y])
-    models.built("STABLEHLO_AND", "stablehlo_and", net, [y], [(0, 1)], "truth values")
-    net = fb.Net()
-    y = net.tensor((6, 9), fb.INT32)
-    net.op(
-        "STABLEHLO_SHIFT_LEFT",
-        [net.input((6, 9), fb.INT32), net.input((6, 9), fb.INT32)],
-        [y],
-        options_2="StablehloShiftLeft",
-    )
-    models.built("STABLEHLO_SHIFT_LEFT", "stablehlo_shift_left", net, [y], [(-99, 99), (0, 31)], "bits that leave")
+    for dtype in (fb.BOOL, fb.INT32, fb.UINT8, fb.INT16):
+        net = fb.Net()
+        y = net.tensor((4, 5), dtype)
+        net.op("STABLEHLO_AND", [net.input((4, 5), dtype), net.input((4, 5), dtype)], [y])
+        suffix, ranges = ("", (0, 1)) if dtype == fb.BOOL else (f"_{fb.TYPE_NAMES[dtype]}", "stored")
+        shows = "truth values" if dtype == fb.BOOL else "bits"
+        models.built("STABLEHLO_AND", f"stablehlo_and{suffix}", net, [y], [ranges], shows, moves=True)
+    for function in FUNCTIONS:
+        net = fb.Net()
+        y = net.tensor((4, 5), fb.BOOL)
+        op = f"STABLEHLO_{function}"
+        net.op(op, [net.input((4, 5), fb.BOOL), net.input((4, 5), fb.BOOL)], [y])
+        models.built(op, f"{op.lower()}_bool", net, [y], [(0, 1)], "truth values")
+    for suffix, dtype, bits in (("", fb.INT32, 31), ("_int16", fb.INT16, 15), ("_int8", fb.INT8, 9)):
+        net = fb.Net()
+        y = net.tensor((6, 9), dtype)
+        inputs = [net.input((6, 9), dtype), net.input((6, 9), dtype)]
+        net.op("STABLEHLO_SHIFT_LEFT", inputs, [y], options_2="StablehloShiftLeft")
+        name = f"stablehlo_shift_left{suffix}"
+        models.built("STABLEHLO_SHIFT_LEFT", name, net, [y], [(-99, 99), (0, bits)], "bits that leave")
 
 
 def add_borders(models):

@@ -91,7 +91,13 @@ FAMILIES = {  # run together, as one network
     "ranks": [cases_ranks.add_functions, cases_ranks.add_sums, cases_ranks.add_moves],
     "types": [cases_types.add_casts, cases_types.add_functions, cases_types.add_moves],
     "control": [cases_control.add_loops, cases_control.add_ends, cases_control.add_branches],
-    "host": [cases_host.add_bits, cases_host.add_random, cases_host.add_data_sized],
+    "host": [
+        cases_host.add_bits,
+        cases_host.add_random,
+        cases_host.add_bit_generators,
+        cases_host.add_unsigned_words,
+        cases_host.add_data_sized,
+    ],
 }
 
 

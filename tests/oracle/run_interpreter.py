@@ -35,7 +35,8 @@ def make_input(random, details, rule):
         return random.integers(0, 2, shape).astype(np.bool_)
     if rule == "stored":
         limits = np.iinfo(dtype)
-        return random.integers(limits.min, limits.max, shape, endpoint=True).astype(dtype)
+        drawn = np.uint64 if dtype == np.uint64 else np.int64
+        return random.integers(limits.min, limits.max, shape, drawn, endpoint=True).astype(dtype)
     low, high = rule[:2]
     if np.issubdtype(dtype, np.integer):
         return random.integers(int(low), int(high), shape, endpoint=True).astype(dtype)

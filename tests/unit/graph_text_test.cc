@@ -79,6 +79,7 @@ std::vector<Op> OpsWithAttributes() {
           Lstm{true, Activation::kTanh, 1.5f, 0.5f},
           Rnn{true, Activation::kRelu},
           Svdf{3, Activation::kRelu6},
+          RandomBits{BitGenerator::kThreefry, 9},
           Reshape{{1, 2, 3, 4, 5, 6}},
           Softmax{0.3f},
           Reduce{ReduceKind::kProd, 0b101, true},

@@ -62,6 +62,11 @@ TEST(RandomNumbers, PhiloxGivesItsAuthorsNumbers) {
   EXPECT_THAT(Philox({0, 0, 0, 0}, {0, 0}), ElementsAre(0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8));
 }
 
+TEST(RandomNumbers, ThreefryGivesItsAuthorsNumbers) {
+  EXPECT_THAT(Threefry({0, 0}, {0, 0}), ElementsAre(0x6b200159, 0x99ba4efe));
+  EXPECT_THAT(Threefry({~0u, ~0u}, {~0u, ~0u}), ElementsAre(0x1cb996fc, 0xbb002be7));
+}
+
 TEST(RandomNumbers, UniformOnesAreLiteRtsBitsInEachRun) {
   std::vector<std::byte> bytes;
   const auto runs = RunsOf(NumbersModel(kRandomUniform, 5, 9, 7, bytes), {0}, 3);

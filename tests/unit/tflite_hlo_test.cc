@@ -14,7 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int32_t kScatter = 190, kPad = 195, kReduceWindow = 198, kHloGather = 201, kShiftLeft = 207, kCase = 209;
+constexpr int32_t kHloAdd = 163, kHloMultiply = 165, kHloMaximum = 166, kHloAnd = 176, kHloMinimum = 181,
+                  kScatter = 190, kPad = 195, kReduceWindow = 198, kHloGather = 201, kShiftLeft = 207, kCase = 209;
 
 // A subgraph of one vector: `code` of it and itself, or of it alone.
 void EndBranch(TfliteWriter& writer, int32_t code) {
@@ -80,6 +81,47 @@ TEST(TfliteHlo, AShiftByAsManyBitsAsThereAreOrMoreLeavesNothing) {
   const auto bytes = writer.Finish({x, by}, {y});
   const ReferenceTensor numbers{{4}, {3, 3, 3, 1}, DType::kInt32}, bits{{4}, {4, 32, -1, 31}, DType::kInt32};
   EXPECT_THAT(Evaluated(bytes, {numbers, bits}), ElementsAre(48, 0, 0, -2147483648.0));
+}
+
+TEST(TfliteHlo, AShiftOfANarrowTypeLosesWhatLeavesIt) {
+  constexpr auto kByte = wire::TensorType_INT8;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {5}, kByte}), by = writer.AddTensor({"by", {5}, kByte});
+  const int32_t y = writer.AddTensor({"y", {5}, kByte});
+  writer.AddOperator(kShiftLeft, {x, by}, {y});
+  const ReferenceTensor numbers{{5}, {3, 3, 3, 1, -1}, DType::kInt8}, bits{{5}, {6, 8, -1, 7, 100}, DType::kInt8};
+  EXPECT_THAT(Evaluated(writer.Finish({x, by}, {y}), {numbers, bits}), ElementsAre(-64, 0, 0, -128, 0));
+}
+
+std::vector<double> HloResult(wire::TensorType type, const ReferenceTensor& a, const ReferenceTensor& b,
+                              int32_t code = kHloAnd) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {3}, type}), y = writer.AddTensor({"y", {3}, type});
+  const int32_t z = writer.AddTensor({"z", {3}, type});
+  writer.AddOperator(code, {x, y}, {z});
+  return Evaluated(writer.Finish({x, y}, {z}), {a, b});
+}
+
+TEST(TfliteHlo, AndIsOfBitsWhereOperandsAreIntegersAndOfTruthWhereTheyAreBool) {
+  EXPECT_THAT(HloResult(kInt, {{3}, {6, -6, -1}, DType::kInt32}, {{3}, {3, 3, -2147483648.0}, DType::kInt32}),
+              ElementsAre(2, 2, -2147483648.0));
+  EXPECT_THAT(HloResult(wire::TensorType_UINT8, {{3}, {6, 255, 1}, DType::kUInt8}, {{3}, {3, 129, 2}, DType::kUInt8}),
+              ElementsAre(2, 129, 0));
+  EXPECT_THAT(HloResult(wire::TensorType_BOOL, {{3}, {1, 1, 0}}, {{3}, {1, 0, 0}}), ElementsAre(1, 0, 0));
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {3}}), z = writer.AddTensor({"z", {3}});
+  writer.AddOperator(kHloAnd, {x, x}, {z});
+  EXPECT_THAT(WhyRefused(writer.Finish({x}, {z})), HasSubstr("elements of the type float32"));
+}
+
+TEST(TfliteHlo, SumsAndMaximaOfTruthValuesAreOrProductsAndMinimaAreAnd) {
+  const ReferenceTensor a{{3}, {1, 1, 0}}, b{{3}, {1, 0, 0}};
+  for (const int32_t code : {kHloAdd, kHloMaximum}) {
+    EXPECT_THAT(HloResult(wire::TensorType_BOOL, a, b, code), ElementsAre(1, 1, 0)) << code;
+  }
+  for (const int32_t code : {kHloMultiply, kHloMinimum}) {
+    EXPECT_THAT(HloResult(wire::TensorType_BOOL, a, b, code), ElementsAre(1, 0, 0)) << code;
+  }
 }
 
 // Numbers of the options of an operator, by what it does.

@@ -1,4 +1,4 @@
-// Tensors of float64, uint32 and uint16: exact wherever they run, on the CPU where a device can't be.
+// Tensors of float64, uint64, uint32 and uint16: exact wherever they run, on the CPU where a device can't be.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,10 +22,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-constexpr int32_t kBitwiseXor = 160;
+constexpr int32_t kBitcast = 159, kBitwiseXor = 160, kBitGenerator = 204;
 constexpr auto kDouble = wire::TensorType_FLOAT64;
 constexpr auto kWord = wire::TensorType_UINT32;
 constexpr auto kShort = wire::TensorType_UINT16;
+constexpr auto kUnsignedLong = wire::TensorType_UINT64;
 
 class WideTypes : public ::testing::TestWithParam<std::string> {
  protected:
@@ -107,6 +108,63 @@ TEST_P(WideTypes, Uint16Wraps) {
   EXPECT_THAT(session_->output<uint16_t>(0).value(), ElementsAre(9, 65025, 0, 1));
 }
 
+TEST_P(WideTypes, IntegersOf64BitsKeepEveryDigitAlsoAsConstantsThatMove) {
+  const int64_t wide = (int64_t{1} << 62) + 1;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2, 1}, kLong}), turned = writer.AddTensor({"turned", {2, 1}, kLong});
+  const int32_t sum = writer.AddTensor({"sum", {2, 1}, kLong});
+  const int32_t constant = writer.AddConstant<int64_t>({"c", {1, 2}, kLong}, {wide, -wide});
+  writer.AddOperator(kTranspose, {constant, writer.AddIntegers({1, 0})}, {turned});
+  writer.AddOperator(kAdd, {x, turned}, {sum});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {sum})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<int64_t>(0, std::vector<int64_t>{2, 4}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<int64_t>(0).value(), ElementsAre(wide + 2, 4 - wide));
+}
+
+TEST_P(WideTypes, Uint64IsMovedAddedAndReadAsWordsWithEveryBit) {
+  const uint64_t wide = ~uint64_t{0} - 6;
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {1, 2}, kUnsignedLong}),
+                sum = writer.AddTensor({"sum", {1, 2}, kUnsignedLong});
+  const int32_t turned = writer.AddTensor({"turned", {2, 1}, kUnsignedLong});
+  const int32_t words = writer.AddTensor({"words", {2, 1, 2}, kWord});
+  writer.AddOperator(kAdd, {x, writer.AddConstant<uint64_t>({"c", {1, 2}, kUnsignedLong}, {10, wide})}, {sum});
+  writer.AddOperator(kTranspose, {sum, writer.AddIntegers({1, 0})}, {turned});
+  writer.AddOperator(kBitcast, {turned}, {words});
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {turned, words})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<uint64_t>(0, std::vector<uint64_t>{wide, 1}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<uint64_t>(0).value(), ElementsAre(3u, wide + 1));
+  EXPECT_THAT(session_->output<uint32_t>(1).value(), ElementsAre(3u, 0u, 0xfffffffau, 0xffffffffu));
+}
+
+// LiteRT 2.3.0's numbers.
+TEST_P(WideTypes, BitsOfAGeneratorFollowItsStateAndTheStateIsHandedOn) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}, kUnsignedLong}), state = writer.AddTensor({"s", {2}, kUnsignedLong});
+  const int32_t bits = writer.AddTensor({"bits", {5}, kWord}), last = writer.AddTensor({"t", {2}, kUnsignedLong});
+  const int32_t wide = writer.AddTensor({"wide", {1, 2}, kLong});
+  writer.AddOperator2(kBitGenerator, {x}, {state, bits},
+                      wire::CreateStablehloRngBitGeneratorOptions(writer.builder(), wire::RngAlgorithm_PHILOX));
+  writer.AddOperator2(kBitGenerator, {state}, {last, wide},
+                      wire::CreateStablehloRngBitGeneratorOptions(writer.builder(), wire::RngAlgorithm_THREEFRY));
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {bits, state, last, wide})));
+  if (!session_) return;
+  ASSERT_TRUE(session_->SetInput<uint64_t>(0, std::vector<uint64_t>{1, 2}).ok());
+  const Status ran = session_->Run();
+  ASSERT_TRUE(ran.ok()) << ran.message();
+  EXPECT_THAT(session_->output<uint32_t>(0).value(),
+              ElementsAre(0x7d34a749, 0xa9b8bbe8, 0x7ba423d7, 0x2fb324d9, 0x6cf923fe));
+  EXPECT_THAT(session_->output<uint64_t>(1).value(), ElementsAre(1u, 4u));
+  EXPECT_THAT(session_->output<uint64_t>(2).value(), ElementsAre(1u, 6u));
+  EXPECT_THAT(session_->output<int64_t>(3).value(), ElementsAre(-233920680524772397, 2658481902456610144));
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, WideTypes, ::testing::ValuesIn(testing::DeviceNames()));
 
 // Where a device places `x + x`, or what moves x, of this type.
@@ -132,12 +190,15 @@ TEST(WideTypesPlacement, DevicesTakeUint16AndLeaveTheOthersToTheCpu) {
   EXPECT_TRUE(PlacementOf(kShort, false).on_device);
 }
 
-TEST(WideTypesPlacement, Uint64IsRefusedWithWhatToUse) {
+TEST(WideTypesPlacement, Uint64IsMovedAndRefusedWhereItWouldBeCalculatedWith) {
+  EXPECT_THAT(PlacementOf(kUnsignedLong, true).reason, HasSubstr("is uint64, which devices don't have"));
   TfliteWriter writer;
-  const int32_t x = writer.AddTensor({"x", {4}, wire::TensorType_UINT64});
-  const int32_t y = writer.AddTensor({"y", {4}, wire::TensorType_UINT64});
-  writer.AddOperator(kAdd, {x, x}, {y});
-  EXPECT_THAT(ReadTfliteModel(writer.Finish({x}, {y})).status().message(), HasSubstr("use int64 in the model"));
+  const int32_t x = writer.AddTensor({"x", {4}, kUnsignedLong}), y = writer.AddTensor({"y", {4}, kUnsignedLong});
+  writer.AddOperator(kNeg, {x}, {y});
+  const auto bytes = writer.Finish({x}, {y});
+  Result<Graph> graph = ReadTfliteModel(bytes);
+  ASSERT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_THAT(InferShapes(*graph).message(), HasSubstr("'x' is uint64, which is not calculated with here: use int64"));
 }
 
 }  // namespace

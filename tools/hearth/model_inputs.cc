@@ -156,8 +156,8 @@ void InputOptions::AddOptions(CLI::App& app) {
          "The same as --input")
       ->type_name("...");
   app.add_option("--random-inputs", random_seed,
-                 "Fill the inputs that are not given with random numbers; int32, uint32, int64 and bool, which are "
-                 "mostly indices, with 0")
+                 "Fill the inputs that are not given with random numbers; int32, uint32, int64, uint64 and bool, which "
+                 "are mostly indices, with 0")
       ->type_name("SEED")
       ->check(WholeNumber());
   const CLI::Validator not_zero(

@@ -19,12 +19,13 @@ struct ElementType {
   std::string_view dtype, descr;
   size_t size_bytes;
 };
-constexpr std::array<ElementType, 11> kElementTypes = {{{"float64", "<f8", 8},
+constexpr std::array<ElementType, 12> kElementTypes = {{{"float64", "<f8", 8},
                                                         {"float32", "<f4", 4},
                                                         {"float16", "<f2", 2},
                                                         {"int32", "<i4", 4},
                                                         {"int64", "<i8", 8},
                                                         {"int16", "<i2", 2},
+                                                        {"uint64", "<u8", 8},
                                                         {"uint32", "<u4", 4},
                                                         {"uint16", "<u2", 2},
                                                         {"uint8", "|u1", 1},

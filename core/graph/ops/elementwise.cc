@@ -62,6 +62,7 @@ void ForEachPair(const ReferenceTensor& lhs, const ReferenceTensor& rhs, Referen
 }
 
 double Wrapped(DType dtype, int64_t number) {
+  if (dtype == DType::kUInt64) return static_cast<double>(static_cast<uint64_t>(number));
   return static_cast<double>(WrapInteger(dtype, number));
 }
 

@@ -95,6 +95,65 @@ std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint3
   return counter;
 }
 
+std::array<uint32_t, 2> Threefry(std::array<uint32_t, 2> counter, std::array<uint32_t, 2> key) {
+  constexpr int kRounds = 20, kRoundsOfAKey = 4;
+  constexpr std::array<int, 8> kTurns = {13, 15, 26, 6, 17, 29, 16, 24};
+  const std::array<uint32_t, 3> keys = {key[0], key[1], 0x1BD11BDA ^ key[0] ^ key[1]};
+  std::array<uint32_t, 2> x = {counter[0] + keys[0], counter[1] + keys[1]};
+  for (int round = 0; round < kRounds; ++round) {
+    x[0] += x[1];
+    x[1] = std::rotl(x[1], kTurns[static_cast<size_t>(round % 8)]) ^ x[0];
+    if (round % kRoundsOfAKey != kRoundsOfAKey - 1) continue;
+    const auto injection = static_cast<uint32_t>(round / kRoundsOfAKey) + 1;
+    x[0] += keys[injection % 3];
+    x[1] += keys[(injection + 1) % 3] + injection;
+  }
+  return x;
+}
+
+Status InferRandomBits(Graph& graph, const Node& node) {
+  const NodeInference inference(graph, node);
+  const auto& bits = std::get<RandomBits>(node.op);
+  HEARTH_TRY(inference.CheckOperands(1, 0, 2));
+  const Shape& state = inference.shape(0);
+  const bool is_philox = bits.generator == BitGenerator::kPhilox;
+  const bool fits = state.rank() == 2 && state[1] == 2 && (state[0] == 2 || (is_philox && state[0] == 3));
+  if (inference.input(0).dtype != DType::kUInt32 || !fits) {
+    return inference.Fail(StatusCode::kMalformedInput,
+                          "its state is {}[{}], needs {} numbers of 64 bits as uint32 halves",
+                          DTypeName(inference.input(0).dtype), state.ToString(), is_philox ? "2 or 3" : "2");
+  }
+  inference.SetOutputType(0, DType::kUInt32);
+  HEARTH_TRY(inference.SetOutput(0, state));
+  inference.SetOutputType(1, DType::kUInt32);
+  return inference.SetOutput(1, {bits.words});
+}
+
+void ReferenceRandomBits(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                         std::span<ReferenceTensor> outputs) {
+  const auto& bits = std::get<RandomBits>(node.op);
+  const std::vector<double>& state = inputs[0]->values;
+  const auto half = [&](size_t k) { return static_cast<uint32_t>(state[k]); };
+  uint64_t counter = uint64_t{half(3)} << 32 | half(2);
+  const std::array<uint32_t, 2> key = {half(0), half(1)};
+  const std::array<uint32_t, 2> upper = state.size() == 6 ? std::array{half(4), half(5)} : key;
+  std::vector<double>& words = outputs[1].values;
+  for (size_t at = 0; at < words.size(); ++counter) {
+    const std::array<uint32_t, 2> lower = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32)};
+    const auto take = [&](const auto& block) {
+      for (size_t k = 0; k < block.size() && at < words.size(); ++k) words[at++] = block[k];
+    };
+    if (bits.generator == BitGenerator::kPhilox) {
+      take(Philox({lower[0], lower[1], upper[0], upper[1]}, key));
+    } else {
+      take(Threefry(lower, key));
+    }
+  }
+  outputs[0].values = state;
+  outputs[0].values[2] = static_cast<uint32_t>(counter);
+  outputs[0].values[3] = static_cast<uint32_t>(counter >> 32);
+}
+
 Status InferRandom(Graph& graph, const Node& node) {
   const NodeInference inference(graph, node);
   const auto& random = std::get<Random>(node.op);

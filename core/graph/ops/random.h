@@ -1,4 +1,4 @@
-// Random numbers by Philox 4x32-10 (Salmon et al., 2011), in the order in which LiteRT draws them.
+// Random numbers by Philox 4x32-10 and Threefry 2x32-20 (Salmon et al., 2011), in the order in which LiteRT draws them.
 #ifndef HEARTH_CORE_GRAPH_OPS_RANDOM_H_
 #define HEARTH_CORE_GRAPH_OPS_RANDOM_H_
 
@@ -12,9 +12,16 @@ namespace hearth {
 // Four numbers from a counter and a key; every bit of both counts.
 std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
+// Two numbers, likewise.
+std::array<uint32_t, 2> Threefry(std::array<uint32_t, 2> counter, std::array<uint32_t, 2> key);
+
 Status InferRandom(Graph& graph, const Node& node);
 void ReferenceRandom(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs);
+
+Status InferRandomBits(Graph& graph, const Node& node);
+void ReferenceRandomBits(const Node& node, std::span<const ReferenceTensor* const> inputs,
+                         std::span<ReferenceTensor> outputs);
 
 }  // namespace hearth
 
