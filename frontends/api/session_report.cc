@@ -1,5 +1,8 @@
 #include "frontends/api/session_report.h"
 
+#include <algorithm>
+#include <set>
+
 #include "core/base/error.h"
 #include "core/lowering/lower.h"
 #include "frontends/api/hot_start.h"
@@ -14,13 +17,16 @@ void CountOperators(SessionData& data) {
   const Plan& plan = data.runner->plan();
   Report& report = data.report;
   report.ops.total = plan.source_op_count;
-  const bool is_cpu = data.opened.device == nullptr;
-  report.ops.on_cpu = is_cpu ? report.ops.total : static_cast<int>(plan.fallbacks.size());
-  report.ops.on_device = report.ops.total - report.ops.on_cpu;
   report.ops.fallbacks.clear();
+  std::set<int32_t> told;  // an operator may be several nodes
   for (const Fallback& fallback : plan.fallbacks) {
+    if (fallback.source_index >= 0 && !told.insert(fallback.source_index).second) continue;
     report.ops.fallbacks.push_back({fallback.source_index, fallback.op, fallback.reason});
   }
+  const bool is_cpu = data.opened.device == nullptr;
+  const int on_cpu = std::min(report.ops.total, static_cast<int>(report.ops.fallbacks.size()));
+  report.ops.on_cpu = is_cpu ? report.ops.total : on_cpu;
+  report.ops.on_device = report.ops.total - report.ops.on_cpu;
   const std::vector<std::string> warnings = PlacementWarnings(plan.fallbacks, PiecesOf(plan));
   report.warnings.insert(report.warnings.end(), warnings.begin(), warnings.end());
   const std::vector<std::string> mistakes = UnknownCpuOpsWarnings(data.model->data().graph, data.options.cpu_ops);

@@ -70,8 +70,8 @@ Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store) {
   made.rewrite_ms = rewriting.milliseconds();
   const Stopwatch lowering;
   HEARTH_ASSIGN(made.plan, Lower(*made.lowered_graph, *request.device, request.options));
-  made.plan.source_op_count =
-      std::max(request.graph->source_operator_count, static_cast<int32_t>(request.graph->nodes().size()));
+  const int32_t in_file = request.graph->source_operator_count;  // 0: the graph was built, and each node counts
+  made.plan.source_op_count = in_file > 0 ? in_file : static_cast<int32_t>(request.graph->nodes().size());
   made.lower_ms = lowering.milliseconds();
   made.is_new = !NeedsTheGraph(made.plan, *made.lowered_graph);
   return made;

@@ -165,6 +165,21 @@ TEST_P(WideTypes, BitsOfAGeneratorFollowItsStateAndTheStateIsHandedOn) {
   EXPECT_THAT(session_->output<int64_t>(3).value(), ElementsAre(-233920680524772397, 2658481902456610144));
 }
 
+TEST_P(WideTypes, AnOperatorThatIsReadAsSeveralNodesIsCountedOnce) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2}, kUnsignedLong}), state = writer.AddTensor({"s", {2}, kUnsignedLong});
+  const int32_t bits = writer.AddTensor({"bits", {5}, kWord});
+  writer.AddOperator2(kBitGenerator, {x}, {state, bits},
+                      wire::CreateStablehloRngBitGeneratorOptions(writer.builder(), wire::RngAlgorithm_PHILOX));
+  ASSERT_NO_FATAL_FAILURE(Open(writer.Finish({x}, {bits, state})));
+  if (!session_) return;
+  const auto& ops = session_->report().ops;
+  EXPECT_EQ(ops.total, 1);
+  EXPECT_EQ(ops.on_cpu, 1);
+  EXPECT_EQ(ops.on_device, 0);
+  EXPECT_EQ(ops.fallbacks.size(), GetParam() == "cpu" ? 0u : 1u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, WideTypes, ::testing::ValuesIn(testing::DeviceNames()));
 
 // Where a device places `x + x`, or what moves x, of this type.
