@@ -105,7 +105,9 @@ Status TestPath(AccessPath path, const SelfTest& test, Device& device, const std
   for (size_t k = 0; k < results->size(); ++k) {
     HEARTH_TRY(
         Compare((*results)[k], test.expected[k], test.graph.value(test.graph.outputs[k]).name)
-            .Within(fmt::format("its driver does not compute what it is asked to: read by {}", AccessPathName(path))));
+            .Within(fmt::format("its driver does not compute what it is asked to (update the driver, or see what fails "
+                                "with `hearth conformance`): read by {}",
+                                AccessPathName(path))));
   }
   return Status::Ok();
 }
@@ -130,9 +132,7 @@ Status RunSelfTest(Device& device, const std::stop_token& stop) {
     const Status status = TestPath(path, test, device, stop);
     if (status.ok()) continue;
     if (stop.stop_requested()) return status;
-    return Error(StatusCode::kUnavailable,
-                 "{} failed the self-test: {}; update the driver, or see what fails with `hearth conformance`",
-                 device.info().name, status.message());
+    return Error(StatusCode::kUnavailable, "{} failed the self-test: {}", device.info().name, status.message());
   }
   return Status::Ok();
 }
