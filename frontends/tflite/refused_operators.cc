@@ -12,16 +12,15 @@ struct RefusedRow {
 };
 
 constexpr std::string_view
-    kStrings = "it works on strings and hash tables, which Hearth has not: do this step before the model",
+    kStrings = "it works on strings or hash tables, which Hearth does not support: do this step before the model",
     kLoop =
-        "it is not said what it calls, or its branches or turns make different shapes: in Keras convert recurrent "
-        "layers "
-        "with unroll=True and a fixed length, give loops maximum_iterations",
+        "it names no subgraph to call, or its branches or turns make different shapes: in Keras convert recurrent "
+        "layers with unroll=True and a fixed length, give loops maximum_iterations",
     kVariables =
         "a resource variable whose first value is not known when the model is read, or which holds strings: give the "
         "variable a constant first value, or pass what it holds as an input and an output",
     kStableHlo = "an operator of StableHLO that LiteRT has no kernel for either: convert to TFLite's own operators",
-    kRare = "not offered", kCalls = "it does not say what it calls";
+    kRare = "not offered", kCalls = "it names no subgraph to call";
 
 // Sorted by code.
 constexpr RefusedRow kRefused[] = {
@@ -31,14 +30,14 @@ constexpr RefusedRow kRefused[] = {
     {30, kStrings},
     {31, kCalls},
     {51, "a delegate's own node, which no file should hold: convert the model again"},
-    {77, "it asks for the shape of a tensor whose shape is known at run time only: choose the inputs' shapes"},
+    {77, "the shape of its operand is known at run time only: choose the inputs' shapes"},
     {93, "the shape of its operand is known at run time only: choose the inputs' shapes"},
     {96, "its length is known at run time only: choose the inputs' shapes"},
-    {110, "it asks for the rank of a tensor whose shape is known at run time only: choose the inputs' shapes"},
+    {110, "the rank of its operand is known at run time only: choose the inputs' shapes"},
     {118, kLoop},
     {119, kLoop},
-    {124, "it makes a constant dense that is none"},
-    {127, "a place holder and no operator: the file is damaged"},
+    {124, "its operand is not a constant"},
+    {127, "a placeholder, not an operator: the file is damaged"},
     {129, kVariables},
     {136, kStrings},
     {137, kStrings},

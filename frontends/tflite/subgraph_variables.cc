@@ -312,7 +312,7 @@ Status SubgraphReader::ChooseVariables(int index, ValueId condition, const Varia
 
 Status SubgraphReader::ReadCallOnce(int index) {
   const auto* options = op(index).builtin_options_as_CallOnceOptions();
-  if (options == nullptr) return Error(StatusCode::kUnsupported, "it does not say what it calls");
+  if (options == nullptr) return Error(StatusCode::kUnsupported, "it names no subgraph to call");
   if (!reading_.initializations.insert(options->init_subgraph_index()).second) return Status::Ok();
   const bool was_initializing = std::exchange(reading_.is_initializing, true);
   const Status status = Call(index, options->init_subgraph_index(), {}).status();
