@@ -1,4 +1,4 @@
-// What an input takes of an array: one rule for every language and for array files.
+// Checks whether an array fits a model's input: one rule for every language and for array files.
 #ifndef HEARTH_ARRAY_H_
 #define HEARTH_ARRAY_H_
 
@@ -12,8 +12,8 @@
 
 namespace hearth {
 
-// Types match exactly: `dtype` is the input's, in TensorInfo's names. So does the shape, but for a leading batch of 1
-// that the array may lack. In which order the array's elements lie does not matter: who gives them copies them into C
+// `dtype` must equal the input's, in TensorInfo's names. The shape must equal the input's too; only a leading batch of
+// 1 may be missing. The order of the array's elements in memory does not matter here: the caller copies them into C
 // order. kInvalidArgument says what the input is and what was given.
 HEARTH_EXPORT Status CheckArray(const TensorInfo& input, std::string_view dtype, std::span<const int64_t> shape);
 

@@ -1,4 +1,4 @@
-// The cache as values: what `hearth cache` prints, warming models up ahead of use, moving entries between machines.
+// The cache: what `hearth cache` prints as values, warming models ahead of use, moving entries between machines.
 //
 //   auto cache = hearth::Cache::At();                         // the default folder
 //   if (auto stats = cache->Stats(); stats.ok()) puts(hearth::CacheStatsJson(*stats).c_str());
@@ -35,21 +35,21 @@ struct WarmResult {
 };
 struct WarmProgress {
   size_t done = 0, total = 0;      // pairs of model and device
-  std::string model_path, device;  // what is next, or was last when all are done
+  std::string model_path, device;  // the next pair; the last one when all are done
 };
 using WarmObserver = std::function<void(const WarmProgress&)>;
 
 // A start whose programs can't be made from the cache alone.
 struct ModelNeeded {
-  std::string model_path, device;  // the path where it was last
+  std::string model_path, device;  // the model's last known path
   std::string reason;
 };
 struct RewarmResult {
-  std::vector<WarmResult> results;  // one for each stored plan and device; the path is that of a model that uses it
+  std::vector<WarmResult> results;  // one per stored plan and device, with the path of a model that uses it
   std::vector<ModelNeeded> needed;
 };
 
-// What a bundle says of itself, and whether that is so.
+// What a bundle claims to be, and whether that is true.
 struct BundleInspection {
   std::string bundle;
   bool is_file = false;       // else a folder
@@ -57,18 +57,18 @@ struct BundleInspection {
   int64_t expires_ms = 0;     // since 1970; 0: never
   std::string least_version;  // of Hearth; empty: any
   std::string manifest_sha256;
-  std::string since;      // the manifest_sha256 of the bundle that this one leaves out; empty: it stands alone
-  uint64_t left_out = 0;  // entries of that one
+  std::string since;      // a delta: the manifest_sha256 of the bundle that it extends; else empty
+  uint64_t left_out = 0;  // a delta: how many of that bundle's entries it leaves out
   std::vector<CacheDevice> devices;
-  std::map<std::string, CacheKindStats> kinds;  // those that it holds
+  std::map<std::string, CacheKindStats> kinds;  // only kinds that it contains
   uint64_t entries = 0, blob_bytes = 0;
-  std::string signed_by;             // the trusted key in hex; empty: not signed by a trusted one
-  std::string refusal;               // why an import here would refuse it whoever signed it; empty: nothing is wrong
-  std::vector<CacheDamage> damages;  // entries that are not what the manifest promises
+  std::string signed_by;             // the trusted key in hex; empty: not signed by a trusted key
+  std::string refusal;               // why an import here would refuse it even if it is trusted; empty: it would not
+  std::vector<CacheDamage> damages;  // entries that differ from the manifest
 };
 
-// The store of one folder. Functions open the store for themselves, make none where there is none, and change nothing
-// unless they say so. Errors: kIoError when the folder is refused (the sentence says why) or damaged,
+// The store of one folder. Each function opens the store itself, does not create a missing one, and changes nothing
+// unless its comment says so. Errors: kIoError when the folder is refused (the message says why) or damaged,
 // kUnavailable when it is locked.
 class HEARTH_EXPORT Cache {
  public:
@@ -77,82 +77,85 @@ class HEARTH_EXPORT Cache {
   static Result<Cache> At(const std::string& folder = {});
 
   const std::string& folder() const { return folder_; }
-  // The folder that sessions use: this one, or the private one in it where others may write. kIoError when refused.
+  // The folder that sessions use: this one, or a private folder inside it if other users may write to it. kIoError when
+  // refused.
   Result<std::string> UsedFolder() const;
 
   Result<std::vector<CacheEntry>> List(const CacheFilter& filter = {}) const;  // most recently used first
-  // The one entry whose digest begins so; kNotFound for none or several.
+  // The one entry whose digest begins with `digest_prefix`; kNotFound for none or several.
   Result<CacheEntry> Show(std::string_view digest_prefix) const;
   Result<CacheStats> Stats() const;
   // Reads everything. `repair` deletes damaged entries and moves a damaged file aside.
   Result<CacheVerification> Verify(bool repair) const;
-  // Deletes what the filter selects, everything by default, and gives the space back to the file system.
+  // Deletes the entries that the filter selects (by default all) and returns the space to the file system.
   Result<RemovedEntries> Clear(const CacheFilter& filter = {}) const;
   // Deletes the longest unused entries until the store is not larger than `max_bytes`.
   Result<RemovedEntries> Prune(uint64_t max_bytes) const;
 
-  // What is wrong with the folder, the file, the disk or `server` (empty: that of the environment), what it costs, and
-  // the command that mends it; also what is well. Changes nothing.
+  // Checks the folder, the file, the disk and `server` (empty: the environment's). Says what is fine and what is wrong,
+  // what that costs, and which command repairs it. Changes nothing.
   std::vector<CacheFinding> Examine(const CacheServer& server = {}) const;
 
-  // The models whose sessions used the cache. `model`: a file, its fingerprint or the beginning of it, or the path that
-  // it had. kNotFound: none of them.
+  // The models whose sessions used the cache. `model` is a file, the beginning of a fingerprint, or the path that the
+  // model had. kNotFound: the cache knows no such model.
   Result<std::vector<CacheModel>> Models() const;
   Result<CacheModel> FindModel(const std::string& model) const;
-  Status Pin(const std::string& model, bool is_pinned = true) const;  // what it uses is not evicted
-  // Forgets the model and deletes what no other model uses.
+  Status Pin(const std::string& model, bool is_pinned = true) const;  // a pinned model's entries are not evicted
+  // Forgets the model and deletes the entries that no other model uses.
   Result<RemovedEntries> Remove(const std::string& model) const;
 
-  // What was in use when a process died. Lifting forgets all of it, so that it is taken back; how many records.
+  // The entries that were in use when a process died. LiftQuarantine forgets these records, so that the entries are
+  // accepted again, and returns how many there were.
   Result<std::vector<CacheQuarantine>> Quarantine() const;
   Result<uint64_t> LiftQuarantine() const;
 
-  // Starts the model as a session with these options would, cold where entries are missing, without storing anything;
-  // says for each entry that it asks for whether it is there and, if not, what differs. The options' folder, observer
-  // and store are not used. Errors: as Session::Open.
+  // Starts the model as a session with these options would, cold where entries are missing, and stores nothing. Says
+  // for each entry that the start looks up whether it is there and, if not, what differs. The options' folder, observer
+  // and store are ignored. Errors: as Session::Open.
   Result<CacheExplanation> Explain(const std::string& model_path, const SessionOptions& options) const;
 
-  // Starts each model on each device ("all": every usable one but the CPU, which keeps nothing), runs it once on
-  // zeros and stores what later starts need. A pair that fails is in its result. `is_stopped` is asked before each
-  // pair; those that are left when it says yes are not in the results. kUnavailable: no device.
+  // Starts each model on each device ("all": every usable one but the CPU, which caches nothing), runs it once on zeros
+  // and stores what later starts need. A failure is in the pair's result. `is_stopped` is asked before each pair; after
+  // it returns true, the remaining pairs are missing from the results. kUnavailable: no device.
   Result<std::vector<WarmResult>> Warm(const std::vector<std::string>& model_paths,
                                        const std::vector<std::string>& devices, const SessionOptions& options,
                                        const WarmObserver& observer = {},
                                        const std::function<bool()>& is_stopped = {}) const;
 
-  // For each device ("all": every usable one but the CPU) compiles the programs of the stored plans that fit it and
-  // runs them once on zeros, weights too: what is needed after an update of its driver, without the models. What needs
-  // a model's file is told. `is_stopped` is asked before each plan. kUnavailable: no device.
+  // After a driver update, makes programs again without the models' files: for each device ("all": every usable one but
+  // the CPU) compiles the programs of the stored plans that fit it and runs them once, with zeros for inputs and
+  // weights. `RewarmResult::needed` lists what needs a model's file. `is_stopped` is asked before each plan.
+  // kUnavailable: no device.
   Result<RewarmResult> WarmFromCache(const std::vector<std::string>& devices, const WarmObserver& observer = {},
                                      const std::function<bool()>& is_stopped = {}) const;
 
   struct ExportOptions {
     CacheFilter filter;
     std::string sign_with;  // file of a secret key; empty: not signed
-    // Under the signature: who imports the bundle, or uses it as a layer, refuses it after that time, or in an older
-    // Hearth. 0: for ever. Empty: any version.
+    // Both are part of the signed manifest. Imports and layers refuse the bundle after `valid_for_ms` (0: never), and
+    // in a Hearth older than `least_version` (empty: any version is accepted).
     int64_t valid_for_ms = 0;
     std::string least_version;
-    // A bundle: what it holds, with the same bytes, is left out; empty: nothing is. It must be sound, still be valid,
-    // and where there are keys, the one of `sign_with` or those in the file `trusted_keys`, one of them must have
-    // signed it: who gets the new bundle has what a bundle holds that his import took.
+    // `since` is an earlier bundle, whose entries with the same bytes are left out; empty: none is. It must be intact
+    // and not expired. If there are keys (that of `sign_with`, and those in the file `trusted_keys`), one of them must
+    // have signed it, since users of the new bundle have only entries that their import accepted.
     std::string since, trusted_keys;
   };
-  // Makes a bundle: one file where the name ends in ".tar", of which equal entries make equal bytes (as does an expiry
-  // where $SOURCE_DATE_EPOCH says from when), else a folder. It must be missing, or an empty folder.
+  // Makes a bundle: one file if the name ends in ".tar", else a folder. It must not exist, or be an empty folder. Equal
+  // entries make equal bytes (with an expiry only if $SOURCE_DATE_EPOCH is set).
   Result<BundleExport> Export(const std::string& bundle, const ExportOptions& options) const;
-  // Reads all of a bundle. `trusted_keys`: file of public keys whose signatures count; empty: none. Errors: there is
-  // none, or its manifest can't be read.
+  // Reads all of a bundle. `trusted_keys`: file of public keys whose signatures count; empty: none. Errors: the bundle
+  // does not exist, or its manifest can't be read.
   static Result<BundleInspection> Inspect(const std::string& bundle, const std::string& trusted_keys = {});
 
   struct ImportOptions {
-    bool is_trusted = false;   // take entries that no trusted key signed
+    bool is_trusted = false;   // accept entries that no trusted key signed
     std::string trusted_keys;  // file of public keys; empty: none
-    bool any_device = false;   // also native code for devices that this machine has not
-    uint64_t max_bytes = 0;    // of the store; 0: as for sessions
+    bool any_device = false;   // also native code for devices that this machine lacks
+    uint64_t max_bytes = 0;    // the store's limit; 0: as for sessions
   };
-  // Stores what the bundle holds, after all of it was checked. kIoError: it does not match its manifest, or holds
-  // entries that no trusted key signed.
+  // Checks the whole bundle, then stores its entries. kIoError: it does not match its manifest, or no trusted key
+  // signed it.
   Result<BundleImport> Import(const std::string& bundle, const ImportOptions& options) const;
 
   // Makes `file` (secret, mode 0600) and `file`.pub; returns the public key in hex.

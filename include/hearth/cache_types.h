@@ -1,4 +1,4 @@
-// What Hearth tells about its cache, as plain values; the functions that fill them are in hearth/cache.h.
+// Plain values that describe the cache. The functions that fill them are in hearth/cache.h.
 #ifndef HEARTH_CACHE_TYPES_H_
 #define HEARTH_CACHE_TYPES_H_
 
@@ -28,13 +28,13 @@ struct CacheEntry {
   std::string kind;    // "source", "weights", "plan", "program", "tuning", "probe", "driver-blob"
   std::string digest;  // 32 hex digits
   uint64_t size_bytes = 0;
-  double cost_ms = 0;                        // what making it took
+  double cost_ms = 0;                        // the time that making it took
   int64_t created_ms = 0, last_used_ms = 0;  // since 1970
   CacheKeyFields fields;
-  std::string origin;  // "here", "bundle KEY", "server KEY" with the 64 hex digits of who signed it; "bundle" of none
+  std::string origin;  // "here", "bundle KEY" or "server KEY" (the signing key, 64 hex digits), "bundle" if unsigned
 };
 
-// All conditions together; what is not set does not restrict.
+// All conditions must hold; unset ones do not restrict.
 struct CacheFilter {
   std::string kind;
   std::string digest_prefix;      // hex digits
@@ -42,9 +42,9 @@ struct CacheFilter {
   std::string device;             // part of the name of the device or backend that the entry was made for
   std::optional<std::vector<std::string>> digests;  // one of these
   std::optional<int64_t> unused_since_ms;           // last used before that time
-  bool spares_pinned = false;                       // none that a pinned model uses
+  bool spares_pinned = false;                       // no entries that a pinned model uses
   std::string origin;                               // the beginning of the entry's origin: "here", "bundle"
-  std::string signed_by;                            // hex digits that the key begins with that signed it
+  std::string signed_by;                            // the first hex digits of the key that signed it
 };
 
 struct CacheKindStats {
@@ -57,7 +57,7 @@ struct CacheStats {
   uint64_t damaged_bytes = 0;                   // of a damaged file that was moved aside
   uint64_t other_formats_bytes = 0;             // of stores of other versions of Hearth
   uint64_t quarantined = 0;                     // blobs that were in use when a process died
-  uint64_t barred = 0;                          // of these: not taken back for now
+  uint64_t barred = 0;                          // of these: not accepted for now
   std::map<std::string, CacheKindStats> kinds;  // every kind
   StoreCounters lifetime;                       // of all finished sessions
 };
@@ -65,24 +65,24 @@ struct CacheStats {
 // A model whose sessions used the cache.
 struct CacheModel {
   std::string fingerprint;
-  std::string path;        // where it was last
+  std::string path;        // its last known path
   bool is_pinned = false;  // its entries are not evicted
   int64_t last_used_ms = 0;
-  uint64_t entries = 0, own_bytes = 0, shared_bytes = 0;  // own: no other model uses them
+  uint64_t entries = 0, own_bytes = 0, shared_bytes = 0;  // own: used by no other model
 };
 
-// One thing that a doctor looked at.
+// One thing that Examine checked.
 struct CacheFinding {
   bool is_trouble = false;
-  std::string what;     // how it is
+  std::string what;     // its state
   std::string cost;     // what that costs; empty where it costs nothing
-  std::string command;  // what mends it; empty where there is nothing to mend, or no command
+  std::string command;  // repairs it; empty if there is nothing to repair, or no command
 };
 
-// An entry that was in use when a process died. The same bytes come back until three processes in a row died so, and
-// then not before `until_ms`.
+// An entry that was in use when a process died. The same bytes are accepted again until three processes in a row died
+// while using them, and then not before `until_ms`.
 struct CacheQuarantine {
-  std::string digest, kind;  // kind empty: of an entry of a read-only layer
+  std::string digest, kind;  // kind is empty for an entry of a read-only layer
   int64_t deaths = 0;
   int64_t until_ms = 0;  // since 1970
   bool is_barred = false;
@@ -103,45 +103,45 @@ struct RemovedEntries {
   uint64_t entries = 0, blob_bytes = 0;
 };
 
-// A part of a key that differs between what is wanted and what is stored.
+// A part of a key that differs between the wanted and the stored entry.
 struct CacheKeyDifference {
   std::string field;
-  std::string part;                           // what that field says: "driver version", "device uuid", "option", ...
-  std::optional<std::string> wanted, stored;  // nullopt: that key has no such field
+  std::string part;                           // the field's meaning: "driver version", "device uuid", "option", ...
+  std::optional<std::string> wanted, stored;  // nullopt: the key has no such field
 };
 
-// An entry that a model asked for.
+// An entry that a start looked up.
 struct CacheNeed {
   std::string kind, digest;
   bool is_hit = false;
   std::string reason;          // one sentence; empty for a hit
   std::string nearest_digest;  // the entry of this kind whose key differs least; empty when there is none
-  std::vector<CacheKeyDifference> differences;  // from that entry
+  std::vector<CacheKeyDifference> differences;  // from the nearest entry
   CacheKeyFields fields;
 };
 
-// What native entries are made for; they fit where all four are equal.
+// The device that native entries are made for; they fit if all four fields are equal.
 struct CacheDevice {
   std::string backend, name, driver, uuid;
   friend bool operator==(const CacheDevice&, const CacheDevice&) = default;
 };
 
-// A bundle: a file or a folder with entries and a manifest that names a SHA-256 per blob. It can be imported into a
-// store, or be used as a read-only layer where it lies.
+// A bundle: a file or a folder with entries and a manifest with a SHA-256 per blob. It can be imported into a store, or
+// be used in place as a read-only layer.
 struct BundleExport {
   std::string folder;  // or file
   uint64_t entries = 0, blob_bytes = 0, native_entries = 0;
   uint64_t damaged_entries = 0;  // left out
-  uint64_t left_out = 0;         // those that the bundle holds since which this one was made
+  uint64_t left_out = 0;         // entries that the bundle of ExportOptions::since has
   std::vector<CacheDevice> devices;
   std::string signed_by;  // the public key in hex; empty: not signed
 };
 struct BundleImport {
   uint64_t entries = 0, blob_bytes = 0;
-  uint64_t other_devices = 0;  // native entries that were left out: no device here that they fit
-  std::string signed_by;       // the trusted key in hex; empty: not signed by a trusted one
-  // Of the bundle since which this one was made, to be imported too: the SHA-256 of its manifest, and how many of its
-  // entries this one leaves out. Empty: this one stands alone.
+  uint64_t other_devices = 0;  // native entries left out because they fit no device here
+  std::string signed_by;       // the trusted key in hex; empty: not signed by a trusted key
+  // For a delta: the SHA-256 of the manifest of the bundle that it extends, which must be imported too, and how many of
+  // that bundle's entries it leaves out. Empty: not a delta.
   std::string since;
   uint64_t left_out = 0;
 };
@@ -151,7 +151,7 @@ struct BundleImport {
 struct CacheServer {
   std::string address;       // "host:port" or "rediss://user:password@host:port/database?ttl=30d"; empty: none
   std::string trusted_keys;  // file of public keys (hearth cache key)
-  std::string sign_with;     // file of the secret key; empty: nothing is put there
+  std::string sign_with;     // file of the secret key; empty: nothing is stored there
 };
 
 // Something that happened in a session's cache.
@@ -159,15 +159,15 @@ struct CacheEvent {
   enum class What { kHit, kMiss, kRejected, kStored };
   What what = What::kHit;
   std::string kind, digest;
-  uint64_t size_bytes = 0;  // of a hit and of what was stored
+  uint64_t size_bytes = 0;  // of hits and stored entries
   CacheKeyFields fields;
 };
-// Called from whichever thread it happened on, one call at a time; must not call the session.
+// Called on the thread of the event, one call at a time; must not call the session.
 using CacheObserver = std::function<void(const CacheEvent&)>;
 
-// A store of the caller's own, to be used instead of the cache folder: anything that keeps bytes under names.
-// Hearth checks what comes back (key and checksum), so a store may lose, damage or mix up values: that is
-// a miss. Both may be called from several threads at once.
+// A caller's own store, used instead of the cache folder: anything that keeps bytes under names. Hearth checks values
+// that it reads (key and checksum), so a store may lose, damage or mix up values: that is a miss. Both functions may be
+// called from several threads at once.
 class KeyValueStore {
  public:
   virtual ~KeyValueStore() = default;

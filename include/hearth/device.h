@@ -18,7 +18,7 @@ struct DeviceDescription {
   std::string type;  // "cpu", "integrated-gpu", "discrete-gpu", "other"
   bool usable = false;
   std::string reason;                           // why it is not usable
-  std::map<std::string, std::string> features;  // what the driver says it can do; empty when not usable
+  std::map<std::string, std::string> features;  // limits and features that the driver reports; empty when not usable
   std::map<std::string, bool> rules;            // which of DriverRules() apply; empty when not usable
 };
 
@@ -26,15 +26,15 @@ struct DeviceDescription {
 // Never fails: a backend without a driver is listed as unusable with the reason.
 HEARTH_EXPORT std::vector<DeviceDescription> ListDevices();
 
-// What Hearth knows about drivers beyond what they say: SessionOptions::rules forces a rule on or off by its name.
+// What Hearth knows about drivers beyond what they report. SessionOptions::rules forces a rule on or off by its name.
 struct DriverRule {
   std::string name;      // "wide_stores"
-  std::string sentence;  // what is done where the rule applies
-  std::string measured;  // where that was measured, and what it was worth
+  std::string sentence;  // what Hearth does where the rule applies
+  std::string measured;  // where that was measured, and the gain
 };
 HEARTH_EXPORT std::vector<DriverRule> DriverRules();
 
-// A device that a software driver can stand in for: SessionOptions::simulate takes its name.
+// A device that a software driver can simulate; SessionOptions::simulate takes its name.
 struct SimulatedDevice {
   std::string name;    // "navi21"
   std::string title;   // "AMD Radeon RX 6800 (Navi 21)"

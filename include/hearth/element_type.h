@@ -8,8 +8,8 @@
 
 namespace hearth {
 
-// "float32" for float: what TensorInfo::dtype says of tensors with such elements. Other types do not compile; float16
-// has none in C++20 and is read as bytes.
+// TensorInfo::dtype of tensors with elements of type T: "float32" for float. Other types do not compile. C++20 has no
+// type for float16, which is read as bytes.
 template <typename T>
 constexpr std::string_view ElementTypeName() {
   if constexpr (std::is_same_v<T, float>) {

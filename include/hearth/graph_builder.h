@@ -21,11 +21,11 @@
 
 namespace hearth {
 
-// A value of the graph being built; a default-made one is "absent" where an input is optional. One builder's tensor
-// given to another builder is a mistake that Build reports.
+// A value of the graph being built. A default-constructed one means "absent" for an optional input. Using one builder's
+// tensor in another builder is a mistake that Build reports.
 struct BuilderTensor {
   int32_t id = -1;
-  uint32_t graph = 0;  // the builder that made it; 0, as the C API's numbers have it: the one that it is given to
+  uint32_t graph = 0;  // the builder that made it; 0 (from the C API): the builder that it is given to
 };
 
 enum class BuilderPadding : uint8_t { kSame, kValid };
@@ -49,8 +49,8 @@ class HEARTH_EXPORT GraphBuilder {
   BuilderTensor Input(const std::string& name, std::vector<int32_t> shape);
   BuilderTensor Constant(const std::string& name, std::vector<int32_t> shape, std::span<const float> values);
   void Output(BuilderTensor tensor, const std::string& name);
-  // What the network remembers: zeros in the first run, later what Update gave it in the run before. A state that is
-  // never updated is a mistake, and so is one that is an output itself.
+  // A value that the network remembers: zeros in the first run, later the value of Update in the previous run. A state
+  // that is never updated, or that is itself an output, is a mistake.
   BuilderTensor State(const std::string& name, std::vector<int32_t> shape);
   void Update(BuilderTensor state, BuilderTensor next);
 

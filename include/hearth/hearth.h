@@ -1,4 +1,4 @@
-// Everything of Hearth's C++ interface.
+// All of Hearth's C++ interface.
 #ifndef HEARTH_HEARTH_H_
 #define HEARTH_HEARTH_H_
 

@@ -1,4 +1,4 @@
-/* Hearth for C and for every language that can call C: the shared library's interface without C++.
+/* Hearth for C and for every language that can call C: the shared library's C interface.
  *
  *   hearth_session* session = NULL;
  *   if (hearth_session_open("mobilenet.tflite", NULL, &session) != HEARTH_OK) puts(hearth_last_error());
@@ -7,29 +7,29 @@
  *   const float* scores = hearth_session_output_data(session, 0, &size_bytes);
  *   hearth_session_destroy(session);
  *
- * ABI. All objects are opaque and there are no public structs: within one soname (libhearth.so.N) functions are only
- * added, and signatures and values of constants never change. A program built against this header runs with every
- * library of the same soname whose hearth_c_api_version() is not below its own HEARTH_C_API_VERSION.
+ * ABI. All objects are opaque, and there are no public structs. Within one soname (libhearth.so.N) functions are only
+ * added; signatures and values of constants never change. A program built against this header runs with every library
+ * of the same soname whose hearth_c_api_version() is at least the program's HEARTH_C_API_VERSION.
  *
- * Errors. A function that can fail returns a hearth_status; then hearth_last_error() says in one sentence what went
- * wrong, where, and what to do. On failure `*out` is set to NULL. A null pointer where something is needed is
- * HEARTH_INVALID_ARGUMENT, running out of memory HEARTH_RESOURCE_EXHAUSTED. No C++ exception leaves the library.
- * Functions that return a pointer or a number give NULL, 0 or -1 where an argument is null or names nothing.
+ * Errors. A function that can fail returns a hearth_status; hearth_last_error() then says what went wrong, where, and
+ * what to do. On failure `*out` is set to NULL. A null pointer for a required argument is HEARTH_INVALID_ARGUMENT;
+ * running out of memory is HEARTH_RESOURCE_EXHAUSTED. No C++ exception leaves the library. Functions that return a
+ * pointer or a number return NULL, 0 or -1 if an argument is null or refers to nothing.
  *
- * Threads. Different objects may be used from different threads at once. A model may be shared by threads; a session,
- * options, a graph, a cache and a list of devices are used by one thread at a time, any thread.
+ * Threads. Different objects may be used from different threads at once. Threads may share a model. A session, options,
+ * a graph, a cache and a list of devices may be used by only one thread at a time, any thread.
  *
- * Memory. What a *_create, *_open, *_list or *_build function gives is freed by the *_destroy function of its type,
- * which takes NULL too. A `char**` result is freed by hearth_free_text. Any other pointer belongs to the object it was
- * asked of and lives as long, unless its function says less. Texts are UTF-8 and end with a zero.
- */
+ * Memory. Objects from *_create, *_open, *_list and *_build functions are freed by the *_destroy function of their
+ * type, which accepts NULL. A `char**` result is freed by hearth_free_text. Any other returned pointer belongs to
+ * the object that it came from and lives as long, unless its function says otherwise. Texts are UTF-8 and end with a
+ * zero. */
 #ifndef HEARTH_HEARTH_C_H_
 #define HEARTH_HEARTH_C_H_
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hearth/version.h" /* HEARTH_VERSION_NUMBER and its parts: of this header; hearth_version() is the library's */
+#include "hearth/version.h" /* this header's HEARTH_VERSION_NUMBER and its parts; hearth_version() is the library's */
 
 /* NOLINTBEGIN(readability-identifier-naming): names as in C */
 
@@ -53,25 +53,25 @@ enum {
   HEARTH_MALFORMED_INPUT = 2,    /* a model that breaks its format's rules */
   HEARTH_NOT_FOUND = 3,          /* a file or name that does not exist */
   HEARTH_UNSUPPORTED = 4,        /* well-formed, but nothing here can run it */
-  HEARTH_UNAVAILABLE = 5,        /* the asked device or driver is not usable */
+  HEARTH_UNAVAILABLE = 5,        /* the requested device or driver is not usable */
   HEARTH_RESOURCE_EXHAUSTED = 6, /* out of memory, disk or a device limit */
   HEARTH_DEVICE_LOST = 7,        /* the driver failed while running */
   HEARTH_IO_ERROR = 8,           /* the operating system refused a read or write */
-  HEARTH_INTERNAL = 9            /* a broken promise inside Hearth */
+  HEARTH_INTERNAL = 9            /* an internal error of Hearth */
 };
 
 /* "ok", "invalid argument", ...; "unknown" for other numbers. */
 HEARTH_C_EXPORT const char* hearth_status_name(hearth_status status);
-/* Of the last call of this thread that failed, "" before the first; valid until this thread's next call that fails. */
+/* The message of this thread's last call that failed, "" before the first; valid until the next one that fails. */
 HEARTH_C_EXPORT const char* hearth_last_error(void);
 HEARTH_C_EXPORT void hearth_free_text(char* text);
 
 enum { HEARTH_LOG_DEBUG = 0, HEARTH_LOG_INFO = 1, HEARTH_LOG_WARNING = 2, HEARTH_LOG_ERROR = 3 };
 typedef void (*hearth_log_sink)(void* user_data, int32_t level, const char* message);
-/* Takes the process's log messages from now on: how a start went (debug), a session's device (info), each of
- * its warnings. NULL, as at the start: warnings and errors go to standard error, or what the environment variable
- * HEARTH_LOG says (off, error, warning, info, debug). Called from whichever thread it happened on, one call at a time;
- * it must not call Hearth. After the return nothing is in the old sink any more. */
+/* Sends the process's log messages to `sink`: the phases of a start (debug), a session's device (info), its
+ * warnings. With NULL, the default, warnings and errors go to standard error; the environment variable HEARTH_LOG
+ * sets another level (off, error, warning, info, debug). The sink is called on the thread that logs, one call at a
+ * time; it must not call Hearth. When this returns, no call of the old sink is running. */
 HEARTH_C_EXPORT void hearth_set_log_sink(hearth_log_sink sink, void* user_data);
 
 /* ---- Devices ---- */
@@ -94,17 +94,17 @@ typedef struct hearth_options hearth_options;
 
 HEARTH_C_EXPORT hearth_status hearth_options_create(hearth_options** out);
 HEARTH_C_EXPORT void hearth_options_destroy(hearth_options* options);
-/* Both as text; hearth/session_option.h and frontends/c/README.md list the names: "device", "precision", "cache",
- * "cache_folder", "model_token", "threads", "signature", ... HEARTH_INVALID_ARGUMENT for a name that there is not (the
+/* `name` and `value` are texts; frontends/c/README.md lists the names: "device", "precision", "cache",
+ * "cache_folder", "model_token", "threads", "signature", ... HEARTH_INVALID_ARGUMENT for an unknown name (the
  * message lists all) and for a value that does not fit. Functions that take options copy what they need. */
 HEARTH_C_EXPORT hearth_status hearth_options_set(hearth_options* options, const char* name, const char* value);
-/* The shape of the input with this name or alias, of a dimension that the file leaves open or instead of the file's. */
+/* The shape of the input with this name or alias: sets open dimensions or replaces the file's shape. */
 HEARTH_C_EXPORT hearth_status hearth_options_set_shape(hearth_options* options, const char* input,
                                                        const int32_t* dimensions, size_t rank);
 
-/* The session works with what the program opened itself; hearth/interop.h has the rules. The pointers are a cl_context,
- * cl_device_id and cl_command_queue (may be NULL); a VkInstance, VkPhysicalDevice, VkDevice and VkQueue; an EGLDisplay
- * and EGLContext. */
+/* The session works in a context that the program opened; hearth/interop.h has the rules. The pointers are a
+ * cl_context, cl_device_id and cl_command_queue (may be NULL); a VkInstance, VkPhysicalDevice, VkDevice and VkQueue;
+ * an EGLDisplay and EGLContext. */
 HEARTH_C_EXPORT hearth_status hearth_options_share_opencl(hearth_options* options, void* context, void* device,
                                                           void* queue);
 HEARTH_C_EXPORT hearth_status hearth_options_share_vulkan(hearth_options* options, void* instance,
@@ -112,7 +112,7 @@ HEARTH_C_EXPORT hearth_status hearth_options_share_vulkan(hearth_options* option
                                                           uint32_t queue_family);
 HEARTH_C_EXPORT hearth_status hearth_options_share_gl(hearth_options* options, void* display, void* context);
 
-/* ---- Tensors: what an input or output is ---- */
+/* ---- Tensors: descriptions of inputs and outputs ---- */
 
 typedef struct hearth_tensor hearth_tensor; /* belongs to its model or session; never destroyed by the caller */
 
@@ -133,13 +133,13 @@ HEARTH_C_EXPORT const int64_t* hearth_tensor_zero_points(const hearth_tensor* te
 
 typedef struct hearth_model hearth_model;
 
-/* Maps a .tflite file, which must not change while the model lives, and checks all of it. Of `options`, which may be
- * NULL, counts the signature and the shapes. */
+/* Maps a .tflite file, which must not change while the model lives, and checks all of it. Only the signature and the
+ * shapes of `options` are used, which may be NULL. */
 HEARTH_C_EXPORT hearth_status hearth_model_open(const char* path, const hearth_options* options, hearth_model** out);
 /* The same from bytes, which are copied. */
 HEARTH_C_EXPORT hearth_status hearth_model_from_memory(const void* bytes, size_t size_bytes,
                                                        const hearth_options* options, hearth_model** out);
-/* Sessions that were made of the model keep what they need of it: it may be destroyed before them. */
+/* A model may be destroyed before its sessions: they keep what they need. */
 HEARTH_C_EXPORT void hearth_model_destroy(hearth_model* model);
 HEARTH_C_EXPORT const char* hearth_model_fingerprint(const hearth_model* model); /* 32 hex digits */
 HEARTH_C_EXPORT size_t hearth_model_signature_count(const hearth_model* model);
@@ -153,13 +153,14 @@ HEARTH_C_EXPORT const hearth_tensor* hearth_model_output(const hearth_model* mod
 
 typedef struct hearth_session hearth_session;
 
-/* Reads the model while the device opens. `options` may be NULL: all defaults. Trouble with the cache is a warning. */
+/* Reads the model while the device opens. `options` may be NULL for all defaults. Trouble with the cache is a
+ * warning. */
 HEARTH_C_EXPORT hearth_status hearth_session_open(const char* path, const hearth_options* options,
                                                   hearth_session** out);
-/* Signature and shapes were chosen when the model was made; in `options` they are a mistake. */
+/* Signature and shapes were chosen when the model was opened; `options` must not set them. */
 HEARTH_C_EXPORT hearth_status hearth_session_create(hearth_model* model, const hearth_options* options,
                                                     hearth_session** out);
-/* Stores in the cache what was not stored yet. */
+/* Stores in the cache what was not stored yet, then frees the session. */
 HEARTH_C_EXPORT void hearth_session_destroy(hearth_session* session);
 
 HEARTH_C_EXPORT size_t hearth_session_input_count(const hearth_session* session);
@@ -177,32 +178,33 @@ HEARTH_C_EXPORT hearth_status hearth_session_set_input(hearth_session* session, 
 HEARTH_C_EXPORT hearth_status hearth_session_run(hearth_session* session);
 /* The result of the last run, valid until the next one; `size_bytes` may be NULL. NULL when there is no such output. */
 HEARTH_C_EXPORT const void* hearth_session_output_data(const hearth_session* session, size_t index, size_t* size_bytes);
-/* After a hot start (option "start"): returns when the device behind is ready, was moved to, or was given up, and then
- * says why. At once after another start. */
+/* After a hot start (option "start"): waits until the background device is ready or has answered a run, or was given
+ * up, which is an error that says why. Returns at once after another start. */
 HEARTH_C_EXPORT hearth_status hearth_session_wait_for_device(hearth_session* session);
-/* What the model remembers between runs becomes zero again. */
+/* Resets the model's states to those before the first run. */
 HEARTH_C_EXPORT hearth_status hearth_session_reset_state(hearth_session* session);
-/* Stores what this start had to make. Call it after the first result was used; hearth_session_destroy does otherwise.
- */
+/* Stores in the cache what this start had to make. Call it after using the first result; otherwise
+ * hearth_session_destroy does it. */
 HEARTH_C_EXPORT hearth_status hearth_session_save_to_cache(hearth_session* session);
 /* What the session did and what it cost, as one JSON object; its keys are listed in tools/README.md under `run`. */
 HEARTH_C_EXPORT hearth_status hearth_session_report_json(const hearth_session* session, char** json);
 
-typedef struct hearth_sync hearth_sync; /* what a submitted run waits for and signals */
+typedef struct hearth_sync hearth_sync; /* objects that a submitted run waits for and signals */
 
 HEARTH_C_EXPORT hearth_status hearth_sync_create(hearth_sync** out);
 HEARTH_C_EXPORT void hearth_sync_destroy(hearth_sync* sync);
-/* A GLsync, VkSemaphore or cl_event as a number, before the run reads or writes lent memory. `value`: of timelines. */
+/* The run waits for a GLsync, VkSemaphore or cl_event (`handle`) before it uses lent memory. `value`: for timelines. */
 HEARTH_C_EXPORT hearth_status hearth_sync_wait_for(hearth_sync* sync, uint64_t handle, uint64_t value);
-/* A VkSemaphore, when the run is done with all lent memory. */
+/* The run signals a VkSemaphore when it is done with all lent memory. */
 HEARTH_C_EXPORT hearth_status hearth_sync_signal(hearth_sync* sync, uint64_t handle, uint64_t value);
 
-/* Hands a run with the inputs set so far to the device and does not wait for it. `sync` may be NULL. With `fence` not
- * NULL a GLsync or cl_event behind the run's last command is made, which the caller destroys.
- * HEARTH_RESOURCE_EXHAUSTED when as many runs as the option "max_in_flight" says are not waited for yet. */
+/* Starts a run on the device with the current inputs and does not wait for it. `sync` may be NULL. If `fence` is not
+ * NULL, it gets a GLsync or cl_event after the run's last command, which the caller destroys.
+ * HEARTH_RESOURCE_EXHAUSTED when as many runs as the option "max_in_flight" allows have not been waited for. */
 HEARTH_C_EXPORT hearth_status hearth_session_submit(hearth_session* session, const hearth_sync* sync, uint64_t* ticket,
                                                     uint64_t* fence);
-/* Waits for a run and makes its outputs those of hearth_session_output_data. Each ticket once, in any order. */
+/* Waits for a run and makes its outputs those of hearth_session_output_data. Each ticket may be waited for once, in
+ * any order. */
 HEARTH_C_EXPORT hearth_status hearth_session_wait(hearth_session* session, uint64_t ticket);
 
 typedef struct hearth_profile hearth_profile;
@@ -215,15 +217,15 @@ HEARTH_C_EXPORT const char* hearth_profile_node(const hearth_profile* profile, s
 HEARTH_C_EXPORT const char* hearth_profile_kernel(const hearth_profile* profile, size_t index);
 HEARTH_C_EXPORT double hearth_profile_milliseconds(const hearth_profile* profile, size_t index);
 
-/* Since version 2. Other shapes of inputs: those that hearth_options_set_shape was called for, which is all that counts
- * of `shapes`. Inputs must be set anew; hearth_tensor pointers of the session stay and say the new shapes. The plan
- * before stays ready (option "kept_shapes"), weights that are packed alike are not uploaded again. On an error the
- * session goes on with the shapes that it has. hearth/session.h says more. */
+/* Since version 2. Changes the inputs' shapes to those of hearth_options_set_shape; other options in `shapes` are
+ * ignored. Inputs must be set again; the session's hearth_tensor pointers stay valid and have the new shapes. The
+ * earlier plan stays ready (option "kept_shapes"), and weights that are packed the same way are not uploaded again.
+ * On an error the session keeps its shapes. See hearth/session.h. */
 HEARTH_C_EXPORT hearth_status hearth_session_resize(hearth_session* session, const hearth_options* shapes);
-/* Since version 2. The first dimension of every input. */
+/* Since version 2. Changes the first dimension of every input. */
 HEARTH_C_EXPORT hearth_status hearth_session_resize_batch(hearth_session* session, int32_t batch);
-/* Since version 2. A second session of the same model on the same device, which reads the same copy of the weights
- * there. The two may be used from different threads at once and destroyed in any order. */
+/* Since version 2. A second session of the same model on the same device, which shares the weights. The two may be
+ * used from different threads at once and destroyed in any order. */
 HEARTH_C_EXPORT hearth_status hearth_session_clone(hearth_session* session, hearth_session** out);
 
 /* ---- Memory that the program lends, and pictures ---- */
@@ -234,9 +236,10 @@ HEARTH_C_EXPORT hearth_status hearth_session_clone(hearth_session* session, hear
 
 typedef struct hearth_graph hearth_graph;
 
-/* Functions that add something give the new tensor's number, and -1 after a mistake, which hearth_graph_build reports.
- * A number counts within its graph: another graph's number is taken for the tensor that has it here, or is a mistake
- * where none has. -1 as `bias` means: none. All tensors are float32; shapes and semantics are TFLite's. */
+/* Functions that add something return the new tensor's number, or -1 after a mistake, which hearth_graph_build
+ * reports. Numbers are valid only in their graph: another graph's number means the tensor that has this number here,
+ * or is a mistake if there is none. -1 as `bias` means none. All tensors are float32; shapes and semantics are
+ * TFLite's. */
 enum { HEARTH_PADDING_SAME = 0, HEARTH_PADDING_VALID = 1 };
 enum {
   HEARTH_ACTIVATION_NONE = 0,
@@ -254,8 +257,8 @@ HEARTH_C_EXPORT int32_t hearth_graph_input(hearth_graph* graph, const char* name
 HEARTH_C_EXPORT int32_t hearth_graph_constant(hearth_graph* graph, const char* name, const int32_t* shape, size_t rank,
                                               const float* values, size_t value_count);
 HEARTH_C_EXPORT void hearth_graph_output(hearth_graph* graph, int32_t tensor, const char* name);
-/* What the network remembers: zeros in the first run, later what `next` of hearth_graph_update was in the run before.
- */
+/* A value that the network remembers: zeros in the first run, later `next` of hearth_graph_update in the previous
+ * run. */
 HEARTH_C_EXPORT int32_t hearth_graph_state(hearth_graph* graph, const char* name, const int32_t* shape, size_t rank);
 HEARTH_C_EXPORT void hearth_graph_update(hearth_graph* graph, int32_t state, int32_t next);
 /* filter [O,kh,kw,I], bias [O] */
@@ -308,11 +311,10 @@ HEARTH_C_EXPORT hearth_status hearth_cache_prune(const hearth_cache* cache, uint
  * backend). NULL or "" restricts nothing. */
 HEARTH_C_EXPORT hearth_status hearth_cache_clear(const hearth_cache* cache, const char* kind, const char* device,
                                                  char** json);
-/* For each entry that a session with these options would ask for: is it there, and if not, what differs? */
+/* Says for each entry that a session with these options would look up whether it is there and, if not, what differs. */
 HEARTH_C_EXPORT hearth_status hearth_cache_explain(const hearth_cache* cache, const char* model_path,
                                                    const hearth_options* options, char** json);
-/* Starts each model on each device (or on "all") and stores what later starts need. A pair that fails is told in the
- * JSON text. */
+/* Starts each model on each device (or on "all") and stores what later starts need. The JSON text reports failures. */
 HEARTH_C_EXPORT hearth_status hearth_cache_warm(const hearth_cache* cache, const char* const* model_paths,
                                                 size_t model_count, const char* const* devices, size_t device_count,
                                                 const hearth_options* options, char** json);
@@ -320,42 +322,42 @@ HEARTH_C_EXPORT hearth_status hearth_cache_warm(const hearth_cache* cache, const
  * key, or NULL. */
 HEARTH_C_EXPORT hearth_status hearth_cache_export(const hearth_cache* cache, const char* bundle, const char* sign_with,
                                                   char** json);
-/* `trusted_keys`: file of public keys, or NULL. `is_trusted` other than 0: take entries that none of them signed.
- */
+/* `trusted_keys`: file of public keys, or NULL. `is_trusted` other than 0: accept entries that none of them signed. */
 HEARTH_C_EXPORT hearth_status hearth_cache_import(const hearth_cache* cache, const char* bundle,
                                                   const char* trusted_keys, int32_t is_trusted, char** json);
 /* Since version 2. The models whose sessions used the cache, with their sizes: `hearth cache ls --by-model`. */
 HEARTH_C_EXPORT hearth_status hearth_cache_models(const hearth_cache* cache, char** json);
-/* Since version 2. What the model uses is not evicted, or with `is_pinned` 0 again is. `model`: a file, its fingerprint
- * or the beginning of it, or the path that it had. HEARTH_NOT_FOUND: the cache knows no such model. */
+/* Since version 2. The model's entries are not evicted; with `is_pinned` 0 they may be again. `model`: a file, the
+ * beginning of a fingerprint, or the path that the model had. HEARTH_NOT_FOUND: the cache knows no such model. */
 HEARTH_C_EXPORT hearth_status hearth_cache_pin(const hearth_cache* cache, const char* model, int32_t is_pinned);
-/* Since version 2. Forgets the model and deletes what no other model uses; `json` as of hearth_cache_clear. */
+/* Since version 2. Forgets the model and deletes the entries that no other model uses; `json` as in
+ * hearth_cache_clear. */
 HEARTH_C_EXPORT hearth_status hearth_cache_remove(const hearth_cache* cache, const char* model, char** json);
-/* Since version 2. What is wrong with the folder, the file, the disk or the server of the environment, what it costs,
- * and the command that mends it; also what is well: `hearth cache doctor`. Changes nothing. */
+/* Since version 2. Checks the folder, the file, the disk and the environment's server, as `hearth cache doctor`:
+ * what is fine, what is wrong, what that costs, and which command repairs it. Changes nothing. */
 HEARTH_C_EXPORT hearth_status hearth_cache_examine(const hearth_cache* cache, char** json);
-/* Since version 2. Compiles the programs of the stored plans that fit each device (or "all") and runs them once on
- * zeros: what is needed after an update of a driver, without the models. What needs a model's file is told in the JSON
- * text. */
+/* Since version 2. After a driver update, makes programs again without the models: compiles those of the stored
+ * plans that fit each device (or "all") and runs them once on zeros. The JSON text lists what needs a model's file. */
 HEARTH_C_EXPORT hearth_status hearth_cache_warm_from_cache(const hearth_cache* cache, const char* const* devices,
                                                            size_t device_count, char** json);
-/* Since version 2. Deletes what this public key has signed (its hex digits, all or the first); what runs meanwhile and
- * still trusts it stores nothing of it any more. Take the key out of your files of trusted keys first. `json` as of
- * hearth_cache_clear. */
+/* Since version 2. Deletes what this public key has signed (all or the first of its hex digits). Sessions that are
+ * running and still trust it store nothing more of it. Take the key out of your files of trusted keys first. `json`
+ * as in hearth_cache_clear. */
 HEARTH_C_EXPORT hearth_status hearth_cache_revoke(const hearth_cache* cache, const char* key, char** json);
-/* Since version 2. hearth_cache_export with choices, by name, all as text: "sign_with" (file of a secret key), "since"
- * (a bundle: what it holds is left out), "trusted_keys" (file of the keys of which one, or that of "sign_with", must
- * have signed that bundle), "kind", "device", "valid_for_ms" (imports and layers refuse it afterwards),
- * "least_version" (of the Hearth that may use it). `names` and `values` have `count` texts each. A `bundle` that ends
- * in ".tar" becomes one file, of which equal entries make equal bytes; hearth_cache_export does the same. */
+/* Since version 2. hearth_cache_export with options as texts: "sign_with" (file of a secret key), "since" (an
+ * earlier bundle whose entries are left out), "trusted_keys" (file of keys: one of them, or that of "sign_with",
+ * must have signed the earlier bundle), "kind", "device", "valid_for_ms" (imports and layers refuse the bundle
+ * afterwards), "least_version" (of a Hearth that may use it). `names` and `values` have `count` texts each. A
+ * `bundle` that ends in ".tar" becomes one file, else a folder, as in hearth_cache_export; equal entries make equal
+ * bytes. */
 HEARTH_C_EXPORT hearth_status hearth_cache_export_with(const hearth_cache* cache, const char* bundle,
                                                        const char* const* names, const char* const* values,
                                                        size_t count, char** json);
-/* Since version 2. What a bundle holds, for which devices, who signed it, and whether that is so; reads all of it.
+/* Since version 2. Reads and checks all of a bundle: what it holds, for which devices, who signed it.
  * `trusted_keys`: file of public keys, or NULL. Needs no cache. */
 HEARTH_C_EXPORT hearth_status hearth_bundle_inspect(const char* bundle, const char* trusted_keys, char** json);
-/* Since version 2. Makes `file` (a secret key to sign bundles with; mode 0600) and `file`.pub; `key` is the public one
- * in hex, and may be NULL. */
+/* Since version 2. Makes `file` (a secret key for signing bundles, mode 0600) and `file`.pub. `key` gets the public
+ * key in hex and may be NULL. */
 HEARTH_C_EXPORT hearth_status hearth_make_signing_key(const char* file, char** key);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
-/* Inputs and outputs in memory that the program lends, and pictures as inputs: the part of hearth/hearth_c.h that goes
- * with hearth/interop.h and hearth/frame.h. Include hearth/hearth_c.h. */
+/* Inputs and outputs in memory that the program lends, and pictures as inputs: the part of hearth/hearth_c.h that
+ * corresponds to hearth/interop.h and hearth/frame.h. Include hearth/hearth_c.h instead. */
 #ifndef HEARTH_C_LENDING_H_
 #define HEARTH_C_LENDING_H_
 
@@ -20,29 +20,30 @@ enum {
 };
 enum { HEARTH_FORMAT_FLOAT32 = 0, HEARTH_FORMAT_RGBA8 = 1, HEARTH_FORMAT_RGBA16F = 2 };
 
-/* Float32, tightly packed, unscaled unless said otherwise. `size_bytes` of the whole memory, 0 for textures.
- * hearth/interop.h says what fits what. */
+/* Float32, tightly packed and unscaled until set otherwise. `size_bytes` is that of the whole memory, 0 for
+ * textures. hearth/interop.h says which formats fit which memory. */
 HEARTH_C_EXPORT hearth_status hearth_binding_create(int32_t memory, uint64_t handle, uint64_t size_bytes,
                                                     hearth_binding** out);
 HEARTH_C_EXPORT void hearth_binding_destroy(hearth_binding* binding);
 HEARTH_C_EXPORT hearth_status hearth_binding_set_format(hearth_binding* binding, int32_t format);
-/* Where the first pixel is, how far the next row (0: tightly packed), whether the first row is the picture's lowest. */
+/* Offset of the first pixel, distance of rows (0: tightly packed), whether the first row is the picture's bottom
+ * row. */
 HEARTH_C_EXPORT hearth_status hearth_binding_set_layout(hearth_binding* binding, uint64_t offset_bytes,
                                                         uint64_t row_pitch_bytes, int32_t flip_vertically);
 /* Four numbers each, by channel. Inputs: tensor = scale * element + offset; outputs: element = scale * tensor + offset.
  */
 HEARTH_C_EXPORT hearth_status hearth_binding_set_scale(hearth_binding* binding, const float* scale,
                                                        const float* offset);
-/* From now on each run reads or writes there; the binding's description is copied, the memory must stay alive. NULL:
- * back to hearth_session_set_input and hearth_session_output_data. */
+/* From now on each run reads or writes there. The binding is copied; the memory must stay alive. NULL returns to
+ * hearth_session_set_input and hearth_session_output_data. */
 HEARTH_C_EXPORT hearth_status hearth_session_bind_input(hearth_session* session, size_t index,
                                                         const hearth_binding* binding);
 HEARTH_C_EXPORT hearth_status hearth_session_bind_output(hearth_session* session, size_t index,
                                                          const hearth_binding* binding);
 
-/* ---- Frames: pictures of cameras and decoders, made inputs of by the device ---- */
+/* ---- Frames: the device makes inputs from pictures of cameras and decoders ---- */
 
-/* Since version 2. hearth/frame.h says what becomes of a frame. */
+/* Since version 2. hearth/frame.h describes the conversion. */
 typedef struct hearth_frame hearth_frame;
 
 enum {
@@ -55,33 +56,33 @@ enum {
 };
 enum { HEARTH_MATRIX_BT601 = 0, HEARTH_MATRIX_BT709 = 1 };
 
-/* Since version 2. In host memory, not cut or turned, BT.601 with Y from 16 to 235, tensor = value (0 to 255). */
+/* Since version 2. In host memory, not cropped or rotated, BT.601 with Y from 16 to 235, tensor = value (0 to 255). */
 HEARTH_C_EXPORT hearth_status hearth_frame_create(int32_t format, int32_t width, int32_t height, hearth_frame** out);
 HEARTH_C_EXPORT void hearth_frame_destroy(hearth_frame* frame);
-/* Since version 2. Where planes lie, HEARTH_MEMORY_HOST at first. A texture is a frame of RGBA8 or BGRA8; in a buffer
- * of the device's all planes lie, at their offsets. */
+/* Since version 2. The planes' memory, by default HEARTH_MEMORY_HOST. A texture holds a frame of RGBA8 or BGRA8; a
+ * device buffer holds all planes at their offsets. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory);
-/* Since version 2. Plane 0, 1 or 2: `handle` is the address; 0 for plane 1 and 2: in the memory of plane 0, at
- * `offset_bytes`, 0: behind the plane before it. `size_bytes` of the whole memory; `row_pitch_bytes` 0: tightly packed.
- */
+/* Since version 2. Plane 0, 1 or 2. `handle` is the address; planes 1 and 2 with handle 0 lie in the memory of plane
+ * 0 at `offset_bytes` (0: directly after the previous plane). `size_bytes` is that of the whole memory;
+ * `row_pitch_bytes` 0: tightly packed. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_plane(hearth_frame* frame, size_t plane, uint64_t handle,
                                                      uint64_t size_bytes, uint64_t offset_bytes,
                                                      uint64_t row_pitch_bytes);
-/* Since version 2. The part of the picture in memory that counts. */
+/* Since version 2. Only this part of the picture is used. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_crop(hearth_frame* frame, int32_t x, int32_t y, int32_t width,
                                                     int32_t height);
-/* Since version 2. Turned clockwise by 0, 90, 180 or 270 degrees, then mirrored where not 0. */
+/* Since version 2. Rotates clockwise by 0, 90, 180 or 270 degrees, then mirrors where not 0. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_orientation(hearth_frame* frame, int32_t rotation,
                                                            int32_t flip_horizontally, int32_t flip_vertically);
-/* Since version 2. Of Y, U and V; `is_full_range` other than 0: Y from 0 to 255. */
+/* Since version 2. The standard of Y, U and V; `is_full_range` other than 0: Y from 0 to 255. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_matrix(hearth_frame* frame, int32_t matrix, int32_t is_full_range);
 /* Since version 2. Four numbers each, by channel: tensor = (value - mean) * scale. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_scale(hearth_frame* frame, const float* mean, const float* scale);
-/* Since version 2. Inputs of 8 bits: other than 0, as it is at first, they take the values themselves (int8: minus
- * 128); 0: what mean and scale make, rounded to the tensor's grid. */
+/* Since version 2. For 8-bit inputs. Not 0, the default: the input is the value itself (int8: minus 128). 0: it is
+ * the scaled number, rounded to the tensor's grid. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_raw_bytes(hearth_frame* frame, int32_t is_raw);
-/* Since version 2. From now on each run makes the input of the picture there; the description is copied, the memory
- * must stay alive. Call it again for the next picture. NULL: back to hearth_session_set_input. */
+/* Since version 2. From now on each run makes the input from this picture. The frame is copied; the memory must stay
+ * alive. Call it again for the next picture. NULL returns to hearth_session_set_input. */
 HEARTH_C_EXPORT hearth_status hearth_session_bind_frame(hearth_session* session, size_t index,
                                                         const hearth_frame* frame);
 

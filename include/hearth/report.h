@@ -1,4 +1,4 @@
-// What a session did and what it cost: the data behind `--json`. All times in milliseconds.
+// What a session did and what it cost: the data behind `--json`. All times are in milliseconds.
 #ifndef HEARTH_REPORT_H_
 #define HEARTH_REPORT_H_
 
@@ -28,14 +28,14 @@ struct Report {
     int total = 0, on_device = 0, on_cpu = 0;
     std::vector<OperatorFallback> fallbacks;
   } ops;
-  // Phases may overlap: `total` is wall time, `other` what no phase covers.
+  // Phases may overlap: `total` is wall time, `other` the time that no phase covers.
   struct {
     double total = 0, open_device = 0, open_cache = 0, read_model = 0, rewrite = 0, lower = 0, programs = 0,
            weights = 0, other = 0;
   } init_ms;
   double first_run_ms = 0;
-  double ready_ms = 0;  // from asking for the model until the first result is in host memory
-  double save_ms = 0;   // what the cache cost after that
+  double ready_ms = 0;  // from opening the model until the first result is in host memory
+  double save_ms = 0;   // time for the cache after that
   struct {
     int runs = 0;
     double median = 0, min = 0, p90 = 0, max = 0;
@@ -43,12 +43,12 @@ struct Report {
   struct {
     int distinct = 0, compiled = 0, spirv_compiled = 0, loaded = 0, dispatches = 0;
   } programs;
-  // What `--tune` did, in layers that can run in several ways; `ms` is part of init_ms.other.
+  // What `--tune` did, counted in layers that have several candidate kernels. `ms` is part of init_ms.other.
   struct {
-    std::string mode = "off";  // asked for
+    std::string mode = "off";  // as requested
     int measured = 0;          // layers, by this start
-    int changed = 0;           // of these, where something beat what rules choose
-    int recorded = 0;          // layers in the device's record, those of other models included
+    int changed = 0;           // of these, where another kernel beat the rules' choice
+    int recorded = 0;          // layers in the device's record, also of other models
     double ms = 0;
   } tuning;
   struct {
@@ -58,31 +58,31 @@ struct Report {
     std::string path;
     uint64_t hits = 0, misses = 0, rejected = 0, put_errors = 0, bytes_read = 0, bytes_written = 0;
     double waited_ms = 0;             // for locks and servers, at most SessionOptions::cache_wait_ms
-    double waited_for_makers_ms = 0;  // for processes that were making what this one needs, at most 2 s
+    double waited_for_makers_ms = 0;  // for processes that were making a needed program, at most 2 s
   } cache;
   struct {
     uint64_t arena_bytes = 0, naive_bytes = 0, lower_bound_bytes = 0, weights_bytes = 0, peak_rss_bytes = 0;
-    uint64_t needed_bytes = 0;     // what SessionOptions::memory_limit_bytes counts
-    uint64_t both_live_bytes = 0;  // the same of CPU and device together, while a hot start has both; 0: never
+    uint64_t needed_bytes = 0;     // the number that SessionOptions::memory_limit_bytes limits
+    uint64_t both_live_bytes = 0;  // the same for CPU and device together while a hot start has both; 0: never
   } memory;
-  // Who answers. Runs count from 1.
+  // Which device answers. Runs count from 1.
   struct {
     std::string mode = "ready";            // or "hot"
     std::string first_by;                  // the device that answered the first run
-    std::optional<uint64_t> moved_at_run;  // the first run that `device` answered where another did before
-    std::string reason;                    // why in this mode; after a hot start, why it moved or did not
+    std::optional<uint64_t> moved_at_run;  // the first run that `device` answered after another device
+    std::string reason;                    // why this mode was chosen; after a hot start, why it moved or did not
     bool is_settled = true;                // false: the device of a hot start may still take over
   } start;
   // What Session::Resize did.
   struct {
-    int made = 0, kept = 0;  // shapes that were made ready, and that were ready already
+    int made = 0, kept = 0;  // shapes that were made ready; shapes that were still ready
     double last_ms = 0;
-    uint64_t uploaded_weights_bytes = 0, shared_weights_bytes = 0;  // by the last one: anew, and from earlier shapes
+    uint64_t uploaded_weights_bytes = 0, shared_weights_bytes = 0;  // by the last Resize; shared with earlier shapes
   } resize;
-  int threads = 0;  // of the host, the calling one included
+  int threads = 0;  // on the host, including the calling one
   std::vector<std::string> warnings;
 
-  // The object that `hearth run --json FILE` writes, without "outputs"; `indent` as nlohmann::json::dump takes it.
+  // The object that `hearth run --json FILE` writes, without "outputs"; `indent` as for nlohmann::json::dump.
   HEARTH_EXPORT std::string ToJson(int indent = 2) const;
 };
 

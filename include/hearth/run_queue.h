@@ -1,4 +1,4 @@
-// Runs of a session in the background: a thread of the queue's own takes them in the order in which they were given.
+// Runs a session in the background: the queue's thread takes runs in the order of Submit.
 //
 //   hearth::RunQueue queue(std::move(*session));
 //   hearth::PendingRun run = queue.Submit({image}, {.deadline = std::chrono::steady_clock::now() + 50ms});
@@ -26,35 +26,36 @@ using RunTensors = std::vector<std::vector<std::byte>>;
 
 enum class RunState : uint8_t {
   kWaiting,    // not begun
-  kRunning,    // handed to the device
-  kDone,       // its outputs are there
+  kRunning,    // submitted to the device
+  kDone,       // its outputs are available
   kFailed,     // Take says why
   kCancelled,  // before it began, or in a loop on the CPU
   kLate,       // its deadline passed first
 };
 
 struct QueuedRunOptions {
-  // A run that has not begun by then never is. One that has begun is finished, but for a loop that only data end, whose
-  // next turn is its last; nobody gets its outputs, and Take returns at the deadline.
+  // A run that has not begun by then is dropped. A run that has begun is finished, but its outputs are discarded; a
+  // loop whose end depends on data stops after its next turn. Take returns at the deadline.
   std::optional<std::chrono::steady_clock::time_point> deadline;
-  // Called once, on the queue's thread and in the order of the runs, with what Take gives otherwise; for a run that is
-  // on the device at its deadline when the device is done with it. It must not call the queue's destructor.
+  // Called once, on the queue's thread and in the order of the runs, with the result that Take would give. For a run
+  // that is on the device at its deadline it is called when the device is done. It must not destroy the queue.
   std::function<void(Result<RunTensors>)> on_done;
 };
 
 struct QueuedRun;  // internal
 
-// A run that was given to a queue; copies stand for the same run. Any thread.
+// A run that was submitted to a queue. Copies refer to the same run. Any thread.
 class HEARTH_EXPORT PendingRun {
  public:
   RunState state() const;
-  // True where the run had not begun: it never will. False: it is over, or ends as at its deadline, kCancelled then.
+  // True if the run had not begun: it never will. False: it is over, or it ends as at a deadline and becomes
+  // kCancelled.
   bool Cancel();
-  // Waits until the run is over, at most so long. Whether it is over.
+  // Waits at most this long for the end of the run. Returns whether it is over.
   bool WaitFor(std::chrono::milliseconds milliseconds) const;
-  // Waits until the run is over, and gives its outputs to whoever asks first. Errors: those of Session::Run;
-  // kUnavailable for a run that was cancelled, kResourceExhausted for one that is late; kInvalidArgument for outputs
-  // that somebody took, on_done included.
+  // Waits until the run is over, and gives its outputs to the first caller. Errors: those of Session::Run; kUnavailable
+  // for a cancelled run, kResourceExhausted for a late one; kInvalidArgument if the outputs were already taken, also by
+  // on_done.
   Result<RunTensors> Take();
 
  private:
@@ -65,14 +66,15 @@ class HEARTH_EXPORT PendingRun {
 
 struct RunQueueData;  // internal
 
-// Any thread. As many runs as the session's max_in_flight are on the device at once; any number may wait.
+// Any thread. Up to the session's max_in_flight runs are on the device at once; any number may wait.
 class HEARTH_EXPORT RunQueue {
  public:
   explicit RunQueue(Session session);
-  // Cancels what has not begun and waits for what has; of a loop that only data end the next turn is the last.
+  // Cancels runs that have not begun and waits for the others. A loop whose end depends on data stops after its next
+  // turn.
   ~RunQueue();
 
-  // Of a wrong number or size of inputs Take tells.
+  // Take reports a wrong number or size of inputs.
   PendingRun Submit(RunTensors inputs, QueuedRunOptions options = {});
 
  private:

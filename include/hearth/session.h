@@ -30,69 +30,67 @@
 
 namespace hearth {
 
-// How far tuning is.
+// The progress of tuning.
 struct TuningProgress {
   size_t done = 0, total = 0;         // layers
-  std::string layer, chosen;          // the one measured last; empty before the first
-  double chosen_ms = 0, rule_ms = 0;  // its time by the kernel chosen, and by the one that rules choose
+  std::string layer, chosen;          // the layer measured last and its kernel; empty before the first
+  double chosen_ms = 0, rule_ms = 0;  // its time with that kernel, and with the rules' choice
 };
 
 struct SessionOptions {
   // "auto", "cpu", "gpu" (the first usable hardware GPU), a backend ("opencl", "vulkan", "gles"), "opencl:1", a UUID,
   // or part of one device's name; capitals don't matter.
   std::string device = "auto";
-  // Empty, or a device that a software driver stands in for (SimulatedDevices lists them): its limits, rules and paths,
-  // with right results and times that say nothing.
+  // Empty, or a device that a software driver simulates (SimulatedDevices lists them), with its limits, rules and code
+  // paths. Results are right; times say nothing about the device.
   std::string simulate;
-  // "fp32", "fp32_16", "fp16"; what the device can't do falls back with a warning. Empty: as `priority` says.
+  // "fp32", "fp32_16" or "fp16"; falls back with a warning if the device can't do it. Empty: as `priority` says.
   std::string precision;
-  // "fast_single_answer": few distinct programs, ready soon; "balanced"; "sustained_speed": also kernels that cost a
-  // start more than they save in a few runs.
+  // "fast_single_answer": few distinct programs, ready soon; "balanced"; "sustained_speed": also kernels that cost more
+  // at the start than they save in a few runs.
   std::string preference = "balanced";
-  // What counts most, first: of "precision", "latency", "memory", each at most once; those left out follow in the
-  // TFLite delegate's order. Precision first means fp32, second fp32_16, third fp16. Memory before latency leaves out
-  // kernels that need memory between their dispatches.
+  // "precision", "latency" and "memory", most important first, each at most once; missing ones follow in the TFLite
+  // delegate's order. Precision first means fp32, second fp32_16, third fp16. Memory before latency excludes kernels
+  // that need scratch memory.
   std::vector<std::string> priority = {"precision"};
-  // Measures kernels for the layers of this model before the first run: "off"; "fast": the likeliest candidates;
-  // "full": all. Winners are kept in the cache, for every later start and every model with the same layer.
+  // Measures kernels for this model's layers before the first run: "off"; "fast": the likeliest candidates; "full":
+  // all. The cache keeps the winners for every later start and every model with the same layer.
   std::string tune = "off";
   std::function<void(const TuningProgress&)> on_tuning;  // called before the first layer and after each
   bool use_cache = true;
-  std::string cache_folder;  // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
-  std::vector<std::string>
-      cache_layers;                 // read-only folders that are asked first, before those of $HEARTH_CACHE_LAYERS
+  std::string cache_folder;               // empty: $HEARTH_CACHE_DIR, $XDG_CACHE_HOME/hearth or ~/.cache/hearth
+  std::vector<std::string> cache_layers;  // read-only folders, looked up first, before those of $HEARTH_CACHE_LAYERS
   std::string cache_layer_keys;     // file of the public keys whose layers are used; empty: $HEARTH_CACHE_LAYER_KEYS
-  bool trust_cache_layers = false;  // use layers that no such key has signed
+  bool trust_cache_layers = false;  // also use layers that no such key has signed
   uint64_t cache_max_bytes = 0;     // 0: $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB
-  int cache_wait_ms = 250;          // what a session waits in all for the cache's locks and servers
-  bool cache_read_only = false;     // use what is there, store nothing
-  KeyValueStore* cache_store = nullptr;  // the caller's own instead of a folder; must outlive the session
+  int cache_wait_ms = 250;          // a session's total waiting time for the cache's locks and servers
+  bool cache_read_only = false;     // use existing entries, store nothing
+  KeyValueStore* cache_store = nullptr;  // a caller's own store instead of a folder; must outlive the session
   CacheServer cache_server;      // empty: $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN
-  CacheObserver on_cache_event;  // hits, misses, rejects and what was stored, as they happen
-  std::string model_token;       // only ever adds to cache keys
-  SharedContext shared;          // what the program opened itself and lends: the session works there
-  int max_in_flight = 2;         // runs that may be submitted and not yet waited for
+  CacheObserver on_cache_event;  // called for hits, misses, rejects and stores
+  std::string model_token;       // is added to cache keys
+  SharedContext shared;          // a context that the program opened and lends to the session
+  int max_in_flight = 2;         // how many submitted runs may not have been waited for yet
   std::vector<std::string> cpu_ops;  // operations to keep on the CPU: "softmax", "op:7"
-  // "ready": the session opens when its device is ready. "hot": it opens when the CPU is, which answers while the
-  // device is opened, compiled for and filled behind it at low priority; between two runs the session moves over,
-  // states included, once the device is ready and was measured faster, or never, and the report says why. Empty: "hot"
-  // under "auto" where a hardware GPU finds nothing of the model in the cache, else "ready".
+  // "ready": Open returns when the device is ready. "hot": Open returns when the CPU is ready. The CPU answers while
+  // the device is prepared in the background at low priority. Between two runs the session moves to the device, with
+  // its states, once that is ready and was measured faster; the report says why it moved or did not. Empty: "hot" under
+  // "auto" where a hardware GPU finds nothing of the model in the cache, else "ready".
   std::string start;
-  // What weights, intermediate values, states, inputs and outputs may take on host and device together; where the plan
-  // that needs least takes more, the session is refused with the bytes that it needs. 0: no limit.
+  // A limit for weights, intermediate values, states, inputs and outputs on host and device together. If even the
+  // smallest plan needs more, the session is refused with the bytes that it needs. 0: no limit.
   uint64_t memory_limit_bytes = 0;
-  // What a run waits for its device, in milliseconds; a device that takes longer counts as lost: a fence of a driver
-  // that hangs never signals. A loop on the CPU ends then, too: kResourceExhausted. 0: without end. -1: 60 s for
-  // devices that are hardware, of which no driver lets a healthy run take that long, and without end for all else.
+  // How long a run waits for its device, in milliseconds. A device that takes longer counts as lost, since the fence of
+  // a hanging driver never signals. A loop on the CPU also ends then, with kResourceExhausted. 0: no limit. -1: 60 s on
+  // hardware, where no driver lets a healthy run take that long, else no limit.
   int wait_limit_ms = -1;
-  // A named device that is not usable or fails, at the start or in a run, is left for the next one as under "auto":
-  // hardware GPUs first, the CPU last.
+  // If a named device is not usable, or fails at the start or in a run, the next one is taken as under "auto": hardware
+  // GPUs first, the CPU last.
   bool next_device = false;
-  std::string rules;   // driver rules forced on or off, "+wide_stores,-texel_reads"; DeviceDescription lists them
-  int threads = 0;     // 0: what affinity, cgroup quota and machine give
-  ModelOptions model;  // for Open; Create takes a model that was read with its own
-  int kept_shapes =
-      4;  // what Resize leaves ready of shapes that the session had before, least recently used ones leave
+  std::string rules;    // driver rules forced on or off, "+wide_stores,-texel_reads"; DriverRules lists them
+  int threads = 0;      // 0: as many as affinity, cgroup quota and machine allow
+  ModelOptions model;   // for Open; Create takes a model that has been read already
+  int kept_shapes = 4;  // how many earlier shapes Resize keeps ready; the least recently used go first
 };
 
 // A dispatch or host step of a profiled run.
@@ -104,20 +102,20 @@ struct ProfileEntry {
 // A run that was submitted.
 struct Ticket {
   uint64_t number = 0;
-  // With SubmitOptions::make_fence: a GLsync or cl_event behind the run's last command, which the program destroys.
+  // With SubmitOptions::make_fence: a GLsync or cl_event after the run's last command; the program destroys it.
   uint64_t fence = 0;
 };
 
-// What a run waits for must come some day: until then Wait, and the session's destructor, wait too.
+// Sync points in `wait_for` must be signaled eventually: until then Wait and the session's destructor wait too.
 struct SubmitOptions {
   std::vector<SyncPoint> wait_for;  // GLsync, VkSemaphore or cl_event: before the run reads or writes lent memory
-  std::vector<SyncPoint> signal;    // VkSemaphores, when it is done with all lent memory
+  std::vector<SyncPoint> signal;    // VkSemaphores: signaled when the run is done with all lent memory
   bool make_fence = false;          // OpenGL ES and OpenCL
 };
 
 struct SessionData;  // internal
 
-// For one thread at a time, any thread.
+// Only one thread at a time may use a session; it may be any thread.
 class HEARTH_EXPORT Session {
  public:
   // Reads the model while the device opens. Errors: as Model::FromFile; kUnavailable when the named device
@@ -130,89 +128,89 @@ class HEARTH_EXPORT Session {
   Session& operator=(Session&&) noexcept;
   ~Session();
 
-  // A second session of the same model on the same device, as this one stands: present shapes, options, cache. Both
-  // read one copy of the weights in the device's memory (on the CPU, too, but for the few that XNNPACK packs itself);
-  // inputs, outputs, states and what Resize does are each session's own. They may be used from different threads at
-  // once, and either may be destroyed first; a model that Create was given must outlive both. For a hot start: of what
-  // answers now. Errors: as Create.
+  // A second session of the same model on the same device, with this one's current shapes, options and cache. Both
+  // share one copy of the weights in the device's memory (on the CPU too, except for the few that XNNPACK packs
+  // itself). Each has its own inputs, outputs, states and shapes. They may be used from different threads at once, and
+  // either may be destroyed first; a model that was given to Create must outlive both. In a hot start the clone is on
+  // the device that answers now. Errors: as Create.
   Result<Session> Clone();
 
-  const Model& model() const;  // the one that Open read or Create was given, with the present shapes
+  const Model& model() const;  // the model that Open read or Create was given, with the current shapes
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
 
-  // Other shapes of inputs, by name or alias; inputs that are not named stay as they are. The plan for the new shapes
-  // is made for the open device, with the weights that lie there already wherever they are packed alike. The one before
-  // stays ready (SessionOptions::kept_shapes), so that going back costs next to nothing. Inputs must be set anew, and
-  // inputs(), outputs() and output() are those of the new shapes. What the model remembers goes along where all of its
-  // states keep their shapes, else it becomes zero. Plans and programs go into the cache as those of a session that is
-  // opened with these shapes. During a hot start the device behind is made ready for the new shapes.
-  // On an error the session goes on with the shapes that it has. kInvalidArgument for a wrong name, a shape that the
-  // model cannot take (the message names input and operator), runs in flight, inputs or outputs that are bound, and a
-  // broken memory limit; otherwise as Create.
+  // Changes shapes of inputs, by name or alias; inputs that are not named keep theirs. A plan for the new shapes is
+  // made for the open device, with the weights that are already there if they are packed the same way. The earlier
+  // shapes stay ready (SessionOptions::kept_shapes), so that going back costs next to nothing. Inputs must be set
+  // again; inputs(), outputs() and output() have the new shapes. The model's states are kept if all keep their shapes,
+  // else they become zero. Plans and programs go into the cache like those of a session that is opened with these
+  // shapes. During a hot start the background device is prepared for the new shapes.
+  // On an error the session keeps its shapes. kInvalidArgument for a wrong name, a shape that the model cannot take
+  // (the message names input and operator), runs in flight, bound inputs or outputs, and an exceeded memory limit;
+  // otherwise as Create.
   Status Resize(const std::map<std::string, std::vector<int32_t>>& shapes);
-  // The first dimension of every input.
+  // Changes the first dimension of every input.
   Status ResizeBatch(int32_t batch);
 
   // Copies a dense tensor in the input's own type. kInvalidArgument for a wrong index, name or size.
   Status SetInput(size_t index, std::span<const std::byte> bytes);
   Status SetInput(std::string_view name, std::span<const std::byte> bytes);
-  // The same from elements: SetInput<float>(0, values). kInvalidArgument also where the input holds another type.
+  // The same from elements: SetInput<float>(0, values). kInvalidArgument also if the input has another type.
   template <typename T>
   Status SetInput(size_t index, std::type_identity_t<std::span<const T>> elements) {
     const Status status = CheckElements(inputs(), index, "input", ElementTypeName<T>());
     return status.ok() ? SetInput(index, std::as_bytes(elements)) : status;
   }
 
-  // Runs once, waits. kInvalidArgument when an input was never set.
+  // Runs once and waits. kInvalidArgument when an input was never set.
   Status Run();
   Result<std::vector<ProfileEntry>> RunProfiled();
 
-  // The same on the caller's memory: dense tensors in the order of inputs() and outputs(), read and written in place of
-  // what SetInput and output(index) hold, which stay as they are. An input may be an output's memory. kInvalidArgument
-  // for a wrong number or size.
+  // The same on the caller's memory: dense tensors in the order of inputs() and outputs() are used instead of those of
+  // SetInput and output(index), which stay unchanged. An input and an output may share memory. kInvalidArgument for a
+  // wrong number or size.
   Status Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs);
   Result<std::vector<ProfileEntry>> RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                                 std::span<const std::span<std::byte>> outputs);
 
-  // A run in two halves. Submit hands a run with the inputs set so far to the device and returns without waiting for
-  // it; inputs may be set anew at once. Runs take effect in the order of Submit. Nodes on the CPU are computed in
-  // Submit, after waiting for what they read. Errors: as Run; kResourceExhausted when max_in_flight runs are not waited
-  // for yet; kUnsupported for synchronization that the device does not know.
+  // Submit starts a run on the device with the current inputs and returns without waiting for it; inputs may be set
+  // again at once. Runs take effect in the order of Submit. Nodes on the CPU are computed inside Submit, after waiting
+  // for their inputs. Errors: as Run; kResourceExhausted when max_in_flight runs have not been waited for; kUnsupported
+  // for synchronization that the device does not support.
   Result<Ticket> Submit(const SubmitOptions& options = {});
-  // Waits for a run and makes its outputs those of output(). Each ticket once, in any order.
+  // Waits for a run and makes its outputs those of output(). Each ticket may be waited for once, in any order.
   Status Wait(const Ticket& ticket);
 
-  // From now on the input is read from, the output written to memory that the program lends (see Binding), by each run
-  // at its time: SetInput and output() no longer count for it, and nothing is copied between host and device. With
-  // MemoryKind::kHost the session reads the memory in Submit and writes it in Wait. The memory must stay alive until
-  // the session is gone or has another binding and runs that were submitted before are waited for.
-  // kInvalidArgument for a wrong name, size, format or object; kUnsupported where the CPU reads the input or makes the
-  // output, for memory of another driver than the session's, and for integer tensors.
+  // From now on each run reads the input from, or writes the output to, memory that the program lends (see Binding).
+  // SetInput and output() no longer apply to it, and nothing is copied between host and device. With MemoryKind::kHost
+  // the session reads the memory in Submit and writes it in Wait. The memory must stay alive until the session is
+  // destroyed, or has another binding and earlier runs have been waited for. kInvalidArgument for a wrong name, size,
+  // format or object; kUnsupported if the CPU reads the input or makes the output, for memory of another driver, and
+  // for integer tensors.
   Status BindInput(std::string_view name, const Binding& binding);
   Status BindOutput(std::string_view name, const Binding& binding);
-  // From now on the input is made of a picture (see Frame): in a run of its own each time, by a kernel in front of the
-  // model's first, on the CPU by the host. A frame in host memory is read in Run or Submit; call it again for the next
-  // one, which costs next to nothing where formats stay. Bytes of the frame that no result depends on do not cross to
-  // the device. Errors as BindInput; kInvalidArgument also for a frame that is none. Run on the caller's memory takes
-  // no frames.
+  // From now on each run makes the input from a picture (see Frame): on a device with a kernel before the model's
+  // first, on the CPU by the host. A frame in host memory is read in Run or Submit. Call BindFrame again for the next
+  // frame; that costs next to nothing if the format stays the same. Bytes of the frame that no result depends on do not
+  // cross to the device. Errors as BindInput; kInvalidArgument also for an invalid frame. Run on the caller's memory
+  // takes no frames.
   Status BindFrame(std::string_view name, const Frame& frame);
-  // Back to SetInput and output().
+  // Returns to SetInput and output().
   Status UnbindInput(std::string_view name);
   Status UnbindOutput(std::string_view name);
 
-  // What the model remembers between runs (variable tensors: the state of an LSTM, an accumulator) becomes zero
-  // again, as before the first run. Nothing to do for a model without state.
+  // Resets the model's states (variable tensors: the state of an LSTM, an accumulator) to those before the first run.
+  // Does nothing for a model without state.
   Status ResetState();
 
-  // After a hot start: returns when the device behind is ready, was moved to, or was given up, and then says why. At
-  // once after another start. The next run may be the device's.
+  // After a hot start: waits until the background device is ready or has answered a run, or was given up, which is an
+  // error that says why. Returns at once after another start. The next run may be on the device.
   Status WaitForDevice();
 
-  // The result of the last Run, or of the run that Wait was last called for; valid until the next Run, or until as many
-  // runs as can be in flight were submitted. Precondition: index < outputs().size().
+  // The result of the last Run, or of the last run that was waited for. Valid until the next Run, or until
+  // max_in_flight more runs were submitted. Precondition: index < outputs().size().
   std::span<const std::byte> output(size_t index) const;
-  // The same as elements: output<float>(0). kInvalidArgument for a wrong index and where the output holds another type.
+  // The same as elements: output<float>(0). kInvalidArgument for a wrong index, and if the output has another type.
   template <typename T>
   Result<std::span<const T>> output(size_t index) const {
     const Status status = CheckElements(outputs(), index, "output", ElementTypeName<T>());
@@ -221,9 +219,9 @@ class HEARTH_EXPORT Session {
     return std::span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
   }
 
-  // Stores in the cache what was made since the last call. Call it after the first result was used: it is not on the
-  // way to the first result. A later call stores what bindings and runs in flight had to compile. So does the
-  // destructor. After a hot start it stores what the device behind made once that is ready (WaitForDevice).
+  // Stores in the cache what was made since the last call. Call it after using the first result, so that it does not
+  // delay that. A later call, and the destructor, store what bindings and runs in flight had to compile. After a hot
+  // start it stores the background device's programs once that is ready (WaitForDevice).
   void SaveToCache();
 
   const Report& report() const;

@@ -1,4 +1,4 @@
-// Session options as text, for callers that have names and values instead of fields: other languages, configurations.
+// Session options as text, for other languages and configuration files.
 #ifndef HEARTH_SESSION_OPTION_H_
 #define HEARTH_SESSION_OPTION_H_
 
@@ -13,15 +13,15 @@
 namespace hearth {
 
 struct SessionOptionName {
-  std::string_view name;    // of the field of SessionOptions, as a rule
-  std::string_view values;  // what may be given: "on, off", "a number", ...
+  std::string_view name;    // usually that of the field of SessionOptions
+  std::string_view values;  // allowed values: "on, off", "a number", ...
 };
 
 // Every option that SetSessionOption knows.
 HEARTH_EXPORT const std::vector<SessionOptionName>& SessionOptionNames();
 
-// kInvalidArgument for a name that there is not (the message lists all) and for text that is not a value of the
-// option's kind. A device, precision or file that does not exist is found when the session is opened.
+// kInvalidArgument for an unknown name (the message lists all) and for text that is not a value of the option's kind. A
+// device, precision or file that does not exist is reported when the session is opened.
 HEARTH_EXPORT Status SetSessionOption(SessionOptions& options, std::string_view name, std::string_view value);
 
 }  // namespace hearth

@@ -1,7 +1,7 @@
 // Errors as values: every fallible Hearth function returns Status or Result<T>.
 //
-// A message reads "what, where, what to do"; callers add context with
-// Status::Within, so a message reads like a call stack from outside to inside.
+// A message says what went wrong, where, and what to do. Callers add context with Status::Within, so a message reads
+// like a call stack from outside to inside.
 #ifndef HEARTH_STATUS_H_
 #define HEARTH_STATUS_H_
 
@@ -22,11 +22,11 @@ enum class StatusCode : uint8_t {
   kMalformedInput,     // a model, image or array that breaks its format's rules
   kNotFound,           // a file or name that does not exist
   kUnsupported,        // well-formed, but nothing here can run it
-  kUnavailable,        // the asked device or driver is not usable
+  kUnavailable,        // the requested device or driver is not usable
   kResourceExhausted,  // out of memory, disk or a device limit
   kDeviceLost,         // the driver failed while running
   kIoError,            // the operating system refused a read or write
-  kInternal,           // a broken promise inside Hearth
+  kInternal,           // an internal error of Hearth
 };
 
 // "invalid argument", "malformed input", ...
@@ -54,7 +54,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// A value, or the error that kept it from being made.
+// A value, or the error that occurred instead.
 template <typename T>
 class [[nodiscard]] Result {
  public:

@@ -1,4 +1,4 @@
-// What an input or output of a model is.
+// Describes an input or output of a model.
 #ifndef HEARTH_TENSOR_INFO_H_
 #define HEARTH_TENSOR_INFO_H_
 
@@ -17,7 +17,7 @@ struct TensorInfo {
   std::vector<float> scales;   // quantized tensors: real = scale * (stored - zero_point)
   std::vector<int64_t> zero_points;
   std::string alias;                    // its name in the model's signature; empty without one
-  std::vector<int32_t> declared_shape;  // as the file has it: -1 where the size is chosen when the model is opened
+  std::vector<int32_t> declared_shape;  // as in the file: -1 where the size is chosen when the model is opened
 };
 
 }  // namespace hearth
