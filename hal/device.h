@@ -1,10 +1,9 @@
 // An opened driver: buffers, programs and executables. One concrete class per backend
 // implements the private Do* virtuals; the public methods check arguments once.
 //
-// Threads: CreateBuffer, Compile and Load may be called from several threads at once;
-// buffers and executables are used by one thread at a time, any thread.
-// Order: what one device is given to run, it runs in the order of Submit, each submission seeing what earlier ones
-// wrote. Lifetime: a device outlives all that it made.
+// Threads: CreateBuffer, Compile and Load may be called from several threads at once; buffers and executables are used
+// by one thread at a time, any thread. Order: a device runs submissions in the order of Submit; each sees what earlier
+// ones wrote. Lifetime: a device must outlive everything that it made.
 #ifndef HEARTH_HAL_DEVICE_H_
 #define HEARTH_HAL_DEVICE_H_
 
@@ -25,8 +24,8 @@
 
 namespace hearth {
 
-// Device memory. Made zero-filled or not, as the driver likes. An imported texture is one too: its size is that of its
-// texels, and only an argument with AccessPath::kTexture takes it.
+// Device memory, zero-filled or not, depending on the driver. An imported texture is also a Buffer: its size is that of
+// its texels, and only an argument with AccessPath::kTexture takes it.
 class Buffer {
  public:
   explicit Buffer(uint64_t size_bytes, bool is_texture = false) : size_bytes_(size_bytes), is_texture_(is_texture) {}
@@ -39,26 +38,26 @@ class Buffer {
   bool is_texture_;
 };
 
-// What Compile and Load make: programs for a list of sources, one driver program or several.
+// The result of Compile and Load: programs for a list of sources, in one or several driver programs.
 class ProgramGroup {
  public:
   virtual ~ProgramGroup() = default;
   virtual std::span<const std::unique_ptr<Program>> programs() const = 0;  // in the order of the sources
 
-  // The driver's binary of the whole group, in a form that Load takes. Ask once, and only after the
-  // group's programs ran (PoCL compiles at the first enqueue; reading costs it 130-250 ms a kernel).
-  // kUnsupported where the driver has no binaries.
+  // The driver's binary of the whole group, in a form that Load takes. Call it once, and only after the group's
+  // programs ran (PoCL compiles at the first enqueue; reading costs 130-250 ms per kernel). kUnsupported where the
+  // driver has no binaries.
   virtual Result<std::vector<std::byte>> Binary() = 0;
 
-  // The part of Binary() that fits every driver (SPIR-V), in a form that Load takes; empty where there is none.
+  // The part of Binary() that fits every driver (SPIR-V), in a form that Load takes; empty if there is none.
   virtual std::vector<std::byte> Portable() const { return {}; }
 
   // GLSL texts that were turned into SPIR-V for this group (0 on other backends and after Load).
   virtual int spirv_compiled() const { return 0; }
 };
 
-// A prepared command list. Owns what the driver needs to run it; the buffers and programs that it
-// names must outlive it. Its destructor waits for its submissions.
+// A prepared command list. It owns what the driver needs to run it; its buffers and programs must outlive it. Its
+// destructor waits for its submissions.
 class Executable {
  public:
   virtual ~Executable() = default;
@@ -66,14 +65,14 @@ class Executable {
   // Submit and Wait: returns when the results are visible to Device::Read.
   Status Run();
 
-  // Hands all commands to the device and returns without waiting for them; may be called again before they are
-  // finished. Gives the submission's number, counted per device. kDeviceLost when the driver fails, kUnsupported for a
-  // kind of synchronization that the backend lacks.
+  // Submits all commands to the device and returns without waiting; may be called again before they are finished.
+  // Returns the submission's number, counted per device. kDeviceLost when the driver fails, kUnsupported for a kind of
+  // synchronization that the backend lacks.
   virtual Result<uint64_t> Submit(const SubmitSync& sync = {}) = 0;
 
-  // Returns when this and all earlier submissions of the device are finished and visible to Device::Read; the first
-  // call for a submission reports what went wrong in it (kDeviceLost). kDeviceLost too after the device's wait limit,
-  // from then on at once.
+  // Waits until this and all earlier submissions of the device are finished and visible to Device::Read. The first call
+  // for a submission reports its error (kDeviceLost). After the device's wait limit it returns kDeviceLost, and from
+  // then on at once.
   virtual Status Wait(uint64_t submission) = 0;
 
   // Runs once with each dispatch timed on the device's own clock where there is one, else with a wait
@@ -86,35 +85,35 @@ class Device {
   virtual ~Device() = default;
   const DeviceInfo& info() const { return info_; }
 
-  // The compiler in this process that makes the portable part of programs, with its version; empty where there is none.
+  // The compiler in this process that makes the portable part of programs, with its version; empty if there is none.
   virtual std::string portable_compiler() const { return {}; }
 
-  // How long anything waits for what was submitted; zero, which holds until this is called: without end. A device that
-  // takes longer has hung: all that waits for it is kDeviceLost then, and what the driver may still be using is never
-  // given back. Call before the first submission.
+  // The limit for waiting for submissions; zero, the default, is no limit. A device that takes longer counts as hung:
+  // all waits return kDeviceLost, and objects that the driver may still be using are never released. Call it before the
+  // first submission.
   void set_wait_limit(std::chrono::nanoseconds limit) { DoSetWaitLimit(limit); }
 
   // Memory for storage and texel reads. kInvalidArgument for size 0; kResourceExhausted over max_buffer_bytes, and when
   // the driver has no memory left.
   Result<std::unique_ptr<Buffer>> CreateBuffer(uint64_t size_bytes);
 
-  // Memory that the host sees and only CopyCommand touches: Write and Read of it copy nothing and wait for nothing.
-  // kUnsupported where the device shares the host's memory or the driver stages copies itself; errors otherwise as
+  // Memory that the host sees and only CopyCommand uses: Write and Read of it copy nothing and wait for nothing.
+  // kUnsupported where the device shares the host's memory or the driver stages copies itself; other errors as
   // CreateBuffer.
   Result<std::unique_ptr<Buffer>> CreateStaging(uint64_t size_bytes);
 
-  // Memory or a texture of the caller's, which it keeps alive and owns. kUnsupported for a kind that this backend does
-  // not know, kInvalidArgument for an object of another context, too small or of another format, as far as the driver
-  // can tell.
+  // Imports the caller's memory or texture, which the caller owns and keeps alive. kUnsupported for a kind that this
+  // backend does not support, kInvalidArgument for an object of another context, too small or of another format, as far
+  // as the driver can tell.
   Result<std::unique_ptr<Buffer>> ImportBuffer(const NativeMemory& memory);
 
-  // Lets `fill` write [offset, offset + size) of `buffer`: device memory mapped or a staging copy,
-  // whichever the device has. What `fill` leaves unwritten is undefined. The data is visible to all
-  // later submissions; none that is still running may use the range. `fill` must not call the device.
+  // Lets `fill` write [offset, offset + size) of `buffer`, in mapped device memory or a staging copy. Bytes that `fill`
+  // does not write are undefined. The data is visible to all later submissions; no running submission may use the
+  // range. `fill` must not call the device.
   Status Write(Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
                const std::function<Status(std::span<std::byte>)>& fill);
-  // Lets `view` read the range after all submissions that were waited for; later ones may still be running, on other
-  // ranges.
+  // Lets `view` read the range as all submissions that were waited for left it. Later ones may still be running on
+  // other ranges.
   Status Read(const Buffer& buffer, uint64_t offset_bytes, uint64_t size_bytes,
               const std::function<Status(std::span<const std::byte>)>& view);
 
@@ -122,14 +121,16 @@ class Device {
   // kernel over a limit of info() and when the driver has no memory left; kDeviceLost; kUnavailable when the driver
   // refuses a program for any other reason, with its log. Names the kernel.
   Result<std::unique_ptr<ProgramGroup>> Compile(std::span<const KernelSource> sources);
-  // The same from a binary that Binary() gave for the same sources on the same driver; with CompileGrouping::kTogether
-  // for more than these. The caller has verified its checksum. The codes of Compile, and kMalformedInput for what is
-  // not a binary of these sources; never a crash where the driver allows it.
+  // The same from a binary that Binary() returned for the same sources on the same driver; with
+  // CompileGrouping::kTogether it may contain more sources. The caller has verified its checksum. Errors: as Compile,
+  // and kMalformedInput for anything that is not a binary of these sources. It does not crash, as far as the driver
+  // allows.
   Result<std::unique_ptr<ProgramGroup>> Load(std::span<const KernelSource> sources, std::span<const std::byte> binary);
 
-  // Readies the list. kInvalidArgument for a command without program or memory, with too few or too many arguments, a
-  // range outside of its buffer, empty or misaligned; kResourceExhausted for more work groups, or more bytes in one
-  // binding, than info() allows; kInternal for a race. May be called again for the same or another list.
+  // Prepares the list for running. kInvalidArgument for a command without program or memory, with a wrong number of
+  // arguments, or with a range that is outside its buffer, empty or misaligned; kResourceExhausted for more work
+  // groups, or more bytes in one binding, than info() allows; kInternal for a race. May be called again for the same or
+  // another list.
   Result<std::unique_ptr<Executable>> Prepare(const CommandList& commands);
 
  protected:
@@ -152,28 +153,28 @@ class Device {
   DeviceInfo info_;
 };
 
-// A device that a backend found, opened or not. `usable` is false with a reason a person can act on:
-// a missing loader library, no driver, a missing extension or a version too old.
+// A device that a backend found, opened or not. If `usable` is false, the reason is one that a person can act on: a
+// missing loader library, no driver, a missing extension, a version that is too old.
 struct DeviceCandidate {
   std::string backend;  // the name of its row
   std::string name, driver;
   DeviceType type = DeviceType::kOther;
   bool usable = false;
   std::string unusable_reason;
-  int driver_index = 0;                    // how the backend finds it again in Open
-  const DeviceProfile* profile = nullptr;  // the device that it stands in for once it is open; see device_profiles.h
+  int driver_index = 0;                    // by which the backend finds it in Open
+  const DeviceProfile* profile = nullptr;  // the device that it simulates once it is open; see device_profiles.h
 };
 
 // One row per backend in frontends/engine/backends.cc; functions, not statics, so that nothing runs before main.
 struct BackendDef {
-  std::string_view name;  // "vulkan": what users call it, and the backend of its devices
-  // Never fails and never crashes: a backend without loader or driver gives one unusable candidate.
+  std::string_view name;  // "vulkan": for users, and the backend of its devices
+  // Never fails and never crashes: a backend without loader or driver returns one unusable candidate.
   std::vector<DeviceCandidate> (*enumerate)();
   Result<std::unique_ptr<Device>> (*open)(const DeviceCandidate& candidate);
-  // A device in a context that the caller opened: the alternative of SharedContext that belongs to the backend.
+  // Opens a device in a context of the caller's: the alternative of SharedContext that belongs to the backend.
   // kInvalidArgument for one that can't be shared.
   Result<std::unique_ptr<Device>> (*open_shared)(const SharedContext& context);
-  bool (*shares)(const SharedContext& context);  // whether it is that alternative
+  bool (*shares)(const SharedContext& context);  // whether `context` is that alternative
 };
 
 }  // namespace hearth

@@ -1,8 +1,7 @@
-// Where expensive results are kept between starts: the interface that the cache implements
-// and that everything else is given.
+// Keeps expensive results between starts. The cache implements this interface; everything else is given one.
 //
-// An accelerator, never a dependency: no call here fails. Trouble is a counted miss or a
-// counted put error plus a warning; the caller recomputes and goes on.
+// The store is an accelerator, never a dependency: no call here fails. Trouble is a counted miss or put error and a
+// warning; the caller recomputes and goes on.
 #ifndef HEARTH_CORE_BASE_BLOB_STORE_H_
 #define HEARTH_CORE_BASE_BLOB_STORE_H_
 
@@ -23,18 +22,18 @@ namespace hearth {
 struct PutRequest {
   const CacheKey* key = nullptr;
   std::span<const std::byte> bytes;
-  double cost_ms = 0;            // what making it took: the saving that a later hit counts
-  std::string_view origin = {};  // where it came from, as CacheEntry::origin says it; empty: made here
+  double cost_ms = 0;            // the time that making it took; a later hit counts it as saved
+  std::string_view origin = {};  // as CacheEntry::origin; empty: made here
 };
 
-// Held by the process that makes a missing entry, until the entry is put or given up.
+// Held by the process that is making a missing entry, until the entry is put or given up.
 class MakingClaim {
  public:
   virtual ~MakingClaim() = default;
 };
 struct MakingTurn {
-  std::unique_ptr<MakingClaim> claim;  // null: make it without
-  bool has_waited = false;             // somebody else may have made the entry meanwhile: ask for it again
+  std::unique_ptr<MakingClaim> claim;  // null: make the entry without a claim
+  bool has_waited = false;             // another process may have made the entry meanwhile: look it up again
 };
 
 // Thread-safe: all calls may come from several threads at once.
@@ -42,54 +41,53 @@ class BlobStore {
  public:
   virtual ~BlobStore() = default;
 
-  // Asks `destination` for room for the blob's size and fills it. True only when the full key
-  // material matched and the blob's checksum was right; otherwise what was written into the
-  // destination is garbage, to be overwritten. An empty span from `destination` (a size that
-  // the caller can't take) is a reject.
+  // Asks `destination` for memory of the blob's size and fills it. True only if the full key material matched and the
+  // blob's checksum was right; otherwise the destination's content is garbage. An empty span from `destination` (a size
+  // that the caller can't take) is a reject.
   using Destination = std::function<std::span<std::byte>(uint64_t size_bytes)>;
   virtual bool Get(const CacheKey& key, const Destination& destination) = 0;
 
-  // Every entry of the kind whose key begins with the fields of `common`, as far as they lie at hand: a server is not
-  // asked. Each counts as a hit.
+  // Visits every local entry of the kind whose key begins with the fields of `common`; a server is not asked. Each
+  // counts as a hit.
   using Visitor = std::function<void(const CacheKey& key, std::span<const std::byte> bytes)>;
   virtual void ForEach(const CacheKey& /*common*/, const Visitor& /*visit*/) {}
 
-  // Long content's name in keys: nobody can make other content that has it too. A name for a look-up may be shorter
-  // where no entry can have the full one.
+  // The name of long content in keys: nobody can make other content with the same name. A name for a look-up may be
+  // shorter if no entry can have the full one.
   enum class NameUse : uint8_t { kLookUp, kPut };
   virtual std::string NameOfContent(std::span<const std::byte> bytes, NameUse use);
 
-  // Stores all or nothing, in one transaction. Replaces entries of the same key.
+  // Stores all requests or none, in one transaction. Replaces entries of the same key.
   virtual void Put(std::span<const PutRequest> requests) = 0;
 
-  // Between the two, what is put may be kept in memory, where Get finds it, and be stored in one transaction at the
-  // end; of that, what there is no room for is left out alone.
+  // Between the two calls, entries that are put may be kept in memory, where Get finds them, and be stored in one
+  // transaction at the end. Only entries that do not fit are left out.
   virtual void BeginBatch() {}
   virtual void EndBatch() {}
 
   // Removes an entry whose blob turned out to be unusable (a driver refused it); counts a reject.
   virtual void Reject(const CacheKey& key, std::string_view reason) = 0;
 
-  // A blob that crashes its driver must crash it once: entries named between BeginUse and EndUse
-  // when the process dies are quarantined at the next start.
+  // A blob that crashes its driver must do so only once: entries between BeginUse and EndUse when the process dies are
+  // quarantined at the next start.
   virtual void BeginUse(const CacheKey& key) = 0;
   virtual void EndUse(const CacheKey& key) = 0;
 
-  // After a miss of something expensive: waits a bounded time while another process makes this entry.
+  // After a miss of an expensive entry: waits a bounded time if another process is making it.
   virtual MakingTurn TakeMakingTurn(const CacheKey&) { return {}; }
-  // Gives a claim back once all that was put so far is stored, so that whoever waited for it finds the entry.
+  // Releases a claim once everything put so far is stored, so that processes waiting for it find the entry.
   virtual void ReleaseWhenStored(std::unique_ptr<MakingClaim>) {}
 
-  // Whether a process died while it was using this entry: then copies of it elsewhere are not to be used either.
+  // Whether a process died while using this entry. Then copies of it elsewhere must not be used either.
   virtual bool IsSuspect(const CacheKey&) const { return false; }
 
-  // Writes down what is kept in memory for the end (last-used stamps, counters), best effort.
+  // Writes what is kept in memory (last-used stamps, counters), best effort.
   virtual void Flush() {}
 
   virtual StoreCounters counters() const = 0;
-  virtual std::vector<std::string> TakeWarnings() = 0;  // since the last call; each once
+  virtual std::vector<std::string> TakeWarnings() = 0;  // new since the last call
 
-  // Get into a vector of its own.
+  // Get into a new vector.
   std::optional<std::vector<std::byte>> Get(const CacheKey& key);
 };
 

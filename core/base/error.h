@@ -1,5 +1,5 @@
-// How Hearth's own code makes and passes on errors: Error(), HEARTH_TRY,
-// HEARTH_ASSIGN for the world's failures; HEARTH_CHECK for our own bugs.
+// Makes and passes on errors in Hearth's own code: Error(), HEARTH_TRY and HEARTH_ASSIGN for failures outside Hearth,
+// HEARTH_CHECK for bugs in Hearth.
 #ifndef HEARTH_CORE_BASE_ERROR_H_
 #define HEARTH_CORE_BASE_ERROR_H_
 
@@ -40,7 +40,7 @@ Status Error(StatusCode code, fmt::format_string<Args...> format, Args&&... args
   if (!result.ok()) return result.status();                  \
   declaration = std::move(result).value()
 
-// A promise inside Hearth; its failure is a bug of ours, never of the caller or the world.
+// Checks an invariant of Hearth; a failure is a bug in Hearth, never a mistake of the caller.
 #define HEARTH_CHECK(condition) \
   ((condition) ? static_cast<void>(0) : ::hearth::CheckFailed(__FILE__, __LINE__, #condition))
 

@@ -27,16 +27,16 @@ struct Fingerprint {
 
 Fingerprint FingerprintOf(std::span<const std::byte> bytes);
 
-// With a secret of kFingerprintSecretBytes random bytes: who does not know them can't make bytes of a given digest.
+// With a secret of kFingerprintSecretBytes random bytes: without knowing it nobody can make bytes with a given digest.
 inline constexpr size_t kFingerprintSecretBytes = 192;
 Fingerprint SecretFingerprintOf(std::span<const std::byte> bytes, std::span<const std::byte> secret);
 
-// The same digest as FingerprintOf, with `after_piece` called behind every `piece_bytes` that were read: to give mapped
-// pages back.
+// The same digest as FingerprintOf. Calls `after_piece` after every `piece_bytes`, so that mapped pages can be
+// released.
 Fingerprint FingerprintInPieces(std::span<const std::byte> bytes, size_t piece_bytes,
                                 const std::function<void(std::span<const std::byte>)>& after_piece);
 
-// What a cache entry holds; its name is what `hearth cache ls` prints.
+// The content of a cache entry; `hearth cache ls` prints its name.
 enum class BlobKind : uint8_t { kSource, kWeights, kPlan, kProgram, kTuning, kProbe, kDriverBlob };
 std::string_view BlobKindName(
     BlobKind kind);  // "source", "weights", "plan", "program", "tuning", "probe", "driver-blob"
@@ -63,7 +63,7 @@ class CacheKey {
   std::string material_;
 };
 
-// Field names and values back out of `material`; an error when it is not such an encoding.
+// Decodes the field names and values of `material`; an error if it is not such an encoding.
 Result<std::vector<std::pair<std::string, std::string>>> DecodeKeyMaterial(std::string_view material);
 
 }  // namespace hearth

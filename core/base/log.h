@@ -1,4 +1,4 @@
-// How Hearth's own code gives a message to the sink of hearth/log.h.
+// Sends messages of Hearth's own code to the sink of hearth/log.h.
 #ifndef HEARTH_CORE_BASE_LOG_H_
 #define HEARTH_CORE_BASE_LOG_H_
 
@@ -8,13 +8,13 @@
 
 namespace hearth {
 
-// Whether a message would reach anybody: for messages that cost something to make.
+// Whether a message of this level is logged, for messages that are expensive to make.
 bool IsLogged(LogLevel level);
 
-// False when it reaches nobody.
+// False if the message is not logged.
 bool Log(LogLevel level, std::string_view message);
 
-// Standard error gets only what HEARTH_LOG asks for: for a plugin, whose host has a log of its own.
+// Logs to standard error only if HEARTH_LOG is set. For a plugin, whose host has its own log.
 void SilenceDefaultLog();
 
 }  // namespace hearth

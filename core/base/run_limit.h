@@ -1,4 +1,4 @@
-// What ends a run early: a loop that only data end looks at it before each turn.
+// Ends a run early: a loop whose end depends on data checks the limits before each turn.
 #ifndef HEARTH_CORE_BASE_RUN_LIMIT_H_
 #define HEARTH_CORE_BASE_RUN_LIMIT_H_
 
@@ -8,7 +8,8 @@
 
 namespace hearth {
 
-// While it lives, what this thread runs ends with the error of `check`, which may be empty, as soon as that gives one.
+// During its lifetime, runs on this thread end with the error of `check` as soon as that returns one. `check` may be
+// empty.
 class RunLimit {
  public:
   using Check = std::function<Status()>;
@@ -18,8 +19,8 @@ class RunLimit {
   RunLimit(const RunLimit&) = delete;
   RunLimit& operator=(const RunLimit&) = delete;
 
-  // Its own check, another one around it, or a limit of the work itself has ended the run: another device, or another
-  // try, would do no better.
+  // Whether its own check, that of an outer limit, or a limit of the work itself has ended the run. Then another
+  // device, or another try, would do no better.
   bool was_reached() const { return was_reached_; }
 
  private:
@@ -31,13 +32,13 @@ class RunLimit {
   bool was_reached_ = false;
 };
 
-// The error of the innermost limit of this thread that is reached.
+// The error of the innermost limit of this thread that was reached.
 Status CheckRunLimits();
 
-// Gives `why` back: the run ends with it, and the limits of this thread count as reached.
+// Returns `why`, with which the run ends, and marks this thread's limits as reached.
 Status ReachRunLimit(Status why);
 
-// Whether the innermost limit of this thread was.
+// Whether the innermost limit of this thread was reached.
 bool WasRunLimitReached();
 
 }  // namespace hearth

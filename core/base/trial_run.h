@@ -1,4 +1,4 @@
-// Runs whose inputs nobody meant: before a model's first real run, for what drivers compile late, and for times.
+// Marks runs on made-up inputs: before a model's first real run, to make drivers compile, and to measure times.
 #ifndef HEARTH_CORE_BASE_TRIAL_RUN_H_
 #define HEARTH_CORE_BASE_TRIAL_RUN_H_
 
@@ -6,8 +6,8 @@
 
 namespace hearth {
 
-// While one lives, the runs of its thread are such. A loop that only data end may go on for ever on zeros, so it ends
-// after kMostTurns turns there, with whatever it holds then: nobody reads the outputs.
+// During its lifetime, the runs of its thread are trial runs. A loop whose end depends on data may never end on zeros,
+// so in a trial run it ends after kMostTurns turns, with its current values: nobody reads the outputs.
 class TrialRun {
  public:
   static constexpr int64_t kMostTurns = 100;
@@ -17,7 +17,7 @@ class TrialRun {
   TrialRun(const TrialRun&) = delete;
   TrialRun& operator=(const TrialRun&) = delete;
 
-  // Whether the calling thread's runs are.
+  // Whether the calling thread's runs are trial runs.
   static bool IsNow();
 };
 

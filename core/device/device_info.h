@@ -1,5 +1,5 @@
-// What a device can do, as numbers that a backend reads from its driver once.
-// core decides everything (support, kernels, tiles, access paths) from this value alone.
+// A device's limits and features, which a backend reads from its driver once. core decides everything (support,
+// kernels, tiles, access paths) from this value alone.
 #ifndef HEARTH_CORE_DEVICE_DEVICE_INFO_H_
 #define HEARTH_CORE_DEVICE_DEVICE_INFO_H_
 
@@ -13,27 +13,27 @@ namespace hearth {
 enum class Dialect : uint8_t { kOpenCl, kGles, kVulkan };
 std::string_view DialectName(Dialect dialect);  // "opencl", "gles", "vulkan"
 
-// The processor that this program runs on, as a device without kernels: every operation is a step on the host.
+// The host processor as a device without kernels: every operation is a step on the host.
 inline constexpr std::string_view kHostBackend = "cpu";
 
 enum class DeviceType : uint8_t { kCpu, kIntegratedGpu, kDiscreteGpu, kOther };
 std::string_view DeviceTypeName(DeviceType type);
 
-// How a kernel reads or writes a tensor argument. kTexture is a two-dimensional texture that the caller lent: texel i
-// lies in column i % width of row i / width. kBuffer64 is a buffer that float32 texels are written to in two numbers of
-// 64 bits each, on Vulkan.
+// How a kernel reads or writes a tensor argument. kTexture is a 2-D texture that the caller lent: texel i is in column
+// i % width of row i / width. kBuffer64, on Vulkan, is a buffer to which float32 texels are written as two 64-bit
+// integers.
 enum class AccessPath : uint8_t { kBuffer, kTexelBuffer, kBuffer64, kTexture };
 std::string_view AccessPathName(AccessPath path);  // "buffer", "texel-buffer", "buffer-64", "texture"
 
 // Whether a driver compiles one program at a time (then kernels share a program) or many.
 enum class CompileGrouping : uint8_t { kTogether, kEach };
 
-// Work groups along one dimension that every device takes.
+// The number of work groups along one dimension that every device takes.
 inline constexpr int64_t kMostGroups = 65535;
-// What a tensor takes of max_argument_bytes.
+// A tensor's share of max_argument_bytes.
 inline constexpr uint32_t kPointerBytes = 8;
 
-// Rules of the table in device_rules.h that a user forced, a bit each.
+// Rules of the table in device_rules.h that a user forced, one bit each.
 struct ForcedRules {
   uint32_t on = 0, off = 0;
   friend bool operator==(const ForcedRules&, const ForcedRules&) = default;
@@ -44,30 +44,30 @@ struct DeviceInfo {
   Dialect dialect = Dialect::kOpenCl;  // meaningless on the host
   DeviceType type = DeviceType::kOther;
 
-  // What users call it ("gles:0"), for messages; empty where nobody listed devices.
+  // Its name for users ("gles:0"), for messages; empty if devices were not listed.
   std::string id;
   // Identity, for people and for cache keys.
   std::string name;
   std::string vendor;
-  std::string driver_version;  // everything the driver says about its build
-  std::string uuid;            // hex; empty where the API has none
+  std::string driver_version;  // everything that the driver reports about its build
+  std::string uuid;            // hex; empty if the API has none
 
   std::array<uint32_t, 3> max_local_size = {128, 128, 64};
   uint32_t max_local_invocations = 128;
   std::array<uint32_t, 3> max_group_count = {65535, 65535, 65535};
   uint32_t local_memory_bytes = 16384;
   uint64_t max_buffer_bytes = 1u << 27;      // one buffer
-  uint64_t max_binding_bytes = 1u << 27;     // what a kernel sees of a buffer through one argument
+  uint64_t max_binding_bytes = 1u << 27;     // the part of a buffer that one kernel argument can see
   uint64_t max_texel_elements = 0;           // 0: no texel buffers
   uint32_t buffer_offset_alignment = 256;    // for storage and texel bindings both
   uint32_t max_storage_buffers = 4;          // per program
-  uint32_t max_texel_buffers = 16;           // per program, lent textures among them
+  uint32_t max_texel_buffers = 16;           // per program, including lent textures
   uint32_t max_scalar_bytes = 128;           // push constants or uniforms per dispatch
-  uint32_t max_argument_bytes = UINT32_MAX;  // scalars, and kPointerBytes a tensor, together
+  uint32_t max_argument_bytes = UINT32_MAX;  // scalars and kPointerBytes per tensor together
   uint32_t compute_units = 1;
-  uint32_t native_vector_floats = 1;  // float32 numbers in a vector register; 16 of a CPU: it has 32 such registers
+  uint32_t native_vector_floats = 1;  // float32 numbers in a vector register; a CPU with 16 has 32 such registers
   uint32_t subgroup_size = 1;         // invocations whose values a kernel may read from each other (shuffle)
-  bool int64 = false;                 // kernels may use integers of 64 bits
+  bool int64 = false;                 // kernels may use 64-bit integers
   bool fp16_storage = false;
   bool fp16_arithmetic = false;
   bool unified_memory = false;  // the host sees device memory without a copy

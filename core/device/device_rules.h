@@ -1,9 +1,9 @@
-// What is known about drivers beyond their limits: one table of named rules.
+// Knowledge about drivers beyond their limits: one table of named rules.
 //
-// A row says what lowering does differently on the devices that its predicate names, and where that was measured.
-// Passes, planning and lowering ask for rules, never what a device is. Each rule can be forced on or off by its name
-// (`--rules +wide_stores,-subgroup_weights`): for people who tune, and for tests that run a GPU's path on a processor.
-// The table stands in device_rules.cc. Dawn's toggles are the model.
+// A row says what lowering does differently on devices that its predicate selects, and where that was measured. Passes,
+// planning and lowering ask for rules, never what a device is. Each rule can be forced on or off by its name (`--rules
+// +wide_stores,-subgroup_weights`), for tuning and for tests that run a GPU's path on a processor. The table is in
+// device_rules.cc. Dawn's toggles are the model.
 #ifndef HEARTH_CORE_DEVICE_DEVICE_RULES_H_
 #define HEARTH_CORE_DEVICE_DEVICE_RULES_H_
 
@@ -43,21 +43,21 @@ enum class Rule : uint8_t {
 
 struct DeviceRule {
   Rule rule;
-  std::string_view name;                  // "wide_stores"
-  std::string_view sentence;              // what Hearth does where the rule applies
-  std::string_view measured;              // where, and what it was worth
-  bool (*can)(const DeviceInfo& device);  // whether the device can be treated so at all; forcing does not go beyond it
-  bool (*holds)(const DeviceInfo& device);  // whether it is treated so unless told otherwise
+  std::string_view name;                    // "wide_stores"
+  std::string_view sentence;                // what Hearth does where the rule applies
+  std::string_view measured;                // where that was measured, and the gain
+  bool (*can)(const DeviceInfo& device);    // whether the rule is possible on the device; forcing does not go beyond it
+  bool (*holds)(const DeviceInfo& device);  // whether the rule applies by default
 };
 
 std::span<const DeviceRule> DeviceRules();
 
-// Whether `rule` applies to `device`: as device.forced_rules say, else as the table says.
+// Whether `rule` applies to `device`: device.forced_rules decide, else the table.
 bool Applies(Rule rule, const DeviceInfo& device);
 
-// "+wide_stores,-subgroup_weights", in the order of the table; empty where nothing is forced.
+// "+wide_stores,-subgroup_weights", in the order of the table; empty if nothing is forced.
 std::string ToText(const ForcedRules& forced);
-// Errors: kInvalidArgument naming what is not a rule, with all rules there are.
+// kInvalidArgument names the unknown rule and lists all rules.
 Result<ForcedRules> ForcedRulesFromText(std::string_view text);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// What a user may choose that changes the plan.
+// User options that change the plan.
 #ifndef HEARTH_CORE_DEVICE_OPTIONS_H_
 #define HEARTH_CORE_DEVICE_OPTIONS_H_
 
@@ -17,25 +17,25 @@ enum class Precision : uint8_t { kFp32, kFp32_16, kFp16 };
 std::string_view PrecisionName(Precision precision);  // "fp32", "fp32_16", "fp16"
 std::optional<Precision> PrecisionFromName(std::string_view name);
 
-// What a session is for, in the TFLite delegate's words.
+// The purpose of a session, in the TFLite delegate's words.
 enum class Preference : uint8_t {
   kFastSingleAnswer,  // few distinct programs: ready soon
   kBalanced,          // special kernels and fused chains by rule
-  kSustainedSpeed,    // also what costs a start more than it saves in a few runs
+  kSustainedSpeed,    // also kernels that cost a start more than they save in a few runs
 };
 std::string_view PreferenceName(Preference preference);  // "fast_single_answer", "balanced", "sustained_speed"
 std::optional<Preference> PreferenceFromName(std::string_view name);
 
 struct LowerOptions {
   Precision precision = Precision::kFp32;
-  // How kernels read tensors; by rule from DeviceInfo when absent (the probe sets it).
+  // How kernels read tensors; if absent, a rule decides from DeviceInfo (the probe sets it).
   std::optional<AccessPath> read_path;
   // Operations (by name, "softmax") or file operator indices ("op:7") to keep on the CPU.
   std::vector<std::string> cpu_ops;
   Preference preference = Preference::kBalanced;
-  // Memory counts more than speed: no kernel that needs scratch memory between its dispatches.
+  // Memory is more important than speed: kernels that need scratch memory are not used.
   bool low_memory = false;
-  // What tuning found, over what rules choose. A choice that is not a candidate of its layer is left out.
+  // Kernels that tuning found; they override rules. A choice that is not a candidate of its layer is ignored.
   TuningTable tuned;
 };
 

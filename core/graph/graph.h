@@ -1,8 +1,8 @@
 // A network as values: tensors (Value), operations (Node) in execution order, constants.
 //
-// A Graph is a movable value. Constants are borrowed (from a mapped model file, which must
-// outlive the graph) or owned (made by passes and builders). Passes rewrite it in place and
-// Validate() is run after each. Not thread-safe; const use from several threads is fine.
+// A Graph is a movable value. Constants are borrowed (from a mapped model file, which must outlive the graph) or owned
+// (made by passes and builders). Passes rewrite the graph in place, and Validate() runs after each. Not thread-safe;
+// const use from several threads is fine.
 #ifndef HEARTH_CORE_GRAPH_GRAPH_H_
 #define HEARTH_CORE_GRAPH_GRAPH_H_
 
@@ -26,7 +26,7 @@ inline constexpr ValueId kNoValue = -1;  // an optional input that is absent
 
 struct Constant {
   std::span<const std::byte> bytes;
-  // Where the bytes lie in the model's files; absent for constants that Hearth made.
+  // The bytes' position in the model's files; absent for constants that Hearth made.
   std::optional<FileRange> source;
 };
 
@@ -44,9 +44,10 @@ struct Node {
   int32_t source_index = -1;  // the operator's index in the model file; -1 for nodes that a pass made
 };
 
-// What the network remembers from one run to the next (an LSTM's cell, an accumulator). During a run nodes read
-// `read`, which nothing makes and which starts as real zeros; after the run the content of `written`, which a node
-// makes, becomes the content of `read`. Both have one description. `read` is not an output: a copy of it may be.
+// State that the network keeps between runs (an LSTM's cell, an accumulator). During a run nodes read `read`, which no
+// node makes and which starts as zeros (real ones, for quantized values). After the run the content of `written`, which
+// a node makes, becomes the content of `read`. Both have the same description. `read` itself cannot be an output, but a
+// copy of it can.
 struct StatePair {
   ValueId read = kNoValue;
   ValueId written = kNoValue;
@@ -60,19 +61,19 @@ class Graph {
   Graph& operator=(Graph&&) = default;
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
-  Graph Clone() const;  // owned constants are copied, borrowed ones stay borrowed
+  Graph Clone() const;  // copies owned constants; borrowed ones stay borrowed
 
   std::string name;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
   std::vector<StatePair> states;
-  // Operators in the model file, those included that made no node; 0 for a graph that was built.
+  // Operators in the model file, including those that made no node; 0 for a graph from a builder.
   int32_t source_operator_count = 0;
 
   ValueId AddValue(Value value);
   ValueId AddConstantValue(std::string name, TensorDesc desc, std::vector<std::byte> bytes);
   ValueId AddFloatConstant(std::string name, const Shape& shape, std::span<const float> data);
-  // `id`, which nothing makes, holds `bytes` from now on.
+  // Makes `id`, which no node makes, a constant with these bytes.
   void MakeConstant(ValueId id, std::vector<std::byte> bytes);
   ConstantId BorrowConstant(std::span<const std::byte> bytes, std::optional<FileRange> source);
   Node& AddNode(Node node);
@@ -87,20 +88,20 @@ class Graph {
   bool IsConstant(ValueId id) const { return id != kNoValue && values_[id].constant.has_value(); }
   bool IsOutput(ValueId id) const;
   bool IsState(ValueId id) const;  // `read` of a state
-  // An output or a state's next content: what a pass must leave under its id, made by a node.
+  // An output or a state's next content. A pass must keep such a value under its id, made by a node.
   bool IsKept(ValueId id) const;
   // Bytes of a constant value. Precondition: IsConstant(id).
   std::span<const std::byte> ConstantBytes(ValueId id) const { return constants_[*values_[id].constant].bytes; }
 
-  // Index of the node that makes `id`, or -1. Looks at all nodes: who asks for many values takes Producers().
+  // Index of the node that makes `id`, or -1. Searches all nodes: for many values use Producers().
   int ProducerOf(ValueId id) const;
-  // By value: the same, and how often nodes read it.
+  // Indexed by value: the same, and how often nodes read it.
   std::vector<int> Producers() const;
   std::vector<int> ReadCounts() const;
 
-  // Ids in range, one producer per value, nodes after their producers (so no cycle), constants
-  // of the right size, outputs produced, states as StatePair says but for descriptions, which InferShapes
-  // compares. Errors name the node and value.
+  // Checks that ids are in range, values have one producer, nodes come after their producers (so there is no cycle),
+  // constants have the right size, outputs are produced, and states are as StatePair says, except their descriptions,
+  // which InferShapes compares. Errors name the node and value.
   Status Validate() const;
 
  private:

@@ -1,4 +1,4 @@
-// From graph to plan: which nodes the device takes, their kernels, and where every tensor lies.
+// From graph to plan: which nodes the device runs, their kernels, and the memory of every tensor.
 #ifndef HEARTH_CORE_LOWERING_LOWER_H_
 #define HEARTH_CORE_LOWERING_LOWER_H_
 
@@ -13,22 +13,22 @@
 
 namespace hearth {
 
-// Where a node runs, and why not on the device where it doesn't.
+// Where a node runs and, if not on the device, why.
 struct Placement {
   bool on_device = false;
   std::string reason;  // empty when on_device
 };
 
-// One per node, from core's knowledge of the operations and DeviceInfo alone.
+// One placement per node, decided from the operation and DeviceInfo alone.
 std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
-// PlaceNodes, with what is too large for the device on the host, each node by itself: as Lower does it, but for the
-// memory that all of them need together. Preconditions as Lower's.
+// PlaceNodes, and single nodes that are too large for the device go to the host, as in Lower. It does not consider the
+// memory that all nodes need together. Preconditions as Lower's.
 std::vector<Placement> PlaceNodesThatFit(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
-// Precondition: the graph is valid, its shapes are inferred, the passes have run.
-// What does not fit the device goes to the host, each node by itself with its reason, all of them where nothing else
-// helps. kUnsupported names an operator that nothing can run.
+// Precondition: the graph is valid, its shapes are inferred, the passes have run. Nodes that do not fit the device go
+// to the host, each with its reason; if nothing else helps, all do. kUnsupported names an operator that nothing can
+// run.
 Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
 }  // namespace hearth

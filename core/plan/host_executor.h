@@ -1,5 +1,5 @@
-// Runs nodes on the host: what the cpu device is made of, and what other devices fall back to.
-// core owns the interface, backends/cpu implements it, sessions are given one.
+// Runs nodes on the host, for the cpu device and as the fallback of other devices. core owns the interface,
+// backends/cpu implements it, and each session is given one.
 #ifndef HEARTH_CORE_PLAN_HOST_EXECUTOR_H_
 #define HEARTH_CORE_PLAN_HOST_EXECUTOR_H_
 
@@ -18,35 +18,35 @@ struct HostTensor {
   std::span<std::byte> bytes;
 };
 
-// What one node of a profiled run took, and by which of the host's kernels.
+// The time of one node in a profiled run, and the host kernel that ran it.
 struct HostNodeTime {
   int node = -1;  // index into graph.nodes()
   std::string_view kernel;
   double milliseconds = 0;
 };
 
-// Prepared nodes. Run is for one thread at a time.
+// Prepared nodes. Only one thread at a time may call Run.
 class HostProgram {
  public:
   virtual ~HostProgram() = default;
 
-  // `tensors` holds at least the program's inputs and outputs: non-constant inputs made
-  // elsewhere (filled) and outputs used elsewhere (to be filled). The same list, same order and
-  // addresses may differ between calls; sizes must be the values' own.
-  // With `times`, each node's are appended.
+  // `tensors` holds at least the program's inputs (non-constant values made elsewhere, filled) and outputs (values used
+  // elsewhere, to be filled). Order and addresses may differ between calls; sizes must be those of the values. Appends
+  // each node's time to `times` if given.
   virtual Status Run(std::span<const HostTensor> tensors, std::vector<HostNodeTime>* times = nullptr) = 0;
 
-  // Where an output is made as it is handed out: a run that is given this memory for it copies nothing. Zeros before
-  // the first run, the program's as long as it lives. Empty where there is no such place.
+  // The program's own memory of an output, if it is made there in its final form: a run that is given this memory for
+  // the output does not copy it. It is zero before the first run and lives as long as the program. Empty if there is
+  // none.
   virtual std::span<std::byte> LentOutput(ValueId value) const = 0;
 
   // Peak bytes of intermediate values (planned as one arena) and the sum if each had its own.
   virtual uint64_t arena_bytes() const = 0;
   virtual uint64_t naive_bytes() const = 0;
-  virtual uint64_t lower_bound_bytes() const = 0;  // what no plan can go below
-  virtual uint64_t weights_bytes() const = 0;      // what the nodes hold of constants
-  // Of these: where other programs of the executor, and of those beside it, may read them too; and of those, what one
-  // of them held before this program was prepared.
+  virtual uint64_t lower_bound_bytes() const = 0;  // no plan can need less
+  virtual uint64_t weights_bytes() const = 0;      // of constants, as the nodes hold them
+  // The part of these that other programs of this executor, and of those from Beside, may share; and the part of that
+  // which already existed when this program was prepared.
   virtual uint64_t shared_weights_bytes() const = 0;
   virtual uint64_t found_weights_bytes() const = 0;
 };
@@ -55,17 +55,16 @@ class HostExecutor {
  public:
   virtual ~HostExecutor() = default;
 
-  // Prepares `nodes` (indices into graph.nodes(), in order). `outputs`: values to hand out.
-  // The graph must outlive the program. kUnsupported names the node that nothing can run.
+  // Prepares `nodes` (indices into graph.nodes(), in order). `outputs` are the values that are used elsewhere. The
+  // graph must outlive the program. kUnsupported names the node that nothing can run.
   virtual Result<std::unique_ptr<HostProgram>> Prepare(const Graph& graph, std::span<const int> nodes,
                                                        std::span<const ValueId> outputs, int threads) = 0;
 
-  // Another one, with threads of its own. Programs of both read one copy of what they make alike of constants, so the
-  // graphs of both must be of one model, whose files stay mapped. What one planned for the same values, the other
-  // knows.
+  // Another executor with its own threads. Programs of both share equally packed constants, so both must run graphs of
+  // one model, whose files stay mapped. They also share memory plans for the same values.
   virtual std::unique_ptr<HostExecutor> Beside() const = 0;
   virtual uint64_t live_weights_bytes()
-      const = 0;  // of shared_weights_bytes: of all programs that are alive, each once
+      const = 0;  // shared_weights_bytes of all living programs, each copy counted once
 };
 
 }  // namespace hearth

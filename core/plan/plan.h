@@ -1,5 +1,5 @@
-// The lowered network: everything a device needs to run it, as a value without a driver.
-// Made by Lower(graph, device, options); stored in the cache; executed by hal/plan_runner.
+// The lowered network: everything that a device needs to run it, as a value that needs no driver. Lower(graph, device,
+// options) makes it, the cache stores it, hal/plan_runner executes it.
 #ifndef HEARTH_CORE_PLAN_PLAN_H_
 #define HEARTH_CORE_PLAN_PLAN_H_
 
@@ -27,7 +27,7 @@ struct BufferRange {
 enum class BufferRole : uint8_t {
   kArena,
   kConstants,
-  kState,  // keeps its content from one run to the next
+  kState,  // keeps its content between runs
 };
 struct BufferSpec {
   BufferRole role = BufferRole::kArena;
@@ -39,9 +39,9 @@ struct BufferSpec {
 struct PlanConstant {
   BufferRange range;
   PackRecipe recipe;
-  FileRange source;  // where inline_bytes is empty
+  FileRange source;  // if inline_bytes is empty
   std::vector<std::byte> inline_bytes;
-  bool is_kept = false;  // its packed form was stored in the cache: reading was measured to beat packing
+  bool is_kept = false;  // the cache has its packed form, because reading it is faster than packing
   friend bool operator==(const PlanConstant&, const PlanConstant&) = default;
 };
 
@@ -56,8 +56,8 @@ struct Dispatch {
   friend bool operator==(const Dispatch&, const Dispatch&) = default;
 };
 
-// A value that crosses between host and device: dense in the model's layout on the host,
-// slices [C/4][B][H][W][4] in `range` on the device.
+// A value that is copied between host and device: dense in the model's layout on the host, slices [C/4][B][H][W][4] in
+// `range` on the device.
 struct HostTransfer {
   ValueId value = kNoValue;  // in the lowered graph
   TensorDesc desc;           // on the host
@@ -69,8 +69,8 @@ struct HostTransfer {
 // Nodes that the host executes between two groups of dispatches, in order.
 struct HostStep {
   std::vector<int> nodes;            // indices into the lowered graph's nodes
-  std::vector<HostTransfer> reads;   // device -> host before it
-  std::vector<HostTransfer> writes;  // host -> device after it
+  std::vector<HostTransfer> reads;   // device -> host, before the nodes
+  std::vector<HostTransfer> writes;  // host -> device, after the nodes
   friend bool operator==(const HostStep&, const HostStep&) = default;
 };
 
@@ -79,19 +79,19 @@ using Step = std::variant<Dispatch, HostStep>;
 struct PlanTensor {  // an input or output of the network
   std::string name;
   TensorDesc desc;
-  bool on_device = true;  // false: only host steps touch it
+  bool on_device = true;  // false: only host steps use it
   HostTransfer transfer;  // when on_device
   friend bool operator==(const PlanTensor&, const PlanTensor&) = default;
 };
 
-// State that the network keeps between runs. On the device a dispatch of the plan copies its next content;
-// on the host the runner of the plan copies it after the last step.
+// State that the network keeps between runs. On the device a dispatch of the plan copies its next content; on the host
+// the plan's runner copies it after the last step.
 struct PlanState {
   std::string name;
   TensorDesc desc;
   bool on_device = false;
-  HostTransfer transfer;  // its value; with on_device its place in a kState buffer
-  // Without on_device: what it becomes; on the device where next_on_device, else a value of a host step.
+  HostTransfer transfer;  // its value; if on_device, its range in a kState buffer
+  // If not on_device: its next content, which lies on the device if next_on_device, else in a value of a host step.
   bool next_on_device = false;
   HostTransfer next;
   friend bool operator==(const PlanState&, const PlanState&) = default;
@@ -125,9 +125,9 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// For the cache. Every member is written: plan_fields.h takes them from the structs themselves. Of a kernel its name,
-// arguments, defines and epilogue are; its body is the kernel library's when the plan is read. Deserialize refuses
-// anything that is not exactly one plan of this build's sources.
+// For the cache. Every member is written: plan_fields.h takes them from the structs themselves. For a kernel that is
+// its name, arguments, defines and epilogue; its body comes from the kernel library when the plan is read.
+// DeserializePlan refuses anything but exactly one plan made by this build's sources.
 std::vector<std::byte> SerializePlan(const Plan& plan);
 Result<Plan> DeserializePlan(std::span<const std::byte> bytes);
 

@@ -1,5 +1,5 @@
-// What an operation's lowering writes into: kernel calls by name, operands by value. The
-// builder picks access paths, merges equal kernels and constants, and lays out memory at the end.
+// Lowering functions add kernel calls by name and operands by value to a PlanBuilder. It picks access paths, merges
+// equal kernels and constants, and lays out memory at the end.
 #ifndef HEARTH_CORE_PLAN_PLAN_BUILDER_H_
 #define HEARTH_CORE_PLAN_PLAN_BUILDER_H_
 
@@ -40,7 +40,7 @@ struct Scalar {
   uint32_t bits = 0;
 };
 
-// One step of an epilogue, with its arguments: the statement's are these in order, tensors first.
+// One step of an epilogue. The statement's arguments are these in order, tensors first.
 struct EpilogueStep {
   EpilogueStatement statement;
   std::vector<std::pair<std::string, Operand>> tensors;  // read by the statement
@@ -68,19 +68,19 @@ struct NamedDefine {
 
 struct KernelCall {
   KernelName kernel;
-  // The kernel stores every texel of its result once: elementwise nodes behind it may become part of the store.
+  // The kernel stores every texel of its result once, so elementwise nodes after it may become part of the store.
   bool stores_each_texel_once = false;
-  std::vector<NamedDefine> defines;  // over the kernel's defaults
+  std::vector<NamedDefine> defines;  // override the kernel's defaults
   std::vector<NamedOperand> tensors;
   std::vector<NamedScalar> scalars;
   std::vector<EpilogueStep> epilogue;
   std::array<int64_t, 3> work_items = {1, 1, 1};      // rounded up to the local size
-  std::optional<std::array<uint32_t, 3>> local_size;  // over the kernel's own
-  std::vector<TensorName> buffer_reads;               // arguments never read through texels: what the call also writes
+  std::optional<std::array<uint32_t, 3>> local_size;  // overrides the kernel's
+  std::vector<TensorName> buffer_reads;               // arguments that the call also writes, so not read through texels
 };
 
-// The tensors of a kernel (a type of kernel_constants.h), where one place names them all: another kernel's names, and
-// too few or too many, do not compile.
+// The tensors of a kernel (a type of kernel_constants.h), all named in one place. Another kernel's names, and a wrong
+// number of them, do not compile.
 template <typename Kernel, size_t kCount>
 std::vector<NamedOperand> TensorsOf(const OperandOf<Kernel> (&tensors)[kCount]) {
   static_assert(kCount == Kernel::kTensors.size());
@@ -89,11 +89,11 @@ std::vector<NamedOperand> TensorsOf(const OperandOf<Kernel> (&tensors)[kCount]) 
   return named;
 }
 
-// A call of map.kernel that writes all texels of `out`; its tensors are yet to be named.
+// A call of map.kernel that writes all texels of `out`; the caller adds its tensors.
 KernelCall MapCall(const Bhwc& out);
 
 class PlanBuilder;
-// Texels as they are: both values have equally many, in the same order.
+// Copies texels unchanged; both values have the same number of them.
 KernelCall TexelCopyCall(PlanBuilder& builder, ValueId from, ValueId to);
 
 class PlanBuilder {
@@ -107,73 +107,74 @@ class PlanBuilder {
   // See index_values.h.
   bool DecidesIndices(ValueId value) const { return !IsScratch(value) && decides_indices_[value]; }
   Bhwc ShapeOf(ValueId value) const { return ToBhwc(DescOf(value).shape); }
-  // Whether both hold numbers in the same storage, on the same grid: moving elements between them changes none.
+  // Whether both have the same storage and grid, so that moving elements between them changes none.
   bool HoldAlike(ValueId a, ValueId b) const {
     return StorageOf(a) == StorageOf(b) && DescOf(a).quantization == DescOf(b).quantization;
   }
 
-  // Memory between the dispatches of one node: a value of the builder's own, whose id the graph does not know.
+  // Scratch memory between the dispatches of one node: a value that only the builder knows.
   ValueId Scratch(TensorDesc desc);
 
   // A value as kernels see it: slices in the arena, or a constant packed into slices.
   Operand Tensor(ValueId value);
   // A constant in a kernel's own layout; equal (value, recipe) pairs share memory.
   Operand Packed(ValueId constant, PackRecipe recipe);
-  // `count` zeros, padded to a multiple of `width`: the bias of a node that has none.
+  // `count` zeros, padded to a multiple of `width`: the bias of a node without one.
   Operand Zeros(int32_t count, int32_t width);
 
   const LowerOptions& options() const { return options_; }
-  // How to run `node`: what tuning found, else the first of its operation's candidates.
+  // The kernel for `node`: the one that tuning found, else the first candidate of its operation.
   KernelChoice Choose(const Node& node) const;
 
   // Appends a dispatch. kResourceExhausted when the device can't take its size.
   Status Call(const Node& node, const KernelCall& call);
-  // One node reads the value, once, and nothing behind the nodes does.
+  // One node reads the value, once, and it is neither an output nor a state's next content.
   bool IsReadOnce(ValueId value) const { return !IsScratch(value) && reads_[value] == 1 && !graph_.IsKept(value); }
-  // Whether the dispatch that makes `value` can also run an elementwise node that reads `others` too: nothing else
-  // reads `value`, and `others` exist when that dispatch runs.
+  // Whether the dispatch that makes `value` can also run an elementwise node that additionally reads `others`: nothing
+  // else reads `value`, and `others` exist when that dispatch runs.
   bool CanExtend(ValueId value, std::span<const ValueId> others) const;
-  // A text that sets the names of one more step of the dispatch that makes `value` apart from those before.
+  // A suffix that makes the names of the next epilogue step of the dispatch that makes `value` unique.
   std::string StepSuffix(ValueId value) const;
-  // That dispatch makes `output` instead. False, and nothing has changed, when the device can't take so many arguments.
+  // Makes that dispatch write `output` instead. Returns false and changes nothing if the device can't take so many
+  // arguments.
   bool Extend(const Node& node, ValueId value, ValueId output, const std::vector<EpilogueStep>& steps);
-  // `output` is `input` under another name: no copy, unless `input` is state, which changes at the end of the run.
-  // Precondition: equal channels, equally many pixels.
+  // Makes `output` another name of `input`, without a copy, unless `input` is state, which changes at the end of the
+  // run. Precondition: equal numbers of channels and pixels.
   Status Alias(const Node& node, ValueId output, ValueId input);
-  // `output` is the texels of `input` from `first` on, where it lies. False, and nothing has changed, where that can't
-  // be.
+  // Makes `output` a view of the texels of `input` from `first` on. Returns false and changes nothing if that is
+  // impossible.
   bool AliasPart(ValueId output, ValueId input, int64_t first);
-  // `part`, which is there, becomes the texels of `whole` from `first` on: what makes it writes it there. False, and
-  // nothing has changed, where that can't be.
+  // Makes `part`, which exists already, the texels of `whole` from `first` on, so that its producer writes it there.
+  // Returns false and changes nothing if that is impossible.
   bool PlaceWithin(ValueId part, ValueId whole, int64_t first);
-  // `output` is elements of `deferred.source`, and `deferred.call` copies them: not now but before the first dispatch
-  // or step that takes the value for what it is. Readers that find their way to the source never ask for it.
+  // `output` consists of elements of `deferred.source`, which `deferred.call` copies: not now, but before the first
+  // dispatch or step that reads `output` itself. Readers that can use the source directly cause no copy.
   struct Deferred {
     ValueId source = kNoValue;  // neither constant nor deferred
     StridedView view;           // of the source's elements
-    // The source, and what stands between it and the value, have no other readers.
+    // The source, and values between it and the output, have no other readers.
     bool is_only_reader = false;
     KernelCall call;
     const Node* node = nullptr;
   };
   Status Defer(ValueId output, Deferred deferred);
-  // Null for a value that is there.
+  // Null for a value that is not deferred.
   const Deferred* DeferredAt(ValueId value) const;
-  // Copies a value that is deferred.
+  // Copies a deferred value.
   void MakeDeferred(ValueId value);
-  // The call that makes `value`, where that may store the same elements elsewhere; null: none.
+  // The call that makes `value`, if it can store the same elements at other positions; else null.
   const KernelCall* RelocatableMakerOf(ValueId value) const;
-  // That call makes `output` instead, with these scalars in place of its own. False, and nothing has changed, when the
-  // device can't.
+  // Makes that call write `output` instead, with these scalars replacing its own. Returns false and changes nothing if
+  // the device can't.
   bool Relocate(const Node& node, ValueId value, ValueId output, std::span<const NamedScalar> scalars);
   // Appends nodes for the host; consecutive ones become one step.
   void CallHost(int node_index);
 
-  // Lays out memory and hands the plan out. Call once.
+  // Lays out memory and returns the plan. Call once.
   Result<Plan> Finish();
 
  private:
-  // A dispatch whose tensors are still names.
+  // A dispatch whose tensors have no memory yet.
   struct PendingDispatch {
     Dispatch dispatch;
     KernelCall call;
@@ -188,23 +189,23 @@ class PlanBuilder {
   };
 
   ValueId Root(ValueId value) const;
-  // Where `value` lies, within its root's place.
+  // The range of `value` within that of its root.
   BufferRange RangeOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const;
-  // The constant of this value and recipe, added with `inline_bytes` when it is new. kNoValue: zeros.
+  // The constant of this value and recipe; adds it with `inline_bytes` if it is new. kNoValue: zeros.
   Operand ConstantOperand(ValueId value, PlanConstant constant, std::span<const std::byte> inline_bytes);
-  // The dispatch that makes `value` alone and whole, where elementwise nodes may become part of it; null: none.
+  // The dispatch that makes only `value` and all of it, if elementwise nodes may become part of it; else null.
   const PendingDispatch* ExtensibleProducerOf(ValueId value) const;
-  // What a call makes of its arguments and sizes, checked against the device's limits.
+  // Makes a dispatch from a call, and checks it against the device's limits.
   Result<PendingDispatch> Pending(const Node& node, const KernelCall& call) const;
   void Push(PendingDispatch pending);
-  // The dispatch at `index` makes `output` instead of `value`, by another call of the same size.
+  // Makes the dispatch at `index` write `output` instead of `value`, with another call of the same size.
   bool Replace(size_t index, const Node& node, ValueId value, ValueId output, KernelCall call);
   // Whether the device takes a dispatch of this size.
   Status CheckFits(const KernelSource& source, std::span<const Operand> operands,
                    const std::array<uint64_t, 3>& groups) const;
   Result<KernelSource> Instantiate(const KernelCall& call, std::vector<Operand>& operands,
                                    std::vector<uint32_t>& scalars) const;
-  // Lets a kernel that can multiply numbers of 16 bits do so where the precision and the device want it.
+  // Lets a kernel multiply in 16 bits if it can and precision and device ask for it.
   Status SetArithmetic(KernelSource& source, std::span<const Operand> operands,
                        std::span<const uint32_t> scalars) const;
   StorageType StorageOf(ValueId value) const;
@@ -213,15 +214,15 @@ class PlanBuilder {
   uint64_t OperandBytes(const Operand& operand) const;
   uint64_t ValueBytes(ValueId value) const;
   uint32_t KernelIndex(KernelSource source);
-  // Dispatches that make the states' next content their content, after everything that reads them.
+  // Adds dispatches that copy the states' next content, after everything that reads the states.
   Status CopyStates();
-  // What a tensor of `size_bytes` takes of its buffer; see texel_view.h.
+  // The bytes that a tensor of `size_bytes` takes in its buffer; see texel_view.h.
   uint64_t PlacedBytes(uint64_t size_bytes) const;
   std::map<ValueId, Lifetime> Lifetimes() const;
   Status PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
   Status PlaceStates(Plan& plan, std::map<ValueId, BufferRange>& ranges) const;
   Status PlaceConstants(Plan& plan) const;
-  // The plan's states: those that something reads.
+  // The plan's states that something reads.
   std::vector<PlanState> FinishStates(const std::map<ValueId, BufferRange>& ranges) const;
   HostTransfer TransferOf(ValueId value, const std::map<ValueId, BufferRange>& ranges) const;
   HostStep FinishHostStep(const PendingHost& pending, const std::map<ValueId, BufferRange>& ranges) const;
@@ -235,11 +236,11 @@ class PlanBuilder {
   StorageType real_storage_;
   std::vector<bool> decides_indices_;                                // by value; see index_values.h
   std::vector<int> reads_;                                           // by value: how often nodes read it
-  mutable std::map<std::string, KernelSource, std::less<>> parsed_;  // by name: parsing is half of a plan's making
+  mutable std::map<std::string, KernelSource, std::less<>> parsed_;  // by name; parsing is half of making a plan
   Plan plan_;
-  std::deque<TensorDesc> scratch_;  // their ids follow those of the graph; a deque, because DescOf lends references
+  std::deque<TensorDesc> scratch_;         // ids follow the graph's; a deque, because DescOf returns references
   std::map<ValueId, bool> device_values_;  // roots that live in the arena
-  std::map<ValueId, size_t> made_at_;      // by root: the index in pending_ of what wrote it last
+  std::map<ValueId, size_t> made_at_;      // by root: the index in pending_ of the last writer
   struct Place {
     ValueId of = kNoValue;
     uint64_t offset_bytes = 0;

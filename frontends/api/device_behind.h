@@ -1,4 +1,4 @@
-// The device of a hot start: made ready on a thread behind a session that the CPU answers meanwhile.
+// The device of a hot start, prepared on a background thread while the CPU answers.
 #ifndef HEARTH_FRONTENDS_API_DEVICE_BEHIND_H_
 #define HEARTH_FRONTENDS_API_DEVICE_BEHIND_H_
 
@@ -14,34 +14,34 @@
 
 namespace hearth {
 
-// The thread opens the device, unless `next` holds it already, makes everything ready at low priority and runs once
-// with zeros; for MoveRule::kWhenFaster it also measures what a run takes. Then it waits for its owner's word. It
-// touches nothing of the session but what the two share for reading and the store.
+// The thread opens the device, unless `next` holds it already, prepares everything at low priority and runs once with
+// zeros; for MoveRule::kWhenFaster it also measures the time of a run. Then it waits for Take or Dismiss. It uses
+// nothing of the session except shared read-only data and the store.
 class DeviceBehind {
  public:
   explicit DeviceBehind(std::unique_ptr<SessionData> next);
-  // Ends the thread, which begins no further call to the driver, and closes the device.
+  // Ends the thread, which makes no further driver call, and closes the device.
   ~DeviceBehind();
 
   enum class State { kPreparing, kReady, kGivenUp };
   State state() const;
-  // From the asking for the session until the device was ready, and the median of its runs; 0 until then.
+  // The time from opening the session until the device was ready, and the median of its runs; 0 until then.
   double ready_ms() const;
   double run_ms() const;
-  Status failure() const;  // why it was given up; Ok where it was dismissed
+  Status failure() const;  // why it was given up; Ok if it was dismissed
 
-  // Around the session's runs: until the first is over, the CPU is not disturbed.
+  // Called around the session's runs: the CPU is not disturbed until the first is over.
   void NoteRunBegins();
   void NoteRunEnds();
 
-  // Until it is ready or given up.
+  // Waits until it is ready or given up.
   void Wait() const;
 
-  // Preconditions for the following: kReady. What is ready, to be looked at.
+  // Precondition of the following functions: kReady. The prepared data.
   const SessionData& next() const { return *next_; }
-  // To be taken over. The object has nothing left to do then.
+  // Hands the prepared data over. After that the object has nothing left to do.
   std::unique_ptr<SessionData> Take();
-  // It is not wanted: what it made is stored and the device closed, on its thread.
+  // Gives the device up: its thread stores what it made and closes the device.
   void Dismiss();
   // Stores what it made, on this thread.
   void Save();

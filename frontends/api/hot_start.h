@@ -1,4 +1,4 @@
-// A hot start: whether, and what its session does between two runs.
+// Hot starts: whether to start hot, and what the session does between two runs.
 #ifndef HEARTH_FRONTENDS_API_HOT_START_H_
 #define HEARTH_FRONTENDS_API_HOT_START_H_
 
@@ -8,38 +8,38 @@
 
 namespace hearth {
 
-// kInvalidArgument for a word that is no way to start, kUnsupported for a hot start in the program's own context.
+// kInvalidArgument for an unknown value of `start`, kUnsupported for a hot start in the program's own context.
 Status CheckStart(const SessionOptions& options);
 
-// After the session's shapes have changed: the device behind it, if it may still take over, is made ready for them.
+// After the session's shapes have changed: prepares the background device for them, if it may still take over.
 void RestartBehind(SessionData& data);
 
-// The CPU has been made ready: the device of a hot start is, behind it.
+// Starts preparing the background device of a hot start, once the CPU is ready.
 void BeginBehind(SessionData& data, std::unique_ptr<SessionData> next);
 
-// "hot" was said, and another device than the CPU.
+// Whether "hot" was asked for, with a device other than the CPU.
 bool IsAskedHot(const SessionOptions& options);
 
-// Once model, cache and first device are there: sets the report's mode and reason. For a hot start `data` is to answer
-// on the CPU, and the result is what the device is to be made ready in; otherwise null.
+// Sets the report's mode and reason, once model, cache and first device are open. For a hot start `data` will answer on
+// the CPU, and the result is the SessionData for the device; otherwise null.
 Result<std::unique_ptr<SessionData>> ChooseStart(SessionData& data);
 
-// Before a run: counts it, and moves to the device behind where that is ready and faster. Nothing of that fails the
-// run.
+// Before a run: counts it, and moves to the background device if that is ready and faster. A failure here does not fail
+// the run.
 void BeginRun(SessionData& data);
-// After it, whatever became of it.
+// After a run, whether it succeeded or not.
 void EndRun(SessionData& data, double milliseconds);
 
-// Brings the report's words about the start up to date.
+// Updates the report about the start.
 void NoteBehind(SessionData& data);
 
-// What the CPU of a hot start does not take, the device may.
+// Adds a hint to an error of the CPU in a hot start that the device may support what the CPU does not.
 Status WithHotHint(const SessionData& data, const Status& status);
 
 // Session::WaitForDevice.
 Status WaitForBehind(SessionData& data);
 
-// Stores what the device behind made, if that is ready.
+// Stores what the background device made, if that is ready.
 void SaveBehind(SessionData& data);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// What a Session holds.
+// The data of a Session.
 #ifndef HEARTH_FRONTENDS_API_SESSION_DATA_H_
 #define HEARTH_FRONTENDS_API_SESSION_DATA_H_
 
@@ -31,7 +31,7 @@ class SqliteStore;
 // Where an input comes from or an output goes to.
 struct InterfaceState {
   bool is_set = false;        // inputs: SetInput was called
-  bool is_on_device = false;  // bound to memory of the device's
+  bool is_on_device = false;  // bound to device memory
   // Bound to host memory.
   std::optional<BindingLayout> layout;
   std::span<std::byte> memory;
@@ -39,14 +39,14 @@ struct InterfaceState {
   bool is_bound() const { return is_on_device || layout || frame; }
 };
 
-inline constexpr int kMostInFlight = 64;    // what SessionOptions::max_in_flight may be at most
-inline constexpr int kMostKeptShapes = 64;  // SessionOptions::kept_shapes
+inline constexpr int kMostInFlight = 64;    // the limit of SessionOptions::max_in_flight
+inline constexpr int kMostKeptShapes = 64;  // the limit of SessionOptions::kept_shapes
 
-// A run that was submitted and not waited for.
+// A submitted run that has not been waited for.
 struct RunSlot {
   uint64_t number = 0;                         // 0: free
-  bool is_done = false;                        // repeated on another device: the outputs are there
-  std::vector<std::vector<std::byte>> inputs;  // a copy, where the device may be lost and the run be repeated
+  bool is_done = false;                        // repeated on another device: the outputs are complete
+  std::vector<std::vector<std::byte>> inputs;  // a copy, if the run may have to be repeated on another device
   std::vector<std::vector<std::byte>> outputs;
   double submitted_at_ms = 0;
 };
@@ -56,21 +56,21 @@ class DeviceBehind;
 // When a hot session moves to the device behind it.
 enum class MoveRule : uint8_t {
   kWhenFaster,
-  kWhenReady,  // for tests; the environment variable HEARTH_HOT_MOVE=ready says so too
+  kWhenReady,  // for tests; also set by the environment variable HEARTH_HOT_MOVE=ready
 };
 
-// What a device has already of one model: for plans of other shapes, and for other sessions of the same device.
+// Parts of one model that a device already has, for plans of other shapes and for other sessions of the same device.
 struct HeldParts {
   std::shared_ptr<HeldConstants> constants = std::make_shared<HeldConstants>();
   std::shared_ptr<HeldPrograms> programs = std::make_shared<HeldPrograms>();
 };
 
-// Members are destroyed from the last to the first: the runner before the device and the store. What is made for one
-// device (see SwapDevices) or one shape (see SwapShapes) may be made in a second SessionData of the same session, see
-// DataBeside.
+// Members are destroyed from last to first: the runner before the device and the store. Parts that belong to one device
+// (see SwapDevices) or one shape (see SwapShapes) may be made in a second SessionData of the same session (see
+// DataBeside).
 struct SessionData {
   SessionData();
-  pid_t process = ::getpid();  // that opened it
+  pid_t process = ::getpid();  // the process that opened it
   Stopwatch since_asked;
   std::shared_ptr<const Model> owned_model;    // of the session and its clones
   const Model* model = nullptr;                // the caller's, owned_model or resized_model
@@ -78,41 +78,42 @@ struct SessionData {
   SessionOptions options;
   std::shared_ptr<SessionWaits> waits;
   std::shared_ptr<BlobStore> store;
-  SqliteStore* folder = nullptr;  // the folder's part of the store; null where there is none
+  SqliteStore* folder = nullptr;  // the folder's part of the store; may be null
   std::span<const BackendDef> backends = GpuBackends();
   std::vector<std::string> failed_ids;  // devices that `auto` left behind
   OpenedDevice opened;
   HeldParts held;                      // of that device
   std::shared_ptr<HostExecutor> host;  // of all shapes
-  // In keys that are looked up; found once a start, since all of the model is hashed for it, unless its file is known.
+  // The model's name in keys that are looked up. It is computed once per start, since that hashes the whole model
+  // unless its file is known.
   std::string model_name;
   bool is_model_recalled = false;  // the cache knew the file
   PlanRequest plan_request;
   MadePlan made;
   std::unique_ptr<PlanRunner> runner;
-  std::vector<std::vector<std::byte>> inputs, outputs;  // what SetInput copied, and what output() shows
-  // Of those that output() shows, where the runner makes them (PlanRunner::LentOutput); by output, else empty.
+  std::vector<std::vector<std::byte>> inputs, outputs;  // copies of SetInput; memory of output()
+  // By output: the runner's own memory if output() shows that (PlanRunner::LentOutput), else empty.
   std::vector<std::span<std::byte>> lent_outputs;
   std::vector<InterfaceState> input_states, output_states;
-  std::vector<RunSlot> slots;  // as many as runs may be in flight
+  std::vector<RunSlot> slots;  // one per run that may be in flight
   uint64_t submit_count = 0;
   std::vector<StateContent> kept_states;  // see KeepStates; empty: zeros
   int runs_since_kept = 0;                // finished ones
   int threads = 1;
-  uint64_t rest_bytes = 0;  // of what report.memory.needed_bytes counts: all that only this shape of this session needs
-  uint64_t frame_bytes = 0;  // of these, what frames need: see CountFrames
-  uint64_t run_count = 0;    // begun
+  uint64_t rest_bytes = 0;   // the part of report.memory.needed_bytes that only this shape of this session needs
+  uint64_t frame_bytes = 0;  // the part of rest_bytes for frames: see CountFrames
+  uint64_t run_count = 0;    // runs that have begun
   bool has_run = false, is_saved = false;
-  bool tests_devices = true;  // see SelfTest; false for tests of other things
-  bool is_beside = false;     // its warnings are told by the session
-  std::stop_token stop;       // of what is made on a thread behind
+  bool tests_devices = true;  // runs the self-test; false in tests of other things
+  bool is_beside = false;     // a second SessionData: the session logs its warnings
+  std::stop_token stop;       // stops work on a background thread
   MoveRule move_rule = MoveRule::kWhenFaster;
   std::vector<double> cpu_ms;  // of a hot start's runs on the CPU, see BeginRun
   TuningOutcome tuning;
   mutable Report report;
   mutable size_t logged_warnings = 0;
-  std::unique_ptr<DeviceBehind> behind;  // of a hot start, until it was moved to or given up
-  // Ready for the shapes that the session had before on the same device, the most recently used first.
+  std::unique_ptr<DeviceBehind> behind;  // a hot start's device, until the session moves to it or gives it up
+  // Data for earlier shapes of the session on the same device, most recently used first.
   std::vector<std::unique_ptr<SessionData>> other_shapes;
 
   ~SessionData();  // also of a session that could not be opened
@@ -125,46 +126,46 @@ struct SessionData {
 
 using InputShapes = std::map<std::string, std::vector<int32_t>>;
 
-// kDeviceLost where moving to another device failed, too.
+// kDeviceLost if moving to another device failed as well.
 Status CheckHasDevice(const SessionData& data);
 
-// Of the tensor with this name or alias; kInvalidArgument lists all names. `kind`: "input".
+// The index of the tensor with this name or alias; kInvalidArgument lists all names. `kind`: "input" or "output".
 Result<size_t> IndexOf(const std::vector<TensorInfo>& tensors, std::string_view name, std::string_view kind);
 
-// After a first run that failed: what came from the cache is taken out of it and made anew. False where nothing did, or
-// where that fails too.
+// After a first run that failed: rejects the cache entries that it used, and makes them again. False if it used none,
+// or if that fails too.
 bool RestartWithoutStored(SessionData& data, const Status& failure);
 
 // The rest of Session::Create, with the options, the model and the backends that `data` holds.
 Result<Session> CreateSession(std::unique_ptr<SessionData> data);
 
-// The words of options, device and cache as data.plan_request, without what tuning found.
+// Fills data.plan_request from options, device and cache, without tuning results.
 Status RequestPlan(SessionData& data);
 
-// Makes all that a run needs on the device that is open.
+// Makes everything that a run needs on the open device.
 Status Prepare(SessionData& data);
 
-// The same, and under `auto` on the next one where that fails.
+// The same; under `auto`, on the next device if that fails.
 Status PrepareOnAUsableDevice(SessionData& data);
 
-// Drivers' threads and connections are not in a forked child; a run there would wait for ever.
+// An error in a forked child: it has no driver threads and connections, so a run would wait forever.
 Status CheckProcess(const SessionData& data);
 
-// One run on this memory, waited for, without frames.
+// Runs once on this memory, without frames, and waits.
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs, std::vector<ProfileRow>* profile);
 
 // The same on the session's own inputs and outputs, and with frames.
 Status RunOnOwnMemory(SessionData& data, std::vector<ProfileRow>* profile);
 
-// Before each run: inputs that are bound to frames in host memory are made by the device, or here where it does not.
+// Before each run: makes inputs that are bound to frames in host memory, on the device or, if it can't, here.
 Status PlaceFrames(SessionData& data);
-// For a run without frames.
+// Makes the next run ignore frames.
 Status DropFrames(SessionData& data);
-// All of them into dense inputs, for a run that may have to be repeated when the frames are gone.
+// Converts all frames into dense inputs, for a run that may have to be repeated when the frames are gone.
 Status ReadFrames(SessionData& data);
 
-// Session::SaveToCache for what is made for the data's own device.
+// Session::SaveToCache for the data's own device.
 void SaveData(SessionData& data);
 
 }  // namespace hearth

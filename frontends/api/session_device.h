@@ -1,4 +1,4 @@
-// A session's device before anything is made for it.
+// Opens and checks a session's device.
 #ifndef HEARTH_FRONTENDS_API_SESSION_DEVICE_H_
 #define HEARTH_FRONTENDS_API_SESSION_DEVICE_H_
 
@@ -6,11 +6,11 @@
 
 namespace hearth {
 
-// Sets how long the device is waited for, and tests one that says it is hardware, the first time that this cache sees
-// it and its driver, and again until it passes. kUnavailable where it does not compute.
+// Sets the wait limit. Runs the self-test on a device that says it is hardware, until it has passed once for this
+// cache, device and driver. kUnavailable if it fails.
 Status TrustDevice(SessionData& data);
 
-// Opens the device that the options ask for, or with SessionOptions::next_device another.
+// Opens the device that the options name, or another one with SessionOptions::next_device.
 Result<OpenedDevice> OpenAskedDevice(const SessionData& data);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// What a session's report says.
+// Fills a session's report.
 #ifndef HEARTH_FRONTENDS_API_SESSION_REPORT_H_
 #define HEARTH_FRONTENDS_API_SESSION_REPORT_H_
 
@@ -8,13 +8,14 @@
 
 namespace hearth {
 
-// Once the runner is made.
+// Precondition: the runner is made.
 void FillReport(SessionData& data);
 
-// What the cache has counted so far, and its warnings. Not for data beside a session's, whose cache is the session's.
+// Copies the cache's counters and warnings into the report. Not for a second SessionData, which shares the session's
+// cache.
 void NoteCache(const SessionData& data);
 
-// Phases of a start and what it had to make, for the log.
+// A start's phases and the work that it did, for the log.
 std::string StartText(const Report& report);
 
 }  // namespace hearth

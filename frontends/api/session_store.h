@@ -1,4 +1,4 @@
-// A session and its cache: opening it, what it is told of the model, and what a start leaves in it.
+// A session's cache: opening it, naming the model in it, releasing memory after it is filled.
 #ifndef HEARTH_FRONTENDS_API_SESSION_STORE_H_
 #define HEARTH_FRONTENDS_API_SESSION_STORE_H_
 
@@ -13,16 +13,16 @@ namespace hearth {
 struct ModelData;
 struct SessionData;
 
-// A cache that can't be had is a warning, never an error.
+// A cache that can't be opened is a warning, never an error.
 void OpenStore(SessionData& data);
 
-// What the plan's key says of the model. One that was built and not read has no bytes; nobody sends it in.
+// The model's name in the plan's key. A built model has no file bytes; it does not come from outside.
 std::string NameOfModel(const SessionData& data, BlobStore::NameUse use);
 
-// The next start finds `name`, which NameOfModel computed, by the file's stamp.
+// Remembers `name`, which NameOfModel computed, so that the next start finds it by the file's stamp.
 void RememberModel(const SessionData& data, const std::string& name);
 
-// What devices hold now need not lie in host memory too. A model given in memory keeps its copy.
+// Releases mapped pages of weights that the devices hold now. A model given in memory keeps its copy.
 void ReleasePages(const ModelData& model, std::span<const std::byte> bytes);
 
 }  // namespace hearth
