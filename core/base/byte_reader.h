@@ -1,4 +1,4 @@
-// Numbers and bytes, one behind the other: how containers that outlive a process are written and read.
+// Reads and writes numbers and bytes in sequence, for containers that outlive a process.
 #ifndef HEARTH_CORE_BASE_BYTE_READER_H_
 #define HEARTH_CORE_BASE_BYTE_READER_H_
 
@@ -17,8 +17,8 @@ void AppendNumber(std::vector<std::byte>& bytes, T number) {
   for (size_t k = 0; k < sizeof number; ++k) bytes.push_back(static_cast<std::byte>(number >> (8 * k)));
 }
 
-// Takes numbers and bytes off the front of what others may have written. Once too little is left, `failed` holds, and
-// numbers are 0 and bytes empty. The bytes must outlive the reader and what it hands out.
+// Reads numbers and bytes from untrusted input. Once too little is left, `failed` is true, numbers are 0 and bytes are
+// empty. The input must outlive the reader and the spans that it returns.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -1,4 +1,4 @@
-// A library opened at run time, so that one binary starts on machines without it: drivers, and what only some need.
+// A library opened at run time, so that one binary starts on machines without it: drivers and optional libraries.
 #ifndef HEARTH_CORE_BASE_DYNAMIC_LIBRARY_H_
 #define HEARTH_CORE_BASE_DYNAMIC_LIBRARY_H_
 
@@ -31,8 +31,8 @@ class DynamicLibrary {
     return reinterpret_cast<Fn>(Find(name));
   }
 
-  // Keeps the library in the process for good. For drivers that start threads or register exit
-  // handlers, which would run unmapped code after a dlclose.
+  // Keeps the library in the process forever. For drivers that start threads or register exit handlers, which would run
+  // unmapped code after a dlclose.
   void Leak() { handle_ = nullptr; }
 
  private:
@@ -42,7 +42,7 @@ class DynamicLibrary {
   void* handle_ = nullptr;
 };
 
-// The folder of the shared library or program that holds Hearth's code; empty where the system does not tell.
+// The folder of the shared library or program that contains Hearth's code; empty if it is unknown.
 std::string FolderOfThisCode();
 
 }  // namespace hearth

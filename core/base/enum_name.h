@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-// The enumerator whose name stands at its place in `names`.
+// The enumerator whose name is at its position in `names`.
 template <typename Enum, size_t kCount>
 std::optional<Enum> EnumNamed(const std::string_view (&names)[kCount], std::string_view name) {
   for (size_t k = 0; k < kCount; ++k) {

@@ -8,10 +8,10 @@
 
 namespace hearth {
 
-// Empty where it is not set. The text is the process's own: it lasts until somebody sets the variable.
+// Empty if it is not set. The text belongs to the environment and is valid until the variable is set again.
 std::string_view EnvironmentVariable(const char* name);
 
-// The parts of "a:b::c" that are not empty, in their order.
+// The non-empty parts of "a:b::c", in order.
 std::vector<std::string> PathsInList(std::string_view list);
 
 }  // namespace hearth

@@ -1,5 +1,5 @@
-// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in files of their
-// own beside the graph.
+// A range of bytes in one of a model's files. A .tflite model is one file; other formats keep weights in separate
+// files.
 #ifndef HEARTH_CORE_BASE_FILE_RANGE_H_
 #define HEARTH_CORE_BASE_FILE_RANGE_H_
 

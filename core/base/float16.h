@@ -35,9 +35,9 @@ inline uint16_t FloatToHalf(float value) {
   return sign | static_cast<uint16_t>((rounded - 0x38000000u) >> 13);
 }
 
-// What a device holds of a float32 number: the largest half, not infinity, for a finite number beyond it, and the
-// smallest, not 0, for one next to 0. A mask of -1e9 times 0 stays 0, and an epsilon of 1e-12 keeps off a division by
-// 0.
+// How a device stores a float32 number: a finite number beyond the largest half becomes the largest half, not infinity,
+// and a number next to 0 becomes the smallest half, not 0. So a mask of -1e9 times 0 stays 0, and an epsilon of 1e-12
+// still prevents a division by 0.
 inline uint16_t FloatToHeldHalf(float value) {
   const uint16_t half = FloatToHalf(value), magnitude = half & 0x7fffu;
   if (magnitude == 0 && value != 0.0f) return static_cast<uint16_t>(half + 1);

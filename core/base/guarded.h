@@ -1,5 +1,5 @@
-// How exceptions of the standard library (no memory, no threads) become errors: at a thread's end, and at the boundary
-// to an interpreter that knows none.
+// Turns exceptions of the standard library (no memory, no threads) into errors: at a thread's end, and at the boundary
+// to an interpreter without exceptions.
 #ifndef HEARTH_CORE_BASE_GUARDED_H_
 #define HEARTH_CORE_BASE_GUARDED_H_
 
@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-// What `work` (returning Status) answers, or what it throws as a Status.
+// The Status that `work` returns, or its exception as a Status.
 template <typename Work>
 Status Guarded(const Work& work) noexcept {
   try {

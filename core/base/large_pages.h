@@ -1,4 +1,4 @@
-// Memory in pages of 2 MiB: fresh memory costs a fault for each page, 0.7 ms per MiB in pages of 4 KiB and 0.1 in large
+// Memory in pages of 2 MiB. Fresh memory costs a page fault per page: 0.7 ms per MiB in pages of 4 KiB, 0.1 in large
 // ones.
 #ifndef HEARTH_CORE_BASE_LARGE_PAGES_H_
 #define HEARTH_CORE_BASE_LARGE_PAGES_H_
@@ -17,7 +17,7 @@ namespace hearth {
 
 constexpr uint64_t kLargePageBytes = uint64_t{2} << 20;
 
-// Only a hint, for memory that is the process's own: mapped device memory refuses it. Nothing is added at the ends.
+// Only a hint, for the process's own memory: mapped device memory refuses it. It adds nothing at the ends.
 inline void AskForLargePages(std::span<std::byte> memory) {
   const auto begin = reinterpret_cast<uintptr_t>(memory.data());
   const uintptr_t first = RoundUp<uintptr_t>(begin, kLargePageBytes);
@@ -30,8 +30,8 @@ struct ReleaseLargePages {
 };
 using LargePageMemory = std::unique_ptr<std::byte[], ReleaseLargePages>;
 
-// Begins with a large page; the last one is large too where that adds at most a sixteenth to the memory in use. Not
-// zeroed. Null where the host has not that much.
+// The memory begins with a large page. The last page is large too if that adds at most a sixteenth to the memory in
+// use. Not zeroed. Null if the host has too little memory.
 inline LargePageMemory AllocateInLargePages(uint64_t size_bytes) {
   const uint64_t whole_bytes = RoundUp(size_bytes, kLargePageBytes);
   const uint64_t taken_bytes = whole_bytes - size_bytes <= size_bytes / 16 ? whole_bytes : size_bytes;

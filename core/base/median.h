@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-// Of an even number of samples the upper one of the middle. Precondition: not empty.
+// For an even number of samples the upper one of the two in the middle. Precondition: not empty.
 inline double Median(std::vector<double> samples) {
   const auto middle = samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
   std::nth_element(samples.begin(), middle, samples.end());

@@ -1,4 +1,4 @@
-// The members of a plain struct, counted and visited without a list of them: a list cannot forget one.
+// Counts and visits the members of a plain struct without a list, so none can be forgotten.
 #ifndef HEARTH_CORE_BASE_MEMBERS_H_
 #define HEARTH_CORE_BASE_MEMBERS_H_
 

@@ -1,4 +1,4 @@
-// Text out of models, bundles, drivers and the environment, made safe for a terminal and for one line of a log.
+// Makes text from models, bundles, drivers and the environment safe for a terminal and for one line of a log.
 #ifndef HEARTH_CORE_BASE_PRINTABLE_H_
 #define HEARTH_CORE_BASE_PRINTABLE_H_
 
@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-// Each byte of a control character becomes `replacement`: what moves a cursor, changes colours or turns the direction
-// of the text around it (Unicode's C0, C1, U+007F and bidirectional controls). Characters in `kept` stay.
+// Replaces each byte of a control character by `replacement`: characters that move a cursor, change colours or change
+// the text's direction (Unicode's C0, C1, U+007F and bidirectional controls). Characters in `kept` stay.
 std::string Printable(std::string_view text, char replacement, std::string_view kept = "");
 
 }  // namespace hearth

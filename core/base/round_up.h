@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-// The next multiple. Precondition: number >= 0, multiple > 0, and the result fits.
+// The next multiple of `multiple`. Precondition: number >= 0, multiple > 0, and the result fits.
 template <typename T>
 constexpr T RoundUp(T number, std::type_identity_t<T> multiple) {
   return (number + multiple - 1) / multiple * multiple;

@@ -1,5 +1,5 @@
-// Whether this code was compiled for AddressSanitizer or ThreadSanitizer, which both end the process in places where a
-// plain one goes on: with RTLD_DEEPBIND, and where memory runs out.
+// Whether this code was compiled for AddressSanitizer or ThreadSanitizer. Both end the process where an ordinary one
+// goes on: with RTLD_DEEPBIND, and when memory runs out.
 #ifndef HEARTH_CORE_BASE_SANITIZER_H_
 #define HEARTH_CORE_BASE_SANITIZER_H_
 

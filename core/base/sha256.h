@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4): what content is called in keys, and what a bundle's manifest promises about each blob.
-// Checksums are XXH3, which is fast and no proof against people.
+// SHA-256 (FIPS 180-4): names content in keys, and each blob in a bundle's manifest. Checksums use XXH3 instead, which
+// is fast but does not protect against people.
 #ifndef HEARTH_CORE_BASE_SHA256_H_
 #define HEARTH_CORE_BASE_SHA256_H_
 
@@ -13,7 +13,7 @@ namespace hearth {
 
 std::array<uint8_t, 32> Sha256Of(std::span<const std::byte> bytes);
 
-// Of bytes that come in pieces.
+// Hashes bytes that come in pieces.
 class Sha256 {
  public:
   Sha256();
@@ -34,11 +34,11 @@ class Sha256 {
   uint64_t all_bytes_ = 0;
 };
 
-// The same without the processor's instructions for it, for tests.
+// The same without the processor's SHA instructions, for tests.
 std::array<uint8_t, 32> PlainSha256Of(std::span<const std::byte> bytes);
 
 std::string HexOf(std::span<const uint8_t> bytes);  // two digits a byte
-// False when `hex` is not exactly as many digits as `bytes` takes.
+// False unless `hex` has exactly the number of digits for `bytes`.
 bool BytesFromHex(std::string_view hex, std::span<uint8_t> bytes);
 
 }  // namespace hearth

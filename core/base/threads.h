@@ -1,4 +1,4 @@
-// Threads of our own. A container may allow only few: one that the system refuses ends nothing.
+// Hearth's threads. A container may allow only few; a refused thread is not fatal.
 #ifndef HEARTH_CORE_BASE_THREADS_H_
 #define HEARTH_CORE_BASE_THREADS_H_
 
@@ -11,7 +11,7 @@
 
 namespace hearth {
 
-// kResourceExhausted where the system gives no thread. `work` must not throw.
+// kResourceExhausted if the system gives no thread. `work` must not throw.
 template <typename Work>
 Status StartThread(std::thread& thread, Work work) {
   try {
@@ -23,7 +23,7 @@ Status StartThread(std::thread& thread, Work work) {
   return Status::Ok();
 }
 
-// Work that another thread does while this one goes on; where the system gives none, this one does it, at once.
+// Runs work on another thread; if the system gives none, runs it at once on this thread.
 class WorkBeside {
  public:
   explicit WorkBeside(std::function<Status()> work) : work_(std::move(work)) {
@@ -36,7 +36,7 @@ class WorkBeside {
   WorkBeside(const WorkBeside&) = delete;
   WorkBeside& operator=(const WorkBeside&) = delete;
 
-  // Waits, and says how the work ended; what it threw is an error too. Once.
+  // Waits, and returns the work's status; an exception becomes an error. Call it once.
   Status Join() {
     if (thread_.joinable()) thread_.join();
     return std::move(status_);

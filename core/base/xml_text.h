@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-// For XML, HTML and SVG, in text and in attributes. Control characters, which XML has no way to write, become '?'.
+// Escapes text for XML, HTML and SVG, also in attributes. Control characters, which XML cannot express, become '?'.
 std::string XmlEscaped(std::string_view text);
 
 }  // namespace hearth

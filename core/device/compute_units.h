@@ -1,7 +1,7 @@
-// How many compute units a GPU has, by its name, for drivers that do not tell: OpenGL ES has no query, Vulkan only
+// How many compute units a GPU has, by its name, for drivers that do not report it: OpenGL ES has no query, Vulkan only
 // vendors' extensions.
 //
-// A unit is what the vendor's OpenCL driver counts in CL_DEVICE_MAX_COMPUTE_UNITS: a streaming multiprocessor, a
+// A unit is one that the vendor's OpenCL driver counts in CL_DEVICE_MAX_COMPUTE_UNITS: a streaming multiprocessor, a
 // compute unit of AMD, a shader core of Mali, a shader processor of Adreno, an execution unit of Intel, a cluster of
 // PowerVR.
 #ifndef HEARTH_CORE_DEVICE_COMPUTE_UNITS_H_
@@ -16,17 +16,17 @@
 namespace hearth {
 
 struct ComputeUnitsRow {
-  std::string_view name;  // words of a device's name, small letters and digits: "adreno 640"
+  std::string_view name;  // words of a device's name, lower case and digits: "adreno 640"
   uint32_t units;
-  std::string_view source;  // where the number is public
+  std::string_view source;  // where the number is published
 };
 std::span<const ComputeUnitsRow> ComputeUnitsTable();
 
-// Of a GPU that none of the rows names: discrete ones have 3 to 192 units, most that are sold 20 to 40; integrated ones
-// 1 to 24, most 2 to 8.
+// For a GPU that no row names. Discrete GPUs have 3 to 192 units, most sold ones 20 to 40; integrated ones 1 to 24,
+// most 2 to 8.
 inline constexpr uint32_t kUnitsOfUnknownDiscreteGpu = 24, kUnitsOfUnknownGpu = 4;
 
-// What the longest row says whose words the name has one behind the other; of a Mali with MPn or MCn in its name, n.
+// The number in the longest row whose words occur in this order in the name; for a Mali with MPn or MCn in its name, n.
 uint32_t ComputeUnitsByName(std::string_view name, DeviceType type);
 
 }  // namespace hearth

@@ -1,6 +1,6 @@
-// Devices that a software driver can stand in for: what their drivers report, as a table.
+// Devices that a software driver can simulate: a table of what their drivers report.
 //
-// `--simulate PROFILE` opens a software driver and answers as the profile says, never granting more than the driver
+// `--simulate PROFILE` opens a software driver that answers as the profile says, but never grants more than the driver
 // has. Everything above the driver (rules, tiles, work groups, staging, fences, limits, access paths) is then what that
 // device would get. Results are right; times say nothing about the device.
 #ifndef HEARTH_CORE_DEVICE_DEVICE_PROFILES_H_
@@ -27,14 +27,14 @@ struct DeviceProfile {
   std::array<uint32_t, 3> max_group_count = {};
   uint32_t local_memory_bytes = 0;
   uint64_t max_buffer_bytes = 0;   // an allocation
-  uint64_t max_binding_bytes = 0;  // what one argument of a kernel may see of it
+  uint64_t max_binding_bytes = 0;  // the part of it that one kernel argument may see
   uint64_t max_texel_elements = 0;
   uint32_t buffer_offset_alignment = 0;
   uint32_t max_storage_buffers = 0;
   uint32_t max_scalar_bytes = 0;
-  uint32_t compute_units = 1;       // as its OpenCL driver tells
-  bool vulkan_tells_units = false;  // its Vulkan driver has a vendor's extension for that
-  std::string_view renderer;        // its OpenGL ES driver's GL_RENDERER, which tells the rest (compute_units.h)
+  uint32_t compute_units = 1;       // as its OpenCL driver reports
+  bool vulkan_tells_units = false;  // its Vulkan driver reports them by a vendor's extension
+  std::string_view renderer;        // its GL_RENDERER in OpenGL ES, which gives the rest (compute_units.h)
   uint32_t subgroup_size = 1;
   bool int64 = false, fp16_arithmetic = false, unified_memory = false;
 
@@ -43,11 +43,11 @@ struct DeviceProfile {
 
 std::span<const DeviceProfile> DeviceProfiles();
 
-// Capitals don't matter. kInvalidArgument for a name that is none, with all there are.
+// Case is ignored. kInvalidArgument for an unknown name lists all.
 Result<const DeviceProfile*> FindDeviceProfile(std::string_view name);
 
-// What `driver` answers when it stands in for `profile`: of each limit the narrower one. Its name, driver version and
-// UUID name the profile, which keeps its programs and tuning apart in the cache.
+// The DeviceInfo of `driver` when it simulates `profile`: the narrower one of each limit. Name, driver version and UUID
+// include the profile's name, which keeps its programs and tuning apart in the cache.
 DeviceInfo Simulated(DeviceInfo driver, const DeviceProfile& profile);
 
 }  // namespace hearth

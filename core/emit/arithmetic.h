@@ -1,5 +1,5 @@
-// What matrix products and convolutions multiply: the dialect's real4, of 32 bits or 16. Lowering says so by defines,
-// the emitter writes the type, its conversions and accessors.
+// The types of products and sums in matrix products and convolutions: the dialect's real4 has 32 or 16 bits. Lowering
+// chooses by defines; the emitter writes the type, its conversions and accessors.
 #ifndef HEARTH_CORE_EMIT_ARITHMETIC_H_
 #define HEARTH_CORE_EMIT_ARITHMETIC_H_
 
@@ -15,24 +15,24 @@ namespace hearth {
 // 1: factors, products and the sums of blocks of TURNS * 4 products have 16 bits; sums of blocks have 32.
 inline constexpr std::string_view kHalf = "HALF";
 inline constexpr std::string_view kTurns = "TURNS";
-// 1: products of 32 bits are added to a sum one by one, not four at once. Those of 16 bits always are, within a block.
+// 1: 32-bit products are added to a sum one by one, not four at once. 16-bit products always are, within a block.
 inline constexpr std::string_view kChained = "CHAINED";
 
-// How many products one sum of 16 bits holds; 0 where the kernel calculates in 32.
+// How many products one 16-bit sum holds; 0 if the kernel calculates in 32 bits.
 int HalfProductsOf(const KernelSource& source);
 
-// For a sum of `slices` times four products: as many turns as divide it, 4 at most. In blocks of 16 products a sum is
-// off by little more than its last rounding to 16 bits, and what 32 bits cost between blocks is an eighth of their
-// time; longer blocks gain 5 % of it (RADV's compiler, Navi 21).
+// For a sum of `slices` times four products: the largest number of turns, up to 4, that divides `slices`. In blocks of
+// 16 products a sum's error is little more than its last rounding to 16 bits. Adding blocks in 32 bits takes an eighth
+// of the time; longer blocks save 5 % (RADV's compiler, Navi 21).
 int TurnsOf(int32_t slices);
 
 struct MacroText {
   std::string signature, text;
 };
-// real4, what converts to and from it, add_products, and <arg>_real(i) of each tensor that is read.
+// Defines real4, its conversions, add_products, and <arg>_real(i) for each tensor that is read.
 std::vector<MacroText> ArithmeticMacros(const KernelSource& source, Dialect dialect);
 
-// What the text of a kernel that multiplies numbers of 16 bits begins with; empty for others.
+// The first lines of the text of a kernel that multiplies in 16 bits; empty for others.
 std::string_view ArithmeticExtension(const KernelSource& source, Dialect dialect);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// OpenCL C of several kernels that share a program. kernel_source.h has what is of one kernel.
+// OpenCL C for several kernels in one program. kernel_source.h has Emit for one kernel.
 #ifndef HEARTH_CORE_EMIT_EMIT_H_
 #define HEARTH_CORE_EMIT_EMIT_H_
 
@@ -10,14 +10,14 @@
 
 namespace hearth {
 
-// A define: other than 0, the kernel reads memory that it writes, each work item what it alone writes.
+// A define. Not 0: the kernel reads memory that it writes; each work item reads only what it writes itself.
 inline constexpr std::string_view kInPlace = "IN_PLACE";
 
-// Stands before the pointers of all other kernels in OpenCL C, and is nothing unless the driver is told what it is:
-// what such a pointer reaches nothing else reaches (restrict).
+// Qualifies the pointers of all other kernels in OpenCL C. It is empty unless the driver defines it as restrict: no
+// other pointer reaches the same memory.
 inline constexpr std::string_view kAlone = "px_alone";
 
-// Each kernel once, by its EntryPoint, behind the helpers that any of them uses.
+// Each kernel once, by its EntryPoint, after the helpers that any of them uses.
 std::string EmitOpenClProgram(std::span<const KernelSource> sources);
 
 }  // namespace hearth

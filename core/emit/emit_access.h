@@ -1,5 +1,4 @@
-// How each dialect reads and writes the memory of a tensor argument: the texts that the emitter puts behind x_load and
-// y_store.
+// How each dialect reads and writes the memory of a tensor argument: the texts for x_load and y_store.
 #ifndef HEARTH_CORE_EMIT_EMIT_ACCESS_H_
 #define HEARTH_CORE_EMIT_EMIT_ACCESS_H_
 
@@ -7,7 +6,7 @@
 
 namespace hearth {
 
-// Formats of one argument `{0}`, its memory. A load names its index `i`; in a store `i` and `v` are at hand.
+// Formats for one argument, whose memory is `{0}`. A load has the index `i`; a store has `i` and `v`.
 struct AccessText {
   const char* element;  // type of an element of the memory
   const char* load;

@@ -1,4 +1,4 @@
-// Kernels that begin at another work group than the first, so that several dispatches can share one's work groups.
+// Kernels that begin at a work group other than the first, so that several dispatches can share the work groups of one.
 #ifndef HEARTH_CORE_EMIT_FIRST_GROUP_H_
 #define HEARTH_CORE_EMIT_FIRST_GROUP_H_
 
@@ -9,8 +9,8 @@
 
 namespace hearth {
 
-// The kernel with three scalars behind its own, kFirstGroup of each dimension, from which its GID and WGID count. The
-// same in every dialect: GL has no dispatch with a base, and OpenCL's offset leaves the group's number as it is.
+// The kernel with three additional scalars, kFirstGroup of each dimension, which GID and WGID start from. It is the
+// same in every dialect: GL has no dispatch with a base, and OpenCL's offset does not change the group's number.
 KernelSource WithFirstGroup(KernelSource source);
 
 inline constexpr std::array<std::string_view, 3> kFirstGroup = {"FIRST_GROUP_X", "FIRST_GROUP_Y", "FIRST_GROUP_Z"};

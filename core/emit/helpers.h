@@ -1,4 +1,4 @@
-// What the kernel dialect has beyond a driver's own language: macros and functions. A text carries those that it uses.
+// Macros and functions of the kernel dialect that a driver's language lacks. A text contains only those that it uses.
 #ifndef HEARTH_CORE_EMIT_HELPERS_H_
 #define HEARTH_CORE_EMIT_HELPERS_H_
 
@@ -18,21 +18,22 @@ constexpr bool IsOfIdentifier(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// In the order in which they are to be defined. Valid forever.
+// In the order of definition. Valid forever.
 std::span<const Helper> HelpersOf(Dialect dialect);
 
-// Which helpers texts use, and which helpers those use in turn. A start emits each kernel's text, so this is quick.
+// Finds the helpers that texts use, and those that these use in turn. A start emits each kernel's text, so this must be
+// fast.
 class UsedHelpers {
  public:
   UsedHelpers() { first_.fill(-1); }
 
-  // `helpers` must outlive this object. Of two with one name the later one counts.
+  // `helpers` must outlive this object. Of two with the same name the later one is used.
   void Know(std::span<const Helper> helpers);
   // Every identifier counts, in comments and in branches of #if that are not taken too.
   void Read(std::string_view text);
 
   bool Has(const Helper& helper) const;
-  // The definitions of those that are used.
+  // The definitions of the helpers that are used.
   std::string TextOf(std::span<const Helper> helpers) const;
 
  private:

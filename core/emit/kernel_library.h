@@ -18,15 +18,15 @@ std::vector<std::string> KernelNames();
 // kNotFound lists the names that exist; kInternal names a line of a broken header.
 Result<KernelSource> LoadKernel(std::string_view name);
 
-// Fills in body and shared arrays of a kernel that a cached plan names. An error
-// (kMalformedInput) unless the library has this kernel with these arguments and defines, and everything else is what
-// lowering can write: no text of its own reaches a compiler.
+// Fills in body and shared arrays of a kernel that a cached plan names. kMalformedInput unless the library has this
+// kernel with these arguments and defines, and everything else is something that lowering can write. So no text from a
+// plan reaches a compiler.
 Status CompleteStoredKernel(KernelSource& source);
 
 // The text of one .kernel file as a source; `name` is the file's name without its ending.
 Result<KernelSource> ParseKernel(std::string_view name, std::string_view text);
 
-// Gives `name` another value. kInternal unless the kernel declares it.
+// Sets `name` to another value. kInternal unless the kernel declares it.
 Status SetDefine(KernelSource& source, std::string_view name, std::string_view value);
 
 }  // namespace hearth

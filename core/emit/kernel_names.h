@@ -1,4 +1,4 @@
-// Names in .kernel files as the code writes them: one that no file has does not compile.
+// Names from .kernel files: a name that no file has does not compile.
 #ifndef HEARTH_CORE_EMIT_KERNEL_NAMES_H_
 #define HEARTH_CORE_EMIT_KERNEL_NAMES_H_
 
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// Never defined: that a constant expression needs it is the compiler's error.
+// Never defined: a constant expression that calls it does not compile.
 void NoKernelFileHasThisName();
 
 // One of `kKnown`, a list of kernel_constants.h.
@@ -21,7 +21,7 @@ class NameIn {
   consteval NameIn(const char* text) : text_(text) {  // NOLINT(google-explicit-constructor)
     if (std::find(kKnown.begin(), kKnown.end(), text_) == kKnown.end()) NoKernelFileHasThisName();
   }
-  // From a list of which this one holds all names.
+  // Converts from a list whose names this one contains.
   template <const auto& kSome>
   explicit constexpr NameIn(NameIn<kSome> name) : text_(name.text()) {}
   constexpr std::string_view text() const { return text_; }

@@ -17,8 +17,8 @@ namespace hearth {
 
 enum class ArgDirection : uint8_t { kRead, kWrite };
 // The type of one element in memory. Real numbers are float32 or float16 and loaded as float4; integers are int32 and
-// loaded as int4, never through texels. The last two are only of memory that a caller lends: kUnorm8 is four bytes a
-// texel, 0 to 255 standing for 0 to 1; kScalar is one float32 a texel, loaded as (value, 0, 0, 0).
+// loaded as int4, never through texels. The last two exist only in memory that a caller lends: kUnorm8 is four bytes
+// per texel, where 0 to 255 mean 0 to 1; kScalar is one float32 per texel, loaded as (value, 0, 0, 0).
 enum class StorageType : uint8_t { kFloat32, kFloat16, kInt32, kUnorm8, kScalar };
 constexpr uint64_t TexelBytes(StorageType storage) {
   if (storage == StorageType::kUnorm8 || storage == StorageType::kScalar) return 4;
@@ -69,8 +69,8 @@ struct KernelSource {
   std::vector<ScalarArg> scalars;  // 4 bytes each
   std::vector<SharedArray> shared;
   std::vector<Define> defines;
-  // Over `v` (texel4, the value being stored) and `i` (its texel index), run in every store to the first written tensor
-  // before the write; may use the tensors and scalars above.
+  // Statements on `v` (texel4, the value being stored) and `i` (its texel index) that run before every store to the
+  // first written tensor. They may use the tensors and scalars above.
   std::vector<EpilogueStatement> epilogue;
   std::array<uint32_t, 3> local_size = {1, 1, 1};
   std::string body;
@@ -81,7 +81,7 @@ struct KernelSource {
 // kernels can share a program ("hearth_pointwise_wide_1f2e3d4c"). GLSL entry points are "main".
 std::string EntryPoint(const KernelSource& source);
 
-// The whole program text for a driver. emit.h has that of several OpenCL kernels.
+// The whole program text for a driver. emit.h has the text of several OpenCL kernels.
 std::string Emit(const KernelSource& source, Dialect dialect);
 
 // Bindings as the emitter numbers them, the same in every dialect:

@@ -1,5 +1,5 @@
-// What may stand in a kernel's epilogue, as values: a form, a function of the elementwise tables, names of arguments.
-// Plans in the cache hold these and no text, so that a plan cannot bring code of its own.
+// Statements of a kernel's epilogue as values: a form, a function of the elementwise tables, names of arguments. Plans
+// in the cache hold these instead of text, so a plan cannot contain code.
 #ifndef HEARTH_CORE_EMIT_STATEMENT_H_
 #define HEARTH_CORE_EMIT_STATEMENT_H_
 
@@ -30,7 +30,7 @@ std::string_view TextOf(const ElementFunction& function);
 
 // $0, $1, ... are the statement's arguments.
 enum class StatementForm : uint8_t {
-  kNothing,         // brings arguments for the kernel's defines
+  kNothing,         // only adds arguments, which the kernel's defines use
   kUnary,           // v = function
   kSlopedUnary,     // v = function, whose alpha is $0
   kPair,            // v = function of v and tensor $0
@@ -39,20 +39,21 @@ enum class StatementForm : uint8_t {
   kIntegerClamp,    // the same for integers
   kIntegerWrap,     // to the integers from $0 on; $1: how many there are, a power of two, less one
   kLimit,           // to -$0 .. $0
-  kClearTail,       // zeros behind the last channel; $0: pixels, $1: channels
-  kAppendChannels,  // $0: texels that x has, $1: those that are full, $2: channels in the others, $3: what is appended
+  kClearTail,       // zeros after the last channel; $0: pixels, $1: channels
+  kAppendChannels,  // $0: texels that x has, $1: those that are full, $2: channels in the others, $3: the appended
+                    // tensor
   kRoundToHalf,
   kRoundToSmallGrid,  // $0: scale, $1: its inverse, $2 and $3: lowest and highest number of steps, below 2^22
   kRoundToGrid,       // the same for any number of steps
 };
 
-// How the texel of a pair's other operand follows from the index of the output's.
+// Which texel of a pair's other operand belongs to an output texel.
 enum class Reach : uint8_t {
   kSame,
   kOneElement,
   kPerChannel,  // from here on $1 is the output's pixels
   kPerPixel,
-  kRepeated,  // the pixels again and again; $2: how many the operand has
+  kRepeated,  // pixels repeat; $2: how many the operand has
 };
 
 struct EpilogueStatement {
@@ -61,7 +62,7 @@ struct EpilogueStatement {
   Reach reach = Reach::kSame;  // this and the next three: of kPair
   bool integers = false;
   bool other_first = false;  // the function's `a` is the tensor, not `v`
-  bool from_x = false;       // x as it lies in memory instead of `v`, which has another type
+  bool from_x = false;       // uses x as in memory instead of `v`, which has another type
   std::vector<std::string> arguments;
 
   friend bool operator==(const EpilogueStatement&, const EpilogueStatement&) = default;

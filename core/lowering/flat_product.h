@@ -18,11 +18,11 @@ struct ProductSize {
   int32_t channels_in = 0, channels_out = 0;
 };
 
-// A choice of this variant has as `lanes` how many work items share a sum.
+// In a choice of this variant, `lanes` is the number of work items that share a sum.
 inline constexpr std::string_view kFlatVariant = "flat";
 
-// The first suits the device by rule. None on processors, on devices without groups of 64 to 128 items or 4 KiB of
-// local memory, and where one dimension has too few groups for all items.
+// Rules choose the first. None on processors, on devices without groups of 64 to 128 items or 4 KiB of local memory, or
+// if one dimension has too few groups for all items.
 std::vector<KernelChoice> FlatCandidates(const DeviceInfo& device, const ProductSize& size);
 
 // Kernel, defines, group and work items of such a choice.

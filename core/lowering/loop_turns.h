@@ -1,4 +1,4 @@
-// How long a node's loops are.
+// How many iterations a node's loops take.
 #ifndef HEARTH_CORE_LOWERING_LOOP_TURNS_H_
 #define HEARTH_CORE_LOWERING_LOOP_TURNS_H_
 
@@ -24,12 +24,13 @@ int64_t ArgReduceTurns(const Graph& graph, const Node& node);
 int64_t CumSumTurns(const Graph& graph, const Node& node);
 int64_t TopKTurns(const Graph& graph, const Node& node);
 
-// The most turns that a device makes. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 turns a work item
-// without an error; no query tells, so every graphics driver that runs on the CPU is treated as one of them.
+// The most iterations that a device makes. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 iterations per
+// work item without an error. There is no query for it, so every graphics driver that runs on the CPU is treated as one
+// of them.
 int64_t MostLoopTurns(const DeviceInfo& device);
 
-// Software devices share a pixel's channels, or a run of pixels, among 32 work items from so many slices or texels on
-// (lowering_support.h, mean_variance_lower.cc).
+// From this many slices or texels on, software devices share a pixel's channels, or a run of pixels, among 32 work
+// items (lowering_support.h, mean_variance_lower.cc).
 inline constexpr int64_t kManySlicesOfSoftware = 1 << 14, kManyTexelsOfSoftware = 1024;
 
 // Work items that share one output texel of a long reduction (reduce_lower.cc); 1 where none share.

@@ -1,4 +1,4 @@
-// Pieces that several operations' lowerings share.
+// Code that lowerings of several operations share.
 #ifndef HEARTH_CORE_LOWERING_LOWERING_SUPPORT_H_
 #define HEARTH_CORE_LOWERING_LOWERING_SUPPORT_H_
 
@@ -11,8 +11,8 @@
 
 namespace hearth {
 
-// Dimensions that kernels count. Of shapes with more, lowerings join neighbours that a kernel would treat alike; where
-// that leaves too many, the node runs on the CPU.
+// The number of dimensions that kernels support. For shapes with more, lowerings join neighbours that a kernel treats
+// alike; if too many remain, the node runs on the CPU.
 inline constexpr int kMaxKernelRank = 6;
 
 // The fused activation as an epilogue, empty for "none". The relu family is one clamp with scalar bounds, so that
@@ -20,18 +20,19 @@ inline constexpr int kMaxKernelRank = 6;
 std::vector<EpilogueStep> ActivationEpilogue(Activation activation, std::string_view suffix = "");
 // The same for results that are plain integers. Precondition: the activation is a clamp.
 std::vector<EpilogueStep> IntegerActivationEpilogue(Activation activation);
-// What a device's 32 bits hold beyond a plain integer of 8 or 16 wraps, as on the CPU; nothing for other results.
+// Makes plain 8- and 16-bit integers wrap, as on the CPU, although the device calculates in 32 bits. Empty for other
+// results.
 std::vector<EpilogueStep> IntegerWrapEpilogue(const TensorDesc& desc);
-// Behind the call's epilogue, for a node that calculates.
+// Appended to the epilogue of a node that calculates.
 void WrapIntegers(const Node& node, const PlanBuilder& builder, KernelCall& call);
 
-// For kernels whose work item makes RUN pixels of a line along the first dimension: all OW of them on a CPU, where what
-// the line's pixels share is then calculated once; one on a GPU, where neighbouring work items make neighbouring
+// For kernels whose work item makes RUN pixels of a line along the first dimension: all OW of them on a CPU, so that
+// shared values of the line are calculated once; one on a GPU, so that neighbouring work items make neighbouring
 // pixels.
 void UseWholeLines(const DeviceInfo& device, KernelCall& call);
 
 // A bias operand for `channels` outputs in vectors of `width`: packed, or zeros when `bias` is kNoValue. A computed
-// bias only comes in vectors of 4.
+// bias has vectors of 4 only.
 Operand BiasOperand(PlanBuilder& builder, ValueId bias, int32_t channels, int32_t width);
 
 // Input and output sizes as the image kernels name them: IH IW IPIX OH OW OPIX N4 BATCH (N4 of the output).
@@ -45,16 +46,16 @@ struct Lines {
 };
 Lines LinesOf(const Bhwc& shape, int32_t longest = 1 << 16);
 
-// The size of a work group whose work items share nothing.
+// The size of a work group whose work items are independent.
 uint32_t OneLaneGroup(const DeviceInfo& device);
 
 // How many work items share one pixel's `slices` of channels in a kernel that adds them up: 1 or 32.
 int ChannelLanes(const DeviceInfo& device, int32_t slices);
-// That, then other numbers for tuning to try.
+// That number, then others for tuning to try.
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices);
 
-// Whether the numbers of a value are known to fit into 32 bits, which is what a device has for integers: not so for
-// int64 that is an input or was calculated. Indices, class numbers and what is moved from them do.
+// Whether the numbers of a value are known to fit into 32 bits, the size of a device's integers. Indices, class numbers
+// and values moved from them do; int64 inputs and calculated int64 do not.
 bool FitsInt32(const Graph& graph, ValueId value);
 
 // Reasons that apply to most operations.

@@ -22,21 +22,21 @@ struct MatrixShapes {
 
 // "patch" and "wide": rows pixels x 32 and x 16 channels on float16 vectors; "tile": rows pixels x cols groups of 4
 // channels; "flat": the same for GPUs, numbered through both (flat_product.h); "lanes": a work group shares the sum of
-// 4 outputs. The first suits the device by rule. The node is as MatrixCall takes it.
+// 4 outputs. Rules choose the first. The node is as for MatrixCall.
 std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes);
 
 // Kernel, operands, M, K4, N4 and the work items of the tile that suits the device. The node's inputs are x, filter and
-// optionally a bias. A filter that is computed needs ConvGeometry's scalars, pointwise or not.
+// optionally a bias. A computed filter needs ConvGeometry's scalars, also for pointwise convolutions.
 KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, const KernelChoice& choice);
 
-// Outputs per vector of the weights that a choice of MatrixCandidates takes.
+// Outputs per vector of the weights for a choice of MatrixCandidates.
 int32_t WidthOf(const KernelChoice& choice);
 
-// For products of many rows and channels, of a device that prefers wide vectors.
+// For products of many rows and channels, on a device that prefers wide vectors.
 KernelChoice WideProductChoice(const DeviceInfo& device);
 
-// `planes` products side by side: rows of all of them in `a` and `y`, their weights (packed
-// WidthOf(choice) wide) one behind the other, no bias. `shapes.pixels` counts the rows of all.
+// `planes` products at once: `a` and `y` hold the rows of all of them; their weights (packed WidthOf(choice) wide)
+// follow each other; no bias. `shapes.pixels` counts the rows of all.
 struct PlanesOperands {
   ValueId a = kNoValue;
   Operand weights;
@@ -45,12 +45,12 @@ struct PlanesOperands {
 KernelCall PlanesCall(PlanBuilder& builder, const PlanesOperands& operands, const MatrixShapes& shapes, int32_t planes,
                       const KernelChoice& choice);
 
-// Where the general convolution kernels find their pixels: IH IW IPIX OH OW KH KW SH SW DH DW PT PL.
+// The scalars with which general convolution kernels find their pixels: IH IW IPIX OH OW KH KW SH SW DH DW PT PL.
 std::vector<NamedScalar> ConvGeometry(const Window2D& window, const Bhwc& in, const Bhwc& out, int32_t kernel_h,
                                       int32_t kernel_w);
 
-// Where a product's matrices lie in a tensor: the first texel, texels from one group of 4 columns to the next and from
-// one index of each leading dimension to the next, 0 where the operand is broadcast. Rows are neighbours.
+// The position of a product's matrices in a tensor: the first texel, the stride in texels between groups of 4 columns,
+// and the stride of each leading dimension (0 if the operand is broadcast). Rows are adjacent.
 struct MatrixPlace {
   ValueId value = kNoValue;
   int32_t first = 0, slice_step = 0;
@@ -60,27 +60,26 @@ struct MatrixPlace {
 // y[m,n] = bias[n] + sum over k of a[m,k] * b[k,n] for matrices that both may be computed.
 struct ProductShapes {
   int32_t m = 1, n = 1, k = 1;
-  bool adjoint_a = false, adjoint_b = false;   // a lies in memory as [k,m], b as [n,k]
-  bool flat_a = false;                         // rows of a end anywhere in its pixels
+  bool adjoint_a = false, adjoint_b = false;   // a is stored as [k,m], b as [n,k]
+  bool flat_a = false;                         // rows of a may end inside its pixels
   std::array<int32_t, 3> batches = {1, 1, 1};  // leading dimensions
   MatrixPlace a, b, y;
 };
 // The node's inputs are a, b and optionally a bias.
 KernelCall ProductCall(PlanBuilder& builder, const Node& node, const ProductShapes& shapes);
 
-// The matrices of a value that a node makes or reads whole: row below row.
+// The matrices of a value that a node makes or reads whole, row after row.
 MatrixPlace WholePlace(const PlanBuilder& builder, ValueId value);
 
-// The elements `view` of a tensor as matrices of shape `own`. Transposed: what lies along the channels is their rows.
+// The elements `view` of a tensor as matrices of shape `own`. Transposed: their rows lie along the channels.
 struct ViewedPlace {
   MatrixPlace place;
   bool transposed = false;
 };
 std::optional<ViewedPlace> PlaceThrough(const StridedView& view, const Shape& own, ValueId value, const Bhwc& lies_in);
 
-// Makes the product that makes `x` store its elements where `y`, which is the view `view` of x, has them. False, and
-// nothing has changed, where x is made otherwise or its rows would not be neighbours. Precondition: nothing else reads
-// x.
+// Makes the product that computes `x` store its elements as in `y`, which is the view `view` of x. Returns false and
+// changes nothing if x is made by something else or its rows would not be adjacent. Precondition: nothing else reads x.
 bool StoresThrough(const Node& node, ValueId x, ValueId y, const StridedView& view, PlanBuilder& builder);
 
 }  // namespace hearth

@@ -1,5 +1,5 @@
-// What the rows of op_table.cc name: per operation, why a device cannot run a node, the ways to run it, and its
-// dispatches. OpDef (core/graph/op_def.h) says what each function promises; <family>_lower.cc holds the family's.
+// The functions in the rows of op_table.cc: for each operation, why a device cannot run a node, its candidate kernels,
+// and its dispatches. OpDef (core/graph/op_def.h) describes each function; <family>_lower.cc holds the family's.
 #ifndef HEARTH_CORE_LOWERING_OP_LOWERINGS_H_
 #define HEARTH_CORE_LOWERING_OP_LOWERINGS_H_
 
@@ -109,7 +109,7 @@ Status LowerResize(const Node& node, PlanBuilder& builder);
 // search
 Status LowerArgReduce(const Node& node, PlanBuilder& builder);
 Status LowerTopK(const Node& node, PlanBuilder& builder);
-// For both operations: they compare integers of 32 bits.
+// For both operations: they compare 32-bit integers.
 std::optional<std::string> SearchUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 
 // select
@@ -144,7 +144,7 @@ Status LowerResampler(const Node& node, PlanBuilder& builder);
 // strided_copy
 // For the operations that ViewOf knows.
 std::optional<std::string> StridedCopyUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
-// One dispatch for each output, or none where the output is the input under another name.
+// One dispatch for each output, or none if the output is an alias of the input.
 Status LowerStridedCopy(const Node& node, PlanBuilder& builder);
 
 }  // namespace hearth

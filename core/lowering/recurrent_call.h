@@ -18,7 +18,7 @@ struct StepTensor {
 };
 StepTensor StepOf(ValueId value, const SequenceShape& sequence, int32_t t);
 
-// y = base + weights h, where base is a tensor, a constant bias of the node, or nothing.
+// y = base + weights h, where base is a tensor, a constant bias of the node, or zero.
 struct StepCall {
   StepTensor base;          // when its value is not kNoValue
   ValueId bias = kNoValue;  // else, when not kNoValue
@@ -34,7 +34,7 @@ struct InputProduct {
 };
 Status CallInputProduct(PlanBuilder& builder, const Node& node, const InputProduct& product);
 
-// The last step of a sequence as a value of its own: the next state.
+// The last step of a sequence as a separate value: the next state.
 Status CallCopyLast(PlanBuilder& builder, const Node& node, const SequenceShape& sequence, ValueId from, ValueId to);
 
 }  // namespace hearth

@@ -1,5 +1,5 @@
-// What tuning needs to know about a network: which layers can run in several ways, and each of them alone as a plan
-// that can be timed. Pure: whoever has a device and a clock measures (frontends/engine/tuner.h).
+// Prepares tuning of a network: which layers have several candidate kernels, and each layer alone as a plan that can be
+// timed. Pure: frontends/engine/tuner.h has the device and the clock.
 #ifndef HEARTH_CORE_LOWERING_TUNABLE_LAYERS_H_
 #define HEARTH_CORE_LOWERING_TUNABLE_LAYERS_H_
 
@@ -20,13 +20,14 @@ struct TunableLayer {
   std::vector<KernelChoice> candidates;  // at least two; the first is what rules choose
 };
 
-// The tunable layers of a graph that passes have rewritten, each key once. Only nodes that the device takes.
+// The tunable layers of a graph that passes have rewritten, each key once. Only nodes that the device runs.
 std::vector<TunableLayer> TunableLayers(const Graph& graph, const DeviceInfo& device, const LowerOptions& options);
 
-// One node of `graph` alone: its inputs are the graph's, its constants are zeros. `graph` may go.
+// A graph of one node of `graph`: the node's inputs are the graph's inputs, its constants are zeros. It does not refer
+// to `graph`.
 Graph LayerGraph(const Graph& graph, int node);
 
-// The plan that runs a LayerGraph by one candidate.
+// The plan that runs a LayerGraph with one candidate.
 Result<Plan> LowerLayer(const Graph& layer, const DeviceInfo& device, const LowerOptions& options,
                         const KernelChoice& candidate);
 

@@ -9,8 +9,8 @@
 
 namespace hearth {
 
-// "winograd_wide", "winograd_tile": how the products are calculated, as MatrixCandidates. Empty where it can't be done
-// or can't pay: other windows, few channels, scratch memory that is too large or not wanted.
+// "winograd_wide", "winograd_tile": how the products are calculated, as MatrixCandidates. Empty if it is impossible or
+// cannot pay: other windows, few channels, scratch memory that is too large or not allowed.
 std::vector<KernelChoice> WinogradCandidates(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes);
 
 // Precondition: `choice` is one of them.

@@ -1,4 +1,4 @@
-// How long a dispatch may take on hardware, estimated from the plan alone.
+// Estimates from the plan alone how long a dispatch may take on hardware.
 #ifndef HEARTH_CORE_PLAN_DISPATCH_COST_H_
 #define HEARTH_CORE_PLAN_DISPATCH_COST_H_
 
@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-// The longer of what its arithmetic and its bytes take, at rates that a slow GPU with as many compute units reaches:
-// meant to be too long rather than too short, and to be corrected by measured runs.
+// The longer of the times for its arithmetic and its bytes, at rates of a slow GPU with the same number of compute
+// units. It is rather too long than too short; measured runs correct it.
 double EstimatedMs(const Dispatch& dispatch, const KernelSource& kernel, const DeviceInfo& device);
 
 }  // namespace hearth

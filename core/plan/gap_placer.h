@@ -15,15 +15,15 @@
 
 namespace hearth {
 
-// For the same tensors in many orders: who lives together is found once. `usages` must outlive it.
+// Places the same tensors in many orders; which of them live together is computed once. `usages` must outlive it.
 class GapPlacer {
  public:
   // Precondition: alignment > 0.
   GapPlacer(std::span<const TensorUsage> usages, uint64_t alignment);
 
   // The tensors in `order` (each index once), each into the smallest gap that fits between those placed before it that
-  // live at the same time. Tensors of 0 bytes get offset 0. Deterministic: equal usages give equal plans. Nothing where
-  // that takes more than `most_bytes`.
+  // live at the same time. Tensors of 0 bytes get offset 0. Deterministic: equal usages give equal plans. nullopt if it
+  // needs more than `most_bytes`.
   std::optional<OffsetPlan> Place(std::span<const size_t> order,
                                   uint64_t most_bytes = std::numeric_limits<uint64_t>::max());
 
@@ -33,15 +33,15 @@ class GapPlacer {
   };
 
   void FindNeighbours();
-  // Fills live_: where tensors lie that are placed and live together with this one, ascending.
+  // Fills live_ with the ranges of placed tensors that live together with this one, ascending.
   void FindLive(size_t index);
   uint64_t BestFit(uint64_t size_bytes) const;
 
   std::span<const TensorUsage> usages_;
   std::vector<uint64_t> padded_bytes_;             // sizes, rounded up to the alignment
-  std::vector<std::vector<uint32_t>> neighbours_;  // tensors that live together; empty where most of them do
+  std::vector<std::vector<uint32_t>> neighbours_;  // tensors that live together; empty if most of them do
   std::vector<Range> places_;                      // by index; empty: not placed
-  std::vector<size_t> placed_;                     // ascending, where neighbours_ is empty
+  std::vector<size_t> placed_;                     // ascending, if neighbours_ is empty
   std::vector<Range> live_;
 };
 

@@ -1,6 +1,5 @@
-// The fields of cache keys: one row for each, with the name that stands in the key and the word for it that a user
-// reads in `hearth cache explain`. A struct whose content keys depend on has a row for each of its members: a member
-// without one does not compile.
+// The fields of cache keys: one row for each, with its name in the key and its word in `hearth cache explain`. A struct
+// that keys depend on has a row for each member: a member without one does not compile.
 #ifndef HEARTH_CORE_PLAN_KEY_FIELDS_H_
 #define HEARTH_CORE_PLAN_KEY_FIELDS_H_
 
@@ -15,11 +14,11 @@
 
 namespace hearth {
 
-// kIdentity: which device and driver it is, for binaries and measurements. kCapability: what it can do, for plans.
+// kIdentity: the device and its driver, for binaries and measurements. kCapability: its limits and features, for plans.
 enum class DevicePart : uint8_t { kIdentity, kCapability };
 void AddDevice(CacheKey& key, const DeviceInfo& device, DevicePart part);
 
-// With the read path that is meant where `options` leaves it to the rule.
+// Contains the read path of the rule if `options` does not set one.
 void AddOptions(CacheKey& key, const LowerOptions& options, const DeviceInfo& device);
 
 void AddRecipe(CacheKey& key, const PackRecipe& recipe);

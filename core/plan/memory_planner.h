@@ -1,4 +1,4 @@
-// Tensors with limited lifetimes that share one arena: in which order to place them, and what no plan can go below.
+// Tensors with limited lifetimes that share one arena: orders for placing them, and lower bounds.
 #ifndef HEARTH_CORE_PLAN_MEMORY_PLANNER_H_
 #define HEARTH_CORE_PLAN_MEMORY_PLANNER_H_
 
@@ -26,10 +26,10 @@ std::vector<size_t> OrderBySize(std::span<const TensorUsage> usages);
 // Steps with the most live bytes first, the largest tensor of a step first; ties in their own order.
 std::vector<size_t> OrderByBreadth(std::span<const TensorUsage> usages);
 
-// The most bytes alive at one step: no plan without alignment can be smaller (its breadth).
+// The most bytes alive at one step (the breadth): no plan can be smaller.
 uint64_t LowerBoundBytes(std::span<const TensorUsage> usages);
 
-// The sum of all sizes: what it takes when every tensor has memory of its own.
+// The sum of all sizes: the memory if every tensor had its own.
 uint64_t NaiveBytes(std::span<const TensorUsage> usages);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Offsets for tensors where no single order of placing them does.
+// Searches for offsets of tensors when no single order of placing them is good enough.
 #ifndef HEARTH_CORE_PLAN_OFFSET_SEARCH_H_
 #define HEARTH_CORE_PLAN_OFFSET_SEARCH_H_
 
@@ -13,13 +13,13 @@
 namespace hearth {
 
 // The smallest plan that a bounded search finds: it places tensors into gaps in several orders (by size, by breadth, of
-// execution forwards and backwards), then swaps two tensors of the best order, drawn by a fixed sequence of numbers,
-// and keeps what does not make the plan larger. Ends as soon as the lower bound is reached, which the first order does
-// on most networks; BlazeFace (74 tensors) needs some 100 swaps (moving what sticks out at the top instead found no
-// better plan in 70,000). Deterministic. Precondition: alignment > 0.
+// execution forwards and backwards), then repeatedly swaps two tensors of the best order, drawn from a fixed sequence
+// of numbers, and keeps swaps that do not make the plan larger. It ends as soon as the lower bound is reached, which
+// the first order does on most networks; BlazeFace (74 tensors) needs some 100 swaps. (Moving the topmost tensors
+// instead found no better plan in 70,000 tries.) Deterministic. Precondition: alignment > 0.
 OffsetPlan SearchOffsets(std::span<const TensorUsage> usages, uint64_t alignment);
 
-// The last searches of some network's shapes: who asks with the same tensors again gets the same plan. Any thread.
+// Remembers the last searches: the same tensors get the same plan again. Any thread.
 class FoundOffsets {
  public:
   std::shared_ptr<const OffsetPlan> Search(std::span<const TensorUsage> usages, uint64_t alignment);

@@ -18,7 +18,7 @@ enum class PackLayout : uint8_t {
   kMatrix,
   // [1,kh,kw,O] -> [O/4][kh*kw][4]
   kDepthwise,
-  // [n] -> n padded to a multiple of `width`, zeros behind
+  // [n] -> n padded with zeros to a multiple of `width`
   kLinear,
   // a dense [B,H,W,C] tensor in the slices layout of activations
   kSlices,
@@ -32,8 +32,8 @@ struct PackRecipe {
   int32_t width = 4;                            // outputs per vector: 4, 16 or 32 (kMatrix, kWinograd, kLinear)
   std::array<int32_t, 4> dims = {1, 1, 1, 1};   // O,kh,kw,I (kWinograd too) / 1,kh,kw,O / n,1,1,1 / B,H,W,C
   StorageType storage = StorageType::kFloat32;  // of the packed elements; kInt32 for kLinear and kSlices only
-  // How `source` lies in memory: dimension k of `dims` is dimension order[k] of its shape. A model format that keeps
-  // filters as [O,I,kh,kw] says {0, 2, 3, 1}: they are permuted while they are packed, and no copy is made before.
+  // The order of dimensions in `source`: dimension k of `dims` is dimension order[k] of its shape. A model format with
+  // [O,I,kh,kw] filters uses {0, 2, 3, 1}: they are permuted while they are packed, without an extra copy.
   std::array<int32_t, 4> order = {0, 1, 2, 3};
 
   uint64_t packed_size_bytes() const;

@@ -1,4 +1,4 @@
-// What a value is held as on a device.
+// How a value is stored on a device.
 #ifndef HEARTH_CORE_PLAN_STORAGE_H_
 #define HEARTH_CORE_PLAN_STORAGE_H_
 
@@ -13,7 +13,7 @@ namespace hearth {
 // its low 32 bits; see FitsInt32 in lowering_support.h).
 StorageType StorageOf(const TensorDesc& desc, StorageType real);
 
-// What real numbers are stored as: float16 for the 16-bit precisions on a device that can load and store it.
+// The storage of real numbers: float16 for the 16-bit precisions on a device that can load and store it.
 StorageType RealStorage(Precision precision, const DeviceInfo& device);
 
 }  // namespace hearth

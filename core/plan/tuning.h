@@ -1,4 +1,4 @@
-// What tuning keeps of a network: a key per layer, and a record of what was measured for each.
+// Keys and records of tuned layers.
 #ifndef HEARTH_CORE_PLAN_TUNING_H_
 #define HEARTH_CORE_PLAN_TUNING_H_
 
@@ -16,14 +16,14 @@
 
 namespace hearth {
 
-// A layer's shape content: operation, attributes, types and shapes of its operands, precision, read path. No names and
-// no weights, so that networks share what was measured.
+// Describes a layer: operation, attributes, types and shapes of its operands, precision, read path. It has no names and
+// no weights, so that networks share measurements.
 std::string LayerKey(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options);
 
-// A line per layer: part of the key of plans that were made with it.
+// A line per layer, which is part of the key of plans made with the table.
 std::string ToText(const TuningTable& table);
 
-// What was measured of a candidate: `count` samples with their median and the sum of their squared distances from it.
+// The measurement of a candidate: `count` samples with their median and the sum of their squared distances from it.
 struct CandidateTime {
   KernelChoice choice;
   int64_t count = 0;
@@ -31,13 +31,13 @@ struct CandidateTime {
   friend bool operator==(const CandidateTime&, const CandidateTime&) = default;
 };
 
-// What is kept of a layer on a device. Records of several machines, or of several times, add up.
+// The record of a layer on a device. Records of several machines, or of several times, are added up.
 struct TuningRecord {
-  std::vector<CandidateTime> candidates;  // what rules choose first
+  std::vector<CandidateTime> candidates;  // the first is the rules' choice
   bool of_all = false;                    // all candidates were measured, not only the likeliest
 
   int64_t samples() const;
-  // The fastest, where it is clearly faster than what rules choose. No candidate: nothing.
+  // The fastest candidate if it is clearly faster than the rules' choice, else that; null without candidates.
   const CandidateTime* Best() const;
   friend bool operator==(const TuningRecord&, const TuningRecord&) = default;
 };

@@ -1,5 +1,5 @@
-// What a pass rewrites a graph with: who makes and who reads each value, kept right while nodes are
-// removed and merged. Indices of nodes stay valid until Finish().
+// Rewrites a graph for a pass: tracks producers and readers of each value while nodes are removed and merged. Indices
+// of nodes stay valid until Finish().
 #ifndef HEARTH_CORE_GRAPH_PASSES_GRAPH_REWRITER_H_
 #define HEARTH_CORE_GRAPH_PASSES_GRAPH_REWRITER_H_
 
@@ -24,35 +24,36 @@ class GraphRewriter {
   // The same as an index; -1 for none.
   int ProducerIndexOf(ValueId id) const;
 
-  // Indices of the nodes left that read `id`, once each, ascending.
+  // Indices of the remaining nodes that read `id`, each once, ascending.
   std::vector<int> ReadersOf(ValueId id) const;
 
-  // One node reads the value, once, and nothing behind the nodes does: then its reader may be merged into its producer.
+  // One node reads the value, once, and it is neither an output nor a state's next content. Then its reader may be
+  // merged into its producer.
   bool IsReadOnce(ValueId id) const { return id != kNoValue && reads_[id] == 1 && !graph_.IsKept(id); }
 
-  // Nodes read `to` where they read `from`. The graph's outputs and states stay. `to` must be made before the first
+  // Makes nodes read `to` instead of `from`. The graph's outputs and states stay. `to` must be made before the first
   // reader of `from`.
   void ReplaceReads(ValueId from, ValueId to);
 
-  // `producer` makes `output` in place of its only output so far; the node that made `output` is removed.
+  // Makes `producer` write `output` instead of its only output, and removes the node that made `output`.
   void TakeOver(Node& producer, ValueId output);
 
   // Replaces one input of a node.
   void SetInput(Node& node, size_t position, ValueId id);
 
-  // The node becomes another operation, on other inputs, that makes the same outputs.
+  // Replaces the node's operation and inputs; its outputs stay.
   void Replace(Node& node, Op op, std::vector<ValueId> inputs);
 
   void Remove(int index);
   // Precondition: a node makes `id`.
   void RemoveProducerOf(ValueId id) { Remove(producers_[id]); }
 
-  // Erases the removed nodes and says whether anything changed.
+  // Erases the removed nodes and returns whether anything changed.
   Verdict Finish();
 
  private:
   Graph& graph_;
-  // That a node reads a value, or did so once: ReadersOf looks whether it still does.
+  // A node reads a value, or did so earlier: ReadersOf checks whether it still does.
   struct Read {
     int node = 0;
     int before = -1;  // the next older one of the same value in read_list_, or -1
@@ -61,7 +62,7 @@ class GraphRewriter {
   void NoteRead(ValueId id, int node);
 
   std::vector<int> producers_;  // per value: index of its node, or -1
-  std::vector<int> reads_;      // per value: how often nodes that are left read it
+  std::vector<int> reads_;      // per value: how often remaining nodes read it
   std::vector<int> last_read_;  // per value: the newest one in read_list_, or -1
   std::vector<Read> read_list_;
   std::vector<bool> removed_;

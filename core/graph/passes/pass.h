@@ -1,6 +1,6 @@
-// Rewriting a graph before lowering: small passes over the graph as a value, run in the order of pipeline.cc
-// until nothing changes. Every pass keeps the graph's inputs and outputs (ids, names, types) and its results up to
-// float rounding. Pure: an observer that is passed in times, dumps and logs.
+// Rewrites a graph before lowering: small passes run in the order of pipeline.cc until nothing changes. Every pass
+// keeps the graph's inputs and outputs (ids, names, types), and its results up to float rounding. Passes are pure: an
+// observer measures times, dumps and logs.
 #ifndef HEARTH_CORE_GRAPH_PASSES_PASS_H_
 #define HEARTH_CORE_GRAPH_PASSES_PASS_H_
 
@@ -28,7 +28,7 @@ std::span<const Pass> DefaultPasses();
 class PassObserver {
  public:
   virtual ~PassObserver() = default;
-  // After every single run of a pass, when its result has been verified.
+  // Called after every run of a pass, once its result has been verified.
   virtual void AfterPass(std::string_view name, Verdict verdict, const Graph& graph) = 0;
 };
 
@@ -37,9 +37,9 @@ struct PassOptions {
   PassObserver* observer = nullptr;
 };
 
-// Runs `passes` again and again until a whole round changes nothing (at most 32 rounds). Errors: kInvalidArgument
-// for a disabled pass that does not exist; what a pass returned; kInternal when a pass left an invalid graph. The
-// message names the pass; the graph is then not to be used.
+// Runs `passes` until a whole round changes nothing (at most 32 rounds). Errors: kInvalidArgument for a disabled pass
+// that does not exist; what a pass returned; kInternal when a pass left an invalid graph. The message names the pass;
+// the graph must not be used after an error.
 Status RunPasses(Graph& graph, const DeviceInfo& device, std::span<const Pass> passes, const PassOptions& options);
 
 // With DefaultPasses().
@@ -47,14 +47,14 @@ Status RunPasses(Graph& graph, const DeviceInfo& device, const PassOptions& opti
 
 // ---- The passes, one file each ----
 
-// Drops nodes whose outputs nobody needs.
+// Removes nodes whose outputs nothing uses.
 Result<Verdict> RemoveDeadNodes(Graph& graph, const DeviceInfo& device);
-// Drops nodes whose output is their input: copy, reshape and resize to the same size, padding by nothing, concatenation
-// of one tensor. One between two of the network's own inputs and outputs stays.
+// Removes nodes whose output is their input: copy, reshape and resize to the same size, padding by nothing,
+// concatenation of one tensor. A node between an input and an output of the network stays.
 Result<Verdict> RemoveNoOps(Graph& graph, const DeviceInfo& device);
 // A list that is written item by item (slice, item, slice; or dynamic_update_slice) becomes one concatenation.
 Result<Verdict> ListsToConcat(Graph& graph, const DeviceInfo& device);
-// Transpose, slice, tile and other moves that leave every element where it is become reshapes.
+// Transposes, slices, tiles and the like that move no element become reshapes.
 Result<Verdict> MovesToReshapes(Graph& graph, const DeviceInfo& device);
 // A transpose of a transpose reads the first one's input.
 Result<Verdict> UnifyTransposes(Graph& graph, const DeviceInfo& device);
@@ -66,14 +66,14 @@ Result<Verdict> ConcatToPadding(Graph& graph, const DeviceInfo& device);
 Result<Verdict> PoolToMean(Graph& graph, const DeviceInfo& device);
 // A sum divided by the number of its terms becomes a mean.
 Result<Verdict> SumToMean(Graph& graph, const DeviceInfo& device);
-// Mean, variance and what subtracts and divides by them become one node: layer and instance normalization.
+// Mean, variance, subtraction and division become one node: layer or instance normalization.
 Result<Verdict> FuseNormalization(Graph& graph, const DeviceInfo& device);
-// GELU by tanh, written out, becomes one node.
+// The operators of GELU (tanh form) become one node.
 Result<Verdict> FuseGelu(Graph& graph, const DeviceInfo& device);
-// A function of what a product makes, behind reshapes and transposes of it, goes before them.
+// An elementwise function after reshapes and transposes of a product's result moves before them.
 Result<Verdict> FunctionsBeforeMoves(Graph& graph, const DeviceInfo& device);
 // Adding, subtracting or multiplying by a constant per channel becomes part of bias and weights of the convolution or
-// fully connected node that reads it; adding only where that node pads nothing.
+// fully connected node that reads it; adding only if that node pads nothing.
 Result<Verdict> FoldIntoWeights(Graph& graph, const DeviceInfo& device);
 // Zero padding of height and width becomes part of the convolution that reads it.
 Result<Verdict> FoldPadding(Graph& graph, const DeviceInfo& device);
