@@ -117,7 +117,7 @@ void LookAtStats(const CacheStats& stats, uint64_t max_bytes, Findings& findings
             "it counts against the limit", "hearth cache clear --yes");
   }
   if (stats.other_formats_bytes > 0) {
-    Sound(findings, fmt::format("stores of other versions of Hearth take {}; unused for a week, they go",
+    Sound(findings, fmt::format("stores of other versions of Hearth take {}; they are removed when unused for a week",
                                 MegabytesText(stats.other_formats_bytes)));
   }
 }

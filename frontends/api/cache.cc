@@ -20,7 +20,7 @@ namespace {
 template <typename T>
 Result<T> AsFound(Result<T> result) {
   if (result.status().code() != StatusCode::kMalformedInput) return result;
-  return Status(StatusCode::kIoError, result.status().message() + "; `hearth cache verify --repair` mends it");
+  return Status(StatusCode::kIoError, result.status().message() + "; `hearth cache verify --repair` repairs it");
 }
 
 // The fingerprint of the file, if there is one; else the name as given.

@@ -43,7 +43,7 @@ Result<int64_t> ReproducibleNowMs() {
   if (parsed.ec == std::errc() && parsed.ptr == text.data() + text.size() && seconds >= 0 && seconds < kMost) {
     return seconds * 1000;
   }
-  return Error(StatusCode::kInvalidArgument, "SOURCE_DATE_EPOCH is '{}', which is no number of seconds since 1970",
+  return Error(StatusCode::kInvalidArgument, "SOURCE_DATE_EPOCH is '{}', which is not a number of seconds since 1970",
                text);
 }
 
@@ -61,11 +61,11 @@ Result<BundleExport> Cache::Export(const std::string& bundle, const ExportOption
     return Error(StatusCode::kInvalidArgument, "'{}' is not a version like {}", options.least_version, HEARTH_VERSION);
   }
   if (options.valid_for_ms < 0)
-    return Error(StatusCode::kInvalidArgument, "a bundle can't be valid for less than no time");
+    return Error(StatusCode::kInvalidArgument, "a bundle can't be valid for a negative time");
   if (options.valid_for_ms != 0) {
     HEARTH_ASSIGN(const int64_t now_ms, ReproducibleNowMs());
     if (now_ms > 0 && options.valid_for_ms > std::numeric_limits<int64_t>::max() - now_ms)
-      return Error(StatusCode::kInvalidArgument, "no clock counts up to the end of a bundle that is valid for {} ms",
+      return Error(StatusCode::kInvalidArgument, "a bundle can't be valid for {} ms: no clock reaches its end",
                    options.valid_for_ms);
     request.expires_ms = now_ms + options.valid_for_ms;
   }

@@ -18,7 +18,7 @@ namespace {
 std::string ReasonOf(const CacheNeed& need, const std::string& store_trouble) {
   if (!store_trouble.empty()) return store_trouble;
   if (need.nearest_digest.empty()) return fmt::format("the cache holds no {}", need.kind);
-  if (need.differences.empty()) return "the entry is there, but damaged, refused or in quarantine";
+  if (need.differences.empty()) return "the entry exists, but is damaged, refused or in quarantine";
   std::vector<std::string> parts;
   for (const CacheKeyDifference& difference : need.differences) {
     if (std::ranges::find(parts, difference.part) == parts.end()) parts.push_back(difference.part);

@@ -120,7 +120,7 @@ class DeviceRewarmer {
       });
       if (has_plan || !has_run) continue;
       result_.needed.push_back({uses.model.path, opened_.id,
-                                "the cache holds no plan of it: it has steps on the CPU, or the plan was evicted"});
+                                "the cache has no plan for it: it has steps on the CPU, or the plan was evicted"});
     }
   }
 

@@ -168,7 +168,7 @@ Status DeviceBehind::MakeReady() {
   HEARTH_TRY(preparing.Join());
   if (next_->opened.device != nullptr) return Status::Ok();
   const std::vector<std::string>& warnings = next_->opened.warnings;
-  return Error(StatusCode::kUnavailable, "there is no other device than the CPU: {}",
+  return Error(StatusCode::kUnavailable, "there is no device other than the CPU: {}",
                warnings.empty() ? next_->opened.reason : warnings.back());
 }
 

@@ -76,7 +76,7 @@ void NoteFailure(SessionData& data, const Status& failure) {
   data.report.start.reason = failure.message();
   data.report.start.is_settled = true;
   data.report.warnings.push_back(
-      fmt::format("the device behind the CPU is not used, the CPU goes on answering: {}", failure.message()));
+      fmt::format("the device is not used, and the CPU continues to answer: {}", failure.message()));
 }
 
 void Move(SessionData& data, std::string reason) {
@@ -105,8 +105,7 @@ void MoveIfFaster(SessionData& data) {
 
 Status CheckStart(const SessionOptions& options) {
   if (!options.start.empty() && options.start != "ready" && options.start != "hot")
-    return Error(StatusCode::kInvalidArgument, "no way to start is called '{}'; there are ready and hot",
-                 options.start);
+    return Error(StatusCode::kInvalidArgument, "there is no start '{}'; there are ready and hot", options.start);
   if (options.start != "hot" || options.shared.index() == 0) return Status::Ok();
   return Error(StatusCode::kUnsupported,
                "a session in the program's own context can't start hot: its device would be used on another thread; "
@@ -179,7 +178,7 @@ void NoteBehind(SessionData& data) {
   if (data.behind == nullptr || start.is_settled) return;
   switch (data.behind->state()) {
     case State::kPreparing:
-      start.reason = fmt::format("'{}' is being made ready behind the CPU", data.options.device);
+      start.reason = fmt::format("'{}' is being prepared while the CPU answers", data.options.device);
       break;
     case State::kReady: start.reason = ReadyText(*data.behind) + "; the CPU's runs are too few to compare"; break;
     case State::kGivenUp: NoteFailure(data, data.behind->failure()); break;

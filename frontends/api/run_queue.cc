@@ -78,7 +78,7 @@ bool IsLate(const QueuedRun& run) {
 Result<RunTensors> TakeOutputs(QueuedRun& run) {
   if (run.state != RunState::kDone) return run.failure;
   if (std::exchange(run.is_taken, true))
-    return Error(StatusCode::kInvalidArgument, "the outputs of this run were taken already");
+    return Error(StatusCode::kInvalidArgument, "the outputs of this run have already been taken");
   return std::move(run.outputs);
 }
 
@@ -122,7 +122,7 @@ void EndInLoop(QueuedRun& run, const Status& why) {
 
 Result<Ticket> SubmitTo(Session& session, QueuedRun& run, const RunTensors& inputs) {
   if (inputs.size() != session.inputs().size())
-    return Error(StatusCode::kInvalidArgument, "the model has {} inputs, {} were given", session.inputs().size(),
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs; {} were given", session.inputs().size(),
                  inputs.size());
   for (size_t k = 0; k < inputs.size(); ++k) HEARTH_TRY(session.SetInput(k, inputs[k]));
   const RunLimit limit([&run] { return CheckGoesOn(run); });

@@ -209,11 +209,11 @@ Status RequestPlan(SessionData& data) {
 
 Status Prepare(SessionData& data) {
   if (data.options.max_in_flight < 1 || data.options.max_in_flight > kMostInFlight) {
-    return Error(StatusCode::kInvalidArgument, "max_in_flight is {}; 1 to {} make sense", data.options.max_in_flight,
+    return Error(StatusCode::kInvalidArgument, "max_in_flight is {}; it must be 1 to {}", data.options.max_in_flight,
                  kMostInFlight);
   }
   if (data.options.kept_shapes < 0 || data.options.kept_shapes > kMostKeptShapes) {
-    return Error(StatusCode::kInvalidArgument, "kept_shapes is {}; 0 to {} make sense", data.options.kept_shapes,
+    return Error(StatusCode::kInvalidArgument, "kept_shapes is {}; it must be 0 to {}", data.options.kept_shapes,
                  kMostKeptShapes);
   }
   HEARTH_TRY(RequestPlan(data));

@@ -209,7 +209,7 @@ Status WaitForRun(SessionData& data, uint64_t number) {
   const auto slot = std::find_if(data.slots.begin(), data.slots.end(),
                                  [&](const RunSlot& slot) { return number != 0 && slot.number == number; });
   if (slot == data.slots.end())
-    return Error(StatusCode::kInvalidArgument, "run {} was never submitted, or waited for already", number);
+    return Error(StatusCode::kInvalidArgument, "run {} was never submitted, or has been waited for already", number);
   const auto index = static_cast<size_t>(slot - data.slots.begin());
   const Status finished = RunOnAUsableDevice(data, [&] { return FinishSlot(data, index); });
   RunSlot& done = data.slots[index];
@@ -274,7 +274,7 @@ Status CheckProcess(const SessionData& data) {
 Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
                               std::string_view type) {
   if (index >= tensors.size())
-    return Error(StatusCode::kInvalidArgument, "the model has {} {}s, there is no {} {}", tensors.size(), kind, kind,
+    return Error(StatusCode::kInvalidArgument, "the model has {} {}s; there is no {} {}", tensors.size(), kind, kind,
                  index);
   const TensorInfo& tensor = tensors[index];
   if (tensor.dtype == type) return Status::Ok();
@@ -283,7 +283,7 @@ Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t ind
 
 Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
   if (index >= data_->inputs.size()) {
-    return Error(StatusCode::kInvalidArgument, "the model has {} inputs, there is no input {}", data_->inputs.size(),
+    return Error(StatusCode::kInvalidArgument, "the model has {} inputs; there is no input {}", data_->inputs.size(),
                  index);
   }
   if (bytes.size() != data_->inputs[index].size()) {

@@ -41,7 +41,7 @@ Status SetExportOption(const std::string& name, const std::string& value, Cache:
   }
   const auto parsed = std::from_chars(value.data(), value.data() + value.size(), options.valid_for_ms);
   if (parsed.ec == std::errc() && parsed.ptr == value.data() + value.size()) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument, "valid_for_ms is '{}', which is no number of milliseconds", value);
+  return Error(StatusCode::kInvalidArgument, "valid_for_ms is '{}', which is not a number of milliseconds", value);
 }
 
 // `ask` gets the cache and gives the JSON text.

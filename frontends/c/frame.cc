@@ -9,7 +9,7 @@
 hearth_status hearth_frame_create(int32_t format, int32_t width, int32_t height, hearth_frame** out) {
   return hearth::AnswerWith(out, [&]() -> hearth::Result<std::unique_ptr<hearth_frame>> {
     if (format < HEARTH_PIXELS_RGBA8 || format > HEARTH_PIXELS_I420)
-      return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no format of pixels {}", format);
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no pixel format {}", format);
     auto frame = std::make_unique<hearth_frame>();
     frame->frame.format = static_cast<hearth::PixelFormat>(format);
     frame->frame.width = width;
@@ -26,7 +26,7 @@ hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory) {
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(frame);
     if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_CL_BUFFER)
-      return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no kind of memory {}", memory);
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no memory kind {}", memory);
     frame->frame.memory = static_cast<hearth::MemoryKind>(memory);
     return hearth::Status::Ok();
   });
@@ -97,7 +97,7 @@ hearth_status hearth_session_bind_frame(hearth_session* session, size_t index, c
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(session);
     if (index >= session->inputs.size())
-      return hearth::Error(hearth::StatusCode::kInvalidArgument, "the model has {} inputs, there is no input {}",
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "the model has {} inputs; there is no input {}",
                            session->inputs.size(), index);
     const std::string& name = session->inputs[index].info->name;
     return frame == nullptr ? session->session->UnbindInput(name) : session->session->BindFrame(name, frame->frame);

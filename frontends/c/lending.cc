@@ -12,7 +12,7 @@ Status BindTensor(hearth_session* session, const std::vector<hearth_tensor>& ten
                   const hearth_binding* binding, Status (Session::*bind)(std::string_view, const Binding&),
                   Status (Session::*unbind)(std::string_view)) {
   if (index >= tensors.size()) {
-    return Error(StatusCode::kInvalidArgument, "there are {} tensors of this side, there is no tensor {}",
+    return Error(StatusCode::kInvalidArgument, "there are {} tensors of this kind; there is no tensor {}",
                  tensors.size(), index);
   }
   const std::string& name = tensors[index].info->name;
@@ -108,7 +108,7 @@ hearth_status hearth_session_wait(hearth_session* session, uint64_t ticket) {
 hearth_status hearth_binding_create(int32_t memory, uint64_t handle, uint64_t size_bytes, hearth_binding** out) {
   return hearth::AnswerWith(out, [&]() -> hearth::Result<std::unique_ptr<hearth_binding>> {
     if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_CL_BUFFER)
-      return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no kind of memory {}", memory);
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no memory kind {}", memory);
     if (handle == 0) return hearth::Error(hearth::StatusCode::kInvalidArgument, "the memory's handle is 0");
     auto binding = std::make_unique<hearth_binding>();
     binding->binding.memory = static_cast<hearth::MemoryKind>(memory);

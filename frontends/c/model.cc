@@ -50,7 +50,7 @@ hearth_status hearth_graph_build(hearth_graph* graph, hearth_model** out) {
     HEARTH_TRY(graph->first_mistake);
     if (graph->lacks_tensors) {
       return hearth::Error(hearth::StatusCode::kResourceExhausted,
-                           "memory ran out while a tensor was added to the graph; create it anew");
+                           "memory ran out while a tensor was added to the graph; create it again");
     }
     return hearth::HandleOf(std::move(builder).Build());
   });

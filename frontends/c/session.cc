@@ -140,11 +140,11 @@ const void* hearth_session_output_data(const hearth_session* session, size_t ind
   hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(session);
     if (index >= session->outputs.size()) {
-      return hearth::Error(hearth::StatusCode::kInvalidArgument, "the model has {} outputs, there is no output {}",
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "the model has {} outputs; there is no output {}",
                            session->outputs.size(), index);
     }
     if (!session->has_run) {
-      return hearth::Error(hearth::StatusCode::kInvalidArgument, "the session has not run: there is no output yet");
+      return hearth::Error(hearth::StatusCode::kInvalidArgument, "the session has not run yet: there is no output");
     }
     const std::span<const std::byte> bytes = session->session->output(index);
     if (size_bytes != nullptr) *size_bytes = bytes.size();

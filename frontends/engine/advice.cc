@@ -49,10 +49,11 @@ void AdviseOnUnknown(const Graph& graph, std::vector<Advice>& advice) {
     const auto* unknown = std::get_if<UnknownOp>(&node.op);
     if (unknown == nullptr) continue;
     const std::string why = unknown->reason.empty() ? "is not known to Hearth" : "can't be run: " + unknown->reason;
-    advice.push_back({"unknown-operation",
-                      fmt::format("op {} {} {}; nothing here can run the model until it is converted without it, or {}",
-                                  node.source_index, unknown->name, why, kPluginAdvice),
-                      {{"index", node.source_index}}});
+    advice.push_back(
+        {"unknown-operation",
+         fmt::format("op {} {} {}; nothing here can run the model unless it is converted without it, or {}",
+                     node.source_index, unknown->name, why, kPluginAdvice),
+         {{"index", node.source_index}}});
   }
 }
 
@@ -189,7 +190,7 @@ void AdviseOnSize(const Graph& graph, std::span<const Placement> placements, std
   if (launches == 0 || cpu_ms > launch_ms) return;
   advice.push_back({"too-small",
                     fmt::format("about {:.2f} million multiply-adds in {} operations: a CPU computes that in the time "
-                                "that a GPU takes to be told; try --device cpu",
+                                "that a GPU takes to start; try --device cpu",
                                 work / 1e6, launches),
                     {{"multiply_adds", work}, {"device_operations", launches}}});
 }

@@ -86,7 +86,7 @@ Result<ListedDevice> DeviceByName(const std::string& name, const std::vector<Lis
   if (exact.size() == 1) return exact.front();
   if (found.size() == 1) return found.front();
   if (found.empty()) return NothingCalled(name, listed);
-  return Error(StatusCode::kUnavailable, "device '{}' fits {} devices: {}; say which", name, found.size(),
+  return Error(StatusCode::kUnavailable, "device '{}' fits {} devices: {}; name one of them", name, found.size(),
                UsableDevicesText(found));
 }
 

@@ -9,7 +9,7 @@ namespace {
 // Opens `listed` as the device of `profile`; kInvalidArgument where that device does not have the driver's API.
 Result<OpenedDevice> OpenAs(ListedDevice listed, const DeviceProfile& profile) {
   if (listed.backend == nullptr) {
-    return Error(StatusCode::kInvalidArgument, "the CPU can't stand in for {}: name a driver (--device vulkan)",
+    return Error(StatusCode::kInvalidArgument, "the CPU can't simulate {}: name a driver (--device vulkan)",
                  profile.title);
   }
   listed.candidate.profile = &profile;

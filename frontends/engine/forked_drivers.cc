@@ -35,8 +35,8 @@ bool IsFork(const Use& use) {
 
 std::string WhyNotHere(const BackendDef& backend, const Use& use) {
   return fmt::format(
-      "process {}, of which this one is a fork, has used the {} driver, whose threads are not here: open "
-      "sessions after forking only, or start processes otherwise (in Python by multiprocessing's 'spawn')",
+      "process {}, of which this one is a fork, has used the {} driver, whose threads do not exist here: open "
+      "sessions only after forking, or start processes in another way (in Python with multiprocessing's 'spawn')",
       use.process.load(), backend.name);
 }
 

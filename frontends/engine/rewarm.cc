@@ -69,7 +69,7 @@ Result<FilesNeeded> FilesFor(const Plan& plan) {
 
 Result<Plan> ReadPlan(const CacheKey& key, const DeviceInfo& device, BlobStore& store) {
   const auto bytes = store.Get(key);
-  if (!bytes) return Error(StatusCode::kNotFound, "the plan is gone from the cache, or damaged");
+  if (!bytes) return Error(StatusCode::kNotFound, "the plan is no longer in the cache, or damaged");
   Result<Plan> plan = DeserializePlan(*bytes);
   const Status usable = plan.ok() ? CheckStoredPlan(*plan, device) : plan.status();
   if (usable.ok()) return plan;
@@ -85,7 +85,7 @@ bool IsForBackend(const CacheKeyFields& plan, const DeviceInfo& device) {
 
 std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device, BlobStore& store) {
   if (!IsForBackend(plan, device)) return {};
-  if (ValueOf(plan, kPlanSourcesField.name) != kPlanSources) return "is of another version of Hearth";
+  if (ValueOf(plan, kPlanSourcesField.name) != kPlanSources) return "was made by another version of Hearth";
   CacheKey here(BlobKind::kPlan);
   LowerOptions options;
   options.read_path = ProbedReadPath(device, store);

@@ -103,11 +103,10 @@ Status TestPath(AccessPath path, const SelfTest& test, Device& device, const std
   const bool may_refuse = path == AccessPath::kTexelBuffer && results.status().code() != StatusCode::kDeviceLost;
   if (!results.ok()) return may_refuse && !stop.stop_requested() ? Status::Ok() : results.status();
   for (size_t k = 0; k < results->size(); ++k) {
-    HEARTH_TRY(
-        Compare((*results)[k], test.expected[k], test.graph.value(test.graph.outputs[k]).name)
-            .Within(fmt::format("its driver does not compute what it is asked to (update the driver, or see what fails "
-                                "with `hearth conformance`): read by {}",
-                                AccessPathName(path))));
+    HEARTH_TRY(Compare((*results)[k], test.expected[k], test.graph.value(test.graph.outputs[k]).name)
+                   .Within(fmt::format("its driver computes wrong results (update it, or see what fails with `hearth "
+                                       "conformance`): read by {}",
+                                       AccessPathName(path))));
   }
   return Status::Ok();
 }

@@ -52,7 +52,7 @@ bool FitsDevice(const Plan& plan, const DeviceInfo& device) {
 
 Status CheckStoredPlan(const Plan& plan, const DeviceInfo& device) {
   if (!NeedsNoGraph(plan)) return Error(StatusCode::kMalformedInput, "the plan has steps on the CPU");
-  if (!FitsDevice(plan, device)) return Error(StatusCode::kMalformedInput, "the plan is beyond the device's limits");
+  if (!FitsDevice(plan, device)) return Error(StatusCode::kMalformedInput, "the plan exceeds the device's limits");
   return Status::Ok();
 }
 

@@ -46,7 +46,7 @@ Result<TuningOutcome> TuneBeforePlan(const TuningRequest& request, PlanRequest& 
   TuningOutcome outcome;
   const std::optional<TuneMode> mode = TuneModeFromName(request.mode);
   if (!mode) {
-    return Error(StatusCode::kInvalidArgument, "no way to tune is called '{}'; there are off, fast and full",
+    return Error(StatusCode::kInvalidArgument, "there is no tuning mode '{}'; there are off, fast and full",
                  request.mode);
   }
   outcome.mode = *mode;

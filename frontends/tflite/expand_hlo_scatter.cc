@@ -31,7 +31,7 @@ Result<ScatterForm> ScatterFormOf(Expansion& to) {
   if (!codes.empty()) {
     form.kind = FunctionOf(codes[0]);
     const bool is_known = form.kind && *form.kind != BinaryKind::kLogicalAnd && *form.kind != BinaryKind::kLogicalOr;
-    if (!is_known) return Error(StatusCode::kUnsupported, "its function is no sum, product, maximum or minimum");
+    if (!is_known) return Error(StatusCode::kUnsupported, "its function is not a sum, product, maximum or minimum");
     HEARTH_TRY(CheckElementsOf(to.desc(to.operand(0)), *form.kind));
   }
   const bool fits = form.index_dim >= 0 && std::ranges::is_sorted(form.window_dims) &&
@@ -170,11 +170,11 @@ Result<ValueId> ScatterToComputed(Expansion& to, ValueId matrix, ValueId rows, V
   const int64_t count = to.shape(matrix)[0], updates = to.shape(rows)[0];
   if (kind && updates <= kMostInTurn) return ScatterInTurn(to, matrix, rows, places, *kind);
   if (count * updates > kMostTests) {
-    return Error(StatusCode::kUnsupported, "places of {} rows in {} that are computed at run time", updates, count);
+    return Error(StatusCode::kUnsupported, "indices of {} rows in {} that are computed at run time", updates, count);
   }
   if (!kind) return ScatterLast(to, matrix, rows, places);
   if (*kind != BinaryKind::kAdd) {
-    return Error(StatusCode::kUnsupported, "places of more than {} rows that are computed at run time", kMostInTurn);
+    return Error(StatusCode::kUnsupported, "indices of more than {} rows that are computed at run time", kMostInTurn);
   }
   HEARTH_ASSIGN(const ValueId sums, SumRowsByProduct(to, rows, places, count));
   return to.AddBinary(BinaryKind::kAdd, matrix, sums);

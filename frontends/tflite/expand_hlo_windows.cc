@@ -44,8 +44,7 @@ Result<BinaryKind> BodyOf(Expansion& to, int32_t subgraph) {
   HEARTH_ASSIGN(const std::vector<int32_t> codes, to.CodesOf(subgraph, 1));
   const std::optional<BinaryKind> kind = codes.empty() ? std::nullopt : FunctionOf(codes[0]);
   if (kind) return *kind;
-  return Error(StatusCode::kUnsupported,
-               "what it does with two elements is no sum, product, maximum, minimum, AND or OR");
+  return Error(StatusCode::kUnsupported, "its function is not a sum, product, maximum, minimum, AND or OR");
 }
 
 std::optional<BinaryKind> FunctionOfNumber(int32_t number) {

@@ -99,7 +99,7 @@ Result<Shape> ScatteredShape(const Expansion& to, int depth) {
     fits = fits && product <= kMostPlaces;
   }
   if (fits && updates.element_count() == indices.element_count() / depth * inner) return Shape::FromSpan(dims);
-  return Error(StatusCode::kMalformedInput, "places of shape {} and updates of shape {}", indices.ToString(),
+  return Error(StatusCode::kMalformedInput, "indices of shape {} and updates of shape {}", indices.ToString(),
                updates.ToString());
 }
 

@@ -29,7 +29,8 @@ Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t>
     if (places[i] < 0) continue;
     if (places[i] >= count) return Error(StatusCode::kMalformedInput, "place {} of {}", places[i], count);
     const size_t turn = taken[static_cast<size_t>(places[i])]++;
-    if (turn >= kMostRowsOfOne) return Error(StatusCode::kUnsupported, "more than {} rows meet in one", kMostRowsOfOne);
+    if (turn >= kMostRowsOfOne)
+      return Error(StatusCode::kUnsupported, "more than {} rows share an index", kMostRowsOfOne);
     if (turn == takes.size()) {
       if (static_cast<int64_t>(turn + 1) * count > kMostProducts) {
         return Error(StatusCode::kUnsupported, "{} rows of {} meet in one", turn + 1, count);
@@ -39,7 +40,7 @@ Result<ValueId> GatherRows(Expansion& to, ValueId rows, std::span<const int64_t>
     takes[turn][static_cast<size_t>(places[i])] = static_cast<double>(i);
   }
   if (!is_calculated && (takes.size() > 1 || meeting.empty != 0.0)) {
-    return Error(StatusCode::kUnsupported, "rows of {} that meet in one place", DTypeName(desc.dtype));
+    return Error(StatusCode::kUnsupported, "rows of {} that share an index", DTypeName(desc.dtype));
   }
   if (takes.empty()) takes.emplace_back(static_cast<size_t>(count), row_count);
   HEARTH_ASSIGN(const ValueId with_empty, to.AddPad(rows, 0, 0, 1, meeting.empty));
@@ -56,10 +57,10 @@ Result<ValueId> SumRowsByProduct(Expansion& to, ValueId rows, ValueId places, in
   const int32_t row_count = to.shape(rows)[0];
   if (to.desc(rows).dtype != DType::kFloat32 || to.desc(places).dtype != DType::kInt32) {
     return Error(StatusCode::kUnsupported,
-                 "places that are computed at run time and rows of another type than float32");
+                 "indices that are computed at run time and rows of another type than float32");
   }
   if (count * row_count > kMostProducts) {
-    return Error(StatusCode::kUnsupported, "places of {} rows in {} that are computed at run time", row_count, count);
+    return Error(StatusCode::kUnsupported, "indices of {} rows in {} that are computed at run time", row_count, count);
   }
   HEARTH_ASSIGN(const ValueId wanted, to.AddIndices({static_cast<int32_t>(count), 1}));
   HEARTH_ASSIGN(const ValueId lying, to.AddReshape(places, {1, row_count}));

@@ -54,7 +54,7 @@ Expanded ExpandSparseToDense(Expansion& to) {
   if (indices.rank() > 2 || coordinates.size() != static_cast<size_t>(count) * static_cast<size_t>(shape.rank()) ||
       (value_count != 1 && value_count != count) || to.shape(to.operand(3)).element_count() != 1 ||
       to.desc(to.operand(2)) != TensorDesc{to.desc(to.operand(3)).dtype, values, to.desc(to.operand(3)).quantization}) {
-    return Error(StatusCode::kMalformedInput, "places of shape {} and values of shape {} for the shape {}",
+    return Error(StatusCode::kMalformedInput, "indices of shape {} and values of shape {} for the shape {}",
                  indices.ToString(), values.ToString(), shape.ToString());
   }
   HEARTH_ASSIGN(const std::vector<int64_t> places, PlacesIn(shape, coordinates, count, shape.rank()));

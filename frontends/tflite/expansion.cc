@@ -163,7 +163,7 @@ Result<ValueId> Expansion::Add(Op op, std::vector<ValueId> inputs, std::optional
   made.shape = Shape();
   HEARTH_ASSIGN(const ValueId value, reader_.AddMadeNode(index_, std::move(op), std::move(inputs), std::move(made)));
   if (shape(value).element_count() > 0) return value;
-  return Error(StatusCode::kUnsupported, "what it is made of has a part without elements");
+  return Error(StatusCode::kUnsupported, "one of its parts has no elements");
 }
 
 Result<ValueId> Expansion::AddReshape(ValueId value, const Shape& wanted) {
@@ -232,7 +232,7 @@ Result<ValueId> Expansion::AddRecurrent(Node node, std::span<const size_t> state
 Result<ComplexValue> Expansion::ComplexOperand(size_t i) const {
   const auto found = i < tensors_.size() ? reader_.complex_.find(tensors_[i]) : reader_.complex_.end();
   if (found != reader_.complex_.end()) return found->second;
-  return Error(StatusCode::kUnsupported, "its operand is no complex tensor that RFFT2D makes");
+  return Error(StatusCode::kUnsupported, "its operand is not a complex tensor made by RFFT2D");
 }
 
 Result<std::vector<int32_t>> Expansion::CodesOf(int32_t subgraph, size_t most) const {
@@ -244,8 +244,8 @@ Result<std::vector<int32_t>> Expansion::CodesOf(int32_t subgraph, size_t most) c
   const auto* operators = subgraphs->Get(static_cast<uint32_t>(subgraph))->operators();
   if (operators == nullptr) return std::vector<int32_t>();
   if (operators->size() > most) {
-    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, has {} operators; {} may be", subgraph,
-                 operators->size(), most);
+    return Error(StatusCode::kUnsupported, "subgraph {}, which it calls, has {} operators; at most {} are possible",
+                 subgraph, operators->size(), most);
   }
   std::vector<int32_t> codes;
   for (const wire::Operator* op : *operators) {
@@ -259,7 +259,8 @@ Result<std::vector<int32_t>> Expansion::CodesOf(int32_t subgraph, size_t most) c
 Status Expansion::ChargeOperators(int64_t count) {
   int64_t& left = reader_.reading_.inlined_operators_left;
   if (count > left) {
-    return Error(StatusCode::kUnsupported, "it would be written out as {} operators; {} may be", count, left);
+    return Error(StatusCode::kUnsupported, "it would be unrolled into {} operators; at most {} are possible", count,
+                 left);
   }
   left -= count;
   return Status::Ok();

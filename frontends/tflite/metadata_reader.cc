@@ -26,8 +26,7 @@ Result<std::span<const std::byte>> MetadataBytes(const wire::Model& model, std::
     const wire::Metadata& entry = *list->Get(k);
     if (entry.name() == nullptr || entry.name()->string_view() != kMetadataName) continue;
     if (model.buffers() == nullptr || entry.buffer() >= model.buffers()->size()) {
-      return Error(StatusCode::kMalformedInput, "the metadata lies in buffer {}, which the file has not",
-                   entry.buffer());
+      return Error(StatusCode::kMalformedInput, "the metadata lies in buffer {}, which the file lacks", entry.buffer());
     }
     const wire::Buffer& buffer = *model.buffers()->Get(entry.buffer());
     if (buffer.data() != nullptr) return std::as_bytes(std::span(buffer.data()->data(), buffer.data()->size()));
@@ -127,7 +126,7 @@ class MetadataReader {
     if (!result.mean.empty() && !result.std.empty() && !divides_by_zero) return;
     result.mean.clear();
     result.std.clear();
-    result_.warnings.push_back(fmt::format("the metadata's mean and std of '{}' are no usable numbers", result.name));
+    result_.warnings.push_back(fmt::format("the metadata's mean and std of '{}' are not usable numbers", result.name));
   }
 
   static void ReadContent(const metadata_wire::Content& content, TensorMetadata& result) {

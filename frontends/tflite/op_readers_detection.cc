@@ -35,14 +35,14 @@ class OptionsMap {
     const flexbuffers::Reference found = root_.AsMap()[name];
     const float number = found.IsNull() ? fallback : found.IsNumeric() ? found.AsFloat() : std::nanf("");
     if (std::isfinite(number)) return number;
-    return Error(StatusCode::kMalformedInput, "its option '{}' is missing or no finite number", name);
+    return Error(StatusCode::kMalformedInput, "its option '{}' is missing or not a finite number", name);
   }
 
   Result<int32_t> Count(const char* name, int32_t fallback = 0) const {
     const flexbuffers::Reference found = root_.AsMap()[name];
     const int64_t number = found.IsNull() ? fallback : found.IsIntOrUint() ? found.AsInt64() : 0;
     if (number >= 1 && number <= kMaxCount) return static_cast<int32_t>(number);
-    return Error(StatusCode::kMalformedInput, "its option '{}' is missing or no count of 1 to {}", name, kMaxCount);
+    return Error(StatusCode::kMalformedInput, "its option '{}' is missing or not a count of 1 to {}", name, kMaxCount);
   }
 
   bool Flag(const char* name) const {

@@ -74,7 +74,7 @@ Result<Op> ReadBatchToSpace(const OperatorView& view) {
 Result<Op> ReadBroadcastTo(const OperatorView& view) {
   HEARTH_ASSIGN(const std::vector<int32_t> dims, view.ConstantIntegers(1));
   if (dims.size() > Shape::kMaxRank) {
-    return Error(StatusCode::kUnsupported, "a shape of {} dimensions; {} are possible", dims.size(),
+    return Error(StatusCode::kUnsupported, "a shape of {} dimensions; at most {} are possible", dims.size(),
                  int{Shape::kMaxRank});
   }
   return Op(BroadcastTo{Shape::FromSpan(dims)});

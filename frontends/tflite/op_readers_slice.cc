@@ -139,7 +139,8 @@ Result<Op> ReadStridedSlice(const OperatorView& view) {
   }
   for (; d < input.rank(); ++d) AppendWhole(input[d], slice, d, shape);
   if (shape.size() > Shape::kMaxRank) {
-    return Error(StatusCode::kUnsupported, "a result of rank {}; {} is possible", shape.size(), int{Shape::kMaxRank});
+    return Error(StatusCode::kUnsupported, "a result of rank {}; at most {} is possible", shape.size(),
+                 int{Shape::kMaxRank});
   }
   slice.shape = Shape::FromSpan(shape);
   return Op(slice);

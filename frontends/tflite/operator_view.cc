@@ -48,7 +48,7 @@ Result<std::optional<double>> OperatorView::ConstantNumber(int i) const {
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
   if (bytes.empty()) return std::optional<double>();
   if (desc.shape.element_count() != 1) {
-    return Error(StatusCode::kMalformedInput, "{} of shape {} stands where one number belongs", InputLabel(i),
+    return Error(StatusCode::kMalformedInput, "{} of shape {} is given where one number is needed", InputLabel(i),
                  desc.shape.ToString());
   }
   return std::optional(LoadElement(desc.dtype, bytes, 0));
@@ -58,7 +58,7 @@ Result<double> OperatorView::ConstantReal(int i) const {
   HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, tensors_.DenseConstantBytes(inputs_[i]));
   if (desc.shape.element_count() != 1) {
-    return Error(StatusCode::kMalformedInput, "{} of shape {} stands where one number belongs", InputLabel(i),
+    return Error(StatusCode::kMalformedInput, "{} of shape {} is given where one number is needed", InputLabel(i),
                  desc.shape.ToString());
   }
   if (bytes.empty()) return Error(StatusCode::kUnsupported, "{}", tensors_.WhyNotConstant(inputs_[i]));

@@ -89,7 +89,8 @@ Result<Choice> Choose(const wire::Model& model, const std::string& wanted, CopyB
   const uint32_t index = choice.signature == nullptr ? 0 : choice.signature->subgraph_index();
   const uint32_t subgraphs = model.subgraphs() == nullptr ? 0 : model.subgraphs()->size();
   if (index >= subgraphs) {
-    return Error(StatusCode::kMalformedInput, "subgraph {} is asked for; the model has {} subgraphs", index, subgraphs);
+    return Error(StatusCode::kMalformedInput, "subgraph {} was asked for; the model has {} subgraphs", index,
+                 subgraphs);
   }
   choice.subgraph = model.subgraphs()->Get(index);
   choice.index = index;

@@ -133,7 +133,8 @@ class DenseMaker {
   }
 
   Status Place(int64_t value) {
-    if (static_cast<uint64_t>(value) >= value_count_) return Contradiction("it places more values than there are");
+    if (static_cast<uint64_t>(value) >= value_count_)
+      return Contradiction("it has positions for more values than there are");
     int64_t element = 0;
     for (int d = 0; d < shape_.rank(); ++d) {
       int64_t at = at_[d];

@@ -41,15 +41,15 @@ Result<ValueId> SubgraphReader::AddScalar(int index, ValueId value) {
 Result<ValueId> SubgraphReader::AddChoice(int index, ValueId condition, ValueId if_true, ValueId if_false) {
   if (if_true == if_false) return if_true;
   if (RowsOf(if_true) != kNoValue || RowsOf(if_false) != kNoValue) {
-    return Error(StatusCode::kUnsupported,
-                 "what data choose has a number of rows that depends on data (WHERE, UNIQUE)");
+    return Error(StatusCode::kUnsupported, "its result has a number of rows that depends on data (WHERE, UNIQUE)");
   }
   const TensorDesc desc = graph_.value(if_true).desc;
   if (desc != graph_.value(if_false).desc) {
-    return Error(StatusCode::kUnsupported,
-                 "its condition is computed from data, and it makes '{}' as {}[{}] or as {}[{}]: both need one shape",
-                 graph_.value(if_true).name, DTypeName(desc.dtype), desc.shape.ToString(),
-                 DTypeName(graph_.value(if_false).desc.dtype), graph_.value(if_false).desc.shape.ToString());
+    return Error(
+        StatusCode::kUnsupported,
+        "its condition is computed from data, and it makes '{}' as {}[{}] or as {}[{}]: both must have the same shape",
+        graph_.value(if_true).name, DTypeName(desc.dtype), desc.shape.ToString(),
+        DTypeName(graph_.value(if_false).desc.dtype), graph_.value(if_false).desc.shape.ToString());
   }
   return AddMadeNode(index, Select{}, {condition, if_true, if_false}, desc);
 }
@@ -104,7 +104,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadCase(int index, std::span<const
         static_cast<uint32_t>(static_cast<int32_t>(LoadElement(DType::kInt32, graph_.ConstantBytes(operands[0]), 0)));
     return branch(std::min(number, count - 1));
   }
-  if (count > kMostBranches) return Error(StatusCode::kUnsupported, "data choose one of {} branches", count);
+  if (count > kMostBranches) return Error(StatusCode::kUnsupported, "data select one of {} branches", count);
   // The chain from the last branch on: the first but `first` are asked before.
   const std::function<Result<std::vector<ValueId>>(uint32_t)> from =
       [&](uint32_t first) -> Result<std::vector<ValueId>> {

@@ -31,7 +31,7 @@ bool IsCall(int32_t code) {
 
 Status TooManyOperators() {
   return Error(StatusCode::kUnsupported,
-               "its turns, which stand behind each other in the network, have more than {} operators: convert with "
+               "its unrolled turns have more than {} operators: convert with "
                "fewer turns (shorter sequences), or bound a loop whose end depends on data (maximum_iterations)",
                Reading::kMaxInlinedOperators);
 }
@@ -175,7 +175,7 @@ Result<std::vector<ValueId>> SubgraphReader::WriteOutTurns(int index, const wire
       HEARTH_TRY(BeginStates(index));
     }
     if (goes_on != kNoValue && --chosen_turns_left < 0) {
-      return Error(StatusCode::kUnsupported, "data end it after many turns: bound it (maximum_iterations)");
+      return Error(StatusCode::kUnsupported, "its end depends on data after many turns: bound it (maximum_iterations)");
     }
     before = reading_.variables;
     HEARTH_ASSIGN(state, Call(index, options.body_subgraph_index(), state));

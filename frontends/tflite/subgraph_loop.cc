@@ -66,12 +66,12 @@ Status SubgraphReader::EndPart(Reading& part, const std::vector<ValueId>& values
   SubgraphReader caller(part, subgraph_, nullptr);
   for (size_t k = 0; k < made.size(); ++k) {
     if (caller.RowsOf(made[k]) != kNoValue) {
-      return Error(StatusCode::kUnsupported, "what goes around gets a number of rows that depends on data");
+      return Error(StatusCode::kUnsupported, "a value of the loop gets a number of rows that depends on data");
     }
     const auto handle = k < values.size() ? reading_.handles.find(values[k]) : reading_.handles.end();
     const bool goes_on = handle != reading_.handles.end() && !is_condition;
     if (goes_on != caller.IsHandle(made[k]) || (goes_on && part.handles.at(made[k]) != handle->second)) {
-      return Error(StatusCode::kUnsupported, "another variable goes around after a turn");
+      return Error(StatusCode::kUnsupported, "the loop uses another variable after a turn");
     }
     if (goes_on) made[k] = kNoValue;
   }
@@ -136,10 +136,10 @@ Result<Graph> SubgraphReader::ReadPart(int index, const wire::WhileOptions& opti
 Result<SubgraphReader::LoopParts> SubgraphReader::ReadParts(int index, const wire::WhileOptions& options,
                                                             const std::vector<ValueId>& values) {
   if (std::ranges::any_of(values, [this](ValueId value) { return RowsOf(value) != kNoValue; })) {
-    return Error(StatusCode::kUnsupported, "what goes around has a number of rows that depends on data");
+    return Error(StatusCode::kUnsupported, "a value of the loop has a number of rows that depends on data");
   }
   if (std::ranges::any_of(values, [this](ValueId id) { return graph_.value(id).desc.shape.element_count() == 0; })) {
-    return Error(StatusCode::kUnsupported, "what goes around has no elements");
+    return Error(StatusCode::kUnsupported, "a value of the loop has no elements");
   }
   LoopParts parts{.graphs = std::make_shared<LoopGraphs>()};
   while (true) {  // until both take all variables that one of them reads

@@ -61,7 +61,7 @@ ValueId SubgraphReader::RowsOf(ValueId value) const {
 
 Result<ValueId> SubgraphReader::AddNumbers(const TensorDesc& desc, const std::vector<double>& numbers) {
   if (!tensors_.ChargeMade(desc.size_bytes())) {
-    return Error(StatusCode::kUnsupported, "it takes too many constants for the size of the file");
+    return Error(StatusCode::kUnsupported, "it needs too many constants for the size of the file");
   }
   std::vector<std::byte> bytes(desc.size_bytes());
   HEARTH_TRY(ReferenceToBytes({desc.shape, numbers}, desc, bytes));
@@ -144,7 +144,7 @@ Result<ValueId> SubgraphReader::RowsOfLastNode() const {
   }
   if (is_known) return rows;
   return Error(StatusCode::kUnsupported,
-               "it needs the number of rows of an operand, which depends on data (WHERE, UNIQUE): do this step behind "
+               "it needs the number of rows of an operand, which depends on data (WHERE, UNIQUE): do this step after "
                "the model, on its output");
 }
 
@@ -170,7 +170,7 @@ Result<ValueId> SubgraphReader::MakeOnRows(int index, const std::vector<int32_t>
   if (std::holds_alternative<UnknownOp>(op) ||
       std::ranges::none_of(operands, [&](ValueId value) { return RowsOf(value) != kNoValue; })) {
     return Error(StatusCode::kUnsupported,
-                 "an operand has a number of rows that depends on data (WHERE, UNIQUE): do this step behind the model, "
+                 "an operand has a number of rows that depends on data (WHERE, UNIQUE): do this step after the model, "
                  "on its output");
   }
   HEARTH_ASSIGN(const ValueId result, AddMadeNode(index, std::move(op), std::move(operands), made));

@@ -114,7 +114,7 @@ bool SubgraphReader::ChangesVariable(const std::string& name) {
 // The constant that stands for a handle is found by the variable's name.
 Result<ValueId> SubgraphReader::HandleOf(int index) {
   const auto* options = op(index).builtin_options_as_VarHandleOptions();
-  if (options == nullptr) return Error(StatusCode::kUnsupported, "it does not say which variable it means");
+  if (options == nullptr) return Error(StatusCode::kUnsupported, "it names no variable");
   std::optional<std::string> found = NameOfVariable(*options, budget_);
   if (!found) return CopyBudget::Exceeded(OperatorLabel(index));
   std::string name = *std::move(found);
@@ -131,7 +131,7 @@ Result<std::string> SubgraphReader::VariableBehind(int32_t tensor) {
   HEARTH_ASSIGN(const ValueId handle, tensors_.ValueOf(tensor));
   const auto found = reading_.handles.find(handle);
   if (found != reading_.handles.end()) return found->second;
-  return Error(StatusCode::kMalformedInput, "{} is no handle of a variable", tensors_.Label(tensor));
+  return Error(StatusCode::kMalformedInput, "{} is not a handle of a variable", tensors_.Label(tensor));
 }
 
 // Another operator would read the number that stands for a handle.
@@ -225,7 +225,8 @@ Result<ValueId> SubgraphReader::BeginInLoop(const std::string& name) {
   const TensorDesc* found = IsOwn(name) ? &reading_.own_variables.at(name) : HeldOutside(reading_, name);
   if (found == nullptr) {
     return Error(StatusCode::kUnsupported,
-                 "variable '{}' holds nothing before a loop that only data end: assign to it before the loop", name);
+                 "variable '{}' has no value before a loop whose end depends on data: assign to it before the loop",
+                 name);
   }
   std::vector<std::string>& names = reading_.loop_variables;
   // Known already from turns that were written out and are gone.
@@ -269,8 +270,8 @@ Status SubgraphReader::Assign(const std::string& name, ValueId value) {
   if (variable.first != kNoValue && graph_.value(variable.first).desc != graph_.value(value).desc) {
     const TensorDesc &before = graph_.value(variable.first).desc, &now = graph_.value(value).desc;
     return Error(StatusCode::kUnsupported,
-                 "variable '{}' begins as {}[{}] and becomes {}[{}]: what it holds must keep type, shape and scale",
-                 name, DTypeName(before.dtype), before.shape.ToString(), DTypeName(now.dtype), now.shape.ToString());
+                 "variable '{}' begins as {}[{}] and becomes {}[{}]: it must keep its type, shape and scale", name,
+                 DTypeName(before.dtype), before.shape.ToString(), DTypeName(now.dtype), now.shape.ToString());
   }
   variable.current = value;
   return Status::Ok();
@@ -325,7 +326,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadOnVariable(int index, int32_t c
   if (code == kCallOnce) {
     if (reading_.outer != nullptr) {
       return Error(StatusCode::kUnsupported,
-                   "variables get their first values in a loop that only data end: give them those before the loop");
+                   "variables get their first values in a loop whose end depends on data: assign them before the loop");
     }
     HEARTH_TRY(ReadCallOnce(index));
     return std::vector<ValueId>();
@@ -345,7 +346,7 @@ Result<std::vector<ValueId>> SubgraphReader::ReadOnVariable(int index, int32_t c
   HEARTH_ASSIGN(const ValueId value, InputValue(Op(Unary{}), inputs[1]));
   if (IsHandle(value)) return Error(StatusCode::kMalformedInput, "it assigns a handle of a variable");
   if (RowsOf(value) != kNoValue) {
-    return Error(StatusCode::kUnsupported, "what it assigns has a number of rows that depends on data");
+    return Error(StatusCode::kUnsupported, "the assigned value has a number of rows that depends on data");
   }
   HEARTH_TRY(Assign(name, value));
   return std::vector<ValueId>();

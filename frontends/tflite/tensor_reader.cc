@@ -57,7 +57,7 @@ struct ZeroPointRange {
 // What a model can hold in place of a type that Hearth has not.
 std::string_view InsteadOf(wire::TensorType type) {
   switch (type) {
-    case wire::TensorType_STRING: return "do what works on strings before the model";
+    case wire::TensorType_STRING: return "do the steps on strings before the model";
     default: return "leave it out of the model";
   }
 }

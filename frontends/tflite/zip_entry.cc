@@ -50,7 +50,7 @@ std::optional<size_t> FindEnd(std::span<const std::byte> file) {
 // The entry's bytes, from its record in the directory at `at`; offsets count from `base`.
 Result<std::span<const std::byte>> ContentsOf(std::span<const std::byte> file, uint64_t at, uint64_t base) {
   if (Short(file, at + 10) != 0 || (Short(file, at + 8) & kEncryptedFlag) != 0) {
-    return Error(StatusCode::kUnsupported, "it is compressed or encrypted; store it plainly (zip -0)");
+    return Error(StatusCode::kUnsupported, "it is compressed or encrypted; store it without compression (zip -0)");
   }
   const uint64_t size = Long(file, at + 24), local = base + Long(file, at + 42);
   if (!Holds(file, local, kLocalBytes) || Long(file, local) != kLocalSignature) {

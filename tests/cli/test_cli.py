@@ -97,7 +97,7 @@ class Usage(CliTest):
     def test_a_mistyped_verb_or_option_is_recognised(self):
         self.assert_one_error(self.run_hearth("isnpect", MODEL, expect=2), "did you mean 'inspect'?")
         self.assert_one_error(self.run_hearth("run", MODEL, "--imput=x.npy", expect=2), "did you mean '--input'?")
-        self.assert_one_error(self.run_hearth("--device", "cpu", "run", MODEL, expect=2), "'--device' stands before the verb")
+        self.assert_one_error(self.run_hearth("--device", "cpu", "run", MODEL, expect=2), "'--device' comes before the verb")
         self.assertNotIn("did you mean", self.run_hearth("frobnicate", expect=2).stderr)
 
     def test_a_graph_file_of_an_unknown_kind_is_refused(self):

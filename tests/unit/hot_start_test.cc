@@ -37,7 +37,7 @@ TEST_F(HotStart, TheCpuAnswersWhileTheDeviceIsBeingOpened) {
   EXPECT_EQ(report.start.first_by, "cpu");
   EXPECT_FALSE(report.start.moved_at_run);
   EXPECT_FALSE(report.start.is_settled);
-  EXPECT_THAT(report.start.reason, HasSubstr("'first' is being made ready behind the CPU"));
+  EXPECT_THAT(report.start.reason, HasSubstr("'first' is being prepared while the CPU answers"));
   gate_.Open();
 }
 

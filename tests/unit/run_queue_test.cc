@@ -182,7 +182,7 @@ TEST(Elements, OfAnotherTypeAreAnErrorAndNoMemoryIsTouched) {
   ASSERT_TRUE(y.ok()) << y.status().message();
   EXPECT_THAT(*y, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
   EXPECT_EQ(session->output<int32_t>(0).status().message(), "output 'y' holds float32, not int32");
-  EXPECT_EQ(session->output<float>(1).status().message(), "the model has 1 outputs, there is no output 1");
+  EXPECT_EQ(session->output<float>(1).status().message(), "the model has 1 outputs; there is no output 1");
   const std::vector<uint8_t> pixels(32);
   EXPECT_EQ(session->SetInput<uint8_t>(0, pixels).message(), "input 'x' holds float32, not uint8");
   EXPECT_EQ(session->SetInput<float>(2, x).code(), StatusCode::kInvalidArgument);

@@ -104,7 +104,7 @@ TEST(TfliteExpansion, QuantizedUpdatesAreMovedToPlacesWhereNoneMeet) {
   ASSERT_TRUE(graph.ok()) << graph.status().message();
   EXPECT_TRUE(std::ranges::any_of(graph->nodes(), [](const Node& node) {
     const auto* unknown = std::get_if<UnknownOp>(&node.op);
-    return unknown != nullptr && unknown->reason.find("meet in one place") != std::string::npos;
+    return unknown != nullptr && unknown->reason.find("share an index") != std::string::npos;
   }));
 }
 

@@ -210,7 +210,7 @@ TEST(TfliteReader, RefusesAnElementTypeThatHearthCannotHoldAndNamesTheTensor) {
   EXPECT_EQ(graph.status().code(), StatusCode::kUnsupported);
   EXPECT_EQ(
       graph.status().message(),
-      "tensor 0 'words' has the element type STRING, which Hearth cannot hold: do what works on strings before the "
+      "tensor 0 'words' has the element type STRING, which Hearth cannot hold: do the steps on strings before the "
       "model, or run the model by Hearth's plugin, which leaves to the LiteRT interpreter what Hearth can't run");
 }
 

@@ -46,7 +46,7 @@ bool IsBlank(const std::string& name) {
 class BenchCommand final : public Verb {
  public:
   BenchCommand()
-      : Verb({"bench", "Start-up phases, steady-state times, memory; on several devices one after the other",
+      : Verb({"bench", "Start-up phases, steady-state times and memory, on one or several devices",
               "hearth bench mobilenet.tflite --device vulkan --runs 100 --profile"}) {}
 
   void AddOptions(CLI::App& app) override {

@@ -9,7 +9,7 @@
 namespace hearth {
 
 void CacheBundleParts::AddTo(const AddCachePart& add_part) {
-  CLI::App* key = add_part("key", "Makes a key to sign bundles with: FILE, and FILE.pub for those who import them",
+  CLI::App* key = add_part("key", "Makes a key for signing bundles: FILE, and FILE.pub for those who import them",
                            "hearth cache key ~/.config/hearth.key", [this](const Cache&) { return Key(); });
   key->add_option("FILE", key_file_, "Where the secret key goes; must not exist")->required()->type_name("");
   CLI::App* bundle = add_part(
@@ -17,26 +17,26 @@ void CacheBundleParts::AddTo(const AddCachePart& add_part) {
       "Copies entries into a bundle for other machines: a file (NAME.tar), or a folder; also a read-only layer",
       "hearth cache export programs.tar --kind program --sign ~/.config/hearth.key",
       [this](const Cache& cache) { return Export(cache); });
-  bundle->add_option("BUNDLE", bundle_, "A file NAME.tar that is not there, or a folder that is missing or empty")
+  bundle->add_option("BUNDLE", bundle_, "A file NAME.tar that does not exist, or a folder that is missing or empty")
       ->required()
       ->type_name("")
       ->check(NotEmpty());
   filter_.AddOptions(*bundle);
-  bundle->add_option("--since", export_.since, "Only what this bundle does not hold, or holds with other bytes")
+  bundle->add_option("--since", export_.since, "Only entries that this bundle lacks or has with other bytes")
       ->type_name("BUNDLE")
       ->check(NotEmpty());
   bundle->add_option("--keys", export_.trusted_keys, "Public keys of which one must have signed the bundle of --since")
       ->type_name("FILE");
   bundle->add_option("--sign", export_.sign_with, "Secret key (hearth cache key)")->type_name("FILE");
-  bundle->add_option("--valid-for", valid_for_, "Refuse the bundle after so long, such as 90d")->type_name("AGE");
+  bundle->add_option("--valid-for", valid_for_, "Refuse the bundle after this time, such as 90d")->type_name("AGE");
   bundle->add_option("--least-version", export_.least_version, "Refuse it in an older Hearth")->type_name("X.Y.Z");
   CLI::App* import = add_part("import", "Checks a bundle and stores its entries",
                               "hearth cache import programs.tar --keys trusted.pub",
                               [this](const Cache& cache) { return Import(cache); });
   import->add_option("BUNDLE", bundle_, "What export made: a file or a folder")->required()->type_name("");
   import->add_option("--keys", import_.trusted_keys, "Public keys whose signatures count")->type_name("FILE");
-  import->add_flag("--trust", import_.is_trusted, "Take entries that no such key signed");
-  import->add_flag("--any-device", import_.any_device, "Also native code for devices that are not here");
+  import->add_flag("--trust", import_.is_trusted, "Accept entries that no such key signed");
+  import->add_flag("--any-device", import_.any_device, "Also native code for devices that this machine lacks");
   CLI::App* inspect =
       add_part("inspect", "What a bundle holds, for which devices, and who signed it; exit code 1 where it is damaged",
                "hearth cache inspect programs.tar --keys trusted.pub", [this](const Cache&) { return Inspect(); });

@@ -23,7 +23,7 @@ namespace {
 
 class CacheCommand final : public Verb {
  public:
-  CacheCommand() : Verb({"cache", "Looks after the cache", "hearth cache ls --kind program"}) {}
+  CacheCommand() : Verb({"cache", "Inspects, fills, moves and cleans the cache", "hearth cache ls --kind program"}) {}
 
   void AddOptions(CLI::App& app) override {
     app.require_subcommand(1);
@@ -32,16 +32,17 @@ class CacheCommand final : public Verb {
     CLI::App* list = AddPart("ls", "The entries, most recently used first", "hearth cache ls --kind weights --json -",
                              &CacheCommand::List);
     filter_.AddOptions(*list);
-    list->add_flag("--by-model", by_model_, "The models that used the cache, with what each has alone and shares");
-    AddPart("doctor", "What is wrong with the cache, what that costs and what mends it; exit code 1 where anything is",
+    list->add_flag("--by-model", by_model_,
+                   "The models that used the cache, with the bytes that each has alone and shares");
+    AddPart("doctor", "What is wrong with the cache, what that costs and what repairs it; exit code 1 if anything is",
             "hearth cache doctor", &CacheCommand::Doctor);
     AddPart("show", "One entry with its full key", "hearth cache show 1f2e3d", &CacheCommand::Show)
         ->add_option("DIGEST", digest_, "The first hex digits of an entry's digest")
         ->required()
         ->type_name("");
-    AddPart("stats", "Sizes by kind, and what the cache was good for", "hearth cache stats", &CacheCommand::Stats);
-    AddPart("verify", "Reads everything and checks it; exit code 1 where damage was found",
-            "hearth cache verify --repair", &CacheCommand::Verify)
+    AddPart("stats", "Sizes by kind, hits and time saved", "hearth cache stats", &CacheCommand::Stats);
+    AddPart("verify", "Reads and checks everything; exit code 1 if damage was found", "hearth cache verify --repair",
+            &CacheCommand::Verify)
         ->add_flag("--repair", repair_, "Delete damaged entries, move a damaged file aside");
     AddDeletingParts();
     AddModelParts();
@@ -90,8 +91,9 @@ class CacheCommand final : public Verb {
     CLI::App* clear =
         AddPart("clear", "Deletes the entries", "hearth cache clear --kind program --yes", &CacheCommand::Clear);
     filter_.AddOptions(*clear);
-    clear->add_flag("--quarantine", quarantine_, "No entries: what crashed three runs in a row is taken back");
-    CLI::App* pin = AddPart("pin", "Keeps what a model uses, however full the cache gets",
+    clear->add_flag("--quarantine", quarantine_,
+                    "Deletes no entries: lifts the quarantine of those that crashed three runs in a row");
+    CLI::App* pin = AddPart("pin", "Keeps a model's entries, however full the cache gets",
                             "hearth cache pin model.tflite", &CacheCommand::Pin);
     pin->add_flag("--off", unpin_, "No longer");
     CLI::App* remove = AddPart("rm", "Forgets a model and deletes the entries that no other model uses",
@@ -103,23 +105,23 @@ class CacheCommand final : public Verb {
           ->check(NotEmpty());
     }
     for (CLI::App* part : {prune, clear, remove}) {
-      part->add_flag("--yes", yes_, "Don't ask (needed where there is no terminal)");
+      part->add_flag("--yes", yes_, "Don't ask (needed without a terminal)");
     }
   }
 
   void AddModelParts() {
-    CLI::App* warm = AddPart("warm", "Makes ahead of time what models need, so that their first start is a warm one",
+    CLI::App* warm = AddPart("warm", "Prepares models ahead of time, so that their first start is warm",
                              "hearth cache warm mobilenet.tflite --device all", &CacheCommand::Warm);
     CLI::Option* models = warm->add_option("MODEL", models_, "A .tflite file")->type_name("...");
     warm->add_flag("--from-cache", from_cache_,
-                   "No models: what the cache's own plans need, as after an update of the driver")
+                   "No models: what the cache's own plans need, for use after a driver update")
         ->excludes(models);
     AddDevicesOption(*warm, devices_, "As for run; all: every usable device")->capture_default_str();
     warm_flags_.AddChoices(*warm);
     AddPlanOptions(*warm, session_options_);
     AddTuneOption(*warm, session_options_);
     AddCacheTierOptions(*warm, session_options_);
-    CLI::App* explain = AddPart("explain", "Which entries a model finds, and for the others what differs",
+    CLI::App* explain = AddPart("explain", "Which entries a model finds, and what differs in the others",
                                 "hearth cache explain mobilenet.tflite --device opencl", &CacheCommand::Explain);
     explain_flags_.AddOptions(*explain);
     AddDeviceOption(*explain, session_options_.device);
@@ -258,7 +260,7 @@ class CacheCommand final : public Verb {
 
   Result<ExitCode> Warm(const Cache& cache) {
     if (models_.empty() && !from_cache_) {
-      PrintError("name a MODEL to warm, or say --from-cache (hearth cache warm --help)");
+      PrintError("name a MODEL to warm, or use --from-cache (hearth cache warm --help)");
       return ExitCode::kUsage;
     }
     const auto observer = [&](const WarmProgress& progress) {

@@ -97,7 +97,7 @@ std::string TextOf(const CacheStats& stats) {
   if (stats.quarantined > 0) {
     text += fmt::format(
         "{} entries are in quarantine: a process died using them; {} of them were in use at three deaths in a row and "
-        "are made anew at each start (`hearth cache clear --quarantine` lifts that)\n",
+        "are made again at each start (`hearth cache clear --quarantine` lifts that)\n",
         stats.quarantined, stats.barred);
   }
   if (stats.damaged_bytes > 0) {
@@ -105,7 +105,7 @@ std::string TextOf(const CacheStats& stats) {
                         BytesText(stats.damaged_bytes));
   }
   if (stats.other_formats_bytes > 0) {
-    text += fmt::format("stores of other versions of Hearth take {}; unused for a week, they go\n",
+    text += fmt::format("stores of other versions of Hearth take {}; they are removed when unused for a week\n",
                         BytesText(stats.other_formats_bytes));
   }
   return text;
@@ -149,7 +149,7 @@ std::string TextOf(const CacheVerification& verification, const std::string& fol
   const size_t count = verification.damages.size();
   const std::string verdict = verification.clean()    ? "all sound"
                               : verification.repaired ? fmt::format("{} damaged, repaired", count)
-                                                      : fmt::format("{} damaged; --repair mends it", count);
+                                                      : fmt::format("{} damaged; --repair repairs it", count);
   return text + fmt::format("{} entries, {} checked: {}\n", verification.checked_entries,
                             BytesText(verification.checked_bytes), verdict);
 }

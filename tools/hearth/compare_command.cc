@@ -76,7 +76,7 @@ void AddRow(TextTable& table, const std::string& what, const TensorComparison& o
 class CompareCommand final : public Verb {
  public:
   CompareCommand()
-      : Verb({"compare", "Where two devices differ: each output and, on demand, each layer",
+      : Verb({"compare", "Shows where two devices differ: each output and, on demand, each layer",
               "hearth compare mobilenet.tflite --device vulkan --against cpu --input photo.jpg --per-layer"}) {}
 
   void AddOptions(CLI::App& app) override {
@@ -85,7 +85,7 @@ class CompareCommand final : public Verb {
         ->type_name("WHAT")
         ->capture_default_str();
     app.add_flag("--per-layer", per_layer_, "Compare the result of every layer too, and name the first over tolerance");
-    app.add_option("--picture", picture_path_, "Draw how far off each output or layer is into a PNG file")
+    app.add_option("--picture", picture_path_, "Draw the difference of each output or layer into a PNG file")
         ->type_name("FILE")
         ->check(NotEmpty());
     input_options_.AddOptions(app);

@@ -13,7 +13,7 @@ ExitCode ConfirmDeletion(const std::string& what, bool is_confirmed, const Outpu
     return ExitCode::kFine;
   }
   if (isatty(STDIN_FILENO) == 0) {
-    PrintError(fmt::format("this would delete {}; say --yes to do it without being asked", what));
+    PrintError(fmt::format("this would delete {}; use --yes to do it without being asked", what));
     return ExitCode::kUsage;
   }
   WriteToStandardError(fmt::format("This deletes {}. Go on? [y/N] ", what));

@@ -10,12 +10,12 @@ namespace {
 class DevicesCommand final : public Verb {
  public:
   DevicesCommand()
-      : Verb({"devices", "Every device of every backend, usable or not and why",
+      : Verb({"devices", "Lists every device of every backend, and why one is not usable",
               "hearth devices --json devices.json"}) {}
 
   void AddOptions(CLI::App& app) override {
     app.add_flag("--rules", lists_rules_, "What Hearth knows about drivers: the rules that --rules forces on or off");
-    app.add_flag("--profiles", lists_profiles_, "The devices that --simulate lets a software driver stand in for");
+    app.add_flag("--profiles", lists_profiles_, "The devices that --simulate can make a software driver act as");
     output_.AddOptions(app);
   }
 

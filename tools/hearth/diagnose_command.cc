@@ -135,7 +135,7 @@ Json CacheJson() {
 class DiagnoseCommand final : public Verb {
  public:
   DiagnoseCommand()
-      : Verb({"diagnose", "What a report about a problem needs, in one file: devices, limits, versions, errors, cache",
+      : Verb({"diagnose", "Writes a problem report into one file: devices, limits, versions, errors, cache",
               "hearth diagnose hearth-report.json"}) {}
 
   void AddOptions(CLI::App& app) override {

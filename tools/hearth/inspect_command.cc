@@ -86,8 +86,7 @@ class InspectCommand final : public Verb {
            "what Graphviz reads")
         ->type_name("FILE")
         ->check(CLI::Validator(WhyNoGraphFile, ""));
-    app.add_option("--passes", passes_folder_,
-                   "Write a picture of the network as the file has it, and one after every pass that changed it")
+    app.add_option("--passes", passes_folder_, "Draw the network as in the file, and after every pass that changed it")
         ->type_name("DIR")
         ->check(NotEmpty());
     app.add_option("--memory", memory_path_, "Write the memory plan as a picture: steps against offsets, as SVG")

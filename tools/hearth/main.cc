@@ -74,7 +74,7 @@ ExitCode OnParseError(const CLI::App& app, const CLI::ParseError& error) {
     what = fmt::format("'{}' is not known here", unknown.front());
     const std::string meant = NearestName(named, unknown.front().substr(0, unknown.front().find('=')));
     if (meant == unknown.front().substr(0, unknown.front().find('='))) {
-      what = fmt::format("'{}' stands before the verb", meant);
+      what = fmt::format("'{}' comes before the verb", meant);
     } else if (!meant.empty()) {
       what += fmt::format("; did you mean '{}'?", meant);
     }
@@ -151,7 +151,7 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(CheckOutput(Main(argc, argv)));
   } catch (const std::bad_alloc&) {
-    PrintError("memory ran out: what the model and its inputs take is more than this process may have");
+    PrintError("memory ran out: the model and its inputs need more than this process may have");
     return static_cast<int>(ExitCode::kFailed);
   } catch (const std::exception& error) {
     PrintError(error.what());

@@ -25,7 +25,7 @@ class ManualCommand final : public Verb {
 class CompletionCommand final : public Verb {
  public:
   CompletionCommand()
-      : Verb({"completion", "A script with which a shell completes verbs, options and files",
+      : Verb({"completion", "Prints a script for a shell to complete verbs, options and files",
               "source <(hearth completion bash)"}) {}
 
   void AddOptions(CLI::App& app) override {

@@ -54,19 +54,19 @@ constexpr Entry kExitCodes[] = {
     {"3",
      "Bad input: a missing or malformed model, image or array, a wrong name or shape, an operation that nothing "
      "can run."},
-    {"4", "The asked device is not usable."},
+    {"4", "The requested device is not usable."},
 };
 
 constexpr Entry kVariableEntries[] = {
     {"HEARTH_CACHE_DIR", "The cache's folder; else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth."},
-    {"HEARTH_CACHE_LAYERS", "Read-only cache folders that are asked first, separated by colons."},
+    {"HEARTH_CACHE_LAYERS", "Read-only cache folders that are looked up first, separated by colons."},
     {"HEARTH_CACHE_LAYER_KEYS", "The file of the public keys whose signatures make such a folder usable."},
-    {"HEARTH_CACHE_MAX_SIZE", "The cache's limit, like 512M; 1 GiB without it."},
+    {"HEARTH_CACHE_MAX_SIZE", "The cache's size limit, such as 512M; default 1 GiB."},
     {"HEARTH_CACHE_SERVER",
      "A Redis server with entries that machines share: host:port, or redis:// and rediss:// addresses."},
     {"HEARTH_CACHE_SERVER_KEYS", "The file of the public keys whose entries are trusted."},
     {"HEARTH_CACHE_SERVER_SIGN", "The file of the secret key that signs what this machine stores there."},
-    {"HEARTH_DEVICE", "The device where --device is not given."},
+    {"HEARTH_DEVICE", "The device if --device is not given."},
 };
 
 template <size_t kCount>
@@ -84,7 +84,7 @@ std::string ManualPage(const CommandNode& program, const std::string& version) {
   text += ".SH SYNOPSIS\n.B hearth\n.I VERB\n[\\fIoptions\\fR]\n.SH DESCRIPTION\n";
   text += Escaped(
       "Hearth runs neural networks (.tflite files) on the compute driver that a machine has: Vulkan, OpenCL or OpenGL "
-      "ES, and the CPU for the rest. What is expensive about a start is kept in a cache, so that the second start is "
+      "ES, and the CPU for the rest. Expensive results of a start are kept in a cache, so that the second start is "
       "quick.\nData go to standard output, errors and warnings to standard error.\n");
   text += ".SH VERBS\n";
   for (const CommandNode& verb : program.children) text += CommandText(verb, "hearth " + verb.name);

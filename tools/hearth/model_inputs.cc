@@ -93,7 +93,7 @@ PixelScaling ScalingOf(const InputOptions& options, const TensorMetadata* said, 
   const bool file_says = said != nullptr && !said->mean.empty() && !said->std.empty();
   source = options.scaling_is_given ? "as asked for"
            : file_says              ? "as the model's metadata says"
-                                    : "the default: the model's file does not say; --mean and --std choose another";
+                                    : "the default, since the model's file does not say; --mean and --std set others";
   if (options.scaling_is_given || !file_says) return options.scaling;
   return {said->mean, said->std};
 }
@@ -164,7 +164,7 @@ void InputOptions::AddOptions(CLI::App& app) {
       [](std::string& text) { return std::strtof(text.c_str(), nullptr) == 0.0f ? "must not be 0" : ""; }, "", "");
   app.add_option("--mean", scaling.mean,
                  "Pictures for float inputs: (x - mean) / std; one value or one per channel. "
-                 "Not needed where the model's file says it (TFLite metadata)")
+                 "Not needed if the model's file has them (TFLite metadata)")
       ->each([this](const std::string&) { scaling_is_given = true; })
       ->delimiter(',')
       ->allow_extra_args(false)

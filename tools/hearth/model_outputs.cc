@@ -78,12 +78,12 @@ Result<std::vector<std::string>> ReadLabels(const std::string& path) {
   if (file.bad()) return Error(StatusCode::kIoError, "the labels {} can't be read", path);
   text.resize(static_cast<size_t>(file.gcount()));
   if (text.size() > kMaxLabelsBytes) {
-    return Error(StatusCode::kInvalidArgument, "{} has over {} bytes: that is no list of labels, a line each", path,
+    return Error(StatusCode::kInvalidArgument, "{} has over {} bytes: that is not a list of labels, one per line", path,
                  kMaxLabelsBytes);
   }
   if (text.empty() || text.find('\0') != std::string::npos) {
-    return Error(StatusCode::kInvalidArgument, "{} {}: that is no list of labels, a line each", path,
-                 text.empty() ? "is empty" : "holds bytes that are no text");
+    return Error(StatusCode::kInvalidArgument, "{} {}: that is not a list of labels, one per line", path,
+                 text.empty() ? "is empty" : "has bytes that are not text");
   }
   std::vector<std::string> labels;
   std::istringstream lines(text);

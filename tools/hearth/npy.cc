@@ -88,7 +88,7 @@ struct Header {
 
 Result<Header> FindHeader(std::string_view file) {
   if (file.size() < 10 || file.substr(0, kMagic.size()) != kMagic) {
-    return Error(StatusCode::kMalformedInput, "not a .npy file: it does not begin with NumPy's mark");
+    return Error(StatusCode::kMalformedInput, "not a .npy file: it does not begin with NumPy's magic bytes");
   }
   const auto byte_at = [&](size_t at) { return static_cast<size_t>(static_cast<unsigned char>(file[at])); };
   const size_t version = byte_at(6);

@@ -158,7 +158,7 @@ std::optional<ResultGroup> Faces(const Outputs& outputs) {
   if (!numbers || !scores || height != width || height % 16 != 0) return std::nullopt;
   return ResultGroup{Meaning::kBoxes,
                      Layout::kAnchoredFaces,
-                     "its 896 anchors with 16 numbers are those of BlazeFace: a box and six points each",
+                     "896 anchors with 16 numbers are BlazeFace's: a box and six points each",
                      {*numbers, *scores}};
 }
 
@@ -243,7 +243,7 @@ ResultGroup OfMap(const Outputs& outputs, size_t k, int32_t channels) {
     return ResultGroup{meaning, layout, reason, {k}};
   };
   if (channels == 1 && IsInteger(outputs.info(k)) && !outputs.IsCalled(k, {"image", "picture"})) {
-    return group(Meaning::kClassMap, Layout::kClassPerPixel, fmt::format("a whole number per pixel{}", made));
+    return group(Meaning::kClassMap, Layout::kClassPerPixel, fmt::format("an integer per pixel{}", made));
   }
   if (outputs.Content(k) == "image" && (channels == 1 || channels == 3) && !outputs.HasLabels(k)) {
     return group(Meaning::kImage, Layout::kPixels, "the file's metadata says so");

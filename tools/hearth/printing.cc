@@ -62,7 +62,7 @@ void OutputOptions::AddOptions(CLI::App& app) {
   app.add_flag("--quiet", quiet_, "No warnings");
   app.add_option_function<std::string>(
          "--log", [](const std::string& level) { LogToStandardError(level == "debug"); },
-         "Say on standard error which device was taken and why (info), and how each start went (debug)")
+         "Say on standard error which device was chosen and why (info), and the phases of each start (debug)")
       ->check(CLI::IsMember({"info", "debug"}))
       ->type_name("LEVEL");
 }

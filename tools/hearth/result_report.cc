@@ -93,7 +93,7 @@ Json JsonOf(const KeyPoints& points) {
 }  // namespace
 
 void ShowOptions::AddOptions(CLI::App& app) {
-  app.add_option("--show", show_, "What the outputs mean, where the program guesses wrong")
+  app.add_option("--show", show_, "What the outputs mean, if the program guesses wrong")
       ->check(CLI::IsMember({"classes", "mask", "class-map", "image", "boxes", "keypoints", "none"}))
       ->type_name("WHAT");
   app.add_option("--top", top_, "Show the K highest scores of outputs that hold one score per class")
@@ -101,10 +101,10 @@ void ShowOptions::AddOptions(CLI::App& app) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   app.add_option("--labels", labels_path_,
-                 "Names of the classes, one a line, line 0 first; not needed where the model's file holds them")
+                 "Names of the classes, one a line, line 0 first; not needed if the model's file has them")
       ->type_name("FILE")
       ->check(NotEmpty("the file's name"));
-  app.add_option("--min-score", min_score_, "Boxes and key points that are less sure are left out")
+  app.add_option("--min-score", min_score_, "Leave out boxes and key points with a lower score")
       ->type_name("S")
       ->check(CLI::Range(0.0, 1.0))
       ->check(Finite())

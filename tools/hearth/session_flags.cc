@@ -75,33 +75,34 @@ std::vector<CLI::Option*> AddCacheTierOptions(CLI::App& app, SessionOptions& opt
     if (!bytes.ok()) throw CLI::ValidationError("--cache-max-size", std::string(bytes.status().message()));
     options.cache_max_bytes = *bytes;
   };
-  return {app.add_option("--cache-layer", options.cache_layers,
-                         "A bundle (file or folder) or cache, looked up first and never written, before those of "
-                         "$HEARTH_CACHE_LAYERS; may be given several times")
-              ->type_name("DIR")
-              ->allow_extra_args(false),
-          app.add_option("--cache-layer-keys", options.cache_layer_keys,
-                         "Public keys whose signatures make a layer usable (default $HEARTH_CACHE_LAYER_KEYS)")
-              ->type_name("FILE"),
-          app.add_flag("--trust-cache-layers", options.trust_cache_layers, "Use layers that no such key has signed"),
-          app.add_option_function<std::string>(
-                 "--cache-max-size", set_max_size,
-                 "The cache's size limit: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
-              ->type_name("SIZE"),
-          app.add_option("--cache-wait", options.cache_wait_ms,
-                         "Milliseconds that a session may wait in all for the cache's locks and servers")
-              ->type_name("MS")
-              ->check(CLI::Range(0, 60000))
-              ->capture_default_str(),
-          app.add_option("--cache-server", options.cache_server.address,
-                         "A Redis server with entries that machines share (default $HEARTH_CACHE_SERVER)")
-              ->type_name("HOST:PORT|URL"),
-          app.add_option("--cache-server-keys", options.cache_server.trusted_keys,
-                         "Public keys whose entries are taken from it (default $HEARTH_CACHE_SERVER_KEYS)")
-              ->type_name("FILE"),
-          app.add_option("--cache-server-sign", options.cache_server.sign_with,
-                         "Secret key that signs what is put there (default $HEARTH_CACHE_SERVER_SIGN)")
-              ->type_name("FILE")};
+  return {
+      app.add_option("--cache-layer", options.cache_layers,
+                     "A bundle (file or folder) or cache, looked up first and never written, before those of "
+                     "$HEARTH_CACHE_LAYERS; may be given several times")
+          ->type_name("DIR")
+          ->allow_extra_args(false),
+      app.add_option("--cache-layer-keys", options.cache_layer_keys,
+                     "Public keys whose signatures make a layer usable (default $HEARTH_CACHE_LAYER_KEYS)")
+          ->type_name("FILE"),
+      app.add_flag("--trust-cache-layers", options.trust_cache_layers, "Also use layers that no such key has signed"),
+      app.add_option_function<std::string>(
+             "--cache-max-size", set_max_size,
+             "The cache's size limit: bytes, or a number with K, M, G (default $HEARTH_CACHE_MAX_SIZE or 1G)")
+          ->type_name("SIZE"),
+      app.add_option("--cache-wait", options.cache_wait_ms,
+                     "A session's total waiting time for the cache's locks and servers, in milliseconds")
+          ->type_name("MS")
+          ->check(CLI::Range(0, 60000))
+          ->capture_default_str(),
+      app.add_option("--cache-server", options.cache_server.address,
+                     "A Redis server with entries that machines share (default $HEARTH_CACHE_SERVER)")
+          ->type_name("HOST:PORT|URL"),
+      app.add_option("--cache-server-keys", options.cache_server.trusted_keys,
+                     "Public keys whose entries are accepted (default $HEARTH_CACHE_SERVER_KEYS)")
+          ->type_name("FILE"),
+      app.add_option("--cache-server-sign", options.cache_server.sign_with,
+                     "Secret key that signs what is stored there (default $HEARTH_CACHE_SERVER_SIGN)")
+          ->type_name("FILE")};
 }
 
 void AddPlanOptions(CLI::App& app, SessionOptions& options) {
@@ -131,7 +132,7 @@ void AddPlanOptions(CLI::App& app, SessionOptions& options) {
          "What Hearth knows about drivers, forced on or off: +wide_stores,-texel_reads (`hearth devices --json` "
          "lists the rules and what applies)")
       ->type_name("+NAME,-NAME");
-  app.add_option("--threads", options.threads, "CPU threads; 0: as many as affinity, cgroup quota and machine give")
+  app.add_option("--threads", options.threads, "CPU threads; 0: as many as affinity, cgroup quota and machine allow")
       ->type_name("N")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -151,7 +152,8 @@ void AddTuneOption(CLI::App& app, SessionOptions& options) {
 void AddStartOptions(CLI::App& app, SessionOptions& options) {
   app.add_option(
          "--start", options.start,
-         "hot: the CPU answers until the device, which is made ready behind it, is ready and faster; ready: the device "
+         "hot: the CPU answers until the device, which is prepared in the background, is ready and faster; ready: the "
+         "device "
          "answers from the first run on (default: ready for a named device; for auto hot where the cache holds nothing "
          "of the model)")
       ->check(CLI::IsMember({"ready", "hot"}))
@@ -163,17 +165,16 @@ void AddStartOptions(CLI::App& app, SessionOptions& options) {
   };
   app.add_option_function<std::string>(
          "--memory-limit", set_limit,
-         "What weights, intermediate values, inputs and outputs may take: bytes, or a number with K, M, G. Kept, or "
+         "A limit for weights, intermediate values, inputs and outputs: bytes, or a number with K, M, G. Kept, or "
          "refused with the bytes needed; 0: no limit")
       ->type_name("SIZE");
-  app.add_option(
-         "--wait-limit", options.wait_limit_ms,
-         "Milliseconds after which a device that does not finish counts as lost, and a loop that data do not end "
-         "is stopped; 0: never (default: 60000 for devices that are hardware, never for all else)")
+  app.add_option("--wait-limit", options.wait_limit_ms,
+                 "Milliseconds after which a device that does not finish counts as lost, and a loop that does not end "
+                 "is stopped; 0: never (default: 60000 on hardware, else never)")
       ->type_name("MS")
       ->check(CLI::Range(0, 86400000));
   app.add_flag("--next-device", options.next_device,
-               "Where the named device is not usable or fails, take the next one, as auto does, instead of ending");
+               "If the named device is not usable or fails, take the next one, as auto does");
 }
 
 void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
@@ -184,7 +185,7 @@ void SessionFlags::AddOptions(CLI::App& app, const std::string& device_help) {
   app.add_flag("--expect-warm", expect_warm_, "Exit code 1 when anything had to be compiled");
   CLI::Option* none = app.add_flag("--no-cache", no_cache_, "Neither read nor write the cache")->excludes(cache);
   CLI::Option* read_only =
-      app.add_flag("--cache-read-only", options_.cache_read_only, "Use what the cache has, store nothing");
+      app.add_flag("--cache-read-only", options_.cache_read_only, "Use existing entries, store nothing");
   none->excludes(read_only);
   for (CLI::Option* tier : AddCacheTierOptions(app, options_)) none->excludes(tier);
   AddPlanOptions(app, options_);
@@ -204,7 +205,7 @@ ExitCode SessionFlags::CodeOf(const Report& report) const {
   const auto& programs = report.programs;
   if (!expect_warm_ || programs.compiled + programs.spirv_compiled == 0) return ExitCode::kFine;
   PrintError(
-      fmt::format("this start was to be warm, and compiled {} programs and {} texts to SPIR-V; `hearth cache "
+      fmt::format("this start should have been warm, but compiled {} programs and {} texts to SPIR-V; `hearth cache "
                   "explain` says why",
                   programs.compiled, programs.spirv_compiled));
   return ExitCode::kFailed;

@@ -47,7 +47,7 @@ class Cache:
     def prune(self, max_bytes: int) -> Dict[str, Any]:
         """Deletes the entries least worth keeping until the store fits that size."""
         if max_bytes < 0:
-            raise ValueError(f"max_bytes: {max_bytes} is less than nothing")
+            raise ValueError(f"max_bytes: {max_bytes} is negative")
         return json.loads(self._native.prune(max_bytes))
 
     def clear(self, *, kind: Optional[str] = None, device: Optional[str] = None,
