@@ -8,7 +8,6 @@
 #include <chrono>
 #include <ctime>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "cache/entry_row.h"

@@ -5,9 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -132,9 +132,4 @@ Status DeleteDownTo(Database& database, uint64_t max_bytes) {
   return Shrink(database, turns);
 }
 
-Status ShrinkFile(Database& database) {
-  Turns turns(database);
-  return Shrink(database, turns);
-}
-
 }  // namespace hearth

@@ -1,5 +1,5 @@
-// Deleting much without being in anybody's way: in short transactions, with the log copied into the file and the write
-// lock free between them, so that sessions beside it store what they made and the log stays small.
+// Deletes many entries without blocking others: in short transactions, between which the log is checkpointed and the
+// write lock is free, so that other sessions can store entries and the log stays small.
 #ifndef HEARTH_CACHE_REMOVAL_H_
 #define HEARTH_CACHE_REMOVAL_H_
 
@@ -9,15 +9,12 @@
 
 namespace hearth {
 
-// Entries with their blobs; then ShrinkFile.
+// Deletes entries with their blobs, then returns free pages to the file system.
 Status DeleteInBatches(Database& database, std::span<const int64_t> ids);
 
-// Deletes the longest unused entries, but for those of pinned models, until the store is not larger than `max_bytes`;
-// then ShrinkFile.
+// Deletes the longest unused entries, except those of pinned models, until the store is not larger than `max_bytes`;
+// then returns free pages to the file system.
 Status DeleteDownTo(Database& database, uint64_t max_bytes);
-
-// Gives free pages back to the file system.
-Status ShrinkFile(Database& database);
 
 }  // namespace hearth
 

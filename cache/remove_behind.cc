@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <string>
 #include <system_error>
 
 #include "cache/descriptor.h"

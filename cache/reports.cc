@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
-#include <system_error>
 
 #include "cache/entry_filter.h"
 #include "cache/entry_row.h"

@@ -1,6 +1,5 @@
 // Looking at many entries of a store at once.
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // Convolutions: kernel sizes, strides, dilations and paddings against channel counts that no vector width divides.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 
 #include "conformance/conformance_case.h"

@@ -1,6 +1,5 @@
 // Lists of dispatches, their order and their times, binaries, threads, and bytes moved.
 #include <bit>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>

@@ -1,6 +1,5 @@
 // Submitting without waiting, and memory of the caller's, as far as all backends do it alike.
 #include <cstring>
-#include <vector>
 
 #include "conformance/device_case_support.h"
 #include "conformance/device_cases.h"

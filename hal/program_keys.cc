@@ -5,7 +5,6 @@
 #include <variant>
 
 #include "core/device/device_rules.h"
-#include "core/emit/emit.h"
 #include "core/plan/key_fields.h"
 
 namespace hearth {

@@ -1,5 +1,4 @@
 // Conversion between element types as they are, without a quantization.
-#include <cmath>
 #include <limits>
 
 #include "backends/cpu/host_node.h"

@@ -2,7 +2,6 @@
 // bit decides an index (hair segmentation: 101 ms of 117 on a busy core in the reference).
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "backends/cpu/float_convolution.h"

@@ -4,7 +4,6 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/base/error.h"

@@ -1,7 +1,6 @@
 #include "backends/vulkan/spirv_compiler.h"
 
 #include <string>
-#include <vector>
 
 #include "backends/vulkan/spirv/compiler_name.h"
 #include "backends/vulkan/spirv_functions.h"

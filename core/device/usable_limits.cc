@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
-#include <utility>
 
 #include "core/device/compute_units.h"
 #include "core/device/device_rules.h"

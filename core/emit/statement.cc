@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/types.h"

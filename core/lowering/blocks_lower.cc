@@ -1,4 +1,3 @@
-#include "core/graph/ops/blocks.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 

@@ -1,8 +1,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/ops/concat.h"
-#include "core/graph/ops/split.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 

@@ -3,7 +3,6 @@
 #include "core/base/error.h"
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
-#include "core/graph/ops/convolution.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
 #include "core/lowering/op_lowerings.h"

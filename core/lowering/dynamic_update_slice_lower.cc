@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include "core/base/error.h"
-#include "core/graph/ops/dynamic_update_slice.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/graph/ops/elementwise.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/broadcast_lower.h"

@@ -1,4 +1,3 @@
-#include "core/graph/ops/fully_connected.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/matrix_call.h"
 #include "core/lowering/op_lowerings.h"

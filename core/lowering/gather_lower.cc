@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
-
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/ops/gather.h"
 #include "core/lowering/lowering_support.h"

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "core/graph/ops/normalization.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 

@@ -17,7 +17,6 @@
 #include "core/graph/ops/detection.h"
 #include "core/graph/ops/dynamic_update_slice.h"
 #include "core/graph/ops/elementwise.h"
-#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/fully_connected.h"
 #include "core/graph/ops/gather.h"
 #include "core/graph/ops/loop.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/graph/element.h"
-#include "core/graph/ops/pad.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "core/graph/ops/axis_split.h"
-#include "core/graph/ops/reduce.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/loop_turns.h"
 #include "core/lowering/lowering_support.h"

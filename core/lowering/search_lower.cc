@@ -1,5 +1,4 @@
 #include "core/graph/ops/axis_split.h"
-#include "core/graph/ops/search.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"

@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "core/device/device_rules.h"
-#include "core/graph/ops/softmax.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 #include "core/plan/storage.h"

@@ -3,7 +3,6 @@
 #include "core/base/round_up.h"
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
-#include "core/graph/ops/transpose_conv.h"
 #include "core/lowering/lowering_support.h"
 #include "core/lowering/op_lowerings.h"
 

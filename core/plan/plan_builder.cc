@@ -14,7 +14,6 @@
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
-#include "core/plan/memory_planner.h"
 #include "core/plan/storage.h"
 #include "core/plan/tuning.h"
 

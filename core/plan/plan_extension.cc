@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/device/device_rules.h"
-#include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
 #include "core/plan/plan_builder.h"
 #include "core/plan/storage.h"

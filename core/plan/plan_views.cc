@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "core/base/error.h"
-#include "core/emit/emit.h"
 #include "core/graph/op_text.h"
 #include "core/plan/plan_builder.h"
 

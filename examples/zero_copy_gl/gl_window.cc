@@ -1,7 +1,6 @@
 #include "zero_copy_gl/gl_window.h"
 
 #include <cstdio>
-#include <string>
 
 namespace examples {
 namespace {

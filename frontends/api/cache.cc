@@ -6,12 +6,10 @@
 #include "cache/folder.h"
 #include "cache/reports.h"
 #include "core/base/error.h"
-#include "core/base/fingerprint.h"
 #include "core/base/trial_run.h"
 #include "frontends/api/devices_to_warm.h"
 #include "frontends/api/warming.h"
 #include "hal/stopwatch.h"
-#include "hearth/device.h"
 
 namespace hearth {
 namespace {

@@ -10,7 +10,6 @@
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
 #include "frontends/api/next_device.h"
-#include "frontends/api/session_memory.h"
 
 namespace hearth {
 namespace {

@@ -9,7 +9,6 @@
 #include "core/base/run_limit.h"
 #include "core/base/threads.h"
 #include "core/device/device_rules.h"
-#include "core/lowering/lower.h"
 #include "frontends/api/device_behind.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
@@ -24,7 +23,6 @@
 #include "frontends/api/warming.h"
 #include "frontends/engine/priorities.h"
 #include "frontends/engine/read_path_probe.h"
-#include "frontends/engine/self_test.h"
 
 namespace hearth {
 

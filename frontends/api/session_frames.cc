@@ -3,7 +3,6 @@
 
 #include "core/base/error.h"
 #include "frontends/api/hot_start.h"
-#include "frontends/api/model_data.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_memory.h"
 #include "hal/frame_layout.h"

@@ -4,7 +4,6 @@
 #include <set>
 
 #include "core/base/error.h"
-#include "core/lowering/lower.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
 #include "frontends/engine/peak_memory.h"

@@ -7,7 +7,6 @@
 #include "core/base/run_limit.h"
 #include "frontends/api/device_behind.h"
 #include "frontends/api/hot_start.h"
-#include "frontends/api/model_data.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/resize.h"
 #include "frontends/api/session_data.h"

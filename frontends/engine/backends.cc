@@ -1,7 +1,5 @@
 #include "frontends/engine/backends.h"
 
-#include <array>
-
 #ifdef HEARTH_WITH_GLES
 #include "backends/gles/backend.h"
 #endif

@@ -5,7 +5,6 @@
 
 #include "backends/cpu/cpu_executor.h"
 #include "core/base/error.h"
-#include "frontends/engine/backends.h"
 #include "frontends/engine/forked_drivers.h"
 
 namespace hearth {

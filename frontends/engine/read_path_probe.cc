@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/base/error.h"
-#include "core/device/options.h"
 #include "core/emit/kernel_library.h"
 #include "core/plan/key_fields.h"
 #include "hal/stopwatch.h"

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <optional>
 #include <string_view>
 #include <utility>
 

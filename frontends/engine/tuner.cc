@@ -1,11 +1,9 @@
 #include "frontends/engine/tuner.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/base/enum_name.h"
 #include "core/base/median.h"
-#include "core/lowering/lower.h"
 
 namespace hearth {
 namespace {

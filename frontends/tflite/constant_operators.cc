@@ -3,8 +3,6 @@
 #include <cmath>
 
 #include "core/graph/element.h"
-#include "frontends/tflite/op_readers.h"
-#include "frontends/tflite/operator_table.h"
 
 namespace hearth {
 namespace {

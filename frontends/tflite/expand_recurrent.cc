@@ -2,7 +2,6 @@
 #include <array>
 
 #include "core/base/error.h"
-#include "core/graph/ops/recurrent.h"
 #include "frontends/tflite/expansion.h"
 
 namespace hearth {

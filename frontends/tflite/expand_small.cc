@@ -1,7 +1,6 @@
 // Operators that a few element-wise nodes, or a gather, compute.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/base/error.h"
 #include "frontends/tflite/expansion.h"

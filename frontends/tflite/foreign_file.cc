@@ -1,6 +1,5 @@
 #include "frontends/tflite/foreign_file.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <string_view>
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <map>
 
 #include "core/base/error.h"
 #include "frontends/tflite/metadata_schema_generated.h"

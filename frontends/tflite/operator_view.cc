@@ -66,15 +66,6 @@ Result<double> OperatorView::ConstantReal(int i) const {
   return number.values[0];
 }
 
-Result<float> OperatorView::ConstantFloat(int i) const {
-  HEARTH_ASSIGN(const double number, ConstantReal(i));
-  HEARTH_ASSIGN(const TensorDesc desc, DescribeInput(i));
-  if (desc.dtype != DType::kFloat32) {
-    return Error(StatusCode::kUnsupported, "{} is {}, not float32", InputLabel(i), DTypeName(desc.dtype));
-  }
-  return static_cast<float>(number);
-}
-
 Result<Activation> ReadActivation(wire::ActivationFunctionType activation) {
   switch (activation) {
     case wire::ActivationFunctionType_NONE: return Activation::kNone;

@@ -50,8 +50,6 @@ class OperatorView {
   // The one number in a constant operand of any type, as the real number that it stands for; kUnsupported when it is
   // not constant. Precondition: HasInput(i).
   Result<double> ConstantReal(int i) const;
-  // The one number in a constant float32 operand. Precondition: HasInput(i).
-  Result<float> ConstantFloat(int i) const;
 
   int output_count() const { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
   // What the file says of output `i`; TFLite's own shape inference does not use it. Precondition: i < output_count().

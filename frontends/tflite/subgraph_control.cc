@@ -6,7 +6,6 @@
 
 #include "core/base/error.h"
 #include "core/graph/op_def.h"
-#include "core/graph/op_text.h"
 #include "frontends/tflite/refused_operators.h"
 #include "frontends/tflite/subgraph_reader.h"
 

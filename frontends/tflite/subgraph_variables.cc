@@ -6,7 +6,6 @@
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
-#include "frontends/tflite/refused_operators.h"
 #include "frontends/tflite/subgraph_reader.h"
 
 namespace hearth {

@@ -1,5 +1,4 @@
 // Children that were forked while their parent had the cache open.
-#include <csignal>
 
 #include "cache/reports.h"
 #include "hearth/session.h"

@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 
 #include <array>
-#include <thread>
 
 #include "cache/bundle.h"
 #include "cache/fleet_store.h"

@@ -1,5 +1,4 @@
 // A tuning record from the cache, a bundle or a server.
-#include <string_view>
 
 #include "core/plan/tuning.h"
 #include "tests/fuzz/fuzzer.h"

@@ -1,7 +1,6 @@
 // Masks beyond float16's range, on devices that store real numbers in 16 bits.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <cstring>
 
 #include "core/base/error.h"

@@ -3,12 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 #include <deque>
 
 #include "frontends/engine/backends.h"
 #include "hal/binding_layout.h"
-#include "hearth/graph_builder.h"
 #include "hearth/session.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/lent_memory.h"

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "frontends/engine/backends.h"
 #include "hearth/session.h"
 #include "tests/testing/builtin_codes.h"

@@ -1,7 +1,5 @@
 // hearth/cache.h with a model on a device.
 #include <algorithm>
-#include <cstring>
-#include <fstream>
 
 #include "core/plan/key_fields.h"
 #include "hal/program_parts.h"

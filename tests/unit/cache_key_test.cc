@@ -10,7 +10,6 @@
 #include "frontends/engine/read_path_probe.h"
 #include "frontends/engine/tuning_cache.h"
 #include "hal/constant_upload.h"
-#include "hal/load_or_compile.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {

@@ -1,7 +1,5 @@
 // Stores on top of stores: read-only layers, a store of the caller's, an observer.
 #include <map>
-#include <random>
-#include <thread>
 
 #include "cache/key_value_blob_store.h"
 #include "cache/layered_store.h"

@@ -3,7 +3,6 @@
 
 #include <limits>
 
-#include "core/graph/op_def.h"
 #include "core/graph/ops/elementwise_table.h"
 #include "tests/testing/host_graph.h"
 #include "tests/testing/one_host_node.h"

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <type_traits>
 
 #include "frontends/delegate/builtin_params.h"
 #include "frontends/delegate/tflite_c.h"

@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "core/base/round_up.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"

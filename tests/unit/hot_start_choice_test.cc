@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "frontends/api/device_behind.h"
 #include "tests/testing/hot_start.h"
 
 namespace hearth {

@@ -1,5 +1,6 @@
 // Sessions that the CPU answers until the device behind is ready.
-#include "frontends/api/hot_start.h"
+
+#include "tests/testing/hot_start.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +8,6 @@
 #include <algorithm>
 
 #include "frontends/api/device_behind.h"
-#include "tests/testing/hot_start.h"
 #include "tests/testing/loop_models.h"
 
 namespace hearth {

@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
-#include <random>
-
 #include "core/graph/evaluate.h"
 #include "core/graph/op_text.h"
 #include "core/graph/ops/strided_view.h"

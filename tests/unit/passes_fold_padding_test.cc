@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 
-#include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 #include "tests/testing/pass_check.h"
 

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "backends/null/device.h"
 #include "tests/testing/memory_store.h"
 

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/graph/evaluate.h"
-#include "core/graph/ops/gather.h"
 #include "tests/testing/one_node.h"
 
 namespace hearth {

@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "backends/cpu/available_memory.h"
 #include "frontends/api/session_data.h"
 #include "hearth/graph_builder.h"

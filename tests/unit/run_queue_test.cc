@@ -9,8 +9,6 @@
 #include <cstring>
 #include <future>
 
-#include "frontends/engine/device_choice.h"
-#include "hearth/graph_builder.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/hot_start.h"

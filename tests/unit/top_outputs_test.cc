@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <numeric>
-
 #include "frontends/engine/plan_cache.h"
 #include "hearth/session.h"
 #include "hearth/session_option.h"

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <map>
 
-#include "core/graph/op_text.h"
-#include "frontends/api/model_data.h"
 #include "tools/hearth/printing.h"
 
 namespace hearth {

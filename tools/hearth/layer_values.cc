@@ -1,7 +1,5 @@
 #include "tools/hearth/layer_values.h"
 
-#include <algorithm>
-
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
 #include "core/graph/evaluate.h"

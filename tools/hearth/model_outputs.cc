@@ -13,7 +13,6 @@
 #include "core/graph/element.h"
 #include "tools/hearth/files.h"
 #include "tools/hearth/npy.h"
-#include "tools/hearth/printing.h"
 
 namespace hearth {
 namespace {

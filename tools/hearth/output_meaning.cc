@@ -10,7 +10,6 @@
 
 #include "core/base/error.h"
 #include "core/graph/op_text.h"
-#include "frontends/api/model_data.h"
 #include "tools/hearth/skeleton.h"
 
 namespace hearth {

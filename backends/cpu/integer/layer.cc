@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "backends/cpu/quantized.h"
 #include "core/graph/evaluate.h"

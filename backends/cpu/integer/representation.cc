@@ -4,7 +4,6 @@
 #include "backends/cpu/integer/layer.h"
 #include "backends/cpu/integer/matrix_kernel.h"
 #include "backends/cpu/movement.h"
-#include "core/graph/ops/elementwise_table.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {

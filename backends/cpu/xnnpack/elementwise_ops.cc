@@ -1,6 +1,5 @@
 // Operators that compute each element of the output on its own.
 #include <array>
-#include <cmath>
 #include <limits>
 
 #include "backends/cpu/xnnpack/build.h"

@@ -1,7 +1,6 @@
 #include "core/graph/ops/elementwise.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"

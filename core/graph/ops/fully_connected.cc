@@ -1,7 +1,5 @@
 #include "core/graph/ops/fully_connected.h"
 
-#include <vector>
-
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
 

@@ -4,7 +4,6 @@
 //   result  x * 0.5 * (tanh(inner) + 1), multiplied in any order
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/graph_rewriter.h"

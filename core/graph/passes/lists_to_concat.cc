@@ -1,7 +1,6 @@
 // Recurrent layers write a list of T items in T steps, each of which copies the whole list. What a list holds is
 // followed through concatenations, slices and updates, so that only the last list is made, from its items.
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <unordered_map>
 #include <utility>
