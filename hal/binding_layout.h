@@ -1,5 +1,5 @@
-// How an input or output of the network lies in memory that the caller lends, and the kernel that moves it between
-// there and slices.
+// The layout of an input or output in memory that the caller lends, and the kernel that moves it between there and
+// slices.
 #ifndef HEARTH_HAL_BINDING_LAYOUT_H_
 #define HEARTH_HAL_BINDING_LAYOUT_H_
 
@@ -14,7 +14,7 @@
 
 namespace hearth {
 
-// A Binding of a tensor with all that it leaves open filled in; elements are what a kernel's index counts.
+// A Binding with all defaults filled in. Positions are in elements, the unit of a kernel's index.
 struct BindingLayout {
   StorageType element = StorageType::kScalar;
   bool is_pixel = false;           // an element is a whole pixel
@@ -28,7 +28,7 @@ struct BindingLayout {
 // right. kUnsupported for a tensor of integers.
 Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc);
 
-// What to import for the binding. Precondition: it fits the tensor.
+// The memory to import for the binding. Precondition: it fits the tensor.
 NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_written);
 
 // A dispatch without its tensors: x is read, y is written.
@@ -44,9 +44,9 @@ Result<BindingKernel> ReadBindingKernel(const BindingLayout& layout, bool is_tex
                                         const DeviceInfo& device);
 Result<BindingKernel> WriteBindingKernel(const BindingLayout& layout, bool is_texture, const HostTransfer& transfer,
                                          const DeviceInfo& device);
-// Whether the tensor's numbers of 8 bits cross to this device and back as they are, and its kernels convert them: a
-// quarter of the bytes over the bus. Where the device shares the host's memory nothing is gained: the host converts
-// while it copies, in the time of a dispatch or less.
+// Whether the tensor's 8-bit numbers cross to this device and back unconverted, and its kernels convert them: a quarter
+// of the bytes over the bus. If the device shares the host's memory there is no gain: the host converts while it
+// copies, in the time of a dispatch or less.
 bool CrossesAsBytes(const HostTransfer& transfer, const DeviceInfo& device);
 uint64_t CrossingBytes(const HostTransfer& transfer);  // what lies between: the dense numbers, in whole elements
 // From there to slices, and back; the same bits as DenseToSlices and SlicesToDense.

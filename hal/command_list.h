@@ -1,4 +1,4 @@
-// Commands as data: what a backend is given to run, already free of hazards.
+// Commands as data, free of hazards, for a backend to run.
 #ifndef HEARTH_HAL_COMMAND_LIST_H_
 #define HEARTH_HAL_COMMAND_LIST_H_
 
@@ -30,8 +30,8 @@ struct DispatchCommand {
 // Everything before it is finished and visible before anything after it starts.
 struct BarrierCommand {};
 
-// Bytes between a buffer of Device::CreateStaging and one of kernels, either way. Both ranges have one size, a multiple
-// of 4.
+// Copies bytes between a buffer of Device::CreateStaging and a kernel's buffer, in either direction. Both ranges have
+// the same size, a multiple of 4.
 struct CopyCommand {
   BoundRange from, to;
 };
@@ -57,7 +57,7 @@ class CommandRecorder {
     bool written = false;
   };
 
-  // The barrier before a command that touches these, where it needs one.
+  // Adds a barrier before a command on these ranges, if it needs one.
   void Order(const std::vector<Touched>& touched);
 
   CommandList list_;

@@ -1,8 +1,8 @@
-// What the store has of programs in place of a binary: where their binaries are.
+// A store entry for programs that, instead of a binary, says which entries have their binaries.
 //
 // Kernels that share one driver program (CompileGrouping::kTogether) are stored as the set that was compiled. A plan
-// with some of the same kernels compiles the rest alone; under its key, and under that of each kernel of a set, stands
-// which sets hold them.
+// with some of the same kernels compiles only the rest. Entries under its key, and under that of each kernel of a set,
+// say which sets contain them.
 #ifndef HEARTH_HAL_PROGRAM_PARTS_H_
 #define HEARTH_HAL_PROGRAM_PARTS_H_
 
@@ -22,10 +22,10 @@ struct ProgramParts {
 
 std::vector<std::byte> ToBytes(const ProgramParts& parts);
 
-// No binary of a backend begins like this.
+// No backend's binary begins with these bytes.
 bool IsProgramParts(std::span<const std::byte> bytes);
 
-// kMalformedInput for what ToBytes did not make, and for another number of kernels.
+// kMalformedInput for bytes that ToBytes did not make, and for a wrong number of kernels.
 Result<ProgramParts> ProgramPartsFrom(std::span<const std::byte> bytes, size_t kernels);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Making the programs of one group: from the store as far as it has them, the rest from the compiler.
+// Makes the programs of one group: from the store as far as it has them, the rest with the compiler.
 #ifndef HEARTH_HAL_PROGRAM_WORK_H_
 #define HEARTH_HAL_PROGRAM_WORK_H_
 
@@ -21,26 +21,26 @@ class ProgramWork {
   ProgramWork(std::span<const KernelSource> sources, std::span<const GridClasses> grids)
       : sources_(sources), grids_(grids), by_kernel_(sources.size()) {}
 
-  // `store` may be null. `all_anew`: of no other sources' binaries.
+  // `store` may be null. `all_anew`: uses no binaries of other sources.
   void Make(Device& device, BlobStore* store, bool all_anew);
 
-  // What became of it, behind what `programs` holds already. Precondition: Make ended.
+  // Appends the result to `programs`. Precondition: Make has ended.
   Status MoveTo(LoadedPrograms& programs, bool has_store);
 
  private:
-  // From the entry of all sources: a binary, or where their binaries are. Whether all programs are there now.
+  // Loads from the entry of all sources: a binary, or a ProgramParts. Returns whether all programs exist now.
   bool Load(Device& device, const CacheKey& key, BlobStore& store, bool all_anew);
-  // What is missing, from the binaries that were made for other sources.
+  // Loads missing programs from binaries that were made for other sources.
   void LoadFromOtherSets(Device& device, BlobStore& store);
-  // The programs of these sources, of which the binary under `key` may hold more.
+  // Loads the programs of these sources from the binary under `key`, which may contain more.
   bool LoadBinary(Device& device, std::span<const size_t> kernels, const CacheKey& key, BlobStore& store);
   bool LoadBytes(Device& device, std::span<const size_t> kernels, const CacheKey& key, std::span<const std::byte> bytes,
                  BlobStore& store);
   Status Compile(Device& device, BlobStore* store, const CacheKey& whole, std::unique_ptr<MakingClaim> claim);
-  // From the portable part in the store, else from the texts.
+  // Compiles from the portable part in the store, else from the texts.
   Result<std::unique_ptr<ProgramGroup>> CompileGroup(Device& device, BlobStore* store,
                                                      std::span<const KernelSource> sources);
-  // The entries by which other sets, and the next start with these sources, find what was made and loaded.
+  // Stores the entries by which other sets, and the next start with these sources, find these programs.
   void NoteParts(const DeviceInfo& info, const CacheKey& whole, std::span<const size_t> made);
   std::vector<size_t> Missing() const;
   CacheKey KeyOf(std::span<const size_t> kernels, const DeviceInfo& info) const;
@@ -49,8 +49,8 @@ class ProgramWork {
   std::span<const KernelSource> sources_;
   std::span<const GridClasses> grids_;
   std::vector<std::unique_ptr<ProgramGroup>> groups_;
-  ProgramParts parts_;               // which binary each program is of
-  std::vector<Program*> by_kernel_;  // null: not there yet
+  ProgramParts parts_;               // the binary of each program
+  std::vector<Program*> by_kernel_;  // null: missing
   std::vector<CacheKey> loaded_keys_;
   std::optional<CacheKey> source_key_;
   std::optional<FreshGroup> fresh_;

@@ -1,7 +1,7 @@
-// Runs of a plan that may be in flight together: each has a slot with memory of its own for inputs and outputs, which
-// dispatches before and behind those of the plan move to and from the plan's arena. Inputs and outputs that are bound
-// to memory of the caller's move the same way, without the host. A run that is alone needs none of this: its inputs and
-// outputs are copied between the host and the arena.
+// Runs of a plan that may be in flight together. Each has a slot with its own memory for inputs and outputs; dispatches
+// before and after those of the plan move them to and from the plan's arena. Inputs and outputs that are bound to the
+// caller's memory move the same way, without the host. A run that is alone needs none of this: its inputs and outputs
+// are copied between the host and the arena.
 #ifndef HEARTH_HAL_RUNS_IN_FLIGHT_H_
 #define HEARTH_HAL_RUNS_IN_FLIGHT_H_
 
@@ -21,64 +21,62 @@
 
 namespace hearth {
 
-// The slot of a run that is alone: it works in the arena itself, which the host reaches by staging buffers where the
-// device does not share its memory, and knows neither bindings nor fences. kInternal from Begin while another slot is
-// in use.
+// The slot of a run that is alone. It works in the arena itself, with staging buffers if the device does not share the
+// host's memory, and supports neither bindings nor fences. Begin returns kInternal while another slot is in use.
 inline constexpr size_t kArenaSlot = SIZE_MAX;
 
-// Used by one thread at a time. All that it is given must outlive it. Its owner numbers the slots.
+// Used by one thread at a time. Its arguments must outlive it. Its owner numbers the slots.
 class RunsInFlight {
  public:
   RunsInFlight(Device& device, const Plan& plan, std::span<const std::shared_ptr<Buffer>> buffers, BlobStore* store,
                int threads)
       : device_(device), plan_(plan), buffers_(buffers), store_(store), threads_(threads) {}
 
-  // From the next Begin on. Compiles a kernel when the format is new. kHost: the input comes from the host again.
+  // Binds from the next Begin on. Compiles a kernel if the format is new. kHost: the input comes from the host again.
   // Precondition: the tensor is on the device.
   Status BindInput(size_t index, const Binding& binding) { return Bind(inputs_, plan_.inputs, index, binding, false); }
   Status BindOutput(size_t index, const Binding& binding) {
     return Bind(outputs_, plan_.outputs, index, binding, true);
   }
 
-  // The same for an input that is made of a frame in memory of the device's. Errors as LayoutOfFrame and
-  // Device::ImportBuffer; kResourceExhausted for a buffer that no kernel sees all of.
+  // The same for an input that is made from a frame in device memory. Errors as LayoutOfFrame and Device::ImportBuffer;
+  // kResourceExhausted for a buffer that is too large for one binding.
   Status BindFrame(size_t index, const Frame& frame);
 
-  // From the next Begin on the input is made of a frame in host memory, which each Begin reads, whatever it is given
-  // for it; null: of what it is given. For all slots, a binding of device memory goes before it. True where the
-  // commands of kArenaSlot are no longer what they were: those that were recorded must not be used again. Errors as
-  // FrameInput::Set.
+  // From the next Begin on the input is made from a frame in host memory, which each Begin reads instead of its
+  // argument; null ends that. It holds for all slots; a binding of device memory takes precedence. Returns true if the
+  // commands of kArenaSlot have changed, so that recorded ones must not be used again. Errors as FrameInput::Set.
   Result<bool> SetFrame(size_t index, const Frame* frame);
-  // What one run needs of memory for them.
+  // The memory that one run needs for them.
   uint64_t frame_bytes() const;
 
-  // The copies of kArenaSlot between its staging buffers and the arena, to be submitted together with the plan's
-  // dispatches: see Begin. False where nothing is staged.
+  // Adds the copies of kArenaSlot between its staging buffers and the arena, to be submitted together with the plan's
+  // dispatches: see Begin. False if nothing is staged.
   Result<bool> StagesArena();
   void RecordArenaInputs(CommandRecorder& recorder) const;
   void RecordArenaOutputs(CommandRecorder& recorder) const;
 
-  // Uploads what is not bound and submits what brings inputs to the plan's arena. `plan_copies`: the plan's submission
-  // does, and takes outputs from there, so that Begin and End submit nothing.
+  // Uploads unbound inputs and submits their move to the plan's arena. `plan_copies`: the plan's submission moves
+  // inputs and outputs itself, so Begin and End submit nothing.
   Status Begin(size_t slot, std::span<const std::span<const std::byte>> inputs, std::span<const SyncPoint> wait_for,
                bool plan_copies = false);
-  // Returns when what Begin submitted is finished.
+  // Waits until the submission of Begin is finished.
   Status WaitForBegin(size_t slot);
-  // Submits what takes outputs from there.
+  // Submits the move of outputs from the arena.
   Status End(size_t slot, std::span<const SyncPoint> signal, uint64_t* fence);
-  // Waits for End and reads what is not bound. The slot is free then, whatever the answer is. Precondition of
+  // Waits for End and reads unbound outputs. Afterwards the slot is free, also after an error. Precondition for
   // kArenaSlot: the plan's dispatches are finished.
   Status Finish(size_t slot, std::span<const std::span<std::byte>> outputs);
-  // Gives a slot back whose Begin or End failed.
+  // Frees a slot whose Begin or End failed.
   void Abandon(size_t slot);
 
   // The bytes that the slot's last run copied, in Begin, in Finish and by host steps between them.
   TransferCounts& transfers(size_t slot) { return At(slot).transfers; }
 
   int programs_compiled() const;
-  // Programs that have run and are not stored. Without a store none is.
+  // Whether programs have run and are not stored. False without a store.
   bool HasMoreToStore() const;
-  // Stores them. Others that were compiled wait for a later call, but no other process waits for them any longer.
+  // Stores them. Programs that have not run wait for a later call, but no other process waits for them any longer.
   // Returns warnings. Precondition: there is a store.
   std::vector<std::string> SaveToStore();
 

@@ -1,4 +1,4 @@
-// Dense host tensors to the device's slices layout [C/4][B][H][W][4] and back, converting element types.
+// Converts dense host tensors to the device's slices layout [C/4][B][H][W][4] and back, with their element types.
 #ifndef HEARTH_HAL_SLICES_H_
 #define HEARTH_HAL_SLICES_H_
 
@@ -19,7 +19,7 @@ void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const 
 void SlicesToDense(const TensorDesc& desc, StorageType storage, std::span<const std::byte> slices,
                    std::span<std::byte> dense);
 
-// Dense real numbers as the tensor's own elements.
+// Converts dense real numbers to the tensor's own elements.
 void FloatsToDense(const TensorDesc& desc, std::span<const std::byte> floats, std::span<std::byte> dense);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// What whoever makes something ready answers once it was asked to stop.
+// The error of preparation work that was asked to stop.
 #ifndef HEARTH_HAL_STOPPING_H_
 #define HEARTH_HAL_STOPPING_H_
 

@@ -1,4 +1,4 @@
-// How long a device is waited for, and whether it took longer.
+// The limit for waiting for a device, and whether it was exceeded.
 #ifndef HEARTH_HAL_WAIT_LIMIT_H_
 #define HEARTH_HAL_WAIT_LIMIT_H_
 
@@ -17,12 +17,12 @@ class WaitLimit {
   void Set(Duration limit) { limit_ns_ = limit.count(); }
   Duration limit() const { return Duration(limit_ns_.load()); }  // zero: none
   bool is_set() const { return limit_ns_ > 0; }
-  // From then on nothing waits for the device, nothing is handed to it, and what it may be using stays as it is.
+  // From then on nothing waits for the device or submits to it, and objects that it may be using are kept.
   bool has_hung() const { return has_hung_; }
 
   // kDeviceLost once the device has hung.
   Status Check() const { return has_hung_ ? Lost() : Status::Ok(); }
-  // It has.
+  // Records that the device has hung.
   Status Over() {
     has_hung_ = true;
     return Lost();

@@ -1,4 +1,4 @@
-// Runs in pieces that no watchdog ends: Windows allows a submission 2 s, drivers of mobile GPUs less.
+// Cuts runs into pieces that no watchdog ends: Windows allows a submission 2 s, drivers of mobile GPUs less.
 #ifndef HEARTH_HAL_WATCHDOG_SLICES_H_
 #define HEARTH_HAL_WATCHDOG_SLICES_H_
 
@@ -23,12 +23,12 @@ struct DispatchPart {
   friend bool operator==(const DispatchPart&, const DispatchPart&) = default;
 };
 
-// The most milliseconds of a slice; nothing on software drivers, which no watchdog minds.
+// The limit of a slice in milliseconds; nullopt on software drivers, which have no watchdog.
 std::optional<double> SliceLimitMs(const DeviceInfo& device);
 
-// What is estimated (EstimatedMs, times `correction`) below the limit is one slice. A dispatch that alone takes longer
-// is shared out over its work groups, as far as it has several and the device takes the kernel with three scalars more
-// (WithFirstGroup). Without limit all is one slice.
+// Work with an estimate (EstimatedMs, times `correction`) below the limit is one slice. A single dispatch that takes
+// longer is divided by its work groups, if it has several and the device takes the kernel with three more scalars
+// (WithFirstGroup). Without a limit everything is one slice.
 std::vector<std::vector<DispatchPart>> SlicesOf(const Plan& plan, std::span<const size_t> dispatches,
                                                 const DeviceInfo& device, std::optional<double> limit_ms,
                                                 double correction);
@@ -36,8 +36,8 @@ std::vector<std::vector<DispatchPart>> SlicesOf(const Plan& plan, std::span<cons
 // Learns from runs how far the estimate is off.
 class SliceClock {
  public:
-  // Of a whole run. What the first one takes is not counted: drivers compile late. True when `correction` is another
-  // now, which it is at most twice: after the second run, and after the fourth.
+  // Takes the time of a whole run. The first run is not counted, because drivers compile late. Returns true if
+  // `correction` has changed, which happens at most twice: after the second run and after the fourth.
   bool NoteRun(double measured_ms, double estimated_ms);
   double correction() const { return correction_; }
 
