@@ -1,9 +1,8 @@
-// A bundle as one file: a tar of manifest.txt, manifest.sig where it is signed, and for each entry of the manifest, in
-// its order, which is that of the digests, <digest>.key (the key's material) and <digest>.blob.
+// A bundle as one file: a tar of manifest.txt, manifest.sig if it is signed, and for each entry, in the manifest's
+// order (that of the digests), <digest>.key (the key's material) and <digest>.blob.
 //
-// Where everything lies follows from the manifest, so no directory of the file is believed: a header that is not the
-// one that belongs there, or a file of another length, is no bundle. Read without maps: a file that somebody cuts short
-// is an error, not a signal.
+// All positions follow from the manifest, and the archive's own headers are not trusted: an unexpected header or file
+// length means that it is not a bundle. The file is not mapped, so truncating it is an error, not a signal.
 #ifndef HEARTH_CACHE_BUNDLE_FILE_H_
 #define HEARTH_CACHE_BUNDLE_FILE_H_
 
@@ -20,7 +19,7 @@
 
 namespace hearth {
 
-// A name that ends so is that of a bundle file, others are folders', where one is to be made.
+// The ending of a bundle file's name; other names make a folder.
 inline constexpr const char* kBundleFileSuffix = ".tar";
 
 // Thread-safe once located.
@@ -32,14 +31,14 @@ class BundleFile {
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Manifest and signature, of which nothing is believed yet.
+  // Manifest and signature, not yet checked.
   Result<BundleTexts> ReadTexts();
-  // Finds what the manifest names. kIoError: the file is not what it promises.
+  // Locates the manifest's entries. kIoError: the file does not match the manifest.
   Status Locate(const Manifest& manifest);
 
-  // By the entry's number in the manifest; read as it is, unchecked against the manifest's digests.
+  // By the entry's number in the manifest. Not checked against the manifest's digests.
   Result<std::string> ReadMaterial(size_t entry) const;
-  // The blob's bytes from `at` on, which it must have.
+  // The blob's bytes from `at` on, which must exist.
   Status ReadBlob(size_t entry, uint64_t at, std::span<std::byte> bytes) const;
 
  private:
@@ -60,10 +59,10 @@ class BundleFile {
   std::vector<Place> places_;
 };
 
-// Writes one. What is not finished is removed by the destructor.
+// Writes a bundle file. The destructor removes an unfinished one.
 class BundleFileWriter {
  public:
-  // kInvalidArgument: there is something of that name.
+  // kInvalidArgument: something of that name exists.
   static Result<BundleFileWriter> Create(const std::filesystem::path& file);
   BundleFileWriter(BundleFileWriter&&) = default;
   BundleFileWriter& operator=(BundleFileWriter&&) = delete;

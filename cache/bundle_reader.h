@@ -1,4 +1,4 @@
-// A bundle that lies somewhere, as a folder or as one file: what it promises, and its entries one by one.
+// Reads a bundle, a folder or one file: its manifest, and its entries one by one.
 #ifndef HEARTH_CACHE_BUNDLE_READER_H_
 #define HEARTH_CACHE_BUNDLE_READER_H_
 
@@ -39,11 +39,11 @@ class BundleReader {
   const std::string& signed_by() const { return signed_.signed_by; }
   const std::array<uint8_t, 32>& manifest_sha256() const { return signed_.sha256; }
 
-  // Whether all that the manifest promises of an entry, by its number, is so, and the device that its key names is the
-  // manifest's. kIoError says what is wrong. Takes no memory for what may only be said to be there: a file has any
-  // length on a disk that holds none of it. The first call may look at the whole bundle.
+  // Checks an entry, by its number, against the manifest, including the device in its key. kIoError says what is wrong.
+  // Takes no memory for bytes that the manifest only claims, since a sparse file can have any length. The first call
+  // may check the whole bundle.
   Status Check(size_t entry);
-  // What was checked, at the latest now, and is checked again as the bytes that it is.
+  // Returns an entry. Checks it first if Check has not, and checks the returned bytes again.
   Result<BundleEntry> Load(size_t entry);
 
  protected:
@@ -55,9 +55,9 @@ class BundleReader {
   };
 
  private:
-  // What lies there, of the size that was promised.
+  // Reads the stored bytes, of the promised size.
   virtual Result<Found> Find(const ManifestEntry& promised, size_t number) = 0;
-  // Of the blob that was found last, from `at` on.
+  // Reads from the blob that was found last, from `at` on.
   virtual Status Read(size_t number, uint64_t at, std::span<std::byte> bytes) = 0;
   Result<Found> FindAsPromised(size_t number);
   SignedManifest signed_;

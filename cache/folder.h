@@ -1,5 +1,5 @@
-// Where the cache lies, and who else may touch it. A store holds code that drivers execute, so
-// a folder or file that another user could have written is refused, never repaired.
+// The cache's folder and its permissions. A store holds code that drivers execute, so a folder or file that another
+// user could have written is refused, never repaired.
 #ifndef HEARTH_CACHE_FOLDER_H_
 #define HEARTH_CACHE_FOLDER_H_
 
@@ -20,8 +20,8 @@ namespace hearth {
 
 inline constexpr const char* kStoreFileName = "hearth.db";
 
-// $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file.
-// kNotFound when none of the variables is set. The one place where the cache reads the environment.
+// $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file. kNotFound when none of the
+// variables is set. Only this file reads the cache's environment variables.
 Result<std::filesystem::path> DefaultCacheFolder();
 
 // $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', the first asked first.
@@ -52,7 +52,7 @@ enum class FolderUse {
 // Errors say why a folder was refused: kIoError.
 Result<std::filesystem::path> PrepareFolder(const std::filesystem::path& wanted, FolderUse use = FolderUse::kCreate);
 
-// Tells the file now there from one that replaced it.
+// Distinguishes a file from one that replaced it.
 struct FileIdentity {
   uint64_t device = 0, inode = 0;
   uint32_t owner = 0;
@@ -69,15 +69,15 @@ struct OpenedFile {
   Descriptor descriptor;
   uint64_t size_bytes = 0;
 };
-// Opens a part of a bundle to be read, under that rule for read-only layers: no link is followed, nothing but a regular
-// file is opened, so no pipe is waited for. Not for a database: see above. kNotFound when it does not exist.
+// Opens a part of a bundle for reading, under the same rule as for read-only layers: it follows no link and opens only
+// a regular file, so it never waits for a pipe. Not for a database: see above. kNotFound when it does not exist.
 Result<OpenedFile> OpenBundlePart(const std::filesystem::path& file);
 
-// The bytes from `at` on. kIoError when there are not so many: somebody cut the file short.
+// Reads the bytes from `at` on. kIoError if the file is shorter, because somebody truncated it.
 Status ReadExactly(const Descriptor& descriptor, uint64_t at, std::span<std::byte> bytes);
 
-// A lock between processes on `folder`/hearth.lock (flock), released by the destructor or the
-// end of the process. Openers share it; who makes or replaces the store file has it alone.
+// A lock between processes on `folder`/hearth.lock (flock), released by the destructor or the end of the process.
+// Openers share it; making or replacing the store file needs it exclusively.
 class FolderLock {
  public:
   enum class Mode { kShared, kExclusive };
@@ -90,8 +90,8 @@ class FolderLock {
   Descriptor descriptor_;
 };
 
-// False where the file system says that it has no locks, as NFS does without its lock service: sqlite would take that
-// for somebody who never lets go, and wait. Asked of hearth.lock, and true where there is none yet.
+// False if the file system has no locks, like NFS without its lock service: sqlite would take the failure for a held
+// lock and wait. Tested with hearth.lock; true if that does not exist yet.
 bool HasLocks(const std::filesystem::path& folder);
 // Why nothing can be stored there, and what to do.
 Status NoLocksIn(const std::filesystem::path& folder);

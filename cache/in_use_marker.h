@@ -1,10 +1,10 @@
 // Remembers across a crash which blobs a process was handing to a driver.
 //
-// A process writes the digest of a blob to a side file of its own, `in-use-<pid>-<n>`, before a
-// driver sees it, and takes it back afterwards; the file is locked (flock) as long as the process
-// lives. Who opens the store next and can take the lock of such a file knows that its writer died,
-// and by which blobs. A side file instead of a row: it costs two short writes to the page
-// cache per blob and one readdir per start, and readers don't become writers of the database.
+// A process writes the digest of a blob to a side file of its own, `in-use-<pid>-<n>`, before a driver sees it, and
+// takes it back afterwards; the file is locked (flock) as long as the process lives. A process that later opens the
+// store and can lock such a file knows that its writer died, and which blobs it was using. A side file instead of a
+// row: it costs two short writes to the page cache per blob and one readdir per start, and readers don't become writers
+// of the database.
 #ifndef HEARTH_CACHE_IN_USE_MARKER_H_
 #define HEARTH_CACHE_IN_USE_MARKER_H_
 
@@ -25,7 +25,7 @@ class InUseMarker {
   explicit InUseMarker(std::filesystem::path folder) : folder_(std::move(folder)) {}
   InUseMarker(const InUseMarker&) = delete;
   InUseMarker& operator=(const InUseMarker&) = delete;
-  ~InUseMarker();  // removes the file: who gets here has not crashed
+  ~InUseMarker();  // removes the file: the process has not crashed
 
   void Begin(const Fingerprint& digest);
   void End(const Fingerprint& digest);
@@ -35,7 +35,7 @@ class InUseMarker {
   void Append(char sign, const Fingerprint& digest);
 
   std::filesystem::path folder_;
-  pid_t user_ = ::getpid();  // a forked child has a copy, which is none of its
+  pid_t user_ = ::getpid();  // a copy in a forked child must not remove the file
   std::filesystem::path file_;
   Descriptor descriptor_;
   std::map<Fingerprint, int> in_use_;
@@ -48,7 +48,7 @@ struct DeadMarker {
   std::vector<Fingerprint> in_use;
 };
 
-// Looks through `folder`; removes dead markers that name nothing. Cost where there is none: one readdir.
+// Searches `folder` and removes dead markers that name nothing. Costs one readdir if there are none.
 std::vector<DeadMarker> FindDeadMarkers(const std::filesystem::path& folder);
 
 }  // namespace hearth

@@ -1,7 +1,7 @@
 // A BlobStore over anything that keeps bytes under names.
 //
-// Each value is an envelope that holds the whole key and a checksum, so that a store which mixes up, cuts or
-// garbles values costs a miss and nothing else:
+// Each value is an envelope with the whole key and a checksum, so a store that mixes up, truncates or damages values
+// only causes misses:
 //   "HRV1"  u64 material bytes  material  f64 cost_ms  16 bytes XXH3-128 of the blob  blob
 // Numbers are little-endian. Names are "<kind>/<digest in hex>".
 #ifndef HEARTH_CACHE_KEY_VALUE_BLOB_STORE_H_
@@ -20,7 +20,7 @@ namespace hearth {
 
 std::string NameInKeyValueStore(const CacheKey& key);
 
-// What an envelope holds, if it is one of `key` and sound.
+// The content of an envelope, if it belongs to `key` and is intact.
 struct OpenedEnvelope {
   std::span<const std::byte> blob;  // within the envelope
   double cost_ms = 0;

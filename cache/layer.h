@@ -1,5 +1,5 @@
-// A read-only store before the writable one, under the rule of imports: what a trusted key has signed, or what the
-// caller says to trust. What only root can have put there needs neither.
+// A read-only store before the writable one, under the rules of imports: a trusted key must have signed it, or the
+// caller must trust it. A layer that only root can have filled needs neither.
 #ifndef HEARTH_CACHE_LAYER_H_
 #define HEARTH_CACHE_LAYER_H_
 
@@ -15,12 +15,12 @@ namespace hearth {
 
 struct LayerRequest {
   std::filesystem::path bundle;         // a bundle's folder or file, or a cache
-  std::vector<PublicKey> trusted_keys;  // a bundle that one of them has signed is used, entry by entry as it promises
-  bool is_trusted = false;              // used as it lies
+  std::vector<PublicKey> trusted_keys;  // a bundle signed by one of them is used; each entry is checked when it is read
+  bool is_trusted = false;              // used without a signature
   SessionWaits* waits = nullptr;        // must outlive the store
 };
 
-// kIoError: nobody stands behind it, or others may write to it; the message says what to do. kNotFound: there is none.
+// kIoError: it is not trusted, or others may write to it; the message says what to do. kNotFound: there is none.
 Result<std::unique_ptr<BlobStore>> OpenLayer(const LayerRequest& request);
 
 }  // namespace hearth

@@ -11,17 +11,17 @@
 
 namespace hearth {
 
-// A hit in a layer is not copied into the writable store: the layer is there at the next start too. What was in
-// use when a process died is not taken from layers again; the writable store remembers it (IsSuspect).
+// A hit in a layer is not copied into the writable store, since the next start has the layer too. Entries that were in
+// use when a process died are not taken from layers again; the writable store remembers them (IsSuspect).
 class LayeredStore final : public BlobStore {
  public:
-  // `writable` may be null: then nothing is kept.
+  // `writable` may be null: then nothing is stored.
   LayeredStore(std::vector<std::unique_ptr<BlobStore>> layers, std::unique_ptr<BlobStore> writable)
       : layers_(std::move(layers)), writable_(std::move(writable)) {}
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
-  // Layers first. A record of tuning that both have is visited twice.
+  // Visits layers first. A tuning record that is in several stores is visited several times.
   void ForEach(const CacheKey& common, const Visitor& visit) override;
   std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
   void Put(std::span<const PutRequest> requests) override;

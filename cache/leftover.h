@@ -1,8 +1,8 @@
-// What a session could not store because others wrote until its end: kept in files of their own beside the store,
-// `left-<pid>-<n>`, until the next session takes it up.
+// Entries that a session could not store because others wrote until its end. They are kept in files beside the store,
+// `left-<pid>-<n>`, until the next session stores them.
 //
 // A file is a row of records: u64 size of the envelope (key_value_blob_store.h), u8 kind, u64 size of the key's
-// material, material, envelope. A file cut short counts as far as it goes.
+// material, material, envelope. A truncated file is used as far as it goes.
 #ifndef HEARTH_CACHE_LEFTOVER_H_
 #define HEARTH_CACHE_LEFTOVER_H_
 
@@ -14,10 +14,11 @@
 
 namespace hearth {
 
-// False when it could not be written, or when too much lies there already.
+// False if it could not be written, or if there is too much already.
 bool LeaveForLater(const std::filesystem::path& folder, std::span<const PutRequest> requests);
 
-// Gives `store` what each file holds, and removes the file when it returns true. Cost where there is none: one readdir.
+// Gives the content of each file to `store`, and removes the file if that returns true. Costs one readdir if there are
+// none.
 void TakeLeftovers(const std::filesystem::path& folder, const std::function<bool(std::span<const PutRequest>)>& store);
 
 // Removes them unread.

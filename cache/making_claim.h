@@ -1,8 +1,8 @@
-// Who is making an entry that is missing: among processes that start at once, one compiles a program while the others
-// wait a bounded time for it.
+// Claims on missing entries: among processes that start at once, one compiles a program while the others wait a bounded
+// time for it.
 //
 // A claim is a locked side file `making-<digest>` (flock, so that it ends with its process) with the maker's process
-// id. It orders work and guards nothing: whoever can't have one makes the entry without.
+// id. It orders work and guards nothing: a process without a claim makes the entry anyway.
 #ifndef HEARTH_CACHE_MAKING_CLAIM_H_
 #define HEARTH_CACHE_MAKING_CLAIM_H_
 
@@ -19,12 +19,12 @@ namespace hearth {
 // Thread-safe.
 class MakingClaims {
  public:
-  // `waits` is for all waits together: a start is not held up longer, however many entries it needs.
+  // `waits` is the budget of all waits together, so a start does not wait longer, however many entries it needs.
   MakingClaims(std::filesystem::path folder, WaitBudget& waits) : folder_(std::move(folder)), waits_(waits) {}
 
-  // Waits while another process that lives, is not stopped and has not held its claim for long makes the entry, but
-  // not longer than `known_cost_ms()`, which is asked for at most once: then making it is cheaper. A claim of this
-  // very process is not waited for: its holder may be the one who waits.
+  // Waits while another process that lives, is not stopped and has not held its claim for long makes the entry, but not
+  // longer than `known_cost_ms()`, after which making it is cheaper; that is called at most once. A claim of this
+  // process is not waited for, since its holder may be waiting here.
   MakingTurn Take(const Fingerprint& digest, const std::function<double()>& known_cost_ms);
 
  private:
@@ -32,7 +32,7 @@ class MakingClaims {
   WaitBudget& waits_;
 };
 
-// Removes side files whose processes are dead. Cost where there is none: one readdir.
+// Removes side files of dead processes. Costs one readdir if there are none.
 void RemoveDeadClaims(const std::filesystem::path& folder);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// What a bundle promises about its entries, as a text that can be signed.
+// Describes a bundle's entries, as a text that can be signed.
 //
 //   hearth-bundle 1
 //   made-by 0.1.0
@@ -8,10 +8,10 @@
 //   device opencl GPU%20name 1.2.3 00112233
 //   entry program <digest> <bytes> <SHA-256 of the blob> <SHA-256 of the key's material> 0 <bytes of the material> 12.5
 //
-// Expiry (milliseconds since 1970), the least version of Hearth that may use the bundle, and the bundle of which it
-// leaves out so many entries are left out where there are none. One thing a line, values separated by one blank, others
-// than letters, digits and "-._~" as %XX. An entry names the number of its device line, '-' where it fits every device;
-// last, what making it took, in milliseconds. Bundles of older versions lack the last two values.
+// The lines for expiry (milliseconds since 1970), the least version of Hearth, and the base of a delta with the number
+// of entries left out are optional. Values are separated by one blank; characters other than letters, digits and "-._~"
+// are written as %XX. An entry has the number of its device line ('-' if it fits every device) and, last, the time that
+// making it took, in milliseconds. Bundles of older versions lack the last two values.
 #ifndef HEARTH_CACHE_MANIFEST_H_
 #define HEARTH_CACHE_MANIFEST_H_
 
@@ -28,7 +28,7 @@
 
 namespace hearth {
 
-// What one may be promised to have: the least that sqlite takes, and far more than any key holds.
+// Limits for promised sizes: the least that sqlite takes, and far more than any key has.
 inline constexpr uint64_t kMaxEntryBytes = 1'000'000'000;
 inline constexpr uint64_t kMaxMaterialBytes = uint64_t{16} << 20;
 inline constexpr size_t kMaxDevices = 10'000;
@@ -39,14 +39,14 @@ struct ManifestEntry {
   uint64_t size_bytes = 0;
   std::array<uint8_t, 32> blob_sha256{}, material_sha256{};
   std::optional<size_t> device;            // index into Manifest::devices
-  std::optional<uint64_t> material_bytes;  // nullopt, as in bundles of older versions: not said, nor the cost
+  std::optional<uint64_t> material_bytes;  // nullopt in bundles of older versions, which lack the cost too
   double cost_ms = 0;
 };
 
-// The bundle that a delta was made since.
+// The bundle that a delta extends.
 struct ManifestBase {
   std::array<uint8_t, 32> manifest_sha256{};
-  uint64_t left_out = 0;  // of its entries
+  uint64_t left_out = 0;  // how many of its entries the delta leaves out
 };
 
 struct Manifest {
@@ -70,7 +70,7 @@ std::optional<std::array<uint32_t, 3>> VersionNumbers(std::string_view text);
 
 std::optional<BlobKind> BlobKindFromName(std::string_view name);
 
-// Machine code for one driver: entries that are only taken from those one trusts.
+// Whether entries of this kind are machine code for one driver.
 bool IsNativeCode(BlobKind kind);
 
 // The device that a key names; nullopt for keys that fit every device.

@@ -1,5 +1,5 @@
-// Which models asked for which entries: noted at the end of their sessions, for lists by model, for keeping a model's
-// entries whatever happens, and for removing them.
+// Records which models used which entries, at the end of their sessions, for lists by model, for pinning and for
+// removing a model's entries.
 #ifndef HEARTH_CACHE_MODELS_H_
 #define HEARTH_CACHE_MODELS_H_
 
@@ -25,7 +25,7 @@ Result<bool> KnowsModel(Database& database, const ModelName& model, size_t entri
 // Within the caller's transaction.
 Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used);
 
-// Which entries a model asked for, whether they are still there or not.
+// The entries that a model looked up, whether they still exist or not.
 struct ModelUses {
   ModelName model;
   std::set<Fingerprint> digests;
@@ -41,7 +41,7 @@ Status PinModel(Database& database, int64_t model, bool is_pinned);
 // Forgets the model; returns the entries that no other model uses, for the caller to delete.
 Result<std::vector<int64_t>> ForgetModel(Database& database, int64_t model);
 
-// What pinned models use.
+// The entries that pinned models use.
 Result<std::set<Fingerprint>> PinnedDigests(Database& database);
 
 }  // namespace hearth

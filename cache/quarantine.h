@@ -1,9 +1,9 @@
 // The record of blobs that were being handed to a driver when a process died (in_use_marker.h says which).
 //
-// Such a blob costs its entry, and gets a strike. The same bytes may come back, since most crashes are not
-// the blob's fault, until they have kMaxStrikes in a row, and then for a week not; a use that ends well clears the
-// record, so does clearing the kind. A blob that came from a read-only layer can't be deleted there: its record
-// (without a checksum) stays, and it is not taken from layers again.
+// The entry of such a blob is deleted, and the blob gets a strike. Most crashes are not the blob's fault, so the same
+// bytes are accepted again until they have kMaxStrikes in a row, and then not for a week. A use that ends well clears
+// the record, and so does clearing the kind. A blob from a read-only layer can't be deleted there: its record (without
+// a checksum) stays, and it is not taken from layers again.
 #ifndef HEARTH_CACHE_QUARANTINE_H_
 #define HEARTH_CACHE_QUARANTINE_H_
 
@@ -21,20 +21,20 @@
 namespace hearth {
 
 inline constexpr int64_t kMaxStrikes = 3;
-// A record counts for a week: the driver or the machine may have been mended. An update of the driver makes other keys.
+// A record counts for a week, since the driver or the machine may have been repaired. A driver update makes other keys.
 inline constexpr int64_t kQuarantineMs = int64_t{7} * 24 * 60 * 60 * 1000;
 
 struct QuarantineRecord {
   int64_t strikes = 0;
   int64_t until_ms = 0;  // since 1970
-  std::string kind;      // empty: of an entry of a layer
+  std::string kind;      // empty for an entry of a layer
 };
 
 // Deletes the entries named by the markers and gives each a strike, in one transaction; then removes the markers.
 Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead);
 
-// Records that still count; older ones are deleted where the database can be written to. Those from the future, which a
-// clock that was set back makes, count from now on.
+// Records that still count. Older ones are deleted if the database is writable. Those from the future (the clock was
+// set back) count from now on.
 Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& database);
 
 // Whether these bytes must not come back under this key.

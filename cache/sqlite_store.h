@@ -24,25 +24,26 @@
 
 namespace hearth {
 
-// A forked child that has a copy gets misses from it, and a warning: neither connection nor side files are its own.
+// In a forked child a copy of the store only misses and gives a warning: connection and side files belong to the
+// parent.
 //
-// Thread-safe: calls wait for each other while they are in the database. The destination given to
-// Get is called meanwhile and must not call the store.
+// Thread-safe: calls wait for each other while they are in the database. Get calls its destination during that time; it
+// must not call the store.
 class SqliteStore final : public BlobStore {
  public:
-  // Finds or makes the store in `options.folder` under the rules of folder.h, heals it, and
-  // quarantines what a dead process was using. An error means "no cache": the caller warns
-  // and goes on without.
+  // Finds or makes the store in `options.folder` under the rules of folder.h, repairs it, and quarantines entries that
+  // a dead process was using. An error means that there is no cache: the caller warns and goes on without.
   static Result<std::unique_ptr<SqliteStore>> Open(StoreOptions options);
   ~SqliteStore() override;  // Flush
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
   void ForEach(const CacheKey& common, const Visitor& visit) override;
-  // For a look-up, content that the store has never seen gets a short name: no SHA-256 is computed for what can't be
-  // there. Where entries came from elsewhere it gets its own.
+  // For a look-up, unknown content gets a short name, since no SHA-256 is needed for entries that can't exist. If
+  // entries came from elsewhere it gets its full name.
   std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
-  // While somebody else writes, for longer than the session may wait, it is kept in memory until the next chance.
+  // If another process writes for longer than the session may wait, entries stay in memory until the next put or the
+  // end.
   void Put(std::span<const PutRequest> requests) override;
   void BeginBatch() override;
   void EndBatch() override;
@@ -57,24 +58,25 @@ class SqliteStore final : public BlobStore {
 
   void Flush() override;  // the destructor does it too
 
-  // What a file holds, known by its stamp: its fingerprint and its name in keys, without reading it.
+  // The fingerprint and name in keys of a file's content, found by its stamp without reading it.
   struct KnownFile {
     std::string fingerprint, name;
   };
   std::optional<KnownFile> RecallFile(const FileStamp& stamp);
-  // What was remembered with this name of a content: whoever has computed one need not compute the other.
+  // The fingerprint that was remembered with this name, so that only one of them must be computed.
   std::optional<std::string> RecallFingerprint(const std::string& name);
-  // The name in full, as NameOfContent gives it for a put. A stamp of a file that is not settled is not remembered.
+  // Remembers the full name, as NameOfContent gives it for a put. The stamp of a file that is not settled is not
+  // remembered.
   void RememberFile(const std::optional<FileStamp>& stamp, const KnownFile& known);
-  // Whose session it is, where that was not known when the store was opened.
+  // Sets the session's model if it was not known when the store was opened.
   void SetModel(const ModelName& model);
 
-  // Where it is, or was until somebody cleared the cache: what is put goes into the file that has its name now.
+  // The store's path. If the cache was cleared meanwhile, puts go into the new file of that name.
   std::filesystem::path file() const { return file_; }
 
  private:
   enum class Lookup { kHit, kMiss, kReject };
-  // To be stored. The bytes are the caller's, or lie in `pending_`.
+  // An entry to be stored. The bytes belong to the caller or to `pending_`.
   struct NewEntry {
     const CacheKey* key = nullptr;
     std::span<const std::byte> bytes;
@@ -90,7 +92,7 @@ class SqliteStore final : public BlobStore {
     std::string origin;
     Fingerprint checksum;
   };
-  // What a look-up found: bytes not yet verified.
+  // The result of a look-up, not yet verified.
   struct Found {
     std::span<const std::byte> bytes;
     Fingerprint checksum;
@@ -127,26 +129,27 @@ class SqliteStore final : public BlobStore {
   void TakeOver(Database database);
   void RejectDamaged(const CacheKey& key, const Fingerprint& digest, std::string_view trouble, std::string_view what);
   void FollowTheName();
-  // In a child of the process that opened it. Asked before the lock, which may have been held at the fork.
+  // Whether this is a child of the process that opened it. Checked before locking, since the lock may have been held at
+  // the fork.
   bool IsForked() const { return ::getpid() != opener_; }
   bool ReadAgain(Status& damage);
   bool Writable() const { return database_.has_value() && !read_only_; }
 
   const pid_t opener_ = ::getpid();
   mutable std::atomic<bool> has_told_child_ = false;
-  std::unique_ptr<SessionWaits> own_waits_;  // where the options name none
+  std::unique_ptr<SessionWaits> own_waits_;  // if the options have none
   SessionWaits& waits_;
   mutable std::mutex mutex_;  // guards everything below
   StoreOptions options_;
   Warnings warnings_;
-  std::optional<Database> database_;  // empty after trouble that could not be healed
-  std::optional<Statement> find_;     // after database_: it must go first
+  std::optional<Database> database_;  // empty after trouble that could not be repaired
+  std::optional<Statement> find_;     // after database_: it must be destroyed first
   std::filesystem::path file_;
   FileIdentity identity_;
   InUseMarker marker_;
   MakingClaims claims_;  // thread-safe by itself
   bool read_only_ = false;
-  bool has_met_damage_ = false;  // bytes that are not what was stored, so that more may be wrong
+  bool has_met_damage_ = false;  // bytes differ from what was stored, so more may be wrong
   bool has_read_again_ = false;
   bool has_healed_ = false;
   bool has_put_ = false;
@@ -159,10 +162,10 @@ class SqliteStore final : public BlobStore {
   StoreCounters counters_, flushed_;
   std::map<Fingerprint, bool> used_;  // by this session, so never evicted; true: its stamp is to be renewed
   std::set<Fingerprint> hidden_;      // refused or quarantined, but could not be deleted
-  // In use at a crash before: their record goes once they were used without one.
+  // Entries that were in use at an earlier crash: their record is removed after a use without a crash.
   std::map<Fingerprint, QuarantineRecord> on_probation_;
   std::set<Fingerprint> acquitted_;
-  std::set<Revocation> revocations_;  // older than this session's trust
+  std::set<Revocation> revocations_;  // from before this session began to trust keys
 };
 
 }  // namespace hearth

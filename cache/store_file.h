@@ -1,4 +1,4 @@
-// The file behind a store: found, made, checked for its format, moved aside when it is damaged.
+// The file of a store: finds it, makes it, checks its format, moves it aside when it is damaged.
 #ifndef HEARTH_CACHE_STORE_FILE_H_
 #define HEARTH_CACHE_STORE_FILE_H_
 
@@ -23,10 +23,10 @@ struct StoreOptions {
 
   ModelName model;  // whose session it is
 
-  // Those that were known when the caller asked whom to trust; those of the store when it is opened, where it is empty.
+  // The revocations that were known when the caller read its trusted keys; empty: those in the store when it is opened.
   std::optional<std::set<Revocation>> revocations;
 
-  // What the session may wait for other processes; null: the store has its own. It must outlive the store.
+  // The session's waiting budget for other processes; null: the store has its own. It must outlive the store.
   SessionWaits* waits = nullptr;
   // An entry's last-used stamp is renewed only when it is older than this: keeps starts from writing.
   int64_t stamp_age_ms = 60 * 60 * 1000;
@@ -39,23 +39,22 @@ struct StoreOptions {
 
 // The functions below wait for others as long as `waits` allows; databases that they return do so too.
 
-// Opens the store file in `options.folder` (already prepared); makes it where it is missing,
-// replaces it where it is damaged, unless `options.read_only`. The file of an older format is renamed and left to the
-// older Hearth (store_names.h); beside one of a newer format this Hearth has a file of its own.
-// Errors: kUnsupported a read-only layer of another format, kUnavailable locked, kIoError refused or not
-// accessible, kNotFound and kMalformedInput for read-only layers.
+// Opens the store file in `options.folder` (already prepared); makes a missing one and replaces a damaged one, unless
+// `options.read_only`. The file of an older format is renamed and left to the older Hearth (store_names.h); beside one
+// of a newer format this Hearth has a file of its own. Errors: kUnsupported a read-only layer of another format,
+// kUnavailable locked, kIoError refused or not accessible, kNotFound and kMalformedInput for read-only layers.
 Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, Warnings& warnings);
 
-// The same without making, healing or changing anything: kNotFound, kMalformedInput, kUnsupported, ...
-// Falls back to reading where the folder can't be written.
+// The same without making, repairing or changing anything: kNotFound, kMalformedInput, kUnsupported, ... Falls back to
+// reading if the folder can't be written.
 Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& waits);
 
-// The same for writing where the disk is so full that not even side files can be made: alone, with its journal in
-// memory, so that a process that dies meanwhile leaves a damaged file. kUnavailable while others use the store.
+// The same for writing on a disk that is too full for side files: exclusively, with the journal in memory, so a process
+// that dies meanwhile leaves a damaged file. kUnavailable while others use the store.
 Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const std::filesystem::path& file,
                                       WaitBudget& waits);
 
-// An empty file in place of the store, and nothing kept of the old one but what sessions have open.
+// Replaces the store by an empty file. Only sessions that have the old file open keep it.
 Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits);
 
 // Renames `file` with its log to hearth.db.damaged (one is kept) unless it is no longer `expected`.
