@@ -15,6 +15,7 @@
 #include "backends/vulkan/backend.h"
 #include "core/base/error.h"
 #include "core/emit/arithmetic.h"
+#include "core/emit/emit.h"
 #include "core/emit/kernel_library.h"
 
 namespace hearth {

@@ -7,7 +7,7 @@
 #include "backends/cpu/quantized.h"
 #include "core/base/error.h"
 #include "core/base/trial_run.h"
-#include "core/graph/ops/loop.h"
+#include "core/graph/loop_graphs.h"
 #include "core/plan/host_executor.h"
 
 namespace hearth {

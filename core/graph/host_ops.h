@@ -54,7 +54,7 @@ struct Unique {
 
 // (values...) -> as many: `body` of them for as long as `condition` of them holds. Both graphs have no state. Null in a
 // loop that was read from a text, which nothing can run.
-struct LoopGraphs;  // core/graph/ops/loop.h
+struct LoopGraphs;  // core/graph/loop_graphs.h
 struct Loop {
   std::shared_ptr<const LoopGraphs> graphs;
   friend bool operator==(const Loop&, const Loop&) = default;

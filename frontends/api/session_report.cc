@@ -1,16 +1,26 @@
 #include "frontends/api/session_report.h"
 
 #include <algorithm>
+#include <fstream>
 #include <set>
+#include <string>
 
 #include "core/base/error.h"
 #include "frontends/api/hot_start.h"
 #include "frontends/api/model_data.h"
-#include "frontends/engine/peak_memory.h"
 #include "frontends/engine/placement_warnings.h"
 
 namespace hearth {
 namespace {
+
+// The process's peak resident memory (VmHWM); 0 if /proc does not say.
+uint64_t PeakResidentBytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("VmHWM:")) return std::stoull(line.substr(6)) * 1024;
+  }
+  return 0;
+}
 
 void CountOperators(SessionData& data) {
   const Plan& plan = data.runner->plan();

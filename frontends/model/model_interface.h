@@ -1,7 +1,8 @@
-// What a caller may ask of a model file, and what the file declares of its inputs and outputs.
+// A caller's options for reading a model file, and the inputs and outputs that the file declares.
 #ifndef HEARTH_FRONTENDS_MODEL_MODEL_INTERFACE_H_
 #define HEARTH_FRONTENDS_MODEL_MODEL_INTERFACE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -12,10 +13,10 @@ namespace hearth {
 
 struct ReadOptions {
   std::string signature;  // which signature's subgraph to read; empty: the model's first subgraph
-  // Shapes of inputs, by tensor or signature name, over those of the file.
+  // Shapes of inputs, by tensor or signature name; they override the file's.
   std::map<std::string, std::vector<int32_t>> input_shapes;
-  // The size that limits on memory are reckoned from, where the bytes read hold less than the model (zeros in one place
-  // for all weights). 0: that of the bytes. Never from a file: a small file must not ask for much memory.
+  // The size from which memory limits are computed, if the bytes hold less than the model (zeros in one place for all
+  // weights). 0: the size of the bytes. It never comes from a file: a small file must not ask for much memory.
   size_t file_bytes = 0;
 };
 
@@ -24,8 +25,10 @@ struct TensorDeclaration {
   std::string name;            // the tensor's, as the graph's value has it
   std::string alias;           // in the signature; empty without one
   std::vector<int32_t> shape;  // -1 where the size is known at run time only
-  bool has_shape = true;       // false: not even the rank is known (or the tensor is a scalar)
-  bool IsDynamic() const;      // a size, or the whole shape of a tensor that may be no scalar, is left open
+  bool has_shape = true;       // false: the rank is unknown (or the tensor is a scalar)
+
+  // A size, or the whole shape, is open.
+  bool IsDynamic() const { return !has_shape || std::find(shape.begin(), shape.end(), -1) != shape.end(); }
 };
 
 struct ModelInterface {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/graph/ops/loop.h"
+#include "core/graph/loop_graphs.h"
 
 namespace hearth {
 

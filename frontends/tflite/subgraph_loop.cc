@@ -4,8 +4,8 @@
 
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/loop_graphs.h"
 #include "core/graph/op_def.h"
-#include "core/graph/ops/loop.h"
 #include "frontends/tflite/loop_turns.h"
 #include "frontends/tflite/subgraph_reader.h"
 

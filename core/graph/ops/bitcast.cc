@@ -1,9 +1,8 @@
-#include "core/graph/ops/bitcast.h"
-
 #include <vector>
 
 #include "core/graph/element.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {

@@ -1,11 +1,10 @@
-#include "core/graph/ops/blocks.h"
-
 #include <limits>
 #include <optional>
 #include <vector>
 
 #include "core/graph/ops/coordinates.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {

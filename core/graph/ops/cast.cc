@@ -1,5 +1,3 @@
-#include "core/graph/ops/cast.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +5,7 @@
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {

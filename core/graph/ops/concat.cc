@@ -1,10 +1,9 @@
-#include "core/graph/ops/concat.h"
-
 #include <algorithm>
 #include <vector>
 
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 

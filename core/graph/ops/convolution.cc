@@ -1,8 +1,7 @@
-#include "core/graph/ops/convolution.h"
-
 #include <vector>
 
 #include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/ops/window.h"
 
 namespace hearth {

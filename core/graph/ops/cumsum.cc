@@ -1,10 +1,9 @@
-#include "core/graph/ops/cumsum.h"
-
 #include <cmath>
 
 #include "core/graph/op_def.h"
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 

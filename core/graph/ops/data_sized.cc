@@ -1,8 +1,7 @@
-#include "core/graph/ops/data_sized.h"
-
 #include <unordered_map>
 
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 

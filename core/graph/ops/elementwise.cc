@@ -1,11 +1,10 @@
-#include "core/graph/ops/elementwise.h"
-
 #include <algorithm>
 
 #include "core/graph/element.h"
 #include "core/graph/op_def.h"
 #include "core/graph/ops/broadcast.h"
 #include "core/graph/ops/elementwise_table.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {

@@ -1,7 +1,6 @@
-#include "core/graph/ops/fully_connected.h"
-
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 

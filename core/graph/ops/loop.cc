@@ -1,8 +1,8 @@
-#include "core/graph/ops/loop.h"
-
 #include "core/base/error.h"
 #include "core/graph/evaluate.h"
+#include "core/graph/loop_graphs.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {

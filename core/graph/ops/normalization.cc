@@ -1,10 +1,9 @@
-#include "core/graph/ops/normalization.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {

@@ -1,11 +1,10 @@
-#include "core/graph/ops/pooling.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "core/graph/ops/elementwise_table.h"
 #include "core/graph/ops/extremes.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/ops/window.h"
 
 namespace hearth {

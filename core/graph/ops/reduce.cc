@@ -1,5 +1,3 @@
-#include "core/graph/ops/reduce.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include "core/graph/op_def.h"
 #include "core/graph/ops/extremes.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {

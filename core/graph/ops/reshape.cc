@@ -1,6 +1,5 @@
-#include "core/graph/ops/reshape.h"
-
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 

@@ -1,11 +1,10 @@
-#include "core/graph/ops/search.h"
-
 #include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "core/graph/ops/axis_split.h"
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 

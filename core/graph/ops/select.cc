@@ -1,7 +1,6 @@
-#include "core/graph/ops/select.h"
-
 #include "core/graph/op_def.h"
 #include "core/graph/ops/broadcast.h"
+#include "core/graph/ops/op_functions.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {

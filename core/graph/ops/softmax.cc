@@ -1,9 +1,8 @@
-#include "core/graph/ops/softmax.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "core/graph/ops/node_inference.h"
+#include "core/graph/ops/op_functions.h"
 
 namespace hearth {
 namespace {
