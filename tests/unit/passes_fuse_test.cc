@@ -1,4 +1,7 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
 
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
@@ -95,70 +98,52 @@ output %14
 )");
 }
 
-constexpr std::string_view kBiasKeptCases[] = {
-    // The convolution has an activation already.
-    R"(graph "g"
-%0 = input : float32[1x2x2x1] "x"
-%1 = constant : float32[2x1x1x1] "w" = {1, 2}
-%2 = constant : float32[2] "c" = {1, -2}
-%3 = conv_2d(%0, %1) activation=relu : float32[1x2x2x2] "t" node "1"
+// A graph of an image x, a filter w, a constant c and what follows.
+std::string BiasGraph(std::string_view w, std::string_view c, std::string_view nodes, int x_channels = 1) {
+  return fmt::format("graph \"g\"\n%0 = input : float32[1x2x2x{}] \"x\"\n%1 = {}\n%2 = constant : {}\n{}", x_channels,
+                     w, c, nodes);
+}
+
+TEST(FuseBias, KeepsWhatIsNoBiasOrScale) {
+  constexpr std::string_view kW = R"(constant : float32[2x1x1x1] "w" = {1, 2})", kC = R"(float32[2] "c" = {1, -2})";
+  const std::string kept[] = {
+      // The convolution has an activation already.
+      BiasGraph(kW, kC, R"(%3 = conv_2d(%0, %1) activation=relu : float32[1x2x2x2] "t" node "1"
 %4 = add(%3, %2) : float32[1x2x2x2] "y" node "2"
 output %4
-)",
-    // Its result is read twice.
-    R"(graph "g"
-%0 = input : float32[1x2x2x1] "x"
-%1 = constant : float32[2x1x1x1] "w" = {1, 2}
-%2 = constant : float32[2] "c" = {1, -2}
-%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
+)"),
+      // Its result is read twice.
+      BiasGraph(kW, kC, R"(%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
 %4 = add(%3, %2) : float32[1x2x2x2] "y" node "2"
 %5 = neg(%3) : float32[1x2x2x2] "z" node "3"
 output %4
 output %5
-)",
-    // Its result is an output of the network.
-    R"(graph "g"
-%0 = input : float32[1x2x2x1] "x"
-%1 = constant : float32[2x1x1x1] "w" = {1, 2}
-%2 = constant : float32[2] "c" = {1, -2}
-%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
+)"),
+      // Its result is an output of the network.
+      BiasGraph(kW, kC, R"(%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
 %4 = add(%3, %2) : float32[1x2x2x2] "y" node "2"
 output %3
 output %4
-)",
-    // The constant varies along the width, not the channels.
-    R"(graph "g"
-%0 = input : float32[1x2x2x1] "x"
-%1 = constant : float32[2x1x1x1] "w" = {1, 2}
-%2 = constant : float32[2x1] "c" = {1, -2}
-%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
+)"),
+      // The constant varies along the width, not the channels.
+      BiasGraph(kW, R"(float32[2x1] "c" = {1, -2})", R"(%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
 %4 = add(%3, %2) : float32[1x2x2x2] "y" node "2"
 output %4
-)",
-    // The sum has more elements than the convolution.
-    R"(graph "g"
-%0 = input : float32[1x2x2x1] "x"
-%1 = constant : float32[1x1x1x1] "w" = {2}
-%2 = constant : float32[3] "c" = {1, -2, 3}
-%3 = conv_2d(%0, %1) : float32[1x2x2x1] "t" node "1"
+)"),
+      // The sum has more elements than the convolution.
+      BiasGraph(R"(constant : float32[1x1x1x1] "w" = {2})", R"(float32[3] "c" = {1, -2, 3})",
+                R"(%3 = conv_2d(%0, %1) : float32[1x2x2x1] "t" node "1"
 %4 = add(%3, %2) : float32[1x2x2x3] "y" node "2"
 output %4
-)",
-    // The sum has another rank.
-    R"(graph "g"
-%0 = input : float32[1x2x2x1] "x"
-%1 = constant : float32[2x1x1x1] "w" = {1, 2}
-%2 = constant : float32[1x1x1x1x2] "c" = {1, -2}
-%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
+)"),
+      // The sum has another rank.
+      BiasGraph(kW, R"(float32[1x1x1x1x2] "c" = {1, -2})", R"(%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
 %4 = add(%3, %2) : float32[1x1x2x2x2] "y" node "2"
 output %4
-)",
-    // Subtracted from a constant; divided; added to another tensor.
-    R"(graph "g"
-%0 = input : float32[1x2x2x2] "x"
-%1 = constant : float32[2x1x1x2] "w" = {1, 2, 3, 4}
-%2 = constant : float32[2] "c" = {1, -2}
-%3 = conv_2d(%0, %1) : float32[1x2x2x2] "s" node "1"
+)"),
+      // Subtracted from a constant; divided; added to another tensor.
+      BiasGraph(R"(constant : float32[2x1x1x2] "w" = {1, 2, 3, 4})", kC,
+                R"(%3 = conv_2d(%0, %1) : float32[1x2x2x2] "s" node "1"
 %4 = sub(%2, %3) : float32[1x2x2x2] "t" node "2"
 %5 = conv_2d(%4, %1) : float32[1x2x2x2] "u" node "3"
 %6 = div(%5, %2) : float32[1x2x2x2] "v" node "4"
@@ -166,28 +151,18 @@ output %4
 %8 = add(%7, %0) : float32[1x2x2x2] "y" node "6"
 output %8
 )",
-    // A bias or filter that the network computes can't be changed.
-    R"(graph "g"
-%0 = input : float32[1x2x2x1] "x"
-%1 = constant : float32[2x1x1x1] "w" = {1, 2}
-%2 = constant : float32[2] "c" = {1, -2}
-%3 = input : float32[2] "b"
+                2),
+      // A bias or filter that the network computes can't be changed.
+      BiasGraph(kW, kC, R"(%3 = input : float32[2] "b"
 %4 = conv_2d(%0, %1, %3) : float32[1x2x2x2] "t" node "1"
 %5 = add(%4, %2) : float32[1x2x2x2] "y" node "2"
 output %5
-)",
-    R"(graph "g"
-%0 = input : float32[1x2x2x1] "x"
-%1 = input : float32[2x1x1x1] "w"
-%2 = constant : float32[2] "c" = {1, -2}
-%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
+)"),
+      BiasGraph(R"(input : float32[2x1x1x1] "w")", kC, R"(%3 = conv_2d(%0, %1) : float32[1x2x2x2] "t" node "1"
 %4 = mul(%3, %2) : float32[1x2x2x2] "y" node "2"
 output %4
-)",
-};
-
-TEST(FuseBias, KeepsWhatIsNoBiasOrScale) {
-  for (std::string_view text : kBiasKeptCases) {
+)")};
+  for (const std::string& text : kept) {
     SCOPED_TRACE(text);
     ExpectUnchanged(FuseBias, text);
   }

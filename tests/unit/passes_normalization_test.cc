@@ -204,8 +204,8 @@ TEST(FuseNormalization, AllWaysToSquareToDivideAndToGoOn) {
   }
 }
 
-TEST(FuseNormalization, TheFactoredFormWithoutOffset) {
-  constexpr std::string_view kStart = R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
+// x and its mean, both divided by the deviation.
+constexpr std::string_view kFactored = R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
 %5 = squared_difference(%0, %4) : float32[3x5] "d" node "squares"
 %6 = mean(%5) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
 %7 = add(%6, %1) : float32[3x1] "ve" node "add"
@@ -213,18 +213,20 @@ TEST(FuseNormalization, TheFactoredFormWithoutOffset) {
 %10 = mul(%0, %8) : float32[3x5] "xk" node "mul 1"
 %11 = mul(%4, %8) : float32[3x1] "mk" node "mul 2"
 )";
+
+TEST(FuseNormalization, TheFactoredFormWithoutOffset) {
   constexpr std::string_view kAfter = R"(%0 = input : float32[3x5] "x"
 %13 = mean_variance_normalization(%0) axes=1 epsilon=0.001 : float32[3x5] "y" node "last"
 output %13
 )";
   ExpectRewrite(
       FuseNormalization,
-      Dense(fmt::format("{}{}%13 = sub(%10, %11) : float32[3x5] \"y\" node \"last\"\noutput %13\n", kHead, kStart)),
+      Dense(fmt::format("{}{}%13 = sub(%10, %11) : float32[3x5] \"y\" node \"last\"\noutput %13\n", kHead, kFactored)),
       kAfter);
   ExpectRewrite(FuseNormalization,
                 Dense(fmt::format("{}{}%12 = neg(%11) : float32[3x1] \"n\" node \"neg\"\n"
                                   "%13 = add(%10, %12) : float32[3x5] \"y\" node \"last\"\noutput %13\n",
-                                  kHead, kStart)),
+                                  kHead, kFactored)),
                 kAfter);
 }
 
@@ -267,33 +269,16 @@ output %13
 )");
 }
 
-// What stays as it is: texts behind kHead.
-constexpr std::string_view kKeptCases[] = {
-    // The mean has another reader.
-    R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
-%5 = sub(%0, %4) : float32[3x5] "d" node "difference"
-%6 = square(%5) : float32[3x5] "q" node "square"
-%8 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
-%9 = add(%8, %1) : float32[3x1] "ve" node "add"
-%10 = rsqrt(%9) : float32[3x1] "r" node "root"
-%11 = mul(%5, %10) : float32[3x5] "n" node "normal"
-%12 = neg(%4) : float32[3x1] "z" node "neg"
-output %11
-output %12
-)",
-    // The variance is an output.
-    R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
-%5 = sub(%0, %4) : float32[3x5] "d" node "difference"
-%6 = square(%5) : float32[3x5] "q" node "square"
-%8 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
-%9 = add(%8, %1) : float32[3x1] "ve" node "add"
-%10 = rsqrt(%9) : float32[3x1] "r" node "root"
-%11 = mul(%5, %10) : float32[3x5] "n" node "normal"
-output %11
-output %8
-)",
-    // The mean is that of something else.
-    R"(%20 = exp(%0) : float32[3x5] "o" node "exp"
+TEST(FuseNormalization, LeavesWhatIsSeenFromOutsideOrIsNoNormalization) {
+  const std::string to_variance = fmt::format("{}{}", kDifference, kVariances[0]);
+  const std::string normal = fmt::format("{}{}{}", to_variance, kAddEpsilon, kQuotients[0]);
+  const std::string kept[] = {
+      // The mean has another reader.
+      normal + "%12 = neg(%4) : float32[3x1] \"z\" node \"neg\"\noutput %11\noutput %12\n",
+      // The variance is an output.
+      normal + "output %11\noutput %8\n",
+      // The mean is that of something else.
+      R"(%20 = exp(%0) : float32[3x5] "o" node "exp"
 %4 = mean(%20) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
 %5 = squared_difference(%0, %4) : float32[3x5] "d" node "squares"
 %8 = mean(%5) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
@@ -303,8 +288,8 @@ output %8
 %11 = mul(%15, %10) : float32[3x5] "n" node "normal"
 output %11
 )",
-    // x itself is divided, not its difference from the mean.
-    R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
+      // x itself is divided, not its difference from the mean.
+      R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
 %5 = squared_difference(%0, %4) : float32[3x5] "d" node "squares"
 %8 = mean(%5) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
 %9 = add(%8, %1) : float32[3x1] "ve" node "add"
@@ -312,44 +297,25 @@ output %11
 %11 = div(%0, %10) : float32[3x5] "n" node "normal"
 output %11
 )",
-    // The root is divided by the difference.
-    R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
-%5 = sub(%0, %4) : float32[3x5] "d" node "difference"
-%6 = square(%5) : float32[3x5] "q" node "square"
-%8 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
-%9 = add(%8, %1) : float32[3x1] "ve" node "add"
-%10 = sqrt(%9) : float32[3x1] "r" node "root"
+      // The root is divided by the difference.
+      fmt::format("{}{}{}", to_variance, kAddEpsilon, R"(%10 = sqrt(%9) : float32[3x1] "r" node "root"
 %11 = div(%10, %5) : float32[3x5] "n" node "normal"
 output %11
-)",
-    // A sum with something that is not a constant number in the place of epsilon.
-    R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
-%5 = sub(%0, %4) : float32[3x5] "d" node "difference"
-%6 = square(%5) : float32[3x5] "q" node "square"
-%8 = mean(%6) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
-%20 = mean(%6) axes=0,1 keep_dims=true : float32[1x1] "e2" node "other"
+)"),
+      // A sum with something that is not a constant number in the place of epsilon.
+      fmt::format("{}{}{}output %11\n", to_variance,
+                  R"(%20 = mean(%6) axes=0,1 keep_dims=true : float32[1x1] "e2" node "other"
 %9 = add(%8, %20) : float32[3x1] "ve" node "add"
-%10 = rsqrt(%9) : float32[3x1] "r" node "root"
-%11 = mul(%5, %10) : float32[3x5] "n" node "normal"
-output %11
 )",
-    // The factored form with the offset subtracted.
-    R"(%4 = mean(%0) axes=1 keep_dims=true : float32[3x1] "m" node "mean"
-%5 = squared_difference(%0, %4) : float32[3x5] "d" node "squares"
-%6 = mean(%5) axes=1 keep_dims=true : float32[3x1] "v" node "variance"
-%7 = add(%6, %1) : float32[3x1] "ve" node "add"
-%8 = rsqrt(%7) : float32[3x1] "r" node "rsqrt"
-%10 = mul(%0, %8) : float32[3x5] "xk" node "mul 1"
-%11 = mul(%4, %8) : float32[3x1] "mk" node "mul 2"
-%12 = sub(%11, %3) : float32[3x5] "s" node "sub"
+                  kQuotients[0]),
+      // The factored form with the offset subtracted.
+      fmt::format("{}{}", kFactored, R"(%12 = sub(%11, %3) : float32[3x5] "s" node "sub"
 %13 = add(%10, %12) : float32[3x5] "y" node "last"
 output %13
-)"};
-
-TEST(FuseNormalization, LeavesWhatIsSeenFromOutsideOrIsNoNormalization) {
-  for (std::string_view text : kKeptCases) {
+)")};
+  for (const std::string& text : kept) {
     SCOPED_TRACE(text);
-    ExpectUnchanged(FuseNormalization, Dense(std::string(kHead) + std::string(text)));
+    ExpectUnchanged(FuseNormalization, Dense(std::string(kHead) + text));
   }
 }
 

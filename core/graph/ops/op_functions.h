@@ -87,7 +87,7 @@ Status InferFullyConnected(Graph& graph, const Node& node);
 void ReferenceFullyConnected(const Node& node, std::span<const ReferenceTensor* const> inputs,
                              std::span<ReferenceTensor> outputs);
 
-// loop: a loop that only data end.
+// loop: a loop whose end depends on data.
 // Its reference, which can fail, is part of EvaluateNode.
 Status InferLoop(Graph& graph, const Node& node);
 
