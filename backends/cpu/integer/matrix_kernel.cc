@@ -77,33 +77,33 @@ HEARTH_VNNI void TileVnni(const MatrixTask& task, int64_t row, int32_t block) {
   const int8_t* weights = task.weights + block * block_bytes;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(0x80));
   __m512i sums[kRows][kVectors];
-  for (int v = 0; v < kVectors; ++v) {
+  HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) {
     const __m512i offset = _mm512_loadu_si512(task.terms->offsets.data() + (block + v) * kBlockChannels);
-    for (int r = 0; r < kRows; ++r) sums[r][v] = offset;
+    HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) sums[r][v] = offset;
   }
   const bool has_factors = task.row_sums != nullptr && !task.terms->row_factors.empty();
   if (task.row_sums != nullptr && !has_factors) {
-    for (int r = 0; r < kRows; ++r) {
+    HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
       const __m512i row_sum = _mm512_set1_epi32(task.row_sums[row + r]);
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_add_epi32(sums[r][v], row_sum);
+      HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_add_epi32(sums[r][v], row_sum);
     }
   }
   for (int64_t k = 0; k < task.depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
     __m512i w[kVectors];
-    for (int v = 0; v < kVectors; ++v) w[v] = _mm512_loadu_si512(weights + v * block_bytes);
-    for (int r = 0; r < kRows; ++r) {
+    HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) w[v] = _mm512_loadu_si512(weights + v * block_bytes);
+    HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
       int32_t four;
       __builtin_memcpy(&four, rows + r * task.row_stride, sizeof(four));
       __m512i x = _mm512_set1_epi32(four);
       if constexpr (kFlips) x = _mm512_xor_si512(x, flip);
-      for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], x, w[v]);
+      HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], x, w[v]);
     }
   }
-  for (int v = 0; v < kVectors; ++v) {
+  HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) {
     const int32_t channel = (block + v) * kBlockChannels;
     const int32_t left = std::min(kBlockChannels, task.channels - channel);
     const auto mask = static_cast<__mmask16>((1u << left) - 1);
-    for (int r = 0; r < kRows; ++r) {
+    HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
       __m512i sum = sums[r][v];
       if (has_factors) {
         const __m512i factors = _mm512_loadu_si512(task.terms->row_factors.data() + channel);
