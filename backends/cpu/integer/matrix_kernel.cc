@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backends/cpu/integer/requantize.h"
+#include "backends/cpu/integer/matrix_store.h"
 #include "backends/cpu/vectorized.h"
 
 namespace hearth {
@@ -101,18 +101,8 @@ HEARTH_VNNI void TileVnni(const MatrixTask& task, int64_t row, int32_t block) {
   }
   HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) {
     const int32_t channel = (block + v) * kBlockChannels;
-    const int32_t left = std::min(kBlockChannels, task.channels - channel);
-    const auto mask = static_cast<__mmask16>((1u << left) - 1);
     HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
-      __m512i sum = sums[r][v];
-      if (has_factors) {
-        const __m512i factors = _mm512_loadu_si512(task.terms->row_factors.data() + channel);
-        sum = _mm512_add_epi32(sum, _mm512_mullo_epi32(factors, _mm512_set1_epi32(task.row_sums[row + r])));
-      }
-      uint8_t* out = task.out + (row + r) * task.out_stride + channel;
-      // Narrowing in a register: narrowing while storing under a mask takes AMD's processors 100 times as long.
-      const __m128i stored = _mm512_cvtepi32_epi8(Stored512(sum, *task.terms, channel));
-      _mm_mask_storeu_epi8(out, mask, stored);
+      StoreVnni(task, row + r, channel, has_factors ? WithRowSum(task, row + r, channel, sums[r][v]) : sums[r][v]);
     }
   }
 }
@@ -155,33 +145,6 @@ HEARTH_AVX2 inline __m256i PairSums(__m256i first, __m256i second) {
   return _mm256_permute4x64_epi64(_mm256_hadd_epi32(first, second), _MM_SHUFFLE(3, 1, 2, 0));
 }
 
-// Of 8 channels, with the offsets and what zero points contribute.
-HEARTH_AVX2 inline __m256i WithTerms(__m256i sums, const MatrixTask& task, int64_t row, int32_t channel) {
-  const int32_t* offsets = task.terms->offsets.data() + channel;
-  sums = _mm256_add_epi32(sums, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(offsets)));
-  if (task.row_sums == nullptr) return sums;
-  const __m256i row_sum = _mm256_set1_epi32(task.row_sums[row]);
-  if (task.terms->row_factors.empty()) return _mm256_add_epi32(sums, row_sum);
-  const int32_t* factors = task.terms->row_factors.data() + channel;
-  const __m256i factor = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(factors));
-  return _mm256_add_epi32(sums, _mm256_mullo_epi32(factor, row_sum));
-}
-
-// 16 channels from `channel` on.
-HEARTH_AVX2 void StoreAvx2(const MatrixTask& task, int64_t row, int32_t channel, __m256i low, __m256i high) {
-  low = WithTerms(low, task, row, channel);
-  high = WithTerms(high, task, row, channel + 8);
-  const __m256i bytes = _mm256_set1_epi32(0xff);
-  const __m256i a = _mm256_and_si256(Stored256(low, *task.terms, channel), bytes);
-  const __m256i b = _mm256_and_si256(Stored256(high, *task.terms, channel + 8), bytes);
-  const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0));
-  alignas(16) uint8_t stored[16];
-  _mm_store_si128(reinterpret_cast<__m128i*>(stored),
-                  _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
-  const int32_t left = std::min(kBlockChannels, task.channels - channel);
-  std::copy_n(stored, left, task.out + row * task.out_stride + channel);
-}
-
 template <int kRows>
 HEARTH_AVX2 void TileAvx2(const MatrixTask& task, int64_t row, int32_t block) {
   const uint8_t* rows = task.rows + row * task.row_stride;
@@ -217,77 +180,6 @@ HEARTH_AVX2 void MultiplyAvx2(const MatrixTask& task) {
   }
 }
 
-// ---- AVX2, weights where the model has them: 16 of the depth a vector ----
-
-// The first `count`, and `fill` behind them.
-HEARTH_AVX2 inline __m128i Sixteen(const void* bytes, int64_t count, char fill) {
-  if (count >= 16) return _mm_loadu_si128(static_cast<const __m128i*>(bytes));
-  __m128i padded = _mm_set1_epi8(fill);
-  __builtin_memcpy(&padded, bytes, static_cast<size_t>(count));
-  return padded;
-}
-
-// A part of the depth of four channels; of less than a vector where kIsShort.
-template <int kRows, bool kIsShort>
-HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* const (&rows)[kRows], const std::byte* const (&weights)[4],
-                                    int64_t k, int64_t count, const MatrixTask& task, __m256i (&sums)[kRows][4]) {
-  const auto flip = static_cast<char>(task.flips_sign ? 0x80 : 0x00);
-  const __m128i flips = _mm_set1_epi8(flip);
-  const __m128i weight_flips = _mm_set1_epi8(static_cast<char>(task.flips_weights ? 0x80 : 0x00));
-  __m256i w[4];
-  for (int i = 0; i < 4; ++i) {
-    const __m128i stored = Sixteen(weights[i] + k, kIsShort ? count : 16, 0);
-    w[i] = _mm256_cvtepi8_epi16(_mm_xor_si128(stored, weight_flips));
-  }
-  for (int r = 0; r < kRows; ++r) {
-    const __m128i stored = Sixteen(rows[r] + k, kIsShort ? count : 16, flip);
-    const __m256i x = _mm256_cvtepu8_epi16(_mm_xor_si128(stored, flips));
-    for (int i = 0; i < 4; ++i) sums[r][i] = _mm256_add_epi32(sums[r][i], _mm256_madd_epi16(x, w[i]));
-  }
-}
-
-// Four channels from `channel` on; past the last one its own once more.
-template <int kRows>
-HEARTH_AVX2 inline void DotFourAvx2(const MatrixTask& task, int64_t row, int32_t channel, int32_t* dots) {
-  const uint8_t* rows[kRows];
-  const std::byte* weights[4];
-  __m256i sums[kRows][4];
-  for (int i = 0; i < 4; ++i) {
-    weights[i] = task.model_weights + std::min(channel + i, task.channels - 1) * task.depth;
-    for (int r = 0; r < kRows; ++r) sums[r][i] = _mm256_setzero_si256();
-  }
-  for (int r = 0; r < kRows; ++r) rows[r] = task.rows + (row + r) * task.row_stride;
-  int64_t k = 0;
-  for (; k + 16 <= task.depth; k += 16) DotPartAvx2<kRows, false>(rows, weights, k, 16, task, sums);
-  if (k < task.depth) DotPartAvx2<kRows, true>(rows, weights, k, task.depth - k, task, sums);
-  for (int r = 0; r < kRows; ++r) {
-    const __m256i quarters =
-        _mm256_hadd_epi32(_mm256_hadd_epi32(sums[r][0], sums[r][1]), _mm256_hadd_epi32(sums[r][2], sums[r][3]));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(dots + r * kBlockChannels),
-                     _mm_add_epi32(_mm256_castsi256_si128(quarters), _mm256_extracti128_si256(quarters, 1)));
-  }
-}
-
-template <int kRows>
-HEARTH_AVX2 void TileByModelAvx2(const MatrixTask& task, int64_t row, int32_t block) {
-  const int32_t first = block * kBlockChannels, end = std::min(first + kBlockChannels, task.channels);
-  int32_t dots[kRows * kBlockChannels] = {};
-  for (int32_t channel = first; channel < end; channel += 4)
-    DotFourAvx2<kRows>(task, row, channel, dots + (channel - first));
-  for (int r = 0; r < kRows; ++r) {
-    const auto* sums = reinterpret_cast<const __m256i*>(dots + r * kBlockChannels);
-    StoreAvx2(task, row + r, first, _mm256_loadu_si256(sums), _mm256_loadu_si256(sums + 1));
-  }
-}
-
-HEARTH_AVX2 void MultiplyByModelAvx2(const MatrixTask& task) {
-  for (int32_t block = task.first_block; block < task.end_block; ++block) {
-    int64_t row = 0;
-    for (; row + 2 <= task.row_count; row += 2) TileByModelAvx2<2>(task, row, block);
-    if (row < task.row_count) TileByModelAvx2<1>(task, row, block);
-  }
-}
-
 }  // namespace
 
 IntegerSet BestIntegerSet() {
@@ -300,7 +192,7 @@ IntegerSet BestIntegerSet() {
 }
 
 void MultiplyRows(const MatrixTask& task, IntegerSet set) {
-  if (task.model_weights != nullptr) return MultiplyByModelAvx2(task);
+  if (task.model_weights != nullptr) return MultiplyByModelWeights(task, set);
   if (set == IntegerSet::kAvx2) return MultiplyAvx2(task);
   if (task.flips_sign) return MultiplyVnni<true>(task);
   MultiplyVnni<false>(task);

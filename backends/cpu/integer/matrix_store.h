@@ -1,0 +1,65 @@
+// How kernels of 8-bit matrix products end: from the sums of 16 channels to stored numbers.
+#ifndef HEARTH_BACKENDS_CPU_INTEGER_MATRIX_STORE_H_
+#define HEARTH_BACKENDS_CPU_INTEGER_MATRIX_STORE_H_
+
+#include <algorithm>
+
+#include "backends/cpu/integer/matrix_kernel.h"
+#include "backends/cpu/integer/requantize.h"
+
+namespace hearth {
+
+// For tasks with model_weights (model_weights_kernel.cc).
+void MultiplyByModelWeights(const MatrixTask& task, IntegerSet set);
+
+#if defined(HEARTH_X86_KERNELS)
+
+// With what zero points contribute to 16 channels from `channel` on.
+HEARTH_VNNI inline __m512i WithRowSum(const MatrixTask& task, int64_t row, int32_t channel, __m512i sums) {
+  if (task.row_sums == nullptr) return sums;
+  const __m512i row_sum = _mm512_set1_epi32(task.row_sums[row]);
+  if (task.terms->row_factors.empty()) return _mm512_add_epi32(sums, row_sum);
+  const __m512i factors = _mm512_loadu_si512(task.terms->row_factors.data() + channel);
+  return _mm512_add_epi32(sums, _mm512_mullo_epi32(factors, row_sum));
+}
+
+HEARTH_VNNI inline void StoreVnni(const MatrixTask& task, int64_t row, int32_t channel, __m512i sums) {
+  const int32_t left = std::min(kBlockChannels, task.channels - channel);
+  const auto mask = static_cast<__mmask16>((1u << left) - 1);
+  // Narrowing in a register: narrowing while storing under a mask takes AMD's processors 100 times as long.
+  const __m128i stored = _mm512_cvtepi32_epi8(Stored512(sums, *task.terms, channel));
+  _mm_mask_storeu_epi8(task.out + row * task.out_stride + channel, mask, stored);
+}
+
+// Of 8 channels, with the offsets and what zero points contribute.
+HEARTH_AVX2 inline __m256i WithTerms(__m256i sums, const MatrixTask& task, int64_t row, int32_t channel) {
+  const int32_t* offsets = task.terms->offsets.data() + channel;
+  sums = _mm256_add_epi32(sums, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(offsets)));
+  if (task.row_sums == nullptr) return sums;
+  const __m256i row_sum = _mm256_set1_epi32(task.row_sums[row]);
+  if (task.terms->row_factors.empty()) return _mm256_add_epi32(sums, row_sum);
+  const int32_t* factors = task.terms->row_factors.data() + channel;
+  const __m256i factor = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(factors));
+  return _mm256_add_epi32(sums, _mm256_mullo_epi32(factor, row_sum));
+}
+
+// 16 channels from `channel` on.
+HEARTH_AVX2 inline void StoreAvx2(const MatrixTask& task, int64_t row, int32_t channel, __m256i low, __m256i high) {
+  low = WithTerms(low, task, row, channel);
+  high = WithTerms(high, task, row, channel + 8);
+  const __m256i bytes = _mm256_set1_epi32(0xff);
+  const __m256i a = _mm256_and_si256(Stored256(low, *task.terms, channel), bytes);
+  const __m256i b = _mm256_and_si256(Stored256(high, *task.terms, channel + 8), bytes);
+  const __m256i words = _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), _MM_SHUFFLE(3, 1, 2, 0));
+  alignas(16) uint8_t stored[16];
+  _mm_store_si128(reinterpret_cast<__m128i*>(stored),
+                  _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+  const int32_t left = std::min(kBlockChannels, task.channels - channel);
+  std::copy_n(stored, left, task.out + row * task.out_stride + channel);
+}
+
+#endif
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_INTEGER_MATRIX_STORE_H_
