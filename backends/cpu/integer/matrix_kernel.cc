@@ -4,6 +4,7 @@
 
 #include "backends/cpu/integer/matrix_store.h"
 #include "backends/cpu/vectorized.h"
+#include "core/base/round_up.h"
 
 namespace hearth {
 
@@ -13,9 +14,11 @@ WeightsPlace PlaceOf(const IntegerWeights& weights, int64_t row_count) {
   return is_dense && row_count <= kMostRows ? WeightsPlace::kModel : WeightsPlace::kPacked;
 }
 
-PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights, WeightsPlace place) {
+PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights, WeightsPlace place,
+                        int32_t piece_depth) {
   const int32_t blocks = (weights.channels + kBlockChannels - 1) / kBlockChannels;
-  const int64_t steps = (weights.depth + kDepthStep - 1) / kDepthStep;
+  const int32_t padded_piece = RoundUp(piece_depth, kDepthStep);
+  const int64_t steps = int64_t{weights.depth / piece_depth} * padded_piece / kDepthStep;
   PackedMatrix packed;
   packed.terms = RequantizationOf(layer, weights, blocks * kBlockChannels);
   std::vector<int32_t>& factors = packed.terms.row_factors;
@@ -30,7 +33,9 @@ PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights
     int8_t* block = packed.weights.data() + c / kBlockChannels * steps * kBlockStepBytes;
     int8_t* target = block + c % kBlockChannels * kDepthStep;
     for (int32_t k = 0; k < weights.depth; ++k) {
-      target[k / kDepthStep * kBlockStepBytes + k % kDepthStep] = layer.PackedWeight(weights.at(c, k));
+      const int32_t place_of_k = k / piece_depth * padded_piece + k % piece_depth;
+      target[place_of_k / kDepthStep * kBlockStepBytes + place_of_k % kDepthStep] =
+          layer.PackedWeight(weights.at(c, k));
     }
   }
   return packed;
@@ -41,28 +46,32 @@ namespace {
 
 // ---- Sums of rows ----
 
-HEARTH_VNNI void SumRowsVnni(const MatrixTask& task, int64_t depth, int32_t factor, int32_t* sums) {
+HEARTH_VNNI void SumRowsVnni(const MatrixTask& task, int32_t factor, int32_t* sums) {
   constexpr int64_t kWidth = 64;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
   for (int64_t r = 0; r < task.row_count; ++r) {
-    const uint8_t* row = task.rows + r * task.row_stride;
     __m512i sum = _mm512_setzero_si512();
-    for (int64_t k = 0; k < depth; k += kWidth) {
-      const __mmask64 mask = depth - k >= kWidth ? ~__mmask64{0} : (__mmask64{1} << (depth - k)) - 1;
-      const __m512i x = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, row + k), flip);
-      sum = _mm512_add_epi64(sum, _mm512_sad_epu8(_mm512_maskz_mov_epi8(mask, x), _mm512_setzero_si512()));
+    for (const uint8_t* piece : task.pieces) {
+      const uint8_t* row = piece + r * task.row_stride;
+      for (int64_t k = 0; k < task.depth; k += kWidth) {
+        const __mmask64 mask = task.depth - k >= kWidth ? ~__mmask64{0} : (__mmask64{1} << (task.depth - k)) - 1;
+        const __m512i x = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, row + k), flip);
+        sum = _mm512_add_epi64(sum, _mm512_sad_epu8(_mm512_maskz_mov_epi8(mask, x), _mm512_setzero_si512()));
+      }
     }
     sums[r] = static_cast<int32_t>(_mm512_reduce_add_epi64(sum) * factor);
   }
 }
 
-void SumRowsAvx2(const MatrixTask& task, int64_t depth, int32_t factor, int32_t* sums) {
+void SumRowsAvx2(const MatrixTask& task, int32_t factor, int32_t* sums) {
   const uint8_t flip = task.flips_sign ? 0x80 : 0x00;
   RunIn(VectorSet::kAvx2, [&]() HEARTH_INTO_CALLER {
     for (int64_t r = 0; r < task.row_count; ++r) {
-      const uint8_t* row = task.rows + r * task.row_stride;
       uint32_t sum = 0;
-      for (int64_t k = 0; k < depth; ++k) sum += static_cast<uint8_t>(row[k] ^ flip);
+      for (const uint8_t* piece : task.pieces) {
+        const uint8_t* row = piece + r * task.row_stride;
+        for (int64_t k = 0; k < task.depth; ++k) sum += static_cast<uint8_t>(row[k] ^ flip);
+      }
       sums[r] = static_cast<int32_t>(sum * static_cast<uint32_t>(factor));
     }
   });
@@ -72,8 +81,7 @@ void SumRowsAvx2(const MatrixTask& task, int64_t depth, int32_t factor, int32_t*
 
 template <int kRows, int kVectors, bool kFlips>
 HEARTH_VNNI void TileVnni(const MatrixTask& task, int64_t row, int32_t block) {
-  const uint8_t* rows = task.rows + row * task.row_stride;
-  const int64_t block_bytes = task.depth_steps * kBlockStepBytes;
+  const int64_t block_bytes = task.block_bytes(), depth_steps = task.depth_steps();
   const int8_t* weights = task.weights + block * block_bytes;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(0x80));
   __m512i sums[kRows][kVectors];
@@ -88,15 +96,18 @@ HEARTH_VNNI void TileVnni(const MatrixTask& task, int64_t row, int32_t block) {
       HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_add_epi32(sums[r][v], row_sum);
     }
   }
-  for (int64_t k = 0; k < task.depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
-    __m512i w[kVectors];
-    HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) w[v] = _mm512_loadu_si512(weights + v * block_bytes);
-    HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
-      int32_t four;
-      __builtin_memcpy(&four, rows + r * task.row_stride, sizeof(four));
-      __m512i x = _mm512_set1_epi32(four);
-      if constexpr (kFlips) x = _mm512_xor_si512(x, flip);
-      HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], x, w[v]);
+  for (const uint8_t* piece : task.pieces) {
+    const uint8_t* rows = piece + row * task.row_stride;
+    for (int64_t k = 0; k < depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
+      __m512i w[kVectors];
+      HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) w[v] = _mm512_loadu_si512(weights + v * block_bytes);
+      HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
+        int32_t four;
+        __builtin_memcpy(&four, rows + r * task.row_stride, sizeof(four));
+        __m512i x = _mm512_set1_epi32(four);
+        if constexpr (kFlips) x = _mm512_xor_si512(x, flip);
+        HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) sums[r][v] = _mm512_dpbusd_epi32(sums[r][v], x, w[v]);
+      }
     }
   }
   HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) {
@@ -147,23 +158,26 @@ HEARTH_AVX2 inline __m256i PairSums(__m256i first, __m256i second) {
 
 template <int kRows>
 HEARTH_AVX2 void TileAvx2(const MatrixTask& task, int64_t row, int32_t block) {
-  const uint8_t* rows = task.rows + row * task.row_stride;
-  const int8_t* weights = task.weights + block * task.depth_steps * kBlockStepBytes;
+  const int64_t depth_steps = task.depth_steps();
+  const int8_t* weights = task.weights + block * task.block_bytes();
   const __m128i flip = _mm_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
   __m256i sums[kRows][4];
   for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < 4; ++v) sums[r][v] = _mm256_setzero_si256();
   }
-  for (int64_t k = 0; k < task.depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
-    __m256i w[4];
-    for (int v = 0; v < 4; ++v) {
-      w[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weights + v * 16)));
-    }
-    for (int r = 0; r < kRows; ++r) {
-      int32_t four;
-      __builtin_memcpy(&four, rows + r * task.row_stride, sizeof(four));
-      const __m256i x = _mm256_cvtepu8_epi16(_mm_xor_si128(_mm_set1_epi32(four), flip));
-      for (int v = 0; v < 4; ++v) sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(x, w[v]));
+  for (const uint8_t* piece : task.pieces) {
+    const uint8_t* rows = piece + row * task.row_stride;
+    for (int64_t k = 0; k < depth_steps; ++k, rows += kDepthStep, weights += kBlockStepBytes) {
+      __m256i w[4];
+      for (int v = 0; v < 4; ++v) {
+        w[v] = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weights + v * 16)));
+      }
+      for (int r = 0; r < kRows; ++r) {
+        int32_t four;
+        __builtin_memcpy(&four, rows + r * task.row_stride, sizeof(four));
+        const __m256i x = _mm256_cvtepu8_epi16(_mm_xor_si128(_mm_set1_epi32(four), flip));
+        for (int v = 0; v < 4; ++v) sums[r][v] = _mm256_add_epi32(sums[r][v], _mm256_madd_epi16(x, w[v]));
+      }
     }
   }
   for (int r = 0; r < kRows; ++r) {
@@ -198,8 +212,8 @@ void MultiplyRows(const MatrixTask& task, IntegerSet set) {
   MultiplyVnni<false>(task);
 }
 
-void SumRows(const MatrixTask& task, int64_t depth, int32_t factor, int32_t* sums, IntegerSet set) {
-  return set == IntegerSet::kVnni ? SumRowsVnni(task, depth, factor, sums) : SumRowsAvx2(task, depth, factor, sums);
+void SumRows(const MatrixTask& task, int32_t factor, int32_t* sums, IntegerSet set) {
+  return set == IntegerSet::kVnni ? SumRowsVnni(task, factor, sums) : SumRowsAvx2(task, factor, sums);
 }
 
 #else
@@ -209,7 +223,7 @@ IntegerSet BestIntegerSet() {
 }
 
 void MultiplyRows(const MatrixTask&, IntegerSet) {}
-void SumRows(const MatrixTask&, int64_t, int32_t, int32_t*, IntegerSet) {}
+void SumRows(const MatrixTask&, int32_t, int32_t*, IntegerSet) {}
 
 #endif
 

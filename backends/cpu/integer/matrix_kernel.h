@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "backends/cpu/integer/layer.h"
@@ -31,30 +32,35 @@ struct PackedMatrix {
 // it. Such a matrix holds no weights.
 enum class WeightsPlace : uint8_t { kPacked, kModel };
 WeightsPlace PlaceOf(const IntegerWeights& weights, int64_t row_count);
-PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights, WeightsPlace place);
+// piece_depth: of each of the pieces that rows lie in; packed, each begins with a step of its own.
+PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights, WeightsPlace place,
+                        int32_t piece_depth);
 
-// Rows times blocks of weights, requantized. A row may be read up to three bytes past its depth, where weights are 0.
+// Rows times blocks of weights, requantized. A piece of a row may be read up to three bytes past its end, where weights
+// are 0.
 struct MatrixTask {
-  const uint8_t* rows = nullptr;
+  std::span<const uint8_t* const> pieces;  // of the first row: one, or the lines of a window where they lie
   int64_t row_stride = 0, row_count = 0;
+  int64_t depth = 0;        // of a piece
   bool flips_sign = false;  // of the rows' bytes
   // Of the rows' bytes as they are multiplied; added times terms->row_factors, or as they are where there are none.
   const int32_t* row_sums = nullptr;
   const int8_t* weights = nullptr;
-  int64_t depth_steps = 0;
-  // Instead of `weights`, with PlaceOf kModel: `depth` of them for each channel.
+  // Instead of `weights`, with PlaceOf kModel and rows of one piece: `depth` of them for each channel.
   const std::byte* model_weights = nullptr;
-  int64_t depth = 0;
   bool flips_weights = false;
   int32_t first_block = 0, end_block = 0, channels = 0;  // channels: of all blocks
   const Requantization* terms = nullptr;
   uint8_t* out = nullptr;  // channel 0 of the first row
   int64_t out_stride = 0;
+
+  int64_t depth_steps() const { return (depth + kDepthStep - 1) / kDepthStep; }  // of a piece
+  int64_t block_bytes() const { return static_cast<int64_t>(pieces.size()) * depth_steps() * kBlockStepBytes; }
 };
 void MultiplyRows(const MatrixTask& task, IntegerSet set);
 
-// Of `depth` bytes of each row, as they are multiplied; times `factor`.
-void SumRows(const MatrixTask& task, int64_t depth, int32_t factor, int32_t* sums, IntegerSet set);
+// Of the bytes of each row, as they are multiplied; times `factor`.
+void SumRows(const MatrixTask& task, int32_t factor, int32_t* sums, IntegerSet set);
 
 }  // namespace hearth
 

@@ -11,14 +11,23 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMostRows = 48, kRowsOfTile = 6;
+constexpr int64_t kMostRows = 48, kMostRowsOfLine = 96, kRowsOfTile = 6;
+constexpr int32_t kMostPieces = 64;
 constexpr int64_t kChunkBytes = 32 << 10;      // of rows: they stay in the first cache while weights pass
 constexpr int64_t kLeastMatrixWork = 500'000;  // multiply-adds; fewer are done before a worker wakes up
 
 // How the rows of a product lie in the input: one for each pixel of the output.
+enum class RowsPlace : uint8_t {
+  kInput,    // one after the other
+  kLines,    // windows, whose pieces are read where they lie; gathered at the ends of the output's lines
+  kGathered  // windows
+};
 struct Rows {
-  bool in_place = true;  // else gathered: a convolution's windows
+  RowsPlace place = RowsPlace::kInput;
   int64_t count = 0, depth = 0;
+  // kLines: the columns whose windows are in the image's width, and the pieces of a window: lines, or pixels.
+  int64_t inside_begin = 0, inside_end = 0;
+  int32_t pieces = 1, piece_depth = 0;  // of the others: the whole row
   Window2D window;
   Padding2D padding;
   Shape in, out;
@@ -70,12 +79,20 @@ class MatrixNode final : public HostNode {
     out_channels_ = out[out.rank() - 1];
     group_channels_ = static_cast<int32_t>(out_channels_ / static_cast<int64_t>(groups_.size()));
     blocks_ = (group_channels_ + kBlockChannels - 1) / kBlockChannels;
-    if (!rows_.in_place) in_channels_ = rows_.in[3] / static_cast<int64_t>(groups_.size());
-    row_stride_ = rows_.in_place ? rows_.depth : RoundUp(rows_.depth, int64_t{kDepthStep});
-    const int64_t in_cache = kChunkBytes / row_stride_ / kRowsOfTile * kRowsOfTile;
-    const int64_t chunk = std::clamp(in_cache, kRowsOfTile, kMostRows);
-    most_rows_ = chunk + kRowsOfTile;
-    chunks_ = std::max<int64_t>(1, (rows_.count + chunk - 1) / chunk);
+    if (rows_.place != RowsPlace::kInput) in_channels_ = rows_.in[3] / static_cast<int64_t>(groups_.size());
+    piece_step_ = RoundUp(int64_t{rows_.piece_depth}, int64_t{kDepthStep});
+    row_stride_ = rows_.place == RowsPlace::kInput ? rows_.depth : rows_.pieces * piece_step_;
+    if (rows_.place == RowsPlace::kLines) {
+      segments_ = Tiles(rows_.out[2], kMostRowsOfLine);
+      chunks_ = int64_t{rows_.out[0]} * rows_.out[1] * segments_;
+      if (rows_.padding.top > 0 || rows_.padding.bottom > 0)
+        zeros_.assign(static_cast<size_t>(int64_t{rows_.in[2]} * rows_.in[3] + kDepthStep), zero_);
+    } else {
+      const int64_t in_cache = kChunkBytes / row_stride_ / kRowsOfTile * kRowsOfTile;
+      const int64_t chunk = std::clamp(in_cache, kRowsOfTile, kMostRows);
+      most_rows_ = chunk + kRowsOfTile;
+      chunks_ = std::max<int64_t>(1, Tiles(rows_.count, chunk));
+    }
     const int64_t wanted = 2 * int64_t{request.workers.threads()};
     if (request.workers.threads() > 1 && chunks_ < wanted) {
       splits_ = std::min<int64_t>((blocks_ + 3) / 4, (wanted + chunks_ - 1) / chunks_);
@@ -91,7 +108,7 @@ class MatrixNode final : public HostNode {
     const int64_t least = kLeastMatrixWork * pieces / std::max<int64_t>(1, work) + 1;
     workers_.ForEachPart(pieces, least, [&](int64_t begin, int64_t end) {
       std::unique_ptr<uint8_t[]> scratch;
-      if (!rows_.in_place) scratch.reset(new uint8_t[static_cast<size_t>(most_rows_ * row_stride_)]);
+      if (rows_.place != RowsPlace::kInput) scratch.reset(new uint8_t[static_cast<size_t>(most_rows_ * row_stride_)]);
       for (int64_t piece = begin; piece < end; ++piece) RunPiece(piece, scratch.get());
     });
     return Status::Ok();
@@ -100,34 +117,77 @@ class MatrixNode final : public HostNode {
  private:
   void RunPiece(int64_t piece, uint8_t* scratch) const {
     const int64_t split = piece % splits_, chunk = piece / splits_ % chunks_, group = piece / splits_ / chunks_;
-    const int64_t first = FirstRow(chunk), end = FirstRow(chunk + 1);
-    if (first == end) return;
-    const PackedMatrix& packed = *groups_[static_cast<size_t>(group)].packed;
+    const Group& part = groups_[static_cast<size_t>(group)];
     MatrixTask task;
     task.row_stride = row_stride_;
-    task.row_count = end - first;
+    task.depth = rows_.piece_depth;
     task.flips_sign = flips_sign_;
-    task.weights = packed.weights.data();
-    task.depth_steps = (rows_.depth + kDepthStep - 1) / kDepthStep;
-    task.model_weights = groups_[static_cast<size_t>(group)].model_weights;
-    task.depth = rows_.depth;
+    task.weights = part.packed->weights.data();
+    task.model_weights = part.model_weights;
     task.flips_weights = flips_weights_;
     task.first_block = static_cast<int32_t>(blocks_ * split / splits_);
     task.end_block = static_cast<int32_t>(blocks_ * (split + 1) / splits_);
     task.channels = group_channels_;
-    task.terms = &packed.terms;
-    task.out = y_ + first * out_channels_ + group * group_channels_;
+    task.terms = &part.packed->terms;
     task.out_stride = out_channels_;
-    if (rows_.in_place) {
-      task.rows = x_ + first * row_stride_;
-    } else {
-      Gather(first, end, group, scratch);
-      task.rows = scratch;
+    if (rows_.place == RowsPlace::kLines) return RunSegment(task, chunk, group, scratch);
+    const int64_t first = FirstRow(chunk), end = FirstRow(chunk + 1);
+    if (rows_.place == RowsPlace::kGathered) return RunGathered(task, first, end, group, scratch);
+    const uint8_t* const row = x_ + first * row_stride_;
+    task.pieces = {&row, 1};
+    Multiply(task, first, end, group);
+  }
+
+  // A part of a line of the output.
+  void RunSegment(const MatrixTask& task, int64_t chunk, int64_t group, uint8_t* scratch) const {
+    const int64_t line = chunk / segments_, segment = chunk % segments_, width = rows_.out[2];
+    const auto column = [&](int64_t number) {
+      return number == segments_ ? width : width * number / segments_ / kRowsOfTile * kRowsOfTile;
+    };
+    const int64_t first = column(segment), end = column(segment + 1);
+    const int64_t inside = std::clamp(rows_.inside_begin, first, end);
+    const int64_t inside_end = std::clamp(rows_.inside_end, inside, end);
+    RunGathered(task, line * width + first, line * width + inside, group, scratch);
+    RunInLines(task, line, inside, inside_end, group);
+    RunGathered(task, line * width + inside_end, line * width + end, group, scratch);
+  }
+
+  void RunInLines(MatrixTask task, int64_t line, int64_t first, int64_t end, int64_t group) const {
+    const Window2D& window = rows_.window;
+    const int64_t batch = line / rows_.out[1], top = line % rows_.out[1] * window.stride_h - rows_.padding.top;
+    const int64_t left = first * window.stride_w - rows_.padding.left;
+    const int32_t of_line = rows_.pieces / rows_.kernel_h;
+    std::array<const uint8_t*, kMostPieces> pieces;
+    for (int32_t piece = 0; piece < rows_.pieces; ++piece) {
+      const int64_t iy = top + int64_t{piece / of_line} * window.dilation_h;
+      const bool is_inside = iy >= 0 && iy < rows_.in[1];
+      const uint8_t* of_image = is_inside ? x_ + (batch * rows_.in[1] + iy) * rows_.in[2] * rows_.in[3] : zeros_.data();
+      const int64_t ix = left + int64_t{piece % of_line} * window.dilation_w;
+      pieces[static_cast<size_t>(piece)] = of_image + ix * rows_.in[3] + group * in_channels_;
     }
-    std::array<int32_t, kMostRows + kRowsOfTile> sums;
+    task.pieces = {pieces.data(), static_cast<size_t>(rows_.pieces)};
+    task.row_stride = int64_t{window.stride_w} * rows_.in[3];
+    Multiply(task, line * rows_.out[2] + first, line * rows_.out[2] + end, group);
+  }
+
+  void RunGathered(MatrixTask task, int64_t first, int64_t end, int64_t group, uint8_t* scratch) const {
+    if (first == end) return;
+    Gather(first, end, group, scratch);
+    std::array<const uint8_t*, kMostPieces> pieces;
+    for (int64_t piece = 0; piece < rows_.pieces; ++piece)
+      pieces[static_cast<size_t>(piece)] = scratch + piece * piece_step_;
+    task.pieces = {pieces.data(), static_cast<size_t>(rows_.pieces)};
+    Multiply(task, first, end, group);
+  }
+
+  void Multiply(MatrixTask& task, int64_t first, int64_t end, int64_t group) const {
+    if (first == end) return;
+    const PackedMatrix& packed = *groups_[static_cast<size_t>(group)].packed;
+    task.row_count = end - first;
+    task.out = y_ + first * out_channels_ + group * group_channels_;
+    std::array<int32_t, kMostRowsOfLine + kRowsOfTile> sums;
     if (packed.needs_row_sums()) {
-      const int32_t factor = packed.row_factor != 0 ? packed.row_factor : 1;
-      SumRows(task, rows_.depth, factor, sums.data(), BestIntegerSet());
+      SumRows(task, packed.row_factor != 0 ? packed.row_factor : 1, sums.data(), BestIntegerSet());
       task.row_sums = sums.data();
     }
     MultiplyRows(task, BestIntegerSet());
@@ -138,7 +198,7 @@ class MatrixNode final : public HostNode {
     return chunk == chunks_ ? rows_.count : rows_.count * chunk / chunks_ / kRowsOfTile * kRowsOfTile;
   }
 
-  // The bytes that output pixels [first, end) depend on, a row for each; zeros outside of the image.
+  // The bytes that output pixels [first, end) depend on, a row of pieces for each; zeros outside of the image.
   void Gather(int64_t first, int64_t end, int64_t group, uint8_t* target) const {
     int64_t ox = first % rows_.out[2], oy = first / rows_.out[2] % rows_.out[1];
     int64_t batch = first / rows_.out[2] / rows_.out[1];
@@ -158,24 +218,27 @@ class MatrixNode final : public HostNode {
     const int64_t channels = in_channels_;
     const int64_t left = ox * window.stride_w - rows_.padding.left, top = oy * window.stride_h - rows_.padding.top;
     const bool is_dense = window.dilation_w == 1 && groups_.size() == 1;
+    const bool is_piece = rows_.place == RowsPlace::kLines;
+    const int64_t pixel_step = is_piece && rows_.piece_depth == channels ? piece_step_ : channels;
+    const int64_t line_step = is_piece ? rows_.pieces / rows_.kernel_h * piece_step_ : rows_.kernel_w * channels;
     const bool is_inside = left >= 0 && left + int64_t{rows_.kernel_w - 1} * window.dilation_w < in[2];
-    for (int32_t ky = 0; ky < rows_.kernel_h; ++ky, target += rows_.kernel_w * channels) {
+    for (int32_t ky = 0; ky < rows_.kernel_h; ++ky, target += line_step) {
       const int64_t iy = top + int64_t{ky} * window.dilation_h;
       if (iy < 0 || iy >= in[1]) {
-        std::memset(target, zero_, static_cast<size_t>(rows_.kernel_w * channels));
+        std::memset(target, zero_, static_cast<size_t>(line_step));
         continue;
       }
       const uint8_t* line = x_ + (batch * in[1] + iy) * in[2] * in[3] + group * channels;
-      if (is_dense && is_inside) {
+      if (is_dense && is_inside && pixel_step == channels) {
         CopyShort(target, line + left * in[3], rows_.kernel_w * channels);
         continue;
       }
       for (int32_t kx = 0; kx < rows_.kernel_w; ++kx) {
         const int64_t ix = left + int64_t{kx} * window.dilation_w;
         if (ix < 0 || ix >= in[2]) {
-          std::memset(target + kx * channels, zero_, static_cast<size_t>(channels));
+          std::memset(target + kx * pixel_step, zero_, static_cast<size_t>(channels));
         } else {
-          CopyShort(target + kx * channels, line + ix * in[3], channels);
+          CopyShort(target + kx * pixel_step, line + ix * in[3], channels);
         }
       }
     }
@@ -188,9 +251,30 @@ class MatrixNode final : public HostNode {
   Rows rows_;
   std::vector<Group> groups_;
   WorkerPool& workers_;
-  int64_t in_channels_ = 0, out_channels_ = 0, blocks_ = 0, row_stride_ = 0, most_rows_ = 0, chunks_ = 1, splits_ = 1;
+  std::vector<uint8_t> zeros_;  // a line outside of the image
+  int64_t in_channels_ = 0, out_channels_ = 0, blocks_ = 0, chunks_ = 1, segments_ = 1, splits_ = 1;
+  int64_t piece_step_ = 0, row_stride_ = 0, most_rows_ = kMostRowsOfLine + kRowsOfTile;  // row_stride_: but for kLines
   int32_t group_channels_ = 0;
 };
+
+// Whether the windows of most pixels of a line are read where they lie.
+bool FindLines(Rows& rows) {
+  constexpr int64_t kLeastColumns = 24;  // fewer don't fill tiles
+  const Window2D& window = rows.window;
+  const int64_t reach = int64_t{rows.kernel_w - 1} * window.dilation_w;
+  const int64_t channels = rows.depth / (int64_t{rows.kernel_h} * rows.kernel_w);
+  const bool is_line_dense = window.dilation_w == 1 && channels == rows.in[3];
+  const int64_t pieces = is_line_dense ? rows.kernel_h : int64_t{rows.kernel_h} * rows.kernel_w;
+  const int64_t depth = rows.depth / pieces, added = RoundUp(depth, int64_t{kDepthStep}) - depth;
+  if (pieces > kMostPieces || added * 3 > depth) return false;
+  rows.inside_begin = Tiles(rows.padding.left, window.stride_w);
+  const int64_t last = int64_t{rows.in[2]} - 1 - reach + rows.padding.left;  // the last column's first pixel at most
+  rows.inside_end = last < 0 ? 0 : std::min<int64_t>(rows.out[2], last / window.stride_w + 1);
+  if (rows.inside_end - rows.inside_begin < kLeastColumns) return false;
+  rows.pieces = static_cast<int32_t>(pieces);
+  rows.piece_depth = static_cast<int32_t>(depth);
+  return true;
+}
 
 Rows WindowRows(const HostNodeRequest& request, const Window2D& window, int32_t kernel_h, int32_t kernel_w,
                 int64_t depth) {
@@ -203,19 +287,23 @@ Rows WindowRows(const HostNodeRequest& request, const Window2D& window, int32_t 
   rows.kernel_w = kernel_w;
   rows.count = int64_t{rows.out[0]} * rows.out[1] * rows.out[2];
   rows.depth = depth;
+  rows.piece_depth = static_cast<int32_t>(depth);
   const bool is_pixel = kernel_h == 1 && kernel_w == 1 && window.stride_h == 1 && window.stride_w == 1;
-  rows.in_place = is_pixel && depth == rows.in[3] && rows.in[1] == rows.out[1] && rows.in[2] == rows.out[2] &&
-                  rows.padding.top == 0 && rows.padding.left == 0;
+  const bool is_input = is_pixel && depth == rows.in[3] && rows.in[1] == rows.out[1] && rows.in[2] == rows.out[2] &&
+                        rows.padding.top == 0 && rows.padding.left == 0;
+  if (!is_input) rows.place = FindLines(rows) ? RowsPlace::kLines : RowsPlace::kGathered;
   return rows;
 }
 
 Group GroupOf(const HostNodeRequest& request, const IntegerLayer& layer, const IntegerWeights& weights,
-              int64_t row_count, int32_t number = 0) {
-  const WeightsPlace place = PlaceOf(weights, row_count);
+              const Rows& rows, int32_t number = 0) {
+  const WeightsPlace place = PlaceOf(weights, rows.count);
   WeightsKey key = KeyOf(place == WeightsPlace::kPacked ? "matrix" : "matrix in the model", layer, request.graph,
                          request.node.inputs[1]);
   key.Add(number).Add(weights.channels).Add(weights.depth).Add(weights.channel_stride).Add(weights.depth_stride);
-  return {request.weights.FindOrMake<PackedMatrix>(key, [&] { return PackMatrix(layer, weights, place); }),
+  key.Add(rows.piece_depth);
+  const auto pack = [&] { return PackMatrix(layer, weights, place, rows.piece_depth); };
+  return {request.weights.FindOrMake<PackedMatrix>(key, pack),
           place == WeightsPlace::kPacked ? nullptr : weights.bytes.data()};
 }
 
@@ -238,7 +326,7 @@ std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const 
     keep(part.biases);
     keep(part.multipliers);
     const IntegerWeights weights{bytes.subspan(first * size_t(depth)), in_group, depth, depth, 1};
-    packed.push_back(GroupOf(request, part, weights, rows.count, group));
+    packed.push_back(GroupOf(request, part, weights, rows, group));
   }
   return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::move(packed));
 }
@@ -253,7 +341,7 @@ std::unique_ptr<HostNode> MakeDepthwiseOfOneChannel(const HostNodeRequest& reque
   if (!layer) return nullptr;
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, 1, channels};
   Rows rows = WindowRows(request, conv.window, filter[1], filter[2], depth);
-  const Group group = GroupOf(request, *layer, weights, rows.count);
+  const Group group = GroupOf(request, *layer, weights, rows);
   return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::vector{group});
 }
 
@@ -265,10 +353,10 @@ std::unique_ptr<HostNode> MakeFullyConnected(const HostNodeRequest& request, con
   const auto layer = IntegerLayerOf(graph, node, op.activation, 0, channels, depth);
   if (!layer || depth == 0) return nullptr;
   Rows rows;
-  rows.depth = depth;
+  rows.depth = rows.piece_depth = depth;
   rows.count = graph.value(node.inputs[0]).desc.shape.element_count() / depth;
   const IntegerWeights weights{graph.ConstantBytes(node.inputs[1]), channels, depth, depth, 1};
-  const Group group = GroupOf(request, *layer, weights, rows.count);
+  const Group group = GroupOf(request, *layer, weights, rows);
   return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::vector{group});
 }
 

@@ -26,7 +26,7 @@ HEARTH_VNNI inline void DotFourVnni(const MatrixTask& task, int64_t row, int32_t
   constexpr int64_t kWidth = 64;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
   const __m512i weight_flip = _mm512_set1_epi8(static_cast<char>(task.flips_weights ? 0x80 : 0x00));
-  const uint8_t* rows = task.rows + row * task.row_stride;
+  const uint8_t* rows = task.pieces[0] + row * task.row_stride;
   const std::byte* weights[4];
   __m512i sums[kRows][4];
   HEARTH_UNROLLED for (int i = 0; i < 4; ++i) {
@@ -116,7 +116,7 @@ HEARTH_AVX2 inline void DotFourAvx2(const MatrixTask& task, int64_t row, int32_t
     weights[i] = task.model_weights + std::min(channel + i, task.channels - 1) * task.depth;
     for (int r = 0; r < kRows; ++r) sums[r][i] = _mm256_setzero_si256();
   }
-  for (int r = 0; r < kRows; ++r) rows[r] = task.rows + (row + r) * task.row_stride;
+  for (int r = 0; r < kRows; ++r) rows[r] = task.pieces[0] + (row + r) * task.row_stride;
   int64_t k = 0;
   for (; k + 16 <= task.depth; k += 16) DotPartAvx2<kRows, false>(rows, weights, k, 16, task, sums);
   if (k < task.depth) DotPartAvx2<kRows, true>(rows, weights, k, task.depth - k, task, sums);
