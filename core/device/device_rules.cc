@@ -136,6 +136,9 @@ constexpr DeviceRule kRules[] = {
      "PoCL: other machine code for grids of 65,535 work items; what a stored program lacks is linked again at each "
      "start, one kernel of selfie_segmentation behind DeepLab",
      IsOpenCl, IsOpenClCpu},
+    {Rule::kDeviceDetections, "device_detections",
+     "TFLite_Detection_PostProcess runs on the device: detections leave it, not all boxes and scores.",
+     "TODO", Always, IsHardware},
 };
 
 constexpr bool RowsFollowTheEnumeration() {

@@ -39,6 +39,7 @@ enum class Rule : uint8_t {
   kTwoPixelTiles,
   kStaleTexels,
   kGridClasses,
+  kDeviceDetections,
 };
 
 struct DeviceRule {

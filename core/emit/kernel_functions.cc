@@ -280,14 +280,17 @@ float16 vinside16(float16 v, int column, int step, int width) {
 constexpr std::string_view kGlslRolled = "#define ROLLED\n";
 constexpr std::string_view kOpenClRolled = "#define ROLLED _Pragma(\"nounroll\")\n";
 
-// a + (b - a) * w in three roundings, as the host calculates it: no multiplication becomes part of an addition.
-constexpr std::string_view kGlslBlend =
+// Of results that are rounded step by step: no multiplication becomes part of an addition.
+constexpr std::string_view kGlslPrecise =
     R"(#if __VERSION__ >= 400 || defined(GL_EXT_gpu_shader5) || defined(GL_OES_gpu_shader5)
 #define px_precise precise
 #else
 #define px_precise
 #endif
-vec4 vblend(vec4 a, vec4 b, vec4 w) {
+)";
+
+// a + (b - a) * w in three roundings, as the host calculates it.
+constexpr std::string_view kGlslBlend = R"(vec4 vblend(vec4 a, vec4 b, vec4 w) {
   px_precise vec4 part = (b - a) * w;
   px_precise vec4 sum = a + part;
   return sum;
@@ -297,6 +300,28 @@ constexpr std::string_view kOpenClBlend = R"(float4 vblend(float4 a, float4 b, f
 #pragma OPENCL FP_CONTRACT OFF
   float4 part = (b - a) * w;
   return a + part;
+}
+)";
+
+// The area that two boxes (top, left, bottom, right) share, and the area of both together, rounded as the host rounds
+// them; 0 and 1 where one has no area. Written as one quotient each driver would round it in its own way.
+constexpr std::string_view kGlslSharedArea = R"(vec2 vshared_area(vec4 a, vec4 b) {
+  px_precise float area_a = (a.z - a.x) * (a.w - a.y);
+  px_precise float area_b = (b.z - b.x) * (b.w - b.y);
+  px_precise float both = max(min(a.z, b.z) - max(a.x, b.x), 0.0) * max(min(a.w, b.w) - max(a.y, b.y), 0.0);
+  px_precise float sum = area_a + area_b;
+  px_precise float either = sum - both;
+  return area_a <= 0.0 || area_b <= 0.0 ? vec2(0.0, 1.0) : vec2(both, either);
+}
+)";
+constexpr std::string_view kOpenClSharedArea = R"(float2 vshared_area(float4 a, float4 b) {
+#pragma OPENCL FP_CONTRACT OFF
+  float area_a = (a.z - a.x) * (a.w - a.y);
+  float area_b = (b.z - b.x) * (b.w - b.y);
+  float both = fmax(fmin(a.z, b.z) - fmax(a.x, b.x), 0.0f) * fmax(fmin(a.w, b.w) - fmax(a.y, b.y), 0.0f);
+  float sum = area_a + area_b;
+  float either = sum - both;
+  return area_a <= 0.0f || area_b <= 0.0f ? (float2)(0.0f, 1.0f) : (float2)(both, either);
 }
 )";
 
@@ -323,7 +348,9 @@ constexpr FunctionGroup kGroups[] = {
     {{"px_sin"}, kGlslSine, {}},
     {{"vsin"}, {}, kOpenClSine},
     {{"vcos"}, {}, kOpenClCosine},
+    {{"px_precise"}, kGlslPrecise, {}},
     {{"vblend"}, kGlslBlend, kOpenClBlend},
+    {{"vshared_area"}, kGlslSharedArea, kOpenClSharedArea},
     {{"vheld"}, kGlslHeld, kOpenClHeld},
     {{"vhalf"}, kGlslHalf, kOpenClHalf},
     {{"ROLLED"}, kGlslRolled, kOpenClRolled},

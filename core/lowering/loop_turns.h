@@ -23,6 +23,7 @@ int64_t ChannelTurns(const Graph& graph, const Node& node);  // several times ov
 int64_t ArgReduceTurns(const Graph& graph, const Node& node);
 int64_t CumSumTurns(const Graph& graph, const Node& node);
 int64_t TopKTurns(const Graph& graph, const Node& node);
+int64_t DetectionTurns(const Graph& graph, const Node& node);  // in detection_lower.cc
 
 // The most iterations that a device makes. llvmpipe and lavapipe (Mesa 22.3.6) end loops after 65,536 iterations per
 // work item without an error. There is no query for it, so every graphics driver that runs on the CPU is treated as one

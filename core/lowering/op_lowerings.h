@@ -41,6 +41,11 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder);
 std::optional<std::string> CumSumUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device);
 Status LowerCumSum(const Node& node, PlanBuilder& builder);
 
+// detection
+std::optional<std::string> DetectionPostProcessUnsupported(const Graph& graph, const Node& node,
+                                                           const DeviceInfo& device);
+Status LowerDetectionPostProcess(const Node& node, PlanBuilder& builder);
+
 // dynamic_update_slice
 std::optional<std::string> DynamicUpdateSliceUnsupported(const Graph& graph, const Node& node,
                                                          const DeviceInfo& device);

@@ -1,0 +1,216 @@
+// Detections picked on the device: boxes decoded, overlapping ones suppressed, and the best listed. What is left are a
+// few numbers a detection, of thousands of boxes with dozens of scores each.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/device/device_rules.h"
+#include "core/graph/quantize.h"
+#include "core/lowering/loop_turns.h"
+#include "core/lowering/lowering_support.h"
+#include "core/lowering/op_lowerings.h"
+
+namespace hearth {
+namespace {
+
+// As detection_suppress.kernel has them: the items of a group, and the words of 32 boxes that it remembers in all.
+constexpr uint32_t kMostDetectionLanes = 256, kFewestDetectionLanes = 16;
+constexpr int64_t kMostDetectionBoxes = 2560 * 32;
+// A group that takes longer keeps a GPU for more than some milliseconds, and can't be cut into slices.
+constexpr int64_t kMostTurnsOfAGroup = 250'000;
+constexpr int64_t kMostDetectionPicks = 1 << 24;
+
+struct DetectionSizes {
+  int32_t boxes = 0, first = 0;  // the column of the first class: behind the background's
+  int32_t classes = 0;
+  int32_t groups = 0, picks = 0;  // each group makes so many
+  int32_t most = 0;               // of all groups' picks so many are listed
+  int32_t rows = 0, each = 1, listed = 1;
+};
+
+DetectionSizes DetectionSizesOf(const Graph& graph, const Node& node) {
+  const auto& op = std::get<DetectionPostProcess>(node.op);
+  const Shape& scores = graph.value(node.inputs[1]).desc.shape;
+  DetectionSizes sizes;
+  sizes.boxes = scores[1];
+  sizes.classes = op.num_classes;
+  sizes.first = scores[2] - op.num_classes;
+  sizes.groups = op.use_regular_nms ? op.num_classes : 1;
+  const int32_t wanted = op.use_regular_nms ? std::min(op.detections_per_class, op.max_detections) : op.max_detections;
+  sizes.picks = std::min(wanted, sizes.boxes);
+  sizes.most = static_cast<int32_t>(std::min<int64_t>(op.max_detections, int64_t{sizes.groups} * sizes.picks));
+  sizes.rows = op.max_detections * op.max_classes_per_detection;
+  if (!op.use_regular_nms) {
+    sizes.each = op.max_classes_per_detection;
+    sizes.listed = std::min(op.max_classes_per_detection, op.num_classes);
+  }
+  return sizes;
+}
+
+int32_t DetectionLanes(const DeviceInfo& device) {
+  uint32_t lanes = kMostDetectionLanes;
+  while (lanes > kFewestDetectionLanes && (lanes > device.max_local_invocations || lanes > device.max_local_size[0]))
+    lanes /= 2;
+  return static_cast<int32_t>(lanes);
+}
+
+// A call with a work item for each of `count` boxes or rows.
+KernelCall DetectionLines(KernelName kernel, int32_t count, ScalarName total) {
+  const Lines lines = LinesOf({1, 1, count, 1});
+  KernelCall call;
+  call.kernel = kernel;
+  call.scalars = {{total, count}, {"LINE", lines.length}};
+  call.work_items = {lines.length, lines.count, 1};
+  return call;
+}
+
+// One group of as many items as the device takes.
+void ShareAmongLanes(const DeviceInfo& device, KernelCall& call) {
+  const int32_t lanes = DetectionLanes(device);
+  call.defines = {{"LANES", std::to_string(lanes)}};
+  call.local_size = {static_cast<uint32_t>(lanes), 1, 1};
+  call.work_items[0] = lanes;
+}
+
+// Appends the dispatches of one node; values between them are scratch.
+class DetectionCalls {
+ public:
+  DetectionCalls(const Node& node, PlanBuilder& builder)
+      : op_(std::get<DetectionPostProcess>(node.op)),
+        node_(node),
+        builder_(builder),
+        sizes_(DetectionSizesOf(builder.graph(), node)),
+        scores_(builder.Tensor(node.inputs[1])) {}
+
+  Status Decode(Operand corners) {
+    KernelCall call = DetectionLines("detection_boxes", sizes_.boxes, "BOXES");
+    call.tensors = TensorsOf<kernels::DetectionBoxes>({{"codes", builder_.Tensor(node_.inputs[0])},
+                                                       {"anchors", builder_.Tensor(node_.inputs[2])},
+                                                       {"corners", corners}});
+    call.scalars.insert(
+        call.scalars.end(),
+        {{"Y_SCALE", op_.y_scale}, {"X_SCALE", op_.x_scale}, {"H_SCALE", op_.h_scale}, {"W_SCALE", op_.w_scale}});
+    return builder_.Call(node_, call);
+  }
+
+  Status TakeBestScores(Operand best) {
+    KernelCall call = DetectionLines("detection_scores", sizes_.boxes, "BOXES");
+    call.tensors = TensorsOf<kernels::DetectionScores>({{"scores", scores_}, {"best", best}});
+    call.scalars.insert(call.scalars.end(), {{"FIRST", sizes_.first}, {"LAST", sizes_.first + sizes_.classes}});
+    return builder_.Call(node_, call);
+  }
+
+  // Of the classes in `scores`, whose first stands in the column `first`.
+  Status Suppress(Operand corners, Operand scores, int32_t first, Operand picks) {
+    KernelCall call;
+    call.kernel = "detection_suppress";
+    ShareAmongLanes(builder_.device(), call);
+    const int32_t lanes = static_cast<int32_t>(call.work_items[0]);
+    call.work_items[1] = sizes_.groups;
+    call.tensors = TensorsOf<kernels::DetectionSuppress>({{"corners", corners}, {"scores", scores}, {"picks", picks}});
+    call.scalars = {{"BOXES", sizes_.boxes},
+                    {"TURNS", (sizes_.boxes + lanes - 1) / lanes},
+                    {"FIRST", first},
+                    {"MOST", sizes_.picks},
+                    {"LEAST", op_.score_threshold},
+                    {"COVERED", op_.iou_threshold}};
+    return builder_.Call(node_, call);
+  }
+
+  Status Merge(Operand picks, Operand best_picks) {
+    KernelCall call;
+    call.kernel = "detection_merge";
+    ShareAmongLanes(builder_.device(), call);
+    call.tensors =
+        TensorsOf<kernels::DetectionMerge>({{"picks", picks}, {"scores", scores_}, {"best_picks", best_picks}});
+    call.scalars = {{"BOXES", sizes_.boxes},
+                    {"FIRST", sizes_.first},
+                    {"ENTRIES", sizes_.groups * sizes_.picks},
+                    {"MOST", sizes_.most}};
+    return builder_.Call(node_, call);
+  }
+
+  Status List(Operand corners, Operand picks) {
+    KernelCall boxes = DetectionLines("detection_corners", sizes_.rows, "ROWS");
+    boxes.tensors = TensorsOf<kernels::DetectionCorners>({{"picks", picks},
+                                                          {"corners", corners},
+                                                          {"boxes", builder_.Tensor(node_.outputs[0])},
+                                                          {"count", builder_.Tensor(node_.outputs[3])}});
+    boxes.scalars.insert(boxes.scalars.end(),
+                         {{"MOST", sizes_.most}, {"EACH", sizes_.each}, {"LISTED", sizes_.listed}});
+    HEARTH_TRY(builder_.Call(node_, boxes));
+    KernelCall classes;
+    classes.kernel = "detection_classes";
+    classes.defines = {{"CHOSEN", op_.use_regular_nms ? "1" : "0"}};
+    classes.tensors = TensorsOf<kernels::DetectionClasses>({{"picks", picks},
+                                                            {"scores", scores_},
+                                                            {"classes", builder_.Tensor(node_.outputs[1])},
+                                                            {"values", builder_.Tensor(node_.outputs[2])}});
+    classes.scalars = {{"BOXES", sizes_.boxes},  {"FIRST", sizes_.first}, {"CLASSES", sizes_.classes},
+                       {"ROWS", sizes_.rows},    {"MOST", sizes_.most},   {"EACH", sizes_.each},
+                       {"LISTED", sizes_.listed}};
+    classes.work_items = {(sizes_.rows + 3) / 4, 1, 1};
+    return builder_.Call(node_, classes);
+  }
+
+  Status All() {
+    const Operand corners = Scratch(DType::kFloat32, {sizes_.boxes, 4});
+    const Operand picks = Scratch(DType::kInt32, {sizes_.groups * sizes_.picks, 4});
+    HEARTH_TRY(Decode(corners));
+    if (!op_.use_regular_nms) {
+      const Operand best = Scratch(DType::kFloat32, {sizes_.boxes, 1});
+      HEARTH_TRY(TakeBestScores(best));
+      HEARTH_TRY(Suppress(corners, best, 0, picks));
+      return List(corners, picks);
+    }
+    const Operand best_picks = Scratch(DType::kInt32, {sizes_.most, 4});
+    HEARTH_TRY(Suppress(corners, scores_, sizes_.first, picks));
+    HEARTH_TRY(Merge(picks, best_picks));
+    return List(corners, best_picks);
+  }
+
+ private:
+  Operand Scratch(DType dtype, const Shape& shape) { return builder_.Tensor(builder_.Scratch({dtype, shape, {}})); }
+
+  const DetectionPostProcess& op_;
+  const Node& node_;
+  PlanBuilder& builder_;
+  const DetectionSizes sizes_;
+  const Operand scores_;
+};
+
+}  // namespace
+
+int64_t DetectionTurns(const Graph& graph, const Node& node) {
+  constexpr int64_t kLanes = 64;
+  const DetectionSizes sizes = DetectionSizesOf(graph, node);
+  const int64_t suppressing = int64_t{sizes.picks} * (sizes.boxes / kLanes + 32);
+  const int64_t entries = int64_t{sizes.groups} * sizes.picks;
+  const int64_t merging = sizes.most * (entries / kLanes + 32);
+  const int64_t listing = int64_t{sizes.listed} * (sizes.classes + 3);
+  return std::max({suppressing + sizes.boxes / kLanes, merging, listing});
+}
+
+std::optional<std::string> DetectionPostProcessUnsupported(const Graph& graph, const Node& node,
+                                                           const DeviceInfo& device) {
+  if (!Applies(Rule::kDeviceDetections, device)) return "on this driver the CPU picks detections sooner";
+  if (auto reason = NotReal(graph, node)) return reason;
+  for (ValueId output : node.outputs) {
+    if (IsQuantized(graph.value(output).desc)) return "a result of it is quantized";
+  }
+  const DetectionSizes sizes = DetectionSizesOf(graph, node);
+  if (sizes.boxes > kMostDetectionBoxes)
+    return fmt::format("it has {} boxes, its kernel takes {}", sizes.boxes, kMostDetectionBoxes);
+  if (int64_t{sizes.groups} * sizes.picks > kMostDetectionPicks)
+    return fmt::format("{} picks of {} classes each are too many for its kernel", sizes.picks, sizes.groups);
+  if (const int64_t turns = DetectionTurns(graph, node); turns > kMostTurnsOfAGroup)
+    return fmt::format("one work group would take {} turns, more than {}", turns, kMostTurnsOfAGroup);
+  return std::nullopt;
+}
+
+Status LowerDetectionPostProcess(const Node& node, PlanBuilder& builder) {
+  return DetectionCalls(node, builder).All();
+}
+
+}  // namespace hearth
