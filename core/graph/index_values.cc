@@ -1,6 +1,7 @@
 #include "core/graph/index_values.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "core/graph/op_def.h"
 
@@ -15,6 +16,11 @@ std::vector<bool> ValuesThatDecideIndices(const Graph& graph) {
     for (ValueId input : node->inputs) {
       if (input != kNoValue) needed[input] = true;
     }
+  }
+  // Not what they are made of: 16 bits of an input decide no more than a rounding of it would.
+  for (const Node& node : graph.nodes()) {
+    if (!std::holds_alternative<DetectionPostProcess>(node.op)) continue;
+    for (ValueId output : node.outputs) needed[output] = true;
   }
   return needed;
 }

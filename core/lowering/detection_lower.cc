@@ -18,7 +18,7 @@ namespace {
 constexpr uint32_t kMostDetectionLanes = 256, kFewestDetectionLanes = 16;
 constexpr int64_t kMostDetectionBoxes = 2560 * 32;
 // A group that takes longer keeps a GPU for more than some milliseconds, and can't be cut into slices.
-constexpr int64_t kMostTurnsOfAGroup = 250'000;
+constexpr int64_t kMostTurnsOfAGroup = 100'000;
 constexpr int64_t kMostDetectionPicks = 1 << 24;
 
 struct DetectionSizes {

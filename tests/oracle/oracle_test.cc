@@ -113,6 +113,7 @@ class FamilyRun {
     SessionOptions options;
     options.device = device_;
     options.use_cache = false;
+    options.rules = "+device_detections";  // what only GPUs do otherwise
     Result<Session> session = Session::Create(merged, options);
     if (!session.ok()) return session.status();
     for (int run = 0; run < list[0]->answered->runs; ++run) {
