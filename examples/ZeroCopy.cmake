@@ -2,21 +2,26 @@
 add_library(hearth_example_picture STATIC segmentation_picture.cc ${PROJECT_SOURCE_DIR}/tools/hearth/stb_implementation.cc)
 target_include_directories(hearth_example_picture SYSTEM PRIVATE ${HEARTH_STB_INCLUDE})
 
-# hearth_example(name library...): a program and a test that lets it compare its picture with the copying way's.
+# hearth_example_test(test program flag...): a test that lets the program compare its picture with the copying way's.
 # Exit code 77: no shared model, or no driver.
+function(hearth_example_test test program)
+  if(NOT HEARTH_BUILD_TESTS)
+    return()
+  endif()
+  add_test(NAME Examples.${test}
+           COMMAND ${program} ${shared}/models/deeplabv3_257_mv_gpu.tflite ${shared}/images/dogs.jpg
+                   ${CMAKE_CURRENT_BINARY_DIR}/${test}.png --check ${ARGN})
+  set_tests_properties(Examples.${test} PROPERTIES LABELS examples SKIP_RETURN_CODE 77 TIMEOUT 300
+                       ENVIRONMENT HEARTH_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache)
+endfunction()
+
+# hearth_example(name library...): a program and its test.
 function(hearth_example name)
   file(GLOB sources CONFIGURE_DEPENDS ${name}/*.cc)
   add_executable(${name} ${sources})
   target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE hearth hearth_example_picture ${ARGN})
-  if(NOT HEARTH_BUILD_TESTS)
-    return()
-  endif()
-  add_test(NAME Examples.${name}
-           COMMAND ${name} ${shared}/models/deeplabv3_257_mv_gpu.tflite ${shared}/images/dogs.jpg
-                   ${CMAKE_CURRENT_BINARY_DIR}/${name}.png --check)
-  set_tests_properties(Examples.${name} PROPERTIES LABELS examples SKIP_RETURN_CODE 77 TIMEOUT 300
-                       ENVIRONMENT HEARTH_CACHE_DIR=${CMAKE_CURRENT_BINARY_DIR}/cache)
+  hearth_example_test(${name} ${name})
 endfunction()
 
 find_library(HEARTH_EGL_LIBRARY EGL)
@@ -27,4 +32,5 @@ endif()
 find_library(HEARTH_VULKAN_LIBRARY vulkan)
 if(HEARTH_WITH_VULKAN AND HEARTH_VULKAN_LIBRARY)
   hearth_example(zero_copy_vulkan ${HEARTH_VULKAN_LIBRARY})
+  hearth_example_test(zero_copy_vulkan_images zero_copy_vulkan --images)
 endif()

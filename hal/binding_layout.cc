@@ -109,7 +109,7 @@ Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
                  "a tensor of {} takes no lent memory, only real numbers that devices have do", DTypeName(desc.dtype));
   }
   const Bhwc shape = ToBhwc(desc.shape);
-  const bool is_texture = binding.memory == MemoryKind::kGlTexture;
+  const bool is_texture = binding.memory == MemoryKind::kGlTexture || binding.memory == MemoryKind::kVulkanImage;
   BindingLayout layout;
   layout.is_pixel = is_texture || binding.format != ElementFormat::kFloat32;
   if (layout.is_pixel && shape.c > 4) {
@@ -133,7 +133,7 @@ Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
   if (!std::ranges::all_of(binding.scale, is_finite) || !std::ranges::all_of(binding.offset, is_finite))
     return Error(StatusCode::kInvalidArgument, "the binding's scale or offset is not a finite number");
   if (is_texture && (binding.offset_bytes != 0 || binding.row_pitch_bytes != 0))
-    return Error(StatusCode::kInvalidArgument, "a texture has no offset and no row pitch");
+    return Error(StatusCode::kInvalidArgument, "a texture or image has no offset and no row pitch");
   if (!is_texture) HEARTH_TRY(CheckExtent(binding, layout, shape));
   return layout;
 }
@@ -145,6 +145,12 @@ NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_wr
     memory.width = static_cast<uint32_t>(shape.w);
     memory.height = static_cast<uint32_t>(shape.b) * static_cast<uint32_t>(shape.h);
     memory.texel = PixelStorage(binding.format);
+  }
+  if (binding.memory == MemoryKind::kVulkanImage) {
+    memory.planes = {
+        {0, static_cast<uint32_t>(shape.w), static_cast<uint32_t>(shape.b) * static_cast<uint32_t>(shape.h)}};
+    memory.size_bytes = static_cast<uint64_t>(shape.pixels()) * TexelBytes(PixelStorage(binding.format));
+    memory.image_layout = binding.image_layout;
   }
   memory.is_written = is_written;
   return memory;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/round_up.h"
 #include "core/graph/quantize.h"
 
 namespace hearth {
@@ -59,8 +60,27 @@ Result<PixelRectangle> CropOf(const Frame& frame) {
                crop.width, crop.height, crop.x, crop.y, frame.width, frame.height);
 }
 
-// A frame that the device itself has: one texture or buffer, of which kernels see four bytes at once.
+// Bytes of a VkImage's texels are copied, plane by plane: what it is made of is the format's own matter.
+Status CheckImage(const Frame& frame) {
+  const FramePlane& first = frame.planes[0];
+  if (frame.format == PixelFormat::kRgb8 || frame.format == PixelFormat::kNv21) {
+    return Error(StatusCode::kUnsupported,
+                 "a VkImage is a frame of RGBA8, BGRA8, NV12 or I420: Vulkan has no NV21, and drivers no RGB8");
+  }
+  if (frame.planes[1].handle != 0 || frame.planes[2].handle != 0 || first.offset_bytes != 0 ||
+      first.row_pitch_bytes != 0) {
+    return Error(StatusCode::kInvalidArgument,
+                 "a frame in a VkImage is its handle in the first plane, without offset and row pitch");
+  }
+  const bool has_planes = frame.format == PixelFormat::kNv12 || frame.format == PixelFormat::kI420;
+  if (!has_planes || (frame.width % 2 == 0 && frame.height % 2 == 0)) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "a VkImage of several planes has an even width and height, not {}x{}",
+               frame.width, frame.height);
+}
+
+// A frame that the device itself has: one texture, image or buffer, of which kernels see four bytes at once.
 Status CheckDeviceMemory(const Frame& frame) {
+  if (frame.memory == MemoryKind::kVulkanImage) return CheckImage(frame);
   const FramePlane& first = frame.planes[0];
   const bool is_of_4_bytes = frame.format == PixelFormat::kRgba8 || frame.format == PixelFormat::kBgra8;
   if (frame.memory == MemoryKind::kGlTexture) {
@@ -124,7 +144,8 @@ Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
   PlaneLayouts planes;
   if (frame.planes[0].handle == 0) return Error(StatusCode::kInvalidArgument, "the frame's first plane has no memory");
   if (frame.memory != MemoryKind::kHost) HEARTH_TRY(CheckDeviceMemory(frame));
-  const bool is_texture = frame.memory == MemoryKind::kGlTexture;  // whose size is the driver's to check
+  // Whose size is the driver's to check.
+  const bool is_texture = frame.memory == MemoryKind::kGlTexture || frame.memory == MemoryKind::kVulkanImage;
   uint64_t behind_bytes = 0;
   for (size_t k = 0; k < sizes.size(); ++k) {
     const FramePlane& plane = frame.planes[k];
@@ -189,6 +210,18 @@ Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc) {
   }
   layout.yuv = CoefficientsOf(frame.matrix, frame.is_full_range);
   return layout;
+}
+
+std::vector<ImagePlane> ImagePlanesOf(const Frame& frame, const PlaneLayouts& planes, uint64_t& size_bytes) {
+  const std::vector<PlaneSize> sizes = PlaneSizes(frame);
+  std::vector<ImagePlane> image;
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    image.push_back(
+        {planes[k].first_bytes, static_cast<uint32_t>(sizes[k].columns), static_cast<uint32_t>(sizes[k].rows)});
+    size_bytes = planes[k].first_bytes + planes[k].pitch_bytes * sizes[k].rows;
+  }
+  size_bytes = RoundUp(size_bytes, 4);  // kernels see four bytes at once
+  return image;
 }
 
 std::array<const std::byte*, 3> HostPlanes(const Frame& frame) {

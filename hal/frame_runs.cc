@@ -10,12 +10,16 @@ Result<RunsInFlight::Endpoint> RunsInFlight::LentFrame(const Frame& frame, const
   HEARTH_ASSIGN(const FrameLayout layout, LayoutOfFrame(frame, tensor.desc));
   const FramePlane& plane = frame.planes[0];
   const bool is_texture = frame.memory == MemoryKind::kGlTexture;
-  const uint64_t most_bytes = std::min<uint64_t>(device_.info().max_binding_bytes, INT32_MAX);
-  if (!is_texture && plane.size_bytes > most_bytes) {
-    return Error(StatusCode::kResourceExhausted, "the buffer has {} bytes; a kernel of {} sees at most {}",
-                 plane.size_bytes, device_.info().name, most_bytes);
-  }
   NativeMemory memory{frame.memory, plane.handle, plane.size_bytes};
+  if (frame.memory == MemoryKind::kVulkanImage) {
+    memory.planes = ImagePlanesOf(frame, layout.planes, memory.size_bytes);
+    memory.image_layout = frame.image_layout;
+  }
+  const uint64_t most_bytes = std::min<uint64_t>(device_.info().max_binding_bytes, INT32_MAX);
+  if (!is_texture && memory.size_bytes > most_bytes) {
+    return Error(StatusCode::kResourceExhausted, "the buffer has {} bytes; a kernel of {} sees at most {}",
+                 memory.size_bytes, device_.info().name, most_bytes);
+  }
   if (is_texture) {
     memory.width = static_cast<uint32_t>(frame.width);
     memory.height = static_cast<uint32_t>(frame.height);

@@ -4,11 +4,18 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/emit/kernel_source.h"
 #include "hearth/interop.h"
 
 namespace hearth {
+
+// Of an image: where one of its planes lies in the bytes that kernels read, tightly packed, and its size.
+struct ImagePlane {
+  uint64_t offset_bytes = 0;
+  uint32_t width = 0, height = 0;
+};
 
 // Memory to import. Of a texture the size in texels and the format of one.
 struct NativeMemory {
@@ -18,6 +25,9 @@ struct NativeMemory {
   uint32_t width = 0, height = 0;
   StorageType texel = StorageType::kFloat32;
   bool is_written = false;  // by kernels: drivers ask more of a texture then
+  // Of an image, whose bytes become a buffer of size_bytes: one plane, or several of a format that has them.
+  std::vector<ImagePlane> planes = {};
+  uint32_t image_layout = 0;
 };
 
 // What a submission is ordered against beyond the device's own submissions.

@@ -66,6 +66,63 @@ Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Import(LogicalDevice& device
   return buffer;
 }
 
+Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::ImportImage(LogicalDevice& device, const NativeMemory& memory) {
+  if (memory.is_written)
+    return Error(StatusCode::kUnsupported, "a VkImage is read only: bind the output to a VkBuffer");
+  const auto layout = static_cast<VkImageLayout>(memory.image_layout);
+  if (layout == VK_IMAGE_LAYOUT_UNDEFINED || layout == VK_IMAGE_LAYOUT_PREINITIALIZED) {
+    return Error(StatusCode::kInvalidArgument,
+                 "image_layout is {}: say in which VkImageLayout the image is when a run begins, neither UNDEFINED nor "
+                 "PREINITIALIZED",
+                 memory.image_layout);
+  }
+  HEARTH_ASSIGN(auto buffer, Create(device, memory.size_bytes, MemoryUse::kKernels));
+  buffer->image_ = reinterpret_cast<VkImage>(memory.handle);
+  buffer->image_layout_ = layout;
+  constexpr VkImageAspectFlagBits kPlanes[] = {VK_IMAGE_ASPECT_PLANE_0_BIT, VK_IMAGE_ASPECT_PLANE_1_BIT,
+                                               VK_IMAGE_ASPECT_PLANE_2_BIT};
+  for (size_t k = 0; k < memory.planes.size(); ++k) {
+    const ImagePlane& plane = memory.planes[k];
+    VkBufferImageCopy region{};
+    region.bufferOffset = plane.offset_bytes;
+    region.imageSubresource = {memory.planes.size() == 1 ? VK_IMAGE_ASPECT_COLOR_BIT : kPlanes[k], 0, 0, 1};
+    region.imageExtent = {plane.width, plane.height, 1};
+    buffer->image_regions_.push_back(region);
+  }
+  return buffer;
+}
+
+void VulkanBuffer::RecordImageCopy(VkCommandBuffer commands) const {
+  const DeviceApi& api = device_->api();
+  const bool is_readable =
+      image_layout_ == VK_IMAGE_LAYOUT_GENERAL || image_layout_ == VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+  const VkImageLayout read_layout = is_readable ? image_layout_ : VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+  // The image is the program's: what it did before, and does behind, may be anything.
+  VkImageMemoryBarrier image{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
+  image.srcQueueFamilyIndex = image.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+  image.image = image_;
+  image.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+  image.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+  image.dstAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
+  image.oldLayout = image_layout_;
+  image.newLayout = read_layout;
+  VkMemoryBarrier bytes{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+  bytes.srcAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+  bytes.dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+  api.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 1, &bytes, 0,
+                         nullptr, 1, &image);
+  api.CmdCopyImageToBuffer(commands, image_, read_layout, handle_, static_cast<uint32_t>(image_regions_.size()),
+                           image_regions_.data());
+  image.srcAccessMask = VK_ACCESS_TRANSFER_READ_BIT;
+  image.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+  image.oldLayout = read_layout;
+  image.newLayout = image_layout_;
+  bytes.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+  bytes.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
+  api.CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 1, &bytes, 0,
+                         nullptr, 1, &image);
+}
+
 Status VulkanBuffer::Allocate(MemoryUse use) {
   const DeviceApi& api = device_->api();
   VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};

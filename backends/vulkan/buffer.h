@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <tuple>
+#include <vector>
 
 #include "backends/vulkan/logical_device.h"
 #include "hal/device.h"
@@ -26,7 +27,14 @@ class VulkanBuffer : public Buffer {
   // The caller's. kInvalidArgument when it is smaller than `size_bytes`.
   static Result<std::unique_ptr<VulkanBuffer>> Import(LogicalDevice& device, VkBuffer buffer, uint64_t size_bytes);
 
+  // With the bytes of an image of the caller's, which RecordImageCopy brings there. kUnsupported for one that kernels
+  // are to write; kInvalidArgument for a layout that an image can't be brought back to.
+  static Result<std::unique_ptr<VulkanBuffer>> ImportImage(LogicalDevice& device, const NativeMemory& memory);
+
   VkBuffer handle() const { return handle_; }
+  bool is_of_image() const { return image_ != VK_NULL_HANDLE; }
+  // All planes of the image, behind whatever used it or the buffer before; both can be used behind it.
+  void RecordImageCopy(VkCommandBuffer commands) const;
   std::byte* mapped() const { return mapped_; }  // null: not visible to the host
   // Around the host's use of mapped(): what it wrote reaches the device, what the device wrote reaches the host.
   // Nothing to do where the memory is coherent.
@@ -46,6 +54,9 @@ class VulkanBuffer : public Buffer {
   Owned<VkDeviceMemory> memory_;  // before the buffer, so that the buffer goes first
   Owned<VkBuffer> buffer_;        // none where the buffer is the caller's
   VkBuffer handle_ = VK_NULL_HANDLE;
+  VkImage image_ = VK_NULL_HANDLE;  // the caller's
+  VkImageLayout image_layout_ = VK_IMAGE_LAYOUT_UNDEFINED;
+  std::vector<VkBufferImageCopy> image_regions_;
   std::map<std::tuple<uint64_t, uint64_t, VkFormat>, Owned<VkBufferView>> views_;
   std::byte* mapped_ = nullptr;
   bool is_coherent_ = true;

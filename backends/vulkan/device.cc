@@ -29,11 +29,17 @@ Result<std::unique_ptr<Device>> VulkanDevice::Share(const VulkanContext& context
 }
 
 Result<std::unique_ptr<Buffer>> VulkanDevice::DoImportBuffer(const NativeMemory& memory) {
-  if (memory.kind != MemoryKind::kVulkanBuffer)
-    return Error(StatusCode::kUnsupported, "Vulkan takes a VkBuffer, no other memory (no VkImage either)");
+  const bool is_image = memory.kind == MemoryKind::kVulkanImage;
+  if (memory.kind != MemoryKind::kVulkanBuffer && !is_image)
+    return Error(StatusCode::kUnsupported, "Vulkan takes a VkBuffer or a VkImage, no other memory");
   if (!logical_->is_shared()) {
     return Error(StatusCode::kInvalidArgument,
-                 "a VkBuffer belongs to its VkDevice: open the session with that device (SessionOptions::shared)");
+                 "a {} belongs to its VkDevice: open the session with that device (SessionOptions::shared)",
+                 is_image ? "VkImage" : "VkBuffer");
+  }
+  if (is_image) {
+    HEARTH_ASSIGN(auto image, VulkanBuffer::ImportImage(*logical_, memory));
+    return std::unique_ptr<Buffer>(std::move(image));
   }
   HEARTH_ASSIGN(auto buffer,
                 VulkanBuffer::Import(*logical_, reinterpret_cast<VkBuffer>(memory.handle), memory.size_bytes));

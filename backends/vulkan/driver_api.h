@@ -67,6 +67,7 @@
   X(CmdDispatch)                          \
   X(CmdPipelineBarrier)                   \
   X(CmdCopyBuffer)                        \
+  X(CmdCopyImageToBuffer)                 \
   X(CmdResetQueryPool)                    \
   X(CmdWriteTimestamp)                    \
   X(CreateQueryPool)                      \

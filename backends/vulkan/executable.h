@@ -13,6 +13,8 @@
 
 namespace hearth::vulkan {
 
+class VulkanBuffer;
+
 class VulkanExecutable : public Executable {
  public:
   // `commands` was checked by Device::Prepare. kUnsupported for a texel read of more elements than the device takes.
@@ -28,7 +30,8 @@ class VulkanExecutable : public Executable {
     VkBufferCopy region{};
   };
   struct PreparedDispatch {
-    std::vector<PreparedCopy> copies;  // before it
+    std::vector<PreparedCopy> copies;         // before it
+    std::vector<const VulkanBuffer*> images;  // that it reads, copied before it
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkDescriptorSet set = VK_NULL_HANDLE;

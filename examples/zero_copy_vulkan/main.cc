@@ -1,11 +1,12 @@
-// Segments pictures in VkBuffers of the program's own device: the session works on the program's queue, and
-// timeline semaphores order the two.
+// Segments pictures in VkBuffers, or VkImages, of the program's own device: the session works on the program's queue,
+// and timeline semaphores order the two.
 //
-//   zero_copy_vulkan deeplabv3_257_mv_gpu.tflite picture.jpg result.png [--check]
+//   zero_copy_vulkan deeplabv3_257_mv_gpu.tflite picture.jpg result.png [--images] [--check]
 //
-// Two buffers take turns as the input (rgba8, as a camera delivers it), so that the next frame is prepared while one is
-// segmented. Nothing is read back between frames; at the end the scores of the last one are looked at, and its mask is
-// written as a PNG. With --check it is compared with that of a session that is given, and gives back, host memory.
+// Two buffers, or images, take turns as the input (rgba8, as a camera delivers it), so that the next frame is prepared
+// while one is segmented. Nothing is read back between frames; at the end the scores of the last one are looked at, and
+// its mask is written as a PNG. With --check it is compared with that of a session that is given, and gives back, host
+// memory.
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -42,15 +43,52 @@ struct FrameClock {
   VkSemaphore ready, done;
 };
 
-hearth::Result<hearth::Ticket> SubmitFrame(hearth::Session& session, const FrameClock& clock,
-                                           const examples::MappedBuffer& input, uint64_t frame) {
-  const hearth::Status bound =
-      session.BindInput(session.inputs()[0].name, {.memory = hearth::MemoryKind::kVulkanBuffer,
-                                                   .handle = reinterpret_cast<uint64_t>(input.buffer),
-                                                   .size_bytes = kPictureBytes,
-                                                   .format = hearth::ElementFormat::kRgba8,
-                                                   .scale = {2, 2, 2, 2},
-                                                   .offset = {-1, -1, -1, -1}});
+// Where the program puts its pictures: a buffer as an input of the model's own size, or an image as a frame.
+class InputPicture {
+ public:
+  // False where there is no memory of that kind.
+  bool Make(examples::VulkanDevice& device, bool as_image) {
+    if (as_image) image_ = device.MakeImage(kSize, kSize);
+    if (!as_image) buffer_ = device.MakeBuffer(kPictureBytes);
+    return image_.image != VK_NULL_HANDLE || buffer_.buffer != VK_NULL_HANDLE;
+  }
+
+  void Write(const examples::Picture& picture) const {
+    const size_t row_bytes = size_t{kSize} * 4;
+    auto* const rows = image_.pixels != nullptr ? image_.pixels : static_cast<std::byte*>(buffer_.address);
+    const uint64_t pitch_bytes = image_.pixels != nullptr ? image_.row_pitch_bytes : row_bytes;
+    for (size_t y = 0; y < kSize; ++y) std::memcpy(rows + y * pitch_bytes, &picture.rgba[y * row_bytes], row_bytes);
+  }
+
+  hearth::Status Bind(hearth::Session& session) const {
+    const std::string& name = session.inputs()[0].name;
+    if (image_.image != VK_NULL_HANDLE) {
+      // A frame of another size would be resized, and could be cut out and turned.
+      return session.BindFrame(name, {.memory = hearth::MemoryKind::kVulkanImage,
+                                      .format = hearth::PixelFormat::kRgba8,
+                                      .width = kSize,
+                                      .height = kSize,
+                                      .planes = {{{.handle = reinterpret_cast<uint64_t>(image_.image)}}},
+                                      .mean = {127.5f, 127.5f, 127.5f},
+                                      .scale = {1 / 127.5f, 1 / 127.5f, 1 / 127.5f},
+                                      .image_layout = VK_IMAGE_LAYOUT_GENERAL});
+    }
+    return session.BindInput(name, {.memory = hearth::MemoryKind::kVulkanBuffer,
+                                    .handle = reinterpret_cast<uint64_t>(buffer_.buffer),
+                                    .size_bytes = kPictureBytes,
+                                    .format = hearth::ElementFormat::kRgba8,
+                                    .scale = {2, 2, 2, 2},
+                                    .offset = {-1, -1, -1, -1}});
+  }
+
+ private:
+  examples::MappedBuffer buffer_;
+  examples::MappedImage image_;
+};
+
+hearth::Result<hearth::Ticket> SubmitFrame(hearth::Session& session, const FrameClock& clock, const InputPicture& input,
+                                           uint64_t frame) {
+  const hearth::Status bound = input.Bind(session);
   if (!bound.ok()) return bound;
   return session.Submit({.wait_for = {{reinterpret_cast<uint64_t>(clock.ready), frame}},
                          .signal = {{reinterpret_cast<uint64_t>(clock.done), frame}}});
@@ -58,7 +96,7 @@ hearth::Result<hearth::Ticket> SubmitFrame(hearth::Session& session, const Frame
 
 // All frames; the scores of the last one are there then.
 hearth::Status SegmentFrames(hearth::Session& session, examples::VulkanDevice& device, const FrameClock& clock,
-                             const examples::MappedBuffer (&inputs)[2], const examples::Picture& picture) {
+                             const InputPicture (&inputs)[2], const examples::Picture& picture) {
   hearth::Ticket tickets[kFrames + 1];
   for (int frame = 1; frame <= kFrames; ++frame) {
     // Both buffers are full: the older frame's must be done with.
@@ -70,8 +108,7 @@ hearth::Status SegmentFrames(hearth::Session& session, examples::VulkanDevice& d
     if (!ticket.ok()) return ticket.status();
     tickets[frame] = *ticket;
     // The run is waiting on the device already.
-    const examples::Picture seen = Shifted(picture, kFrames - frame);
-    std::memcpy(inputs[frame % 2].address, seen.rgba.data(), kPictureBytes);
+    inputs[frame % 2].Write(Shifted(picture, kFrames - frame));
     device.Signal(clock.ready, static_cast<uint64_t>(frame));
   }
   device.Wait(clock.done, kFrames);
@@ -95,16 +132,24 @@ hearth::Result<examples::Picture> CopiedPicture(const std::string& model, const 
   return examples::WithMask(frame, scores);
 }
 
-int Run(const char* model, const examples::Picture& picture, const char* result_path, bool check) {
+struct Flags {
+  bool check = false, images = false;
+};
+
+int Run(const char* model, const examples::Picture& picture, const char* result_path, const Flags& flags) {
   examples::VulkanDevice device;
   if (const std::string reason = device.Open(); !reason.empty()) {
     std::fprintf(stderr, "%s\n", reason.c_str());
     return examples::kSkipped;
   }
-  const examples::MappedBuffer inputs[2] = {device.MakeBuffer(kPictureBytes), device.MakeBuffer(kPictureBytes)};
+  InputPicture inputs[2];
+  if (!inputs[0].Make(device, flags.images) || !inputs[1].Make(device, flags.images)) {
+    std::fprintf(stderr, "the driver has no %s that the host writes\n", flags.images ? "images" : "buffers");
+    return examples::kSkipped;
+  }
   const examples::MappedBuffer scores = device.MakeBuffer(kScoresBytes);
   const FrameClock clock{device.MakeTimeline(), device.MakeTimeline()};
-  if (inputs[1].buffer == VK_NULL_HANDLE || scores.buffer == VK_NULL_HANDLE || clock.done == VK_NULL_HANDLE) return 1;
+  if (scores.buffer == VK_NULL_HANDLE || clock.done == VK_NULL_HANDLE) return 1;
   hearth::SessionOptions options;
   options.shared = hearth::VulkanContext{device.instance(), device.physical(), device.device(), device.queue(),
                                          device.queue_family()};
@@ -126,7 +171,7 @@ int Run(const char* model, const examples::Picture& picture, const char* result_
   const examples::Picture shown =
       examples::WithMask(picture, {static_cast<const float*>(scores.address), kScoresBytes / sizeof(float)});
   if (!examples::SavePng(shown, result_path)) return 1;
-  if (!check) return 0;
+  if (!flags.check) return 0;
   const auto copied = CopiedPicture(model, picture);
   if (!copied.ok()) return Fail("the copying way", copied.status());
   const double different = examples::DifferentShare(shown, *copied);
@@ -138,7 +183,7 @@ int Run(const char* model, const examples::Picture& picture, const char* result_
 
 int main(int argc, char** argv) {
   if (argc < 4) {
-    std::fprintf(stderr, "usage: zero_copy_vulkan model.tflite picture result.png [--check]\n");
+    std::fprintf(stderr, "usage: zero_copy_vulkan model.tflite picture result.png [--images] [--check]\n");
     return 2;
   }
   if (!std::filesystem::exists(argv[1])) {
@@ -150,6 +195,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s is not a picture\n", argv[2]);
     return 1;
   }
-  return Run(argv[1], examples::Resized(*picture, kSize, kSize), argv[3],
-             argc > 4 && std::strcmp(argv[4], "--check") == 0);
+  Flags flags;
+  for (int k = 4; k < argc; ++k) {
+    if (std::strcmp(argv[k], "--check") == 0) flags.check = true;
+    if (std::strcmp(argv[k], "--images") == 0) flags.images = true;
+  }
+  return Run(argv[1], examples::Resized(*picture, kSize, kSize), argv[3], flags);
 }

@@ -25,7 +25,7 @@ void hearth_frame_destroy(hearth_frame* frame) {
 hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory) {
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(frame);
-    if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_CL_BUFFER)
+    if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_VULKAN_IMAGE)
       return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no memory kind {}", memory);
     frame->frame.memory = static_cast<hearth::MemoryKind>(memory);
     return hearth::Status::Ok();
@@ -81,6 +81,14 @@ hearth_status hearth_frame_set_scale(hearth_frame* frame, const float* mean, con
     HEARTH_NOT_NULL(scale);
     std::copy_n(mean, 4, frame->frame.mean.begin());
     std::copy_n(scale, 4, frame->frame.scale.begin());
+    return hearth::Status::Ok();
+  });
+}
+
+hearth_status hearth_frame_set_image_layout(hearth_frame* frame, uint32_t layout) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(frame);
+    frame->frame.image_layout = layout;
     return hearth::Status::Ok();
   });
 }

@@ -107,7 +107,7 @@ hearth_status hearth_session_wait(hearth_session* session, uint64_t ticket) {
 
 hearth_status hearth_binding_create(int32_t memory, uint64_t handle, uint64_t size_bytes, hearth_binding** out) {
   return hearth::AnswerWith(out, [&]() -> hearth::Result<std::unique_ptr<hearth_binding>> {
-    if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_CL_BUFFER)
+    if (memory < HEARTH_MEMORY_HOST || memory > HEARTH_MEMORY_VULKAN_IMAGE)
       return hearth::Error(hearth::StatusCode::kInvalidArgument, "there is no memory kind {}", memory);
     if (handle == 0) return hearth::Error(hearth::StatusCode::kInvalidArgument, "the memory's handle is 0");
     auto binding = std::make_unique<hearth_binding>();
@@ -150,6 +150,14 @@ hearth_status hearth_binding_set_scale(hearth_binding* binding, const float* sca
     HEARTH_NOT_NULL(offset);
     std::copy_n(scale, 4, binding->binding.scale.begin());
     std::copy_n(offset, 4, binding->binding.offset.begin());
+    return hearth::Status::Ok();
+  });
+}
+
+hearth_status hearth_binding_set_image_layout(hearth_binding* binding, uint32_t layout) {
+  return hearth::Answer([&]() -> hearth::Status {
+    HEARTH_NOT_NULL(binding);
+    binding->binding.image_layout = layout;
     return hearth::Status::Ok();
   });
 }

@@ -16,12 +16,13 @@ enum {
   HEARTH_MEMORY_GL_BUFFER = 1,     /* the buffer's name */
   HEARTH_MEMORY_GL_TEXTURE = 2,    /* the name of a GL_TEXTURE_2D, as wide and high as the tensor */
   HEARTH_MEMORY_VULKAN_BUFFER = 3, /* VkBuffer */
-  HEARTH_MEMORY_CL_BUFFER = 4      /* cl_mem */
+  HEARTH_MEMORY_CL_BUFFER = 4,     /* cl_mem */
+  HEARTH_MEMORY_VULKAN_IMAGE = 5   /* since version 2: VkImage, for inputs and frames */
 };
 enum { HEARTH_FORMAT_FLOAT32 = 0, HEARTH_FORMAT_RGBA8 = 1, HEARTH_FORMAT_RGBA16F = 2 };
 
 /* Float32, tightly packed and unscaled until set otherwise. `size_bytes` is that of the whole memory, 0 for
- * textures. hearth/interop.h says which formats fit which memory. */
+ * textures and images. hearth/interop.h says which formats fit which memory. */
 HEARTH_C_EXPORT hearth_status hearth_binding_create(int32_t memory, uint64_t handle, uint64_t size_bytes,
                                                     hearth_binding** out);
 HEARTH_C_EXPORT void hearth_binding_destroy(hearth_binding* binding);
@@ -34,6 +35,8 @@ HEARTH_C_EXPORT hearth_status hearth_binding_set_layout(hearth_binding* binding,
  */
 HEARTH_C_EXPORT hearth_status hearth_binding_set_scale(hearth_binding* binding, const float* scale,
                                                        const float* offset);
+/* Since version 2. Of a VkImage: the VkImageLayout that it has when a run begins, and has again when it is finished. */
+HEARTH_C_EXPORT hearth_status hearth_binding_set_image_layout(hearth_binding* binding, uint32_t layout);
 /* From now on each run reads or writes there. The binding is copied; the memory must stay alive. NULL returns to
  * hearth_session_set_input and hearth_session_output_data. */
 HEARTH_C_EXPORT hearth_status hearth_session_bind_input(hearth_session* session, size_t index,
@@ -60,7 +63,7 @@ enum { HEARTH_MATRIX_BT601 = 0, HEARTH_MATRIX_BT709 = 1 };
 HEARTH_C_EXPORT hearth_status hearth_frame_create(int32_t format, int32_t width, int32_t height, hearth_frame** out);
 HEARTH_C_EXPORT void hearth_frame_destroy(hearth_frame* frame);
 /* Since version 2. The planes' memory, by default HEARTH_MEMORY_HOST. A texture holds a frame of RGBA8 or BGRA8; a
- * device buffer holds all planes at their offsets. */
+ * device buffer holds all planes at their offsets; a VkImage, in plane 0, holds RGBA8, BGRA8, NV12 or I420. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_memory(hearth_frame* frame, int32_t memory);
 /* Since version 2. Plane 0, 1 or 2. `handle` is the address; planes 1 and 2 with handle 0 lie in the memory of plane
  * 0 at `offset_bytes` (0: directly after the previous plane). `size_bytes` is that of the whole memory;
@@ -78,6 +81,8 @@ HEARTH_C_EXPORT hearth_status hearth_frame_set_orientation(hearth_frame* frame, 
 HEARTH_C_EXPORT hearth_status hearth_frame_set_matrix(hearth_frame* frame, int32_t matrix, int32_t is_full_range);
 /* Since version 2. Four numbers each, by channel: tensor = (value - mean) * scale. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_scale(hearth_frame* frame, const float* mean, const float* scale);
+/* Since version 2. Of a VkImage, as hearth_binding_set_image_layout. */
+HEARTH_C_EXPORT hearth_status hearth_frame_set_image_layout(hearth_frame* frame, uint32_t layout);
 /* Since version 2. For 8-bit inputs. Not 0, the default: the input is the value itself (int8: minus 128). 0: it is
  * the scaled number, rounded to the tensor's grid. */
 HEARTH_C_EXPORT hearth_status hearth_frame_set_raw_bytes(hearth_frame* frame, int32_t is_raw);

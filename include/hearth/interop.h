@@ -53,11 +53,14 @@ enum class MemoryKind : uint8_t {
   kGlTexture,     // handle: the texture's name, GL_TEXTURE_2D, level 0, as wide and high as the tensor (batches below)
   kVulkanBuffer,  // handle: VkBuffer with VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
   kClBuffer,      // handle: cl_mem
+  kVulkanImage,   // handle: VkImage with VK_IMAGE_USAGE_TRANSFER_SRC_BIT, two-dimensional, mip level 0, array layer 0,
+                  // one sample, of which the queue's family is the owner; inputs only, as wide and high as the tensor
 };
 
 enum class ElementFormat : uint8_t {
-  kFloat32,  // as many floats a pixel as the tensor has channels; as a texture RGBA32F
-  kRgba8,    // four bytes a pixel, where 0 to 255 mean 0 to 1; tensors of 1 to 4 channels
+  kFloat32,  // as many floats a pixel as the tensor has channels; as a texture or image RGBA32F
+  kRgba8,    // four bytes a pixel, where 0 to 255 mean 0 to 1; tensors of 1 to 4 channels. Of an sRGB VkImage the
+             // bytes as they are stored
   kRgba16f,  // four float16 a pixel; tensors of 1 to 4 channels
 };
 
@@ -66,7 +69,7 @@ enum class ElementFormat : uint8_t {
 struct Binding {
   MemoryKind memory = MemoryKind::kHost;
   uint64_t handle = 0;
-  uint64_t size_bytes = 0;    // of the whole memory; not needed for textures
+  uint64_t size_bytes = 0;    // of the whole memory; not needed for textures and images
   uint64_t offset_bytes = 0;  // of the first pixel; a multiple of 4, of 8 for kRgba16f
   ElementFormat format = ElementFormat::kFloat32;
   uint64_t row_pitch_bytes = 0;  // from one row to the next; 0: tightly packed; aligned like offset_bytes
@@ -75,6 +78,9 @@ struct Binding {
   // channels of the tensor count as 0. If the tensor has more than four channels, the first pair is used for all.
   std::array<float, 4> scale = {1, 1, 1, 1};
   std::array<float, 4> offset = {0, 0, 0, 0};
+  // Of a VkImage: the VkImageLayout that it has when a run begins, and has again when the run is finished. Neither
+  // UNDEFINED nor PREINITIALIZED. GENERAL and TRANSFER_SRC_OPTIMAL are read as they are.
+  uint32_t image_layout = 0;
 };
 
 // ---- Synchronization ----

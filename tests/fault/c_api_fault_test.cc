@@ -31,7 +31,7 @@ void LimitMemory() {
 TEST(CApiFault, ABindingThatDescribesNothingIsRefused) {
   OwnedBinding binding;
   EXPECT_EQ(hearth_binding_create(-1, 1, 1, binding.out()), HEARTH_INVALID_ARGUMENT);
-  EXPECT_EQ(hearth_binding_create(5, 1, 1, binding.out()), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_binding_create(HEARTH_MEMORY_VULKAN_IMAGE + 1, 1, 1, binding.out()), HEARTH_INVALID_ARGUMENT);
   EXPECT_EQ(hearth_binding_create(HEARTH_MEMORY_HOST, 0, 1, binding.out()), HEARTH_INVALID_ARGUMENT);
   ASSERT_FINE(hearth_binding_create(HEARTH_MEMORY_GL_BUFFER, 1, 1, binding.out()));
   EXPECT_EQ(hearth_binding_set_format(binding, 3), HEARTH_INVALID_ARGUMENT);
@@ -159,6 +159,7 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_binding_create(HEARTH_MEMORY_HOST, 1, 1, nullptr),
       hearth_binding_set_format(nullptr, 0),
       hearth_binding_set_layout(nullptr, 0, 0, 0),
+      hearth_binding_set_image_layout(nullptr, 1),
       hearth_frame_create(HEARTH_PIXELS_RGBA8, 1, 1, nullptr),
       hearth_frame_set_memory(nullptr, HEARTH_MEMORY_HOST),
       hearth_frame_set_plane(nullptr, 0, 1, 4, 0, 0),
@@ -166,6 +167,7 @@ TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
       hearth_frame_set_orientation(nullptr, 0, 0, 0),
       hearth_frame_set_matrix(nullptr, HEARTH_MATRIX_BT601, 0),
       hearth_frame_set_scale(nullptr, nullptr, nullptr),
+      hearth_frame_set_image_layout(nullptr, 1),
       hearth_frame_set_raw_bytes(nullptr, 1),
       hearth_session_bind_frame(nullptr, 0, nullptr),
       hearth_options_share_opencl(nullptr, &number, &number, nullptr),

@@ -171,10 +171,11 @@ TEST_P(BoundHostMemory, WrongNamesNullAndOtherDriversMemoryAreRefused) {
   EXPECT_THAT(session_->BindOutput("x", {}).message(), HasSubstr("'y'"));
   EXPECT_EQ(session_->BindInput("x", {.size_bytes = 420}).code(), StatusCode::kInvalidArgument);
   const std::string device = GetParam();
-  for (const MemoryKind kind :
-       {MemoryKind::kGlBuffer, MemoryKind::kGlTexture, MemoryKind::kVulkanBuffer, MemoryKind::kClBuffer}) {
+  for (const MemoryKind kind : {MemoryKind::kGlBuffer, MemoryKind::kGlTexture, MemoryKind::kVulkanBuffer,
+                                MemoryKind::kClBuffer, MemoryKind::kVulkanImage}) {
     const bool is_gl = kind == MemoryKind::kGlBuffer || kind == MemoryKind::kGlTexture;
-    const bool is_own = (is_gl && device == "gles") || (kind == MemoryKind::kVulkanBuffer && device == "vulkan") ||
+    const bool is_vulkan = kind == MemoryKind::kVulkanBuffer || kind == MemoryKind::kVulkanImage;
+    const bool is_own = (is_gl && device == "gles") || (is_vulkan && device == "vulkan") ||
                         (kind == MemoryKind::kClBuffer && device == "opencl");
     if (is_own) continue;
     const Status status = session_->BindInput("x", {.memory = kind, .handle = 1, .size_bytes = 420});

@@ -119,6 +119,7 @@ TEST(CApi, LentMemoryIsReadAndWrittenInPlace) {
       hearth_binding_create(HEARTH_MEMORY_HOST, reinterpret_cast<uint64_t>(pixels), sizeof pixels, input.out()));
   ASSERT_FINE(hearth_binding_set_format(input, HEARTH_FORMAT_RGBA8));
   ASSERT_FINE(hearth_binding_set_layout(input, 0, 0, 0));
+  ASSERT_FINE(hearth_binding_set_image_layout(input, 1));  // nothing to host memory
   const float five[] = {5, 5, 5, 5}, none[] = {0, 0, 0, 0};
   ASSERT_FINE(hearth_binding_set_scale(input, five, none));
   ASSERT_FINE(
@@ -157,11 +158,12 @@ TEST(CApi, APictureBecomesAnInput) {
   ASSERT_FINE(hearth_frame_set_plane(frame, 0, reinterpret_cast<uint64_t>(luma), sizeof luma, 0, 3));
   ASSERT_FINE(hearth_frame_set_plane(frame, 1, reinterpret_cast<uint64_t>(colors), sizeof colors, 0, 4));
   ASSERT_FINE(hearth_frame_set_memory(frame, HEARTH_MEMORY_HOST));
-  EXPECT_EQ(hearth_frame_set_memory(frame, HEARTH_MEMORY_CL_BUFFER + 1), HEARTH_INVALID_ARGUMENT);
+  EXPECT_EQ(hearth_frame_set_memory(frame, HEARTH_MEMORY_VULKAN_IMAGE + 1), HEARTH_INVALID_ARGUMENT);
   ASSERT_FINE(hearth_frame_set_crop(frame, 1, 0, 2, 1));
   ASSERT_FINE(hearth_frame_set_orientation(frame, 180, 0, 1));
   ASSERT_FINE(hearth_frame_set_matrix(frame, HEARTH_MATRIX_BT709, 0));
   ASSERT_FINE(hearth_frame_set_raw_bytes(frame, 1));
+  ASSERT_FINE(hearth_frame_set_image_layout(frame, 1));
   const float mean[] = {0, 28, 0, 0}, scale[] = {1, 1, 0.5f, 1};
   ASSERT_FINE(hearth_frame_set_scale(frame, mean, scale));
   ASSERT_FINE(hearth_session_bind_frame(session, 0, frame));
