@@ -48,8 +48,9 @@ DetectionSizes DetectionSizesOf(const Graph& graph, const Node& node) {
   return sizes;
 }
 
+// OpenCL tells only of a compiled kernel how many items its groups take: no more than all other kernels need.
 int32_t DetectionLanes(const DeviceInfo& device) {
-  uint32_t lanes = kMostDetectionLanes;
+  uint32_t lanes = device.dialect == Dialect::kOpenCl ? 64 : kMostDetectionLanes;
   while (lanes > kFewestDetectionLanes && (lanes > device.max_local_invocations || lanes > device.max_local_size[0]))
     lanes /= 2;
   return static_cast<int32_t>(lanes);
