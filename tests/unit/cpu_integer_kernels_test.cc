@@ -56,52 +56,73 @@ int64_t Product(const IntegerLayer& layer, uint8_t x, std::byte w, int32_t chann
   return real_x * (layer.PackedWeight(w) - layer.weight_zero_points[static_cast<size_t>(channel)]);
 }
 
+// Rows of `pieces` pieces, which lie `piece_step` bytes apart.
+void ExpectProductsOfPlainLoops(IntegerSet set, int32_t channels, int32_t depth, int32_t pieces, WeightsPlace place,
+                                std::mt19937& random) {
+  const bool is_signed = depth % 2 == 0, has_zero_points = channels % 2 == 0;
+  const int64_t rows = 1 + static_cast<int64_t>(random() % 15), piece_step = rows * depth + 3;
+  const IntegerLayer layer = LayerOf(channels, is_signed, has_zero_points, random);
+  // Rows of packed weights are read a little past their end.
+  const std::vector<uint8_t> x = RandomBytes(static_cast<size_t>(pieces * piece_step + 4), random);
+  const std::vector<uint8_t> w = RandomBytes(static_cast<size_t>(channels * depth * pieces), random);
+  const IntegerWeights weights{std::as_bytes(std::span(w)), channels, depth * pieces, depth * pieces, 1};
+  const PackedMatrix packed = PackMatrix(layer, weights, place, depth);
+  std::vector<uint8_t> out(static_cast<size_t>(rows * channels), 77);
+  std::vector<int32_t> sums(static_cast<size_t>(rows));
+  std::vector<const uint8_t*> addresses;
+  for (int32_t piece = 0; piece < pieces; ++piece) addresses.push_back(x.data() + piece * piece_step);
+  MatrixTask task;
+  task.pieces = addresses;
+  task.row_stride = depth;
+  task.row_count = rows;
+  task.flips_sign = is_signed;
+  task.weights = packed.weights.data();
+  task.model_weights = place == WeightsPlace::kModel ? weights.bytes.data() : nullptr;
+  task.depth = depth;
+  task.flips_weights = !layer.weights_are_signed;
+  task.end_block = (channels + kBlockChannels - 1) / kBlockChannels;
+  task.channels = channels;
+  task.terms = &packed.terms;
+  task.out = out.data();
+  task.out_stride = channels;
+  SumRows(task, packed.row_factor != 0 ? packed.row_factor : 1, sums.data(), set);
+  if (packed.needs_row_sums()) task.row_sums = sums.data();
+  MultiplyRows(task, set);
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int32_t c = 0; c < channels; ++c) {
+      int64_t sum = 0;
+      for (int32_t k = 0; k < depth * pieces; ++k) {
+        const int64_t at = k / depth * piece_step + row * depth + k % depth;
+        sum += Product(layer, x[static_cast<size_t>(at)], weights.at(c, k), c);
+      }
+      ASSERT_EQ(out[static_cast<size_t>(row * channels + c)], Stored(layer, c, sum))
+          << "set " << static_cast<int>(set) << ", place " << static_cast<int>(place) << ", " << channels
+          << " channels, " << pieces << " pieces, depth " << depth << ", row " << row << ", channel " << c;
+    }
+  }
+}
+
 TEST(CpuIntegerKernels, ProductsOfRowsAreThoseOfPlainLoops) {
   if (SetsOfThisMachine().empty()) GTEST_SKIP() << "this processor has no AVX2: layers run in floats";
   std::mt19937 random(20260403);
   for (const IntegerSet set : SetsOfThisMachine()) {
     for (const int32_t channels : {1, 16, 30, 47, 64, 81, 96}) {
       for (const int32_t depth : {1, 4, 27, 64, 65, 200}) {
-        const bool is_signed = depth % 2 == 0, has_zero_points = channels % 2 == 0;
-        const int64_t rows = 1 + static_cast<int64_t>(random() % 15);
-        const IntegerLayer layer = LayerOf(channels, is_signed, has_zero_points, random);
-        // Rows of packed weights are read a little past their end.
-        const std::vector<uint8_t> x = RandomBytes(static_cast<size_t>(rows * depth + 4), random);
-        const std::vector<uint8_t> w = RandomBytes(static_cast<size_t>(channels * depth), random);
-        const IntegerWeights weights{std::as_bytes(std::span(w)), channels, depth, depth, 1};
-        const WeightsPlace place = random() % 2 == 0 ? WeightsPlace::kPacked : WeightsPlace::kModel;
-        const PackedMatrix packed = PackMatrix(layer, weights, place);
-        std::vector<uint8_t> out(static_cast<size_t>(rows * channels), 77);
-        std::vector<int32_t> sums(static_cast<size_t>(rows));
-        MatrixTask task;
-        task.rows = x.data();
-        task.row_stride = depth;
-        task.row_count = rows;
-        task.flips_sign = is_signed;
-        task.weights = packed.weights.data();
-        task.model_weights = place == WeightsPlace::kModel ? weights.bytes.data() : nullptr;
-        task.depth = depth;
-        task.flips_weights = !layer.weights_are_signed;
-        task.depth_steps = (depth + kDepthStep - 1) / kDepthStep;
-        task.end_block = (channels + kBlockChannels - 1) / kBlockChannels;
-        task.channels = channels;
-        task.terms = &packed.terms;
-        task.out = out.data();
-        task.out_stride = channels;
-        SumRows(task, depth, packed.row_factor != 0 ? packed.row_factor : 1, sums.data(), set);
-        if (packed.needs_row_sums()) task.row_sums = sums.data();
-        MultiplyRows(task, set);
-        for (int64_t row = 0; row < rows; ++row) {
-          for (int32_t c = 0; c < channels; ++c) {
-            int64_t sum = 0;
-            for (int32_t k = 0; k < depth; ++k) {
-              sum += Product(layer, x[static_cast<size_t>(row * depth + k)], weights.at(c, k), c);
-            }
-            ASSERT_EQ(out[static_cast<size_t>(row * channels + c)], Stored(layer, c, sum))
-                << "set " << static_cast<int>(set) << ", place " << static_cast<int>(place) << ", " << channels
-                << " channels, depth " << depth << ", row " << row << ", channel " << c;
-          }
-        }
+        for (const WeightsPlace place : {WeightsPlace::kPacked, WeightsPlace::kModel})
+          ExpectProductsOfPlainLoops(set, channels, depth, 1, place, random);
+      }
+    }
+  }
+}
+
+TEST(CpuIntegerKernels, ProductsOfRowsInPiecesAreThoseOfPlainLoops) {
+  if (SetsOfThisMachine().empty()) GTEST_SKIP() << "this processor has no AVX2: layers run in floats";
+  std::mt19937 random(20261124);
+  for (const IntegerSet set : SetsOfThisMachine()) {
+    for (const int32_t channels : {1, 30, 64, 81}) {
+      for (const int32_t depth : {3, 9, 48, 65}) {
+        for (const int32_t pieces : {2, 3, 9})
+          ExpectProductsOfPlainLoops(set, channels, depth, pieces, WeightsPlace::kPacked, random);
       }
     }
   }
@@ -115,7 +136,7 @@ TEST(CpuIntegerKernels, WeightsOfFewRowsStayInTheModel) {
   EXPECT_EQ(PlaceOf(rows, 1), WeightsPlace::kModel);
   EXPECT_EQ(PlaceOf(rows, 100), WeightsPlace::kPacked);
   EXPECT_EQ(PlaceOf(columns, 1), WeightsPlace::kPacked) << "the depth does not lie in a row";
-  EXPECT_TRUE(PackMatrix(LayerOf(20, true, false, random), rows, WeightsPlace::kModel).weights.empty());
+  EXPECT_TRUE(PackMatrix(LayerOf(20, true, false, random), rows, WeightsPlace::kModel, 7).weights.empty());
 }
 
 TEST(CpuIntegerKernels, DepthwiseSumsAreThoseOfPlainLoops) {

@@ -56,6 +56,30 @@ TEST(CpuIntegers, ConvolutionsAreTheReferencesOnTheirGrids) {
   }
 }
 
+// Lines so long that windows are read where they lie, but at their ends.
+TEST(CpuIntegers, ConvolutionsOfLongLinesAreTheReferences) {
+  SKIP_WITHOUT_INTEGER_LAYERS();
+  struct Size {
+    int32_t height, width, in, out, kernel, stride, dilation, groups;
+    PaddingMode mode;
+  };
+  constexpr PaddingMode kSame = PaddingMode::kSame, kValid = PaddingMode::kValid;
+  for (const Size& size : {Size{5, 61, 3, 8, 3, 2, 1, 1, kSame}, Size{4, 27, 16, 20, 3, 1, 1, 1, kSame},
+                           Size{3, 210, 8, 66, 3, 1, 1, 1, kSame}, Size{7, 40, 6, 17, 3, 1, 3, 1, kSame},
+                           Size{6, 33, 12, 30, 3, 1, 1, 3, kSame}, Size{5, 70, 9, 4, 1, 2, 1, 1, kSame},
+                           Size{6, 35, 2, 6, 5, 1, 1, 1, kSame}, Size{8, 60, 4, 7, 4, 2, 1, 1, kValid},
+                           Size{5, 30, 7, 33, 2, 1, 2, 1, kValid}}) {
+    for (const Types& types : TypesOf(size.out, 0)) {
+      IntegerGraph graph;
+      const ValueId x = graph.Input({2, size.height, size.width, size.in}, types.in);
+      const ValueId w = graph.Constant({size.out, size.kernel, size.kernel, size.in / size.groups}, types.weights);
+      const ValueId bias = graph.Bias(types.in.scales[0], types.weights.scales, size.out);
+      graph.Add(Conv2D{Windowed(size.stride, size.dilation, size.mode), Activation::kNone}, {x, w, bias}, types.out);
+      ExpectIntegersAsReference(graph);
+    }
+  }
+}
+
 TEST(CpuIntegers, GroupedConvolutionsAreTheReferences) {
   SKIP_WITHOUT_INTEGER_LAYERS();
   for (const Types& types : TypesOf(30, 0)) {

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 
-#include "backends/cpu/integer/matrix_kernel.h"
+#include "backends/cpu/integer/matrix_task.h"
 #include "backends/cpu/integer/requantize.h"
 
 namespace hearth {
-
-// For tasks with model_weights (model_weights_kernel.cc).
-void MultiplyByModelWeights(const MatrixTask& task, IntegerSet set);
 
 #if defined(HEARTH_X86_KERNELS)
 

@@ -1,4 +1,5 @@
-// Matrix products of 8-bit numbers whose weights are read where the model has them, along the depth.
+#include "backends/cpu/integer/model_weights_kernel.h"
+
 #include <algorithm>
 
 #include "backends/cpu/integer/matrix_store.h"

@@ -1,0 +1,43 @@
+// A product of 8-bit matrices, as the kernels are told.
+#ifndef HEARTH_BACKENDS_CPU_INTEGER_MATRIX_TASK_H_
+#define HEARTH_BACKENDS_CPU_INTEGER_MATRIX_TASK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "backends/cpu/integer/layer.h"
+
+namespace hearth {
+
+// Instructions that integer kernels are written for.
+enum class IntegerSet : uint8_t { kNone, kAvx2, kVnni };
+
+// Weights lie in blocks of 16 channels: for each four of the depth, four numbers of each channel.
+inline constexpr int32_t kBlockChannels = 16, kDepthStep = 4;
+inline constexpr int64_t kBlockStepBytes = kBlockChannels * kDepthStep;
+
+// Rows times blocks of weights. A piece of a row may be read up to three bytes past its end, where weights are 0.
+struct MatrixTask {
+  std::span<const uint8_t* const> pieces;  // of the first row: one, or the lines of a window where they lie
+  int64_t row_stride = 0, row_count = 0;
+  int64_t depth = 0;        // of a piece
+  bool flips_sign = false;  // of the rows' bytes
+  // Of the rows' bytes as they are multiplied; added times terms->row_factors, or as they are where there are none.
+  const int32_t* row_sums = nullptr;
+  const int8_t* weights = nullptr;
+  // Instead of `weights`, with PlaceOf kModel and rows of one piece: `depth` of them for each channel.
+  const std::byte* model_weights = nullptr;
+  bool flips_weights = false;
+  int32_t first_block = 0, end_block = 0, channels = 0;  // channels: of all blocks
+  const Requantization* terms = nullptr;
+  uint8_t* out = nullptr;  // channel 0 of the first row
+  int64_t out_stride = 0;
+
+  int64_t depth_steps() const { return (depth + kDepthStep - 1) / kDepthStep; }  // of a piece
+  int64_t block_bytes() const { return static_cast<int64_t>(pieces.size()) * depth_steps() * kBlockStepBytes; }
+};
+
+}  // namespace hearth
+
+#endif  // HEARTH_BACKENDS_CPU_INTEGER_MATRIX_TASK_H_
