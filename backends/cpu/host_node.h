@@ -57,6 +57,9 @@ Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& r
 // Convolutions of float32 with constant weights, without groups.
 Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest& request);
 
+// Depthwise convolutions of float32 with constant weights, an output for each channel.
+Result<std::unique_ptr<HostNode>> MakeDepthwiseConvolutionNode(const HostNodeRequest& request);
+
 // Operations of two operands of any type, and PRELU.
 Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request);
 
