@@ -98,6 +98,8 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution&
   pixels.first_line = lines.begin;
   pixels.end_line = lines.end;
   const float* from = x + (line / out[1] * in[1] + lines.origin) * line_size;
+  // Pixels a multiple of 1 KiB apart share few places in the first cache (14x14x512: 42 us instead of 52).
+  const bool has_conflicts = pixels.pixel_step % 256 == 0;
   for (int64_t ox = 0; ox < out[2];) {
     const auto taps_at = [&](int64_t column) HEARTH_INTO_CALLER {
       return TapsInside(column, window.stride_w, conv.padding.left, window.dilation_w, conv.kernel_w, in[2]);
@@ -112,12 +114,15 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution&
       const TapRange last = taps_at(ox + count - 1);
       return last.end - last.begin == conv.kernel_w;
     };
-    if (are_whole(8)) {
+    if (!has_conflicts && are_whole(8)) {
       ConvolveDepthwise<kBytes, 8>(conv, pixels);
       ox += 8;
     } else if (are_whole(4)) {
       ConvolveDepthwise<kBytes, 4>(conv, pixels);
       ox += 4;
+    } else if (are_whole(2)) {
+      ConvolveDepthwise<kBytes, 2>(conv, pixels);
+      ox += 2;
     } else {
       ConvolveDepthwise<kBytes, 1>(conv, pixels);
       ++ox;
