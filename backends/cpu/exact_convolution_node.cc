@@ -23,50 +23,133 @@ struct ExactConvolution : FloatConvolution {
   std::vector<double> bias;
 };
 
-constexpr int64_t kBlockInputs = 64;
+constexpr int64_t kBlockDepth = 256;  // whose inputs are converted at a time
+constexpr int64_t kNumbersStep = kBlockDepth + 8;
 constexpr int64_t kBlockOutputs = 8;  // whose sums are registers, for as many pixels as a vector has numbers:
 constexpr int64_t kMostPixels = 8;
 
-// What a tap gives to the sums of kPixels pixels, input by input as in the reference.
-template <int kBytes, int kPixels>
-HEARTH_INTO_CALLER inline void AddTap(const float* x, int64_t pixel_step, int64_t inputs, const double* weights,
-                                      int64_t outputs, double* sums) {
+// What `count` inputs of kPixels pixels give to the sums of kVectors vectors of outputs, input by input as in the
+// reference.
+template <int kBytes, int kPixels, int kVectors>
+HEARTH_INTO_CALLER inline void AddToOutputs(const double* numbers, int64_t count, const double* weights,
+                                            int64_t outputs, double* sums) {
   using Vector __attribute__((vector_size(kBytes))) = double;
+  constexpr int kLanes = kBytes / sizeof(double);
+  Vector tile[kPixels][kVectors];
+  HEARTH_UNROLLED for (int p = 0; p < kPixels; ++p) {
+    HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v)
+        std::memcpy(&tile[p][v], sums + p * outputs + v * kLanes, sizeof(Vector));
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Vector weight[kVectors];
+    HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v)
+        std::memcpy(&weight[v], weights + i * outputs + v * kLanes, sizeof(Vector));
+    HEARTH_UNROLLED for (int p = 0; p < kPixels; ++p) {
+      HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v) tile[p][v] += numbers[p * kNumbersStep + i] * weight[v];
+    }
+  }
+  HEARTH_UNROLLED for (int p = 0; p < kPixels; ++p) {
+    HEARTH_UNROLLED for (int v = 0; v < kVectors; ++v)
+        std::memcpy(sums + p * outputs + v * kLanes, &tile[p][v], sizeof(Vector));
+  }
+}
+
+// The same of all outputs.
+template <int kBytes, int kPixels>
+HEARTH_INTO_CALLER inline void AddNumbers(const double* numbers, int64_t count, const double* weights, int64_t outputs,
+                                          double* sums) {
   constexpr int kLanes = kBytes / sizeof(double), kVectors = kBlockOutputs / kLanes;
-  for (int64_t first = 0; first < inputs; first += kBlockInputs, weights += kBlockInputs * outputs) {
-    const int64_t count = std::min(kBlockInputs, inputs - first);
-    double numbers[kPixels][kBlockInputs];
-    for (int p = 0; p < kPixels; ++p) std::copy_n(x + p * pixel_step + first, count, numbers[p]);
-    int64_t o = 0;
-    for (; o + kBlockOutputs <= outputs; o += kBlockOutputs) {
-      Vector tile[kPixels * kVectors];
-      HEARTH_UNROLLED
-      for (int k = 0; k < kPixels * kVectors; ++k) {
-        const double* from = sums + k / kVectors * outputs + o + k % kVectors * kLanes;
-        std::memcpy(&tile[k], from, sizeof(Vector));
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        Vector weight[kVectors];
-        HEARTH_UNROLLED
-        for (int v = 0; v < kVectors; ++v)
-          std::memcpy(&weight[v], weights + i * outputs + o + v * kLanes, sizeof(Vector));
-        HEARTH_UNROLLED
-        for (int k = 0; k < kPixels * kVectors; ++k) tile[k] += numbers[k / kVectors][i] * weight[k % kVectors];
-      }
-      HEARTH_UNROLLED
-      for (int k = 0; k < kPixels * kVectors; ++k) {
-        double* to = sums + k / kVectors * outputs + o + k % kVectors * kLanes;
-        std::memcpy(to, &tile[k], sizeof(Vector));
+  int64_t o = 0;
+  if constexpr (kBytes == 64) {  // of 32 registers half are sums
+    for (; o + 2 * kBlockOutputs <= outputs; o += 2 * kBlockOutputs)
+      AddToOutputs<kBytes, kPixels, 2 * kVectors>(numbers, count, weights + o, outputs, sums + o);
+  }
+  for (; o + kBlockOutputs <= outputs; o += kBlockOutputs)
+    AddToOutputs<kBytes, kPixels, kVectors>(numbers, count, weights + o, outputs, sums + o);
+  for (; o < outputs; ++o) {
+    for (int p = 0; p < kPixels; ++p) {
+      double sum = sums[p * outputs + o];
+      for (int64_t i = 0; i < count; ++i) sum += numbers[p * kNumbersStep + i] * weights[i * outputs + o];
+      sums[p * outputs + o] = sum;
+    }
+  }
+}
+
+// Neighbours in a row of the output: where their windows begin, and which taps lie in the image.
+struct ExactPixels {
+  const float* x = nullptr;  // where the first pixel's first tap would lie
+  int64_t line_step = 0, tap_step = 0, pixel_step = 0;
+  TapRange lines, taps;
+};
+
+// Windows that lie in the image as a whole, some of their lines at a time.
+template <int kBytes, int kPixels>
+HEARTH_INTO_CALLER inline void AddWindows(const ExactConvolution& conv, const ExactPixels& pixels, double* sums) {
+  const int64_t run = int64_t{conv.kernel_w} * conv.in[3], outputs = conv.out[3], most_lines = kBlockDepth / run;
+  double numbers[kPixels * kNumbersStep];
+  for (int64_t ky = 0; ky < conv.kernel_h; ky += most_lines) {
+    const int64_t lines = std::min<int64_t>(most_lines, conv.kernel_h - ky);
+    for (int p = 0; p < kPixels; ++p) {
+      for (int64_t line = 0; line < lines; ++line) {
+        const float* from = pixels.x + p * pixels.pixel_step + (ky + line) * pixels.line_step;
+        std::copy_n(from, run, numbers + p * kNumbersStep + line * run);
       }
     }
-    for (; o < outputs; ++o) {
-      for (int p = 0; p < kPixels; ++p) {
-        double sum = sums[p * outputs + o];
-        for (int64_t i = 0; i < count; ++i) sum += numbers[p][i] * weights[i * outputs + o];
-        sums[p * outputs + o] = sum;
+    AddNumbers<kBytes, kPixels>(numbers, lines * run, conv.weights->numbers.data() + ky * run * outputs, outputs, sums);
+  }
+}
+
+// What each tap in the image gives.
+template <int kBytes, int kPixels>
+HEARTH_INTO_CALLER inline void AddExactTaps(const ExactConvolution& conv, const ExactPixels& pixels, double* sums) {
+  const int64_t inputs = conv.in[3], outputs = conv.out[3];
+  double numbers[kPixels * kNumbersStep];
+  for (int64_t ky = pixels.lines.begin; ky < pixels.lines.end; ++ky) {
+    for (int64_t kx = pixels.taps.begin; kx < pixels.taps.end; ++kx) {
+      const float* from = pixels.x + ky * pixels.line_step + kx * pixels.tap_step;
+      const double* weights = conv.weights->numbers.data() + (ky * conv.kernel_w + kx) * inputs * outputs;
+      for (int64_t first = 0; first < inputs; first += kBlockDepth) {
+        const int64_t count = std::min(kBlockDepth, inputs - first);
+        for (int p = 0; p < kPixels; ++p)
+          std::copy_n(from + p * pixels.pixel_step + first, count, numbers + p * kNumbersStep);
+        AddNumbers<kBytes, kPixels>(numbers, count, weights + first * outputs, outputs, sums);
       }
     }
   }
+}
+
+// Depthwise: a vector's channels, from `c` on.
+template <int kBytes, int kPixels>
+HEARTH_INTO_CALLER inline void AddChannels(const ExactConvolution& conv, const ExactPixels& pixels, int64_t c,
+                                           double* sums) {
+  using Vector __attribute__((vector_size(kBytes))) = double;
+  constexpr int kLanes = kBytes / sizeof(double);
+  const int64_t channels = conv.in[3];
+  Vector tile[kPixels];
+  HEARTH_UNROLLED for (int p = 0; p < kPixels; ++p) std::memcpy(&tile[p], sums + p * channels + c, sizeof(Vector));
+  for (int64_t ky = pixels.lines.begin; ky < pixels.lines.end; ++ky) {
+    for (int64_t kx = pixels.taps.begin; kx < pixels.taps.end; ++kx) {
+      const float* from = pixels.x + ky * pixels.line_step + kx * pixels.tap_step + c;
+      Vector weight;
+      std::memcpy(&weight, conv.weights->numbers.data() + (ky * conv.kernel_w + kx) * channels + c, sizeof(Vector));
+      HEARTH_UNROLLED for (int p = 0; p < kPixels; ++p) {
+        double converted[kLanes];
+        std::copy_n(from + p * pixels.pixel_step, kLanes, converted);
+        Vector number;
+        std::memcpy(&number, converted, sizeof(Vector));
+        tile[p] += number * weight;
+      }
+    }
+  }
+  HEARTH_UNROLLED for (int p = 0; p < kPixels; ++p) std::memcpy(sums + p * channels + c, &tile[p], sizeof(Vector));
+}
+
+template <int kBytes, int kPixels>
+HEARTH_INTO_CALLER inline void AddDepthwise(const ExactConvolution& conv, const ExactPixels& pixels, double* sums) {
+  constexpr int64_t kLanes = kBytes / sizeof(double);
+  int64_t c = 0;
+  for (; c + kLanes <= conv.in[3]; c += kLanes) AddChannels<kBytes, kPixels>(conv, pixels, c, sums);
+  for (; c < conv.in[3]; ++c) AddChannels<sizeof(double), kPixels>(conv, pixels, c, sums);
 }
 
 // Output pixels of one row, from column `ox` on; more than one only where each of their taps is in the image's width.
@@ -74,27 +157,24 @@ template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void ConvolvePixels(const ExactConvolution& conv, const float* x, int64_t row, int64_t ox,
                                               float* y, double* sums) {
   const Shape &in = conv.in, &out = conv.out;
-  const int64_t inputs = in[3], outputs = out[3];
-  const int64_t batch = row / out[1], top = row % out[1] * conv.window.stride_h - conv.padding.top;
-  const int64_t left = ox * conv.window.stride_w - conv.padding.left, pixel_step = conv.window.stride_w * inputs;
+  const Window2D& window = conv.window;
+  const int64_t inputs = in[3], outputs = out[3], batch = row / out[1];
+  ExactPixels pixels;
+  pixels.lines = TapsInside(row % out[1], window.stride_h, conv.padding.top, window.dilation_h, conv.kernel_h, in[1]);
+  pixels.taps = TapsInside(ox, window.stride_w, conv.padding.left, window.dilation_w, conv.kernel_w, in[2]);
+  pixels.x = x + ((batch * in[1] + pixels.lines.origin) * in[2] + pixels.taps.origin) * inputs;
+  pixels.line_step = int64_t{window.dilation_h} * in[2] * inputs;
+  pixels.tap_step = window.dilation_w * inputs;
+  pixels.pixel_step = window.stride_w * inputs;
   for (int p = 0; p < kPixels; ++p) std::copy(conv.bias.begin(), conv.bias.end(), sums + p * outputs);
-  for (int64_t ky = 0; ky < conv.kernel_h; ++ky) {
-    const int64_t iy = top + ky * conv.window.dilation_h;
-    if (iy < 0 || iy >= in[1]) continue;
-    for (int64_t kx = 0; kx < conv.kernel_w; ++kx) {
-      const int64_t ix = left + kx * conv.window.dilation_w, tap = ky * conv.kernel_w + kx;
-      if (ix < 0 || ix >= in[2]) continue;
-      const float* from = x + ((batch * in[1] + iy) * in[2] + ix) * inputs;
-      if (conv.is_depthwise) {
-        const double* weights = conv.weights->numbers.data() + tap * inputs;
-        for (int p = 0; p < kPixels; ++p) {
-          for (int64_t c = 0; c < inputs; ++c) sums[p * outputs + c] += from[p * pixel_step + c] * weights[c];
-        }
-      } else {
-        AddTap<kBytes, kPixels>(from, pixel_step, inputs, conv.weights->numbers.data() + tap * inputs * outputs,
-                                outputs, sums);
-      }
-    }
+  const bool are_whole =
+      pixels.lines.end - pixels.lines.begin == conv.kernel_h && pixels.taps.end - pixels.taps.begin == conv.kernel_w;
+  if (conv.is_depthwise) {
+    AddDepthwise<kBytes, kPixels>(conv, pixels, sums);
+  } else if (are_whole && window.dilation_w == 1 && conv.kernel_w * inputs <= kBlockDepth) {
+    AddWindows<kBytes, kPixels>(conv, pixels, sums);
+  } else {
+    AddExactTaps<kBytes, kPixels>(conv, pixels, sums);
   }
   const double lowest = conv.lowest, highest = conv.highest;
   float* to = y + (row * out[2] + ox) * outputs;
