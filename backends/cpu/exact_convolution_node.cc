@@ -23,8 +23,8 @@ struct ExactConvolution : FloatConvolution {
   std::vector<double> bias;
 };
 
-constexpr int64_t kBlockDepth = 256;  // whose inputs are converted at a time
-constexpr int64_t kNumbersStep = kBlockDepth + 8;
+constexpr int64_t kExactDepth = 256;  // whose inputs are converted at a time
+constexpr int64_t kNumbersStep = kExactDepth + 8;
 constexpr int64_t kBlockOutputs = 8;  // whose sums are registers, for as many pixels as a vector has numbers:
 constexpr int64_t kMostPixels = 8;
 
@@ -85,7 +85,7 @@ struct ExactPixels {
 // Windows that lie in the image as a whole, some of their lines at a time.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void AddWindows(const ExactConvolution& conv, const ExactPixels& pixels, double* sums) {
-  const int64_t run = int64_t{conv.kernel_w} * conv.in[3], outputs = conv.out[3], most_lines = kBlockDepth / run;
+  const int64_t run = int64_t{conv.kernel_w} * conv.in[3], outputs = conv.out[3], most_lines = kExactDepth / run;
   double numbers[kPixels * kNumbersStep];
   for (int64_t ky = 0; ky < conv.kernel_h; ky += most_lines) {
     const int64_t lines = std::min<int64_t>(most_lines, conv.kernel_h - ky);
@@ -108,8 +108,8 @@ HEARTH_INTO_CALLER inline void AddExactTaps(const ExactConvolution& conv, const 
     for (int64_t kx = pixels.taps.begin; kx < pixels.taps.end; ++kx) {
       const float* from = pixels.x + ky * pixels.line_step + kx * pixels.tap_step;
       const double* weights = conv.weights->numbers.data() + (ky * conv.kernel_w + kx) * inputs * outputs;
-      for (int64_t first = 0; first < inputs; first += kBlockDepth) {
-        const int64_t count = std::min(kBlockDepth, inputs - first);
+      for (int64_t first = 0; first < inputs; first += kExactDepth) {
+        const int64_t count = std::min(kExactDepth, inputs - first);
         for (int p = 0; p < kPixels; ++p)
           std::copy_n(from + p * pixels.pixel_step + first, count, numbers + p * kNumbersStep);
         AddNumbers<kBytes, kPixels>(numbers, count, weights + first * outputs, outputs, sums);
@@ -171,7 +171,7 @@ HEARTH_INTO_CALLER inline void ConvolvePixels(const ExactConvolution& conv, cons
       pixels.lines.end - pixels.lines.begin == conv.kernel_h && pixels.taps.end - pixels.taps.begin == conv.kernel_w;
   if (conv.is_depthwise) {
     AddDepthwise<kBytes, kPixels>(conv, pixels, sums);
-  } else if (are_whole && window.dilation_w == 1 && conv.kernel_w * inputs <= kBlockDepth) {
+  } else if (are_whole && window.dilation_w == 1 && conv.kernel_w * inputs <= kExactDepth) {
     AddWindows<kBytes, kPixels>(conv, pixels, sums);
   } else {
     AddExactTaps<kBytes, kPixels>(conv, pixels, sums);

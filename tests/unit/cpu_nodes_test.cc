@@ -84,6 +84,22 @@ TEST(CpuExecutor, DepthwiseConvolutionFollowsTheReferenceForEachMultiplier) {
   }
 }
 
+// Widths in which eight, four, two neighbours and one go together; channels that fill vectors and that don't.
+TEST(CpuExecutor, DepthwiseConvolutionsOfAllWidthsAndChannelsFollowTheReference) {
+  for (const int channels : {1, 8, 23, 32, 256}) {
+    for (const int width : {3, 9, 17}) {
+      for (const int stride : {1, 2}) {
+        GraphUnderTest test;
+        DepthwiseConv2D conv;
+        conv.window = Window(stride, 1, {PaddingMode::kSame});
+        test.Add(conv,
+                 {test.Input({2, 6, width, channels}), test.Constant({1, 3, 5, channels}), test.Constant({channels})});
+        ExpectReferenceResult(test);
+      }
+    }
+  }
+}
+
 TEST(CpuExecutor, DepthwiseConvolutionOfOneChannelFollowsTheReference) {
   GraphUnderTest test;
   test.Add(DepthwiseConv2D{}, {test.Input({1, 7, 7, 1}), test.Constant({1, 3, 3, 4}), test.Constant({4})});
