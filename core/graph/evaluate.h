@@ -1,4 +1,4 @@
-// Evaluation of a graph in float64: the oracle of all tests, and the CPU's last resort.
+// Evaluates a graph in float64: the reference of all tests, and the CPU's last resort.
 #ifndef HEARTH_CORE_GRAPH_EVALUATE_H_
 #define HEARTH_CORE_GRAPH_EVALUATE_H_
 
@@ -10,18 +10,17 @@
 
 namespace hearth {
 
-// A reference tensor of this size takes 8 GiB; more is refused instead of asked from the allocator.
+// A reference tensor of this size takes 8 GiB; more is refused.
 inline constexpr int64_t kMaxReferenceElements = int64_t{1} << 30;
 
-// Runs infer over all nodes in order, and compares what states hold with what they become.
+// Runs infer for all nodes in order, and compares the descriptions of states with those of their next content.
 Status InferShapes(Graph& graph);
 
 // Evaluates one node, or the whole graph, in float64. `inputs` follow node.inputs / graph.inputs.
 // The result of each node is rounded to its value's type, as a device would store it.
 Result<std::vector<ReferenceTensor>> EvaluateNode(const Graph& graph, const Node& node,
                                                   std::span<const ReferenceTensor* const> inputs);
-// `states` follow graph.states: what they hold before the run, and after it what they hold then; empty or null
-// means real zeros.
+// `states` follow graph.states: their content before the run, replaced by that after it. Empty or null means zeros.
 Result<std::vector<ReferenceTensor>> EvaluateGraph(const Graph& graph, std::span<const ReferenceTensor> inputs,
                                                    std::vector<ReferenceTensor>* states = nullptr);
 

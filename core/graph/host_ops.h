@@ -1,5 +1,4 @@
-// Operations that no device has a kernel for and that the host runs everywhere: their attribute structs, members of Op
-// (op.h).
+// Operations without a device kernel, which the host always runs: their attribute structs, members of Op (op.h).
 #ifndef HEARTH_CORE_GRAPH_HOST_OPS_H_
 #define HEARTH_CORE_GRAPH_HOST_OPS_H_
 
@@ -52,8 +51,8 @@ struct Unique {
   friend bool operator==(const Unique&, const Unique&) = default;
 };
 
-// (values...) -> as many: `body` of them for as long as `condition` of them holds. Both graphs have no state. Null in a
-// loop that was read from a text, which nothing can run.
+// (values...) -> the same number of values: applies `body` while `condition` holds. Both graphs have no state. Null in
+// a loop that was read from a text, which nothing can run.
 struct LoopGraphs;  // core/graph/loop_graphs.h
 struct Loop {
   std::shared_ptr<const LoopGraphs> graphs;

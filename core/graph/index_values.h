@@ -1,4 +1,4 @@
-// Which values decide about indices.
+// Finds values that decide indices.
 #ifndef HEARTH_CORE_GRAPH_INDEX_VALUES_H_
 #define HEARTH_CORE_GRAPH_INDEX_VALUES_H_
 

@@ -1,4 +1,4 @@
-// What a loop that only data end consists of, and how long it may go on.
+// The parts of a loop whose end depends on data, and its limit of turns.
 #ifndef HEARTH_CORE_GRAPH_LOOP_GRAPHS_H_
 #define HEARTH_CORE_GRAPH_LOOP_GRAPHS_H_
 
@@ -8,17 +8,17 @@
 
 namespace hearth {
 
-// Both take all values of the loop. The condition makes one bool, the body what the values become; each of its outputs
-// is made by a node of its own. Constants may be borrowed like those of the graph that holds the loop.
+// Both graphs take all values of the loop. The condition makes one bool, the body the next values; a separate node
+// makes each of its outputs. Constants may be borrowed like those of the graph that holds the loop.
 struct LoopGraphs {
   Graph condition, body;
 };
 
-// A loop that goes on for longer counts as one without end.
+// A longer loop counts as endless.
 inline constexpr int64_t kMostTurns = 100'000'000;
 
-// Before turn number `turn`, from 0: the error, with the loop's name, where the loop takes too many of them, or the run
-// is to end (core/base/run_limit.h).
+// Before turn number `turn`, from 0: an error, with the loop's name, if the loop takes too many turns or the run must
+// end (core/base/run_limit.h).
 Status CheckTurn(const Node& node, int64_t turn);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Which devices `warm` means.
+// The devices of `warm`.
 #ifndef HEARTH_FRONTENDS_API_DEVICES_TO_WARM_H_
 #define HEARTH_FRONTENDS_API_DEVICES_TO_WARM_H_
 
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// "all" among them is every usable device but the CPU, for which there is nothing to keep. kUnavailable: none.
+// "all" means every usable device except the CPU, which caches nothing. kUnavailable: none.
 Result<std::vector<std::string>> DevicesToWarm(const std::vector<std::string>& wanted);
 
 }  // namespace hearth

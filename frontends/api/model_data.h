@@ -1,4 +1,4 @@
-// What a Model holds.
+// The data of a Model.
 #ifndef HEARTH_FRONTENDS_API_MODEL_DATA_H_
 #define HEARTH_FRONTENDS_API_MODEL_DATA_H_
 
@@ -24,21 +24,21 @@ struct ModelData {
   std::string path;
   // Shared by the same model with other shapes.
   std::shared_ptr<const ModelFile> file;
-  std::shared_ptr<const std::vector<std::max_align_t>> copy;  // of one given in memory; max_align_t for its alignment
+  std::shared_ptr<const std::vector<std::max_align_t>> copy;  // of a model given in memory, for its alignment
   std::span<const std::byte> bytes;                           // of the file or the copy; empty for a built graph
-  std::map<std::string, std::vector<int32_t>> input_shapes;   // those that were chosen
+  std::map<std::string, std::vector<int32_t>> input_shapes;   // chosen by the user
   int32_t top_k = 0;                                          // ModelOptions::top_k
   Graph graph;
   std::vector<TensorInfo> inputs, outputs;
   std::string signature;
   std::vector<std::string> signatures;
-  std::vector<OpenInput> open_inputs;       // whose shape neither the file nor the user says
-  std::vector<std::string> shape_warnings;  // what was taken for them, where it may not be what is meant
+  std::vector<OpenInput> open_inputs;       // whose shape neither the file nor the user gives
+  std::vector<std::string> shape_warnings;  // about sizes that were assumed for them
   double read_ms = 0;
 
-  // Of the content, in hex: computed when somebody first asks, which takes reading all of it, unless it was known.
+  // The content's fingerprint in hex. Computed at the first call, which reads the whole content, unless it was known.
   const std::string& fingerprint() const;
-  // Where nobody asked before.
+  // Sets the fingerprint if it has not been computed.
   void KnowFingerprint(const std::string& hex) const;
 
  private:
@@ -46,14 +46,14 @@ struct ModelData {
   mutable std::string fingerprint_;
 };
 
-// "; input 'x' (1x-1x-1x3) ... --shape ...": what a message about shapes ends with. Empty when all are known.
+// "; input 'x' (1x-1x-1x3) ... --shape ...": the end of messages about shapes. Empty when all are known.
 std::string OpenShapeHint(const ModelData& data, StatusCode code);
 
 // Reads data->bytes, whose path, and file or copy, are there.
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options);
 
-// The same model, from the same bytes, with these shapes in place of those it was read with: by name or alias of an
-// input; the others stay. Errors: as Model::FromFile, kInvalidArgument where the shapes fit no input or operator.
+// The same model, from the same bytes, with these shapes by name or alias of an input; the other inputs keep theirs.
+// Errors: as Model::FromFile, kInvalidArgument if the shapes fit no input or operator.
 Result<Model> WithShapes(const Model& model, const std::map<std::string, std::vector<int32_t>>& shapes);
 
 // Fills inputs and outputs from the graph.

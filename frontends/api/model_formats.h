@@ -1,4 +1,4 @@
-// The formats of model files, told apart by what is in a file.
+// The formats of model files, recognized by a file's content.
 #ifndef HEARTH_FRONTENDS_API_MODEL_FORMATS_H_
 #define HEARTH_FRONTENDS_API_MODEL_FORMATS_H_
 
@@ -28,10 +28,10 @@ struct ModelFormat {
 // The list to extend when a format is added.
 std::span<const ModelFormat> ModelFormats();
 
-// The format that `bytes` begin as; the list's first where no format knows them: its reader says what they are instead.
+// The format that recognizes `bytes`; if none does, the first of the list, whose reader says what the file is instead.
 const ModelFormat& FormatOf(std::span<const std::byte> bytes, std::span<const ModelFormat> formats = ModelFormats());
 
-// Whether there is such a file and it begins as a format does.
+// Whether the file exists and a format recognizes it.
 bool BeginsAsModel(const std::string& path);
 
 }  // namespace hearth

@@ -1,5 +1,5 @@
-// From one device to another: under `auto` from one that fails to the next, at the start of a session and in a run; and
-// in a hot start from the CPU to the device behind it. There is one way to move, TakeOver.
+// Moves a session from one device to another with TakeOver: under `auto` from one that fails, at the start or in a run,
+// to the next; in a hot start from the CPU to the background device.
 #ifndef HEARTH_FRONTENDS_API_NEXT_DEVICE_H_
 #define HEARTH_FRONTENDS_API_NEXT_DEVICE_H_
 
@@ -10,15 +10,16 @@
 
 namespace hearth {
 
-// A second set of what belongs to a device, of the same session: to be made ready and then taken over.
+// A second SessionData of the same session, to be prepared for another device and then taken over.
 std::unique_ptr<SessionData> DataBeside(const SessionData& data);
 
-// The session goes on with what was made ready in `next`, which holds its old device afterwards: states are brought
-// there first, and runs in flight that were not repeated are finished before by the caller. What the caller of the
-// session set, and the times of the start, stay. On an error the session is as it was.
+// The session continues with the prepared device in `next`, which holds the old device afterwards. States are copied
+// first; the caller must finish runs in flight that were not repeated. The user's settings and the times of the start
+// stay. On an error the session is unchanged.
 Status TakeOver(SessionData& data, SessionData& next, std::span<const StateContent> states);
 
-// Whether another device may do better: it refuses programs, is lost, or has too little memory.
+// Whether another device may do better after this error: the device refuses programs, is lost, or has too little
+// memory.
 bool IsTheDevicesFault(const Status& status);
 
 // The device was chosen by `auto`, or SessionOptions::next_device is set; it is not the last choice, the CPU, and
@@ -29,17 +30,16 @@ bool HasNextDevice(const SessionData& data);
 // warning: "could not be made ready".
 Status TakeNextDevice(SessionData& data, std::string_view how, const Status& why);
 
-// Whether runs in flight, states and bindings allow to go on elsewhere: not with memory that a program lent, not where
-// a run in flight waits for fences or signals, and for a model with state only while all runs since the last copy of
-// its states (KeepStates) are in flight.
+// Whether runs in flight, states and bindings allow moving: not with lent memory, not if a run in flight waits for or
+// signals sync points, and for a model with state only while all runs since the last copy of its states (KeepStates)
+// are in flight.
 bool CanMove(const SessionData& data);
 
-// Calls `run`. While that is the device's fault and the session can move: goes to the next device, brings the states to
-// what they were before the oldest run in flight, repeats the runs in flight, and calls it again.
+// Calls `run`. While it fails by the device's fault and the session can move: moves to the next device, restores the
+// states from before the oldest run in flight, repeats the runs in flight, and calls `run` again.
 Status RunOnAUsableDevice(SessionData& data, const std::function<Status()>& run);
 
-// After a run, for a device that may be lost in the next one: a copy of the states on the host. Where nothing can be
-// lost, nothing happens.
+// After a run, if the device may be lost in the next one: copies the states to the host.
 Status KeepStates(SessionData& data);
 
 }  // namespace hearth

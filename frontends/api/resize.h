@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-// Session::Resize. On an error the session is as it was.
+// Session::Resize. On an error the session is unchanged.
 Status ResizeSession(SessionData& data, const InputShapes& shapes);
 
 // Session::ResizeBatch.

@@ -1,4 +1,4 @@
-// Sessions that are opened to fill the cache ahead of time.
+// Marks sessions that are opened to fill the cache ahead of time.
 #ifndef HEARTH_FRONTENDS_API_WARMING_H_
 #define HEARTH_FRONTENDS_API_WARMING_H_
 
@@ -11,8 +11,8 @@
 
 namespace hearth {
 
-// While one lives, sessions that its thread opens spare later starts what they can, however long that takes: kernels
-// that share a program are all compiled into one of their own, whatever other models' programs hold.
+// During its lifetime, sessions that its thread opens do as much as possible for later starts, however long that takes:
+// kernels that share a program are all compiled into a new one, whatever other models' programs contain.
 class Warming {
  public:
   Warming() { ++count; }
@@ -20,14 +20,14 @@ class Warming {
   Warming(const Warming&) = delete;
   Warming& operator=(const Warming&) = delete;
 
-  // Whether the calling thread's sessions are such.
+  // Whether the calling thread's sessions are opened for warming.
   static bool IsNow() { return count > 0; }
 
  private:
   static inline thread_local int count = 0;
 };
 
-// What was made for later starts and could not be kept: the cache's own sentence is among the warnings.
+// Says that something made for later starts could not be stored; the cache's own message is among the warnings.
 inline Status CheckAllStored(uint64_t put_errors, std::span<const std::string> warnings) {
   if (put_errors == 0) return Status::Ok();
   const auto found =

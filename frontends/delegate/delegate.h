@@ -36,15 +36,15 @@ struct PreparedNetwork {
 
 // May be applied to several interpreters, also at once from several threads. It lives until the program has deleted it
 // and the last kernel is gone, in either order: the interface demands that it is deleted last, but Python's garbage
-// collector does not comply. Nothing is thrown and nothing aborts: what goes wrong is told to the interpreter, which
-// goes on without the delegate.
+// collector does not comply. Nothing is thrown and nothing aborts: errors are reported to the interpreter, which
+// continues without the delegate.
 class Delegate : public std::enable_shared_from_this<Delegate> {
  public:
   // What the interpreter holds. `kernel`: what replaces the nodes of a partition; its functions find the delegate with
   // Of. `broken`: what applying it answers; for options that could not be refused when they were given.
   static tflite_c::TfLiteDelegate* Create(DelegateOptions options, const tflite_c::TfLiteRegistration& kernel,
                                           Status broken);
-  // The program needs it no more. Null: nothing to do.
+  // Called when the program deletes it. Null: nothing to do.
   static void Delete(tflite_c::TfLiteDelegate* native);
   // Precondition: not deleted, or a kernel of it is alive.
   static std::shared_ptr<Delegate> Of(tflite_c::TfLiteDelegate* native) {
@@ -70,7 +70,7 @@ class Delegate : public std::enable_shared_from_this<Delegate> {
   // on without it.
   void NoteFailure(const tflite_c::TfLiteContext& context, const Status& status);
 
-  // A number of its own for each kernel of this delegate.
+  // A unique number for each kernel of this delegate.
   int64_t NextKernel();
   // Replaces what the report says of `kernel` and writes the file, when there is to be one.
   void Report(tflite_c::TfLiteContext& context, int64_t kernel, KernelReport report);

@@ -1,5 +1,5 @@
-// What a program may choose about the delegate: by text keys (tflite_plugin_create_delegate) or by the reference's
-// struct (TfLiteGpuDelegateV2Create).
+// The delegate's options: from text keys (tflite_plugin_create_delegate) or by the reference's struct
+// (TfLiteGpuDelegateV2Create).
 #ifndef HEARTH_FRONTENDS_DELEGATE_DELEGATE_OPTIONS_H_
 #define HEARTH_FRONTENDS_DELEGATE_DELEGATE_OPTIONS_H_
 
@@ -23,7 +23,7 @@ struct DelegateOptions {
   // Operations to leave to the interpreter: by Hearth's name or the interpreter's, or "op:7" by its number for the
   // node.
   std::vector<std::string> cpu_ops;
-  bool stores_at_once = false;  // in the first invocation, behind its result
+  bool stores_at_once = false;  // at the end of the first invocation
   bool allows_quantized = true;
   int max_partitions = 0;           // the largest ones; 0: no limit
   int min_nodes_per_partition = 1;  // smaller ones are left to the interpreter

@@ -1,5 +1,5 @@
-// Tensors whose size is known only while the network runs. The delegate is asked before the interpreter prepares its
-// nodes, which is when it finds that out.
+// Tensors whose size is known only at run time. The delegate is applied before the interpreter prepares its nodes and
+// would know that itself.
 #ifndef HEARTH_FRONTENDS_DELEGATE_OPEN_SIZES_H_
 #define HEARTH_FRONTENDS_DELEGATE_OPEN_SIZES_H_
 
@@ -10,9 +10,9 @@
 
 namespace hearth {
 
-// Those of `taken` that read, from one of them or themselves, what nodes of the plan that are not taken make in a size
-// that depends on data. A kernel follows every size that it gets, at the price of a session for each: nodes whose sizes
-// change from one invocation to the next are better left.
+// The nodes of `taken` that read, directly or through other taken nodes, values of a data-dependent size made by nodes
+// that are not taken. A kernel supports any size, but needs a session for each: nodes whose sizes change with each
+// invocation are better left.
 std::vector<LeftNode> NodesBehindOpenSizes(const tflite_c::TfLiteContext& context,
                                            std::span<const InterpreterNode> plan,
                                            std::span<const InterpreterNode> taken);

@@ -1,4 +1,4 @@
-// What would make a model run faster: sentences for people, numbers for programs.
+// Advice for running a model faster: sentences for people, numbers for programs.
 #ifndef HEARTH_FRONTENDS_ENGINE_ADVICE_H_
 #define HEARTH_FRONTENDS_ENGINE_ADVICE_H_
 
@@ -20,7 +20,7 @@ struct Advice {
   std::map<std::string, double> numbers;  // what the sentence says, by name
 };
 
-// `graph` as it would be lowered, with its shapes; `placements` of its nodes. Empty when there is nothing to say.
+// `graph` is as lowered, with its shapes; `placements` are those of its nodes. Empty if there is no advice.
 std::vector<Advice> AdviceOn(const Graph& graph, std::span<const Placement> placements, const DeviceInfo& device);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// From a user's words for a device ("auto", "opencl:1", "radeon") to devices that can be opened.
+// Finds and opens devices by a user's name for them ("auto", "opencl:1", "radeon").
 #ifndef HEARTH_FRONTENDS_ENGINE_DEVICE_CHOICE_H_
 #define HEARTH_FRONTENDS_ENGINE_DEVICE_CHOICE_H_
 
@@ -19,11 +19,10 @@ namespace hearth {
 // All devices of all backends, the CPU last.
 std::vector<ListedDevice> ListAllDevices(std::span<const BackendDef> backends = GpuBackends());
 
-// Devices to try in this order. `gpu` gives usable hardware GPUs (discrete before integrated, then the order of
-// the list), `auto` those and then the CPU, never a software driver. Any other name means one device: `cpu`, a
-// backend
+// Devices to try in this order. `gpu` gives usable hardware GPUs (discrete before integrated, then the order of the
+// list), `auto` those and then the CPU, never a software driver. Any other name means one device: `cpu`, a backend
 // ("opencl": its first usable device; "opencl:1"; "opencl:radeon"), a UUID, part of a name; capitals don't matter.
-// kUnavailable names what was asked, why it is not usable, and what is; kInvalidArgument for an empty name.
+// kUnavailable says what was asked for, why it is not usable, and what is usable; kInvalidArgument for an empty name.
 Result<std::vector<ListedDevice>> ChooseDevices(const std::string& wanted,
                                                 std::span<const BackendDef> backends = GpuBackends());
 
@@ -37,7 +36,7 @@ struct OpenedDevice {
   std::shared_ptr<Device> device;      // sessions may share it
   std::vector<std::string> warnings;   // devices that failed before it
   bool is_trusted = false;             // it needed no self-test, or passed it
-  std::optional<double> self_test_ms;  // what passing took; nothing where it was not tested now
+  std::optional<double> self_test_ms;  // the time of a self-test that passed now
 };
 
 // The device that the caller shares; `wanted` must be "auto" or name its backend. kUnsupported when this build has no

@@ -1,4 +1,4 @@
-// What a user's words for a device mean, given the devices that there are: pure functions on the list.
+// Resolves a user's name for a device against a list of devices: pure functions.
 #ifndef HEARTH_FRONTENDS_ENGINE_DEVICE_NAMES_H_
 #define HEARTH_FRONTENDS_ENGINE_DEVICE_NAMES_H_
 
@@ -10,14 +10,14 @@
 
 namespace hearth {
 
-// A found device with the name that users call it by.
+// A device with its name for users.
 struct ListedDevice {
   std::string id;  // "opencl:0" (counting usable devices); the backend's name when not usable; "cpu"
   const BackendDef* backend = nullptr;  // null: the CPU
   DeviceCandidate candidate;
 };
 
-// Small letters, no blanks around. kInvalidArgument where nothing is left.
+// Lower case, without surrounding blanks. kInvalidArgument if nothing is left.
 Result<std::string> NormalizedDeviceName(const std::string& wanted);
 
 // Usable hardware GPUs, discrete ones first, otherwise in the order of the list.
@@ -25,8 +25,8 @@ std::vector<ListedDevice> HardwareGpus(const std::vector<ListedDevice>& listed);
 
 // The one usable device of `listed` that `name` means: a UUID (all 32 hexadecimal digits, dashes or not; the first
 // device of the list that has it, since one GPU is there once per backend), a whole name, or part of one name.
-// `uuid_of` is asked only for what looks like a UUID. kUnavailable where nothing or more than one device fits; it says
-// what there is. `name` is normalized.
+// `uuid_of` is called only if `name` looks like a UUID. kUnavailable if no device or more than one fits; the message
+// lists them. `name` is normalized.
 Result<ListedDevice> DeviceByName(const std::string& name, const std::vector<ListedDevice>& listed,
                                   const std::function<std::string(const ListedDevice&)>& uuid_of);
 

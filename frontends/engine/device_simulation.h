@@ -1,4 +1,4 @@
-// A software driver that stands in for another device (core/device/device_profiles.h).
+// Software drivers that simulate other devices (core/device/device_profiles.h).
 #ifndef HEARTH_FRONTENDS_ENGINE_DEVICE_SIMULATION_H_
 #define HEARTH_FRONTENDS_ENGINE_DEVICE_SIMULATION_H_
 
@@ -9,13 +9,12 @@
 
 namespace hearth {
 
-// Opens the device that `wanted` names as the device of that profile; under "auto" the first software driver of an API
+// Opens the device that `wanted` names so that it simulates the profile; "auto" is the first software driver of an API
 // that the profile's device has. kInvalidArgument for an unknown profile, the CPU, or an API that the device lacks;
-// kUnavailable where no driver can stand in.
+// kUnavailable if no driver can simulate it.
 Result<OpenedDevice> OpenSimulatedDevice(const std::string& wanted, const std::string& profile_name);
 
-// The names of all profiles that the device which `wanted` names can stand in for: those that have its API. None for
-// the CPU.
+// The names of all profiles that the device `wanted` can simulate: those with its API. None for the CPU.
 Result<std::vector<std::string>> ProfilesFor(const std::string& wanted);
 
 // OpenSimulatedDevice, or OpenChosenDevice where `profile_name` is empty.

@@ -1,5 +1,5 @@
-// Drivers in a process that was forked from one that used them. The threads that their calls wait for are not there:
-// PoCL, llvmpipe and lavapipe hang. No driver can be told to begin anew.
+// Drivers in a process that was forked from one that used them. The threads that their calls wait for do not exist in
+// the child, so PoCL, llvmpipe and lavapipe hang. No driver can be reset.
 #ifndef HEARTH_FRONTENDS_ENGINE_FORKED_DRIVERS_H_
 #define HEARTH_FRONTENDS_ENGINE_FORKED_DRIVERS_H_
 
@@ -10,11 +10,11 @@
 
 namespace hearth {
 
-// The backend's devices. Where a process of which this one is a fork asked for them before: one that is not usable,
-// with that reason, and no driver is called.
+// The backend's devices. If the process that this one was forked from has enumerated them, it returns one unusable
+// device with that reason and calls no driver.
 std::vector<DeviceCandidate> EnumerateUnlessForked(const BackendDef& backend);
 
-// That reason, where the other process found hardware; else empty.
+// That reason, if the parent found hardware; else empty.
 std::string WhyHardwareIsLost(const BackendDef& backend);
 
 }  // namespace hearth

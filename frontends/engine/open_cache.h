@@ -1,5 +1,4 @@
-// The cache of a session, made of what its options name: read-only layers, the folder or the caller's own store,
-// an observer.
+// Opens the cache of a session from its options: read-only layers, the folder or the caller's own store, an observer.
 #ifndef HEARTH_FRONTENDS_ENGINE_OPEN_CACHE_H_
 #define HEARTH_FRONTENDS_ENGINE_OPEN_CACHE_H_
 
@@ -23,9 +22,9 @@ struct CacheRequest {
   uint64_t max_bytes = 0;              // 0: the default size
   bool read_only = false;              // the folder is neither made nor written
   KeyValueStore* own_store = nullptr;  // instead of the folder
-  CacheServer server;                  // its fields where set, else the environment's
+  CacheServer server;                  // unset fields come from the environment
   CacheObserver observer;
-  ModelName model;                // whose session it is; noted beside the entries that it uses
+  ModelName model;                // the session's model, recorded with the entries that it uses
   std::string token;              // empty: none; keeps entries of every kind apart
   SessionWaits* waits = nullptr;  // the session's; must outlive the store
 };
@@ -34,10 +33,10 @@ struct OpenedCache {
   std::unique_ptr<BlobStore> store;   // null when there is none
   SqliteStore* folder = nullptr;      // the folder's part of it; null when there is none
   std::string path;                   // of the writable file
-  std::vector<std::string> warnings;  // why a part could not be had
+  std::vector<std::string> warnings;  // why a part could not be opened
 };
 
-// Never fails: what can't be opened is left out, with a warning.
+// Never fails: parts that can't be opened are left out, with a warning.
 OpenedCache OpenCache(const CacheRequest& request);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// What a user is told when not all of a network runs on the device.
+// Warnings for a network that does not run on the device as a whole.
 #ifndef HEARTH_FRONTENDS_ENGINE_PLACEMENT_WARNINGS_H_
 #define HEARTH_FRONTENDS_ENGINE_PLACEMENT_WARNINGS_H_
 
@@ -10,7 +10,7 @@
 
 namespace hearth {
 
-// More pieces than this, and moving values between them is worth a warning.
+// With more pieces than this, moving values between them is worth a warning.
 inline constexpr int kFewPieces = 4;
 
 // Runs of dispatches and host steps, which alternate.

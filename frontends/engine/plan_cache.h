@@ -1,4 +1,4 @@
-// The lowered plan of a model on a device: from the cache where it is, else made and kept.
+// Gets the lowered plan of a model on a device from the cache, or makes and stores it.
 #ifndef HEARTH_FRONTENDS_ENGINE_PLAN_CACHE_H_
 #define HEARTH_FRONTENDS_ENGINE_PLAN_CACHE_H_
 
@@ -22,7 +22,7 @@ struct PlanRequest {
 
 struct MadePlan {
   Plan plan;
-  std::unique_ptr<Graph> lowered_graph;  // what the plan's host steps refer to; null when the plan came from the cache
+  std::unique_ptr<Graph> lowered_graph;  // for the plan's host steps; null when the plan came from the cache
   bool is_new = false;                   // worth storing
   bool is_stored = false;                // it came from the cache
   double rewrite_ms = 0, lower_ms = 0;
@@ -31,13 +31,13 @@ struct MadePlan {
 // Covers everything that Lower and the passes depend on; no driver version, so that plans outlive a driver update.
 CacheKey PlanKey(const PlanRequest& request);
 
-// The request's graph as the passes leave it: what Lower takes.
+// The request's graph after the passes, for Lower.
 Result<Graph> RewrittenGraph(const PlanRequest& request);
 
 // Plans with host steps or constant outputs are made again each start: they refer to the graph.
 Result<MadePlan> MakePlan(const PlanRequest& request, BlobStore* store);
 
-// `cost_ms`: what making it took.
+// `cost_ms`: the time that making it took.
 void StorePlan(const PlanRequest& request, const Plan& plan, double cost_ms, BlobStore& store);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Preference and priorities, in the TFLite delegate's words, as what they mean for a plan.
+// Turns preference and priorities, in the TFLite delegate's words, into options of a plan.
 #ifndef HEARTH_FRONTENDS_ENGINE_PRIORITIES_H_
 #define HEARTH_FRONTENDS_ENGINE_PRIORITIES_H_
 

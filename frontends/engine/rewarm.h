@@ -1,4 +1,4 @@
-// Making programs anew from the plans that the cache holds, without the models: what a driver's update asks for.
+// Makes programs again from the plans in the cache, without the models, for use after a driver update.
 #ifndef HEARTH_FRONTENDS_ENGINE_REWARM_H_
 #define HEARTH_FRONTENDS_ENGINE_REWARM_H_
 
@@ -9,13 +9,13 @@
 
 namespace hearth {
 
-// Why the next start on this device would not use the stored plan with this key, in words that go on after "its plan";
-// empty: it would. Empty too for plans of other backends, which IsForBackend tells.
+// Why the next start on this device would not use the stored plan with this key, as words that follow "its plan";
+// empty: it would. Also empty for plans of other backends (see IsForBackend).
 std::string WhyPlanIsStale(const CacheKeyFields& plan, const DeviceInfo& device, BlobStore& store);
 bool IsForBackend(const CacheKeyFields& plan, const DeviceInfo& device);
 
-// What a session asks of a device and its driver once: self-test and probe, where the store has no answer yet.
-// kUnavailable: the device does not compute.
+// Runs what a session runs once per device and driver, self-test and probe, if the store has no answer yet.
+// kUnavailable: the device failed the self-test.
 Status ProveDevice(Device& device, BlobStore& store);
 
 struct RewarmedPlan {

@@ -1,4 +1,5 @@
-// Whether a plan from the cache is one that this request could have made: nothing in it may abort or overrun a start.
+// Checks that a plan from the cache is one that this request could have made, so that nothing in it can abort or
+// overrun a start.
 #ifndef HEARTH_FRONTENDS_ENGINE_STORED_PLAN_H_
 #define HEARTH_FRONTENDS_ENGINE_STORED_PLAN_H_
 
@@ -10,7 +11,7 @@ namespace hearth {
 // Checks a plan that DeserializePlan accepted. Errors are kMalformedInput.
 Status CheckStoredPlan(const Plan& plan, const Graph& graph, const DeviceInfo& device);
 
-// What can be asked without the model: the device can run all of it.
+// The checks that need no model: the device can run all of the plan.
 Status CheckStoredPlan(const Plan& plan, const DeviceInfo& device);
 
 }  // namespace hearth

@@ -1,5 +1,4 @@
-// Where tuning stands in a start: before the plan is made, what the cache holds is taken up, and what is missing is
-// measured.
+// Tuning during a start: before the plan is made, records are read from the cache and missing layers are measured.
 #ifndef HEARTH_FRONTENDS_ENGINE_TUNED_START_H_
 #define HEARTH_FRONTENDS_ENGINE_TUNED_START_H_
 
@@ -19,12 +18,12 @@ struct TuningRequest {
   bool read_only = false;  // nothing is put into the store
   int threads = 1;
   TuneObserver observer;
-  std::stop_token stop = {};  // once requested, what was measured so far is all
+  std::stop_token stop = {};  // once requested, measuring ends
 };
 
 struct TuningOutcome {
   TuneMode mode = TuneMode::kOff;
-  int measured = 0, changed = 0, recorded = 0;  // layers: by this start; of these not as rules choose; in the record
+  int measured = 0, changed = 0, recorded = 0;  // layers: now; of these not by rule; in the record
   double measuring_ms = 0;
 };
 

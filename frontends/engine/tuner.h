@@ -1,4 +1,4 @@
-// Tuning: measures the ways in which the layers of a network can run, and finds the fastest of each.
+// Tuning: measures the candidate kernels of a network's layers and finds the fastest of each.
 #ifndef HEARTH_FRONTENDS_ENGINE_TUNER_H_
 #define HEARTH_FRONTENDS_ENGINE_TUNER_H_
 
@@ -19,7 +19,7 @@ namespace hearth {
 
 enum class TuneMode : uint8_t {
   kOff,
-  kFast,  // the few candidates of a layer that rules find likeliest, few samples
+  kFast,  // the few likeliest candidates of a layer, few samples
   kFull,  // all candidates
 };
 std::string_view TuneModeName(TuneMode mode);  // "off", "fast", "full"
@@ -36,9 +36,9 @@ class TimedLayer {
 class LayerClock {
  public:
   virtual ~LayerClock() = default;
-  // Told before the first Prepare which kernels will come: drivers compile many in less time than one after the other.
+  // Announces kernels before the first Prepare: drivers compile many together faster than one after the other.
   virtual void Announce(std::span<const KernelSource> kernels) = 0;
-  // An error: the device can't run this plan, which is then no candidate.
+  // An error means that the device can't run this plan, which is then not a candidate.
   virtual Result<std::unique_ptr<TimedLayer>> Prepare(Plan plan) = 0;
 };
 

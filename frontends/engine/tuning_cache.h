@@ -1,5 +1,5 @@
-// What tuning found on a device, kept in the cache: an entry for each layer, so that networks with the same layer share
-// it, and what is imported adds to what is there.
+// Tuning results in the cache: an entry for each layer, so that networks share layers, and imports add to existing
+// results.
 #ifndef HEARTH_FRONTENDS_ENGINE_TUNING_CACHE_H_
 #define HEARTH_FRONTENDS_ENGINE_TUNING_CACHE_H_
 
@@ -12,13 +12,13 @@
 
 namespace hearth {
 
-// Of the device, its driver, the versions of kernels and emitter that were measured, and the layer (LayerKey). Without
-// a layer it is the beginning of all such keys.
+// Covers the device, its driver, the versions of kernels and emitter that were measured, and the layer (LayerKey).
+// Without a layer it is the common prefix of all such keys.
 CacheKey TuningKey(const DeviceInfo& info, std::string_view layer = {});
 
-// Of all layers of all networks, as far as it lies at hand; what can't be read is rejected.
+// The local records of all layers of all networks; unreadable ones are rejected.
 TuningRecords StoredTuning(const DeviceInfo& info, BlobStore& store);
-// Of one layer; also asks a server.
+// The record of one layer; also asks a server.
 std::optional<TuningRecord> StoredTuning(const DeviceInfo& info, std::string_view layer, BlobStore& store);
 
 // Adds `records` to what the store holds for the same layers; `cost_ms` is what measuring all took.

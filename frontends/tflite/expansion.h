@@ -1,5 +1,5 @@
-// Operators that stand for several nodes: rare ones, whose result existing operations give, so that every device has
-// them. A function sees one of them as an Expansion and adds the nodes.
+// Operators that become several nodes: rare ones that existing operations can compute, so that every device supports
+// them. A function gets such an operator as an Expansion and adds the nodes.
 #ifndef HEARTH_FRONTENDS_TFLITE_EXPANSION_H_
 #define HEARTH_FRONTENDS_TFLITE_EXPANSION_H_
 
@@ -38,7 +38,7 @@ class Expansion {
   Result<std::vector<int64_t>> IntegersOf(ValueId id) const;
   // A constant operand that is a shape without empty dimensions.
   Result<Shape> ShapeOperand(size_t i) const;
-  // What the file says of an output: its type counts, its shape is not believed.
+  // The file's description of an output: the type is used, the shape is not.
   Result<TensorDesc> DeclaredOutput(int i) const { return view_.DescribeOutput(i); }
   // The one number of a constant operand.
   Result<double> Number(size_t i) const { return view_.ConstantReal(static_cast<int>(i)); }
@@ -47,8 +47,8 @@ class Expansion {
     return view_.Options<Table>();
   }
 
-  // Adds a node and returns what it makes, a constant where its operands are: its shape is inferred, its type that of
-  // the first operand (of SELECT the second) unless `dtype` says another.
+  // Adds a node and returns its value, a constant if all operands are. The shape is inferred; the type is that of the
+  // first operand (for SELECT the second) unless `dtype` is given.
   Result<ValueId> Add(Op op, std::vector<ValueId> inputs, std::optional<DType> dtype = std::nullopt);
   Result<ValueId> AddBinary(BinaryKind kind, ValueId a, ValueId b, Activation activation = Activation::kNone) {
     return Add(Binary{.kind = kind, .activation = activation}, {a, b});
@@ -56,9 +56,9 @@ class Expansion {
   Result<ValueId> AddTest(BinaryKind kind, ValueId a, ValueId b) {
     return Add(Binary{.kind = kind}, {a, b}, DType::kBool);
   }
-  // The value itself where it has that shape already.
+  // Returns the value itself if it has that shape already.
   Result<ValueId> AddReshape(ValueId value, const Shape& shape);
-  // The value itself where the order is that already.
+  // Returns the value itself if it has that order already.
   Result<ValueId> AddTranspose(ValueId value, const Shape& permutation);
   // `count` elements of dimension `axis`, every `stride`-th from `first` on.
   Result<ValueId> AddSlice(ValueId value, int axis, int32_t first, int32_t count, int32_t stride = 1);
@@ -80,7 +80,7 @@ class Expansion {
   // Adds it and returns its sequence; `states` are the operands that it changes.
   Result<ValueId> AddRecurrent(Node node, std::span<const size_t> states);
 
-  // The parts of a complex operand; an error where it is none.
+  // The parts of a complex operand; an error if it is not complex.
   Result<ComplexValue> ComplexOperand(size_t i) const;
   // Only the first `count` (int32[1]) rows of the value count.
   void SetRows(ValueId value, ValueId count) { reader_.reading_.rows.emplace(value, count); }
@@ -95,7 +95,7 @@ class Expansion {
   // The codes of the operators of another subgraph, of which there are at most `most`.
   Result<std::vector<int32_t>> CodesOf(int32_t subgraph, size_t most) const;
 
-  // Takes `count` from the number of operators that may be written out.
+  // Takes `count` from the number of operators that may be unrolled.
   Status ChargeOperators(int64_t count);
 
  private:
@@ -126,7 +126,7 @@ inline Expanded OneValue(Result<ValueId> value) {
   return std::vector<ValueId>{*value};
 }
 
-// expand_places.cc: rows that are moved, or added up, to other places.
+// expand_places.cc: rows that are moved, or added up, to other indices.
 Expanded ExpandMatrixDiag(Expansion& to);
 Expanded ExpandMatrixSetDiag(Expansion& to);
 Expanded ExpandScatterNd(Expansion& to);

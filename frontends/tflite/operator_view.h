@@ -33,9 +33,9 @@ class OperatorView {
   int input_count() const { return static_cast<int>(inputs_.size()); }
   bool HasInput(int i) const { return i < input_count() && inputs_[i] != -1; }
 
-  // What the file says of them. Precondition: HasInput(i).
+  // The file's description of inputs. Precondition: HasInput(i).
   Result<Shape> InputShape(int i) const { return tensors_.ShapeOf(inputs_[i]); }
-  // The same where a caller's shapes are no matter.
+  // The same, ignoring shapes given by the caller.
   Result<Shape> InputFileShape(int i) const { return tensors_.FileShapeOf(inputs_[i]); }
   bool InputHasNoShape(int i) const { return tensors_.HasNoShape(inputs_[i]); }
   Result<TensorDesc> DescribeInput(int i) const { return tensors_.Describe(inputs_[i]); }
@@ -52,7 +52,8 @@ class OperatorView {
   Result<double> ConstantReal(int i) const;
 
   int output_count() const { return op_.outputs() == nullptr ? 0 : static_cast<int>(op_.outputs()->size()); }
-  // What the file says of output `i`; TFLite's own shape inference does not use it. Precondition: i < output_count().
+  // The file's description of output `i`; TFLite's own shape inference does not use it. Precondition: i <
+  // output_count().
   Result<TensorDesc> DescribeOutput(int i) const { return tensors_.Describe(op_.outputs()->Get(i)); }
 
   // Output `i` has elements of this type, whatever the file says. Precondition: i < output_count().

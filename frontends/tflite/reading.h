@@ -1,4 +1,4 @@
-// What all subgraphs that are read into one graph share: the graph, limits, and constants.
+// State shared by all subgraphs that are read into one graph: the graph, limits, and constants.
 #ifndef HEARTH_FRONTENDS_TFLITE_READING_H_
 #define HEARTH_FRONTENDS_TFLITE_READING_H_
 
@@ -27,8 +27,8 @@ struct OperatorCode {
   std::string name;                  // a custom operator's own
 };
 
-// What was made of constants, by those constants: nodes that share their weights (the steps of an unrolled network)
-// share what is made of them.
+// Constants made from other constants, by those: nodes that share their weights (the steps of an unrolled network)
+// share the results.
 using StackedConstants = std::map<std::vector<int64_t>, ValueId>;
 
 // Limits what is copied out of a file to four times its size. The same vector or string may be
@@ -84,10 +84,10 @@ struct Reading {
   // Operators of subgraphs that stand in the place of the operators that call them.
   static constexpr int64_t kMaxInlinedOperators = 100'000;
   int64_t inlined_operators_left = kMaxInlinedOperators;
-  // Operators and nodes that are read or calculated only to know how many turns a loop has.
+  // Operators and nodes that are read or calculated only to count a loop's turns.
   int64_t counting_left = 1 << 20;
   std::vector<int32_t> calls;                         // subgraphs that are being read, the outermost first
-  std::set<const wire::Operator*> loops_of_the_host;  // WHILEs that were too long to write out, since data end them
+  std::set<const wire::Operator*> loops_of_the_host;  // WHILEs whose end depends on data, too long to unroll
   // Values that hold more rows than count, and how many do (int32[1]).
   std::map<ValueId, ValueId> rows;
   // Resource variables, by name. A handle of one is a constant that only its operators read.

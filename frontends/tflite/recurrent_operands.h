@@ -8,10 +8,9 @@
 namespace hearth {
 
 // For an Lstm node with the file's operands (5 of a BASIC kernel, or 20 to 24) and outputs: stacks the weights of its
-// gates, which the file has one by one or, BASIC, in another order, into constants of floats, and drops outputs that
+// gates, which the file has separately or (BASIC) in another order, into constants of floats, and removes outputs that
 // are only scratch memory. Does nothing for other nodes. kUnsupported, with the node as it was, for weights that are
-// made at run time,
-// or that are too many for the file (TensorReader::ChargeMade).
+// made at run time, or that are too many for the file (TensorReader::ChargeMade).
 Status ArrangeRecurrentOperands(Graph& graph, TensorReader& tensors, StackedConstants& stacked, Node& node);
 
 }  // namespace hearth
