@@ -1,10 +1,14 @@
 #include "core/base/log.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -15,9 +19,9 @@ namespace hearth {
 namespace {
 
 struct SinkSlot {
-  std::recursive_mutex mutex;  // a sink that breaks a promise of Hearth's gets the last words too
-  LogSink sink;
-  bool is_silent = false;  // without a sink and HEARTH_LOG
+  std::recursive_mutex mutex;           // a sink that breaks a promise of Hearth's gets the last words too
+  std::shared_ptr<const LogSink> sink;  // a call of it holds it: it may set another
+  bool is_silent = false;               // without a sink and HEARTH_LOG
 };
 
 // Never destroyed: sessions may end after this file's statics. In memory of the library's own, so that a plugin that is
@@ -57,6 +61,19 @@ size_t DefaultLevel(bool is_silent) {
   return static_cast<size_t>(LogLevel::kWarning);
 }
 
+// What a sink throws has nowhere to go: most messages come from where nothing may fail.
+void TellSink(const LogSink& sink, LogLevel level, std::string_view message) {
+  try {
+    sink(level, message);
+  } catch (const abi::__forced_unwind&) {
+    throw;  // the thread ends
+  } catch (const std::exception& error) {
+    PrintLine("error", std::string("the log sink threw '") + error.what() + "' at: " + std::string(message));
+  } catch (...) {
+    PrintLine("error", "the log sink threw at: " + std::string(message));
+  }
+}
+
 bool IsLoggedBy(const SinkSlot& slot, LogLevel level) {
   return slot.sink != nullptr || static_cast<size_t>(level) >= DefaultLevel(slot.is_silent);
 }
@@ -64,8 +81,10 @@ bool IsLoggedBy(const SinkSlot& slot, LogLevel level) {
 }  // namespace
 
 void SetLogSink(LogSink sink) {
+  std::shared_ptr<const LogSink> next;
+  if (sink != nullptr) next = std::make_shared<const LogSink>(std::move(sink));
   const std::lock_guard lock(Slot().mutex);
-  Slot().sink = std::move(sink);
+  Slot().sink.swap(next);
 }
 
 void SilenceDefaultLog() {
@@ -81,8 +100,8 @@ bool IsLogged(LogLevel level) {
 bool Log(LogLevel level, std::string_view message) {
   const std::lock_guard lock(Slot().mutex);
   if (!IsLoggedBy(Slot(), level)) return false;
-  if (Slot().sink != nullptr) {
-    Slot().sink(level, message);
+  if (const std::shared_ptr<const LogSink> sink = Slot().sink; sink != nullptr) {
+    TellSink(*sink, level, message);
   } else {
     PrintLine(kLevels.at(static_cast<size_t>(level)), message);
   }

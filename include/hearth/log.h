@@ -19,7 +19,8 @@ enum class LogLevel : uint8_t {
   kError,    // an internal error, before the process aborts
 };
 
-// Called on the thread that logs, one call at a time; must neither throw nor call Hearth.
+// Called on the thread that logs, one call at a time. It must not call Hearth, except SetLogSink. What it throws is
+// lost, except for a line on standard error.
 using LogSink = std::function<void(LogLevel, std::string_view message)>;
 
 // Sets the sink of the whole process; empty: standard error, the default. A sink that does nothing silences Hearth.

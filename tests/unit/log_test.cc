@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,28 @@ TEST(Log, AnUnknownLevelIsToldOnceAndCountsAsWarning) {
   EXPECT_THAT(first, ::testing::EndsWith("hearth: warning: x\n"));
   EXPECT_EQ(Said(LogLevel::kInfo, "loud"), "");
   EXPECT_EQ(Said(LogLevel::kWarning, "loud"), "hearth: warning: x\n");
+}
+
+TEST(Log, ASinkThatThrowsLosesItsMessageAndNothingElse) {
+  SetLogSink([](LogLevel, std::string_view) { throw std::runtime_error("full"); });
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(Log(LogLevel::kWarning, "x"));
+  SetLogSink(nullptr);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "hearth: error: the log sink threw 'full' at: x\n");
+}
+
+TEST(Log, ASinkMaySetAnother) {
+  std::string said;
+  const std::string own(100, 'x');  // that the first sink holds
+  SetLogSink([&said, own](LogLevel, std::string_view message) {
+    SetLogSink([&said](LogLevel, std::string_view later) { said += later; });
+    said += own;
+    said += message;
+  });
+  Log(LogLevel::kInfo, "first");
+  Log(LogLevel::kInfo, "second");
+  SetLogSink(nullptr);
+  EXPECT_EQ(said, own + "firstsecond");
 }
 
 TEST(Log, DetailsTellWhatTheCacheHad) {
