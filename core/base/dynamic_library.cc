@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
 
 #include <filesystem>
 #include <string>
@@ -30,6 +31,16 @@ void* DynamicLibrary::Find(const char* name) const {
   return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
 }
 
+namespace {
+
+// The program's file as the kernel was given it, for where /proc is not mounted.
+const char* StartedFile() {
+  const unsigned long address = ::getauxval(AT_EXECFN);  // NOLINT(google-runtime-int): getauxval's type
+  return address == 0 ? "" : reinterpret_cast<const char*>(address);
+}
+
+}  // namespace
+
 std::string FolderOfThisCode() {
   Dl_info info{};
   link_map* loaded = nullptr;
@@ -38,7 +49,8 @@ std::string FolderOfThisCode() {
   // A program's own entry has no name, and what dladdr says for it is what it was started by, without a folder.
   const bool is_program = loaded == nullptr || loaded->l_name == nullptr || *loaded->l_name == '\0';
   std::error_code failed;
-  const std::filesystem::path file = std::filesystem::canonical(is_program ? "/proc/self/exe" : loaded->l_name, failed);
+  std::filesystem::path file = std::filesystem::canonical(is_program ? "/proc/self/exe" : loaded->l_name, failed);
+  if (failed && is_program) file = std::filesystem::canonical(StartedFile(), failed);
   return failed ? "" : file.parent_path().string();
 }
 

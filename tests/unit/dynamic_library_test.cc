@@ -1,7 +1,12 @@
 #include "core/base/dynamic_library.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <string>
 
 namespace hearth {
@@ -28,6 +33,25 @@ TEST(DynamicLibrary, TheFirstNameThatExistsIsOpenedAndItsSymbolsAreCalled) {
 TEST(DynamicLibrary, AnEmptyOneHasNoSymbols) {
   const DynamicLibrary library;
   EXPECT_EQ(library.Symbol<void (*)()>("cos"), nullptr);
+}
+
+// As in a bare chroot.
+TEST(FolderOfThisCode, IsKnownWithoutProc) {
+  constexpr int kNotAllowed = 77;
+  const std::string folder = FolderOfThisCode();
+  ASSERT_TRUE(std::filesystem::is_directory(folder)) << folder;
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool hidden = unshare(CLONE_NEWNS) == 0 && mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                        mount("none", "/proc", "tmpfs", 0, nullptr) == 0;
+    if (!hidden) _exit(kNotAllowed);
+    _exit(FolderOfThisCode() == folder ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kNotAllowed) GTEST_SKIP() << "hiding /proc needs the right to mount";
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace
