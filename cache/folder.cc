@@ -38,12 +38,18 @@ Descriptor OpenLockFile(const fs::path& folder, int more_flags) {
   return Descriptor(::open((folder / kLockFileName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600));
 }
 
+// True also for a folder that is there. Whatever the umask, the owner may use a new one.
+bool MakePrivateFolder(const fs::path& folder) {
+  if (::mkdir(folder.c_str(), 0700) == 0) return ::chmod(folder.c_str(), 0700) == 0;
+  return errno == EEXIST;
+}
+
 // mkdir -p, everything new with mode 0700.
 Status MakeFolder(const fs::path& folder) {
-  if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return Status::Ok();
+  if (MakePrivateFolder(folder)) return Status::Ok();
   if (errno == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
     HEARTH_TRY(MakeFolder(folder.parent_path()));
-    if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return Status::Ok();
+    if (MakePrivateFolder(folder)) return Status::Ok();
   }
   return Error(StatusCode::kIoError, "can't make the folder {}: {}; name another", folder.string(),
                std::strerror(errno));

@@ -46,6 +46,16 @@ TEST(CacheFolderRules, TheDefaultFollowsTheThreeVariablesInOrder) {
   EXPECT_EQ(DefaultCacheFolder().value(), "/own");
 }
 
+TEST(CacheFolderRules, ANewFolderIsItsOwnersWhateverTheUmask) {
+  const CacheFolder folder;
+  const mode_t before = ::umask(0777);
+  const auto prepared = PrepareFolder(folder.path() / "a" / "b", FolderUse::kCreate);
+  ::umask(before);
+  ASSERT_TRUE(prepared.ok()) << prepared.status().message();
+  EXPECT_EQ(ModeOf(folder.path() / "a"), 0700u);
+  EXPECT_EQ(ModeOf(*prepared), 0700u);
+}
+
 TEST(CacheSizes, AreReadAsPeopleWriteThem) {
   const std::pair<const char*, uint64_t> sizes[] = {{"0", 0},
                                                     {"1500", 1500},
