@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 
+#include "backends/opencl/pocl_folder.h"
 #include "core/base/error.h"
 #include "core/emit/emit.h"
 #include "hal/entry_points.h"
@@ -115,8 +116,9 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
   }
   if (code != CL_SUCCESS) {
     const Status error = OpenClError(code, StatusCode::kUnavailable, "building " + KernelNames(sources));
+    const std::string hint = driver.is_software ? HintOfPoclFolder() : "";
     const std::string log = BuildLog(driver.api, driver_program.get(), driver.device);
-    return log.empty() ? error : Status(error.code(), error.message() + "\n" + log);
+    return Status(error.code(), error.message() + (log.empty() ? "" : "\n" + log) + hint);
   }
   std::unique_ptr<OpenClProgramGroup> group(
       new OpenClProgramGroup(driver.api, std::move(driver_program), std::move(held_entry_points)));

@@ -15,6 +15,7 @@
 
 #include "backends/opencl/backend.h"
 #include "backends/opencl/driver_api.h"
+#include "backends/opencl/pocl_folder.h"
 #include "backends/opencl/program.h"
 #include "conformance/device_cases.h"
 #include "core/base/error.h"
@@ -267,6 +268,20 @@ TEST(OpenClDeathTest, HiddenDriversGiveOneUnusableCandidateWithAReason) {
     std::_Exit(right ? 0 : 1);
   };
   EXPECT_EXIT(enumerate_hidden(), ::testing::ExitedWithCode(0), "reason: .*(finds no driver|no OpenCL loader)");
+}
+
+TEST(PoclFolder, ThatCannotBeWrittenIsNamedInTheMessageOfABuildThatFailed) {
+  const auto hint_for = [](const char* folder) {
+    const char* const before = std::getenv("POCL_CACHE_DIR");
+    const std::string kept = before == nullptr ? "" : before;
+    setenv("POCL_CACHE_DIR", folder, 1);
+    const std::string hint = HintOfPoclFolder();
+    before == nullptr ? unsetenv("POCL_CACHE_DIR") : setenv("POCL_CACHE_DIR", kept.c_str(), 1);
+    return hint;
+  };
+  EXPECT_THAT(hint_for("/dev/null/pocl"), HasSubstr("PoCL puts programs into /dev/null/pocl, which can't be written"));
+  EXPECT_EQ(hint_for(::testing::TempDir().c_str()), "");
+  EXPECT_EQ(hint_for((::testing::TempDir() + "not/made/yet").c_str()), "");
 }
 
 // PoCL 3.1 aborts the process there (a bare chroot), so no driver may be asked.
