@@ -2,20 +2,46 @@
 #ifndef HEARTH_CORE_BASE_THREADS_H_
 #define HEARTH_CORE_BASE_THREADS_H_
 
+#include <csignal>
 #include <functional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "core/base/float_environment.h"
 #include "core/base/guarded.h"
 
 namespace hearth {
 
-// kResourceExhausted if the system gives no thread. `work` must not throw.
+// While this object lives, threads that this thread starts block the signals that are meant for the program: its
+// handlers expect its own threads, and a signal that it awaits with sigwait or signalfd would end the process in one of
+// Hearth's threads. Signals that a thread raises itself, and the profilers' clock, are not blocked.
+class NoSignalsForNewThreads {
+ public:
+  NoSignalsForNewThreads() {
+    sigset_t kept;
+    sigfillset(&kept);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF}) sigdelset(&kept, own);
+    pthread_sigmask(SIG_BLOCK, &kept, &before_);
+  }
+  ~NoSignalsForNewThreads() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  NoSignalsForNewThreads(const NoSignalsForNewThreads&) = delete;
+  NoSignalsForNewThreads& operator=(const NoSignalsForNewThreads&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// kResourceExhausted if the system gives no thread. `work` must not throw. The thread blocks the program's signals and
+// has the default floating-point environment.
 template <typename Work>
 Status StartThread(std::thread& thread, Work work) {
+  const NoSignalsForNewThreads none;
   try {
-    thread = std::thread(std::move(work));
+    thread = std::thread([work = std::move(work)]() mutable {
+      std::fesetenv(FE_DFL_ENV);
+      work();
+    });
   } catch (const std::system_error& error) {
     return Error(StatusCode::kResourceExhausted, "the system gives no thread ({}): raise its limit on processes",
                  error.code().message());
