@@ -10,6 +10,9 @@
 
 namespace hearth {
 
+inline constexpr const char* kMemoryRanOut =
+    "memory ran out: let the process have more (ulimit -v, its container's limit), or take a smaller model or shape";
+
 // The Status that `work` returns, or its exception as a Status.
 template <typename Work>
 Status Guarded(const Work& work) noexcept {
@@ -17,7 +20,7 @@ Status Guarded(const Work& work) noexcept {
     try {
       return work();
     } catch (const std::bad_alloc&) {
-      return Error(StatusCode::kResourceExhausted, "memory ran out");
+      return Status(StatusCode::kResourceExhausted, kMemoryRanOut);
     } catch (const std::exception& exception) {
       return Error(StatusCode::kResourceExhausted, "out of memory or threads: {}", exception.what());
     } catch (...) {

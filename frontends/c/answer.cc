@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/graph/types.h"
 #include "hearth/log.h"
 #include "hearth/version.h"
 
@@ -37,6 +38,13 @@ hearth_status Fail(StatusCode code, const char* message) noexcept {
   std::memcpy(last_error, message, length);
   std::memcpy(last_error + length, end, std::strlen(end) + 1);
   return static_cast<hearth_status>(code);
+}
+
+Result<std::vector<int32_t>> DimensionsOf(const int32_t* dimensions, size_t rank) {
+  if (rank > Shape::kMaxRank)
+    return Error(StatusCode::kInvalidArgument, "a shape has at most {} dimensions, not {}", Shape::kMaxRank, rank);
+  if (rank > 0) HEARTH_NOT_NULL(dimensions);
+  return std::vector<int32_t>(dimensions, dimensions + rank);
 }
 
 char* CopyText(const std::string& text) {

@@ -7,8 +7,10 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/base/error.h"
+#include "core/base/guarded.h"
 #include "hearth/hearth_c.h"
 #include "hearth/status.h"
 
@@ -24,7 +26,7 @@ hearth_status Answer(Work&& work) noexcept {
     const Status status = work();
     return status.ok() ? HEARTH_OK : Fail(status.code(), status.message().c_str());
   } catch (const std::bad_alloc&) {
-    return Fail(StatusCode::kResourceExhausted, "memory ran out");
+    return Fail(StatusCode::kResourceExhausted, kMemoryRanOut);
   } catch (const std::length_error&) {
     return Fail(StatusCode::kResourceExhausted, "something would be larger than memory can be");
   } catch (const std::exception& error) {
@@ -45,6 +47,9 @@ hearth_status AnswerWith(T** out, Work&& work) noexcept {
     return Status::Ok();
   });
 }
+
+// A shape of the caller's. No more is read of it than a shape can have: a wrong rank is an error, not a crash.
+Result<std::vector<int32_t>> DimensionsOf(const int32_t* dimensions, size_t rank);
 
 // A copy for hearth_free_text.
 char* CopyText(const std::string& text);

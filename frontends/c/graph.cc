@@ -23,11 +23,6 @@ int32_t AddTo(hearth_graph* graph, Add&& add) noexcept {
   return id;
 }
 
-Result<std::vector<int32_t>> ListOf(const int32_t* numbers, size_t count) {
-  if (count > 0 && numbers == nullptr) return NullArgument("numbers");
-  return std::vector<int32_t>(numbers, numbers + count);
-}
-
 Result<BuilderActivation> ActivationOf(int32_t activation) {
   if (activation >= HEARTH_ACTIVATION_NONE && activation <= HEARTH_ACTIVATION_SIGMOID)
     return static_cast<BuilderActivation>(activation);
@@ -66,7 +61,7 @@ void hearth_graph_destroy(hearth_graph* graph) {
 int32_t hearth_graph_input(hearth_graph* graph, const char* name, const int32_t* shape, size_t rank) {
   return hearth::AddTo(graph, [&](GraphBuilder& builder) -> Added {
     HEARTH_NOT_NULL(name);
-    HEARTH_ASSIGN(const auto dimensions, hearth::ListOf(shape, rank));
+    HEARTH_ASSIGN(const auto dimensions, hearth::DimensionsOf(shape, rank));
     return builder.Input(name, dimensions);
   });
 }
@@ -76,7 +71,7 @@ int32_t hearth_graph_constant(hearth_graph* graph, const char* name, const int32
   return hearth::AddTo(graph, [&](GraphBuilder& builder) -> Added {
     HEARTH_NOT_NULL(name);
     if (value_count > 0) HEARTH_NOT_NULL(values);
-    HEARTH_ASSIGN(const auto dimensions, hearth::ListOf(shape, rank));
+    HEARTH_ASSIGN(const auto dimensions, hearth::DimensionsOf(shape, rank));
     return builder.Constant(name, dimensions, std::span(values, value_count));
   });
 }
@@ -92,7 +87,7 @@ void hearth_graph_output(hearth_graph* graph, int32_t tensor, const char* name) 
 int32_t hearth_graph_state(hearth_graph* graph, const char* name, const int32_t* shape, size_t rank) {
   return hearth::AddTo(graph, [&](GraphBuilder& builder) -> Added {
     HEARTH_NOT_NULL(name);
-    HEARTH_ASSIGN(const auto dimensions, hearth::ListOf(shape, rank));
+    HEARTH_ASSIGN(const auto dimensions, hearth::DimensionsOf(shape, rank));
     return builder.State(name, dimensions);
   });
 }
@@ -162,10 +157,10 @@ int32_t hearth_graph_unary(hearth_graph* graph, const char* op, int32_t x) {
 
 int32_t hearth_graph_concat(hearth_graph* graph, const int32_t* tensors, size_t count, int32_t axis) {
   return hearth::AddTo(graph, [&](GraphBuilder& builder) -> Added {
-    HEARTH_ASSIGN(const auto ids, hearth::ListOf(tensors, count));
+    if (count > 0) HEARTH_NOT_NULL(tensors);
     std::vector<BuilderTensor> inputs;
-    inputs.reserve(ids.size());
-    for (int32_t id : ids) inputs.push_back({id});
+    inputs.reserve(count);
+    for (size_t k = 0; k < count; ++k) inputs.push_back({tensors[k]});
     return builder.Concat(inputs, axis);
   });
 }
@@ -179,7 +174,7 @@ int32_t hearth_graph_resize_bilinear(hearth_graph* graph, int32_t x, int32_t hei
 
 int32_t hearth_graph_reshape(hearth_graph* graph, int32_t x, const int32_t* shape, size_t rank) {
   return hearth::AddTo(graph, [&](GraphBuilder& builder) -> Added {
-    HEARTH_ASSIGN(const auto dimensions, hearth::ListOf(shape, rank));
+    HEARTH_ASSIGN(const auto dimensions, hearth::DimensionsOf(shape, rank));
     return builder.Reshape({x}, dimensions);
   });
 }

@@ -25,8 +25,7 @@ hearth_status hearth_options_set_shape(hearth_options* options, const char* inpu
   return hearth::Answer([&]() -> hearth::Status {
     HEARTH_NOT_NULL(options);
     HEARTH_NOT_NULL(input);
-    if (rank > 0) HEARTH_NOT_NULL(dimensions);
-    options->options.model.input_shapes[input].assign(dimensions, dimensions + rank);
+    HEARTH_ASSIGN(options->options.model.input_shapes[input], hearth::DimensionsOf(dimensions, rank));
     return hearth::Status::Ok();
   });
 }

@@ -117,6 +117,24 @@ TEST(CApiFault, MistakesInAGraphAreReportedWhenItIsBuilt) {
   }
 }
 
+TEST(CApiFault, ARankThatNoShapeHasIsRefusedBeforeTheDimensionsAreRead) {
+  const int32_t one[] = {1};
+  OwnedOptions options;
+  ASSERT_FINE(hearth_options_create(options.out()));
+  for (const size_t rank : {size_t{9}, size_t{1} << 28, SIZE_MAX}) {
+    EXPECT_EQ(hearth_options_set_shape(options, "x", one, rank), HEARTH_INVALID_ARGUMENT);
+    EXPECT_THAT(hearth_last_error(), HasSubstr("at most 8 dimensions"));
+    OwnedGraph graph;
+    ASSERT_FINE(hearth_graph_create("g", graph.out()));
+    EXPECT_EQ(hearth_graph_input(graph, "x", one, rank), -1);
+    EXPECT_EQ(hearth_graph_state(graph, "s", one, rank), -1);
+    EXPECT_EQ(hearth_graph_constant(graph, "c", one, rank, nullptr, 0), -1);
+    OwnedModel model;
+    EXPECT_EQ(hearth_graph_build(graph, model.out()), HEARTH_INVALID_ARGUMENT);
+    EXPECT_THAT(hearth_last_error(), HasSubstr("at most 8 dimensions"));
+  }
+}
+
 TEST(CApiFault, ANullArgumentIsAnErrorEverywhere) {
   size_t size_bytes = 0;
   uint64_t number = 0;
