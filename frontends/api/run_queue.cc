@@ -4,12 +4,14 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 #include "core/base/error.h"
 #include "core/base/guarded.h"
+#include "core/base/log.h"
 #include "core/base/run_limit.h"
 #include "core/base/threads.h"
 
@@ -25,6 +27,7 @@ struct QueuedRun {
   bool is_taken = false;
   bool is_cancelled = false;
   QueuedRunOptions options;
+  std::thread::id maker;  // the queue's thread
 };
 
 struct RunQueueData {
@@ -39,6 +42,7 @@ struct RunQueueData {
   bool is_ending = false;
   Status started;  // whether the system gave a thread
   std::thread thread;
+  bool ends_itself = false;  // the thread's: an on_done has destroyed the queue
 };
 
 namespace {
@@ -89,7 +93,18 @@ void Tell(QueuedRun& run) {
   const auto on_done = std::exchange(run.options.on_done, {});
   Result<RunTensors> outputs = TakeOutputs(run);
   lock.unlock();
-  on_done(std::move(outputs));
+  try {
+    on_done(std::move(outputs));
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, fmt::format("a queue's on_done threw '{}', which goes no further", error.what()));
+  } catch (...) {
+    Log(LogLevel::kError, "a queue's on_done threw, which goes no further");
+  }
+}
+
+// Waiting there would be for oneself.
+bool IsMadeHere(const QueuedRun& run) {
+  return run.maker == std::this_thread::get_id();
 }
 
 // Whether the run is to begin; it is in kRunning then, and `inputs` are its.
@@ -241,18 +256,24 @@ bool PendingRun::Cancel() {
 
 bool PendingRun::WaitFor(std::chrono::milliseconds milliseconds) const {
   std::unique_lock lock(run_->mutex);
-  WaitUntilOver(*run_, lock, Clock::now() + milliseconds);
+  if (!IsMadeHere(*run_)) WaitUntilOver(*run_, lock, Clock::now() + milliseconds);
   return IsOver(run_->state);
 }
 
 Result<RunTensors> PendingRun::Take() {
   std::unique_lock lock(run_->mutex);
-  WaitUntilOver(*run_, lock, std::nullopt);
-  return TakeOutputs(*run_);
+  if (!IsMadeHere(*run_)) WaitUntilOver(*run_, lock, std::nullopt);
+  if (IsOver(run_->state)) return TakeOutputs(*run_);
+  return Error(StatusCode::kInvalidArgument,
+               "an on_done waits for a later run of its queue, which begins when it has returned: give that run an "
+               "on_done of its own");
 }
 
 RunQueue::RunQueue(Session session) : data_(std::make_unique<RunQueueData>(std::move(session))) {
-  data_->started = StartThread(data_->thread, [data = data_.get()] { Work(*data); });
+  data_->started = StartThread(data_->thread, [data = data_.get()] {
+    Work(*data);
+    if (data->ends_itself) delete data;
+  });
 }
 
 RunQueue::~RunQueue() {
@@ -268,6 +289,12 @@ RunQueue::~RunQueue() {
     data_->is_ending = true;
     data_->changed.notify_all();
   }
+  if (data_->thread.get_id() == std::this_thread::get_id()) {
+    data_->thread.detach();
+    data_->ends_itself = true;
+    static_cast<void>(data_.release());
+    return;
+  }
   if (data_->thread.joinable()) data_->thread.join();
 }
 
@@ -275,6 +302,7 @@ PendingRun RunQueue::Submit(RunTensors inputs, QueuedRunOptions options) {
   auto run = std::make_shared<QueuedRun>();
   run->inputs = std::move(inputs);
   run->options = std::move(options);
+  run->maker = data_->thread.get_id();
   const Status forked = data_->process == ::getpid()
                             ? Status::Ok()
                             : Error(StatusCode::kUnavailable,
