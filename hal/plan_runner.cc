@@ -245,6 +245,15 @@ MemoryFigures PlanRunner::host_memory() const {
   return memory;
 }
 
+namespace {
+
+Status CheckIsMemory(std::span<const std::byte> memory, const std::string& name) {
+  if (memory.data() != nullptr || memory.empty()) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "the memory for '{}' is a null pointer", name);
+}
+
+}  // namespace
+
 Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs,
                               std::span<const std::span<std::byte>> outputs) const {
   if (inputs.size() != plan_.inputs.size() || outputs.size() != plan_.outputs.size()) {
@@ -256,12 +265,14 @@ Status PlanRunner::CheckSizes(std::span<const std::span<const std::byte>> inputs
       return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", plan_.inputs[k].name,
                    plan_.inputs[k].desc.size_bytes(), inputs[k].size());
     }
+    HEARTH_TRY(CheckIsMemory(inputs[k], plan_.inputs[k].name));
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (outputs[k].size() != plan_.outputs[k].desc.size_bytes()) {
       return Error(StatusCode::kInvalidArgument, "output '{}' has {} bytes, room for {} was given",
                    plan_.outputs[k].name, plan_.outputs[k].desc.size_bytes(), outputs[k].size());
     }
+    HEARTH_TRY(CheckIsMemory(outputs[k], plan_.outputs[k].name));
   }
   return Status::Ok();
 }

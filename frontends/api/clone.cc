@@ -1,12 +1,14 @@
 // A second session on the device of a first.
 #include "core/base/error.h"
 #include "frontends/api/next_device.h"
+#include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
 
 namespace hearth {
 
 Result<Session> Session::Clone() {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   if (data_->runner == nullptr)
     return Error(StatusCode::kDeviceLost, "the session lost its device and found no other; open a new one");
   std::unique_ptr<SessionData> clone = DataBeside(*data_);

@@ -27,25 +27,41 @@ uint32_t NextGraphNumber() {
 struct GraphBuilderData {
   const uint32_t number = NextGraphNumber();
   Graph graph;
+  std::vector<std::string> output_names;
   Status first_mistake;
 };
 
 namespace {
 
-Activation ActivationOf(BuilderActivation activation) {
-  constexpr Activation kActivations[] = {Activation::kNone,      Activation::kRelu, Activation::kRelu6,
-                                         Activation::kReluN1To1, Activation::kTanh, Activation::kSigmoid};
-  return kActivations[static_cast<int>(activation)];
-}
-
-Window2D WindowOf(const BuilderWindow& window) {
-  Window2D out{window.stride_h, window.stride_w, window.dilation_h, window.dilation_w, {}};
-  out.padding.mode = window.padding == BuilderPadding::kSame ? PaddingMode::kSame : PaddingMode::kValid;
-  return out;
-}
-
 void Blame(GraphBuilderData& data, const Status& status) {
   if (data.first_mistake.ok()) data.first_mistake = status;
+}
+
+// What a builder that has no graph any more is asked for is a mistake like another.
+GraphBuilderData& DataOf(std::unique_ptr<GraphBuilderData>& data) {
+  if (data == nullptr) {
+    data = std::make_unique<GraphBuilderData>();
+    Blame(*data, Error(StatusCode::kInvalidArgument,
+                       "the builder was moved from, or has built its graph: make another for another graph"));
+  }
+  return *data;
+}
+
+Activation ActivationOf(GraphBuilderData& data, BuilderActivation activation) {
+  constexpr Activation kActivations[] = {Activation::kNone,      Activation::kRelu, Activation::kRelu6,
+                                         Activation::kReluN1To1, Activation::kTanh, Activation::kSigmoid};
+  const auto number = static_cast<size_t>(activation);
+  if (number < std::size(kActivations)) return kActivations[number];
+  Blame(data, Error(StatusCode::kInvalidArgument, "there is no activation {}", number));
+  return Activation::kNone;
+}
+
+Window2D WindowOf(GraphBuilderData& data, const BuilderWindow& window) {
+  Window2D out{window.stride_h, window.stride_w, window.dilation_h, window.dilation_w, {}};
+  out.padding.mode = window.padding == BuilderPadding::kSame ? PaddingMode::kSame : PaddingMode::kValid;
+  if (window.padding != BuilderPadding::kSame && window.padding != BuilderPadding::kValid)
+    Blame(data, Error(StatusCode::kInvalidArgument, "there is no padding {}", static_cast<int>(window.padding)));
+  return out;
 }
 
 bool CheckShape(GraphBuilderData& data, const std::string& name, const std::vector<int32_t>& shape) {
@@ -108,130 +124,166 @@ GraphBuilder::~GraphBuilder() = default;
 GraphBuilder::GraphBuilder(GraphBuilder&&) noexcept = default;
 
 BuilderTensor GraphBuilder::Input(const std::string& name, std::vector<int32_t> shape) {
-  if (!CheckShape(*data_, name, shape)) return {};
-  const ValueId value = data_->graph.AddValue({name, {DType::kFloat32, Shape::FromSpan(shape), {}}, {}});
-  data_->graph.inputs.push_back(value);
-  return {value, data_->number};
+  GraphBuilderData& data = DataOf(data_);
+  if (!CheckShape(data, name, shape)) return {};
+  const auto is_called_so = [&](ValueId input) { return data.graph.value(input).name == name; };
+  if (std::ranges::any_of(data.graph.inputs, is_called_so))
+    Blame(data, Error(StatusCode::kInvalidArgument, "two inputs are called '{}'", name));
+  const ValueId value = data.graph.AddValue({name, {DType::kFloat32, Shape::FromSpan(shape), {}}, {}});
+  data.graph.inputs.push_back(value);
+  return {value, data.number};
 }
 
 BuilderTensor GraphBuilder::Constant(const std::string& name, std::vector<int32_t> shape,
                                      std::span<const float> values) {
-  if (!CheckShape(*data_, name, shape)) return {};
+  GraphBuilderData& data = DataOf(data_);
+  if (!CheckShape(data, name, shape)) return {};
   const Shape dims = Shape::FromSpan(shape);
   if (dims.element_count() != static_cast<int64_t>(values.size())) {
-    Blame(*data_, Error(StatusCode::kInvalidArgument, "constant '{}' ({}) needs {} values, {} were given", name,
-                        dims.ToString(), dims.element_count(), values.size()));
+    Blame(data, Error(StatusCode::kInvalidArgument, "constant '{}' ({}) needs {} values, {} were given", name,
+                      dims.ToString(), dims.element_count(), values.size()));
     return {};
   }
-  return {data_->graph.AddFloatConstant(name, dims, values), data_->number};
+  return {data.graph.AddFloatConstant(name, dims, values), data.number};
 }
 
 void GraphBuilder::Output(BuilderTensor tensor, const std::string& name) {
-  const ValueId value = ValueOf(*data_, tensor, fmt::format("output '{}'", name));
+  GraphBuilderData& data = DataOf(data_);
+  const ValueId value = ValueOf(data, tensor, fmt::format("output '{}'", name));
   if (value == kNoValue) return;
-  data_->graph.value(value).name = name;
-  data_->graph.outputs.push_back(value);
+  if (std::ranges::find(data.output_names, name) != data.output_names.end())
+    Blame(data, Error(StatusCode::kInvalidArgument, "two outputs are called '{}'", name));
+  // The first name of what a node makes: messages say it. What has a name keeps it.
+  const std::vector<ValueId>&inputs = data.graph.inputs, &outputs = data.graph.outputs;
+  const bool is_named = std::ranges::find(inputs, value) != inputs.end() ||
+                        std::ranges::find(outputs, value) != outputs.end() || data.graph.value(value).constant;
+  if (!is_named) data.graph.value(value).name = name;
+  data.graph.outputs.push_back(value);
+  data.output_names.push_back(name);
 }
 
 BuilderTensor GraphBuilder::State(const std::string& name, std::vector<int32_t> shape) {
-  if (!CheckShape(*data_, name, shape)) return {};
-  const ValueId value = data_->graph.AddValue({name, {DType::kFloat32, Shape::FromSpan(shape), {}}, {}});
-  data_->graph.states.push_back({value, kNoValue});
-  return {value, data_->number};
+  GraphBuilderData& data = DataOf(data_);
+  if (!CheckShape(data, name, shape)) return {};
+  const ValueId value = data.graph.AddValue({name, {DType::kFloat32, Shape::FromSpan(shape), {}}, {}});
+  data.graph.states.push_back({value, kNoValue});
+  return {value, data.number};
 }
 
 void GraphBuilder::Update(BuilderTensor state, BuilderTensor next) {
-  const ValueId read = ValueOf(*data_, state, "the state to update");
-  const ValueId written = ValueOf(*data_, next, "what a state becomes");
+  GraphBuilderData& data = DataOf(data_);
+  const ValueId read = ValueOf(data, state, "the state to update");
+  const ValueId written = ValueOf(data, next, "what a state becomes");
   if (read == kNoValue || written == kNoValue) return;
-  for (StatePair& pair : data_->graph.states) {
+  for (StatePair& pair : data.graph.states) {
     if (pair.read != read || pair.written != kNoValue) continue;
     pair.written = written;
     return;
   }
-  Blame(*data_, Error(StatusCode::kInvalidArgument, "tensor {} is not a state, or updated twice", read));
+  Blame(data, Error(StatusCode::kInvalidArgument, "tensor {} is not a state, or updated twice", read));
 }
 
 BuilderTensor GraphBuilder::Conv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
                                    const BuilderWindow& window) {
-  return Append(*data_, hearth::Conv2D{WindowOf(window), ActivationOf(window.activation)}, {x, filter, bias}, 2);
+  GraphBuilderData& data = DataOf(data_);
+  return Append(data, hearth::Conv2D{WindowOf(data, window), ActivationOf(data, window.activation)}, {x, filter, bias},
+                2);
 }
 
 BuilderTensor GraphBuilder::DepthwiseConv2D(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
                                             const BuilderWindow& window) {
-  return Append(*data_, hearth::DepthwiseConv2D{WindowOf(window), ActivationOf(window.activation)}, {x, filter, bias},
-                2);
+  GraphBuilderData& data = DataOf(data_);
+  return Append(data, hearth::DepthwiseConv2D{WindowOf(data, window), ActivationOf(data, window.activation)},
+                {x, filter, bias}, 2);
 }
 
 BuilderTensor GraphBuilder::AveragePool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w,
                                           const BuilderWindow& window) {
-  return Append(*data_,
-                Pool2D{PoolKind::kAverage, kernel_h, kernel_w, WindowOf(window), ActivationOf(window.activation)}, {x},
-                1);
+  GraphBuilderData& data = DataOf(data_);
+  return Append(
+      data,
+      Pool2D{PoolKind::kAverage, kernel_h, kernel_w, WindowOf(data, window), ActivationOf(data, window.activation)},
+      {x}, 1);
 }
 
 BuilderTensor GraphBuilder::MaxPool2D(BuilderTensor x, int32_t kernel_h, int32_t kernel_w,
                                       const BuilderWindow& window) {
-  return Append(*data_, Pool2D{PoolKind::kMax, kernel_h, kernel_w, WindowOf(window), ActivationOf(window.activation)},
-                {x}, 1);
+  GraphBuilderData& data = DataOf(data_);
+  return Append(
+      data, Pool2D{PoolKind::kMax, kernel_h, kernel_w, WindowOf(data, window), ActivationOf(data, window.activation)},
+      {x}, 1);
 }
 
 BuilderTensor GraphBuilder::Binary(const std::string& op, BuilderTensor a, BuilderTensor b,
                                    BuilderActivation activation) {
+  GraphBuilderData& data = DataOf(data_);
   for (const BinaryRow& row : BinaryRows()) {
-    if (row.name == op) return Append(*data_, hearth::Binary{row.kind, ActivationOf(activation)}, {a, b}, 2);
+    if (row.name == op) return Append(data, hearth::Binary{row.kind, ActivationOf(data, activation)}, {a, b}, 2);
   }
-  Blame(*data_, Error(StatusCode::kInvalidArgument, "no binary operation is called '{}'", op));
+  Blame(data, Error(StatusCode::kInvalidArgument, "no binary operation is called '{}'", op));
   return {};
 }
 
 BuilderTensor GraphBuilder::Unary(const std::string& op, BuilderTensor x) {
+  GraphBuilderData& data = DataOf(data_);
   for (const UnaryRow& row : UnaryRows()) {
-    if (row.name == op) return Append(*data_, hearth::Unary{row.kind, 0.0f}, {x}, 1);
+    if (row.name == op) return Append(data, hearth::Unary{row.kind, 0.0f}, {x}, 1);
   }
-  Blame(*data_, Error(StatusCode::kInvalidArgument, "no unary operation is called '{}'", op));
+  Blame(data, Error(StatusCode::kInvalidArgument, "no unary operation is called '{}'", op));
   return {};
 }
 
 BuilderTensor GraphBuilder::Concat(const std::vector<BuilderTensor>& tensors, int32_t axis) {
-  return Append(*data_, hearth::Concat{axis, Activation::kNone}, tensors, tensors.size());
+  GraphBuilderData& data = DataOf(data_);
+  return Append(data, hearth::Concat{axis, Activation::kNone}, tensors, tensors.size());
 }
 
 BuilderTensor GraphBuilder::ResizeBilinear(BuilderTensor x, int32_t height, int32_t width, bool align_corners,
                                            bool half_pixel_centers) {
-  return Append(*data_, Resize{ResizeKind::kBilinear, height, width, align_corners, half_pixel_centers}, {x}, 1);
+  GraphBuilderData& data = DataOf(data_);
+  return Append(data, Resize{ResizeKind::kBilinear, height, width, align_corners, half_pixel_centers}, {x}, 1);
 }
 
 BuilderTensor GraphBuilder::Reshape(BuilderTensor x, std::vector<int32_t> shape) {
-  if (!CheckShape(*data_, "reshape", shape)) return {};
-  return Append(*data_, hearth::Reshape{Shape::FromSpan(shape)}, {x}, 1);
+  GraphBuilderData& data = DataOf(data_);
+  if (!CheckShape(data, "reshape", shape)) return {};
+  return Append(data, hearth::Reshape{Shape::FromSpan(shape)}, {x}, 1);
 }
 
 BuilderTensor GraphBuilder::Softmax(BuilderTensor x, float beta) {
-  return Append(*data_, hearth::Softmax{beta}, {x}, 1);
+  GraphBuilderData& data = DataOf(data_);
+  return Append(data, hearth::Softmax{beta}, {x}, 1);
 }
 
 BuilderTensor GraphBuilder::FullyConnected(BuilderTensor x, BuilderTensor filter, BuilderTensor bias,
                                            BuilderActivation activation) {
-  return Append(*data_, hearth::FullyConnected{false, ActivationOf(activation)}, {x, filter, bias}, 2);
+  GraphBuilderData& data = DataOf(data_);
+  return Append(data, hearth::FullyConnected{false, ActivationOf(data, activation)}, {x, filter, bias}, 2);
 }
 
 Result<Model> GraphBuilder::Build() && {
-  HEARTH_TRY(data_->first_mistake.Within(fmt::format("graph '{}'", data_->graph.name)));
-  if (data_->graph.outputs.empty())
-    return Error(StatusCode::kInvalidArgument, "graph '{}' has no output", data_->graph.name);
-  HEARTH_TRY(data_->graph.Validate());
-  HEARTH_TRY(InferShapes(data_->graph));
+  DataOf(data_);
+  const std::unique_ptr<GraphBuilderData> data = std::move(data_);
+  HEARTH_TRY(data->first_mistake.Within(fmt::format("graph '{}'", data->graph.name)));
+  if (data->graph.outputs.empty())
+    return Error(StatusCode::kInvalidArgument, "graph '{}' has no output", data->graph.name);
+  HEARTH_TRY(data->graph.Validate());
+  HEARTH_TRY(InferShapes(data->graph));
   auto model = std::make_unique<ModelData>();
-  model->path = data_->graph.name;
-  std::string content = ToText(data_->graph);
-  for (const Value& value : data_->graph.values()) {
+  model->path = data->graph.name;
+  std::string content = ToText(data->graph);
+  for (const Value& value : data->graph.values()) {
     if (!value.constant) continue;
-    const std::span<const std::byte> bytes = data_->graph.constant(*value.constant).bytes;
+    const std::span<const std::byte> bytes = data->graph.constant(*value.constant).bytes;
     content.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
+  for (size_t k = 0; k < data->output_names.size(); ++k) {
+    const std::string& name = data->output_names[k];
+    if (name != data->graph.value(data->graph.outputs[k]).name) content += fmt::format("\noutput {} '{}'", k, name);
+  }
   model->KnowFingerprint(FingerprintOf(std::as_bytes(std::span(content))).ToHex());
-  model->graph = std::move(data_->graph);
+  model->graph = std::move(data->graph);
+  model->output_names = std::move(data->output_names);
   DescribeModel(*model);
   return Model(std::move(model));
 }

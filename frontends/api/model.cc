@@ -7,6 +7,7 @@
 
 #include "core/base/error.h"
 #include "core/base/fingerprint.h"
+#include "core/base/float_environment.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/top_outputs.h"
 #include "frontends/api/model_data.h"
@@ -82,6 +83,7 @@ Status KeepTop(int32_t k, ModelData& data) {
 }  // namespace
 
 Result<Model> ReadModel(std::unique_ptr<ModelData> data, const ModelOptions& options) {
+  const DefaultFloatEnvironment environment;
   const Stopwatch watch;
   const ReadOptions read_options{options.signature, options.input_shapes};
   const ModelFormat& format = FormatOf(data->bytes);
@@ -119,6 +121,12 @@ void ModelData::KnowFingerprint(const std::string& hex) const {
 void DescribeModel(ModelData& data) {
   for (ValueId value : data.graph.inputs) data.inputs.push_back(InfoOf(data.graph.value(value)));
   for (ValueId value : data.graph.outputs) data.outputs.push_back(InfoOf(data.graph.value(value)));
+  for (size_t k = 0; k < data.output_names.size(); ++k) data.outputs[k].name = data.output_names[k];
+}
+
+const ModelData& NoModelData() {
+  static const ModelData none{};
+  return none;
 }
 
 Result<Model> Model::FromFile(const std::string& path, const ModelOptions& options) {
@@ -147,29 +155,33 @@ Model::Model(Model&&) noexcept = default;
 Model& Model::operator=(Model&&) noexcept = default;
 Model::~Model() = default;
 
+const ModelData& Model::data() const {
+  return data_ != nullptr ? *data_ : NoModelData();
+}
+
 const std::vector<TensorInfo>& Model::inputs() const {
-  return data_->inputs;
+  return data().inputs;
 }
 const std::vector<TensorInfo>& Model::outputs() const {
-  return data_->outputs;
+  return data().outputs;
 }
 const std::string& Model::signature() const {
-  return data_->signature;
+  return data().signature;
 }
 const std::vector<std::string>& Model::signatures() const {
-  return data_->signatures;
+  return data().signatures;
 }
 const std::string& Model::path() const {
-  return data_->path;
+  return data().path;
 }
 const std::string& Model::fingerprint() const {
-  return data_->fingerprint();
+  return data().fingerprint();
 }
 
 Result<ModelMetadata> Model::ReadMetadata() const {
-  if (data_->bytes.empty()) return ModelMetadata();
-  Result<ModelMetadata> metadata = FormatOf(data_->bytes).read_metadata(data_->bytes, {data_->signature, {}});
-  return metadata.ok() ? std::move(metadata) : Result<ModelMetadata>(metadata.status().Within(data_->path));
+  if (data().bytes.empty()) return ModelMetadata();
+  Result<ModelMetadata> metadata = FormatOf(data().bytes).read_metadata(data().bytes, {data().signature, {}});
+  return metadata.ok() ? std::move(metadata) : Result<ModelMetadata>(metadata.status().Within(data().path));
 }
 
 }  // namespace hearth

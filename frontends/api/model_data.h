@@ -29,6 +29,7 @@ struct ModelData {
   std::map<std::string, std::vector<int32_t>> input_shapes;   // chosen by the user
   int32_t top_k = 0;                                          // ModelOptions::top_k
   Graph graph;
+  std::vector<std::string> output_names;  // of a built graph, where one tensor may be an input or several outputs
   std::vector<TensorInfo> inputs, outputs;
   std::string signature;
   std::vector<std::string> signatures;
@@ -45,6 +46,9 @@ struct ModelData {
   mutable std::once_flag fingerprint_once_;
   mutable std::string fingerprint_;
 };
+
+// The data of a model that was moved from.
+const ModelData& NoModelData();
 
 // "; input 'x' (1x-1x-1x3) ... --shape ...": the end of messages about shapes. Empty when all are known.
 std::string OpenShapeHint(const ModelData& data, StatusCode code);

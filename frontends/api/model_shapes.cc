@@ -47,6 +47,7 @@ Result<Model> WithShapes(const Model& model, const Shapes& shapes) {
   data->KnowFingerprint(from.fingerprint());
   if (from.bytes.empty()) {
     HEARTH_ASSIGN(data->graph, ReshapedGraph(from, shapes));
+    data->output_names = from.output_names;
     DescribeModel(*data);
     return Model(std::move(data));
   }

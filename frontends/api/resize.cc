@@ -37,7 +37,8 @@ std::string ChangesText(const Model& model, const InputSizes& wanted) {
   for (size_t k = 0; k < wanted.size(); ++k) {
     const TensorInfo& input = model.inputs()[k];
     if (wanted[k] == input.shape) continue;
-    text += fmt::format("{}input '{}' as {}", text.empty() ? "" : ", ", input.name, fmt::join(wanted[k], "x"));
+    const std::string shape = wanted[k].empty() ? "scalar" : fmt::format("{}", fmt::join(wanted[k], "x"));
+    text += fmt::format("{}input '{}' as {}", text.empty() ? "" : ", ", input.name, shape);
   }
   return text;
 }
@@ -206,6 +207,7 @@ Status ResizeChecked(SessionData& data, const InputShapes& shapes, const ModelCh
   SwapShapes(data, *next);
   AdoptNewWarnings(data, *next);
   for (InterfaceState& input : data.input_states) input.is_set = false;
+  data.shows_run = false;
   data.other_shapes.insert(data.other_shapes.begin(), std::move(next));
   while (data.other_shapes.size() > static_cast<size_t>(data.options.kept_shapes)) DropLeastUsed(data);
   data.report.memory.needed_bytes = AliveBytes(data);

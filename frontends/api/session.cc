@@ -5,6 +5,7 @@
 #include "backends/cpu/cpu_executor.h"
 #include "backends/cpu/usable_cpus.h"
 #include "core/base/error.h"
+#include "core/base/float_environment.h"
 #include "core/base/log.h"
 #include "core/base/run_limit.h"
 #include "core/base/threads.h"
@@ -14,6 +15,7 @@
 #include "frontends/api/model_data.h"
 #include "frontends/api/model_formats.h"
 #include "frontends/api/next_device.h"
+#include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_device.h"
 #include "frontends/api/session_memory.h"
@@ -268,6 +270,7 @@ Session::~Session() {
 }
 
 Result<Session> Session::Open(const std::string& model_path, const SessionOptions& options) {
+  const DefaultFloatEnvironment environment;
   auto data = std::make_unique<SessionData>();
   data->options = options;
   const auto read_model = [&]() -> Status {
@@ -285,6 +288,8 @@ Result<Session> Session::Open(const std::string& model_path, const SessionOption
 }
 
 Result<Session> Session::Create(const Model& model, const SessionOptions& options) {
+  if (&model.data() == &NoModelData())
+    return Error(StatusCode::kInvalidArgument, "this model was moved from: use the one that it was moved to");
   if (!options.model.signature.empty() || !options.model.input_shapes.empty() || options.model.top_k != 0) {
     return Error(StatusCode::kInvalidArgument, "signature, input shapes and top_k are chosen when the model is read");
   }
@@ -295,6 +300,7 @@ Result<Session> Session::Create(const Model& model, const SessionOptions& option
 }
 
 Result<Session> CreateSession(std::unique_ptr<SessionData> data) {
+  const DefaultFloatEnvironment environment;
   HEARTH_TRY(OpenDeviceDuring(*data, [&] {
     OpenStore(*data);
     return Status::Ok();
@@ -304,23 +310,30 @@ Result<Session> CreateSession(std::unique_ptr<SessionData> data) {
 }
 
 const Model& Session::model() const {
-  return *data_->model;
+  static const Model none(nullptr);  // of a session that was moved from
+  return data_ != nullptr ? *data_->model : none;
 }
 const std::vector<TensorInfo>& Session::inputs() const {
-  return data_->model->inputs();
+  return model().inputs();
 }
 const std::vector<TensorInfo>& Session::outputs() const {
-  return data_->model->outputs();
+  return model().outputs();
 }
 
 void Session::SaveToCache() {
-  if (data_->process != ::getpid()) return;
+  const SessionCall call(data_.get());
+  if (!call.status().ok()) return;
   SaveData(*data_);
   for (const auto& other : data_->other_shapes) SaveData(*other);
   SaveBehind(*data_);
 }
 
+// May take long: another thread's runs go on.
 Status Session::WaitForDevice() {
+  {
+    const SessionCall call(data_.get());
+    HEARTH_TRY(call.status());
+  }
   return WaitForBehind(*data_);
 }
 

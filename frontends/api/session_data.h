@@ -4,11 +4,13 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cache/wait_budget.h"
@@ -70,7 +72,8 @@ struct HeldParts {
 // DataBeside).
 struct SessionData {
   SessionData();
-  pid_t process = ::getpid();  // the process that opened it
+  pid_t process = ::getpid();             // the process that opened it
+  std::atomic<std::thread::id> caller{};  // the thread that is inside a public function
   Stopwatch since_asked;
   std::shared_ptr<const Model> owned_model;    // of the session and its clones
   const Model* model = nullptr;                // the caller's, owned_model or resized_model
@@ -104,6 +107,7 @@ struct SessionData {
   uint64_t frame_bytes = 0;  // the part of rest_bytes for frames: see CountFrames
   uint64_t run_count = 0;    // runs that have begun
   bool has_run = false, is_saved = false;
+  bool shows_run = false;     // a run with these shapes has made what output() shows
   bool tests_devices = true;  // runs the self-test; false in tests of other things
   bool is_beside = false;     // a second SessionData: the session logs its warnings
   std::stop_token stop;       // stops work on a background thread
@@ -147,9 +151,6 @@ Status Prepare(SessionData& data);
 
 // The same; under `auto`, on the next device if that fails.
 Status PrepareOnAUsableDevice(SessionData& data);
-
-// An error in a forked child: it has no driver threads and connections, so a run would wait forever.
-Status CheckProcess(const SessionData& data);
 
 // Runs once on this memory, without frames, and waits.
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,

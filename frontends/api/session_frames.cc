@@ -3,6 +3,8 @@
 
 #include "core/base/error.h"
 #include "frontends/api/hot_start.h"
+#include "frontends/api/model_data.h"
+#include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_memory.h"
 #include "hal/frame_layout.h"
@@ -64,6 +66,8 @@ Status ReadFrames(SessionData& data) {
 }
 
 Status Session::BindFrame(std::string_view name, const Frame& frame) {
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
   const TensorDesc& desc = data_->runner->plan().inputs[index].desc;

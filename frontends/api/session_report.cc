@@ -110,6 +110,8 @@ void NoteCache(const SessionData& data) {
 }
 
 const Report& Session::report() const {
+  static const Report none{};  // of a session that was moved from
+  if (data_ == nullptr) return none;
   Report& report = data_->report;
   report.memory.peak_rss_bytes = PeakResidentBytes();
   if (data_->runner != nullptr)

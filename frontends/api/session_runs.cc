@@ -9,6 +9,7 @@
 #include "frontends/api/hot_start.h"
 #include "frontends/api/next_device.h"
 #include "frontends/api/resize.h"
+#include "frontends/api/session_call.h"
 #include "frontends/api/session_data.h"
 #include "frontends/api/session_memory.h"
 #include "frontends/api/shown_outputs.h"
@@ -184,8 +185,10 @@ Status RunAndWait(SessionData& data, const InputSpans& inputs, const std::functi
 
 Status RunOnOwnMemory(SessionData& data, std::vector<ProfileRow>* profile) {
   const InputSpans inputs(data.inputs.begin(), data.inputs.end());
-  return RunAndWait(
-      data, inputs, [&data] { return ShowOwnRuns(data); }, profile, true);
+  HEARTH_TRY(RunAndWait(
+      data, inputs, [&data] { return ShowOwnRuns(data); }, profile, true));
+  data.shows_run = true;
+  return Status::Ok();
 }
 
 Status RunOnMemory(SessionData& data, std::span<const std::span<const std::byte>> inputs,
@@ -215,6 +218,7 @@ Status WaitForRun(SessionData& data, uint64_t number) {
   done.number = 0;
   HEARTH_TRY(finished);
   std::swap(data.outputs, done.outputs);
+  data.shows_run = true;
   NoteFinishedRun(data, data.since_asked.milliseconds() - done.submitted_at_ms);
   WriteHostBindings(data);
   return Status::Ok();
@@ -240,35 +244,7 @@ std::vector<ProfileEntry> EntriesOf(const std::vector<ProfileRow>& rows) {
   return entries;
 }
 
-// The half of a binding that concerns host memory; the device's half is the runner's.
-Status SetHostBinding(InterfaceState& state, const Binding& binding, const TensorDesc& desc) {
-  if (binding.handle == 0) return Error(StatusCode::kInvalidArgument, "the address of the host memory is null");
-  HEARTH_ASSIGN(state.layout, LayoutOf(binding, desc));
-  state.memory = {reinterpret_cast<std::byte*>(static_cast<uintptr_t>(binding.handle)), binding.size_bytes};
-  state.is_on_device = false;
-  return Status::Ok();
-}
-
-// Both halves; `bind` tells the runner.
-template <typename Bind>
-Status SetBinding(InterfaceState& state, const Binding& binding, const TensorDesc& desc, std::string_view name,
-                  Bind bind) {
-  if (binding.memory == MemoryKind::kHost) HEARTH_TRY(SetHostBinding(state, binding, desc).Within(std::string(name)));
-  HEARTH_TRY(bind());
-  state.is_on_device = binding.memory != MemoryKind::kHost;
-  if (state.is_on_device) state.layout.reset();
-  state.frame.reset();
-  return Status::Ok();
-}
-
 }  // namespace
-
-Status CheckProcess(const SessionData& data) {
-  if (data.process == ::getpid()) return Status::Ok();
-  return Error(StatusCode::kUnavailable,
-               "this session was opened by process {}, of which this one is a fork: open sessions after forking",
-               data.process);
-}
 
 Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
                               std::string_view type) {
@@ -281,10 +257,14 @@ Status Session::CheckElements(const std::vector<TensorInfo>& tensors, size_t ind
 }
 
 Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   if (index >= data_->inputs.size()) {
     return Error(StatusCode::kInvalidArgument, "the model has {} inputs; there is no input {}", data_->inputs.size(),
                  index);
   }
+  if (bytes.data() == nullptr && !bytes.empty())
+    return Error(StatusCode::kInvalidArgument, "the bytes for input '{}' are a null pointer", inputs()[index].name);
   if (bytes.size() != data_->inputs[index].size()) {
     return Error(StatusCode::kInvalidArgument, "input '{}' takes {} bytes, {} were given", inputs()[index].name,
                  data_->inputs[index].size(), bytes.size());
@@ -295,77 +275,51 @@ Status Session::SetInput(size_t index, std::span<const std::byte> bytes) {
 }
 
 Status Session::SetInput(std::string_view name, std::span<const std::byte> bytes) {
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
   return SetInput(index, bytes);
 }
 
-Status Session::BindInput(std::string_view name, const Binding& binding) {
-  HEARTH_TRY(CheckHasDevice(*data_));
-  HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
-  const TensorDesc& desc = data_->runner->plan().inputs[index].desc;
-  return WithHotHint(*data_, SetBinding(data_->input_states[index], binding, desc, name,
-                                        [&] { return data_->runner->BindInput(index, binding); }));
-}
-
-Status Session::BindOutput(std::string_view name, const Binding& binding) {
-  HEARTH_TRY(CheckHasDevice(*data_));
-  HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
-  const TensorDesc& desc = data_->runner->plan().outputs[index].desc;
-  return WithHotHint(*data_, SetBinding(data_->output_states[index], binding, desc, name,
-                                        [&] { return data_->runner->BindOutput(index, binding); }));
-}
-
-Status Session::UnbindInput(std::string_view name) {
-  HEARTH_TRY(CheckHasDevice(*data_));
-  HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
-  HEARTH_TRY(data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
-  InterfaceState& state = data_->input_states[index];
-  state.is_on_device = false;
-  state.layout.reset();
-  state.frame.reset();
-  return Status::Ok();
-}
-
-Status Session::UnbindOutput(std::string_view name) {
-  HEARTH_TRY(CheckHasDevice(*data_));
-  HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
-  HEARTH_TRY(data_->runner->BindOutput(index, {.memory = MemoryKind::kHost}));
-  data_->output_states[index] = {};
-  return Status::Ok();
-}
-
 Status Session::Resize(const std::map<std::string, std::vector<int32_t>>& shapes) {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   return ResizeSession(*data_, shapes);
 }
 
 Status Session::ResizeBatch(int32_t batch) {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   return ResizeBatchOf(*data_, batch);
 }
 
 Status Session::Run() {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   return RunOnNamedMemory(*data_, nullptr);
 }
 
 Status Session::Run(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs) {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   return RunOnMemory(*data_, inputs, outputs, nullptr);
 }
 
 Result<Ticket> Session::Submit(const SubmitOptions& options) {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   return SubmitRun(*data_, options, nullptr);
 }
 
 Status Session::Wait(const Ticket& ticket) {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   return WaitForRun(*data_, ticket.number);
 }
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled() {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   std::vector<ProfileRow> rows;
   HEARTH_TRY(RunOnNamedMemory(*data_, &rows));
   return EntriesOf(rows);
@@ -373,20 +327,29 @@ Result<std::vector<ProfileEntry>> Session::RunProfiled() {
 
 Result<std::vector<ProfileEntry>> Session::RunProfiled(std::span<const std::span<const std::byte>> inputs,
                                                        std::span<const std::span<std::byte>> outputs) {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   std::vector<ProfileRow> rows;
   HEARTH_TRY(RunOnMemory(*data_, inputs, outputs, &rows));
   return EntriesOf(rows);
 }
 
 Status Session::ResetState() {
-  HEARTH_TRY(CheckProcess(*data_));
+  const SessionCall call(data_.get());
+  HEARTH_TRY(call.status());
   data_->kept_states.clear();
   return RunOnAUsableDevice(*data_, [&] { return data_->runner->ResetState(); });
 }
 
+Status Session::CheckOutput(size_t index, std::string_view type) const {
+  HEARTH_TRY(CheckElements(outputs(), index, "output", type));
+  if (data_->shows_run) return Status::Ok();
+  return Error(StatusCode::kInvalidArgument, "the session has not run with these shapes: there is no output '{}' yet",
+               outputs()[index].name);
+}
+
 std::span<const std::byte> Session::output(size_t index) const {
-  HEARTH_CHECK(index < data_->outputs.size());
+  if (index >= outputs().size() || !data_->shows_run) return {};
   return ShownOutput(*data_, index);
 }
 

@@ -30,7 +30,8 @@ struct ModelOptions {
   int32_t top_k = 0;
 };
 
-// Immutable. Several threads and sessions may use it at once; it must outlive them.
+// Immutable. Several threads and sessions may use it at once; it must outlive them. A model that was moved from has no
+// inputs and no outputs and opens no session.
 class HEARTH_EXPORT Model {
  public:
   // Maps a .tflite file and checks all of it. kNotFound, kIoError; kMalformedInput says in one sentence what is wrong
@@ -58,7 +59,7 @@ class HEARTH_EXPORT Model {
 
   // Internal.
   explicit Model(std::unique_ptr<ModelData> data);
-  const ModelData& data() const { return *data_; }
+  const ModelData& data() const;
 
  private:
   std::unique_ptr<ModelData> data_;

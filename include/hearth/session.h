@@ -115,7 +115,9 @@ struct SubmitOptions {
 
 struct SessionData;  // internal
 
-// Only one thread at a time may use a session; it may be any thread.
+// Only one thread at a time may use a session; it may be any thread. A session that was moved from answers
+// kInvalidArgument, or with nothing. The calling thread's rounding mode, subnormal handling and floating-point traps
+// change no result: calls run with the default floating-point environment.
 class HEARTH_EXPORT Session {
  public:
   // Reads the model while the device opens. Errors: as Model::FromFile; kUnavailable when the named device
@@ -208,12 +210,13 @@ class HEARTH_EXPORT Session {
   Status WaitForDevice();
 
   // The result of the last Run, or of the last run that was waited for. Valid until the next Run, or until
-  // max_in_flight more runs were submitted. Precondition: index < outputs().size().
+  // max_in_flight more runs were submitted. Empty for a wrong index, and before a run with the present shapes.
   std::span<const std::byte> output(size_t index) const;
-  // The same as elements: output<float>(0). kInvalidArgument for a wrong index, and if the output has another type.
+  // The same as elements: output<float>(0). kInvalidArgument for a wrong index, if the output has another type, and
+  // before a run.
   template <typename T>
   Result<std::span<const T>> output(size_t index) const {
-    const Status status = CheckElements(outputs(), index, "output", ElementTypeName<T>());
+    const Status status = CheckOutput(index, ElementTypeName<T>());
     if (!status.ok()) return status;
     const std::span<const std::byte> bytes = output(index);
     return std::span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
@@ -230,6 +233,7 @@ class HEARTH_EXPORT Session {
   friend Result<Session> CreateSession(std::unique_ptr<SessionData> data);
   static Status CheckElements(const std::vector<TensorInfo>& tensors, size_t index, std::string_view kind,
                               std::string_view type);
+  Status CheckOutput(size_t index, std::string_view type) const;
   explicit Session(std::unique_ptr<SessionData> data);
   std::unique_ptr<SessionData> data_;
 };

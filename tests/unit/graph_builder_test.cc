@@ -64,6 +64,51 @@ TEST(GraphBuilder, AnInputOrAConstantMayBeAnOutput) {
   EXPECT_THAT(outputs, ElementsAre(-1, -2, 1, 2, 3, 4));
 }
 
+TEST(GraphBuilder, AnOutputHasTheNameThatItWasGivenAndTakesNobodyElses) {
+  GraphBuilder builder("names");
+  const auto x = builder.Input("x", {1, 2});
+  const auto y = builder.Unary("neg", x);
+  builder.Output(x, "through");
+  builder.Output(y, "first");
+  builder.Output(y, "second");
+  const Result<Model> model = std::move(builder).Build();
+  ASSERT_TRUE(model.ok()) << model.status().message();
+  EXPECT_EQ(model->inputs()[0].name, "x");
+  Result<Session> session = Session::Create(*model, {.device = "cpu", .use_cache = false});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  ASSERT_TRUE(session->ResizeBatch(2).ok());
+  const std::vector<float> input = {1, 2, 3, 4};
+  ASSERT_TRUE(session->SetInput("x", std::as_bytes(std::span(input))).ok());
+  ASSERT_TRUE(session->Run().ok());
+  const std::vector<std::string> names = {"through", "first", "second"};
+  for (size_t k = 0; k < names.size(); ++k) EXPECT_EQ(session->outputs()[k].name, names[k]);
+  EXPECT_THAT(*session->output<float>(0), ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(*session->output<float>(1), ElementsAre(-1, -2, -3, -4));
+  EXPECT_THAT(*session->output<float>(2), ElementsAre(-1, -2, -3, -4));
+}
+
+TEST(GraphBuilder, ANameThatTwoHaveIsAMistake) {
+  GraphBuilder inputs("inputs");
+  inputs.Output(inputs.Binary("sub", inputs.Input("x", {1}), inputs.Input("x", {1})), "y");
+  EXPECT_THAT(std::move(inputs).Build().status().message(), HasSubstr("two inputs are called 'x'"));
+  GraphBuilder outputs("outputs");
+  const auto x = outputs.Input("x", {1});
+  outputs.Output(outputs.Unary("neg", x), "y");
+  outputs.Output(outputs.Unary("abs", x), "y");
+  EXPECT_THAT(std::move(outputs).Build().status().message(), HasSubstr("two outputs are called 'y'"));
+}
+
+TEST(GraphBuilder, ANumberThatIsNoActivationOrPaddingIsAMistake) {
+  GraphBuilder activation("activation");
+  const auto a = activation.Input("x", {1});
+  activation.Output(activation.Binary("add", a, a, static_cast<BuilderActivation>(200)), "y");
+  EXPECT_THAT(std::move(activation).Build().status().message(), HasSubstr("there is no activation 200"));
+  GraphBuilder padding("padding");
+  const auto x = padding.Input("x", {1, 4, 4, 1});
+  padding.Output(padding.MaxPool2D(x, 2, 2, {.padding = static_cast<BuilderPadding>(9)}), "y");
+  EXPECT_THAT(std::move(padding).Build().status().message(), HasSubstr("there is no padding 9"));
+}
+
 TEST(GraphBuilder, ReportsTheFirstMistakeInBuild) {
   GraphBuilder builder("wrong");
   const auto x = builder.Input("x", {1, 4, 4, 3});

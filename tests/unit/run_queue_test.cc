@@ -8,7 +8,11 @@
 
 #include <cstring>
 #include <future>
+#include <optional>
+#include <stdexcept>
 
+#include "hearth/graph_builder.h"
+#include "hearth/log.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/hot_start.h"
@@ -145,6 +149,53 @@ TEST_F(BlockedQueue, OnDoneGetsTheOutputsAndWrongInputsAreTold) {
   EXPECT_THAT(run.Take().status().message(), HasSubstr("taken already"));
 }
 
+TEST_F(BlockedQueue, WhatOnDoneThrowsIsLoggedAndTheQueueGoesOn) {
+  std::string logged;
+  SetLogSink([&](LogLevel, std::string_view message) { logged += message; });
+  PendingRun run = queue_->Submit(Ones(), {{}, [](Result<RunTensors>) { throw std::runtime_error("no room"); }});
+  PendingRun later = queue_->Submit(Ones());
+  gate_.Open();
+  EXPECT_EQ(FirstOf(later.Take()), 3.0f);
+  SetLogSink(nullptr);
+  EXPECT_THAT(logged, HasSubstr("on_done threw 'no room'"));
+  EXPECT_EQ(run.state(), RunState::kDone);
+}
+
+TEST_F(BlockedQueue, OnDoneGivesTheQueueMoreRunsButDoesNotWaitForThem) {
+  std::promise<Status> answer;
+  std::optional<PendingRun> next;
+  QueuedRunOptions options;
+  options.on_done = [&](Result<RunTensors>) {
+    next = queue_->Submit(Ones());
+    EXPECT_FALSE(next->WaitFor(std::chrono::hours(1)));
+    answer.set_value(next->Take().status());
+  };
+  static_cast<void>(queue_->Submit(Ones(), std::move(options)));
+  gate_.Open();
+  const Status status = answer.get_future().get();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("waits for a later run of its queue"));
+  EXPECT_EQ(FirstOf(next->Take()), 3.0f);
+}
+
+TEST_F(BlockedQueue, OnDoneMayDestroyTheQueue) {
+  std::promise<void> destroyed;
+  QueuedRunOptions options;
+  options.on_done = [&](Result<RunTensors>) {
+    queue_.reset();
+    destroyed.set_value();
+  };
+  static_cast<void>(queue_->Submit(Ones(), std::move(options)));
+  std::promise<Result<RunTensors>> last;
+  QueuedRunOptions behind;
+  behind.on_done = [&](Result<RunTensors> outputs) { last.set_value(std::move(outputs)); };
+  PendingRun later = queue_->Submit(Ones(), std::move(behind));
+  gate_.Open();
+  destroyed.get_future().wait();
+  EXPECT_EQ(later.state(), RunState::kCancelled);
+  EXPECT_EQ(last.get_future().get().status().code(), StatusCode::kUnavailable) << "its on_done was called";
+}
+
 TEST(RunQueue, AForkedChildIsToldAndEnds) {
   const Model model = SumModel();
   SessionOptions options;
@@ -164,6 +215,47 @@ TEST(RunQueue, AForkedChildIsToldAndEnds) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(FirstOf(queue->Submit(Ones()).Take()), 2.0f);
+}
+
+TEST(Elements, ThereAreNoneBeforeARunWithThePresentShapes) {
+  GraphBuilder builder("negation");
+  builder.Output(builder.Unary("neg", builder.Input("x", {1, 2})), "y");
+  const Model model = std::move(builder).Build().value();
+  Result<Session> session = Session::Create(model, {.device = "cpu", .use_cache = false});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const std::vector<float> x = {1, 2};
+  const auto expect_nothing = [&](const char* when) {
+    EXPECT_TRUE(session->output(0).empty()) << when;
+    EXPECT_THAT(session->output<float>(0).status().message(), HasSubstr("no output 'y' yet")) << when;
+  };
+  expect_nothing("new");
+  std::vector<float> y(2);
+  const std::span<const std::byte> in[] = {std::as_bytes(std::span(x))};
+  const std::span<std::byte> out[] = {std::as_writable_bytes(std::span(y))};
+  ASSERT_TRUE(session->Run(in, out).ok());
+  expect_nothing("on other memory");
+  ASSERT_TRUE(session->SetInput<float>(0, x).ok());
+  ASSERT_TRUE(session->Run().ok());
+  EXPECT_THAT(*session->output<float>(0), ElementsAre(-1, -2));
+  EXPECT_TRUE(session->output(1).empty()) << "a wrong index";
+  ASSERT_TRUE(session->ResizeBatch(2).ok());
+  expect_nothing("resized");
+  ASSERT_TRUE(session->ResizeBatch(1).ok());
+  expect_nothing("back");
+}
+
+TEST(Elements, NullIsNoMemory) {
+  const Model model = SumModel();
+  Result<Session> session = Session::Create(model, {.device = "cpu", .use_cache = false});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  const std::span<const std::byte> nowhere(static_cast<const std::byte*>(nullptr), 32);
+  const std::span<std::byte> no_room(static_cast<std::byte*>(nullptr), 32);
+  EXPECT_EQ(session->SetInput(0, nowhere).message(), "the bytes for input 'x' are a null pointer");
+  RunTensors x = Ones(), y = Ones();
+  const std::span<const std::byte> inputs[] = {x[0]};
+  const std::span<std::byte> outputs[] = {y[0]};
+  EXPECT_EQ(session->Run({&nowhere, 1}, outputs).message(), "the memory for 'x' is a null pointer");
+  EXPECT_EQ(session->Run(inputs, {&no_room, 1}).message(), "the memory for 'y' is a null pointer");
 }
 
 TEST(Elements, OfAnotherTypeAreAnErrorAndNoMemoryIsTouched) {

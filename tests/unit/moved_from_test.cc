@@ -1,0 +1,109 @@
+// What was moved from answers with a mistake, or with nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "hearth/graph_builder.h"
+#include "hearth/run_queue.h"
+#include "hearth/session.h"
+
+namespace hearth {
+namespace {
+
+using ::testing::HasSubstr;
+
+Model Negation() {
+  GraphBuilder builder("negation");
+  builder.Output(builder.Unary("neg", builder.Input("x", {1, 4})), "y");
+  return std::move(builder).Build().value();
+}
+
+// `session` and what it is moved to.
+struct MovedSession {
+  MovedSession() : session(Session::Create(model, {.device = "cpu", .use_cache = false}).value()), moved(Moved()) {}
+  Session Moved() { return std::move(session); }
+
+  const Model model = Negation();
+  Session session, moved;
+};
+
+TEST(MovedFrom, ASessionSaysSoWhateverIsAskedOfIt) {
+  MovedSession both;
+  Session& session = both.session;
+  const std::vector<float> x = {1, 2, 3, 4};
+  const Binding binding;
+  const Frame frame;
+  const Status answers[] = {session.Run(),
+                            session.Run({}, {}),
+                            session.RunProfiled().status(),
+                            session.RunProfiled({}, {}).status(),
+                            session.Submit().status(),
+                            session.Wait({1, 0}),
+                            session.SetInput("x", std::as_bytes(std::span(x))),
+                            session.SetInput(0, std::as_bytes(std::span(x))),
+                            session.BindInput("x", binding),
+                            session.BindOutput("y", binding),
+                            session.BindFrame("x", frame),
+                            session.UnbindInput("x"),
+                            session.UnbindOutput("y"),
+                            session.Resize({}),
+                            session.ResizeBatch(2),
+                            session.ResetState(),
+                            session.WaitForDevice(),
+                            session.Clone().status()};
+  for (size_t k = 0; k < std::size(answers); ++k) {
+    EXPECT_EQ(answers[k].code(), StatusCode::kInvalidArgument) << "call " << k;
+    EXPECT_THAT(answers[k].message(), HasSubstr("this session was moved from")) << "call " << k;
+  }
+  EXPECT_EQ(session.SetInput<float>(0, x).code(), StatusCode::kInvalidArgument);
+  EXPECT_EQ(session.output<float>(0).status().code(), StatusCode::kInvalidArgument);
+}
+
+TEST(MovedFrom, ASessionShowsNothing) {
+  MovedSession both;
+  EXPECT_TRUE(both.session.inputs().empty());
+  EXPECT_TRUE(both.session.outputs().empty());
+  EXPECT_TRUE(both.session.output(0).empty());
+  EXPECT_EQ(both.session.model().path(), "");
+  EXPECT_EQ(both.session.report().device.id, "");
+  both.session.SaveToCache();
+  const std::vector<float> x = {1, 2, 3, 4};
+  ASSERT_TRUE(both.moved.SetInput<float>(0, x).ok());
+  EXPECT_TRUE(both.moved.Run().ok()) << "where it went it works";
+  both.session = std::move(both.moved);
+  EXPECT_TRUE(both.session.Run().ok()) << "and so it does when it comes back";
+}
+
+TEST(MovedFrom, AQueueOfASessionThatIsElsewhereFailsItsRuns) {
+  MovedSession both;
+  RunQueue queue(std::move(both.session));
+  EXPECT_THAT(queue.Submit({}).Take().status().message(), HasSubstr("this session was moved from"));
+}
+
+TEST(MovedFrom, AModelHasNoSessions) {
+  Model model = Negation();
+  const Model moved = std::move(model);
+  EXPECT_TRUE(model.inputs().empty());
+  EXPECT_TRUE(model.outputs().empty());
+  EXPECT_EQ(model.signature(), "");
+  EXPECT_TRUE(model.signatures().empty());
+  EXPECT_TRUE(model.ReadMetadata().ok());
+  const Status status = Session::Create(model, {.device = "cpu", .use_cache = false}).status();
+  EXPECT_EQ(status.code(), StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(), HasSubstr("this model was moved from"));
+  EXPECT_EQ(moved.inputs().size(), 1u);
+}
+
+TEST(MovedFrom, ABuilderThatIsElsewhereOrHasBuiltMakesNoOtherGraph) {
+  GraphBuilder first("first");
+  const auto x = first.Input("x", {1, 4});
+  GraphBuilder second = std::move(first);
+  first.Output(first.Unary("neg", first.Input("x", {1, 4})), "y");
+  EXPECT_THAT(std::move(first).Build().status().message(), HasSubstr("the builder was moved from"));
+  second.Output(second.Unary("neg", x), "y");
+  EXPECT_TRUE(std::move(second).Build().ok());
+  second.Output(second.Unary("abs", x), "z");
+  EXPECT_THAT(std::move(second).Build().status().message(), HasSubstr("has built its graph"));
+}
+
+}  // namespace
+}  // namespace hearth
