@@ -13,10 +13,9 @@ using Float4 = float __attribute__((vector_size(16)));
 using Byte4 = uint8_t __attribute__((vector_size(4)));
 using Int4 = int32_t __attribute__((vector_size(16)));
 
-// Bytes from the beginning of a plane's picture, by the way along a line and to another line, for its own pixels and
-// for blocks of 2x2.
+// Bytes from the beginning of each plane's picture, along a line or to another line; U and V have a row pitch each.
 struct Place {
-  uint64_t pixel = 0, block = 0;
+  uint64_t pixel = 0, u = 0, v = 0;
 };
 
 struct Column {
@@ -32,9 +31,11 @@ struct Line {
 };
 
 Place PlaceOf(const FrameLayout& layout, int32_t place, bool is_column) {
-  const PlaneLayout &pixels = layout.planes[0], &colors = layout.planes[1];
-  return {static_cast<uint64_t>(place) * (is_column ? pixels.step_bytes : pixels.pitch_bytes),
-          static_cast<uint64_t>(place / 2) * (is_column ? colors.step_bytes : colors.pitch_bytes)};
+  const auto bytes = [&](size_t plane, int32_t count) {
+    const PlaneLayout& lies = layout.planes[plane];
+    return static_cast<uint64_t>(count) * (is_column ? lies.step_bytes : lies.pitch_bytes);
+  };
+  return {bytes(0, place), bytes(1, place / 2), bytes(2, place / 2)};
 }
 
 float NumberAt(const std::byte* at) {
@@ -81,7 +82,7 @@ struct Yuv {
   // Whole numbers below 2^24 up to the division. What is below 0 ends there.
   Float4 At(const Line& line, const Place& place) const {
     const float luma = (NumberAt(line.pixels + place.pixel) - lowest) * all + 8192.0f;
-    const float blue = NumberAt(line.u + place.block) - 128.0f, red = NumberAt(line.v + place.block) - 128.0f;
+    const float blue = NumberAt(line.u + place.u) - 128.0f, red = NumberAt(line.v + place.v) - 128.0f;
     Float4 v = of_u * blue + of_v * red + luma;
     v = v > 0.0f ? v * (1.0f / 16384.0f) : Float4{};
     v = FloorOfPositive(v);
@@ -127,7 +128,7 @@ struct Source {
       return planes[plane] + layout.planes[plane].first_bytes + bytes;
     };
     if (!layout.is_yuv()) return {at(0, place.pixel)};
-    return {at(0, place.pixel), at(1, place.block), at(2, place.block)};
+    return {at(0, place.pixel), at(1, place.u), at(2, place.v)};
   }
 };
 

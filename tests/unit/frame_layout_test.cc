@@ -186,6 +186,28 @@ struct LayoutMistake {
   const char* message;
 };
 
+TEST(Frame, UAndVHaveARowPitchEach) {
+  const TestPicture picture(PixelFormat::kI420, 13, 9, 3);
+  const Frame alike = picture.frame();
+  constexpr size_t kColumns = 7, kRows = 5, kPitch = 12;
+  std::vector<std::byte> v((kRows - 1) * kPitch + kColumns);  // nothing behind the last row
+  for (size_t row = 0; row < kRows; ++row)
+    std::copy_n(picture.memory(2).begin() + static_cast<ptrdiff_t>(row * kColumns), kColumns,
+                v.begin() + static_cast<ptrdiff_t>(row * kPitch));
+  Frame apart = alike;
+  apart.planes[2] = {reinterpret_cast<uintptr_t>(v.data()), v.size(), 0, kPitch};
+  for (const int rotation : {0, 90}) {
+    Frame a = alike, b = apart;
+    a.rotation = b.rotation = rotation;
+    EXPECT_EQ(FrameValues(b, Picture(6, 5)), FrameValues(a, Picture(6, 5))) << "turned by " << rotation;
+    EXPECT_EQ(ValuesOfCopy(b, Picture(6, 5)), FrameValues(a, Picture(6, 5))) << "turned by " << rotation;
+  }
+  Frame on_device = apart;
+  on_device.memory = MemoryKind::kGlBuffer;
+  on_device.planes = {FramePlane{1, 1024, 0, 0}, FramePlane{0, 0, 200, 7}, FramePlane{0, 0, 400, 12}};
+  EXPECT_THAT(LayoutOfFrame(on_device, Picture(6, 5)).status().message(), HasSubstr("one row pitch, not 7 and 12"));
+}
+
 TEST(Frame, AMistakeIsNamed) {
   const LayoutMistake mistakes[] = {
       {"no memory", [](Frame& f) { f.planes[0].handle = 0; }, "no memory"},
