@@ -172,9 +172,9 @@ class BadInput(CliTest):
 
     def test_labels_that_are_not_there_are_bad_input(self):
         self.assert_one_error(self.run_hearth("run", MODEL, "--labels", "no-labels.txt", expect=3), "no-labels.txt")
-        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", "/dev/zero", expect=3), "no list of labels")
-        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", MODEL, expect=3), "no text", "no list of labels")
-        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", self.file("none.txt", b""), expect=3), "is empty", "no list of labels")
+        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", "/dev/zero", expect=3), "not a list of labels")
+        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", MODEL, expect=3), "not text", "not a list of labels")
+        self.assert_one_error(self.run_hearth("run", MODEL, "--labels", self.file("none.txt", b""), expect=3), "is empty", "not a list of labels")
 
     def test_a_device_that_does_not_exist_is_exit_code_4(self):
         for device in ("no such device", "opencl:99"):

@@ -59,7 +59,7 @@ TEST_P(RunQueues, RunsTakeEffectInTheOrderInWhichTheyWereGiven) {
   for (const int run : {8, 0, 4, 1, 2, 3, 5, 6, 7})
     EXPECT_EQ(FirstOf(runs[static_cast<size_t>(run)].Take()), static_cast<float>(run + 1));
   EXPECT_EQ(runs[0].state(), RunState::kDone);
-  EXPECT_THAT(runs[0].Take().status().message(), HasSubstr("taken already"));
+  EXPECT_THAT(runs[0].Take().status().message(), HasSubstr("already been taken"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RunQueues, ::testing::ValuesIn(testing::DeviceNames()));
@@ -144,9 +144,9 @@ TEST_F(BlockedQueue, OnDoneGetsTheOutputsAndWrongInputsAreTold) {
   PendingRun without_inputs = queue_->Submit({}, std::move(wrong));
   gate_.Open();
   EXPECT_EQ(first.get_future().get(), 2.0f);
-  EXPECT_THAT(mistake.get_future().get(), HasSubstr("the model has 1 inputs, 0 were given"));
+  EXPECT_THAT(mistake.get_future().get(), HasSubstr("the model has 1 inputs; 0 were given"));
   EXPECT_EQ(without_inputs.state(), RunState::kFailed);
-  EXPECT_THAT(run.Take().status().message(), HasSubstr("taken already"));
+  EXPECT_THAT(run.Take().status().message(), HasSubstr("already been taken"));
 }
 
 TEST_F(BlockedQueue, WhatOnDoneThrowsIsLoggedAndTheQueueGoesOn) {

@@ -190,7 +190,7 @@ std::string WhyScatter(const Lists& lists, int32_t body) {
 
 TEST(TfliteHlo, AScatterThatCannotBeIsRefusedWithTheReason) {
   EXPECT_EQ(WhyScatter({{1}, {0}, {0}, 1}, 2), "");
-  EXPECT_THAT(WhyScatter({{1}, {0}, {0}, 1}, 1), HasSubstr("no sum, product"));
+  EXPECT_THAT(WhyScatter({{1}, {0}, {0}, 1}, 1), HasSubstr("not a sum, product"));
   EXPECT_THAT(WhyScatter({{1}, {0}, {0}, 1}, 7), HasSubstr("calls subgraph 7"));
   EXPECT_THAT(WhyScatter({{0, 1}, {0}, {0}, 1}, 2), HasSubstr("2 window and 1 inserted"));
   EXPECT_THAT(WhyScatter({{0, 1}, {}, {0}, 1}, 2), HasSubstr("rows of updates"));
