@@ -14,7 +14,7 @@ Status CheckArray(const TensorInfo& input, std::string_view dtype, std::span<con
   if (lacks_batch) wanted = wanted.subspan(1);
   const bool fits = std::equal(shape.begin(), shape.end(), wanted.begin(), wanted.end());
   if (fits && dtype == input.dtype) return Status::Ok();
-  return Error(StatusCode::kInvalidArgument, "input '{}' is {}[{}]; {}[{}] was given{}", input.name, input.dtype,
+  return Error(StatusCode::kInvalidArgument, "input '{}' is {}[{}], {}[{}] was given{}", input.name, input.dtype,
                fmt::join(input.shape, ","), dtype, fmt::join(shape, ","),
                fits ? ": its numbers are not converted" : "");
 }

@@ -14,6 +14,7 @@
 #include "cache/bundle.h"
 #include "cache/bundle_reader.h"
 #include "cache/layer.h"
+#include "cache/reports.h"
 #include "tests/testing/carried_bundle.h"
 
 namespace hearth {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -16,6 +17,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/passes/pass.h"
 #include "core/lowering/lower.h"
+#include "frontends/api/model_data.h"
 #include "hearth/model.h"
 #include "tests/testing/oracle_models.h"
 #include "tests/testing/shared_data.h"

@@ -7,6 +7,7 @@
 
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
+#include "core/lowering/lower.h"
 #include "core/lowering/tunable_layers.h"
 #include "frontends/engine/device_choice.h"
 #include "frontends/engine/device_simulation.h"

@@ -16,6 +16,7 @@
 #include "core/graph/evaluate.h"
 #include "core/graph/op_def.h"
 #include "core/graph/op_text.h"
+#include "frontends/api/model_data.h"
 #include "frontends/engine/device_choice.h"
 #include "hearth/hearth.h"
 #include "tests/oracle/answers.h"

@@ -10,6 +10,7 @@
 #include "frontends/engine/read_path_probe.h"
 #include "frontends/engine/tuning_cache.h"
 #include "hal/constant_upload.h"
+#include "hal/program_keys.h"
 #include "tests/testing/cache_folder.h"
 
 namespace hearth {

@@ -13,6 +13,7 @@
 #include "core/emit/kernel_library.h"
 #include "core/graph/evaluate.h"
 #include "core/lowering/lower.h"
+#include "frontends/engine/device_choice.h"
 #include "hal/plan_runner.h"
 #include "tests/testing/memory_store.h"
 #include "tests/testing/on_device.h"

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "frontends/api/device_behind.h"
 #include "tests/testing/hot_start.h"
 
 namespace hearth {

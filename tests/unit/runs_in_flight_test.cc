@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "hearth/device.h"
 #include "hearth/graph_builder.h"
 #include "hearth/session.h"
 #include "tests/testing/device_names.h"

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "cache/key_value_blob_store.h"
+#include "core/base/log.h"
+#include "frontends/api/next_device.h"
 #include "tests/testing/fake_gpu.h"
 
 namespace hearth {
