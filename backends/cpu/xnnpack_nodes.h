@@ -12,6 +12,9 @@ namespace hearth {
 // "XNNPACK + reference" or "reference".
 std::string_view HostKernelsName();
 
+// Why the CPU takes many times as long as it could, and what to do; empty where it does not.
+std::string_view WhyHostIsSlow();
+
 // Outlives its nodes.
 class XnnpackNodes {
  public:

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "backends/cpu/cpu_executor.h"
+#include "backends/cpu/xnnpack_nodes.h"
 #include "core/base/error.h"
 #include "frontends/engine/forked_drivers.h"
 
@@ -125,6 +126,7 @@ Result<OpenedDevice> OpenChosenDevice(const std::string& wanted, const std::vect
     if (choice.backend == nullptr) {
       opened.info = CpuDeviceInfo();
       opened.info.id = opened.id;
+      if (const std::string_view slow = WhyHostIsSlow(); !slow.empty()) opened.warnings.emplace_back(slow);
       return opened;
     }
     Result<std::unique_ptr<Device>> device = choice.backend->open(choice.candidate);

@@ -1,0 +1,71 @@
+"""Machines that lack what others have: the program works there, or says what is missing.
+
+HEARTH_BIN names the program:
+    HEARTH_BIN=build/release/bin/hearth python3 -m unittest -v tests/cli/test_poor_machines.py
+"""
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import cli_case  # noqa: E402
+from cli_case import MODEL, PICTURE, PROGRAM, TIMEOUT_S  # noqa: E402
+
+
+class PoorMachines(cli_case.CliTest):
+    def run_behind(self, script, *arguments):
+        """The program, started by what `script` ends with: exec "$@"."""
+        return subprocess.run(["sh", "-c", script, "sh", PROGRAM, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, env=self.environment(), timeout=TIMEOUT_S, check=False)
+
+    def run_without(self, mounted, *arguments):
+        hide = f'mount -t tmpfs none {mounted} && exec "$@"'
+        allowed = subprocess.run(["unshare", "--mount", "mount", "-t", "tmpfs", "none", mounted], capture_output=True,
+                                 check=False)
+        if allowed.returncode != 0:
+            self.skipTest(f"hiding {mounted} needs the right to mount")
+        return self.run_behind(f"exec unshare --mount sh -c '{hide}' sh \"$@\"", *arguments)
+
+    def usable(self, backend):
+        listed = json.loads(self.run_behind('exec "$@"', "devices", "--json", "-").stdout)["devices"]
+        return any(device["usable"] and device["backend"] == backend for device in listed)
+
+    def test_without_proc_the_cpu_works_and_says_why_it_is_slow(self):
+        arguments = ("run", MODEL, PICTURE, "--device", "cpu", "--json", "-", "--output-dir")
+        poor = self.run_without("/proc", *arguments, self.folder / "poor")
+        self.assertEqual(poor.returncode, 0, poor.stderr)
+        report = json.loads(poor.stdout)
+        usual = json.loads(self.run_behind('exec "$@"', *arguments, self.folder / "usual").stdout)
+        for ours, theirs in zip(report["outputs"], usual["outputs"], strict=True):
+            for a, b in zip(self.numbers(ours["file"]), self.numbers(theirs["file"]), strict=True):
+                self.assertLessEqual(abs(a - b), 1e-4 * max(1, abs(b)))
+        if "XNNPACK" not in report["device"]["driver"]:
+            self.skipTest("built without XNNPACK")
+        self.assertIn("/proc", " ".join(report["warnings"]))
+        self.assertIn("XNNPACK", poor.stderr)
+        self.assertNotIn("XNNPACK", " ".join(usual["warnings"]))
+
+    @staticmethod
+    def numbers(file):
+        _, _, data = cli_case.read_npy(file)
+        return struct.unpack(f"<{len(data) // 4}f", data)
+
+    def test_without_proc_vulkan_finds_its_compiler(self):
+        if not self.usable("vulkan"):
+            self.skipTest("no Vulkan device")
+        poor = self.run_without("/proc", "run", MODEL, PICTURE, "--device", "vulkan", "--no-cache")
+        self.assertEqual(poor.returncode, 0, poor.stderr)
+
+    def test_a_cache_is_made_under_any_umask(self):
+        poor = self.run_behind('umask 0177 && exec "$@"', "run", MODEL, PICTURE, "--device", "cpu", "--json", "-")
+        self.assertEqual(poor.returncode, 0, poor.stderr)
+        self.assertEqual(json.loads(poor.stdout)["warnings"], [])
+        self.assertEqual((self.folder / "cache").stat().st_mode & 0o777, 0o700)
+
+
+if __name__ == "__main__":
+    unittest.main()
