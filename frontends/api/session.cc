@@ -30,6 +30,21 @@ namespace hearth {
 
 namespace {
 
+Status CheckCounts(const SessionOptions& options) {
+  struct Count {
+    std::string_view name;
+    int value, least, most;
+  };
+  for (const Count& count : {Count{"max_in_flight", options.max_in_flight, 1, kMostInFlight},
+                             Count{"kept_shapes", options.kept_shapes, 0, kMostKeptShapes},
+                             Count{"threads", options.threads, 0, kMostThreads}}) {
+    if (count.value >= count.least && count.value <= count.most) continue;
+    return Error(StatusCode::kInvalidArgument, "{} is {}; it must be {} to {}", count.name, count.value, count.least,
+                 count.most);
+  }
+  return Status::Ok();
+}
+
 Result<LowerOptions> AskedOptions(const SessionOptions& options) {
   return OptionsFromChoices({options.precision, options.preference, options.priority});
 }
@@ -208,14 +223,7 @@ Status RequestPlan(SessionData& data) {
 }
 
 Status Prepare(SessionData& data) {
-  if (data.options.max_in_flight < 1 || data.options.max_in_flight > kMostInFlight) {
-    return Error(StatusCode::kInvalidArgument, "max_in_flight is {}; it must be 1 to {}", data.options.max_in_flight,
-                 kMostInFlight);
-  }
-  if (data.options.kept_shapes < 0 || data.options.kept_shapes > kMostKeptShapes) {
-    return Error(StatusCode::kInvalidArgument, "kept_shapes is {}; it must be 0 to {}", data.options.kept_shapes,
-                 kMostKeptShapes);
-  }
+  HEARTH_TRY(CheckCounts(data.options));
   HEARTH_TRY(RequestPlan(data));
   HEARTH_TRY(TrustDevice(data));
   HEARTH_ASSIGN(const LowerOptions asked, AskedOptions(data.options));

@@ -43,6 +43,7 @@ struct InterfaceState {
 
 inline constexpr int kMostInFlight = 64;    // the limit of SessionOptions::max_in_flight
 inline constexpr int kMostKeptShapes = 64;  // the limit of SessionOptions::kept_shapes
+inline constexpr int kMostThreads = 1024;   // the limit of SessionOptions::threads
 
 // A submitted run that has not been waited for.
 struct RunSlot {

@@ -54,7 +54,7 @@ struct OptionRow {
   Setter set;
 };
 
-constexpr int kMostThreads = 1024, kMostWaitMs = 60000, kMostWaitLimitMs = 86400000, kMostTopK = 1000000;
+constexpr int kMostWaitMs = 60000, kMostWaitLimitMs = 86400000, kMostTopK = 1000000;
 
 // One row per option.
 constexpr OptionRow kRows[] = {

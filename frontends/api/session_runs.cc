@@ -349,7 +349,7 @@ Status Session::CheckOutput(size_t index, std::string_view type) const {
 }
 
 std::span<const std::byte> Session::output(size_t index) const {
-  if (index >= outputs().size() || !data_->shows_run) return {};
+  if (index >= outputs().size()) return {};
   return ShownOutput(*data_, index);
 }
 

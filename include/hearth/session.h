@@ -210,7 +210,8 @@ class HEARTH_EXPORT Session {
   Status WaitForDevice();
 
   // The result of the last Run, or of the last run that was waited for. Valid until the next Run, or until
-  // max_in_flight more runs were submitted. Empty for a wrong index, and before a run with the present shapes.
+  // max_in_flight more runs were submitted. Zeros before the first run, empty for a wrong
+  // index.
   std::span<const std::byte> output(size_t index) const;
   // The same as elements: output<float>(0). kInvalidArgument for a wrong index, if the output has another type, and
   // before a run.

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Model NegationToMove() {
+Model ModelToMove() {
   GraphBuilder builder("negation");
   builder.Output(builder.Unary("neg", builder.Input("x", {1, 4})), "y");
   return std::move(builder).Build().value();
@@ -22,7 +22,7 @@ struct MovedSession {
   MovedSession() : session(Session::Create(model, {.device = "cpu", .use_cache = false}).value()), moved(Moved()) {}
   Session Moved() { return std::move(session); }
 
-  const Model model = NegationToMove();
+  const Model model = ModelToMove();
   Session session, moved;
 };
 
@@ -80,7 +80,7 @@ TEST(MovedFrom, AQueueOfASessionThatIsElsewhereFailsItsRuns) {
 }
 
 TEST(MovedFrom, AModelHasNoSessions) {
-  Model model = NegationToMove();
+  Model model = ModelToMove();
   const Model moved = std::move(model);
   EXPECT_TRUE(model.inputs().empty());
   EXPECT_TRUE(model.outputs().empty());
