@@ -57,6 +57,11 @@ void AddConv(std::vector<ConformanceCase>& cases) {
     for (int32_t out : {1, 4, 19, 66}) cases.push_back(ConvCase(input, {out, 1, 1, input[3]}, {}, true));
   }
   cases.push_back(ConvCase({1, 5, 5, 8}, {4, 3, 3, 4}, {}, true));  // two groups
+  // Few pixels of many channels, whose sums GPUs share between work items; and as many pixels as their groups take.
+  cases.push_back(ConvCase({2, 5, 6, 70}, {19, 3, 3, 70}, {WindowOf({2, 2, 1, 1}, kPaddings[0]), {}}, true));
+  cases.push_back(ConvCase({1, 4, 3, 130}, {33, 2, 2, 130}, {WindowOf({1, 1, 1, 2}, kPaddings[1]), {}}, false));
+  cases.push_back(ConvCase({1, 2, 2, 133}, {9, 3, 3, 133}, {WindowOf({2, 2, 1, 1}, kPaddings[0]), {}}, true));
+  cases.push_back(ConvCase({1, 16, 16, 6}, {9, 3, 3, 6}, {WindowOf({1, 1, 1, 1}, kPaddings[0]), {}}, true));
 }
 
 // Kernel, stride and multiplier are baked into the program, so there are few of them, each with many shapes.

@@ -29,7 +29,8 @@ bool Runs(const DeviceInfo& device) {
 
 KernelChoice ChoiceByRule(const DeviceInfo& device, const ProductSize& size) {
   const bool one_slice = size.channels_out <= 4;
-  KernelChoice choice{std::string(kFlatVariant), size.pixels <= 2 && !one_slice ? 2 : 4, one_slice ? 1 : 2, 1};
+  const bool few_rows = size.pixels <= 2 || (!size.is_pointwise && Applies(Rule::kTwoPixelTiles, device));
+  KernelChoice choice{std::string(kFlatVariant), few_rows && !one_slice ? 2 : 4, one_slice ? 1 : 2, 1};
   const int64_t wanted = int64_t{device.compute_units} * kItemsOfUnit, turns = Tiles(size.channels_in, 4);
   while (choice.lanes < kMostShares && ItemsOf(size, choice) < wanted && turns >= 2 * choice.lanes * kFewestTurns)
     choice.lanes *= 2;
@@ -54,7 +55,7 @@ std::vector<KernelChoice> FlatCandidates(const DeviceInfo& device, const Product
 
 void UseFlat(const DeviceInfo& device, const ProductSize& size, const KernelChoice& choice, KernelCall& call) {
   const uint32_t lanes = GroupItems(device);
-  call.kernel = "pointwise_flat";
+  call.kernel = size.is_pointwise ? KernelName("pointwise_flat") : KernelName("conv_flat");
   call.defines = {{"ROWS", std::to_string(choice.rows)},
                   {"COLS", std::to_string(choice.cols)},
                   {"LANES", std::to_string(lanes)},

@@ -1,5 +1,5 @@
-// 1x1 convolutions on GPUs by the kernel pointwise_flat: work items are numbered through the tiles of all pixels and
-// channels, and share sums where there are too few tiles to keep the device busy.
+// Convolutions on GPUs by the kernels pointwise_flat and conv_flat: work items are numbered through the tiles of all
+// pixels and channels, and share sums where there are too few tiles to keep the device busy.
 #ifndef HEARTH_CORE_LOWERING_FLAT_PRODUCT_H_
 #define HEARTH_CORE_LOWERING_FLAT_PRODUCT_H_
 
@@ -16,6 +16,7 @@ namespace hearth {
 struct ProductSize {
   int64_t pixels = 0;
   int32_t channels_in = 0, channels_out = 0;
+  bool is_pointwise = true;
 };
 
 // In a choice of this variant, `lanes` is the number of work items that share a sum.

@@ -9,6 +9,7 @@
 #include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 #include "core/lowering/flat_product.h"
+#include "core/lowering/local_product.h"
 #include "core/lowering/lowering_support.h"
 
 namespace hearth {
@@ -70,7 +71,7 @@ bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes
 }
 
 ProductSize SizeOf(const MatrixShapes& shapes) {
-  return {shapes.pixels, shapes.filter[3], shapes.filter[0]};
+  return {shapes.pixels, shapes.filter[3], shapes.filter[0], shapes.is_pointwise};
 }
 
 // Whether at least nine of ten work items' pixels exist.
@@ -82,12 +83,16 @@ bool FillsGroups(const KernelChoice& tile, int64_t pixels) {
 // Flat tiles lead where groups of the other would be part empty, or where sums must be shared.
 void AddFirstTiles(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, KernelChoice tile,
                    std::vector<KernelChoice>& candidates) {
-  const bool is_plain = shapes.is_pointwise && shapes.groups == 1 && builder.graph().IsConstant(node.inputs[1]);
+  const bool is_plain = shapes.groups == 1 && builder.graph().IsConstant(node.inputs[1]);
   const auto flat = is_plain ? FlatCandidates(builder.device(), SizeOf(shapes)) : std::vector<KernelChoice>();
   const bool flat_leads = !flat.empty() && (flat.front().lanes > 1 || !FillsGroups(tile, shapes.pixels));
   if (flat_leads) candidates.push_back(flat.front());
   candidates.push_back(std::move(tile));
+  const bool may_be_local = is_plain && shapes.is_pointwise;
+  const auto local = may_be_local ? LocalCandidates(builder.device(), SizeOf(shapes)) : std::vector<KernelChoice>();
+  if (!local.empty()) candidates.push_back(local.front());
   candidates.insert(candidates.end(), flat.begin(), flat.end());
+  candidates.insert(candidates.end(), local.begin(), local.end());
 }
 
 void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<KernelChoice>& candidates) {
@@ -215,6 +220,10 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   }
   if (choice.variant == kFlatVariant) {
     UseFlat(builder.device(), SizeOf(shapes), choice, call);
+    return call;
+  }
+  if (choice.variant == kLocalVariant) {
+    UseLocal(SizeOf(shapes), choice, call);
     return call;
   }
   if (wide) {

@@ -204,6 +204,7 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
   }
   if (!call.buffer_reads.empty()) HEARTH_TRY(SetDefine(source, kInPlace, "1"));
   source.local_size = call.local_size.value_or(LocalSizeFor(source, call, device_));
+  if (call.local_texels) source.shared.front().count = *call.local_texels;
   for (const TensorArg& arg : source.tensors) {
     HEARTH_ASSIGN(const NamedOperand* named, FindNamed(call.tensors, source, arg.name));
     operands.push_back(named->operand);

@@ -76,6 +76,7 @@ struct KernelCall {
   std::vector<EpilogueStep> epilogue;
   std::array<int64_t, 3> work_items = {1, 1, 1};      // rounded up to the local size
   std::optional<std::array<uint32_t, 3>> local_size;  // overrides the kernel's
+  std::optional<uint32_t> local_texels;               // of local memory, overrides the kernel's
   std::vector<TensorName> buffer_reads;               // arguments that the call also writes, so not read through texels
 };
 

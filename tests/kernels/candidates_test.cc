@@ -82,7 +82,8 @@ double ToleranceOf(const KernelChoice& choice) {
   return choice.variant.starts_with("winograd") ? 1e-4 : 2e-5;
 }
 
-// What a GPU has other ways for: sums that work items share, more of them than a sum has turns.
+// What a GPU has other ways for: sums that work items share, more of them than a sum has turns; factors in local
+// memory.
 constexpr const char* kLayersOfGpus[] = {
     R"(graph "pointwise of a GPU"
 %0 = input : float32[2x5x7x130] "x"
@@ -95,6 +96,26 @@ output %3
 %0 = input : float32[1x7x9x13] "x"
 %1 = constant : float32[3x1x1x13] "w" = fill(pattern)
 %2 = conv_2d(%0, %1) : float32[1x7x9x3] "y" node "conv"
+output %2
+)",
+    R"(graph "blocked of a GPU"
+%0 = input : float32[1x9x11x18] "x"
+%1 = constant : float32[131x1x1x18] "w" = fill(pattern)
+%2 = constant : float32[131] "b" = fill(pattern)
+%3 = conv_2d(%0, %1, %2) activation=relu : float32[1x9x11x131] "y" node "conv"
+output %3
+)",
+    R"(graph "windowed of a GPU"
+%0 = input : float32[2x7x9x70] "x"
+%1 = constant : float32[19x3x3x70] "w" = fill(pattern)
+%2 = constant : float32[19] "b" = fill(pattern)
+%3 = conv_2d(%0, %1, %2) stride=2x2 padding=same activation=relu6 : float32[2x4x5x19] "y" node "conv"
+output %3
+)",
+    R"(graph "depthwise of a GPU"
+%0 = input : float32[1x9x11x34] "x"
+%1 = constant : float32[1x3x3x34] "w" = fill(pattern)
+%2 = depthwise_conv_2d(%0, %1) stride=2x2 padding=same : float32[1x5x6x34] "y" node "conv"
 output %2
 )",
     R"(graph "dense of a GPU"

@@ -1,4 +1,4 @@
-// 1x1 convolutions on GPUs: tiles by the device's size, few idle lanes, and where the kernel does not go.
+// Convolutions on GPUs: tiles by the device's size, few idle lanes, and where the kernels do not go.
 #include "core/lowering/flat_product.h"
 
 #include <fmt/format.h>
@@ -108,6 +108,61 @@ TEST(FlatProduct, LeavesLargeLayersToTheKernelWhoseGroupsShareWeights) {
   DeviceInfo software = device;
   software.type = DeviceType::kCpu;
   EXPECT_EQ(PlanOf({784, 256, 256}, software).kernels.at(0).name, "pointwise_tile");
+}
+
+// Of a 3x3 convolution of `size`, on a picture of as many columns as lines.
+Plan WindowedPlanOf(int high, int stride, int channels_in, int channels_out, const DeviceInfo& device) {
+  Result<Graph> graph = GraphFromText(fmt::format(
+      "%0 = input : float32[1x{0}x{0}x{1}] \"x\"\n%1 = constant : float32[{2}x3x3x{1}] \"w\" = fill(pattern)\n"
+      "%2 = conv_2d(%0, %1, none) stride={3}x{3} padding=same : float32[1x{4}x{4}x{2}] \"y\" node \"conv\"\noutput "
+      "%2\n",
+      high, channels_in, channels_out, stride, (high + stride - 1) / stride));
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(InferShapes(*graph).ok());
+  Result<Plan> plan = Lower(*graph, device, {});
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  return std::move(plan).value();
+}
+
+// The convolutions of SSD MobileNet v1 behind its last pointwise layer.
+struct WindowedLayer {
+  int high, channels_in, channels_out;
+};
+constexpr WindowedLayer kOfSsd[] = {{10, 256, 512}, {5, 128, 256}, {3, 128, 256}, {2, 64, 128}};
+
+TEST(FlatProduct, LeavesFewLanesOfWindowedLayersIdle) {
+  for (const auto& [profile, shares] : kShares) {
+    for (const Dialect dialect : kEveryDialect) {
+      const DeviceInfo device = As(profile, dialect);
+      double work = 0, lanes = 0;
+      for (const WindowedLayer& layer : kOfSsd) {
+        const Plan plan = WindowedPlanOf(layer.high, 2, layer.channels_in, layer.channels_out, device);
+        EXPECT_EQ(plan.kernels.at(0).name, "conv_flat");
+        const ProductSize size = {(layer.high + 1) / 2 * ((layer.high + 1) / 2), layer.channels_in, layer.channels_out};
+        const double layer_work = static_cast<double>(size.pixels) * size.channels_in * size.channels_out;
+        work += layer_work;
+        lanes += layer_work / UsefulLanes(plan, size);
+      }
+      EXPECT_GE(work / lanes, 0.85) << profile;
+    }
+  }
+}
+
+TEST(FlatProduct, LeavesWindowedLayersThatFillTheirGroupsAlone) {
+  const DeviceInfo device = As("mali-g78", Dialect::kVulkan);
+  EXPECT_EQ(WindowedPlanOf(64, 1, 16, 16, device).kernels.at(0).name, "conv_tile");
+  DeviceInfo software = device;
+  software.type = DeviceType::kCpu;
+  EXPECT_EQ(WindowedPlanOf(10, 2, 256, 512, software).kernels.at(0).name, "conv_tile");
+}
+
+TEST(FlatProduct, TilesOfWindowedLayersAreThoseOfTheRule) {
+  DeviceInfo device = As("ampere-laptop", Dialect::kVulkan);
+  const ProductSize size = {25, 256, 512, false};
+  EXPECT_EQ(FlatCandidates(device, size).at(0).rows, 4);
+  device.name = "AMD Radeon RX 6800 (RADV NAVI21)";
+  EXPECT_EQ(FlatCandidates(device, size).at(0).rows, 2);
+  EXPECT_EQ(FlatCandidates(device, size).at(0).cols, 2);
 }
 
 TEST(FlatProduct, GivesAShareSeveralTurns) {
