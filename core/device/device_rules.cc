@@ -127,6 +127,11 @@ constexpr DeviceRule kRules[] = {
      "instead of 3 waves of 10 reside, Navi 21: 24 instead of 14 of 32); weights, of which an item then loads twice as "
      "many, are loads of the scalar unit",
      Always, IsAmdGpu},
+    {Rule::kUprightTiles, "upright_tiles",
+     "A work item of a depthwise convolution makes 2 pixels below each other, not 4 beside each other.",
+     "estimated for four GPUs: neighbouring items then read neighbouring texels, and 4 side by side take up to four "
+     "times as long; ptxas: 72 instead of 168 registers under stride 2",
+     Always, IsHardware},
     {Rule::kStaleTexels, "stale_texels", "Nothing is read through texel buffers: the driver counts as one without.",
      "softpipe: texels come from a cache that what kernels write does not reach, barrier or not; the demo network's "
      "second layer read what was there before",

@@ -37,6 +37,7 @@ enum class Rule : uint8_t {
   kHalfArithmetic,
   kChainedSums,
   kTwoPixelTiles,
+  kUprightTiles,
   kStaleTexels,
   kGridClasses,
   kDeviceDetections,

@@ -140,10 +140,12 @@ std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const Plan
   std::vector<KernelChoice> candidates;
   if (IsWideDepthwise(node, builder)) candidates.push_back({"wide", 1, 1, 1});
   const bool multiplies = in.c != out.c;  // then a texel of the window is four fetches
+  const bool upright = Applies(Rule::kUprightTiles, builder.device());
   int first_rows = 1;
   if (large_tiles && tile_y && small_window)
     first_rows = multiplies ? 4 : ShaderRows(window, out.h, builder.options().preference);
-  candidates.push_back({"tile", first_rows, tile_x && small_window && !large_tiles ? 4 : 1, 8});
+  if (upright && tile_y && small_window) first_rows = 2;
+  candidates.push_back({"tile", first_rows, tile_x && small_window && !large_tiles && !upright ? 4 : 1, 8});
   for (const auto& [rows, cols] :
        {std::pair{1, 4}, {2, 4}, {4, 1}, {2, 2}, {4, 2}, {7, 1}, {2, 1}, {1, 2}, {1, 7}, {1, 1}}) {
     // A large window's taps and a large tile together would spill.

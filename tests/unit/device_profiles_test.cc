@@ -59,7 +59,8 @@ TEST(DeviceProfiles, NeverGrantMoreThanTheDriverHas) {
 TEST(DeviceProfiles, GetTheRulesOfHardware) {
   const DeviceProfile* navi = FindDeviceProfile("Navi21").value();
   for (const DeviceRule& row : DeviceRules()) {
-    const bool is_of_hardware = row.rule == Rule::kChainedSums || row.rule == Rule::kTwoPixelTiles;
+    const bool is_of_hardware =
+        row.rule == Rule::kChainedSums || row.rule == Rule::kTwoPixelTiles || row.rule == Rule::kUprightTiles;
     EXPECT_EQ(Applies(row.rule, Simulated(Driver(), *navi)), is_of_hardware) << row.name;
   }
   EXPECT_FALSE(Simulated(Driver(), *navi).unified_memory);

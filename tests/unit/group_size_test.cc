@@ -1,6 +1,7 @@
 // Work groups as large as the device's waves want them, within its limits.
 #include "core/device/group_size.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -81,6 +82,27 @@ TEST(GroupItems, AreThoseOfConvolutions) {
 TEST(GroupItems, AreThoseOfCopies) {
   EXPECT_EQ(ItemsOf(kTurnedTensor, Gpu(64)), 64u);
   EXPECT_EQ(ItemsOf(kTurnedTensor, Software()), 8u);
+}
+
+// Of the only dispatch.
+std::array<uint32_t, 3> SizeOfDepthwise(int pixels_high, int channels, const DeviceInfo& info) {
+  Result<Graph> graph = GraphFromText(fmt::format(
+      "%0 = input : float32[1x{0}x{0}x{1}] \"x\"\n%1 = constant : float32[1x3x3x{1}] \"w\" = fill(pattern)\n"
+      "%2 = depthwise_conv_2d(%0, %1) padding=same : float32[1x{0}x{0}x{1}] \"y\" node \"conv\"\noutput %2\n",
+      pixels_high, channels));
+  EXPECT_TRUE(graph.ok()) << graph.status().message();
+  EXPECT_TRUE(InferShapes(*graph).ok());
+  const Result<Plan> plan = Lower(*graph, info, {});
+  EXPECT_TRUE(plan.ok()) << plan.status().message();
+  return plan->kernels.at(0).local_size;
+}
+
+TEST(GroupItems, StandInFourColumnsWherePicturesLeaveMostOfEightIdle) {
+  using Size = std::array<uint32_t, 3>;
+  EXPECT_EQ(SizeOfDepthwise(16, 64, Gpu(64)), (Size{8, 8, 1}));
+  EXPECT_EQ(SizeOfDepthwise(17, 64, Gpu(64)), (Size{4, 2, 8}));
+  EXPECT_EQ(SizeOfDepthwise(17, 4, Gpu(64)), (Size{8, 8, 1})) << "one group of 4 channels";
+  EXPECT_EQ(SizeOfDepthwise(17, 64, Gpu(64, 32)), (Size{8, 1, 1}));
 }
 
 TEST(PictureGroup, IsAWaveOrWhatTheDeviceTakesOfIt) {
