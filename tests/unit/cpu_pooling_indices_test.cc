@@ -88,7 +88,10 @@ MaxPoolArgmax2D Pool(int32_t kernel, int32_t stride) {
 TEST(CpuPoolingIndices, ConvolutionsBeforeThemAddUpInFloat64) {
   constexpr struct {
     int32_t inputs, outputs, stride_w;
-  } kSizes[] = {{5, 7, 1}, {4, 8, 2}, {70, 19, 1}};  // beside blocks of 8 outputs and of 64 inputs
+  } kSizes[] = {{5, 7, 1},
+                {4, 8, 2},
+                {70, 19, 1},
+                {100, 40, 1}};  // beside blocks of 8 and 16 outputs, windows in one piece and in more
   for (const auto& size : kSizes) {
     for (PaddingMode padding : {PaddingMode::kSame, PaddingMode::kValid}) {
       for (int32_t dilation : {1, 2}) {
