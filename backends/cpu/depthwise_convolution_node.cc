@@ -61,25 +61,19 @@ HEARTH_INTO_CALLER inline void AddTaps(const DepthwiseConvolution& conv, const D
   }
 }
 
+// All channels; the last vector overlaps the one before.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void ConvolveDepthwise(const DepthwiseConvolution& conv, const DepthwisePixels& pixels) {
   constexpr int64_t kLanes = kBytes / sizeof(float);
   const int64_t channels = conv.out[3];
-  int64_t c = 0;
-  for (; c + kLanes <= channels; c += kLanes) AddTaps<kBytes, kPixels>(conv, pixels, c);
-  if constexpr (kBytes == 64) {
-    if (c + 8 <= channels) {
-      AddTaps<32, kPixels>(conv, pixels, c);
-      c += 8;
-    }
+  if (channels >= kLanes) {
+    for (int64_t c = 0; c + kLanes <= channels; c += kLanes) AddTaps<kBytes, kPixels>(conv, pixels, c);
+    if (channels % kLanes != 0) AddTaps<kBytes, kPixels>(conv, pixels, channels - kLanes);
+  } else if constexpr (kBytes > 16) {
+    ConvolveDepthwise<kBytes / 2, kPixels>(conv, pixels);
+  } else {
+    for (int64_t c = 0; c < channels; ++c) AddTaps<sizeof(float), kPixels>(conv, pixels, c);
   }
-  if constexpr (kBytes >= 32) {
-    if (c + 4 <= channels) {
-      AddTaps<16, kPixels>(conv, pixels, c);
-      c += 4;
-    }
-  }
-  for (; c < channels; ++c) AddTaps<sizeof(float), kPixels>(conv, pixels, c);
 }
 
 // Line number `line` of all images' lines.
