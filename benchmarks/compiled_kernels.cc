@@ -2,15 +2,19 @@
 // asked (amd_registers.py reads RADV's answers), or writes their OpenCL C for a compiler (nvidia_registers.py).
 // Runs nothing.
 //
-//   compiled_kernels [FOLDER]     with FOLDER: FOLDER/NN.cl, whose first line says what it is
+//   compiled_kernels [FOLDER]     with FOLDER: FOLDER/NNN.cl, whose first line says what it is
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <sstream>
 #include <string>
+#include <string_view>
 
 #include "backends/vulkan/backend.h"
 #include "core/base/error.h"
@@ -23,8 +27,10 @@ namespace {
 
 struct Tile {
   const char* kernel;
-  int rows, cols, lanes;
-  int split = 0;  // of pointwise_flat
+  uint32_t items;                      // of a group
+  const char* defines;                 // "ROWS 4 COLS 2"
+  uint32_t local_texels = 0;           // 0: the kernel's own
+  std::array<uint32_t, 3> group = {};  // zeros: all items along the first dimension
 };
 
 // How numbers are held and multiplied. Turns: 0 for products of 32 bits.
@@ -40,39 +46,76 @@ constexpr Numbers kNumbers[] = {{"fp32, four at once", StorageType::kFloat32, 0,
                                 {"fp32_16", StorageType::kFloat16, 1, true},
                                 {"fp16", StorageType::kFloat16, 4, true}};
 
-// What matrix_call.cc picks for GPUs, and candidates of tuning around them.
-constexpr Tile kTiles[] = {{"pointwise_tile", 4, 2, 64},    {"pointwise_tile", 2, 1, 64},
-                           {"pointwise_tile", 8, 1, 64},    {"pointwise_tile", 4, 4, 64},
-                           {"conv_tile", 4, 2, 64},         {"conv_tile", 2, 2, 64},
-                           {"conv_tile", 2, 1, 64},         {"transpose_conv", 2, 1, 64},
-                           {"pointwise_flat", 4, 2, 64, 1}, {"pointwise_flat", 4, 2, 64, 8}};
+// What matrix_call.cc and convolution_lower.cc pick for GPUs, and candidates of tuning around them.
+constexpr Tile kTiles[] = {{"pointwise_tile", 64, "ROWS 4 COLS 2 LANES 64"},
+                           {"pointwise_tile", 64, "ROWS 2 COLS 1 LANES 64"},
+                           {"pointwise_tile", 64, "ROWS 8 COLS 1 LANES 64"},
+                           {"pointwise_tile", 64, "ROWS 4 COLS 4 LANES 64"},
+                           {"pointwise_tile", 64, "ROWS 4 COLS 2 LANES 64 SUBGROUP 8"},
+                           {"conv_tile", 64, "ROWS 4 COLS 2 LANES 64"},
+                           {"conv_tile", 64, "ROWS 2 COLS 2 LANES 64"},
+                           {"conv_tile", 64, "ROWS 2 COLS 1 LANES 64"},
+                           {"transpose_conv", 64, "ROWS 2 COLS 1 LANES 64"},
+                           {"pointwise_flat", 64, "ROWS 4 COLS 2 LANES 64 SPLIT 1"},
+                           {"pointwise_flat", 64, "ROWS 4 COLS 2 LANES 64 SPLIT 8"},
+                           {"conv_flat", 64, "ROWS 4 COLS 2 LANES 64 SPLIT 1"},
+                           {"conv_flat", 64, "ROWS 4 COLS 2 LANES 64 SPLIT 8"},
+                           {"conv_flat", 64, "ROWS 2 COLS 2 LANES 64 SPLIT 1"},
+                           {"conv_flat", 64, "ROWS 2 COLS 2 LANES 64 SPLIT 8"},
+                           {"pointwise_local", 64, "ROWS 4 COLS 2 ACROSS 8 DOWN 8", 400},
+                           {"pointwise_local", 64, "ROWS 4 COLS 2 ACROSS 16 DOWN 4", 400},
+                           {"pointwise_local", 64, "ROWS 8 COLS 2 ACROSS 8 DOWN 8", 528},
+                           {"pointwise_local", 64, "ROWS 4 COLS 4 ACROSS 8 DOWN 8", 656},
+                           {"pointwise_local", 64, "ROWS 2 COLS 2 ACROSS 8 DOWN 8", 336},
+                           {"depthwise", 64, "SH 1 SW 1 TX 4 TY 1 PLAIN 1", 0, {8, 8, 1}},
+                           {"depthwise", 64, "SH 1 SW 1 TX 1 TY 4 PLAIN 1", 0, {8, 8, 1}},
+                           {"depthwise", 64, "SH 1 SW 1 TX 1 TY 2 PLAIN 1", 0, {8, 8, 1}},
+                           {"depthwise", 64, "SH 1 SW 1 TX 2 TY 2 PLAIN 1", 0, {8, 8, 1}},
+                           {"depthwise", 64, "SH 1 SW 1 TX 1 TY 2 PLAIN 1", 0, {4, 2, 8}},
+                           {"depthwise", 64, "SH 2 SW 2 TX 4 TY 1 PLAIN 1", 0, {8, 8, 1}},
+                           {"depthwise", 64, "SH 2 SW 2 TX 1 TY 4 PLAIN 1", 0, {8, 8, 1}},
+                           {"depthwise", 64, "SH 2 SW 2 TX 1 TY 2 PLAIN 1", 0, {8, 8, 1}},
+                           {"depthwise", 64, "SH 2 SW 2 TX 1 TY 2 PLAIN 1", 0, {4, 2, 8}},
+                           {"depthwise", 64, "SH 2 SW 2 TX 1 TY 1 PLAIN 1", 0, {8, 8, 1}}};
+
+bool Has(const KernelSource& source, std::string_view define) {
+  return std::ranges::find(source.defines, define, &Define::name) != source.defines.end();
+}
 
 Result<KernelSource> SourceOf(const Tile& tile, const Numbers& numbers) {
   HEARTH_ASSIGN(KernelSource source, LoadKernel(tile.kernel));
-  HEARTH_TRY(SetDefine(source, "ROWS", std::to_string(tile.rows)));
-  HEARTH_TRY(SetDefine(source, "COLS", std::to_string(tile.cols)));
-  HEARTH_TRY(SetDefine(source, "LANES", std::to_string(tile.lanes)));
-  if (tile.split > 0) HEARTH_TRY(SetDefine(source, "SPLIT", std::to_string(tile.split)));
-  HEARTH_TRY(SetDefine(source, kChained, numbers.is_chained ? "1" : "0"));
+  std::istringstream words(tile.defines);
+  for (std::string name, value; words >> name >> value;) HEARTH_TRY(SetDefine(source, name, value));
+  if (Has(source, kChained)) HEARTH_TRY(SetDefine(source, kChained, numbers.is_chained ? "1" : "0"));
   if (numbers.turns > 0) {
     HEARTH_TRY(SetDefine(source, kHalf, "1"));
     HEARTH_TRY(SetDefine(source, kTurns, std::to_string(numbers.turns)));
   }
   for (TensorArg& arg : source.tensors) {
-    if (arg.name != "bias") arg.storage = numbers.storage;
+    const bool is_whole = arg.name == "bias" || (arg.name == "w" && !Has(source, kHalf));
+    if (!is_whole) arg.storage = numbers.storage;
   }
-  source.local_size = {static_cast<uint32_t>(tile.lanes), 1, 1};
+  if (tile.local_texels > 0) source.shared.front().count = tile.local_texels;
+  source.local_size = tile.group[0] > 0 ? tile.group : std::array{tile.items, 1u, 1u};
   return source;
+}
+
+// Kernels that multiply no matrices have one sum for each product, and 32 bits.
+bool HasNumbers(const KernelSource& source, const Numbers& numbers) {
+  return Has(source, kHalf) || (numbers.turns == 0 && numbers.is_chained == (numbers.storage == StorageType::kFloat32));
 }
 
 using Taker = std::function<Status(const KernelSource& source, const std::string& title)>;
 
 Status ForEachTile(const Taker& take) {
   for (const Tile& tile : kTiles) {
+    HEARTH_ASSIGN(const KernelSource kernel, LoadKernel(tile.kernel));
     for (const Numbers& numbers : kNumbers) {
+      if (!HasNumbers(kernel, numbers)) continue;
       HEARTH_ASSIGN(const KernelSource source, SourceOf(tile, numbers));
-      HEARTH_TRY(take(source, fmt::format("{} {}x{} lanes {} split {}, {}", tile.kernel, tile.rows, tile.cols,
-                                          tile.lanes, tile.split, numbers.words)));
+      const auto& group = source.local_size;
+      HEARTH_TRY(take(source, fmt::format("{} {}, {}, items {} of {}x{}x{}", tile.kernel, tile.defines, numbers.words,
+                                          tile.items, group[0], group[1], group[2])));
     }
   }
   return Status::Ok();
@@ -81,7 +124,8 @@ Status ForEachTile(const Taker& take) {
 Status WriteAll(const std::string& folder) {
   int number = 0;
   return ForEachTile([&](const KernelSource& source, const std::string& title) {
-    const std::string path = fmt::format("{}/{:02}.cl", folder, number++);
+    if (title.find("SUBGROUP") != std::string::npos) return Status::Ok();  // Vulkan's alone
+    const std::string path = fmt::format("{}/{:03}.cl", folder, number++);
     std::ofstream file(path);
     file << "// " << title << "\n" << EmitOpenClProgram({&source, 1});
     return file.flush() ? Status::Ok() : Error(StatusCode::kUnavailable, "cannot write {}", path);

@@ -1,51 +1,33 @@
-// Estimates what the pointwise layers of MobileNet v1 take on GPUs that nobody has: the dispatches that lowering picks
-// for a profile, by a model of its GPU. Runs nothing. hardware.md has the figures.
+// Estimates layers on GPUs that nobody has: the dispatches that lowering picks for a profile, by a model of its GPU
+// (gpu_estimate.cc). Runs nothing. hardware.md has the figures.
 //
-// A wave takes K4 / SPLIT turns (SPLIT is 1 where a kernel has none). A turn loads ROWS texels of pixels and 4 COLS of
-// weights, then makes COLS ROWS texels: 16 multiplications each, in 20 instructions a number wide. Of a unit's waves
-// the turns follow at the pace of its arithmetic or of its first cache, whichever is slower; a turn of one wave takes
-// at least a load's latency and its own instructions. The layer ends with the unit that has most work groups, and not
-// before all bytes came from memory once. What a lane loads counts once where others of its wave load it too.
-//
-// Numbers of 16 bits are half the bytes. Multiplied as floats, each that is loaded is converted; multiplied in 16 bits,
-// a texel takes 16 such operations, of which the GPU does `half_rate` in the time of one, and of each block 4
-// conversions and 4 additions.
+//   gpu_layers            the pointwise layers of MobileNet v1, as rules pick them, and by the best tile in local
+//   memory gpu_layers MODEL...   what the models' pointwise, windowed and depthwise convolutions take together
+//   gpu_layers --layers MODEL...   each layer, too
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
+#include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "benchmarks/gpu_estimate.h"
 #include "core/base/error.h"
 #include "core/device/device_profiles.h"
 #include "core/device/device_rules.h"
-#include "core/emit/arithmetic.h"
 #include "core/graph/evaluate.h"
 #include "core/graph/graph_text.h"
+#include "core/graph/passes/pass.h"
+#include "core/lowering/local_product.h"
 #include "core/lowering/lower.h"
+#include "core/lowering/tunable_layers.h"
+#include "frontends/api/model_data.h"
+#include "hearth/model.h"
 
 namespace hearth {
 namespace {
-
-struct Gpu {
-  const char* profile;
-  double units;              // that the GPU has, whatever Hearth takes it to have
-  double wave;               // work items
-  double simd_lanes, lanes;  // multiply-adds a clock: of one wave, of a unit
-  double cache_bytes;        // of a unit's first cache, a clock
-  double resident_waves;     // of a unit, with a tile's registers
-  double gigahertz, memory_gigabytes;
-  double half_rate;  // operations of 16 bits in the time of one of 32
-};
-// Vendors' pages of the architecture and the part; the caches of the mobile GPUs are guesses. Ampere's consumer parts
-// have no more operations of 16 bits than of 32 outside of their matrix units.
-constexpr Gpu kGpus[] = {{"navi21", 60, 64, 32, 64, 64, 16, 2.1, 512, 2},
-                         {"ampere-laptop", 30, 32, 32, 128, 128, 24, 1.4, 336, 1},
-                         {"adreno730", 4, 64, 128, 256, 64, 16, 0.8, 51, 2},
-                         {"mali-g78", 14, 16, 16, 32, 64, 32, 0.85, 51, 2}};
-constexpr double kLatencyCycles = 200, kLocalBytes = 128;  // about an answer of the second cache; of a unit, a clock
 
 struct Layer {
   int pixels_high, channels_in, channels_out, times;
@@ -71,72 +53,7 @@ DeviceInfo AnyDriver(Dialect dialect) {
   return info;
 }
 
-double DefineOr(const KernelSource& kernel, std::string_view name, double otherwise) {
-  for (const Define& define : kernel.defines) {
-    if (define.name == name) return std::stod(define.value);
-  }
-  return otherwise;
-}
-
-// Of a texel of the result a turn. In floats, sums of four products are a multiplication, three fused operations and an
-// addition of each number. Blocks of 16 bits are converted and added.
-double InstructionsOfTexel(const KernelSource& kernel, const Gpu& gpu) {
-  const double turns = HalfProductsOf(kernel) / 4.0;
-  if (turns > 0) return 16 / gpu.half_rate + (4 + 4) / turns;
-  return DefineOr(kernel, kChained, 0) == 0 ? 20 : 16;
-}
-
-// Whether each number that is loaded is converted.
-bool Converts(const KernelSource& kernel) {
-  return kernel.tensors[0].storage == StorageType::kFloat16 && HalfProductsOf(kernel) == 0;
-}
-
-struct Estimate {
-  std::string tile;
-  double lanes = 0, useful_lanes = 0;  // times turns and texels of a turn
-  double microseconds = 0, loads = 0, texels = 0;
-};
-
-Estimate EstimateOf(const Layer& layer, const Plan& plan, const Gpu& gpu) {
-  const auto& dispatch = std::get<Dispatch>(plan.steps.at(0));
-  const KernelSource& kernel = plan.kernels[dispatch.kernel];
-  const double rows = DefineOr(kernel, "ROWS", 1), cols = DefineOr(kernel, "COLS", 1),
-               split = DefineOr(kernel, "SPLIT", 1);
-  const double items = kernel.local_size[0] * kernel.local_size[1] * kernel.local_size[2];
-  const double groups = 1.0 * dispatch.group_count[0] * dispatch.group_count[1] * dispatch.group_count[2];
-  const double waves_of_group = std::ceil(items / gpu.wave), waves = groups * waves_of_group;
-  const double slices = layer.channels_out / 4.0, pixels = 1.0 * layer.pixels_high * layer.pixels_high;
-  const double turns = std::ceil(layer.channels_in / 4.0 / split), texels = rows * cols;
-  Estimate estimate;
-  estimate.tile = fmt::format("{} {}x{}{}, {:.0f} x {:.0f}", kernel.name, rows, cols,
-                              split > 1 ? fmt::format(" sums shared by {}", split) : "", groups, items);
-  estimate.lanes = waves * gpu.wave * turns * texels;
-  estimate.useful_lanes = pixels * slices * layer.channels_in / 4;
-  estimate.loads = estimate.lanes / texels * (rows + 4 * cols), estimate.texels = estimate.lanes * 4;
-
-  // Whoever loads the same weights: all of a wave, but for shares of a sum and, where items are numbered through pixels
-  // and channels, those behind the last tile of pixels.
-  const bool is_flat = kernel.name == "pointwise_flat";
-  const double sums = gpu.wave / split, tiles = std::ceil(pixels / rows);
-  const double columns = is_flat ? std::min(sums, 1 + sums / tiles) : 1;
-  const auto texel_bytes = static_cast<double>(TexelBytes(kernel.tensors[0].storage));
-  const double turn_bytes = (gpu.wave * rows + columns * split * cols * 4) * texel_bytes;
-  const double of_load = Converts(kernel) ? 1 + 4 : 1;
-  const double instructions =
-      InstructionsOfTexel(kernel, gpu) * texels * gpu.wave + of_load * (rows + 4 * cols) * gpu.wave;
-  const double of_unit = std::max(instructions / gpu.lanes, turn_bytes / gpu.cache_bytes);
-  const double waves_of_unit = std::ceil(groups / gpu.units) * waves_of_group;
-  const double rounds = std::ceil(waves_of_unit / gpu.resident_waves);
-  const double of_wave = rounds * turns * (kLatencyCycles + instructions / gpu.simd_lanes);
-  double cycles = std::max(waves_of_unit * turns * of_unit, of_wave);
-  if (split > 1) cycles += 2 * kLatencyCycles + waves_of_unit * 2 * texels * 16 * gpu.wave / kLocalBytes;
-  const double bytes =
-      texel_bytes / 4 * (pixels * (layer.channels_in + layer.channels_out) + layer.channels_in * layer.channels_out);
-  estimate.microseconds = std::max(cycles / gpu.gigahertz / 1e3, bytes / gpu.memory_gigabytes / 1e3);
-  return estimate;
-}
-
-Result<Plan> PlanOf(const Layer& layer, const DeviceInfo& device, Precision precision) {
+Result<Graph> GraphOf(const Layer& layer) {
   const std::string text = fmt::format(
       "%0 = input : float32[1x{0}x{0}x{1}] \"x\"\n%1 = constant : float32[{2}x1x1x{1}] \"w\" = fill(pattern)\n"
       "%2 = constant : float32[{2}] \"b\" = fill(pattern)\n"
@@ -144,9 +61,29 @@ Result<Plan> PlanOf(const Layer& layer, const DeviceInfo& device, Precision prec
       layer.pixels_high, layer.channels_in, layer.channels_out);
   HEARTH_ASSIGN(Graph graph, GraphFromText(text));
   HEARTH_TRY(InferShapes(graph));
-  LowerOptions options;
-  options.precision = precision;
-  return Lower(graph, device, options);
+  return graph;
+}
+
+Estimate EstimateOfFirst(const Plan& plan, const Gpu& gpu) {
+  const auto& dispatch = std::get<Dispatch>(plan.steps.at(0));
+  return EstimateOf(dispatch, plan.kernels[dispatch.kernel], gpu).value();
+}
+
+// Of the candidates for tuning whose factors go through local memory; the rules' where there is none.
+Result<Estimate> BestLocal(const Graph& graph, const DeviceInfo& device, const LowerOptions& options, const Gpu& gpu,
+                           const Estimate& otherwise) {
+  Estimate best = otherwise;
+  bool is_first = true;
+  for (const TunableLayer& layer : TunableLayers(graph, device, options)) {
+    for (const KernelChoice& choice : layer.candidates) {
+      if (choice.variant != kLocalVariant) continue;
+      HEARTH_ASSIGN(const Plan plan, LowerLayer(graph, device, options, choice));
+      const Estimate estimate = EstimateOfFirst(plan, gpu);
+      if (is_first || estimate.microseconds < best.microseconds) best = estimate;
+      is_first = false;
+    }
+  }
+  return best;
 }
 
 // Precisions, and in 16 bits whether GPUs that can calculate so.
@@ -163,26 +100,31 @@ Status Print(const Gpu& gpu, Dialect dialect, const Numbers& numbers) {
   HEARTH_ASSIGN(const DeviceProfile* profile, FindDeviceProfile(gpu.profile));
   DeviceInfo device = Simulated(AnyDriver(dialect), *profile);
   HEARTH_ASSIGN(device.forced_rules, ForcedRulesFromText(numbers.rules));
+  LowerOptions options;
+  options.precision = numbers.precision;
   std::printf("%s, %s, %s %s, taken for %u units\n", gpu.profile, std::string(DialectName(dialect)).c_str(),
               std::string(PrecisionName(numbers.precision)).c_str(), numbers.rules, device.compute_units);
-  double lanes = 0, useful = 0, microseconds = 0, loads = 0, texels = 0;
+  double lanes = 0, useful = 0, microseconds = 0, loads = 0, texels = 0, local_microseconds = 0;
   for (const Layer& layer : kLayers) {
-    HEARTH_ASSIGN(const Plan plan, PlanOf(layer, device, numbers.precision));
-    const Estimate estimate = EstimateOf(layer, plan, gpu);
-    std::printf("  %3dx%d, %d to %d: %s; %.1f %% of lanes, %.1f us\n", layer.pixels_high, layer.pixels_high,
-                layer.channels_in, layer.channels_out, estimate.tile.c_str(),
-                100 * estimate.useful_lanes / estimate.lanes, estimate.microseconds);
+    HEARTH_ASSIGN(const Graph graph, GraphOf(layer));
+    HEARTH_ASSIGN(const Plan plan, Lower(graph, device, options));
+    const Estimate estimate = EstimateOfFirst(plan, gpu);
+    HEARTH_ASSIGN(const Estimate local, BestLocal(graph, device, options, gpu, estimate));
+    std::printf("  %3dx%d, %d to %d: %s; %.1f %% of lanes, %.1f us; %s, %.1f us\n", layer.pixels_high,
+                layer.pixels_high, layer.channels_in, layer.channels_out, estimate.tile.c_str(),
+                100 * estimate.useful_lanes / estimate.lanes, estimate.microseconds, local.tile.c_str(),
+                local.microseconds);
     lanes += layer.times * estimate.lanes, useful += layer.times * estimate.useful_lanes;
-    microseconds += layer.times * estimate.microseconds;
+    microseconds += layer.times * estimate.microseconds, local_microseconds += layer.times * local.microseconds;
     loads += layer.times * estimate.loads, texels += layer.times * estimate.texels;
   }
-  std::printf("  all 13: %.1f %% of lanes, %.2f loads a texel's four multiply-adds, %.0f us\n", 100 * useful / lanes,
-              loads / texels, microseconds);
+  std::printf("  all 13: %.1f %% of lanes, %.2f loads a texel's four multiply-adds, %.0f us; in local memory %.0f us\n",
+              100 * useful / lanes, loads / texels, microseconds, local_microseconds);
   return Status::Ok();
 }
 
-Status PrintAll() {
-  for (const Gpu& gpu : kGpus) {
+Status PrintMobileNet() {
+  for (const Gpu& gpu : EstimatedGpus()) {
     for (const Dialect dialect : {Dialect::kVulkan, Dialect::kGles, Dialect::kOpenCl}) {
       for (const Numbers& numbers : kNumbers) HEARTH_TRY(Print(gpu, dialect, numbers));
     }
@@ -190,11 +132,61 @@ Status PrintAll() {
   return Status::Ok();
 }
 
+struct Sum {
+  int layers = 0;
+  double lanes = 0, useful = 0, microseconds = 0;
+};
+
+std::string_view KindOf(const KernelSource& kernel) {
+  return kernel.name.starts_with("pointwise") ? "pointwise" : kernel.name == "depthwise" ? "depthwise" : "windowed";
+}
+
+Status PrintModel(const Model& model, const std::string& name, const Gpu& gpu, bool each) {
+  HEARTH_ASSIGN(const DeviceProfile* profile, FindDeviceProfile(gpu.profile));
+  const DeviceInfo device = Simulated(AnyDriver(Dialect::kVulkan), *profile);
+  Graph graph = model.data().graph.Clone();
+  HEARTH_TRY(InferShapes(graph));
+  HEARTH_TRY(RunPasses(graph, device, {}));
+  HEARTH_ASSIGN(const Plan plan, Lower(graph, device, {}));
+  std::map<std::string_view, Sum> sums;
+  std::printf("%s, %s\n", name.c_str(), gpu.profile);
+  for (const auto& step : plan.steps) {
+    const auto* dispatch = std::get_if<Dispatch>(&step);
+    if (dispatch == nullptr) continue;
+    const KernelSource& kernel = plan.kernels[dispatch->kernel];
+    const auto estimate = EstimateOf(*dispatch, kernel, gpu);
+    if (!estimate) continue;
+    Sum& sum = sums[KindOf(kernel)];
+    ++sum.layers, sum.lanes += estimate->lanes, sum.useful += estimate->useful_lanes;
+    sum.microseconds += estimate->microseconds;
+    if (each) {
+      std::printf("    %s: %s; %.1f %% of lanes, %.1f us\n", dispatch->label.c_str(), estimate->tile.c_str(),
+                  100 * estimate->useful_lanes / estimate->lanes, estimate->microseconds);
+    }
+  }
+  for (const auto& [kind, sum] : sums) {
+    std::printf("  %s: %d, %.1f %% of lanes, %.0f us\n", std::string(kind).c_str(), sum.layers,
+                100 * sum.useful / sum.lanes, sum.microseconds);
+  }
+  return Status::Ok();
+}
+
+Status PrintModels(std::vector<std::string> paths) {
+  const bool each = paths.front() == "--layers";
+  if (each) paths.erase(paths.begin());
+  for (const std::string& path : paths) {
+    HEARTH_ASSIGN(const Model model, Model::FromFile(path));
+    for (const Gpu& gpu : EstimatedGpus())
+      HEARTH_TRY(PrintModel(model, path.substr(path.find_last_of('/') + 1), gpu, each));
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 }  // namespace hearth
 
-int main() {
-  const hearth::Status status = hearth::PrintAll();
+int main(int argc, char** argv) {
+  const hearth::Status status = argc > 1 ? hearth::PrintModels({argv + 1, argv + argc}) : hearth::PrintMobileNet();
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.message().c_str());
   return status.ok() ? 0 : 1;
 }

@@ -23,15 +23,20 @@ LIBRARY = pathlib.Path("/usr/lib/clc/nvptx64--nvidiacl.bc")
 # capability. Groups: 16 on each. 65,536 registers, given to a warp 256 at a time.
 MOST_WARPS = {"sm_75": 32, "sm_86": 48}
 MOST_GROUPS, REGISTERS, REGISTERS_AT_ONCE = 16, 65536, 256
+# Shared memory of a multiprocessor, from the same table; of sm_86 each group takes 1 KiB more than it asks for.
+LOCAL_BYTES, LOCAL_OF_GROUP = {"sm_75": 65536, "sm_86": 102400}, {"sm_75": 0, "sm_86": 1024}
 INSTRUCTION_BYTES = 16
 COLUMNS = ["registers", "spilled bytes", "warps", "of", "instructions", "mul + add"]
 
 
-def warps(registers, lanes, most):
-    """Resident warps by registers and by groups; local memory (at most 4 KiB a group) is never what bounds them."""
+def warps(registers, lanes, local, chip):
+    """Resident warps by registers, groups and local memory."""
+    most = MOST_WARPS[chip]
     of_warp = -(-registers * 32 // REGISTERS_AT_ONCE) * REGISTERS_AT_ONCE
     of_group = lanes // 32
     groups = min(MOST_GROUPS, REGISTERS // (of_warp * of_group), most // of_group)
+    if local > 0:
+        groups = min(groups, LOCAL_BYTES[chip] // (local + LOCAL_OF_GROUP[chip]))
     return groups * of_group
 
 
@@ -57,10 +62,11 @@ def compile_tile(ptxas, source, chip, scratch):
                     "-o", ptx, source], check=True)
     said = subprocess.run([ptxas, f"-arch={chip}", "-v", ptx, "-o", cubin], capture_output=True, text=True, check=True)
     registers = int(re.search(r"Used (\d+) registers", said.stderr).group(1))
-    lanes = int(re.search(r"lanes (\d+)", source.read_text()).group(1))
+    lanes = int(re.search(r"items (\d+)", source.read_text()).group(1))
+    local = re.search(r"(\d+) bytes smem", said.stderr)
     return [registers, int(re.search(r"(\d+) bytes spill stores", said.stderr).group(1)),
-            warps(registers, lanes, MOST_WARPS[chip]), MOST_WARPS[chip], code_bytes(cubin) // INSTRUCTION_BYTES,
-            unfused(ptx.read_text())]
+            warps(registers, lanes, int(local.group(1)) if local else 0, chip), MOST_WARPS[chip],
+            code_bytes(cubin) // INSTRUCTION_BYTES, unfused(ptx.read_text())]
 
 
 def ptxas_program():
