@@ -52,6 +52,8 @@ TEST(Conformance, HasACaseOfEveryOperationThatAKernelComputes) {
   std::set<size_t> built;
   for (const Node& node : batch.graph.nodes()) built.insert(node.op.index());
   for (const OpDef* def : AllOperations(std::make_index_sequence<std::variant_size_v<Op>>())) {
+    // Software drivers leave it to the CPU: tests/kernels/detection_kernels_test.cc runs its kernels on all of them.
+    if (def->name == "TFLite_Detection_PostProcess") continue;
     EXPECT_TRUE(def->lower == nullptr || built.contains(def->index)) << def->name;
   }
 }

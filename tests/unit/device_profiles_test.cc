@@ -58,10 +58,10 @@ TEST(DeviceProfiles, NeverGrantMoreThanTheDriverHas) {
 
 TEST(DeviceProfiles, GetTheRulesOfHardware) {
   const DeviceProfile* navi = FindDeviceProfile("Navi21").value();
+  const std::set<Rule> of_hardware = {Rule::kChainedSums, Rule::kTwoPixelTiles, Rule::kUprightTiles,
+                                      Rule::kDeviceDetections};
   for (const DeviceRule& row : DeviceRules()) {
-    const bool is_of_hardware =
-        row.rule == Rule::kChainedSums || row.rule == Rule::kTwoPixelTiles || row.rule == Rule::kUprightTiles;
-    EXPECT_EQ(Applies(row.rule, Simulated(Driver(), *navi)), is_of_hardware) << row.name;
+    EXPECT_EQ(Applies(row.rule, Simulated(Driver(), *navi)), of_hardware.contains(row.rule)) << row.name;
   }
   EXPECT_FALSE(Simulated(Driver(), *navi).unified_memory);
 }
