@@ -122,7 +122,7 @@ TEST(OnlyRootMayWrite, IsSoOfTheSystemsFoldersAndNotOfTemporaryOnes) {
   EXPECT_TRUE(OnlyRootMayWrite("/etc/skel") || !fs::exists("/etc/skel"));
   const CacheFolder folder;  // below a folder in which anybody may put something
   EXPECT_FALSE(OnlyRootMayWrite(folder.path()));
-  EXPECT_FALSE(OnlyRootMayWrite("/nonexistent"));
+  EXPECT_FALSE(OnlyRootMayWrite("/etc/skel/no-such-folder"));
 }
 
 }  // namespace
