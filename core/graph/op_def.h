@@ -36,9 +36,16 @@ using InferFunction = Status (*)(Graph& graph, const Node& node);
 // The shapes of `outputs` are set and their values sized. Inputs are valid (infer passed).
 using ReferenceFunction = void (*)(const Node& node, std::span<const ReferenceTensor* const> inputs,
                                    std::span<ReferenceTensor> outputs);
-// Says why `device` can't run this node; nullopt when it can.
+// What is asked once for all nodes of a graph.
+struct Placing {
+  const DeviceInfo& device;
+  // By value: whether its numbers are known to fit into 32 bits, the size of a device's integers. Indices, class
+  // numbers and values moved from them do; int64 inputs and calculated int64 do not.
+  std::vector<bool> fits_32_bits;
+};
+// Says why the device can't run this node; nullopt when it can.
 using UnsupportedFunction = std::optional<std::string> (*)(const Graph& graph, const Node& node,
-                                                           const DeviceInfo& device);
+                                                           const Placing& placing);
 // Appends the node's dispatches. Precondition: UnsupportedFunction returned nullopt.
 using LowerFunction = Status (*)(const Node& node, PlanBuilder& builder);
 // The candidate kernels for the node on this device; rules choose the first.
@@ -57,8 +64,8 @@ enum OpTraits : unsigned {
   kTakesStoredConstants = 4,
   // Needs many calculations per element: such nodes over constants are not evaluated while a model is read.
   kCostly = 8,
-  // Takes and makes tensors without elements in any dimension. Other operations take only an empty batch (dimension 0),
-  // and then all their results are empty.
+  // Takes and makes tensors without elements in any dimension. Other operations take an empty first operand, and empty
+  // batches (dimension 0) of others, if all their results are empty.
   kTakesEmpty = 16,
 };
 

@@ -28,7 +28,7 @@ std::optional<ViewedPlace> PlaceBefore(const PlanBuilder& builder, ValueId value
 
 }  // namespace
 
-std::optional<std::string> BatchMatMulUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> BatchMatMulUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

@@ -33,8 +33,8 @@ KernelCall BlockCall(const Node& node, KernelName kernel, const Shape& block, co
 
 }  // namespace
 
-std::optional<std::string> SpaceToBatchUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideIntegers(graph, node);
+std::optional<std::string> SpaceToBatchUnsupported(const Graph&, const Node& node, const Placing& placing) {
+  return WideIntegers(node, placing);
 }
 
 Status LowerSpaceToBatch(const Node& node, PlanBuilder& builder) {
@@ -42,8 +42,8 @@ Status LowerSpaceToBatch(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, BlockCall(node, "space_to_batch", op.block, op.before, builder));
 }
 
-std::optional<std::string> BatchToSpaceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideIntegers(graph, node);
+std::optional<std::string> BatchToSpaceUnsupported(const Graph&, const Node& node, const Placing& placing) {
+  return WideIntegers(node, placing);
 }
 
 Status LowerBatchToSpace(const Node& node, PlanBuilder& builder) {

@@ -3,10 +3,10 @@
 #include "core/lowering/op_lowerings.h"
 
 namespace hearth {
-std::optional<std::string> CastUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> CastUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   const DType from = graph.value(node.inputs[0]).desc.dtype;
   const bool from_real = from == DType::kFloat32 || from == DType::kFloat16;
-  return from_real ? WideResults(graph, node) : WideIntegers(graph, node);
+  return from_real ? WideResults(graph, node, placing) : WideIntegers(node, placing);
 }
 
 Status LowerCast(const Node& node, PlanBuilder& builder) {

@@ -101,11 +101,11 @@ std::optional<int64_t> FirstTexel(const Bhwc& in, const Bhwc& out, const Join& j
 
 }  // namespace
 
-std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> ConcatUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   if (std::get<Concat>(node.op).activation != Activation::kNone) {
     if (auto reason = NotReal(graph, node)) return reason;
   }
-  return WideIntegers(graph, node);
+  return WideIntegers(node, placing);
 }
 
 Status LowerConcat(const Node& node, PlanBuilder& builder) {
@@ -138,8 +138,8 @@ Status LowerConcat(const Node& node, PlanBuilder& builder) {
   return fuses ? Status::Ok() : builder.Call(node, ActivateCall(y, out, concat.activation));
 }
 
-std::optional<std::string> PackUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideIntegers(graph, node);
+std::optional<std::string> PackUnsupported(const Graph&, const Node& node, const Placing& placing) {
+  return WideIntegers(node, placing);
 }
 
 Status LowerPack(const Node& node, PlanBuilder& builder) {

@@ -61,7 +61,7 @@ constexpr int64_t kMaxUnrolledTaps = 49;
 
 }  // namespace
 
-std::optional<std::string> Conv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> Conv2DUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 
@@ -94,7 +94,7 @@ Status LowerConv2D(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
-std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

@@ -4,8 +4,8 @@
 
 namespace hearth {
 
-std::optional<std::string> CumSumUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideResults(graph, node);
+std::optional<std::string> CumSumUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
+  return WideResults(graph, node, placing);
 }
 
 Status LowerCumSum(const Node& node, PlanBuilder& builder) {

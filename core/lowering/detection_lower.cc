@@ -194,8 +194,8 @@ int64_t DetectionTurns(const Graph& graph, const Node& node) {
 }
 
 std::optional<std::string> DetectionPostProcessUnsupported(const Graph& graph, const Node& node,
-                                                           const DeviceInfo& device) {
-  if (!Applies(Rule::kDeviceDetections, device)) return "on this driver the CPU picks detections sooner";
+                                                           const Placing& placing) {
+  if (!Applies(Rule::kDeviceDetections, placing.device)) return "on this driver the CPU picks detections sooner";
   if (auto reason = NotReal(graph, node)) return reason;
   for (ValueId output : node.outputs) {
     if (IsQuantized(graph.value(output).desc)) return "a result of it is quantized";

@@ -6,10 +6,10 @@
 
 namespace hearth {
 
-std::optional<std::string> DynamicUpdateSliceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> DynamicUpdateSliceUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   const int rank = graph.value(node.inputs[0]).desc.shape.rank();
   if (rank > kMaxKernelRank) return fmt::format("it counts {} dimensions, kernels take {}", rank, kMaxKernelRank);
-  return WideIntegers(graph, node);
+  return WideIntegers(node, placing);
 }
 
 Status LowerDynamicUpdateSlice(const Node& node, PlanBuilder& builder) {

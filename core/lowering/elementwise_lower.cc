@@ -164,8 +164,9 @@ bool ExtendByBinary(const Node& node, PlanBuilder& builder, const Binary& binary
 
 }  // namespace
 
-std::optional<std::string> UnaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? WideIntegers(graph, node) : WideResults(graph, node);
+std::optional<std::string> UnaryUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
+  return std::get<Unary>(node.op).kind == UnaryKind::kCopy ? WideIntegers(node, placing)
+                                                           : WideResults(graph, node, placing);
 }
 
 Status LowerUnary(const Node& node, PlanBuilder& builder) {
@@ -183,11 +184,11 @@ Status LowerUnary(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
-std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> BinaryUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   if (auto reason = BroadcastUnsupported(graph, node)) return reason;
   const BinaryKind kind = std::get<Binary>(node.op).kind;
   const bool chooses = kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
-  return chooses ? WideIntegers(graph, node) : WideResults(graph, node);
+  return chooses ? WideIntegers(node, placing) : WideResults(graph, node, placing);
 }
 
 Status LowerBinary(const Node& node, PlanBuilder& builder) {
@@ -207,7 +208,7 @@ Status LowerBinary(const Node& node, PlanBuilder& builder) {
   return LowerPair(node, builder, function);
 }
 
-std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> PReluUnsupported(const Graph& graph, const Node& node, const Placing&) {
   if (auto reason = BroadcastUnsupported(graph, node)) return reason;
   return NotReal(graph, node);
 }
@@ -218,8 +219,8 @@ Status LowerPRelu(const Node& node, PlanBuilder& builder) {
   return LowerPair(node, builder, {ElementFunction::PRelu(), {}, {}});
 }
 
-std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideResults(graph, node);
+std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
+  return WideResults(graph, node, placing);
 }
 
 // The first call copies, and every call adds at most two tensors: with what it reads and writes that is the four

@@ -40,7 +40,7 @@ KernelCall RowsCall(PlanBuilder& builder, const Node& node, const Shape& filter,
 
 }  // namespace
 
-std::optional<std::string> FullyConnectedUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> FullyConnectedUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 // int64 indices may come from anywhere: those beyond 32 bits saturate on their way to the device, and are outside of
 // any dimension before and after.
-std::optional<std::string> WideValues(const Graph& graph, std::initializer_list<ValueId> values) {
+std::optional<std::string> WideValues(const Placing& placing, std::initializer_list<ValueId> values) {
   for (ValueId value : values) {
-    if (!FitsInt32(graph, value)) return "its integers have 64 bits, a device's have 32";
+    if (!placing.fits_32_bits[value]) return "its integers have 64 bits, a device's have 32";
   }
   return std::nullopt;
 }
@@ -27,14 +27,14 @@ void AddOutput(KernelCall& call, const Bhwc& out) {
 
 }  // namespace
 
-std::optional<std::string> GatherUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideValues(graph, {node.inputs[0]});
+std::optional<std::string> GatherUnsupported(const Graph&, const Node& node, const Placing& placing) {
+  return WideValues(placing, {node.inputs[0]});
 }
 
-std::optional<std::string> GatherNdUnsupported(const Graph& graph, const Node& node, const DeviceInfo& device) {
+std::optional<std::string> GatherNdUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   const int32_t depth = ToBhwc(graph.value(node.inputs[1]).desc.shape).c;
   if (depth > kMaxKernelRank) return fmt::format("it counts {} dimensions, kernels take {}", depth, kMaxKernelRank);
-  return GatherUnsupported(graph, node, device);
+  return GatherUnsupported(graph, node, placing);
 }
 
 Status LowerGather(const Node& node, PlanBuilder& builder) {
@@ -88,8 +88,8 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
-std::optional<std::string> OneHotUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideValues(graph, {node.inputs[1], node.inputs[2]});
+std::optional<std::string> OneHotUnsupported(const Graph&, const Node& node, const Placing& placing) {
+  return WideValues(placing, {node.inputs[1], node.inputs[2]});
 }
 
 Status LowerOneHot(const Node& node, PlanBuilder& builder) {

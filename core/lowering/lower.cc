@@ -8,6 +8,7 @@
 #include "core/graph/op_text.h"
 #include "core/graph/quantize.h"
 #include "core/lowering/loop_turns.h"
+#include "core/lowering/lowering_support.h"
 #include "core/plan/plan_builder.h"
 
 namespace hearth {
@@ -45,12 +46,13 @@ const Node* FirstUnknown(const Graph& graph) {
   return found == graph.nodes().end() ? nullptr : &*found;
 }
 
-Placement PlaceNode(const Graph& graph, const Node& node, const DeviceInfo& device, const LowerOptions& options) {
+Placement PlaceNode(const Graph& graph, const Node& node, const Placing& placing, const LowerOptions& options) {
+  const DeviceInfo& device = placing.device;
   if (auto reason = GeneralReason(graph, node, device, options)) return {false, *reason};
   const OpDef& def = OpDefOf(node.op);
   if (def.unsupported == nullptr)
     return {false, fmt::format("no kernel on {}", device.id.empty() ? device.backend : device.id)};
-  if (auto reason = def.unsupported(graph, node, device)) return {false, *reason};
+  if (auto reason = def.unsupported(graph, node, placing)) return {false, *reason};
   if (const int64_t turns = def.loop_turns(graph, node); turns > MostLoopTurns(device)) {
     return {false, fmt::format("its loops take {} turns, drivers like this one end them after 65536", turns)};
   }
@@ -94,7 +96,8 @@ Result<Plan> TryLower(const Graph& graph, const DeviceInfo& device, const LowerO
 std::vector<Placement> PlaceNodes(const Graph& graph, const DeviceInfo& device, const LowerOptions& options) {
   std::vector<Placement> placements;
   placements.reserve(graph.nodes().size());
-  for (const Node& node : graph.nodes()) placements.push_back(PlaceNode(graph, node, device, options));
+  const Placing placing = {device, device.is_host() ? std::vector<bool>() : ValuesThatFit32Bits(graph)};
+  for (const Node& node : graph.nodes()) placements.push_back(PlaceNode(graph, node, placing, options));
   return placements;
 }
 

@@ -139,29 +139,22 @@ std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t s
   return WithoutRepeats(std::move(choices));
 }
 
-bool FitsInt32(const Graph& graph, ValueId value) {
-  std::vector<bool> asked;
-  int64_t unanswered = 0;  // of those asked for whose nodes are yet to come
-  const auto may_fit = [&](ValueId id) {
-    if (id == kNoValue || !IsPlainInt64(graph.value(id).desc)) return true;
-    asked.resize(graph.values().size(), false);
-    if (asked[id]) return true;
-    asked[id] = true;
-    if (graph.IsConstant(id)) return ConstantFitsInt32(graph, id);
-    ++unanswered;
-    return true;
-  };
-  if (!may_fit(value)) return false;
-  // Each node once: values that meet again are not followed along each way to them.
-  for (auto node = graph.nodes().rbegin(); unanswered > 0 && node != graph.nodes().rend(); ++node) {
-    for (ValueId output : node->outputs) {
-      if (!asked[output]) continue;
-      --unanswered;
-      const std::optional<std::span<const ValueId>> sources = SourcesOfIntegers(graph, *node, output);
-      if (!sources.has_value() || !std::ranges::all_of(*sources, may_fit)) return false;
+std::vector<bool> ValuesThatFit32Bits(const Graph& graph) {
+  const auto count = static_cast<ValueId>(graph.values().size());
+  std::vector<bool> fits(count);
+  // Nothing is known of the network's inputs and its states.
+  for (ValueId id = 0; id < count; ++id) {
+    fits[id] = !IsPlainInt64(graph.value(id).desc) || (graph.IsConstant(id) && ConstantFitsInt32(graph, id));
+  }
+  const auto does_fit = [&](ValueId id) { return id == kNoValue || fits[id]; };
+  for (const Node& node : graph.nodes()) {
+    for (ValueId output : node.outputs) {
+      if (fits[output]) continue;
+      const std::optional<std::span<const ValueId>> sources = SourcesOfIntegers(graph, node, output);
+      fits[output] = sources.has_value() && std::ranges::all_of(*sources, does_fit);
     }
   }
-  return unanswered == 0;  // nothing is known of the network's inputs
+  return fits;
 }
 
 std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
@@ -175,19 +168,19 @@ std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
   return std::nullopt;
 }
 
-std::optional<std::string> WideIntegers(const Graph& graph, const Node& node) {
+std::optional<std::string> WideIntegers(const Node& node, const Placing& placing) {
   for (ValueId value : node.inputs) {
-    if (value != kNoValue && !FitsInt32(graph, value)) return "its integers have 64 bits, a device's have 32";
+    if (value != kNoValue && !placing.fits_32_bits[value]) return "its integers have 64 bits, a device's have 32";
   }
   return std::nullopt;
 }
 
-std::optional<std::string> WideResults(const Graph& graph, const Node& node) {
+std::optional<std::string> WideResults(const Graph& graph, const Node& node, const Placing& placing) {
   for (ValueId value : node.outputs) {
     const TensorDesc& desc = graph.value(value).desc;
     if (IsPlainInt64(desc)) return "its integers have 64 bits, a device's have 32";
   }
-  return WideIntegers(graph, node);
+  return WideIntegers(node, placing);
 }
 
 }  // namespace hearth

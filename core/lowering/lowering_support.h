@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/graph/op.h"
+#include "core/graph/op_def.h"
 #include "core/plan/plan_builder.h"
 
 namespace hearth {
@@ -54,14 +54,15 @@ int ChannelLanes(const DeviceInfo& device, int32_t slices);
 // That number, then others for tuning to try.
 std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t slices);
 
-// Whether the numbers of a value are known to fit into 32 bits, the size of a device's integers. Indices, class numbers
-// and values moved from them do; int64 inputs and calculated int64 do not.
-bool FitsInt32(const Graph& graph, ValueId value);
+// By value of the graph, for Placing: one walk answers for all nodes.
+std::vector<bool> ValuesThatFit32Bits(const Graph& graph);
 
 // Reasons that apply to most operations.
-std::optional<std::string> NotReal(const Graph& graph, const Node& node);       // a tensor of plain integers
-std::optional<std::string> WideIntegers(const Graph& graph, const Node& node);  // an input beyond 32 bits
-std::optional<std::string> WideResults(const Graph& graph, const Node& node);   // calculates int64, or reads such
+std::optional<std::string> NotReal(const Graph& graph, const Node& node);  // a tensor of plain integers
+// An input beyond 32 bits.
+std::optional<std::string> WideIntegers(const Node& node, const Placing& placing);
+// Calculates int64, or reads such.
+std::optional<std::string> WideResults(const Graph& graph, const Node& node, const Placing& placing);
 
 }  // namespace hearth
 

@@ -157,7 +157,7 @@ class LstmLowering {
 
 }  // namespace
 
-std::optional<std::string> LstmUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> LstmUnsupported(const Graph& graph, const Node& node, const Placing&) {
   if (SequenceOf(graph.value(node.inputs[kLstmX]).desc.shape, std::get<Lstm>(node.op).time_major).steps > kMaxSteps)
     return TooManySteps();
   for (size_t k = kLstmWeights; k < node.inputs.size(); ++k) {

@@ -118,8 +118,7 @@ Status LowerOverPixels(const Node& node, PlanBuilder& builder) {
 
 }  // namespace
 
-std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& graph, const Node& node,
-                                                                const DeviceInfo&) {
+std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& graph, const Node& node, const Placing&) {
   const Shape& shape = graph.value(node.inputs[0]).desc.shape;
   auto reason = NormalizedShapeUnsupported(shape, std::get<MeanVarianceNormalization>(node.op));
   return reason.has_value() ? reason : NotReal(graph, node);

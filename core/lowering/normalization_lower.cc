@@ -5,7 +5,7 @@
 
 namespace hearth {
 
-std::optional<std::string> NormalizationUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> NormalizationUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

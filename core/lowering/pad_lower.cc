@@ -35,11 +35,12 @@ std::vector<PaddedDimension> PixelDimensions(const Shape& in, const Shape& out, 
   return dimensions;
 }
 
-std::optional<std::string> PaddingUnsupported(const Graph& graph, const Node& node, const Shape& before, bool mirror) {
+std::optional<std::string> PaddingUnsupported(const Graph& graph, const Node& node, const Placing& placing,
+                                              const Shape& before, bool mirror) {
   const Shape &in = graph.value(node.inputs[0]).desc.shape, &out = graph.value(node.outputs[0]).desc.shape;
   const size_t counted = PixelDimensions(in, out, before, mirror).size() + 1;
   if (counted > kMaxKernelRank) return fmt::format("it pads {} dimensions, kernels take {}", counted, kMaxKernelRank);
-  return WideIntegers(graph, node);
+  return WideIntegers(node, placing);
 }
 
 const char* ValueOf(const PlanBuilder& builder, const Node& node) {
@@ -145,8 +146,8 @@ void SetScalar(KernelCall& call, ScalarName name, Scalar scalar) {
 
 }  // namespace
 
-std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return PaddingUnsupported(graph, node, std::get<Pad>(node.op).before, false);
+std::optional<std::string> PadUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
+  return PaddingUnsupported(graph, node, placing, std::get<Pad>(node.op).before, false);
 }
 
 Status LowerPad(const Node& node, PlanBuilder& builder) {
@@ -161,8 +162,8 @@ Status LowerPad(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
-std::optional<std::string> MirrorPadUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return PaddingUnsupported(graph, node, std::get<MirrorPad>(node.op).before, true);
+std::optional<std::string> MirrorPadUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
+  return PaddingUnsupported(graph, node, placing, std::get<MirrorPad>(node.op).before, true);
 }
 
 Status LowerMirrorPad(const Node& node, PlanBuilder& builder) {

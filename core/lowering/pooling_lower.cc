@@ -3,7 +3,7 @@
 
 namespace hearth {
 
-std::optional<std::string> Pool2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> Pool2DUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

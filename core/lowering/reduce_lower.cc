@@ -57,7 +57,7 @@ const char* KindDefine(ReduceKind kind) {
 
 }  // namespace
 
-std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   const Shape& in = graph.value(node.inputs[0]).desc.shape;
   const auto [kept, reduced] = MergePixels(in, std::get<Reduce>(node.op).axes_mask);
   if (kept.size() > 3 || reduced.size() > 3) {
@@ -65,7 +65,7 @@ std::optional<std::string> ReduceUnsupported(const Graph& graph, const Node& nod
   }
   const ReduceKind kind = std::get<Reduce>(node.op).kind;
   const bool searches = kind == ReduceKind::kMax || kind == ReduceKind::kMin;
-  return searches ? WideIntegers(graph, node) : WideResults(graph, node);
+  return searches ? WideIntegers(node, placing) : WideResults(graph, node, placing);
 }
 
 Status LowerReduce(const Node& node, PlanBuilder& builder) {

@@ -12,7 +12,7 @@ float ScaleOf(int32_t in, int32_t out, bool align_corners) {
 
 }  // namespace
 
-std::optional<std::string> ResizeUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> ResizeUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

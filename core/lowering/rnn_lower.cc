@@ -17,7 +17,7 @@ std::optional<std::string> RuntimeWeightsAfter(const Graph& graph, const Node& n
 
 }  // namespace
 
-std::optional<std::string> RnnUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> RnnUnsupported(const Graph& graph, const Node& node, const Placing&) {
   if (SequenceOf(graph.value(node.inputs[0]).desc.shape, std::get<Rnn>(node.op).time_major).steps > kMaxSteps)
     return TooManySteps();
   return RuntimeWeightsAfter(graph, node, 2);
@@ -41,7 +41,7 @@ Status LowerRnn(const Node& node, PlanBuilder& builder) {
   return CallCopyLast(builder, node, sequence, node.outputs[0], node.outputs[1]);
 }
 
-std::optional<std::string> SvdfUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> SvdfUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return RuntimeWeightsAfter(graph, node, 2);
 }
 

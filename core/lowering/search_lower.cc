@@ -5,8 +5,8 @@
 
 namespace hearth {
 
-std::optional<std::string> SearchUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideIntegers(graph, node);
+std::optional<std::string> SearchUnsupported(const Graph&, const Node& node, const Placing& placing) {
+  return WideIntegers(node, placing);
 }
 
 Status LowerArgReduce(const Node& node, PlanBuilder& builder) {

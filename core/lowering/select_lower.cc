@@ -20,17 +20,17 @@ Status CallSelect(const Node& node, PlanBuilder& builder, const Shape& condition
 
 }  // namespace
 
-std::optional<std::string> SelectUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> SelectUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   if (auto reason = BroadcastUnsupported(graph, node)) return reason;
-  return WideIntegers(graph, node);
+  return WideIntegers(node, placing);
 }
 
 Status LowerSelect(const Node& node, PlanBuilder& builder) {
   return CallSelect(node, builder, builder.graph().value(node.inputs[0]).desc.shape, false);
 }
 
-std::optional<std::string> SelectRowsUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
-  return WideIntegers(graph, node);
+std::optional<std::string> SelectRowsUnsupported(const Graph&, const Node& node, const Placing& placing) {
+  return WideIntegers(node, placing);
 }
 
 Status LowerSelectRows(const Node& node, PlanBuilder& builder) {

@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

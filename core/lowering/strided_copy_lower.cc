@@ -157,14 +157,14 @@ Status LowerOutput(const Node& node, size_t output, PlanBuilder& builder) {
 
 }  // namespace
 
-std::optional<std::string> StridedCopyUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> StridedCopyUnsupported(const Graph& graph, const Node& node, const Placing& placing) {
   for (size_t output = 0; output < node.outputs.size(); ++output) {
     const std::optional<StridedView> view = ViewOf(graph, node, output);
     if (view && DigitsOf(*view) > kKernelDigits) {
       return fmt::format("elements move along {} dimensions, kernels take {}", DigitsOf(*view), kKernelDigits);
     }
   }
-  return WideIntegers(graph, node);
+  return WideIntegers(node, placing);
 }
 
 Status LowerStridedCopy(const Node& node, PlanBuilder& builder) {

@@ -64,7 +64,7 @@ void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& ou
 
 }  // namespace
 
-std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> TransposeConvUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

@@ -19,7 +19,7 @@ void AddWindow(KernelCall& call, int32_t kernel_h, int32_t kernel_w, int32_t str
 
 }  // namespace
 
-std::optional<std::string> MaxPoolArgmax2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> MaxPoolArgmax2DUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 
@@ -40,7 +40,7 @@ Status LowerMaxPoolArgmax2D(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
-std::optional<std::string> MaxUnpool2DUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> MaxUnpool2DUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 
@@ -60,7 +60,7 @@ Status LowerMaxUnpool2D(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
-std::optional<std::string> ResamplerUnsupported(const Graph& graph, const Node& node, const DeviceInfo&) {
+std::optional<std::string> ResamplerUnsupported(const Graph& graph, const Node& node, const Placing&) {
   return NotReal(graph, node);
 }
 

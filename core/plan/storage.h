@@ -10,7 +10,7 @@
 namespace hearth {
 
 // Real numbers as floats of the precision (quantized ones of more than 8 bits as float32), integers as int32 (int64 as
-// its low 32 bits; see FitsInt32 in lowering_support.h).
+// its low 32 bits; see Placing in core/graph/op_def.h).
 StorageType StorageOf(const TensorDesc& desc, StorageType real);
 
 // The storage of real numbers: float16 for the 16-bit precisions on a device that can load and store it.

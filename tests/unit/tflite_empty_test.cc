@@ -79,6 +79,23 @@ TEST(TfliteEmpty, OfNoElementsElementwiseOperatorsMakeNone) {
   ExpectTensor(broadcast.Make(kMul, {column}), {2, 0}, {});
 }
 
+TEST(TfliteEmpty, ImagesWithoutRowsOrChannelsArePooledAndResizedToNone) {
+  constexpr int32_t kMaxPool2D = 17, kResizeBilinear = 23;
+  for (const wire::Padding padding : {wire::Padding_SAME, wire::Padding_VALID}) {
+    for (const auto& [shape, expected] : {std::pair{Shape{1, 0, 9, 2}, Shape{1, 0, 3, 2}},
+                                          {Shape{1, 8, 0, 2}, Shape{1, 4, 0, 2}},
+                                          {Shape{1, 8, 9, 0}, Shape{1, 4, 3, 0}}}) {
+      OfNothing of({shape.dims().begin(), shape.dims().end()});
+      ExpectTensor(of.Make(kMaxPool2D, {}, wire::CreatePool2DOptions(of.writer().builder(), padding, 3, 2, 3, 2)),
+                   expected, {});
+    }
+  }
+  OfNothing of({1, 5, 4, 0});
+  ExpectTensor(of.Make(kResizeBilinear, {of.writer().AddIntegers({2, 13})},
+                       wire::CreateResizeBilinearOptions(of.writer().builder(), false, false)),
+               {1, 2, 13, 0}, {});
+}
+
 TEST(TfliteEmpty, ReductionsOfNothingAreLiteRts) {
   constexpr double kMost = std::numeric_limits<float>::max();
   const std::pair<int32_t, double> expected[] = {

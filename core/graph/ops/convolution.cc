@@ -92,7 +92,7 @@ Status InferConv2D(Graph& graph, const Node& node) {
   }
   const Shape& in = inference.shape(0);
   const Shape& filter = inference.shape(1);
-  if (in[3] % filter[3] != 0) {
+  if (in[3] < 1 || in[3] % filter[3] != 0) {
     return inference.Fail(StatusCode::kMalformedInput,
                           "the filter {} reads {} channels, which does not divide the input's {} ({})",
                           filter.ToString(), filter[3], in[3], in.ToString());
@@ -137,7 +137,7 @@ Status InferDepthwiseConv2D(Graph& graph, const Node& node) {
   }
   const Shape& in = inference.shape(0);
   const Shape& filter = inference.shape(1);
-  if (filter[0] != 1 || filter[3] % in[3] != 0) {
+  if (filter[0] != 1 || in[3] < 1 || filter[3] % in[3] != 0) {
     return inference.Fail(StatusCode::kMalformedInput,
                           "the filter {} must be [1, height, width, a multiple of the input's {} channels]",
                           filter.ToString(), in[3]);
