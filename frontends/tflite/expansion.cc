@@ -50,11 +50,14 @@ constexpr ExpansionRow kExpansions[] = {
     {163, 2, 2, 2, ExpandHloBinary},
     {165, 2, 2, 2, ExpandHloBinary},
     {166, 2, 2, 2, ExpandHloBinary},
+    {171, 2, 2, 2, ExpandHloConvolution},
     {176, 2, 2, 2, ExpandHloBinary},
     {181, 2, 2, 2, ExpandHloBinary},
     {190, 3, 3, 3, ExpandHloScatter},
+    {191, 2, 2, 2, ExpandHloCompare},
     {195, 2, 2, 2, ExpandHloPad},
     {198, 2, 2, 2, ExpandHloReduceWindow},
+    {199, 1, 64, 1, ExpandHloSort},
     {201, 2, 2, 2, ExpandHloGather},
     {203, 3, 3, 3, ExpandDilate},
     {204, 1, 1, 1, ExpandRandomBits},
@@ -254,6 +257,13 @@ Result<std::vector<int32_t>> Expansion::CodesOf(int32_t subgraph, size_t most) c
     codes.push_back(row == nullptr ? -1 : row->code);
   }
   return codes;
+}
+
+Result<double> Expansion::NumberOf(ValueId constant) const {
+  HEARTH_ASSIGN(const ReferenceTensor numbers,
+                ReferenceFromBytes(desc(constant), reader_.graph_.ConstantBytes(constant)));
+  if (numbers.values.size() == 1) return numbers.values[0];
+  return Error(StatusCode::kMalformedInput, "{} numbers where one belongs", numbers.values.size());
 }
 
 Status Expansion::ChargeOperators(int64_t count) {

@@ -95,6 +95,13 @@ class Expansion {
   // The codes of the operators of another subgraph, of which there are at most `most`.
   Result<std::vector<int32_t>> CodesOf(int32_t subgraph, size_t most) const;
 
+  // What another subgraph makes of `arguments`; constants if those are constant.
+  Result<std::vector<ValueId>> Call(int32_t subgraph, const std::vector<ValueId>& arguments) {
+    return reader_.Call(index_, subgraph, arguments);
+  }
+  // The one number of a constant.
+  Result<double> NumberOf(ValueId constant) const;
+
   // Takes `count` from the number of operators that may be unrolled.
   Status ChargeOperators(int64_t count);
 
@@ -171,6 +178,11 @@ Expanded ExpandHloBinary(Expansion& to);
 Expanded ExpandHloShiftLeft(Expansion& to);
 Expanded ExpandHloPad(Expansion& to);
 Expanded ExpandDilate(Expansion& to);
+
+// expand_hlo_convolution.cc, expand_hlo_sort.cc
+Expanded ExpandHloConvolution(Expansion& to);
+Expanded ExpandHloSort(Expansion& to);
+Expanded ExpandHloCompare(Expansion& to);
 
 // expand_hlo_windows.cc
 Expanded ExpandHloReduceWindow(Expansion& to);

@@ -81,7 +81,8 @@ flatbuffers::Offset<wire::Tensor> WriteTensor(Builder& builder, const TensorToWr
   if (!tensor.scales.empty()) {
     const auto scales = builder.CreateVector(tensor.scales);
     const auto zero_points = builder.CreateVector(tensor.zero_points);
-    quantization = wire::CreateQuantizationParameters(builder, scales, zero_points, 0, tensor.quantized_dimension);
+    quantization = wire::CreateQuantizationParameters(builder, scales, zero_points, wire::QuantizationDetails_NONE, 0,
+                                                      tensor.quantized_dimension);
   }
   flatbuffers::Offset<wire::SparsityParameters> sparsity;
   if (tensor.sparsity) sparsity = WriteSparsity(builder, *tensor.sparsity);

@@ -52,7 +52,8 @@ bool IsProductOfNothing(const Graph& graph, const Node& node) {
 }
 
 bool IsDequantizable(const TensorDesc& stored, const TensorDesc& output) {
-  const bool is_narrow = stored.dtype == DType::kFloat16 || stored.quantization.has_value();
+  // What the file quantizes in blocks is float32 already.
+  const bool is_narrow = IsFloat(stored.dtype) || stored.quantization.has_value();
   return is_narrow && output.dtype == DType::kFloat32;
 }
 

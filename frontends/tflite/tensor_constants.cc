@@ -1,9 +1,11 @@
-// The bytes behind tensors: in the file, sparse in it, or found while reading.
+// The bytes behind tensors: in the file, in another form in it, or found while reading.
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "core/graph/evaluate.h"
 #include "frontends/tflite/sparse_tensor.h"
+#include "frontends/tflite/stored_constants.h"
 #include "frontends/tflite/tensor_reader.h"
 
 namespace hearth {
@@ -44,19 +46,32 @@ Result<std::span<const std::byte>> TensorReader::ConstantBytes(int32_t index) co
   if (is_folded_[index]) return graph_.ConstantBytes(value_of_[index]);
   HEARTH_ASSIGN(const std::span<const std::byte> bytes, BufferBytes(index));
   const std::optional<DType> dtype = DTypeOf(tensor(index).type());
-  if (bytes.empty() || !dtype || tensor(index).sparsity() != nullptr) return bytes;
+  if (bytes.empty() || !dtype || IsStoredOtherwise(index)) return bytes;
   HEARTH_ASSIGN(const Shape shape, ShapeOf(index));
-  const TensorDesc desc{*dtype, shape, std::nullopt};
-  if (bytes.size() != desc.size_bytes()) {
-    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of {} in shape {} need {}",
-                 Label(index), bytes.size(), shape.element_count(), DTypeName(*dtype), shape.ToString(),
-                 desc.size_bytes());
-  }
+  HEARTH_TRY(CheckSize(index, {*dtype, shape, std::nullopt}, bytes));
   return bytes;
 }
 
+bool TensorReader::IsBlockwise(int32_t index) const {
+  const wire::QuantizationParameters* quantization = tensor(index).quantization();
+  return quantization != nullptr && quantization->details_as_BlockwiseQuantization() != nullptr;
+}
+
+bool TensorReader::IsStoredOtherwise(int32_t index) const {
+  return tensor(index).sparsity() != nullptr || tensor(index).type() == wire::TensorType_INT2 || IsBlockwise(index);
+}
+
+Status TensorReader::CheckSize(int32_t index, const TensorDesc& desc, std::span<const std::byte> bytes) const {
+  if (bytes.size() != desc.size_bytes()) {
+    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of {} in shape {} need {}",
+                 Label(index), bytes.size(), desc.shape.element_count(), DTypeName(desc.dtype), desc.shape.ToString(),
+                 desc.size_bytes());
+  }
+  return Status::Ok();
+}
+
 Result<std::span<const std::byte>> TensorReader::DenseConstantBytes(int32_t index) {
-  if (tensor(index).sparsity() != nullptr) HEARTH_TRY(ValueOf(index).status());
+  if (IsStoredOtherwise(index)) HEARTH_TRY(ValueOf(index).status());
   return ConstantBytes(index);
 }
 
@@ -90,6 +105,59 @@ Result<std::vector<std::byte>> TensorReader::DenseBytes(int32_t index, const Ten
   }
   Result<std::vector<std::byte>> dense = MakeDense(sparsity, desc.shape, values, element_bytes);
   return dense.ok() ? std::move(dense) : Result<std::vector<std::byte>>(dense.status().Within(Label(index)));
+}
+
+// Of int2 the same numbers as int4.
+Result<std::vector<std::byte>> TensorReader::WideBytes(int32_t index, const Shape& shape,
+                                                       std::span<const std::byte> stored) {
+  if (stored.size() != static_cast<size_t>(shape.element_count() + 3) / 4) {
+    return Error(StatusCode::kMalformedInput, "{} holds {} bytes of data, but {} elements of int2 in shape {} need {}",
+                 Label(index), stored.size(), shape.element_count(), shape.ToString(), (shape.element_count() + 3) / 4);
+  }
+  return Int4OfInt2(stored, shape.element_count());
+}
+
+// What it stands for in real numbers: blocks lie along the last dimension.
+Result<std::vector<std::byte>> TensorReader::RealBytes(int32_t index, const Shape& shape,
+                                                       std::span<const std::byte> stored) {
+  const wire::BlockwiseQuantization& blocks = *tensor(index).quantization()->details_as_BlockwiseQuantization();
+  const int64_t length = shape.rank() == 0 ? 1 : shape[shape.rank() - 1], size = blocks.block_size();
+  if (size < 1 || length % size != 0) {
+    return Error(StatusCode::kMalformedInput, "{} of shape {} is quantized in blocks of {} elements", Label(index),
+                 shape.ToString(), size);
+  }
+  if (blocks.zero_points() != -1) {
+    return Error(StatusCode::kUnsupported, "{} is quantized in blocks with zero points", Label(index));
+  }
+  HEARTH_TRY(CheckIndex(blocks.scales(), Label(index)));
+  HEARTH_ASSIGN(const TensorDesc scales, Describe(blocks.scales()));
+  HEARTH_ASSIGN(const std::span<const std::byte> scale_bytes, ConstantBytes(blocks.scales()));
+  if (!IsFloat(scales.dtype) || scales.shape.element_count() != shape.element_count() / size || scale_bytes.empty() ||
+      IsStoredOtherwise(blocks.scales())) {
+    return Error(StatusCode::kMalformedInput, "{} of shape {} in blocks of {} has the scales {} {}", Label(index),
+                 shape.ToString(), size, DTypeName(scales.dtype), scales.shape.ToString());
+  }
+  HEARTH_ASSIGN(const ReferenceTensor numbers, ReferenceFromBytes(scales, scale_bytes));
+  const TensorDesc desc{*DTypeOf(tensor(index).type()), shape, std::nullopt};
+  HEARTH_TRY(CheckSize(index, desc, stored));
+  return RealsOfBlocks(desc, stored, size, numbers.values);
+}
+
+Result<std::vector<std::byte>> TensorReader::MadeBytes(int32_t index, const TensorDesc& desc,
+                                                       std::span<const std::byte> stored) {
+  const bool is_narrow = tensor(index).type() == wire::TensorType_INT2;
+  if (tensor(index).sparsity() != nullptr) {
+    if (!is_narrow && !IsBlockwise(index)) return DenseBytes(index, desc, stored);
+    return Error(StatusCode::kUnsupported, "{} is stored sparsely, and {}: convert the model without sparsity",
+                 Label(index), is_narrow ? "in 2 bits" : "quantized in blocks");
+  }
+  if (!ChargeMade(desc.size_bytes())) {
+    return Error(StatusCode::kUnsupported, "{} takes {} bytes when it is unpacked: too many for a file of {}",
+                 Label(index), desc.size_bytes(), reading_.file.size());
+  }
+  if (!is_narrow) return RealBytes(index, desc.shape, stored);
+  HEARTH_ASSIGN(std::vector<std::byte> wide, WideBytes(index, desc.shape, stored));
+  return IsBlockwise(index) ? RealBytes(index, desc.shape, wide) : Result<std::vector<std::byte>>(std::move(wide));
 }
 
 Result<bool> TensorReader::IsConstant(int32_t index) const {

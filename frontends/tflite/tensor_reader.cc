@@ -65,6 +65,7 @@ std::string_view InsteadOf(wire::TensorType type) {
 // What can stand for a real 0: any number that the type holds. Hearth keeps zero points of wider types in 32 bits.
 ZeroPointRange ZeroPointRangeOf(wire::TensorType type) {
   switch (type) {
+    case wire::TensorType_INT2: return {-2, 1};
     case wire::TensorType_INT4: return {-8, 7};
     case wire::TensorType_INT8: return {-128, 127};
     case wire::TensorType_UINT8: return {0, 255};
@@ -85,6 +86,7 @@ std::optional<DType> DTypeOf(wire::TensorType type) {
     case wire::TensorType_BOOL: return DType::kBool;
     case wire::TensorType_INT16: return DType::kInt16;
     case wire::TensorType_INT8: return DType::kInt8;
+    case wire::TensorType_INT2: return DType::kInt4;  // of constants, which are stored so
     case wire::TensorType_INT4: return DType::kInt4;
     case wire::TensorType_UINT16: return DType::kUInt16;
     case wire::TensorType_UINT32: return DType::kUInt32;
@@ -249,7 +251,12 @@ Result<Quantization> TensorReader::ReadQuantization(int32_t index, const Shape& 
 Result<TensorDesc> TensorReader::Describe(int32_t index) {
   const wire::Tensor& read = tensor(index);
   const std::optional<DType> dtype = DTypeOf(read.type());
-  if (!dtype) {
+  const bool is_narrow = read.type() == wire::TensorType_INT2;
+  std::span<const std::byte> stored;
+  if (is_narrow || IsBlockwise(index)) {
+    HEARTH_ASSIGN(stored, BufferBytes(index));
+  }
+  if (!dtype || (is_narrow && stored.empty())) {
     return Error(StatusCode::kUnsupported, "{} has the element type {}, which Hearth cannot hold: {}, or {}",
                  Label(index), TypeName(read.type()), InsteadOf(read.type()), kPluginAdvice);
   }
@@ -258,9 +265,13 @@ Result<TensorDesc> TensorReader::Describe(int32_t index) {
   HEARTH_ASSIGN(desc.shape, ShapeOf(index));
   const wire::QuantizationParameters* quantization = read.quantization();
   if (quantization == nullptr || !CanBeQuantized(desc.dtype)) return desc;
+  if (IsBlockwise(index) && !stored.empty()) {
+    desc.dtype = DType::kFloat32;
+    return desc;
+  }
   if (quantization->details_type() != 0) {
     return Error(StatusCode::kUnsupported, "{} is quantized in a custom or blockwise way (kind {})", Label(index),
-                 quantization->details_type());
+                 static_cast<int>(quantization->details_type()));
   }
   if (quantization->scale() != nullptr && quantization->scale()->size() > 0) {
     HEARTH_ASSIGN(desc.quantization, ReadQuantization(index, desc.shape));
@@ -272,7 +283,7 @@ Result<ValueId> TensorReader::ValueOf(int32_t index) {
   if (value_of_[index] != kNoValue) return value_of_[index];
   if (const auto known = reading_.constants.find(&tensor(index)); known != reading_.constants.end()) {
     value_of_[index] = known->second;
-    is_folded_[index] = tensor(index).sparsity() != nullptr;
+    is_folded_[index] = IsStoredOtherwise(index);
     return value_of_[index];
   }
   HEARTH_ASSIGN(TensorDesc desc, Describe(index));
@@ -289,9 +300,9 @@ Result<ValueId> TensorReader::ValueOf(int32_t index) {
     value_of_[index] = graph_.AddConstantValue(std::move(name), std::move(desc), std::move(zeros));
     return value_of_[index];
   }
-  if (!bytes.empty() && tensor(index).sparsity() != nullptr) {
-    HEARTH_ASSIGN(std::vector<std::byte> dense, DenseBytes(index, desc, bytes));
-    value_of_[index] = graph_.AddConstantValue(std::move(name), std::move(desc), std::move(dense));
+  if (!bytes.empty() && IsStoredOtherwise(index)) {
+    HEARTH_ASSIGN(std::vector<std::byte> made, MadeBytes(index, desc, bytes));
+    value_of_[index] = graph_.AddConstantValue(std::move(name), std::move(desc), std::move(made));
     is_folded_[index] = true;
     reading_.constants.emplace(&tensor(index), value_of_[index]);
     return value_of_[index];

@@ -70,10 +70,10 @@ class TensorReader {
   void SetType(int32_t tensor, DType type) { types_[static_cast<size_t>(tensor)] = type; }
   // Element type, shape and quantization (kept for integer types, the only ones that it says something about).
   Result<TensorDesc> Describe(int32_t tensor);
-  // The tensor's bytes in the file: of the size that its description needs, unless they are sparse; empty when it is
-  // not constant.
+  // The tensor's bytes in the file: of the size that its description needs, unless they are stored in another form
+  // (sparse, in 2 bits, with scales for blocks); empty when it is not constant.
   Result<std::span<const std::byte>> ConstantBytes(int32_t tensor) const;
-  // The same, and always of the size that the description needs. Makes the value of a sparse tensor.
+  // The same, and always of the size that the description needs. Makes the value of what is stored in another form.
   Result<std::span<const std::byte>> DenseConstantBytes(int32_t tensor);
 
   // The graph's value for the tensor, made at the first call.
@@ -108,8 +108,14 @@ class TensorReader {
   Result<std::span<const std::byte>> BytesOutsideFlatbuffer(const wire::Buffer& buffer, int32_t tensor) const;
   Result<Quantization> ReadQuantization(int32_t tensor, const Shape& shape);
   Status ChargeState(const TensorDesc& desc, int32_t tensor);
-  // The bytes of a constant that is stored sparsely.
+  bool IsBlockwise(int32_t tensor) const;
+  bool IsStoredOtherwise(int32_t tensor) const;
+  Status CheckSize(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> bytes) const;
+  // The bytes of a constant that is stored in another form.
+  Result<std::vector<std::byte>> MadeBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> stored);
   Result<std::vector<std::byte>> DenseBytes(int32_t tensor, const TensorDesc& desc, std::span<const std::byte> values);
+  Result<std::vector<std::byte>> WideBytes(int32_t tensor, const Shape& shape, std::span<const std::byte> stored);
+  Result<std::vector<std::byte>> RealBytes(int32_t tensor, const Shape& shape, std::span<const std::byte> stored);
 
   Reading& reading_;
   const wire::SubGraph& subgraph_;

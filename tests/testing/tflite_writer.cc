@@ -59,7 +59,14 @@ int32_t TfliteWriter::AddTensorOfBuffer(const WrittenTensor& tensor, uint32_t bu
   if (!tensor.quantization.scales.empty()) {
     const auto scales = builder_.CreateVector(tensor.quantization.scales);
     const auto zero_points = builder_.CreateVector(tensor.quantization.zero_points);
-    quantization = wire::CreateQuantizationParameters(builder_, scales, zero_points, 0, tensor.quantization.dimension);
+    quantization = wire::CreateQuantizationParameters(builder_, scales, zero_points, wire::QuantizationDetails_NONE, 0,
+                                                      tensor.quantization.dimension);
+  }
+  if (const WrittenQuantization& blocks = tensor.quantization; blocks.block_size != 0) {
+    const auto details =
+        wire::CreateBlockwiseQuantization(builder_, blocks.block_scales, blocks.block_zero_points, blocks.block_size);
+    quantization = wire::CreateQuantizationParameters(builder_, 0, 0, wire::QuantizationDetails_BlockwiseQuantization,
+                                                      details.Union());
   }
   const auto shape = builder_.CreateVector(tensor.shape);
   const auto name = builder_.CreateString(tensor.name);

@@ -16,6 +16,8 @@ struct WrittenQuantization {
   std::vector<float> scales;
   std::vector<int64_t> zero_points;
   int32_t dimension = 0;
+  // In place of all that where there are blocks.
+  int32_t block_size = 0, block_scales = -1, block_zero_points = -1;  // the latter two are tensors
 };
 
 struct WrittenTensor {

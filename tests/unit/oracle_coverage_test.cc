@@ -10,11 +10,15 @@
 namespace hearth {
 namespace {
 
+// The interpreter has no kernels for these: tests/unit/tflite_hlo_test.cc has their numbers.
+const std::set<std::string> kUnanswered = {"STABLEHLO_CONVOLUTION", "STABLEHLO_COMPARE", "STABLEHLO_SORT"};
+
 TEST(OracleCoverage, EveryOperatorThatIsReadHasAModelThatTheInterpreterAnswers) {
   std::set<std::string> shown;
   for (const OracleModel& model : ListOracleModels()) shown.insert(model.op);
   for (int32_t code = 0; const OperatorRow* row = FindOperator(code); ++code) {
-    if (row->read == nullptr && FindExpansion(code) == nullptr) continue;
+    const bool is_read = row->read != nullptr || FindExpansion(code) != nullptr;
+    if (!is_read || kUnanswered.contains(std::string(row->name))) continue;
     EXPECT_TRUE(shown.contains(std::string(row->name))) << row->name << ": add a model to tests/oracle/cases_*.py";
   }
 }

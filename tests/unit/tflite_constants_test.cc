@@ -1,4 +1,5 @@
-// Constants that a file stores in another form than they are used in: sparse, quantized, of four bits.
+// Constants that a file stores in another form than they are used in: sparse, quantized, in blocks, of four bits or
+// two.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -68,6 +69,62 @@ TEST(TfliteConstants, DensifyAndDequantizeOfASparseConstantMakeNoNode) {
   writer.AddOperator(kDensify, {sparse}, {dense});
   writer.AddOperator(kDequantize, {dense}, {full});
   EXPECT_THAT(GoodFilterOf(writer, full, 3), ElementsAre(1, 0, 0, 2, 0, 0, 0, 0, 0, 3, 0, 0));
+}
+
+// -2 -1 0 1 / 1 0 -1 -2, four to a byte.
+const std::vector<uint8_t> kTwoBits = {0x4e, 0xb1};
+
+TEST(TfliteConstants, ElementsOfTwoBitsAreWidened) {
+  TfliteWriter writer;
+  const WrittenTensor two_bits = {
+      "w", {2, 4}, wire::TensorType_INT2, {.scales = {0.5f, 3}, .zero_points = {0, 0}, .dimension = 0}};
+  EXPECT_THAT(GoodFilterOf(writer, writer.AddConstant(two_bits, kTwoBits), 2),
+              ElementsAre(-1, -0.5, 0, 0.5, 3, 0, -3, -6));
+  TfliteWriter shorter;
+  const Result<std::vector<float>> made = FilterOf(shorter, shorter.AddConstant<uint8_t>(two_bits, {0x4e}), 2);
+  EXPECT_THAT(made.status().message(), HasSubstr("holds 1 bytes of data, but 8 elements of int2 in shape 2x4 need 2"));
+}
+
+// A filter of blocks of `size` with the scales 1, 0.5, 2 and 3.
+int32_t FilterOfBlocks(TfliteWriter& writer, wire::TensorType type, const std::vector<uint8_t>& stored, int32_t size) {
+  const std::vector<uint16_t> scales = {0x3c00, 0x3800, 0x4000, 0x4200};
+  const int32_t tensor = writer.AddConstant<uint16_t>({"scales", {2, 2}, wire::TensorType_FLOAT16}, scales);
+  return writer.AddConstant<uint8_t>({"w", {2, 4}, type, {.block_size = size, .block_scales = tensor}}, stored);
+}
+
+TEST(TfliteConstants, BlocksHaveAScaleEach) {
+  TfliteWriter four, two, eight;
+  EXPECT_THAT(GoodFilterOf(four, FilterOfBlocks(four, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, 2), 2),
+              ElementsAre(-8, -7, 0, 0.5, 4, 6, -3, 21));
+  EXPECT_THAT(GoodFilterOf(two, FilterOfBlocks(two, wire::TensorType_INT2, kTwoBits, 2), 2),
+              ElementsAre(-2, -1, 0, 0.5, 2, 0, -3, -6));
+  EXPECT_THAT(GoodFilterOf(eight, FilterOfBlocks(eight, wire::TensorType_INT8, {255, 2, 3, 4, 5, 6, 7, 128}, 2), 2),
+              ElementsAre(-1, 2, 1.5, 2, 10, 12, 21, -384));
+}
+
+TEST(TfliteConstants, DequantizeOfBlocksMakesNoNode) {
+  TfliteWriter writer;
+  const int32_t blocks = FilterOfBlocks(writer, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, 2);
+  const int32_t full = writer.AddTensor({"full", {2, 4}});
+  writer.AddOperator(kDequantize, {blocks}, {full});
+  EXPECT_THAT(GoodFilterOf(writer, full, 2), ElementsAre(-8, -7, 0, 0.5, 4, 6, -3, 21));
+}
+
+TEST(TfliteConstants, BlocksThatDoNotFitAreRefused) {
+  for (const int32_t size : {-1, 1, 3, 4}) {
+    TfliteWriter writer;
+    const Result<std::vector<float>> made =
+        FilterOf(writer, FilterOfBlocks(writer, wire::TensorType_INT4, {0x98, 0x10, 0x32, 0x7f}, size), 2);
+    EXPECT_THAT(made.status().message(), HasSubstr("in blocks of")) << size;
+  }
+  TfliteWriter writer;
+  WrittenTensor unknown = {"w", {2, 4}, wire::TensorType_INT8, {.block_size = 4, .block_scales = 77}};
+  EXPECT_FALSE(FilterOf(writer, writer.AddConstant<uint8_t>(unknown, std::vector<uint8_t>(8)), 2).ok());
+  TfliteWriter shifted;
+  unknown.quantization.block_zero_points = 0;
+  const Result<std::vector<float>> made =
+      FilterOf(shifted, shifted.AddConstant<uint8_t>(unknown, std::vector<uint8_t>(8)), 2);
+  EXPECT_THAT(made.status().message(), HasSubstr("in blocks with zero points"));
 }
 
 // The filter of a convolution of x[1, 1, 2, 3], densified from `values`, as floats.

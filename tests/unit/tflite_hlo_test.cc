@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "core/graph/evaluate.h"
 #include "frontends/tflite/reader.h"
 #include "tests/testing/builtin_codes.h"
@@ -15,7 +18,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 constexpr int32_t kHloAdd = 163, kHloMultiply = 165, kHloMaximum = 166, kHloAnd = 176, kHloMinimum = 181,
-                  kScatter = 190, kPad = 195, kReduceWindow = 198, kHloGather = 201, kShiftLeft = 207, kCase = 209;
+                  kHloConvolution = 171, kHloCompare = 191, kHloSort = 199, kScatter = 190, kPad = 195,
+                  kReduceWindow = 198, kHloGather = 201, kShiftLeft = 207, kCase = 209;
 
 // A subgraph of one vector: `code` of it and itself, or of it alone.
 void EndBranch(TfliteWriter& writer, int32_t code) {
@@ -211,6 +215,82 @@ TEST(TfliteHlo, WindowsThatReachBeyondTheTensorAreRefused) {
   writer.EndSubgraph({x}, {y});
   EndBranch(writer, kAdd);
   EXPECT_THAT(WhyRefused(writer.FinishFile()), HasSubstr("windows of 5 in 4 elements"));
+}
+
+// x[1, 1, 4, 1, 1] over batch, channels and three dimensions, with two zeros between its elements and padding around,
+// by filter[1, 2, 3, 1, 1] over inputs, outputs and three dimensions, turned around or not.
+std::vector<double> Convolved(bool turned, int64_t groups = 1) {
+  TfliteWriter writer;
+  auto& builder = writer.builder();
+  const int32_t x = writer.AddTensor({"x", {1, 1, 4, 1, 1}}), y = writer.AddTensor({"y", {1, 2, 5, 1, 1}});
+  const int32_t filter = writer.AddConstant<float>({"w", {1, 2, 3, 1, 1}}, {1, 2, 3, 10, 20, 30});
+  const auto list = [&](std::vector<int64_t> numbers) { return builder.CreateVector(numbers); };
+  const auto strides = list({2, 1, 1}), padding = list({1, 0, 0, 0, 0, 0}), between = list({3, 1, 1});
+  const auto dilations = list({1, 1, 1}), image = list({2, 3, 4});
+  const auto reversal = builder.CreateVector(std::vector<uint8_t>{static_cast<uint8_t>(turned), 0, 0});
+  writer.AddOperator2(kHloConvolution, {x, filter}, {y},
+                      wire::CreateStablehloConvolutionOptions(builder, strides, padding, between, dilations, reversal,
+                                                              0, 1, image, 0, 1, image, 0, 1, image, groups, 1));
+  const auto bytes = writer.Finish({x}, {y});
+  if (groups != 1) {
+    EXPECT_THAT(WhyRefused(bytes), HasSubstr("groups"));
+    return {};
+  }
+  return Evaluated(bytes, {{{1, 1, 4, 1, 1}, {1, 2, 3, 4}}});
+}
+
+TEST(TfliteHlo, AConvolutionHasZerosAroundAndBetweenItsElements) {
+  // 0 1 0 0 2 0 0 3 0 0 4 in windows of 3, two apart.
+  EXPECT_THAT(Convolved(false), ElementsAre(2, 6, 2, 6, 12, 20, 60, 20, 60, 120));
+  EXPECT_THAT(Convolved(true), ElementsAre(2, 2, 6, 6, 4, 20, 20, 60, 60, 40));
+  Convolved(false, 0);
+  Convolved(false, 2);
+}
+
+// x[2, 3] sorted along `dimension` in the order of STABLEHLO_COMPARE's `direction`, of its operands or their squares.
+std::vector<std::byte> Sorted(int64_t dimension, int direction, wire::TensorType type = wire::TensorType_FLOAT32,
+                              bool of_squares = false) {
+  TfliteWriter writer;
+  const int32_t x = writer.AddTensor({"x", {2, 3}, type}), y = writer.AddTensor({"y", {2, 3}, type});
+  writer.AddOperator2(kHloSort, {x}, {y}, wire::CreateStablehloSortOptions(writer.builder(), dimension, 1));
+  writer.EndSubgraph({x}, {y});
+  int32_t a = writer.AddTensor({"a", {}, type}), b = writer.AddTensor({"b", {}, type});
+  const int32_t before = writer.AddTensor({"before", {}, wire::TensorType_BOOL});
+  const std::vector<int32_t> arguments = {a, b};
+  if (of_squares) {
+    for (int32_t* operand : {&a, &b}) {
+      const int32_t square = writer.AddTensor({"square", {}, type});
+      writer.AddOperator(kMul, {*operand, *operand}, {square});
+      *operand = square;
+    }
+  }
+  writer.AddOperator2(kHloCompare, {a, b}, {before},
+                      wire::CreateStablehloCompareOptions(writer.builder(), static_cast<uint32_t>(direction)));
+  writer.EndSubgraph(arguments, {before});
+  return writer.FinishFile();
+}
+
+TEST(TfliteHlo, ASortIsInTheOrderThatItsSubgraphTells) {
+  constexpr int kGreaterOrEqual = 2, kGreater = 3, kLess = 5;
+  const ReferenceTensor x{{2, 3}, {3, -1, 2, 0, 5, -4}};
+  EXPECT_THAT(Evaluated(Sorted(1, kLess), {x}), ElementsAre(-1, 2, 3, -4, 0, 5));
+  EXPECT_THAT(Evaluated(Sorted(0, kLess), {x}), ElementsAre(0, -1, -4, 3, 5, 2));
+  EXPECT_THAT(Evaluated(Sorted(1, kGreater), {x}), ElementsAre(3, 2, -1, 5, 0, -4));
+  EXPECT_THAT(Evaluated(Sorted(0, kGreaterOrEqual), {x}), ElementsAre(3, 5, 2, 0, -1, -4));
+  EXPECT_THAT(Evaluated(Sorted(1, kLess, kInt), {{{2, 3}, {3, -1, -2147483648.0, 0, 5, -4}, DType::kInt32}}),
+              ElementsAre(-2147483648.0, -1, 3, -4, 0, 5));
+  constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> made = Evaluated(Sorted(1, kLess), {{{2, 3}, {kNoNumber, 2, 1, 3, 2, 1}}});
+  ASSERT_EQ(made.size(), 6u);
+  EXPECT_EQ(made[1], 2);
+  EXPECT_TRUE(std::isnan(made[2])) << "behind all numbers";
+}
+
+TEST(TfliteHlo, ASortInAnotherOrderThanThatOfSizeIsRefused) {
+  EXPECT_THAT(WhyRefused(Sorted(1, 5, wire::TensorType_FLOAT32, true)), HasSubstr("not that of size"));
+  EXPECT_THAT(WhyRefused(Sorted(1, 0)), HasSubstr("not that of size"));
+  EXPECT_THAT(WhyRefused(Sorted(2, 5)), HasSubstr("dimension 2"));
+  EXPECT_THAT(WhyRefused(Sorted(1, 5, wire::TensorType_UINT8)), HasSubstr("elements of the type uint8"));
 }
 
 }  // namespace
