@@ -27,6 +27,7 @@ sys.path.insert(0, str(HERE.parent / "scripts"))
 import pypi  # noqa: E402
 
 QUANTIZATIONS = ("float", "float16", "dynamic", "int8", "int16x8")
+RECIPES = ("weights8", "weights4", "weights2", "blocks4", "rotated8")  # of networks that name them
 DEVICES = ("cpu", "opencl", "vulkan", "gles")
 SECONDS = 300  # for each request
 SKIPPED = 77
@@ -44,7 +45,7 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", action="append", help="pattern of names or families; may be repeated")
     parser.add_argument("--kind", choices=("network", "operator"), help="only networks, or only operator models")
-    parser.add_argument("--quantizations", default=",".join(QUANTIZATIONS))
+    parser.add_argument("--quantizations", default=",".join(QUANTIZATIONS + RECIPES))
     parser.add_argument("--devices", default=",".join(DEVICES))
     parser.add_argument("--table", help="a file for the table of results (Markdown)")
     parser.add_argument("--list", action="store_true", help="print what would be made")
@@ -157,7 +158,7 @@ def chosen_models(arguments, python):
     entries = [entry for entry in entries if arguments.kind in (None, entry["kind"])
                and any(fnmatch.fnmatch(entry["name"], pattern) or entry["family"] == pattern for pattern in patterns)]
     models = [(entry["name"], quantization) for entry in entries for quantization in arguments.quantizations.split(",")
-              if quantization in entry.get("quantizations", [quantization])]
+              if quantization in entry.get("quantizations", QUANTIZATIONS)]
     if arguments.sample is not None and arguments.sample < len(models):
         kept = set(random.Random(arguments.seed).sample(range(len(models)), arguments.sample))
         models = [model for position, model in enumerate(models) if position in kept]

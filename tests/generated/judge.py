@@ -6,6 +6,7 @@ import numbers_of_models as numbers
 
 FLOAT_TOLERANCE = 1e-4  # of the largest element, as the contract has it
 HYBRID_TOLERANCE = 0.05  # LiteRT rounds activations of dynamic range models to 8 bits; Hearth does not
+HYBRIDS = ("dynamic", "weights8", "weights4", "weights2", "blocks4", "rotated8")
 
 
 def _exact(float_description, run, position, expected):
@@ -31,10 +32,10 @@ def _of_output(description, details, position, run, ours, theirs, float_descript
         return numbers.float_difference(a, b, FLOAT_TOLERANCE)
     exact = _exact(float_description, run, position, theirs)
     span = float(np.max(b, initial=0) - np.min(b, initial=0)) or 1.0
-    step = details["scale"] or span / (255 if quantization in ("int8", "dynamic") else 65535)
+    step = details["scale"] or span / (255 if quantization in ("int8", *HYBRIDS) else 65535)
     if quantization == "int16x8" and not np.issubdtype(theirs.dtype, np.integer):
         step = max(step, 1e-4 * max(1.0, float(np.max(np.abs(b), initial=0))))
-    if quantization == "dynamic":
+    if quantization in HYBRIDS:
         if numbers.float_difference(a, b, HYBRID_TOLERANCE) is None:
             return None
     return numbers.quantized_difference(a, b, step, exact)

@@ -16,6 +16,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 import keras
 import numpy as np
 import tensorflow as tf
+from ai_edge_quantizer import quantizer, recipe
 
 import networks
 import numbers_of_models
@@ -25,6 +26,10 @@ import worker
 logging.getLogger("absl").setLevel(logging.ERROR)
 CALIBRATION_RUNS = 6
 INTEGERS = {"int8": tf.int8, "int16x8": tf.int16}
+# What ai-edge-quantizer makes of the float model.
+RECIPES = {"weights8": recipe.weight_only_wi8_afp32, "weights4": recipe.dynamic_wi4_afp32,
+           "weights2": recipe.dynamic_wi2c_afp32, "blocks4": recipe.dynamic_wi4b32_afp32,
+           "rotated8": recipe.dynamic_wi8c_hr_afp32}
 
 
 def shaken(model, name):
@@ -106,7 +111,10 @@ def answer(request):
     network = table[request["name"]]
     # As models, the loops of Keras's recurrent layers keep what the converter knows of them; not with an open batch.
     is_recurrent = network.family == "recurrent" and all(entry.shape[0] for entry in network.inputs)
-    content = converted(network, request["quantization"], is_recurrent)
+    quantization = request["quantization"]
+    content = converted(network, "float" if quantization in RECIPES else quantization, is_recurrent)
+    if quantization in RECIPES:
+        content = bytes(quantizer.Quantizer(content, RECIPES[quantization]()).quantize().quantized_model)
     with open(request["model"], "wb") as file:
         file.write(content)
     return {"rules": {entry.name: entry.rule for entry in network.inputs}, "runs": network.runs}

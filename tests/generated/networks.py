@@ -5,7 +5,7 @@ import importlib
 import zlib
 from typing import Any, Callable, Dict, List
 
-FAMILIES = ("vision", "dense_prediction", "recurrent", "transformers", "audio", "small_parts", "stateful")
+FAMILIES = ("vision", "dense_prediction", "recurrent", "transformers", "audio", "small_parts", "stateful", "weights")
 
 
 @dataclasses.dataclass
@@ -26,7 +26,7 @@ class Network:
     inputs: List[Input]
     kind: str = "keras"  # "function": build() gives a function of tensors; "module": a tf.Module with __call__
     runs: int = 2
-    quantizations: List[str] = dataclasses.field(default_factory=list)  # empty: all of them
+    quantizations: List[str] = dataclasses.field(default_factory=list)  # empty: the five of the converter
 
 
 REGISTERED: Dict[str, Network] = {}
