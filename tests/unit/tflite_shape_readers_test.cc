@@ -101,7 +101,7 @@ TEST(TfliteMean, MarksItsAxes) {
 
 TEST(TfliteUnknown, ABuiltinOperatorKeepsItsNameOrNumber) {
   for (const auto& [code, name] :
-       {std::pair{10, "HASHTABLE_LOOKUP"}, std::pair{199, "STABLEHLO_SORT"}, std::pair{999, "BUILTIN_999"}}) {
+       {std::pair{10, "HASHTABLE_LOOKUP"}, std::pair{202, "STABLEHLO_TRANSPOSE"}, std::pair{999, "BUILTIN_999"}}) {
     OneOperator model({3});
     model.writer.AddOperator(code, {model.x, -1}, {model.y});
     ExpectUnknown(model, name);
