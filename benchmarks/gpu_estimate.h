@@ -1,5 +1,5 @@
-// What a dispatch takes on a GPU that nobody has, by a model of it: gpu_estimate.cc states the model, hardware.md has
-// figures. Nothing runs.
+// Estimates how long a dispatch takes on a GPU, without the GPU. gpu_estimate.cc states the model, hardware.md has
+// figures.
 #ifndef HEARTH_BENCHMARKS_GPU_ESTIMATE_H_
 #define HEARTH_BENCHMARKS_GPU_ESTIMATE_H_
 
@@ -13,15 +13,15 @@ namespace hearth {
 
 struct Gpu {
   const char* profile;
-  double units;              // that the GPU has, whatever Hearth takes it to have
+  double units;              // the GPU's compute units, whatever Hearth assumes
   double wave;               // work items
-  double simd_lanes, lanes;  // multiply-adds a clock: of one wave, of a unit
-  double cache_bytes;        // of a unit's first cache, a clock
+  double simd_lanes, lanes;  // multiply-adds per clock: of one wave, of a unit
+  double cache_bytes;        // of a unit's first cache, per clock
   double resident_waves;     // of a unit, with a tile's registers
   double gigahertz, memory_gigabytes;
-  double half_rate;    // operations of 16 bits in the time of one of 32
-  double local_bytes;  // of a unit's local memory, a clock
-  double local_kib;    // that the groups of a unit share
+  double half_rate;    // 16-bit operations in the time of one 32-bit operation
+  double local_bytes;  // of a unit's local memory, per clock
+  double local_kib;    // shared by the groups of a unit
 };
 std::span<const Gpu> EstimatedGpus();
 
@@ -30,7 +30,7 @@ struct Estimate {
   double lanes = 0, useful_lanes = 0;  // times turns and texels of a turn
   double microseconds = 0, loads = 0, texels = 0;
 };
-// Nothing for kernels that are neither products nor depthwise convolutions with a tile.
+// nullopt for kernels that are neither products nor depthwise convolutions with a tile.
 std::optional<Estimate> EstimateOf(const Dispatch& dispatch, const KernelSource& kernel, const Gpu& gpu);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Where PoCL puts what it compiles.
+// The folder where PoCL stores compiled programs.
 #ifndef HEARTH_BACKENDS_OPENCL_POCL_FOLDER_H_
 #define HEARTH_BACKENDS_OPENCL_POCL_FOLDER_H_
 
@@ -6,8 +6,8 @@
 
 namespace hearth {
 
-// What to add to the message of a build that failed: PoCL says no more than that it did where it may not write to its
-// folder, as in a container whose root is read-only. Empty where it may.
+// An addition to the message of a failed build; empty if PoCL can write to its folder. Where it can't, as in a
+// container with a read-only root, PoCL gives no reason.
 std::string HintOfPoclFolder();
 
 }  // namespace hearth

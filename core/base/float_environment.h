@@ -1,4 +1,4 @@
-// How a thread computes with real numbers: how it rounds, what it does with subnormal ones, which mistakes are signals.
+// The floating-point environment of a thread: rounding mode, subnormal handling, trapped exceptions.
 #ifndef HEARTH_CORE_BASE_FLOAT_ENVIRONMENT_H_
 #define HEARTH_CORE_BASE_FLOAT_ENVIRONMENT_H_
 
@@ -11,8 +11,8 @@
 
 namespace hearth {
 
-// Whether this thread computes as C programs start; false also where nothing tells. Setting the environment twice took
-// 1 us on a busy AMD EPYC, as long as a run of a small network; looking took 40 ns there.
+// Whether this thread has the default environment; false also on processors where this can't be read. Setting the
+// environment twice took 1 us on a busy AMD EPYC, as long as a run of a small network; reading it took 40 ns.
 inline bool HasDefaultFloatEnvironment() {
 #if defined(__x86_64__)
   constexpr uint32_t kFlags = 0x3f, kMxcsr = 0x1f80;
@@ -29,10 +29,10 @@ inline bool HasDefaultFloatEnvironment() {
 #endif
 }
 
-// While it lives, this thread computes as C programs start. Programs choose otherwise: interval arithmetic rounds
-// upward, sound takes subnormal numbers for zero, numerics makes NaN a signal. Where numbers were rounded upward on the
-// CPU, a segmentation's mask was off by 4e-4 and an 8-bit detector gave other classes; where NaN was a signal, lavapipe
-// and llvmpipe ended the program. Threads begin as the one that starts them computes.
+// While this object lives, the thread has the default environment. Some programs change it: interval arithmetic rounds
+// upward, audio code flushes subnormals to zero, numerical code traps NaN. With upward rounding on the CPU a
+// segmentation's mask was off by 4e-4 and an 8-bit detector gave other classes; with trapped NaN lavapipe and llvmpipe
+// ended the program. A new thread inherits the environment of the thread that starts it.
 class DefaultFloatEnvironment {
  public:
   DefaultFloatEnvironment() : is_changed_(!HasDefaultFloatEnvironment()) {

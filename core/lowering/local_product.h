@@ -1,4 +1,4 @@
-// 1x1 convolutions on GPUs by the kernel pointwise_local: work groups copy what they multiply into local memory.
+// 1x1 convolutions on GPUs by the kernel pointwise_local: each work group copies its operands into local memory.
 #ifndef HEARTH_CORE_LOWERING_LOCAL_PRODUCT_H_
 #define HEARTH_CORE_LOWERING_LOCAL_PRODUCT_H_
 
@@ -12,15 +12,15 @@
 
 namespace hearth {
 
-// A choice of this variant has as `lanes` how many of a group's 64 work items stand over pixels; the others stand over
-// channels.
+// The `lanes` of a choice of this variant: how many of a group's 64 work items lie along pixels. The rest of the group
+// lies along channels.
 inline constexpr std::string_view kLocalVariant = "local";
 
-// For tuning; no rule picks them, and benchmarks/hardware.md says why. None on processors, on devices without groups of
-// 64 items, where local memory is too small, and for results that are less than half of a group's tile.
+// Candidates for tuning. No rule picks them; benchmarks/hardware.md says why. There are none on CPU devices, on devices
+// without groups of 64 items, if local memory is too small, and for results of less than half of a group's tile.
 std::vector<KernelChoice> LocalCandidates(const DeviceInfo& device, const ProductSize& size);
 
-// Kernel, defines, local memory, group and work items of such a choice.
+// Sets kernel, defines, local memory, group and work items for such a choice.
 void UseLocal(const ProductSize& size, const KernelChoice& choice, KernelCall& call);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// What a public function of a session that can fail begins with.
+// The guard at the start of each public session function that can fail.
 #ifndef HEARTH_FRONTENDS_API_SESSION_CALL_H_
 #define HEARTH_FRONTENDS_API_SESSION_CALL_H_
 
@@ -9,8 +9,8 @@ namespace hearth {
 
 struct SessionData;
 
-// Whether the call can go on. Until it returns, its thread computes as C programs start, and no other thread's call
-// goes on. Calls within a call of the same thread do.
+// Checks whether a call may proceed. While it lives, the thread has the default floating-point environment, and calls
+// from other threads are refused. Nested calls of the same thread are allowed.
 class SessionCall {
  public:
   // `data`: null for a session that was moved from.
@@ -19,8 +19,8 @@ class SessionCall {
   SessionCall(const SessionCall&) = delete;
   SessionCall& operator=(const SessionCall&) = delete;
 
-  // kInvalidArgument after a move, and while another thread is inside; kUnavailable in a forked process: drivers'
-  // threads and connections are not there, and a run would wait for ever.
+  // kInvalidArgument after a move, and while another thread is in a call. kUnavailable in a forked process: it lacks
+  // the driver's threads and connections, so a run would wait forever.
   const Status& status() const { return status_; }
 
  private:

@@ -1,4 +1,4 @@
-// A product of 8-bit matrices, as the kernels are told.
+// The description of a product of 8-bit matrices that its kernels take.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_MATRIX_TASK_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_MATRIX_TASK_H_
 
@@ -10,10 +10,10 @@
 
 namespace hearth {
 
-// Instructions that integer kernels are written for.
+// The instruction sets that integer kernels are written for.
 enum class IntegerSet : uint8_t { kNone, kAvx2, kVnni };
 
-// Weights lie in blocks of 16 channels: for each four of the depth, four numbers of each channel.
+// Weights are stored in blocks of 16 channels: for each four elements of the depth, four numbers of each channel.
 inline constexpr int32_t kBlockChannels = 16, kDepthStep = 4;
 inline constexpr int64_t kBlockStepBytes = kBlockChannels * kDepthStep;
 
