@@ -231,11 +231,11 @@ TEST(DelegatePlugin, LeavesNodesWhoseTensorsAreWrong) {
   EXPECT_EQ(with_x([](TfLiteTensor& x) { x.type = static_cast<TfLiteType>(-5); }), 2U);
   EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims = nullptr; }), 2U);
   EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims->data[1] = -1; }), 2U);
-  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims->data[1] = 0; }), 2U);
   EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims->data[3] = 3; }), 2U);
   EXPECT_EQ(with_x([](TfLiteTensor& x) { x.allocation_type = kTfLiteDynamic; }), 2U);
   EXPECT_EQ(with_x([](TfLiteTensor& x) { x.quantization.type = static_cast<TfLiteQuantizationType>(2); }), 2U);
   EXPECT_EQ(with_x([](TfLiteTensor& x) { x.name = nullptr; }), 3U);
+  EXPECT_EQ(with_x([](TfLiteTensor& x) { x.dims->data[1] = 0; }), 3U);  // a picture without rows
 }
 
 TEST(DelegatePlugin, LeavesNodesWhoseConstantsAreWrong) {

@@ -68,10 +68,11 @@ TEST_P(DriverFaultAtStart, WhicheverCallFailsItIsAnErrorOrAResultAndTheNextStart
   CallFault fault;
   FailingDevice device(null_device, fault);
   for (const StatusCode code : {StatusCode::kDeviceLost, StatusCode::kResourceExhausted, StatusCode::kInternal}) {
-    int n = 1, errors = 0;
+    int n = 1, tried = 0, errors = 0;
     for (bool has_failed = true; has_failed; ++n) {
       ASSERT_LT(n, 1000) << "it never ends";
       if (!testing::IsInSanitizersSample(static_cast<size_t>(n) + static_cast<size_t>(code), 5)) continue;
+      ++tried;
       const CacheFolder folder;
       if (is_warm) {
         ASSERT_TRUE(StartOnce(*model, device, *folder.Open()).status.ok());
@@ -90,8 +91,8 @@ TEST_P(DriverFaultAtStart, WhicheverCallFailsItIsAnErrorOrAResultAndTheNextStart
       EXPECT_EQ(last.compiled, 0) << n;
       ASSERT_TRUE(VerifyStore(folder.path(), false)->clean()) << n;
     }
-    EXPECT_GT(errors, 3);
-    EXPECT_LT(errors, n) << "a refused binary or a failed probe is not an error of the run";
+    EXPECT_GT(errors, tried / 4);
+    EXPECT_LT(errors, tried) << "a refused binary or a failed probe is not an error of the run";
   }
 }
 
