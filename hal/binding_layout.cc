@@ -109,9 +109,9 @@ Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
                  "a tensor of {} takes no lent memory, only real numbers that devices have do", DTypeName(desc.dtype));
   }
   const Bhwc shape = ToBhwc(desc.shape);
-  const bool is_texture = binding.memory == MemoryKind::kGlTexture || binding.memory == MemoryKind::kVulkanImage;
+  const bool has_texels = HasTexels(binding.memory);
   BindingLayout layout;
-  layout.is_pixel = is_texture || binding.format != ElementFormat::kFloat32;
+  layout.is_pixel = has_texels || binding.format != ElementFormat::kFloat32;
   if (layout.is_pixel && shape.c > 4) {
     return Error(StatusCode::kInvalidArgument, "a pixel of this format has 4 components, the tensor {} channels",
                  shape.c);
@@ -132,23 +132,24 @@ Result<BindingLayout> LayoutOf(const Binding& binding, const TensorDesc& desc) {
   const auto is_finite = [](float value) { return std::isfinite(value); };
   if (!std::ranges::all_of(binding.scale, is_finite) || !std::ranges::all_of(binding.offset, is_finite))
     return Error(StatusCode::kInvalidArgument, "the binding's scale or offset is not a finite number");
-  if (is_texture && (binding.offset_bytes != 0 || binding.row_pitch_bytes != 0))
+  if (has_texels && (binding.offset_bytes != 0 || binding.row_pitch_bytes != 0))
     return Error(StatusCode::kInvalidArgument, "a texture or image has no offset and no row pitch");
-  if (!is_texture) HEARTH_TRY(CheckExtent(binding, layout, shape));
+  if (!has_texels) HEARTH_TRY(CheckExtent(binding, layout, shape));
   return layout;
 }
 
 NativeMemory MemoryOf(const Binding& binding, const TensorDesc& desc, bool is_written) {
   const Bhwc shape = ToBhwc(desc.shape);
   NativeMemory memory{binding.memory, binding.handle, binding.size_bytes};
+  const auto columns = static_cast<uint32_t>(shape.w),
+             rows = static_cast<uint32_t>(shape.b) * static_cast<uint32_t>(shape.h);
   if (binding.memory == MemoryKind::kGlTexture) {
-    memory.width = static_cast<uint32_t>(shape.w);
-    memory.height = static_cast<uint32_t>(shape.b) * static_cast<uint32_t>(shape.h);
+    memory.width = columns;
+    memory.height = rows;
     memory.texel = PixelStorage(binding.format);
   }
   if (binding.memory == MemoryKind::kVulkanImage) {
-    memory.planes = {
-        {0, static_cast<uint32_t>(shape.w), static_cast<uint32_t>(shape.b) * static_cast<uint32_t>(shape.h)}};
+    memory.planes = {{0, columns, rows}};
     memory.size_bytes = static_cast<uint64_t>(shape.pixels()) * TexelBytes(PixelStorage(binding.format));
     memory.image_layout = binding.image_layout;
   }

@@ -144,13 +144,11 @@ Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
   PlaneLayouts planes;
   if (frame.planes[0].handle == 0) return Error(StatusCode::kInvalidArgument, "the frame's first plane has no memory");
   if (frame.memory != MemoryKind::kHost) HEARTH_TRY(CheckDeviceMemory(frame));
-  // Whose size is the driver's to check.
-  const bool is_texture = frame.memory == MemoryKind::kGlTexture || frame.memory == MemoryKind::kVulkanImage;
   uint64_t behind_bytes = 0;
   for (size_t k = 0; k < sizes.size(); ++k) {
     const FramePlane& plane = frame.planes[k];
     const uint64_t lent_bytes = plane.handle != 0 && k > 0 ? plane.size_bytes : frame.planes[0].size_bytes;
-    const uint64_t memory_bytes = is_texture ? UINT64_MAX : lent_bytes;
+    const uint64_t memory_bytes = HasTexels(frame.memory) ? UINT64_MAX : lent_bytes;
     HEARTH_ASSIGN(planes[k], LayoutOfPlane(plane, sizes[k], k, memory_bytes, behind_bytes));
     behind_bytes = planes[k].first_bytes + planes[k].pitch_bytes * sizes[k].rows;
   }
@@ -217,16 +215,24 @@ Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc) {
   return layout;
 }
 
-std::vector<ImagePlane> ImagePlanesOf(const Frame& frame, const PlaneLayouts& planes, uint64_t& size_bytes) {
-  const std::vector<PlaneSize> sizes = PlaneSizes(frame);
-  std::vector<ImagePlane> image;
-  for (size_t k = 0; k < sizes.size(); ++k) {
-    image.push_back(
-        {planes[k].first_bytes, static_cast<uint32_t>(sizes[k].columns), static_cast<uint32_t>(sizes[k].rows)});
-    size_bytes = planes[k].first_bytes + planes[k].pitch_bytes * sizes[k].rows;
+NativeMemory MemoryOf(const Frame& frame, const PlaneLayouts& planes) {
+  NativeMemory memory{frame.memory, frame.planes[0].handle, frame.planes[0].size_bytes};
+  if (frame.memory == MemoryKind::kGlTexture) {
+    memory.width = static_cast<uint32_t>(frame.width);
+    memory.height = static_cast<uint32_t>(frame.height);
+    memory.texel = StorageType::kUnorm8;
   }
-  size_bytes = RoundUp(size_bytes, 4);  // kernels see four bytes at once
-  return image;
+  if (frame.memory == MemoryKind::kVulkanImage) {
+    const std::vector<PlaneSize> sizes = PlaneSizes(frame);
+    for (size_t k = 0; k < sizes.size(); ++k) {
+      memory.planes.push_back(
+          {planes[k].first_bytes, static_cast<uint32_t>(sizes[k].columns), static_cast<uint32_t>(sizes[k].rows)});
+    }
+    const PlaneLayout& last = planes[sizes.size() - 1];
+    memory.size_bytes = RoundUp(last.first_bytes + last.pitch_bytes * sizes.back().rows, 4);  // whole words for kernels
+    memory.image_layout = frame.image_layout;
+  }
+  return memory;
 }
 
 std::array<const std::byte*, 3> HostPlanes(const Frame& frame) {

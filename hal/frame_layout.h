@@ -50,9 +50,9 @@ struct FrameLayout {
 // and what is right. kUnsupported for a tensor that takes no pictures.
 Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc);
 
-// Where the planes of a VkImage lie in a buffer with its bytes, as `planes` of the frame's layout have them, and how
-// many bytes that buffer has.
-std::vector<ImagePlane> ImagePlanesOf(const Frame& frame, const PlaneLayouts& planes, uint64_t& size_bytes);
+// The memory of a frame on the device, for Device::ImportBuffer. `planes` are those of its layout; a VkImage becomes a
+// buffer with its planes in these places.
+NativeMemory MemoryOf(const Frame& frame, const PlaneLayouts& planes);
 
 // The address of each plane's memory (pixels or Y, U, V), of a frame in host memory.
 std::array<const std::byte*, 3> HostPlanes(const Frame& frame);

@@ -8,22 +8,12 @@ namespace hearth {
 
 Result<RunsInFlight::Endpoint> RunsInFlight::LentFrame(const Frame& frame, const PlanTensor& tensor) {
   HEARTH_ASSIGN(const FrameLayout layout, LayoutOfFrame(frame, tensor.desc));
-  const FramePlane& plane = frame.planes[0];
   const bool is_texture = frame.memory == MemoryKind::kGlTexture;
-  NativeMemory memory{frame.memory, plane.handle, plane.size_bytes};
-  if (frame.memory == MemoryKind::kVulkanImage) {
-    memory.planes = ImagePlanesOf(frame, layout.planes, memory.size_bytes);
-    memory.image_layout = frame.image_layout;
-  }
+  const NativeMemory memory = MemoryOf(frame, layout.planes);
   const uint64_t most_bytes = std::min<uint64_t>(device_.info().max_binding_bytes, INT32_MAX);
   if (!is_texture && memory.size_bytes > most_bytes) {
     return Error(StatusCode::kResourceExhausted, "the buffer has {} bytes; a kernel of {} sees at most {}",
                  memory.size_bytes, device_.info().name, most_bytes);
-  }
-  if (is_texture) {
-    memory.width = static_cast<uint32_t>(frame.width);
-    memory.height = static_cast<uint32_t>(frame.height);
-    memory.texel = StorageType::kUnorm8;
   }
   Endpoint endpoint;
   HEARTH_ASSIGN(endpoint.lent, device_.ImportBuffer(memory));

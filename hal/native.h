@@ -17,6 +17,11 @@ struct ImagePlane {
   uint32_t width = 0, height = 0;
 };
 
+// Whether the memory is an object with texels, whose size only the driver knows, and not a buffer of bytes.
+inline bool HasTexels(MemoryKind kind) {
+  return kind == MemoryKind::kGlTexture || kind == MemoryKind::kVulkanImage;
+}
+
 // Memory to import. Of a texture the size in texels and the format of one.
 struct NativeMemory {
   MemoryKind kind = MemoryKind::kHost;

@@ -163,9 +163,12 @@ Result<std::unique_ptr<HostNode>> MakeDepthwiseConvolutionNode(const HostNodeReq
   if (!convolution || !convolution->is_depthwise || request.decides_indices) return std::unique_ptr<HostNode>();
   const ActivationParts parts = ActivationPartsOf(convolution->activation);
   DepthwiseConvolution conv{*convolution, nullptr, {}, parts.lowest, parts.highest};
-  HEARTH_ASSIGN(std::vector<float> numbers, ConstantAsFloats(request.graph, request.node.inputs[1]));
   const WeightsKey key = WeightsKey("depthwise floats").Add(request.graph, request.node.inputs[1]);
-  conv.weights = request.weights.FindOrMake<DepthwiseTaps>(key, [&] { return DepthwiseTaps{std::move(numbers)}; });
+  conv.weights = request.weights.Find<DepthwiseTaps>(key);
+  if (conv.weights == nullptr) {
+    HEARTH_ASSIGN(std::vector<float> numbers, ConstantAsFloats(request.graph, request.node.inputs[1]));
+    conv.weights = request.weights.Add(key, DepthwiseTaps{std::move(numbers)});
+  }
   conv.bias.resize(static_cast<size_t>(conv.out[3]));
   if (conv.has_bias) {
     HEARTH_ASSIGN(conv.bias, ConstantAsFloats(request.graph, request.node.inputs[2]));

@@ -1,7 +1,6 @@
 #include "core/graph/index_values.h"
 
 #include <algorithm>
-#include <variant>
 
 #include "core/graph/op_def.h"
 
@@ -17,9 +16,9 @@ std::vector<bool> ValuesThatDecideIndices(const Graph& graph) {
       if (input != kNoValue) needed[input] = true;
     }
   }
-  // Not what they are made of: 16 bits of an input decide no more than a rounding of it would.
+  // Their inputs need not be: 16 bits of an input decide no more than a rounding of it would.
   for (const Node& node : graph.nodes()) {
-    if (!std::holds_alternative<DetectionPostProcess>(node.op)) continue;
+    if (!OpDefOf(node.op).Has(kFloat32Results)) continue;
     for (ValueId output : node.outputs) needed[output] = true;
   }
   return needed;

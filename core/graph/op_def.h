@@ -67,6 +67,8 @@ enum OpTraits : unsigned {
   // Takes and makes tensors without elements in any dimension. Other operations take an empty first operand, and empty
   // batches (dimension 0) of others, if all their results are empty.
   kTakesEmpty = 16,
+  // Results stay float32 in every precision: class numbers and corners, which would lose digits in 16 bits.
+  kFloat32Results = 32,
 };
 
 struct OpDef {

@@ -139,7 +139,7 @@ constexpr OpDef kOps[] = {
                      ShortLoops, kPlain),
     OpRow<DetectionPostProcess>("TFLite_Detection_PostProcess", InferDetectionPostProcess,
                                 ReferenceDetectionPostProcess, DetectionPostProcessUnsupported,
-                                LowerDetectionPostProcess, kOneWay, DetectionTurns, kCostly),
+                                LowerDetectionPostProcess, kOneWay, DetectionTurns, kCostly | kFloat32Results),
     OpRow<Lstm>("lstm", InferLstm, ReferenceLstm, LstmUnsupported, LowerLstm, kOneWay, ShortLoops, kPlain),
     OpRow<Rnn>("rnn", InferRnn, ReferenceRnn, RnnUnsupported, LowerRnn, kOneWay, ShortLoops, kPlain),
     OpRow<Svdf>("svdf", InferSvdf, ReferenceSvdf, SvdfUnsupported, LowerSvdf, kOneWay, ShortLoops, kPlain),

@@ -57,10 +57,7 @@ Status Session::UnbindInput(std::string_view name) {
   HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(inputs(), name, "input"));
   HEARTH_TRY(data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
-  InterfaceState& state = data_->input_states[index];
-  state.is_on_device = false;
-  state.layout.reset();
-  state.frame.reset();
+  data_->input_states[index].Unbind();
   return Status::Ok();
 }
 
@@ -70,7 +67,7 @@ Status Session::UnbindOutput(std::string_view name) {
   HEARTH_TRY(CheckHasDevice(*data_));
   HEARTH_ASSIGN(const size_t index, IndexOf(outputs(), name, "output"));
   HEARTH_TRY(data_->runner->BindOutput(index, {.memory = MemoryKind::kHost}));
-  data_->output_states[index] = {};
+  data_->output_states[index].Unbind();
   return Status::Ok();
 }
 

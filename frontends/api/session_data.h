@@ -39,6 +39,11 @@ struct InterfaceState {
   std::span<std::byte> memory;
   std::optional<Frame> frame;  // inputs: bound to a picture in host memory
   bool is_bound() const { return is_on_device || layout || frame; }
+  void Unbind() {
+    is_on_device = false;
+    layout.reset();
+    frame.reset();
+  }
 };
 
 inline constexpr int kMostInFlight = 64;    // the limit of SessionOptions::max_in_flight

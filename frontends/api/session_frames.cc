@@ -76,9 +76,8 @@ Status Session::BindFrame(std::string_view name, const Frame& frame) {
   HEARTH_TRY(is_on_device ? WithHotHint(*data_, data_->runner->BindFrame(index, frame))
                           : data_->runner->BindInput(index, {.memory = MemoryKind::kHost}));
   InterfaceState& state = data_->input_states[index];
+  state.Unbind();
   state.is_on_device = is_on_device;
-  state.layout.reset();
-  state.frame.reset();
   if (is_on_device) return Status::Ok();
   state.frame = frame;
   // Compiles the kernel where it is new. What is wrong with the device is the run's to tell.

@@ -30,10 +30,10 @@ chroot "$bare" hearth run /tmp/shapes_f32.tflite --device cpu --random-inputs 1 
 grep --quiet . "$folder/answer" || { echo "FAILED: the program says nothing" >&2; exit 1; }
 # No libsodium is installed there: the wheel's own signs and verifies. The CPU keeps nothing, so the bundle holds nothing else.
 chroot "$bare" sh -ec '
-  rm -rf /tmp/key /tmp/key.pub /tmp/bundle && export HEARTH_CACHE_DIR=/root/cache
-  hearth cache key /tmp/key
-  hearth cache export /tmp/bundle --sign /tmp/key
-  hearth cache import /tmp/bundle --keys /tmp/key.pub'
+  cd "$(mktemp --directory)" && export HEARTH_CACHE_DIR=$PWD/cache
+  hearth cache key key
+  hearth cache export bundle --sign key
+  hearth cache import bundle --keys key.pub'
 chroot "$bare" python3 -c '
 import ctypes, os, hearth
 graph = hearth.Graph()

@@ -1,6 +1,7 @@
 #include "backends/cpu/integer/model_weights_kernel.h"
 
 #include <algorithm>
+#include <array>
 
 #include "backends/cpu/integer/matrix_store.h"
 #include "backends/cpu/vectorized.h"
@@ -9,6 +10,14 @@ namespace hearth {
 
 #if defined(HEARTH_X86_KERNELS)
 namespace {
+
+// The weights of four channels from `channel` on; past the last channel its own once more.
+inline std::array<const std::byte*, 4> FourChannels(const MatrixTask& task, int32_t channel) {
+  std::array<const std::byte*, 4> weights;
+  for (int32_t i = 0; i < 4; ++i)
+    weights[static_cast<size_t>(i)] = task.model_weights + std::min(channel + i, task.channels - 1) * task.depth;
+  return weights;
+}
 
 // ---- AVX-512 with VNNI: 64 of the depth a vector ----
 
@@ -21,17 +30,16 @@ HEARTH_VNNI inline __m128i SumsOfFour(const __m512i (&sums)[4]) {
   return _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
 }
 
-// Four channels from `channel` on; past the last one its own once more.
+// Of FourChannels.
 template <int kRows>
 HEARTH_VNNI inline void DotFourVnni(const MatrixTask& task, int64_t row, int32_t channel, int32_t* dots) {
   constexpr int64_t kWidth = 64;
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(task.flips_sign ? 0x80 : 0x00));
   const __m512i weight_flip = _mm512_set1_epi8(static_cast<char>(task.flips_weights ? 0x80 : 0x00));
   const uint8_t* rows = task.pieces[0] + row * task.row_stride;
-  const std::byte* weights[4];
+  const std::array<const std::byte*, 4> weights = FourChannels(task, channel);
   __m512i sums[kRows][4];
   HEARTH_UNROLLED for (int i = 0; i < 4; ++i) {
-    weights[i] = task.model_weights + std::min(channel + i, task.channels - 1) * task.depth;
     HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) sums[r][i] = _mm512_setzero_si512();
   }
   for (int64_t k = 0; k < task.depth; k += kWidth) {
@@ -90,7 +98,7 @@ HEARTH_AVX2 inline __m128i Sixteen(const void* bytes, int64_t count, char fill) 
 
 // A part of the depth of four channels; of less than a vector where kIsShort.
 template <int kRows, bool kIsShort>
-HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* const (&rows)[kRows], const std::byte* const (&weights)[4],
+HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* const (&rows)[kRows], const std::array<const std::byte*, 4>& weights,
                                     int64_t k, int64_t count, const MatrixTask& task, __m256i (&sums)[kRows][4]) {
   const auto flip = static_cast<char>(task.flips_sign ? 0x80 : 0x00);
   const __m128i flips = _mm_set1_epi8(flip);
@@ -107,14 +115,13 @@ HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* const (&rows)[kRows], const s
   }
 }
 
-// Four channels from `channel` on; past the last one its own once more.
+// Of FourChannels.
 template <int kRows>
 HEARTH_AVX2 inline void DotFourAvx2(const MatrixTask& task, int64_t row, int32_t channel, int32_t* dots) {
   const uint8_t* rows[kRows];
-  const std::byte* weights[4];
+  const std::array<const std::byte*, 4> weights = FourChannels(task, channel);
   __m256i sums[kRows][4];
   for (int i = 0; i < 4; ++i) {
-    weights[i] = task.model_weights + std::min(channel + i, task.channels - 1) * task.depth;
     for (int r = 0; r < kRows; ++r) sums[r][i] = _mm256_setzero_si256();
   }
   for (int r = 0; r < kRows; ++r) rows[r] = task.pieces[0] + (row + r) * task.row_stride;

@@ -203,8 +203,7 @@ std::string_view HostKernelsName() {
 std::string_view WhyHostIsSlow() {
   if (IsInitialized()) return "";
   return "XNNPACK can't find out what this processor is and is not used, which makes the CPU many times slower; it "
-         "looks "
-         "into /proc and /sys: mount them";
+         "looks into /proc and /sys: mount them";
 }
 
 OutputRange RangeOf(XnnpackBuild& build, Activation activation) {
