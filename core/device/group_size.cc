@@ -20,6 +20,10 @@ uint32_t GroupItems(const DeviceInfo& device) {
   return device.subgroup_size > kWave && Takes(device, device.subgroup_size) ? device.subgroup_size : kWave;
 }
 
+bool GroupsAreWaves(const DeviceInfo& device) {
+  return !Applies(Rule::kShortGroups, device) && !Applies(Rule::kSubgroupWeights, device);
+}
+
 uint32_t GroupItemsFor(const DeviceInfo& device, int64_t pixels, int rows) {
   const uint32_t items = GroupItems(device);
   const bool has_warps = device.subgroup_size == kWarp && items > kWarp;

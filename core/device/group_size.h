@@ -14,6 +14,9 @@ namespace hearth {
 // (an NVIDIA processor takes 16 groups and 48 warps). One subgroup if that is larger. 8 if the device does not take 64.
 uint32_t GroupItems(const DeviceInfo& device);
 
+// Whether the items of a group run together as waves do: not on processors, nor if a subgroup shares loaded weights.
+bool GroupsAreWaves(const DeviceInfo& device);
+
 // For a group whose items make `rows` of the `pixels` each: one subgroup is enough if the other half of a whole group
 // would be idle.
 uint32_t GroupItemsFor(const DeviceInfo& device, int64_t pixels, int rows);

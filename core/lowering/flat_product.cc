@@ -23,8 +23,8 @@ int64_t ItemsOf(const ProductSize& size, const KernelChoice& choice) {
 
 bool Runs(const DeviceInfo& device) {
   const uint32_t lanes = GroupItems(device);
-  return !Applies(Rule::kShortGroups, device) && !Applies(Rule::kSubgroupWeights, device) && lanes >= kFewestLanes &&
-         lanes <= kMostLanes && device.local_memory_bytes >= kLocalBytes;
+  return GroupsAreWaves(device) && lanes >= kFewestLanes && lanes <= kMostLanes &&
+         device.local_memory_bytes >= kLocalBytes;
 }
 
 KernelChoice ChoiceByRule(const DeviceInfo& device, const ProductSize& size) {

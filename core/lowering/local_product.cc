@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "core/base/round_up.h"
-#include "core/device/device_rules.h"
 #include "core/device/group_size.h"
 
 namespace hearth {
@@ -39,8 +38,7 @@ bool FillsHalfAGroup(const KernelChoice& choice, const ProductSize& size) {
 }  // namespace
 
 std::vector<KernelChoice> LocalCandidates(const DeviceInfo& device, const ProductSize& size) {
-  if (Applies(Rule::kShortGroups, device) || Applies(Rule::kSubgroupWeights, device)) return {};
-  if (GroupItems(device) < kLocalItems) return {};
+  if (!GroupsAreWaves(device) || GroupItems(device) < kLocalItems) return {};
   std::vector<KernelChoice> candidates;
   for (const auto& [rows, cols, across] : {std::tuple{4, 2, 8}, {4, 2, 16}, {8, 2, 8}, {4, 4, 8}, {2, 2, 8}}) {
     const KernelChoice choice{std::string(kLocalVariant), rows, cols, across};

@@ -10,28 +10,11 @@
 #include "backends/null/device.h"
 #include "core/base/error.h"
 #include "frontends/engine/device_choice.h"
-#include "hearth/graph_builder.h"
+#include "tests/testing/built_models.h"
 #include "tests/testing/failing_device.h"
 #include "tests/testing/fake_backends.h"
 
 namespace hearth::testing {
-
-inline Model ModelOf(GraphBuilder builder) {
-  Result<Model> model = std::move(builder).Build();
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  return std::move(model).value();
-}
-
-// y = x + the sum of all earlier x, of eight elements.
-inline Model SumModel() {
-  GraphBuilder builder("sum");
-  const auto x = builder.Input("x", {1, 1, 2, 4});
-  const auto sum = builder.State("sum", {1, 1, 2, 4});
-  const auto next = builder.Binary("add", sum, x);
-  builder.Update(sum, next);
-  builder.Output(next, "y");
-  return ModelOf(std::move(builder));
-}
 
 class FakeGpuTest : public ::testing::Test {
  protected:

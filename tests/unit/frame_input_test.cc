@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "core/base/round_up.h"
-#include "hearth/graph_builder.h"
 #include "hearth/session.h"
+#include "tests/testing/built_models.h"
 #include "tests/testing/builtin_codes.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/on_device.h"
@@ -24,13 +24,8 @@ using testing::TestPicture;
 
 constexpr int32_t kFrameHeight = 11, kFrameWidth = 14;
 
-// y = -x
 Model Negated(int32_t height = kFrameHeight, int32_t width = kFrameWidth, int32_t channels = 3) {
-  GraphBuilder builder("negated");
-  builder.Output(builder.Unary("neg", builder.Input("x", {1, height, width, channels})), "y");
-  Result<Model> model = std::move(builder).Build();
-  EXPECT_TRUE(model.ok()) << model.status().message();
-  return std::move(model).value();
+  return testing::NegationModel({1, height, width, channels});
 }
 
 // y = max(x, 0) of 8 bits.

@@ -5,24 +5,19 @@
 #include "hearth/graph_builder.h"
 #include "hearth/run_queue.h"
 #include "hearth/session.h"
+#include "tests/testing/built_models.h"
 
 namespace hearth {
 namespace {
 
 using ::testing::HasSubstr;
 
-Model ModelToMove() {
-  GraphBuilder builder("negation");
-  builder.Output(builder.Unary("neg", builder.Input("x", {1, 4})), "y");
-  return std::move(builder).Build().value();
-}
-
 // `session` and what it is moved to.
 struct MovedSession {
   MovedSession() : session(Session::Create(model, {.device = "cpu", .use_cache = false}).value()), moved(Moved()) {}
   Session Moved() { return std::move(session); }
 
-  const Model model = ModelToMove();
+  const Model model = testing::NegationModel({1, 4});
   Session session, moved;
 };
 
@@ -80,7 +75,7 @@ TEST(MovedFrom, AQueueOfASessionThatIsElsewhereFailsItsRuns) {
 }
 
 TEST(MovedFrom, AModelHasNoSessions) {
-  Model model = ModelToMove();
+  Model model = testing::NegationModel({1, 4});
   const Model moved = std::move(model);
   EXPECT_TRUE(model.inputs().empty());
   EXPECT_TRUE(model.outputs().empty());

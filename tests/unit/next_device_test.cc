@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "core/base/error.h"
-#include "hearth/graph_builder.h"
+#include "tests/testing/built_models.h"
 #include "tests/testing/fake_gpu.h"
 
 namespace hearth {
@@ -16,16 +16,10 @@ namespace {
 
 using testing::FakeBackendRows;
 using ::testing::HasSubstr;
-using testing::ModelOf;
+using testing::NegationModel;
 using testing::SumModel;
 
 constexpr int kNumbers = 8;
-
-Model Negation() {
-  GraphBuilder builder("negation");
-  builder.Output(builder.Unary("neg", builder.Input("x", {1, 1, 2, 4})), "y");
-  return ModelOf(std::move(builder));
-}
 
 std::vector<float> Numbers(float first) {
   std::vector<float> numbers(kNumbers);
@@ -66,7 +60,7 @@ class NextDevice : public testing::FakeGpuTest {
 };
 
 TEST_F(NextDevice, ADriverThatFailsAtAnyCallOfAStartIsLeftForTheNext) {
-  const Model model = Negation();
+  const Model model = NegationModel({1, 1, 2, 4});
   int failures = 0;
   for (int call = 1; call < 100; ++call) {
     SCOPED_TRACE(call);
@@ -87,7 +81,7 @@ TEST_F(NextDevice, ADriverThatFailsAtAnyCallOfAStartIsLeftForTheNext) {
 }
 
 TEST_F(NextDevice, ANamedDeviceThatFailsIsAnError) {
-  const Model model = Negation();
+  const Model model = NegationModel({1, 1, 2, 4});
   fault_.Arm(1, Status(StatusCode::kDeviceLost, "lost"));
   EXPECT_EQ(Start(model, "first").status().code(), StatusCode::kDeviceLost);
   fault_.Disarm();
@@ -159,7 +153,7 @@ TEST_F(NextDevice, RunsInFlightAreRepeatedElsewhere) {
 }
 
 TEST_F(NextDevice, AnInputInTheMemoryOfAnOutputIsRepeatedAsItWas) {
-  const Model model = Negation();
+  const Model model = NegationModel({1, 1, 2, 4});
   for (int call = 1; call <= 6; ++call) {
     SCOPED_TRACE(call);
     Result<Session> session = Start(model);

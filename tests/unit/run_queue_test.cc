@@ -12,8 +12,8 @@
 #include <optional>
 #include <stdexcept>
 
-#include "hearth/graph_builder.h"
 #include "hearth/log.h"
+#include "tests/testing/built_models.h"
 #include "tests/testing/device_names.h"
 #include "tests/testing/fake_gpu.h"
 #include "tests/testing/hot_start.h"
@@ -219,9 +219,7 @@ TEST(RunQueue, AForkedChildIsToldAndEnds) {
 }
 
 TEST(Elements, ThereAreNoneBeforeARunWithThePresentShapes) {
-  GraphBuilder builder("negation");
-  builder.Output(builder.Unary("neg", builder.Input("x", {1, 2})), "y");
-  const Model model = std::move(builder).Build().value();
+  const Model model = testing::NegationModel({1, 2});
   Result<Session> session = Session::Create(model, {.device = "cpu", .use_cache = false});
   ASSERT_TRUE(session.ok()) << session.status().message();
   const std::vector<float> x = {1, 2};

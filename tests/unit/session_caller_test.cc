@@ -5,9 +5,9 @@
 #include <future>
 #include <thread>
 
-#include "hearth/graph_builder.h"
 #include "hearth/log.h"
 #include "hearth/session.h"
+#include "tests/testing/built_models.h"
 #include "tests/testing/hot_start.h"
 
 namespace hearth {
@@ -16,9 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(SessionCaller, ASecondThreadIsToldThatOneIsInside) {
-  GraphBuilder builder("negation");
-  builder.Output(builder.Unary("neg", builder.Input("x", {1, 4})), "y");
-  const Model model = std::move(builder).Build().value();
+  const Model model = testing::NegationModel({1, 4});
   Result<Session> session = Session::Create(model, {.device = "cpu", .use_cache = false});
   ASSERT_TRUE(session.ok()) << session.status().message();
   std::promise<void> is_inside;
