@@ -1,4 +1,4 @@
-// Lent host memory: what the kernels of binding_layout.cc do, on the host.
+// The kernels of binding_layout.cc on the host, for lent host memory.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -43,7 +43,7 @@ void StoreComponent(StorageType element, std::byte* at, int component, float val
   }
 }
 
-// Calls `use` with each pixel's place in lent memory and its number in the tensor.
+// Calls `use` with each pixel's position in lent memory and its index in the tensor.
 template <typename Use>
 void ForEachPixel(const BindingLayout& layout, const Bhwc& shape, const Use& use) {
   const uint64_t element_bytes = TexelBytes(layout.element);

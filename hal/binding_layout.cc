@@ -23,7 +23,7 @@ StorageType PixelStorage(ElementFormat format) {
   }
 }
 
-// The first row's first byte to the last row's last one.
+// The bytes from the start of the first row to the end of the last.
 Status CheckExtent(const Binding& binding, const BindingLayout& layout, const Bhwc& shape) {
   const uint64_t element_bytes = TexelBytes(layout.element);
   const uint64_t row_bytes = static_cast<uint64_t>(shape.w) * layout.stride * element_bytes;
@@ -37,7 +37,7 @@ Status CheckExtent(const Binding& binding, const BindingLayout& layout, const Bh
     return Error(StatusCode::kInvalidArgument, "a row of the tensor takes {} bytes, the row pitch is {}", row_bytes,
                  pitch_bytes);
   }
-  // No sum overflows: what is lent has an address, and pitch times rows is compared by division.
+  // No sum can overflow: lent memory has an address, and pitch times rows is compared by division.
   const uint64_t room = binding.size_bytes > binding.offset_bytes ? binding.size_bytes - binding.offset_bytes : 0;
   if (room < row_bytes || (rows > 1 && (room - row_bytes) / (rows - 1) < pitch_bytes)) {
     return Error(StatusCode::kInvalidArgument, "{} rows of {} bytes, {} apart, don't fit into {} bytes from {} on",
@@ -80,11 +80,11 @@ Result<BindingKernel> BindingKernelOf(const char* name, const BindingLayout& lay
   return kernel;
 }
 
-// As the kernels of bytes have it: elements of four numbers, as many in all as `stride` says, `pitch` in a row of the
-// grid.
+// The layout for the kernels of bytes: an element has four numbers, `stride` is the number of elements, and `pitch` is
+// the elements in a row of the grid.
 BindingLayout BytesLayout(const HostTransfer& transfer) {
   constexpr uint64_t kRow =
-      1u << 15;  // within the 65,535 groups that every device takes in a dimension, of an item each
+      1u << 15;  // a group for each element: within the 65,535 groups in a dimension that every device takes
   const TensorGrid grid = GridOf(transfer.desc);
   BindingLayout layout;
   layout.element = StorageType::kUnorm8;
@@ -207,7 +207,7 @@ Result<BindingKernel> WriteBytesKernel(const HostTransfer& transfer, const Devic
 }
 
 Result<BindingKernel> CopyKernel(const HostTransfer& transfer, const DeviceInfo& device) {
-  constexpr uint64_t kRow = 1u << 21;  // within the 65,535 groups that every device takes in a dimension
+  constexpr uint64_t kRow = 1u << 21;  // within the 65,535 groups in a dimension that every device takes
   BindingKernel kernel;
   HEARTH_ASSIGN(kernel.source, LoadKernel("map"));
   for (TensorArg& arg : kernel.source.tensors) arg.storage = transfer.storage;

@@ -12,10 +12,10 @@
 namespace hearth {
 namespace {
 
-// PoCL 3.1 takes about 5 ms to load a binary, and 100 and 200 ms to compile and to read back a kernel.
+// PoCL 3.1 takes about 5 ms to load a binary, 100 ms to compile a kernel and 200 ms to read its binary.
 constexpr size_t kMostBinaries = 3;
 
-// The key of the binary that holds the kernel of this key, if the store knows one.
+// The key of the binary with this key's kernel; nullopt if the store has none.
 std::optional<CacheKey> BinaryOf(const CacheKey& key, BlobStore& store) {
   const std::optional<std::vector<std::byte>> bytes = store.Get(key);
   if (!bytes) return std::nullopt;
@@ -31,7 +31,7 @@ std::optional<CacheKey> BinaryOf(const CacheKey& key, BlobStore& store) {
 std::vector<ChosenBinary> ChooseBinaries(std::span<const KernelSource> sources, std::span<const GridClasses> grids,
                                          std::vector<size_t> wanted, const DeviceInfo& info, BlobStore& store) {
   const size_t device_part = ProgramKey({}, info).material().size();
-  std::map<size_t, std::string> part_of_key;  // what a kernel adds to the key of a set
+  std::map<size_t, std::string> part_of_key;  // what a kernel adds to the key of a set of kernels
   std::map<std::string, CacheKey> binaries;   // by material
   for (const size_t kernel : wanted) {
     const CacheKey key = ProgramKey({&sources[kernel], 1}, info, grids.empty() ? grids : grids.subspan(kernel, 1));

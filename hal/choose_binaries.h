@@ -1,4 +1,4 @@
-// Which stored binaries of other plans a plan takes kernels from.
+// Chooses stored binaries of other plans that a plan loads kernels from.
 #ifndef HEARTH_HAL_CHOOSE_BINARIES_H_
 #define HEARTH_HAL_CHOOSE_BINARIES_H_
 
@@ -17,9 +17,9 @@ struct ChosenBinary {
   std::vector<size_t> kernels;  // indices of sources
 };
 
-// For those of `sources` that are `wanted`; `grids` as ProgramKey takes them. Each binary costs every later start the
-// time to load it, so few are chosen: those that hold most, and none for one kernel where something has to be compiled
-// anyway.
+// Chooses binaries for those of `sources` that are `wanted`; `grids` as in ProgramKey. Each binary costs every later
+// start its loading time. So few are chosen, those with the most kernels first, and none for a single kernel if
+// something has to be compiled anyway.
 std::vector<ChosenBinary> ChooseBinaries(std::span<const KernelSource> sources, std::span<const GridClasses> grids,
                                          std::vector<size_t> wanted, const DeviceInfo& info, BlobStore& store);
 

@@ -14,9 +14,8 @@ bool Overlap(const BoundRange& a, const BoundRange& b) {
          b.offset_bytes < a.offset_bytes + a.size_bytes;
 }
 
-// What the device may touch for it, where it reads through texels all of the view: that is longer than the range where
-// there is room behind it. Drivers read nothing there, but a view and a write into it without a barrier between them
-// are a hazard all the same.
+// The bytes that the device may touch for this argument. A texel buffer view may be longer than its range. Drivers read
+// nothing beyond the range, but a write into the view without a barrier is a hazard all the same.
 BoundRange SeenBy(const Program* program, size_t tensor, BoundRange range) {
   const bool is_view = program != nullptr && tensor < program->source().tensors.size() &&
                        program->source().tensors[tensor].path == AccessPath::kTexelBuffer;

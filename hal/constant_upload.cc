@@ -14,15 +14,14 @@ namespace {
 
 constexpr double kMiB = 1 << 20;
 
-// What having a constant from the cache costs, measured with the file in the page cache: reading it, checksum included,
-// 0.2 ms per MiB; hashing its source for the key 0.15; 0.05 per entry.
+// The cost of a constant from the cache, measured with the file in the page cache: 0.2 ms per MiB to read it and its
+// checksum, 0.15 to hash its source for the key, and 0.05 per entry.
 constexpr double kReadMsPerMiB = 0.35;
 constexpr double kReadMsPerEntry = 0.05;
 constexpr double kMargin = 2.0;
 
-// What packing takes a processor (AVX2, 1 MiB of matrices, from the fastest type of source to the slowest): floats 0.2
-// to 0.8, halves 1.4 to 6, Winograd's filters 2.9, as halves 11. The least of each: what is kept follows from the
-// plan, not from how busy the machine was that made it.
+// Packing times (AVX2, 1 MiB of matrices, by type of source): floats 0.2 to 0.8, halves 1.4 to 6, Winograd's filters
+// 2.9, as halves 11. The least of each is used, so that the plan decides what is kept, not how busy the machine was.
 double PackMsPerMiB(const PackRecipe& recipe) {
   if (recipe.layout == PackLayout::kWinograd) return 2.9;
   return recipe.storage == StorageType::kFloat16 ? 1.4 : 0.2;
@@ -47,7 +46,7 @@ Result<std::span<const std::byte>> SourceBytes(const PlanConstant& constant, con
   return bytes.subspan(offset, size);
 }
 
-// The checksum is taken over the destination, so that must be memory which the host reads fast.
+// The checksum reads the destination, so it must be memory that the host reads fast.
 bool ReadFromStore(const CacheKey& key, std::span<std::byte> memory, bool is_fast_to_read, BlobStore& store) {
   std::vector<std::byte> staging(is_fast_to_read ? 0 : memory.size());
   const std::span<std::byte> destination = is_fast_to_read ? memory : std::span<std::byte>(staging);

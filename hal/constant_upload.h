@@ -1,5 +1,4 @@
-// A plan's constants on their way into device memory: packed from the model, or read from the cache
-// where that is faster.
+// Brings a plan's constants into device memory: packed from the model, or read from the cache if that is faster.
 #ifndef HEARTH_HAL_CONSTANT_UPLOAD_H_
 #define HEARTH_HAL_CONSTANT_UPLOAD_H_
 
@@ -16,26 +15,26 @@
 
 namespace hearth {
 
-// Of the content (BlobStore::NameOfContent), its quantization, the layout and the packer: models and backends that
-// share a layer in one layout share the entry.
+// A key of the content (BlobStore::NameOfContent), its quantization, the layout and the packer. Models and backends
+// that share a layer in one layout share the entry.
 CacheKey PackedWeightsKey(const PlanConstant& constant, std::string_view content);
 
 // The bytes of a model's files, by FileRange::file.
 using ModelFileBytes = std::vector<std::span<const std::byte>>;
 
-// Called with bytes of the model that a start has read for the last time: whoever mapped them may give their pages
-// back, so that weights are not held twice. They may be read again later.
+// Called with bytes of the model that a start has read for the last time. Whoever mapped them may then release their
+// pages, so that weights are not in memory twice. They may be read again later.
 using ModelBytesRead = std::function<void(std::span<const std::byte>)>;
 
-// Fills what PlaceConstants made. `store` may be null. Returns, per constant, the milliseconds that packing took; 0
-// where it was held or the cache had it. `done` may be empty. kUnavailable once `stop` was requested.
+// Fills the memory that PlaceConstants made. `store` may be null, `done` may be empty. Returns the packing time of each
+// constant in milliseconds; 0 if it was held or came from the cache. kUnavailable once `stop` was requested.
 Result<std::vector<double>> UploadConstants(Device& device, const PlacedConstants& placed, const Plan& plan,
                                             const ModelFileBytes& model_files, BlobStore* store,
                                             const ModelBytesRead& done = {}, const std::stop_token& stop = {});
 
-// Stores the constants that this start packed and whose packing takes clearly longer than reading them would, and marks
-// them is_kept. Which ones follows from their recipes and sizes. They are packed once more for it, so that nothing is
-// held twice: call after the first result.
+// Stores the constants that this start packed and that clearly take longer to pack than to read, and marks them
+// is_kept. The choice follows from their recipes and sizes. They are packed again for it, so that they are not in
+// memory twice: call it after the first result.
 void StoreCostlyConstants(Plan& plan, std::span<const double> pack_ms, const ModelFileBytes& model_files,
                           BlobStore& store);
 

@@ -20,7 +20,7 @@ Status CheckHostAccess(const Buffer& buffer, uint64_t offset_bytes, uint64_t siz
   return CheckRange(buffer, offset_bytes, size_bytes);
 }
 
-// A texture is bound whole, to an argument made for it.
+// A texture is bound as a whole, to an argument that takes textures.
 Status CheckTexture(const BoundRange& range, const TensorArg& arg) {
   const bool as_texture = arg.path == AccessPath::kTexture;
   if (range.buffer->is_texture() != as_texture) {
@@ -78,7 +78,7 @@ Status CheckKernels(std::span<const KernelSource> sources, const DeviceInfo& inf
   return Status::Ok();
 }
 
-// Drivers have many words for a program that they do not take.
+// Drivers report a refused program by many codes; callers get one.
 Result<std::unique_ptr<ProgramGroup>> WithOneCode(Result<std::unique_ptr<ProgramGroup>> group, bool is_binary) {
   const Status status = group.status();
   switch (status.code()) {

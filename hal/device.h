@@ -75,8 +75,8 @@ class Executable {
   // then on at once.
   virtual Status Wait(uint64_t submission) = 0;
 
-  // Runs once with each dispatch timed on the device's own clock where there is one, else with a wait
-  // around each. Milliseconds in the order of the dispatch commands.
+  // Runs once and times each dispatch, on the device's own clock if it has one, else with a wait around each. Returns
+  // milliseconds in the order of the dispatch commands.
   virtual Result<std::vector<double>> RunProfiled() = 0;
 };
 
@@ -153,15 +153,15 @@ class Device {
   DeviceInfo info_;
 };
 
-// A device that a backend found, opened or not. If `usable` is false, the reason is one that a person can act on: a
-// missing loader library, no driver, a missing extension, a version that is too old.
+// A device that a backend found, whether it can be opened or not. If `usable` is false, the reason is one that a person
+// can act on: a missing loader library, no driver, a missing extension, a version that is too old.
 struct DeviceCandidate {
   std::string backend;  // the name of its row
   std::string name, driver;
   DeviceType type = DeviceType::kOther;
   bool usable = false;
   std::string unusable_reason;
-  int driver_index = 0;                    // by which the backend finds it in Open
+  int driver_index = 0;                    // the backend's own index of it, for Open
   const DeviceProfile* profile = nullptr;  // the device that it simulates once it is open; see device_profiles.h
 };
 
@@ -171,8 +171,8 @@ struct BackendDef {
   // Never fails and never crashes: a backend without loader or driver returns one unusable candidate.
   std::vector<DeviceCandidate> (*enumerate)();
   Result<std::unique_ptr<Device>> (*open)(const DeviceCandidate& candidate);
-  // Opens a device in a context of the caller's: the alternative of SharedContext that belongs to the backend.
-  // kInvalidArgument for one that can't be shared.
+  // Opens a device in the caller's context, which is the backend's alternative of SharedContext. kInvalidArgument for a
+  // context that can't be shared.
   Result<std::unique_ptr<Device>> (*open_shared)(const SharedContext& context);
   bool (*shares)(const SharedContext& context);  // whether `context` is that alternative
 };

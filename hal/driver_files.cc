@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The files of a folder that end in `extension`, sorted; a file stands for itself.
+// The files in the folder `path` that end in `extension`, sorted; if `path` is a file, that file.
 std::vector<std::string> FilesOf(const std::string& path, std::string_view extension) {
   std::error_code failed;
   if (fs::is_regular_file(path, failed)) return {path};
@@ -28,7 +28,7 @@ std::vector<std::string> FilesOf(const std::string& path, std::string_view exten
   return files;
 }
 
-// A manifest's library: relative to the manifest where it names a folder.
+// The library that a manifest names, relative to the manifest if its name has a folder.
 std::string LibraryOfManifest(const std::string& file) {
   std::ifstream stream(file);
   const nlohmann::json manifest = nlohmann::json::parse(stream, nullptr, false);

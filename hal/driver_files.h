@@ -7,10 +7,10 @@
 
 namespace hearth {
 
-// By the loaders' own rules: VK_DRIVER_FILES, VK_ICD_FILENAMES or the manifests of the system (Vulkan loader interface,
-// "Driver discovery"); OCL_ICD_VENDORS or the files *.icd (cl_khr_icd). Of OpenGL ES Mesa's drivers on the processor:
-// LIBGL_DRIVERS_PATH or its folders in Debian, Fedora and Arch. What can't be read is left out. A name without folder
-// is looked up by the system.
+// The files by the loaders' own rules. Vulkan: VK_DRIVER_FILES, VK_ICD_FILENAMES or the system's manifests (Vulkan
+// loader interface, "Driver discovery"). OpenCL: OCL_ICD_VENDORS or the files *.icd (cl_khr_icd). OpenGL ES: Mesa's
+// software drivers in LIBGL_DRIVERS_PATH or its folders in Debian, Fedora and Arch. Unreadable files are left out. The
+// system looks up a name without a folder.
 std::vector<std::string> VulkanDriverFiles();
 std::vector<std::string> OpenClDriverFiles();
 std::vector<std::string> GlesDriverFiles();

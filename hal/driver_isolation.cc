@@ -20,7 +20,8 @@ struct ObjectOfAddress {
   const char* file = "";
 };
 
-// 1 when the address of `looked_for`, an ObjectOfAddress, lies in the object of `info`, which is then named there.
+// A callback of dl_iterate_phdr. Returns 1, and fills in the file, if the address in `looked_for` (an ObjectOfAddress)
+// lies in the object of `info`.
 int TakeObject(dl_phdr_info* info, size_t /*size_bytes*/, void* looked_for) {
   auto& object = *static_cast<ObjectOfAddress*>(looked_for);
   for (ElfW(Half) k = 0; k < info->dlpi_phnum; ++k) {
@@ -32,15 +33,15 @@ int TakeObject(dl_phdr_info* info, size_t /*size_bytes*/, void* looked_for) {
   return 0;
 }
 
-// The file that holds what the whole process sees under a name; empty where there is none. dladdr would look through
-// all of a library's symbols: 0.3 ms in libLLVM, which each program that a start loads asks about.
+// The file with the symbol that the whole process sees under this name; empty if there is none. dladdr would search all
+// of a library's symbols, which takes 0.3 ms in libLLVM for each program that a start loads.
 std::string FileOfGlobal(const char* symbol) {
   ObjectOfAddress object{reinterpret_cast<uintptr_t>(dlsym(RTLD_DEFAULT, symbol)), ""};
   if (object.address != 0) dl_iterate_phdr(TakeObject, &object);
   return object.file;
 }
 
-// Memory that libc made and a driver frees must come from one allocator.
+// Memory that libc allocates and a driver frees must come from one allocator.
 bool MallocIsOfTheCLibrary() {
   const std::string allocator = FileOfGlobal("malloc");
   return !allocator.empty() && allocator == FileOfGlobal("getline");
@@ -50,7 +51,7 @@ bool MallocIsOfTheCLibrary() {
 
 std::string ForeignLlvm() {
   const std::string file = FileOfGlobal("LLVMContextCreate");
-  // A libLLVM of the system has symbol versions: a driver takes its symbols only where it was linked with it.
+  // The system's libLLVM has symbol versions: a driver takes its symbols only if it was linked with it.
   return std::filesystem::path(file).filename().string().starts_with("libLLVM") ? "" : file;
 }
 
@@ -69,7 +70,7 @@ Status IsolateDrivers(const std::function<std::vector<std::string>()>& driver_fi
         llvm);
   }
   for (const std::string& file : driver_files()) {
-    // Never closed: the API's loader opens it again, and gets this one.
+    // Never closed: the API's loader opens it again and gets this handle.
     dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_DEEPBIND);
   }
   return Status::Ok();

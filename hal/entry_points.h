@@ -1,4 +1,4 @@
-// The entry points of a binary's programs, a line each, by which a binary of other kernels is told.
+// The entry points of a binary's programs, one per line, which tell a binary from one of other kernels.
 #ifndef HEARTH_HAL_ENTRY_POINTS_H_
 #define HEARTH_HAL_ENTRY_POINTS_H_
 
@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-// Whether each line of `wanted` is one of `held`. Both end behind a line.
+// Whether each line of `wanted` is a line of `held`. Both end with a line break.
 inline bool HoldsLines(std::string_view held, std::string_view wanted) {
   if (!held.ends_with('\n')) return false;
   while (!wanted.empty()) {

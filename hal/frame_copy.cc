@@ -1,4 +1,4 @@
-// What of a frame goes to the device, and how it lies there.
+// Copies the bytes of a frame that its kernel reads.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,8 @@
 namespace hearth {
 namespace {
 
-// The blocks that samples touch, and the samples in places of the copy, where these blocks lie next to each other.
+// Returns the blocks that samples read, and changes the samples to positions in the copy, where these blocks are
+// adjacent.
 std::vector<int32_t> KeepTouched(std::vector<BilinearSample>& samples, int32_t block) {
   std::vector<int32_t> blocks;
   for (const BilinearSample& sample : samples) {
@@ -25,7 +26,7 @@ std::vector<int32_t> KeepTouched(std::vector<BilinearSample>& samples, int32_t b
   return blocks;
 }
 
-// Columns of one row: `blocks` of `block_bytes` each, of a row of `row_bytes`, which may end within a block.
+// Copies `blocks` of one row, of `kBlockBytes` each. The row has `row_bytes`, which may end within a block.
 template <size_t kBlockBytes>
 void GatherColumns(const std::byte* row, uint64_t row_bytes, std::span<const int32_t> blocks, std::byte* to) {
   // All but the last block are whole.
@@ -92,7 +93,7 @@ void CopyFrame(const FrameLayout& layout, std::span<const std::byte* const, 3> p
                   memory.data() + (k * block + j) * places.planes[0].pitch_bytes);
     }
     if (!layout.is_yuv()) continue;
-    // Pairs are copied once, from where the first one of a pair lies.
+    // Pairs are copied once, from the position of the first of each pair.
     const bool is_i420 = layout.format == PixelFormat::kI420;
     const size_t lower = layout.format == PixelFormat::kNv21 ? 2 : 1;
     for (size_t plane = lower; plane < (is_i420 ? 3 : lower + 1); ++plane) {

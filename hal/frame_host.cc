@@ -1,4 +1,4 @@
-// Frames on the host: what the kernel read_frame does, four floats at a time.
+// Frames on the host: the arithmetic of the kernel read_frame, four floats at a time.
 #include <cmath>
 #include <cstring>
 
@@ -13,7 +13,7 @@ using Float4 = float __attribute__((vector_size(16)));
 using Byte4 = uint8_t __attribute__((vector_size(4)));
 using Int4 = int32_t __attribute__((vector_size(16)));
 
-// Bytes from the beginning of each plane's picture, along a line or to another line; U and V have a row pitch each.
+// Byte offsets from the start of each plane's picture, along a line or between lines. U and V each have a row pitch.
 struct Place {
   uint64_t pixel = 0, u = 0, v = 0;
 };
@@ -23,7 +23,7 @@ struct Column {
   float weight = 0;
 };
 
-// A row of the picture, or where it is turned a column.
+// A row of the picture, or a column if the picture is turned.
 struct Line {
   const std::byte* pixels = nullptr;
   const std::byte* u = nullptr;
@@ -46,7 +46,7 @@ Float4 FloorOfPositive(Float4 v) {
   return __builtin_convertvector(__builtin_convertvector(v, Int4), Float4);
 }
 
-// Values of red, green, blue and alpha.
+// Red, green, blue and alpha.
 struct FourBytes {
   explicit FourBytes(const FrameLayout& /*layout*/) {}
   Float4 At(const Line& line, const Place& place) const {
@@ -79,7 +79,7 @@ struct Yuv {
         all(layout.yuv.y),
         of_u{0, -layout.yuv.g_u, layout.yuv.b_u, 0},
         of_v{layout.yuv.r_v, -layout.yuv.g_v, 0, 0} {}
-  // Whole numbers below 2^24 up to the division. What is below 0 ends there.
+  // All numbers up to the division are integers below 2^24. Negative ones become 0.
   Float4 At(const Line& line, const Place& place) const {
     const float luma = (NumberAt(line.pixels + place.pixel) - lowest) * all + 8192.0f;
     const float blue = NumberAt(line.u + place.u) - 128.0f, red = NumberAt(line.v + place.v) - 128.0f;
@@ -108,7 +108,7 @@ Float4 Blend(Float4 a, Float4 b, float weight) {
   return a + (b - a) * weight;
 }
 
-// A line of the picture at the places of the tensor's columns.
+// One line of the picture at the columns of the tensor.
 struct BlendedLine {
   struct Value {
     Float4 rgba;

@@ -1,4 +1,4 @@
-// The kernel that makes an input's tensor of a frame.
+// The kernel that makes an input's tensor from a frame.
 #include <bit>
 
 #include "core/base/error.h"
@@ -20,14 +20,14 @@ GridKind GridKindOf(const FrameLayout& layout, const HostTransfer& transfer) {
   return IsQuantized(transfer.desc) ? GridKind::kRounded : GridKind::kNone;
 }
 
-// In the order of the kernel's own list.
+// The scalars in the order in which the kernel declares them.
 std::vector<float> FloatScalars(const FrameLayout& layout, GridKind kind, const TensorDesc& desc) {
   std::vector<float> scalars(layout.mean.begin(), layout.mean.end());
   scalars.insert(scalars.end(), layout.scale.begin(), layout.scale.end());
   const YuvCoefficients& yuv = layout.yuv;
   for (float value : {yuv.y_lowest, yuv.y, yuv.r_v, yuv.g_u, yuv.g_v, yuv.b_u}) scalars.push_back(value);
   const TensorGrid grid = GridOf(desc);
-  // Of the value itself, which counts from the type's lowest number.
+  // The value itself counts from the type's lowest number.
   const float offset = desc.dtype == DType::kInt8 ? 128.0f : 0.0f;
   const float zero = kind == GridKind::kRaw ? static_cast<float>(grid.zero_point) + offset : offset;
   for (float value : {grid.scale, grid.inverse, grid.lowest, grid.highest, zero}) scalars.push_back(value);
@@ -53,7 +53,7 @@ Result<BindingKernel> FrameKernel(const FrameLayout& layout, const PlaneLayouts&
   kernel.source.tensors[2].storage = transfer.storage;
 
   const Bhwc shape = ToBhwc(transfer.desc.shape);
-  // A pixel of four bytes is an element of its own.
+  // A pixel of four bytes is one element.
   const uint64_t unit_bytes = layout.pixel_bytes() == 4 ? 4 : 1;
   const bool is_swapped = layout.format == PixelFormat::kBgra8;
   for (const uint64_t value :

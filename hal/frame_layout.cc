@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-// Places of a table are floats, which hold whole numbers up to 2^24.
+// The table stores positions as floats, which represent integers up to 2^24.
 constexpr int32_t kMostPixelsASide = 1 << 16;
 
 Status CheckTensor(const Frame& frame, const TensorDesc& desc) {
@@ -60,7 +60,7 @@ Result<PixelRectangle> CropOf(const Frame& frame) {
                crop.width, crop.height, crop.x, crop.y, frame.width, frame.height);
 }
 
-// Bytes of a VkImage's texels are copied, plane by plane: what it is made of is the format's own matter.
+// A VkImage's texels are copied as bytes, plane by plane, so only the image's format matters.
 Status CheckImage(const Frame& frame) {
   const FramePlane& first = frame.planes[0];
   if (frame.format == PixelFormat::kRgb8 || frame.format == PixelFormat::kNv21) {
@@ -78,7 +78,7 @@ Status CheckImage(const Frame& frame) {
                frame.width, frame.height);
 }
 
-// A frame that the device itself has: one texture, image or buffer, of which kernels see four bytes at once.
+// A frame in device memory: one texture, image or buffer, which kernels read four bytes at a time.
 Status CheckDeviceMemory(const Frame& frame) {
   if (frame.memory == MemoryKind::kVulkanImage) return CheckImage(frame);
   const FramePlane& first = frame.planes[0];
@@ -100,7 +100,7 @@ Status CheckDeviceMemory(const Frame& frame) {
                first.size_bytes, first.offset_bytes, first.row_pitch_bytes);
 }
 
-// Columns and rows of a plane, and the bytes of one of its elements.
+// The columns and rows of a plane, and the bytes of one element.
 struct PlaneSize {
   uint64_t columns = 0, rows = 0, element_bytes = 0;
 };
@@ -129,7 +129,7 @@ Result<PlaneLayout> LayoutOfPlane(const FramePlane& plane, const PlaneSize& size
     return Error(StatusCode::kInvalidArgument, "plane {}: a row takes {} bytes, the row pitch is {}", index, row_bytes,
                  layout.pitch_bytes);
   }
-  // No sum overflows: pitch times rows is compared by division.
+  // No sum can overflow: pitch times rows is compared by division.
   const uint64_t room = memory_bytes > layout.first_bytes ? memory_bytes - layout.first_bytes : 0;
   if (room < row_bytes || (size.rows > 1 && (room - row_bytes) / (size.rows - 1) < layout.pitch_bytes)) {
     return Error(StatusCode::kInvalidArgument,
@@ -164,7 +164,7 @@ Result<PlaneLayouts> LayoutsOf(const Frame& frame) {
   return planes;
 }
 
-// From the weights of red and blue in Y (ITU-R BT.601 and BT.709), in 1 / 16384.
+// Coefficients in 1/16384, from the weights of red and blue in Y (ITU-R BT.601 and BT.709).
 YuvCoefficients CoefficientsOf(YuvMatrix matrix, bool is_full_range) {
   const double red = matrix == YuvMatrix::kBt601 ? 0.299 : 0.2126, blue = matrix == YuvMatrix::kBt601 ? 0.114 : 0.0722;
   const double green = 1 - red - blue;
@@ -178,8 +178,8 @@ YuvCoefficients CoefficientsOf(YuvMatrix matrix, bool is_full_range) {
           .b_u = fixed(2 * (1 - blue) * of_color)};
 }
 
-// What `out_size` columns or rows of the tensor read of `in_size` from `first` on, from the last one down where
-// reversed.
+// The input positions that `out_size` columns or rows of the tensor read, among `in_size` from `first` on; reversed:
+// from the last one down.
 std::vector<BilinearSample> SamplesOf(int32_t first, int32_t in_size, int32_t out_size, bool is_reversed) {
   std::vector<BilinearSample> samples(static_cast<size_t>(out_size));
   for (int32_t k = 0; k < out_size; ++k) {
@@ -199,7 +199,7 @@ Result<FrameLayout> LayoutOfFrame(const Frame& frame, const TensorDesc& desc) {
   FrameLayout layout{.format = frame.format, .width = frame.width, .height = frame.height};
   HEARTH_ASSIGN(layout.planes, LayoutsOf(frame));
   layout.is_turned = frame.rotation == 90 || frame.rotation == 270;
-  // Turned by 90 degrees a column becomes a row, and the last row the first column.
+  // A turn by 90 degrees makes columns rows, and the last row the first column.
   const bool across_reversed = (frame.rotation == 90 || frame.rotation == 180) != frame.flip_horizontally;
   const bool down_reversed = (frame.rotation == 180 || frame.rotation == 270) != frame.flip_vertically;
   layout.across = layout.is_turned ? SamplesOf(crop.y, crop.height, shape.w, across_reversed)

@@ -1,4 +1,4 @@
-// RunsInFlight's frames.
+// The frames of RunsInFlight.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -67,7 +67,7 @@ Result<bool> RunsInFlight::SetFrame(size_t index, const Frame* frame) {
 uint64_t RunsInFlight::frame_bytes() const {
   uint64_t bytes = 0;
   for (const auto& frame : frames_) bytes += frame != nullptr ? frame->size_bytes() : 0;
-  return device_.info().unified_memory ? bytes : 2 * bytes;  // where it is staged, there too
+  return device_.info().unified_memory ? bytes : 2 * bytes;  // a staged frame is in memory twice
 }
 
 void RunsInFlight::RecordFrame(const PlanTensor& tensor, size_t k, const Side& side, CommandRecorder& recorder) const {

@@ -20,8 +20,8 @@ const PlanConstant* ConstantAround(const Plan& plan, const BufferRange& range) {
   return found == plan.constants.end() ? nullptr : &*found;
 }
 
-// Buffers whose constants may lie apart: all that a dispatch reads there is a constant or part of one, and nothing is
-// copied there or from there.
+// Marks buffers whose constants may be in separate memory: each dispatch reads only within one constant, and nothing is
+// copied to or from the buffer.
 std::vector<bool> BuffersOfSingleConstants(const Plan& plan) {
   std::vector<bool> is_single(plan.buffers.size());
   for (size_t b = 0; b < plan.buffers.size(); ++b) is_single[b] = plan.buffers[b].role == BufferRole::kConstants;
@@ -47,7 +47,7 @@ std::vector<bool> BuffersOfSingleConstants(const Plan& plan) {
   return is_single;
 }
 
-// All of a buffer as the plan lays it out.
+// Makes a buffer with the layout of the plan.
 Status PlaceWhole(Device& device, const Plan& plan, uint32_t buffer, PlacedConstants& placed) {
   HEARTH_ASSIGN(placed.whole[buffer], device.CreateBuffer(plan.buffers[buffer].size_bytes));
   placed.made.push_back(placed.whole[buffer]);
@@ -60,7 +60,7 @@ Status PlaceWhole(Device& device, const Plan& plan, uint32_t buffer, PlacedConst
   return Status::Ok();
 }
 
-// Those of a buffer's constants that are not held, one behind the other.
+// Makes memory for a buffer's constants that are not held, one after the other.
 Status PlaceTheRest(Device& device, const Plan& plan, uint32_t buffer, PlacedConstants& placed) {
   uint64_t size_bytes = 0;
   for (size_t k = 0; k < plan.constants.size(); ++k) {

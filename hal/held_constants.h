@@ -1,5 +1,5 @@
-// Constants of one model that lie in a device's memory: plans that pack them alike share them, whether they are plans
-// of several shapes or of several sessions.
+// Constants of one model that are in a device's memory already. Plans that pack them alike share them, whether the
+// plans are of several shapes or of several sessions.
 #ifndef HEARTH_HAL_HELD_CONSTANTS_H_
 #define HEARTH_HAL_HELD_CONSTANTS_H_
 

@@ -1,4 +1,4 @@
-// Programs that a device has already, for plans of one session that use the same kernels.
+// Programs that are on a device already, for plans of one session that use the same kernels.
 #ifndef HEARTH_HAL_HELD_PROGRAMS_H_
 #define HEARTH_HAL_HELD_PROGRAMS_H_
 
@@ -20,7 +20,7 @@ struct HeldProgram {
 class HeldPrograms {
  public:
   std::optional<HeldProgram> Find(const KernelSource& source) const;
-  // Where all of them are held: one per source. Else empty.
+  // The programs of all sources, in order; empty if one of them is not held.
   std::vector<HeldProgram> FindAll(std::span<const KernelSource> sources) const;
   void Add(const std::shared_ptr<ProgramGroup>& group);
 

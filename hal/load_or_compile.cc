@@ -13,8 +13,8 @@
 namespace hearth {
 namespace {
 
-// What the lists of programs count for when the store makes room: without them the binaries that they name, which cost
-// seconds to make, are not found, so they must not go long before those.
+// The cost of a list of programs when the store makes room. Without the list, the binaries that it names are not found,
+// and these cost seconds to make, so it must not go long before them.
 constexpr double kListCostMs = 100;
 
 std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, std::span<const GridClasses> grids,
@@ -27,7 +27,7 @@ std::vector<ProgramWork> SplitIntoGroups(std::span<const KernelSource> sources, 
   return works;
 }
 
-// Those of `sources` that `held` has.
+// The programs of `sources` that `held` has.
 std::vector<std::optional<HeldProgram>> HeldOf(const Device& device, std::span<const KernelSource> sources,
                                                const HeldPrograms* held) {
   std::vector<std::optional<HeldProgram>> found(sources.size());

@@ -1,5 +1,4 @@
-// Gets programs for a list of kernels from the cache if it has them, else from the compiler. The only place where cache
-// and compiler meet.
+// Gets programs for a list of kernels from the cache if it has them, else from the compiler. Nothing else calls both.
 #ifndef HEARTH_HAL_LOAD_OR_COMPILE_H_
 #define HEARTH_HAL_LOAD_OR_COMPILE_H_
 
@@ -20,10 +19,12 @@ namespace hearth {
 // compiled on up to `threads` threads. If kernels share one program, those that another stored program contains are
 // taken from it, and the rest is compiled. If no binary fits, the portable part is tried. A cached binary that the
 // driver refuses is rejected from the store and compiled instead. kUnavailable once `stop` was requested; no further
-// driver call begins. Programs in `held` are neither loaded nor compiled, and new ones are added to it; kernels that
-// share one program are taken from there all or none, so that the cache gets the program that a start with these
-// sources looks for. `all_anew`: takes nothing from programs of other kernels, so that later starts load one binary
-// with all code for these dispatches. `grids`: as in ProgramKey.
+// driver call begins.
+//
+// `held`: its programs are neither loaded nor compiled, and new ones are added to it. Kernels that share one program
+// are taken from there all or none, so that the cache gets the program that a start with these sources looks for.
+// `all_anew`: takes nothing from programs of other kernels, so that later starts load one binary with all code for
+// these dispatches. `grids`: as in ProgramKey.
 Result<LoadedPrograms> LoadOrCompile(Device& device, std::span<const KernelSource> sources, BlobStore* store,
                                      int threads, const std::stop_token& stop = {}, HeldPrograms* held = nullptr,
                                      bool all_anew = false, std::span<const GridClasses> grids = {});

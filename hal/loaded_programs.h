@@ -1,4 +1,4 @@
-// Programs that are ready, and what of them is to be stored.
+// Programs that are ready, and which of them must be stored.
 #ifndef HEARTH_HAL_LOADED_PROGRAMS_H_
 #define HEARTH_HAL_LOADED_PROGRAMS_H_
 
@@ -11,7 +11,7 @@
 
 namespace hearth {
 
-// An entry that says which binaries hold the programs of its key; see program_parts.h.
+// A cache entry that lists which binaries hold the programs of its key; see program_parts.h.
 struct StoredParts {
   CacheKey key{BlobKind::kProgram};
   std::vector<std::byte> bytes;
@@ -19,10 +19,10 @@ struct StoredParts {
 
 // A group of programs that was compiled in this process and is not in the cache yet.
 struct FreshGroup {
-  ProgramGroup* group = nullptr;  // null: all of it was found in other groups' binaries, which `parts` is to say
+  ProgramGroup* group = nullptr;  // null: all programs are in other groups' binaries, and `parts` says in which
   CacheKey key{BlobKind::kProgram};
   double compile_ms = 0;
-  std::optional<CacheKey> source_key;   // under which its portable part is to be stored too
+  std::optional<CacheKey> source_key;   // the key under which the portable part is stored too
   std::vector<StoredParts> parts = {};  // to be stored with it
   std::unique_ptr<MakingClaim> claim;   // other processes wait until it is stored
 };
@@ -35,7 +35,7 @@ struct LoadedPrograms {
   int compiled = 0;                   // programs made from source
   int loaded = 0;                     // programs made from a cached binary
   int spirv_compiled = 0;             // GLSL texts turned into SPIR-V
-  int held = 0;                       // that the device had already
+  int held = 0;                       // programs that were on the device already
 };
 
 }  // namespace hearth

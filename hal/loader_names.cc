@@ -5,13 +5,13 @@ namespace hearth {
 LoaderNames LoaderNamesOn(OperatingSystem system) {
   switch (system) {
     case OperatingSystem::kAndroid:
-      // An app finds a vendor's OpenCL where the vendor lists it as public; else by its place.
+      // An Android app finds a vendor's OpenCL by name if the vendor lists it as public, else by its path.
       return {.vulkan = {"libvulkan.so"},
               .opencl = {"libOpenCL.so", "/vendor/lib64/libOpenCL.so", "/system/vendor/lib64/libOpenCL.so"},
               .egl = {"libEGL.so"},
               .gles = {"libGLESv2.so"}};
     case OperatingSystem::kApple:
-      // MoltenVK also alone, without a loader. OpenGL ES is ANGLE's.
+      // MoltenVK also works without a loader. OpenGL ES is ANGLE.
       return {.vulkan = {"libvulkan.1.dylib", "libvulkan.dylib", "libMoltenVK.dylib"},
               .opencl = {"/System/Library/Frameworks/OpenCL.framework/OpenCL", "libOpenCL.dylib"},
               .egl = {"libEGL.dylib"},

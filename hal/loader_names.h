@@ -1,5 +1,5 @@
-// What the APIs' loaders are called, on each operating system. Hearth is built and tested on Linux; the other rows are
-// their vendors' names.
+// File names of the APIs' loaders on each operating system. Hearth is built and tested on Linux; the other rows have
+// the names that vendors give.
 #ifndef HEARTH_HAL_LOADER_NAMES_H_
 #define HEARTH_HAL_LOADER_NAMES_H_
 
@@ -22,7 +22,7 @@ constexpr OperatingSystem ThisSystem() {
 #endif
 }
 
-// Of each list the first that the system finds is opened.
+// The first name of a list that the system finds is opened.
 struct LoaderNames {
   std::vector<const char*> vulkan, opencl, egl, gles;
 };

@@ -95,7 +95,7 @@ void PlanRunner::ShareConstants() {
   for (size_t k = 0; k < plan_.constants.size(); ++k) {
     HeldRange& place = constants_.places[k];
     if (constants_.is_held[k]) {
-      // Whether the cache keeps it is the same question as for the plan that it was packed for.
+      // The plan that packed the constant has decided whether the cache keeps it.
       pack_ms_[k] = place.pack_ms;
       plan_.constants[k].is_kept = plan_.constants[k].is_kept || place.is_kept;
       continue;
@@ -138,7 +138,7 @@ std::map<ValueId, size_t> PlanRunner::OutputsMadeBy(const HostStep& last) const 
   std::map<ValueId, size_t> outputs;
   for (size_t k = 0; k < plan_.outputs.size(); ++k) {
     const ValueId value = plan_.outputs[k].transfer.value;
-    // An input that is an output is handed out behind the last step, which must not have written its memory then.
+    // An input that is also an output is handed out after the last step, which must not have overwritten it by then.
     if (!plan_.outputs[k].on_device && producers[value] < 0) return {};
     const bool is_second = !outputs.emplace(value, k).second;
     if (is_second || plan_.outputs[k].on_device) elsewhere.insert(value);
@@ -151,7 +151,7 @@ Status PlanRunner::PrepareHost(const HostStep& step, const std::vector<int>& rea
   if (parts_.graph == nullptr || parts_.host == nullptr)
     return Error(StatusCode::kInternal, "the plan has steps on the CPU, which are run without their graph");
   const Graph& graph = *parts_.graph;
-  std::map<ValueId, int> made;  // by the step: how often it reads them
+  std::map<ValueId, int> made;  // values that the step makes, and how often it reads them
   for (int index : step.nodes) {
     for (ValueId value : graph.nodes()[index].outputs) made.emplace(value, 0);
   }
@@ -354,7 +354,7 @@ Status PlanRunner::RunHost(Stage& stage, std::span<const std::span<const std::by
   std::vector<HostTensor> tensors;
   for (auto& [value, bytes] : host_values_) tensors.push_back({value, bytes});
   for (const auto& [value, index] : host_inputs_) {
-    // A program writes nothing but its outputs.
+    // A program writes only its outputs.
     tensors.push_back({value, {const_cast<std::byte*>(inputs[index].data()), inputs[index].size()}});
   }
   for (const auto& [value, index] : host_outputs_) tensors.push_back({value, outputs[index]});

@@ -39,7 +39,7 @@ struct RunnerParts {
   std::stop_token stop = {};
   // This model's constants in the device's memory; null: none are shared.
   HeldConstants* constants = nullptr;
-  // Programs that the device has already; null: none are shared.
+  // Programs that are on the device already; null: none are shared.
   HeldPrograms* held_programs = nullptr;
   // As `all_anew` of LoadOrCompile.
   bool programs_anew = false;
@@ -166,7 +166,7 @@ class PlanRunner {
   // For a plan without host steps: a whole run when no other is in flight, one submission per stage; the first and the
   // last include the copies from and to staging buffers. Empty if nothing is staged.
   Result<std::vector<std::unique_ptr<Executable>>> PrepareWhole(const std::vector<Stage>& stages);
-  // After frames came or went.
+  // Prepares whole_ again after frames were added or removed.
   Status RenewWhole();
   // Cuts slices again if runs take longer or shorter than estimated.
   void NoteRunMs(double milliseconds);
@@ -180,7 +180,7 @@ class PlanRunner {
   // Counts what host steps copy.
   Status SubmitStages(std::span<const std::span<const std::byte>> inputs, std::span<const std::span<std::byte>> outputs,
                       std::vector<ProfileRow>* profile, TransferCounts& counts);
-  Status Hand(Executable& executable);  // to the device
+  Status Hand(Executable& executable);  // submits it to the device
   // Waits until all submitted dispatches of the plan are finished.
   Status WaitForSubmitted();
   Status CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
@@ -223,7 +223,7 @@ class PlanRunner {
   TransferCounts transfers_;
   std::unique_ptr<RunsInFlight> runs_;              // null without a device; goes before the buffers
   std::vector<std::unique_ptr<Executable>> whole_;  // see PrepareWhole; uses the staging buffers of runs_
-  bool whole_is_stale_ = false;                     // frames came or went
+  bool whole_is_stale_ = false;                     // frames were added or removed
 };
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// PlanRunner's runs.
+// The runs of PlanRunner.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -55,7 +55,7 @@ Result<bool> PlanRunner::SetFrame(size_t index, const Frame* frame) {
 
 Status PlanRunner::WaitForSubmitted() {
   if (last_submitted_ == nullptr) return Status::Ok();
-  // The last one is waited for first: the others only say then what went wrong in them.
+  // The last one is waited for first. Waits for the others then return at once, with their own errors.
   Executable& executable = *std::exchange(last_submitted_, nullptr);
   const Status of_last = executable.Wait(last_submission_);
   for (const uint64_t number : submissions_) {
@@ -76,7 +76,7 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
                                 TransferCounts& counts) {
   for (Stage& stage : stages_) {
     if (stage.host != nullptr || profile != nullptr) {
-      // It reads what was submitted before, and writes where that may still be reading.
+      // A host step reads what was submitted before, and overwrites memory that submitted work may still read.
       HEARTH_TRY(WaitForSubmitted());
       HEARTH_TRY(stage.host != nullptr ? RunHost(stage, inputs, outputs, profile, counts)
                                        : ProfileDispatches(stage, *profile));
@@ -94,7 +94,7 @@ Status PlanRunner::SubmitStages(std::span<const std::span<const std::byte>> inpu
 
 Status PlanRunner::CopyHostOutputs(std::span<const std::span<const std::byte>> inputs,
                                    std::span<const std::span<std::byte>> outputs) const {
-  // Inputs that are outputs go first: memory of the others may be theirs.
+  // Inputs that are also outputs go first, because the other outputs may overwrite their memory.
   for (const bool is_made : {false, true}) {
     for (size_t k = 0; k < outputs.size(); ++k) {
       const ValueId value = plan_.outputs[k].transfer.value;

@@ -1,4 +1,4 @@
-// PlanRunner's submissions: slices, and the copies that go with them.
+// The submissions of PlanRunner: slices, and the copies that go with them.
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +32,7 @@ Status PlanRunner::LoadPartPrograms(const std::vector<Stage>& stages) {
   const Stopwatch watch;
   std::vector<KernelSource> sources;
   for (const uint32_t kernel : kernels) sources.push_back(WithFirstGroup(plan_.kernels[kernel]));
-  // Others may be using the held programs while this one runs.
+  // Other threads may be using the held programs while this plan runs.
   HeldPrograms* const held = is_ready_ ? nullptr : parts_.held_programs;
   HEARTH_ASSIGN(LoadedPrograms loaded,
                 LoadOrCompile(*parts_.device, sources, parts_.store, parts_.threads, parts_.stop, held));
@@ -86,18 +86,18 @@ Status PlanRunner::PrepareExecutables(std::vector<Stage>& stages, std::vector<st
 
 Status PlanRunner::RenewWhole() {
   if (!whole_is_stale_) return Status::Ok();
-  whole_.clear();  // before the memory that it uses
+  whole_.clear();  // released before the memory that it uses
   HEARTH_ASSIGN(whole_, PrepareWhole(stages_));
   whole_is_stale_ = false;
   return Status::Ok();
 }
 
 void PlanRunner::NoteRunMs(double milliseconds) {
-  // What steps on the CPU take is not known apart.
+  // The time of steps on the CPU is not measured separately.
   const bool has_slices = parts_.device != nullptr && !parts_.device->info().is_software();
   if (!has_slices || plan_.has_host_steps()) return;
   if (is_saved_) {
-    // Of those that an earlier call loaded, and that have run by now.
+    // Stores programs that an earlier call loaded and that have run by now.
     for (LoadedPrograms& programs : part_programs_) StoreFreshPrograms(programs, *parts_.store, parts_.stop);
   }
   std::vector<size_t> dispatches;
@@ -112,7 +112,7 @@ void PlanRunner::NoteRunMs(double milliseconds) {
   AddSlices(dispatches, stages);
   if (stages.size() == stages_.size()) return;
   std::vector<std::unique_ptr<Executable>> whole;
-  if (!PrepareExecutables(stages, whole).ok()) return;  // those that are there serve on
+  if (!PrepareExecutables(stages, whole).ok()) return;  // the old executables stay in use
   stages_ = std::move(stages);
   whole_ = std::move(whole);
 }

@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-// PoCL 3.1 makes code of its own for grids of fewer work items in each dimension: their indices fit into 16 bits.
+// PoCL 3.1 makes separate machine code for grids with fewer work items in each dimension, whose indices fit 16 bits.
 constexpr uint64_t kLargeGridItems = 65535;
 
 void AddText(CacheKey& key, const KernelSource& source, Dialect dialect) {
@@ -39,7 +39,7 @@ std::vector<GridClasses> GridClassesOf(const Plan& plan, const DeviceInfo& info)
 CacheKey ProgramKey(std::span<const KernelSource> sources, const DeviceInfo& info, std::span<const GridClasses> grids) {
   CacheKey key(BlobKind::kProgram);
   AddDevice(key, info, DevicePart::kIdentity);
-  // llvmpipe's binaries hold how many CPUs the process had, and are refused with any other number.
+  // llvmpipe's binaries contain the number of CPUs of the process, and are refused with any other.
   if (info.backend == "gles" && info.is_software()) key.Add(kCpusField.name, info.compute_units);
   for (size_t k = 0; k < sources.size(); ++k) {
     AddText(key, sources[k], info.dialect);

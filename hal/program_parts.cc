@@ -18,7 +18,7 @@ void Append(std::vector<std::byte>& bytes, std::string_view text) {
   std::ranges::copy(std::as_bytes(std::span(text)), std::back_inserter(bytes));
 }
 
-// False where no key follows.
+// Returns false if no key follows.
 bool TakeKey(ByteReader& reader, CacheKey& key) {
   const std::span<const std::byte> material = reader.Bytes(reader.Number<uint32_t>());
   const auto fields = DecodeKeyMaterial({reinterpret_cast<const char*>(material.data()), material.size()});

@@ -81,7 +81,7 @@ bool ProgramWork::Load(Device& device, const CacheKey& key, BlobStore& store, bo
   for (size_t binary = 0; binary < parts->binaries.size(); ++binary) {
     std::vector<size_t> kernels;
     std::ranges::copy_if(all, std::back_inserter(kernels), [&](size_t kernel) {
-      return parts->binary_of[kernel] == binary && by_kernel_[kernel] == nullptr;  // one that is not loaded yet
+      return parts->binary_of[kernel] == binary && by_kernel_[kernel] == nullptr;  // it is not loaded yet
     });
     if (!kernels.empty()) LoadBinary(device, kernels, parts->binaries[binary], store);
   }

@@ -1,4 +1,4 @@
-// Makes the programs of one group: from the store as far as it has them, the rest with the compiler.
+// Makes the programs of one group: as many as possible from the store, the rest with the compiler.
 #ifndef HEARTH_HAL_PROGRAM_WORK_H_
 #define HEARTH_HAL_PROGRAM_WORK_H_
 
@@ -40,7 +40,7 @@ class ProgramWork {
   // Compiles from the portable part in the store, else from the texts.
   Result<std::unique_ptr<ProgramGroup>> CompileGroup(Device& device, BlobStore* store,
                                                      std::span<const KernelSource> sources);
-  // Stores the entries by which other sets, and the next start with these sources, find these programs.
+  // Stores the entries that lead other sets, and the next start with these sources, to these programs.
   void NoteParts(const DeviceInfo& info, const CacheKey& whole, std::span<const size_t> made);
   std::vector<size_t> Missing() const;
   CacheKey KeyOf(std::span<const size_t> kernels, const DeviceInfo& info) const;

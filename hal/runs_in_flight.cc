@@ -12,7 +12,7 @@ Result<Program*> RunsInFlight::ProgramFor(const KernelSource& source) {
   }
   HEARTH_ASSIGN(LoadedPrograms loaded, LoadOrCompile(device_, {&source, 1}, store_, threads_));
   if (is_saved_) {
-    // Nobody knows when the next save comes: others had better compile it themselves.
+    // The next save may be far off, so other processes should compile the program themselves.
     for (FreshGroup& fresh : loaded.fresh) fresh.claim.reset();
   }
   programs_.push_back({source, std::move(loaded)});
@@ -253,7 +253,7 @@ void RunsInFlight::RecordArenaOutputs(CommandRecorder& recorder) const {
   RecordCopies(plan_.outputs, true, arena_slot_.outputs, arena_outputs_, recorder);
 }
 
-// For plans whose dispatches are more than one submission.
+// For plans whose dispatches are in several submissions.
 Status RunsInFlight::PrepareArenaMoving() {
   Side& inputs = arena_slot_.inputs;
   Side& outputs = arena_slot_.outputs;
@@ -305,7 +305,7 @@ Status RunsInFlight::End(size_t index, std::span<const SyncPoint> signal, uint64
 
 namespace {
 
-// The last one is waited for first: each wait returns at once then, and says what went wrong in its own submission.
+// The last one is waited for first. Waits for the others then return at once, each with its own error.
 Status WaitForEach(Executable& executable, uint64_t first, uint64_t last) {
   Status of_last = executable.Wait(last);
   for (uint64_t number = first; number < last; ++number) HEARTH_TRY(executable.Wait(number));
@@ -333,7 +333,7 @@ Status RunsInFlight::Finish(size_t index, std::span<const std::span<std::byte>> 
 void RunsInFlight::Abandon(size_t index) {
   if (index != kArenaSlot && index >= slots_.size()) return;
   Slot& slot = At(index);
-  // The executables wait for what they submitted.
+  // The executables' destructors wait for their submissions.
   slot.inputs.moving.reset();
   slot.outputs.moving.reset();
   slot.is_busy = false;

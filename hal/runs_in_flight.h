@@ -82,7 +82,7 @@ class RunsInFlight {
 
  private:
   struct Endpoint {
-    std::unique_ptr<Buffer> lent;   // null: by way of the slot's own memory
+    std::unique_ptr<Buffer> lent;   // null: the slot's own memory is used
     std::unique_ptr<Buffer> table;  // of a lent frame
     bool is_ready = false;
     BindingKernel kernel;
@@ -92,17 +92,17 @@ class RunsInFlight {
   struct Side {
     std::vector<std::unique_ptr<Buffer>> memory;  // null where bound, and in kArenaSlot where nothing is staged
     std::vector<std::unique_ptr<Buffer>>
-        bytes;                           // the device's copy of `memory`, where that is staged and 8-bit numbers
-    std::vector<BoundRange> on_device;   // what the host writes or reads; without buffer: nothing
-    std::unique_ptr<Executable> moving;  // between there and the arena
+        bytes;                           // the device's copy of `memory`, if that is staged and holds 8-bit numbers
+    std::vector<BoundRange> on_device;   // the memory that the host writes or reads; without a buffer: none
+    std::unique_ptr<Executable> moving;  // between `on_device` and the arena
     uint64_t submission = 0;             // of `moving`, in the slot's run
   };
   struct Slot {
     bool is_busy = false;
-    bool is_stale = false;  // made with bindings that hold no more
-    bool moves = false;     // by submissions of its own, in this run
+    bool is_stale = false;  // made with earlier bindings
+    bool moves = false;     // in this run, inputs and outputs move in submissions of their own
     Side inputs, outputs;
-    size_t known_programs = 0;  // of programs_, when the slot was made: it uses no others
+    size_t known_programs = 0;  // the size of programs_ when the slot was made: it uses no later ones
     TransferCounts transfers;
   };
   struct BindingProgram {
@@ -119,7 +119,7 @@ class RunsInFlight {
   const FrameInput* FrameOf(size_t k, bool is_output) const {
     return !is_output && k < frames_.size() ? frames_[k].get() : nullptr;
   }
-  // Memory of that size, staged where the device wants it so.
+  // Makes memory of this size, staged if the device needs that.
   Status PrepareCrossing(uint64_t size_bytes, size_t k, Side& side);
   void RecordFrame(const PlanTensor& tensor, size_t k, const Side& side, CommandRecorder& recorder) const;
   // Memory and kernel of a tensor whose 8-bit numbers the device converts.
@@ -135,7 +135,7 @@ class RunsInFlight {
   Status PrepareArenaSide(const std::vector<PlanTensor>& tensors, bool is_output, Side& side,
                           std::vector<Endpoint>& endpoints);
   Status PrepareArenaMoving();
-  // Null where the device shares the host's memory or stages copies itself.
+  // Null if the device shares the host's memory or stages copies itself.
   Result<std::unique_ptr<Buffer>> Staging(uint64_t size_bytes);
   void RecordCopies(const std::vector<PlanTensor>& tensors, bool is_output, const Side& side,
                     const std::vector<Endpoint>& endpoints, CommandRecorder& recorder) const;
@@ -150,17 +150,18 @@ class RunsInFlight {
   BlobStore* store_;
   int threads_;
   std::deque<BindingProgram> programs_;
-  size_t programs_that_ran_ = 0;            // the first so many
+  size_t programs_that_ran_ = 0;            // this many of programs_, from the first
   bool is_saved_ = false;                   // SaveToStore was called
   std::vector<Endpoint> inputs_, outputs_;  // by index, made when first needed
   std::vector<std::unique_ptr<FrameInput>> frames_;
   std::vector<Program*> frame_programs_;
   std::vector<std::unique_ptr<Buffer>> retired_;  // bound before, still used by a slot
   Slot arena_slot_;
-  std::vector<Endpoint> arena_inputs_, arena_outputs_;  // of what is converted: nothing else needs a kernel there
+  std::vector<Endpoint> arena_inputs_,
+      arena_outputs_;  // only of tensors that are converted: the others need no kernel there
   bool arena_is_prepared_ = false, arena_is_staged_ = false;
-  bool device_stages_ = true;  // until it says otherwise
-  std::deque<Slot> slots_;     // after the memory that they use
+  bool device_stages_ = true;  // until a Staging call says otherwise
+  std::deque<Slot> slots_;     // destroyed before the memory that they use
 };
 
 }  // namespace hearth

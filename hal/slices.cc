@@ -30,7 +30,7 @@ struct RealElement {
   bool is_small;
 };
 
-// A byte has 256 values: their real numbers by table.
+// A table of the real numbers of a byte's 256 values.
 template <typename T>
 struct TableElement {
   explicit TableElement(const TensorGrid& grid) : element(grid) {
@@ -136,10 +136,10 @@ void WithElements(const TensorDesc& desc, StorageType storage, Use use) {
   }
 }
 
-// ---- Floats that move as they are: what most networks do on every run ----
+// ---- Floats without conversion: what most networks do on every run ----
 
-// A plane's texels from pixels of `row_bytes`, and back. The number of channels is known to the compiler: a call of
-// memcpy a pixel would take most of the time.
+// Converts a plane's texels from pixels of `row_bytes`, and back. The number of channels is a template argument,
+// because a call of memcpy for each pixel would take most of the time.
 template <int kLanes>
 void PixelsToTexels(const std::byte* pixels, int64_t row_bytes, int64_t count, std::byte* texels) {
   for (int64_t p = 0; p < count; ++p) {
@@ -152,8 +152,8 @@ void TexelsToPixels(const std::byte* texels, int64_t row_bytes, int64_t count, s
   for (int64_t p = 0; p < count; ++p) std::memcpy(pixels + p * row_bytes, texels + p * 16, kLanes * 4);
 }
 
-// Calls move(channels, offset of the first pixel, of its texel, pixels): all planes of a few pixels one after the
-// other, so that a cache line of pixels is touched while it is at hand.
+// Calls move(channels, offset of the first pixel, of its texel, pixels) for all planes of a few pixels before the next
+// pixels, so that a cache line of pixels is used while it is in the cache.
 template <typename Move>
 void ForEachPlane(const Bhwc& shape, Move move) {
   constexpr int64_t kBlock = 512;

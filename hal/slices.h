@@ -9,9 +9,9 @@
 
 namespace hearth {
 
-// `dense` holds a tensor as `desc` says; `slices` has room for slices() * pixels() texels of `storage`. Real numbers
-// arrive as floats (quantized ones dequantized, bool as 0 and 1), integers as int32 (int64 saturates); channels beyond
-// the last become zero. Precondition: both spans have the right size, per-tensor quantization.
+// `dense` has the tensor of `desc`; `slices` has room for slices() * pixels() texels of `storage`. Real numbers become
+// floats (quantized ones are dequantized, bool becomes 0 or 1), integers become int32 (int64 saturates). Channels
+// beyond the last become zero. Precondition: both spans have the right size; per-tensor quantization.
 void DenseToSlices(const TensorDesc& desc, StorageType storage, std::span<const std::byte> dense,
                    std::span<std::byte> slices);
 

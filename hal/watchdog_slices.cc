@@ -22,7 +22,7 @@ double GroupsOf(const Groups& count) {
   return static_cast<double>(count[0]) * count[1] * count[2];
 }
 
-// How many pieces each dimension is cut into, the longest one first, so that there are as many as wanted.
+// Into how many pieces each dimension is cut, the longest first, for the wanted number of parts.
 Groups PiecesOf(const Groups& group_count, uint32_t wanted) {
   std::array<size_t, 3> by_length = {0, 1, 2};
   std::ranges::stable_sort(by_length, std::greater(), [&](size_t d) { return group_count[d]; });
@@ -42,7 +42,7 @@ std::vector<DispatchPart> PartsOf(const Plan& plan, size_t step, double wanted, 
       pieces == Groups{1, 1, 1} || !CheckKernelLimits(WithFirstGroup(plan.kernels[dispatch.kernel]), device).ok();
   if (is_whole) return {{step, {}, all, true}};
   Groups size;
-  for (size_t d = 0; d < 3; ++d) size[d] = all[d] / pieces[d];  // rounded down: none is larger than wanted
+  for (size_t d = 0; d < 3; ++d) size[d] = all[d] / pieces[d];  // rounded down: no part is larger than wanted
   std::vector<DispatchPart> parts;
   for (uint32_t z = 0; z < all[2]; z += size[2]) {
     for (uint32_t y = 0; y < all[1]; y += size[1]) {

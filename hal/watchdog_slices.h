@@ -1,4 +1,4 @@
-// Cuts runs into pieces that no watchdog ends: Windows allows a submission 2 s, drivers of mobile GPUs less.
+// Cuts runs into submissions short enough for watchdogs: Windows allows a submission 2 s, drivers of mobile GPUs less.
 #ifndef HEARTH_HAL_WATCHDOG_SLICES_H_
 #define HEARTH_HAL_WATCHDOG_SLICES_H_
 
