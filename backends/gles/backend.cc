@@ -15,7 +15,7 @@ DeviceCandidate Unusable(std::string name, const Status& why) {
   return candidate;
 }
 
-// Opens the display for a moment: only a context knows its renderer and version.
+// Opens the display for a moment, because only a context knows its renderer and version.
 DeviceCandidate Probe(const gles::DriverApi& api, const gles::DisplaySource& source, int index) {
   Result<std::unique_ptr<gles::Context>> context = gles::Context::Open(api, source);
   DeviceCandidate candidate;
@@ -49,7 +49,7 @@ std::vector<DeviceCandidate> EnumerateGlesFrom(const gles::DriverLibraries& libr
     const bool is_device = sources[k].platform == gles::DisplaySource::Platform::kDevice;
     if (!is_device && AnyUsable(candidates)) break;
     DeviceCandidate candidate = Probe(*api, sources[k], static_cast<int>(k));
-    // A fallback that does not work either is news only where there was nothing before it.
+    // A fallback display that does not work either is listed only if there was nothing before it.
     if (is_device || candidate.usable || candidates.empty()) candidates.push_back(std::move(candidate));
   }
   return candidates;

@@ -10,17 +10,17 @@
 
 namespace hearth {
 
-// Every EGL device, usable or not; where none is usable the surfaceless platform and the default display
-// are tried too. Without libEGL or libGLESv2 one unusable candidate says so. Makes a context on each
-// display to know, on a thread of its own: the caller's current context stays. Threads: any.
+// Every EGL device, usable or not. If none is usable, the surfaceless platform and the default display are tried too.
+// Without libEGL or libGLESv2 there is one unusable candidate that says so. Makes a context on each display, on a
+// thread of its own, so the caller's current context does not change. Threads: any.
 std::vector<DeviceCandidate> EnumerateGles();
 // The same with other libraries than the system's.
 std::vector<DeviceCandidate> EnumerateGlesFrom(const gles::DriverLibraries& libraries);
 
-// kUnavailable when the candidate is not usable (any more).
+// kUnavailable if the candidate is not usable, or no longer is.
 Result<std::unique_ptr<Device>> OpenGles(const DeviceCandidate& candidate);
 
-// Works in a context of its own in the share group of the caller's GlContext. kInvalidArgument where that is refused.
+// Works in its own context in the share group of the caller's GlContext. kInvalidArgument if the driver refuses that.
 Result<std::unique_ptr<Device>> OpenSharedGles(const SharedContext& context);
 
 }  // namespace hearth

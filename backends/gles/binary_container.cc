@@ -34,7 +34,7 @@ Result<std::vector<ProgramBinary>> UnpackBinaries(std::span<const std::byte> con
   if (reader.Number<uint32_t>() != kVersion) return Damaged("another version");
   const auto count = reader.Number<uint32_t>();
   if (reader.failed()) return Damaged("cut short");
-  std::vector<ProgramBinary> binaries;  // grows with what is there, never by what the count claims
+  std::vector<ProgramBinary> binaries;  // grows with the bytes that are there, whatever the count claims
   for (uint32_t k = 0; k < count; ++k) {
     const auto format = reader.Number<uint32_t>();
     const std::span<const std::byte> binary = reader.Bytes(reader.Number<uint32_t>());

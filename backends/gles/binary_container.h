@@ -19,7 +19,7 @@ struct ProgramBinary {
 // "HGLB", u32 version, u32 count, then per binary u32 format, u32 size, bytes; little-endian.
 std::vector<std::byte> PackBinaries(std::span<const ProgramBinary> binaries);
 
-// kMalformedInput for anything but exactly one packed list.
+// kMalformedInput unless the bytes are exactly one packed list.
 Result<std::vector<ProgramBinary>> UnpackBinaries(std::span<const std::byte> container);
 
 }  // namespace hearth::gles

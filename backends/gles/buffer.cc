@@ -5,7 +5,7 @@
 namespace hearth::gles {
 namespace {
 
-// Maps a range of `id`, calls `use` with its address, unmaps. On the context's thread.
+// Maps a range of `id`, calls `use` with its address and unmaps it. Runs on the context's thread.
 template <typename Use>
 Status WithMapping(const Context& context, GLuint id, uint64_t offset_bytes, uint64_t size_bytes, GLbitfield access,
                    std::string_view what, const Use& use) {
@@ -18,7 +18,7 @@ Status WithMapping(const Context& context, GLuint id, uint64_t offset_bytes, uin
     return Error(StatusCode::kResourceExhausted, "the driver could not map {} bytes while {}", size_bytes, what);
   }
   Status used = use(memory);
-  // Bound again, should the callback have used the device against its contract.
+  // Bound again, in case the callback used the device against its contract.
   gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, id);
   const bool intact = gl.UnmapBuffer(GL_SHADER_STORAGE_BUFFER) == GL_TRUE;
   gl.BindBuffer(GL_SHADER_STORAGE_BUFFER, 0);

@@ -11,15 +11,15 @@ namespace hearth::gles {
 // A GL buffer object, bound by executables as shader storage or under a buffer texture.
 class GlesBuffer : public Buffer {
  public:
-  // kResourceExhausted when the driver has no memory for it.
+  // kResourceExhausted if the driver has no memory left.
   static Result<std::unique_ptr<GlesBuffer>> Create(Context& context, uint64_t size_bytes);
-  // The caller's, from the share group. kInvalidArgument when there is none of that name, or it is smaller.
+  // The caller's buffer from the share group. kInvalidArgument if no buffer has that name, or it is smaller.
   static Result<std::unique_ptr<GlesBuffer>> Import(Context& context, const NativeMemory& memory);
   ~GlesBuffer() override;
 
   GLuint id() const { return id_; }
 
-  // Map the range and hand it over on the context's thread: Device::Write and Device::Read.
+  // Device::Write and Device::Read: map the range and call `fill` or `view` on the context's thread.
   Status Write(uint64_t offset_bytes, uint64_t size_bytes, const std::function<Status(std::span<std::byte>)>& fill);
   Status Read(uint64_t offset_bytes, uint64_t size_bytes,
               const std::function<Status(std::span<const std::byte>)>& view) const;

@@ -1,4 +1,4 @@
-// A GL context on its own thread with what its driver can do: what buffers, programs and executables share.
+// A GL context on its own thread, and its driver's abilities. Buffers, programs and executables share it.
 #ifndef HEARTH_BACKENDS_GLES_CONTEXT_H_
 #define HEARTH_BACKENDS_GLES_CONTEXT_H_
 
@@ -24,17 +24,17 @@ class Context {
   // Starts a thread and makes the context there. `api` is copied. kUnavailable with a reason.
   static Result<std::unique_ptr<Context>> Open(const DriverApi& api, const DisplaySource& source,
                                                const DeviceProfile* profile = nullptr);
-  // The same in the share group of a context of the caller's. kInvalidArgument where the driver refuses that.
+  // The same in the share group of the caller's context. kInvalidArgument if the driver refuses that.
   static Result<std::unique_ptr<Context>> Share(const DriverApi& api, const GlContext& shared);
   ~Context();
 
   const DriverFacts& facts() const { return facts_; }
 
-  // Only inside OnThread's work.
+  // Only inside the work of OnThread.
   const GlApi& gl() const { return api_.gl; }
 
-  // Runs `work` on the context's thread and returns its answer, nothing, a Status or a Result. Not once the device has
-  // hung: the answer is kDeviceLost then. Threads: any.
+  // Runs `work` on the context's thread and returns its result: nothing, a Status or a Result. Once the device has
+  // hung, it returns kDeviceLost instead. Threads: any.
   template <typename Work>
   auto OnThread(Work&& work) -> std::invoke_result_t<Work&> {
     using Answer = std::invoke_result_t<Work&>;
@@ -51,10 +51,10 @@ class Context {
   bool is_shared() const { return is_shared_; }
   Submissions& submissions() { return *submissions_; }
 
-  // For the owner's end. What a device that has hung may be using stays until the process ends.
+  // Called when the owner ends. Objects that a hung device may be using stay until the process ends.
   static void Close(std::unique_ptr<Context> context);
 
-  // The errors since the last check, and whether the GPU was reset. Only on the context's thread.
+  // Returns the GL errors since the last call, or that the GPU was reset. Only on the context's thread.
   Status Check(std::string_view what) const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace hearth::gles {
 
-// hal/device.h over one GL context. Every call may come from any thread: the work is done on the
-// context's own, one call after the other, and so are the callbacks of Write and Read.
+// hal/device.h over one GL context. Every call may come from any thread. The work, and the callbacks of Write and Read,
+// run on the context's own thread, one call after the other.
 class GlesDevice : public Device {
  public:
   explicit GlesDevice(std::unique_ptr<Context> context) : Device(context->facts().info), context_(std::move(context)) {}

@@ -60,7 +60,7 @@ EGLDisplay OpenDisplay(const EglApi& egl, const DisplaySource& source) {
   return EGL_NO_DISPLAY;
 }
 
-// The config to make a context with: none where the driver allows that, else any that ES 3 can draw with.
+// The config for a context: none if the driver allows that, else any that supports ES 3.
 EGLConfig ChooseConfig(const EglApi& egl, EGLDisplay display, const char* extensions) {
   EGLConfig config = EGL_NO_CONFIG_KHR;
   if (HasExtension(extensions, "EGL_KHR_no_config_context")) return config;
@@ -70,7 +70,7 @@ EGLConfig ChooseConfig(const EglApi& egl, EGLDisplay display, const char* extens
   return config;
 }
 
-// The config of the caller's context: EGL may refuse to share between different ones.
+// The config of the caller's context: EGL may refuse to share between contexts of different configs.
 EGLConfig ConfigOf(const EglApi& egl, EGLDisplay display, EGLContext context) {
   EGLint id = 0;
   if (!egl.QueryContext(display, context, EGL_CONFIG_ID, &id) || id == 0) return EGL_NO_CONFIG_KHR;
@@ -83,7 +83,7 @@ EGLConfig ConfigOf(const EglApi& egl, EGLDisplay display, EGLContext context) {
 
 EGLContext CreateContext(const EglApi& egl, EGLDisplay display, EGLConfig config, EGLContext shared,
                          const char* extensions) {
-  // With a reset strategy a driver that lost the GPU says so; without, results are silently wrong.
+  // With a reset strategy, a driver that lost the GPU says so; without one, results are silently wrong.
   const bool can_report_reset = HasExtension(extensions, "EGL_EXT_create_context_robustness");
   for (const bool report_reset : {can_report_reset, false}) {
     for (const EGLint minor : {2, 1}) {
@@ -108,7 +108,7 @@ bool AtLeastEgl15(EGLint major, EGLint minor) {
 
 std::vector<DisplaySource> ListDisplays(const EglApi& egl) {
   std::vector<DisplaySource> sources;
-  // Null where EGL_EXT_client_extensions is missing; that leaves an error behind.
+  // Null without EGL_EXT_client_extensions; the query then leaves an error behind.
   const char* client_extensions = egl.QueryString(EGL_NO_DISPLAY, EGL_EXTENSIONS);
   if (client_extensions == nullptr) egl.GetError();
   ListDevices(egl, client_extensions, sources);

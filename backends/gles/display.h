@@ -12,7 +12,7 @@
 
 namespace hearth::gles {
 
-// A way to a display. `device` is null but for EGL_EXT_platform_device.
+// One way to open a display. `device` is null except with EGL_EXT_platform_device.
 struct DisplaySource {
   enum class Platform : uint8_t { kDevice, kSurfaceless, kDefault };
 
@@ -23,16 +23,16 @@ struct DisplaySource {
   std::string uuid;       // hex, from EGL_EXT_device_persistent_id
 };
 
-// All EGL devices in the driver's order, then the surfaceless platform where there is one, then the
-// default display. The same order in every call, so that an index names one.
+// All EGL devices in the driver's order, then the surfaceless platform if there is one, then the default display. The
+// order is the same in every call, so an index identifies a display.
 std::vector<DisplaySource> ListDisplays(const EglApi& egl);
 
 // A context that is current on the thread that made it, and is destroyed there.
 class EglContext {
  public:
-  // Asks for ES 3.2, then 3.1. kUnavailable with a reason a person can act on.
+  // Asks for ES 3.2, then 3.1. kUnavailable with a reason that a person can act on.
   static Result<std::unique_ptr<EglContext>> Create(const EglApi& egl, const DisplaySource& source);
-  // In the share group of the caller's. kInvalidArgument when the driver refuses.
+  // The same in the share group of the caller's context. kInvalidArgument if the driver refuses.
   static Result<std::unique_ptr<EglContext>> Share(const EglApi& egl, const GlContext& shared);
   ~EglContext();
 
@@ -46,8 +46,8 @@ class EglContext {
   EglContext(const EglApi& egl, EGLDisplay display) : egl_(egl), display_(display) {}
 
   const EglApi& egl_;
-  // Never terminated: EGL gives every caller in the process the same display, and terminating it would
-  // take the contexts of the others away.
+  // Never terminated: EGL gives every caller in the process the same display, and terminating it would destroy other
+  // callers' contexts.
   EGLDisplay display_;
   EGLContext context_ = EGL_NO_CONTEXT;
 };

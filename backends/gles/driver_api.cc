@@ -64,7 +64,7 @@ std::string_view GlErrorName(GLenum error) {
 StatusCode CodeOf(GLenum error) {
   switch (error) {
     case GL_OUT_OF_MEMORY: return StatusCode::kResourceExhausted;
-    default: return StatusCode::kDeviceLost;  // the calls are right: a driver that refuses them is of no use
+    default: return StatusCode::kDeviceLost;  // the calls are valid, so a driver that refuses them can't be used
   }
 }
 
@@ -101,7 +101,7 @@ bool HasExtension(const char* extensions, std::string_view name) {
 Status TakeGlErrors(const GlApi& gl, std::string_view what) {
   GLenum first = gl.GetError();
   if (first == GL_NO_ERROR) return Status::Ok();
-  // Several flags can be set at once; a lost context may answer with an error for ever.
+  // Several flags can be set at once, and a lost context may return an error for ever.
   for (int k = 0; k < 16; ++k) {
     const GLenum next = gl.GetError();
     if (next == GL_NO_ERROR) break;

@@ -31,7 +31,7 @@ namespace hearth::gles {
   X(QueryString)                \
   X(ReleaseThread)
 
-// OpenGL ES 3.1, what compute needs of it.
+// The functions of OpenGL ES 3.1 that compute needs.
 #define HEARTH_GL_FUNCTIONS(X) \
   X(ActiveTexture)             \
   X(AttachShader)              \
@@ -127,12 +127,11 @@ struct DriverApi {
 // or one of its functions is missing. Threads: any.
 Result<DriverApi> LoadDriverApi(const DriverLibraries& libraries);
 
-// What tests put between this backend and the driver: called with the tables once they are loaded, to replace
-// functions.
+// For tests: called with the loaded tables, to replace functions.
 using TableFilter = void (*)(DriverApi&);
 TableFilter& TheTableFilter();
 
-// Whether `name` is a word of the space-separated `extensions` (null: no).
+// Whether `name` is in the space-separated list `extensions` (which may be null).
 bool HasExtension(const char* extensions, std::string_view name);
 
 // The GL errors since the last call as a Status, "while <what>": kResourceExhausted for out of memory,

@@ -11,7 +11,7 @@
 namespace hearth::gles {
 namespace {
 
-// As llvmpipe counts them: those that the process may run on, not those that are online.
+// Counted as llvmpipe does: the CPUs that the process may run on, not those that are online.
 uint32_t CpusOfThisProcess() {
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
@@ -23,7 +23,7 @@ std::string Text(const GlApi& gl, GLenum name) {
   return text != nullptr ? reinterpret_cast<const char*>(text) : "";
 }
 
-// A limit as an unsigned number; 0 when the driver does not know the name.
+// A limit as an unsigned number; 0 if the driver does not know the name.
 uint64_t Limit(const GlApi& gl, GLenum name) {
   GLint64 value = 0;
   gl.GetInteger64v(name, &value);
@@ -40,8 +40,8 @@ uint32_t LimitOf(const GlApi& gl, GLenum name, uint32_t dimension) {
   return value > 0 ? static_cast<uint32_t>(value) : 0;
 }
 
-// OpenGL ES does not say what a device is. A driver that computes on the CPU is known by EGL's device
-// extension, and failing that (the default display of an old Mesa) by its renderer's name.
+// OpenGL ES has no device type. A software driver is known by EGL's device extension or, on the default display of an
+// old Mesa, by its renderer's name.
 DeviceType TypeOf(const DisplaySource& source, const std::string& renderer) {
   if (source.software) return DeviceType::kCpu;
   for (const char* name : {"llvmpipe", "softpipe", "swrast", "SwiftShader"}) {
@@ -61,7 +61,7 @@ void ReadWorkGroupLimits(const GlApi& gl, DeviceInfo& info) {
 
 void ReadMemoryLimits(const GlApi& gl, bool has_texel_buffers, DriverFacts& facts) {
   DeviceInfo& info = facts.info;
-  // The API has no limit of a buffer's size: what a driver does not take is out of memory when it is made. Drivers
+  // The API has no limit for a buffer's size: creating a buffer that is too large fails with out of memory. Drivers
   // count bytes in signed 32 bits.
   info.max_buffer_bytes = uint64_t{1} << 30;
   info.max_binding_bytes = std::min(Limit(gl, GL_MAX_SHADER_STORAGE_BLOCK_SIZE), info.max_buffer_bytes);
@@ -74,8 +74,8 @@ void ReadMemoryLimits(const GlApi& gl, bool has_texel_buffers, DriverFacts& fact
     info.buffer_offset_alignment =
         UsableAlignment({info.buffer_offset_alignment, Limit(gl, GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT)});
   }
-  // An array of ints may take a vector of four components per element (GLSL ES 3.10, packing of
-  // uniforms), so a quarter of the components can be counted on.
+  // An array of ints may use a vector of four components for each element (GLSL ES 3.10, packing of uniforms), so only
+  // a quarter of the components is certain.
   info.max_scalar_bytes = std::min(1024u, Limit32(gl, GL_MAX_COMPUTE_UNIFORM_COMPONENTS) / 4 * 4);
 }
 
@@ -87,8 +87,8 @@ std::vector<GLint> BinaryFormats(const GlApi& gl) {
   return formats;
 }
 
-// Not on software devices, whose clock is the host's anyway: llvmpipe (Mesa 22.3) has the extension and answers
-// 1 ns for any dispatch.
+// Not used on software devices, whose clock is the host's anyway: llvmpipe (Mesa 22.3) has the extension and reports 1
+// ns for any dispatch.
 bool HasTimerQuery(const GlApi& gl, const char* extensions, bool is_software) {
   if (is_software) return false;
   if (!HasExtension(extensions, "GL_EXT_disjoint_timer_query") || gl.GetQueryObjectui64v == nullptr) return false;
@@ -136,7 +136,7 @@ Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& sourc
   info.fp16_storage = true;  // packHalf2x16 and RGBA16F texels belong to ES 3.1
   info.fp16_arithmetic = false;
   info.unified_memory = info.is_software();
-  // The API has no number of compute units: a CPU's are known, a GPU's follow from its name.
+  // The API has no number of compute units. A software driver has the CPU's; a GPU's is derived from its name.
   info.compute_units = info.is_software() ? CpusOfThisProcess() : 0;
   info.compile_grouping = CompileGrouping::kEach;
   ReadWorkGroupLimits(gl, info);

@@ -1,4 +1,4 @@
-// Reads a context's limits and abilities: the only place that fills DeviceInfo for OpenGL ES.
+// Reads a context's limits and abilities. Nothing else fills DeviceInfo for OpenGL ES.
 #ifndef HEARTH_BACKENDS_GLES_DRIVER_FACTS_H_
 #define HEARTH_BACKENDS_GLES_DRIVER_FACTS_H_
 
@@ -12,7 +12,7 @@
 
 namespace hearth::gles {
 
-// What the context's driver answered; `info` is for core, the rest for this backend.
+// The driver's answers: `info` is for core, the rest is for this backend.
 struct DriverFacts {
   DeviceInfo info;
   std::vector<GLint> binary_formats;
@@ -21,8 +21,7 @@ struct DriverFacts {
   bool reset_status = false;
 };
 
-// Needs the context current on the calling thread. kUnavailable when it is older than ES 3.1 or has no
-// compute.
+// Needs the context to be current on the calling thread. kUnavailable if it is older than ES 3.1 or has no compute.
 Result<DriverFacts> QueryDriverFacts(const GlApi& gl, const DisplaySource& source);
 
 }  // namespace hearth::gles

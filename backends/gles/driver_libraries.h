@@ -1,4 +1,4 @@
-// Which shared libraries hold the driver; other names than the system's let tests hide it.
+// The shared libraries of the driver. Tests hide the driver by other names than the system's.
 #ifndef HEARTH_BACKENDS_GLES_DRIVER_LIBRARIES_H_
 #define HEARTH_BACKENDS_GLES_DRIVER_LIBRARIES_H_
 

@@ -12,7 +12,7 @@
 namespace hearth::gles {
 namespace {
 
-// What a dispatch may read after another wrote it: as shader storage or through a buffer texture.
+// A dispatch reads earlier writes as shader storage or through a buffer texture.
 constexpr GLbitfield kBetweenDispatches = GL_SHADER_STORAGE_BARRIER_BIT | GL_TEXTURE_FETCH_BARRIER_BIT;
 // glMapBufferRange comes next.
 constexpr GLbitfield kAfterRun = kBetweenDispatches | GL_BUFFER_UPDATE_BARRIER_BIT;
@@ -43,7 +43,7 @@ Result<std::unique_ptr<GlesExecutable>> GlesExecutable::Prepare(Context& context
 }
 
 GlesExecutable::~GlesExecutable() {
-  // A failure was, or will be, told to whoever waits for the results.
+  // A failure is reported to the caller that waits for the results.
   if (last_submission_ != 0) (void)context_.submissions().Wait(last_submission_);
   if (textures_.empty()) return;
   context_.OnThread([this] {
@@ -146,8 +146,7 @@ Result<uint64_t> GlesExecutable::Submit(const SubmitSync& sync) {
   return last_submission_;
 }
 
-// Milliseconds of one dispatch that runs alone: by the device's clock, or by the host's where the device has
-// none or was disturbed.
+// The milliseconds of one dispatch that runs alone. The host's clock counts if the device has none or was disturbed.
 Result<double> GlesExecutable::TimeOne(const Context& context, const Dispatch& dispatch, GLuint query) {
   const GlApi& gl = context.gl();
   gl.Finish();
@@ -184,7 +183,7 @@ Status GlesExecutable::TimeAll(const Context& context, const std::vector<Dispatc
   return status.ok() ? finished : status;
 }
 
-// A submission like others, so that the wait has its limit; what it writes to outlives one that was given up.
+// A submission like others, so that the wait limit applies. What it writes to outlives a submission that was given up.
 Result<std::vector<double>> GlesExecutable::RunProfiled() {
   const auto times_ms = std::make_shared<std::vector<double>>();
   const auto issue = [&context = context_, dispatches = dispatches_, times_ms] {

@@ -9,11 +9,10 @@
 
 namespace hearth::gles {
 
-// A command list with its GL objects looked up and its buffer textures made, so that a run only binds
-// and dispatches.
+// A prepared command list: GL objects are looked up and buffer textures made, so a run only binds and dispatches.
 class GlesExecutable : public Executable {
  public:
-  // `commands` was checked by Device::Prepare. kResourceExhausted when a texel range is over the limit.
+  // `commands` was checked by Device::Prepare. kResourceExhausted if a texel range exceeds the limit.
   static Result<std::unique_ptr<GlesExecutable>> Prepare(Context& context, const CommandList& commands);
   ~GlesExecutable() override;
 
@@ -44,7 +43,7 @@ class GlesExecutable : public Executable {
     std::array<uint32_t, 3> group_count = {1, 1, 1};
     bool barrier_before = false;
   };
-  // A view of a range, made once per distinct range of the list.
+  // A view of a range, made once for each distinct range of the list.
   struct Texture {
     StorageBinding range;
     GLenum format = 0;
@@ -56,12 +55,12 @@ class GlesExecutable : public Executable {
   Result<Dispatch> PrepareDispatch(const DispatchCommand& command);
   Result<GLuint> TextureFor(const StorageBinding& range, StorageType storage);
   static void Issue(const Context& context, const Dispatch& dispatch);
-  static Status EndRun(const Context& context);  // makes the results visible to whatever comes behind
+  static Status EndRun(const Context& context);  // makes the results visible to later commands
   static Result<double> TimeOne(const Context& context, const Dispatch& dispatch, GLuint query);
   static Status TimeAll(const Context& context, const std::vector<Dispatch>& dispatches, std::vector<double>& times_ms);
 
   Context& context_;
-  // Shared with submissions: where the device has hung, the worker may be at one when this object goes.
+  // Shared with submissions: once the device has hung, the worker may still use it after this object is destroyed.
   std::shared_ptr<std::vector<Dispatch>> dispatches_ = std::make_shared<std::vector<Dispatch>>();
   std::vector<Texture> textures_;
   uint64_t last_submission_ = 0;

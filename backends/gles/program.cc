@@ -28,7 +28,7 @@ std::string ProgramLog(const GlApi& gl, GLuint program) {
   return log;
 }
 
-// Starts compiling and linking without waiting. The shader lives as long as the program that it is attached to.
+// Starts compiling and linking without waiting. The shader lives as long as the program it is attached to.
 void StartCompile(const GlApi& gl, const KernelSource& source, GLuint shader, GLuint program) {
   const std::string text = Emit(source, Dialect::kGles);
   const char* texts[] = {text.c_str()};
@@ -55,7 +55,7 @@ Status FinishCompile(const GlApi& gl, const KernelSource& source, GLuint shader,
   return Status::Ok();
 }
 
-// A binary that links but holds another kernel would read outside its buffers: the work group's size tells most apart.
+// A binary of another kernel would link, but read outside its buffers. The work group's size detects most of them.
 Status CheckLocalSize(const Context& context, const KernelSource& source, GLuint program) {
   std::array<GLint, 3> size{};
   context.gl().GetProgramiv(program, GL_COMPUTE_WORK_GROUP_SIZE, size.data());

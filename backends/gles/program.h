@@ -28,12 +28,12 @@ class GlesProgram : public Program {
 // One driver program per source.
 class GlesProgramGroup : public ProgramGroup {
  public:
-  // Compiles and links all sources, then asks for the results: a driver with
-  // GL_KHR_parallel_shader_compile works on all at once. kUnavailable with the driver's log.
+  // Compiles and links all sources before it asks for results, because a driver with GL_KHR_parallel_shader_compile
+  // works on all at once. kUnavailable with the driver's log.
   static Result<std::unique_ptr<GlesProgramGroup>> Compile(Context& context, std::span<const KernelSource> sources);
 
-  // From what Binary() gave. kMalformedInput for anything that is no such binary of these sources,
-  // kUnavailable when the driver does not take it (any more).
+  // From the result of Binary(). kMalformedInput if it is no such binary of these sources, kUnavailable if the driver
+  // does not accept it, or no longer does.
   static Result<std::unique_ptr<GlesProgramGroup>> Load(Context& context, std::span<const KernelSource> sources,
                                                         std::span<const std::byte> binary);
 

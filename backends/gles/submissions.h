@@ -1,4 +1,4 @@
-// Work handed to the context's thread that may not be finished, by number.
+// Numbered work on the context's thread that may not be finished.
 #ifndef HEARTH_BACKENDS_GLES_SUBMISSIONS_H_
 #define HEARTH_BACKENDS_GLES_SUBMISSIONS_H_
 
@@ -16,27 +16,27 @@
 
 namespace hearth::gles {
 
-// Thread-safe. Needs its worker and the context there until it is destroyed, which it must not be once the device has
-// hung: the worker may still be at work for it.
+// Thread-safe. Its worker and the context must outlive it. It must not be destroyed once the device has hung, because
+// the worker may still use it.
 class Submissions {
  public:
-  // A software driver computes while it is called: each submission ends with glFinish there, since a wait for a fence
-  // would come behind the submissions that were made meanwhile.
+  // A software driver computes inside the call, so each submission ends with glFinish: a wait for a fence would also
+  // wait for submissions made meanwhile.
   Submissions(const GlApi& gl, Worker& worker, bool is_software)
       : gl_(gl), worker_(worker), is_software_(is_software) {}
   ~Submissions();
 
-  // Runs `issue` on the worker behind all earlier submissions, and returns at once unless a fence is asked for. What
-  // `issue` uses must live until Wait returned, and for ever where the device has hung.
+  // Runs `issue` on the worker after all earlier submissions. Returns at once unless a fence is requested. Objects that
+  // `issue` uses must live until Wait has returned, and for ever if the device has hung.
   Result<uint64_t> Submit(std::function<Status()> issue, const SubmitSync& sync);
 
   WaitLimit& wait_limit() { return wait_limit_; }
 
-  // Until this and all earlier submissions are finished. What went wrong in this one, once.
+  // Waits until this and all earlier submissions are finished. Reports this one's error once.
   Status Wait(uint64_t submission);
 
  private:
-  // On the worker; kDeviceLost for any other answer than done. Zero: without end.
+  // On the worker. kDeviceLost unless the fence is signaled in time; zero: no limit.
   Status WaitOnHost(GLsync fence, GLbitfield flags, std::chrono::nanoseconds limit) const;
   Status WaitForFences(const std::vector<SyncPoint>& points) const;  // on the worker
   void DropFences(uint64_t submission);                              // up to this one; on the worker

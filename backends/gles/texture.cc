@@ -13,7 +13,7 @@ GLenum SizedFormat(StorageType texel) {
   }
 }
 
-// A sampler gives the same numbers from these: the alpha of a texture without one is 1.
+// A sampler returns the same numbers for these formats: the alpha of a texture without one is 1.
 bool Reads(GLenum wanted, GLenum format) {
   if (format == wanted) return true;
   switch (wanted) {
@@ -74,7 +74,7 @@ Status GlesTexture::Adopt(const NativeMemory& memory) {
                  "texture {} can't be written by kernels: make its memory with glTexStorage2D", id);
   }
   id_ = id;
-  // With one of its own the texture need not be complete: the default filter needs mipmaps.
+  // A sampler object makes an incomplete texture readable: the default filter needs mipmaps.
   gl.GenSamplers(1, &sampler_);
   gl.SamplerParameteri(sampler_, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   gl.SamplerParameteri(sampler_, GL_TEXTURE_MAG_FILTER, GL_NEAREST);

@@ -8,12 +8,12 @@
 
 namespace hearth::gles {
 
-// A texture of the caller's, from the share group of the context: read by kernels through a sampler that takes texels
-// as they are, or written as an image.
+// The caller's texture, from the context's share group. Kernels read it unfiltered through a sampler, or write it as an
+// image.
 class GlesTexture : public Buffer {
  public:
-  // kInvalidArgument when there is no such texture, or it has another size or format; a texture to be written must be
-  // immutable (glTexStorage2D), which glBindImageTexture asks for.
+  // kInvalidArgument if there is no such texture, or it has another size or format. A texture that kernels write must
+  // be immutable (glTexStorage2D), as glBindImageTexture requires.
   static Result<std::unique_ptr<GlesTexture>> Import(Context& context, const NativeMemory& memory);
   ~GlesTexture() override;
 

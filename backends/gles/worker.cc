@@ -38,7 +38,7 @@ bool Worker::CallWithin(std::chrono::nanoseconds limit, const std::function<void
     work();
     return true;
   }
-  // Whoever is first, the thread with the work or the caller who gives up, takes it from the other.
+  // The thread with the work and the caller who gives up compete for it; the first one takes it.
   const auto is_taken = std::make_shared<std::atomic<bool>>(false);
   std::future<void> done = Enqueue(std::packaged_task<void()>([is_taken, &work] {
     if (!is_taken->exchange(true)) work();

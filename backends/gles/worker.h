@@ -1,5 +1,5 @@
-// The thread that owns a GL context. A context is current on one thread only, Hearth's callers come
-// from any: every piece of GL work is handed to this thread, and waited for unless it is a submission.
+// The thread that owns a GL context. A context is current on one thread only, but Hearth's callers come from any
+// thread. So all GL work is handed to this thread; the caller waits for it unless it is a submission.
 #ifndef HEARTH_BACKENDS_GLES_WORKER_H_
 #define HEARTH_BACKENDS_GLES_WORKER_H_
 
@@ -21,16 +21,15 @@ namespace hearth::gles {
 
 class Worker {
  public:
-  // kResourceExhausted when the system gives no thread.
+  // kResourceExhausted if the system starts no thread.
   static Result<std::unique_ptr<Worker>> Start();
-  ~Worker();  // finishes what was handed over, then ends the thread
+  ~Worker();  // finishes the posted work, then ends the thread
 
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Runs `work` on the thread and returns what it returns (an exception too). Calls from several
-  // threads run one after the other in order of arrival, before posted work that has not begun; a call from the thread
-  // itself runs at once.
+  // Runs `work` on the thread and returns its result (or throws its exception). Calls from several threads run in order
+  // of arrival, before posted work that has not begun. A call from the thread itself runs at once.
   template <typename Work>
   std::invoke_result_t<Work&> Call(Work&& work) {
     using Answer = std::invoke_result_t<Work&>;
@@ -44,10 +43,11 @@ class Worker {
     }
   }
 
-  // Call, unless posted work keeps the thread busy for longer than `limit`: false then, and `work` is not done.
+  // Call, unless posted work keeps the thread busy for longer than `limit`: then it returns false and `work` is not
+  // done.
   bool CallWithin(std::chrono::nanoseconds limit, const std::function<void()>& work);
 
-  // Hands `work` over and returns. Posted work runs in the order of arrival, when no call waits.
+  // Posts `work` and returns. Posted work runs in order of arrival, while no call waits.
   void Post(std::function<void()> work);
 
  private:

@@ -1,4 +1,4 @@
-// A device that is always there, checks what it is asked to do and computes nothing.
+// A device that is always present, checks its arguments and computes nothing.
 #ifndef HEARTH_BACKENDS_NULL_BACKEND_H_
 #define HEARTH_BACKENDS_NULL_BACKEND_H_
 

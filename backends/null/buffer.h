@@ -1,4 +1,4 @@
-// Host memory that stands for a device's, its own or the caller's.
+// Host memory in place of a device's: its own or the caller's.
 #ifndef HEARTH_BACKENDS_NULL_BUFFER_H_
 #define HEARTH_BACKENDS_NULL_BUFFER_H_
 
@@ -11,9 +11,9 @@ namespace hearth {
 
 class NullBuffer final : public Buffer {
  public:
-  // Zero-filled. kResourceExhausted when the host has no memory left.
+  // Zero-filled. kResourceExhausted if the host has no memory left.
   static Result<std::unique_ptr<Buffer>> Create(uint64_t size_bytes);
-  // Memory of the caller's: the handle is its address.
+  // The caller's memory; the handle is its address.
   static std::unique_ptr<Buffer> Import(const NativeMemory& memory);
 
   std::span<std::byte> bytes() { return {address_, size_bytes()}; }

@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-// What was asked of a null device so far.
+// Counts the calls of a null device.
 struct NullCounts {
   std::atomic<int64_t> buffers_created = 0, buffers_imported = 0;
   std::atomic<int64_t> bytes_written = 0, bytes_read = 0;
@@ -16,7 +16,7 @@ struct NullCounts {
   std::atomic<int64_t> lists_prepared = 0;
   std::atomic<int64_t> dispatches_run = 0;
   std::atomic<uint64_t> submissions = 0;
-  // A test's: this submission never ends, nor does one behind it.
+  // For tests: this submission and all later ones never end.
   std::atomic<uint64_t> endless_from = UINT64_MAX;
   WaitLimit wait_limit;
 };

@@ -1,4 +1,4 @@
-// The null device: host memory for buffers, kernels that are checked and counted, no arithmetic.
+// The null device: buffers in host memory; kernels are checked and counted, but not computed.
 #ifndef HEARTH_BACKENDS_NULL_DEVICE_H_
 #define HEARTH_BACKENDS_NULL_DEVICE_H_
 
@@ -11,15 +11,15 @@
 
 namespace hearth {
 
-// Limits that every kernel of Hearth fits in. A test narrows them to see what is refused.
+// Limits that fit every kernel of Hearth. Tests lower them to see what is refused.
 DeviceInfo NullDeviceInfo();
 
 class NullDevice final : public Device {
  public:
   explicit NullDevice(DeviceInfo info) : Device(std::move(info)) {}
   const NullCounts& counts() const { return counts_; }
-  // Whoever waits for this submission, or for one behind it, has waited as long as the limit is. Without a limit the
-  // answer is kInternal instead of none.
+  // Waiting for this submission or a later one takes as long as the wait limit. Without a limit it returns kInternal
+  // instead of waiting for ever.
   void NeverEnd(uint64_t submission) { counts_.endless_from = submission; }
 
  private:

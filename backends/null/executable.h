@@ -1,4 +1,4 @@
-// A command list that was looked at for races and is then only counted.
+// A command list that is checked for races and then only counted.
 #ifndef HEARTH_BACKENDS_NULL_EXECUTABLE_H_
 #define HEARTH_BACKENDS_NULL_EXECUTABLE_H_
 
@@ -12,13 +12,12 @@ namespace hearth {
 
 class NullExecutable final : public Executable {
  public:
-  // kInternal when a dispatch touches bytes that another one writes and no barrier stands between them: a
-  // race that drivers which run dispatches in order hide. Adds to `dispatches_run` at each submission, which is
-  // finished at once.
+  // kInternal if a dispatch touches bytes that another one writes and no barrier is between them. Drivers that run
+  // dispatches in order hide such a race. Each submission adds to `dispatches_run` and is finished at once.
   static Result<std::unique_ptr<Executable>> Create(const CommandList& commands, NullCounts& counts);
 
-  Result<uint64_t> Submit(const SubmitSync& sync) override;  // kUnsupported with anything to synchronize
-  Status Wait(uint64_t submission) override;                 // kInvalidArgument for one that never was
+  Result<uint64_t> Submit(const SubmitSync& sync) override;  // kUnsupported with any synchronization
+  Status Wait(uint64_t submission) override;                 // kInvalidArgument for a number that was never submitted
   Result<std::vector<double>> RunProfiled() override;        // all zero
 
  private:

@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// The part of a compiler that needs no driver: whether the brackets of a text are in pairs.
+// Checks the only thing that needs no driver: that the brackets of a text are in pairs.
 bool BracketsMatch(std::string_view text) {
   std::string open;
   for (const char c : text) {

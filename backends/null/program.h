@@ -1,4 +1,4 @@
-// Kernels that are looked at and kept instead of being compiled.
+// Kernels that are checked and kept, not compiled.
 #ifndef HEARTH_BACKENDS_NULL_PROGRAM_H_
 #define HEARTH_BACKENDS_NULL_PROGRAM_H_
 
@@ -15,12 +15,12 @@ class NullProgramGroup final : public ProgramGroup {
  public:
   // kUnavailable for a kernel whose brackets are not in pairs.
   static Result<std::unique_ptr<ProgramGroup>> Compile(std::span<const KernelSource> sources);
-  // kMalformedInput when `binary` is not what Binary() gave for these sources, or for more.
+  // kMalformedInput unless `binary` is what Binary() gave for these sources, or for more.
   static Result<std::unique_ptr<ProgramGroup>> Load(std::span<const KernelSource> sources,
                                                     std::span<const std::byte> binary);
 
   std::span<const std::unique_ptr<Program>> programs() const override { return programs_; }
-  // The entry points, a line each: enough for a cache to be tested with.
+  // The entry points, one per line: enough to test a cache.
   Result<std::vector<std::byte>> Binary() override;
 
  private:

@@ -33,8 +33,8 @@ DeviceCandidate Describe(const OpenClApi& api, const OpenClDeviceId& id, int ind
   return candidate;
 }
 
-// Workaround for PoCL 3.1: where /sys is not mounted (a bare chroot) it takes the machine for one without memory and
-// aborts the process in clGetDeviceIDs, so no driver may be asked. GPU drivers find nothing without /sys either.
+// Workaround for PoCL 3.1: if /sys is not mounted (a bare chroot), it finds no memory and aborts the process in
+// clGetDeviceIDs, so no driver may be asked. GPU drivers find nothing without /sys either.
 Status CheckSysfs() {
   std::error_code ignored;
   if (std::filesystem::exists("/sys/devices/system/cpu", ignored)) return Status::Ok();

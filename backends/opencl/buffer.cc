@@ -42,7 +42,7 @@ void CL_CALLBACK Release(cl_mem /*memory*/, void* host_memory) {
   ReleaseLargePages()(static_cast<std::byte*>(host_memory));
 }
 
-// A buffer in large pages of the host's memory, which lives as long as the driver has it. Null where that fails.
+// A buffer in large pages of the host's memory, which lives as long as the driver uses it. Null if that fails.
 MemoryHandle BufferInLargePages(const OpenClDriver& driver, uint64_t size_bytes) {
   LargePageMemory host_memory = AllocateInLargePages(size_bytes);
   if (host_memory == nullptr) return {};
@@ -52,7 +52,7 @@ MemoryHandle BufferInLargePages(const OpenClDriver& driver, uint64_t size_bytes)
   if (memory.get() == nullptr) return {};
   code = driver.api.clSetMemObjectDestructorCallback(memory.get(), Release, host_memory.get());
   if (code == CL_SUCCESS) static_cast<void>(host_memory.release());
-  // Without the callback the driver's reference goes before the memory does.
+  // Without the callback, the memory would be freed before the driver drops its reference.
   return code == CL_SUCCESS ? std::move(memory) : MemoryHandle();
 }
 
@@ -88,7 +88,7 @@ Result<std::unique_ptr<Buffer>> OpenClBuffer::Import(const OpenClDriver& driver,
                  "the lent cl_mem is of another context: open the session with that one (SessionOptions::shared)");
   }
   if (type != CL_MEM_OBJECT_BUFFER) return Error(StatusCode::kInvalidArgument, "the lent cl_mem is not a buffer");
-  // The whole of it: a part of what may be a sub-buffer itself can't be made.
+  // The whole buffer is used: it may be a sub-buffer, which has no sub-buffers.
   if (its_size_bytes != size_bytes) {
     return Error(StatusCode::kInvalidArgument, "the lent cl_mem has {} bytes, {} were promised", its_size_bytes,
                  size_bytes);

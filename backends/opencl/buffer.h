@@ -1,4 +1,4 @@
-// Device memory as a cl_mem, and the parts of it that kernels are given.
+// Device memory as a cl_mem, and the parts of it that kernels use.
 #ifndef HEARTH_BACKENDS_OPENCL_BUFFER_H_
 #define HEARTH_BACKENDS_OPENCL_BUFFER_H_
 
@@ -13,12 +13,12 @@ namespace hearth {
 
 class OpenClBuffer final : public Buffer {
  public:
-  // `host_allocated` asks for memory that the host sees without a copy; right where host and device share
-  // memory, and slow on a card with its own. Where the driver has no memory left: kResourceExhausted.
+  // `host_allocated` asks for memory that the host sees without a copy: right if host and device share memory, slow on
+  // a card with its own. kResourceExhausted if the driver has no memory left.
   static Result<std::unique_ptr<Buffer>> Create(const OpenClDriver& driver, uint64_t size_bytes, bool host_allocated);
 
-  // The caller's buffer, kept alive by a reference. kInvalidArgument when it is not a buffer, of another context, or
-  // smaller than `size_bytes`.
+  // The caller's buffer, kept alive by a reference. kInvalidArgument if it is not a buffer, belongs to another context,
+  // or is smaller than `size_bytes`.
   static Result<std::unique_ptr<Buffer>> Import(const OpenClDriver& driver, cl_mem memory, uint64_t size_bytes);
 
   cl_mem memory() const { return memory_.get(); }
@@ -29,10 +29,10 @@ class OpenClBuffer final : public Buffer {
   MemoryHandle memory_;
 };
 
-// What a kernel is given for `range` as argument `arg`: the whole buffer (one more reference to it), a
-// sub-buffer, or for texel reads a one-dimensional image over either. It keeps the memory alive by itself,
-// which clSetKernelArg does not: PoCL 3.1 aborts when a buffer goes before a kernel that has it as an
-// argument. More texels than the device takes are kResourceExhausted.
+// The cl_mem that a kernel gets for `range` as argument `arg`: the whole buffer (with one more reference), a
+// sub-buffer, or for texel reads a one-dimensional image over either. It keeps the memory alive, which clSetKernelArg
+// does not: PoCL 3.1 aborts if a buffer is released before a kernel that has it as an argument. kResourceExhausted for
+// more texels than the device supports.
 class OpenClView {
  public:
   static Result<OpenClView> Create(const OpenClDriver& driver, const BoundRange& range, const TensorArg& arg);

@@ -10,8 +10,8 @@
 namespace hearth {
 namespace {
 
-// Whether texel views work at an offset: PoCL 3.1 makes an image over a whole buffer but answers
-// CL_INVALID_MEM_OBJECT over a part of one, and only an attempt tells.
+// Whether texel views work at an offset. PoCL 3.1 makes an image over a whole buffer but returns CL_INVALID_MEM_OBJECT
+// for one over a part of it. Only an attempt tells.
 bool TakesTexelViewsOfParts(const OpenClDriver& driver, uint64_t part_bytes) {
   const Result<std::unique_ptr<Buffer>> buffer = OpenClBuffer::Create(driver, 2 * part_bytes, false);
   if (!buffer.ok()) return false;
@@ -91,7 +91,7 @@ Result<std::unique_ptr<Device>> OpenClDevice::Make(const OpenClApi& api, cl_devi
 
 OpenClDevice::~OpenClDevice() {
   if (!submissions_->wait_limit().has_hung()) return;
-  // Drivers wait when a queue goes. What its commands use stays by itself.
+  // Releasing a queue waits for its commands, and their memory stays alive by itself.
   api_.clRetainCommandQueue(queue_.get());
   api_.clRetainContext(context_.get());
 }
@@ -129,7 +129,7 @@ Status OpenClDevice::WithMapped(const Buffer& buffer, cl_map_flags flags, uint64
   }
   Status used = use({static_cast<std::byte*>(mapped), size_bytes});
   code = api_.clEnqueueUnmapMemObject(queue, memory, mapped, 0, nullptr, nullptr);
-  // Later commands of the same queue come after it by themselves.
+  // Later commands of the same queue run after it anyway.
   if (code == CL_SUCCESS && queue != queue_.get()) code = api_.clFinish(queue);
   if (used.ok() && code != CL_SUCCESS) {
     return OpenClError(code, StatusCode::kDeviceLost,

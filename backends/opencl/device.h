@@ -18,7 +18,7 @@ class OpenClDevice final : public Device {
   static Result<std::unique_ptr<Device>> Create(const OpenClApi& api, cl_platform_id platform, cl_device_id device,
                                                 DeviceInfo info);
   ~OpenClDevice() override;
-  // On the caller's context, and on its queue where it has one. kInvalidArgument when they don't belong together or the
+  // On the caller's context, and on its queue if it has one. kInvalidArgument if they don't belong together or the
   // queue is out of order.
   static Result<std::unique_ptr<Device>> Share(const OpenClApi& api, const OpenClContext& shared, DeviceInfo info);
 
@@ -48,7 +48,7 @@ class OpenClDevice final : public Device {
   Status WithMapped(const Buffer& buffer, cl_map_flags flags, uint64_t offset_bytes, uint64_t size_bytes,
                     const std::function<Status(std::span<std::byte>)>& use);
 
-  // The queue for copies: another one than the kernels' while those are running, which it would wait for.
+  // The queue for copies. While kernels run it is another queue than theirs, so that copies don't wait for them.
   Result<cl_command_queue> QueueForCopies();
 
   OpenClDriver driver() const {
@@ -64,7 +64,7 @@ class OpenClDevice final : public Device {
   const OpenClApi& api_;
   cl_device_id device_;
   ContextHandle context_;
-  QueueHandle queue_;       // thread-safe by the standard; goes before the context
+  QueueHandle queue_;       // thread-safe by the standard; released before the context
   QueueHandle copy_queue_;  // made when it is first needed
   std::unique_ptr<OpenClSubmissions> submissions_;
 };

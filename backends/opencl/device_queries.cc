@@ -14,12 +14,12 @@ namespace hearth {
 namespace {
 
 constexpr size_t kLeastArgumentBytes = 256;
-// Ids are `int` in kernels. GPU drivers that launch through CUDA's or Vulkan's limits take 65535 in y and z,
-// and OpenCL has no query for it.
+// Ids are `int` in kernels. GPU drivers with the launch limits of CUDA or Vulkan take 65535 in y and z, and OpenCL has
+// no query for it.
 constexpr uint32_t kAnyGroupCount = 0x7fffffff;
 constexpr uint32_t kGpuGroupCount = 65535;
 
-// A device that is asked about itself, and what went wrong: "it does not know the question" is none of that.
+// Queries of one device, and their first error. An unknown query is no error.
 struct AskedDevice {
   const OpenClApi& api;
   cl_device_id id;
@@ -32,7 +32,7 @@ struct AskedDevice {
   }
 };
 
-// The value, or `fallback` where the driver does not know the question.
+// The value, or `fallback` if the driver does not know the query.
 template <typename T>
 T DeviceValue(AskedDevice& device, cl_device_info what, T fallback) {
   T value = {};
@@ -94,7 +94,7 @@ void ReadLimits(AskedDevice& device, DeviceInfo& info) {
   }
   const auto align_bits = DeviceValue<cl_uint>(device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, 2048);
   info.buffer_offset_alignment = UsableAlignment({128, align_bits / 8});
-  // Buffers and scalars share one limit, 256 bytes at least on embedded devices. Without an answer take that.
+  // Buffers and scalars share one limit, at least 256 bytes on embedded devices, which is the fallback.
   info.max_argument_bytes =
       at_most(DeviceValue<size_t>(device, CL_DEVICE_MAX_PARAMETER_SIZE, kLeastArgumentBytes), UINT32_MAX);
   info.max_scalar_bytes = info.max_argument_bytes;
@@ -107,8 +107,8 @@ void ReadLimits(AskedDevice& device, DeviceInfo& info) {
 }  // namespace
 
 Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api) {
-  // PoCL 3.1 looks for its devices at the first question; a second thread that asks meanwhile gets devices without a
-  // name, or none.
+  // PoCL 3.1 finds its devices during the first query. A second thread that asks meanwhile gets devices without a name,
+  // or none.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   cl_uint platform_count = 0;
@@ -154,7 +154,7 @@ Result<DeviceInfo> ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDevice
   info.fp16_arithmetic = HasExtension(device, "cl_khr_fp16");
   // PoCL compiles under one lock for the whole process: 12 programs took 4.1-5.1 s on one thread and on two.
   info.compile_grouping = info.type == DeviceType::kCpu ? CompileGrouping::kTogether : CompileGrouping::kEach;
-  // Limits that were guessed would lead to a worse plan, or to one that the device can't run.
+  // Guessed limits would lead to a worse plan, or to one that the device can't run.
   if (device.failure != CL_SUCCESS) return OpenClError(device.failure, StatusCode::kUnavailable, "clGetDeviceInfo");
   return WithUsableLimits(std::move(info));
 }

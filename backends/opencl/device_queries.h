@@ -1,4 +1,4 @@
-// What OpenCL says about its platforms and devices, as core's vocabulary.
+// OpenCL's answers about its platforms and devices, as core's DeviceInfo.
 #ifndef HEARTH_BACKENDS_OPENCL_DEVICE_QUERIES_H_
 #define HEARTH_BACKENDS_OPENCL_DEVICE_QUERIES_H_
 
@@ -15,14 +15,14 @@ struct OpenClDeviceId {
   cl_device_id device;
 };
 
-// All devices of all platforms, in the loader's order. kUnavailable with the reason when there is none.
-// The loader initialises its drivers once per process, so asking again is cheap.
+// All devices of all platforms in the loader's order. kUnavailable with the reason if there is none. The loader
+// initialises its drivers once per process, so later calls are cheap.
 Result<std::vector<OpenClDeviceId>> FindOpenClDevices(const OpenClApi& api);
 
-// kUnavailable when the driver fails to answer; a question that it does not know is no failure.
+// kUnavailable if the driver fails to answer; an unknown query is no failure.
 Result<DeviceInfo> ReadOpenClDeviceInfo(const OpenClApi& api, const OpenClDeviceId& id);
 
-// Why Hearth can't use the device; empty when it can.
+// The reason why Hearth can't use the device; empty if it can.
 std::string OpenClUnusableReason(const OpenClApi& api, const OpenClDeviceId& id);
 
 }  // namespace hearth

@@ -82,7 +82,7 @@ std::string OpenClErrorName(cl_int code) {
     HEARTH_NAME(CL_INVALID_OPERATION)
     HEARTH_NAME(CL_INVALID_BUFFER_SIZE)
 #undef HEARTH_NAME
-    case -1001: return "CL_PLATFORM_NOT_FOUND_KHR";  // of cl_khr_icd: the loader found no driver
+    case -1001: return "CL_PLATFORM_NOT_FOUND_KHR";  // cl_khr_icd: the loader found no driver
     default: return fmt::format("OpenCL error {}", code);
   }
 }

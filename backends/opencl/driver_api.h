@@ -63,14 +63,13 @@ struct OpenClApi {
 #undef HEARTH_DECLARE
 };
 
-// The process's one table, loaded at the first call and never unloaded: OpenCL drivers start threads of
-// their own. kUnavailable, each time with the same message, without a loader or with an incomplete one.
-// Threads: any.
+// The process's only table, loaded by the first call and never unloaded, because OpenCL drivers start threads.
+// kUnavailable, each time with the same message, if the loader is missing or incomplete. Threads: any.
 Result<const OpenClApi*> LoadOpenCl();
 
-// What tests put between this backend and the driver: called with the table once it is loaded, to replace functions.
+// For tests: called with the loaded table, to replace functions.
 using OpenClTableFilter = void (*)(OpenClApi&);
-OpenClTableFilter& TheOpenClTableFilter();  // to be set before the first device is listed
+OpenClTableFilter& TheOpenClTableFilter();  // set it before devices are listed for the first time
 
 // "CL_OUT_OF_RESOURCES", or "OpenCL error -1234" for a number the 1.2 header does not name.
 std::string OpenClErrorName(cl_int code);
@@ -112,13 +111,13 @@ using EventHandle = OpenClHandle<cl_event, &OpenClApi::clReleaseEvent>;
 
 class OpenClSubmissions;
 
-// What an opened device lends to all that it makes; the device outlives them.
+// Objects of an opened device that it lends to everything it makes. The device outlives them.
 struct OpenClDriver {
   const OpenClApi& api;
   cl_context context;
   cl_device_id device;
   cl_command_queue queue;  // in order
-  uint64_t max_texels;     // of one texel view; 0 where the device has none
+  uint64_t max_texels;     // of one texel view; 0 if the device has none
   OpenClSubmissions* submissions;
   bool is_software = false;
 };

@@ -8,8 +8,8 @@
 
 namespace hearth {
 
-// One view per distinct (buffer, range, way of reading): two overlapping sub-buffers in one kernel are
-// undefined in OpenCL, and a tensor used by several dispatches needs only one.
+// One view per distinct (buffer, range, way of reading). Two overlapping sub-buffers in one kernel are undefined in
+// OpenCL, and several dispatches that use a tensor need only one.
 class OpenClViewCache {
  public:
   OpenClViewCache(const OpenClDriver& driver, std::vector<OpenClView>& views) : driver_(driver), views_(views) {}
@@ -39,8 +39,7 @@ Result<std::unique_ptr<Executable>> OpenClExecutable::Create(const OpenClDriver&
     if (std::holds_alternative<CopyCommand>(command))
       return Error(StatusCode::kUnsupported, "OpenCL stages copies itself");
     const auto* dispatch = std::get_if<DispatchCommand>(&command);
-    if (dispatch == nullptr)
-      continue;  // a barrier: the queue is in order, each kernel sees all that earlier ones wrote
+    if (dispatch == nullptr) continue;  // a barrier: the queue is in order, so each kernel sees earlier writes
     const KernelSource& source = dispatch->program->source();
     Result<KernelHandle> kernel = static_cast<const OpenClProgram*>(dispatch->program)->CreateKernel();
     if (!kernel.ok()) return kernel.status().Within(dispatch->label);
@@ -83,9 +82,9 @@ Status OpenClExecutable::Enqueue(cl_command_queue queue, const Dispatch& dispatc
 }
 
 OpenClExecutable::~OpenClExecutable() {
-  // What runs uses memory that goes now. Failures were, or will be, told to whoever waits for the results.
+  // Running commands use memory that is released here. Failures are reported to the caller that waits for the results.
   if (last_submission_ != 0) (void)driver_.submissions->Wait(last_submission_);
-  // Drivers wait when a queue goes.
+  // Releasing a queue waits for its commands.
   const bool keeps_queue = profiling_queue_.get() != nullptr && driver_.submissions->wait_limit().has_hung();
   if (keeps_queue) driver_.api.clRetainCommandQueue(profiling_queue_.get());
 }
@@ -116,7 +115,7 @@ Result<uint64_t> OpenClExecutable::Submit(const SubmitSync& sync) {
   Result<EventHandle> last = EnqueueAll(sync);
   const cl_int code = last.ok() ? driver_.api.clFlush(driver_.queue) : CL_SUCCESS;
   if (!last.ok() || code != CL_SUCCESS) {
-    // What is enqueued uses memory that the caller may free next.
+    // Enqueued commands use memory that the caller may free next.
     driver_.api.clFinish(driver_.queue);
     return last.ok() ? OpenClError(code, StatusCode::kDeviceLost, "flushing the queue") : last.status();
   }
@@ -140,7 +139,7 @@ Status OpenClExecutable::EnqueueProfiled(std::vector<EventHandle>& events) {
     if (queue == nullptr) return OpenClError(code, StatusCode::kUnsupported, "a queue with profiling");
     profiling_queue_ = QueueHandle(driver_.api, queue);
   }
-  // Writes went through the device's own queue; the two are not ordered among each other.
+  // Earlier writes went through the device's own queue, which is not ordered with this one.
   HEARTH_TRY(driver_.submissions->WaitForQueue(driver_.queue).Within("earlier work"));
   for (const Dispatch& dispatch : dispatches_) {
     cl_event event = nullptr;

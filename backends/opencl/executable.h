@@ -37,12 +37,12 @@ class OpenClExecutable final : public Executable {
   explicit OpenClExecutable(const OpenClDriver& driver) : driver_(driver) {}
   Status SetArguments(cl_kernel kernel, const DispatchCommand& command, OpenClViewCache& views);
   Status Enqueue(cl_command_queue queue, const Dispatch& dispatch, cl_event* event) const;
-  // All dispatches; gives the event of the last one, or of a marker where there is none.
+  // Enqueues all dispatches. Returns the event of the last one, or of a marker if there is none.
   Result<EventHandle> EnqueueAll(const SubmitSync& sync) const;
   Status EnqueueProfiled(std::vector<EventHandle>& events);
 
   const OpenClDriver driver_;
-  // In this order: kernels go before the memory that they have as arguments.
+  // Declared in this order because kernels must be released before their argument memory.
   std::vector<OpenClView> views_;
   std::vector<Dispatch> dispatches_;
   uint64_t last_submission_ = 0;

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As PoCL 3.1 chooses it.
+// The folder that PoCL 3.1 would choose.
 fs::path FolderOfPocl() {
   if (const std::string_view own = EnvironmentVariable("POCL_CACHE_DIR"); !own.empty()) return own;
   if (const std::string_view cache = EnvironmentVariable("XDG_CACHE_HOME"); !cache.empty())
@@ -24,7 +24,7 @@ fs::path FolderOfPocl() {
   return "/tmp/pocl/kcache";
 }
 
-// Of the folder, or where it is not there, of the one that it would be made in.
+// Whether the folder can be written, or if it does not exist, the one that would contain it.
 bool MayBeWritten(fs::path folder) {
   std::error_code ignored;
   while (!fs::exists(folder, ignored) && folder.has_relative_path()) folder = folder.parent_path();

@@ -13,19 +13,19 @@ namespace {
 
 // No relaxed arithmetic: -cl-fast-relaxed-math gained nothing on PoCL and would change results.
 constexpr const char* kBuildOptions = "-cl-std=CL1.2";
-// Compilers of GPUs load through the read-only cache then; PoCL gains nothing. See kAlone in emit.h.
+// GPU compilers then load through the read-only cache; PoCL gains nothing. See kAlone in emit.h.
 constexpr const char* kBuildOptionsOfGpus = "-cl-std=CL1.2 -Dpx_alone=restrict";
 
 constexpr uint32_t kMagic = 0x314c4348;  // "HCL1"
 
-// What stands before the driver's bytes: this, then the entry points.
+// A binary has this, then the entry points, then the driver's bytes.
 struct BinaryHeader {
   uint32_t magic = kMagic;
   uint32_t entry_points_bytes = 0;
   uint64_t binary_bytes = 0;
 };
 
-// Computed once per group: EntryPoint emits the kernel's whole text to name it.
+// Computed once per group, because EntryPoint emits the kernel's whole text to name it.
 std::vector<std::string> EntryPoints(std::span<const KernelSource> sources) {
   std::vector<std::string> names;
   for (const KernelSource& source : sources) names.push_back(EntryPoint(source));
@@ -60,7 +60,7 @@ struct BinaryParts {
   std::span<const std::byte> driver_bytes;
 };
 
-// What `binary` consists of, or why it is not ours or does not hold these kernels.
+// The parts of `binary`; an error if Hearth did not make it or it lacks these kernels.
 Result<BinaryParts> PartsOf(std::span<const std::byte> binary, const std::string& entry_points) {
   BinaryHeader header;
   if (binary.size() < sizeof header) {
@@ -109,7 +109,8 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
   try {
     code = driver.api.clBuildProgram(driver_program.get(), 1, &driver.device, options, nullptr, nullptr);
   } catch (const std::bad_alloc&) {
-    // PoCL's compiler throws through its C functions, with the program locked: releasing it would wait for ever.
+    // PoCL's compiler throws through its C functions while it holds the program's lock: releasing the program would
+    // wait for ever.
     driver_program.Leak();
     return Error(StatusCode::kResourceExhausted, "memory ran out in the driver while it built {}",
                  KernelNames(sources));
@@ -125,7 +126,7 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Build(const OpenClDriv
   for (size_t k = 0; k < sources.size(); ++k) {
     auto program =
         std::make_unique<OpenClProgram>(driver.api, group->driver_program_.get(), sources[k], entry_points[k]);
-    // Asked for once here so that a missing kernel is the error of Compile or Load, not of the first Prepare.
+    // Created once here, so that a missing kernel is an error of Compile or Load, not of the first Prepare.
     HEARTH_ASSIGN(const KernelHandle kernel, program->CreateKernel());
     HEARTH_TRY(CheckWorkGroup(driver, kernel.get(), sources[k]));
     group->programs_.push_back(std::move(program));
@@ -164,8 +165,8 @@ Result<std::unique_ptr<ProgramGroup>> OpenClProgramGroup::Load(const OpenClDrive
 }
 
 Result<std::vector<std::byte>> OpenClProgramGroup::Binary() {
-  // One device in the context, so one size and one binary. PoCL 3.1 compiles each kernel once more when asked
-  // for the size, 130-250 ms each; the bytes cost nothing after that.
+  // The context has one device, so there is one size and one binary. When asked for the size, PoCL 3.1 compiles each
+  // kernel again, which takes 130-250 ms each; the bytes cost nothing after that.
   size_t size = 0;
   cl_int code = api_.clGetProgramInfo(driver_program_.get(), CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr);
   if (code != CL_SUCCESS) return OpenClError(code, StatusCode::kUnsupported, "size of the program's binary");

@@ -18,7 +18,7 @@ class OpenClProgram final : public Program {
   OpenClProgram(const OpenClApi& api, cl_program driver_program, const KernelSource& source, std::string entry_point)
       : Program(source), api_(api), driver_program_(driver_program), entry_point_(std::move(entry_point)) {}
 
-  // A kernel object of its own, so that its arguments can be set once. kInternal when the driver program lacks it.
+  // Makes a separate kernel object, so that its arguments can be set once. kInternal if the driver program lacks it.
   Result<KernelHandle> CreateKernel() const;
 
  private:
@@ -29,13 +29,13 @@ class OpenClProgram final : public Program {
 
 class OpenClProgramGroup final : public ProgramGroup {
  public:
-  // One driver program for all sources: PoCL compiles one program at a time, and one of 12 kernels takes
-  // 2.8-3.1 s where 12 of one take 4.1-5.1. Equal sources are emitted once. kUnavailable with the build log
-  // when the driver refuses the text.
+  // One driver program for all sources: PoCL compiles one program at a time, and one of 12 kernels takes 2.8-3.1 s, 12
+  // of one kernel 4.1-5.1. Equal sources are emitted once. kUnavailable with the build log if the driver refuses the
+  // text.
   static Result<std::unique_ptr<ProgramGroup>> Compile(const OpenClDriver& driver,
                                                        std::span<const KernelSource> sources);
-  // The binary may hold more kernels. kMalformedInput for what Binary() did not make and for the binary of other
-  // sources, kUnavailable when the driver refuses it.
+  // The binary may have more kernels. kMalformedInput unless Binary() made it from these sources, kUnavailable if the
+  // driver refuses it.
   static Result<std::unique_ptr<ProgramGroup>> Load(const OpenClDriver& driver, std::span<const KernelSource> sources,
                                                     std::span<const std::byte> binary);
 

@@ -16,7 +16,7 @@ uint64_t OpenClSubmissions::Add(EventHandle last) {
 }
 
 Status OpenClSubmissions::Wait(uint64_t submission) {
-  // Shared: an entry may go before the wait of somebody else is over.
+  // Shared: an entry may be erased while another thread still waits for it.
   std::vector<std::shared_ptr<EventHandle>> waited;
   {
     const std::lock_guard lock(mutex_);
@@ -50,8 +50,8 @@ Status OpenClSubmissions::Wait(uint64_t submission) {
 cl_int OpenClSubmissions::WaitFor(std::span<const cl_event> events) {
   const auto wait = [&] { return api_.clWaitForEvents(static_cast<cl_uint>(events.size()), events.data()); };
   if (!wait_limit_.is_set()) return wait();
-  // OpenCL has no wait with a limit, and the queue is in order: the last event is asked, at first without a pause, then
-  // every thirty-second of the time that has passed.
+  // OpenCL has no wait with a limit. The queue is in order, so the last event is polled: at first without a pause, then
+  // at intervals of 1/32 of the time that has passed.
   using Clock = std::chrono::steady_clock;
   constexpr auto kShortest = std::chrono::microseconds(20), kLongest = std::chrono::microseconds(5000);
   for (const Clock::time_point begin = Clock::now(); StatusOf(events.back()) > CL_COMPLETE;) {
@@ -96,7 +96,7 @@ cl_int OpenClSubmissions::StatusOf(cl_event event) const {
 
 Status OpenClSubmissions::TakeFailure(uint64_t submission, cl_int wait_code) {
   const auto failure = failures_.extract(submission);
-  // A wait that fails for another submission's sake is not a failure of this one.
+  // A wait that fails because of another submission is not a failure of this one.
   const cl_int code = !failure.empty()                                            ? failure.mapped()
                       : wait_code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST ? CL_SUCCESS
                                                                                   : wait_code;

@@ -1,4 +1,4 @@
-// What was handed to the queue and may still be running, by number.
+// Numbered submissions to the queue that may still be running.
 #ifndef HEARTH_BACKENDS_OPENCL_SUBMISSIONS_H_
 #define HEARTH_BACKENDS_OPENCL_SUBMISSIONS_H_
 
@@ -19,14 +19,14 @@ class OpenClSubmissions {
  public:
   explicit OpenClSubmissions(const OpenClApi& api) : api_(api) {}
 
-  // `last` is the event of a submission's last command. Gives the submission's number, counted from 1.
+  // `last` is the event of a submission's last command. Returns the submission's number, counted from 1.
   uint64_t Add(EventHandle last);
 
-  // Until this and all earlier submissions are finished. kDeviceLost, once, when the driver says that this one failed;
-  // kInvalidArgument for a number that was never given.
+  // Waits until this and all earlier submissions are finished. kDeviceLost, once, if the driver reports that this one
+  // failed; kInvalidArgument for a number that was never given.
   Status Wait(uint64_t submission);
 
-  // Until all that was enqueued in `queue` is finished, with the limit.
+  // Waits, within the limit, until everything in `queue` is finished.
   Status WaitForQueue(cl_command_queue queue);
 
   bool AnyRunning();

@@ -10,18 +10,18 @@
 
 namespace hearth {
 
-// Every physical device, in the driver's order; one unusable candidate with the reason where there is no loader, no
-// driver or no device. Threads: any.
+// Every physical device in the driver's order. One unusable candidate with the reason if there is no loader, no driver
+// or no device. Threads: any.
 std::vector<DeviceCandidate> EnumerateVulkan();
 
-// Opens a candidate of EnumerateVulkan. kUnavailable with its reason when it is not usable. Threads: any.
+// Opens a candidate of EnumerateVulkan. kUnavailable with the candidate's reason if it is not usable. Threads: any.
 Result<std::unique_ptr<Device>> OpenVulkan(const DeviceCandidate& candidate);
 
-// Works on the VulkanContext of the caller's, without ever destroying it. kInvalidArgument for one that is incomplete,
-// too old or can't compute. Threads: any.
+// Works in the caller's VulkanContext and never destroys it. kInvalidArgument if it is incomplete, too old or can't
+// compute. Threads: any.
 Result<std::unique_ptr<Device>> OpenSharedVulkan(const SharedContext& context);
 
-// What a test switches off so that a device runs as others do.
+// For tests: switches features off, so that a device runs as others do.
 struct VulkanPaths {
   bool mapped_memory = true;  // false: copies through staging buffers, as on discrete GPUs
   bool timestamps = true;     // false: profiles by waiting, as on queues without a clock

@@ -14,7 +14,7 @@ constexpr VkMemoryPropertyFlags kSpecial = VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_B
                                            VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD |
                                            VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD;
 
-// How well a memory type fits, higher is better; negative: not at all.
+// How well a memory type fits; higher is better, negative: not at all.
 int Fitness(VkMemoryPropertyFlags flags, MemoryUse use, bool unified) {
   if ((flags & kSpecial) != 0) return -1;
   const bool mappable = (flags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
@@ -54,7 +54,7 @@ Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Create(LogicalDevice& device
 
 Result<std::unique_ptr<VulkanBuffer>> VulkanBuffer::Import(LogicalDevice& device, VkBuffer handle,
                                                            uint64_t size_bytes) {
-  // Its exact size can't be asked for; the memory it needs is at least that.
+  // The buffer's exact size can't be queried; its memory size is an upper bound.
   VkMemoryRequirements needed{};
   device.api().GetBufferMemoryRequirements(device.handle(), handle, &needed);
   if (needed.size < size_bytes) {
@@ -97,7 +97,7 @@ void VulkanBuffer::RecordImageCopy(VkCommandBuffer commands) const {
   const bool is_readable =
       image_layout_ == VK_IMAGE_LAYOUT_GENERAL || image_layout_ == VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
   const VkImageLayout read_layout = is_readable ? image_layout_ : VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
-  // The image is the program's: what it did before, and does behind, may be anything.
+  // The image is the program's, which may use it in any way before and after.
   VkImageMemoryBarrier image{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
   image.srcQueueFamilyIndex = image.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
   image.image = image_;

@@ -18,26 +18,26 @@ enum class MemoryUse {
   kStaging,  // always mapped, for copies to and from unmapped buffers
 };
 
-// Has an allocation of its own (plans use few and large buffers), or none where the buffer is the caller's.
+// Has its own allocation (plans use few and large buffers), or none if the buffer is the caller's.
 class VulkanBuffer : public Buffer {
  public:
-  // kResourceExhausted when no memory type has room.
+  // kResourceExhausted if no memory type has room.
   static Result<std::unique_ptr<VulkanBuffer>> Create(LogicalDevice& device, uint64_t size_bytes, MemoryUse use);
 
-  // The caller's. kInvalidArgument when it is smaller than `size_bytes`.
+  // The caller's buffer. kInvalidArgument if it is smaller than `size_bytes`.
   static Result<std::unique_ptr<VulkanBuffer>> Import(LogicalDevice& device, VkBuffer buffer, uint64_t size_bytes);
 
-  // With the bytes of an image of the caller's, which RecordImageCopy brings there. kUnsupported for one that kernels
-  // are to write; kInvalidArgument for a layout that an image can't be brought back to.
+  // A buffer for the bytes of the caller's image; RecordImageCopy fills it. kUnsupported if kernels are to write it;
+  // kInvalidArgument for a layout that an image can't return to.
   static Result<std::unique_ptr<VulkanBuffer>> ImportImage(LogicalDevice& device, const NativeMemory& memory);
 
   VkBuffer handle() const { return handle_; }
   bool is_of_image() const { return image_ != VK_NULL_HANDLE; }
-  // All planes of the image, behind whatever used it or the buffer before; both can be used behind it.
+  // Copies all planes of the image, after all earlier and before all later uses of the image and the buffer.
   void RecordImageCopy(VkCommandBuffer commands) const;
   std::byte* mapped() const { return mapped_; }  // null: not visible to the host
-  // Around the host's use of mapped(): what it wrote reaches the device, what the device wrote reaches the host.
-  // Nothing to do where the memory is coherent.
+  // Call them around the host's use of mapped(): they make the host's writes visible to the device, and the device's to
+  // the host. They do nothing if the memory is coherent.
   Status Flush(uint64_t offset_bytes, uint64_t size_bytes) const;
   Status Invalidate(uint64_t offset_bytes, uint64_t size_bytes) const;
 
@@ -51,8 +51,8 @@ class VulkanBuffer : public Buffer {
   VkMappedMemoryRange WholeAtoms(uint64_t offset_bytes, uint64_t size_bytes) const;
 
   LogicalDevice* device_;
-  Owned<VkDeviceMemory> memory_;  // before the buffer, so that the buffer goes first
-  Owned<VkBuffer> buffer_;        // none where the buffer is the caller's
+  Owned<VkDeviceMemory> memory_;  // declared before the buffer, which is destroyed first
+  Owned<VkBuffer> buffer_;        // null if the buffer is the caller's
   VkBuffer handle_ = VK_NULL_HANDLE;
   VkImage image_ = VK_NULL_HANDLE;  // the caller's
   VkImageLayout image_layout_ = VK_IMAGE_LAYOUT_UNDEFINED;
@@ -63,7 +63,7 @@ class VulkanBuffer : public Buffer {
   uint64_t allocated_bytes_ = 0;
 };
 
-// Copies bytes between buffers and waits for the end.
+// Copies bytes between buffers and waits for the copy.
 Status CopyBytes(LogicalDevice& device, const VulkanBuffer& from, uint64_t from_offset_bytes, const VulkanBuffer& to,
                  uint64_t to_offset_bytes, uint64_t size_bytes);
 

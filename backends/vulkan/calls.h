@@ -5,7 +5,7 @@
 
 namespace hearth {
 
-// Calls of a device to its driver so far, for tests: what a run costs beside its kernels.
+// Counts a device's driver calls, for tests of the overhead of a run.
 struct VulkanCalls {
   uint64_t allocations = 0, submissions = 0, waits = 0;
 };

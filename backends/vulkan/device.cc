@@ -22,8 +22,8 @@ Result<std::unique_ptr<Device>> VulkanDevice::Share(const VulkanContext& context
   PhysicalDevice physical = Describe(*instance, static_cast<VkPhysicalDevice>(context.physical_device));
   if (!physical.unusable_reason.empty()) return Status(StatusCode::kInvalidArgument, physical.unusable_reason);
   HEARTH_TRY(CheckQueueFamily(*instance, physical.handle, context.queue_family));
-  physical.info.fp16_arithmetic = false;  // which features the caller switched on is not known
-  physical.timestamp_bits = 0;            // those read are of the family that Hearth would have chosen
+  physical.info.fp16_arithmetic = false;  // the features that the caller enabled are unknown
+  physical.timestamp_bits = 0;            // the value read is that of the queue family that Hearth would choose
   HEARTH_ASSIGN(auto logical, LogicalDevice::Share(std::move(instance), std::move(physical), context));
   return std::unique_ptr<Device>(new VulkanDevice(std::move(logical)));
 }
@@ -62,7 +62,7 @@ Status VulkanDevice::DoWrite(Buffer& buffer, uint64_t offset_bytes, uint64_t siz
                              const std::function<Status(std::span<std::byte>)>& fill) {
   const auto& target = static_cast<const VulkanBuffer&>(buffer);
   if (target.mapped() != nullptr) {
-    // First what a kernel wrote beside it: the flush writes whole atoms back.
+    // Invalidates first what a kernel wrote beside it, because the flush writes whole atoms back.
     HEARTH_TRY(target.Invalidate(offset_bytes, size_bytes));
     HEARTH_TRY(fill({target.mapped() + offset_bytes, size_bytes}));
     return target.Flush(offset_bytes, size_bytes);

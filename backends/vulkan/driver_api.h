@@ -1,5 +1,5 @@
-// Vulkan's functions, found at run time through the loader library: three tables, one per level.
-// The lists below are all that this backend calls.
+// Vulkan's functions, found at run time in the loader library: three tables, one per level. The lists below are all
+// that this backend calls.
 #ifndef HEARTH_BACKENDS_VULKAN_DRIVER_API_H_
 #define HEARTH_BACKENDS_VULKAN_DRIVER_API_H_
 
@@ -97,22 +97,22 @@ struct DeviceApi {
 };
 #undef HEARTH_VULKAN_MEMBER
 
-// kUnavailable without the loader library or with one of version 1.0; names what is missing.
+// kUnavailable if the loader library is missing, is of version 1.0 or lacks a function; says which.
 Result<LoaderApi> LoadLoaderApi();
 Result<InstanceApi> LoadInstanceApi(const LoaderApi& loader, VkInstance instance);
 Result<DeviceApi> LoadDeviceApi(const InstanceApi& api, VkDevice device);
 
-// What tests put between this backend and the driver: called with each table that was loaded, to replace functions.
+// For tests: called with each loaded table, to replace functions.
 struct TableFilters {
   void (*instance)(InstanceApi&) = nullptr;
   void (*device)(DeviceApi&) = nullptr;
 };
-TableFilters& TheTableFilters();  // to be set before the first device is listed
+TableFilters& TheTableFilters();  // set it before devices are listed for the first time
 
 std::string ResultName(VkResult result);  // "VK_ERROR_DEVICE_LOST"
 
-// Ok for VK_SUCCESS; otherwise "`call` answered VK_...", with kResourceExhausted for all kinds of out of memory and
-// kDeviceLost for a lost device and what has no code of its own.
+// Ok for VK_SUCCESS, otherwise "`call` answered VK_...". kResourceExhausted for every kind of out of memory;
+// kDeviceLost for a lost device and for results without a code of their own.
 Status ToStatus(VkResult result, std::string_view call);
 
 }  // namespace hearth::vulkan

@@ -146,7 +146,7 @@ void VulkanExecutable::RecordCopies(VkCommandBuffer commands, const std::vector<
   for (const PreparedCopy& copy : copies) device_->api().CmdCopyBuffer(commands, copy.from, copy.to, 1, &copy.region);
 }
 
-// Copies stand between barriers of their own. The recording begins with one.
+// Copies are between barriers of their own. The recording begins with one.
 void VulkanExecutable::RecordAll(VkCommandBuffer commands) const {
   const DeviceApi& api = device_->api();
   for (const PreparedDispatch& dispatch : dispatches_) {
@@ -191,7 +191,7 @@ Result<std::vector<double>> VulkanExecutable::RunProfiled() {
   return device_->physical().timestamp_bits > 0 ? RunTimed() : RunWaiting();
 }
 
-// Timestamp k is taken when everything before dispatch k has finished, the last one when all has.
+// Timestamp k is taken when everything before dispatch k has finished, the last one when everything has.
 Status VulkanExecutable::RecordTimed() {
   const DeviceApi& api = device_->api();
   const auto count = static_cast<uint32_t>(dispatches_.size() + 1);
@@ -225,7 +225,7 @@ Result<std::vector<double>> VulkanExecutable::RunTimed() {
   const uint64_t mask = physical.timestamp_bits >= 64 ? UINT64_MAX : (uint64_t{1} << physical.timestamp_bits) - 1;
   std::vector<double> milliseconds;
   for (size_t k = 0; k < dispatches_.size(); ++k) {
-    const uint64_t passed = (ticks[k + 1] - ticks[k]) & mask;  // right across one wrap of the clock
+    const uint64_t passed = (ticks[k + 1] - ticks[k]) & mask;  // correct across one wrap of the clock
     milliseconds.push_back(static_cast<double>(passed) * physical.timestamp_period_ns * 1e-6);
   }
   return milliseconds;

@@ -17,7 +17,7 @@ class VulkanBuffer;
 
 class VulkanExecutable : public Executable {
  public:
-  // `commands` was checked by Device::Prepare. kUnsupported for a texel read of more elements than the device takes.
+  // `commands` was checked by Device::Prepare. kUnsupported for a texel read of more elements than the device allows.
   static Result<std::unique_ptr<Executable>> Create(LogicalDevice& device, const CommandList& commands);
 
   Result<uint64_t> Submit(const SubmitSync& sync) override;
@@ -30,8 +30,8 @@ class VulkanExecutable : public Executable {
     VkBufferCopy region{};
   };
   struct PreparedDispatch {
-    std::vector<PreparedCopy> copies;         // before it
-    std::vector<const VulkanBuffer*> images;  // that it reads, copied before it
+    std::vector<PreparedCopy> copies;         // recorded before the dispatch
+    std::vector<const VulkanBuffer*> images;  // images that the dispatch reads, copied before it
     VkPipeline pipeline = VK_NULL_HANDLE;
     VkPipelineLayout layout = VK_NULL_HANDLE;
     VkDescriptorSet set = VK_NULL_HANDLE;
@@ -49,13 +49,13 @@ class VulkanExecutable : public Executable {
   void RecordCopies(VkCommandBuffer commands, const std::vector<PreparedCopy>& copies) const;
   void RecordDispatch(VkCommandBuffer commands, const PreparedDispatch& dispatch) const;
   Status RecordTimed();
-  Result<std::vector<double>> RunTimed();    // by the queue's clock
-  Result<std::vector<double>> RunWaiting();  // one submission per dispatch, by the host's clock
+  Result<std::vector<double>> RunTimed();    // measured by the queue's clock
+  Result<std::vector<double>> RunWaiting();  // one submission per dispatch, measured by the host's clock
 
   LogicalDevice* device_;
   Owned<VkDescriptorPool> descriptor_pool_;
   std::vector<PreparedDispatch> dispatches_;
-  std::vector<PreparedCopy> copies_;  // behind the last dispatch
+  std::vector<PreparedCopy> copies_;  // after the last dispatch
   std::optional<RecordedCommands> commands_;
   Owned<VkQueryPool> timestamps_;  // made by the first profiled run
   std::optional<RecordedCommands> timed_commands_;

@@ -11,7 +11,7 @@
 
 namespace hearth::vulkan {
 
-// What a device that has hung may be using stays, where leak checkers find it.
+// Objects that a hung device may be using stay, and leak checkers find them here.
 template <typename Handle>
 void KeepForever(Handle handle) {
   static std::mutex mutex;
@@ -20,8 +20,8 @@ void KeepForever(Handle handle) {
   kept.push_back(handle);
 }
 
-// A handle that belongs to a VkDevice, destroyed by `destroy` unless the device has hung, which may use it for ever;
-// move-only. The device must outlive it.
+// A move-only handle of an object of a VkDevice. `destroy` destroys it, unless the device has hung and may use it for
+// ever. The device must outlive it.
 template <typename Handle>
 class Owned {
  public:

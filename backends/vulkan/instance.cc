@@ -11,7 +11,7 @@
 namespace hearth::vulkan {
 namespace {
 
-// Without it the loader leaves out drivers that have not all of Vulkan 1.0: MoltenVK, so each device of Apple.
+// Without it the loader omits drivers that lack something of Vulkan 1.0: MoltenVK, so every Apple device.
 bool ListsPortabilityDrivers(const LoaderApi& loader) {
   uint32_t count = 0;
   if (loader.EnumerateInstanceExtensionProperties(nullptr, &count, nullptr) != VK_SUCCESS) return false;

@@ -1,4 +1,4 @@
-// The process's one VkInstance, made at first use.
+// The process's one VkInstance, made when first needed.
 #ifndef HEARTH_BACKENDS_VULKAN_INSTANCE_H_
 #define HEARTH_BACKENDS_VULKAN_INSTANCE_H_
 
@@ -9,19 +9,18 @@
 
 namespace hearth::vulkan {
 
-// Kept until the process ends: making it and asking its devices took 80-100 ms with Mesa 22.3's four drivers installed
-// (2 cores, warm disk), which enumerating and opening then share; and unloading drivers that started threads is not
-// safe with all of them.
+// Kept until the process ends. Enumerating and opening share it: making it and querying its devices took 80-100 ms with
+// Mesa 22.3's four drivers installed (2 cores, warm disk). Some drivers that started threads can't be unloaded safely.
 struct Instance {
   LoaderApi loader;
   InstanceApi api;
   VkInstance handle = VK_NULL_HANDLE;
 };
 
-// kUnavailable with the reason; a failure is tried anew by the next call. Threads: any.
+// kUnavailable with the reason; the next call tries again after a failure. Threads: any.
 Result<const Instance*> SharedInstance();
 
-// The caller's instance, which it destroys itself. kUnavailable when it is of API version 1.0.
+// The caller's instance, which the caller destroys. kUnavailable if it is of API version 1.0.
 Result<std::unique_ptr<Instance>> ForeignInstance(VkInstance handle);
 
 // In the driver's order, the same at every call.

@@ -43,7 +43,7 @@ Result<VkDevice> CreateDevice(const PhysicalDevice& physical) {
   return device;
 }
 
-// SyncPoints as vkQueueSubmit takes them. The value of a binary semaphore is ignored.
+// SyncPoints in the form of vkQueueSubmit, which ignores the value of a binary semaphore.
 struct SemaphoreList {
   explicit SemaphoreList(std::span<const SyncPoint> points) {
     for (const SyncPoint& point : points) {
@@ -73,7 +73,7 @@ Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Open(PhysicalDevice physic
 Result<std::unique_ptr<LogicalDevice>> LogicalDevice::Share(std::unique_ptr<Instance> instance, PhysicalDevice physical,
                                                             const VulkanContext& context) {
   physical.queue_family = context.queue_family;
-  physical.info.int64 = false;  // a feature that the caller need not have switched on
+  physical.info.int64 = false;  // the caller may not have enabled the feature
   std::unique_ptr<LogicalDevice> device(new LogicalDevice(std::move(physical), static_cast<VkDevice>(context.device)));
   HEARTH_ASSIGN(device->api_, LoadDeviceApi(instance->api, device->handle_));
   device->shared_instance_ = std::move(instance);
@@ -86,7 +86,7 @@ LogicalDevice::~LogicalDevice() {
     KeepForever(handle_);
     return;
   }
-  if (is_shared()) {  // the caller's own work goes on
+  if (is_shared()) {  // the caller's own work continues
     (void)Wait(submission_count_);
   } else if (api_.DeviceWaitIdle != nullptr) {
     api_.DeviceWaitIdle(handle_);
@@ -142,15 +142,15 @@ Status LogicalDevice::Wait(uint64_t submission) {
   if (submission > submission_count_)
     return Error(StatusCode::kInvalidArgument, "submission {} never was; the last is {}", submission,
                  submission_count_);
-  // A fence also covers all that was submitted before it, so that of the submission itself or of a later one serves;
-  // without one it was waited for already.
+  // A fence also covers all earlier submissions, so the fence of this submission or of a later one serves. Without one,
+  // somebody has waited for it already.
   const auto found = std::find_if(pending_.begin(), pending_.end(),
                                   [&](const Pending& pending) { return pending.number >= submission; });
   if (found == pending_.end()) return Status::Ok();
   HEARTH_TRY(wait_limit_.Check());
   const uint64_t number = found->number;
   const VkFence fence = found->fence.get();
-  ++found->waiters;  // keeps the fence from being used again meanwhile
+  ++found->waiters;  // prevents reuse of the fence meanwhile
   lock.unlock();
   const uint64_t limit_ns = wait_limit_.is_set() ? static_cast<uint64_t>(wait_limit_.limit().count()) : UINT64_MAX;
   ++waits_;

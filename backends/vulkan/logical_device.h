@@ -1,4 +1,4 @@
-// An opened VkDevice with its one queue: what buffers, programs and executables are made on.
+// An opened VkDevice with its one queue. Buffers, programs and executables are made on it.
 #ifndef HEARTH_BACKENDS_VULKAN_LOGICAL_DEVICE_H_
 #define HEARTH_BACKENDS_VULKAN_LOGICAL_DEVICE_H_
 
@@ -18,11 +18,11 @@
 
 namespace hearth::vulkan {
 
-// Thread-safe: the queue has a lock, and Vulkan lets any thread make objects.
+// Thread-safe: the queue has a lock, and Vulkan allows any thread to make objects.
 class LogicalDevice {
  public:
   static Result<std::unique_ptr<LogicalDevice>> Open(PhysicalDevice physical);
-  // The caller's device and queue, which it destroys after this object. `instance` is the caller's too.
+  // The caller's device and queue, which the caller destroys after this object. `instance` is the caller's too.
   static Result<std::unique_ptr<LogicalDevice>> Share(std::unique_ptr<Instance> instance, PhysicalDevice physical,
                                                       const VulkanContext& context);
   ~LogicalDevice();
@@ -66,9 +66,9 @@ class LogicalDevice {
     int waiters = 0;
   };
   Result<Owned<VkFence>> TakeFence();
-  void Recycle(uint64_t finished);  // the fences of submissions up to this one that nobody waits for
+  void Recycle(uint64_t finished);  // reuses the fences of finished submissions that nobody waits for
 
-  std::unique_ptr<Instance> shared_instance_;  // what physical_ points to, on a shared device
+  std::unique_ptr<Instance> shared_instance_;  // on a shared device, the instance of physical_
   PhysicalDevice physical_;
   VkDevice handle_;
   PFN_vkDestroyDevice destroy_ = nullptr;
@@ -76,7 +76,7 @@ class LogicalDevice {
   WaitLimit wait_limit_;
   std::atomic<uint64_t> allocations_ = 0, submissions_ = 0, waits_ = 0;
   VkQueue queue_ = VK_NULL_HANDLE;
-  std::mutex queue_mutex_;  // vkQueueSubmit is not thread-safe by itself; also guards what follows
+  std::mutex queue_mutex_;  // vkQueueSubmit is not thread-safe; also guards the members below
   uint64_t submission_count_ = 0;
   std::deque<Pending> pending_;
   std::vector<Owned<VkFence>> free_fences_;

@@ -47,7 +47,7 @@ DeviceType TypeOf(VkPhysicalDeviceType type) {
   }
 }
 
-// Puts `next` behind `head` in a chain of extension structures.
+// Inserts `next` after `head` in a chain of extension structures.
 template <typename Head, typename Next>
 void Chain(Head& head, Next& next) {
   next.pNext = head.pNext;
@@ -74,7 +74,7 @@ void ReadLimits(const VkPhysicalDeviceLimits& limits, uint64_t max_allocation_by
   device.non_coherent_atom_bytes = std::max<uint64_t>(1, limits.nonCoherentAtomSize);
 }
 
-// Vulkan itself doesn't say how many cores a device has; three vendors' extensions do. 0 where none is there.
+// Vulkan itself has no number of cores; extensions of three vendors do. 0 without them.
 struct CoreCounts {
   VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nv{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV};
   VkPhysicalDeviceShaderCorePropertiesAMD amd{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_AMD};
@@ -90,7 +90,7 @@ struct CoreCounts {
   }
   uint32_t Count(DeviceType type) const {
     if (type == DeviceType::kCpu) return std::max(1u, std::thread::hardware_concurrency());
-    // Of AMD's numbers the second leaves out units that are switched off in this part.
+    // AMD reports two numbers; the second omits units that are disabled in this chip.
     if (active.activeComputeUnitCount != 0) return active.activeComputeUnitCount;
     return std::max({nv.shaderSMCount, arm.shaderCoreCount,
                      amd.shaderEngineCount * amd.shaderArraysPerEngineCount * amd.computeUnitsPerShaderArray});
@@ -165,7 +165,7 @@ void ReadMemory(PhysicalDevice& device) {
   // A discrete GPU may have such memory too, but the host reads it slowly over the bus.
   device.info.unified_memory =
       has_shared && (device.info.type == DeviceType::kCpu || device.info.type == DeviceType::kIntegratedGpu);
-  // What a flush writes back must hold nothing of a neighbour that a kernel is writing.
+  // A flush must not write back a neighbour's bytes that a kernel is writing.
   const bool all_coherent = std::ranges::all_of(types, [](const VkMemoryType& type) {
     return (type.propertyFlags & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) == 0 ||
            (type.propertyFlags & VK_MEMORY_PROPERTY_HOST_COHERENT_BIT) != 0;
@@ -183,13 +183,13 @@ std::vector<VkQueueFamilyProperties> QueueFamilies(const InstanceApi& api, VkPhy
   return families;
 }
 
-// The first family with compute, and whether there is one.
+// The first queue family with compute; nullopt if there is none.
 bool FindQueue(PhysicalDevice& device) {
   const std::vector<VkQueueFamilyProperties> families = QueueFamilies(device.instance->api, device.handle);
   for (uint32_t f = 0; f < families.size(); ++f) {
     if ((families[f].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0 || families[f].queueCount == 0) continue;
     device.queue_family = f;
-    // Ticks of no length measure nothing; then the host's clock does.
+    // A tick of length zero measures nothing; the host's clock is used then.
     device.timestamp_bits = device.timestamp_period_ns > 0 ? families[f].timestampValidBits : 0;
     return true;
   }
@@ -237,7 +237,7 @@ PhysicalDevice Describe(const Instance& instance, VkPhysicalDevice handle) {
     device.unusable_reason = fmt::format("{} has no queue that computes", base.deviceName);
   } else if (!ReadsTexels(device, VK_FORMAT_R32G32B32A32_SFLOAT) ||
              !ReadsTexels(device, VK_FORMAT_R16G16B16A16_SFLOAT)) {
-    device.info.max_texel_elements = 0;  // against the specification, but only a path less
+    device.info.max_texel_elements = 0;  // violates the specification, but only disables texel reads
   }
   return device;
 }

@@ -113,7 +113,7 @@ Status VulkanProgramGroup::MakePipelineCache() {
   info.initialDataSize = container_.pipeline_cache.size();
   info.pInitialData = container_.pipeline_cache.data();
   auto cache = device_->Make(api.CreatePipelineCache, api.DestroyPipelineCache, info, "vkCreatePipelineCache");
-  if (!cache.ok() && info.initialDataSize > 0) {  // a driver may refuse data that it could have ignored
+  if (!cache.ok() && info.initialDataSize > 0) {  // a driver may refuse data that it should ignore
     info.initialDataSize = 0;
     cache = device_->Make(api.CreatePipelineCache, api.DestroyPipelineCache, info, "vkCreatePipelineCache");
   }
@@ -129,7 +129,7 @@ Result<std::vector<std::byte>> VulkanProgramGroup::Binary() {
   HEARTH_TRY(ToStatus(api.GetPipelineCacheData(device_->handle(), pipeline_cache_.get(), &size_bytes, nullptr),
                       "vkGetPipelineCacheData"));
   container_.pipeline_cache.resize(size_bytes);
-  // VK_INCOMPLETE when the cache grew in between: what came is valid, only not all.
+  // VK_INCOMPLETE if the cache grew in between: the data is valid but not complete.
   const VkResult got =
       api.GetPipelineCacheData(device_->handle(), pipeline_cache_.get(), &size_bytes, container_.pipeline_cache.data());
   if (got != VK_INCOMPLETE) HEARTH_TRY(ToStatus(got, "vkGetPipelineCacheData"));

@@ -12,14 +12,14 @@
 
 namespace hearth::vulkan {
 
-// The format of a tensor that is read through a uniform texel buffer; nothing for storage buffers.
+// The format of a tensor that is read through a uniform texel buffer; undefined for storage buffers.
 std::optional<VkFormat> TexelFormat(const TensorArg& arg);
 uint64_t TexelBytes(VkFormat format);
 
 class VulkanProgram : public Program {
  public:
-  // Makes the pipeline through `cache`. kUnsupported when the kernel needs more bindings, scalars or invocations than
-  // the device has; errors name the kernel.
+  // Makes the pipeline with `cache`. kUnsupported if the kernel needs more bindings, scalars or invocations than the
+  // device has; errors name the kernel.
   static Result<std::unique_ptr<VulkanProgram>> Create(LogicalDevice& device, const KernelSource& source,
                                                        const SpirvWords& spirv, VkPipelineCache cache);
 
@@ -39,9 +39,9 @@ class VulkanProgram : public Program {
 
 class VulkanProgramGroup : public ProgramGroup {
  public:
-  // From kernel texts, by glslang. Threads: any.
+  // From kernel texts, with glslang. Threads: any.
   static Result<std::unique_ptr<ProgramGroup>> Compile(LogicalDevice& device, std::span<const KernelSource> sources);
-  // From Binary(), without glslang. A pipeline cache of another driver build is left out silently.
+  // From Binary(), without glslang. A pipeline cache of another driver build is ignored. Threads: any.
   static Result<std::unique_ptr<ProgramGroup>> Load(LogicalDevice& device, std::span<const KernelSource> sources,
                                                     std::span<const std::byte> binary);
 
@@ -57,7 +57,7 @@ class VulkanProgramGroup : public ProgramGroup {
   Status MakePipelineCache();
 
   LogicalDevice* device_;
-  ProgramContainer container_;  // its cache data is what Load was given, and empty after Build
+  ProgramContainer container_;  // its cache data is the argument of Load; empty after Build
   Owned<VkPipelineCache> pipeline_cache_;
   std::vector<std::unique_ptr<Program>> programs_;
   int spirv_compiled_ = 0;

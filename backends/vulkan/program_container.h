@@ -21,11 +21,11 @@ struct ProgramContainer {
 
 std::vector<std::byte> Serialize(const ProgramContainer& container);
 
-// kMalformedInput for anything that is not exactly one container of `module_count` sane SPIR-V modules.
+// kMalformedInput unless it is exactly one container of `module_count` valid SPIR-V modules.
 Result<ProgramContainer> ParseContainer(std::span<const std::byte> bytes, size_t module_count);
 
-// Whether pipeline cache data was made by this device and driver build (VkPipelineCacheHeaderVersionOne). Drivers check
-// that too, but not all of them survive foreign data.
+// Whether this device and driver build made the pipeline cache data (VkPipelineCacheHeaderVersionOne). Drivers check
+// that too, but some crash on foreign data.
 bool PipelineCacheFits(std::span<const std::byte> data, const PhysicalDevice& device);
 
 }  // namespace hearth::vulkan

@@ -9,7 +9,7 @@ constexpr VkPipelineStageFlags kWork = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK
 constexpr VkAccessFlags kWrites = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
 constexpr VkAccessFlags kReads = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_TRANSFER_READ_BIT;
 
-// On a device that the program works with too: whatever it did before and does behind.
+// For a device that the program works with too: orders the commands with all earlier and later ones.
 constexpr VkPipelineStageFlags kAnyWork = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
 constexpr VkAccessFlags kAnyWrite = VK_ACCESS_MEMORY_WRITE_BIT;
 constexpr VkAccessFlags kAnyAccess = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
@@ -63,7 +63,7 @@ Result<RecordedCommands> RecordedCommands::Record(LogicalDevice& device,
 }
 
 RecordedCommands::~RecordedCommands() {
-  // After a move there is no pool. A failure was, or will be, reported to whoever waits for the results.
+  // A moved-from object has no pool. A failure is reported to the caller that waits for the results.
   if (pool_.get() != VK_NULL_HANDLE && last_submission_ != 0) (void)device_->Wait(last_submission_);
 }
 

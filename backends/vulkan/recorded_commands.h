@@ -32,10 +32,10 @@ class RecordedCommands {
   uint64_t last_submission_ = 0;
 };
 
-// What kernels wrote before it is seen by kernels after it, through storage and texel buffers both, and nothing after
-// it overwrites what kernels before it still read.
+// Makes kernels' writes visible to later kernels, in storage and texel buffers, and keeps later kernels from
+// overwriting what earlier ones still read.
 void RecordKernelBarrier(const DeviceApi& api, VkCommandBuffer commands);
-// The same of kernels and copies.
+// The same for kernels and copies.
 void RecordWorkBarrier(const DeviceApi& api, VkCommandBuffer commands);
 
 }  // namespace hearth::vulkan

@@ -42,7 +42,7 @@ Status CheckSpirv(std::span<const uint32_t> words) {
   }
   size_t at = kHeaderWords;
   while (at < words.size()) {
-    const size_t length = words[at] >> 16;  // of an instruction, in words, its own first word included
+    const size_t length = words[at] >> 16;  // length of the instruction in words, including this one
     if (length == 0 || length > words.size() - at) {
       return Error(StatusCode::kMalformedInput, "a SPIR-V instruction at word {} ends outside its module", at);
     }

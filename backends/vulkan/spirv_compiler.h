@@ -1,4 +1,4 @@
-// GLSL to SPIR-V inside the process, by glslang, which lies in libhearth_spirv.so.
+// GLSL to SPIR-V inside the process, by glslang in libhearth_spirv.so.
 #ifndef HEARTH_BACKENDS_VULKAN_SPIRV_COMPILER_H_
 #define HEARTH_BACKENDS_VULKAN_SPIRV_COMPILER_H_
 
@@ -15,12 +15,12 @@ using SpirvWords = std::vector<uint32_t>;
 
 std::string SpirvCompilerName();  // "glslang 11.13.0": what the SPIR-V of a text depends on
 
-// Compiles a compute shader for Vulkan 1.1 (SPIR-V 1.3), unoptimized: drivers optimize anyway. kUnavailable carries
-// the compiler's log, or says where libhearth_spirv.so was looked for. Threads: any, in parallel.
+// Compiles a compute shader for Vulkan 1.1 (SPIR-V 1.3), unoptimized, because drivers optimize anyway. kUnavailable
+// with the compiler's log, or with the paths where libhearth_spirv.so was looked for. Threads: any, in parallel.
 Result<SpirvWords> CompileToSpirv(const std::string& glsl);
 
-// Whether words look like a SPIR-V 1.0 to 1.3 module: its header, and instructions that end exactly at the end. A
-// driver may crash on what fails this.
+// Whether `words` are a SPIR-V 1.0 to 1.3 module with a valid header and instructions that end exactly at the end. A
+// driver may crash on anything else.
 Status CheckSpirv(std::span<const uint32_t> words);
 
 }  // namespace hearth::vulkan

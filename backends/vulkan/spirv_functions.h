@@ -1,4 +1,4 @@
-// Where the GLSL compiler is: in libhearth_spirv.so, or in the program itself where Hearth is linked statically.
+// Finds the GLSL compiler: in libhearth_spirv.so, or in the program itself if Hearth is linked statically.
 #ifndef HEARTH_BACKENDS_VULKAN_SPIRV_FUNCTIONS_H_
 #define HEARTH_BACKENDS_VULKAN_SPIRV_FUNCTIONS_H_
 
@@ -7,7 +7,8 @@
 
 namespace hearth::vulkan {
 
-// hearth_spirv_compile; kUnavailable says where the library was looked for. Threads: any; the function stays valid.
+// hearth_spirv_compile. kUnavailable with the paths where the library was looked for. Threads: any; the function stays
+// valid.
 Result<HearthSpirvCompileFn> FindSpirvCompileFunction();
 
 }  // namespace hearth::vulkan

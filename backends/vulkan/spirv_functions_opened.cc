@@ -1,4 +1,4 @@
-// libhearth_spirv.so is opened when something has to be compiled. libhearth.a has spirv/functions_linked.cc.
+// Opens libhearth_spirv.so when something has to be compiled. libhearth.a has spirv/functions_linked.cc.
 #include <array>
 #include <string>
 #include <vector>
@@ -11,8 +11,8 @@
 namespace hearth::vulkan {
 namespace {
 
-// From the folder of the file that holds this code: beside a library, plugin or Python module; below the Python
-// package; from a build's or an installed program's folder to that of its libraries.
+// Paths relative to the folder of the file that contains this code: beside a library, plugin or Python module; below
+// the Python package; from a build's or an installed program's folder to that of its libraries.
 constexpr std::array kFolders{"", "lib/", "../lib/", HEARTH_LIBRARIES_FROM_PROGRAMS "/"};
 
 }  // namespace
@@ -23,7 +23,7 @@ Result<HearthSpirvCompileFn> FindSpirvCompileFunction() {
   if (!here.empty()) {
     for (const char* folder : kFolders) paths.push_back(here + "/" + folder + HEARTH_SPIRV_LIBRARY);
   }
-  paths.emplace_back(HEARTH_SPIRV_LIBRARY);  // where the system's loader looks
+  paths.emplace_back(HEARTH_SPIRV_LIBRARY);  // the system's loader searches for it
   std::vector<const char*> names;
   for (const std::string& path : paths) names.push_back(path.c_str());
   HEARTH_ASSIGN(DynamicLibrary library, DynamicLibrary::Open(names));
@@ -33,7 +33,7 @@ Result<HearthSpirvCompileFn> FindSpirvCompileFunction() {
     return Error(StatusCode::kUnavailable,
                  HEARTH_SPIRV_LIBRARY " is of another version; install the one that came with this Hearth");
   }
-  library.Leak();  // glslang keeps memory of the process
+  library.Leak();  // glslang keeps memory for the whole process
   return compile;
 }
 

@@ -9,7 +9,7 @@
 
 namespace hearth::vulkan {
 
-// "glslang 11.13.0": what the SPIR-V of a text depends on. Known without opening libhearth_spirv.so.
+// "glslang 11.13.0", on which the SPIR-V of a text depends. Known without opening libhearth_spirv.so.
 inline std::string BuiltCompilerName() {
   return fmt::format("glslang {}.{}.{}", GLSLANG_VERSION_MAJOR, GLSLANG_VERSION_MINOR, GLSLANG_VERSION_PATCH);
 }

@@ -1,4 +1,4 @@
-// For libhearth.a, which holds the compiler itself: in the place of spirv_functions_opened.cc.
+// For libhearth.a, which contains the compiler; replaces spirv_functions_opened.cc.
 #include "backends/vulkan/spirv_functions.h"
 
 namespace hearth::vulkan {

@@ -13,7 +13,7 @@
 
 namespace {
 
-// Limits are the device's business: lowering keeps them, and Compile checks the work group.
+// Limits are not checked here: lowering keeps the device's limits, and Compile checks the work group.
 TBuiltInResource ResourceLimits() {
   TBuiltInResource limits = *GetDefaultResources();
   limits.maxComputeWorkGroupSizeX = limits.maxComputeWorkGroupSizeY = limits.maxComputeWorkGroupSizeZ = INT_MAX;

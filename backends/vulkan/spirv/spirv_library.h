@@ -1,6 +1,6 @@
-// The interface of libhearth_spirv.so, glslang in a library of its own: it is more than half of Hearth's code, the
+// The interface of libhearth_spirv.so, which contains glslang. glslang is more than half of Hearth's code. So the
 // library, the plugin, the program and the Python package share it, and a start that finds its SPIR-V in the cache
-// never opens it. C types only, so that it may be built apart.
+// never opens it. The interface has only C types, so that it can be built separately.
 #ifndef HEARTH_BACKENDS_VULKAN_SPIRV_SPIRV_LIBRARY_H_
 #define HEARTH_BACKENDS_VULKAN_SPIRV_SPIRV_LIBRARY_H_
 
@@ -9,7 +9,7 @@
 
 extern "C" {
 
-// What the caller gets: exactly one of the two is called, once, before the compiler returns.
+// The caller's callbacks: exactly one of the two is called, once, before the compiler returns.
 struct HearthSpirvReceiver {
   void* user;
   void (*words)(void* user, const uint32_t* words, size_t count);
@@ -20,7 +20,7 @@ struct HearthSpirvReceiver {
 using HearthSpirvCompileFn = void (*)(const char* glsl, const HearthSpirvReceiver* receiver);
 __attribute__((visibility("default"))) void hearth_spirv_compile(const char* glsl, const HearthSpirvReceiver* receiver);
 
-// "glslang 11.13.0": must be what the caller was built with, since keys of the cache name it.
+// "glslang 11.13.0". It must be the one that the caller was built with, because cache keys contain its name.
 using HearthSpirvCompilerNameFn = const char* (*)();
 __attribute__((visibility("default"))) const char* hearth_spirv_compiler_name();
 }
