@@ -12,9 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kBytesWorthAsking = uint64_t{128} << 20;  // reading the files takes some 0.1 ms
+constexpr uint64_t kBytesWorthAsking = uint64_t{128} << 20;  // reading the files takes about 0.1 ms
 
-// The number behind `name` in a file of lines "name number ...".
+// The number after `name` in a file of lines "name number ...".
 std::optional<uint64_t> NumberIn(const fs::path& path, const std::string& name) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -30,7 +30,7 @@ std::optional<uint64_t> OnlyNumberIn(const fs::path& path) {
   return number;
 }
 
-// What is left below the group's limit, counting pages of files, which the kernel gives back, as free.
+// The memory left below the group's limit. Page cache counts as free, because the kernel reclaims it.
 std::optional<uint64_t> LeftIn(const ControlGroup& group) {
   const auto limit = OnlyNumberIn(group.folder / (group.is_v2 ? "memory.max" : "memory.limit_in_bytes"));
   const auto used = OnlyNumberIn(group.folder / (group.is_v2 ? "memory.current" : "memory.usage_in_bytes"));

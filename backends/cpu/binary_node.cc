@@ -1,5 +1,4 @@
-// Operations of two operands that XNNPACK lacks: comparisons, logic, integers, PRELU with any slopes, what else
-// broadcasts.
+// Operations of two operands that XNNPACK lacks: comparisons, logic, integers, PRELU with any slopes, other broadcasts.
 #include <cmath>
 
 #include "backends/cpu/broadcast_rows.h"
@@ -22,7 +21,7 @@ struct Part {
 };
 using PartFunction = void (*)(const Part& part);
 
-// y = function(a, b) with the calling code's instructions; either operand may be one element for a whole row.
+// y = function(a, b) with the calling code's instructions. Either operand may be one element for a whole row.
 template <typename In, typename Out, typename Function>
 HEARTH_INTO_CALLER inline void ComputePart(const Part& part, Function function) {
   const bool moves_a = part.rows.steps()[0] != 0, moves_b = part.rows.steps()[1] != 0;
@@ -50,11 +49,11 @@ void VectorPart(const Part& part) {
   });
 }
 
-// Integers wrap: they are calculated without a sign.
+// Integers wrap, so they are computed unsigned.
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
 
-// Comparisons, of any type. Those that are not here are these with their operands exchanged.
+// Comparisons of any type. Missing ones are these with exchanged operands.
 template <typename T>
 PartFunction ComparisonOf(BinaryKind kind) {
   switch (kind) {
@@ -128,7 +127,7 @@ PartFunction FunctionOf(const Op& op, DType type) {
   }
 }
 
-// Functions that no vector has: the reference's, on all threads.
+// Functions without a vectorized form: the reference's functions, on all threads.
 template <typename T>
 void ComputeByTable(const Part& part, const BinaryRow& row) {
   if constexpr (std::is_integral_v<T>) {
@@ -174,11 +173,11 @@ class BinaryNode final : public HostNode {
   WorkerPool& workers_;
   HostOperand a_, b_;
   BroadcastRows<2> rows_;
-  PartFunction function_;  // null: the table's row
+  PartFunction function_;  // null: use the table's row
   const BinaryRow* row_ = nullptr;
 };
 
-// A greater B is B less A.
+// A > B is computed as B < A.
 bool Exchanges(const Op& op, Op& exchanged) {
   const auto* binary = std::get_if<Binary>(&op);
   if (binary == nullptr) return false;
@@ -204,7 +203,7 @@ Result<std::unique_ptr<HostNode>> MakeBinaryNode(const HostNodeRequest& request)
   if (a.bytes == nullptr || b.bytes == nullptr || a.desc.dtype != b.desc.dtype || out.shape.element_count() == 0) {
     return std::unique_ptr<HostNode>();
   }
-  // What has a grid and is not held as floats has numbers that these functions don't mean.
+  // A quantized operand that is not held as floats is refused: its stored numbers are not the values.
   const bool is_plain =
       !a.desc.quantization.has_value() && !b.desc.quantization.has_value() && !out.quantization.has_value();
   if (!is_plain || (out.dtype != a.desc.dtype && out.dtype != DType::kBool)) return std::unique_ptr<HostNode>();

@@ -1,4 +1,4 @@
-// Loops over an output and the operands that are broadcast to it, as few and as long rows as there can be.
+// Loops over an output and the operands that are broadcast to it, in as few and as long rows as possible.
 #ifndef HEARTH_BACKENDS_CPU_BROADCAST_ROWS_H_
 #define HEARTH_BACKENDS_CPU_BROADCAST_ROWS_H_
 
@@ -34,11 +34,11 @@ class BroadcastRows {
     if (digits_.empty()) digits_.push_back({1, {}});
   }
 
-  // How far an operand moves with each element of a row: 0 or 1.
+  // The step of each operand from element to element in a row: 0 or 1.
   const Places& steps() const { return digits_[0].steps; }
 
-  // Calls visit(first element of the output, elements, places of the operands' first elements) for each row or part of
-  // one in [begin, end).
+  // Calls visit(index of the first output element, number of elements, index of each operand's first element) for each
+  // row or part of one in [begin, end).
   template <typename Visit>
   HEARTH_INTO_CALLER void ForPart(int64_t begin, int64_t end, const Visit& visit) const {
     const int64_t length = digits_[0].radix;
@@ -63,7 +63,7 @@ class BroadcastRows {
     Places steps{};
   };
 
-  // The next digit outwards; one that continues the last becomes part of it.
+  // Adds the next outer digit, merged into the last one if it continues it.
   void Append(const Digit& digit) {
     if (!digits_.empty()) {
       Digit& last = digits_.back();

@@ -1,4 +1,4 @@
-// Conversion between element types as they are, without a quantization.
+// Conversion between element types that are not quantized.
 #include <limits>
 
 #include "backends/cpu/host_node.h"
@@ -12,7 +12,7 @@ struct BoolElement {
   uint8_t stored;
 };
 
-// Floats are truncated and clamped to the type, NaN becomes the highest; integers wrap.
+// Floats are truncated and clamped to the type, NaN becomes the highest number; integers wrap.
 template <typename To, typename From>
 HEARTH_INTO_CALLER inline To Converted(From from) {
   if constexpr (std::is_same_v<From, BoolElement>) {
@@ -40,7 +40,7 @@ void ConvertPart(const std::byte* x, std::byte* y, int64_t begin, int64_t end) {
 }
 using Conversion = void (*)(const std::byte* x, std::byte* y, int64_t begin, int64_t end);
 
-// use(element): with an element as it is stored, for each type that can be converted.
+// Calls use(element) with an element of the stored type, for each type that can be converted.
 template <typename Use>
 Conversion WithElementOf(DType type, const Use& use) {
   switch (type) {

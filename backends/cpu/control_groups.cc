@@ -17,7 +17,7 @@ std::vector<std::string> PartsOf(const std::string& text, char separator) {
   return parts;
 }
 
-// mountinfo writes blanks, line ends and backslashes as \ and three octal digits.
+// mountinfo writes blanks, line ends and backslashes as a backslash and three octal digits.
 std::string Unescaped(const std::string& text) {
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string plain;
@@ -37,7 +37,7 @@ bool Contains(const std::vector<std::string>& parts, const std::string& wanted) 
   return std::find(parts.begin(), parts.end(), wanted) != parts.end();
 }
 
-// A file system of control groups: the group `group` of it is seen at `point`.
+// A file system of control groups, which shows its group `group` at `point`.
 struct GroupMount {
   bool is_v2 = false;
   fs::path group, point;
@@ -58,7 +58,7 @@ std::vector<GroupMount> GroupMounts(const std::string& controller, const fs::pat
   return mounts;
 }
 
-// The group that this process is in, of version 2 or of version 1's controller.
+// This process's group, of version 2 or of version 1's controller.
 std::optional<fs::path> OwnGroup(const std::string& controller, const fs::path& root, bool is_v2) {
   std::ifstream file(root / "proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -72,8 +72,7 @@ std::optional<fs::path> OwnGroup(const std::string& controller, const fs::path& 
   return std::nullopt;
 }
 
-// `path` as seen from `base`; empty where it does not lie below, as in a container that was given another group's
-// mount.
+// `path` relative to `base`; empty if it is not below it, as in a container with another group's mount.
 fs::path Below(const fs::path& path, const fs::path& base) {
   const fs::path relative = path.lexically_relative(base);
   return relative.empty() || *relative.begin() == ".." || relative == "." ? fs::path() : relative;

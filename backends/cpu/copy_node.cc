@@ -1,4 +1,4 @@
-// Nodes that only move bytes. In the reference they would cost two conversions per element.
+// Nodes that only move bytes. The reference would convert each element twice.
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -12,17 +12,17 @@
 namespace hearth {
 namespace {
 
-// `rows` rows of `row_bytes` from dense `source` to every `target_stride_bytes` of `target`.
+// Copies `rows` rows of `row_bytes` from dense `source` to every `target_stride_bytes` of `target`.
 struct RowCopy {
   const std::byte* source = nullptr;
   std::byte* target = nullptr;
   size_t rows = 0, row_bytes = 0, target_stride_bytes = 0;
-  std::shared_ptr<const ByteTable> table;  // of 8-bit numbers that change on the way
+  std::shared_ptr<const ByteTable> table;  // for 8-bit numbers that change
 };
 
 class CopyNode final : public HostNode {
  public:
-  // `after`: of floats; tables have that of 8-bit numbers.
+  // `after`: an activation of floats; 8-bit numbers have it in their tables.
   CopyNode(const HostNodeRequest& request, std::vector<RowCopy> copies, Activation after, bool changes_grid)
       : out_(request, after),
         copies_(std::move(copies)),
@@ -50,11 +50,10 @@ class CopyNode final : public HostNode {
  private:
   HostOutput out_;
   std::vector<RowCopy> copies_;
-  bool changes_numbers_;  // what was copied is not yet the output
+  bool changes_numbers_;  // the copied numbers are not yet the output
 };
 
-// The axis along which the inputs lie one behind the other in the output; nothing for other nodes.
-// A reshape is a concatenation of one.
+// The axis along which the inputs are concatenated; nullopt for other nodes. A reshape is a concatenation of one input.
 std::optional<int> CopiedAxis(const Graph& graph, const Node& node) {
   if (std::holds_alternative<Reshape>(node.op)) return 0;
   if (const auto* unary = std::get_if<Unary>(&node.op); unary != nullptr && unary->kind == UnaryKind::kCopy) return 0;
@@ -99,7 +98,7 @@ Result<std::unique_ptr<HostNode>> MakeCopyNode(const HostNodeRequest& request) {
     const TensorDesc in = request.HeldAs(value);
     changes_grid = changes_grid || (out.dtype == DType::kFloat32 && IsHeldAsFloats(stored_out) &&
                                     stored_in.quantization != stored_out.quantization);
-    // Integers of 64 bits and NaN of any kind keep their bits, which the reference's float64 would change.
+    // 64-bit integers and any NaN keep their bits, which the reference's float64 would change.
     const bool is_alike = in.dtype == out.dtype || std::holds_alternative<Bitcast>(node.op);
     const bool stored_alike = is_alike && in.quantization == out.quantization && BitsOf(in.dtype) % 8 == 0;
     const bool per_axis = in.quantization.has_value() && in.quantization->scales.size() > 1;

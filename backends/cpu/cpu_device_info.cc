@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// What the kernel calls the first core: "model name" on x86, "Hardware" or "Processor" on some Arm boards.
+// The first core's name in /proc/cpuinfo: "model name" on x86, "Hardware" or "Processor" on some Arm boards.
 std::string CpuModelName() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {

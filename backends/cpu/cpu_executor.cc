@@ -22,7 +22,7 @@ namespace {
 
 class CpuProgram final : public HostProgram {
  public:
-  // `indices`: of the nodes in the graph.
+  // `indices`: the nodes' indices in the graph.
   CpuProgram(const Graph& graph, std::span<const int> indices, std::unique_ptr<HostArena> arena,
              std::vector<std::unique_ptr<HostNode>> nodes, const HeldBytes& held)
       : graph_(graph),
@@ -64,7 +64,7 @@ class CpuProgram final : public HostProgram {
   uint64_t naive_bytes() const override { return arena_->naive_bytes(); }
   uint64_t lower_bound_bytes() const override { return arena_->lower_bound_bytes(); }
 
-  // Constants of nodes that do not tell count as float32: XNNPACK packs them so. Each once.
+  // Counts constants of nodes without held_bytes as float32, the form in which XNNPACK packs them, each once.
   uint64_t weights_bytes() const override {
     uint64_t bytes = held_.all;
     std::set<ValueId> as_floats;
@@ -108,7 +108,8 @@ class CpuProgram final : public HostProgram {
 
   using Conversions = std::vector<HostArena::Conversion>::const_iterator;
 
-  // What node number `step` wants in another form than it was made in. `next`: the first that was not done yet.
+  // Converts the values that node number `step` needs in another form than they were made in. `next`: the first
+  // conversion that is not done yet.
   Conversions ConvertFor(size_t step, Conversions next) const {
     for (; next != arena_->conversions().end() && next->step == static_cast<int>(step); ++next) {
       const std::span<float> floats = arena_->floats(next->value);
@@ -151,7 +152,7 @@ Result<std::unique_ptr<HostNode>> MakeProductNode(const HostNodeRequest& request
   return MakeMatrixProductNode(request);
 }
 
-// Whether one operand repeats the other's rows, and these are short: each row is a piece of a loop to XNNPACK, 35 ns.
+// Whether one operand repeats the other's short rows. XNNPACK makes each row a piece of a loop, which costs 35 ns.
 bool RepeatsShortRows(const Graph& graph, const Node& node) {
   constexpr int32_t kShortRow = 128;
   if (!std::holds_alternative<Binary>(node.op)) return false;
@@ -161,7 +162,7 @@ bool RepeatsShortRows(const Graph& graph, const Node& node) {
   return is_broadcast && out[out.rank() - 1] <= kShortRow;
 }
 
-// What is faster than XNNPACK's where it was measured, with AVX-512 (with AVX2 it is not timed): products of floats,
+// Hearth's own nodes where they were measured faster than XNNPACK's, with AVX-512 (AVX2 was not timed): float products,
 // depthwise convolutions, softmax of a few classes, and short rows. Sums for a quantized result are XNNPACK's, whose
 // ties are refined.
 Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& request) {
@@ -177,7 +178,7 @@ Result<std::unique_ptr<HostNode>> MakePreferredNode(const HostNodeRequest& reque
   return RepeatsShortRows(request.graph, node) ? MakeBinaryNode(request) : MakeProductNode(request);
 }
 
-// What executors beside each other make once.
+// Objects that executors of clones share.
 struct SharedParts {
   HeldWeights weights;
   FoundOffsets offsets;
@@ -210,7 +211,7 @@ class CpuExecutor final : public HostExecutor {
         if (made == nullptr) refused.insert(nodes[k]);
         prepared.push_back(std::move(made));
       }
-      // A node that integer kernels refuse for its grids changes what its neighbours find: the plan is made anew.
+      // If integer kernels refuse a node for its grids, its neighbours find other forms, so the plan is made again.
       if (refused.size() > refused_before) continue;
       return std::unique_ptr<HostProgram>(
           std::make_unique<CpuProgram>(graph, nodes, std::move(arena), std::move(prepared), weights.Finish()));
@@ -218,7 +219,7 @@ class CpuExecutor final : public HostExecutor {
   }
 
  private:
-  // By the first maker that takes the node. Null for a node in integers that must run in floats.
+  // Asks each maker in turn. Null for a node in integers that must run in floats.
   Result<std::unique_ptr<HostNode>> MakeNode(const HostNodeRequest& request, int threads) {
     if (request.in_integers) return MakeIntegerNode(request);
     HEARTH_ASSIGN(std::unique_ptr<HostNode> node, MakeCopyNode(request));
@@ -241,7 +242,7 @@ class CpuExecutor final : public HostExecutor {
     return MakeReferenceNode(request);
   }
 
-  // Programs that are made for as many threads share them.
+  // Programs with the same number of threads share them.
   WorkerPool& Workers(int threads) {
     std::unique_ptr<WorkerPool>& workers = workers_[threads];
     if (workers == nullptr) workers = std::make_unique<WorkerPool>(threads, UsableCpus());

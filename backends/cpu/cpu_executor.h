@@ -1,4 +1,4 @@
-// Nodes on the host: the cpu device, and the fallback of every other.
+// Runs nodes on the host, for the cpu device and as the fallback of every other device.
 #ifndef HEARTH_BACKENDS_CPU_CPU_EXECUTOR_H_
 #define HEARTH_BACKENDS_CPU_CPU_EXECUTOR_H_
 
@@ -9,11 +9,11 @@
 
 namespace hearth {
 
-// The CPU as a device; every field is filled without opening anything.
+// The CPU as a device. Fills every field without opening anything.
 DeviceInfo CpuDeviceInfo();
 
-// Runs each node with XNNPACK where it has the operator (in builds with HEARTH_WITH_XNNPACK), with core's
-// float64 reference otherwise. Owns the worker threads: it must outlive the programs that it prepares.
+// Runs each node with the first maker that takes it (host_node.h), in the end core's float64 reference. Owns the worker
+// threads, so it must outlive the programs that it prepares.
 std::unique_ptr<HostExecutor> MakeCpuExecutor();
 
 }  // namespace hearth

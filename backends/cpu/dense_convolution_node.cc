@@ -1,5 +1,5 @@
-// Convolutions of float32 as matrix products: the pixels that each output reads, row by row, times the weights. With
-// AVX-512 it takes 0.8 to 0.9 times as long as XNNPACK's (Debian's of February 2022).
+// Convolutions of float32 as matrix products: rows with the pixels that each output reads, times the weights. With
+// AVX-512 this takes 0.8 to 0.9 times as long as XNNPACK's (Debian's of February 2022).
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -14,10 +14,10 @@ namespace hearth {
 namespace {
 
 struct Geometry : FloatConvolution {
-  // Output lines that fill tiles on their own, whose windows then need not be copied out.
+  // Output lines that fill tiles on their own, so that their windows are not copied.
   bool has_wide_lines() const { return out[2] >= 24; }
   bool has_padding() const { return padding.top > 0 || padding.bottom > 0 || padding.left > 0 || padding.right > 0; }
-  // What an output line reads across and down.
+  // The range of pixels that an output line reads across and down.
   int64_t line_width() const {
     return int64_t{out[2] - 1} * window.stride_w + int64_t{kernel_w - 1} * window.dilation_w + 1;
   }
@@ -30,7 +30,7 @@ struct Geometry : FloatConvolution {
   }
 };
 
-// What output pixel number `row` reads: kernel_h x kernel_w pixels, zeros where they lie in the padding.
+// Copies the pixels that output pixel number `row` reads: kernel_h x kernel_w, with zeros for padding.
 void CopyPatch(const Geometry& g, const float* x, int64_t row, float* patch) {
   const int64_t channels = g.in[3], line = g.kernel_w * channels;
   const int64_t image = row / g.out[2] / g.out[1], oy = row / g.out[2] % g.out[1], ox = row % g.out[2];
@@ -58,7 +58,7 @@ void CopyPatch(const Geometry& g, const float* x, int64_t row, float* patch) {
   }
 }
 
-// `count` lines of an image from `first` on, with the padding around them.
+// Copies `count` lines of an image from `first` on, with the padding around them.
 void CopyLines(const Geometry& g, const float* image, int64_t first, int64_t count, float* lines) {
   const int64_t channels = g.in[3], width = g.line_width();
   const int64_t inside = std::min<int64_t>(g.in[2], width - g.padding.left);
@@ -75,7 +75,7 @@ void CopyLines(const Geometry& g, const float* image, int64_t first, int64_t cou
   }
 }
 
-// Where the pieces of a window lie that are dense: its lines, or with gaps between columns its pixels.
+// The offsets of a window's dense pieces: its lines, or its pixels if there are gaps between columns.
 std::vector<int64_t> PiecesOf(const Geometry& g, int64_t width) {
   const int64_t channels = g.in[3];
   std::vector<int64_t> offsets;
@@ -122,11 +122,11 @@ class DenseConvolutionNode final : public HostNode {
 
  private:
   void MultiplyPatches() {
-    constexpr int64_t kMostPatchElements = 192 * 1024;  // stays in a core's second cache
+    constexpr int64_t kMostPatchElements = 192 * 1024;  // fits a core's second-level cache
     const int64_t depth = geometry_.depth(), most_rows = std::clamp<int64_t>(kMostPatchElements / depth, 48, 96);
     const ProductTasks tasks = weights_->TasksOf(1, geometry_.rows(), most_rows, workers_);
     tasks.ForEach(workers_, [&](int64_t, int64_t first, int64_t last, int64_t group) {
-      thread_local std::vector<float> patches;  // of all convolutions: pages that were touched before
+      thread_local std::vector<float> patches;  // shared by all convolutions, so that its pages are in use already
       patches.resize(std::max(patches.size(), static_cast<size_t>((last - first) * depth)));
       for (int64_t row = first; row < last; ++row) {
         CopyPatch(geometry_, x_.data(), row, patches.data() + (row - first) * depth);
@@ -136,9 +136,9 @@ class DenseConvolutionNode final : public HostNode {
     });
   }
 
-  // Windows are read where they lie: a tile's rows are neighbours in an output line.
+  // Reads windows in place: the rows of a tile are neighbours in an output line.
   void MultiplyLines() {
-    constexpr int64_t kLines = 4;  // output lines that share the lines they read
+    constexpr int64_t kLines = 4;  // output lines that read common input lines
     const Geometry& g = geometry_;
     const int64_t all_lines = int64_t{g.out[0]} * g.out[1];
     ProductTasks tasks = weights_->TasksOf(1, all_lines * g.out[2], kLines * g.out[2], workers_);
@@ -159,7 +159,7 @@ class DenseConvolutionNode final : public HostNode {
     const int64_t channels = g.in[3], step = int64_t{g.window.stride_h} * (line_pixels_ * channels);
     const int64_t first = line % g.out[1] * g.window.stride_h - g.padding.top;
     const float* from = x_.data() + line / g.out[1] * g.in[1] * g.in[2] * channels;
-    thread_local std::vector<float> lines;  // of all convolutions: pages that were touched before
+    thread_local std::vector<float> lines;  // shared by all convolutions, so that its pages are in use already
     if (g.has_padding()) {
       const int64_t height = (count - 1) * g.window.stride_h + g.window_height();
       lines.resize(std::max(lines.size(), static_cast<size_t>(height * line_pixels_ * channels)));
@@ -175,8 +175,8 @@ class DenseConvolutionNode final : public HostNode {
   }
 
   const Geometry geometry_;
-  int64_t line_pixels_;          // of what MultiplyLines reads: the image's, or with padding
-  std::vector<int64_t> pieces_;  // of a window there
+  int64_t line_pixels_;          // of the lines that MultiplyLines reads: the image's, or padded ones
+  std::vector<int64_t> pieces_;  // of a window in these lines
   std::span<const float> x_;
   HostOutput out_;
   float* y_;
@@ -195,7 +195,7 @@ Result<std::unique_ptr<HostNode>> MakeDenseConvolutionNode(const HostNodeRequest
   MatrixLayout filters{geometry.depth(), geometry.out[3], 1, 1, geometry.depth()};
   filters.is_checked = geometry.has_padding();
   HEARTH_ASSIGN(PackedFloats weights, PackedConstant(request, request.node.inputs[1], filters));
-  // Zeros of the padding times an infinite weight would be NaN; the reference does not calculate there.
+  // Padding times an infinite weight would be NaN; the reference skips padding.
   if (geometry.has_padding() && !weights.are_finite) return std::unique_ptr<HostNode>();
   std::vector<float> bias;
   if (geometry.has_bias) {

@@ -1,5 +1,5 @@
-// Depthwise convolutions of float32, an output for each channel. With AVX-512 they take 0.5 to 0.8 times as long as
-// XNNPACK's (Debian's of February 2022), with the same bits: bias first, then column by column of the taps.
+// Depthwise convolutions of float32 with one output for each channel. With AVX-512 they take 0.5 to 0.8 times as long
+// as XNNPACK's (Debian's of February 2022), with the same bits: the bias first, then the taps column by column.
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -23,15 +23,15 @@ struct DepthwiseConvolution : FloatConvolution {
   float lowest = 0, highest = 0;
 };
 
-// Neighbours in a line of the output, whose taps are the same: those that lie in the image.
+// Neighbouring pixels of an output line that have the same taps inside the image.
 struct DepthwisePixels {
-  const float* x = nullptr;  // where the first pixel's first tap would lie
+  const float* x = nullptr;  // address of the first pixel's first tap, even if it is outside
   int64_t line_step = 0, tap_step = 0, pixel_step = 0;
   int64_t first_line = 0, end_line = 0, first_tap = 0, end_tap = 0;
   float* y = nullptr;
 };
 
-// A vector's channels, from `c` on.
+// One vector of channels from `c` on.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void AddTaps(const DepthwiseConvolution& conv, const DepthwisePixels& pixels, int64_t c) {
   typedef float Floats __attribute__((vector_size(kBytes)));
@@ -61,7 +61,7 @@ HEARTH_INTO_CALLER inline void AddTaps(const DepthwiseConvolution& conv, const D
   }
 }
 
-// All channels; the last vector overlaps the one before.
+// All channels; the last vector overlaps the one before it.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void ConvolveDepthwise(const DepthwiseConvolution& conv, const DepthwisePixels& pixels) {
   constexpr int64_t kLanes = kBytes / sizeof(float);
@@ -76,7 +76,7 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwise(const DepthwiseConvolution& con
   }
 }
 
-// Line number `line` of all images' lines.
+// Computes one line, counted over all images.
 template <int kBytes>
 HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution& conv, const float* x, int64_t line,
                                                      float* y) {
@@ -92,7 +92,7 @@ HEARTH_INTO_CALLER inline void ConvolveDepthwiseLine(const DepthwiseConvolution&
   pixels.first_line = lines.begin;
   pixels.end_line = lines.end;
   const float* from = x + (line / out[1] * in[1] + lines.origin) * line_size;
-  // Pixels a multiple of 1 KiB apart share few places in the first cache (14x14x512: 42 us instead of 52).
+  // Pixels a multiple of 1 KiB apart share few sets of the first-level cache (14x14x512: 42 us instead of 52).
   const bool has_conflicts = pixels.pixel_step % 256 == 0;
   for (int64_t ox = 0; ox < out[2];) {
     const auto taps_at = [&](int64_t column) HEARTH_INTO_CALLER {

@@ -1,4 +1,4 @@
-// Detection post-processing of floats, as the reference does it, without its doubles.
+// Detection post-processing of floats, with the reference's results but without its doubles.
 #include <utility>
 #include <variant>
 

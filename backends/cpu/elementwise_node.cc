@@ -1,4 +1,4 @@
-// A function of each element, of values that are held as floats.
+// A function of each element, for values held as floats.
 #include "backends/cpu/apply_unary.h"
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_output.h"

@@ -1,5 +1,5 @@
-// Convolutions that add up in float64 as the reference does, in vectors and on all threads: for networks in which one
-// bit decides an index (hair segmentation: 101 ms of 117 on a busy core in the reference).
+// Convolutions with float64 sums like the reference's, but in vectors and on all threads, for networks in which one bit
+// decides an index (hair segmentation: 101 ms of 117 on a busy core in the reference).
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -23,13 +23,13 @@ struct ExactConvolution : FloatConvolution {
   std::vector<double> bias;
 };
 
-constexpr int64_t kExactDepth = 256;  // whose inputs are converted at a time
+constexpr int64_t kExactDepth = 256;  // inputs of this depth are converted at a time
 constexpr int64_t kNumbersStep = kExactDepth + 8;
-constexpr int64_t kBlockOutputs = 8;  // whose sums are registers, for as many pixels as a vector has numbers:
+constexpr int64_t kBlockOutputs = 8;  // outputs whose sums are registers, for as many pixels as a vector has numbers
 constexpr int64_t kMostPixels = 8;
 
-// What `count` inputs of kPixels pixels give to the sums of kVectors vectors of outputs, input by input as in the
-// reference.
+// Adds `count` inputs of kPixels pixels to the sums of kVectors vectors of outputs, input by input as the reference
+// does.
 template <int kBytes, int kPixels, int kVectors>
 HEARTH_INTO_CALLER inline void AddToOutputs(const double* numbers, int64_t count, const double* weights,
                                             int64_t outputs, double* sums) {
@@ -54,13 +54,13 @@ HEARTH_INTO_CALLER inline void AddToOutputs(const double* numbers, int64_t count
   }
 }
 
-// The same of all outputs.
+// The same for all outputs.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void AddNumbers(const double* numbers, int64_t count, const double* weights, int64_t outputs,
                                           double* sums) {
   constexpr int kLanes = kBytes / sizeof(double), kVectors = kBlockOutputs / kLanes;
   int64_t o = 0;
-  if constexpr (kBytes == 64) {  // of 32 registers half are sums
+  if constexpr (kBytes == 64) {  // half of the 32 registers are sums
     for (; o + 2 * kBlockOutputs <= outputs; o += 2 * kBlockOutputs)
       AddToOutputs<kBytes, kPixels, 2 * kVectors>(numbers, count, weights + o, outputs, sums + o);
   }
@@ -75,14 +75,14 @@ HEARTH_INTO_CALLER inline void AddNumbers(const double* numbers, int64_t count, 
   }
 }
 
-// Neighbours in a row of the output: where their windows begin, and which taps lie in the image.
+// Neighbouring pixels of an output row: where their windows begin, and which taps are in the image.
 struct ExactPixels {
-  const float* x = nullptr;  // where the first pixel's first tap would lie
+  const float* x = nullptr;  // address of the first pixel's first tap, even if it is outside
   int64_t line_step = 0, tap_step = 0, pixel_step = 0;
   TapRange lines, taps;
 };
 
-// Windows that lie in the image as a whole, some of their lines at a time.
+// Windows that are entirely in the image, some of their lines at a time.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void AddWindows(const ExactConvolution& conv, const ExactPixels& pixels, double* sums) {
   const int64_t run = int64_t{conv.kernel_w} * conv.in[3], outputs = conv.out[3], most_lines = kExactDepth / run;
@@ -99,7 +99,7 @@ HEARTH_INTO_CALLER inline void AddWindows(const ExactConvolution& conv, const Ex
   }
 }
 
-// What each tap in the image gives.
+// Adds the taps that are in the image, one by one.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void AddExactTaps(const ExactConvolution& conv, const ExactPixels& pixels, double* sums) {
   const int64_t inputs = conv.in[3], outputs = conv.out[3];
@@ -118,7 +118,7 @@ HEARTH_INTO_CALLER inline void AddExactTaps(const ExactConvolution& conv, const 
   }
 }
 
-// Depthwise: a vector's channels, from `c` on.
+// Depthwise: one vector of channels from `c` on.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void AddChannels(const ExactConvolution& conv, const ExactPixels& pixels, int64_t c,
                                            double* sums) {
@@ -152,7 +152,7 @@ HEARTH_INTO_CALLER inline void AddDepthwise(const ExactConvolution& conv, const 
   for (; c < conv.in[3]; ++c) AddChannels<sizeof(double), kPixels>(conv, pixels, c, sums);
 }
 
-// Output pixels of one row, from column `ox` on; more than one only where each of their taps is in the image's width.
+// Output pixels of one row from column `ox` on. Several only if all their taps are within the image's width.
 template <int kBytes, int kPixels>
 HEARTH_INTO_CALLER inline void ConvolvePixels(const ExactConvolution& conv, const float* x, int64_t row, int64_t ox,
                                               float* y, double* sums) {
@@ -184,7 +184,7 @@ HEARTH_INTO_CALLER inline void ConvolvePixels(const ExactConvolution& conv, cons
   }
 }
 
-// Row number `row` of all images' rows.
+// Computes one row, counted over all images.
 template <int kBytes>
 HEARTH_INTO_CALLER inline void ConvolveRow(const ExactConvolution& conv, const float* x, int64_t row, float* y,
                                            double* sums) {
@@ -232,13 +232,13 @@ class ExactConvolutionNode final : public HostNode {
   WorkerPool& workers_;
 };
 
-// Constants as numbers; empty where they can't be read.
+// The numbers of a constant; empty if they can't be read.
 std::vector<double> NumbersOf(const Graph& graph, ValueId value) {
   Result<ReferenceTensor> tensor = ReferenceFromBytes(graph.value(value).desc, graph.ConstantBytes(value));
   return tensor.ok() ? std::move(tensor->values) : std::vector<double>();
 }
 
-// [output][tap][input] with the outputs as the fastest dimension.
+// Copies weights [output][tap][input] so that outputs are the fastest dimension.
 std::vector<double> OutputsLast(const std::vector<double>& filter, int64_t outputs) {
   const int64_t others = static_cast<int64_t>(filter.size()) / outputs;
   std::vector<double> turned(filter.size());

@@ -1,4 +1,4 @@
-// Convolutions of float32 by weights that the model holds: what the nodes for them are told.
+// The common arguments of the nodes for float32 convolutions with constant weights.
 #ifndef HEARTH_BACKENDS_CPU_FLOAT_CONVOLUTION_H_
 #define HEARTH_BACKENDS_CPU_FLOAT_CONVOLUTION_H_
 
@@ -19,8 +19,8 @@ struct FloatConvolution {
   bool has_bias = false;
 };
 
-// Nothing for other nodes, for groups, for several outputs of a channel, where weights or bias are made in the run, and
-// where there are no elements.
+// nullopt for other nodes, groups, several outputs of a channel, weights or bias that are not constant, and empty
+// tensors.
 std::optional<FloatConvolution> FloatConvolutionOf(const HostNodeRequest& request);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Movement of whole slices to or from places that are known only in a run: look-ups in tables, updates of caches.
+// Moves whole slices to or from indices that are known only in a run: table look-ups, updates of caches.
 #include <algorithm>
 #include <cstring>
 
@@ -13,7 +13,7 @@
 namespace hearth {
 namespace {
 
-// What lies outside is the next inside, as in the reference.
+// Indices outside are clamped, as in the reference.
 int64_t Nearest(int64_t index, int64_t length) {
   return std::clamp<int64_t>(index, 0, length - 1);
 }
@@ -47,7 +47,7 @@ class LookUpNode : public HostNode {
   }
 
  protected:
-  // The slice of x that output slice `slice` is.
+  // The slice of x for output slice `slice`.
   virtual int64_t SliceOf(int64_t slice) const = 0;
   const HostOperand& x() const { return x_; }
   int64_t IndexOf(int64_t at) const { return indices_.index(at); }
@@ -94,7 +94,7 @@ class GatherNdNode final : public LookUpNode {
   int depth_;
 };
 
-// x with an update in the place of its elements from a start on.
+// Copies x with an update written over its elements from a start on.
 class UpdateNode final : public HostNode {
  public:
   UpdateNode(const HostNodeRequest& request, HostOperand x, HostOperand update, HostOperand start)

@@ -1,4 +1,4 @@
-// What host nodes make of a model's constants: nodes, shapes and sessions that would make the same read one copy.
+// A model's packed constants. Nodes, shapes and sessions that need the same packing share one copy.
 #ifndef HEARTH_BACKENDS_CPU_HELD_WEIGHTS_H_
 #define HEARTH_BACKENDS_CPU_HELD_WEIGHTS_H_
 
@@ -17,7 +17,7 @@
 
 namespace hearth {
 
-// Names what is made: its type, the constants that it is made of, and all else that decides its bytes.
+// Identifies a packing: its type, the constants that it is made from, and everything else that decides its bytes.
 class WeightsKey {
  public:
   explicit WeightsKey(std::string_view type) : material_(type) {}
@@ -31,7 +31,8 @@ class WeightsKey {
     return *this;
   }
   WeightsKey& Add(int64_t number) { return Add(std::span<const int64_t>(&number, 1)); }
-  // Bytes and description. Those of the model's files are known by their address, others by their content.
+  // Adds a constant's bytes and description. Constants in the model's files are identified by their address, others by
+  // their content.
   WeightsKey& Add(const Graph& graph, ValueId constant);
 
   Fingerprint digest() const;
@@ -40,7 +41,7 @@ class WeightsKey {
   std::string material_;
 };
 
-// Of one model's files, which stay where they are mapped. Keeps nothing alive. Any thread.
+// The packed constants of one model's files, which stay mapped. Keeps nothing alive. Any thread.
 class HeldWeights {
  public:
   struct Holding {
@@ -48,7 +49,7 @@ class HeldWeights {
     uint64_t bytes = 0;
   };
   Holding Find(const Fingerprint& key) const;
-  // From now on `made` is found, unless another thread's is by now, which is returned then.
+  // Adds `made`, unless another thread has added the same by now, which it returns then.
   Holding Add(const Fingerprint& key, std::shared_ptr<const void> made, uint64_t bytes);
   uint64_t LiveBytes() const;
 
@@ -61,17 +62,17 @@ class HeldWeights {
   std::map<Fingerprint, Entry> entries_;
 };
 
-// Of one program: all that it holds there, and of that what was there before.
+// The bytes that one program holds, and those among them that existed before.
 struct HeldBytes {
   uint64_t all = 0, found = 0;
 };
 
-// What the nodes of one program hold there. Used while they are made, by one thread.
+// The packed constants of one program's nodes. Used while nodes are made, by one thread.
 class ProgramWeights {
  public:
   explicit ProgramWeights(HeldWeights& held) : held_(held) {}
 
-  // What the key names: null where nobody holds it. T tells its bytes().
+  // The packing with this key; null if nobody holds it. T has bytes().
   template <typename T>
   std::shared_ptr<const T> Find(const WeightsKey& key) {
     return std::static_pointer_cast<const T>(Noted(held_.Find(key.digest()), true));
@@ -88,12 +89,12 @@ class ProgramWeights {
     return found != nullptr ? found : Add<T>(key, make());
   }
 
-  // All nodes are made. What none of them took is given back.
+  // Call it when all nodes are made: releases packings that no node took.
   HeldBytes Finish();
 
  private:
   struct Use {
-    HeldWeights::Holding holding;  // nodes that are made once more find it
+    HeldWeights::Holding holding;  // kept so that nodes that are made again find it
     bool was_found = false;
   };
   std::shared_ptr<const void> Noted(HeldWeights::Holding holding, bool was_found);

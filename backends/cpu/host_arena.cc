@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-// Values that `nodes` read and that neither they nor the model's constants provide, each once.
+// Values that `nodes` read and that neither they nor the model's constants make, each once.
 std::vector<ValueId> ReadFromOutside(const Graph& graph, std::span<const int> nodes) {
   std::set<ValueId> known;
   std::vector<ValueId> outside;
@@ -59,7 +59,7 @@ void HostArena::PlanIntermediates(const Graph& graph, std::span<const int> nodes
     forms.push_back(form);
     usages.push_back({BytesOf(graph, form.value, form.as_floats), step, step});
   };
-  // What the caller gives is copied and converted before the first node, in each run.
+  // The caller's inputs are copied and converted before the first node of each run.
   for (size_t k = 0; k < nodes.size(); ++k) {
     for (ValueId value : graph.nodes()[nodes[k]].inputs) {
       if (!given.contains(value)) continue;
@@ -106,7 +106,7 @@ Status HostArena::Allocate(const Graph& graph) {
     const uint64_t size_bytes = BytesOf(graph, form.value, form.as_floats);
     if (places_.emplace(form, Place{offset_bytes, size_bytes}).second) end_bytes = offset_bytes + size_bytes;
   }
-  // Reads past the end of any value but the last fall into its neighbor, so one slack at the end is enough.
+  // Reads past the end of a value fall into its neighbour, so one slack after the last value is enough.
   const uint64_t total_bytes = end_bytes + kReadSlackBytes;
   HEARTH_TRY(CheckAvailableMemory(total_bytes, "the network's values"));
   memory_ = AllocateInLargePages(total_bytes);
@@ -114,7 +114,7 @@ Status HostArena::Allocate(const Graph& graph) {
     return Error(StatusCode::kResourceExhausted,
                  "the network's values need {} bytes on the host, which has not that much memory", total_bytes);
   }
-  // Outputs may be looked at before the first run.
+  // The caller may read outputs before the first run.
   std::fill(memory_.get() + planned_bytes_, memory_.get() + total_bytes, std::byte{0});
   return Status::Ok();
 }

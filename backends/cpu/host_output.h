@@ -1,4 +1,4 @@
-// What a host node writes, and what is done to it when the node's kernel has run.
+// An output of a host node, and what is applied to it after the node's kernel.
 #ifndef HEARTH_BACKENDS_CPU_HOST_OUTPUT_H_
 #define HEARTH_BACKENDS_CPU_HOST_OUTPUT_H_
 
@@ -10,8 +10,8 @@
 
 namespace hearth {
 
-// An activation in two parts: bounds, to which a kernel clamps each element that it writes, and the activation that is
-// left for HostOutput::Finish where bounds can't express it (tanh).
+// An activation in two parts: bounds to which a kernel clamps each element, and the rest for HostOutput::Finish if it
+// is not a clamp (tanh).
 struct ActivationParts {
   float lowest = -std::numeric_limits<float>::infinity(), highest = std::numeric_limits<float>::infinity();
   Activation rest = Activation::kNone;
@@ -32,13 +32,13 @@ class HostOutput {
   T* as() const {
     return reinterpret_cast<T*>(bytes_.data());
   }
-  // Precondition: it is held as float32.
+  // Precondition: the output is held as float32.
   std::span<float> floats() const { return {as<float>(), bytes_.size() / sizeof(float)}; }
 
-  // Quantized and held as floats: Finish rounds it to its grid.
+  // Whether the output is quantized and held as floats, so that Finish rounds it to its grid.
   bool is_rounded() const { return is_rounded_; }
 
-  // Applies the activation and, where the output stands for numbers of a grid, rounds it to that.
+  // Applies the activation, and rounds to the grid if the output is quantized.
   void Finish() const;
 
  private:

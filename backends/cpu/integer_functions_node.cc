@@ -14,7 +14,7 @@ namespace {
 
 template <typename T>
 void ApplyPart(UnaryKind kind, const T* x, T* y, int64_t count) {
-  using U = std::make_unsigned_t<T>;  // which wraps
+  using U = std::make_unsigned_t<T>;  // unsigned, which wraps
   Vectorized([=]() HEARTH_INTO_CALLER {
     switch (kind) {
       case UnaryKind::kNeg:
@@ -86,7 +86,7 @@ class AddAllNode final : public HostNode {
   }
 
  private:
-  // Sums of floats are kept in float64, those of integers wrap.
+  // Sums of floats are float64; sums of integers wrap.
   template <typename T, typename Sum>
   void RunOn() {
     T* y = out_.as<T>();

@@ -1,4 +1,4 @@
-// A loop that only data end: its condition and body are programs of their own, prepared once.
+// A loop whose end depends on data. Its condition and body are programs of their own, prepared once.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -13,7 +13,7 @@
 namespace hearth {
 namespace {
 
-// What goes around, as the model stores it.
+// The loop's values in the model's types.
 using Values = std::vector<std::vector<std::byte>>;
 
 class LoopNode final : public HostNode {
@@ -57,7 +57,7 @@ class LoopNode final : public HostNode {
  private:
   const TensorDesc& DescOf(ValueId value) const { return graph_.value(value).desc; }
 
-  // What was there before, made for the other part or the nodes around the loop, is counted where it was made.
+  // Weights that existed before, made for the other part or for nodes around the loop, are counted there.
   static uint64_t OwnBytes(const HostProgram& part) { return part.weights_bytes() - part.found_weights_bytes(); }
 
   static void AddTensors(const std::vector<ValueId>& ids, Values& values, std::vector<HostTensor>& tensors) {

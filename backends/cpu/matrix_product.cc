@@ -7,7 +7,7 @@
 namespace hearth {
 namespace {
 
-// Rows that are multiplied with one panel after the other, and their depth: both stay in a core's cache.
+// A block of rows, of this depth, is multiplied by one panel after the other; rows and panel stay in a core's cache.
 constexpr int64_t kMostBlockRows = 96, kLeastBlockRows = 12;
 constexpr int64_t kBlockDepth = 1024;
 constexpr int kTileVectors = 2;  // side by side in a panel
@@ -19,7 +19,7 @@ int64_t LanesOf(VectorSet set) {
   return lanes;
 }
 
-// What a tile reads and writes: a part of the depth, so that panels and rows stay in a core's cache.
+// The arguments of a tile: a part of the depth, so that panels and rows stay in a core's cache.
 struct ProductTile {
   const float* a;
   int64_t row_step, depth_step;
@@ -28,9 +28,9 @@ struct ProductTile {
   std::span<const int64_t> offsets;  // of the pieces in `a`
   float* out;
   int64_t out_step;
-  int64_t width;                // columns that the product has here
-  bool is_first = true;         // of the parts of the depth; the others continue the sums in `out`
-  const float* bias = nullptr;  // of these columns, or null
+  int64_t width;                // columns of the product in this tile
+  bool is_first = true;         // part of the depth; later parts continue the sums in `out`
+  const float* bias = nullptr;  // for these columns, or null
   float lowest = 0, highest = 0;
 };
 
@@ -46,8 +46,8 @@ HEARTH_INTO_CALLER inline void Finish(const ProductTile& tile, const float* bias
   sums = sums > highest ? highest : sums;
 }
 
-// Fewer than kMost floats, at most 32, in pieces whose sizes are known when this is compiled: a call of memcpy for each
-// row of a tile would take as long as a shallow tile.
+// Copies fewer than kMost floats, at most 32, in pieces of constant sizes: a memcpy call for each row of a tile would
+// take as long as a shallow tile.
 template <int64_t kMost>
 HEARTH_INTO_CALLER inline void CopyFew(const float* from, int64_t count, float* to) {
   const auto piece = [&](auto size) HEARTH_INTO_CALLER {
@@ -66,7 +66,7 @@ HEARTH_INTO_CALLER inline void CopyFew(const float* from, int64_t count, float* 
   piece(std::integral_constant<int64_t, 1>());
 }
 
-// `kIsWhole`: the product has all of the tile's columns.
+// `kIsWhole`: all columns of the tile are in the product.
 template <int kRows, int kVectors, int kBytes, bool kIsWhole>
 HEARTH_INTO_CALLER inline void MultiplyTile(const ProductTile& tile) {
   typedef float Floats __attribute__((vector_size(kBytes)));
@@ -98,7 +98,7 @@ HEARTH_INTO_CALLER inline void MultiplyTile(const ProductTile& tile) {
       HEARTH_UNROLLED for (int r = 0; r < kRows; r += kNeighbours) a[r / kNeighbours] += tile.depth_step;
     }
   }
-  float edge_bias[kIsWhole ? 1 : kVectors * kLanes] = {};  // nothing behind the last column's is read
+  float edge_bias[kIsWhole ? 1 : kVectors * kLanes] = {};  // nothing is read past the last column's bias
   const float* bias = tile.bias;
   if (!kIsWhole && bias != nullptr) {
     CopyFew<kVectors * kLanes>(bias, tile.width, edge_bias);
@@ -115,7 +115,7 @@ HEARTH_INTO_CALLER inline void MultiplyTile(const ProductTile& tile) {
   }
 }
 
-// As many rows as fit into registers at a time, then fewer.
+// Multiplies as many rows as fit registers at a time, then fewer.
 template <int kRows, int kVectors, int kBytes, bool kIsWhole>
 HEARTH_INTO_CALLER inline void MultiplyRows(const ProductTile& tile, int64_t rows) {
   constexpr int kFewer = kRows / 3;
@@ -134,7 +134,7 @@ HEARTH_INTO_CALLER inline void MultiplyRows(const ProductTile& tile, int64_t row
 void MultiplyPanel(VectorSet set, const ProductTile& tile, int64_t rows) {
   RunWithVectorBytes(set, [&](auto bytes) HEARTH_INTO_CALLER {
     constexpr int kBytes = decltype(bytes)::value;
-    constexpr int kRows = kBytes == 64 ? 12 : 6;  // of 32 and of 16 registers two for each row
+    constexpr int kRows = kBytes == 64 ? 12 : 6;  // two of the 32 or 16 registers for each row
     constexpr int64_t kLanes = kBytes / sizeof(float);
     if (tile.width == kTileVectors * kLanes) {
       MultiplyRows<kRows, kTileVectors, kBytes, true>(tile, rows);
@@ -148,7 +148,7 @@ void MultiplyPanel(VectorSet set, const ProductTile& tile, int64_t rows) {
   });
 }
 
-// Columns `first` to `first` + `width`, row by row, each row filled up to `padded` with zeros.
+// Copies columns `first` to `first` + `width`, row by row, each padded with zeros to `padded`.
 void PackPanel(const MatrixView& matrix, int64_t depth, int64_t first, int64_t width, int64_t padded, float* packed) {
   const float* from = matrix.data + first * matrix.column_step;
   if (matrix.column_step == 1) {
@@ -169,12 +169,12 @@ void PackPanel(const MatrixView& matrix, int64_t depth, int64_t first, int64_t w
   }
 }
 
-// Rows that lie a multiple of 2 KiB apart share so few places in the first cache that a tile's rows drive each other
-// out of it: they are copied to others (128x1024x256 with AVX-512: 219 GFLOP/s instead of 110).
+// Rows a multiple of 2 KiB apart share so few sets of the first-level cache that a tile's rows evict each other, so
+// they are copied (128x1024x256 with AVX-512: 219 GFLOP/s instead of 110).
 MatrixView Spread(const MatrixView& a, int64_t rows, int64_t depth) {
   constexpr int64_t kConflictStep = 2048 / sizeof(float), kSpace = 16;
   if (a.column_step != 1 || rows < kLeastBlockRows || a.row_step % kConflictStep != 0) return a;
-  thread_local std::vector<float> copy;  // of all products: pages that were touched before
+  thread_local std::vector<float> copy;  // shared by all products, so that its pages are in use already
   copy.resize(std::max(copy.size(), static_cast<size_t>(rows * (depth + kSpace))));
   for (int64_t row = 0; row < rows; ++row) {
     std::memcpy(copy.data() + row * (depth + kSpace), a.data + row * a.row_step,

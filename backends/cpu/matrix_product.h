@@ -13,11 +13,11 @@
 
 namespace hearth {
 
-// Element (row, column) lies at data[row * row_step + column * column_step].
+// Element (row, column) is at data[row * row_step + column * column_step].
 struct MatrixView {
   const float* data = nullptr;
   int64_t row_step = 0, column_step = 1;
-  // Of a left operand whose rows are pieces of equal length: where each piece begins, beyond the row's first place.
+  // A left operand whose rows consist of pieces of equal length: the offset of each piece from the row's start.
   std::span<const int64_t> offsets = {};
 };
 
@@ -25,22 +25,22 @@ struct MatrixSizes {
   int64_t rows = 0, depth = 0, columns = 0;
 };
 
-// What happens to each element of a product: a bias for each column is added, then it is clamped. NaN stays NaN.
+// The end of a product: a bias is added to each column, then each element is clamped. NaN stays NaN.
 struct ProductFinish {
   const float* bias = nullptr;
   float lowest = -std::numeric_limits<float>::infinity(), highest = std::numeric_limits<float>::infinity();
 };
 
-// One pair of matrices and where their product goes, dense.
+// A pair of matrices and the dense memory of their product.
 struct MatrixPair {
   MatrixView a;
-  int64_t b = 0;  // which of the packed matrices
+  int64_t b = 0;  // index of the packed matrix
   float* product = nullptr;
 };
 
-// A product's rows in blocks, and its columns in groups, that threads share out.
+// Divides a product into blocks of rows and groups of columns, which are tasks for threads.
 struct ProductTasks {
-  int64_t count = 1, rows = 0;  // products, and of each
+  int64_t count = 1, rows = 0;  // number of products, and rows of each
   int64_t blocks = 1, groups = 1;
   bool on_workers = false;
 
@@ -56,28 +56,28 @@ struct ProductTasks {
   }
 };
 
-// Right operands, ready to be multiplied: panels of as many columns as a tile has.
+// Right operands packed in panels, which have as many columns as a tile.
 class PackedMatrices {
  public:
-  // `set`: the instructions with which they are multiplied, which this machine must have.
+  // `set`: the instruction set that multiplies them; this machine must have it.
   PackedMatrices(int64_t depth, int64_t columns, int64_t count, VectorSet set = BestVectorSet());
 
   uint64_t bytes() const { return static_cast<uint64_t>(matrix_size_ * count_) * sizeof(float); }
 
-  // `matrices`: as many as were promised.
+  // `matrices`: as many as the constructor was told.
   void Pack(std::span<const MatrixView> matrices, WorkerPool& workers);
 
   // Each element is one sum in the order of the depth, so neither threads nor sizes change a bit.
   void Multiply(std::span<const MatrixPair> pairs, int64_t rows, const ProductFinish& finish,
                 WorkerPool& workers) const;
 
-  // The parts of Multiply, for callers that make rows of `a` on the way. `most_rows`: of a block.
+  // The parts of Multiply, for callers that make the rows of `a` on the way. `most_rows`: of a block.
   ProductTasks TasksOf(int64_t count, int64_t rows, int64_t most_rows, const WorkerPool& workers) const;
   void MultiplyBlock(int64_t matrix, const MatrixView& a, int64_t rows, float* product, const ProductFinish& finish,
                      int64_t group, int64_t groups) const;
 
  private:
-  // Of the longest vector: otherwise each of its loads would touch two cache lines.
+  // Aligned for the longest vector: otherwise each of its loads would touch two cache lines.
   static constexpr size_t kAlignmentBytes = 64;
 
   const float* PanelOf(int64_t matrix, int64_t panel) const;

@@ -1,4 +1,4 @@
-// Products of matrices that both come from nodes before, or that XNNPACK's fully connected operator does not take.
+// Products of two matrices that other nodes make, or that XNNPACK's fully connected operator refuses.
 #include <algorithm>
 #include <vector>
 
@@ -13,7 +13,7 @@
 namespace hearth {
 namespace {
 
-// A product of two lists of matrices; which goes with which.
+// A product of two lists of matrices, and the pairs that are multiplied.
 struct Product {
   MatrixSizes sizes;
   bool adjoint_a = false, adjoint_b = false;
@@ -63,7 +63,7 @@ Product ProductOf(const FullyConnected& op, const Shape& x, const Shape& weights
   return product;
 }
 
-// A node's operand as floats: a constant's are its own.
+// A node's operand as floats; a converted constant has its own memory.
 struct Operand {
   std::vector<float> constant;
   std::span<const float> values;
@@ -87,7 +87,7 @@ MatrixView ViewOf(std::span<const float> values, int64_t number, int64_t rows, i
   return adjoint ? MatrixView{first, 1, rows} : MatrixView{first, columns, 1};
 }
 
-// Right operands that a node before makes, packed anew in each run.
+// Right operands that another node makes, packed again in each run.
 struct ChangingMatrices {
   std::vector<MatrixView> views;
   std::shared_ptr<PackedMatrices> packed;
@@ -95,7 +95,7 @@ struct ChangingMatrices {
 
 class MatrixProductNode final : public HostNode {
  public:
-  // `constant`: the right operands, or null where they change.
+  // `constant`: the right operands, or null if they change.
   MatrixProductNode(const HostNodeRequest& request, const Product& product, Operand a, Operand bias,
                     std::shared_ptr<const PackedMatrices> constant, ChangingMatrices changing)
       : out_(request, ActivationPartsOf(product.activation).rest),
@@ -145,7 +145,7 @@ Result<std::unique_ptr<HostNode>> MakeMatrixProductNode(const HostNodeRequest& r
   const Node& node = request.node;
   const auto* batch = std::get_if<BatchMatMul>(&node.op);
   const auto* connected = std::get_if<FullyConnected>(&node.op);
-  // Where sums decide an index only the reference's float64 chooses as the network was checked with.
+  // If sums decide an index, only the reference's float64 sums choose as the network was checked with.
   if ((batch == nullptr && connected == nullptr) || request.decides_indices) return std::unique_ptr<HostNode>();
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (ValueId value : *list) {

@@ -18,7 +18,7 @@ std::vector<int64_t> StridesOf(const Shape& shape) {
   return strides;
 }
 
-// A digit of `size` values whose step is stride * position(value), or zero where the position is outside of `limit`.
+// A digit of `size` values with the step stride * position(value), or zero if the position is outside `limit`.
 template <typename PositionOf>
 Digit Stepped(int64_t size, int64_t stride, int64_t limit, PositionOf position_of) {
   Digit digit{size, 0, {}};
@@ -77,7 +77,7 @@ std::vector<MovedPart> Parts(const SpaceToBatch& op, const Shape& in, const Shap
 std::vector<MovedPart> Parts(const BatchToSpace& op, const Shape& in, const Shape& out) {
   const std::vector<int64_t> strides = StridesOf(in);
   MovedPart part{0, 0, {{out[0], strides[0], {}}}};
-  int64_t block_stride = out[0] * strides[0];  // between images that are neighbours in a block, from the last dimension
+  int64_t block_stride = out[0] * strides[0];  // between neighbouring images of a block, from the last dimension on
   std::vector<Digit> spatial;
   for (int d = op.block.rank() - 1; d >= 0; --d) {
     Digit digit{out[d + 1], 0, {}};

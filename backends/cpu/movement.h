@@ -1,4 +1,4 @@
-// Where each element of an output that only moves elements comes from.
+// The source of each element of an output that only moves elements.
 #ifndef HEARTH_BACKENDS_CPU_MOVEMENT_H_
 #define HEARTH_BACKENDS_CPU_MOVEMENT_H_
 
@@ -10,9 +10,8 @@
 
 namespace hearth {
 
-// A part of the output that is dense there, as a number of digits, the last one the fastest. The element with the
-// digits (i, j, ...) is the input's element `source` + steps of i + steps of j + ..., or zero where a digit has no
-// step.
+// A dense part of the output, indexed by digits, the last one the fastest. The element with digits (i, j, ...) is the
+// input's element `source` + the step of i + the step of j + ..., or zero if a digit has no step.
 struct MovedPart {
   static constexpr int64_t kZero = INT64_MIN;
   struct Digit {
@@ -24,7 +23,7 @@ struct MovedPart {
   std::vector<Digit> digits;
 };
 
-// The parts that make up output number `output`; nothing for operations that do more than move elements of input 0.
+// The parts that make up output number `output`; nullopt for operations that do more than move elements of input 0.
 std::optional<std::vector<MovedPart>> MovedPartsOf(const Graph& graph, const Node& node, size_t output);
 
 }  // namespace hearth

@@ -1,5 +1,5 @@
-// Nodes that move elements without computing, on worker threads: any view with strides, mirrored padding, blocks,
-// nearest pixels. In the reference each element is looked up on its own, as a double.
+// Nodes that move elements without arithmetic, on worker threads: strided views, mirrored padding, blocks, nearest
+// pixels. The reference looks up each element on its own, as a double.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,18 +13,18 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMostInRow = 8192;  // elements whose places are listed
-constexpr int64_t kShortRun = 4;      // below, elements are moved one by one
+constexpr int64_t kMostInRow = 8192;  // elements whose sources are listed
+constexpr int64_t kShortRun = 4;      // shorter runs are moved element by element
 
-// A part, made ready: rows that are all alike but for where they begin.
+// A prepared part: rows that differ only in their start.
 struct MovedRows {
   struct Run {
     int64_t target = 0, source = 0, length = 0;  // in elements; the source may be MovedPart::kZero
   };
   int64_t source = 0, target = 0, count = 1, length = 1;
-  std::vector<MovedPart::Digit> outer;  // of the row's number
-  std::vector<Run> runs;                // of one row; or
-  std::vector<int64_t> places;          // of its elements, where runs would be short
+  std::vector<MovedPart::Digit> outer;  // digits of the row's index
+  std::vector<Run> runs;                // of one row; or, if runs would be short:
+  std::vector<int64_t> places;          // the source of each of its elements
 };
 
 int64_t StepOf(const MovedPart::Digit& digit, int64_t value) {
@@ -35,7 +35,7 @@ int64_t Plus(int64_t a, int64_t b) {
   return a == MovedPart::kZero || b == MovedPart::kZero ? MovedPart::kZero : a + b;
 }
 
-// Where the elements of the last digits come from.
+// The sources of the elements of the last digits.
 std::vector<int64_t> PlacesOf(std::span<const MovedPart::Digit> digits) {
   std::vector<int64_t> places = {0};
   for (const MovedPart::Digit& digit : digits) {
@@ -68,7 +68,7 @@ std::vector<MovedRows::Run> RunsOf(const std::vector<int64_t>& places) {
 MovedRows MovedRowsOf(MovedPart part) {
   MovedRows rows{part.source, part.target};
   if (part.digits.empty()) part.digits.push_back({});
-  size_t first = part.digits.size() - 1;  // of a row
+  size_t first = part.digits.size() - 1;  // the first digit of a row
   rows.length = part.digits[first].radix;
   while (first > 0 && rows.length * part.digits[first - 1].radix <= kMostInRow)
     rows.length *= part.digits[--first].radix;
@@ -90,7 +90,7 @@ MovedRows MovedRowsOf(MovedPart part) {
   return rows;
 }
 
-// zero: the byte that stands for it; other than 0 only where elements have one byte.
+// zero: the byte for elements without a source; not 0 only for elements of one byte.
 template <typename Element>
 void MoveRow(const MovedRows& rows, const Element* source, Element* target, uint8_t zero) {
   for (const MovedRows::Run& run : rows.runs) {
@@ -168,7 +168,7 @@ class MovementNode final : public HostNode {
   std::vector<Output> outputs_;
 };
 
-// The byte of elements that come from nowhere: of what pads, or of zero. Nothing for what no repeated byte stores.
+// The byte for elements without a source: the padding's, or zero's. nullopt if no repeated byte stores it.
 std::optional<uint8_t> FillOf(const HostNodeRequest& request) {
   const auto* pad = std::get_if<Pad>(&request.node.op);
   const double value = pad == nullptr ? 0.0 : pad->value;

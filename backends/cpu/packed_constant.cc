@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-// Floats of a file are packed from where they lie, without a copy in between.
+// Floats in a file are packed directly, without a copy in between.
 const float* InPlace(const Graph& graph, ValueId constant) {
   const std::span<const std::byte> bytes = graph.ConstantBytes(constant);
   const bool is_aligned = reinterpret_cast<uintptr_t>(bytes.data()) % alignof(float) == 0;

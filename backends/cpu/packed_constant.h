@@ -1,4 +1,4 @@
-// Constants of a graph as right operands of products, packed once for all who would pack them alike.
+// Constants of a graph packed as right operands of products, shared by all nodes that need the same packing.
 #ifndef HEARTH_BACKENDS_CPU_PACKED_CONSTANT_H_
 #define HEARTH_BACKENDS_CPU_PACKED_CONSTANT_H_
 
@@ -9,7 +9,8 @@
 
 namespace hearth {
 
-// How matrices lie in a constant, one behind the other: element (row, column) at row * row_step + column * column_step.
+// The layout of a constant's matrices, one after the other: element (row, column) is at row * row_step + column *
+// column_step.
 struct MatrixLayout {
   int64_t depth = 0, columns = 0;  // rows of the right operand, and its columns
   int64_t count = 1;
@@ -19,7 +20,7 @@ struct MatrixLayout {
 
 struct PackedFloats {
   std::shared_ptr<const PackedMatrices> matrices;
-  bool are_finite = true;  // as far as the layout had them checked
+  bool are_finite = true;  // always true without MatrixLayout::is_checked
 };
 
 // Precondition: the constant has count * depth * columns elements.

@@ -1,4 +1,4 @@
-// MediaPipe's pooling that remembers where its maxima stand, and the way back.
+// MediaPipe's max pooling with argmax, and its unpooling.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -75,7 +75,7 @@ class MaxPoolArgmaxNode final : public HostNode {
   WorkerPool& workers_;
 };
 
-// On the calling thread: windows may overlap, and then the last one counts.
+// On the calling thread: if windows overlap, the last one counts.
 class MaxUnpoolNode final : public HostNode {
  public:
   explicit MaxUnpoolNode(const HostNodeRequest& request)

@@ -11,7 +11,7 @@ namespace {
 
 template <typename T>
 void Read(const TensorGrid& grid, const std::byte* stored, std::span<float> floats) {
-  const auto zero_point = static_cast<int32_t>(grid.zero_point);  // vectors of 32 bits
+  const auto zero_point = static_cast<int32_t>(grid.zero_point);  // 32 bits, so that the loop vectorizes
   Vectorized([&]() HEARTH_INTO_CALLER {
     for (size_t i = 0; i < floats.size(); ++i) {
       floats[i] = static_cast<float>(LoadAt<T>(stored, static_cast<int64_t>(i)) - zero_point) * grid.scale;
@@ -35,7 +35,7 @@ void Round(const TensorGrid& grid, std::span<float> floats) {
   });
 }
 
-// Calls visit with a number of the stored type.
+// Calls visit with an element of the stored type.
 template <typename Visit>
 void WithType(DType dtype, Visit visit) {
   switch (dtype) {

@@ -1,5 +1,5 @@
-// Quantized values on the host: held as the real numbers that they stand for, as devices hold them, so that float
-// kernels serve them.
+// Quantized values on the host, held as the real numbers that they represent, as devices hold them, so that float
+// kernels can use them.
 #ifndef HEARTH_BACKENDS_CPU_QUANTIZED_H_
 #define HEARTH_BACKENDS_CPU_QUANTIZED_H_
 
@@ -9,17 +9,17 @@
 
 namespace hearth {
 
-// An 8- or 16-bit value with one scale and at most one zero point: float32 holds all of its numbers.
+// An 8- or 16-bit value with one scale and at most one zero point: float32 represents all of its numbers.
 bool IsHeldAsFloats(const TensorDesc& desc);
 
-// What a value that is not constant is held as between nodes.
+// The form of a value that is not constant between nodes.
 TensorDesc HeldAs(const TensorDesc& desc);
 
-// For a `desc` that IsHeldAsFloats; spans of equally many elements.
+// For a `desc` that IsHeldAsFloats; both spans have the same number of elements.
 void ToFloats(const TensorDesc& desc, std::span<const std::byte> stored, std::span<float> floats);
-// By the rule of core/graph/quantize.h.
+// Rounds as core/graph/quantize.h does.
 void ToStored(const TensorDesc& desc, std::span<const float> floats, std::span<std::byte> stored);
-// Both, one after the other: what a float kernel has computed becomes what an integer kernel would have.
+// Both conversions: a float kernel's result becomes what an integer kernel would have computed.
 void RoundToGrid(const TensorDesc& desc, std::span<float> floats);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// LSTM and RNN of floats: all steps' inputs are multiplied at once, then each step adds what it remembers.
+// LSTM and RNN of floats: one product for the inputs of all steps, then each step adds the product of its state.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -31,7 +31,7 @@ class Weights {
     weights.packed_ = packed.matrices;
     return weights;
   }
-  // Each of the `count` vectors in `x` gives one in `y`.
+  // Multiplies each of the `count` vectors in `x` into one in `y`.
   void Multiply(const float* x, int64_t count, const float* bias, float* y, WorkerPool& workers) const {
     const MatrixPair pair{{x, depth_, 1}, 0, y};
     ProductFinish finish;
@@ -59,13 +59,13 @@ bool HasInput(const HostNodeRequest& request, size_t position) {
   return position < request.node.inputs.size() && request.node.inputs[position] != kNoValue;
 }
 
-// A constant's numbers; empty where the input is absent.
+// The numbers of a constant; empty if the input is absent.
 Result<std::vector<float>> ConstantOf(const HostNodeRequest& request, size_t position) {
   if (!HasInput(request, position)) return std::vector<float>();
   return ConstantAsFloats(request.graph, request.node.inputs[position]);
 }
 
-// Sequence, states and results in the arena.
+// The sequence, states and results in the arena.
 class RecurrentNode : public HostNode {
  public:
   std::string_view kernel() const override { return "recurrent"; }
@@ -181,7 +181,7 @@ class LstmNode final : public RecurrentNode {
   }
 
  private:
-  // Gates: input (of four), forget, cell, output.
+  // The order of the gates: input (only if there are four), forget, cell, output.
   void Step(std::span<float> sums, std::span<float> h, std::span<float> c) {
     const auto gate = [&](size_t number) { return sums.subspan(number * units_, units_); };
     const size_t output = gates_ - 1, cell = gates_ - 2, forget = gates_ - 3;
@@ -206,7 +206,7 @@ class LstmNode final : public RecurrentNode {
     Clip(lstm_.proj_clip, h);
   }
 
-  // `peephole`: the gate's row of the peephole weights, which the cell gate lacks.
+  // `peephole`: the gate's row of the peephole weights; the cell gate has none.
   void FinishGate(std::span<float> sums, size_t number, std::optional<size_t> peephole, std::span<const float> c,
                   Activation activation) const {
     if (peephole && !constants_.peephole.empty()) {
@@ -236,7 +236,7 @@ class LstmNode final : public RecurrentNode {
   std::vector<float> sums_, remembered_, cell_out_;
 };
 
-// The first `count` inputs, held as floats; nothing for a node with others, or whose weights are not constants.
+// The first `count` inputs, held as floats; nullopt for a node with other inputs, or weights that are not constant.
 Result<std::vector<HostOperand>> OperandsOf(const HostNodeRequest& request, size_t count) {
   const std::vector<ValueId>& inputs = request.node.inputs;
   std::vector<HostOperand> operands(count), none;

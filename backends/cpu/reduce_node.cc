@@ -1,4 +1,4 @@
-// Reductions over any dimensions. Sums and products of floats are added up in float64, as the reference has them.
+// Reductions over any dimensions. Sums and products of floats are float64, like the reference's.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -11,16 +11,16 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kChunk = 128;  // neighbouring outputs whose results stay in the cache
-constexpr int kParts = 16;       // results side by side: none waits for the one before
+constexpr int64_t kChunk = 128;  // neighbouring outputs, whose results stay in the cache
+constexpr int kParts = 16;       // independent partial results, so that none waits for another
 
 struct ReducedDigit {
   int64_t radix = 1, stride = 0;
 };
 
-// The input's dimensions, neighbours that are both reduced or both kept as one.
+// The input's dimensions; neighbours that are both reduced or both kept are merged.
 struct Layout {
-  std::vector<ReducedDigit> kept, reduced;  // but for the innermost; outermost first
+  std::vector<ReducedDigit> kept, reduced;  // without the innermost; outermost first
   ReducedDigit innermost{1, 1};
   bool innermost_is_reduced = true;
   int64_t inputs = 1, outputs = 1;
@@ -64,7 +64,7 @@ int64_t PlaceOf(const std::vector<ReducedDigit>& digits, int64_t number) {
   return place;
 }
 
-// How a kind joins elements of type T in an Accumulator.
+// How a kind combines elements of type T in an Accumulator.
 template <typename T, typename Accumulator, auto kJoin>
 struct Joining {
   using Element = T;
@@ -89,7 +89,7 @@ HEARTH_INTO_CALLER inline typename Joined::Sum JoinRow(const typename Joined::El
   return parts[0];
 }
 
-// Runs `finish` on each result; the threads share outputs, so that their number changes no bit.
+// Runs `finish` on each result. Threads share outputs, so their number changes no bit.
 template <typename Joined, typename Finish>
 void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename Joined::Element* y,
                const Joined& joined, WorkerPool& workers, Finish finish) {
@@ -130,7 +130,7 @@ void ReduceAll(const Layout& layout, const typename Joined::Element* x, typename
   });
 }
 
-// NaN stays NaN, whichever operand it is.
+// The result is NaN if either operand is.
 template <typename T>
 constexpr auto kLarger = [](T a, T b) HEARTH_INTO_CALLER { return a < b || b != b ? b : a; };
 template <typename T>
@@ -149,7 +149,7 @@ constexpr T LargestOf() {
   return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
 }
 
-// `Accumulator`: float64 for floats; an integer without a sign, which wraps, for integers.
+// `Accumulator`: float64 for floats; an unsigned integer, which wraps, for integers.
 template <typename T, typename Accumulator>
 void ReduceNumbers(ReduceKind kind, const Layout& layout, const std::byte* in, std::byte* out, WorkerPool& workers) {
   const T* x = reinterpret_cast<const T*>(in);

@@ -1,4 +1,4 @@
-// Nodes in core's float64 reference: the last resort, right but slow and on one thread.
+// Nodes in core's float64 reference: the last resort, correct but slow and on one thread.
 #include <algorithm>
 
 #include "backends/cpu/host_node.h"
@@ -13,7 +13,7 @@ namespace {
 
 class ReferenceNode final : public HostNode {
  public:
-  // `operands`: one per input, filled where it is constant.
+  // `operands`: one per input, filled if it is constant.
   ReferenceNode(const HostNodeRequest& request, std::vector<ReferenceTensor> operands)
       : graph_(request.graph), node_(request.node), arena_(request.arena), operands_(std::move(operands)) {}
 
@@ -57,7 +57,7 @@ class ReferenceNode final : public HostNode {
   const Graph& graph_;
   const Node& node_;
   const HostArena& arena_;
-  std::vector<ReferenceTensor> operands_;  // kept between runs: constants, and memory for the others
+  std::vector<ReferenceTensor> operands_;  // constants, and memory of other operands that is kept between runs
 };
 
 }  // namespace

@@ -11,19 +11,19 @@
 namespace hearth {
 namespace {
 
-// In steps of the grid: how near to a middle the float sum must lie to be doubted. A sum of 500 products that reaches
-// 255 steps is off by about 255 * sqrt(500) * 2^-24 = 3e-4 of one.
+// The distance from a tie, in steps of the grid, below which the float sum is computed again. A sum of 500 products
+// that reaches 255 steps is off by about 255 * sqrt(500) * 2^-24 = 3e-4 steps.
 constexpr float kNear = 3e-4f;
 
-// Whether `real` lies near the middle between two steps: half a step off, it is near a whole number. Adding and taking
-// off 1.5 * 2^23 rounds to one, without a branch, so that the compiler makes vectors of it.
+// Whether `real` is near the middle between two steps: minus half a step, it is near an integer. Adding and subtracting
+// 1.5 * 2^23 rounds without a branch, so that the loop vectorizes.
 HEARTH_INTO_CALLER inline bool IsNearTie(float real, float inverse) {
   constexpr float kRounder = 12582912.0f;
   const float shifted = real * inverse - 0.5f;
   return std::fabs(shifted - ((shifted + kRounder) - kRounder)) <= kNear;
 }
 
-// Most blocks have none.
+// Checked first for a whole block, because most blocks have none.
 HEARTH_INTO_CALLER inline bool HasNearTie(std::span<const float> block, float inverse) {
   int has = 0;
   for (float real : block) has |= static_cast<int>(IsNearTie(real, inverse));
@@ -67,7 +67,8 @@ std::unique_ptr<RoundingTies> RoundingTies::Of(const Graph& graph, const Node& n
   return ties;
 }
 
-// As numbers a filter would take eight times its memory, and a quarter of MobileNet v2's start to decode.
+// The filter is read in its stored form: as float64 it would take eight times the memory, and a quarter of MobileNet
+// v2's start to convert.
 bool RoundingTies::ReadsInPlace(const TensorDesc& filter) {
   const bool has_8_bits = filter.dtype == DType::kInt8 || filter.dtype == DType::kUInt8;
   if (!has_8_bits || !filter.quantization.has_value()) return false;
@@ -88,7 +89,7 @@ template <typename T>
 double RoundingTies::SumOfProducts(std::span<const float> x, const T* filter, double zero_point, int64_t pixel,
                                    int32_t channel) const {
   const int64_t ox = pixel % out_[2], oy = pixel / out_[2] % out_[1], batch = pixel / out_[2] / out_[1];
-  const int32_t inputs = filter_[3];  // per group
+  const int32_t inputs = filter_[3];  // of one group
   const int32_t first_input = channel / (out_[3] / (in_[3] / inputs)) * inputs;
   const T* taps = filter + int64_t{channel} * filter_[1] * filter_[2] * inputs;
   double sum = 0;

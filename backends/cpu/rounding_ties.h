@@ -1,8 +1,9 @@
-// Quantized convolutions in float sums, as exact as in integers.
+// Makes quantized convolutions with float sums as exact as with integer sums.
 //
-// A float kernel's sum is off by about 1e-6 of what it adds up. Rounded to the output's grid that matters only where
-// the exact sum lies next to the middle between two steps; there the element is summed again in float64, in which the
-// products of 8-bit numbers are exact. About one element in 1,600 is, which costs little beside the convolution.
+// A float kernel's sum has an error of about 1e-6 of the sum of its terms' magnitudes. After rounding to the output's
+// grid that matters only if the exact sum is next to the middle between two steps. Such an element is summed again in
+// float64, in which the products of 8-bit numbers are exact. It is about one element in 1,600, which costs little
+// beside the convolution.
 #ifndef HEARTH_BACKENDS_CPU_ROUNDING_TIES_H_
 #define HEARTH_BACKENDS_CPU_ROUNDING_TIES_H_
 
@@ -16,12 +17,12 @@ namespace hearth {
 
 class RoundingTies {
  public:
-  // Null for a node that is not a convolution with constant weights and a quantized result, or whose activation is no
-  // clamp. The graph must outlive the result, which reads weights of 8 bits where they lie.
+  // Null for a node that is not a convolution with constant weights and a quantized result, or whose activation is not
+  // a clamp. The graph must outlive the result, which reads 8-bit weights in place.
   static std::unique_ptr<RoundingTies> Of(const Graph& graph, const Node& node);
 
-  // `x` holds real numbers, dense; `part` those of the float kernel's result from number `first` on, not yet rounded.
-  // Several threads may refine their parts.
+  // `x` has dense real numbers; `part` has those of the float kernel's result from index `first` on, before rounding.
+  // Several threads may refine different parts.
   void Refine(std::span<const float> x, std::span<float> part, size_t first) const;
 
  private:
@@ -35,9 +36,9 @@ class RoundingTies {
   Shape in_, filter_, out_;
   Window2D window_;
   Padding2D padding_;
-  double lowest_ = 0, highest_ = 0;  // the activation's
+  double lowest_ = 0, highest_ = 0;  // the activation's bounds
   double step_ = 1;                  // of the output's grid
-  // [O,kh,kw,I]: of 8 bits as they are stored, with the grid of each output channel; any others as numbers.
+  // [O,kh,kw,I]: 8-bit filters in their stored form, with the grid of each output channel; others as numbers.
   bool filter_is_signed_ = false;
   std::span<const std::byte> filter_bytes_;
   std::vector<double> filter_scales_, filter_zero_points_;

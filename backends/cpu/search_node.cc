@@ -1,4 +1,4 @@
-// Along one dimension: the place of an extreme, the largest elements, running sums, one-hot vectors.
+// Operations along one dimension: index of an extreme, largest elements, running sums, one-hot vectors.
 #include <algorithm>
 #include <numeric>
 #include <vector>
@@ -14,10 +14,10 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastSearched = 8 * 1024;  // fewer are done before a worker wakes up
-constexpr int64_t kLinesOfChunk = 256;        // lines side by side whose state stays in the cache
+constexpr int64_t kLeastSearched = 8 * 1024;  // fewer take less time than waking a worker
+constexpr int64_t kLinesOfChunk = 256;        // neighbouring lines, whose state stays in the cache
 
-// The part of one node that a thread does: lines begin to end, or chunks of neighbouring lines.
+// One thread's part of a node: lines begin to end, or chunks of neighbouring lines.
 struct Lines {
   AxisSplit split;
   int64_t chunks() const { return (split.inner + kLinesOfChunk - 1) / kLinesOfChunk; }
@@ -58,7 +58,7 @@ void FindExtremes(bool largest, const Lines& lines, const T* x, Index* y, Worker
   });
 }
 
-// Sums of floats are kept in float64, those of integers wrap.
+// Sums of floats are float64; sums of integers wrap.
 template <typename T, typename Sum>
 void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPool& workers) {
   const AxisSplit& split = lines.split;
@@ -78,7 +78,7 @@ void AddUp(const CumSum& cumsum, const Lines& lines, const T* x, T* y, WorkerPoo
   });
 }
 
-// The k largest of each row, largest first; of equal ones the first. NaN is behind every number.
+// The k largest elements of each row, largest first; the first of equal ones comes first. NaN comes after every number.
 void FindLargest(const float* x, int64_t rows, int64_t length, int64_t k, float* values, int32_t* places,
                  WorkerPool& workers) {
   workers.ForEachPart(rows, kLeastSearched / length + 1, [&](int64_t begin, int64_t end) {
@@ -150,7 +150,7 @@ class SearchNode final : public HostNode {
   DType type_of_result_;
 };
 
-// Bytes are moved: any type.
+// Moves bytes, so any type works.
 class OneHotNode final : public HostNode {
  public:
   OneHotNode(const HostNodeRequest& request, HostOperand indices, HostOperand on, HostOperand off)
@@ -219,7 +219,7 @@ Result<std::unique_ptr<HostNode>> MakeSearchNode(const HostNodeRequest& request)
   const bool is_number = type == DType::kFloat32 || (!is_top && (type == DType::kInt32 || type == DType::kInt64));
   if (x.bytes == nullptr || !is_number || x.desc.quantization.has_value()) return std::unique_ptr<HostNode>();
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
-  // Sums and chosen elements of a grid would have to be rounded to it.
+  // Sums and selected quantized elements would have to be rounded to their grid.
   if (search == nullptr && (out.quantization.has_value() || out.dtype != type)) return std::unique_ptr<HostNode>();
   const int32_t axis = search != nullptr ? search->axis : cumsum != nullptr ? cumsum->axis : -1;
   return std::unique_ptr<HostNode>(

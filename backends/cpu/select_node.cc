@@ -1,4 +1,4 @@
-// Choosing between the elements of two tensors, of any type that is held in whole bytes.
+// Choice between the elements of two tensors, of any type stored in whole bytes.
 #include "backends/cpu/broadcast_rows.h"
 #include "backends/cpu/host_node.h"
 #include "backends/cpu/host_operand.h"

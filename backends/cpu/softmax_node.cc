@@ -1,4 +1,4 @@
-// Softmax with any factor, its logarithm, and division by a length: each row of the last dimension on its own.
+// Softmax with any factor, log softmax and L2 normalization: each row of the last dimension on its own.
 #include <algorithm>
 #include <cmath>
 
@@ -11,10 +11,10 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastSoftmaxElements = 8 * 1024;  // fewer are done before a worker wakes up
-constexpr int kSoftmaxSums = 16;                     // sums side by side
+constexpr int64_t kLeastSoftmaxElements = 8 * 1024;  // fewer take less time than waking a worker
+constexpr int kSoftmaxSums = 16;                     // independent partial sums
 
-// The largest element times `sign`, which is 1 or -1. NaN where a row has one.
+// The largest element times `sign`, which is 1 or -1. NaN if the row has one.
 HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count, float sign = 1.0f) {
   float largest = sign * x[0];
   for (int64_t k = 1; k < count; ++k) {
@@ -24,11 +24,11 @@ HEARTH_INTO_CALLER inline float LargestOf(const float* x, int64_t count, float s
   return largest;
 }
 
-// Rows that stay in the first cache, in three passes: the exponentials of short rows are one loop, too.
+// Rows that stay in the first-level cache, in three passes. The exponentials of several short rows are one loop.
 HEARTH_INTO_CALLER inline void SoftmaxRows(float beta, const float* x, int64_t rows, int64_t length, float* y) {
   constexpr int64_t kElements = 2048;
   const int64_t most = std::max<int64_t>(1, kElements / length);
-  const float sign = beta < 0.0f ? -1.0f : 1.0f;  // a factor below 0 makes the least element the largest share
+  const float sign = beta < 0.0f ? -1.0f : 1.0f;  // with a factor below 0 the least element has the largest share
   for (int64_t first = 0; first < rows; first += most, x += most * length, y += most * length) {
     const int64_t count = std::min(most, rows - first);
     for (int64_t row = 0; row < count * length; row += length) {
@@ -53,7 +53,7 @@ HEARTH_INTO_CALLER inline void LogSoftmaxRow(const float* x, int64_t count, floa
 }
 
 HEARTH_INTO_CALLER inline void UnitLengthRow(const float* x, int64_t count, float* y) {
-  constexpr double kSmallestLength = 1e-6;  // TFLite's; zeros stay zeros
+  constexpr double kSmallestLength = 1e-6;  // TFLite's constant; zeros stay zeros
   const double squares = VectorSum<kSoftmaxSums>(x, count, [](double v) HEARTH_INTO_CALLER { return v * v; });
   const double length = std::sqrt(squares);
   const auto factor = static_cast<float>(1.0 / (length < kSmallestLength ? kSmallestLength : length));

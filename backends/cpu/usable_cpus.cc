@@ -27,7 +27,8 @@ std::optional<double> QuotaOf(const ControlGroup& group) {
 }
 
 std::optional<int> CpusInAffinity() {
-  for (int cpus = 1024; cpus <= 1024 * 1024; cpus *= 4) {  // a mask that is too small for the machine is refused
+  for (int cpus = 1024; cpus <= 1024 * 1024;
+       cpus *= 4) {  // the kernel refuses a mask that is too small for the machine
     cpu_set_t* set = CPU_ALLOC(cpus);
     if (set == nullptr) return std::nullopt;
     const size_t size_bytes = CPU_ALLOC_SIZE(cpus);
@@ -52,7 +53,7 @@ std::optional<double> CpuQuota(const fs::path& root) {
 
 int UsableCpus() {
   int cpus = CpusInAffinity().value_or(static_cast<int>(std::thread::hardware_concurrency()));
-  // One and a half CPUs: two threads finish a run sooner than one.
+  // One and a half CPUs become two threads, which finish a run sooner than one.
   if (const std::optional<double> quota = CpuQuota()) cpus = std::min(cpus, static_cast<int>(std::ceil(*quota)));
   return std::max(1, cpus);
 }

@@ -7,12 +7,12 @@
 
 namespace hearth {
 
-// The least of what the machine, the affinity (taskset, cpusets) and the control groups' quotas give, at least 1. Read
-// anew at each call, for all three may change while a process runs.
+// The least of the machine's CPUs, the affinity (taskset, cpusets) and the control groups' quotas, at least 1. Read
+// again by each call, because all three may change while a process runs.
 int UsableCpus();
 
 // The smallest quota of this process's control groups, of versions 1 and 2, and of all groups around them: 1.5 is one
-// and a half CPUs. Nothing where none is set. `root` stands before /proc and the mount points, for tests.
+// and a half CPUs. nullopt if none is set. `root` is prepended to /proc and the mount points, for tests.
 std::optional<double> CpuQuota(const std::filesystem::path& root = "/");
 
 }  // namespace hearth

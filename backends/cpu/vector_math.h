@@ -1,4 +1,4 @@
-// Transcendental functions that compilers make vectors of: no branch, no call, no table.
+// Transcendental functions that compilers vectorize: no branch, no call, no table.
 #ifndef HEARTH_BACKENDS_CPU_VECTOR_MATH_H_
 #define HEARTH_BACKENDS_CPU_VECTOR_MATH_H_
 
@@ -10,14 +10,14 @@
 
 namespace hearth {
 
-// Off by at most 2e-7 of the value from exp(x) between -87 and 88; 0 and infinity are not reached. NaN stays NaN.
+// exp of x clamped to -87 to 88, so never 0 or infinity, with a relative error of at most 2e-7. NaN stays NaN.
 HEARTH_INTO_CALLER inline float VectorExp(float x) {
   x = x < -87.0f ? -87.0f : x;
   x = x > 88.0f ? 88.0f : x;
-  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves a whole number in the low bits
+  constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it leaves an integer in the low bits
   const float biased = x * 1.44269504f + kRounder;
   const float n = biased - kRounder;
-  // ln 2 in two parts, the first without low bits.
+  // ln 2 in two parts, the first with zeros in its low bits.
   const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
@@ -30,7 +30,7 @@ HEARTH_INTO_CALLER inline float VectorExp(float x) {
   return p * std::bit_cast<float>(power);
 }
 
-// Reaches 0 and infinity.
+// exp that reaches 0 and infinity.
 HEARTH_INTO_CALLER inline float VectorWholeExp(float x) {
   const float half = VectorExp(0.5f * x);
   return half * half;
@@ -40,7 +40,7 @@ HEARTH_INTO_CALLER inline float VectorSigmoid(float x) {
   return 1.0f / (1.0f + VectorExp(-x));
 }
 
-// Off by at most 3e-7 of the value.
+// Relative error at most 3e-7.
 HEARTH_INTO_CALLER inline float VectorTanh(float x) {
   const float size = x < 0.0f ? -x : x;
   const float square = x * x;
@@ -55,10 +55,10 @@ HEARTH_INTO_CALLER inline float VectorTanh(float x) {
   return size < 0.625f ? near_zero : with_sign;
 }
 
-// Off by at most 5e-7.
+// Error at most 5e-7.
 HEARTH_INTO_CALLER inline float VectorErf(float x) {
   const float size = x < 0.0f ? -x : x;
-  // Near zero its power series; further out Abramowitz and Stegun 7.1.26 with t = 1 / (1 + p |x|).
+  // The power series near zero; elsewhere Abramowitz and Stegun 7.1.26 with t = 1 / (1 + p |x|).
   const float square = x * x;
   float series = -7.5757576e-4f;
   series = series * square + 4.6296296e-3f;

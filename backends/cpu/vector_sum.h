@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-// The sum of function(element), kParts sums side by side: no addition waits for the one before.
+// The sum of function(element) in kParts independent partial sums, so that no addition waits for another.
 template <int kParts, typename Function>
 HEARTH_INTO_CALLER inline double VectorSum(const float* x, int64_t count, Function function) {
   double short_sum = 0.0;

@@ -1,14 +1,14 @@
-// The same loop in machine code for each set of vector instructions, chosen at run time.
+// Compiles one loop for each set of vector instructions and chooses at run time.
 #ifndef HEARTH_BACKENDS_CPU_VECTORIZED_H_
 #define HEARTH_BACKENDS_CPU_VECTORIZED_H_
 
 #include <cstdint>
 #include <type_traits>
 
-// Marks a lambda or function that is compiled into its caller, with the caller's instruction set.
+// Marks a lambda or function that is inlined into its caller, with the caller's instruction set.
 #define HEARTH_INTO_CALLER __attribute__((always_inline))
 
-// Before a loop whose turns are known when it is compiled and which must not stay one: its arrays are registers.
+// Unrolls a loop with a constant number of turns completely, so that its arrays are registers.
 #if defined(__clang__)
 #define HEARTH_UNROLLED _Pragma("unroll")
 #else
@@ -46,7 +46,7 @@ __attribute__((target(HEARTH_AVX512), noinline)) void RunAvx512(const Body& body
 }
 #undef HEARTH_AVX512
 
-// With the instructions of `set`, which this machine must have.
+// Runs `body` with the instructions of `set`, which this machine must have.
 template <typename Body>
 void RunIn(VectorSet set, const Body& body) {
   switch (set) {
@@ -65,8 +65,8 @@ void RunIn(VectorSet, const Body& body) {
 }
 #endif
 
-// Runs body(bytes), a lambda marked HEARTH_INTO_CALLER, with a vector's size in bytes as an integral_constant: for
-// loops that name their vectors.
+// Runs body(bytes), a lambda marked HEARTH_INTO_CALLER, with a vector's size in bytes as an integral_constant, for
+// loops with explicit vectors.
 template <typename Body>
 void RunWithVectorBytes(VectorSet set, const Body& body) {
 #if defined(__x86_64__)
@@ -81,7 +81,7 @@ void RunWithVectorBytes(VectorSet set, const Body& body) {
   body(std::integral_constant<int, 16>());
 }
 
-// Runs `body`, a lambda marked HEARTH_INTO_CALLER, which the compiler makes vectors of.
+// Runs `body`, a lambda marked HEARTH_INTO_CALLER with loops that the compiler vectorizes.
 template <typename Body>
 void Vectorized(const Body& body) {
   RunIn(BestVectorSet(), body);

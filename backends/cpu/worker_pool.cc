@@ -38,7 +38,7 @@ void Pause() {
 #endif
 }
 
-// The pool whose loop the thread is in.
+// The pool whose loop this thread is in.
 thread_local const WorkerPool* current_pool = nullptr;
 
 }  // namespace
@@ -50,7 +50,7 @@ WorkerPool::WorkerPool(int threads, int cpus)
 
 WorkerPool::~WorkerPool() {
   stops_.store(true);
-  state_.fetch_add(kOneLoop);  // a value that nobody waits for
+  state_.fetch_add(kOneLoop);  // no worker has seen this value
   state_.notify_all();
   for (std::thread& worker : workers_) worker.join();
 }
@@ -58,7 +58,7 @@ WorkerPool::~WorkerPool() {
 void WorkerPool::StartWorkers() {
   if (!workers_.empty()) return;
   for (size_t thread = 1; thread < ranges_.size(); ++thread) {
-    // What a worker that the system refuses would do, the others do.
+    // If the system refuses a worker, the others do its share.
     if (std::thread worker; StartThread(worker, [this, thread] { Work(thread); }).ok())
       workers_.push_back(std::move(worker));
   }
@@ -156,7 +156,7 @@ void WorkerPool::ForEach(int64_t count, Piece piece, void* context) {
   helped_.store(false, std::memory_order_relaxed);
   const uint32_t last_number = state_.load(std::memory_order_relaxed) & kLoopNumber;
   state_.store((last_number + kOneLoop) | kOpen, std::memory_order_release);
-  // A worker that shares the caller's CPU delays it. At times all are woken: there may be more CPUs by now.
+  // A worker that shares the caller's CPU delays it. All are woken now and then, because there may be more CPUs by now.
   constexpr uint32_t kWakesAll = 16;
   const bool wakes_all = has_cpu_for_each_ || last_number / kOneLoop % kWakesAll == 0;
   const int64_t useful = std::min(count, wakes_all ? threads : cpus_);

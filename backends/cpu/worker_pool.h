@@ -1,4 +1,4 @@
-// Threads that share out the pieces of one loop: every node on the CPU that uses more than the calling thread.
+// Threads that share the pieces of one loop. Every node on the CPU that uses more than the calling thread uses them.
 #ifndef HEARTH_BACKENDS_CPU_WORKER_POOL_H_
 #define HEARTH_BACKENDS_CPU_WORKER_POOL_H_
 
@@ -13,18 +13,19 @@
 
 namespace hearth {
 
-// Waking a worker takes about 10 us. With less work a loop is over sooner on the calling thread: multiply-adds,
-// elements that take an operation or a few, and bytes that are only moved.
+// Waking a worker takes about 10 us, so loops with less work run on the calling thread. The limits are in
+// multiply-adds, in elements with an operation or a few, and in bytes that are only moved.
 inline constexpr int64_t kMinWorkForThreads = 200'000, kLeastElementsOfPart = 16 * 1024, kLeastBytesOfPart = 64 << 10;
 
-// The calling thread does all that no worker takes, and waits only for workers that are at a piece: a worker that got
-// no CPU delays nothing. Idle workers sleep; before that they wait awake for a few microseconds, where every thread has
-// a CPU of its own for a little longer.
+// The calling thread does everything that no worker takes, and waits only for workers that are at a piece, so a worker
+// that gets no CPU delays nothing. Idle workers spin before they sleep: a few microseconds, or longer if every thread
+// has its own CPU.
 class WorkerPool {
  public:
   using Piece = void (*)(void* context, int64_t index);
 
-  // `threads`: the calling one included. Workers start with the first loop. `cpus`: how many the threads can use.
+  // `threads` includes the calling thread. Workers start with the first loop. `cpus`: the CPUs that the threads can
+  // use.
   WorkerPool(int threads, int cpus);
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
@@ -32,8 +33,8 @@ class WorkerPool {
 
   int threads() const { return static_cast<int>(ranges_.size()); }
 
-  // Calls piece(context, k) once for each k in [0, count), and returns when all calls have returned. Each thread begins
-  // with the same share of the indices in every loop of the same length. Inside another loop: on the calling thread.
+  // Calls piece(context, k) once for each k in [0, count), and returns when all calls have returned. Each thread starts
+  // with the same indices in every loop of the same length. Within another loop it runs on the calling thread.
   void ForEach(int64_t count, Piece piece, void* context);
 
   // The same with `work(k)`.
@@ -45,18 +46,18 @@ class WorkerPool {
         const_cast<void*>(static_cast<const void*>(&work)));
   }
 
-  // Calls work(begin, end) for parts of [0, count) that have about `least` elements or more each.
+  // Calls work(begin, end) for parts of [0, count) of at least about `least` elements.
   template <typename Work>
   void ForEachPart(int64_t count, int64_t least, Work&& work) {
     const int64_t parts = std::max<int64_t>(1, std::min(count / least, int64_t{threads()} * 4));
     ForEach(parts, [&](int64_t part) { work(count * part / parts, count * (part + 1) / parts); });
   }
 
-  // Loops that more threads than the caller worked in. For tests and benchmarks.
+  // The number of loops with work for more threads than the caller's. For tests and benchmarks.
   uint64_t shared_loops() const { return shared_loops_.load(std::memory_order_relaxed); }
 
  private:
-  // What is left of one thread's share: it takes from the front, others from the back.
+  // The rest of one thread's share: it takes from the front, others from the back.
   struct alignas(64) Range {
     std::atomic<int64_t> left{0}, end{0};
     int64_t begin = 0;
@@ -78,7 +79,7 @@ class WorkerPool {
   std::mutex one_loop_;
   Piece piece_ = nullptr;
   void* context_ = nullptr;
-  // Bits: whether a loop is open to workers, how many are in it, and the loop's number.
+  // Bits: whether workers may enter the loop, the number of workers in it, and the loop's number.
   std::atomic<uint32_t> state_{0};
   std::atomic<uint32_t> last_left_{0};  // counts loops whose last worker left after the caller
   std::atomic<bool> stops_{false}, helped_{false};

@@ -12,7 +12,7 @@ namespace hearth {
 // "XNNPACK + reference" or "reference".
 std::string_view HostKernelsName();
 
-// Why the CPU takes many times as long as it could, and what to do; empty where it does not.
+// Why the CPU is many times slower than it could be, and what to do; empty if it is not.
 std::string_view WhyHostIsSlow();
 
 // Outlives its nodes.

@@ -1,4 +1,5 @@
-// Operations of two 8-bit numbers: the same float arithmetic as on values that are held as floats, without the floats.
+// Operations of two 8-bit numbers, with the same float arithmetic as for values held as floats, but without storing
+// floats.
 #include <algorithm>
 
 #include "backends/cpu/integer/integer_nodes.h"
@@ -10,9 +11,9 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastBinaryElements = 32 * 1024;  // fewer are done before a worker wakes up
+constexpr int64_t kLeastBinaryElements = 32 * 1024;  // fewer take less time than waking a worker
 
-// One operand: `period` elements that repeat.
+// One operand: `period` elements that are repeated.
 struct ByteOperand {
   const std::byte* bytes = nullptr;
   int64_t period = 1;
@@ -27,7 +28,7 @@ struct BinaryTask {
   float lowest = 0, highest = 0;  // the activation's real numbers
 };
 
-// The loop's numbers are locals of the vectorized function: bytes that are written might be any other memory.
+// Copies the loop's numbers to locals, because byte stores may alias any other memory.
 template <typename T, typename Function>
 void ApplyRun(const BinaryTask& task, int64_t begin, int64_t count, Function function) {
   Vectorized([&]() HEARTH_INTO_CALLER {
@@ -83,7 +84,7 @@ class IntegerBinaryNode final : public HostNode {
   std::string_view kernel() const override { return "integer"; }
 
   Status Run() override {
-    // A run of elements ends where an operand begins anew.
+    // Ends a run of elements where an operand starts over.
     const int64_t count = out_.shape.element_count();
     int64_t run = count;
     for (int64_t period : {task_.a.period, task_.b.period}) run = period > 1 ? std::min(run, period) : run;
@@ -114,7 +115,7 @@ bool IsTaken(BinaryKind kind) {
          kind == BinaryKind::kMaximum || kind == BinaryKind::kMinimum;
 }
 
-// How many elements repeat to fill `out`; nothing where a dimension within repeats.
+// The number of elements that repeat to fill `out`; nullopt if an inner dimension is repeated.
 std::optional<int64_t> PeriodOf(const Shape& shape, const Shape& out) {
   int d = 0;
   while (d < shape.rank() && shape[d] == 1) ++d;

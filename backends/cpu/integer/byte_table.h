@@ -12,7 +12,8 @@ namespace hearth {
 
 using ByteTable = std::array<uint8_t, 256>;
 
-// For each stored byte of `in` what `out` stores of the function's result, as the float64 reference rounds it.
+// A table from each stored byte of `in` to the stored byte of the function's result in `out`, rounded like the float64
+// reference.
 ByteTable TableOf(const TensorDesc& in, const TensorDesc& out, const Unary& function);
 
 void ApplyTable(const ByteTable& table, const uint8_t* x, uint8_t* y, int64_t count);

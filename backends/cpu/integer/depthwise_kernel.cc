@@ -9,8 +9,8 @@
 namespace hearth {
 namespace {
 
-// The kernel with VNNI takes 64 channels at once. Interleaving the bytes of four taps leaves in vector v of four, at
-// place p of 16, the channel 16 * (p / 4) + 4 * v + p % 4. Packing the sums to bytes puts them in order again.
+// The kernel with VNNI takes 64 channels at once. Interleaving the bytes of four taps puts channel 16 * (p / 4) + 4 * v
+// + p % 4 at place p of 16 in vector v of four. Packing the sums to bytes restores the order.
 constexpr int32_t kWideBlock = 64, kNarrowBlock = 16;  // the other kernel takes 16
 int32_t ChannelAt(int32_t place) {
   const int32_t vector = place / 16, p = place % 16;
@@ -81,7 +81,7 @@ DepthwiseWeights PackNeighbours(const IntegerLayer& layer, const IntegerWeights&
 }
 
 int32_t NeighboursOf(int32_t channels, IntegerSet set) {
-  constexpr int32_t kMostChannels = 768;  // the weights stay in the first cache, and take little memory
+  constexpr int32_t kMostChannels = 768;  // the weights stay in the first-level cache and take little memory
   const int32_t width = set == IntegerSet::kVnni ? kWideBlock : kNarrowBlock;
   const auto vectors_of = [&](int32_t pixels) { return (pixels * channels + width - 1) / width; };
   int32_t best = 1;
@@ -94,7 +94,7 @@ int32_t NeighboursOf(int32_t channels, IntegerSet set) {
 #if defined(HEARTH_X86_KERNELS)
 namespace {
 
-// The low bytes of four vectors of 32-bit numbers, which hold a stored number each, in the order of channels.
+// The low bytes of four vectors of 32-bit stored numbers, in the order of channels.
 HEARTH_VNNI inline __m512i LowBytes(const __m512i stored[4]) {
   const __m512i byte = _mm512_set1_epi32(0xff);
   const __m512i low = _mm512_packus_epi32(_mm512_and_si512(stored[0], byte), _mm512_and_si512(stored[1], byte));
@@ -160,7 +160,7 @@ void ConvolveVnni(const DepthwiseTask& task) {
   }
 }
 
-// Compiled into a caller with AVX2: the sums of 16 channels stay in two vectors.
+// Inlined into a caller with AVX2: the sums of 16 channels stay in two vectors.
 HEARTH_INTO_CALLER inline void ConvolveBlock16(const DepthwiseTask& task, const uint8_t* const* taps, int32_t block,
                                                uint8_t* out) {
   constexpr int32_t kWidth = kNarrowBlock;
@@ -169,7 +169,7 @@ HEARTH_INTO_CALLER inline void ConvolveBlock16(const DepthwiseTask& task, const 
   const int32_t padded = static_cast<int32_t>(terms.offsets.size());
   const int32_t width = std::min(kWidth, weights.channels - block);
   const uint8_t flip = task.flips_sign ? 0x80 : 0x00;
-  uint32_t sums[kWidth];  // they may wrap on the way
+  uint32_t sums[kWidth];  // unsigned, because partial sums may wrap
   for (int32_t c = 0; c < kWidth; ++c) sums[c] = static_cast<uint32_t>(terms.offsets[static_cast<size_t>(block + c)]);
   for (int32_t tap = 0; tap < weights.taps; ++tap) {
     const int16_t* factors = weights.factors.data() + int64_t{tap} * padded + block;

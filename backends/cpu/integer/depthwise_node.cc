@@ -1,4 +1,4 @@
-// Depthwise convolutions of 8-bit numbers, an output channel for each input channel.
+// Depthwise convolutions of 8-bit numbers with one output channel for each input channel.
 #include <algorithm>
 
 #include "backends/cpu/integer/depthwise_kernel.h"
@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastDepthwiseWork = 200'000;  // multiply-adds; fewer are done before a worker wakes up
+constexpr int64_t kLeastDepthwiseWork = 200'000;  // multiply-adds; fewer take less time than waking a worker
 constexpr int64_t kOutside = -1;
 
 class DepthwiseNode final : public HostNode {
@@ -64,7 +64,7 @@ class DepthwiseNode final : public HostNode {
  private:
   int64_t TapsOfPixel() const { return int64_t{weights_->tap_steps()} * kDepthStep; }
 
-  // The lines of the input that a row of the output depends on; null outside of the image.
+  // The input lines that an output row depends on; null for lines outside the image.
   void FindLines(int64_t row, const uint8_t** lines) const {
     const int64_t batch = row / out_[1], oy = row % out_[1];
     const TapRange inside = TapsInside(oy, window_.stride_h, padding_.top, window_.dilation_h, kernel_h_, in_[1]);
@@ -75,7 +75,7 @@ class DepthwiseNode final : public HostNode {
     }
   }
 
-  // Neighbours whose taps are all inside the image go together; the last ones overlap those before.
+  // Neighbours whose taps are all inside the image are computed together; the last ones overlap those before.
   void RunRow(const uint8_t* const* lines, const uint8_t** taps, uint8_t* out) const {
     const int64_t many = neighbours_ == nullptr ? 0 : neighbours_->channels / weights_->channels;
     if (many == 0 || inside_end_ - inside_begin_ < many) return Convolve(*weights_, lines, 0, out_[2], taps, out);
@@ -92,7 +92,7 @@ class DepthwiseNode final : public HostNode {
     ConvolvePixels({taps, count, flips_sign_, &weights, out + first * weights_->channels}, BestIntegerSet());
   }
 
-  // The addresses of the taps of `count` pixels in a row, or zeros.
+  // The addresses of the taps of `count` pixels in a row, or of zeros.
   void Locate(const uint8_t* const* lines, int64_t first, int64_t count, const uint8_t** taps) const {
     const int64_t step = TapsOfPixel();
     for (int32_t ky = 0; ky < kernel_h_; ++ky) {
@@ -112,12 +112,12 @@ class DepthwiseNode final : public HostNode {
   const Shape &in_, &out_;
   const Window2D& window_;
   std::shared_ptr<const DepthwiseWeights> weights_, neighbours_;
-  std::vector<uint8_t> zeros_;    // pixels outside of the image
-  std::vector<int64_t> columns_;  // for each pixel of a row each tap's place in the input's line
+  std::vector<uint8_t> zeros_;    // pixels outside the image
+  std::vector<int64_t> columns_;  // each tap's offset in the input line, for each pixel of a row
   WorkerPool& workers_;
   Padding2D padding_;
   int32_t kernel_h_ = 1, kernel_w_ = 1;
-  int64_t inside_begin_ = 0, inside_end_ = 0;  // pixels of a row whose taps all have a column in the image
+  int64_t inside_begin_ = 0, inside_end_ = 0;  // the pixels of a row whose taps are all in columns of the image
 };
 
 }  // namespace

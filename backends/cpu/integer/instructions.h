@@ -1,10 +1,10 @@
-// Functions compiled for instruction sets that the machine may lack: callers ask BestIntegerSet().
+// Attributes for functions that need instruction sets the machine may lack. Callers check BestIntegerSet() first.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_INSTRUCTIONS_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_INSTRUCTIONS_H_
 
 #if defined(__x86_64__)
 #define HEARTH_X86_KERNELS
-// GCC 12 takes the vectors that its own header leaves undefined on purpose for mistakes.
+// GCC 12 warns about vectors that its own header leaves undefined on purpose.
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wuninitialized"

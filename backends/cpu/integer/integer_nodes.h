@@ -1,4 +1,4 @@
-// Nodes that compute on quantized values as they are stored, without floats in between. 8 bits only.
+// Nodes that compute on 8-bit quantized values in their stored form, without floats in between.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_INTEGER_NODES_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_INTEGER_NODES_H_
 
@@ -11,7 +11,7 @@ namespace hearth {
 // Null for a node that must run in floats. Precondition: request.in_integers.
 Result<std::unique_ptr<HostNode>> MakeIntegerNode(const HostNodeRequest& request);
 
-// Whether the node only moves 8-bit numbers, or looks them up in a table on the way: copies, concatenations, views,
+// Whether the node only moves 8-bit numbers, with or without a table on the way: copies, concatenations, views,
 // padding.
 bool MovesBytes(const Graph& graph, const Node& node);
 

@@ -17,10 +17,10 @@ bool Has8Bits(const TensorDesc& desc) {
 
 constexpr double kLargestProduct = 255.0 * 255.0;
 
-// How far a bias may lie from a whole number of units, in steps of the output.
+// The largest distance of a bias from a whole number of units, in steps of the output.
 constexpr double kBiasTolerance = 1e-3;
 
-// Fills scales (of units) and zero points from the weights' grid, which is one for all or one for each channel.
+// Fills scales (of units) and zero points from the weights' grid, which has one scale for all channels or one for each.
 bool ReadWeightGrids(const TensorDesc& weights, int channel_dimension, int32_t channels, double input_scale,
                      IntegerLayer& layer, std::vector<double>& units) {
   const Quantization& grid = *weights.quantization;
@@ -39,7 +39,8 @@ bool ReadWeightGrids(const TensorDesc& weights, int channel_dimension, int32_t c
   return true;
 }
 
-// In units. False where one is not a whole number of them, or where bias and sum may need more than 32 bits.
+// Reads biases in units. Returns false if one is not a whole number of units, or if bias and sum may need more than 32
+// bits.
 bool ReadBiases(const Graph& graph, const Node& node, int64_t depth, const std::vector<double>& units,
                 IntegerLayer& layer) {
   layer.biases.assign(units.size(), 0);
@@ -133,7 +134,7 @@ Requantization RequantizationOf(const IntegerLayer& layer, const IntegerWeights&
     int32_t weight_sum = 0;
     for (int32_t k = 0; k < weights.depth; ++k) weight_sum += layer.PackedWeight(weights.at(c, k));
     const int32_t w_zero = layer.weight_zero_points[size_t(c)];
-    // Each term may need more than 32 bits, what they add up to does not: they wrap, as the kernels' sums do.
+    // Each term may need more than 32 bits, but their sum does not, so they wrap as the kernels' sums do.
     const int64_t offset =
         layer.biases[size_t(c)] - int64_t{x_zero} * weight_sum + int64_t{weights.depth} * x_zero * w_zero;
     result.offsets[size_t(c)] = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(offset)));

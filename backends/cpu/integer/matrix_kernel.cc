@@ -138,7 +138,7 @@ template <bool kFlips>
 HEARTH_VNNI void MultiplyVnni(const MatrixTask& task) {
   for (int32_t block = task.first_block; block < task.end_block;) {
     const int32_t left = task.end_block - block;
-    // Five and six are better halved than 4 + 1 and 4 + 2: fewer loads of the rows for each product.
+    // Five and six blocks are halved, because that loads rows less often for each product than 4 + 1 and 4 + 2.
     const int32_t taken = left == 5 || left == 6 ? 3 : std::min(left, 4);
     switch (taken) {
       case 1: RowsVnni<1, kFlips>(task, block); break;
@@ -152,7 +152,7 @@ HEARTH_VNNI void MultiplyVnni(const MatrixTask& task) {
 
 // ---- AVX2: 16 channels in four vectors of 4 channels, each with two partial sums ----
 
-// Of 8 channels in order.
+// The sums of 8 channels in order.
 HEARTH_AVX2 inline __m256i PairSums(__m256i first, __m256i second) {
   return _mm256_permute4x64_epi64(_mm256_hadd_epi32(first, second), _MM_SHUFFLE(3, 1, 2, 0));
 }

@@ -1,4 +1,4 @@
-// Matrix products of 8-bit numbers in machine code.
+// Matrix products of 8-bit numbers, for each instruction set.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_MATRIX_KERNEL_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_MATRIX_KERNEL_H_
 
@@ -10,9 +10,9 @@
 
 namespace hearth {
 
-IntegerSet BestIntegerSet();  // of this machine; with kNone layers run in floats
+IntegerSet BestIntegerSet();  // of this machine; with kNone layers with weights run in floats
 
-// Weights as the kernels want them, and what becomes of their sums.
+// Weights in the kernels' order, and the requantization of their sums.
 struct PackedMatrix {
   std::vector<int8_t> weights;
   Requantization terms;
@@ -21,18 +21,18 @@ struct PackedMatrix {
   uint64_t bytes() const { return weights.size() + terms.bytes(); }
   bool needs_row_sums() const { return row_factor != 0 || !terms.row_factors.empty(); }
 };
-// Of few rows each weight is used so seldom that turning it costs more than it brings: it is read where the model has
-// it. Such a matrix holds no weights.
+// With few rows, each weight is used so rarely that packing costs more than it saves. Then weights are read in place in
+// the model, and the matrix has no packed weights.
 enum class WeightsPlace : uint8_t { kPacked, kModel };
 WeightsPlace PlaceOf(const IntegerWeights& weights, int64_t row_count);
-// piece_depth: of each of the pieces that rows lie in; packed, each begins with a step of its own.
+// piece_depth: the depth of each piece of a row. Each packed piece starts at a new step.
 PackedMatrix PackMatrix(const IntegerLayer& layer, const IntegerWeights& weights, WeightsPlace place,
                         int32_t piece_depth);
 
 // Rows times blocks of weights, requantized.
 void MultiplyRows(const MatrixTask& task, IntegerSet set);
 
-// Of the bytes of each row, as they are multiplied; times `factor`.
+// The sum of each row's bytes, in the form in which they are multiplied, times `factor`.
 void SumRows(const MatrixTask& task, int32_t factor, int32_t* sums, IntegerSet set);
 
 }  // namespace hearth

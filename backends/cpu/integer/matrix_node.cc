@@ -13,28 +13,28 @@ namespace {
 
 constexpr int64_t kMostRows = 48, kMostRowsOfLine = 96, kRowsOfTile = 6;
 constexpr int32_t kMostPieces = 64;
-constexpr int64_t kChunkBytes = 32 << 10;      // of rows: they stay in the first cache while weights pass
-constexpr int64_t kLeastMatrixWork = 500'000;  // multiply-adds; fewer are done before a worker wakes up
+constexpr int64_t kChunkBytes = 32 << 10;      // bytes of rows: they stay in the first-level cache while weights pass
+constexpr int64_t kLeastMatrixWork = 500'000;  // multiply-adds; fewer take less time than waking a worker
 
-// How the rows of a product lie in the input: one for each pixel of the output.
+// The layout of a product's rows in the input, one row for each output pixel.
 enum class RowsPlace : uint8_t {
   kInput,    // one after the other
-  kLines,    // windows, whose pieces are read where they lie; gathered at the ends of the output's lines
+  kLines,    // windows whose pieces are read in place; gathered at the ends of the output's lines
   kGathered  // windows
 };
 struct Rows {
   RowsPlace place = RowsPlace::kInput;
   int64_t count = 0, depth = 0;
-  // kLines: the columns whose windows are in the image's width, and the pieces of a window: lines, or pixels.
+  // kLines: the columns whose windows are within the image's width, and the pieces of a window: lines, or pixels.
   int64_t inside_begin = 0, inside_end = 0;
-  int32_t pieces = 1, piece_depth = 0;  // of the others: the whole row
+  int32_t pieces = 1, piece_depth = 0;  // otherwise the whole row
   Window2D window;
   Padding2D padding;
   Shape in, out;
   int32_t kernel_h = 1, kernel_w = 1;
 };
 
-// The first and the last kBytes of `bytes`, which may overlap: at least half of them all. In loads before stores.
+// Copies the first and the last kBytes of `bytes`, which may overlap. Loads come before stores.
 template <size_t kBytes>
 void CopyEnds(uint8_t* target, const uint8_t* source, int64_t bytes) {
   std::array<uint8_t, kBytes> first, last;
@@ -44,7 +44,7 @@ void CopyEnds(uint8_t* target, const uint8_t* source, int64_t bytes) {
   std::memcpy(target + bytes - kBytes, last.data(), kBytes);
 }
 
-// A few bytes, without a call.
+// Copies a few bytes without a call.
 void CopyShort(uint8_t* target, const uint8_t* source, int64_t bytes) {
   if (bytes > 32) {
     std::memcpy(target, source, static_cast<size_t>(bytes));
@@ -61,7 +61,7 @@ void CopyShort(uint8_t* target, const uint8_t* source, int64_t bytes) {
 
 struct Group {
   std::shared_ptr<const PackedMatrix> packed;
-  const std::byte* model_weights = nullptr;  // where they are not packed
+  const std::byte* model_weights = nullptr;  // if they are not packed
 };
 
 class MatrixNode final : public HostNode {
@@ -138,7 +138,7 @@ class MatrixNode final : public HostNode {
     Multiply(task, first, end, group);
   }
 
-  // A part of a line of the output.
+  // Computes a part of an output line.
   void RunSegment(const MatrixTask& task, int64_t chunk, int64_t group, uint8_t* scratch) const {
     const int64_t line = chunk / segments_, segment = chunk % segments_, width = rows_.out[2];
     const auto column = [&](int64_t number) {
@@ -193,12 +193,12 @@ class MatrixNode final : public HostNode {
     MultiplyRows(task, BestIntegerSet());
   }
 
-  // Whole tiles, as evenly as they go.
+  // Divides rows into whole tiles, as evenly as possible.
   int64_t FirstRow(int64_t chunk) const {
     return chunk == chunks_ ? rows_.count : rows_.count * chunk / chunks_ / kRowsOfTile * kRowsOfTile;
   }
 
-  // The bytes that output pixels [first, end) depend on, a row of pieces for each; zeros outside of the image.
+  // Copies the bytes that output pixels [first, end) depend on: a row of pieces for each, with zeros outside the image.
   void Gather(int64_t first, int64_t end, int64_t group, uint8_t* target) const {
     int64_t ox = first % rows_.out[2], oy = first / rows_.out[2] % rows_.out[1];
     int64_t batch = first / rows_.out[2] / rows_.out[1];
@@ -251,13 +251,13 @@ class MatrixNode final : public HostNode {
   Rows rows_;
   std::vector<Group> groups_;
   WorkerPool& workers_;
-  std::vector<uint8_t> zeros_;  // a line outside of the image
+  std::vector<uint8_t> zeros_;  // a line outside the image
   int64_t in_channels_ = 0, out_channels_ = 0, blocks_ = 0, chunks_ = 1, segments_ = 1, splits_ = 1;
-  int64_t piece_step_ = 0, row_stride_ = 0, most_rows_ = kMostRowsOfLine + kRowsOfTile;  // row_stride_: but for kLines
+  int64_t piece_step_ = 0, row_stride_ = 0, most_rows_ = kMostRowsOfLine + kRowsOfTile;  // row_stride_: not for kLines
   int32_t group_channels_ = 0;
 };
 
-// Whether the windows of most pixels of a line are read where they lie.
+// Whether the windows of most pixels of a line can be read in place.
 bool FindLines(Rows& rows) {
   constexpr int64_t kLeastColumns = 24;  // fewer don't fill tiles
   const Window2D& window = rows.window;
@@ -331,7 +331,7 @@ std::unique_ptr<HostNode> MakeConvolution(const HostNodeRequest& request, const 
   return std::make_unique<MatrixNode>(request, *layer, std::move(rows), std::move(packed));
 }
 
-// Of an input with one channel: each tap of the window is one number of the depth.
+// For an input with one channel: each tap of the window is one number of the depth.
 std::unique_ptr<HostNode> MakeDepthwiseOfOneChannel(const HostNodeRequest& request, const DepthwiseConv2D& conv) {
   const Graph& graph = request.graph;
   const Node& node = request.node;

@@ -1,4 +1,4 @@
-// How kernels of 8-bit matrix products end: from the sums of 16 channels to stored numbers.
+// The end of 8-bit matrix product kernels: from the sums of 16 channels to stored numbers.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_MATRIX_STORE_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_MATRIX_STORE_H_
 
@@ -11,7 +11,7 @@ namespace hearth {
 
 #if defined(HEARTH_X86_KERNELS)
 
-// With what zero points contribute to 16 channels from `channel` on.
+// Adds the zero points' contribution to 16 channels from `channel` on.
 HEARTH_VNNI inline __m512i WithRowSum(const MatrixTask& task, int64_t row, int32_t channel, __m512i sums) {
   if (task.row_sums == nullptr) return sums;
   const __m512i row_sum = _mm512_set1_epi32(task.row_sums[row]);
@@ -23,12 +23,12 @@ HEARTH_VNNI inline __m512i WithRowSum(const MatrixTask& task, int64_t row, int32
 HEARTH_VNNI inline void StoreVnni(const MatrixTask& task, int64_t row, int32_t channel, __m512i sums) {
   const int32_t left = std::min(kBlockChannels, task.channels - channel);
   const auto mask = static_cast<__mmask16>((1u << left) - 1);
-  // Narrowing in a register: narrowing while storing under a mask takes AMD's processors 100 times as long.
+  // Narrows in a register: narrowing in a masked store takes AMD processors 100 times as long.
   const __m128i stored = _mm512_cvtepi32_epi8(Stored512(sums, *task.terms, channel));
   _mm_mask_storeu_epi8(task.out + row * task.out_stride + channel, mask, stored);
 }
 
-// Of 8 channels, with the offsets and what zero points contribute.
+// Adds offsets and the zero points' contribution to 8 channels.
 HEARTH_AVX2 inline __m256i WithTerms(__m256i sums, const MatrixTask& task, int64_t row, int32_t channel) {
   const int32_t* offsets = task.terms->offsets.data() + channel;
   sums = _mm256_add_epi32(sums, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(offsets)));
@@ -40,7 +40,7 @@ HEARTH_AVX2 inline __m256i WithTerms(__m256i sums, const MatrixTask& task, int64
   return _mm256_add_epi32(sums, _mm256_mullo_epi32(factor, row_sum));
 }
 
-// 16 channels from `channel` on.
+// Stores 16 channels from `channel` on.
 HEARTH_AVX2 inline void StoreAvx2(const MatrixTask& task, int64_t row, int32_t channel, __m256i low, __m256i high) {
   low = WithTerms(low, task, row, channel);
   high = WithTerms(high, task, row, channel + 8);

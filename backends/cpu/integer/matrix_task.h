@@ -1,4 +1,4 @@
-// The description of a product of 8-bit matrices that its kernels take.
+// The arguments of a product of 8-bit matrices.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_MATRIX_TASK_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_MATRIX_TASK_H_
 
@@ -10,23 +10,24 @@
 
 namespace hearth {
 
-// The instruction sets that integer kernels are written for.
+// Instruction sets with integer kernels.
 enum class IntegerSet : uint8_t { kNone, kAvx2, kVnni };
 
-// Weights are stored in blocks of 16 channels: for each four elements of the depth, four numbers of each channel.
+// Weights are stored in blocks of 16 channels: four numbers of each channel for every four elements of the depth.
 inline constexpr int32_t kBlockChannels = 16, kDepthStep = 4;
 inline constexpr int64_t kBlockStepBytes = kBlockChannels * kDepthStep;
 
 // Rows times blocks of weights. A piece of a row may be read up to three bytes past its end, where weights are 0.
 struct MatrixTask {
-  std::span<const uint8_t* const> pieces;  // of the first row: one, or the lines of a window where they lie
+  std::span<const uint8_t* const> pieces;  // of the first row: one, or the lines of a window in place
   int64_t row_stride = 0, row_count = 0;
   int64_t depth = 0;        // of a piece
   bool flips_sign = false;  // of the rows' bytes
-  // Of the rows' bytes as they are multiplied; added times terms->row_factors, or as they are where there are none.
+  // Sums of the rows' bytes in the form in which they are multiplied. They are added times terms->row_factors, or
+  // unscaled without these.
   const int32_t* row_sums = nullptr;
   const int8_t* weights = nullptr;
-  // Instead of `weights`, with PlaceOf kModel and rows of one piece: `depth` of them for each channel.
+  // Used instead of `weights` with WeightsPlace::kModel and rows of one piece: `depth` weights for each channel.
   const std::byte* model_weights = nullptr;
   bool flips_weights = false;
   int32_t first_block = 0, end_block = 0, channels = 0;  // channels: of all blocks

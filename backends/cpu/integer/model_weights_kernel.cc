@@ -11,7 +11,7 @@ namespace hearth {
 #if defined(HEARTH_X86_KERNELS)
 namespace {
 
-// The weights of four channels from `channel` on; past the last channel its own once more.
+// The weights of four channels from `channel` on; the last channel's weights repeat past the end.
 inline std::array<const std::byte*, 4> FourChannels(const MatrixTask& task, int32_t channel) {
   std::array<const std::byte*, 4> weights;
   for (int32_t i = 0; i < 4; ++i)
@@ -19,9 +19,9 @@ inline std::array<const std::byte*, 4> FourChannels(const MatrixTask& task, int3
   return weights;
 }
 
-// ---- AVX-512 with VNNI: 64 of the depth a vector ----
+// ---- AVX-512 with VNNI: 64 elements of the depth in a vector ----
 
-// The sums of four vectors' numbers.
+// The sum of each of four vectors.
 HEARTH_VNNI inline __m128i SumsOfFour(const __m512i (&sums)[4]) {
   const __m512i ab = _mm512_add_epi32(_mm512_unpacklo_epi32(sums[0], sums[1]), _mm512_unpackhi_epi32(sums[0], sums[1]));
   const __m512i cd = _mm512_add_epi32(_mm512_unpacklo_epi32(sums[2], sums[3]), _mm512_unpackhi_epi32(sums[2], sums[3]));
@@ -30,7 +30,7 @@ HEARTH_VNNI inline __m128i SumsOfFour(const __m512i (&sums)[4]) {
   return _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
 }
 
-// Of FourChannels.
+// The dot products of FourChannels.
 template <int kRows>
 HEARTH_VNNI inline void DotFourVnni(const MatrixTask& task, int64_t row, int32_t channel, int32_t* dots) {
   constexpr int64_t kWidth = 64;
@@ -50,7 +50,7 @@ HEARTH_VNNI inline void DotFourVnni(const MatrixTask& task, int64_t row, int32_t
       w[i] = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, weights[i] + k), weight_flip);
     }
     HEARTH_UNROLLED for (int r = 0; r < kRows; ++r) {
-      // Past the depth the rows are zeros, whatever the weights are.
+      // Rows are zero past the depth, whatever the weights are there.
       const __m512i stored = _mm512_mask_loadu_epi8(flip, mask, rows + r * task.row_stride + k);
       const __m512i x = _mm512_xor_si512(stored, flip);
       HEARTH_UNROLLED for (int i = 0; i < 4; ++i) sums[r][i] = _mm512_dpbusd_epi32(sums[r][i], x, w[i]);
@@ -86,9 +86,9 @@ HEARTH_VNNI void MultiplyByModelVnni(const MatrixTask& task) {
   }
 }
 
-// ---- AVX2: 16 of the depth a vector ----
+// ---- AVX2: 16 elements of the depth in a vector ----
 
-// The first `count`, and `fill` behind them.
+// The first `count` bytes, followed by `fill`.
 HEARTH_AVX2 inline __m128i Sixteen(const void* bytes, int64_t count, char fill) {
   if (count >= 16) return _mm_loadu_si128(static_cast<const __m128i*>(bytes));
   __m128i padded = _mm_set1_epi8(fill);
@@ -96,7 +96,7 @@ HEARTH_AVX2 inline __m128i Sixteen(const void* bytes, int64_t count, char fill) 
   return padded;
 }
 
-// A part of the depth of four channels; of less than a vector where kIsShort.
+// A part of the depth of four channels; less than a vector if kIsShort.
 template <int kRows, bool kIsShort>
 HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* const (&rows)[kRows], const std::array<const std::byte*, 4>& weights,
                                     int64_t k, int64_t count, const MatrixTask& task, __m256i (&sums)[kRows][4]) {
@@ -115,7 +115,7 @@ HEARTH_AVX2 inline void DotPartAvx2(const uint8_t* const (&rows)[kRows], const s
   }
 }
 
-// Of FourChannels.
+// The dot products of FourChannels.
 template <int kRows>
 HEARTH_AVX2 inline void DotFourAvx2(const MatrixTask& task, int64_t row, int32_t channel, int32_t* dots) {
   const uint8_t* rows[kRows];

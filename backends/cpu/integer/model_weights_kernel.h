@@ -1,4 +1,4 @@
-// Matrix products of 8-bit numbers whose weights are read where the model has them, along the depth.
+// Matrix products of 8-bit numbers that read weights in place in the model, along the depth.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_MODEL_WEIGHTS_KERNEL_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_MODEL_WEIGHTS_KERNEL_H_
 

@@ -1,4 +1,4 @@
-// Maxima and means over windows of an image of 8-bit numbers.
+// Maxima and means over windows of 8-bit images.
 #include <algorithm>
 
 #include "backends/cpu/integer/byte_table.h"
@@ -12,9 +12,9 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastPoolReads = 100'000;  // elements read; fewer are done before a worker wakes up
+constexpr int64_t kLeastPoolReads = 100'000;  // elements read; fewer take less time than waking a worker
 constexpr int32_t kBlock = 64;                // channels whose sums or maxima stay in registers
-constexpr int64_t kMostTaps = 1 << 22;        // whose sum 32 bits hold
+constexpr int64_t kMostTaps = 1 << 22;        // their sum fits 32 bits
 
 struct Image {
   int64_t batch = 1;
@@ -33,7 +33,7 @@ struct PoolTask {
   ByteTable table{};
 };
 
-// The window of one pixel of the output, `width` channels of it.
+// The window of one output pixel, `width` channels of it.
 template <typename T>
 struct Taps {
   const T* first = nullptr;
@@ -80,7 +80,7 @@ HEARTH_INTO_CALLER inline void StoreMaximum(const PoolTask& task, const Taps<T>&
   }
 }
 
-// Full blocks have a length that the compiler knows.
+// Full blocks have a constant length for the compiler.
 template <typename T>
 HEARTH_INTO_CALLER inline void StorePixel(const PoolTask& task, Taps<T> taps, T* out) {
   for (int32_t c = 0; c < task.in.channels; c += kBlock, taps.first += kBlock, out += kBlock) {
@@ -145,7 +145,7 @@ class PoolNode final : public HostNode {
   WorkerPool& workers_;
 };
 
-// False for grids and activations that are not taken. Precondition: is_mean is set.
+// Returns false for unsupported grids and activations. Precondition: is_mean is set.
 bool FillNumbers(const HostNodeRequest& request, Activation activation, PoolTask& task) {
   const TensorDesc& in = request.graph.value(request.node.inputs[0]).desc;
   const TensorDesc& out = request.graph.value(request.node.outputs[0]).desc;
@@ -178,7 +178,7 @@ std::unique_ptr<HostNode> MakePool(const HostNodeRequest& request, const Pool2D&
   return std::make_unique<PoolNode>(request, std::move(task));
 }
 
-// A mean over neighbouring dimensions is one window over as many lines.
+// A mean over neighbouring dimensions is one window over that many lines.
 std::unique_ptr<HostNode> MakeMean(const HostNodeRequest& request, const Reduce& reduce) {
   PoolTask task;
   task.is_mean = true;

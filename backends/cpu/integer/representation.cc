@@ -19,7 +19,7 @@ bool HasWeightsOf8Bits(const Graph& graph, const Node& node) {
   return IsQuantized(weights) && (weights.dtype == DType::kInt8 || weights.dtype == DType::kUInt8);
 }
 
-// Of a node whose first input and first output are 8-bit.
+// Precondition: the node's first input and first output are 8-bit.
 bool HasIntegerKernel(const Graph& graph, const Node& node) {
   const bool has_weights = std::holds_alternative<Conv2D>(node.op) ||
                            std::holds_alternative<DepthwiseConv2D>(node.op) ||
@@ -30,7 +30,7 @@ bool HasIntegerKernel(const Graph& graph, const Node& node) {
          std::holds_alternative<Reduce>(node.op);
 }
 
-// Between floats and 8 bits.
+// Whether the node converts between floats and 8 bits.
 bool Converts(const Graph& graph, const Node& node) {
   const auto* unary = std::get_if<Unary>(&node.op);
   if (unary == nullptr) return false;
@@ -43,7 +43,7 @@ bool Converts(const Graph& graph, const Node& node) {
 
 std::vector<bool> NodesInIntegers(const Graph& graph, std::span<const int> nodes,
                                   const std::vector<bool>& decides_indices, const std::set<int>& refused) {
-  std::set<ValueId> in_floats;  // made so by a node
+  std::set<ValueId> in_floats;  // values that a node makes as floats
   std::vector<bool> in_integers;
   for (int index : nodes) {
     const Node& node = graph.nodes()[static_cast<size_t>(index)];

@@ -1,4 +1,4 @@
-// Which nodes of a program compute on quantized values as they are stored.
+// Chooses the nodes of a program that compute on quantized values in their stored form.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_REPRESENTATION_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_REPRESENTATION_H_
 
@@ -10,9 +10,9 @@
 
 namespace hearth {
 
-// For each of `nodes`, in order. Nodes with integer kernels do, and those that only move bytes where the most of what
-// they move is made so, or given from outside. `decides_indices`: values for which floats are computed with care; their
-// nodes stay in floats, as do those of `refused` (indices into graph.nodes()).
+// One entry for each of `nodes`. True for nodes with integer kernels, and for nodes that only move bytes if most of
+// these are made in stored form or come from outside. Nodes of values in `decides_indices` are computed in floats, as
+// are those in `refused` (indices into graph.nodes()).
 std::vector<bool> NodesInIntegers(const Graph& graph, std::span<const int> nodes,
                                   const std::vector<bool>& decides_indices, const std::set<int>& refused);
 

@@ -1,4 +1,4 @@
-// From sums to stored numbers: the end of all integer kernels with weights.
+// From sums to stored numbers: the last step of all integer kernels with weights.
 #ifndef HEARTH_BACKENDS_CPU_INTEGER_REQUANTIZE_H_
 #define HEARTH_BACKENDS_CPU_INTEGER_REQUANTIZE_H_
 
@@ -7,18 +7,18 @@
 
 namespace hearth {
 
-// The float below 0.5: 0.5 itself would take the float below 0.5 to 1.
+// The largest float below 0.5. Adding 0.5 itself would round that float up to 1.
 inline constexpr float kBelowHalf = 0x1.fffffep-2f;
 
 #if defined(HEARTH_X86_KERNELS)
 
-// Stored numbers in the low bytes of 32 bits, with the multipliers from number `place` on.
+// Stored numbers in the low bytes of 32-bit lanes, with the multipliers from index `place` on.
 HEARTH_VNNI inline __m512i Stored512(__m512i sums, const Requantization& terms, int32_t place) {
   const __m512 multiplier = _mm512_loadu_ps(terms.multipliers.data() + place);
   __m512 steps = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), multiplier);
   steps = _mm512_max_ps(steps, _mm512_set1_ps(terms.lowest));
   steps = _mm512_min_ps(steps, _mm512_set1_ps(terms.highest));
-  // The half with the sign of the steps: (a & b) | c in one instruction.
+  // A half with the sign of the steps: (a & b) | c in one instruction.
   const __m512i sign = _mm512_castps_si512(_mm512_set1_ps(-0.0f));
   const __m512i half = _mm512_castps_si512(_mm512_set1_ps(kBelowHalf));
   const __m512i signed_half = _mm512_ternarylogic_epi32(_mm512_castps_si512(steps), sign, half, 0xEA);

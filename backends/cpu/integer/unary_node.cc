@@ -11,7 +11,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kLeastUnaryElements = 64 * 1024;  // fewer are done before a worker wakes up
+constexpr int64_t kLeastUnaryElements = 64 * 1024;  // fewer take less time than waking a worker
 
 uint8_t ByteOf(DType dtype, int64_t number) {
   return dtype == DType::kInt8 ? static_cast<uint8_t>(static_cast<int8_t>(number)) : static_cast<uint8_t>(number);
@@ -42,7 +42,7 @@ class TableNode final : public HostNode {
   WorkerPool& workers_;
 };
 
-// Between floats and 8 bits.
+// Quantization and dequantization: between floats and 8 bits.
 class ConvertNode final : public HostNode {
  public:
   ConvertNode(const HostNodeRequest& request, bool to_floats)

@@ -1,4 +1,4 @@
-// What the builders of XNNPACK operators share. Nothing outside this folder includes xnnpack.h.
+// Common declarations of the builders of XNNPACK operators. Nothing outside this folder includes xnnpack.h.
 #ifndef HEARTH_BACKENDS_CPU_XNNPACK_BUILD_H_
 #define HEARTH_BACKENDS_CPU_XNNPACK_BUILD_H_
 
@@ -11,7 +11,7 @@
 
 namespace hearth {
 
-// One node on its way to an operator: what a builder reads, and what it fills in.
+// The inputs and results of a builder for one node.
 struct XnnpackBuild {
   const HostNodeRequest& request;
   pthreadpool_t pool = nullptr;
@@ -19,7 +19,7 @@ struct XnnpackBuild {
   std::vector<const float*> inputs;           // null where absent
   std::vector<std::vector<float>> constants;  // those of `inputs` that are not a view of the model file
   xnn_operator_t op = nullptr;                // the result
-  Activation after = Activation::kNone;       // what is done to its output then
+  Activation after = Activation::kNone;       // applied to the output afterwards
 
   const Node& node() const { return request.node; }
   bool has_input(size_t k) const { return k < inputs.size() && inputs[k] != nullptr; }
@@ -30,13 +30,13 @@ struct XnnpackBuild {
   float* output() const { return reinterpret_cast<float*>(request.arena.bytes(node().outputs[0]).data()); }
 };
 
-// Creates build.op and sets it up on its addresses. A builder answers kXnnpackRefuses for what XNNPACK would compute
-// otherwise than TFLite does, and for what XNNPACK is known to refuse: builds of it that log would print an error.
+// Creates build.op and sets it up with its addresses. A builder returns kXnnpackRefuses for what XNNPACK would compute
+// differently from TFLite, and for what XNNPACK is known to refuse, because builds of it that log would print an error.
 using XnnpackBuilder = xnn_status (*)(XnnpackBuild& build);
 inline constexpr xnn_status kXnnpackRefuses = xnn_status_unsupported_parameter;
 
-// The range that clamps like `activation`. Of one that is not a clamp (tanh and sigmoid) nothing is clamped, and it
-// becomes build.after.
+// The range that clamps like `activation`. An activation that is not a clamp (tanh, sigmoid) gets no range and becomes
+// build.after.
 struct OutputRange {
   float min = 0, max = 0;
 };

@@ -1,4 +1,4 @@
-// Operators that compute each element of the output on its own.
+// Operators that compute each element of the output independently.
 #include <array>
 #include <limits>
 
@@ -16,7 +16,7 @@ struct UnaryKernel {
   xnn_status (*create)(size_t, size_t, size_t, uint32_t, xnn_operator_t*);
   SetupUnary setup;
 };
-// Not those that make 1 of numbers next to zero, which count as zero here: kCeil and kFloor.
+// kCeil and kFloor are missing: XNNPACK's make 1 of denormal numbers, which count as zero here.
 constexpr UnaryKernel kUnaryKernels[] = {
     {UnaryKind::kAbs, xnn_create_abs_nc_f32, xnn_setup_abs_nc_f32},
     {UnaryKind::kHardSwish, xnn_create_hardswish_nc_f32, xnn_setup_hardswish_nc_f32},
@@ -50,7 +50,7 @@ constexpr ClampingBinaryKernel kClampingBinaryKernels[] = {
     {BinaryKind::kDiv, xnn_create_divide_nd_f32, xnn_setup_divide_nd_f32},
 };
 
-struct PlainBinaryKernel {  // without an output range
+struct PlainBinaryKernel {  // has no output range
   BinaryKind kind;
   xnn_status (*create)(uint32_t, xnn_operator_t*);
   SetupBinary setup;
@@ -61,7 +61,7 @@ constexpr PlainBinaryKernel kPlainBinaryKernels[] = {
     {BinaryKind::kSquaredDifference, xnn_create_squared_difference_nd_f32, xnn_setup_squared_difference_nd_f32},
 };
 
-// The value as one row, which XNNPACK splits among threads by itself.
+// The value as one row, which XNNPACK divides among threads.
 xnn_status SetUpRow(XnnpackBuild& build, xnn_status created, SetupUnary setup) {
   if (created != xnn_status_success) return created;
   return setup(build.op, 1, build.inputs[0], build.output(), build.pool);
@@ -114,7 +114,7 @@ xnn_status BuildBinary(XnnpackBuild& build) {
     if (kernel.kind != binary.kind) continue;
     return SetUpBinary(build, kernel.create(range.min, range.max, build.flags, &build.op), kernel.setup);
   }
-  build.after = binary.activation;  // these know no range
+  build.after = binary.activation;  // these operators have no range
   for (const PlainBinaryKernel& kernel : kPlainBinaryKernels) {
     if (kernel.kind == binary.kind) return SetUpBinary(build, kernel.create(build.flags, &build.op), kernel.setup);
   }

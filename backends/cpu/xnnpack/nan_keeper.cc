@@ -36,8 +36,8 @@ std::unique_ptr<NanKeeper> NanKeeper::Of(const HostNodeRequest& request) {
   return moves ? nullptr : std::unique_ptr<NanKeeper>(new NanKeeper(request));
 }
 
-// Lanes behind a tensor's end may hold the bits of a NaN: kernels calculate with them and throw the results away. Masks
-// of minus infinity are what a softmax often reads, and on the way to their exponential, 0, they are invalid operands.
+// Lanes past a tensor's end may have the bits of a NaN; kernels compute with them and discard the results. Softmax
+// often reads masks of minus infinity, which are invalid operands on the way to their exponential, 0.
 bool NanKeeper::HoldsOnlyFinite() {
   const Graph& graph = request_.graph;
   const bool may_be_masked = std::holds_alternative<Softmax>(request_.node.op);

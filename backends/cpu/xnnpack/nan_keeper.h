@@ -1,5 +1,5 @@
-// NaN behind XNNPACK's clamps. On x86 the minima and maxima of its kernels (Debian's of February 2022) make the lower
-// bound of a NaN, minus infinity without an activation, and a broken network would look as if it gave numbers.
+// Restores NaN after XNNPACK's clamps. On x86 the minima and maxima of its kernels (Debian's of February 2022) turn a
+// NaN into the lower bound, which is minus infinity without an activation. A broken network would seem to give numbers.
 #ifndef HEARTH_BACKENDS_CPU_XNNPACK_NAN_KEEPER_H_
 #define HEARTH_BACKENDS_CPU_XNNPACK_NAN_KEEPER_H_
 
@@ -12,16 +12,16 @@
 
 namespace hearth {
 
-// Mends the float32 output of one node after a run in which a thread met a NaN (TookNan in own_threads.h). It costs
-// nothing otherwise: watching is free, and the reference, which says where NaN belongs, is made when it is first
-// needed.
+// Corrects the float32 output of one node after a run in which a thread met a NaN (TookNan in own_threads.h). Otherwise
+// it costs nothing: the flag is free, and the reference, which says where NaN belongs, is made when first needed.
 class NanKeeper {
  public:
-  // Null for a node whose elements are only moved.
+  // Null for a node that only moves elements.
   static std::unique_ptr<NanKeeper> Of(const HostNodeRequest& request);
 
-  // Evaluates the node once more in the reference, if it holds a number that is not finite; takes its answer where that
-  // is NaN, or a number far from the output's. All other elements keep their bits.
+  // Evaluates the node again in the reference if an input, a constant or the output has a number that is not finite.
+  // Takes the reference's result where that is NaN, or a number far from the output's. All other elements keep their
+  // bits.
   Status Mend();
 
  private:
@@ -32,7 +32,7 @@ class NanKeeper {
 
   HostNodeRequest request_;
   std::span<float> out_;
-  std::optional<bool> constants_are_finite_;  // once it was asked
+  std::optional<bool> constants_are_finite_;  // nullopt until needed
   std::unique_ptr<HostNode> reference_;
   std::vector<float> kept_;
 };

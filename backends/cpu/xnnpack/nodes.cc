@@ -28,11 +28,11 @@ constexpr size_t kIndexOf = IndexIn<T>(static_cast<const Op*>(nullptr));
 struct Row {
   size_t op_index;
   XnnpackBuilder build;
-  // Constants are copied into the operator when it is created; otherwise they are read in every run.
+  // Whether constants are copied into the operator when it is created. Otherwise every run reads them.
   bool packs_constants;
 };
 
-// Every operation that XNNPACK has here. To add one: a builder in a file of its family, and a row.
+// All operations of XNNPACK that Hearth uses. To add one: a builder in a file of its family, and a row.
 constexpr Row kRows[] = {
     {kIndexOf<Conv2D>, BuildConv2D, true},
     {kIndexOf<DepthwiseConv2D>, BuildDepthwiseConv2D, true},
@@ -103,14 +103,14 @@ class XnnpackNode final : public HostNode {
   xnn_operator_t op_;
   std::unique_ptr<NanKeeper> nan_keeper_;
   std::unique_ptr<RoundingTies> rounding_ties_;
-  std::span<const float> x_;  // where sums close to a rounding boundary are computed again
+  std::span<const float> x_;  // input for sums that are computed again
 };
 
 bool IsWholeFloat32(const TensorDesc& desc) {
   return HeldAs(desc).dtype == DType::kFloat32 && desc.shape.element_count() > 0;
 }
 
-// One result that is held as float32; all that is not constant is held so too.
+// Whether the node has one result held as float32, and all inputs that are not constant are held so too.
 bool HasFloat32Values(const Graph& graph, const Node& node) {
   if (node.outputs.size() != 1 || !IsWholeFloat32(graph.value(node.outputs[0]).desc)) return false;
   for (ValueId value : node.inputs) {
@@ -119,7 +119,7 @@ bool HasFloat32Values(const Graph& graph, const Node& node) {
   return true;
 }
 
-// One operation of floats for each result: the same as in float64, then rounded.
+// Whether each result is one float operation, so that it equals the float64 result, rounded.
 bool IsRoundedOnce(const Op& op) {
   if (const auto* pool = std::get_if<Pool2D>(&op)) return pool->kind == PoolKind::kMax;
   if (const auto* binary = std::get_if<Binary>(&op)) {
@@ -145,7 +145,7 @@ bool IsReadableInPlace(const TensorDesc& desc, std::span<const std::byte> bytes)
   return desc.dtype == DType::kFloat32 && reinterpret_cast<uintptr_t>(bytes.data()) % alignof(float) == 0;
 }
 
-// Fills build.inputs. False when a constant has no float view; the reference will say why.
+// Fills build.inputs. Returns false if a constant has no float view; the reference will report why.
 bool LocateInputs(const Row& row, XnnpackBuild& build) {
   const Graph& graph = build.request.graph;
   for (ValueId value : build.node().inputs) {
@@ -166,7 +166,7 @@ bool LocateInputs(const Row& row, XnnpackBuild& build) {
   return true;
 }
 
-// Multiply-adds, or elements where there are none. The order of magnitude is enough.
+// Multiply-adds, or elements if there are none. The order of magnitude is enough.
 int64_t WorkOf(const Row& row, const Graph& graph, const Node& node) {
   const int64_t out_elements = graph.value(node.outputs[0]).desc.shape.element_count();
   if (const auto* pool = std::get_if<Pool2D>(&node.op)) return out_elements * pool->kernel_h * pool->kernel_w;
@@ -176,7 +176,7 @@ int64_t WorkOf(const Row& row, const Graph& graph, const Node& node) {
   return out_elements * taps;
 }
 
-// Once per process; XNNPACK looks at the processor.
+// Runs once per process, because XNNPACK examines the processor.
 bool IsInitialized() {
   static const bool initialized = xnn_initialize(nullptr) == xnn_status_success;
   return initialized;
@@ -186,7 +186,7 @@ bool IsInitialized() {
 
 static_assert(HostArena::kReadSlackBytes >= XNN_EXTRA_BYTES);
 
-// What stands for each WorkerPool in XNNPACK.
+// XNNPACK's pool for each WorkerPool.
 class XnnpackNodes::Pools {
  public:
   pthreadpool_t Of(WorkerPool& workers) { return pools_.try_emplace(&workers, workers).first->second.get(); }
@@ -220,7 +220,7 @@ Result<std::unique_ptr<HostNode>> XnnpackNodes::Make(const HostNodeRequest& requ
   if (row == nullptr || !HasFloat32Values(request.graph, request.node) || !IsInitialized()) {
     return std::unique_ptr<HostNode>();
   }
-  // Its sums are chains of fused multiply-adds: as accurate as others, but where they decide an index only the
+  // XNNPACK's sums are chains of fused multiply-adds, as accurate as others. But if they decide an index, only the
   // reference's float64 sums choose as the network was checked with (hair segmentation: off by 0.064 of 12 without
   // this).
   if (request.decides_indices && !IsRoundedOnce(request.node.op)) return std::unique_ptr<HostNode>();

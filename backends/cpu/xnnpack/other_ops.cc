@@ -32,7 +32,7 @@ xnn_status BuildResize(XnnpackBuild& build) {
   const auto& resize = std::get<Resize>(build.node().op);
   if (resize.kind != ResizeKind::kBilinear) return kXnnpackRefuses;
   const Shape &in = build.in_shape(), &out = build.out_shape();
-  constexpr int32_t kMaxSize = 1 << 24;  // where XNNPACK's float coordinates stop being exact; it refuses more
+  constexpr int32_t kMaxSize = 1 << 24;  // XNNPACK's float coordinates are exact up to here; it refuses more
   if (std::max({in[1], in[2], out[1], out[2]}) >= kMaxSize) return kXnnpackRefuses;
   if (resize.align_corners) {
     build.flags |= XNN_FLAG_ALIGN_CORNERS;
@@ -45,7 +45,7 @@ xnn_status BuildResize(XnnpackBuild& build) {
                                               build.output(), build.pool);
 }
 
-// Only over height and width of an image.
+// XNNPACK has means only over height and width of an image.
 xnn_status BuildMean(XnnpackBuild& build) {
   constexpr uint32_t kHeightAndWidth = 0b0110;
   const Shape& in = build.in_shape();
@@ -76,7 +76,7 @@ xnn_status BuildPad(XnnpackBuild& build) {
                                        build.output(), build.pool);
 }
 
-// Only a slope for each channel.
+// XNNPACK has only one slope for each channel.
 xnn_status BuildPRelu(XnnpackBuild& build) {
   const Shape &in = build.in_shape(), &slopes = build.in_shape(1);
   if (in.rank() == 0 || slopes.rank() == 0 || !build.is_constant(1)) return kXnnpackRefuses;

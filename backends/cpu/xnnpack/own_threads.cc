@@ -11,7 +11,7 @@
 #include <xmmintrin.h>
 #endif
 
-// The type that libpthreadpool's interface leaves open.
+// The type that libpthreadpool's interface declares and does not define.
 struct pthreadpool {
   uint64_t mark;  // tells Hearth's pools from libpthreadpool's, which other libraries of the process may have
   hearth::WorkerPool& workers;
@@ -22,12 +22,12 @@ namespace {
 
 constexpr uint64_t kMark = 0x9d5b'1f0c'48e7'a263;
 
-// So that threads end a loop together.
+// Small parts, so that threads end a loop together.
 constexpr int64_t kPartsOfAThread = 16;
 
 thread_local uint64_t own_calls = 0;
 
-// XNNPACK asks for it: numbers next to zero count as zero in the calling thread.
+// Treats denormal numbers as zero in the calling thread, as XNNPACK asks.
 class DenormalsOff {
  public:
   explicit DenormalsOff(uint32_t flags) : is_on_((flags & PTHREADPOOL_FLAG_DISABLE_DENORMALS) != 0) {
@@ -56,8 +56,8 @@ class DenormalsOff {
   uint64_t before_ = 0;
 };
 
-// Whether instructions of the calling thread were invalid on their operands since the watch began: x86 says so of
-// minima and maxima of a NaN, and of what makes a NaN, in a flag that stays set. What the flag was before is put back.
+// Whether the calling thread had invalid operands since the watch began. On x86, minima and maxima of a NaN, and
+// operations that make a NaN, set a flag that stays set. The destructor restores the flag.
 class InvalidWatch {
  public:
 #if defined(__SSE__)
@@ -81,7 +81,7 @@ class InvalidWatch {
 
 #if defined(__SSE__)
  private:
-  static void Set(unsigned flag) {  // writing costs more than reading
+  static void Set(unsigned flag) {  // writing is slower than reading
     const unsigned now = _mm_getcsr();
     if ((now & _MM_EXCEPT_INVALID) != flag) _mm_setcsr((now & ~unsigned{_MM_EXCEPT_INVALID}) | flag);
   }
@@ -96,7 +96,7 @@ bool IsForeign(pthreadpool_t pool) {
   return pool != nullptr && pool->mark != kMark;
 }
 
-// libpthreadpool's function of that name. A pool of that library's is there, so its functions are.
+// libpthreadpool's function of this name. It exists, because the pool is that library's.
 template <typename Answer, typename... Arguments>
 Answer CallNext(const char* name, Arguments... arguments) {
   return reinterpret_cast<Answer (*)(Arguments...)>(dlsym(RTLD_NEXT, name))(arguments...);
@@ -115,7 +115,8 @@ void Share(pthreadpool_t pool, Task task, std::array<size_t, kDims> range, std::
   int64_t pieces = 1;
   for (size_t dimension : count) pieces *= static_cast<int64_t>(dimension);
   if (pieces == 0) return;
-  // Some pieces are a few pixels: they are counted on, not divided, and share the looks at the thread's state.
+  // Some pieces are a few pixels, so positions are counted up instead of divided, and a part checks the thread's flag
+  // once.
   const int64_t parts = pool == nullptr ? 1 : std::min(pieces, int64_t{pool->workers.threads()} * kPartsOfAThread);
   std::atomic<bool> was_invalid = false;
   const auto part = [&](int64_t index) {
@@ -185,7 +186,7 @@ XnnpackPool::~XnnpackPool() {
 
 }  // namespace hearth
 
-// Visible in every library that holds Hearth: see frontends/*/exports.map.
+// Exported by every library that contains Hearth: see frontends/*/exports.map.
 #pragma GCC visibility push(default)
 extern "C" {
 
@@ -338,7 +339,7 @@ void pthreadpool_parallelize_6d_tile_2d(pthreadpool_t pool, pthreadpool_task_6d_
       {i, j, k, l, m, n}, {tile_m, tile_n}, flags);
 }
 
-// Those that choose a kernel by the core that the thread is on get the default kernel on every core.
+// Functions that choose a kernel by the thread's core get the default kernel on every core.
 void pthreadpool_parallelize_1d_with_uarch(pthreadpool_t pool, pthreadpool_task_1d_with_id_t task, void* context,
                                            uint32_t kernel, uint32_t last_kernel, size_t i, uint32_t flags) {
   HEARTH_FORWARD_FOREIGN(void, pthreadpool_parallelize_1d_with_uarch, pool, task, context, kernel, last_kernel, i,

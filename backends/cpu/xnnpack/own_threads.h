@@ -1,9 +1,9 @@
 // XNNPACK on Hearth's WorkerPool.
 //
-// XNNPACK shares its loops out by calls of libpthreadpool, whose threads wait awake for each other for up to a million
-// turns: where two of them share a core, a loop of microseconds takes a scheduler's slice (MobileNet v1 0.25 with two
-// threads on one core: 450 to 1,000 ms instead of 0.8). No flag turns that off for the calling thread. This file's
-// functions have the names of libpthreadpool's, and the dynamic linker finds them first.
+// XNNPACK divides its loops by calls of libpthreadpool, whose threads spin for up to a million turns while they wait
+// for each other. If two of them share a core, a loop of microseconds takes a scheduler's time slice (MobileNet v1 0.25
+// with two threads on one core: 450 to 1,000 ms instead of 0.8). No flag turns that off for the calling thread. So this
+// file defines functions with the names of libpthreadpool's, which the dynamic linker finds first.
 #ifndef HEARTH_BACKENDS_CPU_XNNPACK_OWN_THREADS_H_
 #define HEARTH_BACKENDS_CPU_XNNPACK_OWN_THREADS_H_
 
@@ -15,16 +15,15 @@
 
 namespace hearth {
 
-// Whether XNNPACK calls this file's functions. It does not in a process that has bound it to another library's before.
+// Whether XNNPACK calls this file's functions. It does not in a process that bound it to another library's earlier.
 bool XnnpackCallsOwnThreads();
 
-// Whether an XNNPACK operator that ran on the calling thread's behalf since the last call may have met a NaN, or made
-// one of numbers. Always false where minima and maxima keep NaN (ARM), always true where XnnpackCallsOwnThreads is
-// false.
+// Whether an XNNPACK operator that the calling thread ran since the last call may have met a NaN, or made one from
+// numbers. Always false if minima and maxima keep NaN (ARM), always true if XnnpackCallsOwnThreads is false.
 bool TookNan();
 
-// What XNNPACK takes for a pool of threads. The WorkerPool must outlive it. Where XnnpackCallsOwnThreads is false this
-// is one of libpthreadpool's, with as many threads. Null, which is the calling thread, for a pool of one thread.
+// XNNPACK's handle of a WorkerPool, which must outlive it. If XnnpackCallsOwnThreads is false, it is a pool of
+// libpthreadpool with as many threads. Null, which means the calling thread, for a pool of one thread.
 class XnnpackPool {
  public:
   explicit XnnpackPool(WorkerPool& workers);

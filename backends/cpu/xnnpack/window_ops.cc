@@ -4,7 +4,7 @@
 namespace hearth {
 namespace {
 
-// How a convolution's channels fall into groups.
+// The groups of a convolution's channels.
 struct Groups {
   int32_t count = 1, in_channels = 0, out_channels = 0;  // channels of one group
 };
@@ -70,7 +70,7 @@ xnn_status BuildPool2D(XnnpackBuild& build) {
   const auto& pool = std::get<Pool2D>(build.node().op);
   const OutputRange range = RangeOf(build, pool.activation);
   const bool one_element = pool.kernel_h == 1 && pool.kernel_w == 1;
-  // It knows no window of one element, and no root of mean squares.
+  // XNNPACK has no window of one element, and no L2 pooling.
   if (one_element || pool.kind == PoolKind::kL2) return kXnnpackRefuses;
   const Shape& in = build.in_shape();
   const Padding2D padding = ResolvePadding(pool.window, in[1], in[2], pool.kernel_h, pool.kernel_w);
@@ -85,11 +85,11 @@ xnn_status BuildTransposeConv(XnnpackBuild& build) {
   const Shape &in = build.in_shape(), &out = build.out_shape(), &filter = build.in_shape(1);
   const Window2D window{conv.stride_h, conv.stride_w, 1, 1, conv.padding};
   const Padding2D padding = ResolvePadding(window, out[1], out[2], filter[1], filter[2]);
-  // What the strides leave open of the output's size. XNNPACK knows only what is less than one stride.
+  // The part of the output's size that the strides leave open. XNNPACK supports only less than one stride.
   const int64_t extra_h = out[1] - (int64_t{conv.stride_h} * (in[1] - 1) + filter[1] - padding.top - padding.bottom);
   const int64_t extra_w = out[2] - (int64_t{conv.stride_w} * (in[2] - 1) + filter[2] - padding.left - padding.right);
   if (extra_h < 0 || extra_w < 0 || extra_h >= conv.stride_h || extra_w >= conv.stride_w) return kXnnpackRefuses;
-  // It takes the strides' offsets from the output's size, without a sign: a smaller output is a crash in its set-up.
+  // XNNPACK subtracts strides from the output's size in unsigned numbers: a smaller output crashes its set-up.
   if (out[1] < conv.stride_h || out[2] < conv.stride_w) return kXnnpackRefuses;
   const size_t in_channels = in[3], out_channels = filter[0];
   const xnn_status status = xnn_create_deconvolution2d_nhwc_f32(
