@@ -22,7 +22,7 @@ class BatchedPuts {
     if (held_bytes_ >= kBatchBytes) PutHeld();
   }
 
-  // kIoError: not all was stored.
+  // kIoError if some were not stored.
   Status Finish() {
     PutHeld();
     if (store_.counters().put_errors == 0) return Status::Ok();

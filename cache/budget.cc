@@ -12,8 +12,9 @@ namespace {
 
 constexpr int64_t kLeastCandidates = 1024;
 
-// How little an entry is worth keeping: bytes held for so long per time that making it anew takes (hyperbolic caching,
-// Blankstein, Sen, Freedman, USENIX ATC 2017). A minute more spares what was just made; 512 bytes are a row's own.
+// Orders entries by how little they are worth: bytes times the time unused, divided by the time to make them again
+// (hyperbolic caching, Blankstein, Sen, Freedman, USENIX ATC 2017). The additional minute spares entries that were just
+// made; 512 bytes are for the row.
 constexpr std::string_view kByWorth =
     "SELECT id, digest, size_bytes FROM (SELECT id, digest, size_bytes, cost_ms, last_used_ms FROM entries ORDER BY "
     "last_used_ms, id LIMIT ?1) ORDER BY"
@@ -21,7 +22,7 @@ constexpr std::string_view kByWorth =
 
 }  // namespace
 
-// Among those longest unused, so that a store of any size is read in part.
+// Selects among the longest unused, so that only a part of a large store is read.
 Result<std::vector<Victim>> LeastWorthKeeping(Database& database, uint64_t wanted_bytes,
                                               const std::function<bool(const Fingerprint&)>& is_kept) {
   HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(*) FROM entries"));
@@ -56,17 +57,17 @@ Result<uint64_t> UsedBytes(Database& database) {
   HEARTH_ASSIGN(const int64_t pages, database.Number("PRAGMA page_count"));
   HEARTH_ASSIGN(const int64_t free_pages, database.Number("PRAGMA freelist_count"));
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
-  if (free_pages < 0 || free_pages > pages) {  // it would count as a full store, for ever
+  if (free_pages < 0 || free_pages > pages) {  // the store would seem full for ever
     return Error(StatusCode::kMalformedInput, "{} of {} pages are said to be free", free_pages, pages);
   }
   return static_cast<uint64_t>(pages - free_pages) * static_cast<uint64_t>(page_bytes);
 }
 
 uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_bytes) {
-  // Pages of an overflow chain hold 4 bytes less; one page in page_bytes / 5 maps the others.
+  // A page of an overflow chain holds 4 bytes less than a page. One page in page_bytes / 5 maps the others.
   const uint64_t blob_pages = blob_bytes / (page_bytes - 4) + 1;
   const uint64_t map_bytes = (blob_pages / (page_bytes / 5) + 1) * 5;
-  // Short rows share pages that are at worst half full.
+  // Short rows share pages that are at least half full.
   const uint64_t in_blob_table = blob_bytes < page_bytes / 4 ? 2 * (blob_bytes + 16) : blob_pages * page_bytes;
   return in_blob_table + 2 * (material_bytes + 160) + map_bytes;
 }
@@ -74,7 +75,7 @@ uint64_t EntryBytes(uint64_t blob_bytes, uint64_t material_bytes, uint64_t page_
 Result<bool> MakeRoom(Database& database, uint64_t needed_bytes, uint64_t max_bytes,
                       const std::function<bool(const Fingerprint&)>& is_kept) {
   HEARTH_ASSIGN(const int64_t page_bytes, database.Number("PRAGMA page_size"));
-  // Splits of full pages, at worst one in each of the trees.
+  // Full pages may split, at worst one in each tree.
   const uint64_t wanted_bytes = needed_bytes + 6 * static_cast<uint64_t>(page_bytes);
   HEARTH_TRY(database.Run("SAVEPOINT room"));
   HEARTH_TRY(SetFutureStampsRight(database));

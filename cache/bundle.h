@@ -34,7 +34,7 @@ struct ExportRequest {
   std::filesystem::path since;
   std::vector<PublicKey> trusted_keys;
 };
-// Entries that are damaged in the store are left out and counted. Leaves nothing behind when it fails.
+// Damaged entries of the store are left out and counted. A failed export leaves nothing behind.
 Result<BundleExport> ExportBundle(const ExportRequest& request);
 
 struct ImportRequest {
@@ -43,13 +43,13 @@ struct ImportRequest {
   uint64_t max_bytes = 0;       // of the store
   bool is_trusted = false;      // accept entries that no trusted key signed
   std::vector<PublicKey> trusted_keys;
-  // The revocations that the store knew before the keys were read (StoreOptions::revocations).
+  // The revocations in the store before the keys were read (StoreOptions::revocations).
   std::optional<std::set<Revocation>> revocations;
-  // Whether native entries for this device are wanted; empty: all are.
+  // Whether to import native entries for this device; empty: import all.
   std::function<bool(const CacheDevice&)> is_wanted;
 };
 // Checks everything before it stores anything. kIoError: no trusted key signed the bundle, or something does not match
-// the manifest; the message says what. kNotFound: no bundle there.
+// the manifest; the message says what. kNotFound: there is no bundle.
 Result<BundleImport> ImportBundle(const ImportRequest& request);
 
 }  // namespace hearth

@@ -23,12 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where a bundle is written. What is not finished is removed by the destructor.
+// The bundle that is written. The destructor removes an unfinished one.
 class BundleWriter {
  public:
   virtual ~BundleWriter() = default;
-  virtual Status AddTexts(const BundleTexts& texts) = 0;  // first
-  virtual Status Add(BundleEntry entry) = 0;              // in the order of the manifest
+  virtual Status AddTexts(const BundleTexts& texts) = 0;  // call it first
+  virtual Status Add(BundleEntry entry) = 0;              // call it in the order of the manifest
   virtual Status Finish() = 0;
 };
 
@@ -91,7 +91,7 @@ class FolderWriter final : public BundleWriter {
     const fs::path file = folder_ / name;
     std::ofstream out(file, std::ios::binary | std::ios::trunc);
     out << text;
-    // Whatever the umask: what others may write, no import takes.
+    // Whatever the umask is: imports refuse a bundle that others may write.
     constexpr fs::perms kAsTheStore = fs::perms::owner_read | fs::perms::owner_write;
     std::error_code error;
     if (out.flush()) fs::permissions(file, kAsTheStore, error);
@@ -136,8 +136,8 @@ ManifestEntry Describe(const BundleEntry& entry, Manifest& manifest) {
   return described;
 }
 
-// What is left out must be had by who imported the base: a base that lies, or that an import refuses, would keep from
-// the receiver what he lacks.
+// Whoever has the base must have the entries that the delta leaves out. A base that is wrong, or that imports refuse,
+// would leave its users without them.
 Status CheckBase(const ExportRequest& request, std::span<const PublicKey> keys, BundleReader& base) {
   HEARTH_TRY(base.manifest().CheckUsable(NowMs(), request.made_by));
   if (!keys.empty() && base.signed_by().empty()) {
@@ -150,7 +150,7 @@ Status CheckBase(const ExportRequest& request, std::span<const PublicKey> keys, 
   return Status::Ok();
 }
 
-// The blobs of the base, by their entries' digests; `manifest` then names the base.
+// The SHA-256 of the base's blobs, by entry; also sets the base in `manifest`.
 using KnownBlobs = std::map<Fingerprint, std::array<uint8_t, 32>>;
 Result<KnownBlobs> BlobsOfBase(const ExportRequest& request, Manifest& manifest) {
   KnownBlobs known;
@@ -166,7 +166,7 @@ Result<KnownBlobs> BlobsOfBase(const ExportRequest& request, Manifest& manifest)
   return known;
 }
 
-// In the order of digests, whatever order the store has: equal entries make equal bundles.
+// Sorted by digest, whatever the order of the store, so that equal entries make equal bundles.
 Status DescribeEntries(const ExportRequest& request, Database& database, Manifest& manifest, BundleExport& report) {
   HEARTH_ASSIGN(const KnownBlobs known, BlobsOfBase(request, manifest));
   HEARTH_ASSIGN(Statement rows, database.Prepare(std::string(kBundleColumns) + " ORDER BY digest"));
@@ -227,7 +227,7 @@ Status FillBundle(const ExportRequest& request, BundleWriter& writer, BundleExpo
   manifest.least_version = request.least_version;
   HEARTH_ASSIGN(ReportedStore source, OpenForReport(request.store));
   if (source.database) {
-    HEARTH_TRY(source.database->Run("BEGIN"));  // what is described is what is copied
+    HEARTH_TRY(source.database->Run("BEGIN"));  // so that the manifest describes what is copied
     HEARTH_TRY(DescribeEntries(request, *source.database, manifest, report));
   }
   report.devices = manifest.devices;

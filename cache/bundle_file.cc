@@ -31,7 +31,7 @@ std::string BlobName(const Fingerprint& digest) {
   return digest.ToHex() + ".blob";
 }
 
-// What the header of one member and its content take.
+// The bytes that a member's header and content take.
 uint64_t MemberBytes(uint64_t content_bytes) {
   return kTarBlockBytes + TarBytes(content_bytes);
 }

@@ -25,20 +25,20 @@ inline constexpr const char* kBundleFileSuffix = ".tar";
 // Thread-safe once located.
 class BundleFile {
  public:
-  // Under the rules of read-only layers (folder.h): ours or root's, no link, nobody else may write to it or a folder
-  // above it. kNotFound: there is none.
+  // Opens the file under the rules of read-only layers (folder.h): it is ours or root's and no link, and nobody else
+  // may write to it or a folder above it. kNotFound if it does not exist.
   static Result<BundleFile> Open(const std::filesystem::path& file);
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Manifest and signature, not yet checked.
+  // Manifest and signature, not checked yet.
   Result<BundleTexts> ReadTexts();
-  // Locates the manifest's entries. kIoError: the file does not match the manifest.
+  // Locates the manifest's entries. kIoError if the file does not match the manifest.
   Status Locate(const Manifest& manifest);
 
-  // By the entry's number in the manifest. Not checked against the manifest's digests.
+  // The key of an entry by its index in the manifest. Not checked against the manifest's digests.
   Result<std::string> ReadMaterial(size_t entry) const;
-  // The blob's bytes from `at` on, which must exist.
+  // Reads the blob's bytes from `at` on, which must exist.
   Status ReadBlob(size_t entry, uint64_t at, std::span<std::byte> bytes) const;
 
  private:
@@ -62,7 +62,7 @@ class BundleFile {
 // Writes a bundle file. The destructor removes an unfinished one.
 class BundleFileWriter {
  public:
-  // kInvalidArgument: something of that name exists.
+  // kInvalidArgument if a file of this name exists.
   static Result<BundleFileWriter> Create(const std::filesystem::path& file);
   BundleFileWriter(BundleFileWriter&&) = default;
   BundleFileWriter& operator=(BundleFileWriter&&) = delete;

@@ -1,5 +1,5 @@
-// A bundle's file as a read-only store. What it hands out has the places and sizes that the manifest says; whether the
-// bytes are right is asked by who uses it (layer.cc).
+// A bundle's file as a read-only store. It returns bytes at the places and sizes of the manifest; its user checks the
+// bytes (layer.cc).
 #ifndef HEARTH_CACHE_BUNDLE_FILE_STORE_H_
 #define HEARTH_CACHE_BUNDLE_FILE_STORE_H_
 
@@ -17,7 +17,7 @@ namespace hearth {
 
 class BundleFileStore final : public BlobStore {
  public:
-  // `file` located by `manifest`.
+  // Precondition: `file` has located the entries of `manifest`.
   BundleFileStore(BundleFile file, const Manifest& manifest);
 
   using BlobStore::Get;
@@ -32,7 +32,7 @@ class BundleFileStore final : public BlobStore {
 
  private:
   struct Entry {
-    size_t number = 0;  // in the manifest
+    size_t number = 0;  // index in the manifest
     BlobKind kind = BlobKind::kPlan;
     uint64_t size_bytes = 0;
     double cost_ms = 0;
@@ -44,7 +44,7 @@ class BundleFileStore final : public BlobStore {
 
   BundleFile file_;
   std::map<Fingerprint, Entry> entries_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::set<Fingerprint> hidden_;
   StoreCounters counters_;
   std::string warning_;

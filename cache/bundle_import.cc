@@ -17,7 +17,7 @@ bool IsWanted(const ImportRequest& request, const Manifest& manifest, const Mani
   return entry.device && request.is_wanted(manifest.devices[*entry.device]);
 }
 
-// What was measured here is not lost to what others measured: records of a layer's tuning add up.
+// Imported tuning records are added to those measured here.
 void AddToStored(SqliteStore& store, BundleEntry& entry) {
   if (entry.key.kind() != BlobKind::kTuning) return;
   const auto stored_bytes = store.Get(entry.key);
@@ -46,7 +46,7 @@ Status ImportEntries(const ImportRequest& request, BundleReader& bundle, BundleI
       ++report.other_devices;
       continue;
     }
-    HEARTH_ASSIGN(BundleEntry entry, bundle.Load(k));  // the very bytes that are stored
+    HEARTH_ASSIGN(BundleEntry entry, bundle.Load(k));  // the same bytes that are stored
     AddToStored(*target, entry);
     ++report.entries;
     report.blob_bytes += entry.bytes.size();
@@ -62,7 +62,7 @@ Result<BundleImport> ImportBundle(const ImportRequest& request) {
   HEARTH_ASSIGN(const std::unique_ptr<BundleReader> bundle, BundleReader::Open(request.bundle, request.trusted_keys));
   HEARTH_TRY(bundle->manifest().CheckUsable(NowMs(), HEARTH_VERSION).Within(request.bundle.string()));
   report.signed_by = bundle->signed_by();
-  // This holds for every kind: programs run, plans say what they read and write, weights and tuning change results.
+  // This holds for every kind: programs run, plans decide what is read and written, weights and tuning change results.
   if (!bundle->manifest().entries.empty() && report.signed_by.empty() && !request.is_trusted) {
     return Error(StatusCode::kIoError,
                  "{} holds {} entries that no trusted key has signed, and models would run with them: name the file of "

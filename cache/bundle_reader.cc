@@ -72,7 +72,7 @@ class FileReader final : public BundleReader {
  private:
   Result<Found> Find(const ManifestEntry& promised, size_t number) override {
     if (!located_) located_ = file_.Locate(manifest());
-    HEARTH_TRY(*located_);  // a file that is no whole bundle has no entries
+    HEARTH_TRY(*located_);  // an incomplete bundle has no entries
     HEARTH_ASSIGN(const std::string material, file_.ReadMaterial(number));
     const std::optional<CacheKey> key = KeyFromMaterial(promised.kind, material);
     if (!key) return NotAsPromised(promised.digest.ToHex());

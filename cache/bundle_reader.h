@@ -1,4 +1,4 @@
-// Reads a bundle, a folder or one file: its manifest, and its entries one by one.
+// Reads a bundle (a folder or one file): its manifest, and its entries one by one.
 #ifndef HEARTH_CACHE_BUNDLE_READER_H_
 #define HEARTH_CACHE_BUNDLE_READER_H_
 
@@ -22,15 +22,15 @@ struct BundleEntry {
   double cost_ms = 0;
 };
 
-// The entry that a row of `kBundleColumns` describes, wholly verified; nullopt when it is damaged.
+// The verified entry in a row of `kBundleColumns`; nullopt if it is damaged.
 inline constexpr const char* kBundleColumns =
     "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin, checksum FROM entries";
 std::optional<BundleEntry> LoadSound(Database& database, const Statement& row);
 
 class BundleReader {
  public:
-  // Reads the manifest and looks for its signer, and nothing else. Under the rules of read-only layers (folder.h).
-  // kNotFound: no bundle there. kIoError: it is damaged or refused; whether it is still to be used is not asked.
+  // Reads the manifest and looks for its signer, and nothing else. The rules of read-only layers apply (folder.h).
+  // kNotFound: there is no bundle. kIoError: it is damaged or refused. Expiry and least version are not checked.
   static Result<std::unique_ptr<BundleReader>> Open(const std::filesystem::path& bundle,
                                                     std::span<const PublicKey> trusted_keys);
   virtual ~BundleReader() = default;
@@ -39,9 +39,9 @@ class BundleReader {
   const std::string& signed_by() const { return signed_.signed_by; }
   const std::array<uint8_t, 32>& manifest_sha256() const { return signed_.sha256; }
 
-  // Checks an entry, by its number, against the manifest, including the device in its key. kIoError says what is wrong.
-  // Takes no memory for bytes that the manifest only claims, since a sparse file can have any length. The first call
-  // may check the whole bundle.
+  // Checks the entry with this index against the manifest, including the device in its key. kIoError says what is
+  // wrong. Allocates nothing for bytes that the manifest only claims, since a sparse file can have any length. The
+  // first call may check the whole bundle.
   Status Check(size_t entry);
   // Returns an entry. Checks it first if Check has not, and checks the returned bytes again.
   Result<BundleEntry> Load(size_t entry);
@@ -55,9 +55,9 @@ class BundleReader {
   };
 
  private:
-  // Reads the stored bytes, of the promised size.
+  // Reads the stored bytes, which have the size in the manifest.
   virtual Result<Found> Find(const ManifestEntry& promised, size_t number) = 0;
-  // Reads from the blob that was found last, from `at` on.
+  // Reads from `at` on in the blob that was found last.
   virtual Status Read(size_t number, uint64_t at, std::span<std::byte> bytes) = 0;
   Result<Found> FindAsPromised(size_t number);
   SignedManifest signed_;

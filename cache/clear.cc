@@ -26,14 +26,14 @@ Result<RemovedEntries> CountEntries(Database& database) {
   return RemovedEntries{static_cast<uint64_t>(entries), static_cast<uint64_t>(bytes)};
 }
 
-// What went; sessions may have stored more meanwhile.
+// The difference to `before`; sessions may have stored more meanwhile.
 Result<RemovedEntries> RemovedSince(const RemovedEntries& before, Database& database) {
   HEARTH_ASSIGN(const RemovedEntries after, CountEntries(database));
   return RemovedEntries{before.entries - std::min(before.entries, after.entries),
                         before.blob_bytes - std::min(before.blob_bytes, after.blob_bytes)};
 }
 
-// Runs `work` on the store, and where the disk is too full for that once more without side files.
+// Runs `work` on the store; if the disk is full, again without side files.
 template <typename Work>
 Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
   HEARTH_TRY(CheckMayChange(store));
@@ -43,13 +43,13 @@ Status OnAFullDiskToo(ReportedStore& store, const Work& work) {
   store.database.reset();
   HEARTH_ASSIGN(store.database, OpenWithoutSideFiles(store.options, file, *store.waits));
   status = work();
-  // From here on with a log again, which needs a side file: where even that has no place, the next opener sees to it.
+  // Turns the log on again, which needs a side file. If there is no room even for that, the next opener does it.
   static_cast<void>(store.database->Run("PRAGMA journal_mode=WAL"));
   return status;
 }
 
-// Everything goes by way of another file: deleting row by row takes seconds for each gigabyte, and needs room on the
-// disk. Sessions that have the old one open find that out and go on in the new one.
+// Replaces the file: deleting row by row takes seconds for each gigabyte and needs disk space. Sessions that have the
+// old file open notice that and continue in the new one.
 Result<RemovedEntries> ClearAll(const fs::path& folder) {
   RemovedEntries removed;
   StoreOptions options;
@@ -70,7 +70,7 @@ Result<RemovedEntries> ClearAll(const fs::path& folder) {
   return removed;
 }
 
-// Rows of the table of entries.
+// The selected rows of the table of entries.
 struct Selection {
   std::vector<int64_t> ids;
   RemovedEntries sum;
@@ -93,9 +93,9 @@ Result<Selection> Selected(Database& database, const CacheFilter& filter) {
   }
 }
 
-// What must be so before the entries are selected.
+// Preparations before the entries are selected.
 Status PrepareToSelect(Database& database, const CacheFilter& filter) {
-  // First: what a session stores from here on is not of that key, what it stored before is found.
+  // Must come first: from here on sessions store nothing of that key, and the selection finds what they stored before.
   if (!filter.signed_by.empty()) HEARTH_TRY(NoteRevocation(database, filter.signed_by));
   return filter.unused_since_ms ? SetFutureStampsRight(database) : Status::Ok();
 }

@@ -54,7 +54,8 @@ Resolved Resolve(const std::string& host, int port, int flags) {
   return resolved;
 }
 
-// A resolver waits for seconds and can't be stopped: it gets a thread, which ends by itself if nobody waits any more.
+// A resolver may wait for seconds and can't be stopped, so it gets its own thread, which ends by itself after a
+// time-out.
 Result<Resolved> ResolveByDeadline(const ServerAddress& address, const Deadline& deadline) {
   if (Resolved numeric = Resolve(address.host, address.port, AI_NUMERICHOST); numeric.error == 0) return numeric;
   struct Shared {
@@ -121,7 +122,7 @@ class PlainConnection final : public ServerConnection {
 
   Result<size_t> Read(std::span<std::byte> room, const Deadline& deadline) override {
     while (true) {
-      // Also of one that keeps sending a little: the deadline is over all of it.
+      // The deadline covers the whole answer, so a server that drips can't extend it.
       if (deadline.is_over()) return Error(StatusCode::kUnavailable, "it does not answer in time");
       const ssize_t count = ::recv(socket_.get(), room.data(), room.size(), 0);
       if (count > 0) return static_cast<size_t>(count);

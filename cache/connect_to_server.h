@@ -1,5 +1,4 @@
-// From a cache server's address to a connection: resolving its name, reaching it, and TLS where the address asks for
-// it.
+// Connects to a cache server: resolves its name, opens the connection, and starts TLS if the address asks for it.
 #ifndef HEARTH_CACHE_CONNECT_TO_SERVER_H_
 #define HEARTH_CACHE_CONNECT_TO_SERVER_H_
 
@@ -10,7 +9,7 @@
 
 namespace hearth {
 
-// kUnavailable says why, also that the time is over.
+// kUnavailable says why; one reason is that the time is over.
 Result<std::unique_ptr<ServerConnection>> ConnectToServer(const ServerAddress& address, const Deadline& deadline);
 
 }  // namespace hearth

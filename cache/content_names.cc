@@ -78,7 +78,7 @@ bool ContentNames::has_news() const {
 Status ContentNames::Store(Database& database) {
   const std::scoped_lock lock(mutex_);
   if (new_.empty()) return Status::Ok();
-  // Names that are forgotten are computed again: no order among them is worth an index.
+  // A forgotten name is computed again, so their order is not worth an index.
   HEARTH_ASSIGN(const int64_t count, database.Number("SELECT count(*) FROM content_names"));
   if (count >= kMostNames) HEARTH_TRY(database.Run("DELETE FROM content_names"));
   HEARTH_ASSIGN(Statement row, database.Prepare("INSERT OR REPLACE INTO content_names VALUES(?, ?)"));

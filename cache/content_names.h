@@ -1,5 +1,4 @@
-// What content is called in keys, and how a store finds that without computing a SHA-256 at each start: it remembers
-// names under XXH3-128 with a secret that no one else knows.
+// Names of content in keys. A store remembers them under XXH3-128 with a secret, so that a start computes no SHA-256.
 #ifndef HEARTH_CACHE_CONTENT_NAMES_H_
 #define HEARTH_CACHE_CONTENT_NAMES_H_
 
@@ -16,23 +15,24 @@
 
 namespace hearth {
 
-// Into a store that is being made.
+// Call it for a store that is being made.
 Status MakeSecret(Database& database);
 
-// Of one store file. Thread-safe, but for the calls with a database, which the store's lock guards.
+// The names of one store file. Thread-safe, except calls with a database, which the store's lock guards.
 class ContentNames {
  public:
-  // Forgets what was not stored, which is of another file. A store without a sound secret remembers nothing.
+  // Reads the secret and drops names that were not stored, because they belong to another file. A store without a valid
+  // secret remembers nothing.
   void Open(Database& database);
 
-  // The content's place in the store; nullopt where nothing is remembered.
+  // The content's place in the store; nullopt if nothing is remembered.
   std::optional<std::string> PlaceOf(std::span<const std::byte> bytes) const;
   std::optional<std::string> Find(Database& database, const std::string& place) const;
   void Note(const std::string& place, const std::string& name);
 
   bool has_news() const;
   Status Store(Database& database);  // within the caller's transaction
-  void OnStored();                   // it was committed
+  void OnStored();                   // call it after the commit
 
  private:
   mutable std::mutex mutex_;

@@ -21,8 +21,8 @@ StatusCode CodeOf(int sqlite_code) {
   switch (sqlite_code & 0xff) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    // The statements are fixed and tested, so what they can't do or find is wrong with the file: no such table, two
-    // rows with one digest, a schema format in the header that sqlite does not know.
+    // The statements are constant and tested, so a failing one means a damaged file: a missing table, two rows with one
+    // digest, or a schema format that sqlite does not know.
     case SQLITE_ERROR:
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH: return StatusCode::kMalformedInput;
@@ -42,7 +42,7 @@ StatusCode CodeOf(int sqlite_code) {
   }
 }
 
-// sqlite tells some calls that find no room from other failures only by the system's error number.
+// For some calls, only the system's error number tells that the disk is full.
 bool IsDiskFull(sqlite3* connection, int sqlite_code) {
   if (sqlite_code == SQLITE_FULL || sqlite_code == SQLITE_IOERR_SHMSIZE) return true;
   if ((sqlite_code & 0xff) != SQLITE_IOERR && (sqlite_code & 0xff) != SQLITE_CANTOPEN) return false;
@@ -56,7 +56,7 @@ Status SqliteError(sqlite3* connection, int sqlite_code) {
   }
   const char* detail = connection != nullptr && sqlite3_errcode(connection) != SQLITE_OK ? sqlite3_errmsg(connection)
                                                                                          : sqlite3_errstr(sqlite_code);
-  // It may quote names from the file, which a damaged or foreign one fills with anything.
+  // The message may quote names from the file, and a damaged or foreign file may contain anything.
   std::string printable = detail;
   std::ranges::replace_if(
       printable, [](char c) { return c < ' ' || c > '~'; }, '?');
@@ -66,7 +66,7 @@ Status SqliteError(sqlite3* connection, int sqlite_code) {
                is_systems ? std::strerror(cause) : "", sqlite_code);
 }
 
-// Of a call that may have written.
+// The error of a call that may have written.
 Status WriteError(const HeldSizeSignal& held, sqlite3* connection, int sqlite_code) {
   if (!held.was_raised()) return SqliteError(connection, sqlite_code);
   return Error(StatusCode::kResourceExhausted,
@@ -74,7 +74,7 @@ Status WriteError(const HeldSizeSignal& held, sqlite3* connection, int sqlite_co
                sqlite_code);
 }
 
-// "file:" address of a path, so that parameters can follow.
+// The "file:" URI of a path, to which parameters can be added.
 std::string UriOf(const std::filesystem::path& file) {
   std::string uri = "file:";
   for (char c : file.string()) {
@@ -162,8 +162,8 @@ std::span<const std::byte> Statement::Blob(int column) const {
 
 namespace {
 
-// The open connections of one process: its number in the upper half, theirs in the lower. One word, so that a child
-// that was forked in the middle of anything finds no lock held.
+// The open connections of this process: its process id in the upper half, their number in the lower. One word, so that
+// no lock can be held at a fork.
 std::atomic<uint64_t> open_connections{0};
 
 uint64_t ThisProcess() {
@@ -174,7 +174,7 @@ bool IsOfAnotherProcess(uint64_t count) {
   return static_cast<uint32_t>(count) != 0 && (count >> 32) != (ThisProcess() >> 32);
 }
 
-// False where connections of the process that this one was forked from are still open.
+// Returns false if connections of the process that this one was forked from are still open.
 bool CountOpened() {
   uint64_t count = open_connections;
   do {
@@ -189,14 +189,14 @@ void CountClosed() {
 
 }  // namespace
 
-// sqlite's way to the operating system, but for its sleeping: it may retry the locks of a log for 10 s by itself, which
-// no time-out bounds. One for each connection, so that the sleeps count for the session that has it.
+// sqlite's VFS with another Sleep. sqlite may retry the locks of a log for 10 s, which no time-out bounds. Each
+// connection has its own, so that sleeps count for its session.
 struct Database::Vfs {
   sqlite3_vfs base;
   std::string name;
   WaitBudget* waits = nullptr;
 
-  // At once where nothing is left: sqlite then soon runs out of attempts.
+  // Does not sleep if nothing is left: sqlite then soon runs out of attempts.
   static int Sleep(sqlite3_vfs* vfs, int microseconds) {
     WaitBudget* waits = reinterpret_cast<Vfs*>(vfs)->waits;
     if (waits != nullptr) waits->Sleep(microseconds / 1000.0);
@@ -245,7 +245,7 @@ Result<Database> Database::Open(const std::filesystem::path& file, Access access
   database.connection_.get_deleter().is_counted = is_counted;
   database.file_ = file;
   if (code != SQLITE_OK) return SqliteError(connection, code);
-  // The file is not trusted to be what we wrote.
+  // The file may not be what Hearth wrote.
   sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(connection, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
@@ -318,7 +318,7 @@ Result<BlobReader> Database::OpenBlob(const char* table, const char* column, int
   sqlite3_blob* opened = nullptr;
   const int code = sqlite3_blob_open(connection_.get(), "main", table, column, row, 0, &opened);
   BlobReader blob(connection_.get(), opened);
-  // A missing row or a value of another type comes as SQLITE_ERROR; the entry promised this blob.
+  // sqlite reports a missing row or a value of another type as SQLITE_ERROR, but the entry has promised this blob.
   if (code == SQLITE_ERROR) return Error(StatusCode::kMalformedInput, "{} has no blob {}", table, row);
   if (code != SQLITE_OK) return SqliteError(connection_.get(), code);
   return blob;
@@ -350,7 +350,7 @@ Result<Transaction> Transaction::Begin(Database& database) {
 }
 
 Transaction::~Transaction() {
-  // sqlite has rolled back by itself after some errors; this is then a harmless error of its own.
+  // After some errors sqlite has already rolled back; this call then fails harmlessly.
   if (database_ != nullptr) static_cast<void>(database_->Run("ROLLBACK"));
 }
 

@@ -27,8 +27,8 @@ struct sqlite3_stmt;
 
 namespace hearth {
 
-// One prepared statement. Parameters and columns are counted from 0. What Bind is given must live
-// until the next Reset; what a column returns, until the next Step or Reset.
+// One prepared statement. Parameters and columns are counted from 0. Arguments of Bind must live until the next Reset.
+// Columns are valid until the next Step or Reset.
 class Statement {
  public:
   Statement& Bind(int index, int64_t number);
@@ -37,7 +37,7 @@ class Statement {
   Statement& Bind(int index, std::span<const std::byte> blob);
   Statement& Bind(int index, std::span<const uint8_t> blob) { return Bind(index, std::as_bytes(blob)); }
 
-  Result<bool> Step();                                         // true: there is a row
+  Result<bool> Step();                                         // true if there is a row
   Status Run();                                                // steps to the end and resets
   void Abandon() { static_cast<void>(statement_.release()); }  // in a forked child: never touched again
   void Reset();  // also ends the read transaction that an unfinished statement keeps
@@ -53,7 +53,7 @@ class Statement {
     void operator()(sqlite3_stmt* statement) const;
   };
   explicit Statement(sqlite3_stmt* statement) : statement_(statement) {}
-  void Note(int code);  // of binding: Step returns it
+  void Note(int code);  // the result of a Bind, which Step returns
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
   int bind_code_ = 0;
 };
@@ -63,7 +63,7 @@ class BlobReader {
  public:
   uint64_t size_bytes() const;
   Status Read(std::span<std::byte> bytes);  // bytes.size() == size_bytes()
-  // From `at` on; there are so many.
+  // Reads a part that starts at `at` and must exist.
   Status ReadPiece(uint64_t at, std::span<std::byte> bytes);
 
  private:
@@ -91,26 +91,26 @@ class StatementScope {
 class Database {
  public:
   enum class Access {
-    kReadWrite,  // read-only when the file's mode says so
+    kReadWrite,  // read-only if the file's mode says so
     kReadOnly,
     kImmutable,  // nobody writes: no locks, no side files, a leftover write-ahead log is not seen
   };
 
-  // Whether this process was forked from one that had databases open. sqlite then believes to hold locks that the child
-  // does not have, so that only kImmutable, which needs none, is safe: the others are refused (kUnavailable).
+  // Whether this process was forked from one with open databases. sqlite then assumes locks that the child does not
+  // have. So only kImmutable, which needs none, is safe; other modes are refused (kUnavailable).
   static bool IsForkedFromAUser();
 
-  // Opens an existing file; symbolic links anywhere in the path are refused. Reads nothing yet.
+  // Opens an existing file and reads nothing yet. Symbolic links anywhere in the path are refused.
   static Result<Database> Open(const std::filesystem::path& file, Access access);
 
   const std::filesystem::path& file() const { return file_; }
   bool read_only() const;
   void Abandon();          // in a forked child: never touched again
-  bool has_moved() const;  // another file has its name now, or none
-  // What calls may wait for locks that others hold; without it they don't wait. It must outlive the database.
+  bool has_moved() const;  // whether its name has another file now, or none
+  // The budget for waiting for locks that others hold; without one, calls don't wait. It must outlive the database.
   void SetWaits(WaitBudget* waits);
-  // Whether the last connection copies the write-ahead log into the file (two fsyncs) when it closes, as
-  // sqlite does by default, or leaves it to the next opener.
+  // Whether the last connection copies the write-ahead log into the file when it closes (two fsyncs; sqlite's default),
+  // or leaves that to the next opener.
   void SetCheckpointAtClose(bool is_wanted);
 
   Status Run(const std::string& sql);  // any number of statements, no results
@@ -118,13 +118,13 @@ class Database {
   Result<int64_t> Number(std::string_view sql);  // first column of the first row; 0 without rows
   Result<std::string> Text(std::string_view sql);
 
-  // Reads the whole file, every table and index: kMalformedInput with the first thing that is wrong.
+  // Reads the whole file, every table and index. kMalformedInput with the first error.
   Status CheckStructure();
 
-  // The longest blob or text that a row takes, with room for the rest of the row.
+  // The longest blob or text that fits a row, with room for the rest of the row.
   uint64_t max_value_bytes() const;
 
-  // A blob in place, to be copied straight to where it is needed; kMalformedInput when there is none.
+  // Opens a blob, to read it straight into the caller's memory. kMalformedInput if there is none.
   Result<BlobReader> OpenBlob(const char* table, const char* column, int64_t row);
 
  private:
@@ -134,7 +134,7 @@ class Database {
   };
   struct Closer {
     Closer() : is_counted(false) {}
-    bool is_counted;  // among the open ones of this process
+    bool is_counted;  // in this process's number of open connections
     void operator()(sqlite3* connection) const;
   };
   Database(std::unique_ptr<Vfs, VfsRemover> vfs, sqlite3* connection) : vfs_(std::move(vfs)), connection_(connection) {}
@@ -143,7 +143,7 @@ class Database {
   std::filesystem::path file_;
 };
 
-// BEGIN IMMEDIATE now, ROLLBACK at the end of the scope unless Commit came first.
+// BEGIN IMMEDIATE at construction; ROLLBACK at the end of the scope unless Commit came first.
 class Transaction {
  public:
   static Result<Transaction> Begin(Database& database);

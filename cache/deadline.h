@@ -1,4 +1,4 @@
-// A point in time that everything a call does has to keep: what one part takes is gone for the next.
+// A point in time that all parts of a call share: time that one part takes is not left for the next.
 #ifndef HEARTH_CACHE_DEADLINE_H_
 #define HEARTH_CACHE_DEADLINE_H_
 
@@ -10,12 +10,12 @@ namespace hearth {
 
 class Deadline {
  public:
-  using Clock = std::function<std::chrono::steady_clock::time_point()>;  // tests have their own
+  using Clock = std::function<std::chrono::steady_clock::time_point()>;  // tests set their own
 
   explicit Deadline(int wait_ms, Clock clock = std::chrono::steady_clock::now)
       : clock_(std::move(clock)), end_(clock_() + std::chrono::milliseconds(wait_ms)) {}
 
-  // What is left, in whole milliseconds upwards, so that a wait of it does not end too early; 0 when it is over.
+  // The time left in milliseconds, rounded up so that a wait does not end too early; 0 if it is over.
   int left_ms() const {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end_ - clock_());
     return static_cast<int>(std::max<int64_t>(0, left.count()));

@@ -1,4 +1,4 @@
-// An open file descriptor that closes itself, and with it gives back its flock.
+// Owns an open file descriptor. Closing it also releases its flock.
 #ifndef HEARTH_CACHE_DESCRIPTOR_H_
 #define HEARTH_CACHE_DESCRIPTOR_H_
 

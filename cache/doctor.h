@@ -1,4 +1,4 @@
-// What a cache folder suffers from: whether it may be used at all, what wastes space, what slows it down.
+// Diagnoses a cache folder: whether it may be used at all, what wastes space, what slows it down.
 #ifndef HEARTH_CACHE_DOCTOR_H_
 #define HEARTH_CACHE_DOCTOR_H_
 
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// Looks at everything, changes nothing, never fails. `server`: asked for one name; an empty address is left out.
+// Looks at everything, changes nothing, never fails. `server` is asked for one name; an empty address is left out.
 std::vector<CacheFinding> ExamineCache(const std::filesystem::path& folder, uint64_t max_bytes,
                                        const CacheServer& server);
 

@@ -1,4 +1,4 @@
-// Which entries a filter means.
+// Selects entries by a filter.
 #ifndef HEARTH_CACHE_ENTRY_FILTER_H_
 #define HEARTH_CACHE_ENTRY_FILTER_H_
 
@@ -7,13 +7,13 @@
 
 namespace hearth {
 
-// With hex digits in small letters. kInvalidArgument: a kind that there is not, or a key or digest that is not hex
-// digits, with which a revocation would seem to be done and nothing would have gone.
+// The filter with hex digits in small letters. kInvalidArgument for an unknown kind, or a key or digest that is not hex
+// digits: a revocation would seem to succeed without deleting anything.
 Result<CacheFilter> CheckedFilter(CacheFilter filter);
 
-bool Matches(const CacheEntry& entry, const CacheFilter& filter);  // a checked one
+bool Matches(const CacheEntry& entry, const CacheFilter& filter);  // `filter` must be checked
 
-// False: it means every entry.
+// False if it selects every entry.
 bool IsRestricted(const CacheFilter& filter);
 
 }  // namespace hearth

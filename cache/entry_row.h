@@ -1,4 +1,4 @@
-// What several parts of the cache do with single rows of schema.sql.
+// Common code for single rows of schema.sql.
 #ifndef HEARTH_CACHE_ENTRY_ROW_H_
 #define HEARTH_CACHE_ENTRY_ROW_H_
 
@@ -22,15 +22,15 @@ inline std::string_view TextFrom(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// The 16 bytes of a digest or checksum column; zeros when it holds something else.
+// The 16 bytes of a digest or checksum column; zeros if it has something else.
 Fingerprint FingerprintFrom(std::span<const std::byte> bytes);
 
-// nullopt where it is no key's material.
+// nullopt if it is not the material of a key.
 std::optional<CacheKey> KeyFromMaterial(BlobKind kind, std::string_view material);
 
-// An entry and its blob, within the caller's transaction.
+// Inserts an entry and its blob within the caller's transaction.
 Status DeleteEntry(Database& database, int64_t id);
-Status DeleteEntry(Database& database, const Fingerprint& digest);  // if there is one
+Status DeleteEntry(Database& database, const Fingerprint& digest);  // if it exists
 
 }  // namespace hearth
 

@@ -62,7 +62,7 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
     if (auto found = SignerOf(envelope, signature, options_.trusted); found.ok()) signer = *found;
   }
   const std::optional<OpenedEnvelope> opened = signer ? OpenEnvelope(key, envelope) : std::nullopt;
-  // The bound is on lookups, which delay a start; an entry that is expensive to make may take its time.
+  // The limit is for look-ups, which delay a start. Making an expensive entry may take longer.
   const bool is_worth_it = opened && opened->cost_ms > 0;
   Lose(is_worth_it ? std::max(0.0, took_ms - opened->cost_ms) : took_ms);
   if (!opened) {
@@ -75,7 +75,7 @@ std::optional<FleetStore::Fetched> FleetStore::Fetch(const CacheKey& key) {
 
 bool FleetStore::Get(const CacheKey& key, const Destination& destination) {
   if (local_ != nullptr && local_->Get(key, destination)) return true;
-  // What crashed a process here is not fetched again.
+  // An entry that crashed a process here is not fetched again.
   std::optional<Fetched> fetched = IsSuspect(key) ? std::nullopt : Fetch(key);
   const std::span<std::byte> bytes = fetched ? destination(fetched->bytes.size()) : std::span<std::byte>();
   const std::scoped_lock lock(mutex_);
@@ -95,7 +95,7 @@ bool FleetStore::Get(const CacheKey& key, const Destination& destination) {
 std::string FleetStore::NameOfContent(std::span<const std::byte> bytes, NameUse use) {
   {
     const std::scoped_lock lock(mutex_);
-    if (MayAskServer()) use = NameUse::kPut;  // it may have what the local store has never seen
+    if (MayAskServer()) use = NameUse::kPut;  // the server may have content that the local store has not
   }
   return local_ == nullptr ? BlobStore::NameOfContent(bytes, use) : local_->NameOfContent(bytes, use);
 }
@@ -134,7 +134,7 @@ void FleetStore::Put(std::span<const PutRequest> requests) {
   if (local_ != nullptr) local_->Put(requests);
   if (!options_.sign_with) return;
   const std::scoped_lock lock(mutex_);
-  // Nobody waits for this any more, but a server that does not answer must not hold the end of a session up either.
+  // Nobody waits for this, but an unresponsive server must not delay the end of a session.
   for (const PutRequest& request : requests) {
     if (MayAskServer()) Send(request);
   }

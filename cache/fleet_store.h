@@ -1,11 +1,11 @@
 // A store that machines with the same device and driver share, behind the local one.
 //
-// What the local store misses is asked for there and kept locally; what this process made is put there when it is put
-// locally, which is after the first run. Values are envelopes (key_value_blob_store.h) behind an Ed25519 signature:
-//   64 bytes signature of what follows   envelope
-// Nothing counts that no trusted key has signed. A server that is slow or gone costs one time-out: after it, or once
-// all calls together took `budget_ms` more than what they brought would have cost to make, this session goes on
-// without.
+// Entries that the local store lacks are fetched there and kept locally. Entries that this process made are put there
+// when they are put locally, which is after the first run. Values are envelopes (key_value_blob_store.h) after an
+// Ed25519 signature:
+//   64 bytes signature of the envelope   envelope
+// Only values signed by a trusted key count. A server that is slow or gone costs one time-out. After that, or once all
+// calls together took `budget_ms` longer than making their entries would have, the session goes on without it.
 #ifndef HEARTH_CACHE_FLEET_STORE_H_
 #define HEARTH_CACHE_FLEET_STORE_H_
 
@@ -32,9 +32,9 @@ class RemoteValues : public KeyValueStore {
 
 struct FleetOptions {
   std::vector<PublicKey> trusted;
-  std::optional<SigningKey> sign_with;  // nothing is put there without
+  std::optional<SigningKey> sign_with;  // without a key, nothing is put
   double budget_ms = ServerWaits().lost_ms;
-  WaitBudget* waits = nullptr;  // the session's: what is lost here counts there too; it must outlive the store
+  WaitBudget* waits = nullptr;  // the session's budget, which also counts time lost here; must outlive the store
 };
 
 class FleetStore final : public BlobStore {
@@ -73,7 +73,7 @@ class FleetStore final : public BlobStore {
 
   bool MayAskServer() const;  // under the lock
   void TakeServersWarnings();
-  void Lose(double ms);  // a wait that brought nothing
+  void Lose(double ms);  // counts a wait without a result
   std::optional<Fetched> Fetch(const CacheKey& key);
   void Send(const PutRequest& request);
   void StoreFetched();
@@ -81,7 +81,7 @@ class FleetStore final : public BlobStore {
   std::unique_ptr<BlobStore> local_;
   std::unique_ptr<RemoteValues> remote_;
   FleetOptions options_;
-  mutable std::mutex mutex_;  // guards what follows, and the server's connection
+  mutable std::mutex mutex_;  // guards the members below and the server's connection
   double spent_ms_ = 0;
   std::vector<Fetched> fetched_;
   StoreCounters own_;  // hits from the server, with their misses in the local store

@@ -38,7 +38,7 @@ Descriptor OpenLockFile(const fs::path& folder, int more_flags) {
   return Descriptor(::open((folder / kLockFileName).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | more_flags, 0600));
 }
 
-// True also for a folder that is there. Whatever the umask, the owner may use a new one.
+// Returns true if the folder exists already. Whatever the umask, the owner may use a new one.
 bool MakePrivateFolder(const fs::path& folder) {
   if (::mkdir(folder.c_str(), 0700) == 0) return ::chmod(folder.c_str(), 0700) == 0;
   return errno == EEXIST;
@@ -59,7 +59,7 @@ bool OwnerIsTrusted(uid_t owner, FolderUse use) {
   return owner == ::geteuid() || (use == FolderUse::kReadOnlyLayer && owner == 0);
 }
 
-// `folder` itself, no way around it.
+// Checks `folder` itself; there is no alternative folder.
 Status CheckPrivateFolder(const fs::path& folder, const struct stat& info, FolderUse use) {
   if (!OwnerIsTrusted(info.st_uid, use)) {
     return Error(StatusCode::kIoError, "cache folder {} belongs to user {}, not to user {}: choose another folder",
@@ -92,7 +92,7 @@ Result<struct stat> FolderInfo(const fs::path& folder) {
 
 Result<fs::path> DefaultCacheFolder() {
   if (const std::string_view given = EnvironmentVariable("HEARTH_CACHE_DIR"); !given.empty()) return fs::path(given);
-  // The XDG base directory specification has relative values ignored.
+  // The XDG base directory specification says to ignore relative values.
   if (const std::string_view xdg = EnvironmentVariable("XDG_CACHE_HOME"); xdg.starts_with('/'))
     return fs::path(xdg) / "hearth";
   if (const std::string_view home = EnvironmentVariable("HOME"); !home.empty())
@@ -165,7 +165,8 @@ Result<fs::path> PrepareFolder(const fs::path& wanted, FolderUse use) {
     HEARTH_TRY(CheckPrivateFolder(folder, info, use));
     return folder;
   }
-  if (!OwnerIsTrusted(info.st_uid, FolderUse::kReadOnlyLayer)) {  // its owner may do there what the sticky bit forbids
+  if (!OwnerIsTrusted(info.st_uid,
+                      FolderUse::kReadOnlyLayer)) {  // the sticky bit does not bind the owner
     return Error(StatusCode::kIoError, "cache folder {} belongs to user {}: choose another folder", folder.string(),
                  info.st_uid);
   }
@@ -231,7 +232,7 @@ bool HasLocks(const fs::path& folder) {
   const Descriptor descriptor = OpenLockFile(folder, 0);
   struct flock anything = {};
   anything.l_type = F_WRLCK;
-  // Asked as sqlite locks, and without taking one.
+  // Asks with the same call that sqlite uses, without taking a lock.
   return !descriptor.is_open() || ::fcntl(descriptor.get(), F_GETLK, &anything) == 0;
 }
 
@@ -248,7 +249,7 @@ Result<FolderLock> FolderLock::Take(const fs::path& folder, Mode mode, WaitBudge
   if (!descriptor.is_open()) return FolderLock(std::move(descriptor));
   const int operation = (mode == Mode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   while (::flock(descriptor.get(), operation) != 0) {
-    if (errno != EWOULDBLOCK && errno != EINTR) break;  // no locks here
+    if (errno != EWOULDBLOCK && errno != EINTR) break;  // the file system has no locks
     if (!waits.Sleep(kFolderPollMs)) {
       return Error(StatusCode::kUnavailable, "another process keeps {} locked (waited {:.0f} ms)", file.string(),
                    waits.waited_ms());

@@ -20,60 +20,61 @@ namespace hearth {
 
 inline constexpr const char* kStoreFileName = "hearth.db";
 
-// $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file. kNotFound when none of the
+// $HEARTH_CACHE_DIR, else $XDG_CACHE_HOME/hearth, else ~/.cache/hearth. Touches no file. kNotFound if none of the
 // variables is set. Only this file reads the cache's environment variables.
 Result<std::filesystem::path> DefaultCacheFolder();
 
-// $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', the first asked first.
+// $HEARTH_CACHE_LAYERS: folders of read-only layers, separated by ':', in the order of look-up.
 std::vector<std::filesystem::path> DefaultCacheLayers();
 
-// $HEARTH_CACHE_LAYER_KEYS: the file of the keys whose layers are used; may be empty.
+// $HEARTH_CACHE_LAYER_KEYS: the file of the public keys whose layers are used; may be empty.
 std::string DefaultCacheLayerKeys();
 
 inline constexpr uint64_t kUsualCacheBytes = uint64_t{1} << 30;
-// $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB. kInvalidArgument when it is not a size.
+// $HEARTH_CACHE_MAX_SIZE ("512M"), else 1 GiB. kInvalidArgument if it is not a size.
 Result<uint64_t> DefaultCacheMaxBytes();
 
 // $HEARTH_CACHE_SERVER, $HEARTH_CACHE_SERVER_KEYS, $HEARTH_CACHE_SERVER_SIGN.
 CacheServer DefaultCacheServer();
 
-// "1500", "64K", "256M", "1.5G", "256MiB", powers of 1024; "256MB" of 1000. kInvalidArgument says what is expected.
+// "1500", "64K", "256M", "1.5G", "256MiB" use powers of 1024; "256MB" powers of 1000. kInvalidArgument says what is
+// expected.
 Result<uint64_t> ParseSizeBytes(std::string_view text);
 
 enum class FolderUse {
-  kCreate,         // made with mode 0700 when it is missing
-  kExisting,       // kNotFound when it is missing
+  kCreate,         // made with mode 0700 if it is missing
+  kExisting,       // kNotFound if it is missing
   kReadOnlyLayer,  // must exist; may belong to root
 };
 
-// The folder that may be used for `wanted`, absolute and without symbolic links: `wanted` itself
-// when it is ours and nobody else may write to it or to a folder above it (trusted_path.h); `wanted`/hearth-<uid> (mode
-// 0700) when `wanted` has the sticky bit and others may write to it, like /tmp. Links above `wanted` are resolved.
-// Errors say why a folder was refused: kIoError.
+// The folder to use for `wanted`, absolute and without symbolic links. It is `wanted` itself if that is ours and nobody
+// else may write to it or to a folder above it (trusted_path.h). It is `wanted`/hearth-<uid> (mode 0700) if `wanted`
+// has the sticky bit and others may write to it, like /tmp. Links above `wanted` are resolved. kIoError says why a
+// folder was refused.
 Result<std::filesystem::path> PrepareFolder(const std::filesystem::path& wanted, FolderUse use = FolderUse::kCreate);
 
-// Distinguishes a file from one that replaced it.
+// Tells a file from one that replaced it.
 struct FileIdentity {
   uint64_t device = 0, inode = 0;
   uint32_t owner = 0;
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
-FileIdentity IdentityOf(const std::filesystem::path& file);  // zeros when there is none
+FileIdentity IdentityOf(const std::filesystem::path& file);  // zeros if it does not exist
 
-// Whether a store file may be opened: a regular file, ours (or root's in a read-only layer), not writable by
-// others. kNotFound when it does not exist. Opens nothing: closing a second descriptor of
-// a file drops sqlite's locks on it.
+// Checks whether a store file may be opened: a regular file, ours (or root's in a read-only layer), and not writable by
+// others. kNotFound if it does not exist. Opens nothing: closing a second descriptor of a file drops sqlite's locks on
+// it.
 Result<FileIdentity> CheckStoreFile(const std::filesystem::path& file, FolderUse use);
 
 struct OpenedFile {
   Descriptor descriptor;
   uint64_t size_bytes = 0;
 };
-// Opens a part of a bundle for reading, under the same rule as for read-only layers: it follows no link and opens only
-// a regular file, so it never waits for a pipe. Not for a database: see above. kNotFound when it does not exist.
+// Opens a part of a bundle for reading, under the rules of read-only layers. It follows no link and opens only regular
+// files, so it never waits for a pipe. Not for a database: see above. kNotFound if it does not exist.
 Result<OpenedFile> OpenBundlePart(const std::filesystem::path& file);
 
-// Reads the bytes from `at` on. kIoError if the file is shorter, because somebody truncated it.
+// Reads the bytes from `at` on. kIoError if the file is too short, because somebody truncated it.
 Status ReadExactly(const Descriptor& descriptor, uint64_t at, std::span<std::byte> bytes);
 
 // A lock between processes on `folder`/hearth.lock (flock), released by the destructor or the end of the process.
@@ -81,8 +82,8 @@ Status ReadExactly(const Descriptor& descriptor, uint64_t at, std::span<std::byt
 class FolderLock {
  public:
   enum class Mode { kShared, kExclusive };
-  // kUnavailable when the budget is spent. Where locking does not exist (a read-only
-  // folder, some network file systems) it returns an empty lock.
+  // kUnavailable if the budget is spent. Where locks do not exist (a read-only folder, some network file systems) it
+  // returns an empty lock.
   static Result<FolderLock> Take(const std::filesystem::path& folder, Mode mode, WaitBudget& waits);
 
  private:
@@ -96,8 +97,8 @@ bool HasLocks(const std::filesystem::path& folder);
 // Why nothing can be stored there, and what to do.
 Status NoLocksIn(const std::filesystem::path& folder);
 
-// False on network and user-space file systems, where shared memory between processes (sqlite's
-// write-ahead log needs it) can't be relied upon.
+// False on network and user-space file systems, which don't reliably share memory between processes, as sqlite's
+// write-ahead log needs.
 bool SupportsWriteAheadLog(const std::filesystem::path& folder);
 
 }  // namespace hearth

@@ -30,7 +30,7 @@ HeldSignal::HeldSignal(int signal, bool is_needed) : signal_(signal), is_needed_
 HeldSignal::~HeldSignal() {
   if (!is_needed_) return;
   const timespec no_wait{};
-  if (!was_pending_) sigtimedwait(&held_, nullptr, &no_wait);  // takes the one that was raised meanwhile, if any
+  if (!was_pending_) sigtimedwait(&held_, nullptr, &no_wait);  // removes the signal if it was raised meanwhile
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -1,4 +1,4 @@
-// A signal that a call may raise where it fails: what the call returns says the same, and the program lives on.
+// Holds back a signal that a failing call raises. The call's result reports the same failure, and the program goes on.
 #ifndef HEARTH_CACHE_HELD_SIGNAL_H_
 #define HEARTH_CACHE_HELD_SIGNAL_H_
 
@@ -6,10 +6,10 @@
 
 namespace hearth {
 
-// Of this thread, while it lives. What the program itself does about the signal stays as it is.
+// Holds the signal for this thread as long as it lives. The program's own handling of the signal does not change.
 class HeldSignal {
  public:
-  // Nothing where it is not `is_needed`.
+  // Does nothing unless `is_needed`.
   explicit HeldSignal(int signal, bool is_needed = true);
   ~HeldSignal();
   HeldSignal(const HeldSignal&) = delete;
@@ -24,8 +24,8 @@ class HeldSignal {
   bool was_pending_ = false;
 };
 
-// Around writes to files: where a limit on their size is set (RLIMIT_FSIZE), one that would grow past it ends the
-// program by SIGXFSZ otherwise. Now it fails with EFBIG.
+// For writes to files. Under a limit on file sizes (RLIMIT_FSIZE), a write beyond it would end the program by SIGXFSZ.
+// Now it fails with EFBIG.
 class HeldSizeSignal : public HeldSignal {
  public:
   HeldSizeSignal();

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMarkerPrefix = "in-use-";
 constexpr size_t kRecordBytes = 1 + 32 + 1;      // sign, digest in hex, line end
-constexpr size_t kMaxMarkerBytes = 1024 * 1024;  // a longer file is not ours
+constexpr size_t kMaxMarkerBytes = 1024 * 1024;  // a longer file is not from Hearth
 constexpr int kMaxNamesTried = 16;
 
 std::string ReadAll(int descriptor) {
@@ -38,7 +38,7 @@ std::string ReadAll(int descriptor) {
   return text;
 }
 
-// What was begun and not ended. A last line cut off by the crash is left out.
+// Digests whose use began and did not end. A last line that the crash cut off is ignored.
 std::vector<Fingerprint> DigestsInUse(std::string_view text) {
   std::map<Fingerprint, int> counts;
   for (; text.size() >= kRecordBytes; text.remove_prefix(kRecordBytes)) {
@@ -61,13 +61,13 @@ InUseMarker::~InUseMarker() {
 
 bool InUseMarker::Open() {
   if (descriptor_.is_open()) return true;
-  static std::atomic<unsigned> next_number{0};  // several stores in one process have a file each
+  static std::atomic<unsigned> next_number{0};  // each store of a process has its own file
   for (int tries = 0; tries < kMaxNamesTried; ++tries) {
     file_ = folder_ / (std::string(kMarkerPrefix) + std::to_string(::getpid()) + "-" + std::to_string(next_number++));
     Descriptor made(::open(file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!made.is_open() && errno == EEXIST) continue;  // of a dead process that had our number
+    if (!made.is_open() && errno == EEXIST) continue;  // left by a dead process with our id
     if (!made.is_open()) return false;
-    // Between the two calls another process may have taken the file for a dead one's and removed it.
+    // Between the two calls, another process may have taken the file for a dead one's and removed it.
     struct stat info;
     if (::flock(made.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(made.get(), &info) == 0 && info.st_nlink > 0) {
       descriptor_ = std::move(made);
@@ -80,9 +80,9 @@ bool InUseMarker::Open() {
 void InUseMarker::Append(char sign, const Fingerprint& digest) {
   const std::string record = sign + digest.ToHex() + '\n';
   const HeldSizeSignal held;
-  // Not synced: it has to outlive the process, not the machine.
+  // Not synced, because it must outlive the process, not the machine.
   if (::write(descriptor_.get(), record.data(), record.size()) != static_cast<ssize_t>(record.size())) {
-    ::unlink(file_.c_str());  // a full disk: half a record would spoil those behind it
+    ::unlink(file_.c_str());  // after a full disk: half a record would spoil the next ones
     descriptor_ = Descriptor();
   }
 }
@@ -99,7 +99,7 @@ void InUseMarker::End(const Fingerprint& digest) {
   if (--found->second == 0) in_use_.erase(found);
   if (!descriptor_.is_open()) return;
   if (in_use_.empty()) {
-    // Keeps the file short in a process that lives long.
+    // Keeps the file short in a process that runs for long.
     if (::ftruncate(descriptor_.get(), 0) != 0) Append('-', digest);
   } else {
     Append('-', digest);

@@ -1,10 +1,9 @@
 // Remembers across a crash which blobs a process was handing to a driver.
 //
-// A process writes the digest of a blob to a side file of its own, `in-use-<pid>-<n>`, before a driver sees it, and
-// takes it back afterwards; the file is locked (flock) as long as the process lives. A process that later opens the
-// store and can lock such a file knows that its writer died, and which blobs it was using. A side file instead of a
-// row: it costs two short writes to the page cache per blob and one readdir per start, and readers don't become writers
-// of the database.
+// A process writes the digest of a blob to its own side file, `in-use-<pid>-<n>`, before a driver sees the blob, and
+// removes it afterwards. The file is locked (flock) while the process lives. If a process that opens the store later
+// can lock such a file, its writer has died, and the file says which blobs it was using. A side file costs two short
+// writes to the page cache per blob and one readdir per start. A row instead would make readers write to the database.
 #ifndef HEARTH_CACHE_IN_USE_MARKER_H_
 #define HEARTH_CACHE_IN_USE_MARKER_H_
 
@@ -19,13 +18,13 @@
 
 namespace hearth {
 
-// Not thread-safe. Trouble with the file is ignored: then a crash is not remembered.
+// Not thread-safe. Errors of the file are ignored: a crash is then not remembered.
 class InUseMarker {
  public:
   explicit InUseMarker(std::filesystem::path folder) : folder_(std::move(folder)) {}
   InUseMarker(const InUseMarker&) = delete;
   InUseMarker& operator=(const InUseMarker&) = delete;
-  ~InUseMarker();  // removes the file: the process has not crashed
+  ~InUseMarker();  // removes the file
 
   void Begin(const Fingerprint& digest);
   void End(const Fingerprint& digest);
@@ -41,14 +40,14 @@ class InUseMarker {
   std::map<Fingerprint, int> in_use_;
 };
 
-// A marker whose writer is dead. Locked as long as this lives, so that one death counts once.
+// A marker of a dead process. It is locked while this object lives, so that one death counts once.
 struct DeadMarker {
   Descriptor lock;
   std::filesystem::path file;
   std::vector<Fingerprint> in_use;
 };
 
-// Searches `folder` and removes dead markers that name nothing. Costs one readdir if there are none.
+// Searches `folder` for markers of dead processes and removes empty ones. Costs one readdir if there are none.
 std::vector<DeadMarker> FindDeadMarkers(const std::filesystem::path& folder);
 
 }  // namespace hearth

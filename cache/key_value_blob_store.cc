@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kMagic = "HRV1";
 
-// Copies `part` to where `room` begins, and shortens `room`.
+// Copies `part` to the start of `room` and advances `room`.
 void Place(std::span<std::byte>& room, std::span<const std::byte> part) {
   if (!part.empty()) std::memcpy(room.data(), part.data(), part.size());
   room = room.subspan(part.size());

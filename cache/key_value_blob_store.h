@@ -20,9 +20,9 @@ namespace hearth {
 
 std::string NameInKeyValueStore(const CacheKey& key);
 
-// The content of an envelope, if it belongs to `key` and is intact.
+// The content of an envelope; nullopt unless it belongs to `key` and is intact.
 struct OpenedEnvelope {
-  std::span<const std::byte> blob;  // within the envelope
+  std::span<const std::byte> blob;  // a part of the envelope
   double cost_ms = 0;
 };
 std::vector<std::byte> MakeEnvelope(const PutRequest& request);
@@ -30,21 +30,21 @@ std::optional<OpenedEnvelope> OpenEnvelope(const CacheKey& key, std::span<const 
 
 class KeyValueBlobStore final : public BlobStore {
  public:
-  // `values` must outlive this.
+  // `values` must outlive the store.
   explicit KeyValueBlobStore(KeyValueStore& values) : values_(values) {}
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
   void Put(std::span<const PutRequest> requests) override;
   void Reject(const CacheKey& key, std::string_view reason) override;
-  void BeginUse(const CacheKey&) override {}  // a crash is not remembered
+  void BeginUse(const CacheKey&) override {}  // crashes are not remembered
   void EndUse(const CacheKey&) override {}
   StoreCounters counters() const override;
   std::vector<std::string> TakeWarnings() override;
 
  private:
   KeyValueStore& values_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::set<Fingerprint> hidden_;
   StoreCounters counters_;
   Warnings warnings_;

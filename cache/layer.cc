@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Hands out nothing but what the manifest promises, checked over the very bytes that the caller gets.
+// Returns only entries of the manifest, and checks the bytes that the caller gets.
 class SignedLayer final : public BlobStore {
  public:
   SignedLayer(std::unique_ptr<BlobStore> store, const Manifest& manifest) : store_(std::move(store)) {
@@ -89,7 +89,7 @@ class SignedLayer final : public BlobStore {
 
   std::unique_ptr<BlobStore> store_;
   std::map<Fingerprint, ManifestEntry> promised_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   uint64_t broken_ = 0, broken_bytes_ = 0;
   bool has_told_ = false;
 };
@@ -101,7 +101,7 @@ Status NobodyStandsBehind(const fs::path& bundle) {
                bundle.string(), WhyNoSignatures());
 }
 
-// The manifest, where a trusted key has signed it or nobody need, and it is still to be used.
+// The manifest, if a trusted key signed it or no signature is needed, and it may still be used.
 Result<Manifest> BelievedManifest(const BundleTexts& texts, const fs::path& bundle, const LayerRequest& request,
                                   bool needs_signature) {
   HEARTH_ASSIGN(SignedManifest checked, CheckTexts(texts, bundle.string(), request.trusted_keys));

@@ -15,12 +15,12 @@ namespace hearth {
 
 struct LayerRequest {
   std::filesystem::path bundle;         // a bundle's folder or file, or a cache
-  std::vector<PublicKey> trusted_keys;  // a bundle signed by one of them is used; each entry is checked when it is read
+  std::vector<PublicKey> trusted_keys;  // a bundle signed by one is used; each read checks the entry
   bool is_trusted = false;              // used without a signature
   SessionWaits* waits = nullptr;        // must outlive the store
 };
 
-// kIoError: it is not trusted, or others may write to it; the message says what to do. kNotFound: there is none.
+// kIoError: it is not trusted, or others may write to it; the message says what to do. kNotFound: it does not exist.
 Result<std::unique_ptr<BlobStore>> OpenLayer(const LayerRequest& request);
 
 }  // namespace hearth

@@ -5,7 +5,7 @@
 namespace hearth {
 
 bool LayeredStore::Get(const CacheKey& key, const Destination& destination) {
-  // What was measured here adds to what a layer holds of the same.
+  // Tuning measured here is added to a layer's record of the same layer.
   if (key.kind() == BlobKind::kTuning && writable_ != nullptr && writable_->Get(key, destination)) return true;
   if (!IsSuspect(key)) {
     for (const std::unique_ptr<BlobStore>& layer : layers_) {
@@ -35,7 +35,7 @@ void LayeredStore::ForEach(const CacheKey& common, const Visitor& visit) {
 }
 
 std::string LayeredStore::NameOfContent(std::span<const std::byte> bytes, NameUse use) {
-  // A layer may have what the writable store has never seen; that one remembers the name all the same.
+  // A layer may have content that is new to the writable store, which remembers its name nevertheless.
   return writable_ == nullptr ? BlobStore::NameOfContent(bytes, use)
                               : writable_->NameOfContent(bytes, layers_.empty() ? use : NameUse::kPut);
 }

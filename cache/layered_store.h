@@ -1,4 +1,4 @@
-// A stack of stores: read-only layers first, then the one that is written.
+// A stack of stores: read-only layers first, then the writable store.
 #ifndef HEARTH_CACHE_LAYERED_STORE_H_
 #define HEARTH_CACHE_LAYERED_STORE_H_
 
@@ -11,17 +11,17 @@
 
 namespace hearth {
 
-// A hit in a layer is not copied into the writable store, since the next start has the layer too. Entries that were in
-// use when a process died are not taken from layers again; the writable store remembers them (IsSuspect).
+// A hit in a layer is not copied into the writable store, because the next start has the layer too. Entries that were
+// in use when a process died are not taken from layers again; the writable store remembers them (IsSuspect).
 class LayeredStore final : public BlobStore {
  public:
-  // `writable` may be null: then nothing is stored.
+  // `writable` may be null: nothing is stored then.
   LayeredStore(std::vector<std::unique_ptr<BlobStore>> layers, std::unique_ptr<BlobStore> writable)
       : layers_(std::move(layers)), writable_(std::move(writable)) {}
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
-  // Visits layers first. A tuning record that is in several stores is visited several times.
+  // Visits layers first. A tuning record in several stores is visited several times.
   void ForEach(const CacheKey& common, const Visitor& visit) override;
   std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
   void Put(std::span<const PutRequest> requests) override;
@@ -48,8 +48,8 @@ class LayeredStore final : public BlobStore {
  private:
   std::vector<std::unique_ptr<BlobStore>> layers_;
   std::unique_ptr<BlobStore> writable_;
-  mutable std::mutex mutex_;                     // guards what follows
-  std::map<Fingerprint, BlobStore*> served_by_;  // the layer that a hit came from
+  mutable std::mutex mutex_;                     // guards the members below
+  std::map<Fingerprint, BlobStore*> served_by_;  // the layer of each hit
   StoreCounters own_;                            // misses, put errors without a writable store
 };
 

@@ -42,7 +42,7 @@ struct Record {
   double cost_ms = 0;
 };
 
-// nullopt at the end, and where what follows is not what was written.
+// The next record; nullopt at the end, and if the bytes are not a record.
 std::optional<Record> TakeRecord(ByteReader& reader) {
   const auto envelope_bytes = reader.Number<uint64_t>();
   const auto kind = reader.Number<uint8_t>();
@@ -78,7 +78,7 @@ std::string Encoded(const PutRequest& request) {
   return record;
 }
 
-// Whole, if it is one of ours that nobody else is taking; the descriptor keeps others off it.
+// The whole file, if it is ours and nobody else is taking it. The descriptor's lock keeps others away.
 std::vector<std::byte> ReadWhole(const fs::path& file, const Descriptor& descriptor) {
   struct stat info;
   if (!descriptor.is_open() || ::flock(descriptor.get(), LOCK_EX | LOCK_NB) != 0) return {};
@@ -108,7 +108,7 @@ bool LeaveForLater(const fs::path& folder, std::span<const PutRequest> requests)
     is_written = is_written && size_bytes <= kMaxFileBytes &&
                  ::write(descriptor.get(), record.data(), record.size()) == static_cast<ssize_t>(record.size());
   }
-  // Under its own name only when it is whole.
+  // Renamed only when it is complete.
   if (is_written && ::rename(unfinished.c_str(), file.c_str()) == 0) return true;
   ::unlink(unfinished.c_str());
   return false;

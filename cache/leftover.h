@@ -1,8 +1,8 @@
-// Entries that a session could not store because others wrote until its end. They are kept in files beside the store,
-// `left-<pid>-<n>`, until the next session stores them.
+// Entries that a session could not store because others wrote until its end. Files beside the store, `left-<pid>-<n>`,
+// keep them until the next session stores them.
 //
-// A file is a row of records: u64 size of the envelope (key_value_blob_store.h), u8 kind, u64 size of the key's
-// material, material, envelope. A truncated file is used as far as it goes.
+// A file is a sequence of records: u64 size of the envelope (key_value_blob_store.h), u8 kind, u64 size of the key's
+// material, material, envelope. The complete records of a truncated file are used.
 #ifndef HEARTH_CACHE_LEFTOVER_H_
 #define HEARTH_CACHE_LEFTOVER_H_
 
@@ -14,14 +14,14 @@
 
 namespace hearth {
 
-// False if it could not be written, or if there is too much already.
+// Returns false if it could not be written, or if there is too much already.
 bool LeaveForLater(const std::filesystem::path& folder, std::span<const PutRequest> requests);
 
-// Gives the content of each file to `store`, and removes the file if that returns true. Costs one readdir if there are
+// Calls `store` with the content of each file and removes the file if that returns true. Costs one readdir if there are
 // none.
 void TakeLeftovers(const std::filesystem::path& folder, const std::function<bool(std::span<const PutRequest>)>& store);
 
-// Removes them unread.
+// Removes the files unread.
 void RemoveLeftovers(const std::filesystem::path& folder);
 
 }  // namespace hearth

@@ -22,13 +22,13 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kClaimPrefix = "making-";
 constexpr double kClaimPollMs = 2;
-constexpr double kMaxClaimAgeS = 10;  // a session that was opened and never runs must not hold up others for ever
+constexpr double kMaxClaimAgeS = 10;  // a session that is opened and never runs must not block others for ever
 
 class FileClaim final : public MakingClaim {
  public:
   FileClaim(fs::path file, Descriptor descriptor) : file_(std::move(file)), descriptor_(std::move(descriptor)) {}
   ~FileClaim() override {
-    if (::getpid() == maker_) ::unlink(file_.c_str());  // before the lock goes: the next one makes a file of its own
+    if (::getpid() == maker_) ::unlink(file_.c_str());  // before the lock: the next maker needs its own file
   }
 
  private:
@@ -41,13 +41,13 @@ bool Lock(const Descriptor& descriptor) {
   return ::flock(descriptor.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
-// Whether the file is still the one in the folder.
+// Whether the file still has its name in the folder.
 bool IsLinked(const Descriptor& descriptor) {
   struct stat info;
   return ::fstat(descriptor.get(), &info) == 0 && info.st_nlink > 0;
 }
 
-// Whether a process was stopped, by a signal or by a debugger: the third word of its stat, behind the name in brackets.
+// Whether a process is stopped, by a signal or by a debugger: the third word of its stat, after the name in brackets.
 bool IsStopped(pid_t process) {
   std::array<char, 512> text{};
   const Descriptor stat(::open(("/proc/" + std::to_string(process) + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
@@ -73,7 +73,7 @@ bool IsWorthWaiting(const Descriptor& descriptor) {
   }
   const double age_s = SecondsSince(info.st_mtim);
   const auto maker = static_cast<pid_t>(std::atol(text.data()));
-  // A shared folder's server may be a little ahead of this machine.
+  // A shared folder's server may be a little ahead of this machine's clock.
   return age_s >= -1 && age_s < kMaxClaimAgeS && maker != ::getpid() && !IsStopped(maker);
 }
 
@@ -88,11 +88,11 @@ MakingTurn MakingClaims::Take(const Fingerprint& digest, const std::function<dou
     Descriptor descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600));
     if (!descriptor.is_open()) return turn;
     if (Lock(descriptor)) {
-      if (!IsLinked(descriptor)) continue;  // its maker finished between the two calls
+      if (!IsLinked(descriptor)) continue;  // its maker has finished between the two calls
       const std::string text = std::to_string(::getpid()) + "\n";
       const HeldSizeSignal held;
       if (::ftruncate(descriptor.get(), 0) != 0 || ::pwrite(descriptor.get(), text.data(), text.size(), 0) < 0) {
-        // A full disk: the lock counts all the same, and others wait until its last writer's time is over.
+        // On a full disk the lock alone counts: others wait as long as for its last writer.
       }
       turn.claim = std::make_unique<FileClaim>(file, std::move(descriptor));
       return turn;

@@ -1,8 +1,8 @@
-// Claims on missing entries: among processes that start at once, one compiles a program while the others wait a bounded
+// Claims on missing entries. Among processes that start at once, one compiles a program while the others wait a bounded
 // time for it.
 //
-// A claim is a locked side file `making-<digest>` (flock, so that it ends with its process) with the maker's process
-// id. It orders work and guards nothing: a process without a claim makes the entry anyway.
+// A claim is a side file `making-<digest>` with the maker's process id, locked by flock, so that the claim ends with
+// its process. It orders work and guards nothing: a process without a claim makes the entry anyway.
 #ifndef HEARTH_CACHE_MAKING_CLAIM_H_
 #define HEARTH_CACHE_MAKING_CLAIM_H_
 
@@ -19,12 +19,12 @@ namespace hearth {
 // Thread-safe.
 class MakingClaims {
  public:
-  // `waits` is the budget of all waits together, so a start does not wait longer, however many entries it needs.
+  // `waits` is the budget for all waits together, so a start waits no longer however many entries it needs.
   MakingClaims(std::filesystem::path folder, WaitBudget& waits) : folder_(std::move(folder)), waits_(waits) {}
 
-  // Waits while another process that lives, is not stopped and has not held its claim for long makes the entry, but not
-  // longer than `known_cost_ms()`, after which making it is cheaper; that is called at most once. A claim of this
-  // process is not waited for, since its holder may be waiting here.
+  // Waits while another process makes the entry: one that lives, is not stopped and has not held its claim for long.
+  // Waits at most `known_cost_ms()`, after which making it is cheaper; that is called at most once. Does not wait for a
+  // claim of this process, since its holder may be waiting here.
   MakingTurn Take(const Fingerprint& digest, const std::function<double()>& known_cost_ms);
 
  private:

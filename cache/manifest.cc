@@ -22,7 +22,7 @@ bool IsPlain(char c) {
 std::string Escaped(std::string_view text) {
   std::string escaped;
   for (char c : text) escaped += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02x}", static_cast<uint8_t>(c));
-  return escaped.empty() ? "%" : escaped;  // an empty value would not be seen between two blanks
+  return escaped.empty() ? "%" : escaped;  // an empty value between two blanks would not be seen
 }
 
 std::optional<std::string> Unescaped(std::string_view text) {
@@ -39,7 +39,8 @@ std::optional<std::string> Unescaped(std::string_view text) {
   return plain;
 }
 
-// At most one more than anything has, which holds the rest: a stranger's text must not take more memory than it has.
+// At most kMostParts parts, one more than any line has; the last one has the rest. A stranger's text must not take more
+// memory than its own size.
 std::vector<std::string_view> PartsOf(std::string_view text, char separator) {
   constexpr size_t kMostParts = 10;
   std::vector<std::string_view> parts;
@@ -57,7 +58,7 @@ bool NumberFrom(std::string_view text, T& number) {
   return !text.empty() && parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
 }
 
-// A line of one value about the bundle as a whole.
+// A line with one value about the whole bundle.
 bool SetOfWhole(std::string_view name, std::string_view value, Manifest& manifest) {
   if (name == "expires") return NumberFrom(value, manifest.expires_ms) && manifest.expires_ms > 0;
   std::optional<std::string> text = Unescaped(value);

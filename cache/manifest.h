@@ -38,7 +38,7 @@ struct ManifestEntry {
   Fingerprint digest;
   uint64_t size_bytes = 0;
   std::array<uint8_t, 32> blob_sha256{}, material_sha256{};
-  std::optional<size_t> device;            // index into Manifest::devices
+  std::optional<size_t> device;            // index in Manifest::devices
   std::optional<uint64_t> material_bytes;  // nullopt in bundles of older versions, which lack the cost too
   double cost_ms = 0;
 };
@@ -61,11 +61,11 @@ struct Manifest {
   // kMalformedInput names the line.
   static Result<Manifest> FromText(std::string_view text);
 
-  // kIoError says that the bundle has expired, or which version it wants. `now_ms` since 1970.
+  // kIoError if the bundle has expired or needs another version; says which. `now_ms` since 1970.
   Status CheckUsable(int64_t now_ms, std::string_view version) const;
 };
 
-// 1.2.3 as numbers; nullopt for anything else.
+// The numbers of a version like 1.2.3; nullopt for anything else.
 std::optional<std::array<uint32_t, 3>> VersionNumbers(std::string_view text);
 
 std::optional<BlobKind> BlobKindFromName(std::string_view name);
@@ -73,7 +73,7 @@ std::optional<BlobKind> BlobKindFromName(std::string_view name);
 // Whether entries of this kind are machine code for one driver.
 bool IsNativeCode(BlobKind kind);
 
-// The device that a key names; nullopt for keys that fit every device.
+// The device that a key names; nullopt for a key that fits every device.
 std::optional<CacheDevice> DeviceOf(const CacheKeyFields& fields);
 
 }  // namespace hearth

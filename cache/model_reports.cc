@@ -1,4 +1,4 @@
-// The reports about the models that use a store.
+// The reports about the models of a store.
 #include "cache/models.h"
 #include "cache/report_access.h"
 #include "cache/reports.h"

@@ -1,5 +1,5 @@
-// Records which models used which entries, at the end of their sessions, for lists by model, for pinning and for
-// removing a model's entries.
+// Records at the end of sessions which models used which entries: for lists by model, for pinning, and for removing a
+// model's entries.
 #ifndef HEARTH_CACHE_MODELS_H_
 #define HEARTH_CACHE_MODELS_H_
 
@@ -14,34 +14,34 @@
 
 namespace hearth {
 
-// The model of a session. Empty: nothing is noted.
+// The model of a session. Empty: nothing is recorded.
 struct ModelName {
   std::string fingerprint;  // hex
   std::string path;         // absolute
 };
 
-// Whether the model is known with at least as many entries, so that there is nothing to write.
+// Whether the model is recorded with at least this many entries, so that nothing has to be written.
 Result<bool> KnowsModel(Database& database, const ModelName& model, size_t entries);
 // Within the caller's transaction.
 Status NoteModel(Database& database, const ModelName& model, const std::vector<Fingerprint>& used);
 
-// The entries that a model looked up, whether they still exist or not.
+// The entries that a model looked up, whether or not they still exist.
 struct ModelUses {
   ModelName model;
   std::set<Fingerprint> digests;
 };
 Result<std::vector<ModelUses>> ReadUses(Database& database);  // most recently used first
 
-// Most recently used first; `only`: an id of FindModel, or 0 for all.
+// Most recently used first. `only`: an id of FindModel, or 0 for all.
 Result<std::vector<CacheModel>> ReadModels(Database& database, int64_t only = 0);
 
-// The row of the one model whose path is `name` or whose fingerprint begins with it; kNotFound for none or several.
+// The row of the only model whose path is `name` or whose fingerprint begins with it; kNotFound for none or several.
 Result<int64_t> FindModel(Database& database, std::string_view name);
 Status PinModel(Database& database, int64_t model, bool is_pinned);
-// Forgets the model; returns the entries that no other model uses, for the caller to delete.
+// Removes the model's record. Returns the entries that no other model uses, for the caller to delete.
 Result<std::vector<int64_t>> ForgetModel(Database& database, int64_t model);
 
-// The entries that pinned models use.
+// The entries of pinned models.
 Result<std::set<Fingerprint>> PinnedDigests(Database& database);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Tells an observer what happens in a store, or in the place of one.
+// Tells an observer what happens in a store, or what would happen without one.
 #ifndef HEARTH_CACHE_OBSERVED_STORE_H_
 #define HEARTH_CACHE_OBSERVED_STORE_H_
 
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-// Calls go on to `inner`; without one every Get is a miss and every Put is lost, both uncounted.
+// Forwards calls to `inner`. Without it every Get is a miss and every Put is lost, both uncounted.
 class ObservedStore final : public BlobStore {
  public:
   ObservedStore(std::unique_ptr<BlobStore> inner, CacheObserver observer)
@@ -44,7 +44,7 @@ class ObservedStore final : public BlobStore {
 
   std::unique_ptr<BlobStore> inner_;
   CacheObserver observer_;
-  std::mutex mutex_;  // one observer call at a time; guards what follows
+  std::mutex mutex_;  // for one observer call at a time; guards the members below
   bool is_in_batch_ = false;
   uint64_t errors_before_batch_ = 0;
   std::vector<std::pair<CacheKey, uint64_t>> batch_;  // keys and sizes

@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kClockGrainMs = 60 * 1000;  // a clock that is corrected by less costs no write
+constexpr int64_t kClockGrainMs = 60 * 1000;  // smaller clock corrections cost no write
 
 }  // namespace
 
@@ -52,10 +52,10 @@ Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& databas
     }
   }
   if (is_to_be_mended && !database.read_only()) {
-    // Where somebody else is writing, the next start does it.
+    // If another process is writing, the next start does it.
     HEARTH_ASSIGN(Statement expired, database.Prepare("DELETE FROM quarantine WHERE since_ms <= ?"));
     static_cast<void>(expired.Bind(0, now_ms - kQuarantineMs).Run());
-    // A clock that was set back must neither lift a quarantine nor make it last until it has caught up.
+    // If the clock was set back, a quarantine must neither end nor last until the clock has caught up.
     HEARTH_ASSIGN(Statement from_now_on, database.Prepare("UPDATE quarantine SET since_ms=?1 WHERE since_ms > ?1"));
     static_cast<void>(from_now_on.Bind(0, now_ms).Run());
   }

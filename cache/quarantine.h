@@ -1,4 +1,4 @@
-// The record of blobs that were being handed to a driver when a process died (in_use_marker.h says which).
+// Records of blobs that were being handed to a driver when a process died (in_use_marker.h says which).
 //
 // The entry of such a blob is deleted, and the blob gets a strike. Most crashes are not the blob's fault, so the same
 // bytes are accepted again until they have kMaxStrikes in a row, and then not for a week. A use that ends well clears
@@ -21,7 +21,8 @@
 namespace hearth {
 
 inline constexpr int64_t kMaxStrikes = 3;
-// A record counts for a week, since the driver or the machine may have been repaired. A driver update makes other keys.
+// A record counts for a week, because the driver or the machine may have been repaired. A driver update changes the
+// keys.
 inline constexpr int64_t kQuarantineMs = int64_t{7} * 24 * 60 * 60 * 1000;
 
 struct QuarantineRecord {
@@ -37,10 +38,10 @@ Status RecordStrikes(Database& database, const std::vector<DeadMarker>& dead);
 // set back) count from now on.
 Result<std::map<Fingerprint, QuarantineRecord>> ReadQuarantine(Database& database);
 
-// Whether these bytes must not come back under this key.
+// Whether these bytes are refused under this key.
 Result<bool> IsBarred(Database& database, const Fingerprint& digest, const Fingerprint& checksum);
 
-// Forgets the records of a kind, with those whose kind is not known; of all kinds when it is empty.
+// Deletes the records of a kind and those without a kind; of all kinds if `kind` is empty.
 Result<uint64_t> LiftQuarantine(Database& database, std::string_view kind);
 
 // Within the caller's transaction.

@@ -65,7 +65,7 @@ Result<std::string> RedisReplyReader::Line(ServerConnection& connection, const D
   return line;
 }
 
-// Memory is taken as the bytes come, not as they are announced.
+// Memory is allocated as bytes arrive, not as they are announced.
 Result<std::vector<std::byte>> RedisReplyReader::Bytes(size_t count, ServerConnection& connection,
                                                        const Deadline& deadline) {
   const std::span<const std::byte> first = BytesOf(held_).first(std::min(count, held_.size()));

@@ -1,4 +1,4 @@
-// The protocol of Redis servers (RESP2), as far as the commands that Hearth sends are answered with it.
+// The protocol of Redis servers (RESP2): the replies to the commands that Hearth sends.
 #ifndef HEARTH_CACHE_REDIS_PROTOCOL_H_
 #define HEARTH_CACHE_REDIS_PROTOCOL_H_
 
@@ -19,11 +19,11 @@ struct RedisReply {
   std::vector<std::byte> value;
 };
 
-// Takes replies out of what a connection delivers.
+// Parses replies from the bytes of a connection.
 class RedisReplyReader {
  public:
-  // kUnavailable for what no Redis server answers, a value above `max_bytes`, and the connection's own errors: what
-  // comes after one of them has no beginning, so the connection is of no more use.
+  // kUnavailable for bytes that no Redis server sends, a value above `max_bytes`, and errors of the connection. After
+  // an error the start of the next reply is unknown, so the connection can't be used any more.
   Result<RedisReply> Next(ServerConnection& connection, uint64_t max_bytes, const Deadline& deadline);
 
  private:
@@ -31,7 +31,7 @@ class RedisReplyReader {
   Result<std::string> Line(ServerConnection& connection, const Deadline& deadline);
   Result<std::vector<std::byte>> Bytes(size_t count, ServerConnection& connection, const Deadline& deadline);
 
-  std::string held_;  // read and not yet taken
+  std::string held_;  // read and not yet parsed
 };
 
 std::string RedisCommand(std::span<const std::string_view> words);

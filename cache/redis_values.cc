@@ -38,7 +38,7 @@ class RedisValues final : public RemoteValues {
     const Result<RedisReply> reply = Ask(words);
     if (!reply.ok()) return false;
     if (reply->kind != RedisReply::Kind::kError) return true;
-    may_write_ = false;  // it is full, or lets nobody write: the next would be refused too
+    may_write_ = false;  // the server is full or read-only: it would refuse the next too
     Tell(*reply, "store");
     return false;
   }
@@ -92,7 +92,7 @@ class RedisValues final : public RemoteValues {
     return LogIn(words, deadline);
   }
 
-  // Whatever fails here fails for good: the connection is in the middle of something.
+  // Every failure here is final, because the connection is in the middle of a reply.
   Result<RedisReply> Ask(const std::vector<std::string_view>& words) {
     if (!is_usable()) return Error(StatusCode::kUnavailable, "{}", why_unusable_);
     Status status = Connect();

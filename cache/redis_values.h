@@ -15,8 +15,8 @@ struct RedisOptions {
   int command_wait_ms = ServerWaits().command_ms;
 };
 
-// Connects at the first call, in the calling thread. Not thread-safe: FleetStore takes care of that. kInvalidArgument
-// for an address that makes no sense, kUnsupported in a build without it.
+// Connects in the first call, on the calling thread. Not thread-safe: FleetStore locks. kInvalidArgument for an invalid
+// address, kUnsupported in a build without it.
 Result<std::unique_ptr<RemoteValues>> MakeRedisValues(const RedisOptions& options);
 
 }  // namespace hearth

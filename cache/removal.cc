@@ -12,19 +12,19 @@
 namespace hearth {
 namespace {
 
-constexpr int kBatchWaitMs = 5000;  // for others who write
+constexpr int kBatchWaitMs = 5000;  // for other writers
 constexpr int kReadersWaitMs = 50;
-// Longer than a waiting writer sleeps between two attempts: it gets its turn.
+// Longer than a waiting writer sleeps between two attempts, so that it gets its turn.
 constexpr auto kPause = std::chrono::milliseconds(4);
-// sqlite copies the log into the file, beside writers, at each commit behind 16 MiB of it, and begins it anew when
-// nobody reads in it; beyond this it is waited for.
+// At each commit beyond 16 MiB of log, sqlite copies the log into the file beside writers, and restarts the log when
+// nobody reads in it. Beyond this size, removal waits for that.
 constexpr uint64_t kMostLogBytes = uint64_t{32} << 20;
 // A transaction's pages stay in memory until it ends: with the usual 256 KiB each was written to the log and read again
-// several times. The log keeps its size, so that its next turn overwrites what the disk has room for already.
+// several times. The log keeps its size, so that its next turn overwrites disk space that it already has.
 constexpr int64_t kPageCacheKiB = 32 << 10;
-constexpr uint64_t kShrinkPageBytes = 2 * 16384;  // of a page that moves: read, and written to the log
+constexpr uint64_t kShrinkPageBytes = 2 * 16384;  // a moved page is read, and written to the log
 
-// The log begins anew only when no session is reading in it: waited for, shorter than writers have patience.
+// The log restarts only when no session reads in it. The wait is shorter than writers' patience.
 void CopyLogIntoFile(Database& database) {
   WaitBudget waits(kReadersWaitMs);
   database.SetWaits(&waits);
@@ -32,13 +32,13 @@ void CopyLogIntoFile(Database& database) {
   database.SetWaits(nullptr);
 }
 
-// Work in short transactions, with room for others between them. How much is done in one follows from how long the last
-// took: a session that wants to store waits 250 ms in all, and a disk may be slow.
+// Works in short transactions, with pauses for others. The amount of work follows the time of the last transaction,
+// because a session that wants to store waits 250 ms in all, and a disk may be slow.
 class Turns {
  public:
   explicit Turns(Database& database) : database_(database) {
     static_cast<void>(database_.Run(fmt::format("PRAGMA cache_size=-{}; PRAGMA journal_size_limit={};", kPageCacheKiB,
-                                                kMostLogBytes)));  // only the speed hangs on them
+                                                kMostLogBytes)));  // only speed depends on them
   }
   ~Turns() { CopyLogIntoFile(database_); }
   Turns(const Turns&) = delete;
@@ -87,7 +87,7 @@ Status Shrink(Database& database, Turns& turns) {
     const uint64_t pages = std::max<uint64_t>(1, turns.batch_bytes() / kShrinkPageBytes);
     HEARTH_TRY(turns.Take([&] { return database.Run(fmt::format("PRAGMA incremental_vacuum({})", pages)); }));
     HEARTH_ASSIGN(const int64_t left, database.Number("PRAGMA freelist_count"));
-    if (left >= free_pages) return Status::Ok();  // somebody else frees as fast
+    if (left >= free_pages) return Status::Ok();  // others free pages as fast
   }
 }
 
@@ -126,7 +126,7 @@ Status DeleteDownTo(Database& database, uint64_t max_bytes) {
       return Status::Ok();
     }));
   }
-  // What the models that are known will ask for again need not be remembered for entries that went.
+  // Models' uses of deleted entries need not be remembered.
   HEARTH_TRY(
       turns.Take([&] { return database.Run("DELETE FROM uses WHERE digest NOT IN (SELECT digest FROM entries)"); }));
   return Shrink(database, turns);

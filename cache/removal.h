@@ -1,5 +1,5 @@
 // Deletes many entries without blocking others: in short transactions, between which the log is checkpointed and the
-// write lock is free, so that other sessions can store entries and the log stays small.
+// write lock is free. So other sessions can store entries, and the log stays small.
 #ifndef HEARTH_CACHE_REMOVAL_H_
 #define HEARTH_CACHE_REMOVAL_H_
 
@@ -12,8 +12,8 @@ namespace hearth {
 // Deletes entries with their blobs, then returns free pages to the file system.
 Status DeleteInBatches(Database& database, std::span<const int64_t> ids);
 
-// Deletes the longest unused entries, except those of pinned models, until the store is not larger than `max_bytes`;
-// then returns free pages to the file system.
+// Deletes the longest unused entries, except those of pinned models, until the store is at most `max_bytes`; then
+// returns free pages to the file system.
 Status DeleteDownTo(Database& database, uint64_t max_bytes);
 
 }  // namespace hearth

@@ -17,17 +17,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint64_t kLargeBytes = uint64_t{256} << 20;  // below it a disk takes about a tenth of a second
+constexpr uint64_t kLargeBytes = uint64_t{256} << 20;  // a disk removes less in about a tenth of a second
 constexpr int kMostWaitMs = 300;
 
 void RemoveAll(const std::vector<const char*>& names) {
   for (const char* name : names) ::unlink(name);
 }
 
-// In a child, which has only this thread: nothing here may take a lock that another thread held when it was forked.
-// Whoever reads the output of the caller's process waits until all have closed it, so all files are closed but `done`.
+// Runs in a child with only this thread: it must not take a lock that another thread held at the fork. It closes all
+// files but `done`, because a reader of the caller's output waits until everyone has closed it.
 [[noreturn]] void RemoveInChild(const std::vector<const char*>& names, int done) {
-  ::setsid();  // a terminal that closes does not end it
+  ::setsid();  // closing the terminal does not end it
   if (done != 0) ::dup2(done, 0);
   if (::close_range(1, ~0U, 0) != 0) {
     for (int descriptor = 1; descriptor < 1024; ++descriptor) ::close(descriptor);
@@ -36,7 +36,7 @@ void RemoveAll(const std::vector<const char*>& names) {
   ::_exit(0);
 }
 
-// False where no process could be made. The process is the child of one that has ended: nobody has to wait for it.
+// Returns false if no process could be made. The process's parent ends at once, so nobody has to wait for it.
 bool RemoveInProcess(const std::vector<const char*>& names) {
   std::array<int, 2> ends;
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return false;
@@ -55,7 +55,7 @@ bool RemoveInProcess(const std::vector<const char*>& names) {
   do {
     waited = ::waitpid(child, &status, 0);
   } while (waited < 0 && errno == EINTR);
-  // Where the caller's process takes the ends of children itself, it is not known.
+  // If the program reaps children itself, the result is unknown.
   if (waited == child && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) return false;
   pollfd end{ended.get(), POLLIN, 0};
   ::poll(&end, 1, kMostWaitMs);

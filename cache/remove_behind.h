@@ -1,4 +1,4 @@
-// Removing files for whose disk space nobody waits.
+// Removes files without making the caller wait for the disk.
 #ifndef HEARTH_CACHE_REMOVE_BEHIND_H_
 #define HEARTH_CACHE_REMOVE_BEHIND_H_
 
@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-// Removes the files, as far as they are there. ext4 takes half a second to take a gigabyte off the disk: of large files
-// the caller waits for 0.3 s at most, and a process of its own does the rest.
+// Removes the files that exist. ext4 takes half a second to remove a gigabyte. For large files the caller waits 0.3 s
+// at most, and another process does the rest.
 void RemoveBehind(const std::vector<std::filesystem::path>& files);
 
 }  // namespace hearth

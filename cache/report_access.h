@@ -1,4 +1,4 @@
-// How reports get at a store, and the columns that they share. Internal to cache/.
+// Opens stores for reports, and the columns that reports share. Internal to cache/.
 #ifndef HEARTH_CACHE_REPORT_ACCESS_H_
 #define HEARTH_CACHE_REPORT_ACCESS_H_
 
@@ -14,19 +14,19 @@ namespace hearth {
 
 struct ReportedStore {
   StoreOptions options;
-  std::unique_ptr<WaitBudget> waits;  // before the database, which points to it
-  std::optional<Database> database;   // empty: there is no store yet
+  std::unique_ptr<WaitBudget> waits;  // before the database, which refers to it
+  std::optional<Database> database;   // nullopt: there is no store yet
 };
-// Opens the store without making or healing it.
+// Opens the store without making or repairing it.
 Result<ReportedStore> OpenForReport(const std::filesystem::path& folder);
 // kIoError says why nothing can be changed there.
 Status CheckMayChange(const ReportedStore& store);
-// Somebody asked for it and sees it wait.
+// Longer than a session's wait, because a person asked for the report.
 inline constexpr int kReportWaitMs = 5000;
 
 inline constexpr const char* kEntryColumns =
     "SELECT digest, kind, material, size_bytes, cost_ms, created_ms, last_used_ms, id, origin FROM entries";
-CacheEntry EntryFrom(const Statement& row);  // of kEntryColumns
+CacheEntry EntryFrom(const Statement& row);  // `row` has kEntryColumns
 
 }  // namespace hearth
 

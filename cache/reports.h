@@ -29,21 +29,21 @@ Result<std::vector<CacheEntry>> ListEntries(const std::filesystem::path& folder,
 // The keys that were revoked here.
 Result<std::set<Revocation>> ListRevocations(const std::filesystem::path& folder);
 
-// The one entry whose digest begins with these hex digits; kNotFound for none or several.
+// The only entry whose digest begins with these hex digits; kNotFound for none or several.
 Result<CacheEntry> ShowEntry(const std::filesystem::path& folder, std::string_view digest_prefix);
 
 Result<CacheStats> ReadStoreStats(const std::filesystem::path& folder);
 
-// `model`: its fingerprint or the beginning of it, or the path that it had.
+// `model`: its path, or its fingerprint or the beginning of that.
 Result<std::vector<CacheModel>> ListModels(const std::filesystem::path& folder);
 Result<std::vector<ModelUses>> ListUses(const std::filesystem::path& folder);
 Result<CacheModel> DescribeModel(const std::filesystem::path& folder, std::string_view model);
 Status SetPinned(const std::filesystem::path& folder, std::string_view model, bool is_pinned);
-// Forgets the model and deletes the entries that no other model uses.
+// Removes the model's record and deletes the entries that no other model uses.
 Result<RemovedEntries> RemoveModel(const std::filesystem::path& folder, std::string_view model);
 
 Result<std::vector<CacheQuarantine>> ListQuarantine(const std::filesystem::path& folder);
-// Forgets all of it, so that what is in it is taken back; how many records that were.
+// Deletes all quarantine records, so that their blobs are accepted again. Returns the number of records.
 Result<uint64_t> LiftQuarantine(const std::filesystem::path& folder);
 
 // Reads everything: the structure of the file, then each entry's key, size and checksum. With `repair`
@@ -58,10 +58,10 @@ Result<RemovedEntries> PruneStore(const std::filesystem::path& folder, uint64_t 
 
 struct NearestEntry {
   const CacheEntry* entry = nullptr;
-  std::vector<CacheKeyDifference> differences;  // empty: the entry is the one that was asked for
+  std::vector<CacheKeyDifference> differences;  // empty: the entry is the requested one
 };
-// The entry of this kind with the fewest differing fields, the first of equals; nullopt when
-// there is none of that kind. Answers "why was this a miss?".
+// The entry of this kind with the fewest differing fields, the first of equals; nullopt if there is none of that kind.
+// Answers "why was this a miss?".
 std::optional<NearestEntry> FindNearestEntry(const std::vector<CacheEntry>& entries, std::string_view kind,
                                              const CacheKeyFields& wanted);
 

@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-// Rows of the table of counters: the store's format stays what it is.
+// Stored as rows of the table of counters, so that the store's format does not change.
 constexpr std::string_view kRowPrefix = "revoked ";
 
 }  // namespace

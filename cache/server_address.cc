@@ -24,7 +24,7 @@ bool ParseNumber(std::string_view text, T least, T most, T& number) {
          number <= most;
 }
 
-// %3A and its like.
+// Replaces %3A and similar escapes.
 std::optional<std::string> PercentDecoded(std::string_view text) {
   std::string plain;
   while (!text.empty()) {
@@ -49,7 +49,7 @@ bool TakePrefix(std::string_view& text, std::string_view prefix) {
   return true;
 }
 
-// What stands behind `mark`, cut off from `text`; nullopt where there is no such mark.
+// Cuts off the part of `text` after `mark` and returns it; nullopt if there is no mark.
 std::optional<std::string_view> CutBehind(std::string_view& text, char mark) {
   const size_t at = text.find(mark);
   if (at == std::string_view::npos) return std::nullopt;

@@ -16,17 +16,17 @@ namespace hearth {
 struct ServerAddress {
   std::string host;
   int port = 6379;
-  std::string user, password;  // user empty: the server's default one
+  std::string user, password;  // empty user: the server's default one
   int database = 0;
   bool is_tls = false;
-  std::string ca_file;         // empty: the system's
-  int64_t time_to_live_s = 0;  // of what is put there; 0: for ever
+  std::string ca_file;         // empty: the system's certificates
+  int64_t time_to_live_s = 0;  // of entries that are put; 0: no expiry
   uint64_t max_entry_bytes = uint64_t{64} << 20;
 
-  std::string text() const;  // for messages: without the password
+  std::string text() const;  // for messages: has no password
 };
 
-// kInvalidArgument says what is wrong and what is expected; a password is not repeated.
+// kInvalidArgument says what is wrong and what is expected, without repeating a password.
 Result<ServerAddress> ParseServerAddress(std::string_view text);
 
 }  // namespace hearth

@@ -15,13 +15,13 @@ class ServerConnection {
  public:
   virtual ~ServerConnection() = default;
 
-  // Errors: kUnavailable says why, also that the time is over.
+  // Errors: kUnavailable says why; one reason is that the time is over.
   virtual Status Write(std::span<const std::byte> bytes, const Deadline& deadline) = 0;
-  // At least one byte, at most as many as there is room for.
+  // Reads at least one byte, and at most as many as `bytes` has room for.
   virtual Result<size_t> Read(std::span<std::byte> room, const Deadline& deadline) = 0;
 };
 
-// Until poll(2) reports one of `events`; kUnavailable at the deadline.
+// Waits until poll(2) reports one of `events`; kUnavailable at the deadline.
 Status WaitForSocket(int socket, short events, const Deadline& deadline);
 
 }  // namespace hearth

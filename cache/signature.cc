@@ -39,7 +39,7 @@ Status WriteNewFile(const std::filesystem::path& file, mode_t mode, const std::s
 Result<std::vector<std::array<uint8_t, 32>>> ReadKeys(const std::filesystem::path& file, std::string_view word) {
   if (file.empty())
     return Error(StatusCode::kInvalidArgument, "no file of the keys to trust is named (--cache-server-keys, --keys)");
-  // A pipe would hold every start up, and a device has no end.
+  // A pipe would block every start, and a device has no end.
   struct stat info;
   if (::stat(file.c_str(), &info) == 0 && (!S_ISREG(info.st_mode) || info.st_size > kMostKeyFileBytes)) {
     return Error(StatusCode::kInvalidArgument, "{} is no file of keys: {}", file.string(),
@@ -74,7 +74,7 @@ Result<SigningKey> ReadSigningKey(const std::filesystem::path& file) {
   return SigningKey{keys.front()};
 }
 
-// Who can write there decides whom this user trusts.
+// Whoever can write there decides whom this user trusts.
 Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file) {
   std::error_code error;
   const std::filesystem::path real = std::filesystem::canonical(file, error);
@@ -128,7 +128,7 @@ Result<PublicKey> MakeSigningKey(const std::filesystem::path& file) {
       WriteNewFile(file.string() + ".pub", 0644, fmt::format("{}{}\n", kPublicWord, HexOf(pair.public_key)));
   if (status.ok()) return pair.public_key;
   std::error_code ignored;
-  std::filesystem::remove(file, ignored);  // a secret whose public half nobody has is of no use
+  std::filesystem::remove(file, ignored);  // a secret key without its public half is useless
   return status;
 }
 

@@ -1,8 +1,8 @@
 // Ed25519 signatures (libsodium) over manifests and remote entries, and the files that keys are kept in:
 //   secret   "hearth-ed25519-secret <64 hex digits>", mode 0600
 //   public   lines of "hearth-ed25519-public <64 hex digits>", '#' begins a comment; several keys may be trusted
-// libsodium is opened at run time: where it is missing every function that needs it says kUnavailable, in a build
-// without HEARTH_WITH_SODIUM kUnsupported.
+// libsodium is opened at run time. Functions that need it return kUnavailable if it is missing, and kUnsupported in a
+// build without HEARTH_WITH_SODIUM.
 #ifndef HEARTH_CACHE_SIGNATURE_H_
 #define HEARTH_CACHE_SIGNATURE_H_
 
@@ -29,14 +29,14 @@ bool HasSignatures();  // in this build and on this machine
 
 // Makes `file` (mode 0600; must not exist) and `file`.pub.
 Result<PublicKey> MakeSigningKey(const std::filesystem::path& file);
-// kIoError when others may read the file.
+// kIoError if others may read the file.
 Result<SigningKey> ReadSigningKey(const std::filesystem::path& file);
-// kIoError when others may write to the file or a folder above it.
+// kIoError if others may write to the file or a folder above it.
 Result<std::vector<PublicKey>> ReadPublicKeys(const std::filesystem::path& file);
 
 Result<Signature> Sign(const SigningKey& key, std::span<const std::byte> message);
 Result<PublicKey> PublicKeyOf(const SigningKey& key);
-// The key among `trusted` that made the signature; nullopt when none did.
+// The key among `trusted` that made the signature; nullopt if none did.
 Result<std::optional<PublicKey>> SignerOf(std::span<const std::byte> message, const Signature& signature,
                                           std::span<const PublicKey> trusted);
 

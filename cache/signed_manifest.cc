@@ -24,7 +24,7 @@ Result<std::string> ReadText(const fs::path& file, uint64_t max_bytes) {
   return text;
 }
 
-// A signature that is broken under no matter which key is not told apart from one by a stranger.
+// A signature that is wrong for every trusted key can't be told from one by an unknown key.
 Result<std::string> TrustedSigner(const BundleTexts& texts, const std::string& bundle,
                                   std::span<const PublicKey> trusted_keys) {
   if (trusted_keys.empty() || texts.signature.empty()) return std::string();

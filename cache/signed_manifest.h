@@ -1,4 +1,4 @@
-// The manifest of a bundle, with the key that stands behind it: what imports and layers ask first.
+// The manifest of a bundle and the key that signed it, which imports and layers check first.
 #ifndef HEARTH_CACHE_SIGNED_MANIFEST_H_
 #define HEARTH_CACHE_SIGNED_MANIFEST_H_
 
@@ -18,29 +18,29 @@ inline constexpr const char* kSignatureName = "manifest.sig";
 inline constexpr uint64_t kMaxManifestBytes = uint64_t{64} << 20;
 inline constexpr uint64_t kMaxSignatureBytes = 1024;
 
-// As they lie in a bundle: nothing of them is checked.
+// The texts of a bundle, unchecked.
 struct BundleTexts {
   std::string manifest;
   std::string signature;  // empty: none
 };
-// kNotFound: no manifest there. `folder` as PrepareFolder returned it.
+// kNotFound if there is no manifest. `folder` is one that PrepareFolder returned.
 Result<BundleTexts> ReadBundleTexts(const std::filesystem::path& folder);
 
 struct SignedManifest {
   Manifest manifest;
-  std::string signed_by;             // the trusted key in hex; empty: no such key has signed it
+  std::string signed_by;             // the trusted key in hex; empty if none signed it
   std::array<uint8_t, 32> sha256{};  // of its text
 };
 
-// Looks for the signer before it reads the manifest. `bundle` is what errors call it. kIoError: it is damaged.
+// Looks for the signer before it reads the manifest. `bundle` is its name in errors. kIoError if it is damaged.
 Result<SignedManifest> CheckTexts(const BundleTexts& texts, const std::string& bundle,
                                   std::span<const PublicKey> trusted_keys);
 
-// Why a folder that lacks its manifest, or its store, is no bundle, and what to do. kNotFound and kIoError.
+// Why a folder without its manifest, or its store, is not a bundle, and what to do. kNotFound and kIoError.
 Status NoManifestInBundle(const std::filesystem::path& folder);
 Status NoStoreInBundle(const std::filesystem::path& folder);
 
-// What a refusal adds where signatures can't be checked at all; empty where they can.
+// An addition to a refusal if signatures can't be checked at all; empty if they can.
 std::string WhyNoSignatures();
 
 }  // namespace hearth

@@ -11,8 +11,8 @@ namespace hearth {
 namespace {
 
 Result<SodiumApi> LoadOnce() {
-  // The system's first, which gets its updates; then a wheel's own, below or beside the folder of the code. The
-  // functions above are the same in both versions: 23 is Debian 12's, 26 began with libsodium 1.0.19.
+  // The system's library comes first, because it gets updates; then a wheel's own, below or beside the folder of the
+  // code. The functions above are the same in both versions: 23 is Debian 12's, 26 began with libsodium 1.0.19.
   const std::string here = FolderOfThisCode();
   const std::string below = here + "/lib/libsodium.so.23", beside = here + "/../lib/libsodium.so.23";
   const char* const names[] = {"libsodium.so.23", "libsodium.so.26", below.c_str(), beside.c_str()};

@@ -1,4 +1,4 @@
-// The functions of libsodium that Hearth calls, found at run time: without the library only signatures are missing.
+// The functions of libsodium that Hearth calls, found at run time. Without the library only signatures are missing.
 #ifndef HEARTH_CACHE_SODIUM_API_H_
 #define HEARTH_CACHE_SODIUM_API_H_
 
@@ -21,8 +21,8 @@ struct SodiumApi {
 #undef HEARTH_DECLARE
 };
 
-// The process's one table, opened and initialised at the first call and kept. kUnavailable, each time with the same
-// message, where libsodium is not installed. Threads: any.
+// The process's only table, opened and initialised by the first call and kept. kUnavailable, each time with the same
+// message, if libsodium is not installed. Threads: any.
 Result<const SodiumApi*> LoadSodium();
 
 }  // namespace hearth

@@ -14,7 +14,7 @@
 namespace hearth {
 namespace {
 
-// An entry and its blob or neither: alone, either would be damage.
+// Deletes an entry and its blob in one transaction, because either without the other would be damage.
 Status DeleteWhole(Database& database, const Fingerprint& digest) {
   HEARTH_ASSIGN(Transaction transaction, Transaction::Begin(database));
   HEARTH_TRY(DeleteEntry(database, digest));
@@ -89,7 +89,7 @@ Status SqliteStore::PrepareStatements() {
   return Status::Ok();
 }
 
-// Once: a file that is opened later in this session says nothing about when its trust began.
+// Called once: a file that is opened later in this session does not tell when the session began to trust.
 void SqliteStore::NoteWhatIsRevoked() {
   if (options_.revocations) {
     revocations_ = *options_.revocations;
@@ -140,7 +140,7 @@ bool SqliteStore::Get(const CacheKey& key, const Destination& destination) {
       return false;
     }
   }
-  // Outside the lock: other threads read meanwhile.
+  // Computed without the lock, so that other threads can read meanwhile.
   const bool is_intact = FingerprintOf(found.bytes) == found.checksum;
   const std::scoped_lock lock(mutex_);
   if (!is_intact) {
@@ -164,7 +164,7 @@ void SqliteStore::TellIfBarred(const CacheKey& key, const Fingerprint& digest) {
                   record->second.strikes, kind, fmt::gmtime(std::time_t{record->second.until_ms / 1000}), kind));
 }
 
-// Once for each entry: it is deleted, or at least not looked at again.
+// Called once for each entry, which is deleted, or at least not looked at again.
 void SqliteStore::RejectDamaged(const CacheKey& key, const Fingerprint& digest, std::string_view trouble,
                                 std::string_view what) {
   has_met_damage_ = true;
@@ -188,7 +188,7 @@ bool SqliteStore::FindPending(const CacheKey& key, const Fingerprint& digest, co
 Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerprint& digest,
                                               const Destination& destination, Found& found) {
   if (!database_ || hidden_.contains(digest)) return Lookup::kMiss;
-  // Until the scope ends the statement holds a read transaction, so that entry and blob belong together.
+  // Until the scope ends, the statement keeps a read transaction open, so that entry and blob belong together.
   const StatementScope scope(*find_);
   HEARTH_ASSIGN(const bool row, find_->Bind(0, digest.bytes).Step());
   if (!row || find_->Text(1) != BlobKindName(key.kind()) ||
@@ -196,7 +196,7 @@ Result<SqliteStore::Lookup> SqliteStore::Find(const CacheKey& key, const Fingerp
     return Lookup::kMiss;
   }
   HEARTH_ASSIGN(BlobReader blob, database_->OpenBlob("blobs", "bytes", find_->Number(0)));
-  // Before the destination is asked: a damaged size must not become a huge allocation.
+  // Checked before the destination is called: a damaged size must not cause a huge allocation.
   if (find_->Number(3) < 0 || static_cast<uint64_t>(find_->Number(3)) != blob.size_bytes()) return Lookup::kReject;
   const std::span<std::byte> bytes = destination(blob.size_bytes());
   if (bytes.size() != blob.size_bytes()) return Lookup::kReject;
@@ -236,12 +236,12 @@ MakingTurn SqliteStore::TakeMakingTurn(const CacheKey& key) {
   if (IsForked()) return {};
   {
     const std::scoped_lock lock(mutex_);
-    if (!Writable()) return {};  // nobody would find what is made here
+    if (!Writable()) return {};  // nobody would find the result
   }
   const Fingerprint digest = key.digest();
   MakingTurn turn = claims_.Take(digest, [&] { return KnownCostMs(key.kind()); });
   if (turn.has_waited) return turn;
-  // Its maker may have finished between the look-up and the claim.
+  // The maker may have finished between the look-up and the claim.
   const std::scoped_lock lock(mutex_);
   if (!find_) return turn;
   const StatementScope scope(*find_);
@@ -250,7 +250,7 @@ MakingTurn SqliteStore::TakeMakingTurn(const CacheKey& key) {
   return turn;
 }
 
-// What making an entry of this kind took at most, of those that were used lately.
+// The highest cost of an entry of this kind among those used lately.
 double SqliteStore::KnownCostMs(BlobKind kind) {
   const std::scoped_lock lock(mutex_);
   constexpr double kUnknown = std::numeric_limits<double>::infinity();
@@ -300,8 +300,8 @@ void SqliteStore::OnTrouble(std::string_view what, const Status& status) {
                 fmt::format("{} the cache {} failed: {}", what, file().string(), status.message()));
 }
 
-// A disk that fails once looks like damage: the file is given up only when it shows it again. False the second time,
-// and where it can't be opened any more, for the reason that `damage` then is.
+// Opens the file again after damage, because a disk that fails once looks the same. Returns false the second time, and
+// if the file can't be opened any more; `damage` then has the reason.
 bool SqliteStore::ReadAgain(Status& damage) {
   if (std::exchange(has_read_again_, true)) return false;
   find_.reset();
@@ -327,7 +327,7 @@ void SqliteStore::Heal(const Status& damage) {
   Reopen();
 }
 
-// Somebody may have cleared the cache: what this session stores is to be found by others.
+// The cache may have been cleared; other sessions should find what this session stores.
 void SqliteStore::FollowTheName() {
   if (!Writable() || IdentityOf(file()) == identity_) return;
   find_.reset();

@@ -32,15 +32,15 @@ namespace hearth {
 class SqliteStore final : public BlobStore {
  public:
   // Finds or makes the store in `options.folder` under the rules of folder.h, repairs it, and quarantines entries that
-  // a dead process was using. An error means that there is no cache: the caller warns and goes on without.
+  // a dead process was using. After an error there is no cache: the caller warns and goes on without.
   static Result<std::unique_ptr<SqliteStore>> Open(StoreOptions options);
   ~SqliteStore() override;  // Flush
 
   using BlobStore::Get;
   bool Get(const CacheKey& key, const Destination& destination) override;
   void ForEach(const CacheKey& common, const Visitor& visit) override;
-  // For a look-up, unknown content gets a short name, since no SHA-256 is needed for entries that can't exist. If
-  // entries came from elsewhere it gets its full name.
+  // For a look-up, unknown content gets a short name, because entries of it can't exist and no SHA-256 is needed. If
+  // the store has entries from elsewhere, it gets its full name.
   std::string NameOfContent(std::span<const std::byte> bytes, NameUse use) override;
   // If another process writes for longer than the session may wait, entries stay in memory until the next put or the
   // end.
@@ -56,17 +56,16 @@ class SqliteStore final : public BlobStore {
   StoreCounters counters() const override;  // of this session
   std::vector<std::string> TakeWarnings() override;
 
-  void Flush() override;  // the destructor does it too
+  void Flush() override;  // also called by the destructor
 
-  // The fingerprint and name in keys of a file's content, found by its stamp without reading it.
+  // The fingerprint and the name of a file's content, found by its stamp without reading the file.
   struct KnownFile {
     std::string fingerprint, name;
   };
   std::optional<KnownFile> RecallFile(const FileStamp& stamp);
-  // The fingerprint that was remembered with this name, so that only one of them must be computed.
+  // The fingerprint remembered with this name, so that only the name has to be computed.
   std::optional<std::string> RecallFingerprint(const std::string& name);
-  // Remembers the full name, as NameOfContent gives it for a put. The stamp of a file that is not settled is not
-  // remembered.
+  // Remembers the full name, which NameOfContent returns for a put. A file that changed recently is not remembered.
   void RememberFile(const std::optional<FileStamp>& stamp, const KnownFile& known);
   // Sets the session's model if it was not known when the store was opened.
   void SetModel(const ModelName& model);
@@ -84,7 +83,7 @@ class SqliteStore final : public BlobStore {
     std::string_view origin;
     Fingerprint digest, checksum;
   };
-  // Put, not yet stored.
+  // An entry that was put and is not stored yet.
   struct PendingEntry {
     CacheKey key;
     std::vector<std::byte> bytes;
@@ -92,7 +91,7 @@ class SqliteStore final : public BlobStore {
     std::string origin;
     Fingerprint checksum;
   };
-  // The result of a look-up, not yet verified.
+  // The result of a look-up, not verified yet.
   struct Found {
     std::span<const std::byte> bytes;
     Fingerprint checksum;
@@ -129,8 +128,8 @@ class SqliteStore final : public BlobStore {
   void TakeOver(Database database);
   void RejectDamaged(const CacheKey& key, const Fingerprint& digest, std::string_view trouble, std::string_view what);
   void FollowTheName();
-  // Whether this is a child of the process that opened it. Checked before locking, since the lock may have been held at
-  // the fork.
+  // Whether this process is a forked child of the one that opened the store. Checked before locking, because the lock
+  // may have been held at the fork.
   bool IsForked() const { return ::getpid() != opener_; }
   bool ReadAgain(Status& damage);
   bool Writable() const { return database_.has_value() && !read_only_; }
@@ -142,27 +141,27 @@ class SqliteStore final : public BlobStore {
   mutable std::mutex mutex_;  // guards everything below
   StoreOptions options_;
   Warnings warnings_;
-  std::optional<Database> database_;  // empty after trouble that could not be repaired
+  std::optional<Database> database_;  // nullopt after an error that could not be repaired
   std::optional<Statement> find_;     // after database_: it must be destroyed first
   std::filesystem::path file_;
   FileIdentity identity_;
   InUseMarker marker_;
   MakingClaims claims_;  // thread-safe by itself
   bool read_only_ = false;
-  bool has_met_damage_ = false;  // bytes differ from what was stored, so more may be wrong
+  bool has_met_damage_ = false;  // some bytes differ from what was stored, so more may be wrong
   bool has_read_again_ = false;
   bool has_healed_ = false;
   bool has_put_ = false;
-  bool has_others_ = false;  // entries that were not made here
+  bool has_others_ = false;  // whether the store has entries that were not made here
   ContentNames names_;       // thread-safe by itself
   int open_batches_ = 0;
   std::map<Fingerprint, PendingEntry> pending_;
   uint64_t pending_bytes_ = 0;
-  std::vector<std::unique_ptr<MakingClaim>> held_claims_;  // until what is pending is stored
+  std::vector<std::unique_ptr<MakingClaim>> held_claims_;  // until pending entries are stored
   StoreCounters counters_, flushed_;
-  std::map<Fingerprint, bool> used_;  // by this session, so never evicted; true: its stamp is to be renewed
+  std::map<Fingerprint, bool> used_;  // used by this session, so never evicted; true: its stamp must be renewed
   std::set<Fingerprint> hidden_;      // refused or quarantined, but could not be deleted
-  // Entries that were in use at an earlier crash: their record is removed after a use without a crash.
+  // Entries that were in use at an earlier crash. Their record is removed after a use without a crash.
   std::map<Fingerprint, QuarantineRecord> on_probation_;
   std::set<Fingerprint> acquitted_;
   std::set<Revocation> revocations_;  // from before this session began to trust keys

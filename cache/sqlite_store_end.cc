@@ -1,4 +1,4 @@
-// What a session writes down at its end.
+// The writes at the end of a session.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace hearth {
 namespace {
 
-// The next opener reads a log that was left: 1 MiB takes about 0.3 ms.
+// The next opener reads the log; 1 MiB takes about 0.3 ms.
 constexpr uint64_t kMaxLogLeftBytes = 1 << 20;
 
 }  // namespace
@@ -23,7 +23,7 @@ void SqliteStore::Flush() {
   const std::scoped_lock lock(mutex_);
   StorePending();
   if (!Writable()) return;
-  // A start that only read leaves its page or two in the log, which spares it the two fsyncs of a checkpoint.
+  // A start that only read leaves a page or two in the log, and so avoids the two fsyncs of a checkpoint.
   std::error_code error;
   const uint64_t log_bytes = std::filesystem::file_size(file().string() + "-wal", error);
   if (has_put_) {
@@ -32,11 +32,11 @@ void SqliteStore::Flush() {
   }
   database_->SetCheckpointAtClose(has_put_ || error || log_bytes > kMaxLogLeftBytes);
   Status status = WriteStampsAndCounters();
-  // Damage that sqlite does not notice may spoil what is stored next, again and again. Looking for it reads the whole
-  // file, which only this occasion is worth.
+  // Damage that sqlite does not notice may spoil later entries again and again. Finding it means reading the whole
+  // file, which is done only in this case.
   if (status.ok() && std::exchange(has_met_damage_, false)) status = database_->CheckStructure();
   if (status.code() == StatusCode::kMalformedInput && ReadAgain(status)) status = database_->CheckStructure();
-  // Otherwise nothing is lost but statistics and the order of eviction.
+  // A failure loses only statistics and the order of eviction.
   if (status.code() == StatusCode::kMalformedInput) Heal(status);
 }
 
@@ -52,7 +52,7 @@ Status SqliteStore::WriteStampsAndCounters() {
       {"milliseconds_saved", counters_.milliseconds_saved - flushed_.milliseconds_saved},
   };
   const bool has_counts = std::ranges::any_of(deltas, [](const auto& delta) { return delta.second != 0; });
-  // What is used is counted: without a count there is no news of a model either.
+  // Each use increases a counter, so without changed counters there is no news of a model either.
   if (!has_stamps && !has_counts && acquitted_.empty() && !names_.has_news()) return Status::Ok();
   bool has_news_of_model = !options_.model.fingerprint.empty() && !used_.empty();
   if (has_news_of_model && !has_put_ && !has_stamps) {

@@ -1,4 +1,4 @@
-// What content and files are called in keys.
+// Names of content and files in keys.
 #include <string_view>
 
 #include "cache/entry_row.h"
@@ -7,9 +7,9 @@
 namespace hearth {
 namespace {
 
-constexpr std::string_view kNotSeen = "not seen before";  // begins the short name of what can't be there
-constexpr const char* kFilePrefix = "file";               // before a stamp's place, which is as long as a content's
-constexpr const char* kFingerprintPrefix = "fingerprint of ";  // before a content's name
+constexpr std::string_view kNotSeen = "not seen before";  // prefix of the short name of content that has no entries
+constexpr const char* kFilePrefix = "file";               // prefix of a stamp's place, which is as long as a content's
+constexpr const char* kFingerprintPrefix = "fingerprint of ";  // prefix of a content's name
 constexpr int64_t kNsPerMs = 1'000'000;
 
 std::span<const std::byte> BytesOfStamp(const FileStamp& stamp) {

@@ -1,4 +1,4 @@
-// How entries get into the store: at once, or collected in memory until a batch ends or a lock comes free.
+// Stores entries: at once, or collected in memory until a batch ends or a lock is free.
 #include <algorithm>
 #include <set>
 #include <system_error>
@@ -14,12 +14,12 @@
 namespace hearth {
 namespace {
 
-// What may wait in memory for its transaction; a transaction's log grows by as much.
+// The most bytes that wait in memory for a transaction; the transaction's log grows by as much.
 constexpr uint64_t kMaxPendingBytes = 48 << 20;
 
 }  // namespace
 
-// Without those that sqlite does not take, which are counted and told.
+// The requests without those that sqlite can't store, which are counted and reported.
 std::vector<SqliteStore::NewEntry> SqliteStore::WithDigests(std::span<const PutRequest> requests) {
   uint64_t max_bytes = UINT64_MAX;
   {
@@ -102,28 +102,28 @@ void SqliteStore::StorePending() {
   held_claims_.clear();
 }
 
-// Somebody has kept the store locked until the end of this session.
+// Another process has kept the store locked until the end of this session.
 void SqliteStore::LeavePending() {
   std::vector<PutRequest> requests;
   for (const auto& [digest, pending] : pending_) {
-    // What others made can be had from them again; a leftover would not say whose it is.
+    // Entries from elsewhere can be fetched again, and a leftover would not say who signed them.
     if (pending.origin.empty()) requests.push_back({&pending.key, pending.bytes, pending.cost_ms});
   }
   if (!requests.empty()) LeaveForLater(options_.folder, requests);
 }
 
-// What earlier sessions had to leave.
+// Stores the leftovers of earlier sessions.
 void SqliteStore::StoreLeftovers() {
   if (!Writable()) return;
   TakeLeftovers(options_.folder, [this](std::span<const PutRequest> requests) {
     const std::vector<NewEntry> entries = WithDigests(requests);
     const bool is_done = entries.empty() || Store(entries, false).code() != StatusCode::kUnavailable;
-    used_.clear();  // they are not this session's
+    used_.clear();  // this session does not use them
     return is_done;
   });
 }
 
-// Counts and warns, but for kUnavailable, after which it may come again.
+// Counts and reports the failure, except kUnavailable, after which the entry may be put again.
 Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing) {
   size_t left_out = 0;
   FollowTheName();
@@ -146,7 +146,7 @@ Status SqliteStore::Store(std::span<const NewEntry> entries, bool all_or_nothing
   return status;
 }
 
-// The log counts too. It can be copied into the file and begun anew when no session reads in it.
+// The log counts too. It can be copied into the file and restarted when no session reads in it.
 void SqliteStore::KeepLogInBudget(uint64_t needed_bytes) {
   std::error_code error;
   const uint64_t log_bytes = std::filesystem::file_size(file_.string() + "-wal", error);
@@ -157,7 +157,7 @@ void SqliteStore::KeepLogInBudget(uint64_t needed_bytes) {
   database_->SetWaits(&waits_.others);
 }
 
-// Within the transaction that stores them: whoever revokes a key deletes before it, or is seen by it.
+// Within the transaction that stores the entries: a revocation either deletes them afterwards, or is seen here.
 Result<std::vector<SqliteStore::NewEntry>> SqliteStore::WithoutRevoked(std::span<const NewEntry> entries) {
   std::vector<NewEntry> left(entries.begin(), entries.end());
   if (std::ranges::all_of(left, [](const NewEntry& entry) { return SignerIn(entry.origin).empty(); })) return left;
@@ -185,14 +185,14 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
             options_.max_bytes);
   if (!has_room_for_all && all_or_nothing) return no_room;
   std::vector<const NewEntry*> stored;
-  std::set<Fingerprint> digests;  // of these
+  std::set<Fingerprint> digests;  // of the requests
   for (const NewEntry& entry : entries) {
     if (!has_room_for_all) {
       HEARTH_ASSIGN(const bool has_room, HasRoom({&entry, 1}, digests));
       left_out += !has_room;
       if (!has_room) continue;
     }
-    // A key named twice: the later one counts.
+    // If a key occurs twice, the later entry counts.
     if (!digests.insert(entry.digest).second) HEARTH_TRY(DeleteEntry(*database_, entry.digest));
     HEARTH_TRY(Insert(entry));
     stored.push_back(&entry);
@@ -200,8 +200,8 @@ Status SqliteStore::StoreAll(std::span<const NewEntry> wanted, bool all_or_nothi
   if (std::ranges::any_of(stored, [](const NewEntry* entry) { return !entry->origin.empty(); }))
     HEARTH_TRY(NoteOthers());
   HEARTH_TRY(names_.Store(*database_));
-  // What eviction freed and the new entries did not take goes back to the file system. What was free before is the
-  // work of whoever is pruning.
+  // Returns to the file system the pages that eviction freed and the new entries do not need. Pages that were free
+  // before are left to a running prune.
   HEARTH_ASSIGN(const int64_t free_pages, database_->Number("PRAGMA freelist_count"));
   if (free_pages > free_before) {
     HEARTH_TRY(database_->Run(fmt::format("PRAGMA incremental_vacuum({})", free_pages - free_before)));

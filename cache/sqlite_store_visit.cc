@@ -1,4 +1,4 @@
-// Looking at many entries of a store at once.
+// Visits many entries of a store at once.
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -14,9 +14,9 @@ struct Visited {
   std::vector<std::byte> bytes;
 };
 
-// Entries whose material begins with that of `common`; damaged ones are left out, and found by verify.
+// Entries whose material begins with that of `common`. Damaged ones are skipped; verify finds them.
 Status ReadAll(Database& database, const CacheKey& common, std::vector<Visited>& visited) {
-  // The kind is written out: a partial index serves only a condition that sqlite can read.
+  // The kind is written into the SQL text, because sqlite uses a partial index only for a constant condition.
   HEARTH_ASSIGN(Statement rows,
                 database.Prepare(fmt::format("SELECT e.material, e.checksum, b.bytes FROM entries e JOIN blobs b ON"
                                              " b.id=e.id WHERE e.kind='{}' AND e.material>=? AND"

@@ -25,23 +25,23 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kApplicationId = 0x48525448;  // "HRTH"
-constexpr int kOtherFormatsDays = 7;            // unused for so long, they go
+constexpr int kOtherFormatsDays = 7;            // stores of other formats that are unused for so long are removed
 constexpr int64_t kFormatNumber = 3;            // raise it whenever schema.sql changes
 
-// What the header holds for a format: the number, and above it its complement. Otherwise one damaged bit would be a
-// newer Hearth's store, which is never replaced.
+// A format's number in the header, and its complement above it. Otherwise one damaged bit would make it the store of a
+// newer Hearth, which is never replaced.
 constexpr int64_t FormatStamp(int64_t number) {
   return (~number & 0x7fff) << 16 | number;
 }
 
-// Settings of each connection. mmap stays off: it gains 0.2 of 3.2 ms, and a file cut short by somebody
-// else would then be a SIGBUS instead of an error. The small page cache is enough for blobs that are read once.
+// The settings of each connection. mmap stays off: it saves 0.2 of 3.2 ms, and a truncated file would cause a SIGBUS
+// instead of an error. The small page cache is enough for blobs that are read once.
 constexpr const char* kSettings =
     "PRAGMA synchronous=NORMAL; PRAGMA cache_size=-256; PRAGMA mmap_size=0; PRAGMA secure_delete=OFF;"
     "PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY; PRAGMA wal_autocheckpoint=1000;"
     "PRAGMA journal_size_limit=4194304;";
 
-// `format` is set where the file tells it.
+// Sets `format` if the file tells it.
 Status CheckFormat(Database& database, int64_t& format) {
   HEARTH_ASSIGN(const int64_t stamp, database.Number("PRAGMA user_version"));
   HEARTH_ASSIGN(const int64_t application, database.Number("PRAGMA application_id"));
@@ -71,13 +71,13 @@ Result<Database> OpenWith(const fs::path& file, Database::Access access, WaitBud
   const bool may_be_written = !database.read_only();
   HEARTH_TRY(database.Run(kSettings));
   HEARTH_TRY(CheckFormat(database, format));
-  // sqlite only reads a file whose header names a later way of writing, which no sqlite has ever had.
+  // sqlite only reads a file whose header has a later write version, which no version of sqlite has ever used.
   if (may_be_written && database.read_only()) return Error(StatusCode::kMalformedInput, "its header forbids writing");
   return database;
 }
 
-// sqlite opens them by their names: a pipe would hold it up for ever, and what others may write is no better than a
-// store that they may write.
+// sqlite opens side files by their names. A pipe would block it, and one that others may write is as unsafe as such a
+// store.
 Status CheckSideFiles(const fs::path& file, FolderUse use) {
   for (const char* suffix : {"-wal", "-shm", "-journal"}) {
     const Status status = CheckStoreFile(file.string() + suffix, use).status();
@@ -93,7 +93,7 @@ Result<Database> OpenChecked(const StoreOptions& options, const fs::path& file, 
   HEARTH_TRY(CheckSideFiles(file, read_only ? FolderUse::kReadOnlyLayer : FolderUse::kExisting));
   std::error_code error;
   if (fs::file_size(file, error) == 0 && !error) return Error(StatusCode::kNotFound, "{} is empty", file.string());
-  // A log beside it says that somebody writes it after all.
+  // A log beside it means that somebody writes it after all.
   const bool immutable =
       read_only && (Database::IsForkedFromAUser() ||
                     (options.immutable && !fs::exists(file.string() + "-wal", error)) || !HasLocks(options.folder));
@@ -103,11 +103,11 @@ Result<Database> OpenChecked(const StoreOptions& options, const fs::path& file, 
   Result<Database> opened = OpenWith(file, access, waits, format);
   const bool is_disk_full = opened.status().code() == StatusCode::kResourceExhausted;
   if (is_disk_full || (opened.status().code() == StatusCode::kIoError && read_only)) {
-    // A write-ahead log needs a side file that can't be made here. Without it the last checkpoint is seen.
+    // A write-ahead log needs a side file that can't be made here. The last checkpoint is read without it.
     Result<Database> last_checkpoint = OpenWith(file, Database::Access::kImmutable, waits, format);
     if (last_checkpoint.ok()) opened = std::move(last_checkpoint);
   }
-  // What was checked is what was opened.
+  // Checks that the opened file is the checked one.
   if (opened.ok() && (opened->has_moved() || IdentityOf(file) != checked)) {
     return Error(StatusCode::kIoError, "{} was replaced by another file while it was opened", file.string());
   }
@@ -122,7 +122,7 @@ Status FillNewFile(const StoreOptions& options, const fs::path& file, const std:
                    WaitBudget& waits) {
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWaits(&waits);
-  // Unsynced: nothing is lost yet, and a file spoilt by a power cut is replaced at the next start.
+  // Unsynced: there is nothing to lose yet, and the next start replaces a file that a power cut damaged.
   HEARTH_TRY(database.Run(fmt::format(
       "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY; PRAGMA page_size={}; PRAGMA auto_vacuum=INCREMENTAL;",
       options.page_size_bytes)));
@@ -133,12 +133,12 @@ Status FillNewFile(const StoreOptions& options, const fs::path& file, const std:
   HEARTH_TRY(database.Run(
       fmt::format("PRAGMA application_id={}; PRAGMA user_version={};", kApplicationId, FormatStamp(kFormatNumber))));
   HEARTH_TRY(transaction.Commit());
-  // Last, so that the log does not begin with a copy of all that. Where sqlite can't have it, it says so in the result.
+  // Last, so that the log does not begin with a copy of all that. If sqlite can't use a log, the result says so.
   const bool has_log = options.allow_write_ahead_log && SupportsWriteAheadLog(options.folder);
   return database.Run(has_log ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE");
 }
 
-// Under the exclusive lock. The file has its name only once it is whole.
+// Call it under the exclusive lock. The file gets its name only when it is complete.
 Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& waits,
                 const std::set<Revocation>& revocations = {}) {
   const fs::path unfinished = file.string() + ".new";
@@ -154,8 +154,8 @@ Status MakeFile(const StoreOptions& options, const fs::path& file, WaitBudget& w
   return status;
 }
 
-// hearth.db, or beside one of a newer Hearth the file of this format. What `opened` says is of that file; `format` is
-// that of hearth.db.
+// hearth.db or, beside one of a newer Hearth, the file of this format. `opened` is about that file, `format` about
+// hearth.db.
 struct OwnFile {
   fs::path file;
   Result<Database> opened;
@@ -170,7 +170,7 @@ OwnFile OpenOwnFile(const StoreOptions& options, WaitBudget& waits, bool read_on
   }
   const fs::path beside = FileOfFormat(options.folder, kFormatNumber);
   Result<Database> own = OpenChecked(options, beside, waits, read_only, format_beside);
-  // A layer is not written: which format it has instead is what counts.
+  // A layer is never changed, so its own format counts.
   if (read_only && own.status().code() == StatusCode::kNotFound) return {beside, std::move(opened), format};
   return {beside, std::move(own), format};
 }
@@ -181,14 +181,15 @@ bool IsToBeMade(const OwnFile& own) {
   return code == StatusCode::kNotFound || code == StatusCode::kMalformedInput || is_of_an_older_format;
 }
 
-// Some other program may have changed how the file is written.
+// Another program may have changed the file's write version.
 void RestoreLog(Database& database, const StoreOptions& options) {
   if (database.read_only() || !options.allow_write_ahead_log || !SupportsWriteAheadLog(options.folder)) return;
   const Result<std::string> mode = database.Text("PRAGMA journal_mode");
   if (mode.ok() && *mode != "wal") static_cast<void>(database.Text("PRAGMA journal_mode=WAL"));
 }
 
-// A full disk takes what replaces something; a limit on the size of files takes nothing beyond it, also no rollback.
+// A full disk can still replace pages. Under a limit on file sizes nothing can be written beyond it, not even a
+// rollback.
 Status CheckMayWriteAll(const fs::path& file) {
   rlimit limit;
   std::error_code error;
@@ -208,12 +209,13 @@ bool CanWrite(const fs::path& folder) {
 Result<Database> OpenStoreFileAsItIs(const StoreOptions& options, WaitBudget& waits) {
   const bool read_only = options.read_only || !CanWrite(options.folder) || Database::IsForkedFromAUser();
   if (read_only) return OpenOwnFile(options, waits, true).opened;
-  // The lock keeps the file from being replaced between its opening and that of its side files.
+  // The lock keeps the file from being replaced before its side files are opened.
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kShared, waits));
   if (!HasLocks(options.folder)) return OpenOwnFile(options, waits, true).opened;
   OwnFile own = OpenOwnFile(options, waits, false);
   if (own.opened.status().code() == StatusCode::kUnsupported) {
-    return Error(StatusCode::kNotFound, "{}", own.opened.status().message());  // of an older Hearth: there is none yet
+    return Error(StatusCode::kNotFound, "{}",
+                 own.opened.status().message());  // another format's: this one has none yet
   }
   return std::move(own.opened);
 }
@@ -227,7 +229,7 @@ Result<Database> OpenStoreFile(const StoreOptions& options, WaitBudget& waits, W
   }
   if (!HasLocks(options.folder)) return NoLocksIn(options.folder);
   HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
-  OwnFile own = OpenOwnFile(options, waits, false);  // somebody else may have been here first
+  OwnFile own = OpenOwnFile(options, waits, false);  // another process may have been first
   if (!IsToBeMade(own)) return std::move(own.opened);
   if (own.opened.status().code() == StatusCode::kMalformedInput) {
     HEARTH_TRY(RenameWithSideFiles(own.file, DamagedFile(options.folder)));
@@ -249,7 +251,7 @@ Result<Database> OpenWithoutSideFiles(const StoreOptions& options, const fs::pat
   HEARTH_TRY(CheckMayWriteAll(file));
   HEARTH_ASSIGN(Database database, Database::Open(file, Database::Access::kReadWrite));
   database.SetWaits(&waits);
-  // Before the first read: the log's index then lies in memory.
+  // Before the first read, so that the log's index is in memory.
   HEARTH_TRY(database.Run("PRAGMA locking_mode=EXCLUSIVE"));
   HEARTH_TRY(database.Run(kSettings));
   int64_t format = 0;
@@ -266,7 +268,7 @@ Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
   {
     HEARTH_ASSIGN(const FolderLock lock, FolderLock::Take(options.folder, FolderLock::Mode::kExclusive, waits));
     OwnFile own = OpenOwnFile(options, waits, true);
-    std::set<Revocation> revocations;  // for sessions that still trust those keys, and go on in the new file
+    std::set<Revocation> revocations;  // for sessions that still trust those keys and continue in the new file
     if (own.opened.ok()) {
       if (auto known = ReadRevocations(*own.opened); known.ok()) revocations = *std::move(known);
     }
@@ -277,7 +279,8 @@ Status ReplaceStoreFile(const StoreOptions& options, WaitBudget& waits) {
     RemoveWithSideFiles(own.file);
     RemoveOtherFormats(options.folder, own.file, 0);
     RemoveLeftovers(options.folder);
-    // A full disk takes none, nor does one without locks: a folder without a file is an empty store too.
+    // A full disk has no room for one, and a file system without locks can't have one: a folder without a file is an
+    // empty store too.
     if (HasLocks(options.folder)) static_cast<void>(MakeFile(options, own.file, waits, revocations));
   }
   std::vector<fs::path> rest = WithSideFiles(DamagedFile(options.folder));

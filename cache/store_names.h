@@ -20,13 +20,13 @@ std::filesystem::path FileOfFormat(const std::filesystem::path& folder, int64_t 
 std::filesystem::path ClearedFile(const std::filesystem::path& folder);
 std::filesystem::path DamagedFile(const std::filesystem::path& folder);
 
-// A log belongs to its file, and goes with it: a live database may be what is renamed. What was `to` goes.
+// Renames a database with its log, because it may be in use and the log belongs to it. Replaces `to`.
 Status RenameWithSideFiles(const std::filesystem::path& from, const std::filesystem::path& to);
 std::vector<std::filesystem::path> WithSideFiles(const std::filesystem::path& file);
 void RemoveWithSideFiles(const std::filesystem::path& file);
-uint64_t BytesWithLog(const std::filesystem::path& file);  // 0 when it does not exist
+uint64_t BytesWithLog(const std::filesystem::path& file);  // 0 if it does not exist
 
-// Stores in `folder` other than `own` that nothing was written to for `unused_days` are removed; 0: all.
+// Removes stores in `folder` other than `own` that nobody wrote to for `unused_days`; 0: all.
 void RemoveOtherFormats(const std::filesystem::path& folder, const std::filesystem::path& own, int unused_days);
 uint64_t OtherFormatsBytes(const std::filesystem::path& folder, const std::filesystem::path& own);
 

@@ -9,12 +9,12 @@
 namespace hearth {
 namespace {
 
-// Where the fields lie (POSIX.1-2017, pax, "ustar Interchange Format").
+// Positions of the fields (POSIX.1-2017, pax, "ustar Interchange Format").
 constexpr size_t kName = 0, kMode = 100, kUser = 108, kGroup = 116, kSize = 124, kTime = 136, kSum = 148, kType = 156,
                  kMagicText = 257;
 constexpr size_t kSumBytes = 8;
 constexpr size_t kSizeDigits = 11;
-// 1980: programs warn of files from 1970.
+// 1980, because programs warn of files from 1970.
 constexpr uint64_t kFixedTime = 315532800;
 
 void Write(TarHeader& header, size_t at, std::string_view text) {
@@ -31,7 +31,7 @@ TarHeader MakeTarHeader(std::string_view name, uint64_t size_bytes) {
   Write(header, kGroup, "0000000");
   Write(header, kSize, fmt::format("{:011o}", size_bytes & kMaxTarMemberBytes));
   Write(header, kTime, fmt::format("{:011o}", kFixedTime));
-  Write(header, kSum, std::string(kSumBytes, ' '));  // as which it counts in itself
+  Write(header, kSum, std::string(kSumBytes, ' '));  // the checksum field counts as blanks in the checksum
   Write(header, kType, "0");
   Write(header, kMagicText, std::string_view("ustar\00000", 8));
   uint32_t sum = 0;

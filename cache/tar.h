@@ -1,5 +1,5 @@
-// The form of tar (POSIX ustar) that bundle files have: regular files under short names, and all else fixed, so that
-// equal content gives equal bytes and any tar program can read it.
+// The form of tar (POSIX ustar) in bundle files: regular files with short names and constant other fields, so that
+// equal content makes equal bytes and any tar program can read them.
 #ifndef HEARTH_CACHE_TAR_H_
 #define HEARTH_CACHE_TAR_H_
 
@@ -17,13 +17,13 @@ inline constexpr uint64_t kMaxTarMemberBytes = (uint64_t{1} << 33) - 1;  // 11 o
 
 using TarHeader = std::array<std::byte, kTarBlockBytes>;
 
-// `name` of at most 100 bytes.
+// `name` has at most 100 bytes.
 TarHeader MakeTarHeader(std::string_view name, uint64_t size_bytes);
 
-// The size that a header names; nullopt unless it is the very header that MakeTarHeader makes of that name and size.
+// The size in a header; nullopt unless the header is exactly what MakeTarHeader makes for that name and size.
 std::optional<uint64_t> SizeInTarHeader(std::span<const std::byte, kTarBlockBytes> header, std::string_view name);
 
-// What `size_bytes` of content take in whole blocks.
+// The bytes that `size_bytes` of content take in whole blocks.
 constexpr uint64_t TarBytes(uint64_t size_bytes) {
   return (size_bytes + kTarBlockBytes - 1) / kTarBlockBytes * kTarBlockBytes;
 }

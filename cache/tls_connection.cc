@@ -17,7 +17,7 @@
 namespace hearth {
 namespace {
 
-// The functions of OpenSSL 3 that are called, by their documented C interface; its types stay opaque.
+// The functions of OpenSSL 3 that Hearth calls, through its documented C interface; its types stay opaque.
 struct TlsApi {
   const void* (*TLS_client_method)() = nullptr;
   void* (*SSL_CTX_new)(const void*) = nullptr;
@@ -152,10 +152,10 @@ class TlsConnection final : public ServerConnection {
     return api_->SSL_set1_host(ssl_, host.c_str()) == 1 && api_->SSL_ctrl(ssl_, kSetHostName, 0, name.data()) == 1;
   }
 
-  // What `call` returns once it is above 0.
+  // Repeats `call` until it returns more than 0.
   template <typename Call>
   Result<int> Repeat(const Deadline& deadline, const Call& call) {
-    // OpenSSL writes without MSG_NOSIGNAL: a server that goes away would end the process.
+    // OpenSSL writes without MSG_NOSIGNAL: a server that closes the connection would end the process.
     const HeldSignal held(SIGPIPE);
     while (true) {
       if (deadline.is_over()) return Error(StatusCode::kUnavailable, "it does not answer in time");

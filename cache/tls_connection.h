@@ -1,4 +1,4 @@
-// TLS over a connected socket, by OpenSSL 3, which is opened at run time.
+// TLS over a connected socket with OpenSSL 3, which is opened at run time.
 #ifndef HEARTH_CACHE_TLS_CONNECTION_H_
 #define HEARTH_CACHE_TLS_CONNECTION_H_
 
@@ -10,8 +10,8 @@
 
 namespace hearth {
 
-// Shakes hands and checks the server's certificate against its name. kUnavailable where that fails, or OpenSSL is not
-// installed.
+// Makes the TLS handshake and checks the server's certificate against its name. kUnavailable if that fails or OpenSSL
+// is not installed.
 Result<std::unique_ptr<ServerConnection>> ConnectTls(Descriptor socket, const ServerAddress& address,
                                                      const Deadline& deadline);
 

@@ -1,4 +1,4 @@
-// A store whose entries, of every kind, are those of one token: models that are not to share get different ones.
+// A store with the entries of one token only: models that must not share entries have different tokens.
 #ifndef HEARTH_CACHE_TOKENED_STORE_H_
 #define HEARTH_CACHE_TOKENED_STORE_H_
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMaxRecordBytes = 1 << 16;
 
-// Users of this machine alone: a directory server is not asked for the list of all its users.
+// Only local users: a directory server is not asked for its list of users.
 bool IsAnyoneElsesGroup(gid_t group, uid_t owner) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> users(std::fopen("/etc/passwd", "re"), std::fclose);
   if (users == nullptr) return true;
@@ -36,7 +36,7 @@ bool IsAnyoneElsesGroup(gid_t group, uid_t owner) {
   return false;
 }
 
-// The user's own group: his first one, of his name, and without other members.
+// The user's own group: the primary one, with the user's name and no other members.
 bool IsPrivateGroup(gid_t group, uid_t owner) {
   std::vector<char> user_room(kMaxRecordBytes), group_room(kMaxRecordBytes);
   passwd user_entry;

@@ -1,4 +1,4 @@
-// Who else could change what lies under a path.
+// Checks who else could change what is below a path.
 #ifndef HEARTH_CACHE_TRUSTED_PATH_H_
 #define HEARTH_CACHE_TRUSTED_PATH_H_
 
@@ -10,17 +10,18 @@
 
 namespace hearth {
 
-// Whether others than the owner (and root) may write to `path`, of which `info` tells. A group in which nobody but the
-// owner is, as many systems give each user one, is no others; but where there is an access list, the group's bits are
-// those of everybody in it.
+// Whether others than the owner (and root) may write to `path`, whose `info` is given. A group whose only member is the
+// owner, as many systems have for each user, does not count. But with an access list, the group's bits are those of
+// everybody in the list.
 bool OthersMayWrite(const std::filesystem::path& path, const struct stat& info);
 
-// Every folder above `path` (absolute, without links): owned by this user or root, and not writable by others,
-// except with the sticky bit, with which they can't replace what is ours. kIoError says which is not, and what to do.
+// Checks every folder above `path` (absolute, without links): this user or root must own it, and others must not be
+// able to write to it, except with the sticky bit, with which they can't replace our files. kIoError says which folder
+// fails, and what to do.
 Status CheckParents(const std::filesystem::path& path);
 
-// Whether `path` (a folder or file, absolute, without links), all in it and every folder above are root's and only root
-// may write to them: then a package of the system has put there what it holds.
+// Whether root owns `path` (a folder or file, absolute, without links), everything in it and every folder above, and
+// only root may write to them: then a package of the system has put its content there.
 bool OnlyRootMayWrite(const std::filesystem::path& path);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// The report that looks into every entry: verify.
+// The report that checks every entry: verify.
 #include <utility>
 #include <vector>
 
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Key, size and checksum of one entry; empty when all is well.
+// Checks key, size and checksum of one entry. Empty if all are right.
 std::string DamageOf(Database& database, const Statement& entry, uint64_t& read_bytes) {
   const std::string keyed = std::string(entry.Text(1)) + '\0';
   std::vector<std::byte> hashed(std::as_bytes(std::span(keyed)).begin(), std::as_bytes(std::span(keyed)).end());
@@ -101,7 +101,7 @@ Result<CacheVerification> VerifyOnce(const fs::path& folder, bool repair) {
 
 Result<CacheVerification> VerifyStore(const fs::path& folder, bool repair) {
   HEARTH_ASSIGN(CacheVerification found, VerifyOnce(folder, false));
-  // What a disk misread once is not to be deleted: damage has to show itself twice.
+  // A disk may misread once, so only damage that shows again is deleted.
   if (found.clean() || !repair) return found;
   return VerifyOnce(folder, true);
 }

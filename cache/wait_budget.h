@@ -1,5 +1,5 @@
-// How long a session may wait for others. One budget for all locks and servers together, so that a start is held up by
-// no more than that, however many of them are slow; it then goes on without them.
+// The time that a session may wait for others. One budget covers all locks and servers, so that a start waits no longer
+// however many of them are slow; then it goes on without them.
 #ifndef HEARTH_CACHE_WAIT_BUDGET_H_
 #define HEARTH_CACHE_WAIT_BUDGET_H_
 
@@ -14,11 +14,11 @@ class WaitBudget {
   explicit WaitBudget(int total_ms) : total_us_(int64_t{1000} * total_ms) {}
 
   double total_ms() const { return static_cast<double>(total_us_) / 1000; }
-  double left_ms() const;  // 0 when it is spent
+  double left_ms() const;  // 0 if it is spent
   double waited_ms() const;
-  void Spend(double ms);  // a wait that took place elsewhere
+  void Spend(double ms);  // counts a wait that took place elsewhere
 
-  // Sleeps `ms`, or what is left where that is less; false, at once, where nothing is left.
+  // Sleeps `ms`, or what is left if that is less. Returns false at once if nothing is left.
   bool Sleep(double ms);
 
  private:
@@ -26,23 +26,23 @@ class WaitBudget {
   std::atomic<int64_t> waited_us_{0};
 };
 
-constexpr int kDefaultWaitMs = 250;  // what a session waits for others unless told
+constexpr int kDefaultWaitMs = 250;  // a session's default wait for others
 
 struct SessionWaits {
   explicit SessionWaits(int others_ms = kDefaultWaitMs, int makers_ms = 2000) : others(others_ms), makers(makers_ms) {}
   WaitBudget others;  // locks and servers
-  WaitBudget makers;  // processes that are making what this one needs
+  WaitBudget makers;  // processes that are making an entry which this session needs
 };
 
-// What a session waits for its cache server: `lost_ms` and one command more, 75 ms in all.
+// A session's waits for its cache server: at most `lost_ms` and one more command, 75 ms in all.
 struct ServerWaits {
   int connect_ms = 25;  // for the name, the connection, TLS and logging in together
-  int command_ms = 25;  // for sending a command and the whole of its answer
-  double lost_ms = 50;  // nothing more is asked once the server took this much longer than making would have
+  int command_ms = 25;  // for sending a command and its whole answer
+  double lost_ms = 50;  // the server is not used any more after taking this much longer than making would have
 };
 
-// The limits grow with a budget over kDefaultWaitMs: a farm whose server is far away or busy says with the budget that
-// waiting is cheaper than compiling.
+// The limits grow with a budget above kDefaultWaitMs: with that, a farm with a far or busy server says that waiting is
+// cheaper than compiling.
 ServerWaits ServerWaitsOf(double total_ms);
 
 }  // namespace hearth

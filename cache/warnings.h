@@ -1,4 +1,4 @@
-// What a store has to say to its user, each kind of trouble once.
+// The warnings of a store to its user, one for each kind of trouble.
 #ifndef HEARTH_CACHE_WARNINGS_H_
 #define HEARTH_CACHE_WARNINGS_H_
 

@@ -27,8 +27,7 @@ std::optional<double> QuotaOf(const ControlGroup& group) {
 }
 
 std::optional<int> CpusInAffinity() {
-  for (int cpus = 1024; cpus <= 1024 * 1024;
-       cpus *= 4) {  // the kernel refuses a mask that is too small for the machine
+  for (int cpus = 1024; cpus <= 1024 * 1024; cpus *= 4) {  // the kernel refuses a mask that is too small
     cpu_set_t* set = CPU_ALLOC(cpus);
     if (set == nullptr) return std::nullopt;
     const size_t size_bytes = CPU_ALLOC_SIZE(cpus);
