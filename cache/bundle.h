@@ -39,7 +39,7 @@ Result<BundleExport> ExportBundle(const ExportRequest& request);
 
 struct ImportRequest {
   std::filesystem::path bundle;
-  std::filesystem::path store;  // folder; made where it is missing
+  std::filesystem::path store;  // folder; made if it is missing
   uint64_t max_bytes = 0;       // of the store
   bool is_trusted = false;      // accept entries that no trusted key signed
   std::vector<PublicKey> trusted_keys;

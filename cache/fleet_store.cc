@@ -95,7 +95,7 @@ bool FleetStore::Get(const CacheKey& key, const Destination& destination) {
 std::string FleetStore::NameOfContent(std::span<const std::byte> bytes, NameUse use) {
   {
     const std::scoped_lock lock(mutex_);
-    if (MayAskServer()) use = NameUse::kPut;  // the server may have content that the local store has not
+    if (MayAskServer()) use = NameUse::kPut;  // the server may have content that the local store lacks
   }
   return local_ == nullptr ? BlobStore::NameOfContent(bytes, use) : local_->NameOfContent(bytes, use);
 }

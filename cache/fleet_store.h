@@ -1,4 +1,4 @@
-// A store that machines with the same device and driver share, behind the local one.
+// A store that machines with the same device and driver share, asked after the local one.
 //
 // Entries that the local store lacks are fetched there and kept locally. Entries that this process made are put there
 // when they are put locally, which is after the first run. Values are envelopes (key_value_blob_store.h) after an
@@ -22,7 +22,7 @@
 
 namespace hearth {
 
-// A KeyValueStore behind a network.
+// A KeyValueStore on a server.
 class RemoteValues : public KeyValueStore {
  public:
   virtual bool is_usable() const = 0;            // false after the first failure

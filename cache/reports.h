@@ -1,8 +1,8 @@
-// What the command line tells about a store, as plain values: nothing here prints.
+// The results of the command line's reports on a store, as plain values.
 //
-// Each function opens the store of `folder` for itself, changes nothing unless its name says so, and
-// heals nothing: a damaged file is an error (kMalformedInput), except for VerifyStore, whose
-// answer it is. A folder without a store is an empty store.
+// Each function opens the store of `folder`. It changes nothing unless its name says so, and repairs nothing: a damaged
+// file is an error (kMalformedInput), except for VerifyStore, which reports it. A folder without a store is an empty
+// store.
 #ifndef HEARTH_CACHE_REPORTS_H_
 #define HEARTH_CACHE_REPORTS_H_
 

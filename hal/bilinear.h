@@ -1,4 +1,4 @@
-// Where bilinear resizing of pictures reads, for all that resizes one.
+// The pixels that bilinear resizing reads, in one place for all code that resizes.
 #ifndef HEARTH_HAL_BILINEAR_H_
 #define HEARTH_HAL_BILINEAR_H_
 

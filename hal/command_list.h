@@ -42,7 +42,7 @@ struct CommandList {
   std::vector<Command> commands;
 };
 
-// Builds a CommandList, putting a barrier where a dispatch touches bytes that an earlier
+// Builds a CommandList, with a barrier where a dispatch touches bytes that an earlier
 // one wrote, or writes bytes that an earlier one read, since the last barrier.
 class CommandRecorder {
  public:

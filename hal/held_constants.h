@@ -18,19 +18,19 @@
 
 namespace hearth {
 
-// Where a constant lies; the buffer is alive while somebody has this.
+// The place of a constant. The buffer is alive as long as somebody has this.
 struct HeldRange {
   std::shared_ptr<Buffer> buffer;
   uint64_t offset_bytes = 0;
-  double pack_ms = 0;    // what packing it took; 0 where the cache had it
+  double pack_ms = 0;    // the time that packing took; 0 if it came from the cache
   bool is_kept = false;  // PlanConstant::is_kept of the plan that it was made for
 };
 
-// Of one device and one model's bytes. Keeps nothing alive. Any thread.
+// The constants of one device and one model's bytes. Keeps nothing alive. Any thread.
 class HeldConstants {
  public:
   std::optional<HeldRange> Find(const PlanConstant& constant) const;
-  // What `constant` packs is there from now on: written, and visible to later submissions.
+  // From now on `constant` is found in `range`, which has been written and is visible to later submissions.
   void Add(const PlanConstant& constant, const HeldRange& range);
   uint64_t LiveBytes() const;  // of the buffers
 
@@ -48,7 +48,7 @@ class HeldConstants {
   std::map<Key, std::vector<Entry>> entries_;
 };
 
-// A plan's constants, each with its place: where it was held already, else in new memory.
+// A plan's constants, each with its place: the held one, or in new memory.
 struct PlacedConstants {
   std::vector<HeldRange> places;               // by constant
   std::vector<bool> is_held;                   // by constant: there is nothing to write
@@ -60,11 +60,11 @@ struct PlacedConstants {
 // Makes the memory that the plan's constants still need. `held` may be null.
 Result<PlacedConstants> PlaceConstants(Device& device, const Plan& plan, const HeldConstants* held);
 
-// What PlaceConstants would find, in bytes.
+// The bytes that PlaceConstants would find.
 uint64_t HeldBytesOf(const Plan& plan, const HeldConstants& held);
 
-// Where a range of a constant buffer of the plan is. Precondition: it lies in one constant, or in a buffer that is
-// whole.
+// The place of a range of the plan's constant buffer. Precondition: the range is in one constant, or in a buffer that
+// is whole.
 BoundRange Locate(const Plan& plan, const PlacedConstants& placed, const BufferRange& range);
 
 }  // namespace hearth

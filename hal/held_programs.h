@@ -16,7 +16,7 @@ struct HeldProgram {
   Program* program = nullptr;  // of the group
 };
 
-// Of one device. Keeps nothing alive. For one thread at a time, as programs are.
+// The programs of one device. Keeps nothing alive. For one thread at a time, as programs are.
 class HeldPrograms {
  public:
   std::optional<HeldProgram> Find(const KernelSource& source) const;
