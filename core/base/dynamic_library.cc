@@ -33,7 +33,7 @@ void* DynamicLibrary::Find(const char* name) const {
 
 namespace {
 
-// The program's file as the kernel was given it, for where /proc is not mounted.
+// The path that the program was started with, for systems where /proc is not mounted.
 const char* StartedFile() {
   const unsigned long address = ::getauxval(AT_EXECFN);  // NOLINT(google-runtime-int): getauxval's type
   return address == 0 ? "" : reinterpret_cast<const char*>(address);
@@ -46,7 +46,7 @@ std::string FolderOfThisCode() {
   link_map* loaded = nullptr;
   void** extra = reinterpret_cast<void**>(&loaded);
   if (dladdr1(reinterpret_cast<void*>(&FolderOfThisCode), &info, extra, RTLD_DL_LINKMAP) == 0) return "";
-  // A program's own entry has no name, and what dladdr says for it is what it was started by, without a folder.
+  // The program's own entry has an empty name, and dladdr gives the name it was started by, without a folder.
   const bool is_program = loaded == nullptr || loaded->l_name == nullptr || *loaded->l_name == '\0';
   std::error_code failed;
   std::filesystem::path file = std::filesystem::canonical(is_program ? "/proc/self/exe" : loaded->l_name, failed);

@@ -15,14 +15,14 @@ constexpr int64_t kNsPerSecond = 1'000'000'000;
 // page that somebody has mapped does not touch the file's times.
 constexpr int64_t kSettledNs = 60 * kNsPerSecond;
 
-// Dates beyond the years 1677 to 2262, which anybody can give a file, are the first or the last that 64 bits hold.
+// Saturates outside the years 1677 to 2262, which 64 bits hold: anybody can give a file such a date.
 int64_t NsOf(const timespec& time) {
   constexpr int64_t kMostSeconds = std::numeric_limits<int64_t>::max() / kNsPerSecond - 1;
   return std::clamp(int64_t{time.tv_sec}, -kMostSeconds, kMostSeconds) * kNsPerSecond + time.tv_nsec;
 }
 
-// Where the time of the last change is that of the content, which anybody can set: a file written over in place by one
-// of the same length and date would have the old stamp.
+// FAT and HFS report the modification time, which anybody can set, as the change time. A file that is overwritten in
+// place with the same length and date would keep its stamp.
 bool KeepsNoChangeTime(int64_t type) {
   return type == 0x4d44 || type == 0x2011bab0 || type == 0x4244;  // FAT, exFAT, HFS
 }

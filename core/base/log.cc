@@ -19,13 +19,13 @@ namespace hearth {
 namespace {
 
 struct SinkSlot {
-  std::recursive_mutex mutex;           // a sink that breaks a promise of Hearth's gets the last words too
+  std::recursive_mutex mutex;           // recursive: SetLogSink in a sink, or a forbidden log call, does not deadlock
   std::shared_ptr<const LogSink> sink;  // a call of it holds it: it may set another
   bool is_silent = false;               // without a sink and HEARTH_LOG
 };
 
-// Never destroyed: sessions may end after this file's statics. In memory of the library's own, so that a plugin that is
-// unloaded leaves nothing behind.
+// Never destroyed: sessions may end after this file's statics. Not on the heap: a plugin that is unloaded leaks
+// nothing.
 union LastingSlot {
   LastingSlot() : slot() {}
   ~LastingSlot() {}
@@ -61,7 +61,7 @@ size_t DefaultLevel(bool is_silent) {
   return static_cast<size_t>(LogLevel::kWarning);
 }
 
-// What a sink throws has nowhere to go: most messages come from where nothing may fail.
+// Exceptions of a sink are printed and dropped: most callers must not fail.
 void TellSink(const LogSink& sink, LogLevel level, std::string_view message) {
   try {
     sink(level, message);

@@ -16,9 +16,9 @@ constexpr std::string_view kIntel = "Mesa, src/intel/dev/intel_device_info.c; ar
 constexpr std::string_view kNvidia = "Wikipedia, List of Nvidia graphics processing units: SM count";
 constexpr std::string_view kAmd = "Wikipedia, List of AMD graphics processing units: compute units";
 
-// Of a Mali the source is a chip that has it: Arm's licensees choose how many cores they take, and names without MPn do
-// not tell. Of parts that are sold with several numbers, most units. The rows of Mesa's file on Adreno and of
-// TensorFlow Lite's were compared with these files; the others were not compared with their sources row by row.
+// A Mali row names a chip as its source: Arm's licensees choose the number of cores, and names without MPn don't tell
+// it. A part that is sold with several numbers has the largest. Only the rows from Mesa's Adreno file and TensorFlow
+// Lite were compared with their source.
 constexpr ComputeUnitsRow kRows[] = {
     {"adreno 505", 1, kFreedreno},
     {"adreno 506", 1, kFreedreno},
@@ -319,7 +319,7 @@ constexpr ComputeUnitsRow kRows[] = {
     {"vangogh", 8, kAmd},
 };
 
-// " adreno 640 " of "Adreno (TM) 640": small letters and digits, a blank around each word.
+// " adreno 640 " for "Adreno (TM) 640": lower-case letters and digits, a space around each word.
 std::string WordsOf(std::string_view name) {
   std::string small(name);
   std::ranges::transform(small, small.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

@@ -37,7 +37,7 @@ constexpr DeviceProfile Gpu(DeviceProfile row) {
   return row;
 }
 
-// The numbers of devices are not checked against their drivers' reports; those of the APIs' minima are the
+// The devices' numbers are not checked against reports of their drivers. Those of the APIs' minima are the
 // specifications'.
 constexpr DeviceProfile kProfiles[] = {
     Gpu({.name = "adreno640",
@@ -253,7 +253,7 @@ std::string Lowered(std::string_view text) {
   return lowered;
 }
 
-// As the backends find them.
+// The number of compute units that the backend of this dialect finds.
 uint32_t UnitsOf(const DeviceProfile& profile, Dialect dialect) {
   const bool is_told = dialect == Dialect::kOpenCl || (dialect == Dialect::kVulkan && profile.vulkan_tells_units);
   return is_told ? profile.compute_units : ComputeUnitsByName(profile.renderer, profile.type);

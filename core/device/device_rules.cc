@@ -23,12 +23,12 @@ bool IsSoftware(const DeviceInfo& device) {
   return device.is_software();
 }
 
-// A processor that runs OpenCL: PoCL.
+// PoCL and other OpenCL drivers that run on the CPU.
 bool IsOpenClCpu(const DeviceInfo& device) {
   return device.is_software() && device.dialect == Dialect::kOpenCl;
 }
 
-// A processor that runs GLSL: llvmpipe, lavapipe, SwiftShader.
+// GLSL drivers that run on the CPU: llvmpipe, lavapipe, SwiftShader.
 bool IsSoftwareGpu(const DeviceInfo& device) {
   return device.is_software() && device.dialect != Dialect::kOpenCl;
 }
@@ -49,12 +49,12 @@ bool HasInt64(const DeviceInfo& device) {
   return device.dialect == Dialect::kVulkan && device.int64;
 }
 
-// OpenGL ES tells of no compute shader whether its mediump numbers have 16 bits.
+// OpenGL ES does not say whether mediump numbers of a compute shader have 16 bits.
 bool HasHalfArithmetic(const DeviceInfo& device) {
   return device.fp16_arithmetic && device.fp16_storage && device.dialect != Dialect::kGles;
 }
 
-// By what AMD's drivers and Mesa's call them: "AMD Radeon RX 6800 (RADV NAVI21)". Processors of AMD have no such word.
+// AMD's and Mesa's drivers use names like "AMD Radeon RX 6800 (RADV NAVI21)". AMD's CPUs have none of these words.
 bool IsAmdGpu(const DeviceInfo& device) {
   return !device.is_software() && device.name.find("Radeon") != std::string::npos;
 }
@@ -63,7 +63,7 @@ bool IsHardware(const DeviceInfo& device) {
   return !device.is_software();
 }
 
-// Mesa built without LLVM, as what it calls itself.
+// softpipe: the name of Mesa's software driver built without LLVM.
 bool IsSoftpipe(const DeviceInfo& device) {
   return device.name.find("softpipe") != std::string::npos;
 }
@@ -152,7 +152,7 @@ constexpr bool RowsFollowTheEnumeration() {
   for (size_t k = 0; k < std::size(kRules); ++k) {
     if (static_cast<size_t>(kRules[k].rule) != k) return false;
   }
-  return std::size(kRules) <= 32;  // ForcedRules has a bit for each
+  return std::size(kRules) <= 32;  // ForcedRules has one bit for each
 }
 static_assert(RowsFollowTheEnumeration());
 

@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// Reads a number from 1 to 4096 and what stands behind it.
+// Reads a number from 1 to 4096 and the text `behind` that follows it.
 bool TakeNumber(std::string_view& text, std::string_view behind, int32_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || number < 1 || number > 4096) return false;

@@ -12,7 +12,7 @@ constexpr const char* kFourAtOnce = "sum += (a).x * (w0) + (a).y * (w1) + (a).z 
 constexpr const char* kOneByOne =
     "{ sum += (a).x * (w0); sum += (a).y * (w1); sum += (a).z * (w2); sum += (a).w * (w3); }";
 
-// 0 where the kernel has no such define.
+// The number that the define `name` has, 0 if the kernel lacks it.
 int NumberOf(const KernelSource& source, std::string_view name) {
   const auto define = std::ranges::find(source.defines, name, &Define::name);
   int number = 0;
@@ -21,7 +21,7 @@ int NumberOf(const KernelSource& source, std::string_view name) {
   return number;
 }
 
-// Without the way through floats where memory holds halves.
+// Halves in a buffer are loaded as such, not by way of floats.
 std::string RealLoadOf(const TensorArg& arg, Dialect dialect) {
   const bool is_memory = arg.storage == StorageType::kFloat16 && arg.path == AccessPath::kBuffer;
   if (!is_memory) return fmt::format("to_real4({}_load(i))", arg.name);

@@ -1,5 +1,5 @@
-// The emitter: one KernelSource, three driver texts. What differs between drivers is here and
-// nowhere else: types, ids, accessors, argument declarations.
+// The emitter turns one KernelSource into the text of one of three dialects. All differences between drivers are here:
+// types, ids, accessors, argument declarations.
 
 #define XXH_INLINE_ALL  // header-only use, as in fingerprint.cc
 #include "core/emit/emit.h"
@@ -24,18 +24,18 @@ constexpr std::string_view kGlesPrecision = R"(precision highp float;
 precision highp int;
 )";
 
-// Only with a texel argument: drivers without the extension don't know the type.
+// Emitted only with a texel argument: drivers without the extension don't know the type.
 constexpr std::string_view kGlesTexelBuffers = R"(#extension GL_EXT_texture_buffer : enable
 #extension GL_OES_texture_buffer : enable
 precision highp samplerBuffer;
 )";
 
-// Only where something must be rounded as it is written; ES 3.2 knows `precise` without.
+// Emitted only if a value must be rounded as it is written. ES 3.2 has `precise` without the extension.
 constexpr std::string_view kGlesPrecise = R"(#extension GL_EXT_gpu_shader5 : enable
 #extension GL_OES_gpu_shader5 : enable
 )";
 
-// Only where a kernel is told how many invocations may read each other's values.
+// Emitted only for kernels whose invocations read each other's values.
 constexpr std::string_view kVulkanSubgroups = R"(#extension GL_KHR_shader_subgroup_basic : enable
 #extension GL_KHR_shader_subgroup_shuffle : enable
 #define SUBGROUP_LANE int(gl_SubgroupInvocationID)
@@ -57,19 +57,19 @@ bool ReadsTexels(const TensorArg& arg) {
   return arg.direction == ArgDirection::kRead && arg.path == AccessPath::kTexelBuffer;
 }
 
-// What a kernel's own arguments and defines are called in its body. OpenCL kernels share a program and undefine them.
+// The macros for a kernel's arguments and defines. OpenCL kernels share a program, so each undefines its own.
 class Macros {
  public:
   void Add(std::string_view signature, std::string_view text) {
     AddLine(signature.substr(0, signature.find('(')), fmt::format("#define {} {}\n", signature, text));
   }
-  // A line that is not a macro but declares `name`.
+  // Adds a line that declares `name` without being a macro.
   void AddLine(std::string_view name, std::string line) {
     names_.push_back(std::string(name));
     lines_.push_back(std::move(line));
   }
 
-  // Inside this object, until the next Add.
+  // The views are valid until the next Add.
   std::vector<Helper> helpers() const {
     std::vector<Helper> helpers;
     for (size_t k = 0; k < names_.size(); ++k) helpers.push_back({{names_[k]}, lines_[k]});
@@ -95,7 +95,7 @@ const TensorArg* FirstWritten(const KernelSource& source) {
   return nullptr;
 }
 
-// texel4 and texel1: what a kernel moves whose text serves every element type.
+// Defines texel4 and texel1, for kernels whose text serves every element type.
 void AddTexelTypes(const KernelSource& source, Macros& macros) {
   const TensorArg* written = FirstWritten(source);
   const bool integers = written != nullptr && written->storage == StorageType::kInt32;
@@ -105,14 +105,14 @@ void AddTexelTypes(const KernelSource& source, Macros& macros) {
   macros.Add("splat_texel4(a)", integers ? "splat_int4(a)" : "splat4(a)");
 }
 
-// What every kernel has in a dialect beside its arguments.
+// Adds the macros that do not depend on the kernel's arguments.
 void AddOwn(const KernelSource& source, Dialect dialect, Macros& macros) {
   for (const Define& define : source.defines) macros.Add(define.name, define.value);
   AddTexelTypes(source, macros);
   for (const MacroText& macro : ArithmeticMacros(source, dialect)) macros.Add(macro.signature, macro.text);
 }
 
-// The store macro: evaluates its operands once under reserved names, then hands the epilogue `i` and `v`.
+// The store macro evaluates its operands once, under reserved names, and then runs the epilogue on `i` and `v`.
 std::string StoreMacro(const KernelSource& source, const TensorArg& arg, std::string_view write) {
   std::string epilogue;
   if (&arg == FirstWritten(source)) {
@@ -123,7 +123,7 @@ std::string StoreMacro(const KernelSource& source, const TensorArg& arg, std::st
                      epilogue, write);
 }
 
-// _load16, _span and _store16 over four texels, where the dialect has nothing better.
+// Defines _load16, _span and _store16 by four texel accesses, for dialects without anything faster.
 void AddWideMacros(const TensorArg& arg, Dialect dialect, bool native_load16, Macros& macros) {
   const std::string& name = arg.name;
   if (arg.direction == ArgDirection::kRead) {
@@ -241,7 +241,7 @@ void DeclareGlslArguments(const KernelSource& source, Dialect dialect, std::stri
   out += "};\n";
 }
 
-// As variables of main: llvmpipe and lavapipe (Mesa 22.3) load a uniform once for all work items only outside of loops.
+// Variables of main: llvmpipe and lavapipe (Mesa 22.3) load a uniform once for all work items only outside of loops.
 Macros GlslScalars(const KernelSource& source, Dialect dialect) {
   Macros scalars;
   for (size_t k = 0; k < source.scalars.size(); ++k) {
@@ -306,8 +306,8 @@ std::string EmitGlsl(const KernelSource& source, Dialect dialect) {
   const std::string functions = used.TextOf(library);
   std::string out = GlslBeginning(source, functions, dialect) + functions;
   DeclareGlslArguments(source, dialect, out);
-  out += used.TextOf(macros) + shared;  // in this order: a shared array may be of texel4
-  // Tests emit each of our kernels: this is one of a plan from elsewhere, and the compiler says no.
+  out += used.TextOf(macros) + shared;  // the order matters: a shared array may have type texel4
+  // Tests emit each of our kernels, so this one comes from a foreign plan. The compiler will refuse it.
   if (!body.ok()) return out + "#error its loops can't be unrolled\n";
   return out + "void main() {\n" + used.TextOf(scalars) + *body + "}\n";
 }
@@ -316,7 +316,7 @@ struct OpenClText {
   std::string name, text;
 };
 
-// The kernel alone; `used` learns which helpers it needs.
+// The text of the kernel alone; adds the helpers that it needs to `used`.
 OpenClText OpenClKernel(const KernelSource& source, UsedHelpers& used) {
   const Macros own = OpenClMacros(source);
   const std::vector<Helper> macros = own.helpers();
@@ -356,7 +356,7 @@ std::string EmitOpenClProgram(std::span<const KernelSource> sources) {
     const OpenClText kernel = OpenClKernel(source, used);
     if (names.insert(kernel.name).second) kernels += kernel.text;
   }
-  // The backend says what it stands for, restrict or nothing.
+  // The backend defines the macro as restrict or as nothing.
   const std::string alone = fmt::format("#ifndef {0}\n#define {0}\n#endif\n", kAlone);
   return alone + used.TextOf(HelpersOf(Dialect::kOpenCl)) + kernels;
 }

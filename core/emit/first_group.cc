@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "FROM_FIRST_";
 
-// GID and WGID under other names, which the defines below explain.
+// Replaces GID and WGID by other names, which the defines below give.
 std::string Renamed(std::string_view body) {
   std::string text;
   for (size_t at = 0; at < body.size();) {
@@ -28,7 +28,7 @@ std::string Renamed(std::string_view body) {
   return text;
 }
 
-// `id` of dimension d, behind `items` of each group before the first.
+// Defines `id` of dimension d as the dialect's plus `items` for each group before the first.
 Define CountingOn(std::string_view id, const std::array<uint32_t, 3>& items) {
   return {fmt::format("{}{}(d)", kPrefix, id),
           fmt::format("({}(d) + ((d) == 0 ? {} * {} : (d) == 1 ? {} * {} : {} * {}))", id, kFirstGroup[0], items[0],

@@ -5,7 +5,7 @@
 namespace hearth {
 namespace {
 
-// One macro a line.
+// One macro per line.
 constexpr std::string_view kOpenClMacros = R"(#define GID(d) ((int)get_global_id(d))
 #define LID(d) ((int)get_local_id(d))
 #define WGID(d) ((int)get_group_id(d))

@@ -3,8 +3,8 @@
 namespace hearth {
 namespace {
 
-// The built-in minima and maxima of the languages drop a NaN or leave open what becomes of it, and GLSL's compilers
-// (Mesa's does) make them of comparisons too: a NaN is told by its bits.
+// The languages' own min and max drop a NaN or leave its result open, and GLSL compilers (Mesa's does) turn comparisons
+// into them. So NaN is recognized by its bits.
 constexpr std::string_view kGlslNan = R"(bvec4 px_is_nan(vec4 a) {
   return greaterThan(floatBitsToUint(a) & uvec4(0x7fffffffu), uvec4(0x7f800000u));
 }
@@ -35,7 +35,7 @@ constexpr std::string_view kOpenClMax = R"(float4 vmax(float4 a, float4 b) {
 }
 )";
 
-// The built-in ones make 0 of a NaN.
+// The built-in sign gives 0 for NaN.
 constexpr std::string_view kGlslSign = R"(vec4 vsign(vec4 a) {
   return mix(sign(a), a, px_is_nan(a));
 }
@@ -72,7 +72,7 @@ int4 vfloor_remainder(int4 a, int4 b) {
 }
 )";
 
-// By squaring; wraps. Negative exponents are an error in TFLite, and count as 0.
+// Repeated squaring; wraps. A negative exponent is an error in TFLite and counts as 0 here.
 constexpr std::string_view kIntegerPower = R"(int4 vpower(int4 a, int4 b) {
   uint4 result = bits_uint4(splat_int4(1));
   uint4 square = bits_uint4(a);
@@ -86,8 +86,8 @@ constexpr std::string_view kIntegerPower = R"(int4 vpower(int4 a, int4 b) {
 }
 )";
 
-// As in C: the integer below the exact quotient, and the remainder with the divisor's sign. GLSL has neither fmod nor a
-// multiplication and addition of one rounding that every driver keeps: mantissas are divided, 8 bits a turn.
+// As C's fmod: the remainder has the dividend's sign. GLSL has no fmod, and not every driver keeps a multiply-add with
+// one rounding: mantissas are divided, 8 bits per iteration.
 constexpr std::string_view kGlslRemainder = R"(float px_fmod(float a, float b) {
   uint x = floatBitsToUint(a) & 0x7fffffffu;
   uint y = floatBitsToUint(b) & 0x7fffffffu;
@@ -132,8 +132,8 @@ constexpr std::string_view kGlslErfc = R"(vec4 verfc(vec4 a) {
 }
 )";
 
-// GLSL's pow is undefined for negative bases and for zero to a power of zero or less. As C's: 1 to any power and any
-// number to the power of 0 are 1, NaN too; of bases below 0 (-0 too) only -inf has powers that are no integers.
+// GLSL's pow is undefined for negative bases and for 0 to a power of at most 0. This one is C's: 1 to any power and any
+// number to the power of 0 are 1, even NaN. Of negative bases (-0 too) only -inf has non-integer powers.
 constexpr std::string_view kGlslPow = R"(vec4 vpow(vec4 a, vec4 b) {
   vec4 size = abs(a);
   vec4 r = mix(pow(size, b), vec4(1.0), equal(size, vec4(1.0)));
@@ -168,7 +168,7 @@ constexpr std::string_view kGlslAtan2 = R"(vec4 vatan2(vec4 a, vec4 b) {
 }
 )";
 
-// PoCL's vectors take the small angles beside one beyond 10^7 or so for such, too: sin(0.001) was 0.008.
+// PoCL's sine of a vector with a component beyond about 10^7 is wrong in small ones: sin(0.001) was 0.008.
 constexpr std::string_view kOpenClSine = R"(float4 vsin(float4 a) {
   return (float4)(sin(a.x), sin(a.y), sin(a.z), sin(a.w));
 }
@@ -218,8 +218,8 @@ vec4 px_sin(vec4 a, int quarter_turns) {
 }
 )";
 
-// A number as 16-bit storage can hold it: 65504 where float16 would make an infinity of a finite one, and the smallest
-// half where it would make 0 of another. The next operation could make a NaN of either. Infinities and NaN stay.
+// Clamps a number for 16-bit storage: at most 65504 where float16 would overflow, at least the smallest half where it
+// would underflow to 0. Both could make a NaN in the next operation. Infinities and NaN stay.
 constexpr std::string_view kGlslHeld = R"(vec4 vheld(vec4 a) {
   vec4 size = abs(a);
   bvec4 has_digits = lessThan(floatBitsToUint(size) - uvec4(1u), uvec4(0x7f7fffffu));
@@ -233,7 +233,7 @@ constexpr std::string_view kOpenClHeld = R"(float4 vheld(float4 a) {
 }
 )";
 
-// Rounds to 16-bit storage and back: the value that a kernel which reads the stored one starts from.
+// Rounds to 16-bit storage and back: the value that another kernel would load.
 constexpr std::string_view kGlslHalf = R"(vec4 vhalf(vec4 v) {
   vec4 a = vheld(v);
   return vec4(unpackHalf2x16(packHalf2x16(a.xy)), unpackHalf2x16(packHalf2x16(a.zw)));
@@ -246,7 +246,7 @@ constexpr std::string_view kOpenClHalf = R"(float4 vhalf(float4 a) {
 }
 )";
 
-// Arrays of a kernel's own seen as smaller elements, so that an index counted at run time may name them.
+// Views a local array as smaller elements, so that an index known only at run time can address them.
 constexpr std::string_view kGlslElements = R"(#define FLOAT_OF(a, e) ((a)[(e) / 4][(e) % 4])
 #define FLOAT4_OF(a, e) ((a)[(e) / 4][(e) % 4])
 )";
@@ -254,7 +254,7 @@ constexpr std::string_view kOpenClElements = R"(#define FLOAT_OF(a, e) (((float*
 #define FLOAT4_OF(a, e) (((float4*)(a))[e])
 )";
 
-// Four texels as one vector.
+// Four texels in one vector.
 constexpr std::string_view kGlslFourTexels = R"(#define make_float16(a, b, c, d) mat4(a, b, c, d)
 #define vmul16(a, b) matrixCompMult(a, b)
 #define veven16(a, b) mat4((a)[0], (a)[2], (b)[0], (b)[2])
@@ -276,11 +276,11 @@ float16 vinside16(float16 v, int column, int step, int width) {
 }
 )";
 
-// A loop that stays one, where writing it out would cost registers and time to compile.
+// Marks a loop that must stay a loop: unrolled it would cost registers and compile time.
 constexpr std::string_view kGlslRolled = "#define ROLLED\n";
 constexpr std::string_view kOpenClRolled = "#define ROLLED _Pragma(\"nounroll\")\n";
 
-// Of results that are rounded step by step: no multiplication becomes part of an addition.
+// For results that are rounded step by step: no multiplication is contracted into an addition.
 constexpr std::string_view kGlslPrecise =
     R"(#if __VERSION__ >= 400 || defined(GL_EXT_gpu_shader5) || defined(GL_OES_gpu_shader5)
 #define px_precise precise
@@ -289,7 +289,7 @@ constexpr std::string_view kGlslPrecise =
 #endif
 )";
 
-// a + (b - a) * w in three roundings, as the host calculates it.
+// a + (b - a) * w, rounded three times as on the host.
 constexpr std::string_view kGlslBlend = R"(vec4 vblend(vec4 a, vec4 b, vec4 w) {
   px_precise vec4 part = (b - a) * w;
   px_precise vec4 sum = a + part;
@@ -303,8 +303,8 @@ constexpr std::string_view kOpenClBlend = R"(float4 vblend(float4 a, float4 b, f
 }
 )";
 
-// The area that two boxes (top, left, bottom, right) share, and the area of both together, rounded as the host rounds
-// them; 0 and 1 where one has no area. Written as one quotient each driver would round it in its own way.
+// Areas of intersection and union of two boxes (top, left, bottom, right), rounded as on the host; 0 and 1 if a box has
+// no area. As one quotient each driver would round it differently.
 constexpr std::string_view kGlslSharedArea = R"(vec2 vshared_area(vec4 a, vec4 b) {
   px_precise float area_a = (a.z - a.x) * (a.w - a.y);
   px_precise float area_b = (b.z - b.x) * (b.w - b.y);
@@ -325,10 +325,10 @@ constexpr std::string_view kOpenClSharedArea = R"(float2 vshared_area(float4 a, 
 }
 )";
 
-// Functions that call each other, with all their names.
+// Functions that call each other, with all names that they define.
 struct FunctionGroup {
   std::array<std::string_view, 4> names;
-  std::string_view glsl, opencl;  // empty where the language has them
+  std::string_view glsl, opencl;  // empty if the language has them built in
 };
 
 constexpr FunctionGroup kGroups[] = {

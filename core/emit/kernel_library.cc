@@ -33,7 +33,7 @@ bool ToCount(const std::string& word, uint32_t& count) {
   return parsed.ec == std::errc() && parsed.ptr == word.data() + word.size();
 }
 
-// One header line, already split; false when it is not one of the known forms.
+// Applies one header line, already split; false if it has none of the known forms.
 bool ApplyDirective(const std::vector<std::string>& words, KernelSource& source) {
   const std::string& kind = words[0];
   if (kind == "@read" || kind == "@write") {

@@ -39,7 +39,7 @@ Status CheckArguments(const KernelSource& source, const DeviceInfo& info) {
 }
 
 Status CheckWorkGroup(const KernelSource& source, const DeviceInfo& info) {
-  uint64_t items = 1;  // stays within 64 bits, since each size is checked before
+  uint64_t items = 1;  // fits into 64 bits, since each size is checked first
   for (int d = 0; d < 3; ++d) {
     if (source.local_size[d] == 0)
       return Error(StatusCode::kInvalidArgument, "kernel {} has an empty work group", source.name);

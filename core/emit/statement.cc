@@ -150,7 +150,7 @@ std::string_view CastText(DType to, bool from_real) {
     case DType::kBool:
       return from_real ? "(splat4(1.0f) - vequal(x_load(at), splat4(0.0f)))"
                        : "(splat4(1.0f) - vequal(x_load(at), splat_int4(0)))";
-    // Real numbers are clamped, and NaN is the highest, as in TFLite: of the negated number the lowest. Integers wrap.
+    // Real numbers are clamped and NaN becomes the highest, as in TFLite: negating twice makes it so. Integers wrap.
     case DType::kUInt8:
       return from_real ? "to_int4(splat4(0.0f) - vsaturate(splat4(0.0f) - x_load(at), splat4(-255.0f), splat4(0.0f)))"
                        : "(x_load(at) & splat_int4(255))";

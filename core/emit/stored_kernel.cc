@@ -1,4 +1,4 @@
-// A kernel that a plan of the cache names, checked against the kernel library.
+// Checks a kernel of a cached plan against the kernel library.
 #include <algorithm>
 #include <set>
 
@@ -17,7 +17,7 @@ bool IsIdentifier(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// As lowering sets it; textures and their formats are only of memory that a caller lends.
+// Whether lowering can set this path. Textures and their formats occur only in memory that a caller lends.
 bool IsPathOf(const TensorArg& arg) {
   if (arg.storage > StorageType::kInt32) return false;
   switch (arg.path) {
@@ -53,7 +53,7 @@ bool HasDefinesOf(const KernelSource& library, const KernelSource& source) {
   });
 }
 
-// The names of all arguments; empty when one is not a name or stands twice.
+// The names of all arguments; empty if one is no name or occurs twice.
 std::set<std::string_view> NamesOf(const KernelSource& source) {
   std::set<std::string_view> names;
   const auto add = [&](const auto& args) {

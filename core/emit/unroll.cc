@@ -10,7 +10,7 @@ namespace hearth {
 namespace {
 
 constexpr std::string_view kKeyword = "UNROLL";
-constexpr int kMaxDepth = 8;           // of nested loops, and of defines that name defines
+constexpr int kMaxDepth = 8;           // nested loops, and defines within defines
 constexpr size_t kMaxText = 1u << 20;  // a kernel that grows past this is a mistake
 
 bool IsWordChar(char c) {
@@ -92,7 +92,7 @@ class ConstantExpression {
 };
 
 struct CountedLoop {
-  size_t begin = 0, end = 0;  // the whole statement in the text
+  size_t begin = 0, end = 0;  // the statement's range in the text
   std::string variable;
   int64_t first = 0, last = 0;  // [first, last)
   std::string_view body;
@@ -103,7 +103,7 @@ size_t SkipBlanks(std::string_view text, size_t at) {
   return at;
 }
 
-// One past the bracket that closes the one at `at`.
+// One past the bracket that closes the bracket at `at`.
 size_t EndOfBrackets(std::string_view text, size_t at) {
   int depth = 0;
   for (; at < text.size(); ++at) {

@@ -14,7 +14,7 @@ constexpr int64_t kMaxTextConstantElements = int64_t{1} << 28;
 std::string ElementText(DType dtype, std::span<const std::byte> bytes, int64_t index) {
   const double number = LoadElement(dtype, bytes, index);
   if (dtype == DType::kFloat64) return fmt::format("{}", number);
-  // As float: the shortest text that gives the same float back is shorter than a double's.
+  // Formatted as float: the shortest text that reads back as the same float is shorter than a double's.
   return IsFloat(dtype) ? fmt::format("{}", static_cast<float>(number)) : fmt::format("{:.0f}", number);
 }
 
@@ -26,8 +26,8 @@ bool AllEqual(DType dtype, std::span<const std::byte> bytes, int64_t count) {
   return first == first;
 }
 
-// Numbers that look random and depend on the seed text only: FNV-1a as seed, then the 64-bit
-// linear congruential generator of Knuth's MMIX.
+// Pseudo-random numbers that depend only on the seed text: FNV-1a as seed, then the 64-bit linear congruential
+// generator of Knuth's MMIX.
 class Pattern {
  public:
   explicit Pattern(std::string_view seed) {

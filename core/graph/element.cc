@@ -25,7 +25,7 @@ std::optional<int64_t> CheckedElementCount(const Shape& shape) {
   for (int32_t dim : shape.dims()) {
     if (dim < 0) return std::nullopt;
     zero = zero || dim == 0;
-    // Also behind a zero: the other dimensions must be sane on their own.
+    // Dimensions after a zero are checked too: their product must fit without it.
     if (dim > 0 && count > kMaxElementCount / dim) return std::nullopt;
     if (dim > 0) count *= dim;
   }

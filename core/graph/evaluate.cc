@@ -15,7 +15,7 @@
 namespace hearth {
 namespace {
 
-// Which scale and zero point an element has. Precondition: CheckQuantization passed.
+// The scale and zero point of each element. Precondition: CheckQuantization passed.
 class QuantizationGrid {
  public:
   explicit QuantizationGrid(const TensorDesc& desc) {
@@ -76,7 +76,7 @@ Status CheckDense(const TensorDesc& desc, size_t size_bytes) {
   return IsQuantized(desc) ? CheckQuantization(*desc.quantization, desc.shape) : Status::Ok();
 }
 
-// Rounds to what `desc` can store.
+// Rounds the tensor to the numbers that `desc` can store.
 Status RoundTo(const TensorDesc& desc, ReferenceTensor& tensor) {
   if (desc.dtype == DType::kFloat32) {
     for (double& value : tensor.values) value = static_cast<float>(value);
@@ -126,7 +126,7 @@ Status CheckShape(const Shape& declared, const ReferenceTensor& given) {
                declared.ToString(), given.shape.ToString(), given.values.size());
 }
 
-// Results of nothing, and what makes nothing, are known when a model is read: no other code meets such tensors.
+// Nodes with empty tensors become constants when a model is read: no other code meets such tensors.
 Status CheckHasElements(const Graph& graph, const Node& node) {
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (const ValueId id : *list) {
@@ -138,8 +138,8 @@ Status CheckHasElements(const Graph& graph, const Node& node) {
   return Status::Ok();
 }
 
-// No operation calculates with uint64 in float64, which has fewer digits: the CPU moves its bytes, and has functions of
-// its own for some of two operands.
+// Whether the operation runs on uint64, which has more digits than float64: it moves elements, or it is a binary
+// operation with integer code on the CPU.
 bool KeepsWords(const Op& op) {
   if (const auto* binary = std::get_if<Binary>(&op)) {
     const BinaryKind kind = binary->kind;

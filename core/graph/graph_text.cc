@@ -11,7 +11,7 @@
 //
 // A type is element type, dimensions and, for quantized tensors, {scales / zero points / dimension}:
 // uint8[1x2]{0.5/128}, int8[2x3]{0.5,0.25/0,0/0}. A node with several outputs lists ids, types and names in order.
-// `value` stands for a value that nothing makes (a state's, or left by a pass). `operator` is the index in the model
+// `value` stands for a value that no node makes (a state's, or left by a pass). `operator` is the index in the model
 // file.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -121,7 +121,7 @@ class GraphParser {
  private:
   struct ParsedValue {
     Value value;
-    std::optional<std::vector<std::byte>> contents;  // of a constant
+    std::optional<std::vector<std::byte>> contents;  // set for a constant
   };
 
   static Status Expected(TextScanner& scanner, std::string_view what) {
@@ -245,7 +245,7 @@ class GraphParser {
     return scanner.Take(')') ? Status::Ok() : Expected(scanner, "')' or ','");
   }
 
-  // Everything up to the ':' before the outputs' types.
+  // Reads the attributes up to the ':' before the outputs' types.
   static Result<std::vector<AttributeText>> ParseAttributes(TextScanner& scanner) {
     std::vector<AttributeText> attributes;
     while (!scanner.Take(':')) {
@@ -258,7 +258,7 @@ class GraphParser {
     return attributes;
   }
 
-  // Values are added in the order of their ids, which the text may mention in any order.
+  // Adds values in the order of their ids. The text may mention them in any order.
   Result<Graph> Build() {
     ValueId next = 0;
     for (auto& [id, parsed] : values_) {

@@ -1,4 +1,4 @@
-// Graph::Validate: what each pass leaves must be a graph that lowering can rely on.
+// Graph::Validate: checks after each pass that lowering can rely on the graph.
 #include <vector>
 
 #include "core/base/error.h"
@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-// What Validate knows while it walks over a graph in order.
+// The state of Validate while it walks over the nodes in order.
 class GraphChecker {
  public:
   explicit GraphChecker(const Graph& graph, size_t constant_count)
@@ -117,7 +117,7 @@ class GraphChecker {
 
   const Graph& graph_;
   size_t constant_count_;
-  std::vector<bool> available_, made_;  // by value: by an input, constant or node seen so far; by a node
+  std::vector<bool> available_, made_;  // by value: made by an input, constant or earlier node; made by a node
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace hearth {
 
-// (x) -> the same bits read as another type. Of a smaller type there are several in each element: a new last dimension;
-// of a larger one the last dimension is one element, and goes.
+// (x) -> the same bits read as another type. A smaller type gets a new last dimension: the parts of each element. A
+// larger one drops the last dimension, which is one element.
 struct Bitcast {
   DType to = DType::kFloat32;
   friend bool operator==(const Bitcast&, const Bitcast&) = default;

@@ -16,7 +16,7 @@ std::vector<bool> ValuesThatDecideIndices(const Graph& graph) {
       if (input != kNoValue) needed[input] = true;
     }
   }
-  // Their inputs need not be: 16 bits of an input decide no more than a rounding of it would.
+  // The inputs of such a node may have 16 bits: that changes its results no more than rounding its inputs would.
   for (const Node& node : graph.nodes()) {
     if (!OpDefOf(node.op).Has(kFloat32Results)) continue;
     for (ValueId output : node.outputs) needed[output] = true;

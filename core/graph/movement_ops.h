@@ -1,4 +1,4 @@
-// Operations that move elements and leave them what they are: their attribute structs, members of Op (op.h).
+// Operations that move elements without changing them: their attribute structs, members of Op (op.h).
 #ifndef HEARTH_CORE_GRAPH_MOVEMENT_OPS_H_
 #define HEARTH_CORE_GRAPH_MOVEMENT_OPS_H_
 
@@ -64,10 +64,10 @@ struct BatchToSpace {  // block and crops per spatial dimension
 };
 struct MirrorPad {
   Shape before, after;
-  bool symmetric = false;  // the edge element is repeated; otherwise (REFLECT) it is not
+  bool symmetric = false;  // whether the border element is repeated; it is not for REFLECT
   friend bool operator==(const MirrorPad&, const MirrorPad&) = default;
 };
-struct DynamicUpdateSlice {  // (x, update, start[rank of x]): x with update in the place of its elements from start on
+struct DynamicUpdateSlice {  // (x, update, start[rank of x]): x with `update` written at `start`
   friend bool operator==(const DynamicUpdateSlice&, const DynamicUpdateSlice&) = default;
 };
 struct Gather {  // (x, indices): whole slices along `axis`; the first batch_dims dimensions go together

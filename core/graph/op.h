@@ -327,7 +327,7 @@ struct Svdf {
   friend bool operator==(const Svdf&, const Svdf&) = default;
 };
 
-// An operator that no part of Hearth knows, or not in this form: kept so that inspect can name it.
+// An operator that Hearth does not know, or not in this form. It is kept so that inspect can name it.
 struct UnknownOp {
   std::string name;
   std::string reason;  // what is wrong with the form; empty when the operator is not known at all

@@ -1,4 +1,4 @@
-// The attributes of every operation by name, said once for writing and reading graph texts.
+// The attributes of every operation by name, defined once for writing and reading graph texts.
 #ifndef HEARTH_CORE_GRAPH_OP_ATTRIBUTES_H_
 #define HEARTH_CORE_GRAPH_OP_ATTRIBUTES_H_
 
@@ -6,8 +6,8 @@
 
 namespace hearth {
 
-// The attributes of each family, for writing and reading alike. What an operation's name tells
-// already (the kind of Unary, Binary, Pool2D, Resize, Reduce and ArgReduce) is none.
+// The attributes of each family, for writing and reading. The kind of Unary, Binary, Pool2D, Resize, Reduce and
+// ArgReduce is not among them: the operation's name gives it.
 template <typename Fields>
 void ForWindow(Fields& fields, Window2D& window) {
   fields.Size("stride", window.stride_h, window.stride_w, 1);

@@ -36,7 +36,7 @@ using InferFunction = Status (*)(Graph& graph, const Node& node);
 // The shapes of `outputs` are set and their values sized. Inputs are valid (infer passed).
 using ReferenceFunction = void (*)(const Node& node, std::span<const ReferenceTensor* const> inputs,
                                    std::span<ReferenceTensor> outputs);
-// What is asked once for all nodes of a graph.
+// Facts that are determined once for all nodes of a graph.
 struct Placing {
   const DeviceInfo& device;
   // By value: whether its numbers are known to fit into 32 bits, the size of a device's integers. Indices, class

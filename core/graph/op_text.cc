@@ -204,7 +204,7 @@ std::string AttributesToText(const Op& op) {
 
 namespace {
 
-// One value of each alternative.
+// A default-constructed value of each alternative.
 template <size_t... I>
 std::vector<Op> DefaultOps(std::index_sequence<I...> /*alternatives*/) {
   std::vector<Op> ops;
@@ -215,7 +215,7 @@ std::vector<Op> DefaultOps(std::index_sequence<I...> /*alternatives*/) {
 }  // namespace
 
 std::vector<Op> NamedOps() {
-  std::vector<Op> ops = DefaultOps(std::make_index_sequence<std::variant_size_v<Op> - 1>());  // not UnknownOp
+  std::vector<Op> ops = DefaultOps(std::make_index_sequence<std::variant_size_v<Op> - 1>());  // all but UnknownOp
   const auto add = [&ops](const Op& op) {
     const auto same = [&](const Op& known) { return OpName(known) == OpName(op); };
     if (std::none_of(ops.begin(), ops.end(), same)) ops.push_back(op);

@@ -13,7 +13,7 @@
 
 namespace hearth {
 
-// What can be done with a model of which Hearth can't run all.
+// Advice for a model that Hearth can run only in part.
 inline constexpr std::string_view kPluginAdvice =
     "run the model by Hearth's plugin, which leaves to the LiteRT interpreter what Hearth can't run";
 
@@ -36,8 +36,8 @@ std::vector<Op> NamedOps();
 // `conv_2d "MobilenetV1/Conv2d_0" (operator 3)`: how errors and reports call a node.
 std::string NodeLabel(const Node& node);
 
-// Whether a user who says `wanted` means this node: its operation's name in upper or lower case, as model files have it
-// ("CONV_2D") or as OpName gives it, or its operator's index in the file ("op:7").
+// Whether the user's `wanted` names this node: by its operation in any case, as in model files ("CONV_2D") or as OpName
+// gives it, or by its operator's index in the file ("op:7").
 bool IsCalled(const Node& node, std::string_view wanted);
 
 // The error for a node that nothing here can run: names operator, index and what to do.

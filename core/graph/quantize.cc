@@ -56,7 +56,7 @@ TensorGrid GridOf(const TensorDesc& desc) {
 
 double StoredNumber(double real, const TensorGrid& grid) {
   const auto zero_point = static_cast<double>(grid.zero_point);
-  if (grid.scale == 0.0f) return zero_point;  // of a channel of zeros
+  if (grid.scale == 0.0f) return zero_point;  // a channel of zeros
   if (IsSmall(grid)) return zero_point + StepsOf(static_cast<float>(real), grid);
   const double lowest = grid.lowest, steps = std::round(real / static_cast<double>(grid.scale));
   return zero_point + (steps > lowest ? std::min<double>(steps, grid.highest) : lowest);

@@ -29,7 +29,7 @@ enum class DType : uint8_t {
   kUInt16,
   kUInt32,
   kFloat64,
-  kUInt64,  // of the states of random generators: moved, and its bits read
+  kUInt64,  // the state of random generators: copied, and read as bits
 };
 inline constexpr DType kLastDType = DType::kUInt64;
 

@@ -6,7 +6,7 @@
 namespace hearth {
 namespace {
 
-// As pixels: a matrix has as many as its tensor's second to last dimension.
+// The value's matrices, with strides in pixels: a matrix has one pixel per row.
 MatrixPlace PlaceOf(const PlanBuilder& builder, ValueId value) {
   const Shape& shape = builder.DescOf(value).shape;
   MatrixPlace place = WholePlace(builder, value);
@@ -19,7 +19,7 @@ bool IsOneMatrix(const Shape& shape) {
   return MatrixBatch(shape).sizes == std::array<int32_t, 3>{1, 1, 1};
 }
 
-// Where an operand that other nodes only move lies before that.
+// The position of an operand before the moves that made it, if they are deferred; nothing otherwise.
 std::optional<ViewedPlace> PlaceBefore(const PlanBuilder& builder, ValueId value) {
   const auto* moved = builder.DeferredAt(value);
   if (moved == nullptr || !builder.HoldAlike(value, moved->source)) return std::nullopt;
@@ -43,7 +43,7 @@ Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
   shapes.n = out[out.rank() - 1];
   shapes.k = a[a.rank() - (product.adjoint_a ? 2 : 1)];
   shapes.adjoint_a = product.adjoint_a;
-  // One constant [N,K] matrix for all: the weights of a 1x1 convolution.
+  // A constant [N,K] matrix used by all products: the weights of a 1x1 convolution.
   if (graph.IsConstant(node.inputs[1]) && IsOneMatrix(b) && product.adjoint_b && !product.adjoint_a) {
     const MatrixShapes matrix{builder.ShapeOf(node.outputs[0]).pixels(), {shapes.n, 1, 1, shapes.k}};
     KernelCall call = MatrixCall(builder, node, matrix, MatrixCandidates(builder, node, matrix).front());
@@ -52,7 +52,8 @@ Status LowerBatchMatMul(const Node& node, PlanBuilder& builder) {
   const auto a_before = PlaceBefore(builder, node.inputs[0]), b_before = PlaceBefore(builder, node.inputs[1]);
   shapes.y = WholePlace(builder, node.outputs[0]);
   if (IsOneMatrix(b) && !product.adjoint_a && !a_before) {
-    shapes.m = static_cast<int32_t>(builder.ShapeOf(node.outputs[0]).pixels());  // all rows meet the same matrix
+    shapes.m =
+        static_cast<int32_t>(builder.ShapeOf(node.outputs[0]).pixels());  // all rows are multiplied by the same matrix
     shapes.a = WholePlace(builder, node.inputs[0]);
   } else {
     shapes.batches = MatrixBatch(out).sizes;

@@ -4,7 +4,7 @@
 namespace hearth {
 namespace {
 
-// `y` per output pixel; block, top and left by spatial dimension, of which rank 3 has only the last.
+// One work item per texel of y. `block` and `before` have one number per spatial dimension: rank 3 has only the width.
 KernelCall BlockCall(const Node& node, KernelName kernel, const Shape& block, const Shape& before,
                      PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]), out = builder.ShapeOf(node.outputs[0]);

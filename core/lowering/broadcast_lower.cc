@@ -12,8 +12,8 @@ namespace hearth {
 namespace {
 
 constexpr int kPixelDims = Shape::kMaxRank - 1;
-constexpr int kKernelDims = kMaxKernelRank - 1;     // of these, the innermost
-using PixelDims = std::array<int32_t, kPixelDims>;  // all but the channels, outermost first, ones in front
+constexpr int kKernelDims = kMaxKernelRank - 1;     // the innermost of these
+using PixelDims = std::array<int32_t, kPixelDims>;  // all but the channels, outermost first, padded with ones in front
 
 PixelDims PixelDimsOf(const Shape& shape) {
   PixelDims dims;
@@ -26,7 +26,7 @@ int32_t ChannelsOf(const Shape& shape) {
   return shape.rank() == 0 ? 1 : shape[shape.rank() - 1];
 }
 
-// The dimensions of result and operands with those merged that lie together in all of them.
+// The dimensions of result and operands after joining neighbours that lie together in all of them.
 struct BroadcastDims {
   PixelDims out;
   std::vector<PixelDims> operands;
@@ -35,7 +35,7 @@ struct BroadcastDims {
 BroadcastDims Merge(std::span<const Shape> shapes, const Shape& out_shape) {
   BroadcastDims dims{PixelDimsOf(out_shape), {}};
   for (const Shape& shape : shapes) dims.operands.push_back(PixelDimsOf(shape));
-  // From the innermost dimension on: `to` collects, `from` is the next one outside of it.
+  // Starts at the innermost dimension: `to` accumulates, `from` is the next outer one.
   int to = kPixelDims - 1;
   for (int from = to - 1; from >= 0; --from) {
     const auto alike = [&](const PixelDims& operand) { return (operand[from] == 1) == (operand[to] == 1); };
@@ -53,7 +53,7 @@ BroadcastDims Merge(std::span<const Shape> shapes, const Shape& out_shape) {
   return dims;
 }
 
-// Names of an operand's scalars in the kernels, in the order of PixelDims, then slices and "its only channel".
+// The scalar names of an operand: strides in the order of PixelDims, then slices, then whether it has one channel.
 struct StrideNames {
   std::array<ScalarName, kKernelDims> pixels;
   ScalarName slice, first;

@@ -7,9 +7,9 @@
 namespace hearth {
 namespace {
 
-// The output has `rows` rows of pixels. Each input holds a part of every row; along channels, the whole row.
+// The output has `rows` rows of pixels. Each input has a part of every row, or a whole row if the axis is the channels.
 struct Join {
-  int64_t rows = 1, row_pixels = 1;  // of the output
+  int64_t rows = 1, row_pixels = 1;  // both of the output
   bool along_channels = false;
 };
 
@@ -22,7 +22,7 @@ Join JoinAlong(const Shape& out, int axis) {
   return join;
 }
 
-// `start`: pixels of each row before this input's; `slice`: slices before it.
+// `start`: pixels of a row before this input's; `slice`: slices before this input's.
 KernelCall CopyPixelsCall(const PlanBuilder& builder, Operand x, Operand y, const Bhwc& in, const Bhwc& out,
                           const Join& join, int64_t start, int32_t slice) {
   const bool flat = join.rows > kMostGroups;
@@ -76,7 +76,7 @@ KernelCall PackChannelCall(Operand x, Operand y, const Bhwc& in, const Bhwc& out
   return call;
 }
 
-// Applies an activation to a whole value in place: each work item reads the texel that it writes.
+// Applies an activation to a value in place: each work item reads the texel that it writes.
 KernelCall ActivateCall(Operand y, const Bhwc& out, Activation activation) {
   KernelCall call = MapCall(out);
   call.tensors = {{"x", y}, {"y", y}};
@@ -85,12 +85,12 @@ KernelCall ActivateCall(Operand y, const Bhwc& out, Activation activation) {
   return call;
 }
 
-// Whether doing it twice is doing it once: texels that two inputs share are stored twice.
+// Whether applying it twice gives the same: texels that two inputs share are stored twice.
 bool IsIdempotent(Activation activation) {
   return activation != Activation::kTanh && activation != Activation::kSigmoid;
 }
 
-// Where an input may lie from the start instead of being copied there: the output's texel that is its first.
+// The first output texel of an input that can be placed in the output without a copy; nothing if it can't.
 std::optional<int64_t> FirstTexel(const Bhwc& in, const Bhwc& out, const Join& join, int64_t start, int32_t channel) {
   if (join.along_channels) {
     const bool fills = channel % 4 == 0 && (in.c % 4 == 0 || channel + in.c == out.c);

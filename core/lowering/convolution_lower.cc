@@ -16,7 +16,7 @@ bool IsPointwise(const Window2D& window, const Padding2D& padding, const Shape& 
          padding.bottom == 0 && padding.left == 0 && padding.right == 0;
 }
 
-// Whether groups of channels fill whole texels; then the matrix kernels take them.
+// Whether each group's channels fill whole texels, as the matrix kernels need.
 bool FillsTexels(const Shape& filter, int32_t groups) {
   return groups == 1 || (filter[3] % 4 == 0 && filter[0] / groups % 4 == 0);
 }
@@ -32,7 +32,7 @@ MatrixShapes ShapesOf(const PlanBuilder& builder, const Node& node) {
           in.c / filter[3]};
 }
 
-// Groups that share texels: a kernel that reads single elements.
+// For groups that share texels: a kernel that reads single elements.
 KernelCall GroupedCall(PlanBuilder& builder, const Node& node, const Shape& filter, int32_t groups) {
   const int64_t pixels = builder.ShapeOf(node.outputs[0]).pixels();
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
@@ -48,7 +48,7 @@ KernelCall GroupedCall(PlanBuilder& builder, const Node& node, const Shape& filt
   return call;
 }
 
-// A computed filter lies in memory as a packed one does.
+// A computed filter has the layout of a packed one.
 Operand DepthwiseFilter(PlanBuilder& builder, ValueId filter) {
   const TensorDesc& desc = builder.graph().value(filter).desc;
   if (!builder.graph().IsConstant(filter)) return builder.Tensor(filter);
@@ -56,7 +56,7 @@ Operand DepthwiseFilter(PlanBuilder& builder, ValueId filter) {
   return builder.Packed(filter, {PackLayout::kDepthwise, desc, 4, {1, shape[1], shape[2], shape[3]}});
 }
 
-// Unrolled, a window past this compiles for seconds and spills.
+// A larger window, unrolled, compiles for seconds and spills registers.
 constexpr int64_t kMaxUnrolledTaps = 49;
 
 }  // namespace
@@ -70,7 +70,7 @@ std::vector<KernelChoice> Conv2DCandidates(const Node& node, const PlanBuilder& 
   if (!FillsTexels(builder.graph().value(node.inputs[1]).desc.shape, shapes.groups)) return {{"grouped", 1, 1, 8}};
   std::vector<KernelChoice> candidates = MatrixCandidates(builder, node, shapes);
   const std::vector<KernelChoice> winograd = WinogradCandidates(builder, node, shapes);
-  // Its three kernels are worth compiling where many runs follow: 1.6 to 2 times as fast for 32 channels (PoCL 3.1,
+  // Winograd's three kernels are worth compiling for many runs: 1.6 to 2 times as fast with 32 channels (PoCL 3.1,
   // lavapipe of Mesa 22.3).
   const bool leads = builder.options().preference == Preference::kSustainedSpeed &&
                      std::min(shapes.filter[0], shapes.filter[3]) >= 32 && shapes.pixels >= 512;
@@ -98,7 +98,7 @@ std::optional<std::string> DepthwiseConv2DUnsupported(const Graph& graph, const 
   return NotReal(graph, node);
 }
 
-// Rows of a whole line, whose pixels the vectors take four by four.
+// Whether depthwise_wide fits: a work item makes a whole line, in vectors of four pixels.
 bool IsWideDepthwise(const Node& node, const PlanBuilder& builder) {
   const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
   const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
@@ -106,9 +106,9 @@ bool IsWideDepthwise(const Node& node, const PlanBuilder& builder) {
          builder.ShapeOf(node.inputs[0]).c == builder.ShapeOf(node.outputs[0]).c;
 }
 
-// Rows of a work item on a software GPU. More rows share fetches, but a program of 7 or 9 compiles 20 to 60 ms longer
-// than one of 4. Costs in fetches, 3 texels a row of input, and in stores, each as slow as 6 fetches (llvmpipe and
-// lavapipe of Mesa 22.3).
+// The rows that a work item makes on a software GPU. More rows share fetches, but programs with 7 or 9 rows compile 20
+// to 60 ms longer than with 4. The cost counts fetches, 3 texels per input row, and stores, each as slow as 6 fetches
+// (llvmpipe and lavapipe of Mesa 22.3).
 int ShaderRows(const Window2D& window, int32_t out_h, Preference preference) {
   const auto cost = [&](int rows) {
     const int64_t items = Tiles(out_h, int64_t{rows} * window.dilation_h) * window.dilation_h;
@@ -124,22 +124,22 @@ int ShaderRows(const Window2D& window, int32_t out_h, Preference preference) {
   return best;
 }
 
-// Rows and columns are those of the output that one work item makes.
+// rows and cols count the outputs of a work item.
 std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const PlanBuilder& builder) {
   const Window2D& window = std::get<DepthwiseConv2D>(node.op).window;
   const Shape& filter = builder.graph().value(node.inputs[1]).desc.shape;
   const Bhwc in = builder.ShapeOf(node.inputs[0]);
   const Bhwc out = builder.ShapeOf(node.outputs[0]);
   if (int64_t{filter[1]} * filter[2] > kMaxUnrolledTaps) return {{"any", 1, 1, 8}};
-  // A tile shares texels along an axis only where its outputs stand one dilation apart; see the kernel.
-  // Under a stride larger than the window tiles share nothing.
+  // Outputs of a tile share texels along an axis only if they are one dilation apart (see the kernel), and never if the
+  // stride is larger than the window.
   const bool tile_x = (window.dilation_w == 1 && window.stride_w <= 4) || window.stride_w == 1;
   const bool tile_y = (window.dilation_h == 1 && window.stride_h <= 4) || window.stride_h == 1;
   const bool large_tiles = Applies(Rule::kLargeTiles, builder.device());
   const bool small_window = filter[1] * filter[2] <= 9;  // past that the unrolled text compiles too long
   std::vector<KernelChoice> candidates;
   if (IsWideDepthwise(node, builder)) candidates.push_back({"wide", 1, 1, 1});
-  const bool multiplies = in.c != out.c;  // then a texel of the window is four fetches
+  const bool multiplies = in.c != out.c;  // a window's texel takes four fetches
   const bool upright = Applies(Rule::kUprightTiles, builder.device());
   int first_rows = 1;
   if (large_tiles && tile_y && small_window)
@@ -148,7 +148,7 @@ std::vector<KernelChoice> DepthwiseConv2DCandidates(const Node& node, const Plan
   candidates.push_back({"tile", first_rows, tile_x && small_window && !large_tiles && !upright ? 4 : 1, 8});
   for (const auto& [rows, cols] :
        {std::pair{1, 4}, {2, 4}, {4, 1}, {2, 2}, {4, 2}, {7, 1}, {2, 1}, {1, 2}, {1, 7}, {1, 1}}) {
-    // A large window's taps and a large tile together would spill.
+    // A large window and a large tile together would spill registers.
     const bool fits = small_window || rows * cols <= 4;
     if (fits && (rows == 1 || tile_y) && (cols == 1 || tile_x)) candidates.push_back({"tile", rows, cols, 8});
   }
@@ -186,7 +186,7 @@ Status LowerDepthwiseConv2D(const Node& node, PlanBuilder& builder) {
                   {"bias", BiasOperand(builder, node.inputs.size() > 2 ? node.inputs[2] : kNoValue, out.c, 4)},
                   {"y", builder.Tensor(node.outputs[0])}};
   call.scalars = ImageScalars(in, out);
-  // Without a tile along an axis the kernel still steps its taps by the dilation, but the outputs are neighbours.
+  // Without a tile along an axis the outputs are neighbours, but the kernel still steps its taps by the dilation.
   for (const NamedScalar& scalar : {NamedScalar{"DH", window.dilation_h},
                                     {"DW", window.dilation_w},
                                     {"PT", padding.top},

@@ -1,5 +1,5 @@
-// Detections picked on the device: boxes decoded, overlapping ones suppressed, and the best listed. What is left are a
-// few numbers a detection, of thousands of boxes with dozens of scores each.
+// Detection postprocessing on the device: decodes boxes, suppresses overlapping ones, lists the best. The host reads a
+// few numbers per detection instead of thousands of boxes with dozens of scores each.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,18 +14,18 @@
 namespace hearth {
 namespace {
 
-// As detection_suppress.kernel has them: the items of a group, and the words of 32 boxes that it remembers in all.
+// Limits of detection_suppress.kernel: work items of a group, and boxes in its memory (2560 words of 32).
 constexpr uint32_t kMostDetectionLanes = 256, kFewestDetectionLanes = 16;
 constexpr int64_t kMostDetectionBoxes = 2560 * 32;
-// A group that takes longer keeps a GPU for more than some milliseconds, and can't be cut into slices.
+// A group with more iterations would occupy a GPU for more than some milliseconds, and a group can't be split.
 constexpr int64_t kMostTurnsOfAGroup = 100'000;
 constexpr int64_t kMostDetectionPicks = 1 << 24;
 
 struct DetectionSizes {
-  int32_t boxes = 0, first = 0;  // the column of the first class: behind the background's
+  int32_t boxes = 0, first = 0;  // first: the first class's column, after the background's
   int32_t classes = 0;
-  int32_t groups = 0, picks = 0;  // each group makes so many
-  int32_t most = 0;               // of all groups' picks so many are listed
+  int32_t groups = 0, picks = 0;  // picks of each group
+  int32_t most = 0;               // how many of all groups' picks are listed
   int32_t rows = 0, each = 1, listed = 1;
 };
 
@@ -48,7 +48,7 @@ DetectionSizes DetectionSizesOf(const Graph& graph, const Node& node) {
   return sizes;
 }
 
-// OpenCL tells only of a compiled kernel how many items its groups take: no more than all other kernels need.
+// OpenCL reports a group's limit only for a compiled kernel: at most 64, which all other kernels need too.
 int32_t DetectionLanes(const DeviceInfo& device) {
   uint32_t lanes = device.dialect == Dialect::kOpenCl ? 64 : kMostDetectionLanes;
   while (lanes > kFewestDetectionLanes && (lanes > device.max_local_invocations || lanes > device.max_local_size[0]))
@@ -66,7 +66,7 @@ KernelCall DetectionLines(KernelName kernel, int32_t count, ScalarName total) {
   return call;
 }
 
-// One group of as many items as the device takes.
+// One work group, as large as the device takes.
 void ShareAmongLanes(const DeviceInfo& device, KernelCall& call) {
   const int32_t lanes = DetectionLanes(device);
   call.defines = {{"LANES", std::to_string(lanes)}};
@@ -74,7 +74,7 @@ void ShareAmongLanes(const DeviceInfo& device, KernelCall& call) {
   call.work_items[0] = lanes;
 }
 
-// Appends the dispatches of one node; values between them are scratch.
+// Appends the dispatches of one node; intermediate values are scratch.
 class DetectionCalls {
  public:
   DetectionCalls(const Node& node, PlanBuilder& builder)
@@ -102,7 +102,7 @@ class DetectionCalls {
     return builder_.Call(node_, call);
   }
 
-  // Of the classes in `scores`, whose first stands in the column `first`.
+  // Suppresses boxes for the classes in `scores`, whose first one is in column `first`.
   Status Suppress(Operand corners, Operand scores, int32_t first, Operand picks) {
     KernelCall call;
     call.kernel = "detection_suppress";

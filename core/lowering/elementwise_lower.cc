@@ -12,8 +12,8 @@
 namespace hearth {
 namespace {
 
-// Zeros the last texel's components that hold no channel. They meet only zero weights, but infinity times zero is NaN:
-// a logarithm of 5 channels would spoil the convolution behind it.
+// Zeros the components of the last texel that hold no channel. They meet only zero weights, but infinity times zero is
+// NaN: the logarithm of 5 channels would spoil the next convolution.
 EpilogueStep ClearTail(const Bhwc& out, std::string_view suffix) {
   const std::string pixels = fmt::format("tail_pixels{}", suffix), channels = fmt::format("tail_channels{}", suffix);
   return {{StatementForm::kClearTail}, {}, {{pixels, static_cast<int32_t>(out.pixels())}, {channels, out.c}}};
@@ -32,14 +32,14 @@ bool HoldsIntegers(const PlanBuilder& builder, ValueId value) {
   return !IsReal(builder.graph().value(value).desc);
 }
 
-// A function of two operands that broadcast to the node's output.
+// A function of two operands that are broadcast to the node's output.
 struct PairFunction {
   ElementFunction function;
   std::vector<EpilogueStep> epilogue;
-  std::vector<std::pair<std::string, Scalar>> scalars;  // that the text names
+  std::vector<std::pair<std::string, Scalar>> scalars;  // used in the function's text
 };
 
-// Whether all that the operand lacks are leading dimensions: `out` has it again and again.
+// Whether the operand is broadcast only along leading dimensions: `out` repeats it as a whole.
 bool Repeats(const Shape& operand, const Shape& out) {
   int missing = out.rank() - operand.rank();
   for (int d = 0; d + 1 < operand.rank() && operand[d] == 1; ++d) ++missing;
@@ -60,7 +60,7 @@ std::optional<Reach> ReachOf(const Shape& operand, const Shape& out) {
   return Repeats(operand, out) ? std::optional(Reach::kRepeated) : std::nullopt;
 }
 
-// The node as steps behind the dispatch that makes one of its operands. False where that can't be.
+// Makes the node an epilogue step of the dispatch that makes one of its operands. False if that is impossible.
 bool ExtendByPair(const Node& node, PlanBuilder& builder, const ElementFunction& function,
                   const std::vector<EpilogueStep>& epilogue, bool rhs_leads) {
   const ValueId lead = node.inputs[rhs_leads ? 1 : 0], other = node.inputs[rhs_leads ? 0 : 1];
@@ -82,7 +82,7 @@ bool ExtendByPair(const Node& node, PlanBuilder& builder, const ElementFunction&
   return builder.Extend(node, lead, output, steps);
 }
 
-// Operands without repeating, or of one element: the texel index of all is that of the output.
+// For operands that are not broadcast or have one element: all have the output's texel index.
 Status LowerPairAsMap(const Node& node, PlanBuilder& builder, const PairFunction& function, bool rhs_leads) {
   const ValueId lead = node.inputs[rhs_leads ? 1 : 0], other = node.inputs[rhs_leads ? 0 : 1];
   const bool integers = HoldsIntegers(builder, lead);
@@ -151,7 +151,7 @@ bool ExtendByUnary(const Node& node, PlanBuilder& builder, const Unary& unary) {
   return builder.Extend(node, input, output, steps);
 }
 
-// The operand that is made last leads: the other one is there by then.
+// Extends the dispatch of the operand that is made last: the other operand exists by then.
 bool ExtendByBinary(const Node& node, PlanBuilder& builder, const Binary& binary) {
   const ElementFunction function = ElementFunction::Of(binary.kind);
   for (const bool rhs_leads : {false, true}) {
@@ -223,8 +223,8 @@ std::optional<std::string> AddNUnsupported(const Graph& graph, const Node& node,
   return WideResults(graph, node, placing);
 }
 
-// The first call copies, and every call adds at most two tensors: with what it reads and writes that is the four
-// buffers that every device has.
+// The first call copies; each further call adds at most two tensors. With input and output it uses four buffers, which
+// every device has.
 Status LowerAddN(const Node& node, PlanBuilder& builder) {
   const std::vector<ValueId>& inputs = node.inputs;
   const size_t rest = inputs.size() - 1;

@@ -9,12 +9,12 @@
 namespace hearth {
 namespace {
 
-// Estimated for four GPUs (benchmarks/hardware.md): 128 and 512 items a unit took 1 to 14 % longer.
+// Estimated for four GPUs (benchmarks/hardware.md): 128 and 512 work items per unit took 1 to 14 % longer.
 constexpr int64_t kItemsOfUnit = 256;
-// A share of fewer turns gains less than adding up costs.
+// With fewer iterations per share, adding up the shares costs more than sharing gains.
 constexpr int64_t kFewestTurns = 4;
 constexpr int kMostShares = 8;
-constexpr uint32_t kFewestLanes = 64, kMostLanes = 128;  // a whole wave; what the kernel has local memory for
+constexpr uint32_t kFewestLanes = 64, kMostLanes = 128;  // one wave; the kernel's local memory
 constexpr uint32_t kLocalBytes = 4096;
 
 int64_t ItemsOf(const ProductSize& size, const KernelChoice& choice) {
@@ -61,7 +61,7 @@ void UseFlat(const DeviceInfo& device, const ProductSize& size, const KernelChoi
                   {"LANES", std::to_string(lanes)},
                   {"SPLIT", std::to_string(choice.lanes)}};
   call.local_size = {lanes, 1, 1};
-  // Each group has lanes / SPLIT tiles, so that rounding up to whole groups is the builder's.
+  // A group has lanes / SPLIT tiles; the builder rounds up to whole groups.
   call.work_items = {ItemsOf(size, choice), 1, 1};
 }
 

@@ -5,7 +5,7 @@
 namespace hearth {
 namespace {
 
-// Each row fills whole pixels: a convolution whose window is all of them.
+// Whether each row fills whole pixels: then the node is a convolution whose window covers them.
 bool IsConvolution(const PlanBuilder& builder, const Node& node, const Shape& filter) {
   return filter[1] % builder.ShapeOf(node.inputs[0]).c == 0 && builder.graph().IsConstant(node.inputs[1]);
 }

@@ -8,8 +8,8 @@
 namespace hearth {
 namespace {
 
-// int64 indices may come from anywhere: those beyond 32 bits saturate on their way to the device, and are outside of
-// any dimension before and after.
+// The reason why these values can't be on the device. int64 indices may be computed: out of range they saturate to 32
+// bits on the device, and stay out of range of any dimension.
 std::optional<std::string> WideValues(const Placing& placing, std::initializer_list<ValueId> values) {
   for (ValueId value : values) {
     if (!placing.fits_32_bits[value]) return "its integers have 64 bits, a device's have 32";
@@ -17,7 +17,7 @@ std::optional<std::string> WideValues(const Placing& placing, std::initializer_l
   return std::nullopt;
 }
 
-// Where the kernels write: one work item a texel.
+// The output's size for the kernels; one work item per texel.
 void AddOutput(KernelCall& call, const Bhwc& out) {
   const Lines lines = LinesOf(out);
   call.scalars.insert(call.scalars.end(),
@@ -62,7 +62,7 @@ Status LowerGatherNd(const Node& node, PlanBuilder& builder) {
   const Bhwc x = ToBhwc(shape), indices = builder.ShapeOf(node.inputs[1]);
   const int depth = indices.c;
   const bool by_element = depth == shape.rank();
-  // Strides in elements, or in pixels where whole texels move.
+  // Strides in elements, or in pixels if whole texels move.
   const int strided_rank = by_element ? shape.rank() : shape.rank() - 1;
   static constexpr ScalarName kSizes[kMaxKernelRank] = {"D0", "D1", "D2", "D3", "D4", "D5"};
   static constexpr ScalarName kStrides[kMaxKernelRank] = {"S0", "S1", "S2", "S3", "S4", "S5"};

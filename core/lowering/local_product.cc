@@ -10,7 +10,7 @@ namespace hearth {
 namespace {
 
 constexpr int kLocalItems = 64;
-// A multiple of all that TurnsOf answers. Longer ones would take more local memory than leaves room for other groups.
+// A multiple of each number that TurnsOf gives. Longer slabs would leave too little local memory for other groups.
 constexpr int kSlab = 4;
 constexpr uint32_t kLocalTexelBytes = 16;
 
@@ -18,7 +18,7 @@ int ItemsDown(const KernelChoice& choice) {
   return kLocalItems / choice.lanes;
 }
 
-// As the kernel lays them out: pixels, and weights in rows of one texel more.
+// Texels of the kernel's local arrays: the pixels, and the weights in rows padded by one texel.
 uint32_t LocalTexels(const KernelChoice& choice) {
   return kSlab * (choice.lanes * choice.rows + 4 * (ItemsDown(choice) * choice.cols + 1));
 }

@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-constexpr int64_t kMostTurns = 60000;  // with room for the loops that are not counted
+constexpr int64_t kMostTurns = 60000;  // leaves room for loops that are not counted
 
 int64_t Quarter(int64_t channels) {
   return (channels + 3) / 4;
@@ -23,12 +23,12 @@ int64_t Taps(const Shape& filter) {
   return int64_t{filter[1]} * filter[2];
 }
 
-// Three times the texels of a pixel, as ChannelLanes (lowering_support.h) shares them.
+// Three passes over a pixel's texels, shared as ChannelLanes (lowering_support.h) decides.
 int64_t AlongChannels(int64_t slices) {
   return 3 * slices / (slices >= kManySlicesOfSoftware ? 32 : 1);
 }
 
-// Four elements a work item.
+// A work item makes four elements.
 int64_t Along(const Shape& in, int32_t axis) {
   return in.rank() == 0 ? 1 : 4 * int64_t{in[axis < 0 ? axis + in.rank() : axis]};
 }
@@ -84,7 +84,8 @@ int64_t MeanVarianceTurns(const Graph& graph, const Node& node) {
   if (!runs.has_value()) return 0;
   if (runs->over_channels) return AlongChannels(Quarter(runs->length));
   const int64_t texels = runs->length * std::max(runs->group_slices, 1);
-  return 2 * Quarter(texels) / (texels >= kManyTexelsOfSoftware ? 32 : 8);  // twice the texels of a run, four a turn
+  return 2 * Quarter(texels) /
+         (texels >= kManyTexelsOfSoftware ? 32 : 8);  // two passes over a run, four texels per iteration
 }
 
 int64_t ChannelTurns(const Graph& graph, const Node& node) {

@@ -17,7 +17,7 @@ namespace {
 // Kernels count texels and elements in 32 bits.
 constexpr int64_t kMostTexels = std::numeric_limits<int32_t>::max() / 4;
 
-// Reasons that do not depend on the operation: the user's choice, and limits of the device.
+// Reasons that hold for every operation: the user's choice and limits of the device.
 std::optional<std::string> GeneralReason(const Graph& graph, const Node& node, const DeviceInfo& device,
                                          const LowerOptions& options) {
   if (device.is_host()) return "the device is the CPU";
@@ -59,8 +59,8 @@ Placement PlaceNode(const Graph& graph, const Node& node, const Placing& placing
   return {true, ""};
 }
 
-// The nodes where `placements` says. What does not fit the device is placed on the host for the next try, with the
-// reason, and makes the result kResourceExhausted.
+// Lowers each node to where `placements` says. A node that does not fit the device is placed on the host for the next
+// attempt, with the reason, and the result is kResourceExhausted.
 Result<std::vector<Fallback>> LowerNodes(const Graph& graph, const DeviceInfo& device,
                                          std::vector<Placement>& placements, PlanBuilder& builder) {
   Status too_large;
@@ -81,7 +81,7 @@ Result<std::vector<Fallback>> LowerNodes(const Graph& graph, const DeviceInfo& d
   return fallbacks;
 }
 
-// One plan, or what LowerNodes and memory planning object to.
+// One attempt at a plan: the error of LowerNodes or of memory planning if it fails.
 Result<Plan> TryLower(const Graph& graph, const DeviceInfo& device, const LowerOptions& options,
                       std::vector<Placement>& placements) {
   PlanBuilder builder(graph, device, options);
@@ -120,7 +120,7 @@ Result<Plan> Lower(const Graph& graph, const DeviceInfo& device, const LowerOpti
     Result<Plan> plan = TryLower(graph, device, options, placements);
     if (plan.ok() || plan.status().code() != StatusCode::kResourceExhausted || before == 0) return plan;
     if (on_device() < before) continue;
-    // All of it together does not fit.
+    // Each node fits, but not all of them together.
     for (Placement& placement : placements) {
       if (placement.on_device)
         placement = {false, "the network is too large for the device: " + plan.status().message()};

@@ -32,7 +32,7 @@ bool ConstantFitsInt32(const Graph& graph, ValueId value) {
   return true;
 }
 
-// Every element of the output is one of an input, or 0.
+// Whether each output element is an input element or 0.
 bool MovesElements(const Op& op) {
   if (const auto* binary = std::get_if<Binary>(&op)) {
     return binary->kind == BinaryKind::kMaximum || binary->kind == BinaryKind::kMinimum;
@@ -44,12 +44,12 @@ bool IsPlainInt64(const TensorDesc& desc) {
   return desc.dtype == DType::kInt64 && !IsQuantized(desc);
 }
 
-// All numbers of the type are integers of 32 bits.
+// Whether all numbers of the type fit into int32.
 bool IsNarrow(DType dtype) {
   return dtype != DType::kInt64 && dtype != DType::kUInt32 && dtype != DType::kUInt64 && !IsFloat(dtype);
 }
 
-// The inputs that `output` has its integers from, but for those that fit into 32 bits; nothing where others may be.
+// The inputs whose integers `output` may contain, beside integers that fit into 32 bits; nothing if they may be others.
 std::optional<std::span<const ValueId>> SourcesOfIntegers(const Graph& graph, const Node& node, ValueId output) {
   const std::span<const ValueId> inputs = node.inputs;
   const bool is_unique = std::holds_alternative<Unique>(node.op);
@@ -142,7 +142,7 @@ std::vector<KernelChoice> ChannelLaneChoices(const DeviceInfo& device, int32_t s
 std::vector<bool> ValuesThatFit32Bits(const Graph& graph) {
   const auto count = static_cast<ValueId>(graph.values().size());
   std::vector<bool> fits(count);
-  // Nothing is known of the network's inputs and its states.
+  // Nothing is known about the network's inputs and states.
   for (ValueId id = 0; id < count; ++id) {
     fits[id] = !IsPlainInt64(graph.value(id).desc) || (graph.IsConstant(id) && ConstantFitsInt32(graph, id));
   }
@@ -162,7 +162,7 @@ std::optional<std::string> NotReal(const Graph& graph, const Node& node) {
     for (ValueId value : *list) {
       if (value == kNoValue || IsReal(graph.value(value).desc)) continue;
       return fmt::format("it works on {}, its device kernel takes real numbers",
-                         DTypeName(graph.value(value).desc.dtype));  // no name: equal reasons are one warning
+                         DTypeName(graph.value(value).desc.dtype));  // no name: equal reasons make one warning
     }
   }
   return std::nullopt;

@@ -54,8 +54,8 @@ class LstmLowering {
     return CallRecurrentStep(builder_, node_, sequence_.batch, call);
   }
 
-  // The gates' sums to a new cell and output. With peepholes the output gate sees the new cell, which is therefore
-  // computed twice, the first time with an output that nobody reads.
+  // The step from the gates' sums to the new cell and output. With peepholes the output gate reads the new cell, which
+  // is therefore computed twice, the first time with an output that nothing reads.
   Status CallStep(int32_t t, ValueId cell, ValueId next_cell) {
     ValueId sums = sums_;
     if (Has(kLstmPeephole)) {

@@ -15,27 +15,28 @@
 namespace hearth {
 namespace {
 
-constexpr int kWideRows = 6;  // pointwise_wide: 12 accumulator registers of 256 bits; 7 spill
+constexpr int kWideRows = 6;  // 12 accumulators of 256 bits in pointwise_wide; 7 rows spill
 constexpr int kWideConvRows = 4;
-// With 32 registers of 512 bits (PoCL 3.1, AVX-512): 20 of them as accumulators, or 8 where there are few channels.
+// For 32 registers of 512 bits (PoCL 3.1, AVX-512): 20 of them accumulate, or 8 if there are few channels.
 constexpr int kPatchRows = 10, kWideRowsOfMany = 8;
-constexpr int64_t kFewMultiplications = 1 << 20;  // per output channel: idle work items cost less than another program
+constexpr int64_t kFewMultiplications =
+    1 << 20;  // per output channel: below it idle work items cost less than another program
 
-// Sizes of 7 x 2^n pixels are common. Convolutions gain little past 16 accumulators, and each program of theirs would
-// compile for 70 ms more.
+// 7 rows, because sizes of 7 x 2^n pixels are common. Convolutions gain little past 16 accumulators, and each of their
+// programs would compile 70 ms longer.
 KernelChoice LargeTile(bool is_pointwise, int32_t slices_out) {
-  const int cols = slices_out <= 2 ? 2 : 4;  // of few widths, since each is a program
+  const int cols = slices_out <= 2 ? 2 : 4;  // only two widths, since each is a program of its own
   return {"tile", is_pointwise ? 7 : 4, cols, 8};
 }
 
-// Work items read neighbouring pixels.
+// Work items of a group read neighbouring pixels.
 KernelChoice TileFor(const PlanBuilder& builder, const MatrixShapes& shapes, int32_t slices_out) {
   const DeviceInfo& device = builder.device();
   const bool compiles_little = builder.options().preference == Preference::kFastSingleAnswer;
   if (Applies(Rule::kLargeTiles, device) && !compiles_little) return LargeTile(shapes.is_pointwise, slices_out);
   if (Applies(Rule::kShortGroups, device))
     return shapes.is_pointwise ? KernelChoice{"tile", 8, 2, 8} : KernelChoice{"tile", 4, 2, 8};
-  // A GPU hides latency with many work items: smaller tiles where there are few pixels.
+  // GPUs hide latency by many work items: smaller tiles if there are few pixels.
   const int most_rows = !shapes.is_pointwise && Applies(Rule::kTwoPixelTiles, device) ? 2 : 4;
   const int64_t items = Tiles(shapes.pixels, most_rows) * Tiles(slices_out, 2);
   const bool is_large = items >= int64_t{device.compute_units} * 128;
@@ -55,8 +56,8 @@ void AddTiles(const DeviceInfo& device, std::vector<KernelChoice>& candidates) {
   }
 }
 
-// Constants are laid out in vectors of 16, and so is a bias. The wide kernels' sums are long chains of fused
-// multiply-adds, which lie a little further from the exact ones.
+// Whether weights and bias are constants, which are packed in vectors of 16. The wide kernels' sums are long chains of
+// fused multiply-adds and slightly less exact, so they must not decide indices.
 bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
   const Graph& graph = builder.graph();
   const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
@@ -64,7 +65,7 @@ bool CanBeWide(const PlanBuilder& builder, const Node& node, const MatrixShapes&
          Applies(Rule::kWideVectors, builder.device()) && !builder.DecidesIndices(node.outputs[0]);
 }
 
-// Few rows leave most of a tile without work; then the sum is what can be shared.
+// Whether work items should share a sum: with few rows most of a tile would be idle.
 bool SharesSums(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes) {
   return shapes.is_pointwise && shapes.groups == 1 && shapes.pixels <= 4 && shapes.filter[3] >= 64 &&
          builder.graph().IsConstant(node.inputs[1]);
@@ -74,13 +75,13 @@ ProductSize SizeOf(const MatrixShapes& shapes) {
   return {shapes.pixels, shapes.filter[3], shapes.filter[0], shapes.is_pointwise};
 }
 
-// Whether at least nine of ten work items' pixels exist.
+// Whether at least nine tenths of the work items' pixels exist.
 bool FillsGroups(const KernelChoice& tile, int64_t pixels) {
   const int64_t of_group = int64_t{tile.rows} * tile.lanes;
   return pixels * 10 >= Tiles(pixels, of_group) * of_group * 9;
 }
 
-// Flat tiles lead where groups of the other would be part empty, or where sums must be shared.
+// Flat tiles come first if groups of the other kind would be partly empty, or if sums must be shared.
 void AddFirstTiles(const PlanBuilder& builder, const Node& node, const MatrixShapes& shapes, KernelChoice tile,
                    std::vector<KernelChoice>& candidates) {
   const bool is_plain = shapes.groups == 1 && builder.graph().IsConstant(node.inputs[1]);
@@ -108,14 +109,14 @@ void AddWide(const DeviceInfo& device, const MatrixShapes& shapes, std::vector<K
   for (int rows : {5, 4, 6, 3, 2, 1}) candidates.push_back({"wide", rows, 1, 8});
 }
 
-// Sets the tile of one of several products.
+// Sets one product's tile.
 void UseWideTile(const KernelChoice& choice, int64_t pixels, int32_t slices_out, KernelCall& call) {
   call.defines = {{"ROWS", std::to_string(choice.rows)}};
   call.local_size = {static_cast<uint32_t>(choice.lanes), 1, 1};
   call.work_items = {Tiles(pixels, choice.rows), Tiles(slices_out, WidthOf(choice) / 4), 1};
 }
 
-// How many invocations share the weights that they load; a kernel's tile needs all of their subgroup.
+// The number of invocations that share loaded weights: the whole subgroup, if the tile consists of whole subgroups.
 int SharingInvocations(const DeviceInfo& device, int lanes) {
   const auto size = static_cast<int>(device.subgroup_size);
   return Applies(Rule::kSubgroupWeights, device) && lanes % size == 0 ? size : 1;
@@ -179,7 +180,7 @@ std::vector<KernelChoice> MatrixCandidates(const PlanBuilder& builder, const Nod
   }
   AddFirstTiles(builder, node, shapes, TileFor(builder, shapes, slices_out), candidates);
   AddTiles(builder.device(), candidates);
-  // Larger tiles than the output only repeat work; grouped convolutions allow one column.
+  // Tiles larger than the output repeat work. Grouped convolutions allow one column.
   const int most_cols = shapes.groups > 1                              ? 1
                         : Applies(Rule::kLargeTiles, builder.device()) ? std::max(slices_out, candidates.front().cols)
                                                                        : slices_out;
@@ -229,7 +230,7 @@ KernelCall MatrixCall(PlanBuilder& builder, const Node& node, const MatrixShapes
   if (wide) {
     UseWideTile(choice, shapes.pixels, slices_out, call);
     if (choice.variant == "patch" && !shapes.is_pointwise && shapes.filter[3] <= 4) {
-      call.defines.push_back({"DEPTH", "1"});  // the second texel would not be used
+      call.defines.push_back({"DEPTH", "1"});  // the second texel would be unused
     }
     return call;
   }

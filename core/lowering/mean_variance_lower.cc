@@ -10,8 +10,8 @@
 namespace hearth {
 namespace {
 
-// Work items that share one run of pixels. In llvmpipe 8 are one vector, and more pay off from about 1000 pixels on (6
-// x 64x4x4x64 on lavapipe: 12.4 ms with 32, 4.5 with 8; 96x96x32: 5.0 with 32).
+// The number of work items that share a run of pixels. On llvmpipe 8 are one vector, and more pay off from about 1000
+// pixels on (lavapipe: 6 x 64x4x4x64 took 12.4 ms with 32 and 4.5 with 8; 96x96x32 took 5.0 with 32).
 int RunLanes(const DeviceInfo& device, int64_t texels) {
   if (Applies(Rule::kOneItemRuns, device)) return 1;
   return texels >= (Applies(Rule::kOneItemSums, device) ? kManyTexelsOfSoftware : 32) ? 32 : 8;
@@ -21,18 +21,18 @@ NormalizedRuns RunsOf(const Node& node, const PlanBuilder& builder) {
   return *NormalizedRunsOf(builder.DescOf(node.inputs[0]).shape, std::get<MeanVarianceNormalization>(node.op));
 }
 
-// A scale or offset, and zeros where the node has none.
+// The scale or offset; zeros if the node has none.
 Operand PerChannelOperand(PlanBuilder& builder, const Node& node, size_t input) {
   const ValueId value = node.inputs.size() > input ? node.inputs[input] : kNoValue;
   return BiasOperand(builder, value, builder.ShapeOf(node.inputs[0]).c, 4);
 }
 
-// Kernels add this to the scale operand: 1 where there is none.
+// The number that kernels add to the scale operand: 1 if there is no scale.
 float UnitOf(const Node& node) {
   return node.inputs.size() > 1 && node.inputs[1] != kNoValue ? 0.0f : 1.0f;
 }
 
-// Four pixels a work item where there are enough work items: on PoCL, lines 2 KiB apart evict each other.
+// A work item makes four pixels if there are enough of them: on PoCL, lines 2 KiB apart evict each other.
 std::vector<KernelChoice> ChannelChoices(const DeviceInfo& device, const Bhwc& shape) {
   std::vector<KernelChoice> choices = ChannelLaneChoices(device, shape.slices());
   const bool has_many_pixels = Applies(Rule::kFourPixelsEach, device) && shape.pixels() >= 32;
@@ -46,7 +46,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
   const KernelChoice choice = builder.Choose(node);
   const int lanes = choice.lanes, pixels_each = choice.rows;
   const auto items = static_cast<int32_t>((shape.pixels() + pixels_each - 1) / pixels_each);
-  const Lines lines = LinesOf({1, 1, items, 1}, 1 << 15);  // with 32 lanes a work group each
+  const Lines lines = LinesOf({1, 1, items, 1}, 1 << 15);  // with 32 lanes each pixel is a work group
   KernelCall call;
   call.kernel = "normalize_channels";
   call.stores_each_texel_once = true;
@@ -69,7 +69,7 @@ Status LowerOverChannels(const Node& node, PlanBuilder& builder) {
   return builder.Call(node, call);
 }
 
-// The mean of each run and channel, and behind all of them 1 / sqrt(variance + epsilon) * scale.
+// Makes the mean of each run and channel, followed by 1 / sqrt(variance + epsilon) * scale of all.
 KernelCall MomentsCall(const Node& node, PlanBuilder& builder, const NormalizedRuns& runs, ValueId moments) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const int lanes = builder.Choose(node).lanes;
@@ -124,7 +124,7 @@ std::optional<std::string> MeanVarianceNormalizationUnsupported(const Graph& gra
   return reason.has_value() ? reason : NotReal(graph, node);
 }
 
-// "lanes" work items share one pixel's channels, or one run of pixels of 4 channels; or one makes "rows" pixels.
+// `lanes` work items share a pixel's channels or a run of pixels of 4 channels, or one work item makes `rows` pixels.
 std::vector<KernelChoice> MeanVarianceNormalizationCandidates(const Node& node, const PlanBuilder& builder) {
   const NormalizedRuns runs = RunsOf(node, builder);
   const DeviceInfo& device = builder.device();

@@ -12,7 +12,7 @@ std::optional<std::string> NormalizationUnsupported(const Graph& graph, const No
 Status LowerL2Normalization(const Node& node, PlanBuilder& builder) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const int lane_count = ChannelLanes(builder.device(), shape.slices());
-  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
+  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes each pixel is a work group
   const uint32_t one_lane_group = OneLaneGroup(builder.device());
   KernelCall call;
   call.kernel = "l2_normalization";

@@ -31,7 +31,7 @@ constexpr size_t IndexIn(std::index_sequence<Indices...> /*all*/) {
   return ((std::is_same_v<Attributes, std::variant_alternative_t<Indices, Op>> ? Indices : 0) + ...);
 }
 
-// A column that is left out does not compile.
+// A row that lacks a column does not compile.
 template <typename Attributes>
 constexpr OpDef OpRow(std::string_view name, InferFunction infer, ReferenceFunction reference,
                       UnsupportedFunction unsupported, LowerFunction lower, CandidatesFunction candidates,
@@ -49,7 +49,7 @@ constexpr OpDef OpRow(std::string_view name, InferFunction infer, ReferenceFunct
 
 constexpr CandidatesFunction kOneWay = nullptr;
 
-// In the order of the Op variant.
+// In the order of the variant Op.
 constexpr OpDef kOps[] = {
     OpRow<Conv2D>("conv_2d", InferConv2D, ReferenceConv2D, Conv2DUnsupported, LowerConv2D, Conv2DCandidates,
                   FilterTurns, kTakesStoredConstants | kCostly),

@@ -17,8 +17,8 @@ struct PaddedDimension {
   bool is_padded() const { return out != in; }
 };
 
-// All dimensions but the last, innermost first, with neighbours made one where that changes nothing: an unpadded one
-// goes into the one outside of it, which then is padded by whole lines; a mirror would have to keep the lines' order.
+// All dimensions but the last, innermost first. An unpadded dimension is joined with the next outer one, whose padding
+// then is whole lines. Mirroring would have to keep the lines' order, so it prevents that.
 std::vector<PaddedDimension> PixelDimensions(const Shape& in, const Shape& out, const Shape& before, bool mirror) {
   std::vector<PaddedDimension> dimensions;  // outermost first
   for (int d = 0; d + 1 < in.rank(); ++d) {
@@ -47,7 +47,7 @@ const char* ValueOf(const PlanBuilder& builder, const Node& node) {
   return IsReal(builder.DescOf(node.outputs[0])) ? "REAL_VALUE" : "INTEGER_VALUE";
 }
 
-// Nothing but height and width grows: the grid's dimensions are the image's.
+// Whether only height and width grow: the grid's dimensions are then the image's.
 bool IsImagePad(const Bhwc& in, const Bhwc& out) {
   return in.b == out.b && in.c == out.c && out.h <= kMostGroups && int64_t{out.b} * out.slices() <= kMostGroups;
 }
@@ -114,7 +114,7 @@ KernelCall PadCall(const Node& node, const Shape& before, bool mirror, PlanBuild
   return is_image ? ImagePadCall(node, before, mirror, builder) : AnyPadCall(node, before, mirror, builder);
 }
 
-// Nothing is added but channels behind the last one: the texels that were there stay where they are.
+// Whether only channels are appended: the existing texels stay in place.
 bool OnlyAppendsChannels(const Shape& in, const Shape& out, const Shape& before) {
   for (int d = 0; d + 1 < in.rank(); ++d) {
     if (in[d] != out[d]) return false;
@@ -122,7 +122,7 @@ bool OnlyAppendsChannels(const Shape& in, const Shape& out, const Shape& before)
   return in.rank() > 0 && before[in.rank() - 1] == 0;
 }
 
-// One comparison a texel instead of a division and a remainder a dimension; and elementwise nodes may follow in the
+// One comparison per texel instead of a division and a remainder per dimension. Elementwise nodes can follow in the
 // same dispatch.
 KernelCall AppendChannelsCall(const Node& node, float value, PlanBuilder& builder) {
   const Bhwc in = builder.ShapeOf(node.inputs[0]);

@@ -1,4 +1,4 @@
-// Products of two computed matrices, wherever they lie.
+// Products of two computed matrices that may lie anywhere in their tensors.
 #include <algorithm>
 
 #include "core/base/round_up.h"

@@ -12,20 +12,20 @@
 namespace hearth {
 namespace {
 
-// Neighbouring dimensions that are reduced or kept together, without the channels.
+// Neighbouring dimensions, without the channels, that are all reduced or all kept.
 struct MergedDims {
   int32_t size = 1;
   int32_t stride = 0;  // in pixels
 };
 
-// Up to three of each: what stays and what goes alternate, and a shape of six dimensions has five before its last one.
+// At most three of each: kept and reduced dimensions alternate, and a shape of six dimensions has five before the last.
 struct ReducedPixels {
   std::vector<MergedDims> kept, reduced;  // outermost first; at least three of each, padded in front
 };
 
 ReducedPixels MergePixels(const Shape& shape, uint32_t axes_mask) {
   ReducedPixels merged;
-  int last = -1;  // whether the dimension before was reduced
+  int last = -1;  // whether the previous dimension was reduced
   for (int d = 0; d < shape.rank() - 1; ++d) {
     if (shape[d] == 1) continue;
     const int is_reduced = static_cast<int>(axes_mask >> d & 1);
@@ -38,7 +38,7 @@ ReducedPixels MergePixels(const Shape& shape, uint32_t axes_mask) {
   for (std::vector<MergedDims>* list : {&merged.kept, &merged.reduced}) {
     while (list->size() < 3) list->insert(list->begin(), MergedDims{});
   }
-  // The longest innermost: it is what work items share. The order of a sum's parts is free.
+  // The longest dimension is innermost, because work items share it. A sum's parts may be added in any order.
   std::sort(merged.reduced.begin(), merged.reduced.end(),
             [](const MergedDims& a, const MergedDims& b) { return a.size < b.size; });
   return merged;

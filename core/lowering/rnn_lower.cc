@@ -7,7 +7,7 @@
 namespace hearth {
 namespace {
 
-// The first `data` inputs change from run to run, the others must be constant.
+// Checks that all inputs but the first `data` are constant.
 std::optional<std::string> RuntimeWeightsAfter(const Graph& graph, const Node& node, size_t data) {
   for (size_t k = data; k < node.inputs.size(); ++k) {
     if (node.inputs[k] != kNoValue && !graph.IsConstant(node.inputs[k])) return "its weights are not constant";

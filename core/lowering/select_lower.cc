@@ -37,7 +37,7 @@ Status LowerSelectRows(const Node& node, PlanBuilder& builder) {
   const Shape& condition = builder.graph().value(node.inputs[0]).desc.shape;
   const int rank = builder.graph().value(node.outputs[0]).desc.shape.rank();
   if (rank == 1) return CallSelect(node, builder, condition, false);
-  // A row is a step of dimension 0, so the condition counts as [rows, 1, ..., 1].
+  // The condition chooses whole rows of dimension 0, so its shape is [rows, 1, ..., 1].
   std::vector<int32_t> dims(static_cast<size_t>(rank), 1);
   dims[0] = condition[0];
   return CallSelect(node, builder, Shape::FromSpan(dims), true);

@@ -11,7 +11,7 @@ std::optional<std::string> SoftmaxUnsupported(const Graph& graph, const Node& no
   return NotReal(graph, node);
 }
 
-// "lanes" work items share one pixel's channels.
+// `lanes` work items share a pixel's channels.
 std::vector<KernelChoice> SoftmaxCandidates(const Node& node, const PlanBuilder& builder) {
   return ChannelLaneChoices(builder.device(), builder.ShapeOf(node.inputs[0]).slices());
 }
@@ -21,7 +21,7 @@ namespace {
 Status LowerOverChannels(const Node& node, PlanBuilder& builder, float beta, bool logarithm) {
   const Bhwc shape = builder.ShapeOf(node.inputs[0]);
   const int lane_count = builder.Choose(node).lanes;
-  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes a work group each
+  const Lines lines = LinesOf(shape, 1 << 15);  // with 32 lanes each pixel is a work group
   const DeviceInfo& device = builder.device();
   const bool is_alone = shape.pixels() == 1 && Applies(Rule::kOneItemRuns, device);
   const uint32_t one_lane_group = is_alone ? 1 : OneLaneGroup(device);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kKernelDigits = 11;
 
-// The unit that the kernel moves: so many scalars of the view, and how many units a pixel has on each side.
+// The unit that the kernel moves: the view in units, and the units per pixel on each side.
 struct Units {
   StridedView view;
   int32_t in_per_pixel = 1, out_per_pixel = 1;
@@ -25,7 +25,7 @@ bool AllStridesDivide(const StridedView& view, int64_t divisor, size_t digits) {
                      [&](const StridedView::Digit& digit) { return digit.stride % divisor == 0; });
 }
 
-// The innermost digit runs over whole groups of `group` neighbours and all else moves by such groups.
+// Whether the innermost digit covers whole groups of `group` neighbours and all other digits move whole groups.
 bool MovesGroups(const StridedView& view, int64_t group) {
   if (view.base % group != 0 || group == 1) return group == 1;
   if (view.digits.empty()) return false;
@@ -33,7 +33,7 @@ bool MovesGroups(const StridedView& view, int64_t group) {
   return inner.stride == 1 && inner.radix % group == 0 && AllStridesDivide(view, group, view.digits.size() - 1);
 }
 
-// The view of elements of which `group` become `texels` texels. Precondition: MovesGroups.
+// The view in texels instead of elements: `group` elements become `texels` texels. Precondition: MovesGroups.
 StridedView Regrouped(StridedView view, int64_t group, int64_t texels) {
   view.base = view.base / group * texels;
   for (size_t k = 0; k < view.digits.size(); ++k) {
@@ -47,7 +47,7 @@ StridedView Regrouped(StridedView view, int64_t group, int64_t texels) {
   return view;
 }
 
-// Texels move as a whole where all channels of a pixel stay together, or where fours of channels do on both sides.
+// Whole texels move if all channels of a pixel stay together, or groups of four channels on both sides.
 Units UnitsOf(const StridedView& view, const Bhwc& in, const Bhwc& out) {
   if (in.c == out.c && MovesGroups(view, in.c)) {
     return {Regrouped(view, in.c, in.slices()), in.slices(), out.slices(), true};
@@ -83,8 +83,8 @@ KernelCall CopyCall(const Units& units, const Bhwc& in, const Bhwc& out) {
   return call;
 }
 
-// The input's texel that is the output's first, where the output's follow it in memory: whole slices of channels, or
-// pixels of tensors that have one slice.
+// The input texel that is the output's first texel, if the output's texels follow it in memory: whole slices of
+// channels, or pixels of tensors with one slice.
 std::optional<int64_t> FirstTexel(const StridedView& view, const Bhwc& in, const Bhwc& out) {
   const auto reads = [&](int64_t base, std::vector<StridedView::Digit> digits) {
     return view == Simplified({base, std::move(digits)});
@@ -97,12 +97,12 @@ std::optional<int64_t> FirstTexel(const StridedView& view, const Bhwc& in, const
   return std::nullopt;
 }
 
-// The outermost digit needs no radix where it only repeats: the kernel drops what is left over.
+// Whether the outermost digit only repeats. It needs no radix then: the kernel drops the rest of the index.
 bool IsOutermostFree(const StridedView& view) {
   return !view.digits.empty() && view.digits.front().stride == 0;
 }
 
-// That the kernel counts.
+// The number of digits that the kernel counts.
 size_t DigitsOf(const StridedView& view) {
   return view.digits.size() - (IsOutermostFree(view) ? 1 : 0);
 }
@@ -118,7 +118,7 @@ KernelCall CopyCallOf(const PlanBuilder& builder, ValueId x, ValueId y, StridedV
   return call;
 }
 
-// What the output is of something that is there: of the input, or of what the input itself would be copied from.
+// The output as a view of an existing value: the input, or the source that the input would be copied from.
 PlanBuilder::Deferred Source(const PlanBuilder& builder, ValueId x, const StridedView& view) {
   PlanBuilder::Deferred moved;
   const auto* before = builder.DeferredAt(x);
@@ -137,7 +137,7 @@ Status LowerOutput(const Node& node, size_t output, PlanBuilder& builder) {
   const ValueId x = moved.source;
   const Bhwc in = builder.ShapeOf(x), out = builder.ShapeOf(y);
   const bool is_alike = builder.HoldAlike(x, y) && !graph.IsConstant(x);
-  // Equal channels keep every texel where it is: pixels are in C order whatever b, h and w are.
+  // With equal channels every texel stays in place: pixels are in C order regardless of b, h and w.
   const bool same_values = graph.value(x).desc.quantization == graph.value(y).desc.quantization;
   if (moved.view.is_identity() && in.pixels() == out.pixels() && in.c == out.c && same_values && !graph.IsConstant(x)) {
     return builder.Alias(node, y, x);
@@ -147,7 +147,7 @@ Status LowerOutput(const Node& node, size_t output, PlanBuilder& builder) {
   }
   moved.node = &node;
   moved.call = CopyCallOf(builder, x, y, moved.view);
-  // A part of something large, copied later, would keep the whole for longer.
+  // Deferring the copy of a part would keep the whole value in memory longer.
   const bool is_all = graph.value(x).desc.shape.element_count() == graph.value(y).desc.shape.element_count();
   if (is_alike && is_all && moved.is_only_reader && StoresThrough(node, x, y, moved.view, builder)) return Status::Ok();
   if (is_alike && (is_all || x != node.inputs[0])) return builder.Defer(y, std::move(moved));

@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-// A GPU hides latency with many work items: smaller tiles.
+// GPUs hide latency by many work items, so their tiles are smaller.
 KernelChoice TileFor(const DeviceInfo& device) {
   if (Applies(Rule::kShortGroups, device)) return {"tile", 4, 2, 8};
   return {"tile", 2, 1, static_cast<int>(GroupItems(device))};
@@ -41,8 +41,8 @@ std::vector<NamedScalar> Geometry(const TransposeConv& conv, const Shape& filter
           {"O", out.c}};
 }
 
-// Pixels of one phase along the grid's first dimension. Where divisions are slow a tile stays within its line, unless
-// the lines are so short that much of it would do nothing.
+// Places a phase's pixels along the grid's first dimension. If divisions are slow, a tile stays within a line, unless
+// the lines are so short that much of it would be idle.
 void SetGrid(const DeviceInfo& device, const TransposeConv& conv, const Bhwc& out, const KernelChoice& tile,
              KernelCall& call) {
   const bool wide = tile.variant == "wide";
@@ -76,7 +76,7 @@ std::vector<KernelChoice> TransposeConvCandidates(const Node& node, const PlanBu
   if (Applies(Rule::kWideVectors, builder.device()) && graph.IsConstant(node.inputs[1]) && constant_bias &&
       !builder.DecidesIndices(node.outputs[0])) {
     for (int rows : {4, 6, 3, 2}) candidates.push_back({"wide", rows, 1, 8});
-    // Below 9 channels half of a vector is idle; at 32 the wide kernel is 2.8 times as fast (PoCL 3.1).
+    // With at most 8 channels half of a vector is idle; with 32 the wide kernel is 2.8 times as fast (PoCL 3.1).
     if (builder.ShapeOf(node.outputs[0]).c > 8) std::swap(candidates[0], candidates[1]);
   }
   for (const auto& [rows, cols] : {std::pair{2, 1}, {4, 1}, {8, 1}, {4, 2}, {2, 2}, {8, 2}, {1, 1}}) {

@@ -57,7 +57,7 @@ Graph LayerGraph(const Graph& graph, int node) {
 Result<Plan> LowerLayer(const Graph& layer, const DeviceInfo& device, const LowerOptions& options,
                         const KernelChoice& candidate) {
   LowerOptions forced = options;
-  forced.cpu_ops.clear();  // they name operators of the whole network
+  forced.cpu_ops.clear();  // they name operators of the original network
   forced.tuned = {{LayerKey(layer, layer.nodes()[0], device, options), {candidate, true}}};
   return Lower(layer, device, forced);
 }

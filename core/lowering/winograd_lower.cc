@@ -11,9 +11,9 @@ namespace hearth {
 namespace {
 
 constexpr int32_t kPlanes = 36, kTile = 4;
-constexpr std::string_view kVariantPrefix = "winograd_";  // then the variant of its product
+constexpr std::string_view kVariantPrefix = "winograd_";  // followed by the variant of its product
 constexpr int32_t kFewestChannels = 16;
-constexpr int64_t kMostScratchBytes = int64_t{32} << 20;  // of patches and products together
+constexpr int64_t kMostScratchBytes = int64_t{32} << 20;  // patches and products together
 
 struct TileGrid {
   int32_t high = 0, wide = 0, all = 0;
@@ -23,7 +23,7 @@ TileGrid GridOf(const Bhwc& out) {
   return {high, wide, high * wide * out.b};
 }
 
-// As a product of matrices: rows of all planes, channels in and out.
+// The sizes as a matrix product: rows of all planes, input and output channels.
 MatrixShapes ProductOf(const TileGrid& grid, const Shape& filter) {
   return {int64_t{kPlanes} * grid.all, {filter[0], 1, 1, filter[3]}};
 }
@@ -43,7 +43,7 @@ std::vector<KernelChoice> WinogradCandidates(const PlanBuilder& builder, const N
   const bool is_wanted = !options.low_memory && options.preference != Preference::kFastSingleAnswer;
   if (!is_small_window || !is_wanted || shapes.groups > 1 || !graph.IsConstant(node.inputs[1])) return {};
   if (shapes.filter[0] < kFewestChannels || shapes.filter[3] < kFewestChannels) return {};
-  // Patches are sums of up to 25 inputs' size: too far from the exact result where it decides an index.
+  // Patches sum inputs times up to 25: too inexact if the result decides an index.
   if (builder.DecidesIndices(node.outputs[0])) return {};
   const TileGrid grid = GridOf(builder.ShapeOf(node.outputs[0]));
   const int64_t texels_in = int64_t{kPlanes} * grid.all * Tiles(shapes.filter[3], 4);

@@ -6,11 +6,11 @@
 namespace hearth {
 namespace {
 
-// Per compute unit, and of the memory of all. Not measured: no hardware GPU was to be had.
+// Rates per compute unit; memory also has a rate for the device. Not measured, for lack of a hardware GPU.
 constexpr double kGigaFlopsOfUnit = 16;
 constexpr double kGigaBytesPerSecond = 4, kGigaBytesOfUnit = 2;
 
-// The scalar of this name, 1 where the kernel has none: it multiplies what a texel costs.
+// The scalar of this name, by which a texel's cost is multiplied; 1 if the kernel has none.
 double Factor(const Dispatch& dispatch, const KernelSource& kernel, std::string_view name) {
   for (size_t k = 0; k < kernel.scalars.size() && k < dispatch.scalars.size(); ++k) {
     if (kernel.scalars[k].name == name) return std::max(1.0, static_cast<double>(dispatch.scalars[k]));
@@ -18,7 +18,7 @@ double Factor(const Dispatch& dispatch, const KernelSource& kernel, std::string_
   return 1;
 }
 
-// K4 input texels of four channels, or K channels, and a window of KH x KW for each output texel.
+// Each output texel takes K4 input texels of four channels, or K channels, times a window of KH x KW.
 double OperationsOfATexel(const Dispatch& dispatch, const KernelSource& kernel) {
   const double depth = std::max(4 * Factor(dispatch, kernel, "K4"), Factor(dispatch, kernel, "K"));
   return 8 * depth * Factor(dispatch, kernel, "KH") * Factor(dispatch, kernel, "KW");

@@ -9,8 +9,8 @@
 namespace hearth {
 namespace {
 
-// Of all pairs of tensors those that live together may be so many; of more, looking at all placed ones is faster than
-// sorting each one's neighbours, and takes no memory.
+// Lists of neighbours hold at most kMostPairs pairs, and one in kShareOfPairs of all. Beyond that, comparing with all
+// placed tensors is faster than sorting each one's neighbours, and takes no memory.
 constexpr size_t kMostPairs = size_t{1} << 21;
 constexpr size_t kShareOfPairs = 16;
 
@@ -60,10 +60,10 @@ void GapPlacer::FindLive(size_t index) {
   std::ranges::sort(live_, {}, &Range::begin);
 }
 
-// The start of the smallest gap in live_, or the end of the last of them.
+// The start of the smallest sufficient gap in live_, or the end of the last range.
 uint64_t GapPlacer::BestFit(uint64_t size_bytes) const {
   uint64_t best_offset = 0, best_slack = std::numeric_limits<uint64_t>::max();
-  uint64_t free_from = 0;  // the end of those seen so far
+  uint64_t free_from = 0;  // the end of the ranges so far
   for (const Range& range : live_) {
     if (range.begin >= free_from + size_bytes) {
       const uint64_t slack = range.begin - free_from - size_bytes;

@@ -13,7 +13,7 @@
 namespace hearth {
 namespace {
 
-// ---- What a member's value is in a key: different values have different texts ----
+// ---- A member's value as text: different values have different texts ----
 
 std::string KeyText(const std::string& text) {
   return text;
@@ -85,11 +85,11 @@ template <typename Struct>
 struct Row {
   std::string_view name, word;
   std::string (*text)(const Struct&);
-  std::string_view member;  // a different text for each
+  std::string_view member;  // distinct for each member
   uint8_t keys;
 };
 
-// A text of its own for each member. Addresses would do, but GCC 12 compares none at compile time under sanitizers.
+// A distinct text for each member. GCC 12 can't compare addresses at compile time under sanitizers.
 template <auto kMember>
 constexpr std::string_view TextOfMember() {
   return __PRETTY_FUNCTION__;
@@ -100,7 +100,7 @@ constexpr Row<Struct> RowOf(std::string_view name, std::string_view word, uint8_
   return {name, word, [](const Struct& value) { return KeyText(value.*kMember); }, TextOfMember<kMember>(), keys};
 }
 
-// Each member once.
+// Whether the rows have each member once.
 template <typename Struct, size_t N>
 constexpr bool AreMembersOf(const std::array<Row<Struct>, N>& rows) {
   for (size_t k = 0; k < N; ++k) {
@@ -117,7 +117,7 @@ constexpr std::array kDeviceRows = {
     RowOf<D, &D::backend>("backend", "backend"),
     RowOf<D, &D::dialect>("dialect", "backend", kCapability),
     RowOf<D, &D::type>("type", "type", kCapability),
-    RowOf<D, &D::id>("id", "device", kNoKey),  // its place in a list
+    RowOf<D, &D::id>("id", "device", kNoKey),  // its position in a list
     RowOf<D, &D::name>("device", "device", kIdentity),
     RowOf<D, &D::vendor>("vendor", "device", kIdentity),
     RowOf<D, &D::driver_version>("driver", "driver version", kIdentity),

@@ -13,7 +13,7 @@ struct Breadth {
   uint64_t live_bytes = 0;
 };
 
-// At each step at which a tensor begins, in their order: breadth grows nowhere else.
+// The live bytes at each step where a tensor begins, in order: they grow at no other step.
 std::vector<Breadth> BreadthOfSteps(std::span<const TensorUsage> usages) {
   struct Event {
     int64_t step;
@@ -55,7 +55,7 @@ std::vector<size_t> OrderByBreadth(std::span<const TensorUsage> usages) {
   std::iota(by_breadth.begin(), by_breadth.end(), size_t{0});
   std::ranges::stable_sort(by_breadth, std::greater(), [&](size_t step) { return steps[step].live_bytes; });
   for (size_t turn = 0; turn < by_breadth.size(); ++turn) turn_of_step[by_breadth[turn]] = turn;
-  // Of a tensor: the first of its steps to have its turn.
+  // For each tensor, the earliest turn of its steps.
   std::vector<size_t> turns;
   for (const TensorUsage& usage : usages) {
     const auto first = std::ranges::lower_bound(steps, usage.first_step, {}, &Breadth::step) - steps.begin();

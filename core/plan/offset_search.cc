@@ -11,7 +11,7 @@ namespace hearth {
 namespace {
 
 constexpr size_t kMostTries = 2000;
-constexpr size_t kComparisons = 8'000'000;  // a try costs up to the square of the number of tensors
+constexpr size_t kComparisons = 8'000'000;  // a try compares up to the square of the number of tensors
 constexpr size_t kMostFound = 64;           // as many as a session keeps shapes
 
 std::vector<size_t> OrderOfExecution(std::span<const TensorUsage> usages) {

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kTileFloats = 16;  // a cache line of floats
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
-// The product of non-negative numbers; nothing when one is negative or the product is beyond any tensor.
+// The product of non-negative numbers; nothing if a number is negative or the product exceeds any tensor.
 std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
   int64_t product = 1;
   for (int32_t number : numbers) {
@@ -30,8 +30,7 @@ std::optional<int64_t> CheckedProduct(std::span<const int32_t> numbers) {
 
 // ---- Source elements to floats ----
 
-// Reads elements of a tensor as floats, consecutive ones in the order of the recipe's dims. Permuted ones cost some ns
-// each.
+// Reads consecutive elements, in the order of the recipe's dims, as floats. Permuted elements take some ns each.
 class SourceReader {
  public:
   SourceReader(const PackRecipe& recipe, std::span<const std::byte> bytes)
@@ -44,13 +43,13 @@ class SourceReader {
     stored_.Read(first, count, out);
   }
 
-  // The element and those behind it where they lie as floats already, unaligned; null otherwise.
+  // The address of the element if it and the following ones are floats in memory, unaligned; null otherwise.
   const std::byte* Floats(int64_t first) const { return strides_.has_value() ? nullptr : stored_.Floats(first); }
 
  private:
   using Strides = std::array<int64_t, 4>;
 
-  // From one element of the source to the next along each dimension of the recipe's dims.
+  // The source's stride for each dimension of the recipe's dims.
   static Strides StridesOf(const PackRecipe& recipe) {
     Strides strides;
     for (size_t k = 0; k < strides.size(); ++k) {
@@ -78,7 +77,7 @@ class SourceReader {
 
   FloatReader stored_;
   const std::array<int32_t, 4>& dims_;
-  std::optional<Strides> strides_;  // of permuted elements
+  std::optional<Strides> strides_;  // set if elements are permuted
 };
 
 // ---- Layouts ----
@@ -93,7 +92,7 @@ class FloatWriter {
     next_ += count * sizeof(float);
   }
 
-  // Where floats may be put in any order, which End then counts: where they end up, or in `scratch`.
+  // Memory for floats that may be written in any order: their destination, or `scratch`. End then adds them.
   std::byte* Begin(float* scratch) const {
     return storage_ == StorageType::kFloat16 ? reinterpret_cast<std::byte*>(scratch) : next_;
   }
@@ -116,7 +115,7 @@ class FloatWriter {
 
 // ---- Integers as they are ----
 
-// Pixels of `channels` integers -> planes of pixels x 4, as int32; wider ones saturate.
+// Planes of pixels x 4 int32 from pixels of `channels` integers; larger integers saturate.
 void PackIntegerSlices(const TensorDesc& desc, std::span<const std::byte> source, int64_t pixels, int64_t channels,
                        std::span<std::byte> packed) {
   constexpr double kLowest = std::numeric_limits<int32_t>::min(), kHighest = std::numeric_limits<int32_t>::max();
@@ -135,7 +134,7 @@ void PackIntegerSlices(const TensorDesc& desc, std::span<const std::byte> source
 
 using FourFloats = float __attribute__((vector_size(16)));
 
-// Floats of a row, wherever they lie.
+// Floats of a row, in any memory.
 using Line = const std::byte*;
 
 FourFloats FourAt(Line line) {
@@ -144,7 +143,7 @@ FourFloats FourAt(Line line) {
   return four;
 }
 
-// The first four columns of four lines as lines of their own, `stride_bytes` apart.
+// Transposes the first four columns of four lines into lines `stride_bytes` apart.
 void TurnFour(const Line* lines, int64_t offset_bytes, std::byte* out, int64_t stride_bytes) {
   const FourFloats a = FourAt(lines[0] + offset_bytes), b = FourAt(lines[1] + offset_bytes),
                    c = FourAt(lines[2] + offset_bytes), d = FourAt(lines[3] + offset_bytes);
@@ -158,9 +157,9 @@ void TurnFour(const Line* lines, int64_t offset_bytes, std::byte* out, int64_t s
   for (int64_t k = 0; k < 4; ++k) std::memcpy(out + k * stride_bytes, &turned[k], sizeof(FourFloats));
 }
 
-// One group of `kWidth` outputs, `count` inputs of one tap: a transposition. Whole cache lines are read row by row,
-// since rows a multiple of 4 KiB apart share cache sets, and written in order, since mapped memory may want that;
-// floats go from where the model has them to where they end up without a stop.
+// Transposes `count` inputs of one tap for `kWidth` outputs. Reads whole cache lines row by row, because rows a
+// multiple of 4 KiB apart share cache sets. Writes in order, as mapped memory may need. Floats are copied once, from
+// the model to their destination.
 template <int kWidth>
 void TransposeRows(const SourceReader& reader, int64_t first, int64_t row_stride, int64_t rows, int64_t count,
                    int64_t padded_count, FloatWriter& writer) {
@@ -212,7 +211,7 @@ double TimesG(int row, double a, double b, double c) {
   }
 }
 
-// In float64, rounded once.
+// Calculates in float64 and rounds once.
 void PackWinograd(const PackRecipe& recipe, const SourceReader& reader, FloatWriter writer) {
   const int64_t outputs = recipe.dims[0], inputs = recipe.dims[3], width = recipe.width;
   std::vector<float> filters(static_cast<size_t>(outputs * 9 * inputs));
@@ -237,7 +236,7 @@ void PackWinograd(const PackRecipe& recipe, const SourceReader& reader, FloatWri
   }
 }
 
-// Pixels of `channels` floats -> channels / 4 planes of pixels x 4. Serves kDepthwise too: a tap is a pixel there.
+// Planes of pixels x 4 floats, channels / 4 of them. Serves kDepthwise too, where a tap is a pixel.
 void PackSlices(const SourceReader& reader, int64_t pixels, int64_t channels, FloatWriter writer) {
   for (int64_t c = 0; c < channels; c += 4) {
     for (int64_t pixel = 0; pixel < pixels; ++pixel) {

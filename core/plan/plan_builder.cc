@@ -20,7 +20,7 @@
 namespace hearth {
 namespace {
 
-// The argument of this name, or an error: that a call names all that its kernel takes is not known to the compiler.
+// The argument of this name, or an error: the compiler can't check that a call names all of them.
 template <typename Named>
 Result<const Named*> FindNamed(const std::vector<Named>& list, const KernelSource& kernel, std::string_view name) {
   for (const Named& item : list) {
@@ -46,7 +46,7 @@ void AppendEpilogue(const std::vector<EpilogueStep>& steps, KernelSource& source
   }
 }
 
-// Few shapes, because each is a program of its own.
+// Few shapes, because each makes a program of its own.
 std::array<uint32_t, 3> LocalSizeOfManyItems(std::array<uint32_t, 3> own, const std::array<int64_t, 3>& work_items,
                                              const DeviceInfo& device) {
   if (own != std::array<uint32_t, 3>{8, 1, 1} || device.max_local_invocations < 64) return own;
@@ -62,23 +62,23 @@ double ItemsInGroups(const std::array<int64_t, 3>& work_items, const std::array<
   return items;
 }
 
-// A kernel's own local size is made for a CPU's vectors of 8; a GPU needs a whole warp or wave in a work group. Only
-// for kernels that ask for no size of their own in the call: those don't depend on it.
+// A kernel's own local size suits a CPU's vectors of 8; a GPU needs a whole warp or wave. Kernels whose call sets a
+// local size depend on it and keep it.
 std::array<uint32_t, 3> LocalSizeFor(const KernelSource& source, const KernelCall& call, const DeviceInfo& device) {
   const uint32_t items = GroupItems(device);
   std::array<uint32_t, 3> size = source.local_size;
   if (Applies(Rule::kCostlyGroups, device)) return LocalSizeOfManyItems(size, call.work_items, device);
-  if (items < 64) return size;  // a processor, or a device that takes no more
+  if (items < 64) return size;  // a processor, or a device with small groups
   for (int d = 1; d < 3; ++d) {
     while (size[0] * size[1] * size[2] < items && size[d] < call.work_items[d] &&
            size[d] * 2 <= device.max_local_size[d]) {
       size[d] *= 2;
     }
   }
-  // All that is missing at once, though some of it may be idle: a size between would be one more program.
+  // Grows to the full group at once, even if some of it may be idle: a size between would make one more program.
   const uint32_t others = size[1] * size[2];
   if (size[0] * others < items && size[0] < call.work_items[0]) size[0] = items / others;
-  // Pictures of 9, 17 or 33 columns leave up to half of groups of 8 columns idle. Four texels are still a cache line.
+  // Pictures of 9, 17 or 33 columns leave up to half of a group of 8 columns idle. Four texels still fill a cache line.
   const std::array<uint32_t, 3> narrow = {4, 2, items / 8};
   const bool may_be_narrow =
       source.local_size == std::array<uint32_t, 3>{8, 1, 1} && narrow[2] <= device.max_local_size[2];
@@ -147,8 +147,8 @@ Operand PlanBuilder::Tensor(ValueId value) {
 
 Operand PlanBuilder::Packed(ValueId constant, PackRecipe recipe) {
   PlanConstant packed;
-  // Numbers per channel stay whole: they are few, and an error in one is the same in every pixel (PoseNet with
-  // depthwise filters in float16 is off by 3.4 % of its range instead of less than 2 %).
+  // Numbers per channel stay float32: they are few, and an error in one repeats in every pixel. PoseNet with float16
+  // depthwise filters is off by 3.4 % of its range, otherwise by less than 2 %.
   recipe.storage = recipe.layout == PackLayout::kSlices                                  ? StorageOf(constant)
                    : recipe.layout == PackLayout::kMatrix && !decides_indices_[constant] ? real_storage_
                                                                                          : StorageType::kFloat32;
@@ -186,8 +186,8 @@ uint64_t PlanBuilder::ValueBytes(ValueId value) const {
 
 StorageType PlanBuilder::StorageOf(ValueId value) const {
   const TensorDesc& desc = DescOf(value);
-  // Tensors of one pixel stay float32: an error there repeats in every pixel that they scale or shift. So do values
-  // between the dispatches of one node, which would be rounded once more than the node's result.
+  // 1-pixel tensors stay float32: an error there repeats in every pixel that they scale or shift. Values between the
+  // dispatches of one node stay float32 too: a rounding there would be one more than the node's result has.
   const bool is_whole = IsScratch(value) || ToBhwc(desc.shape).pixels() == 1 || decides_indices_[value];
   return hearth::StorageOf(desc, is_whole ? StorageType::kFloat32 : real_storage_);
 }
@@ -249,15 +249,15 @@ Result<KernelSource> PlanBuilder::Instantiate(const KernelCall& call, std::vecto
 Status PlanBuilder::SetArithmetic(KernelSource& source, std::span<const Operand> operands,
                                   std::span<const uint32_t> scalars) const {
   if (std::ranges::find(source.defines, kHalf, &Define::name) == source.defines.end()) return Status::Ok();
-  // Four at once are rounded a quarter as often: a sum that decides an index must stay close to the exact one.
+  // Adding four products at once rounds a quarter as often: a sum that decides an index must stay close to exact.
   const bool decides = std::ranges::any_of(operands, [&](const Operand& operand) {
     return operand.kind == Operand::Kind::kValue && DecidesIndices(operand.id);
   });
-  const bool is_float = options_.precision == Precision::kFp32;  // whose tolerance has room for it
+  const bool is_float = options_.precision == Precision::kFp32;  // its tolerance allows chained sums
   if (is_float && !decides && Applies(Rule::kChainedSums, device_)) HEARTH_TRY(SetDefine(source, kChained, "1"));
   if (is_float || !Applies(Rule::kHalfArithmetic, device_)) return Status::Ok();
-  // Numbers that are held in 32 bits because an error in them repeats or decides are multiplied as they are. A bias is
-  // added, not multiplied.
+  // Values kept in 32 bits, because an error repeats or decides an index, are multiplied in 32 bits. A bias is added,
+  // not multiplied.
   for (size_t k = 0; k < source.tensors.size(); ++k) {
     if (source.tensors[k].name != "bias" && StorageOf(operands[k]) != StorageType::kFloat16) return Status::Ok();
   }
@@ -267,9 +267,9 @@ Status PlanBuilder::SetArithmetic(KernelSource& source, std::span<const Operand>
   return SetDefine(source, kHalf, "1");
 }
 
-// Devices hold a quantized value as the real number that it represents. The call's result is clamped to the range of
-// its type and rounded to its grid, as an integer kernel would do. The clamp is not optional: converters drop a
-// relu6 that the range implies.
+// Devices hold a quantized value as the real number that it represents. The result is clamped to its type's range and
+// rounded to its grid, as an integer kernel would do. Without the clamp a relu6 would be lost that the converter
+// dropped because the range implies it.
 std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source,
                                                       const std::vector<Operand>& operands) const {
   for (size_t k = 0; k < source.tensors.size(); ++k) {
@@ -278,7 +278,7 @@ std::vector<EpilogueStep> PlanBuilder::RoundingToGrid(const KernelSource& source
     const TensorDesc& desc = DescOf(operands[k].id);
     if (!IsQuantized(desc)) return {};
     const TensorGrid grid = GridOf(desc);
-    // Clamped first, so that a conversion to integers can round: PoCL's round() costs five times as much (3.1).
+    // Clamping first lets a conversion to integers round: PoCL's round() takes five times as long (3.1).
     return {{{IsSmall(grid) ? StatementForm::kRoundToSmallGrid : StatementForm::kRoundToGrid},
              {},
              {{"grid_scale", grid.scale},
@@ -335,7 +335,7 @@ Status PlanBuilder::Call(const Node& node, const KernelCall& call) {
 
 Status PlanBuilder::CopyStates() {
   for (const StatePair& state : graph_.states) {
-    if (!OnDevice(state.read)) continue;  // no dispatch reads it
+    if (!OnDevice(state.read)) continue;  // only host steps read it
     Node copy;
     copy.op = Unary{.kind = UnaryKind::kCopy};
     copy.name = fmt::format("state {}", graph_.value(state.read).name);
@@ -347,7 +347,7 @@ Status PlanBuilder::CopyStates() {
 void PlanBuilder::CallHost(int node_index) {
   for (ValueId input : graph_.nodes()[node_index].inputs) MakeDeferred(input);
   const bool continues = !pending_.empty() && std::holds_alternative<PendingHost>(pending_.back());
-  // A step reads the device's memory at its start. What another name stands for must have been written there.
+  // A host step reads device memory at its start: an alias of a value that the previous step makes needs a new one.
   const bool reads_alias = std::ranges::any_of(graph_.nodes()[node_index].inputs, [&](ValueId input) {
     const auto made = input == kNoValue || Root(input) == input ? made_at_.end() : made_at_.find(Root(input));
     return made != made_at_.end() && made->second + 1 == pending_.size();

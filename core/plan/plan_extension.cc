@@ -11,10 +11,10 @@
 namespace hearth {
 namespace {
 
-// A kernel's own tensors, and one of each of so many steps: GLES guarantees 16 texel reads to a program.
+// The kernel's own tensors and one per step: GLES guarantees 16 texel reads per program.
 constexpr size_t kMostTensorsOfChain = 10;
 
-// A kernel that goes on with another node is a program of its own.
+// A kernel with a further node in its epilogue is a program of its own.
 bool IsWorthAProgram(const LowerOptions& options, const DeviceInfo& device) {
   if (options.preference == Preference::kFastSingleAnswer) return false;
   return !Applies(Rule::kCostlyPrograms, device) || options.preference == Preference::kSustainedSpeed;
@@ -31,7 +31,8 @@ const PlanBuilder::PendingDispatch* PlanBuilder::ExtensibleProducerOf(ValueId va
   const auto is_it = [&](const Operand& operand) {
     return operand.kind == Operand::Kind::kValue && operand.id == value;
   };
-  if (std::count_if(pending->operands.begin(), pending->operands.end(), is_it) != 1) return nullptr;  // it adds to it
+  if (std::count_if(pending->operands.begin(), pending->operands.end(), is_it) != 1)
+    return nullptr;  // the dispatch also reads the value
   const TensorDesc& desc = graph_.value(value).desc;
   return IsReal(desc) && !IsQuantized(desc) && pending->source.tensors.size() < kMostTensorsOfChain ? pending : nullptr;
 }
@@ -53,7 +54,7 @@ std::string PlanBuilder::StepSuffix(ValueId value) const {
 bool PlanBuilder::Extend(const Node& node, ValueId value, ValueId output, const std::vector<EpilogueStep>& steps) {
   const size_t index = made_at_.at(value);
   KernelCall call = std::get<PendingDispatch>(pending_[index]).call;
-  // A kernel of its own would have read a rounded value: results do not depend on which nodes are fused.
+  // A separate kernel would have read the rounded value: results must not depend on fusing.
   if (StorageOf(value) == StorageType::kFloat16) call.epilogue.push_back({{StatementForm::kRoundToHalf}, {}, {}});
   call.epilogue.insert(call.epilogue.end(), steps.begin(), steps.end());
   return Replace(index, node, value, output, std::move(call));

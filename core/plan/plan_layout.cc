@@ -1,4 +1,4 @@
-// The end of a plan's making: where every value, constant and state lies, and what crosses to the host.
+// The last stage of planning: memory for every value, constant and state, and the transfers to the host.
 #include <algorithm>
 #include <set>
 
@@ -47,7 +47,7 @@ std::map<ValueId, PlanBuilder::Lifetime> PlanBuilder::Lifetimes() const {
     }
   }
   for (ValueId output : graph_.outputs) touch(output, step + 1);
-  for (const StatePair& state : graph_.states) touch(state.written, step + 1);  // the host may fetch it
+  for (const StatePair& state : graph_.states) touch(state.written, step + 1);  // the host may read it
   return lifetimes;
 }
 
@@ -61,7 +61,7 @@ Status PlanBuilder::PlaceArena(Plan& plan, std::map<ValueId, BufferRange>& range
   }
   plan.memory.naive_bytes = NaiveBytes(usages);
   plan.memory.lower_bound_bytes = LowerBoundBytes(usages);
-  // A tensor that does not fit into the device's largest buffer goes to the next one; most devices need one buffer.
+  // A tensor that does not fit into the largest buffer goes to another one; most devices need only one.
   while (!values.empty()) {
     std::vector<TensorUsage> placed = usages;
     for (TensorUsage& usage : placed) usage.size_bytes = PlacedBytes(usage.size_bytes);
@@ -175,7 +175,8 @@ std::vector<PlanState> PlanBuilder::FinishStates(const std::map<ValueId, BufferR
 
 Result<Plan> PlanBuilder::Finish() {
   for (ValueId output : graph_.outputs) MakeDeferred(output);
-  for (const StatePair& state : graph_.states) MakeDeferred(state.written);  // before one changes that another reads
+  for (const StatePair& state : graph_.states)
+    MakeDeferred(state.written);  // before a state changes that another one reads
   HEARTH_TRY(CopyStates());
   std::map<ValueId, BufferRange> ranges;
   HEARTH_TRY(PlaceArena(plan_, ranges));

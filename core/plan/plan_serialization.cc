@@ -1,5 +1,5 @@
-// The binary form: magic, the fingerprint of the sources that make plans, then plan_fields.h. There is one form per
-// plan: whatever Deserialize accepts serializes to the same bytes again. No checksum: the cache verifies its own first.
+// The binary form: magic, the fingerprint of the sources that make plans, then plan_fields.h. A plan has one form: what
+// Deserialize accepts serializes to the same bytes. No checksum: the cache verifies its own first.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -85,8 +85,8 @@ class PlanWriter {
 
 // ---- Reading ----
 
-// Every number is bounded before it is used: a count by the bytes that are left, so a damaged count can't allocate
-// much more memory than the input has. After the first mistake everything reads as empty and ok() stays false.
+// Reads with bounds: a count is at most the bytes that are left, so a damaged count can't allocate much more memory
+// than the input has. After the first mistake everything reads as empty and ok() is false.
 class PlanReader {
  public:
   [[maybe_unused]] static constexpr bool kReads = true;
@@ -148,7 +148,7 @@ class PlanReader {
   template <typename T>
   void Item(std::vector<T>& items) {
     const uint64_t count = Number<uint64_t>();
-    if (count > rest_.size()) Fail();  // every item takes a byte at least
+    if (count > rest_.size()) Fail();  // each item takes at least a byte
     for (uint64_t i = 0; ok_ && i < count; ++i) Item(items.emplace_back());
   }
 
@@ -187,7 +187,7 @@ class PlanReader {
 
 // ---- Promises that every plan keeps ----
 
-// No dimension is negative and the product is below 2^48, zeros counted as ones: element counts can't overflow.
+// Whether no dimension is negative and the product without zeros is at most 2^48: element counts can't overflow.
 bool IsSaneShape(std::span<const int32_t> dims) {
   int64_t product = 1;
   for (int32_t dim : dims) {
@@ -199,7 +199,6 @@ bool IsSaneShape(std::span<const int32_t> dims) {
   return true;
 }
 
-// What one holds has room in the other.
 bool AreAlike(const TensorDesc& a, const TensorDesc& b) {
   return a.dtype == b.dtype && a.shape == b.shape;
 }

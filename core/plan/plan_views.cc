@@ -1,4 +1,4 @@
-// Values that lie within others, and copies that wait until somebody needs them.
+// Values within other values, and deferred copies.
 #include <algorithm>
 
 #include "core/base/error.h"
@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// Whether the step means the same wherever the texel lies.
+// Whether the step does not depend on the texel's index.
 bool KnowsNoPlace(const EpilogueStep& step) {
   switch (step.statement.form) {
     case StatementForm::kPair: return step.statement.reach == Reach::kOneElement && !step.statement.from_x;
@@ -39,7 +39,7 @@ Status PlanBuilder::Alias(const Node& node, ValueId output, ValueId input) {
 
 bool PlanBuilder::AliasPart(ValueId output, ValueId input, int64_t first) {
   const uint64_t offset_bytes = static_cast<uint64_t>(first) * TexelBytes(StorageOf(input));
-  // A view of it may be a little longer, but must not reach into what the same dispatch writes.
+  // A texel view may be a little longer than the range, but must not reach into memory that the same dispatch writes.
   const bool view_fits = offset_bytes + PlacedBytes(ValueBytes(output)) <= PlacedBytes(ValueBytes(input));
   if (graph_.IsConstant(input) || graph_.IsState(Root(input)) || StorageOf(output) != StorageOf(input) || !view_fits ||
       offset_bytes % device_.buffer_offset_alignment != 0)
@@ -55,7 +55,7 @@ bool PlanBuilder::PlaceWithin(ValueId part, ValueId whole, int64_t first) {
   const uint64_t offset_bytes = static_cast<uint64_t>(first) * TexelBytes(StorageOf(whole));
   const bool is_own = made != made_at_.end() && !alias_of_.contains(part) && part != Root(whole) &&
                       std::holds_alternative<PendingDispatch>(pending_[made->second]);
-  // A dispatch may read one part and write the next: no view may reach into that.
+  // A dispatch may read one part and write the next, so no texel view may extend beyond its part.
   if (!is_own || !HoldAlike(part, whole) || offset_bytes % device_.buffer_offset_alignment != 0 ||
       PlacedBytes(ValueBytes(part)) != ValueBytes(part))
     return false;
@@ -78,7 +78,7 @@ BufferRange PlanBuilder::RangeOf(ValueId value, const std::map<ValueId, BufferRa
 }
 
 Status PlanBuilder::Defer(ValueId output, Deferred deferred) {
-  HEARTH_TRY(Pending(*deferred.node, deferred.call).status());  // what the device can't do is said where it belongs
+  HEARTH_TRY(Pending(*deferred.node, deferred.call).status());  // an impossible dispatch is an error of this node
   deferred_[output] = std::move(deferred);
   return Status::Ok();
 }

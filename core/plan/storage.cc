@@ -6,7 +6,7 @@ namespace hearth {
 
 StorageType StorageOf(const TensorDesc& desc, StorageType real) {
   if (!IsReal(desc)) return StorageType::kInt32;
-  // float16 has 11 digits: a grid of 16 bits needs more.
+  // float16 has 11 significant bits, too few for a 16-bit grid.
   return IsQuantized(desc) && BitsOf(desc.dtype) > 8 ? StorageType::kFloat32 : real;
 }
 

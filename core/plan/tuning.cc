@@ -12,13 +12,13 @@ namespace hearth {
 namespace {
 
 constexpr std::string_view kTitle = "tuned layer\n", kTitleOfAll = "tuned layer, all candidates\n";
-// What a record may hold. Beyond it lies damage, or somebody's invention.
+// Limits of a record: beyond them it is damaged or forged.
 constexpr size_t kMostCandidates = 1000;
 constexpr int64_t kMostSamples = int64_t{1} << 40;
 constexpr double kMostMs = 1e12, kMostSquares = kMostMs * kMostMs;
 
-// Candidates that are not clearly faster leave what rules choose: a table of winners by a hair would change with each
-// measuring.
+// Candidates that are not clearly faster don't replace the rules' choice: a table of narrow winners would change with
+// each measurement.
 constexpr double kClearlyFaster = 0.97;
 
 std::string OperandText(const Graph& graph, ValueId value) {
@@ -70,8 +70,8 @@ TuningTable TableOf(const TuningRecords& records) {
 
 namespace {
 
-// Counts, means and sums of squares of two samples make those of both (Chan, Golub and LeVeque, 1979). Sums stop at
-// what a record may hold.
+// Merges counts, means and sums of squares of two samples (Chan, Golub and LeVeque, 1979), up to the limits of a
+// record.
 void Add(const CandidateTime& other, CandidateTime& sum) {
   const auto n = static_cast<double>(sum.count), m = static_cast<double>(other.count);
   const double distance = other.ms - sum.ms;
@@ -115,7 +115,7 @@ bool TakeNumber(std::string_view& text, char end, T& number) {
   return true;
 }
 
-// Takes a line off the front.
+// Takes one line from the front.
 std::optional<CandidateTime> TakeCandidate(std::string_view& text) {
   const size_t equals = text.find(" = ");
   if (equals == std::string_view::npos) return std::nullopt;

@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// A matrix inside of a tensor, read as [rows, columns] whichever way it lies.
+// A matrix within a tensor, read as [rows, columns] even if it is stored transposed.
 struct MatrixView {
   MatrixView(const ReferenceTensor& tensor, bool adjoint) {
     const Shape& shape = tensor.shape;

@@ -15,7 +15,7 @@ struct MatrixBatch {
   static constexpr int kDims = 3;
   explicit MatrixBatch(const Shape& shape);
   std::array<int32_t, kDims> sizes = {1, 1, 1};
-  // Matrices to the next index of each dimension, 0 where the dimension is 1.
+  // The number of matrices from one index to the next of each dimension; 0 where the dimension is 1.
   std::array<int32_t, kDims> Steps() const;
 };
 

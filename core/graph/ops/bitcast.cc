@@ -45,7 +45,7 @@ void ReferenceBitcast(const Node& node, std::span<const ReferenceTensor* const> 
                       std::span<ReferenceTensor> outputs) {
   const DType to = std::get<Bitcast>(node.op).to;
   const ReferenceTensor &in = *inputs[0], &out = outputs[0];
-  // Real numbers say no type; their size follows from the numbers of elements.
+  // The reference's numbers don't have the type: its size follows from the element counts.
   const size_t out_bytes = out.values.size() * BytesOf(to);
   const size_t in_bytes = out_bytes / in.values.size();
   const DType real = in_bytes == BytesOf(DType::kFloat64)   ? DType::kFloat64

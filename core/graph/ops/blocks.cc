@@ -17,7 +17,7 @@ Status CheckImage(const NodeInference& inference, int32_t block) {
   return inference.Fail(StatusCode::kMalformedInput, "a block of {} pixels", block);
 }
 
-// Rank 3 or 4; block and the two lists of amounts have a number of at least 1 (0) for each spatial dimension.
+// Checks rank 3 or 4 and one number per spatial dimension: block at least 1, both lists of amounts at least 0.
 Status CheckSpatial(const NodeInference& inference, const Shape& block, const Shape& before, const Shape& after) {
   HEARTH_TRY(inference.CheckOperands(1));
   HEARTH_TRY(inference.CheckKeepsType());
@@ -76,7 +76,7 @@ Status InferSpaceToDepth(Graph& graph, const Node& node) {
     return inference.Fail(StatusCode::kMalformedInput, "an image of {} x {} pixels has no whole blocks of {} x {}",
                           in[1], in[2], block, block);
   }
-  // The block divides both sides: its square fits.
+  // `block` divides height and width, so its square fits into 32 bits.
   return inference.SetOutput(0, {in[0], in[1] / block, in[2] / block, in[3] * block * block});
 }
 

@@ -15,7 +15,7 @@ Status InferCast(Graph& graph, const Node& node) {
   const auto& cast = std::get<Cast>(node.op);
   HEARTH_TRY(inference.CheckOperands(1));
   const TensorDesc& input = inference.input(0);
-  // TFLite's CAST takes the stored numbers whatever they stand for, and converters don't make such a node.
+  // TFLite's CAST ignores the quantization, and converters don't write such a node.
   if (IsQuantized(input)) return inference.Fail(StatusCode::kUnsupported, "a quantized tensor can't be cast");
   if (input.dtype == DType::kInt4 || cast.to == DType::kInt4) {
     return inference.Fail(StatusCode::kUnsupported, "4-bit elements can't be cast");
@@ -33,7 +33,7 @@ void ReferenceCast(const Node& node, std::span<const ReferenceTensor* const> inp
     if (to_real) return v;
     if (to == DType::kBool) return v != 0.0 ? 1.0 : 0.0;
     if (from_integer) return static_cast<double>(WrapInteger(to, ToInt64(v)));
-    // What does not fit is undefined in C++; the store saturates it. NaN is the highest number, as in TFLite.
+    // The store saturates numbers that do not fit. NaN becomes the highest number, as in TFLite.
     return std::isnan(v) ? std::numeric_limits<double>::infinity() : std::trunc(v);
   };
   std::transform(inputs[0]->values.begin(), inputs[0]->values.end(), outputs[0].values.begin(), convert);

@@ -1,4 +1,4 @@
-// Walking over the elements of tensors by their positions, for the references of what moves elements.
+// Walks over the elements of tensors by coordinates, for the references of operations that move elements.
 #ifndef HEARTH_CORE_GRAPH_OPS_COORDINATES_H_
 #define HEARTH_CORE_GRAPH_OPS_COORDINATES_H_
 
@@ -17,7 +17,7 @@ inline int64_t IndexOf(const Shape& shape, const Coordinates& at) {
   return index;
 }
 
-// To the next element in C order; from the last one to the first.
+// Advances to the next element in C order; from the last one to the first.
 inline void Advance(const Shape& shape, Coordinates& at) {
   for (int d = shape.rank() - 1; d >= 0; --d) {
     if (++at[d] < shape[d]) return;
@@ -25,7 +25,7 @@ inline void Advance(const Shape& shape, Coordinates& at) {
   }
 }
 
-// Sets every element of `out` to the element of `in` at `source(its position)`.
+// Sets each element of `out` to the element of `in` at `source(coordinates)`.
 template <typename Source>
 void MoveElements(const ReferenceTensor& in, ReferenceTensor& out, const Source& source) {
   Coordinates at{};
@@ -35,7 +35,7 @@ void MoveElements(const ReferenceTensor& in, ReferenceTensor& out, const Source&
   }
 }
 
-// The same, where there may be no source: nothing is an element of 0.
+// The same for a `source` that may give nothing: the element is then 0.
 template <typename Source>
 void MoveElementsOrZero(const ReferenceTensor& in, ReferenceTensor& out, const Source& source) {
   Coordinates at{};

@@ -53,7 +53,7 @@ Status InferUnique(Graph& graph, const Node& node) {
 
 void ReferenceUnique(const Node& /*node*/, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs) {
-  std::unordered_map<double, size_t> known;  // NaN equals nothing, so each is one of its own
+  std::unordered_map<double, size_t> known;  // NaN equals nothing, so each NaN is a number of its own
   size_t count = 0;
   for (size_t i = 0; i < inputs[0]->values.size(); ++i) {
     const double value = inputs[0]->values[i];

@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-// Corners in units of the image. Float, as TFLite keeps them: thresholds and ties are decided on these values.
+// Corners in units of the image. Float as in TFLite: thresholds and equal scores are decided by these values.
 struct Box {
   float ymin = 0, xmin = 0, ymax = 0, xmax = 0;
 };
@@ -22,7 +22,7 @@ struct Detection {
   float score = 0;
 };
 
-// Each is decoded when it is first asked for: of thousands only few stand before the last one that is chosen.
+// Decodes a box when it is first read: few of thousands of boxes are looked at before the last one is chosen.
 template <typename Real>
 class Boxes {
  public:
@@ -69,14 +69,14 @@ float OverlapOf(const Box& a, const Box& b) {
 struct Candidate {
   float score = 0;
   int box = 0;
-  // The better one is the greater; equal scores keep the order of their boxes.
+  // A better candidate is greater. Of equal scores the earlier box is better.
   bool operator<(const Candidate& other) const {
     return score < other.score || (score == other.score && box > other.box);
   }
 };
 
-// Indices of at most `most` boxes, best score first, none of which overlaps a better one too much. A heap, since the
-// order of those behind the last one does not matter.
+// Indices of at most `most` boxes, best score first; no box overlaps a better one too much. A heap, because the order
+// after the last chosen box does not matter.
 template <typename Real>
 std::vector<int> Suppress(const DetectionPostProcess& op, Boxes<Real>& boxes, std::vector<Candidate>& candidates,
                           int most) {
@@ -133,8 +133,8 @@ std::vector<Detection> DetectClassByClass(const DetectionPostProcess& op, Boxes<
   return detections;
 }
 
-// What std::max gives one after the other, in lanes that a compiler makes a vector of: all but the first begin where
-// no number and no NaN changes them.
+// The result of std::max over the scores in order, NaN included, in 8 parts that a compiler vectorizes. Parts 1 to 7
+// begin with -infinity, which neither a number nor NaN changes.
 template <typename Real>
 float BestOf(std::span<const Real> scores) {
   constexpr size_t kLanes = 8;
@@ -183,7 +183,7 @@ void DetectObjects(const DetectionPostProcess& op, const DetectionOperands<Real>
                                                                : DetectByBestClass(op, boxes, in.boxes, scores);
   for (const std::span<Real> output : {out.boxes, out.categories, out.scores, out.count})
     std::ranges::fill(output, Real{0});
-  // The fast way leaves room for max_classes_per_detection classes of each box, however many there are.
+  // Fast NMS leaves room for max_classes_per_detection classes of each box, even if there are fewer classes.
   const size_t listed = std::min(op.max_classes_per_detection, op.num_classes);
   for (size_t k = 0; k < detections.size(); ++k) {
     const size_t row = op.use_regular_nms ? k : k / listed * op.max_classes_per_detection + k % listed;

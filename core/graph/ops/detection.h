@@ -23,9 +23,9 @@ struct DetectionResults {
   std::span<Real> boxes, categories, scores, count;
 };
 
-// Non-maximum suppression of the classes one by one (regular) or of each box's best class (fast). Equal scores keep
-// the order of their boxes. Entries beyond the number of detections are zero. For float and double: the same answers,
-// since all is decided on floats.
+// Non-maximum suppression per class (regular) or of each box's best class (fast). Equal scores keep the order of their
+// boxes. Entries beyond the number of detections are zero. float and double give the same detections: all decisions are
+// made in float.
 template <typename Real>
 void DetectObjects(const DetectionPostProcess& op, const DetectionOperands<Real>& in,
                    const DetectionResults<Real>& out);

@@ -16,7 +16,7 @@ Status CheckBool(const NodeInference& inference, size_t i) {
                         DTypeName(inference.input(i).dtype));
 }
 
-// Whether a row takes input `i`.
+// Whether the row's operation supports the type of input `i`.
 template <typename Row>
 Status CheckOperandType(const NodeInference& inference, size_t i, const Row& row) {
   const TensorDesc& desc = inference.input(i);
@@ -48,7 +48,7 @@ Status SetResultType(const NodeInference& inference, Graph& graph, const Node& n
   return inference.Fail(StatusCode::kMalformedInput, "its output is {} without a quantization", DTypeName(out.dtype));
 }
 
-// out[i] = function(a, b) of the elements that broadcast there.
+// out[i] = function(a, b), with a and b broadcast to the output.
 template <typename Function>
 void ForEachPair(const ReferenceTensor& lhs, const ReferenceTensor& rhs, ReferenceTensor& out, Function function) {
   BroadcastCursor a(lhs.shape, out.shape), b(rhs.shape, out.shape);
@@ -70,7 +70,7 @@ Status InferUnary(Graph& graph, const Node& node) {
   const NodeInference inference(graph, node);
   const auto& unary = std::get<Unary>(node.op);
   HEARTH_TRY(inference.CheckOperands(1));
-  // A copy moves any type.
+  // A copy supports every type.
   if (unary.kind == UnaryKind::kCopy) return inference.SetOutput(0, inference.shape(0));
   HEARTH_TRY(CheckOperandType(inference, 0, RowOf(unary.kind)));
   HEARTH_TRY(SetResultType(inference, graph, node, RowOf(unary.kind)));

@@ -17,14 +17,13 @@ double GeluTanh(double v) {
   return 0.5 * v * (1.0 + std::tanh(scale * (v + 0.044715 * v * v * v)));
 }
 
-// The remainder with the sign of the divisor, as Python's and TFLite's.
+// The remainder with the sign of the divisor, as in Python and TFLite.
 double FloorMod(double a, double b) {
   const double remainder = std::fmod(a, b);
   return remainder != 0.0 && (b < 0.0) != (remainder < 0.0) ? remainder + b : remainder;
 }
 
-// Integer division; a divisor of 0 (an error in TFLite) divides as 1. Sums and products go through uint64_t, which
-// wraps.
+// Integer division. A divisor of 0, an error in TFLite, counts as 1. Calculated in uint64_t, where overflow wraps.
 int64_t Quotient(int64_t a, int64_t b) {
   if (b == 0) return a;
   return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / b;
@@ -41,7 +40,7 @@ int64_t FloorQuotient(int64_t a, int64_t b) {
   return has_remainder && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 
-// By squaring, as the device does.
+// By repeated squaring, as on devices.
 int64_t Power(int64_t a, int64_t b) {
   int64_t result = 1;
   for (; b > 0; b >>= 1) {
@@ -51,7 +50,7 @@ int64_t Power(int64_t a, int64_t b) {
   return result;
 }
 
-// Written as comparisons that let a NaN in `v` through.
+// Comparisons in this form let a NaN in `v` through.
 double Clamp(double v, double low, double high) {
   return v < low ? low : (high < v ? high : v);
 }
@@ -65,7 +64,7 @@ constexpr UnaryRow kUnaryRows[] = {
      .integer_text = "vselect_lt(v, splat_int4(0), splat_int4(0) - v, v)"},
     {UnaryKind::kCeil, "ceil", [](double v, double) { return std::ceil(v); }, "vceil(v)"},
     {UnaryKind::kCos, "cos", [](double v, double) { return std::cos(v); }, "vcos(v)"},
-    // vmin keeps the exponential finite where its value is not taken.
+    // vmin keeps the exponential finite in components that the selection drops.
     {UnaryKind::kElu, "elu", [](double v, double) { return v < 0.0 ? std::expm1(v) : v; },
      "vselect_lt(v, splat4(0.0f), vexp(vmin(v, splat4(0.0f))) - splat4(1.0f), v)"},
     {UnaryKind::kExp, "exp", [](double v, double) { return std::exp(v); }, "vexp(v)", false, true},
@@ -94,7 +93,7 @@ constexpr UnaryRow kUnaryRows[] = {
      "vclamp(v, splat4(0.0f), splat4(6.0f))"},
     {UnaryKind::kReluN1To1, "relu_n1_to_1", [](double v, double) { return Clamp(v, -1.0, 1.0); },
      "vclamp(v, splat4(-1.0f), splat4(1.0f))"},
-    // Half to even in the default rounding mode, which nothing here changes.
+    // Rounds half to even: that is the default rounding mode, which nothing here changes.
     {UnaryKind::kRound, "round", [](double v, double) { return std::nearbyint(v); }, "vround(v)"},
     {UnaryKind::kRsqrt, "rsqrt", [](double v, double) { return 1.0 / std::sqrt(v); }, "vrsqrt(v)", false, true},
     {.kind = UnaryKind::kSign,
@@ -117,7 +116,7 @@ constexpr UnaryRow kUnaryRows[] = {
      .function = [](double v, double) { return 1.0 - v; },
      .text = "splat4(1.0f) - v",
      .rule = ElementRule::kLogical},
-    // The store rounds to the output's grid, and a load gives the real number.
+    // The store rounds to the output's grid; the load dequantizes.
     {.kind = UnaryKind::kQuantize,
      .name = "quantize",
      .function = [](double v, double) { return v; },

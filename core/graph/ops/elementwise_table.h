@@ -1,4 +1,4 @@
-// Everything known about elementwise operations, one row each: names, float64 meaning and kernel text.
+// Everything known about elementwise operations, one row each: names, float64 function and kernel text.
 //
 // A kernel text is an expression of the kernel dialect over float4 values. It may use + - * / on
 // float4, splat4, and the functions that core/emit/kernels/README.md lists: vabs, vround (half to even),
@@ -17,7 +17,7 @@
 
 namespace hearth {
 
-// Which element types a function takes and gives.
+// The element types that a function takes and gives.
 enum class ElementRule : uint8_t {
   kNumbers,    // real numbers by `text`, plain integers by `integer_text`, where the row has it; gives the same type
   kCompared,   // real numbers, bool, and plain integers by `integer_text`; gives bool

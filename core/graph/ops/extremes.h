@@ -1,4 +1,4 @@
-// The larger and the smaller of two numbers where a NaN must not get lost.
+// Minimum and maximum of two numbers that keep a NaN.
 #ifndef HEARTH_CORE_GRAPH_OPS_EXTREMES_H_
 #define HEARTH_CORE_GRAPH_OPS_EXTREMES_H_
 
@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-// NaN if one of them is: std::max and std::min drop either the first or the second.
+// NaN if one of them is NaN: std::max and std::min drop either the first or the second.
 template <typename Number>
 Number LargerOf(Number a, Number b) {
   return a < b || std::isnan(b) ? b : a;

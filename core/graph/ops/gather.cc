@@ -41,7 +41,7 @@ Status InferGather(Graph& graph, const Node& node) {
   HEARTH_TRY(inference.CheckIntegers(1));
   const Shape &x = inference.shape(0), &indices = inference.shape(1);
   const std::optional<int> axis = AxisFromFront(gather.axis, x.rank());
-  // Negative ones count from the end of the indices, one further than an axis.
+  // A negative batch_dims counts from the rank of the indices, so -1 is rank - 1.
   const std::optional<int> batch_dims = gather.batch_dims < 0 ? AxisFromFront(gather.batch_dims, indices.rank())
                                                               : AxisFromFront(gather.batch_dims, indices.rank() + 1);
   if (!axis || !batch_dims || *batch_dims > *axis) {

@@ -1,5 +1,5 @@
-// Lookups by index: GATHER (also EMBEDDING_LOOKUP), GATHER_ND, and their inverse ONE_HOT. An index
-// outside of its dimension, which TFLite refuses, means the nearest one inside; one-hot has no element for it.
+// Lookups by index: GATHER (also EMBEDDING_LOOKUP), GATHER_ND, and the inverse ONE_HOT. An index out of range, which
+// TFLite refuses, is clamped; one-hot sets no element for it.
 #ifndef HEARTH_CORE_GRAPH_OPS_GATHER_H_
 #define HEARTH_CORE_GRAPH_OPS_GATHER_H_
 
@@ -23,7 +23,7 @@ void ReferenceOneHot(const Node& node, std::span<const ReferenceTensor* const> i
 // Precondition: InferGather passed.
 struct GatherSplit {
   int64_t batches = 1, outer = 1, length = 1, inner = 1, count = 1;
-  bool over_last = false;  // along the last dimension
+  bool over_last = false;  // the axis is the last dimension
 };
 GatherSplit SplitGather(const Gather& gather, const Shape& x, const Shape& indices);
 

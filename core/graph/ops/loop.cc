@@ -7,7 +7,7 @@
 namespace hearth {
 namespace {
 
-// Whether `part` takes what the loop holds, and no tensor in it is too large for the reference.
+// Checks that `part` takes the loop's values and that no tensor in it is too large for the reference.
 Status CheckPart(const NodeInference& inference, const Node& node, const Graph& part, std::string_view name,
                  size_t outputs) {
   if (part.inputs.size() != node.inputs.size() || part.outputs.size() != outputs || !part.states.empty()) {

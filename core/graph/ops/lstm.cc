@@ -8,7 +8,7 @@
 namespace hearth {
 namespace {
 
-// Inputs whose sizes follow from G, U, I and O.
+// Checks the inputs whose sizes follow from G, U, I and O.
 Status CheckLstmWeights(const NodeInference& inference, int64_t gates, int32_t units) {
   const int64_t rows = gates * units;
   const int32_t depth = inference.shape(kLstmX)[inference.shape(kLstmX).rank() - 1];
@@ -37,7 +37,7 @@ Status CheckLstmWeights(const NodeInference& inference, int64_t gates, int32_t u
   return Status::Ok();
 }
 
-// Rows of `matrix` times `vector`, added to `sums`.
+// Adds matrix * vector to `sums`.
 void AddProduct(const ReferenceTensor& matrix, const double* vector, std::vector<double>& sums) {
   const int64_t depth = matrix.shape[1];
   for (size_t row = 0; row < sums.size(); ++row) {
@@ -53,7 +53,7 @@ void Clip(double limit, std::span<double> values) {
   for (double& value : values) value = std::clamp(value, -limit, limit);
 }
 
-// One cell's step, for one element of the batch.
+// One step of the cell for one batch element.
 class LstmStep {
  public:
   LstmStep(const Lstm& lstm, std::span<const ReferenceTensor* const> inputs) : lstm_(lstm), inputs_(inputs) {

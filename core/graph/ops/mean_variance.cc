@@ -14,7 +14,7 @@ bool IsIn(uint32_t axes_mask, int dimension) {
   return ((axes_mask >> dimension) & 1u) != 0;
 }
 
-// Calls `visit(element, group)` for all elements in order; a group is what is normalized together.
+// Calls `visit(element, group)` for all elements in order. A group is normalized together.
 template <typename Visit>
 void ForEachElement(const Shape& shape, const MeanVarianceNormalization& norm, Visit visit) {
   std::array<int64_t, Shape::kMaxRank> position{};
@@ -33,7 +33,7 @@ void ForEachElement(const Shape& shape, const MeanVarianceNormalization& norm, V
   }
 }
 
-// How many elements are normalized together.
+// The number of elements that are normalized together.
 int64_t GroupLength(const Shape& shape, const MeanVarianceNormalization& norm) {
   int64_t length = norm.groups > 0 ? shape[shape.rank() - 1] / norm.groups : 1;
   for (int d = 0; d < shape.rank(); ++d) length *= IsIn(norm.axes_mask, d) ? shape[d] : 1;
@@ -110,7 +110,7 @@ std::optional<NormalizedRuns> NormalizedRunsOf(const Shape& shape, const MeanVar
   for (int d = 0; d < last; ++d) {
     if (shape[d] == 1) continue;
     const bool is_reduced = IsIn(norm.axes_mask, d);
-    if (!is_reduced && runs.length > 1) return std::nullopt;  // it stays, and stands behind one that does not
+    if (!is_reduced && runs.length > 1) return std::nullopt;  // a kept dimension after a reduced one: not one run
     (is_reduced ? runs.length : runs.count) *= shape[d];
   }
   if (norm.groups > 0) {

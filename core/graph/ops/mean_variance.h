@@ -1,4 +1,4 @@
-// Layer and instance normalization: mean 0 and variance 1 over some dimensions, then a factor and an offset a channel.
+// Layer and instance normalization: mean 0 and variance 1 over some dimensions, then scale and offset per channel.
 #ifndef HEARTH_CORE_GRAPH_OPS_MEAN_VARIANCE_H_
 #define HEARTH_CORE_GRAPH_OPS_MEAN_VARIANCE_H_
 
@@ -10,19 +10,19 @@ Status InferMeanVarianceNormalization(Graph& graph, const Node& node);
 void ReferenceMeanVarianceNormalization(const Node& node, std::span<const ReferenceTensor* const> inputs,
                                         std::span<ReferenceTensor> outputs);
 
-// What is normalized together, as kernels see it: the channels of each pixel, or runs of neighbouring pixels, of one
-// channel or of a group of them.
+// The elements that are normalized together, as kernels see them: the channels of each pixel, or runs of neighbouring
+// pixels, in one channel or a group of channels.
 struct NormalizedRuns {
   bool over_channels = false;
-  int64_t count = 1;         // of runs of pixels; 1 with `over_channels`
+  int64_t count = 1;         // runs of pixels; 1 with `over_channels`
   int64_t length = 1;        // in pixels; channels with `over_channels`
-  int32_t group_slices = 0;  // groups of so many texels a pixel; 0: channel by channel
+  int32_t group_slices = 0;  // texels of a group in each pixel; 0: each channel alone
 };
-// Nothing where the dimensions (those of size 1 don't count) are neither the last one nor neighbours that end before
-// it, or where groups of channels don't fill texels.
+// Nothing if the dimensions (without those of size 1) are neither the last one nor neighbours just before it, or if
+// groups of channels don't fill texels.
 std::optional<NormalizedRuns> NormalizedRunsOf(const Shape& shape, const MeanVarianceNormalization& norm);
 
-// Whether device kernels can normalize tensors of this shape; says why not.
+// The reason why device kernels can't normalize tensors of this shape, if there is one.
 std::optional<std::string> NormalizedShapeUnsupported(const Shape& shape, const MeanVarianceNormalization& norm);
 
 }  // namespace hearth

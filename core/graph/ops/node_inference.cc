@@ -37,7 +37,7 @@ Status NodeInference::CheckOperands(size_t required, size_t optional, size_t out
     if (!count) {
       return Fail(StatusCode::kMalformedInput, "input {} has the impossible shape {}", i, shape(i).ToString());
     }
-    // Of input 0 without elements SetOutput allows what is empty too; of others a batch of none.
+    // An empty input 0 is checked by SetOutput: all outputs must be empty. Other inputs may only have an empty batch.
     if (*count > 0 || i == 0 || OpDefOf(node_.op).Has(kTakesEmpty)) continue;
     if (shape(i).rank() < 2 || std::ranges::count(shape(i).dims().subspan(1), 0) > 0) {
       return Fail(StatusCode::kUnsupported, "input {} of shape {} has no elements, and is no batch of none", i,

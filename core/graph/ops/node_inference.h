@@ -20,10 +20,10 @@ class NodeInference {
  public:
   NodeInference(Graph& graph, const Node& node) : graph_(graph), node_(node) {}
 
-  // Between `required` and `required + optional` inputs, the required ones present, `outputs` outputs;
-  // ids in range; no input with a negative or oversized shape, or without elements where the operation takes none.
+  // Checks the numbers of inputs and outputs, that required inputs are present and ids in range, and that no input has
+  // a negative or oversized shape, or is empty where the operation takes no empty tensors.
   Status CheckOperands(size_t required, size_t optional = 0, size_t outputs = 1) const;
-  static constexpr size_t kAnyNumber = SIZE_MAX / 2;  // of optional inputs
+  static constexpr size_t kAnyNumber = SIZE_MAX / 2;  // for `optional`
 
   bool HasInput(size_t i) const { return i < node_.inputs.size() && node_.inputs[i] != kNoValue; }
   const TensorDesc& input(size_t i) const { return graph_.value(node_.inputs[i]).desc; }
@@ -37,7 +37,7 @@ class NodeInference {
   // Real, or the int32 that biases of quantized models have; one element for each of `channels`.
   Status CheckBias(size_t i, int32_t channels) const;
 
-  // An output has the element type of an input, up to scale and zero point: what moves elements needs that.
+  // Checks that an output has the element type of an input; only scale and zero point may differ.
   Status CheckKeepsType(size_t output_index = 0, size_t input_index = 0) const;
 
   // Sets output `i`. A shape that the output has already (rank 0 counts as none) must be the same. Dimensions come
@@ -48,8 +48,8 @@ class NodeInference {
   }
   Status SetOutput(size_t i, const Shape& shape) const;
 
-  // Gives output `i` the element type of input `from`, as TFLite does whatever the file declares. Where the input
-  // stands for real numbers the output must too: a quantized type needs a quantization of its own.
+  // Gives output `i` the element type of input `from`, as TFLite does regardless of the file. If the input represents
+  // real numbers the output must too: a quantized type needs its own quantization.
   Status SetOutputTypeOf(size_t i, size_t from) const;
   // Gives output `i` a type without quantization.
   void SetOutputType(size_t i, DType dtype) const;

@@ -1,6 +1,5 @@
-// The functions of shape inference and reference in the rows of op_table.cc: two for each operation. OpDef
-// (core/graph/op_def.h) describes them; <family>.cc holds the family's. Families whose other code is used elsewhere
-// have a header of their own.
+// Shape inference and reference of each operation, for the rows of op_table.cc. OpDef (core/graph/op_def.h) describes
+// them; <family>.cc holds the family's. Families with code that is used elsewhere have their own header.
 #ifndef HEARTH_CORE_GRAPH_OPS_OP_FUNCTIONS_H_
 #define HEARTH_CORE_GRAPH_OPS_OP_FUNCTIONS_H_
 
@@ -13,7 +12,7 @@ Status InferBitcast(Graph& graph, const Node& node);
 void ReferenceBitcast(const Node& node, std::span<const ReferenceTensor* const> inputs,
                       std::span<ReferenceTensor> outputs);
 
-// blocks: moving blocks of pixels between the image and its channels or its batch.
+// blocks: move blocks of pixels between the image and its channels or its batch.
 // Channel (dy * block + dx) * C + c of a pixel becomes channel c of pixel (dy, dx) of its block, and back.
 Status InferDepthToSpace(Graph& graph, const Node& node);
 void ReferenceDepthToSpace(const Node& node, std::span<const ReferenceTensor* const> inputs,
@@ -54,7 +53,7 @@ Status InferCumSum(Graph& graph, const Node& node);
 void ReferenceCumSum(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs);
 
-// data_sized: results whose size depends on data: as large as they can get, and a count of the used elements.
+// data_sized: results whose size depends on data have their largest size and a count of used elements.
 Status InferWhere(Graph& graph, const Node& node);
 void ReferenceWhere(const Node& node, std::span<const ReferenceTensor* const> inputs,
                     std::span<ReferenceTensor> outputs);
@@ -62,13 +61,12 @@ Status InferUnique(Graph& graph, const Node& node);
 void ReferenceUnique(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs);
 
-// dynamic_update_slice: replaces part of a tensor at an index that is known at run time only.
+// dynamic_update_slice: replaces part of a tensor at an index that is known only at run time.
 Status InferDynamicUpdateSlice(Graph& graph, const Node& node);
 void ReferenceDynamicUpdateSlice(const Node& node, std::span<const ReferenceTensor* const> inputs,
                                  std::span<ReferenceTensor> outputs);
 
-// elementwise: operations element by element: unary and binary ones, of which the rows of elementwise_table.h say which
-// there are, and those that are sums and products of them.
+// elementwise: the unary and binary operations of elementwise_table.h, PReLU, and sums of several tensors.
 Status InferUnary(Graph& graph, const Node& node);
 void ReferenceUnary(const Node& node, std::span<const ReferenceTensor* const> inputs,
                     std::span<ReferenceTensor> outputs);
@@ -91,7 +89,7 @@ void ReferenceFullyConnected(const Node& node, std::span<const ReferenceTensor* 
 // Its reference, which can fail, is part of EvaluateNode.
 Status InferLoop(Graph& graph, const Node& node);
 
-// movement: rearranging and repeating elements along the dimensions of one tensor. On devices all are strided copies.
+// movement: rearranges or repeats elements along dimensions. On devices all are strided copies.
 Status InferTranspose(Graph& graph, const Node& node);
 void ReferenceTranspose(const Node& node, std::span<const ReferenceTensor* const> inputs,
                         std::span<ReferenceTensor> outputs);
@@ -131,7 +129,7 @@ Status InferReshape(Graph& graph, const Node& node);
 void ReferenceReshape(const Node& node, std::span<const ReferenceTensor* const> inputs,
                       std::span<ReferenceTensor> outputs);
 
-// search: finding elements: the extreme one along a dimension, the k largest of the last one.
+// search: index of the extreme element along a dimension, the k largest of the last one.
 Status InferArgReduce(Graph& graph, const Node& node);
 void ReferenceArgReduce(const Node& node, std::span<const ReferenceTensor* const> inputs,
                         std::span<ReferenceTensor> outputs);
@@ -139,8 +137,7 @@ Status InferTopK(Graph& graph, const Node& node);
 void ReferenceTopK(const Node& node, std::span<const ReferenceTensor* const> inputs,
                    std::span<ReferenceTensor> outputs);
 
-// select: choosing between two tensors by a condition: SELECT_V2, which broadcasts, and SELECT's form with one
-// condition a row.
+// select: chooses between two tensors by a condition: SELECT_V2 broadcasts; SELECT can have one condition per row.
 Status InferSelect(Graph& graph, const Node& node);
 void ReferenceSelect(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs);
@@ -167,8 +164,7 @@ Status InferPack(Graph& graph, const Node& node);
 void ReferencePack(const Node& node, std::span<const ReferenceTensor* const> inputs,
                    std::span<ReferenceTensor> outputs);
 
-// transpose_conv: transposed convolution: the gradient of a convolution, as decoders of segmentation networks use it to
-// enlarge images.
+// transpose_conv: the gradient of a convolution, with which decoders of segmentation networks enlarge images.
 Status InferTransposeConv(Graph& graph, const Node& node);
 void ReferenceTransposeConv(const Node& node, std::span<const ReferenceTensor* const> inputs,
                             std::span<ReferenceTensor> outputs);

@@ -68,7 +68,7 @@ Status InferMirrorPad(Graph& graph, const Node& node) {
 }
 
 int64_t MirroredCoordinate(const MirrorPad& pad, int d, int64_t at, int64_t size) {
-  const int64_t repeats = pad.symmetric ? 1 : 0;  // of the outermost element
+  const int64_t repeats = pad.symmetric ? 1 : 0;  // whether the outermost element is repeated
   at -= pad.before[d];
   if (at < 0) at = -at - repeats;
   return at < size ? at : 2 * (size - 1) + repeats - at;

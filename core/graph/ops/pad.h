@@ -13,7 +13,7 @@ Status InferMirrorPad(Graph& graph, const Node& node);
 void ReferenceMirrorPad(const Node& node, std::span<const ReferenceTensor* const> inputs,
                         std::span<ReferenceTensor> outputs);
 
-// Which of the `size` elements of dimension `d` is element `at` of the padded dimension.
+// The coordinate in dimension `d`, of `size` elements, that coordinate `at` of the padded dimension reads.
 int64_t MirroredCoordinate(const MirrorPad& pad, int d, int64_t at, int64_t size);
 
 }  // namespace hearth

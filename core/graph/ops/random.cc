@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-// The words of a node's stream from a place on.
+// The words of a node's stream from a position on.
 class Words {
  public:
   Words(const Random& random, uint64_t first_block) : random_(random), block_(first_block) {}
@@ -27,7 +27,7 @@ class Words {
     return words_[used_++];
   }
 
-  // In [0, 1).
+  // Uniform in [0, 1).
   float NextFloat() { return std::bit_cast<float>(uint32_t{127} << 23 | (Next() & 0x7fffff)) - 1.0f; }
   double NextDouble() {
     const uint64_t high = Next() & 0xfffff;
@@ -44,9 +44,9 @@ class Words {
   size_t used_ = 4;
 };
 
-// Pairs of numbers by Box and Muller's method, in float32 as LiteRT calculates them.
+// Box-Muller pairs in float32, as LiteRT calculates them.
 void FillNormal(Words& words, std::vector<double>& values) {
-  constexpr float kLeast = 1.0e-7f;  // its logarithm is not infinite
+  constexpr float kLeast = 1.0e-7f;  // keeps the logarithm finite
   for (size_t i = 0; i < values.size(); i += 2) {
     const float radius = std::sqrt(-2.0f * std::log(std::max(words.NextFloat(), kLeast)));
     const float angle = static_cast<float>(2.0 * std::numbers::pi) * words.NextFloat();
@@ -55,7 +55,7 @@ void FillNormal(Words& words, std::vector<double>& values) {
   }
 }
 
-// The class that a number below the sum of all probabilities falls to; logits that are not finite have none.
+// Draws the class whose share of the summed probabilities holds a random number. Non-finite logits have none.
 void FillMultinomial(Words& words, const ReferenceTensor& logits, int32_t samples, std::vector<double>& values) {
   const auto classes = static_cast<size_t>(logits.shape[1]);
   std::vector<double> sums(classes);
@@ -75,8 +75,8 @@ void FillMultinomial(Words& words, const ReferenceTensor& logits, int32_t sample
   }
 }
 
-// By how many blocks of four words a run moves the stream on: LiteRT keeps 256 blocks for each word of a multinomial
-// draw, whose samples it counts in fours.
+// The number of blocks of four words by which a run advances the stream. LiteRT reserves 256 blocks for each word of a
+// multinomial draw and rounds samples up to fours.
 uint64_t BlocksOf(const Random& random, size_t numbers) {
   if (random.kind != RandomKind::kMultinomial) return (numbers + 3) / 4;
   const auto samples = static_cast<uint64_t>(random.samples);

@@ -9,10 +9,10 @@
 
 namespace hearth {
 
-// Four numbers from a counter and a key; every bit of both counts.
+// Four numbers from a counter and a key; the result depends on every bit of both.
 std::array<uint32_t, 4> Philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-// Two numbers, likewise.
+// Two numbers in the same way.
 std::array<uint32_t, 2> Threefry(std::array<uint32_t, 2> counter, std::array<uint32_t, 2> key);
 
 Status InferRandom(Graph& graph, const Node& node);

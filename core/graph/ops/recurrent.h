@@ -1,4 +1,4 @@
-// Networks with memory: LSTM, RNN, SVDF.
+// Recurrent networks: LSTM, RNN, SVDF.
 #ifndef HEARTH_CORE_GRAPH_OPS_RECURRENT_H_
 #define HEARTH_CORE_GRAPH_OPS_RECURRENT_H_
 
@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-// Inputs of an Lstm node, in their order.
+// Inputs of an Lstm node, in order.
 enum LstmInput : size_t {
   kLstmX,
   kLstmH,
@@ -23,7 +23,7 @@ enum LstmInput : size_t {
 // The node's value for an input, or kNoValue where it is absent.
 ValueId LstmOperand(const Node& node, LstmInput input);
 
-// Where a sequence's steps lie: step t of batch b is pixel t * step_stride + b * batch_stride.
+// The layout of a sequence: step t of batch b is pixel t * step_stride + b * batch_stride.
 struct SequenceShape {
   int32_t batch = 1, steps = 1;
   int32_t step_stride = 1, batch_stride = 1;

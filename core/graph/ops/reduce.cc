@@ -17,7 +17,7 @@ bool IsReduced(const Reduce& reduce, int dimension) {
   return ((reduce.axes_mask >> dimension) & 1u) != 0;
 }
 
-// Of nothing the largest is LiteRT's lowest number: no infinity.
+// The maximum of no elements is LiteRT's lowest float, not -infinity; the minimum is the highest.
 double StartOf(ReduceKind kind, bool is_of_nothing) {
   const double most =
       is_of_nothing ? double{std::numeric_limits<float>::max()} : std::numeric_limits<double>::infinity();
@@ -43,7 +43,7 @@ double Combine(ReduceKind kind, double a, double b) {
   return a;
 }
 
-// As the type of an integer output would hold it.
+// Wraps to the type of an integer output.
 double Wrapped(const ReferenceTensor& out, double number) {
   if (!out.integers.has_value() || std::fabs(number) > 0x1p62) return number;
   return static_cast<double>(WrapInteger(*out.integers, static_cast<int64_t>(number)));
@@ -54,7 +54,7 @@ Status CheckType(const NodeInference& inference, ReduceKind kind) {
   const bool logical = kind == ReduceKind::kAny || kind == ReduceKind::kAll;
   const bool is_bool = desc.dtype == DType::kBool;
   const bool calculates = IsReal(desc) || desc.dtype == DType::kInt32 || desc.dtype == DType::kInt64;
-  // LiteRT's products wrap in the tensor's type; its sums and means of narrow integers need scales.
+  // LiteRT's integer products wrap in the tensor's type. Its sums and means of narrow integers need scales.
   const bool takes_all = kind == ReduceKind::kMax || kind == ReduceKind::kMin || kind == ReduceKind::kProd;
   if (logical ? is_bool : !is_bool && (calculates || takes_all)) return Status::Ok();
   return inference.Fail(StatusCode::kUnsupported, "input 0 is {}; {}", DTypeName(desc.dtype),

@@ -10,8 +10,8 @@ Status InferResize(Graph& graph, const Node& node);
 void ReferenceResize(const Node& node, std::span<const ReferenceTensor* const> inputs,
                      std::span<ReferenceTensor> outputs);
 
-// The row or column of the input that number `out` of the output repeats where the nearest is taken. In float32 as
-// TFLite's: the choice of a pixel is not continuous, so more digits would give another answer.
+// The input row or column that is nearest to output `out`. In float32 as in TFLite: the choice of a pixel is not
+// continuous, so more digits would give another result.
 int64_t NearestPixel(const Resize& resize, int64_t out, int64_t out_size, int64_t in_size);
 
 }  // namespace hearth

@@ -76,7 +76,7 @@ void ReferenceTopK(const Node& node, std::span<const ReferenceTensor* const> inp
   for (size_t row = 0; row < in.values.size() / length; ++row) {
     const double* values = in.values.data() + row * length;
     std::iota(order.begin(), order.end(), size_t{0});
-    // NaN is behind every number, so that this is an order.
+    // NaN sorts after every number; without that this would be no order.
     const auto precedes = [values](size_t a, size_t b) {
       const bool a_is_number = values[a] == values[a], b_is_number = values[b] == values[b];
       if (a_is_number != b_is_number) return a_is_number;

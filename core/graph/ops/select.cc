@@ -6,7 +6,7 @@
 namespace hearth {
 namespace {
 
-// (condition, a, b): bool, and two tensors of one type, which the output has too.
+// Checks (condition, a, b): bool, and two tensors of the output's type.
 Status CheckSelectTypes(const NodeInference& inference) {
   HEARTH_TRY(inference.CheckOperands(3));
   const TensorDesc& a = inference.input(1);

@@ -35,7 +35,7 @@ void ReferenceSoftmax(const Node& node, std::span<const ReferenceTensor* const> 
   const double* end = in + inputs[0]->values.size();
   double* out = outputs[0].values.data();
   for (; in != end; in += length, out += length) {
-    // Subtracted so that exp can't overflow, whatever the sign of beta.
+    // Subtracting the extreme keeps exp from overflowing for either sign of beta.
     const auto [least, largest] = std::minmax_element(in, in + length);
     const double extreme = beta < 0.0 ? *least : *largest;
     double sum = 0.0;

@@ -13,7 +13,7 @@ int64_t CountOf(const Shape& shape, int begin, int end) {
   return count;
 }
 
-// Deals `in`, seen as `rows` rows, out to the outputs: each row of each output in turn.
+// Distributes `in`, seen as `rows` rows, to the outputs: each row is split among them in order.
 void DealRows(int64_t rows, const ReferenceTensor& in, std::span<ReferenceTensor> outputs) {
   const double* from = in.values.data();
   for (int64_t row = 0; row < rows; ++row) {

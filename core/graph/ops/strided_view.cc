@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-// Elements between neighbours along each dimension, in C order.
+// The stride of each dimension in elements, in C order.
 std::array<int64_t, Shape::kMaxRank> StridesOf(const Shape& shape) {
   std::array<int64_t, Shape::kMaxRank> strides{};
   int64_t stride = 1;
@@ -39,7 +39,7 @@ StridedView View(const Slice& slice, const Shapes& shapes, size_t /*output*/) {
   StridedView view;
   for (int d = 0; d < shapes.in.rank(); ++d) {
     view.base += slice.begin[d] * shapes.strides[d];
-    // A step over one element has no limit, so its product might not fit.
+    // A dimension of one element has any stride: the product might not fit.
     view.digits.push_back({slice.size[d], slice.size[d] == 1 ? 0 : slice.strides[d] * shapes.strides[d]});
   }
   return view;
@@ -115,8 +115,8 @@ StridedView View(const SpaceToDepth& op, const Shapes& shapes, size_t /*output*/
            {shapes.in[3], 1}}};
 }
 
-// What a stride of `outer` over `radix` elements is in the digits of a view, innermost first; nothing where it ends
-// within one. `reach` collects how far it goes in each of them.
+// Expresses `radix` steps of a stride of `outer` in the digits of a view, innermost first. Nothing if they end within a
+// digit. `reach` adds up the largest step in each digit.
 std::optional<std::vector<StridedView::Digit>> Taken(StridedView::Digit outer,
                                                      std::span<const StridedView::Digit> digits,
                                                      std::vector<int64_t>& reach) {
@@ -184,7 +184,7 @@ std::optional<StridedView> Composed(const StridedView& outer, const StridedView&
 
 std::optional<StridedView> Inverse(const StridedView& view, int64_t count) {
   struct Part {
-    int64_t radix, from, to;  // strides of what is read, and of where it goes
+    int64_t radix, from, to;  // strides in what is read, and in the inverse
   };
   std::vector<Part> parts;
   int64_t to = 1;

@@ -8,9 +8,9 @@ namespace hearth {
 namespace {
 
 constexpr int32_t kMaxPadding = 1 << 28;  // a coordinate plus padding stays within 32 bits
-constexpr int64_t kMaxSide = 1 << 28;     // of the output
+constexpr int64_t kMaxSide = 1 << 28;     // of the output image
 
-// Along one axis, as MediaPipe's Convolution2DTransposeBias computes it.
+// Output size along one axis, as in MediaPipe's Convolution2DTransposeBias.
 int64_t EnlargedSize(PaddingMode mode, int32_t in, int32_t kernel, int32_t stride, int32_t before, int32_t after) {
   const int64_t covered = int64_t{stride} * (in - 1);
   if (mode == PaddingMode::kSame) return covered + std::min(kernel, (in - 1) % stride + 1);
@@ -44,8 +44,8 @@ void AddTap(const double* in, const ReferenceTensor& filter, int64_t tap, double
   }
 }
 
-// The taps along one axis that reach output coordinate `at`: tap = first, first + stride, ...; input = origin - n for
-// the n-th of them.
+// The taps along one axis that reach output coordinate `at`: tap = first, first + stride, ...; the n-th of them reads
+// input origin - n.
 struct Phase {
   Phase(int64_t at, int32_t padding, int32_t stride)
       : first((at + padding) % stride), origin((at + padding) / stride) {}

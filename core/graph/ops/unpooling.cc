@@ -25,7 +25,7 @@ Status CheckImage(const NodeInference& inference, size_t i) {
   return inference.CheckReal(i);
 }
 
-// The maxima of one window and their places.
+// Finds the maxima of one window and their indices.
 void PoolWindow(const ReferenceTensor& in, int64_t b, const TapRange& rows, const TapRange& columns, int32_t kernel_w,
                 double* highest, double* place) {
   const int64_t channels = in.shape[3];
@@ -103,7 +103,7 @@ Status InferMaxUnpool2D(Graph& graph, const Node& node) {
                           in.ToString());
   }
   const int64_t height = int64_t{in[1]} * unpool.kernel_h, width = int64_t{in[2]} * unpool.kernel_w;
-  // Coordinates with their padding stay within 32 bits.
+  // Coordinates plus padding must fit into 32 bits.
   const int64_t reach = int64_t{std::max(in[1], in[2])} * highest;
   if (reach > std::numeric_limits<int32_t>::max() / 4) {
     return inference.Fail(StatusCode::kMalformedInput, "an output of {}x{} pixels", height, width);

@@ -9,7 +9,7 @@ struct Axis {
 };
 
 Result<int32_t> OutputSize(const NodeInference& inference, const Axis& axis) {
-  if (axis.in == 0) return 0;  // no windows, whatever the padding
+  if (axis.in == 0) return 0;  // no windows, regardless of the padding
   const int64_t span = (int64_t{axis.kernel} - 1) * axis.dilation + 1;
   const int64_t padded = int64_t{axis.in} + axis.before + axis.after;
   constexpr int64_t kLimit = int64_t{1} << 31;

@@ -11,7 +11,7 @@ bool IsAllZeros(const Graph& graph, ValueId value) {
   return numbers.ok() && std::all_of(numbers->begin(), numbers->end(), [](float number) { return number == 0.0f; });
 }
 
-// The index of the only input that is calculated, where all others are zeros; -1 where that isn't so.
+// The index of the only input that is not zeros; -1 if there are several or none.
 int PositionAmongZeros(const Graph& graph, const Node& node) {
   int position = -1;
   for (size_t k = 0; k < node.inputs.size(); ++k) {

@@ -1,5 +1,5 @@
-// conv(x * s), conv(x + c) and conv(x - c) with a constant number or one per input channel: a normalisation of the
-// input becomes part of filter and bias.
+// conv(x * s), conv(x + c) and conv(x - c) with a constant number or one per input channel: normalization of the input
+// becomes part of filter and bias.
 #include <optional>
 
 #include "core/base/all_finite.h"
@@ -44,7 +44,7 @@ std::optional<InputChange> MatchChange(const Graph& graph, const Node& node) {
   return InputChange{x, binary->kind == BinaryKind::kMul, std::move(*values)};
 }
 
-// Which input and output channel each element of a filter belongs to.
+// The input and output channel of each filter element.
 struct FilterOrder {
   int64_t inputs = 1, outputs = 1;
   bool depthwise = false;
@@ -56,7 +56,7 @@ struct FilterOrder {
   }
 };
 
-// Nothing where a filter's elements don't each meet one input channel: groups, rows that end inside a pixel.
+// Nothing if an element of the filter meets several input channels: groups, rows that end inside a pixel.
 std::optional<FilterOrder> OrderOf(const Graph& graph, const Node& node, int64_t channels) {
   const Shape& filter = graph.value(node.inputs[1]).desc.shape;
   if (std::holds_alternative<DepthwiseConv2D>(node.op)) {
@@ -67,7 +67,7 @@ std::optional<FilterOrder> OrderOf(const Graph& graph, const Node& node, int64_t
   return std::nullopt;
 }
 
-// Padded elements are zeros, not zeros plus the offset.
+// Padded elements are 0, without the offset.
 bool IsPadded(const Graph& graph, const Node& node) {
   const Window2D* window = nullptr;
   if (const auto* conv = std::get_if<Conv2D>(&node.op)) window = &conv->window;

@@ -3,15 +3,15 @@
 namespace hearth {
 namespace {
 
-// The window of an operation that pads with zeros and counts them. Pooling ignores what it pads, so a Pad before it
-// (whose zeros count) can't be folded.
+// The window of an operation whose zero padding counts as elements. Pooling ignores its padding, so a Pad before it
+// can't be folded.
 Window2D* ZeroPaddedWindow(Op& op) {
   if (auto* convolution = std::get_if<Conv2D>(&op)) return &convolution->window;
   if (auto* depthwise = std::get_if<DepthwiseConv2D>(&op)) return &depthwise->window;
   return nullptr;
 }
 
-// Zeros around height and width of [B,H,W,C], nothing else.
+// Pads only height and width of [B,H,W,C].
 bool IsSpatialZeroPadding(const Pad& pad) {
   if (pad.value != 0.0f || pad.before.rank() != 4 || pad.after.rank() != 4) return false;
   if (pad.before[0] != 0 || pad.after[0] != 0 || pad.before[3] != 0 || pad.after[3] != 0) return false;

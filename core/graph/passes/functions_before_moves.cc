@@ -1,5 +1,5 @@
-// A function behind a reshape or transpose of a product goes before it: there the product takes it, and what reads the
-// moved elements finds them in the product's result. Keras writes the bias and scale of attention's queries so.
+// Moves an elementwise function from behind a reshape or transpose of a product's result to before it, where the
+// product's kernel takes it. Keras writes bias and scale of attention's queries behind the reshape.
 #include <optional>
 
 #include "core/graph/passes/graph_rewriter.h"
@@ -24,8 +24,8 @@ bool IsFunction(const Op& op) {
   return std::holds_alternative<Binary>(op);
 }
 
-// The shape in which the constant `operand` of the moved value meets the value before the move alike; nothing where
-// there is none.
+// The shape with which the constant `operand` broadcasts to the value before the move as it did to the moved one;
+// nothing if there is none.
 std::optional<Shape> ShapeBefore(const Op& move, const Shape& operand, const Shape& before, const Shape& behind) {
   if (operand.element_count() == 1) return operand.rank() <= before.rank() ? std::optional(operand) : std::nullopt;
   int leading = 0;
@@ -61,7 +61,7 @@ class Exchange {
   }
 
  private:
-  // Whether that input is moved, from a product or through moves from one, and nothing else reads it or what it was.
+  // Whether that input is a product's result behind one or more moves, and nothing else reads the values between.
   bool Finds(size_t position) {
     const Node& function = rewriter_.node(function_);
     const ValueId moved = function.inputs[position];
@@ -89,7 +89,7 @@ class Exchange {
     return shape.has_value();
   }
 
-  // The constant in that shape.
+  // The constant, reshaped to shape_.
   ValueId Operand(ValueId constant) {
     const TensorDesc desc = graph_.value(constant).desc;
     if (desc.shape == shape_) return constant;
@@ -98,7 +98,7 @@ class Exchange {
                                    {bytes.begin(), bytes.end()});
   }
 
-  // The two nodes exchange what they do, and where they come from.
+  // Swaps the operations of the two nodes and reconnects their inputs.
   void Rewrite(size_t position) {
     Node &function = rewriter_.node(function_), &move = rewriter_.node(move_);
     const ValueId from = move.inputs[0], between = move.outputs[0];

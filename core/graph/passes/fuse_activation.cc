@@ -41,7 +41,7 @@ Result<Verdict> FuseActivation(Graph& graph, const DeviceInfo&) {
     Activation* attribute = ActivationAttribute(producer->op);
     if (attribute == nullptr || *attribute != Activation::kNone) continue;
     const TensorDesc& inner = graph.value(node.inputs[0]).desc;
-    // Quantized values are rounded between the two nodes, which a fused activation would leave out.
+    // A quantized value is rounded between the two nodes; a fused activation would not be.
     if (!IsPlainFloat(inner) || inner != graph.value(node.outputs[0]).desc) continue;
     *attribute = *activation;
     rewriter.TakeOver(*producer, node.outputs[0]);

@@ -1,5 +1,5 @@
-// conv(x) + c, conv(x) - c and conv(x) * s with a constant number or one per output channel: what batch
-// normalisation becomes in files whose converter did not fold it.
+// conv(x) + c, conv(x) - c and conv(x) * s with a constant number or one per output channel: batch normalization that
+// the converter did not fold.
 #include <optional>
 
 #include "core/base/all_finite.h"
@@ -36,7 +36,7 @@ std::optional<PerChannel> ReadPerChannel(const Graph& graph, ValueId id, int32_t
 
 // A binary node `weighted op constant`, as numbers.
 struct Affine {
-  ValueId inner = kNoValue;  // what the weighted node makes
+  ValueId inner = kNoValue;  // the output of the weighted node
   BinaryKind kind = BinaryKind::kAdd;
   PerChannel constant;
 };
@@ -50,22 +50,22 @@ std::optional<Affine> MatchAffine(const Graph& graph, const Node& node) {
   const ValueId inner = node.inputs[1 - constant];
   if (inner == kNoValue) return std::nullopt;
   const TensorDesc& desc = graph.value(inner).desc;
-  // An equal description also means that the constant did not broadcast the value to more elements.
+  // An equal description also shows that the constant did not broadcast the value to more elements.
   if (!IsPlainFloat32(desc) || desc.shape.rank() == 0 || desc != graph.value(node.outputs[0]).desc) return std::nullopt;
   auto numbers = ReadPerChannel(graph, node.inputs[constant], desc.shape[desc.shape.rank() - 1]);
   if (!numbers.has_value()) return std::nullopt;
   return Affine{inner, binary->kind, std::move(*numbers)};
 }
 
-// The node's bias as floats: zeros where it has none, nothing where it can't be rewritten.
+// The node's bias as floats, zeros if it has none. Nothing if the bias can't be rewritten.
 std::optional<PerChannel> ReadBias(const Graph& graph, const Node& node, size_t channels) {
   if (node.inputs.size() < 3 || node.inputs[2] == kNoValue) return PerChannel(channels, 0.0f);
   std::optional<PerChannel> bias = ReadPerChannel(graph, node.inputs[2], static_cast<int32_t>(channels));
   return bias.has_value() && bias->size() == channels ? bias : std::nullopt;
 }
 
-// The filter with each output channel scaled; nothing where it is not a float32 constant. Output channels come last in
-// depthwise filters and first in the others.
+// The filter with each output channel scaled; nothing if it is not a float32 constant. Output channels come last in
+// depthwise filters and first in others.
 std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& node, const PerChannel& scales) {
   const ValueId id = node.inputs[1];
   if (!graph.IsConstant(id) || !IsPlainFloat32(graph.value(id).desc)) return std::nullopt;
@@ -78,7 +78,7 @@ std::optional<std::vector<float>> ScaledFilter(const Graph& graph, const Node& n
     for (size_t i = first; i < first + run; ++i) filter[i] *= scales[channel];
     channel = channel + 1 == scales.size() ? 0 : channel + 1;
   }
-  if (!AllFinite(filter)) return std::nullopt;  // a product that overflows only when taken before the sum
+  if (!AllFinite(filter)) return std::nullopt;  // scaling the filter could overflow where scaling the sum did not
   return filter;
 }
 
@@ -87,7 +87,7 @@ void ReplaceConstant(GraphRewriter& rewriter, Node& node, size_t position, const
   rewriter.SetInput(node, position, rewriter.graph().AddFloatConstant(name, shape, values));
 }
 
-// Multiplies filter and bias; false when they can't be rewritten.
+// Multiplies filter and bias; false if they can't be rewritten.
 bool Scale(GraphRewriter& rewriter, Node& node, const PerChannel& scales, PerChannel& bias) {
   const Graph& graph = rewriter.graph();
   std::optional<std::vector<float>> filter = ScaledFilter(graph, node, scales);

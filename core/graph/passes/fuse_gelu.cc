@@ -1,4 +1,4 @@
-// GELU by tanh as exporters write it out, found from its tanh on:
+// GELU (tanh form) as exporters write it, found from its tanh:
 //
 //   inner   (x + x^3 * 0.044715) * sqrt(2 / pi), where x^3 is pow(x, 3), x * x * x or square(x) * x
 //   result  x * 0.5 * (tanh(inner) + 1), multiplied in any order
@@ -32,7 +32,7 @@ class GeluMatch {
   }
 
  private:
-  // The node that makes `id`, where it is this and nothing follows in it.
+  // The node that makes `id` if it is this binary operation without a fused activation; adds it to nodes_.
   const Node* Taken(ValueId id, BinaryKind kind) {
     const int index = rewriter_.ProducerIndexOf(id);
     const auto* binary = index < 0 ? nullptr : std::get_if<Binary>(&rewriter_.node(index).op);
@@ -47,7 +47,7 @@ class GeluMatch {
     return number.ok() && std::abs(number->front() - wanted) <= 1e-6f * wanted;
   }
 
-  // The other input of a node of which one is this number.
+  // The other input of a node whose one input is this number.
   ValueId Beside(const Node* node, float number) const {
     if (node == nullptr) return kNoValue;
     if (IsNumber(node->inputs[1], number)) return node->inputs[0];
@@ -85,7 +85,7 @@ class GeluMatch {
     return squared != nullptr && squared->inputs[0] == x_ && squared->inputs[1] == x_;
   }
 
-  // The one node that reads `id`, where it is a sum or product without more.
+  // The only reader of `id` if Taken accepts it.
   const Node* ReaderOf(ValueId id, BinaryKind kind) {
     const std::vector<int> readers = rewriter_.ReadersOf(id);
     return readers.size() == 1 ? Taken(rewriter_.node(readers[0]).outputs[0], kind) : nullptr;
@@ -117,7 +117,7 @@ class GeluMatch {
     return true;
   }
 
-  // Nothing but these nodes reads what they make, up to the last of them; all have x's description.
+  // Only these nodes read what they make, up to the last of them; all values have x's description.
   bool IsWhole() {
     if (!IsPlainFloat(graph_.value(x_).desc)) return false;
     const int last = nodes_.back();

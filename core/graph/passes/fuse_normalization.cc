@@ -1,4 +1,4 @@
-// Layer, instance and group normalization as converters write it, found from its square root on:
+// Layer, instance and group normalization as converters write it, found from its square root:
 //
 //   variance  mean(squared_difference(x, mean(x))), or of (x - mean(x)) squared by square, pow or mul with itself
 //   spread    rsqrt(variance + epsilon), or sqrt
@@ -21,7 +21,7 @@
 namespace hearth {
 namespace {
 
-// The two inputs of a binary node, one of which is `known`: the other one.
+// The input of a binary node that is not `known`.
 ValueId OtherInput(const Node& node, ValueId known) {
   return node.inputs[0] == known ? node.inputs[1] : node.inputs[0];
 }
@@ -30,7 +30,7 @@ class Match {
  public:
   explicit Match(GraphRewriter& rewriter) : rewriter_(rewriter), graph_(rewriter.graph()) {}
 
-  // Whether the square root at `root` belongs to a normalization that nothing else looks into.
+  // Whether the square root at `root` belongs to a normalization whose inner values nothing else reads.
   bool Find(int root) {
     nodes_.push_back(root);
     const Node& node = rewriter_.node(root);
@@ -41,7 +41,7 @@ class Match {
     return IsWhole();
   }
 
-  // The last node becomes the normalization, or the reshape behind it; the others go.
+  // Makes the last node the normalization, or the reshape behind it, and removes the others.
   void Rewrite() {
     const Shape& shape = graph_.value(Normalized()).desc.shape;
     const auto channels = static_cast<size_t>(shape[shape.rank() - 1]);
@@ -50,7 +50,7 @@ class Match {
     op.activation = std::get<Binary>(last->op).activation;
     nodes_.pop_back();
     if (joined_ != kNoValue) {
-      // The root makes way for the normalization; its value becomes what that makes.
+      // The root becomes the normalization and takes over its value.
       Node& root = rewriter_.node(nodes_.front());
       graph_.value(root.outputs[0]).desc = graph_.value(joined_).desc;
       rewriter_.Replace(*last, Reshape{graph_.value(x_).desc.shape}, {root.outputs[0]});
@@ -68,8 +68,8 @@ class Match {
     if (std::find(nodes_.begin(), nodes_.end(), index) == nodes_.end()) nodes_.push_back(index);
   }
 
-  // The node where it is a mean that broadcasts to what it is the mean of: dimensions stay with size 1, or only the
-  // last one is left.
+  // The node if it is a mean that broadcasts back to its input: reduced dimensions stay with size 1, or only the last
+  // one is kept.
   const Reduce* MeanAt(int index) const {
     const Reduce* reduce = index < 0 ? nullptr : std::get_if<Reduce>(&rewriter_.node(index).op);
     if (reduce == nullptr || reduce->kind != ReduceKind::kMean || reduce->axes_mask == 0) return nullptr;
@@ -141,13 +141,13 @@ class Match {
     }
   }
 
-  // The difference from the mean, or x itself where there is no mean.
+  // x - mean, or x itself if there is no mean.
   bool TakeSquared(ValueId id) {
     if (!TakeCentered(id)) x_ = id;
     return true;
   }
 
-  // Where x is another tensor with its channels split, the second part of which is normalized with the axes.
+  // Finds a reshape that makes x by splitting the channels, if x is normalized over the channels within a part.
   void FindGroups() {
     const int index = rewriter_.ProducerIndexOf(x_);
     const int last = graph_.value(x_).desc.shape.rank() - 1;
@@ -162,7 +162,7 @@ class Match {
     }
     joined_ = joined;
   }
-  // What the normalization reads.
+  // The input of the normalization.
   ValueId Normalized() const { return joined_ == kNoValue ? x_ : joined_; }
   MeanVarianceNormalization Operation() const {
     MeanVarianceNormalization op = {.axes_mask = axes_mask_, .epsilon = epsilon_};
@@ -175,7 +175,7 @@ class Match {
     return op;
   }
 
-  // The only node that reads `id`; -1 where there is no such one.
+  // The only node that reads `id`, or -1.
   int OnlyReaderOf(ValueId id) const {
     const std::vector<int> readers = rewriter_.ReadersOf(id);
     return readers.size() == 1 && !graph_.IsKept(id) ? readers.front() : -1;
@@ -189,7 +189,7 @@ class Match {
   }
   ValueId OutputOf(int index) const { return rewriter_.node(index).outputs[0]; }
 
-  // x - mean, or x itself where there is no mean.
+  // x - mean, or x itself if there is no mean.
   bool TakeDividend(ValueId id) { return mean_ == kNoValue ? id == x_ : TakeCentered(id); }
 
   // (x - mean) / root
@@ -201,7 +201,7 @@ class Match {
     return true;
   }
 
-  // (x - mean) * spread or the factored form, `spread` times a scale first where there is one.
+  // (x - mean) * spread, or the factored form; spread may be multiplied by a scale first.
   bool TakeProduct(ValueId spread) {
     int mul = OnlyReaderOf(spread);
     if (IsBinary(mul, BinaryKind::kMul) && !HasActivation(mul)) {
@@ -219,7 +219,7 @@ class Match {
     return true;
   }
 
-  // x * spread + (offset - mean * spread), offset or not, in any order.
+  // x * spread + (offset - mean * spread), with or without offset, in any order.
   bool TakeFactored(ValueId spread) {
     const std::vector<int> readers = rewriter_.ReadersOf(spread);
     if (readers.size() != 2 || graph_.IsKept(spread)) return false;
@@ -253,7 +253,7 @@ class Match {
     Take(index);
     return true;
   }
-  // The node makes offset - product, or -product; of a product that is negative already, offset + product.
+  // The node makes offset - product or -product. If the product is already negative: offset + product.
   bool TakeShift(int index, ValueId product, bool is_negative) {
     const Node& node = rewriter_.node(index);
     const auto* unary = std::get_if<Unary>(&node.op);
@@ -265,7 +265,7 @@ class Match {
     return IsPerChannel(offset_);
   }
 
-  // Behind the result so far, as far as they go.
+  // Takes the multiplication and addition behind the result, if they are there.
   void TakeScaleAndOffset() {
     for (BinaryKind kind : {BinaryKind::kMul, BinaryKind::kAdd}) {
       ValueId& operand = kind == BinaryKind::kMul ? scale_ : offset_;
@@ -279,8 +279,8 @@ class Match {
     }
   }
 
-  // One number for each element of the last dimension, or a constant number for all. With groups only a constant, which
-  // has the channels split like x.
+  // One number per element of the last dimension, or one constant number for all. With groups it must be a constant
+  // whose channels are split like x's.
   bool IsPerChannel(ValueId id) const {
     const Shape& shape = graph_.value(id).desc.shape;
     const Shape& parts = graph_.value(x_).desc.shape;
@@ -293,7 +293,7 @@ class Match {
     if (shape[rank - 1] != parts[parts.rank() - 1]) return false;
     return joined_ == kNoValue || (graph_.IsConstant(id) && rank > 1 && shape[rank - 2] == parts[parts.rank() - 2]);
   }
-  // A constant number as one for each channel, and what is split among groups in one dimension.
+  // Expands a constant number to one per channel, and joins channels that are split into groups.
   ValueId Spread(ValueId id, size_t channels) {
     if (id == kNoValue || !graph_.IsConstant(id)) return id;
     Result<std::vector<float>> numbers = ConstantAsFloats(graph_, id);
@@ -302,7 +302,7 @@ class Match {
     return graph_.AddFloatConstant(graph_.value(id).name, Shape{static_cast<int32_t>(channels)}, *numbers);
   }
 
-  // Nothing else reads what goes away, all values are plain floats, and devices can run the result.
+  // Nothing else reads the inner values, all values are plain floats, and devices can run the result.
   bool IsWhole() const {
     const TensorDesc& desc = graph_.value(x_).desc;
     if (desc != graph_.value(OutputOf(nodes_.back())).desc) return false;
@@ -323,7 +323,7 @@ class Match {
   Graph& graph_;
   std::vector<int> nodes_;  // the last one makes the result
   ValueId x_ = kNoValue, mean_ = kNoValue, scale_ = kNoValue, offset_ = kNoValue;
-  ValueId joined_ = kNoValue;  // what x is with its channels split into groups
+  ValueId joined_ = kNoValue;  // if x is this value with its channels split into groups
   uint32_t axes_mask_ = 0;
   float epsilon_ = 0.0f;
 };

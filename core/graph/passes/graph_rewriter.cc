@@ -27,7 +27,7 @@ void GraphRewriter::NoteRead(ValueId id, int node) {
 }
 
 int GraphRewriter::ProducerIndexOf(ValueId id) const {
-  // Constants that a pass has just added lie beyond the table.
+  // Constants that a pass has just added are not in the table.
   return id == kNoValue || static_cast<size_t>(id) >= producers_.size() ? -1 : producers_[id];
 }
 

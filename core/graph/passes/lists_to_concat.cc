@@ -1,5 +1,5 @@
-// Recurrent layers write a list of T items in T steps, each of which copies the whole list. What a list holds is
-// followed through concatenations, slices and updates, so that only the last list is made, from its items.
+// Recurrent layers write a list of T items in T steps, each of which copies the whole list. This pass follows the
+// list's contents through concatenations, slices and updates, and makes only the last list, from its items.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-constexpr size_t kMostPieces = 4096;  // of one list: following it takes time for each at every step
+constexpr size_t kMostPieces = 4096;  // per list: each step takes time for every piece
 
 // Part of a value along the list's axis.
 struct Piece {
@@ -23,16 +23,16 @@ struct Piece {
 struct List {
   int axis = 0;
   std::vector<Piece> pieces;
-  bool is_reshaped = false;  // cut out of a list, and without its axis
+  bool is_reshaped = false;  // a piece cut out of a list and reshaped to drop its axis
 };
 
-// The part of a list that a slice or an update names.
+// The part of a list that a slice or update covers.
 struct Range {
   int axis = 0;
   int32_t begin = 0, size = 0;
 };
 
-// The one axis along which `size` is less than all; 0 where it is all. Nothing for more axes.
+// The only axis along which `size` is less than the whole; axis 0 if it is the whole. Nothing if there are several.
 std::optional<Range> RangeOf(const Shape& whole, const Shape& begin, const Shape& size) {
   Range range{0, 0, whole.rank() == 0 ? 1 : whole[0]};
   int count = 0;
@@ -60,7 +60,7 @@ class ListFollower {
     MarkRead(graph_.outputs);
     for (const StatePair& state : graph_.states) is_read_[state.written] = true;
     for (const Node& node : graph_.nodes()) Follow(node);
-    // Readers before what they read: a list that is not read any more is not made.
+    // Visits readers before producers: a list that nothing reads any more is not made.
     bool changed = false;
     for (size_t index = graph_.nodes().size(); index-- > 0;) {
       Node& node = graph_.nodes()[index];
@@ -85,7 +85,7 @@ class ListFollower {
     return in.dtype == out.dtype && in.quantization == out.quantization;
   }
 
-  // Whether it only puts together or cuts, along an axis that is known.
+  // Whether the node only joins or cuts, along a known axis.
   bool MovesAList(const Node& node) const {
     if (const auto* concat = std::get_if<Concat>(&node.op)) {
       bool keeps = concat->activation == Activation::kNone;
@@ -100,7 +100,7 @@ class ListFollower {
            UpdateOf(node).has_value();
   }
 
-  // What an update at a constant place overwrites.
+  // The range that an update at a constant position overwrites.
   std::optional<Range> UpdateOf(const Node& node) const {
     if (!graph_.IsConstant(node.inputs[2])) return std::nullopt;
     const Shape &whole = Desc(node.inputs[0]).shape, &update = Desc(node.inputs[1]).shape;
@@ -115,7 +115,7 @@ class ListFollower {
     return RangeOf(whole, begin, update);
   }
 
-  // What `id` holds along `axis`; itself where it is no list along that axis, or is made anyway.
+  // The pieces of `id` along `axis`: the value itself if it is no list along that axis or is made anyway.
   std::vector<Piece> PiecesOf(ValueId id, int axis) const {
     const auto found = lists_.find(id);
     if (found != lists_.end() && found->second.axis == axis && !found->second.is_reshaped && !is_read_[id])
@@ -134,7 +134,7 @@ class ListFollower {
     }
   }
 
-  // The part from `begin` on, `size` long.
+  // The pieces of the range [begin, begin + size).
   static std::vector<Piece> Cut(const std::vector<Piece>& pieces, int32_t begin, int32_t size) {
     std::vector<Piece> parts;
     int32_t at = 0;
@@ -174,7 +174,7 @@ class ListFollower {
     return piece.begin == 0 && piece.size == Desc(piece.source).shape[axis];
   }
 
-  // A value that holds the piece: its source, or a part of a constant.
+  // The value for a piece: its source, or a new constant with that part.
   ValueId ValueOf(const Piece& piece, int axis) {
     if (IsWhole(piece, axis)) return piece.source;
     TensorDesc desc = Desc(piece.source);
@@ -192,7 +192,7 @@ class ListFollower {
     return graph_.AddConstantValue(graph_.value(piece.source).name, std::move(desc), std::move(part));
   }
 
-  // A constant of whole bytes an item, with one scale for all.
+  // A constant whose items are whole bytes and share one scale.
   bool CanBeCut(ValueId id) const {
     return graph_.IsConstant(id) && Desc(id).dtype != DType::kInt4 &&
            (!Desc(id).quantization || Desc(id).quantization->scales.size() == 1);
@@ -220,7 +220,7 @@ class ListFollower {
   }
 
   Graph& graph_;
-  std::vector<bool> is_read_;  // by something that moves no list, or from outside
+  std::vector<bool> is_read_;  // by a node that is not followed, or as an output or state
   std::unordered_map<ValueId, List> lists_;
 };
 

@@ -4,7 +4,7 @@
 namespace hearth {
 namespace {
 
-// Whether every element of the one output is the element of the one input with the same index.
+// Whether each element of the only output is the input's element with the same index.
 bool MovesNothing(const Graph& graph, const Node& node) {
   if (node.inputs.size() != 1 || node.outputs.size() != 1 || std::holds_alternative<Reshape>(node.op)) return false;
   if (std::holds_alternative<Pack>(node.op)) return true;

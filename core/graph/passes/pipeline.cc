@@ -6,8 +6,8 @@
 namespace hearth {
 namespace {
 
-// Culling comes first so that later passes see true consumers; padding and bias are folded before activations,
-// since a convolution takes nothing more once it has one.
+// Dead nodes go first, so that later passes see the true readers. Padding and bias are folded before activations: a
+// convolution with an activation takes nothing more.
 constexpr Pass kDefaultPasses[] = {
     {"remove_dead_nodes", RemoveDeadNodes},            //
     {"remove_no_ops", RemoveNoOps},                    //
@@ -20,8 +20,8 @@ constexpr Pass kDefaultPasses[] = {
     {"pool_to_mean", PoolToMean},                      //
     {"sum_to_mean", SumToMean},                        //
     {"fuse_normalization", FuseNormalization},         //
-    {"fuse_gelu", FuseGelu},                           // before its tanh is an activation
-    {"functions_before_moves", FunctionsBeforeMoves},  // before they become bias and activation
+    {"fuse_gelu", FuseGelu},                           // before activations: GELU contains a tanh
+    {"functions_before_moves", FunctionsBeforeMoves},  // before fuse_bias and fuse_activation take them
     {"fuse_bias", FuseBias},                           //
     {"fold_into_weights", FoldIntoWeights},            //
     {"fuse_activation", FuseActivation},               //

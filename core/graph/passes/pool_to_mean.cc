@@ -4,9 +4,9 @@
 namespace hearth {
 namespace {
 
-// A window below this keeps a work item busy no longer than its launch takes.
+// A smaller window takes a work item no longer than a launch.
 constexpr int64_t kLeastWindow = 256;
-// A processor has few threads to share one sum, and adds up a long window as fast alone.
+// Software devices have few threads to share a sum: one work item adds up a long window as fast.
 constexpr int64_t kLeastWindowOfSoftware = 1 << 16;
 
 bool AveragesWholeImages(const Graph& graph, const Node& node, int64_t least_window) {

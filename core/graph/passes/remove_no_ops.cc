@@ -9,8 +9,8 @@ bool IsAllZero(const Shape& shape) {
   return std::all_of(shape.dims().begin(), shape.dims().end(), [](int32_t dim) { return dim == 0; });
 }
 
-// Whether the node does nothing once its input and output have the same type and shape. A resize to the same size
-// reads every pixel at its own place under all of its conventions (corners aligned, half-pixel centers).
+// Whether the node does nothing if its input and output have the same type and shape. A resize to the same size reads
+// each pixel at its own position under all conventions (aligned corners, half-pixel centers).
 bool KeepsElements(const Node& node) {
   if (const auto* unary = std::get_if<Unary>(&node.op)) return unary->kind == UnaryKind::kCopy;
   if (const auto* concat = std::get_if<Concat>(&node.op)) {
@@ -25,7 +25,7 @@ bool IsNoOp(const Graph& graph, const Node& node) {
   return KeepsElements(node) && graph.value(node.inputs[0]).desc == graph.value(node.outputs[0]).desc;
 }
 
-// Whether the node that makes `input` can make what is kept under its id (an output, a state's next content).
+// Whether the node that makes `input` can make the kept value (an output, a state's next content) instead.
 bool CanMakeKept(GraphRewriter& rewriter, ValueId input) {
   const Node* producer = rewriter.ProducerOf(input);
   return producer != nullptr && producer->outputs.size() == 1 && !rewriter.graph().IsKept(input);

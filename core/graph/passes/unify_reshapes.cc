@@ -9,7 +9,7 @@ Result<Verdict> UnifyReshapes(Graph& graph, const DeviceInfo&) {
     if (!std::holds_alternative<Reshape>(second.op)) continue;
     const Node* first = rewriter.ProducerOf(second.inputs[0]);
     if (first == nullptr || !std::holds_alternative<Reshape>(first->op)) continue;
-    // The first one goes with the dead nodes, unless somebody else reads it.
+    // The first reshape becomes a dead node unless something else reads it.
     rewriter.SetInput(second, 0, first->inputs[0]);
   }
   return rewriter.Finish();

@@ -9,12 +9,12 @@ Result<Verdict> UnifyTransposes(Graph& graph, const DeviceInfo&) {
     if (!std::holds_alternative<Transpose>(second.op)) continue;
     const Node* first = rewriter.ProducerOf(second.inputs[0]);
     if (first == nullptr || !std::holds_alternative<Transpose>(first->op)) continue;
-    // Another grid between the two rounds what passes.
+    // A different grid between the two means that the elements are rounded there.
     if (graph.value(first->inputs[0]).desc.quantization != graph.value(second.inputs[0]).desc.quantization) continue;
     const Shape& inner = std::get<Transpose>(first->op).permutation;
     Shape& outer = std::get<Transpose>(second.op).permutation;
     for (int d = 0; d < outer.rank(); ++d) outer[d] = inner[outer[d]];
-    // The first one goes with the dead nodes, unless somebody else reads it.
+    // The first transpose becomes a dead node unless something else reads it.
     rewriter.SetInput(second, 0, first->inputs[0]);
   }
   return rewriter.Finish();
